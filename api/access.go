@@ -26,8 +26,8 @@ const (
 	SCFImport      Permission = "scf:import"
 )
 
-// grants says which least role has each permission. A role has all that the lesser ones have.
-var grants = map[Role][]Permission{
+// rolePermissions says which least role has each permission. A role has all that the lesser ones have.
+var rolePermissions = map[Role][]Permission{
 	RoleViewer: {
 		"assessment:read", "document:read", "kb:read", "kb:search", "scf:read", "scope:read", "soa:read", "gap:read",
 		"maturity:read", "poam:read", "approval:read", "report:read", "artifact:read", "workflow:read", "agent:read",
@@ -52,7 +52,7 @@ func (r Role) Permissions() []Permission {
 	at := slices.Index(roleOrder, r)
 	var out []Permission
 	for i := 0; i <= at; i++ {
-		out = append(out, grants[roleOrder[i]]...)
+		out = append(out, rolePermissions[roleOrder[i]]...)
 	}
 	slices.Sort(out)
 	return out
@@ -61,7 +61,7 @@ func (r Role) Permissions() []Permission {
 // May tells whether the role has the permission.
 func (r Role) May(p Permission) bool {
 	for i := 0; i <= slices.Index(roleOrder, r); i++ {
-		if slices.Contains(grants[roleOrder[i]], p) {
+		if slices.Contains(rolePermissions[roleOrder[i]], p) {
 			return true
 		}
 	}
@@ -106,15 +106,15 @@ type Actor struct {
 	Name string    `json:"name"`
 }
 
-// platformGrants is what the platform flag gives beyond the role, for operations
+// platformPermissions is what the platform flag gives beyond the role, for operations
 // that are not an organization's own: nobody sees into a tenant by it.
-var platformGrants = []Permission{"scf:read", SCFImport, "member:read", "member:write", "metrics:read"}
+var platformPermissions = []Permission{"scf:read", SCFImport, "member:read", "member:write", "metrics:read"}
 
 // AnyScope stands for every permission but those that must be named.
 const AnyScope = "*"
 
-// mustBeNamed are the permissions that AnyScope leaves out.
-var mustBeNamed = []Permission{ApprovalDecide, APIKeyWrite}
+// explicitOnlyPermissions are the permissions that AnyScope leaves out.
+var explicitOnlyPermissions = []Permission{ApprovalDecide, APIKeyWrite}
 
 // ParseScopes reads the scopes of an API key: permissions, plural names normalised,
 // and AnyScope; sorted, each once. An empty list is refused.
@@ -147,7 +147,7 @@ func ExpandScopes(scopes []string) []Permission {
 			continue
 		}
 		for _, p := range AllPermissions() {
-			if !slices.Contains(mustBeNamed, p) {
+			if !slices.Contains(explicitOnlyPermissions, p) {
 				out = append(out, p)
 			}
 		}
@@ -183,9 +183,9 @@ type Caller struct {
 
 // May tells whether the caller has the permission in the organization of the
 // request: by role, and by scope where a key is used.
-func (c Caller) May(p Permission) bool { return c.scoped(p) && c.Role.May(p) }
+func (c Caller) May(p Permission) bool { return c.isInScope(p) && c.Role.May(p) }
 
-func (c Caller) scoped(p Permission) bool {
+func (c Caller) isInScope(p Permission) bool {
 	return (c.AgentRunID == "" || p != ApprovalDecide) && (c.Scopes == nil || slices.Contains(c.Scopes, p))
 }
 
@@ -196,7 +196,7 @@ func (c Caller) Require(p Permission) error {
 		return nil
 	case c.AgentRunID != "" && p == ApprovalDecide:
 		return Forbidden("an agent can't decide; a person has to")
-	case !c.scoped(p):
+	case !c.isInScope(p):
 		return Forbidden("this needs the permission %s, which is not among the scopes of this API key; use a key that names it, or sign in", p)
 	case c.Role == "":
 		return Forbidden("this needs the permission %s, and you belong to no organization that gives it", p)
@@ -204,8 +204,8 @@ func (c Caller) Require(p Permission) error {
 	return Forbidden("this needs the permission %s, which the role %q does not have", p, c.Role)
 }
 
-// Admit returns a FORBIDDEN error unless the caller may call the operation.
-func (c Caller) Admit(op *Operation) error {
+// Authorize returns a FORBIDDEN error unless the caller may call the operation.
+func (c Caller) Authorize(op *Operation) error {
 	p := op.Permission
 	if op.Access == Platform && !c.PlatformAdmin {
 		return Forbidden("only a platform admin may do this")
@@ -213,7 +213,7 @@ func (c Caller) Admit(op *Operation) error {
 	if p == "" {
 		return nil
 	}
-	if op.Access != Tenant && c.PlatformAdmin && slices.Contains(platformGrants, p) && c.scoped(p) {
+	if op.Access != Tenant && c.PlatformAdmin && slices.Contains(platformPermissions, p) && c.isInScope(p) {
 		return nil
 	}
 	if op.Delegable && c.Delegate && c.IsPerson() {

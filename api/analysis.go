@@ -8,8 +8,8 @@ type Analysed struct {
 	Limitations []string `json:"limitations" doc:"What the answer could not take into account; empty for most."`
 }
 
-// Mark is where an answer says what made it.
-func (a *Analysed) Mark() *Analysed { return a }
+// Metadata is where an answer says what made it.
+func (a *Analysed) Metadata() *Analysed { return a }
 
 // EvidenceEvaluation answers whether evidence meets a requirement.
 type EvidenceEvaluation struct {
@@ -149,11 +149,11 @@ const (
 
 // Operations of the interface's part 4.17.
 var (
-	EvaluateEvidence     = Post[EvaluateEvidenceInput, EvidenceEvaluation]("evaluate-evidence", "/gap/evaluate-evidence", Needs(analysisRun), Tagged(tagAnalysis), Summary("Judge evidence against a requirement"))
-	TriageIncident       = Post[TriageIncidentInput, IncidentTriage]("triage-incident", "/soc/triage-incident", Needs(analysisRun), Tagged(tagAnalysis), Summary("Tell a real incident from a false alarm"))
-	TranslateRisk        = Post[TranslateRiskInput, RiskTranslation]("translate-risk", "/executive/translate-risk", Needs(analysisRun), Tagged(tagAnalysis), Summary("Say a technical risk in a board's words"))
-	ScanVendorContract   = Post[ScanVendorContractInput, VendorScan]("scan-vendor-contract", "/privacy/scan-vendor-contract", Needs(analysisRun), Tagged(tagAnalysis), Summary("Find data-protection gaps in a contract"))
-	ArchitectRemediation = Post[ArchitectRemediationInput, RemediationPlan]("architect-remediation", "/poam/architect-remediation", Needs(analysisRun), Tagged(tagAnalysis), Summary("Turn a failed gap into a plan"))
-	AnalyzeRoPA          = Post[AnalyzeRoPAInput, RoPAAnalysis]("analyze-ropa", "/privacy/analyze-ropa", Needs(analysisRun), Tagged(tagAnalysis), Summary("Deduce risk, legal basis and controls from a processing"))
-	AssessDPIA           = Post[AssessDPIAInput, DPIAAssessment]("assess-dpia", "/privacy/assess-dpia", Needs(analysisRun), Tagged(tagAnalysis), Summary("Assess the residual risk of a project"))
+	EvaluateEvidence     = Post[EvaluateEvidenceInput, EvidenceEvaluation]("evaluate-evidence", "/gap/evaluate-evidence", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Judge evidence against a requirement"))
+	TriageIncident       = Post[TriageIncidentInput, IncidentTriage]("triage-incident", "/soc/triage-incident", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Tell a real incident from a false alarm"))
+	TranslateRisk        = Post[TranslateRiskInput, RiskTranslation]("translate-risk", "/executive/translate-risk", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Say a technical risk in a board's words"))
+	ScanVendorContract   = Post[ScanVendorContractInput, VendorScan]("scan-vendor-contract", "/privacy/scan-vendor-contract", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Find data-protection gaps in a contract"))
+	ArchitectRemediation = Post[ArchitectRemediationInput, RemediationPlan]("architect-remediation", "/poam/architect-remediation", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Turn a failed gap into a plan"))
+	AnalyzeRoPA          = Post[AnalyzeRoPAInput, RoPAAnalysis]("analyze-ropa", "/privacy/analyze-ropa", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Deduce risk, legal basis and controls from a processing"))
+	AssessDPIA           = Post[AssessDPIAInput, DPIAAssessment]("assess-dpia", "/privacy/assess-dpia", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Assess the residual risk of a project"))
 )

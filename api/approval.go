@@ -51,8 +51,8 @@ func (p *Approval) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Told is its status as people tell it: what nobody decided is void.
-func (p *Approval) Told() string {
+// DisplayStatus is its status as people tell it: what nobody decided is void.
+func (p *Approval) DisplayStatus() string {
 	if p.Void {
 		return "void"
 	}
@@ -92,8 +92,8 @@ const tagApproval = "Approvals"
 
 // Operations of the interface's part 4.13.
 var (
-	ListApprovals  = Get[ApprovalsInput, List[Approval]]("list-approvals", "/assessments/{assessmentId}/approvals", Needs("approval:read"), Tagged(tagApproval), Summary("List approvals, newest first"))
-	GetApproval    = Get[ApprovalInput, Approval]("get-approval", "/approvals/{approvalId}", Needs("approval:read"), Tagged(tagApproval), Summary("Read an approval"))
-	Approve        = Post[ApproveInput, Approval]("approve", "/approvals/{approvalId}/approve", Needs(ApprovalDecide), Delegable(), Tagged(tagApproval), Summary("Approve what waits at a gate"))
-	RejectApproval = Post[RejectInput, Approval]("reject", "/approvals/{approvalId}/reject", Needs(ApprovalDecide), Delegable(), Tagged(tagApproval), Summary("Reject what waits at a gate, with a reason"))
+	ListApprovals  = Get[ApprovalsInput, List[Approval]]("list-approvals", "/assessments/{assessmentId}/approvals", WithPermission("approval:read"), WithTag(tagApproval), WithSummary("List approvals, newest first"))
+	GetApproval    = Get[ApprovalInput, Approval]("get-approval", "/approvals/{approvalId}", WithPermission("approval:read"), WithTag(tagApproval), WithSummary("Read an approval"))
+	Approve        = Post[ApproveInput, Approval]("approve", "/approvals/{approvalId}/approve", WithPermission(ApprovalDecide), WithDelegates(), WithTag(tagApproval), WithSummary("Approve what waits at a gate"))
+	RejectApproval = Post[RejectInput, Approval]("reject", "/approvals/{approvalId}/reject", WithPermission(ApprovalDecide), WithDelegates(), WithTag(tagApproval), WithSummary("Reject what waits at a gate, with a reason"))
 )

@@ -14,7 +14,7 @@ func TestVoidApprovalOfTheOldForm(t *testing.T) {
 	if err := json.Unmarshal([]byte(old), &p); err != nil {
 		t.Fatal(err)
 	}
-	if p.ID == "" || p.Status != api.ApprovalRejected || !p.Void || p.Told() != "void" || p.DecidedBy != nil {
+	if p.ID == "" || p.Status != api.ApprovalRejected || !p.Void || p.DisplayStatus() != "void" || p.DecidedBy != nil {
 		t.Errorf("%+v", p)
 	}
 }

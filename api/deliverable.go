@@ -66,8 +66,8 @@ const (
 	Undecided           Applicability = "undecided"
 )
 
-// In tells whether the control is to be assessed.
-func (a Applicability) In() bool { return a == Applicable || a == PartiallyApplicable }
+// IsApplicable tells whether the control is to be assessed.
+func (a Applicability) IsApplicable() bool { return a == Applicable || a == PartiallyApplicable }
 
 // Implementation says how far a control is implemented, as far as the evidence shows.
 // NotEvidenced means that nothing was found either way; it is never NotImplemented.
@@ -137,12 +137,12 @@ type Item struct {
 	EditedFields []string `json:"edited_fields"`
 }
 
-// SetByHand tells whether a person set a field.
-func (i *Item) SetByHand(field string) bool { return slices.Contains(i.EditedFields, field) }
+// IsManual tells whether a person set a field.
+func (i *Item) IsManual(field string) bool { return slices.Contains(i.EditedFields, field) }
 
-// AllByHand tells whether people set each of the fields already.
-func (i *Item) AllByHand(fields []string) bool {
-	return !slices.ContainsFunc(fields, func(f string) bool { return !i.SetByHand(f) })
+// AreManual tells whether people set each of the fields already.
+func (i *Item) AreManual(fields []string) bool {
+	return !slices.ContainsFunc(fields, func(f string) bool { return !i.IsManual(f) })
 }
 
 // Statement is one thing a control asks for, and what the evidence says of it.

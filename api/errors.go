@@ -22,7 +22,7 @@ const (
 	CodeInternal       ErrorCode = "INTERNAL_ERROR"
 )
 
-var statusOf = map[ErrorCode]int{
+var httpStatuses = map[ErrorCode]int{
 	CodeUnauthorized:   http.StatusUnauthorized,
 	CodeForbidden:      http.StatusForbidden,
 	CodeNotFound:       http.StatusNotFound,
@@ -50,13 +50,13 @@ type ErrorDetail struct {
 // Error is what a caller is told: a code from the table and a sentence that
 // says what to do. What else is known of the cause is wrapped, and only logged.
 type Error struct {
-	Code    ErrorCode     `json:"code"`
-	Message string        `json:"message"`
-	Details []ErrorDetail `json:"details"`
-	TraceID string        `json:"trace_id"`
-	cause   error
-	wait    int
-	window  int
+	Code         ErrorCode     `json:"code"`
+	Message      string        `json:"message"`
+	Details      []ErrorDetail `json:"details"`
+	TraceID      string        `json:"trace_id"`
+	cause        error
+	retryAfter   int
+	requestLimit int
 }
 
 // ErrorEnvelope is the body of every error answer.
@@ -68,13 +68,13 @@ func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.cause }
 
 // HTTPStatus is the status the code is sent with.
-func (e *Error) HTTPStatus() int { return statusOf[e.Code] }
+func (e *Error) HTTPStatus() int { return httpStatuses[e.Code] }
 
-// Because keeps the cause for the log; the caller is not shown it.
-func (e *Error) Because(cause error) *Error { e.cause = cause; return e }
+// WithCause keeps the cause for the log; the caller is not shown it.
+func (e *Error) WithCause(cause error) *Error { e.cause = cause; return e }
 
-// With adds details.
-func (e *Error) With(d ...ErrorDetail) *Error { e.Details = append(e.Details, d...); return e }
+// WithDetails adds details.
+func (e *Error) WithDetails(d ...ErrorDetail) *Error { e.Details = append(e.Details, d...); return e }
 
 // AsError returns the api error in err's chain, or an internal error that hides err behind a general sentence.
 func AsError(err error) *Error {
@@ -82,14 +82,14 @@ func AsError(err error) *Error {
 	if errors.As(err, &e) {
 		return e
 	}
-	return newError(CodeInternal, hidden).Because(err)
+	return newError(CodeInternal, hiddenMessage).WithCause(err)
 }
 
-// hidden stands for a cause that only the log tells.
-const hidden = "something went wrong inside the service; the log has the cause under this trace id"
+// hiddenMessage stands for a cause that only the log tells.
+const hiddenMessage = "something went wrong inside the service; the log has the cause under this trace id"
 
-// Hidden tells whether the cause is only in the log, under the trace id.
-func (e *Error) Hidden() bool { return e.Code == CodeInternal && e.Message == hidden }
+// IsHidden tells whether the cause is only in the log, under the trace id.
+func (e *Error) IsHidden() bool { return e.Code == CodeInternal && e.Message == hiddenMessage }
 
 // IsCode tells whether err carries the code.
 func IsCode(err error, code ErrorCode) bool {
@@ -135,21 +135,24 @@ func RateLimited(seconds int) *Error {
 		unit = "second"
 	}
 	e := newError(CodeRateLimit, "too many requests; try again in %d %s", seconds, unit)
-	e.wait = seconds
+	e.retryAfter = seconds
 	return e
 }
 
 // RetryAfter is in how many seconds a RATE_LIMIT_EXCEEDED can be tried again; 0 for others.
-func (e *Error) RetryAfter() int { return e.wait }
+func (e *Error) RetryAfter() int { return e.retryAfter }
 
-// Window is how many requests a minute the server allows where one was too many; 0: not known.
-func (e *Error) Window() int { return e.window }
+// RequestLimit is how many requests a minute the server allows where one was too many; 0: not known.
+func (e *Error) RequestLimit() int { return e.requestLimit }
 
-// Told adds to a RATE_LIMIT_EXCEEDED what the headers of the answer say of it.
-func (e *Error) Told(wait, window int) *Error { e.wait, e.window = wait, window; return e }
+// WithRetryHeaders adds to a RATE_LIMIT_EXCEEDED what the headers of the answer say of it.
+func (e *Error) WithRetryHeaders(wait, window int) *Error {
+	e.retryAfter, e.requestLimit = wait, window
+	return e
+}
 
-// Trouble is an INTERNAL_ERROR that the caller can do something about, and is told of.
-func Trouble(format string, args ...any) *Error { return newError(CodeInternal, format, args...) }
+// Internal is an INTERNAL_ERROR that the caller can do something about, and is told of.
+func Internal(format string, args ...any) *Error { return newError(CodeInternal, format, args...) }
 
 // Conflict is an INVALID_STATE_TRANSITION of a record, where no lifecycle move is meant.
 func Conflict(format string, args ...any) *Error { return newError(CodeInvalidState, format, args...) }
@@ -157,7 +160,7 @@ func Conflict(format string, args ...any) *Error { return newError(CodeInvalidSt
 // ApprovalRequired is an APPROVAL_REQUIRED at a gate. approvalID may be empty.
 func ApprovalRequired(gate Gate, approvalID, format string, args ...any) *Error {
 	e := newError(CodeApproval, format, args...)
-	return e.With(ErrorDetail{Gate: gate, Reason: e.Message, ApprovalID: approvalID})
+	return e.WithDetails(ErrorDetail{Gate: gate, Reason: e.Message, ApprovalID: approvalID})
 }
 
 // The headers the contract names.

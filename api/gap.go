@@ -51,9 +51,9 @@ type Finding struct {
 	OriginID    string `json:"origin_id,omitempty" doc:"Of a gap added by hand: its id in the version that it was added to."`
 }
 
-// Overruled tells whether a person set the status over what the rules said.
-func (f *Finding) Overruled() bool {
-	return f.Source != "manual" && (f.StatusSetBy != "" || f.SetByHand("status"))
+// IsOverruled tells whether a person set the status over what the rules said.
+func (f *Finding) IsOverruled() bool {
+	return f.Source != "manual" && (f.StatusSetBy != "" || f.IsManual("status"))
 }
 
 // Origin tells a gap apart from others on its control, in every version: empty is that of the analysis.
@@ -83,18 +83,18 @@ type FindingFilter struct {
 	Sort        string         `query:"sort" sort:"severity,known,severity_points,weight,control_code,domain_code,status,result,owner,due_date,updated_at" doc:"The order; - before a name for descending. known: whether the evidence shows the gap."`
 }
 
-// Known is 1 for a gap that the evidence shows, and 0 where too little was found to tell.
-func (f *Finding) Known() int {
+// EvidencedRank is 1 for a gap that the evidence shows, and 0 where too little was found to tell.
+func (f *Finding) EvidencedRank() int {
 	if f.Result == ResultNoEvid {
 		return 0
 	}
 	return 1
 }
 
-// Worse is below 0 where f is worse than o: by severity; of one, what is known to be missing comes
+// CompareSeverity is below 0 where f is worse than o: by severity; of one, what is known to be missing comes
 // before what too little was found of; then by points and weight.
-func (f *Finding) Worse(o *Finding) int {
-	return cmp.Or(cmp.Compare(severityRank(f.Severity), severityRank(o.Severity)), cmp.Compare(o.Known(), f.Known()),
+func (f *Finding) CompareSeverity(o *Finding) int {
+	return cmp.Or(cmp.Compare(severityRank(f.Severity), severityRank(o.Severity)), cmp.Compare(o.EvidencedRank(), f.EvidencedRank()),
 		cmp.Compare(o.SeverityPoints, f.SeverityPoints), cmp.Compare(o.Weight, f.Weight))
 }
 
@@ -218,16 +218,16 @@ const tagGap = "Gap analysis"
 
 // Operations of the interface's part 4.10.
 var (
-	DraftGap      = Create[AssessmentInput, GapVersion]("draft-gap-analysis", "/assessments/{assessmentId}/gap-analysis/draft", Needs("gap:write"), Tagged(tagGap), Summary("Draft a gap analysis"))
-	ListGap       = Get[AssessmentListInput, List[GapVersion]]("list-gap-analysis-versions", "/assessments/{assessmentId}/gap-analysis", Needs("gap:read"), Tagged(tagGap), Summary("List gap analysis versions, newest first"))
-	ListGaps      = Get[GapsInput, List[Finding]]("list-gaps", "/assessments/{assessmentId}/gaps", Needs("gap:read"), Tagged(tagGap), Summary("List the gaps of the current version"))
-	CreateGap     = Create[CreateGapInput, Finding]("create-gap", "/assessments/{assessmentId}/gaps", Needs("gap:write"), Tagged(tagGap), Summary("Add a gap by hand"))
-	GetGap        = Get[GapInput, GapVersion]("get-gap-analysis", "/gap-analysis/{gapVersionId}", Needs("gap:read"), Tagged(tagGap), Summary("Read a gap analysis version"))
-	ListFindings  = Get[FindingsInput, List[Finding]]("list-findings", "/gap-analysis/{gapVersionId}/findings", Needs("gap:read"), Tagged(tagGap), Summary("List the findings of a version, worst first"))
-	GetFinding    = Get[FindingInput, Finding]("get-finding", "/gap-analysis/findings/{findingId}", Needs("gap:read"), Tagged(tagGap), Summary("Read a finding"))
-	UpdateFinding = Patch[UpdateFindingInput, Finding]("update-finding", "/gap-analysis/findings/{findingId}", Needs("gap:write"), Tagged(tagGap), Summary("Change a finding"))
-	SubmitGap     = Post[GapInput, GapVersion]("submit-gap-analysis", "/gap-analysis/{gapVersionId}/submit-review", Needs("gap:write"), Tagged(tagGap), Summary("Submit a gap analysis for review"))
-	ApproveGap    = Post[DecideGapInput, GapVersion]("approve-gap-analysis", "/gap-analysis/{gapVersionId}/approve", Needs(ApprovalDecide), Delegable(), Tagged(tagGap), Summary("Approve a gap analysis"))
-	GetGapSummary = Get[GapInput, GapSummary]("get-gap-analysis-summary", "/gap-analysis/{gapVersionId}/summary", Needs("gap:read"), Tagged(tagGap), Summary("Count a gap analysis"))
-	RegenerateGap = Post[GapInput, GapVersion]("regenerate-gap-analysis", "/gap-analysis/{gapVersionId}/regenerate", Needs("gap:write"), Tagged(tagGap), Summary("Draft again, keeping what people edited"))
+	DraftGap      = Create[AssessmentInput, GapVersion]("draft-gap-analysis", "/assessments/{assessmentId}/gap-analysis/draft", WithPermission("gap:write"), WithTag(tagGap), WithSummary("Draft a gap analysis"))
+	ListGap       = Get[AssessmentListInput, List[GapVersion]]("list-gap-analysis-versions", "/assessments/{assessmentId}/gap-analysis", WithPermission("gap:read"), WithTag(tagGap), WithSummary("List gap analysis versions, newest first"))
+	ListGaps      = Get[GapsInput, List[Finding]]("list-gaps", "/assessments/{assessmentId}/gaps", WithPermission("gap:read"), WithTag(tagGap), WithSummary("List the gaps of the current version"))
+	CreateGap     = Create[CreateGapInput, Finding]("create-gap", "/assessments/{assessmentId}/gaps", WithPermission("gap:write"), WithTag(tagGap), WithSummary("Add a gap by hand"))
+	GetGap        = Get[GapInput, GapVersion]("get-gap-analysis", "/gap-analysis/{gapVersionId}", WithPermission("gap:read"), WithTag(tagGap), WithSummary("Read a gap analysis version"))
+	ListFindings  = Get[FindingsInput, List[Finding]]("list-findings", "/gap-analysis/{gapVersionId}/findings", WithPermission("gap:read"), WithTag(tagGap), WithSummary("List the findings of a version, worst first"))
+	GetFinding    = Get[FindingInput, Finding]("get-finding", "/gap-analysis/findings/{findingId}", WithPermission("gap:read"), WithTag(tagGap), WithSummary("Read a finding"))
+	UpdateFinding = Patch[UpdateFindingInput, Finding]("update-finding", "/gap-analysis/findings/{findingId}", WithPermission("gap:write"), WithTag(tagGap), WithSummary("Change a finding"))
+	SubmitGap     = Post[GapInput, GapVersion]("submit-gap-analysis", "/gap-analysis/{gapVersionId}/submit-review", WithPermission("gap:write"), WithTag(tagGap), WithSummary("Submit a gap analysis for review"))
+	ApproveGap    = Post[DecideGapInput, GapVersion]("approve-gap-analysis", "/gap-analysis/{gapVersionId}/approve", WithPermission(ApprovalDecide), WithDelegates(), WithTag(tagGap), WithSummary("Approve a gap analysis"))
+	GetGapSummary = Get[GapInput, GapSummary]("get-gap-analysis-summary", "/gap-analysis/{gapVersionId}/summary", WithPermission("gap:read"), WithTag(tagGap), WithSummary("Count a gap analysis"))
+	RegenerateGap = Post[GapInput, GapVersion]("regenerate-gap-analysis", "/gap-analysis/{gapVersionId}/regenerate", WithPermission("gap:write"), WithTag(tagGap), WithSummary("Draft again, keeping what people edited"))
 )

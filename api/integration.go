@@ -224,8 +224,8 @@ var IntegrationTypes = []IntegrationType{
 	}, Secrets: []IntegrationField{{Name: "password", Kind: "text", Doc: "of the user"}}},
 }
 
-// IntegrationTypeOf is the type of that name.
-func IntegrationTypeOf(name string) (IntegrationType, bool) {
+// FindIntegrationType is the type of that name.
+func FindIntegrationType(name string) (IntegrationType, bool) {
 	for _, t := range IntegrationTypes {
 		if t.Type == name {
 			return t, true
@@ -238,18 +238,18 @@ const tagIntegration = "Integrations"
 
 // Operations of the interface's part 4.18 on integrations, and what makes them whole.
 var (
-	ListIntegrations  = Get[Paging, List[Integration]]("list-integrations", "/integrations", Needs("integration:read"), Tagged(tagIntegration), Summary("List integrations"))
-	CreateIntegration = Create[CreateIntegrationInput, Integration]("create-integration", "/integrations", Needs("integration:write"), Tagged(tagIntegration), Summary("Create an integration"))
-	GetIntegration    = Get[IntegrationInput, Integration]("get-integration", "/integrations/{integrationId}", Needs("integration:read"), Tagged(tagIntegration), Summary("Read an integration"))
-	UpdateIntegration = Patch[UpdateIntegrationInput, Integration]("update-integration", "/integrations/{integrationId}", Needs("integration:write"), Tagged(tagIntegration), Summary("Change an integration"))
-	DeleteIntegration = Delete[IntegrationInput]("delete-integration", "/integrations/{integrationId}", Needs("integration:write"), Tagged(tagIntegration), Summary("Delete an integration"))
-	TestIntegration   = Post[IntegrationInput, IntegrationTest]("test-integration", "/integrations/{integrationId}/test", Needs("integration:write"), Tagged(tagIntegration), Summary("Try whether an integration works"))
-	SyncIntegration   = Post[IntegrationInput, IntegrationSync]("sync-integration", "/integrations/{integrationId}/sync", Needs("integration:write"), Tagged(tagIntegration), Summary("Compare plan and issues now"))
-	ListIssueLinks    = Get[IssueLinksInput, List[IssueLink]]("list-issue-links", "/integrations/{integrationId}/links", Needs("integration:read"), Tagged(tagIntegration), Summary("List which item is which issue"))
-	ResolveIssueLink  = Post[ResolveIssueLinkInput, IssueLink]("resolve-issue-link", "/integrations/{integrationId}/links/{linkId}/resolve", Needs("integration:write"), Tagged(tagIntegration), Summary("Say which side of a conflict holds"))
+	ListIntegrations  = Get[Paging, List[Integration]]("list-integrations", "/integrations", WithPermission("integration:read"), WithTag(tagIntegration), WithSummary("List integrations"))
+	CreateIntegration = Create[CreateIntegrationInput, Integration]("create-integration", "/integrations", WithPermission("integration:write"), WithTag(tagIntegration), WithSummary("Create an integration"))
+	GetIntegration    = Get[IntegrationInput, Integration]("get-integration", "/integrations/{integrationId}", WithPermission("integration:read"), WithTag(tagIntegration), WithSummary("Read an integration"))
+	UpdateIntegration = Patch[UpdateIntegrationInput, Integration]("update-integration", "/integrations/{integrationId}", WithPermission("integration:write"), WithTag(tagIntegration), WithSummary("Change an integration"))
+	DeleteIntegration = Delete[IntegrationInput]("delete-integration", "/integrations/{integrationId}", WithPermission("integration:write"), WithTag(tagIntegration), WithSummary("Delete an integration"))
+	TestIntegration   = Post[IntegrationInput, IntegrationTest]("test-integration", "/integrations/{integrationId}/test", WithPermission("integration:write"), WithTag(tagIntegration), WithSummary("Try whether an integration works"))
+	SyncIntegration   = Post[IntegrationInput, IntegrationSync]("sync-integration", "/integrations/{integrationId}/sync", WithPermission("integration:write"), WithTag(tagIntegration), WithSummary("Compare plan and issues now"))
+	ListIssueLinks    = Get[IssueLinksInput, List[IssueLink]]("list-issue-links", "/integrations/{integrationId}/links", WithPermission("integration:read"), WithTag(tagIntegration), WithSummary("List which item is which issue"))
+	ResolveIssueLink  = Post[ResolveIssueLinkInput, IssueLink]("resolve-issue-link", "/integrations/{integrationId}/links/{linkId}/resolve", WithPermission("integration:write"), WithTag(tagIntegration), WithSummary("Say which side of a conflict holds"))
 
-	ListIntegrationDeliveries = Get[IntegrationDeliveriesInput, List[Delivery]]("list-integration-deliveries", "/integrations/{integrationId}/deliveries", Needs("integration:read"), Tagged(tagIntegration), Summary("List what was sent, with every attempt"))
+	ListIntegrationDeliveries = Get[IntegrationDeliveriesInput, List[Delivery]]("list-integration-deliveries", "/integrations/{integrationId}/deliveries", WithPermission("integration:read"), WithTag(tagIntegration), WithSummary("List what was sent, with every attempt"))
 
-	GetSecretKey    = Get[None, SecretKey]("get-secret-key", "/admin/secret-key", For(Platform), Needs(memberRead), Tagged(tagAdmin), Summary("Tell with which key secrets are sealed"))
-	RotateSecretKey = Post[RotateSecretKeyInput, SecretKey]("rotate-secret-key", "/admin/secret-key/rotate", For(Platform), Needs(memberWrite), Tagged(tagAdmin), Summary("Seal all secrets with a new key"))
+	GetSecretKey    = Get[None, SecretKey]("get-secret-key", "/admin/secret-key", WithAccess(Platform), WithPermission(memberRead), WithTag(tagAdmin), WithSummary("Tell with which key secrets are sealed"))
+	RotateSecretKey = Post[RotateSecretKeyInput, SecretKey]("rotate-secret-key", "/admin/secret-key/rotate", WithAccess(Platform), WithPermission(memberWrite), WithTag(tagAdmin), WithSummary("Seal all secrets with a new key"))
 )

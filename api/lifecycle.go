@@ -103,8 +103,8 @@ func States() []State {
 	return out
 }
 
-// Valid tells whether s is one of the 22.
-func (s State) Valid() bool { return slices.Contains(States(), s) }
+// IsValid tells whether s is one of the 22.
+func (s State) IsValid() bool { return slices.Contains(States(), s) }
 
 // Next is the move out of s; false for closed and for what is no state.
 func (s State) Next() (Move, bool) {
@@ -116,8 +116,8 @@ func (s State) Next() (Move, bool) {
 	return Move{}, false
 }
 
-// Reached tells whether s is at or past other.
-func (s State) Reached(other State) bool {
+// HasReached tells whether s is at or past other.
+func (s State) HasReached(other State) bool {
 	all := States()
 	return slices.Index(all, s) >= slices.Index(all, other)
 }
@@ -128,8 +128,8 @@ func (s State) Progress() int {
 	return max(0, slices.Index(all, s)) * 100 / (len(all) - 1)
 }
 
-// Review tells, for a state under review, its gate and the drafted state that a rejection goes back to.
-func (s State) Review() (gate Gate, drafted State, ok bool) {
+// ReviewGate tells, for a state under review, its gate and the drafted state that a rejection goes back to.
+func (s State) ReviewGate() (gate Gate, drafted State, ok bool) {
 	for i, m := range Moves {
 		if m.From == s && m.Gate != "" {
 			return m.Gate, Moves[i-1].From, true
@@ -151,7 +151,7 @@ func CheckMove(from, to State) error {
 	}
 	var e *Error
 	switch {
-	case !to.Valid():
+	case !to.IsValid():
 		return Invalid("target_state", "there is no lifecycle state %q", to)
 	case !ok:
 		e = Conflict("a closed assessment does not move")
@@ -160,5 +160,5 @@ func CheckMove(from, to State) error {
 	default:
 		e = Conflict("the assessment is %s and can only move to %s", from, next.To)
 	}
-	return e.With(ErrorDetail{CurrentState: string(from), AttemptedTransition: string(to), AllowedTransitions: allowed})
+	return e.WithDetails(ErrorDetail{CurrentState: string(from), AttemptedTransition: string(to), AllowedTransitions: allowed})
 }

@@ -71,7 +71,7 @@ func TestReviewsGoBack(t *testing.T) {
 		api.StateMaturityUnderReview: api.StateMaturityAssessed, api.StatePOAMUnderReview: api.StatePOAMDrafted,
 	}
 	for _, s := range api.States() {
-		_, drafted, ok := s.Review()
+		_, drafted, ok := s.ReviewGate()
 		if back, review := want[s]; ok != review || drafted != back {
 			t.Errorf("%s goes back to %q (%v)", s, drafted, ok)
 		}

@@ -12,8 +12,8 @@ type List[T any] struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// ListOf is the same page, of what each record shows.
-func ListOf[R, T any](l *List[R], show func(*R) T) *List[T] {
+// MapList is the same page, of what each record shows.
+func MapList[R, T any](l *List[R], show func(*R) T) *List[T] {
 	out := &List[T]{Data: make([]T, len(l.Data)), Pagination: l.Pagination}
 	for i := range l.Data {
 		out.Data[i] = show(&l.Data[i])

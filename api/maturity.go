@@ -26,9 +26,9 @@ type MaturityScore struct {
 	Note          *string    `json:"note"`
 }
 
-// Overruled tells whether the level is a person's, or follows from a status that one set: then the rules
+// IsOverruled tells whether the level is a person's, or follows from a status that one set: then the rules
 // are not sure of it at all.
-func (s *MaturityScore) Overruled() bool { return s.Confidence == 0 || s.SetByHand("level") }
+func (s *MaturityScore) IsOverruled() bool { return s.Confidence == 0 || s.IsManual("level") }
 
 // MaturityInput names a version.
 type MaturityInput struct {
@@ -98,14 +98,14 @@ const tagMaturity = "Maturity"
 
 // Operations on the maturity assessment, beside the interface's.
 var (
-	DraftMaturity       = Create[AssessmentInput, MaturityVersion]("draft-maturity", "/assessments/{assessmentId}/maturity/draft", Needs("maturity:write"), Tagged(tagMaturity), Summary("Draft a maturity assessment"))
-	ListMaturity        = Get[AssessmentListInput, List[MaturityVersion]]("list-maturity-versions", "/assessments/{assessmentId}/maturity", Needs("maturity:read"), Tagged(tagMaturity), Summary("List maturity versions, newest first"))
-	GetMaturity         = Get[MaturityInput, MaturityVersion]("get-maturity", "/maturity/{maturityVersionId}", Needs("maturity:read"), Tagged(tagMaturity), Summary("Read a maturity version"))
-	ListMaturityScores  = Get[MaturityScoresInput, List[MaturityScore]]("list-maturity-scores", "/maturity/{maturityVersionId}/scores", Needs("maturity:read"), Tagged(tagMaturity), Summary("List the scores of a version"))
-	GetMaturityScore    = Get[MaturityScoreInput, MaturityScore]("get-maturity-score", "/maturity/scores/{maturityScoreId}", Needs("maturity:read"), Tagged(tagMaturity), Summary("Read a score"))
-	UpdateMaturityScore = Patch[UpdateMaturityScoreInput, MaturityScore]("update-maturity-score", "/maturity/scores/{maturityScoreId}", Needs("maturity:write"), Tagged(tagMaturity), Summary("Change a score"))
-	SubmitMaturity      = Post[MaturityInput, MaturityVersion]("submit-maturity", "/maturity/{maturityVersionId}/submit-review", Needs("maturity:write"), Tagged(tagMaturity), Summary("Submit a maturity assessment for review"))
-	ApproveMaturity     = Post[DecideMaturityInput, MaturityVersion]("approve-maturity", "/maturity/{maturityVersionId}/approve", Needs(ApprovalDecide), Delegable(), Tagged(tagMaturity), Summary("Approve a maturity assessment"))
-	GetMaturitySummary  = Get[MaturityInput, MaturitySummary]("get-maturity-summary", "/maturity/{maturityVersionId}/summary", Needs("maturity:read"), Tagged(tagMaturity), Summary("Summarise a maturity version by domain"))
-	RegenerateMaturity  = Post[MaturityInput, MaturityVersion]("regenerate-maturity", "/maturity/{maturityVersionId}/regenerate", Needs("maturity:write"), Tagged(tagMaturity), Summary("Draft again, keeping what people edited"))
+	DraftMaturity       = Create[AssessmentInput, MaturityVersion]("draft-maturity", "/assessments/{assessmentId}/maturity/draft", WithPermission("maturity:write"), WithTag(tagMaturity), WithSummary("Draft a maturity assessment"))
+	ListMaturity        = Get[AssessmentListInput, List[MaturityVersion]]("list-maturity-versions", "/assessments/{assessmentId}/maturity", WithPermission("maturity:read"), WithTag(tagMaturity), WithSummary("List maturity versions, newest first"))
+	GetMaturity         = Get[MaturityInput, MaturityVersion]("get-maturity", "/maturity/{maturityVersionId}", WithPermission("maturity:read"), WithTag(tagMaturity), WithSummary("Read a maturity version"))
+	ListMaturityScores  = Get[MaturityScoresInput, List[MaturityScore]]("list-maturity-scores", "/maturity/{maturityVersionId}/scores", WithPermission("maturity:read"), WithTag(tagMaturity), WithSummary("List the scores of a version"))
+	GetMaturityScore    = Get[MaturityScoreInput, MaturityScore]("get-maturity-score", "/maturity/scores/{maturityScoreId}", WithPermission("maturity:read"), WithTag(tagMaturity), WithSummary("Read a score"))
+	UpdateMaturityScore = Patch[UpdateMaturityScoreInput, MaturityScore]("update-maturity-score", "/maturity/scores/{maturityScoreId}", WithPermission("maturity:write"), WithTag(tagMaturity), WithSummary("Change a score"))
+	SubmitMaturity      = Post[MaturityInput, MaturityVersion]("submit-maturity", "/maturity/{maturityVersionId}/submit-review", WithPermission("maturity:write"), WithTag(tagMaturity), WithSummary("Submit a maturity assessment for review"))
+	ApproveMaturity     = Post[DecideMaturityInput, MaturityVersion]("approve-maturity", "/maturity/{maturityVersionId}/approve", WithPermission(ApprovalDecide), WithDelegates(), WithTag(tagMaturity), WithSummary("Approve a maturity assessment"))
+	GetMaturitySummary  = Get[MaturityInput, MaturitySummary]("get-maturity-summary", "/maturity/{maturityVersionId}/summary", WithPermission("maturity:read"), WithTag(tagMaturity), WithSummary("Summarise a maturity version by domain"))
+	RegenerateMaturity  = Post[MaturityInput, MaturityVersion]("regenerate-maturity", "/maturity/{maturityVersionId}/regenerate", WithPermission("maturity:write"), WithTag(tagMaturity), WithSummary("Draft again, keeping what people edited"))
 )

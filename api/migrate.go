@@ -84,4 +84,4 @@ const (
 )
 
 // MigrateAssessment moves an assessment to another catalog version, keeping what people decided.
-var MigrateAssessment = Post[MigrateInput, Migration]("migrate-assessment", "/assessments/{assessmentId}/migrate", Needs("assessment:write"), Tagged(tagAssessment), Summary("Move an assessment to another catalog version"))
+var MigrateAssessment = Post[MigrateInput, Migration]("migrate-assessment", "/assessments/{assessmentId}/migrate", WithPermission("assessment:write"), WithTag(tagAssessment), WithSummary("Move an assessment to another catalog version"))

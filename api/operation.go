@@ -141,37 +141,37 @@ func (s *stream) Close() error {
 // Option sets a part of an operation's declaration.
 type Option func(*Operation)
 
-// Needs is the permission the operation asks for.
-func Needs(p Permission) Option { return func(o *Operation) { o.Permission = p } }
+// WithPermission is the permission the operation asks for.
+func WithPermission(p Permission) Option { return func(o *Operation) { o.Permission = p } }
 
-// Delegable lets the operation be called by whom an owner or admin lets decide for them;
+// WithDelegates lets the operation be called by whom an owner or admin lets decide for them;
 // whether that holds for the gate and moment is looked at when they decide.
-func Delegable() Option { return func(o *Operation) { o.Delegable = true } }
+func WithDelegates() Option { return func(o *Operation) { o.Delegable = true } }
 
-// Summary is the one line that documentation and help show.
-func Summary(s string) Option { return func(o *Operation) { o.Summary = s } }
+// WithSummary is the one line that documentation and help show.
+func WithSummary(s string) Option { return func(o *Operation) { o.Summary = s } }
 
-// Tagged puts the operation under a section of the documentation.
-func Tagged(tag string) Option { return func(o *Operation) { o.Tag = tag } }
+// WithTag puts the operation under a section of the documentation.
+func WithTag(tag string) Option { return func(o *Operation) { o.Tag = tag } }
 
-// Status is the HTTP status of success, where it is not the method's usual one.
-func Status(code int) Option { return func(o *Operation) { o.Status = code } }
+// WithStatus is the HTTP status of success, where it is not the method's usual one.
+func WithStatus(code int) Option { return func(o *Operation) { o.Status = code } }
 
-// For sets who may call the operation; without it, Tenant.
-func For(a Access) Option { return func(o *Operation) { o.Access = a } }
+// WithAccess sets who may call the operation; without it, Tenant.
+func WithAccess(a Access) Option { return func(o *Operation) { o.Access = a } }
 
-// Body allows a JSON body of so many bytes. It is only decoded, and strictly; to hold it
+// WithMaxBody allows a JSON body of so many bytes. It is only decoded, and strictly; to hold it
 // against the schema here would take a multiple of it in memory, so the method does that.
-func Body(limit int64) Option { return func(o *Operation) { o.MaxBody = limit } }
+func WithMaxBody(limit int64) Option { return func(o *Operation) { o.MaxBody = limit } }
 
-// As sets the form of the bodies; without it, JSON.
-func As(f Form) Option { return func(o *Operation) { o.Form = f } }
+// WithForm sets the form of the bodies; without it, JSON.
+func WithForm(f Form) Option { return func(o *Operation) { o.Form = f } }
 
-var table []*Operation
+var operationTable []*Operation
 
 // Operations returns every declared operation, ordered by path, then method.
 func Operations() []*Operation {
-	out := slices.Clone(table)
+	out := slices.Clone(operationTable)
 	slices.SortFunc(out, func(a, b *Operation) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
 			return c
@@ -183,7 +183,7 @@ func Operations() []*Operation {
 
 // OperationByID finds an operation by its ID.
 func OperationByID(id string) (*Operation, bool) {
-	for _, o := range table {
+	for _, o := range operationTable {
 		if o.ID == id {
 			return o, true
 		}
@@ -232,16 +232,16 @@ func declare[I, O any](id, method string, status int, path string, opts []Option
 	for _, opt := range opts {
 		opt(o)
 	}
-	o.Rate = rateOf(o.Path)
+	o.Rate = rateCategoryFor(o.Path)
 	if _, taken := OperationByID(id); taken {
 		panic(fmt.Sprintf("api: operation %q is declared twice", id))
 	}
-	table = append(table, o)
+	operationTable = append(operationTable, o)
 	return Op[I, O]{o}
 }
 
-// rateOf derives the category from the path, as the interface's part 8 words it.
-func rateOf(path string) RateCategory {
+// rateCategoryFor derives the category from the path, as the interface's part 8 words it.
+func rateCategoryFor(path string) RateCategory {
 	switch {
 	case strings.Contains(path, "/admin/"):
 		return RateAdmin

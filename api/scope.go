@@ -151,8 +151,8 @@ func (s *TraitSetting) UnmarshalJSON(b []byte) error {
 	return fmt.Errorf("a trait is true, false or unknown, not %.40s", b)
 }
 
-// Word is what a trait with this setting says of itself.
-func (s TraitSetting) Word() string {
+// Display is what a trait with this setting says of itself.
+func (s TraitSetting) Display() string {
 	if s.Value == nil {
 		return "unknown"
 	}
@@ -187,10 +187,10 @@ const tagScope = "Scope and SoA"
 
 // Operations on the scope, of the interface's part 4.9.
 var (
-	GetAssessmentScope = Get[AssessmentInput, Scope]("get-assessment-scope", "/assessments/{assessmentId}/scope", Needs("scope:read"), Tagged(tagScope), Summary("Read the scope of an assessment"))
-	PutScope           = Create[PutScopeInput, Scope]("put-assessment-scope", "/assessments/{assessmentId}/scope", Needs("scope:write"), Tagged(tagScope), Summary("Create or update the scope of an assessment"))
-	GetScope           = Get[ScopeInput, Scope]("get-scope", "/scopes/{scopeId}", Needs("scope:read"), Tagged(tagScope), Summary("Read a scope"))
-	UpdateScope        = Patch[UpdateScopeInput, Scope]("update-scope", "/scopes/{scopeId}", Needs("scope:write"), Tagged(tagScope), Summary("Change a scope"))
-	SubmitScope        = Post[ScopeInput, Scope]("submit-scope", "/scopes/{scopeId}/submit-review", Needs("scope:write"), Tagged(tagScope), Summary("Submit a scope for review"))
-	ApproveScope       = Post[ApproveScopeInput, Scope]("approve-scope", "/scopes/{scopeId}/approve", Needs(ApprovalDecide), Tagged(tagScope), Summary("Approve a scope"))
+	GetAssessmentScope = Get[AssessmentInput, Scope]("get-assessment-scope", "/assessments/{assessmentId}/scope", WithPermission("scope:read"), WithTag(tagScope), WithSummary("Read the scope of an assessment"))
+	PutScope           = Create[PutScopeInput, Scope]("put-assessment-scope", "/assessments/{assessmentId}/scope", WithPermission("scope:write"), WithTag(tagScope), WithSummary("Create or update the scope of an assessment"))
+	GetScope           = Get[ScopeInput, Scope]("get-scope", "/scopes/{scopeId}", WithPermission("scope:read"), WithTag(tagScope), WithSummary("Read a scope"))
+	UpdateScope        = Patch[UpdateScopeInput, Scope]("update-scope", "/scopes/{scopeId}", WithPermission("scope:write"), WithTag(tagScope), WithSummary("Change a scope"))
+	SubmitScope        = Post[ScopeInput, Scope]("submit-scope", "/scopes/{scopeId}/submit-review", WithPermission("scope:write"), WithTag(tagScope), WithSummary("Submit a scope for review"))
+	ApproveScope       = Post[ApproveScopeInput, Scope]("approve-scope", "/scopes/{scopeId}/approve", WithPermission(ApprovalDecide), WithTag(tagScope), WithSummary("Approve a scope"))
 )

@@ -36,9 +36,9 @@ type Period struct {
 	Until string `query:"until" format:"date-time" doc:"Only up to this moment."`
 }
 
-// Holds returns what tells whether a moment is within the period; an error for an
+// Matcher returns what tells whether a moment is within the period; an error for an
 // end that is no time.
-func (p Period) Holds() (func(time.Time) bool, error) {
+func (p Period) Matcher() (func(time.Time) bool, error) {
 	var ends [2]time.Time
 	for i, text := range []string{p.Since, p.Until} {
 		if text == "" {

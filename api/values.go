@@ -65,4 +65,4 @@ func (ErrorCode) Values() []ErrorCode {
 }
 
 // HTTPStatus is the status the code is sent with; 0 for what is no code.
-func (c ErrorCode) HTTPStatus() int { return statusOf[c] }
+func (c ErrorCode) HTTPStatus() int { return httpStatuses[c] }

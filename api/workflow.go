@@ -32,11 +32,11 @@ func (RunStatus) Values() []RunStatus {
 	return []RunStatus{RunPending, RunRunning, RunApproval, RunInput, RunFailed, RunCancelled, RunCompleted}
 }
 
-// Live tells whether a run goes on, or waits to.
-func (s RunStatus) Live() bool { return s != RunFailed && s != RunCancelled && s != RunCompleted }
+// IsLive tells whether a run goes on, or waits to.
+func (s RunStatus) IsLive() bool { return s != RunFailed && s != RunCancelled && s != RunCompleted }
 
-// Waits tells whether a run waits for people.
-func (s RunStatus) Waits() bool { return s == RunApproval || s == RunInput }
+// IsWaiting tells whether a run waits for people.
+func (s RunStatus) IsWaiting() bool { return s == RunApproval || s == RunInput }
 
 // The statuses of a step.
 const (
@@ -128,13 +128,13 @@ const tagWorkflow = "Workflows"
 
 // Operations of the interface's part 4.15, with the list and the events beside them.
 var (
-	StartLifecycle       = Post[AssessmentInput, WorkflowRun]("start-lifecycle-workflow", "/assessments/{assessmentId}/workflows/lifecycle/start", Needs("workflow:write"), Status(202), Tagged(tagWorkflow), Summary("Start the lifecycle workflow"))
-	StartWorkflow        = Post[StartWorkflowInput, WorkflowRun]("start-workflow", "/assessments/{assessmentId}/workflows", Needs("workflow:write"), Status(202), Tagged(tagWorkflow), Summary("Start a workflow"))
-	ListWorkflows        = Get[WorkflowsInput, List[WorkflowRun]]("list-workflows", "/assessments/{assessmentId}/workflows", Needs("workflow:read"), Tagged(tagWorkflow), Summary("List the workflow runs of an assessment, newest first"))
-	GetLifecycleWorkflow = Get[AssessmentInput, WorkflowRun]("get-lifecycle-workflow", "/assessments/{assessmentId}/workflows/lifecycle", Needs("workflow:read"), Tagged(tagWorkflow), Summary("Tell how far the lifecycle workflow is"))
-	GetWorkflow          = Get[WorkflowInput, WorkflowRun]("get-workflow", "/workflows/{workflowRunId}", Needs("workflow:read"), Tagged(tagWorkflow), Summary("Read a workflow run"))
-	WatchWorkflow        = Get[WorkflowEventsInput, File]("watch-workflow", "/workflows/{workflowRunId}/events", Needs("workflow:read"), As(Events), Tagged(tagWorkflow), Summary("Follow a workflow run as it goes on"))
-	CancelWorkflow       = Post[WorkflowInput, WorkflowRun]("cancel-workflow", "/workflows/{workflowRunId}/cancel", Needs("workflow:write"), Tagged(tagWorkflow), Summary("Cancel a workflow run"))
-	ResumeWorkflow       = Post[WorkflowInput, WorkflowRun]("resume-workflow", "/workflows/{workflowRunId}/resume", Needs("workflow:write"), Status(202), Tagged(tagWorkflow), Summary("Resume a workflow run"))
-	SignalWorkflow       = Post[SignalInput, WorkflowRun]("signal-workflow", "/workflows/{workflowRunId}/signals", Needs("workflow:write"), Tagged(tagWorkflow), Summary("Send a signal to a workflow run"))
+	StartLifecycle       = Post[AssessmentInput, WorkflowRun]("start-lifecycle-workflow", "/assessments/{assessmentId}/workflows/lifecycle/start", WithPermission("workflow:write"), WithStatus(202), WithTag(tagWorkflow), WithSummary("Start the lifecycle workflow"))
+	StartWorkflow        = Post[StartWorkflowInput, WorkflowRun]("start-workflow", "/assessments/{assessmentId}/workflows", WithPermission("workflow:write"), WithStatus(202), WithTag(tagWorkflow), WithSummary("Start a workflow"))
+	ListWorkflows        = Get[WorkflowsInput, List[WorkflowRun]]("list-workflows", "/assessments/{assessmentId}/workflows", WithPermission("workflow:read"), WithTag(tagWorkflow), WithSummary("List the workflow runs of an assessment, newest first"))
+	GetLifecycleWorkflow = Get[AssessmentInput, WorkflowRun]("get-lifecycle-workflow", "/assessments/{assessmentId}/workflows/lifecycle", WithPermission("workflow:read"), WithTag(tagWorkflow), WithSummary("Tell how far the lifecycle workflow is"))
+	GetWorkflow          = Get[WorkflowInput, WorkflowRun]("get-workflow", "/workflows/{workflowRunId}", WithPermission("workflow:read"), WithTag(tagWorkflow), WithSummary("Read a workflow run"))
+	WatchWorkflow        = Get[WorkflowEventsInput, File]("watch-workflow", "/workflows/{workflowRunId}/events", WithPermission("workflow:read"), WithForm(Events), WithTag(tagWorkflow), WithSummary("Follow a workflow run as it goes on"))
+	CancelWorkflow       = Post[WorkflowInput, WorkflowRun]("cancel-workflow", "/workflows/{workflowRunId}/cancel", WithPermission("workflow:write"), WithTag(tagWorkflow), WithSummary("Cancel a workflow run"))
+	ResumeWorkflow       = Post[WorkflowInput, WorkflowRun]("resume-workflow", "/workflows/{workflowRunId}/resume", WithPermission("workflow:write"), WithStatus(202), WithTag(tagWorkflow), WithSummary("Resume a workflow run"))
+	SignalWorkflow       = Post[SignalInput, WorkflowRun]("signal-workflow", "/workflows/{workflowRunId}/signals", WithPermission("workflow:write"), WithTag(tagWorkflow), WithSummary("Send a signal to a workflow run"))
 )

@@ -21,7 +21,7 @@ They leave drafts; a person submits and approves. Every step of a run can be rea
 }
 
 func (a *app) agentList() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List the agents", Args: takes(0, 0), Long: "Lists the nine agents, in the order of their work.", Example: "  service agent list",
+	return &cobra.Command{Use: "list", Short: "List the agents", Args: requireArgs(0, 0), Long: "Lists the nine agents, in the order of their work.", Example: "  service agent list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := call(cmd.Context(), a, api.ListAgents, &api.Paging{})
 			if err != nil {
@@ -32,7 +32,7 @@ func (a *app) agentList() *cobra.Command {
 				for _, x := range all.Data {
 					rows = append(rows, []string{x.ID, x.Role, strings.Join(x.NeedsApprovalFor, ", ")})
 				}
-				p.Table([]print.Column{{Title: "agent", Keep: true}, {Title: "what it does", Wrap: true}, {Title: "a person approves", Spare: true}}, rows)
+				p.Table([]print.Column{{Title: "agent", NoShrink: true}, {Title: "what it does", Wrap: true}, {Title: "a person approves", Optional: true}}, rows)
 			})
 		}}
 }
@@ -40,7 +40,7 @@ func (a *app) agentList() *cobra.Command {
 func (a *app) agentRun() *cobra.Command {
 	var input string
 	var catalogOnly, noWait bool
-	cmd := &cobra.Command{Use: "run AGENT", Short: "Start an agent and wait for it", Args: takes(1, 1),
+	cmd := &cobra.Command{Use: "run AGENT", Short: "Start an agent and wait for it", Args: requireArgs(1, 1),
 		Long:    "Starts an agent on the assessment in use and waits until it is done; then shows what it\nproposes. --no-wait only starts it, for a server. --no-assessment runs an agent that needs none.",
 		Example: "  service agent run gap-analyst\n  service agent run framework-mapper --no-assessment --input '{\"frameworks\": [\"iso-27001-2022\"]}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,11 +48,11 @@ func (a *app) agentRun() *cobra.Command {
 			in := api.StartRunInput{Body: api.StartRunBody{AgentID: args[0]}}
 			if input != "" {
 				if err := json.Unmarshal([]byte(input), &in.Body.Input); err != nil {
-					return usage("--input is no JSON object: %w", err)
+					return usageError("--input is no JSON object: %w", err)
 				}
 			}
 			if !catalogOnly {
-				one, err := a.assessment(ctx)
+				one, err := a.currentAssessment(ctx)
 				if err != nil {
 					return err
 				}
@@ -63,9 +63,9 @@ func (a *app) agentRun() *cobra.Command {
 				return err
 			}
 			if noWait {
-				return a.out.Print(r, func(p *print.Page) { runPage(p, r) })
+				return a.out.Print(r, func(p *print.Page) { renderAgentRun(p, r) })
 			}
-			return a.followAgent(ctx, r.ID)
+			return a.followAgentRun(ctx, r.ID)
 		}}
 	cmd.Flags().StringVar(&input, "input", "", "what the agent is told, a JSON object")
 	cmd.Flags().BoolVar(&catalogOnly, "no-assessment", false, "run it on the catalog alone")
@@ -73,10 +73,10 @@ func (a *app) agentRun() *cobra.Command {
 	return cmd
 }
 
-// followAgent waits for a run, telling its steps, and shows what it proposes.
-func (a *app) followAgent(ctx context.Context, id string) error {
+// followAgentRun waits for a run, telling its steps, and shows what it proposes.
+func (a *app) followAgentRun(ctx context.Context, id string) error {
 	in := api.AgentRunInput{AgentRunID: id}
-	told := 0
+	reported := 0
 	for {
 		r, err := call(ctx, a, api.GetAgentRun, &in)
 		if err != nil {
@@ -86,58 +86,58 @@ func (a *app) followAgent(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		for ; told < len(steps.Data); told++ {
-			a.progress.Done("%s", steps.Data[told].Name)
+		for ; reported < len(steps.Data); reported++ {
+			a.progress.Done("%s", steps.Data[reported].Name)
 		}
 		switch r.Status {
 		case "completed":
-			return a.showRun(ctx, r)
+			return a.printAgentRun(ctx, r)
 		case "failed", "cancelled":
-			if err := a.out.Print(r, func(p *print.Page) { runPage(p, r) }); err != nil {
+			if err := a.out.Print(r, func(p *print.Page) { renderAgentRun(p, r) }); err != nil {
 				return err
 			}
-			return stopped("the run is %s: %s", r.Status, orEmpty(r.Error))
+			return runtimeError("the run is %s: %s", r.Status, orEmpty(r.Error))
 		}
-		if err := pause(ctx, a.pace()); err != nil {
+		if err := sleep(ctx, a.pollInterval()); err != nil {
 			return err
 		}
 	}
 }
 
-// runAndOutput is a run with what it proposes.
-type runAndOutput struct {
+// agentRunResult is a run with what it proposes.
+type agentRunResult struct {
 	Run    *api.AgentRun    `json:"run"`
 	Output *api.AgentOutput `json:"output"`
 }
 
-func (a *app) showRun(ctx context.Context, r *api.AgentRun) error {
+func (a *app) printAgentRun(ctx context.Context, r *api.AgentRun) error {
 	o, err := call(ctx, a, api.GetAgentRunOutput, &api.AgentRunInput{AgentRunID: r.ID})
 	if err != nil {
 		return err
 	}
-	return a.out.Print(runAndOutput{r, o}, func(p *print.Page) {
-		runPage(p, r)
+	return a.out.Print(agentRunResult{r, o}, func(p *print.Page) {
+		renderAgentRun(p, r)
 		p.Blank()
 		p.Text("%s", o.Summary)
 		for _, l := range []struct {
 			title string
 			lines []string
-		}{{"Proposals", proposals(o.Proposals)}, {"Assumptions", o.Assumptions}, {"Limitations", o.Limitations}} {
-			section(p, l.title, l.lines)
+		}{{"Proposals", formatProposals(o.Proposals)}, {"Assumptions", o.Assumptions}, {"Limitations", o.Limitations}} {
+			renderSection(p, l.title, l.lines)
 		}
 	})
 }
 
-// shownProposals is how many are shown to people; -o json has them all.
-const shownProposals = 20
+// maxProposalsShown is how many are shown to people; -o json has them all.
+const maxProposalsShown = 20
 
-func proposals(of []map[string]any) []string {
+func formatProposals(all []map[string]any) []string {
 	var out []string
-	for i, m := range of {
-		if i == shownProposals {
-			return append(out, fmt.Sprintf("and %d more; -o json shows all", len(of)-i))
+	for i, m := range all {
+		if i == maxProposalsShown {
+			return append(out, fmt.Sprintf("and %d more; -o json shows all", len(all)-i))
 		}
-		words := []string{plain(fmt.Sprint(m["kind"]))}
+		words := []string{humanize(fmt.Sprint(m["kind"]))}
 		for _, key := range []string{"control_code", "poam_code", "framework", "filename", "severity", "level", "coverage_pct", "condition", "corrective_action", "reason", "rationale", "title", "about", "text", "quote"} {
 			if v, ok := m[key]; ok && v != "" {
 				words = append(words, fmt.Sprint(v))
@@ -152,13 +152,13 @@ func proposals(of []map[string]any) []string {
 	return out
 }
 
-func runPage(p *print.Page, r *api.AgentRun) {
+func renderAgentRun(p *print.Page, r *api.AgentRun) {
 	p.Fields(print.Field{Name: "agent", Value: r.AgentID}, print.Field{Name: "status", Value: r.Status}, print.Field{Name: "model", Value: r.Model},
-		print.Field{Name: "prompt or rules", Value: r.PromptVersion}, print.Field{Name: "tokens", Value: tokens(r.Tokens)},
-		print.Field{Name: "created", Value: moment(r.CreatedAt)}, print.Field{Name: "error", Value: orEmpty(r.Error)}, print.Field{Name: "id", Value: r.ID})
+		print.Field{Name: "prompt or rules", Value: r.PromptVersion}, print.Field{Name: "tokens", Value: formatTokens(r.Tokens)},
+		print.Field{Name: "created", Value: formatTime(r.CreatedAt)}, print.Field{Name: "error", Value: orEmpty(r.Error)}, print.Field{Name: "id", Value: r.ID})
 }
 
-func tokens(t api.Tokens) string {
+func formatTokens(t api.Tokens) string {
 	if t.Prompt+t.Completion == 0 {
 		return ""
 	}
@@ -167,52 +167,52 @@ func tokens(t api.Tokens) string {
 
 func (a *app) agentRuns() *cobra.Command {
 	var in api.AgentRunsInput
-	var l limits
-	cmd := &cobra.Command{Use: "runs", Short: "List runs, newest first", Args: takes(0, 0), Long: "Lists the runs of the organization, analyses too, newest first.", Example: "  service agent runs --status failed",
+	var l listFlags
+	cmd := &cobra.Command{Use: "runs", Short: "List runs, newest first", Args: requireArgs(0, 0), Long: "Lists the runs of the organization, analyses too, newest first.", Example: "  service agent runs --status failed",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.AgentRun], error) {
+			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.AgentRun], error) {
 				in.Paging = p
 				return call(cmd.Context(), a, api.ListAgentRuns, &in)
 			})
 			if err != nil {
 				return err
 			}
-			defer a.more(len(all.Data), all.Pagination)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, r := range all.Data {
-					rows = append(rows, []string{moment(r.CreatedAt), r.AgentID, r.Status, r.Model, r.ID})
+					rows = append(rows, []string{formatTime(r.CreatedAt), r.AgentID, r.Status, r.Model, r.ID})
 				}
-				p.Table([]print.Column{{Title: "created", Keep: true}, {Title: "agent", Keep: true}, {Title: "status"}, {Title: "model", Spare: true}, {Title: "id", Keep: true}}, rows)
-				a.none(p, len(rows), "Nothing was run yet; `%s` starts an agent.", a.command("agent run AGENT"))
+				p.Table([]print.Column{{Title: "created", NoShrink: true}, {Title: "agent", NoShrink: true}, {Title: "status"}, {Title: "model", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				a.textIfEmpty(p, len(rows), "Nothing was run yet; `%s` starts an agent.", a.commandLine("agent run AGENT"))
 			})
 		}}
 	cmd.Flags().StringVar(&in.Status, "status", "", "pending, running, completed, failed or cancelled")
 	cmd.Flags().StringVar(&in.AgentID, "agent", "", "only this agent's")
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
 func (a *app) agentWatch() *cobra.Command {
-	return &cobra.Command{Use: "watch RUN", Short: "Follow a run to its end", Args: takes(1, 1), Long: "Tells the steps of a run as they are made, and at its end what it proposes.", Example: "  service agent watch RUN",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.followAgent(cmd.Context(), args[0]) }}
+	return &cobra.Command{Use: "watch RUN", Short: "Follow a run to its end", Args: requireArgs(1, 1), Long: "Tells the steps of a run as they are made, and at its end what it proposes.", Example: "  service agent watch RUN",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.followAgentRun(cmd.Context(), args[0]) }}
 }
 
 func (a *app) agentShow() *cobra.Command {
-	return &cobra.Command{Use: "show RUN", Short: "Show a run and what it proposes", Args: takes(1, 1), Long: "Shows a run with its summary, proposals, assumptions and limitations.", Example: "  service agent show RUN",
+	return &cobra.Command{Use: "show RUN", Short: "Show a run and what it proposes", Args: requireArgs(1, 1), Long: "Shows a run with its summary, proposals, assumptions and limitations.", Example: "  service agent show RUN",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.GetAgentRun, &api.AgentRunInput{AgentRunID: args[0]})
 			if err != nil {
 				return err
 			}
-			return a.showRun(cmd.Context(), r)
+			return a.printAgentRun(cmd.Context(), r)
 		}}
 }
 
 func (a *app) agentSteps() *cobra.Command {
-	return &cobra.Command{Use: "steps RUN", Short: "List what a run did", Args: takes(1, 1), Long: "Lists the steps of a run; -o json shows their inputs and outputs.", Example: "  service agent steps RUN -o json",
+	return &cobra.Command{Use: "steps RUN", Short: "List what a run did", Args: requireArgs(1, 1), Long: "Lists the steps of a run; -o json shows their inputs and outputs.", Example: "  service agent steps RUN -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.AgentStep], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.AgentStep], error) {
 				return call(cmd.Context(), a, api.ListAgentRunSteps, &api.AgentStepsInput{AgentRunInput: api.AgentRunInput{AgentRunID: args[0]}, Paging: p})
 			})
 			if err != nil {
@@ -224,14 +224,14 @@ func (a *app) agentSteps() *cobra.Command {
 					out, _ := json.Marshal(s.Output)
 					rows = append(rows, []string{fmt.Sprint(s.Index), s.Kind, s.Name, fmt.Sprintf("%d ms", s.DurationMS), string(out)})
 				}
-				p.Table([]print.Column{{Title: "", Right: true}, {Title: "kind"}, {Title: "name", Keep: true}, {Title: "took", Right: true}, {Title: "came to"}}, rows)
+				p.Table([]print.Column{{Title: "", AlignRight: true}, {Title: "kind"}, {Title: "name", NoShrink: true}, {Title: "took", AlignRight: true}, {Title: "came to"}}, rows)
 			})
 		}}
 }
 
 func (a *app) agentComplete() *cobra.Command {
 	var summary string
-	cmd := &cobra.Command{Use: "complete RUN", Short: "Complete a run by hand", Args: takes(1, 1), Long: "Ends a run with what a person found instead of the agent.", Example: "  service agent complete RUN --summary 'Done in a workshop.'",
+	cmd := &cobra.Command{Use: "complete RUN", Short: "Complete a run by hand", Args: requireArgs(1, 1), Long: "Ends a run with what a person found instead of the agent.", Example: "  service agent complete RUN --summary 'Done in a workshop.'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.CompleteRunInput{AgentRunInput: api.AgentRunInput{AgentRunID: args[0]}}
 			if summary != "" {
@@ -244,19 +244,19 @@ func (a *app) agentComplete() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Print(r, func(p *print.Page) { runPage(p, r) })
+			return a.out.Print(r, func(p *print.Page) { renderAgentRun(p, r) })
 		}}
 	cmd.Flags().StringVar(&summary, "summary", "", "what was found")
 	return cmd
 }
 
 func (a *app) agentCancel() *cobra.Command {
-	return &cobra.Command{Use: "cancel RUN", Short: "Cancel a run", Args: takes(1, 1), Long: "Ends a run. What it drafted before stays a draft.", Example: "  service agent cancel RUN",
+	return &cobra.Command{Use: "cancel RUN", Short: "Cancel a run", Args: requireArgs(1, 1), Long: "Ends a run. What it drafted before stays a draft.", Example: "  service agent cancel RUN",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.CancelAgentRun, &api.AgentRunInput{AgentRunID: args[0]})
 			if err != nil {
 				return err
 			}
-			return a.out.Print(r, func(p *print.Page) { runPage(p, r) })
+			return a.out.Print(r, func(p *print.Page) { renderAgentRun(p, r) })
 		}}
 }

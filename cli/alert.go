@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) alert() *cobra.Command {
+func (a *app) alertCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "alert", Short: "Alert rules: who is told when a figure goes too far",
 		Long: `A rule watches a metric ("service api list-metrics" lists them) and tells by mail and
@@ -24,26 +24,26 @@ webhook when it has been beyond a threshold for a while, and when it is back.`,
 // comparisons are longest first, so that >= is not taken for >.
 var comparisons = []struct{ sign, operator string }{{">=", "gte"}, {"<=", "lte"}, {"==", "eq"}, {">", "gt"}, {"<", "lt"}, {"=", "eq"}}
 
-// condition reads METRIC SIGN NUMBER.
-func condition(text string) (metric, operator string, threshold float64, err error) {
+// parseCondition reads METRIC SIGN NUMBER.
+func parseCondition(text string) (metric, operator string, threshold float64, err error) {
 	// A metric's labels have = in them: the sign stands behind the brace.
-	from := strings.LastIndex(text, "}") + 1
+	start := strings.LastIndex(text, "}") + 1
 	for _, c := range comparisons {
-		i := strings.Index(text[from:], c.sign)
+		i := strings.Index(text[start:], c.sign)
 		if i < 0 {
 			continue
 		}
-		metric, operator = strings.TrimSpace(text[:from+i]), c.operator
-		threshold, err = strconv.ParseFloat(strings.TrimSpace(text[from+i+len(c.sign):]), 64)
+		metric, operator = strings.TrimSpace(text[:start+i]), c.operator
+		threshold, err = strconv.ParseFloat(strings.TrimSpace(text[start+i+len(c.sign):]), 64)
 		if err == nil && metric != "" {
 			return metric, operator, threshold, nil
 		}
 		break
 	}
-	return "", "", 0, usage("--when %q is not of the form 'METRIC > NUMBER'; there are >, >=, <, <= and ==", text)
+	return "", "", 0, usageError("--when %q is not of the form 'METRIC > NUMBER'; there are >, >=, <, <= and ==", text)
 }
 
-func inWords(r *api.AlertRule) string {
+func formatCondition(r *api.AlertRule) string {
 	for _, c := range comparisons {
 		if c.operator == r.Operator {
 			return fmt.Sprintf("%s %s %s", r.Metric, c.sign, strconv.FormatFloat(r.Threshold, 'f', -1, 64))
@@ -52,9 +52,9 @@ func inWords(r *api.AlertRule) string {
 	return r.Metric
 }
 
-func windowSeconds(d time.Duration) (int, error) {
+func windowToSeconds(d time.Duration) (int, error) {
 	if d != 0 && (d < time.Second || d > 7*24*time.Hour) {
-		return 0, usage("--for takes a second to seven days (168h)")
+		return 0, usageError("--for takes a second to seven days (168h)")
 	}
 	return int(d / time.Second), nil
 }
@@ -65,17 +65,17 @@ func (a *app) printAlert(r *api.AlertRule) error {
 		if r.Value != nil {
 			value = strconv.FormatFloat(*r.Value, 'f', -1, 64)
 		}
-		p.Fields(print.Field{Name: "name", Value: r.Name}, print.Field{Name: "when", Value: inWords(r)}, print.Field{Name: "for", Value: (time.Duration(r.WindowSeconds) * time.Second).String()},
-			print.Field{Name: "tells", Value: strings.Join(r.Channels, ", ")}, print.Field{Name: "enabled", Value: yes(r.Enabled)}, print.Field{Name: "state", Value: r.State},
-			print.Field{Name: "value", Value: value}, print.Field{Name: "looked at", Value: momentOf(r.LastEvaluatedAt)}, print.Field{Name: "id", Value: r.ID})
+		p.Fields(print.Field{Name: "name", Value: r.Name}, print.Field{Name: "when", Value: formatCondition(r)}, print.Field{Name: "for", Value: (time.Duration(r.WindowSeconds) * time.Second).String()},
+			print.Field{Name: "tells", Value: strings.Join(r.Channels, ", ")}, print.Field{Name: "enabled", Value: yesNo(r.Enabled)}, print.Field{Name: "state", Value: r.State},
+			print.Field{Name: "value", Value: value}, print.Field{Name: "looked at", Value: formatTimePtr(r.LastEvaluatedAt)}, print.Field{Name: "id", Value: r.ID})
 	})
 }
 
 func (a *app) alertList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the alert rules and their states", Args: takes(0, 0), Long: "Lists the rules; each is looked at every half minute while a daemon runs.", Example: "  service alert list\n  service alert list --jq '.data[] | select(.state==\"firing\")'",
+		Use: "list", Short: "List the alert rules and their states", Args: requireArgs(0, 0), Long: "Lists the rules; each is looked at every half minute while a daemon runs.", Example: "  service alert list\n  service alert list --jq '.data[] | select(.state==\"firing\")'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.AlertRule], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.AlertRule], error) {
 				return call(cmd.Context(), a, api.ListAlerts, &p)
 			})
 			if err != nil {
@@ -92,10 +92,10 @@ func (a *app) alertList() *cobra.Command {
 					if !r.Enabled {
 						state = "off"
 					}
-					rows = append(rows, []string{r.Name, state, inWords(&r), value, strings.Join(r.Channels, ", "), r.ID})
+					rows = append(rows, []string{r.Name, state, formatCondition(&r), value, strings.Join(r.Channels, ", "), r.ID})
 				}
-				p.Table([]print.Column{{Title: "name"}, {Title: "state", Keep: true}, {Title: "when"}, {Title: "value", Right: true}, {Title: "tells", Spare: true}, {Title: "id", Keep: true, Spare: true}}, rows)
-				a.none(p, len(rows), "There is no alert rule yet; `%s` makes one.", a.command("alert create NAME --when 'METRIC > NUMBER'"))
+				p.Table([]print.Column{{Title: "name"}, {Title: "state", NoShrink: true}, {Title: "when"}, {Title: "value", AlignRight: true}, {Title: "tells", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+				a.textIfEmpty(p, len(rows), "There is no alert rule yet; `%s` makes one.", a.commandLine("alert create NAME --when 'METRIC > NUMBER'"))
 			})
 		},
 	}
@@ -106,22 +106,22 @@ func (a *app) alertCreate() *cobra.Command {
 	var when string
 	var window time.Duration
 	cmd := &cobra.Command{
-		Use: "create NAME --when 'METRIC > NUMBER'", Short: "Make an alert rule", Args: takes(1, 1),
+		Use: "create NAME --when 'METRIC > NUMBER'", Short: "Make an alert rule", Args: requireArgs(1, 1),
 		Long: `Makes a rule. Useful metrics: organization_overdue_poam_items, organization_stale_documents,
 organization_open_findings{severity=critical}, organization_failed_workflows,
 organization_pending_approvals. Channels: email (owners and admins), email:ADDRESS, webhook.`,
 		Example: "  service alert create \"Overdue\" --for 1h --when 'organization_overdue_poam_items > 0'\n  service alert create \"Gaps\" --channel webhook --when 'organization_open_findings{severity=critical} > 0'",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in.Body.Name = args[0]
-			if in.Body.Metric, in.Body.Operator, in.Body.Threshold, err = condition(when); err != nil {
+			if in.Body.Metric, in.Body.Operator, in.Body.Threshold, err = parseCondition(when); err != nil {
 				return err
 			}
-			if in.Body.WindowSeconds, err = windowSeconds(window); err != nil {
+			if in.Body.WindowSeconds, err = windowToSeconds(window); err != nil {
 				return err
 			}
 			r, err := call(cmd.Context(), a, api.CreateAlert, in)
 			if api.IsCode(err, api.CodeValidation) {
-				err = advise(err, "`%s` lists the metrics", a.command("api list-metrics --jq '.data[].name'"))
+				err = withHint(err, "`%s` lists the metrics", a.commandLine("api list-metrics --jq '.data[].name'"))
 			}
 			if err != nil {
 				return err
@@ -142,7 +142,7 @@ func (a *app) alertUpdate() *cobra.Command {
 	var channels []string
 	var enable, disable bool
 	cmd := &cobra.Command{
-		Use: "update ID", Short: "Change an alert rule, or turn it off and on", Args: takes(1, 1),
+		Use: "update ID", Short: "Change an alert rule, or turn it off and on", Args: requireArgs(1, 1),
 		Long: "Changes what is named. With another --when it begins anew, as ok.", Example: "  service alert update ID --when 'organization_overdue_poam_items > 5'\n  service alert update ID --disable",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := &api.UpdateAlertInput{AlertInput: api.AlertInput{AlertID: args[0]}}
@@ -151,14 +151,14 @@ func (a *app) alertUpdate() *cobra.Command {
 				in.Body.Name = &name
 			}
 			if f.Changed("when") {
-				metric, operator, threshold, err := condition(when)
+				metric, operator, threshold, err := parseCondition(when)
 				if err != nil {
 					return err
 				}
 				in.Body.Metric, in.Body.Operator, in.Body.Threshold = &metric, &operator, &threshold
 			}
 			if f.Changed("for") {
-				seconds, err := windowSeconds(window)
+				seconds, err := windowToSeconds(window)
 				if err != nil {
 					return err
 				}
@@ -190,12 +190,12 @@ func (a *app) alertUpdate() *cobra.Command {
 
 func (a *app) alertDelete() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ID", Short: "Delete an alert rule", Args: takes(1, 1), Long: "Deletes a rule. To turn it off for a while, update it with --disable.", Example: "  service alert delete ID",
+		Use: "delete ID", Short: "Delete an alert rule", Args: requireArgs(1, 1), Long: "Deletes a rule. To turn it off for a while, update it with --disable.", Example: "  service alert delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := call(cmd.Context(), a, api.DeleteAlert, &api.AlertInput{AlertID: args[0]}); err != nil {
 				return err
 			}
-			a.say("Deleted the alert rule.")
+			a.printNotice("Deleted the alert rule.")
 			return nil
 		},
 	}

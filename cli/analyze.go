@@ -20,7 +20,7 @@ import (
 	"github.com/scf-service/service/internal/linereader"
 )
 
-func (a *app) analyze() *cobra.Command {
+func (a *app) analyzeCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "analyze", Short: "Ask one of the seven specialised analyses",
 		Long: `Answers seven questions at once, by rules or by the model in use (service model status).
 Each answer names the run that can be read with service agent steps. It is a draft: a
@@ -29,64 +29,64 @@ person judges it.
 --file reads the long text from a file, - from stdin. --batch reads one JSON object a
 line, with the fields of the operation's body, and answers one line each.`,
 		Example: "  service analyze evidence --requirement 'Backups are restored as a test.' --file evidence.txt\n  service analyze incident --module vpn --file auth.log"},
-		analyzing(a, api.EvaluateEvidence, "evidence", "Judge evidence against a requirement", []field{{"requirement", "controlRequirement", "what is asked for"}, {"evidence", "evidenceDescription", "what there is"}},
+		newAnalysisCommand(a, api.EvaluateEvidence, "evidence", "Judge evidence against a requirement", []analysisField{{"requirement", "controlRequirement", "what is asked for"}, {"evidence", "evidenceDescription", "what there is"}},
 			"  service analyze evidence --requirement 'Laptops are encrypted.' --evidence 'All laptops use BitLocker.'",
 			func(in *api.EvaluateEvidenceInput) any { return &in.Body }),
-		analyzing(a, api.TriageIncident, "incident", "Tell an incident from a false alarm", []field{{"module", "systemModuleName", "the system that the log is of"}, {"logs", "rawLogsExcerpt", "lines of the log"}},
+		newAnalysisCommand(a, api.TriageIncident, "incident", "Tell an incident from a false alarm", []analysisField{{"module", "systemModuleName", "the system that the log is of"}, {"logs", "rawLogsExcerpt", "lines of the log"}},
 			"  service analyze incident --module vpn --file auth.log",
 			func(in *api.TriageIncidentInput) any { return &in.Body }),
-		analyzing(a, api.TranslateRisk, "risk", "Say a technical risk in a board's words", []field{{"category", "riskCategory", "security, privacy, compliance or architecture"}, {"context", "businessContext", "what the business does"}, {"risk", "technicalRiskDescription", "the risk"}},
+		newAnalysisCommand(a, api.TranslateRisk, "risk", "Say a technical risk in a board's words", []analysisField{{"category", "riskCategory", "security, privacy, compliance or architecture"}, {"context", "businessContext", "what the business does"}, {"risk", "technicalRiskDescription", "the risk"}},
 			"  service analyze risk --category security --risk 'Backups were never restored.'",
 			func(in *api.TranslateRiskInput) any { return &in.Body }),
-		analyzing(a, api.ScanVendorContract, "vendor", "Find data-protection gaps in a contract", []field{{"vendor", "vendorName", "the vendor"}, {"contract", "contractExcerpt", "text of the contract"}},
+		newAnalysisCommand(a, api.ScanVendorContract, "vendor", "Find data-protection gaps in a contract", []analysisField{{"vendor", "vendorName", "the vendor"}, {"contract", "contractExcerpt", "text of the contract"}},
 			"  service analyze vendor --vendor Cloudhost --file dpa.txt",
 			func(in *api.ScanVendorContractInput) any { return &in.Body }),
-		analyzing(a, api.ArchitectRemediation, "remediation", "Turn a failed evaluation into a plan", []field{{"architecture", "systemArchitectureDescription", "the systems concerned"}, {"evaluation", "evidenceContext", "what analyze evidence answered, as JSON"}},
+		newAnalysisCommand(a, api.ArchitectRemediation, "remediation", "Turn a failed evaluation into a plan", []analysisField{{"architecture", "systemArchitectureDescription", "the systems concerned"}, {"evaluation", "evidenceContext", "what analyze evidence answered, as JSON"}},
 			"  service analyze evidence --requirement 'Data is encrypted.' --evidence 'Not yet.' -o json > gap.json\n  service analyze remediation --architecture 'AWS, RDS' --file gap.json",
 			func(in *api.ArchitectRemediationInput) any { return &in.Body }),
-		analyzing(a, api.AnalyzeRoPA, "ropa", "Say what a processing of personal data asks for", []field{{"text", "text", "the description of the processing"}},
+		newAnalysisCommand(a, api.AnalyzeRoPA, "ropa", "Say what a processing of personal data asks for", []analysisField{{"text", "text", "the description of the processing"}},
 			"  service analyze ropa --text 'Payroll of 120 employees with bank accounts.'",
 			func(in *api.AnalyzeRoPAInput) any { return &in.Body }),
-		analyzing(a, api.AssessDPIA, "dpia", "Assess the risk that remains in a project", []field{{"ropa", "ropaContext", "what analyze ropa answered, as JSON"}, {"project", "projectDescription", "the description of the project"}},
+		newAnalysisCommand(a, api.AssessDPIA, "dpia", "Assess the risk that remains in a project", []analysisField{{"ropa", "ropaContext", "what analyze ropa answered, as JSON"}, {"project", "projectDescription", "the description of the project"}},
 			"  service analyze dpia --project 'A newsletter with consent, encrypted, deleted after two years.'",
 			func(in *api.AssessDPIAInput) any { return &in.Body }),
 	)
 }
 
-// field is a part of an analysis' body: its flag, its name there, and what it is. The
+// analysisField is a part of an analysis' body: its flag, its name there, and what it is. The
 // last of a list is the long one, which --file reads.
-type field struct{ flag, name, usage string }
+type analysisField struct{ flag, name, usage string }
 
-// maxAsked bounds what is read of one file; the server takes a little less.
-const maxAsked = 1 << 20
+// maxAnalysisInput bounds what is read of one file; the server takes a little less.
+const maxAnalysisInput = 1 << 20
 
-// analyzing is the command of one analysis.
-func analyzing[I, O any](a *app, op api.Op[I, O], name, short string, fields []field, example string, body func(*I) any) *cobra.Command {
+// newAnalysisCommand is the command of one analysis.
+func newAnalysisCommand[I, O any](a *app, op api.Op[I, O], name, short string, fields []analysisField, example string, requestBody func(*I) any) *cobra.Command {
 	values := make([]string, len(fields))
 	var file, batch string
-	cmd := &cobra.Command{Use: name, Short: short, Args: takes(0, 0), Long: short + ". Give the texts as flags, the longest with --file,\nor many cases with --batch.", Example: example,
+	cmd := &cobra.Command{Use: name, Short: short, Args: requireArgs(0, 0), Long: short + ". Give the texts as flags, the longest with --file,\nor many cases with --batch.", Example: example,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if batch != "" {
 				return a.analyzeBatch(cmd.Context(), batch, func(ctx context.Context, line []byte) (any, error) {
-					return asked(ctx, a, op, line, body)
+					return decodeAndCall(ctx, a, op, line, requestBody)
 				})
 			}
 			if file != "" {
-				text, err := a.wholeFile(file)
+				text, err := a.readTextFile(file)
 				if err != nil {
 					return err
 				}
 				values[len(values)-1] = text
 			}
-			line, err := bodyOf(fields, values)
+			line, err := encodeAnalysisBody(fields, values)
 			if err != nil {
 				return err
 			}
-			out, err := asked(cmd.Context(), a, op, line, body)
+			out, err := decodeAndCall(cmd.Context(), a, op, line, requestBody)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(out, func(p *print.Page) { flatPage(p, reflect.ValueOf(out).Elem()) })
+			return a.out.Print(out, func(p *print.Page) { renderObject(p, reflect.ValueOf(out).Elem()) })
 		}}
 	for i, f := range fields {
 		cmd.Flags().StringVar(&values[i], f.flag, "", f.usage)
@@ -98,8 +98,8 @@ func analyzing[I, O any](a *app, op api.Op[I, O], name, short string, fields []f
 	return cmd
 }
 
-// bodyOf is the JSON of what the flags say. Names that end in Context hold JSON themselves, where they hold an object.
-func bodyOf(fields []field, values []string) ([]byte, error) {
+// encodeAnalysisBody is the JSON of what the flags say. Names that end in Context hold JSON themselves, where they hold an object.
+func encodeAnalysisBody(fields []analysisField, values []string) ([]byte, error) {
 	m := map[string]any{}
 	for i, f := range fields {
 		switch {
@@ -107,7 +107,7 @@ func bodyOf(fields []field, values []string) ([]byte, error) {
 			m[f.name] = values[i]
 		case values[i] != "":
 			if !json.Valid([]byte(values[i])) {
-				return nil, usage("--%s is no JSON; it is what the other analysis answers with -o json", f.flag)
+				return nil, usageError("--%s is no JSON; it is what the other analysis answers with -o json", f.flag)
 			}
 			m[f.name] = json.RawMessage(values[i])
 		}
@@ -115,100 +115,100 @@ func bodyOf(fields []field, values []string) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// plainly is an error of decoding without the words of the language it was written in.
-func plainly(err error) error {
-	var kind *json.UnmarshalTypeError
+// explainDecodeError is an error of decoding without the words of the language it was written in.
+func explainDecodeError(err error) error {
+	var typeErr *json.UnmarshalTypeError
 	switch {
-	case !errors.As(err, &kind):
+	case !errors.As(err, &typeErr):
 		return err
-	case kind.Field == "":
-		return fmt.Errorf("a JSON object is asked for, not %s", cmp.Or(jsonKinds[kind.Value], kind.Value))
+	case typeErr.Field == "":
+		return fmt.Errorf("a JSON object is asked for, not %s", cmp.Or(jsonKindNames[typeErr.Value], typeErr.Value))
 	}
-	return fmt.Errorf("%s is %s where %s is asked for", kind.Field, cmp.Or(jsonKinds[kind.Value], kind.Value), kindOf(kind.Type))
+	return fmt.Errorf("%s is %s where %s is asked for", typeErr.Field, cmp.Or(jsonKindNames[typeErr.Value], typeErr.Value), jsonKindName(typeErr.Type))
 }
 
-// jsonKinds are the words of encoding/json for what stands in a file, and ours.
-var jsonKinds = map[string]string{"string": "a text", "array": "a list", "object": "a group of fields", "bool": "true or false", "number": "a number"}
+// jsonKindNames are the words of encoding/json for what stands in a file, and ours.
+var jsonKindNames = map[string]string{"string": "a text", "array": "a list", "object": "a group of fields", "bool": "true or false", "number": "a number"}
 
-func kindOf(t reflect.Type) string {
+func jsonKindName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
-		return kindOf(t.Elem())
+		return jsonKindName(t.Elem())
 	case reflect.String:
-		return jsonKinds["string"]
+		return jsonKindNames["string"]
 	case reflect.Slice, reflect.Array:
-		return jsonKinds["array"]
+		return jsonKindNames["array"]
 	case reflect.Map, reflect.Struct:
-		return jsonKinds["object"]
+		return jsonKindNames["object"]
 	case reflect.Bool:
-		return jsonKinds["bool"]
+		return jsonKindNames["bool"]
 	}
-	return jsonKinds["number"]
+	return jsonKindNames["number"]
 }
 
-// asked decodes a body, strictly, and asks.
-func asked[I, O any](ctx context.Context, a *app, op api.Op[I, O], line []byte, body func(*I) any) (*O, error) {
+// decodeAndCall decodes a body, strictly, and asks.
+func decodeAndCall[I, O any](ctx context.Context, a *app, op api.Op[I, O], line []byte, requestBody func(*I) any) (*O, error) {
 	var in I
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
-	if err := d.Decode(body(&in)); err != nil {
-		return nil, usage("it is no body of %s: %w", op.ID, plainly(err))
+	if err := d.Decode(requestBody(&in)); err != nil {
+		return nil, usageError("it is no body of %s: %w", op.ID, explainDecodeError(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, usage("it is no body of %s: there is more behind it", op.ID)
+		return nil, usageError("it is no body of %s: there is more behind it", op.ID)
 	}
 	return call(ctx, a, op, &in)
 }
 
-func (a *app) wholeFile(path string) (string, error) {
-	from := a.Stdin
+func (a *app) readTextFile(path string) (string, error) {
+	input := a.Stdin
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return "", stopped("%s can't be read: %w", path, reason(err))
+			return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 		}
 		defer f.Close()
-		from = f
+		input = f
 	}
-	b, err := io.ReadAll(io.LimitReader(from, maxAsked+1))
+	b, err := io.ReadAll(io.LimitReader(input, maxAnalysisInput+1))
 	switch {
 	case err != nil:
-		return "", stopped("%s can't be read: %w", path, reason(err))
-	case len(b) > maxAsked:
-		return "", usage("%s is longer than %s; give the part that matters", path, size(maxAsked))
+		return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
+	case len(b) > maxAnalysisInput:
+		return "", usageError("%s is longer than %s; give the part that matters", path, formatSize(maxAnalysisInput))
 	case bytes.IndexByte(b, 0) >= 0:
-		return "", usage("%s is no text", path)
+		return "", usageError("%s is no text", path)
 	}
 	return strings.ToValidUTF8(string(b), "�"), nil
 }
 
 // analyzeBatch asks for each line, and answers one each, in order. A line that fails is
 // answered with its error; then the command fails too.
-func (a *app) analyzeBatch(ctx context.Context, path string, ask func(context.Context, []byte) (any, error)) error {
-	from := a.Stdin
+func (a *app) analyzeBatch(ctx context.Context, path string, analyzeLine func(context.Context, []byte) (any, error)) error {
+	input := a.Stdin
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return stopped("%s can't be read: %w", path, reason(err))
+			return runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 		}
 		defer f.Close()
-		from = f
+		input = f
 	}
-	in := bufio.NewReaderSize(from, 64<<10)
-	to := json.NewEncoder(a.Stdout)
-	to.SetEscapeHTML(false)
+	in := bufio.NewReaderSize(input, 64<<10)
+	encoder := json.NewEncoder(a.Stdout)
+	encoder.SetEscapeHTML(false)
 	n, failed := 0, 0
 	for end := false; !end; {
-		line, long, err := linereader.Next(in, 2*maxAsked)
+		line, tooLong, err := linereader.ReadLine(in, 2*maxAnalysisInput)
 		if end = errors.Is(err, io.EOF); err != nil && !end {
-			return stopped("%s can't be read: %w", path, reason(err))
+			return runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 		}
-		if n++; len(line) == 0 && !long {
+		if n++; len(line) == 0 && !tooLong {
 			continue
 		}
 		var out any
-		if err = fmt.Errorf("the line is longer than %s", size(2*maxAsked)); !long {
-			out, err = ask(ctx, line)
+		if err = fmt.Errorf("the line is longer than %s", formatSize(2*maxAnalysisInput)); !tooLong {
+			out, err = analyzeLine(ctx, line)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -217,18 +217,18 @@ func (a *app) analyzeBatch(ctx context.Context, path string, ask func(context.Co
 			failed++
 			out = map[string]any{"line": n, "error": err.Error()}
 		}
-		if err := to.Encode(out); err != nil {
+		if err := encoder.Encode(out); err != nil {
 			return err
 		}
 	}
 	if failed > 0 {
-		return stopped("%s could not be answered", count(failed, "line", "lines"))
+		return runtimeError("%s could not be answered", pluralize(failed, "line", "lines"))
 	}
 	return nil
 }
 
-// flatPage prints a flat object for people: what is short first, lists after.
-func flatPage(p *print.Page, v reflect.Value) {
+// renderObject prints a flat object for people: what is short first, lists after.
+func renderObject(p *print.Page, v reflect.Value) {
 	var short []print.Field
 	var lists []reflect.StructField
 	for _, f := range reflect.VisibleFields(v.Type()) {
@@ -240,7 +240,7 @@ func flatPage(p *print.Page, v reflect.Value) {
 			lists = append(lists, f)
 			continue
 		}
-		short = append(short, print.Field{Name: plain(jsonName(f)), Value: fmt.Sprint(x.Interface())})
+		short = append(short, print.Field{Name: humanize(jsonFieldName(f)), Value: fmt.Sprint(x.Interface())})
 	}
 	p.Fields(short...)
 	for _, f := range lists {
@@ -248,7 +248,7 @@ func flatPage(p *print.Page, v reflect.Value) {
 		if x.Len() == 0 {
 			continue
 		}
-		p.Title("%s", capital(plain(jsonName(f))))
+		p.Title("%s", capitalize(humanize(jsonFieldName(f))))
 		for i := range x.Len() {
 			if c, ok := x.Index(i).Interface().(api.RequiredControl); ok {
 				p.Item(0, "%s  %s: %s", c.ControlID, c.Name, c.Reason)
@@ -259,7 +259,7 @@ func flatPage(p *print.Page, v reflect.Value) {
 	}
 }
 
-func jsonName(f reflect.StructField) string {
+func jsonFieldName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) key() *cobra.Command {
+func (a *app) keyCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "key", Short: "API keys: credentials for scripts and machines",
 		Long: `An API key belongs to the person who made it and to one organization. It may what its
@@ -23,37 +23,37 @@ scopes say and never more than that person. Scopes are permissions, as assessmen
 	}, a.keyList(), a.keyCreate(), a.keyRotate(), a.keyRevoke())
 }
 
-func (a *app) keys(ctx context.Context) (*api.List[api.APIKey], error) {
-	return collect(ctx, 0, "", func(p api.Paging) (*api.List[api.APIKey], error) { return call(ctx, a, api.ListAPIKeys, &p) })
+func (a *app) listKeys(ctx context.Context) (*api.List[api.APIKey], error) {
+	return collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.APIKey], error) { return call(ctx, a, api.ListAPIKeys, &p) })
 }
 
 func (a *app) keyList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the API keys, without their secrets", Args: takes(0, 0), Long: "Lists the organization's API keys, revoked and expired ones too.", Example: "  service key list\n  service key list --jq '.data[] | select(.status == \"active\") | .name'",
+		Use: "list", Short: "List the API keys, without their secrets", Args: requireArgs(0, 0), Long: "Lists the organization's API keys, revoked and expired ones too.", Example: "  service key list\n  service key list --jq '.data[] | select(.status == \"active\") | .name'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := a.keys(cmd.Context())
+			all, err := a.listKeys(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, k := range all.Data {
-					rows = append(rows, []string{k.Name, k.Status, strings.Join(k.Scopes, ", "), momentOf(k.LastUsedAt), momentOf(k.ExpiresAt), k.MaskedKey, k.ID})
+					rows = append(rows, []string{k.Name, k.Status, strings.Join(k.Scopes, ", "), formatTimePtr(k.LastUsedAt), formatTimePtr(k.ExpiresAt), k.MaskedKey, k.ID})
 				}
-				p.Table([]print.Column{{Title: "key", Keep: true}, {Title: "status", Keep: true}, {Title: "scopes"}, {Title: "last used", Spare: true}, {Title: "expires", Spare: true},
-					{Title: "secret", Spare: true}, {Title: "id", Keep: true, Spare: true}}, rows)
-				a.none(p, len(rows), "There is no API key yet; `%s` makes one.", a.command("key create NAME --scope '*'"))
+				p.Table([]print.Column{{Title: "key", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "scopes"}, {Title: "last used", Optional: true}, {Title: "expires", Optional: true},
+					{Title: "secret", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+				a.textIfEmpty(p, len(rows), "There is no API key yet; `%s` makes one.", a.commandLine("key create NAME --scope '*'"))
 			})
 		},
 	}
 }
 
-// printKey prints a key's secret: alone on stdout, so that it can be put away unseen.
-func (a *app) printKey(k *api.NewAPIKey, words string) error {
-	if !a.out.ForPeople() {
+// printNewKey prints a key's secret: alone on stdout, so that it can be put away unseen.
+func (a *app) printNewKey(k *api.NewAPIKey, notice string) error {
+	if !a.out.IsHumanReadable() {
 		return a.out.Record(k)
 	}
-	a.say("%s The secret is shown this once; put it where the program finds it, as SERVICE_TOKEN.", words)
+	a.printNotice("%s The secret is shown this once; put it where the program finds it, as SERVICE_TOKEN.", notice)
 	return a.out.Page(func(p *print.Page) { p.Text("%s", k.Key) })
 }
 
@@ -61,18 +61,18 @@ func (a *app) keyCreate() *cobra.Command {
 	var scopes []string
 	var expires string
 	cmd := &cobra.Command{
-		Use: "create NAME --scope SCOPE", Short: "Make an API key; its secret is printed once", Args: takes(1, 1),
+		Use: "create NAME --scope SCOPE", Short: "Make an API key; its secret is printed once", Args: requireArgs(1, 1),
 		Long: `Makes an API key of yours in the organization that commands act in, and prints its
 secret to stdout, this once. Scopes are permissions; ` + "`service whoami`" + ` lists yours.`,
 		Example: "  service key create ci --scope '*' --expires 90d > key.txt\n  service key create reader --scope assessment:read,report:read\n  service key create approver --scope approval:decide --scope approval:read --expires 2027-06-30",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(scopes) == 0 {
-				return advise(usage("a key needs at least one scope"), "as --scope assessment:read, or --scope '*' for all but approving and making keys")
+				return withHint(usageError("a key needs at least one scope"), "as --scope assessment:read, or --scope '*' for all but approving and making keys")
 			}
 			in := &api.CreateAPIKeyInput{}
 			in.Body.Name, in.Body.Scopes = args[0], scopes
 			if expires != "" {
-				end, err := endOf(expires, a.Clock())
+				end, err := parseExpiry(expires, a.Clock())
 				if err != nil {
 					return err
 				}
@@ -80,12 +80,12 @@ secret to stdout, this once. Scopes are permissions; ` + "`service whoami`" + ` 
 			}
 			made, err := call(cmd.Context(), a, api.CreateAPIKey, in)
 			if api.IsCode(err, api.CodeValidation) {
-				err = advise(err, "a scope is written as assessment:read; `%s` lists yours", a.command("whoami"))
+				err = withHint(err, "a scope is written as assessment:read; `%s` lists yours", a.commandLine("whoami"))
 			}
 			if err != nil {
 				return err
 			}
-			return a.printKey(made, fmt.Sprintf("The key %q may %s.", made.Name, strings.Join(made.Scopes, ", ")))
+			return a.printNewKey(made, fmt.Sprintf("The key %q may %s.", made.Name, strings.Join(made.Scopes, ", ")))
 		},
 	}
 	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "what it may: a permission as assessment:read, or *; repeat for several")
@@ -93,8 +93,8 @@ secret to stdout, this once. Scopes are permissions; ` + "`service whoami`" + ` 
 	return cmd
 }
 
-// spanOf reads a length of time: 12h, 30m, or days as 90d.
-func spanOf(s string) (time.Duration, error) {
+// parseDuration reads a length of time: 12h, 30m, or days as 90d.
+func parseDuration(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 36500 {
 			return time.Duration(n) * 24 * time.Hour, nil
@@ -102,34 +102,34 @@ func spanOf(s string) (time.Duration, error) {
 	} else if d, err := time.ParseDuration(s); err == nil && d > 0 {
 		return d, nil
 	}
-	return 0, usage("%q is no length of time; write it as 90d or 12h", s)
+	return 0, usageError("%q is no length of time; write it as 90d or 12h", s)
 }
 
-// endOf reads an end: a day, which is good until it is over, or how long from now.
-func endOf(s string, now time.Time) (time.Time, error) {
+// parseExpiry reads an end: a day, which is good until it is over, or how long from now.
+func parseExpiry(s string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.DateOnly, s); err == nil {
 		return t.Add(24 * time.Hour), nil
 	}
-	d, err := spanOf(s)
+	d, err := parseDuration(s)
 	if err != nil {
-		return time.Time{}, usage("%q is neither a day nor a length of time; write it as 2027-06-30, 90d or 12h", s)
+		return time.Time{}, usageError("%q is neither a day nor a length of time; write it as 2027-06-30, 90d or 12h", s)
 	}
 	return now.UTC().Add(d).Truncate(time.Second), nil
 }
 
-// keyNamed finds a key by id, or a key in use by name.
-func (a *app) keyNamed(ctx context.Context, word string) (*api.APIKey, error) {
-	all, err := a.keys(ctx)
+// findKey finds a key by id, or a key in use by name.
+func (a *app) findKey(ctx context.Context, ref string) (*api.APIKey, error) {
+	all, err := a.listKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var named []*api.APIKey
 	for i := range all.Data {
 		k := &all.Data[i]
-		if k.ID == word {
+		if k.ID == ref {
 			return k, nil
 		}
-		if strings.EqualFold(k.Name, word) && k.Status == "active" {
+		if strings.EqualFold(k.Name, ref) && k.Status == "active" {
 			named = append(named, k)
 		}
 	}
@@ -137,28 +137,28 @@ func (a *app) keyNamed(ctx context.Context, word string) (*api.APIKey, error) {
 	case 1:
 		return named[0], nil
 	case 0:
-		return nil, advise(stopped("there is no active API key with the id or name %q", word), "`%s` lists them", a.command("key list"))
+		return nil, withHint(runtimeError("there is no active API key with the id or name %q", ref), "`%s` lists them", a.commandLine("key list"))
 	}
-	return nil, advise(usage("%d keys have the name %q", len(named), word), "name one by its id; `%s` lists them", a.command("key list"))
+	return nil, withHint(usageError("%d keys have the name %q", len(named), ref), "name one by its id; `%s` lists them", a.commandLine("key list"))
 }
 
 func (a *app) keyRotate() *cobra.Command {
 	var grace string
 	cmd := &cobra.Command{
-		Use: "rotate KEY", Short: "Give a key a new secret, printed once", Args: takes(1, 1),
+		Use: "rotate KEY", Short: "Give a key a new secret, printed once", Args: requireArgs(1, 1),
 		Long: `Gives a key, named by id or name, a new secret and prints it to stdout, this once. The
 old secret ends at once, or with --grace after that time, of up to seven days.`,
 		Example: "  service key rotate ci > key.txt\n  service key rotate ci --grace 24h > key.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seconds := 0
 			if grace != "" {
-				d, err := spanOf(grace)
+				d, err := parseDuration(grace)
 				if err != nil {
 					return err
 				}
 				seconds = int(d.Seconds())
 			}
-			k, err := a.keyNamed(cmd.Context(), args[0])
+			k, err := a.findKey(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -174,7 +174,7 @@ old secret ends at once, or with --grace after that time, of up to seven days.`,
 			if seconds > 0 {
 				old = "The old secret goes on for " + grace + "."
 			}
-			return a.printKey(made, old)
+			return a.printNewKey(made, old)
 		},
 	}
 	cmd.Flags().StringVar(&grace, "grace", "", "how long the old secret goes on, as 24h (default: not at all)")
@@ -184,10 +184,10 @@ old secret ends at once, or with --grace after that time, of up to seven days.`,
 func (a *app) keyRevoke() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "revoke KEY", Short: "End a key at once", Args: takes(1, 1),
+		Use: "revoke KEY", Short: "End a key at once", Args: requireArgs(1, 1),
 		Long: "Ends a key, named by id or name. What uses it fails from then on; that can't be undone.", Example: "  service key revoke ci --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			k, err := a.keyNamed(cmd.Context(), args[0])
+			k, err := a.findKey(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -9,19 +9,19 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) artifact() *cobra.Command {
+func (a *app) artifactCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "artifact", Short: "Deliverables across their versions, with their hashes",
 		Long: "An artifact is a deliverable across its versions: scope, SoA, gap analysis, maturity,\nPOA&M, reports.", Example: "  service artifact list\n  service artifact show ID",
 	}, a.artifactList(), a.artifactShow(), a.artifactDiff())
 }
 
-// artifactNamed is the id of an artifact by its id or its type in the assessment.
-func (a *app) artifactNamed(cmd *cobra.Command, word string) (string, error) {
-	if uuid.MatchString(word) {
-		return word, nil
+// findArtifactID is the id of an artifact by its id or its type in the assessment.
+func (a *app) findArtifactID(cmd *cobra.Command, ref string) (string, error) {
+	if uuidPattern.MatchString(ref) {
+		return ref, nil
 	}
-	one, err := a.assessment(cmd.Context())
+	one, err := a.currentAssessment(cmd.Context())
 	if err != nil {
 		return "", err
 	}
@@ -30,24 +30,24 @@ func (a *app) artifactNamed(cmd *cobra.Command, word string) (string, error) {
 		return "", err
 	}
 	for _, x := range all.Data {
-		if x.Type == word && x.Variant == nil || nounOf(api.Gate(x.Type)) == word || x.Variant != nil && *x.Variant == word {
+		if x.Type == ref && x.Variant == nil || gateNoun(api.Gate(x.Type)) == ref || x.Variant != nil && *x.Variant == ref {
 			return x.ID, nil
 		}
 	}
-	if word == "report" {
-		return "", advise(usage("there are reports of several kinds"), "name one by template and format, as full/html")
+	if ref == "report" {
+		return "", withHint(usageError("there are reports of several kinds"), "name one by template and format, as full/html")
 	}
-	return "", advise(stopped("%q has no artifact %q", one.Name, word), "`%s` lists them", a.command("artifact list"))
+	return "", withHint(runtimeError("%q has no artifact %q", one.Name, ref), "`%s` lists them", a.commandLine("artifact list"))
 }
 
 func (a *app) artifactDiff() *cobra.Command {
 	in := &api.ArtifactDiffInput{}
 	cmd := &cobra.Command{
-		Use: "diff ID|TYPE", Short: "Compare two versions of a deliverable or report", Args: takes(1, 1),
+		Use: "diff ID|TYPE", Short: "Compare two versions of a deliverable or report", Args: requireArgs(1, 1),
 		Long:    "Tells line by line how two versions differ: + added, - removed, ~ changed. By default\nthe current version is compared with the one before it. A report is named by template and\nformat, and compared where it is text.",
 		Example: "  service artifact diff soa\n  service artifact diff gap_analysis --from 1 --to 3\n  service artifact diff full/html\n  service artifact diff soa --jq '.lines[].text'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := a.artifactNamed(cmd, args[0])
+			id, err := a.findArtifactID(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -57,11 +57,11 @@ func (a *app) artifactDiff() *cobra.Command {
 				return err
 			}
 			return a.out.Print(d, func(p *print.Page) {
-				p.Title("%s: version %d → version %d", plain(d.Type), d.FromVersion, d.ToVersion)
+				p.Title("%s: version %d → version %d", humanize(d.Type), d.FromVersion, d.ToVersion)
 				p.Text("%d added, %d removed, %d changed", d.Added, d.Removed, d.Changed)
 				p.Blank()
 				for _, l := range d.Lines {
-					p.Text("%s", print.Cut(l.Text, diffWidth))
+					p.Text("%s", print.Truncate(l.Text, maxDiffLineWidth))
 				}
 				if len(d.Lines) == 0 {
 					if d.FromVersion == d.ToVersion && in.From == 0 {
@@ -78,26 +78,26 @@ func (a *app) artifactDiff() *cobra.Command {
 	return cmd
 }
 
-// typeOf is the word that names an artifact.
-func typeOf(x *api.Artifact) string {
+// formatArtifactType is the word that names an artifact.
+func formatArtifactType(x *api.Artifact) string {
 	if x.Variant != nil {
 		return "report " + *x.Variant
 	}
-	return plain(x.Type)
+	return humanize(x.Type)
 }
 
-// diffWidth is where a line of a diff is cut; -o json has it whole.
-const diffWidth = 240
+// maxDiffLineWidth is where a line of a diff is cut; -o json has it whole.
+const maxDiffLineWidth = 240
 
 func (a *app) artifactList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the artifacts of the assessment", Args: takes(0, 0), Long: "Lists the artifacts of the assessment.", Example: "  service artifact list",
+		Use: "list", Short: "List the artifacts of the assessment", Args: requireArgs(0, 0), Long: "Lists the artifacts of the assessment.", Example: "  service artifact list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			one, err := a.assessment(cmd.Context())
+			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Artifact], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Artifact], error) {
 				return call(cmd.Context(), a, api.ListArtifacts, &api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
 			})
 			if err != nil {
@@ -106,10 +106,10 @@ func (a *app) artifactList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, x := range all.Data {
-					rows = append(rows, []string{typeOf(&x), x.Title, fmt.Sprint(x.CurrentVersion), moment(x.UpdatedAt), x.ID})
+					rows = append(rows, []string{formatArtifactType(&x), x.Title, fmt.Sprint(x.CurrentVersion), formatTime(x.UpdatedAt), x.ID})
 				}
-				p.Table([]print.Column{{Title: "type", Keep: true}, {Title: "title", Spare: true}, {Title: "version", Right: true}, {Title: "changed", Keep: true, Spare: true}, {Title: "id", Keep: true}}, rows)
-				a.none(p, len(rows), "There is no artifact yet.")
+				p.Table([]print.Column{{Title: "type", NoShrink: true}, {Title: "title", Optional: true}, {Title: "version", AlignRight: true}, {Title: "changed", NoShrink: true, Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				a.textIfEmpty(p, len(rows), "There is no artifact yet.")
 			})
 		},
 	}
@@ -117,10 +117,10 @@ func (a *app) artifactList() *cobra.Command {
 
 func (a *app) artifactShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Show an artifact's versions", Args: takes(1, 1), Long: "Lists the versions of an artifact with the hash of what each says.", Example: "  service artifact show ID",
+		Use: "show ID", Short: "Show an artifact's versions", Args: requireArgs(1, 1), Long: "Lists the versions of an artifact with the hash of what each says.", Example: "  service artifact show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.ArtifactInput{ArtifactID: args[0]}
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.ArtifactVersion], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.ArtifactVersion], error) {
 				return call(cmd.Context(), a, api.ListArtifactVersions, &api.ArtifactVersionsInput{ArtifactInput: in, Paging: p})
 			})
 			if err != nil {
@@ -133,9 +133,9 @@ func (a *app) artifactShow() *cobra.Command {
 					if v.Supersedes != nil {
 						supersedes = fmt.Sprint(*v.Supersedes)
 					}
-					rows = append(rows, []string{fmt.Sprint(v.VersionNumber), plain(v.Status), supersedes, moment(v.CreatedAt), v.ContentSHA256, v.RecordID})
+					rows = append(rows, []string{fmt.Sprint(v.VersionNumber), humanize(v.Status), supersedes, formatTime(v.CreatedAt), v.ContentSHA256, v.RecordID})
 				}
-				p.Table([]print.Column{{Title: "version", Right: true, Keep: true}, {Title: "status", Keep: true}, {Title: "in place of", Right: true}, {Title: "created", Keep: true, Spare: true}, {Title: "sha256"}, {Title: "record", Keep: true}}, rows)
+				p.Table([]print.Column{{Title: "version", AlignRight: true, NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "in place of", AlignRight: true}, {Title: "created", NoShrink: true, Optional: true}, {Title: "sha256"}, {Title: "record", NoShrink: true}}, rows)
 			})
 		},
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) assess() *cobra.Command {
+func (a *app) assessCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "assess", Short: "Assessments: run one, and see where it stands",
 		Long: `An assessment looks at one organization's documents against a catalog version and
@@ -24,32 +24,32 @@ Commands that name no assessment mean the one used last, or the only one there i
 		a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessMigrate(), a.assessClose(), a.assessDelete())
 }
 
-// named is the assessment of an optional argument, else the one commands mean.
-func (a *app) named(cmd *cobra.Command, args []string) (*api.Assessment, error) {
+// assessmentFromArgs is the assessment of an optional argument, else the one commands mean.
+func (a *app) assessmentFromArgs(cmd *cobra.Command, args []string) (*api.Assessment, error) {
 	if len(args) > 0 {
-		return a.assessmentNamed(cmd.Context(), args[0])
+		return a.findAssessment(cmd.Context(), args[0])
 	}
-	return a.assessment(cmd.Context())
+	return a.currentAssessment(cmd.Context())
 }
 
 func (a *app) assessList() *cobra.Command {
 	var state, q string
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List assessments, newest first", Args: takes(0, 0),
+		Use: "list", Short: "List assessments, newest first", Args: requireArgs(0, 0),
 		Long: "Lists assessments; * marks the one that commands mean when they name none.", Example: "  service assess list\n  service assess list --state soa_under_review -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("state", state, api.States()); err != nil {
+			if err := checkOneOf("state", state, api.States()); err != nil {
 				return err
 			}
-			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Assessment], error) {
+			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Assessment], error) {
 				return call(cmd.Context(), a, api.ListAssessments, &api.AssessmentsInput{Paging: p, State: api.State(state), Q: q})
 			})
 			if err != nil {
 				return err
 			}
-			defer a.more(len(all.Data), all.Pagination)
-			used := a.remembered().Used[a.place()]
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
+			used := a.readState().LastAssessments[a.dataKey()]
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, one := range all.Data {
@@ -57,54 +57,54 @@ func (a *app) assessList() *cobra.Command {
 					if one.ID == used {
 						mark = "*"
 					}
-					rows = append(rows, []string{mark, one.Name, string(one.State), fmt.Sprintf("%d %%", one.Progress), joinSome(one.Frameworks, 2), fmt.Sprint(one.Counts.Documents), fmt.Sprint(one.Counts.Findings), day(one.UpdatedAt), one.ID})
+					rows = append(rows, []string{mark, one.Name, string(one.State), fmt.Sprintf("%d %%", one.Progress), joinFirst(one.Frameworks, 2), fmt.Sprint(one.Counts.Documents), fmt.Sprint(one.Counts.Findings), formatDay(one.UpdatedAt), one.ID})
 				}
-				p.Table([]print.Column{{Title: ""}, {Title: "name"}, {Title: "state"}, {Title: "done", Right: true}, {Title: "frameworks", Spare: true}, {Title: "documents", Right: true, Spare: true}, {Title: "gaps", Right: true, Spare: true},
-					{Title: "changed", Keep: true, Spare: true}, {Title: "id", Keep: true}}, rows)
-				a.none(p, len(rows), "There is no assessment yet. Make one with `%s`, or see `%s`.", a.command("assess run DIR"), a.command("demo"))
+				p.Table([]print.Column{{Title: ""}, {Title: "name"}, {Title: "state"}, {Title: "done", AlignRight: true}, {Title: "frameworks", Optional: true}, {Title: "documents", AlignRight: true, Optional: true}, {Title: "gaps", AlignRight: true, Optional: true},
+					{Title: "changed", NoShrink: true, Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				a.textIfEmpty(p, len(rows), "There is no assessment yet. Make one with `%s`, or see `%s`.", a.commandLine("assess run DIR"), a.commandLine("demo"))
 			})
 		},
 	}
 	cmd.Flags().StringVar(&state, "state", "", "only in this state")
 	cmd.Flags().StringVar(&q, "query", "", "only with this in the name")
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
 func (a *app) assessShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [ID|NAME]", Short: "Show an assessment's record", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Use: "show [ID|NAME]", Short: "Show an assessment's record", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
 		Long: "Shows what an assessment is about and how much it holds.", Example: "  service assess show\n  service assess show \"Acme 2026\" -o yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			one, err := a.named(cmd, args)
+			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(one, func(p *print.Page) { assessmentPage(p, one) })
+			return a.out.Print(one, func(p *print.Page) { renderAssessment(p, one) })
 		},
 	}
 }
 
-func assessmentPage(p *print.Page, one *api.Assessment) {
+func renderAssessment(p *print.Page, one *api.Assessment) {
 	p.Title("%s", one.Name)
 	c := one.Counts
 	p.Fields(print.Field{Name: "description", Value: one.Description},
 		print.Field{Name: "state", Value: fmt.Sprintf("%s (%d %%)", one.State, one.Progress)},
 		print.Field{Name: "frameworks", Value: strings.Join(one.Frameworks, ", ")},
 		print.Field{Name: "due", Value: string(orEmpty(one.DueDate))},
-		print.Field{Name: "holds", Value: strings.Join([]string{count(c.Documents, "document", "documents"), count(c.Chunks, "passage", "passages"),
-			count(c.SoAItems, "SoA item", "SoA items"), count(c.Findings, "finding", "findings"), count(c.POAMItems, "POA&M item", "POA&M items")}, ", ")},
-		print.Field{Name: "created", Value: joinWords(moment(one.CreatedAt), one.CreatedBy)}, print.Field{Name: "changed", Value: moment(one.UpdatedAt)},
-		print.Field{Name: "closed", Value: momentOf(one.ClosedAt)}, print.Field{Name: "catalog", Value: one.SCFVersionID}, print.Field{Name: "id", Value: one.ID})
+		print.Field{Name: "holds", Value: strings.Join([]string{pluralize(c.Documents, "document", "documents"), pluralize(c.Chunks, "passage", "passages"),
+			pluralize(c.SoAItems, "SoA item", "SoA items"), pluralize(c.Findings, "finding", "findings"), pluralize(c.POAMItems, "POA&M item", "POA&M items")}, ", ")},
+		print.Field{Name: "created", Value: joinNonEmpty(formatTime(one.CreatedAt), one.CreatedBy)}, print.Field{Name: "changed", Value: formatTime(one.UpdatedAt)},
+		print.Field{Name: "closed", Value: formatTimePtr(one.ClosedAt)}, print.Field{Name: "catalog", Value: one.SCFVersionID}, print.Field{Name: "id", Value: one.ID})
 }
 
 func (a *app) assessStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status [ID|NAME]", Short: "Show where an assessment stands, and what it waits for", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Use: "status [ID|NAME]", Short: "Show where an assessment stands, and what it waits for", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
 		Long:    "Shows the way through the states with its four gates, what blocks the next move,\nand the command that goes on.",
 		Example: "  service assess status\n  service assess status --jq .state",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			one, err := a.named(cmd, args)
+			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -114,21 +114,21 @@ func (a *app) assessStatus() *cobra.Command {
 			}
 			return a.out.Print(st, func(p *print.Page) {
 				p.Title("%s (%d %%)", one.Name, st.Progress)
-				rail(p, st.State)
-				a.whatNext(p, st)
+				renderLifecycle(p, st.State)
+				a.renderNextSteps(p, st)
 			})
 		},
 	}
 }
 
-// rail draws the states: done, here, to come. Gates are marked before the state they open.
-func rail(p *print.Page, here api.State) {
+// renderLifecycle draws the states: done, here, to come. Gates are marked before the state they open.
+func renderLifecycle(p *print.Page, current api.State) {
 	for _, s := range api.States() {
 		mark := "  ·"
 		switch {
-		case s == here:
+		case s == current:
 			mark = "  ▶"
-		case here.Reached(s):
+		case current.HasReached(s):
 			mark = "  ✓"
 		}
 		gate := ""
@@ -141,12 +141,12 @@ func rail(p *print.Page, here api.State) {
 	}
 }
 
-// whatNext says what the next move waits for, and which command goes on.
-func (a *app) whatNext(p *print.Page, st *api.AssessmentStatus) {
-	a.outdated(p, st)
+// renderNextSteps says what the next move waits for, and which command goes on.
+func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
+	a.renderOutdated(p, st)
 	p.Blank()
 	if len(st.NextStates) == 0 {
-		p.Text("It is closed, and nothing of it changes. `%s` begins another.", a.command("assess run DIR --name NAME"))
+		p.Text("It is closed, and nothing of it changes. `%s` begins another.", a.commandLine("assess run DIR --name NAME"))
 		return
 	}
 	move, _ := st.State.Next()
@@ -161,92 +161,92 @@ func (a *app) whatNext(p *print.Page, st *api.AssessmentStatus) {
 	for _, b := range st.BlockedBy {
 		p.Item(0, "%s", b)
 	}
-	noun := nounOf(move.Gate)
+	noun := gateNoun(move.Gate)
 	switch {
 	case move.Gate != "" && st.PendingApprovalID != nil:
-		p.Command(a.command(noun + " show"))
-		p.Command(a.command(noun + " approve"))
-		p.Command(a.command(noun + " reject --reason '…'"))
+		p.Command(a.commandLine(noun + " show"))
+		p.Command(a.commandLine(noun + " approve"))
+		p.Command(a.commandLine(noun + " reject --reason '…'"))
 	case move.Gate != "" && len(st.BlockedBy) > 0:
-		p.Command(a.command(noun + " submit"))
+		p.Command(a.commandLine(noun + " submit"))
 	case st.State == api.StateReportGenerated && len(st.BlockedGates) > 0:
 		for _, g := range st.BlockedGates {
-			p.Command(a.command(nounOf(g) + " show")) // which tells what its version waits for
+			p.Command(a.commandLine(gateNoun(g) + " show")) // which tells what its version waits for
 		}
 	case st.State == api.StateReportGenerated:
-		p.Command(a.command("report create --template full --format html --out report.html"))
-		p.Command(a.command("assess close"))
-	case len(st.BlockedBy) > 0 && gateAfter(move.To) != "":
-		noun := nounOf(gateAfter(move.To))
-		p.Command(a.command(noun + " edit"))
-		p.Command(a.command(noun + " submit"))
+		p.Command(a.commandLine("report create --template full --format html --out report.html"))
+		p.Command(a.commandLine("assess close"))
+	case len(st.BlockedBy) > 0 && reviewGate(move.To) != "":
+		noun := gateNoun(reviewGate(move.To))
+		p.Command(a.commandLine(noun + " edit"))
+		p.Command(a.commandLine(noun + " submit"))
 	default:
-		p.Command(a.command("assess run"))
+		p.Command(a.commandLine("assess run"))
 	}
 }
 
-// gateAfter is the gate of a state under review; empty for others.
-func gateAfter(s api.State) api.Gate {
+// reviewGate is the gate of a state under review; empty for others.
+func reviewGate(s api.State) api.Gate {
 	move, _ := s.Next()
 	return move.Gate
 }
 
 func (a *app) assessSummary() *cobra.Command {
 	return &cobra.Command{
-		Use: "summary [ID|NAME]", Short: "Show an assessment's totals and worst gaps", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Use: "summary [ID|NAME]", Short: "Show an assessment's totals and worst gaps", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
 		Long: "Shows coverage, maturity, gaps by severity and the worst gaps with the passage each\nrests on. -o json prints the totals.", Example: "  service assess summary\n  service assess summary --jq .compliance_pct",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			started := a.Clock()
-			one, err := a.named(cmd, args)
+			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {
 				return err
 			}
-			if !a.out.ForPeople() {
+			if !a.out.IsHumanReadable() {
 				s, err := call(cmd.Context(), a, api.GetAssessmentSummary, &api.AssessmentInput{AssessmentID: one.ID})
 				if err != nil {
 					return err
 				}
 				return a.out.Record(s)
 			}
-			o, err := a.outcome(cmd.Context(), one.ID, nil, started)
+			o, err := a.readRunResult(cmd.Context(), one.ID, nil, started)
 			if err != nil {
 				return err
 			}
-			return a.out.Page(o.page(a))
+			return a.out.Page(o.renderer(a))
 		},
 	}
 }
 
-// eventsShown is how many events a list has where nothing else is asked.
-const eventsShown = 50
+// defaultEventLimit is how many events a list has where nothing else is asked.
+const defaultEventLimit = 50
 
 func (a *app) assessTimeline() *cobra.Command {
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "timeline [ID|NAME]", Short: "List what happened, newest first", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Use: "timeline [ID|NAME]", Short: "List what happened, newest first", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
 		Long: "Lists what happened in an assessment and who did it, newest first.", Example: "  service assess timeline\n  service assess timeline --limit 0 -o csv",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			one, err := a.named(cmd, args)
+			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {
 				return err
 			}
-			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.TimelineEvent], error) {
+			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.TimelineEvent], error) {
 				return call(cmd.Context(), a, api.GetTimeline, &api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
 			})
 			if err != nil {
 				return err
 			}
-			defer a.more(len(all.Data), all.Pagination)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, e := range all.Data {
-					rows = append(rows, []string{moment(e.At), e.Actor.Name, e.Type, e.Summary})
+					rows = append(rows, []string{formatTime(e.At), e.Actor.Name, e.Type, e.Summary})
 				}
-				p.Table([]print.Column{{Title: "at", Keep: true}, {Title: "who"}, {Title: "type"}, {Title: "what", Wrap: true}}, rows)
+				p.Table([]print.Column{{Title: "at", NoShrink: true}, {Title: "who"}, {Title: "type"}, {Title: "what", Wrap: true}}, rows)
 			})
 		},
 	}
-	l.add(cmd, eventsShown)
+	l.register(cmd, defaultEventLimit)
 	return cmd
 }
 
@@ -254,16 +254,16 @@ func (a *app) assessCreate() *cobra.Command {
 	var in api.CreateAssessmentInput
 	var due string
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Create an empty assessment", Args: takes(1, 1),
+		Use: "create NAME", Short: "Create an empty assessment", Args: requireArgs(1, 1),
 		Long: "Creates an assessment without documents. `service assess run DIR` creates one and\ngoes on at once.", Example: "  service assess create \"Acme 2026\" -f iso-27001-2022 -f soc2-tsc\n  service doc add policies/*.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in.Body.Name, in.Body.DueDate = args[0], given(cmd, "due", api.Date(due))
+			in.Body.Name, in.Body.DueDate = args[0], flagIfChanged(cmd, "due", api.Date(due))
 			one, err := call(cmd.Context(), a, api.CreateAssessment, &in)
 			if err != nil {
-				return a.noFramework(err)
+				return a.withFrameworkHint(err)
 			}
-			a.use(one.ID)
-			return a.out.Print(one, func(p *print.Page) { assessmentPage(p, one) })
+			a.rememberAssessment(one.ID)
+			return a.out.Print(one, func(p *print.Page) { renderAssessment(p, one) })
 		},
 	}
 	f := cmd.Flags()
@@ -279,23 +279,23 @@ func (a *app) assessUpdate() *cobra.Command {
 	var name, description, due string
 	var frameworks []string
 	cmd := &cobra.Command{
-		Use: "update [ID|NAME]", Short: "Change an assessment's name, description, frameworks or date", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Use: "update [ID|NAME]", Short: "Change an assessment's name, description, frameworks or date", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
 		Long: "Changes the named fields. Frameworks are fixed once the Statement of Applicability\nis drafted.", Example: "  service assess update --name \"Acme 2027\" --due 2027-03-31",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := anyChanged(cmd); err != nil {
+			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
-			one, err := a.named(cmd, args)
+			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {
 				return err
 			}
-			in := api.UpdateAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Match: revision(one.Revision)}
-			in.Body.Name, in.Body.Description = given(cmd, "name", name), given(cmd, "description", description)
-			in.Body.FrameworkIDs, in.Body.DueDate = given(cmd, "framework", frameworks), optional(cmd, "due", api.Date(due))
+			in := api.UpdateAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Match: matchRevision(one.Revision)}
+			in.Body.Name, in.Body.Description = flagIfChanged(cmd, "name", name), flagIfChanged(cmd, "description", description)
+			in.Body.FrameworkIDs, in.Body.DueDate = flagIfChanged(cmd, "framework", frameworks), optionalFlag(cmd, "due", api.Date(due))
 			if one, err = call(cmd.Context(), a, api.UpdateAssessment, &in); err != nil {
 				return err
 			}
-			return a.out.Print(one, func(p *print.Page) { assessmentPage(p, one) })
+			return a.out.Print(one, func(p *print.Page) { renderAssessment(p, one) })
 		},
 	}
 	f := cmd.Flags()
@@ -308,14 +308,14 @@ func (a *app) assessUpdate() *cobra.Command {
 
 func (a *app) assessUse() *cobra.Command {
 	return &cobra.Command{
-		Use: "use ID|NAME", Short: "Choose the assessment that commands mean", Args: takes(1, 1), ValidArgsFunction: a.completeAssessments(),
+		Use: "use ID|NAME", Short: "Choose the assessment that commands mean", Args: requireArgs(1, 1), ValidArgsFunction: a.completeAssessments(),
 		Long: "Remembers an assessment for commands that name none.", Example: "  service assess use \"Acme 2026\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			one, err := a.assessmentNamed(cmd.Context(), args[0])
+			one, err := a.findAssessment(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			a.use(one.ID)
+			a.rememberAssessment(one.ID)
 			return a.out.Print(one, func(p *print.Page) { p.Text("Commands now mean %q (%s).", one.Name, one.ID) })
 		},
 	}
@@ -324,7 +324,7 @@ func (a *app) assessUse() *cobra.Command {
 func (a *app) assessTransition() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "transition STATE", Short: "Make one move", Args: takes(1, 1),
+		Use: "transition STATE", Short: "Make one move", Args: requireArgs(1, 1),
 		Long:    "Moves the assessment to its next state, doing the work of the step. `service assess\nrun` makes all the moves up to the next gate.",
 		Example: "  service assess transition documents_uploaded",
 		ValidArgsFunction: func(*cobra.Command, []string, string) (out []string, _ cobra.ShellCompDirective) {
@@ -333,7 +333,7 @@ func (a *app) assessTransition() *cobra.Command {
 			}
 			return out, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.transition(cmd, args[0], reason) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.transitionTo(cmd, args[0], reason) },
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
 	return cmd
@@ -342,9 +342,11 @@ func (a *app) assessTransition() *cobra.Command {
 func (a *app) assessClose() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "close", Short: "Close the assessment", Args: takes(0, 0),
+		Use: "close", Short: "Close the assessment", Args: requireArgs(0, 0),
 		Long: "Closes the assessment after its reports are written. A closed one does not change.", Example: "  service assess close --reason 'Handed to the board'",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.transition(cmd, string(api.StateClosed), reason) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.transitionTo(cmd, string(api.StateClosed), reason)
+		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
 	return cmd
@@ -354,10 +356,10 @@ func (a *app) assessExport() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "export [ID|NAME]", Short: "Save the assessment as one archive that can be checked anywhere", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Use: "export [ID|NAME]", Short: "Save the assessment as one archive that can be checked anywhere", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
 		Long: "Saves every version, document, report and decision with the organization's audit trail,\na manifest of hashes and its signature. `service verify` checks it without this service.", Example: "  service assess export --out acme-2026.zip\n  service verify acme-2026.zip",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			one, err := a.named(cmd, args)
+			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -366,7 +368,7 @@ func (a *app) assessExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.saveFile(f, nameFor(out, f.Filename, one.ID+".zip"), force)
+			return a.saveDownload(f, downloadPath(out, f.Filename, one.ID+".zip"), force)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "the file to write (default: the assessment's name)")
@@ -374,40 +376,40 @@ func (a *app) assessExport() *cobra.Command {
 	return cmd
 }
 
-func (a *app) transition(cmd *cobra.Command, state, reason string) error {
-	if err := oneOf("state", state, api.States()); err != nil {
+func (a *app) transitionTo(cmd *cobra.Command, state, reason string) error {
+	if err := checkOneOf("state", state, api.States()); err != nil {
 		return err
 	}
-	one, err := a.assessment(cmd.Context())
+	one, err := a.currentAssessment(cmd.Context())
 	if err != nil {
 		return err
 	}
-	a.progress.Start("move to " + plain(state))
+	a.progress.Start("move to " + humanize(state))
 	in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}}
 	in.Body.TargetState, in.Body.Reason = api.State(state), reason
 	st, err := call(cmd.Context(), a, api.Transition, &in)
 	a.progress.Done("")
 	if err != nil {
-		return atWork(err)
+		return toRuntimeError(err)
 	}
 	return a.out.Print(st, func(p *print.Page) {
 		p.Text("%q is %s (%d %%).", one.Name, st.State, st.Progress)
-		a.whatNext(p, st)
+		a.renderNextSteps(p, st)
 	})
 }
 
 func (a *app) assessDelete() *cobra.Command {
-	var sure bool
+	var skipPrompt bool
 	cmd := &cobra.Command{
-		Use: "delete ID|NAME", Short: "Delete an assessment with all that belongs to it", Args: takes(1, 1), ValidArgsFunction: a.completeAssessments(),
+		Use: "delete ID|NAME", Short: "Delete an assessment with all that belongs to it", Args: requireArgs(1, 1), ValidArgsFunction: a.completeAssessments(),
 		Long: "Deletes an assessment with its documents, deliverables and reports. Nothing brings it\nback but a backup. Only owners may.", Example: "  service assess delete \"Trial\" --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			one, err := a.assessmentNamed(cmd.Context(), args[0])
+			one, err := a.findAssessment(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			what := fmt.Sprintf("the assessment %q with %s", one.Name, count(one.Counts.Documents, "document", "documents"))
-			if err := a.confirm(sure, "delete "+what); err != nil {
+			what := fmt.Sprintf("the assessment %q with %s", one.Name, pluralize(one.Counts.Documents, "document", "documents"))
+			if err := a.confirm(skipPrompt, "delete "+what); err != nil {
 				return err
 			}
 			if _, err := call(cmd.Context(), a, api.DeleteAssessment, &api.AssessmentInput{AssessmentID: one.ID}); err != nil {
@@ -417,22 +419,22 @@ func (a *app) assessDelete() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&skipPrompt, "yes", "y", false, "do not ask")
 	return cmd
 }
 
 // confirm asks before what can't be undone; where nobody can be asked, --yes says it.
-func (a *app) confirm(sure bool, what string) error {
-	if sure {
+func (a *app) confirm(skipPrompt bool, action string) error {
+	if skipPrompt {
 		return nil
 	}
 	if !a.Interactive {
-		return advise(usage("this would %s", what), "say --yes if that is meant")
+		return withHint(usageError("this would %s", action), "say --yes if that is meant")
 	}
-	fmt.Fprintf(a.Stderr, "%s? [y/N] ", print.Line(what))
+	fmt.Fprintf(a.Stderr, "%s? [y/N] ", print.SafeLine(action))
 	answer, _ := bufio.NewReader(a.Stdin).ReadString('\n')
 	if w := strings.ToLower(strings.TrimSpace(answer)); w != "y" && w != "yes" {
-		return stopped("nothing was changed")
+		return runtimeError("nothing was changed")
 	}
 	return nil
 }

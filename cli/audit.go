@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) audit() *cobra.Command {
+func (a *app) auditCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "audit", Short: "The audit trail: who did what",
 		Long: "The audit trail is a chain of events per organization; each carries the hash of the\none before, so that none can be taken out unseen.", Example: "  service audit list\n  service audit list --outcome denied\n  service audit verify\n  service audit head > head.json",
@@ -19,7 +19,7 @@ func (a *app) audit() *cobra.Command {
 func (a *app) auditVerify() *cobra.Command {
 	var file, head string
 	cmd := &cobra.Command{
-		Use: "verify", Short: "Check that no record of the audit trail was changed", Args: takes(0, 0),
+		Use: "verify", Short: "Check that no record of the audit trail was changed", Args: requireArgs(0, 0),
 		Long: `Follows the chain from its first record and names the first that was changed, removed,
 inserted or put elsewhere. With --file it checks an export, without a server; with --head
 also that the chain still holds the record of a head that was kept elsewhere.
@@ -27,14 +27,14 @@ Exit code 1 where the chain does not hold.`,
 		Example: "  service audit verify\n  service audit verify --file audit.jsonl --head head.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file != "" {
-				v, err := a.VerifyChain(file, head)
+				v, err := a.VerifyAuditChain(file, head)
 				if err != nil {
-					return stopped("%w", err)
+					return runtimeError("%w", err)
 				}
-				return a.verdict(v, "")
+				return a.printVerification(v, "")
 			}
 			if head != "" {
-				return usage("--head goes with --file: export the chain first with `%s`", a.command("audit export --out audit.jsonl"))
+				return usageError("--head goes with --file: export the chain first with `%s`", a.commandLine("audit export --out audit.jsonl"))
 			}
 			v, err := call(cmd.Context(), a, api.VerifyAudit, &api.None{})
 			if err != nil {
@@ -53,7 +53,7 @@ Exit code 1 where the chain does not hold.`,
 				p.Fields(print.Field{Name: "why", Value: v.Problem.Message}, print.Field{Name: "record", Value: v.Problem.RecordID}, print.Field{Name: "records that hold", Value: fmt.Sprint(v.Records)})
 			})
 			if err == nil && !v.OK {
-				err = &failure{code: exitVerdict, err: fmt.Errorf("the audit chain is broken at record %d", v.Problem.Sequence)}
+				err = &exitError{code: exitVerdict, err: fmt.Errorf("the audit chain is broken at record %d", v.Problem.Sequence)}
 			}
 			return err
 		},
@@ -65,7 +65,7 @@ Exit code 1 where the chain does not hold.`,
 
 func (a *app) auditHead() *cobra.Command {
 	return &cobra.Command{
-		Use: "head", Short: "Print the signed end of the audit trail", Args: takes(0, 0),
+		Use: "head", Short: "Print the signed end of the audit trail", Args: requireArgs(0, 0),
 		Long: "Prints number and hash of the last record, signed by the installation's key. Kept where\nnobody here can write, it proves later that the trail has stayed what it was.", Example: "  service audit head -o json > head-2026-11.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := call(cmd.Context(), a, api.GetAuditHead, &api.None{})
@@ -73,7 +73,7 @@ func (a *app) auditHead() *cobra.Command {
 				return err
 			}
 			return a.out.Print(h, func(p *print.Page) {
-				p.Fields(print.Field{Name: "record", Value: fmt.Sprint(h.Sequence)}, print.Field{Name: "hash", Value: h.Hash}, print.Field{Name: "written", Value: moment(h.At)},
+				p.Fields(print.Field{Name: "record", Value: fmt.Sprint(h.Sequence)}, print.Field{Name: "hash", Value: h.Hash}, print.Field{Name: "written", Value: formatTime(h.At)},
 					print.Field{Name: "key", Value: h.KeyID}, print.Field{Name: "public key", Value: h.PublicKey}, print.Field{Name: "signature", Value: h.Signature})
 			})
 		},
@@ -85,17 +85,17 @@ func (a *app) auditExport() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "export", Short: "Save the audit trail as JSON lines", Args: takes(0, 0),
+		Use: "export", Short: "Save the audit trail as JSON lines", Args: requireArgs(0, 0),
 		Long: "Saves audit events as JSON lines, oldest first. Without filters it is the whole chain,\nwhich `service audit verify --file` checks. --out - prints them.", Example: "  service audit export --out audit.jsonl\n  service audit export --outcome denied --out -",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("outcome", in.Outcome, []string{"success", "denied", "failure"}); err != nil {
+			if err := checkOneOf("outcome", in.Outcome, []string{"success", "denied", "failure"}); err != nil {
 				return err
 			}
 			f, err := call(cmd.Context(), a, api.ExportAudit, &in)
 			if err != nil {
 				return err
 			}
-			return a.saveFile(f, out, force)
+			return a.saveDownload(f, out, force)
 		},
 	}
 	f := cmd.Flags()
@@ -111,32 +111,32 @@ func (a *app) auditExport() *cobra.Command {
 
 func (a *app) auditList() *cobra.Command {
 	var in api.AuditInput
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List audit events, newest first", Args: takes(0, 0), Long: "Lists audit events of the organization, newest first. Filters are joined.", Example: "  service audit list --limit 20\n  service audit list --resource-type approval -o json",
+		Use: "list", Short: "List audit events, newest first", Args: requireArgs(0, 0), Long: "Lists audit events of the organization, newest first. Filters are joined.", Example: "  service audit list --limit 20\n  service audit list --resource-type approval -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("outcome", in.Outcome, []string{"success", "denied", "failure"}); err != nil {
+			if err := checkOneOf("outcome", in.Outcome, []string{"success", "denied", "failure"}); err != nil {
 				return err
 			}
-			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.AuditEvent], error) {
+			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.AuditEvent], error) {
 				in.Paging = p
 				return call(cmd.Context(), a, api.ListAuditEvents, &in)
 			})
 			if err != nil {
 				return err
 			}
-			defer a.more(len(all.Data), all.Pagination)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, e := range all.Data {
-					rows = append(rows, []string{fmt.Sprint(e.Sequence), moment(e.At), e.Actor.Name, e.Action, joinWords(e.ResourceType, e.ResourceID), e.Outcome})
+					rows = append(rows, []string{fmt.Sprint(e.Sequence), formatTime(e.At), e.Actor.Name, e.Action, joinNonEmpty(e.ResourceType, e.ResourceID), e.Outcome})
 				}
-				p.Table([]print.Column{{Title: "no", Right: true, Keep: true}, {Title: "at", Keep: true}, {Title: "who"}, {Title: "action"}, {Title: "what"}, {Title: "outcome", Keep: true}}, rows)
-				if narrowed(cmd) {
-					a.none(p, len(rows), "No event is like that; `%s` lists all.", a.command("audit list"))
+				p.Table([]print.Column{{Title: "no", AlignRight: true, NoShrink: true}, {Title: "at", NoShrink: true}, {Title: "who"}, {Title: "action"}, {Title: "what"}, {Title: "outcome", NoShrink: true}}, rows)
+				if hasFilterFlags(cmd) {
+					a.textIfEmpty(p, len(rows), "No event is like that; `%s` lists all.", a.commandLine("audit list"))
 					return
 				}
-				a.none(p, len(rows), "Nothing has happened here yet.")
+				a.textIfEmpty(p, len(rows), "Nothing has happened here yet.")
 			})
 		},
 	}
@@ -146,6 +146,6 @@ func (a *app) auditList() *cobra.Command {
 	f.StringVar(&in.ResourceID, "resource", "", "only about the record with this id")
 	f.StringVar(&in.ActorID, "actor", "", "only by the actor with this id")
 	f.StringVar(&in.Outcome, "outcome", "", "only success, denied or failure")
-	l.add(cmd, eventsShown)
+	l.register(cmd, defaultEventLimit)
 	return cmd
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) reportBranding() *cobra.Command {
+func (a *app) brandingCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "branding", Short: "Logo, colours, title line and footer of the organization's reports",
 		Long:    "Reports written from then on have it; those written before keep their look.",
@@ -25,28 +25,28 @@ func (a *app) reportBranding() *cobra.Command {
 
 func (a *app) brandingShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Show how reports look", Args: takes(0, 0),
+		Use: "show", Short: "Show how reports look", Args: requireArgs(0, 0),
 		Long: "Shows the logo, colours and lines that the organization's reports have.", Example: "  service report branding show",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := a.branding(cmd.Context())
+			b, err := a.fetchBranding(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return a.out.Print(b, func(p *print.Page) { brandingPage(p, b) })
+			return a.out.Print(b, func(p *print.Page) { renderBranding(p, b) })
 		},
 	}
 }
 
-func (a *app) branding(ctx context.Context) (*api.Branding, error) {
-	org, err := a.here(ctx)
+func (a *app) fetchBranding(ctx context.Context) (*api.Branding, error) {
+	org, err := a.currentOrganization(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return call(ctx, a, api.GetBranding, &org)
 }
 
-func brandingPage(p *print.Page, b *api.Branding) {
-	own := func(s string) string {
+func renderBranding(p *print.Page, b *api.Branding) {
+	orBuiltIn := func(s string) string {
 		if s == "" {
 			return "the program's own"
 		}
@@ -64,28 +64,28 @@ func brandingPage(p *print.Page, b *api.Branding) {
 			logo = fmt.Sprintf("%d × %d pixels", cfg.Width, cfg.Height)
 		}
 	}
-	p.Fields(print.Field{Name: "logo", Value: logo}, print.Field{Name: "colour", Value: own(b.Accent)}, print.Field{Name: "second colour", Value: own(b.Band)},
+	p.Fields(print.Field{Name: "logo", Value: logo}, print.Field{Name: "colour", Value: orBuiltIn(b.Accent)}, print.Field{Name: "second colour", Value: orBuiltIn(b.Band)},
 		print.Field{Name: "title line", Value: none(b.Line)}, print.Field{Name: "footer", Value: none(b.Footer)})
 }
 
 func (a *app) brandingSet() *cobra.Command {
 	var logo, accent, band, line, footer string
 	cmd := &cobra.Command{
-		Use: "set", Short: "Set how reports look", Args: takes(0, 0),
+		Use: "set", Short: "Set how reports look", Args: requireArgs(0, 0),
 		Long: `Changes what is named; the rest stays. An empty value goes back to the program's own.
 The logo is a PNG or JPEG; the colour must be dark enough to be read on white.`,
 		Example: "  service report branding set --logo logo.png --colour '#123456'\n  service report branding set --footer ''",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			is, err := a.branding(cmd.Context())
+			current, err := a.fetchBranding(cmd.Context())
 			if err != nil {
 				return err
 			}
-			org, err := a.here(cmd.Context())
+			org, err := a.currentOrganization(cmd.Context())
 			if err != nil {
 				return err
 			}
 			in := &api.PutBrandingInput{OrgInput: org}
-			in.Body.Accent, in.Body.Band, in.Body.Line, in.Body.Footer, in.Body.Logo = is.Accent, is.Band, is.Line, is.Footer, is.Logo
+			in.Body.Accent, in.Body.Band, in.Body.Line, in.Body.Footer, in.Body.Logo = current.Accent, current.Band, current.Line, current.Footer, current.Logo
 			changed := false
 			for _, f := range []struct {
 				name   string
@@ -97,19 +97,19 @@ The logo is a PNG or JPEG; the colour must be dark enough to be read on white.`,
 				}
 				changed, *f.to = true, f.wanted
 				if f.name == "logo" && logo != "" {
-					if *f.to, err = logoFile(logo); err != nil {
+					if *f.to, err = readLogo(logo); err != nil {
 						return err
 					}
 				}
 			}
 			if !changed {
-				return advise(usage("nothing was named to set"), "--logo, --colour, --second-colour, --line, --footer")
+				return withHint(usageError("nothing was named to set"), "--logo, --colour, --second-colour, --line, --footer")
 			}
 			b, err := call(cmd.Context(), a, api.PutBranding, in)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(b, func(p *print.Page) { brandingPage(p, b) })
+			return a.out.Print(b, func(p *print.Page) { renderBranding(p, b) })
 		},
 	}
 	f := cmd.Flags()
@@ -121,35 +121,35 @@ The logo is a PNG or JPEG; the colour must be dark enough to be read on white.`,
 	return cmd
 }
 
-// logoFile is an image in base64; one that is too large isn't read.
-func logoFile(path string) (string, error) {
-	b, err := smallFile(path, api.MaxLogoBytes, "a logo")
+// readLogo is an image in base64; one that is too large isn't read.
+func readLogo(path string) (string, error) {
+	b, err := readSmallFile(path, api.MaxLogoBytes, "a logo")
 	return base64.StdEncoding.EncodeToString(b), err
 }
 
-// smallFile reads a file that may have so many bytes.
-func smallFile(path string, most int64, what string) ([]byte, error) {
+// readSmallFile reads a file that may have so many bytes.
+func readSmallFile(path string, maxBytes int64, purpose string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, stopped("%s can't be read: %w", path, reason(err))
+		return nil, runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	b, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err != nil {
-		return nil, stopped("%s can't be read: %w", path, reason(err))
+		return nil, runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 	}
-	if int64(len(b)) > most {
-		return nil, stopped("%s has more than %d KiB, too much for %s; make it smaller", path, most>>10, what)
+	if int64(len(b)) > maxBytes {
+		return nil, runtimeError("%s has more than %d KiB, too much for %s; make it smaller", path, maxBytes>>10, purpose)
 	}
 	return b, nil
 }
 
 func (a *app) brandingReset() *cobra.Command {
 	return &cobra.Command{
-		Use: "reset", Short: "Go back to the program's own look", Args: takes(0, 0),
+		Use: "reset", Short: "Go back to the program's own look", Args: requireArgs(0, 0),
 		Long: "Takes the logo, colours and lines away. Reports that were written keep theirs.", Example: "  service report branding reset",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			org, err := a.here(cmd.Context())
+			org, err := a.currentOrganization(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) catalog() *cobra.Command {
+func (a *app) catalogCommand() *cobra.Command {
 	var version string
 	cmd := group(&cobra.Command{
 		Use: "catalog", Short: "The control catalog: controls, frameworks and how they map",
@@ -29,9 +29,9 @@ from its workbook, which is free at securecontrolsframework.com.`,
 
 func (a *app) catalogVersions() *cobra.Command {
 	return &cobra.Command{
-		Use: "versions", Short: "List the versions", Args: takes(0, 0), Long: "Lists the catalog versions that were imported, and the built-in starter.", Example: "  service catalog versions",
+		Use: "versions", Short: "List the versions", Args: requireArgs(0, 0), Long: "Lists the catalog versions that were imported, and the built-in starter.", Example: "  service catalog versions",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.CatalogVersion], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.CatalogVersion], error) {
 				return call(cmd.Context(), a, api.ListVersions, &p)
 			})
 			if err != nil {
@@ -41,10 +41,10 @@ func (a *app) catalogVersions() *cobra.Command {
 				var rows [][]string
 				for _, v := range all.Data {
 					c := v.Counts
-					rows = append(rows, []string{v.Label, v.Status, yes(v.IsStarter), fmt.Sprint(c.Controls), fmt.Sprint(c.Domains), fmt.Sprint(c.Frameworks), fmt.Sprint(c.Requirements), fmt.Sprint(c.Mappings), day(v.ImportedAt), orEmpty(v.SourceFilename)})
+					rows = append(rows, []string{v.Label, v.Status, yesNo(v.IsStarter), fmt.Sprint(c.Controls), fmt.Sprint(c.Domains), fmt.Sprint(c.Frameworks), fmt.Sprint(c.Requirements), fmt.Sprint(c.Mappings), formatDay(v.ImportedAt), orEmpty(v.SourceFilename)})
 				}
-				p.Table([]print.Column{{Title: "version", Keep: true}, {Title: "status", Keep: true}, {Title: "starter"}, {Title: "controls", Right: true}, {Title: "domains", Right: true, Spare: true},
-					{Title: "frameworks", Right: true}, {Title: "requirements", Right: true}, {Title: "mappings", Right: true}, {Title: "imported", Keep: true, Spare: true}, {Title: "from", Spare: true}}, rows)
+				p.Table([]print.Column{{Title: "version", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "starter"}, {Title: "controls", AlignRight: true}, {Title: "domains", AlignRight: true, Optional: true},
+					{Title: "frameworks", AlignRight: true}, {Title: "requirements", AlignRight: true}, {Title: "mappings", AlignRight: true}, {Title: "imported", NoShrink: true, Optional: true}, {Title: "from", Optional: true}}, rows)
 			})
 		},
 	}
@@ -52,9 +52,9 @@ func (a *app) catalogVersions() *cobra.Command {
 
 func (a *app) catalogDomains(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "domains", Short: "List the domains", Args: takes(0, 0), Long: "Lists the domains: the families of controls. A domain's code begins its controls' codes.", Example: "  service catalog domains",
+		Use: "domains", Short: "List the domains", Args: requireArgs(0, 0), Long: "Lists the domains: the families of controls. A domain's code begins its controls' codes.", Example: "  service catalog domains",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Domain], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Domain], error) {
 				return call(cmd.Context(), a, api.ListDomains, &api.DomainsInput{Paging: p, Version: *version})
 			})
 			if err != nil {
@@ -65,22 +65,22 @@ func (a *app) catalogDomains(version *string) *cobra.Command {
 				for _, d := range all.Data {
 					rows = append(rows, []string{d.Code, d.Name, fmt.Sprint(d.ControlCount), orEmpty(d.Principle)})
 				}
-				p.Table([]print.Column{{Title: "domain", Keep: true}, {Title: "name", Keep: true}, {Title: "controls", Right: true}, {Title: "principle", Wrap: true}}, rows)
+				p.Table([]print.Column{{Title: "domain", NoShrink: true}, {Title: "name", NoShrink: true}, {Title: "controls", AlignRight: true}, {Title: "principle", Wrap: true}}, rows)
 			})
 		},
 	}
 }
 
-// controls lists controls and prints them.
-func (a *app) controls(ctx context.Context, in api.ControlsInput, l limits) error {
-	all, err := collect(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Control], error) {
+// printControls lists controls and prints them.
+func (a *app) printControls(ctx context.Context, in api.ControlsInput, l listFlags) error {
+	all, err := collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Control], error) {
 		in.Paging = p
 		return call(ctx, a, api.ListControls, &in)
 	})
 	if err != nil {
 		return err
 	}
-	defer a.more(len(all.Data), all.Pagination)
+	defer a.noteMoreResults(len(all.Data), all.Pagination)
 	return a.out.Print(all, func(p *print.Page) {
 		var rows [][]string
 		for _, c := range all.Data {
@@ -90,45 +90,45 @@ func (a *app) controls(ctx context.Context, in api.ControlsInput, l limits) erro
 			}
 			rows = append(rows, []string{c.Code, c.Title, weight, orEmpty(c.CSFFunction), c.Description})
 		}
-		p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "weight", Right: true, Spare: true}, {Title: "function", Spare: true}, {Title: "description"}}, rows)
-		a.none(p, len(rows), "No control is like that.")
+		p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "title"}, {Title: "weight", AlignRight: true, Optional: true}, {Title: "function", Optional: true}, {Title: "description"}}, rows)
+		a.textIfEmpty(p, len(rows), "No control is like that.")
 	})
 }
 
 func (a *app) catalogControls(version *string) *cobra.Command {
 	var in api.ControlsInput
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "controls", Short: "List controls", Args: takes(0, 0), Long: "Lists controls by code. Filters are joined.", Example: "  service catalog controls --domain IAC\n  service catalog controls --framework pci-dss-4.0.1 -o csv",
+		Use: "controls", Short: "List controls", Args: requireArgs(0, 0), Long: "Lists controls by code. Filters are joined.", Example: "  service catalog controls --domain IAC\n  service catalog controls --framework pci-dss-4.0.1 -o csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Version = *version
-			return a.controls(cmd.Context(), in, l)
+			return a.printControls(cmd.Context(), in, l)
 		},
 	}
 	cmd.Flags().StringVar(&in.Domain, "domain", "", "only of this domain")
 	cmd.Flags().StringVar(&in.Framework, "framework", "", "only with requirements of this framework")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only with these words")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
 func (a *app) catalogSearch(version *string) *cobra.Command {
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "search WORDS", Short: "Find controls by words or requirement codes", Args: takes(1, -1), Long: "Finds controls by words in their texts and by codes of requirements, best first.",
+		Use: "search WORDS", Short: "Find controls by words or requirement codes", Args: requireArgs(1, -1), Long: "Finds controls by words in their texts and by codes of requirements, best first.",
 		Example: "  service catalog search multi-factor authentication\n  service catalog search A.5.17",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.controls(cmd.Context(), api.ControlsInput{Q: strings.Join(args, " "), Version: *version}, l)
+			return a.printControls(cmd.Context(), api.ControlsInput{Q: strings.Join(args, " "), Version: *version}, l)
 		},
 	}
-	l.add(cmd, 20)
+	l.register(cmd, 20)
 	return cmd
 }
 
 func (a *app) catalogShow(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "show CONTROL", Short: "Show a control in full, with what it maps to", Args: takes(1, 1), ValidArgsFunction: a.completeControls(),
+		Use: "show CONTROL", Short: "Show a control in full, with what it maps to", Args: requireArgs(1, 1), ValidArgsFunction: a.completeControls(),
 		Long: "Shows a control: what it asks, what an assessor looks for, its maturity levels, and\nthe requirements it answers.", Example: "  service catalog show IAC-06\n  service catalog show IAC-06 --jq '.maturity[\"3\"]'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.ControlInput{ControlID: args[0], Version: *version}
@@ -136,29 +136,29 @@ func (a *app) catalogShow(version *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !a.out.ForPeople() {
+			if !a.out.IsHumanReadable() {
 				return a.out.Record(c)
 			}
-			maps, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Mapping], error) {
+			maps, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Mapping], error) {
 				return call(cmd.Context(), a, api.ListControlMappings, &api.ControlMappingsInput{ControlInput: in, Paging: p})
 			})
 			if err != nil {
 				return err
 			}
-			names, err := a.hazardNames(cmd.Context(), *version, c)
+			names, err := a.readHazardTitles(cmd.Context(), *version, c)
 			if err != nil {
 				return err
 			}
 			return a.out.Page(func(p *print.Page) {
-				controlPage(p, c, names)
-				controlDetails(p, c)
-				controlMappings(p, maps.Data)
+				renderControl(p, c, names)
+				renderControlDetails(p, c)
+				renderControlMappings(p, maps.Data)
 			})
 		},
 	}
 }
 
-func controlPage(p *print.Page, c *api.Control, names map[string]string) {
+func renderControl(p *print.Page, c *api.Control, names map[string]string) {
 	p.Title("%s  %s", c.Code, c.Title)
 	p.Text("%s", c.Description)
 	if c.IsCustom {
@@ -174,23 +174,23 @@ func controlPage(p *print.Page, c *api.Control, names map[string]string) {
 		print.Field{Name: "only where", Value: strings.Join(c.Traits, ", ")}, print.Field{Name: "tags", Value: strings.Join(c.Tags, ", ")}, print.Field{Name: "id", Value: c.ID})
 	var objectives, requests, levels []string
 	for _, o := range c.AssessmentObjectives {
-		objectives = append(objectives, joinWords(o.Code, o.Text))
+		objectives = append(objectives, joinNonEmpty(o.Code, o.Text))
 	}
 	for _, r := range c.EvidenceRequests {
-		requests = append(requests, joinWords(orEmpty(r.Code), r.Artifact, orEmpty(r.Description)))
+		requests = append(requests, joinNonEmpty(orEmpty(r.Code), r.Artifact, orEmpty(r.Description)))
 	}
-	for _, l := range sorted(c.Maturity) {
+	for _, l := range sortedKeys(c.Maturity) {
 		levels = append(levels, l+": "+c.Maturity[l])
 	}
-	section(p, "What is looked at", objectives)
-	section(p, "Evidence to ask for", requests)
-	section(p, "Maturity", levels)
-	section(p, "Risks", named(c.Risks, names))
-	section(p, "Threats", named(c.Threats, names))
+	renderSection(p, "What is looked at", objectives)
+	renderSection(p, "Evidence to ask for", requests)
+	renderSection(p, "Maturity", levels)
+	renderSection(p, "Risks", labelCodes(c.Risks, names))
+	renderSection(p, "Threats", labelCodes(c.Threats, names))
 }
 
-// section is a title with its lines; nothing where there are none.
-func section(p *print.Page, title string, lines []string) {
+// renderSection is a title with its lines; nothing where there are none.
+func renderSection(p *print.Page, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
@@ -204,7 +204,7 @@ func (a *app) catalogImport() *cobra.Command {
 	var label, aliases string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Import the SCF workbook, or a catalog as JSON", Args: takes(1, 1),
+		Use: "import FILE", Short: "Import the SCF workbook, or a catalog as JSON", Args: requireArgs(1, 1),
 		Long: `Imports an SCF workbook (.xlsx), or a catalog as JSON in the service's own format or in
 OSCAL, as a new catalog version and makes it the active one. The file is taken whole or
 not at all. Assessments keep the version they were made with. --dry-run tells what would
@@ -214,10 +214,10 @@ framework; it goes before what the program knows, and is kept with the version.`
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
 			if err != nil {
-				return stopped("%s can't be read: %w", args[0], reason(err))
+				return runtimeError("%s can't be read: %w", args[0], errorWithoutPath(err))
 			}
 			defer f.Close()
-			table, err := aliasTable(aliases)
+			table, err := readAliasFile(aliases)
 			if err != nil {
 				return err
 			}
@@ -225,21 +225,21 @@ framework; it goes before what the program knows, and is kept with the version.`
 			if dry {
 				word = "try"
 			}
-			a.kept = "the catalog is as it was before: a file is taken whole or not at all; run the same command again"
+			a.interruptHint = "the catalog is as it was before: a file is taken whole or not at all; run the same command again"
 			a.progress.Start(word + " " + filepath.Base(args[0]))
-			run, err := a.sendCatalog(cmd.Context(), f, label, table, dry)
+			run, err := a.importCatalogFile(cmd.Context(), f, label, table, dry)
 			a.progress.Done("")
 			if err != nil {
 				if strings.EqualFold(filepath.Ext(args[0]), ".pdf") {
-					err = advise(err, "a document of relationship mappings (STRM) is laid over a catalog with `%s`", a.command("catalog import-strm "+quote(args[0])))
+					err = withHint(err, "a document of relationship mappings (STRM) is laid over a catalog with `%s`", a.commandLine("catalog import-strm "+shellQuote(args[0])))
 				}
-				return atWork(err)
+				return toRuntimeError(err)
 			}
-			if err := a.out.Print(run, func(p *print.Page) { a.runPage(p, run) }); err != nil {
+			if err := a.out.Print(run, func(p *print.Page) { a.renderImportRun(p, run) }); err != nil {
 				return err
 			}
 			if run.Status == api.ImportFailed {
-				return stopped("nothing was imported: %s", orEmpty(run.Error))
+				return runtimeError("nothing was imported: %s", orEmpty(run.Error))
 			}
 			return nil
 		},
@@ -250,10 +250,10 @@ framework; it goes before what the program knows, and is kept with the version.`
 	return cmd
 }
 
-// warningsShown is how many warnings a page shows; -o json has all.
-const warningsShown = 10
+// maxWarningsShown is how many warnings a page shows; -o json has all.
+const maxWarningsShown = 10
 
-func (a *app) runPage(p *print.Page, r *api.ImportRun) {
+func (a *app) renderImportRun(p *print.Page, r *api.ImportRun) {
 	title := "Import of " + r.SourceFilename
 	if r.DryRun {
 		title += " (dry run: nothing was changed)"
@@ -262,42 +262,42 @@ func (a *app) runPage(p *print.Page, r *api.ImportRun) {
 	s := r.Statistics
 	p.Fields(print.Field{Name: "controls", Value: fmt.Sprint(s.Controls)}, print.Field{Name: "domains", Value: fmt.Sprint(s.Domains)}, print.Field{Name: "frameworks", Value: fmt.Sprint(s.Frameworks)},
 		print.Field{Name: "requirements", Value: fmt.Sprint(s.Requirements)}, print.Field{Name: "mappings", Value: fmt.Sprint(s.Mappings)},
-		print.Field{Name: "sheets", Value: orNone(s.Sheets)}, print.Field{Name: "columns", Value: columnsOf(s)},
-		print.Field{Name: "objectives", Value: orNone(s.AssessmentObjectives)}, print.Field{Name: "evidence requests", Value: orNone(s.EvidenceRequests)},
+		print.Field{Name: "sheets", Value: numberOrEmpty(s.Sheets)}, print.Field{Name: "columns", Value: formatColumnCounts(s)},
+		print.Field{Name: "objectives", Value: numberOrEmpty(s.AssessmentObjectives)}, print.Field{Name: "evidence requests", Value: numberOrEmpty(s.EvidenceRequests)},
 		print.Field{Name: "error", Value: orEmpty(r.Error)}, print.Field{Name: "run", Value: r.ID})
-	mappingDocuments(p, r.Documents)
+	renderMappingDocuments(p, r.Documents)
 	if d := r.Diff; d != nil {
 		p.Title("Against %s", d.FromLabel)
-		diffSummary(p, d)
+		renderDiffSummary(p, d)
 	}
 	if len(r.Warnings) == 0 {
 		return
 	}
-	p.Title("%s", count(len(r.Warnings), "warning", "warnings"))
-	for _, w := range r.Warnings[:min(len(r.Warnings), warningsShown)] {
-		at := joinWords(w.Sheet, w.Cell)
+	p.Title("%s", pluralize(len(r.Warnings), "warning", "warnings"))
+	for _, w := range r.Warnings[:min(len(r.Warnings), maxWarningsShown)] {
+		at := joinNonEmpty(w.Sheet, w.Cell)
 		if at != "" {
 			at += ":"
 		}
-		p.Item(0, "%s", joinWords(at, w.Message))
+		p.Item(0, "%s", joinNonEmpty(at, w.Message))
 	}
-	if more := len(r.Warnings) - warningsShown; more > 0 {
-		p.Text("and %d more: `%s`", more, a.command("catalog runs "+r.ID+" -o json"))
+	if more := len(r.Warnings) - maxWarningsShown; more > 0 {
+		p.Text("and %d more: `%s`", more, a.commandLine("catalog runs "+r.ID+" -o json"))
 	}
 }
 
 func (a *app) catalogRuns() *cobra.Command {
 	return &cobra.Command{
-		Use: "runs [ID]", Short: "List the imports, or show one", Args: takes(0, 1), Long: "Lists the imports there were, newest first; with an id, shows one with its warnings.", Example: "  service catalog runs\n  service catalog runs ID -o json --jq '.warnings[].message'",
+		Use: "runs [ID]", Short: "List the imports, or show one", Args: requireArgs(0, 1), Long: "Lists the imports there were, newest first; with an id, shows one with its warnings.", Example: "  service catalog runs\n  service catalog runs ID -o json --jq '.warnings[].message'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				r, err := call(cmd.Context(), a, api.GetImportRun, &api.ImportRunInput{ImportRunID: args[0]})
 				if err != nil {
 					return err
 				}
-				return a.out.Print(r, func(p *print.Page) { a.runPage(p, r) })
+				return a.out.Print(r, func(p *print.Page) { a.renderImportRun(p, r) })
 			}
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.ImportRun], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.ImportRun], error) {
 				return call(cmd.Context(), a, api.ListImportRuns, &api.ImportRunsInput{Paging: p})
 			})
 			if err != nil {
@@ -306,10 +306,10 @@ func (a *app) catalogRuns() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, r := range all.Data {
-					rows = append(rows, []string{moment(r.StartedAt), r.Status, yes(r.DryRun), r.SourceFilename, fmt.Sprint(r.Statistics.Controls), fmt.Sprint(len(r.Warnings)), r.ID})
+					rows = append(rows, []string{formatTime(r.StartedAt), r.Status, yesNo(r.DryRun), r.SourceFilename, fmt.Sprint(r.Statistics.Controls), fmt.Sprint(len(r.Warnings)), r.ID})
 				}
-				p.Table([]print.Column{{Title: "at", Keep: true}, {Title: "status", Keep: true}, {Title: "dry run", Spare: true}, {Title: "file"}, {Title: "controls", Right: true}, {Title: "warnings", Right: true, Spare: true}, {Title: "id", Keep: true}}, rows)
-				a.none(p, len(rows), "Nothing was imported yet; `%s` does.", a.command("catalog import FILE"))
+				p.Table([]print.Column{{Title: "at", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "dry run", Optional: true}, {Title: "file"}, {Title: "controls", AlignRight: true}, {Title: "warnings", AlignRight: true, Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				a.textIfEmpty(p, len(rows), "Nothing was imported yet; `%s` does.", a.commandLine("catalog import FILE"))
 			})
 		},
 	}

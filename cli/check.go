@@ -18,21 +18,21 @@ import (
 	"github.com/scf-service/service/engine/check"
 )
 
-// policyFile is the policy that is used where none is named.
-const policyFile = ".service.yaml"
+// defaultPolicyFile is the policy that is used where none is named.
+const defaultPolicyFile = ".service.yaml"
 
 // checkOptions are what `check` was asked to do beside its policy.
 type checkOptions struct {
-	policy                                         string
-	outputs                                        []string
-	writeBaseline, writeThreshold, exitZero, fresh bool
-	explain                                        string
+	policy                                           string
+	outputs                                          []string
+	writeBaseline, writeThreshold, exitZero, noCache bool
+	explain                                          string
 }
 
-func (a *app) check() *cobra.Command {
+func (a *app) checkCommand() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use: "check [DIR|ASSESSMENT]", Short: "Hold evidence against a policy, and fail where it falls short", Args: takes(0, 1),
+		Use: "check [DIR|ASSESSMENT]", Short: "Hold evidence against a policy, and fail where it falls short", Args: requireArgs(0, 1),
 		ValidArgsFunction: a.completeAssessments(),
 		Long: `Checks a folder of evidence, or an assessment on a server or in the data folder, against
 a policy, and says in its exit code how that came out: 0 pass, 1 the verdict failed, 4 all
@@ -56,17 +56,17 @@ Formats: ` + strings.Join(check.FormatNames(), ", ") + ".",
   service check --explain new-gap
   service check diff main/evidence evidence`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := allSaid(cmd, args); err != nil {
+			if err := rejectEmptyArgs(cmd, args); err != nil {
 				return err
 			}
 			if o.explain != "" {
-				page, err := check.Explain(o.explain)
+				page, err := check.ExplainRule(o.explain)
 				if err == nil {
 					_, err = io.WriteString(a.Stdout, page)
 				}
-				return explainCheck(err)
+				return toUsageError(err)
 			}
-			return explainCheck(a.runCheck(cmd, args, o))
+			return toUsageError(a.runCheck(cmd, args, o))
 		},
 	}
 	a.addPolicyFlags(cmd, &o)
@@ -84,126 +84,126 @@ func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 	for _, s := range check.Settings {
 		short := map[string]string{"framework": "f"}[s.Key]
 		switch {
-		case !s.Flag:
-		case s.Kind == check.List:
+		case !s.IsFlag:
+		case s.Kind == check.ValueList:
 			f.StringSliceP(s.Key, short, nil, s.Usage)
 		default:
 			f.StringP(s.Key, short, "", s.Usage)
-			if s.Kind == check.Choice {
-				f.Lookup(s.Key).NoOptDefVal = check.Any
+			if s.Kind == check.OptionalValue {
+				f.Lookup(s.Key).NoOptDefVal = check.AnySeverity
 			}
 		}
 	}
-	f.StringVar(&o.policy, "policy", "", "file of the policy (default: "+policyFile+" here or in the folder)")
+	f.StringVar(&o.policy, "policy", "", "file of the policy (default: "+defaultPolicyFile+" here or in the folder)")
 	f.StringArrayVarP(&o.outputs, "output", "o", nil, "FORMAT, or FORMAT=FILE; repeat for several")
 	f.BoolVar(&o.exitZero, "exit-zero", false, "end with 0 whatever the verdict; errors keep their codes")
-	f.BoolVar(&o.fresh, "no-cache", false, "assess a folder anew, though nothing has changed")
+	f.BoolVar(&o.noCache, "no-cache", false, "assess a folder anew, though nothing has changed")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 }
 
-// allSaid refuses words that say nothing, as of a variable that is not set: what is checked
+// rejectEmptyArgs refuses words that say nothing, as of a variable that is not set: what is checked
 // would be something else than was meant.
-func allSaid(cmd *cobra.Command, args []string) error {
+func rejectEmptyArgs(cmd *cobra.Command, args []string) error {
 	for _, ref := range args {
 		if strings.TrimSpace(ref) == "" {
-			return advise(usage("what to check has an empty name"), "name a folder of evidence or an assessment; where a variable names it, see that it is set")
+			return withHint(usageError("what to check has an empty name"), "name a folder of evidence or an assessment; where a variable names it, see that it is set")
 		}
 	}
 	for _, name := range []string{"policy", "explain", "assessment"} {
 		if f := cmd.Flag(name); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
-			return usage("--%s has no value", name)
+			return usageError("--%s has no value", name)
 		}
 	}
 	if cmd.Flag("assessment").Changed && len(args) > 0 {
-		return advise(usage("%s is to be checked, and --assessment names another", args[0]), "name one of them")
+		return withHint(usageError("%s is to be checked, and --assessment names another", args[0]), "name one of them")
 	}
 	return nil
 }
 
-// explainCheck gives what was wrongly given the exit code for that.
-func explainCheck(err error) error {
-	var m *check.Mistake
-	var f *failure
+// toUsageError gives what was wrongly given the exit code for that.
+func toUsageError(err error) error {
+	var m *check.InputError
+	var f *exitError
 	if errors.As(err, &m) && !errors.As(err, &f) {
-		return usage("%w", err)
+		return usageError("%w", err)
 	}
 	return err
 }
 
 func (a *app) today() api.Date { return api.Date(a.Clock().UTC().Format(time.DateOnly)) }
 
-// policyOf joins the policy's file with the flags.
-func (a *app) policyOf(cmd *cobra.Command, args []string, named string) (*check.Policy, error) {
+// loadPolicy joins the policy's file with the flags.
+func (a *app) loadPolicy(cmd *cobra.Command, args []string, policyPath string) (*check.Policy, error) {
 	p := &check.Policy{}
-	candidates := []string{named}
-	if named == "" {
-		candidates = []string{policyFile}
+	candidates := []string{policyPath}
+	if policyPath == "" {
+		candidates = []string{defaultPolicyFile}
 		if len(args) > 0 {
-			candidates = append(candidates, filepath.Join(args[0], policyFile))
+			candidates = append(candidates, filepath.Join(args[0], defaultPolicyFile))
 		}
 	}
 	for _, path := range candidates {
-		if info, err := os.Stat(path); err == nil && named == "" && !info.Mode().IsRegular() {
-			return nil, stopped("the policy %s can't be read: it is no file", path) // a pipe would wait for ever
+		if info, err := os.Stat(path); err == nil && policyPath == "" && !info.Mode().IsRegular() {
+			return nil, runtimeError("the policy %s can't be read: it is no file", path) // a pipe would wait for ever
 		}
-		data, err := readBounded(path, check.MaxFile)
+		data, err := readFileLimited(path, check.MaxInputBytes)
 		switch {
 		case err == nil:
 			if p, err = check.ParsePolicy(data, path); err != nil {
 				return nil, err
 			}
-		case named == "" && !there(path):
+		case policyPath == "" && !pathExists(path):
 			continue // and whether the folder can be read is told when it is
 		default:
-			return nil, stopped("the policy %s can't be read: %w", path, reason(err))
+			return nil, runtimeError("the policy %s can't be read: %w", path, errorWithoutPath(err))
 		}
 		break
 	}
 	for _, s := range check.Settings {
 		fl := cmd.Flags().Lookup(s.Key)
-		if !s.Flag || fl == nil || !fl.Changed {
+		if !s.IsFlag || fl == nil || !fl.Changed {
 			continue
 		}
 		values := []string{fl.Value.String()}
-		if s.Kind == check.List {
+		if s.Kind == check.ValueList {
 			if values, _ = cmd.Flags().GetStringSlice(s.Key); len(values) == 0 {
 				values = []string{""} // as of a variable that is not set: that asks for less than was meant
 			}
 		}
 		if err := p.Set(s.Key, values); err != nil {
-			return nil, usage("--%s: %s", s.Key, strings.TrimPrefix(err.Error(), s.Key+" "))
+			return nil, usageError("--%s: %s", s.Key, strings.TrimPrefix(err.Error(), s.Key+" "))
 		}
 	}
 	return p, nil
 }
 
-func there(path string) bool {
+func pathExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// noSuchFile tells that there is nothing at a path, or a path that can't be.
-func noSuchFile(err error) bool {
+// isMissingPath tells that there is nothing at a path, or a path that can't be.
+func isMissingPath(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "not a directory")
 }
 
-// readBounded reads a file that is not larger than it may be.
-func readBounded(path string, most int64) ([]byte, error) {
+// readFileLimited reads a file that is not larger than it may be.
+func readFileLimited(path string, maxBytes int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		return nil, fmt.Errorf("it is larger than %s", size(most))
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err == nil && int64(len(data)) > maxBytes {
+		return nil, fmt.Errorf("it is larger than %s", formatSize(maxBytes))
 	}
 	return data, err
 }
 
 func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error {
 	ctx := cmd.Context()
-	p, err := a.policyOf(cmd, args, o.policy)
+	p, err := a.loadPolicy(cmd, args, o.policy)
 	if err != nil {
 		return err
 	}
@@ -212,29 +212,29 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 		file, flag string
 	}{{o.writeBaseline, p.Baseline, "baseline"}, {o.writeThreshold, p.Threshold, "threshold"}} {
 		if one.write && one.file == "" {
-			return usage("--write-%s: name the file with --%s FILE", one.flag, one.flag)
+			return usageError("--write-%s: name the file with --%s FILE", one.flag, one.flag)
 		}
 	}
 	words := o.outputs
 	if len(words) == 0 {
 		words = p.Outputs
 	}
-	outputs, err := a.outputsOf(words, check.ParseOutput)
+	outputs, err := a.parseOutputs(words, check.ParseOutput)
 	if err != nil {
 		return err
 	}
-	if err := keepApart(p, o, outputs); err != nil {
+	if err := rejectOverlappingFiles(p, o, outputs); err != nil {
 		return err
 	}
 	asked := *p
-	if err := p.Settle(); err != nil {
+	if err := p.Finalize(); err != nil {
 		return err
 	}
-	if p.Assumed && (o.writeBaseline || o.writeThreshold) || o.writeThreshold && onlyThreshold(asked) {
-		p.FailOn, p.Assumed = "", false // it is about the file alone
+	if p.IsDefault && (o.writeBaseline || o.writeThreshold) || o.writeThreshold && hasOnlyThreshold(asked) {
+		p.FailOn, p.IsDefault = "", false // it is about the file alone
 	}
 	in := check.Input{Policy: p, Today: a.today(), Tool: "service " + a.Version}
-	if in.Waivers, err = a.waivers(p); err != nil {
+	if in.Waivers, err = a.readWaivers(p); err != nil {
 		return err
 	}
 	if in.Baseline, err = readBaseline(p, o); err != nil {
@@ -243,20 +243,20 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 	if in.Threshold, err = readThreshold(p, o); err != nil {
 		return err
 	}
-	if in.Facts, err = a.factsOf(ctx, args, p, o, ownFiles(p, outputs)); err != nil {
+	if in.Facts, err = a.gatherFacts(ctx, args, p, o, listCheckFiles(p, outputs)); err != nil {
 		return err
 	}
 	if o.writeBaseline {
-		in.Baseline = check.BaselineOf(in.Facts)
+		in.Baseline = check.NewBaseline(in.Facts)
 	}
-	r, err := check.Judge(in)
+	r, err := check.Evaluate(in)
 	if err != nil {
 		return err
 	}
-	if why, nothing := r.NothingAnalysed(); nothing {
-		return advise(stopped("%s %q can't be held against the policy: %s", r.Subject.Kind, r.Subject.Name, why), "go on with `%s`", a.command("assess run"))
+	if why, nothing := r.MissingAnalysis(); nothing {
+		return withHint(runtimeError("%s %q can't be held against the policy: %s", r.Subject.Kind, r.Subject.Name, why), "go on with `%s`", a.commandLine("assess run"))
 	}
-	if err := a.writeRecorded(p, o, in, r); err != nil {
+	if err := a.writeBaselineAndThreshold(p, o, in, r); err != nil {
 		return err
 	}
 	if err := a.writeResult(r, outputs); err != nil {
@@ -265,7 +265,7 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 	return verdictError(r, o.exitZero)
 }
 
-func onlyThreshold(p check.Policy) bool {
+func hasOnlyThreshold(p check.Policy) bool {
 	return p.FailOn == "" && p.FailOnNew == "" && p.MinCoverage == nil && p.MinMaturity == nil && p.MaxStaleDays == nil && len(p.RequireApproved) == 0
 }
 
@@ -275,18 +275,18 @@ func verdictError(r *check.Result, exitZero bool) error {
 	case exitZero || r.Verdict == check.Pass:
 		return nil
 	case r.Verdict == check.ApprovalMissing:
-		return &failure{code: exitApproval, err: errors.New("the policy asks for an approval that is missing or void"), hint: "a person has to decide; `service check --explain approval` tells how"}
+		return &exitError{code: exitApproval, err: errors.New("the policy asks for an approval that is missing or void"), hint: "a person has to decide; `service check --explain approval` tells how"}
 	}
-	return &failure{code: exitVerdict, err: errors.New("the policy is not met")}
+	return &exitError{code: exitVerdict, err: errors.New("the policy is not met")}
 }
 
-func (a *app) waivers(p *check.Policy) ([]check.Waiver, error) {
+func (a *app) readWaivers(p *check.Policy) ([]check.Waiver, error) {
 	if p.Waivers == "" {
 		return nil, nil
 	}
-	data, err := readBounded(p.Waivers, check.MaxFile)
+	data, err := readFileLimited(p.Waivers, check.MaxInputBytes)
 	if err != nil {
-		return nil, stopped("the waivers %s can't be read: %w", p.Waivers, reason(err))
+		return nil, runtimeError("the waivers %s can't be read: %w", p.Waivers, errorWithoutPath(err))
 	}
 	return check.ParseWaivers(data, p.Waivers)
 }
@@ -297,12 +297,12 @@ func readBaseline(p *check.Policy, o checkOptions) (*check.Baseline, error) {
 	if p.Baseline == "" {
 		return nil, nil
 	}
-	data, err := readBounded(p.Baseline, check.MaxRecorded)
-	if o.writeBaseline && noSuch(err) {
+	data, err := readFileLimited(p.Baseline, check.MaxRecordBytes)
+	if o.writeBaseline && isNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, advise(stopped("the baseline %s can't be read: %w", p.Baseline, reason(err)), "make it with --write-baseline")
+		return nil, withHint(runtimeError("the baseline %s can't be read: %w", p.Baseline, errorWithoutPath(err)), "make it with --write-baseline")
 	}
 	return check.ParseBaseline(data, p.Baseline)
 }
@@ -311,12 +311,12 @@ func readThreshold(p *check.Policy, o checkOptions) (*check.Threshold, error) {
 	if p.Threshold == "" {
 		return nil, nil
 	}
-	data, err := readBounded(p.Threshold, check.MaxRecorded)
-	if o.writeThreshold && noSuch(err) {
+	data, err := readFileLimited(p.Threshold, check.MaxRecordBytes)
+	if o.writeThreshold && isNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, advise(stopped("the threshold file %s can't be read: %w", p.Threshold, reason(err)), "make it with --write-threshold")
+		return nil, withHint(runtimeError("the threshold file %s can't be read: %w", p.Threshold, errorWithoutPath(err)), "make it with --write-threshold")
 	}
 	t, err := check.ParseThreshold(data, p.Threshold)
 	if err != nil || o.writeThreshold {
@@ -325,15 +325,15 @@ func readThreshold(p *check.Policy, o checkOptions) (*check.Threshold, error) {
 	return t, nil
 }
 
-func noSuch(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// writeRecorded writes the baseline and the threshold that were asked for.
-func (a *app) writeRecorded(p *check.Policy, o checkOptions, in check.Input, r *check.Result) error {
+// writeBaselineAndThreshold writes the baseline and the threshold that were asked for.
+func (a *app) writeBaselineAndThreshold(p *check.Policy, o checkOptions, in check.Input, r *check.Result) error {
 	for _, one := range []struct {
 		write bool
 		file  string
 		text  func() ([]byte, error)
-	}{{o.writeBaseline, p.Baseline, in.Baseline.Write}, {o.writeThreshold, p.Threshold, func() ([]byte, error) { return r.Threshold().Write() }}} {
+	}{{o.writeBaseline, p.Baseline, in.Baseline.Encode}, {o.writeThreshold, p.Threshold, func() ([]byte, error) { return r.Threshold().Encode() }}} {
 		if !one.write {
 			continue
 		}
@@ -341,10 +341,10 @@ func (a *app) writeRecorded(p *check.Policy, o checkOptions, in check.Input, r *
 		if err != nil {
 			return err
 		}
-		if err := writeOutput(one.file, text); err != nil {
+		if err := writeOutputFile(one.file, text); err != nil {
 			return err
 		}
-		a.progress.Say("wrote %s", one.file)
+		a.progress.Notice("wrote %s", one.file)
 	}
 	return nil
 }
@@ -354,17 +354,17 @@ func (a *app) writeRecorded(p *check.Policy, o checkOptions, in check.Input, r *
 func (a *app) writeResult(r *check.Result, outputs []check.Output) error {
 	slices.SortStableFunc(outputs, func(x, y check.Output) int { return strings.Compare(y.Path, x.Path) })
 	for _, o := range outputs {
-		text, err := r.Write(o.Format, check.Style{Color: a.Color && o.Path == ""})
+		text, err := r.Render(o.Format, check.Style{Color: a.Color && o.Path == ""})
 		if err != nil {
 			return err
 		}
 		if o.Format == "github" {
-			if err := a.stepSummary(r); err != nil {
+			if err := a.appendStepSummary(r); err != nil {
 				return err
 			}
 		}
 		if o.Path != "" {
-			if err := writeOutput(o.Path, text); err != nil {
+			if err := writeOutputFile(o.Path, text); err != nil {
 				return err
 			}
 			continue
@@ -379,8 +379,8 @@ func (a *app) writeResult(r *check.Result, outputs []check.Output) error {
 	return nil
 }
 
-// stepSummary adds to the page that GitHub shows of the step, where there is one.
-func (a *app) stepSummary(r *check.Result) error {
+// appendStepSummary adds to the page that GitHub shows of the step, where there is one.
+func (a *app) appendStepSummary(r *check.Result) error {
 	path := a.Env("GITHUB_STEP_SUMMARY")
 	if path == "" {
 		return nil
@@ -395,13 +395,13 @@ func (a *app) stepSummary(r *check.Result) error {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		return stopped("the step summary %s can't be written: %w", path, reason(err))
+		return runtimeError("the step summary %s can't be written: %w", path, errorWithoutPath(err))
 	}
 	return nil
 }
 
-// factsOf finds out what there is to hold against the policy.
-func (a *app) factsOf(ctx context.Context, args []string, p *check.Policy, o checkOptions, own []string) (*check.Facts, error) {
+// gatherFacts finds out what there is to hold against the policy.
+func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o checkOptions, excluded []string) (*check.Facts, error) {
 	var f *check.Facts
 	var err error
 	ref := ""
@@ -409,43 +409,43 @@ func (a *app) factsOf(ctx context.Context, args []string, p *check.Policy, o che
 	case len(args) > 0:
 		ref = args[0]
 	case a.flags.assessment != "":
-		f, err = a.assessmentFacts(ctx, a.flags.assessment)
+		f, err = a.gatherAssessmentFacts(ctx, a.flags.assessment)
 	case p.Evidence != "":
 		ref = p.Evidence
 	case p.Assessment != "":
-		f, err = a.assessmentFacts(ctx, p.Assessment)
+		f, err = a.gatherAssessmentFacts(ctx, p.Assessment)
 	default:
-		return nil, advise(usage("there is nothing said to check"), "name a folder of evidence or an assessment, as `service check ./evidence`, or write evidence: FOLDER into %s", policyFile)
+		return nil, withHint(usageError("there is nothing said to check"), "name a folder of evidence or an assessment, as `service check ./evidence`, or write evidence: FOLDER into %s", defaultPolicyFile)
 	}
 	if ref != "" {
-		f, err = a.factsAt(ctx, ref, p, o, own)
+		f, err = a.gatherFactsFrom(ctx, ref, p, o, excluded)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if f.Subject.Kind == check.Folder {
-		return f, f.Narrow(nil, p.Domains) // it was assessed against the frameworks
+		return f, f.Filter(nil, p.Domains) // it was assessed against the frameworks
 	}
-	return f, f.Narrow(p.Frameworks, p.Domains)
+	return f, f.Filter(p.Frameworks, p.Domains)
 }
 
-// factsAt are the facts of a folder, or of an assessment where there is no folder of that name.
-func (a *app) factsAt(ctx context.Context, ref string, p *check.Policy, o checkOptions, own []string) (*check.Facts, error) {
+// gatherFactsFrom are the facts of a folder, or of an assessment where there is no folder of that name.
+func (a *app) gatherFactsFrom(ctx context.Context, ref string, p *check.Policy, o checkOptions, excluded []string) (*check.Facts, error) {
 	info, err := os.Stat(ref)
 	switch {
 	case err == nil && info.IsDir():
-		return a.folderFacts(ctx, ref, p.Frameworks, o.fresh, own)
+		return a.gatherFolderFacts(ctx, ref, p.Frameworks, o.noCache, excluded)
 	case err == nil:
-		return nil, advise(usage("%s is a file, and a folder of evidence or an assessment is checked", ref), "give the folder it is in")
-	case !noSuchFile(err):
-		return nil, stopped("%s can't be read: %w", ref, reason(err))
+		return nil, withHint(usageError("%s is a file, and a folder of evidence or an assessment is checked", ref), "give the folder it is in")
+	case !isMissingPath(err):
+		return nil, runtimeError("%s can't be read: %w", ref, errorWithoutPath(err))
 	case strings.ContainsAny(ref, `/\`) || strings.HasPrefix(ref, ".") || ref == p.Evidence:
-		return nil, stopped("%s can't be read: there is no such folder", ref)
+		return nil, runtimeError("%s can't be read: there is no such folder", ref)
 	}
-	f, err := a.assessmentFacts(ctx, ref)
-	var none *noAssessment
+	f, err := a.gatherAssessmentFacts(ctx, ref)
+	var none *assessmentNotFoundError
 	if errors.As(err, &none) {
-		err = advise(stopped("there is no folder %s here, and no assessment of that name", quote(ref)), "`%s` lists assessments", a.command("assess list"))
+		err = withHint(runtimeError("there is no folder %s here, and no assessment of that name", shellQuote(ref)), "`%s` lists assessments", a.commandLine("assess list"))
 	} else if err != nil && exitCode(err) == exitRuntime {
 		err = fmt.Errorf("there is no folder %s here, so it is taken for an assessment: %w", ref, err)
 	}

@@ -33,9 +33,9 @@ type Target struct {
 	Organization string
 	// Token is an API key; Session the secret of a session with the server.
 	Token, Session string
-	// SessionChanged is told where the server begins, renews or ends a session: its
+	// OnSessionChange is told where the server begins, renews or ends a session: its
 	// secret, "" where it ended, and until when it is good.
-	SessionChanged func(token string, ends time.Time)
+	OnSessionChange func(token string, ends time.Time)
 	// CA is a file of certificate authorities to trust, beside those of the system.
 	CA string
 	// Embedder is the embedding model that the data folder's passages are embedded with beside
@@ -43,10 +43,10 @@ type Target struct {
 	Embedder, EmbedderURL string
 	// InsecureHTTP allows http:// to other machines.
 	InsecureHTTP bool
-	// Waiting is told where the server asked to slow down and that is done.
-	Waiting func(time.Duration)
-	// Screen: the terminal shows a screen of its own, so that nothing may be logged to it.
-	Screen bool
+	// OnThrottled is told where the server asked to slow down and that is done.
+	OnThrottled func(time.Duration)
+	// FullScreen: the terminal shows a screen of its own, so that nothing may be logged to it.
+	FullScreen bool
 }
 
 // Options are what the command line is made of.
@@ -58,14 +58,14 @@ type Options struct {
 	// ReadPassword asks for a secret without showing what is typed; nil where nobody can be asked.
 	ReadPassword func(ctx context.Context, prompt string) (string, error)
 	// Keyring keeps the secrets of contexts; nil where there is none.
-	Keyring contexts.Ring
+	Keyring contexts.Keyring
 
 	// Serve runs a daemon until ctx ends; ready is called once it answers.
-	Serve func(ctx context.Context, o ServeOptions, ready func(Serving)) error
-	// Terminal shows the terminal interface until it is left; nil where there is no terminal.
-	Terminal func(ctx context.Context, o TerminalOptions) error
-	// Running asks who has a data folder open (empty: the usual one); nil where nobody.
-	Running func(ctx context.Context, data string) (*Process, error)
+	Serve func(ctx context.Context, o ServeOptions, ready func(DaemonInfo)) error
+	// RunTerminal shows the terminal interface until it is left; nil where there is no terminal.
+	RunTerminal func(ctx context.Context, o TerminalOptions) error
+	// FindProcess asks who has a data folder open (empty: the usual one); nil where nobody.
+	FindProcess func(ctx context.Context, data string) (*Process, error)
 	// SetLogLevel changes the log level of the daemon on a data folder, and tells of it as it
 	// is then; nil where nobody is there.
 	SetLogLevel func(ctx context.Context, data, level string) (*Process, error)
@@ -76,22 +76,22 @@ type Options struct {
 
 	// VerifyArchive checks an exported archive, VerifyChain an exported audit chain; against
 	// a head that was kept where headPath is not empty.
-	VerifyArchive func(path string) (*Verification, error)
-	VerifyChain   func(path, headPath string) (*Verification, error)
+	VerifyArchive    func(path string) (*Verification, error)
+	VerifyAuditChain func(path, headPath string) (*Verification, error)
 
 	// EvalAnalyses measures the built-in analyses; nil where the build can't.
 	EvalAnalyses func(ctx context.Context) ([]AnalysisScore, error)
-	// UseModel chooses what answers analyses in a data folder (empty: the usual one);
+	// SelectModel chooses what answers analyses in a data folder (empty: the usual one);
 	// PullModel has its server fetch one (empty: the one in use) and tells how far it is;
 	// ModelStatus tells how the choice stands. nil where the build can't.
-	UseModel    func(ctx context.Context, data, model, server string) (*ModelStatus, error)
+	SelectModel func(ctx context.Context, data, model, server string) (*ModelStatus, error)
 	PullModel   func(ctx context.Context, data, model, server string, told func(doing string, done, total int64)) (*ModelStatus, error)
 	ModelStatus func(ctx context.Context, data string) (*ModelStatus, error)
 
-	// Places tells where things are on this machine, for a data folder (empty: the usual one).
-	Places func(data string) Places
+	// ResolvePaths tells where things are on this machine, for a data folder (empty: the usual one).
+	ResolvePaths func(data string) Paths
 	// Examine looks at this machine, for `doctor`; nil where the build can't.
-	Examine func(ctx context.Context, o ExamineOptions) []Finding
+	Examine func(ctx context.Context, o ExamineOptions) []Diagnostic
 	// Releases reads what a releases address answers; URL is the one this build was made with.
 	Releases Releases
 
@@ -100,8 +100,8 @@ type Options struct {
 	Env            func(string) string
 	// Interactive: stderr is a terminal. Color: colours are welcome. Width: of the
 	// terminal on stdout in columns, 0 where there is none; WidthAside: of the one on stderr.
-	Interactive, Color bool
-	Width, WidthAside  int
+	Interactive, Color       bool
+	StdoutWidth, StderrWidth int
 
 	Version string
 	Clock   func() time.Time
@@ -110,39 +110,39 @@ type Options struct {
 	StateDir string
 	// CacheDir keeps what can be made again; empty where there is none. Build tells this
 	// program from another of the same version.
-	CacheDir, Build string
-	// Example is the evidence that the demo assesses.
-	Example fs.FS
+	CacheDir, BuildID string
+	// DemoEvidence is the evidence that the demo assesses.
+	DemoEvidence fs.FS
 }
 
 // Main runs the command that args name and returns the exit code.
 func Main(ctx context.Context, args []string, o Options) int {
 	a := &app{Options: o}
-	a.progress = &print.Progress{W: o.Stderr, Terminal: o.Interactive, Color: o.Color, Width: o.WidthAside, Clock: o.Clock}
-	a.out = &print.Output{W: o.Stdout, Context: ctx, Width: o.Width, Color: o.Color}
-	root := a.root()
+	a.progress = &print.Progress{W: o.Stderr, Terminal: o.Interactive, Color: o.Color, Width: o.StderrWidth, Clock: o.Clock}
+	a.out = &print.Output{W: o.Stdout, Context: ctx, Width: o.StdoutWidth, Color: o.Color}
+	root := a.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(o.Stdin)
 	root.SetOut(o.Stdout)
 	root.SetErr(o.Stderr)
 	err := root.ExecuteContext(ctx)
-	if a.misled != nil {
-		err = a.misled
+	if a.helpErr != nil {
+		err = a.helpErr
 	}
 	if a.disconnect != nil {
 		err = errors.Join(err, a.disconnect())
 	}
-	return a.report(ctx, err)
+	return a.reportError(ctx, err)
 }
 
 // app is one run of the program.
 type app struct {
 	Options
-	flags    flags
-	config   *viper.Viper // flags, variables and file, once joined
-	out      *print.Output
-	progress *print.Progress
-	slowTold bool // that a server takes few files a minute
+	flags            flags
+	config           *viper.Viper // flags, variables and file, once joined
+	out              *print.Output
+	progress         *print.Progress
+	warnedSlowUpload bool // that a server takes few files a minute
 
 	engine     *client.Client
 	disconnect func() error
@@ -150,15 +150,15 @@ type app struct {
 	stdin *bufio.Reader
 	// context is the one in use; nil on the local data folder or a server named by --server.
 	context *contexts.Context
-	// lost is why there is no telling where to work; misread what is wrong with the settings,
+	// targetErr is why there is no telling where to work; misread what is wrong with the settings,
 	// for the commands that find that out.
-	lost, misread error
-	// from is where each setting was said.
-	from map[string]origin
-	// kept says, should the run be interrupted now, what stays and how to go on.
-	kept string
-	// misled is an error met where only help was asked for.
-	misled error
+	targetErr, settingsErr error
+	// origins is where each setting was said.
+	origins map[string]origin
+	// interruptHint says, should the run be interrupted now, what stays and how to go on.
+	interruptHint string
+	// helpErr is an error met where only help was asked for.
+	helpErr error
 }
 
 // connect reaches the engine, once.
@@ -175,9 +175,9 @@ func (a *app) connect(ctx context.Context) (*client.Client, error) {
 
 // connectTo reaches the engine at t, for the rest of the run.
 func (a *app) connectTo(ctx context.Context, t Target) (*client.Client, error) {
-	if t.Waiting == nil {
-		t.Waiting = func(d time.Duration) {
-			a.progress.Say("the server asks to slow down; going on in %d s", int(d.Seconds()))
+	if t.OnThrottled == nil {
+		t.OnThrottled = func(d time.Duration) {
+			a.progress.Notice("the server asks to slow down; going on in %d s", int(d.Seconds()))
 		}
 	}
 	c, disconnect, err := a.Connect(ctx, t)
@@ -197,18 +197,18 @@ func call[I, O any](ctx context.Context, a *app, op api.Op[I, O], in *I) (*O, er
 	return client.Do(ctx, c, op, in)
 }
 
-// collect gathers at most limit records of a list, or all where limit is 0, as one page.
-func collect[T any](ctx context.Context, limit int, cursor string, page func(api.Paging) (*api.List[T], error)) (*api.List[T], error) {
+// collectPages gathers at most limit records of a list, or all where limit is 0, as one page.
+func collectPages[T any](ctx context.Context, limit int, cursor string, fetchPage func(api.Paging) (*api.List[T], error)) (*api.List[T], error) {
 	out := &api.List[T]{Data: []T{}}
 	for {
-		ask := api.MaxListLimit
+		pageSize := api.MaxListLimit
 		if limit > 0 {
-			ask = min(ask, limit-len(out.Data))
+			pageSize = min(pageSize, limit-len(out.Data))
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		l, err := page(api.Paging{Limit: ask, Cursor: cursor})
+		l, err := fetchPage(api.Paging{Limit: pageSize, Cursor: cursor})
 		if err != nil {
 			return nil, err
 		}
@@ -222,8 +222,8 @@ func collect[T any](ctx context.Context, limit int, cursor string, page func(api
 	}
 }
 
-// Tree is the tree of commands with nothing behind it, for man pages and completion scripts.
-func Tree(version string) *cobra.Command {
+// CommandTree is the tree of commands with nothing behind it, for man pages and completion scripts.
+func CommandTree(version string) *cobra.Command {
 	a := &app{Options: Options{Version: version, Env: func(string) string { return "" }, Stdout: io.Discard, Stderr: io.Discard}}
-	return a.root()
+	return a.rootCommand()
 }

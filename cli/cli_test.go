@@ -205,7 +205,7 @@ func TestDeletionIsAskedFor(t *testing.T) {
 
 // Every command teaches: what it does, and how it is written.
 func TestEveryCommandTeaches(t *testing.T) {
-	root := (&app{Options: Options{Env: func(string) string { return "" }}}).root()
+	root := (&app{Options: Options{Env: func(string) string { return "" }}}).rootCommand()
 	var visit func(*cobra.Command)
 	visit = func(c *cobra.Command) {
 		if !c.IsAdditionalHelpTopicCommand() && (c.Short == "" || c.Long == "" || c.Example == "") {

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) comment() *cobra.Command {
+func (a *app) commentCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "comment", Short: "What people say of deliverables, their lines, and decisions",
 		Long: `A comment stands beside a deliverable, a line of it or a decision, with its author and
@@ -24,17 +24,17 @@ func (a *app) commentAdd() *cobra.Command {
 	in := &api.AddCommentInput{}
 	var gate string
 	cmd := &cobra.Command{
-		Use: "add TEXT", Short: "Say something of a deliverable, a line or a decision", Args: takes(1, 1),
+		Use: "add TEXT", Short: "Say something of a deliverable, a line or a decision", Args: requireArgs(1, 1),
 		Long:    "Comments on the newest version of a deliverable, on a line of it with --item, on a\ndecision with --approval, or answers another comment with --reply-to.",
 		Example: "  service comment add 'Ready from our side' --gate gap_analysis\n  service comment add 'Who asked for this?' --gate soa --item IAC-06\n  service comment add 'The auditor did.' --reply-to ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("gate", gate, api.Gates); err != nil {
+			if err := checkOneOf("gate", gate, api.Gates); err != nil {
 				return err
 			}
 			if gate == "" && in.Body.ApprovalID == "" && in.Body.ReplyTo == "" {
-				return advise(usage("a comment is of something"), "name it: --gate soa, --gate soa --item IAC-06, --approval ID or --reply-to ID")
+				return withHint(usageError("a comment is of something"), "name it: --gate soa, --gate soa --item IAC-06, --approval ID or --reply-to ID")
 			}
-			one, err := a.assessment(cmd.Context())
+			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -57,34 +57,34 @@ func (a *app) commentAdd() *cobra.Command {
 func (a *app) commentList() *cobra.Command {
 	var in api.CommentsInput
 	var gate string
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List comments, oldest first", Args: takes(0, 0),
+		Use: "list", Short: "List comments, oldest first", Args: requireArgs(0, 0),
 		Long: "Lists what was said of the assessment's deliverables, oldest first.", Example: "  service comment list\n  service comment list --gate soa --item IAC-06",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("gate", gate, api.Gates); err != nil {
+			if err := checkOneOf("gate", gate, api.Gates); err != nil {
 				return err
 			}
-			one, err := a.assessment(cmd.Context())
+			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
 			in.AssessmentID, in.Gate = one.ID, api.Gate(gate)
-			all, err := a.commentsOf(cmd.Context(), in, l)
+			all, err := a.listComments(cmd.Context(), in, l)
 			if err != nil {
 				return err
 			}
-			defer a.more(len(all.Data), all.Pagination)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				for i := range all.Data {
 					c := &all.Data[i]
-					of := string(c.Gate)
+					target := string(c.Gate)
 					if c.Item != nil {
-						of += " " + *c.Item
+						target += " " + *c.Item
 					}
-					said(p, c, of)
+					renderComment(p, c, target)
 				}
-				a.none(p, len(all.Data), "Nobody has said anything yet.")
+				a.textIfEmpty(p, len(all.Data), "Nobody has said anything yet.")
 			})
 		},
 	}
@@ -92,34 +92,34 @@ func (a *app) commentList() *cobra.Command {
 	f.StringVar(&gate, "gate", "", "only of this deliverable: soa, gap_analysis, maturity or poam")
 	f.StringVar(&in.Item, "item", "", "only of this line: a control's code, or a POA&M item's")
 	f.StringVar(&in.ApprovalID, "approval", "", "only of this approval")
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
-func (a *app) commentsOf(ctx context.Context, in api.CommentsInput, l limits) (*api.List[api.Comment], error) {
-	return collect(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Comment], error) {
+func (a *app) listComments(ctx context.Context, in api.CommentsInput, l listFlags) (*api.List[api.Comment], error) {
+	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Comment], error) {
 		in.Paging = p
 		return call(ctx, a, api.ListComments, &in)
 	})
 }
 
-// said prints a comment: who, when, of what, and the words.
-func said(p *print.Page, c *api.Comment, of string) {
+// renderComment prints a comment: who, when, of what, and the words.
+func renderComment(p *print.Page, c *api.Comment, target string) {
 	what := ""
 	if c.ReplyTo != nil {
 		what = ", in reply"
 	}
-	p.Item(0, "%s, %s, %s, version %d%s (%s)", c.Author.Name, moment(c.CreatedAt), of, c.VersionNumber, what, c.ID)
+	p.Item(0, "%s, %s, %s, version %d%s (%s)", c.Author.Name, formatTime(c.CreatedAt), target, c.VersionNumber, what, c.ID)
 	p.Item(2, "%s", c.Text)
 }
 
-// talk fetches what was said of a deliverable or of one line of it, for a page; the
+// fetchCommentSection fetches what was said of a deliverable or of one line of it, for a page; the
 // records that programs read have it at an address of its own.
-func (a *app) talk(ctx context.Context, assessment string, g api.Gate, keep func(*api.Comment) bool) (func(*print.Page), error) {
-	if !a.out.ForPeople() {
+func (a *app) fetchCommentSection(ctx context.Context, assessment string, g api.Gate, include func(*api.Comment) bool) (func(*print.Page), error) {
+	if !a.out.IsHumanReadable() {
 		return func(*print.Page) {}, nil
 	}
-	all, err := a.commentsOf(ctx, api.CommentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Gate: g}, limits{})
+	all, err := a.listComments(ctx, api.CommentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Gate: g}, listFlags{})
 	if err != nil {
 		return nil, err
 	}
@@ -127,27 +127,27 @@ func (a *app) talk(ctx context.Context, assessment string, g api.Gate, keep func
 		first := true
 		for i := range all.Data {
 			c := &all.Data[i]
-			if !keep(c) {
+			if !include(c) {
 				continue
 			}
 			if first {
 				p.Title("Comments")
 				first = false
 			}
-			of := fmt.Sprintf("on the %s", g.Title())
+			target := fmt.Sprintf("on the %s", g.Title())
 			if c.Item != nil {
-				of = "on " + *c.Item
+				target = "on " + *c.Item
 			}
-			said(p, c, of)
+			renderComment(p, c, target)
 		}
 	}, nil
 }
 
-// ofItem keeps comments of one line, by any of its codes.
-func ofItem(codes ...string) func(*api.Comment) bool {
+// matchItem keeps comments of one line, by any of its codes.
+func matchItem(codes ...string) func(*api.Comment) bool {
 	return func(c *api.Comment) bool {
 		for _, code := range codes {
-			if c.Item != nil && equalCode(*c.Item, code) {
+			if c.Item != nil && equalCodes(*c.Item, code) {
 				return true
 			}
 		}
@@ -155,5 +155,5 @@ func ofItem(codes ...string) func(*api.Comment) bool {
 	}
 }
 
-// ofWhole keeps comments of the whole deliverable.
-func ofWhole(c *api.Comment) bool { return c.Item == nil }
+// isOnDeliverable keeps comments of the whole deliverable.
+func isOnDeliverable(c *api.Comment) bool { return c.Item == nil }

@@ -11,18 +11,18 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// completeWithin bounds how long the Tab key may wait.
-const completeWithin = 2 * time.Second
+// completionTimeout bounds how long the Tab key may wait.
+const completionTimeout = 2 * time.Second
 
-// completer completes an argument or flag from what the engine knows; errors complete nothing.
-func (a *app) completer(list func(ctx context.Context, prefix string) ([]string, error)) cobra.CompletionFunc {
+// newCompleter completes an argument or flag from what the engine knows; errors complete nothing.
+func (a *app) newCompleter(listWords func(ctx context.Context, prefix string) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
 		if a.configure(cmd) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		words, err := list(ctx, prefix)
+		words, err := listWords(ctx, prefix)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -31,87 +31,87 @@ func (a *app) completer(list func(ctx context.Context, prefix string) ([]string,
 }
 
 func (a *app) completeControls() cobra.CompletionFunc {
-	return a.completer(func(ctx context.Context, _ string) (out []string, err error) {
-		l, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Control], error) {
+	return a.newCompleter(func(ctx context.Context, _ string) (out []string, err error) {
+		l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Control], error) {
 			return call(ctx, a, api.ListControls, &api.ControlsInput{Paging: p})
 		})
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range l.Data {
-			out = append(out, cobra.CompletionWithDesc(c.Code, print.Line(c.Title)))
+			out = append(out, cobra.CompletionWithDesc(c.Code, print.SafeLine(c.Title)))
 		}
 		return out, nil
 	})
 }
 
 func (a *app) completeFrameworks() cobra.CompletionFunc {
-	return a.completer(func(ctx context.Context, _ string) (out []string, err error) {
-		l, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Framework], error) {
+	return a.newCompleter(func(ctx context.Context, _ string) (out []string, err error) {
+		l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Framework], error) {
 			return call(ctx, a, api.ListFrameworks, &api.FrameworksInput{Paging: p})
 		})
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range l.Data {
-			out = append(out, cobra.CompletionWithDesc(f.Code, print.Line(f.Name)))
+			out = append(out, cobra.CompletionWithDesc(f.Code, print.SafeLine(f.Name)))
 		}
 		return out, nil
 	})
 }
 
 func (a *app) completeAssessments() cobra.CompletionFunc {
-	return a.completer(func(ctx context.Context, _ string) (out []string, err error) {
+	return a.newCompleter(func(ctx context.Context, _ string) (out []string, err error) {
 		l, err := call(ctx, a, api.ListAssessments, &api.AssessmentsInput{Paging: api.Paging{Limit: api.MaxListLimit}})
 		if err != nil {
 			return nil, err
 		}
 		for _, one := range l.Data {
-			out = append(out, cobra.CompletionWithDesc(one.ID, print.Line(one.Name)))
+			out = append(out, cobra.CompletionWithDesc(one.ID, print.SafeLine(one.Name)))
 		}
 		return out, nil
 	})
 }
 
 // completeIDs completes ids from the list that page reads, with what describes each.
-func completeIDs[T any](a *app, page func(context.Context, api.Paging) (*api.List[T], error), words func(*T) (id, about string)) cobra.CompletionFunc {
-	return a.completer(func(ctx context.Context, _ string) (out []string, err error) {
-		l, err := page(ctx, api.Paging{Limit: api.MaxListLimit})
+func completeIDs[T any](a *app, listPage func(context.Context, api.Paging) (*api.List[T], error), describe func(*T) (id, about string)) cobra.CompletionFunc {
+	return a.newCompleter(func(ctx context.Context, _ string) (out []string, err error) {
+		l, err := listPage(ctx, api.Paging{Limit: api.MaxListLimit})
 		if err != nil {
 			return nil, err
 		}
 		for i := range l.Data {
-			id, about := words(&l.Data[i])
-			out = append(out, cobra.CompletionWithDesc(print.Line(id), print.Line(about)))
+			id, about := describe(&l.Data[i])
+			out = append(out, cobra.CompletionWithDesc(print.SafeLine(id), print.SafeLine(about)))
 		}
 		return out, nil
 	})
 }
 
-// ofAssessment reads a list of the assessment that commands mean.
-func ofAssessment[I, T any](a *app, op api.Op[I, api.List[T]], in func(api.AssessmentInput, api.Paging) I) func(context.Context, api.Paging) (*api.List[T], error) {
+// newAssessmentLister reads a list of the assessment that commands mean.
+func newAssessmentLister[I, T any](a *app, op api.Op[I, api.List[T]], newInput func(api.AssessmentInput, api.Paging) I) func(context.Context, api.Paging) (*api.List[T], error) {
 	return func(ctx context.Context, p api.Paging) (*api.List[T], error) {
-		one, err := a.assessment(ctx)
+		one, err := a.currentAssessment(ctx)
 		if err != nil {
 			return nil, err
 		}
-		given := in(api.AssessmentInput{AssessmentID: one.ID}, p)
+		given := newInput(api.AssessmentInput{AssessmentID: one.ID}, p)
 		return call(ctx, a, op, &given)
 	}
 }
 
-// completions gives the commands that take an id, and the flags of all, what the Tab key proposes.
-func (a *app) completions(root *cobra.Command) {
-	documents := completeIDs(a, ofAssessment(a, api.ListDocuments, func(in api.AssessmentInput, p api.Paging) api.DocumentsInput {
+// registerCompletions gives the commands that take an id, and the flags of all, what the Tab key proposes.
+func (a *app) registerCompletions(root *cobra.Command) {
+	documents := completeIDs(a, newAssessmentLister(a, api.ListDocuments, func(in api.AssessmentInput, p api.Paging) api.DocumentsInput {
 		return api.DocumentsInput{AssessmentInput: in, Paging: p}
 	}), func(d *api.Document) (string, string) { return d.Filename, string(d.Status) })
-	reports := completeIDs(a, ofAssessment(a, api.ListReports, func(in api.AssessmentInput, p api.Paging) api.ReportsInput {
+	reports := completeIDs(a, newAssessmentLister(a, api.ListReports, func(in api.AssessmentInput, p api.Paging) api.ReportsInput {
 		return api.ReportsInput{AssessmentInput: in, Paging: p}
 	}), func(r *api.Report) (string, string) { return r.ID, r.Title + ", " + r.Format })
-	approvals := completeIDs(a, ofAssessment(a, api.ListApprovals, func(in api.AssessmentInput, p api.Paging) api.ApprovalsInput {
+	approvals := completeIDs(a, newAssessmentLister(a, api.ListApprovals, func(in api.AssessmentInput, p api.Paging) api.ApprovalsInput {
 		return api.ApprovalsInput{AssessmentInput: in, Paging: p}
 	}), func(x *api.Approval) (string, string) { return x.ID, x.Gate.Title() + ", " + string(x.Status) })
-	workflows := completeIDs(a, ofAssessment(a, api.ListWorkflows, func(in api.AssessmentInput, p api.Paging) api.WorkflowsInput {
+	workflows := completeIDs(a, newAssessmentLister(a, api.ListWorkflows, func(in api.AssessmentInput, p api.Paging) api.WorkflowsInput {
 		return api.WorkflowsInput{AssessmentInput: in, Paging: p}
 	}), func(r *api.WorkflowRun) (string, string) { return r.ID, string(r.Status) })
 	keys := completeIDs(a, func(ctx context.Context, p api.Paging) (*api.List[api.APIKey], error) {
@@ -119,12 +119,12 @@ func (a *app) completions(root *cobra.Command) {
 	},
 		func(k *api.APIKey) (string, string) { return k.ID, k.Name })
 	webhooks := completeIDs(a, func(ctx context.Context, p api.Paging) (*api.List[api.Webhook], error) {
-		org, err := a.here(ctx)
+		org, err := a.currentOrganization(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return call(ctx, a, api.ListWebhooks, &api.OrgListInput{OrgInput: org, Paging: p})
-	}, func(h *api.Webhook) (string, string) { return h.ID, withoutPassword(h.URL) })
+	}, func(h *api.Webhook) (string, string) { return h.ID, redactPassword(h.URL) })
 	for _, one := range []struct {
 		list     cobra.CompletionFunc
 		commands []string

@@ -20,8 +20,8 @@ type flags struct {
 	Target
 	assessment string
 	quiet      bool
-	// given are the target's flags as they were typed, to be repeated in commands that are proposed.
-	given []string
+	// targetArgs are the target's flags as they were typed, to be repeated in commands that are proposed.
+	targetArgs []string
 }
 
 // setting is a key that can come from a flag, a variable or the file.
@@ -45,15 +45,15 @@ var settings = []setting{
 	{"quiet", "q", "leave out progress", false},
 }
 
-// unflagged are the settings that come from a variable or the file: they are of the machine,
+// flaglessSettings are the settings that come from a variable or the file: they are of the machine,
 // not of a command.
-var unflagged = []struct{ key, usage string }{
+var flaglessSettings = []struct{ key, usage string }{
 	{"embedder", "ollama/NAME or openai/NAME, beside the built-in one"},
 	{"embedder-url", "where that model listens"},
 	{"releases-url", "where `service upgrade check` asks for the newest release"},
 }
 
-func addSettings(cmd *cobra.Command) {
+func addSettingFlags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
 	for _, s := range settings {
 		switch v := s.value.(type) {
@@ -70,19 +70,19 @@ func addSettings(cmd *cobra.Command) {
 type origin int
 
 const (
-	saidNowhere origin = iota
-	saidInFile
-	saidByChoice // the context chosen with `service use`
-	saidInVariable
-	saidInFlag
+	originDefault origin = iota
+	originFile
+	originContext // the context chosen with `service use`
+	originEnvironment
+	originFlag
 )
 
-// mends is the annotation of commands that find out what is wrong with the settings: they go on
+// toleratesSettingsErrors is the annotation of commands that find out what is wrong with the settings: they go on
 // where these can't be read.
-const mends = "mends-settings"
+const toleratesSettingsErrors = "mends-settings"
 
-// variable is the name of a setting's variable.
-func variable(key string) string {
+// envName is the name of a setting's variable.
+func envName(key string) string {
 	return "SERVICE_" + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
 }
 
@@ -90,43 +90,43 @@ func variable(key string) string {
 func (a *app) configure(cmd *cobra.Command) error {
 	v := viper.New()
 	pf := cmd.Root().PersistentFlags()
-	if err := a.readFile(v, pf.Lookup("config").Value.String()); err != nil {
-		if cmd.Annotations[mends] == "" {
+	if err := a.readConfigFile(v, pf.Lookup("config").Value.String()); err != nil {
+		if cmd.Annotations[toleratesSettingsErrors] == "" {
 			return err
 		}
-		a.misread = err
+		a.settingsErr = err
 	}
 	from := map[string]origin{}
-	a.from = from
+	a.origins = from
 	for _, s := range settings {
 		if v.InConfig(s.key) {
-			from[s.key] = saidInFile
+			from[s.key] = originFile
 		}
 		v.SetDefault(s.key, s.value)
-		if env := a.Env(variable(s.key)); env != "" {
+		if env := a.Env(envName(s.key)); env != "" {
 			v.Set(s.key, env)
-			from[s.key] = saidInVariable
+			from[s.key] = originEnvironment
 		}
 		if fl := pf.Lookup(s.key); fl.Changed {
 			v.Set(s.key, fl.Value.String())
-			from[s.key] = saidInFlag
+			from[s.key] = originFlag
 			if slices.Contains([]string{"context", "server", "data", "org", "ca"}, s.key) {
-				a.flags.given = append(a.flags.given, "--"+s.key, fl.Value.String())
+				a.flags.targetArgs = append(a.flags.targetArgs, "--"+s.key, fl.Value.String())
 			}
 			if s.key == "insecure-http" {
-				a.flags.given = append(a.flags.given, "--"+s.key)
+				a.flags.targetArgs = append(a.flags.targetArgs, "--"+s.key)
 			}
 		}
 	}
 	a.flags.Target = Target{Server: v.GetString("server"), Data: v.GetString("data"), Organization: v.GetString("org"), Token: v.GetString("token"),
 		CA: v.GetString("ca"), InsecureHTTP: v.GetBool("insecure-http")}
-	for _, s := range unflagged {
+	for _, s := range flaglessSettings {
 		if v.InConfig(s.key) {
-			from[s.key] = saidInFile
+			from[s.key] = originFile
 		}
-		if env := a.Env(variable(s.key)); env != "" {
+		if env := a.Env(envName(s.key)); env != "" {
 			v.Set(s.key, env)
-			from[s.key] = saidInVariable
+			from[s.key] = originEnvironment
 		}
 	}
 	a.flags.Embedder, a.flags.EmbedderURL = v.GetString("embedder"), v.GetString("embedder-url")
@@ -135,26 +135,26 @@ func (a *app) configure(cmd *cobra.Command) error {
 	a.progress.Quiet = a.flags.quiet
 	a.out.Format = v.GetString("output")
 	if err := print.CheckFormat(a.out.Format); err != nil {
-		if cmd.Annotations[mends] == "" || from["output"] == saidInFlag {
-			return usage("%w", err)
+		if cmd.Annotations[toleratesSettingsErrors] == "" || from["output"] == originFlag {
+			return usageError("%w", err)
 		}
-		a.misread, a.out.Format = errors.Join(a.misread, usage("%w", err)), ""
+		a.settingsErr, a.out.Format = errors.Join(a.settingsErr, usageError("%w", err)), ""
 	}
 	if expr := v.GetString("jq"); expr != "" {
 		code, err := print.CompileQuery(expr)
 		if err != nil {
-			return usage("%w", err)
+			return usageError("%w", err)
 		}
 		a.out.Query = code
 	}
-	if aboutThisMachine(cmd) && from["context"] < saidInVariable {
+	if isDaemonCommand(cmd) && from["context"] < originEnvironment {
 		return nil
 	}
 	return a.chooseTarget(v.GetString("context"), from)
 }
 
-// aboutThisMachine tells whether a command is about the data folder, whatever context was chosen for others.
-func aboutThisMachine(cmd *cobra.Command) bool {
+// isDaemonCommand tells whether a command is about the data folder, whatever context was chosen for others.
+func isDaemonCommand(cmd *cobra.Command) bool {
 	for c := cmd; c != nil; c = c.Parent() {
 		if c.Name() == "daemon" {
 			return true
@@ -163,32 +163,32 @@ func aboutThisMachine(cmd *cobra.Command) bool {
 	return false
 }
 
-// maxConfig bounds the configuration file.
-const maxConfig = 1 << 20
+// maxConfigBytes bounds the configuration file.
+const maxConfigBytes = 1 << 20
 
-// readFile reads the configuration file; one that was not named may be missing.
-func (a *app) readFile(v *viper.Viper, flag string) error {
-	path, named := a.configFile(flag)
+// readConfigFile reads the configuration file; one that was not named may be missing.
+func (a *app) readConfigFile(v *viper.Viper, flag string) error {
+	path, named := a.configFilePath(flag)
 	if path == "" {
 		return nil
 	}
-	data, err := readBounded(path, maxConfig)
+	data, err := readFileLimited(path, maxConfigBytes)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil
 	}
 	if err != nil {
-		return stopped("the configuration file %s can't be read: %w", path, reason(err))
+		return runtimeError("the configuration file %s can't be read: %w", path, errorWithoutPath(err))
 	}
 	v.SetConfigType("yaml")
 	if err := v.ReadConfig(bytes.NewReader(data)); err != nil {
-		return usage("the configuration file %s is no YAML that can be read: %w", path, err)
+		return usageError("the configuration file %s is no YAML that can be read: %w", path, err)
 	}
 	for _, key := range v.AllKeys() {
 		var names []string
 		for _, s := range settings {
 			names = append(names, s.key)
 		}
-		for _, s := range unflagged {
+		for _, s := range flaglessSettings {
 			names = append(names, s.key)
 		}
 		for _, s := range daemonSettings {
@@ -197,14 +197,14 @@ func (a *app) readFile(v *viper.Viper, flag string) error {
 		if slices.Contains(names, key) {
 			continue
 		}
-		return usage("the configuration file %s has a key %q that means nothing%s", path, key, didYouMean(key, names))
+		return usageError("the configuration file %s has a key %q that means nothing%s", path, key, didYouMean(key, names))
 	}
 	return nil
 }
 
-// configFile is the configuration file, empty where there can be none; and whether the flag or
+// configFilePath is the configuration file, empty where there can be none; and whether the flag or
 // SERVICE_CONFIG named it.
-func (a *app) configFile(flag string) (path string, named bool) {
+func (a *app) configFilePath(flag string) (path string, named bool) {
 	if path = cmp.Or(flag, a.Env("SERVICE_CONFIG")); path != "" {
 		return path, true
 	}
@@ -226,17 +226,17 @@ func (a *app) configDir() string {
 	return filepath.Join(dir, "service")
 }
 
-// command is a command line to propose: with the flags that this one needed to reach its data.
-func (a *app) command(words string) string {
+// commandLine is a command line to propose: with the flags that this one needed to reach its data.
+func (a *app) commandLine(words string) string {
 	out := "service " + words
-	for _, g := range a.flags.given {
-		out += " " + quote(g)
+	for _, g := range a.flags.targetArgs {
+		out += " " + shellQuote(g)
 	}
 	return out
 }
 
-// quote makes a word safe to paste into a shell.
-func quote(s string) string {
+// shellQuote makes a word safe to paste into a shell.
+func shellQuote(s string) string {
 	safe := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@,=+%", r)
 	}

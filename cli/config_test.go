@@ -14,14 +14,14 @@ import (
 )
 
 // settingsShown are the settings that `config show` prints, by key.
-func settingsShown(w *world, args ...string) map[string]effective {
+func settingsShown(w *world, args ...string) map[string]effectiveSetting {
 	w.t.Helper()
 	got := w.run(append([]string{"config", "show", "-o", "json"}, args...)...)
-	var out struct{ Data []effective }
+	var out struct{ Data []effectiveSetting }
 	if err := json.Unmarshal([]byte(got.out), &out); err != nil || got.code != 0 {
 		w.t.Fatalf("%v\n%s%s", err, got.out, got.errOut)
 	}
-	by := map[string]effective{}
+	by := map[string]effectiveSetting{}
 	for _, s := range out.Data {
 		by[s.Key] = s
 	}
@@ -39,7 +39,7 @@ func TestConfigShowsWhereEachSettingIsFrom(t *testing.T) {
 	w.env["SERVICE_SECRET_KEY"] = "SECRET"
 	w.env["NO_COLOR"] = "1"
 	got := settingsShown(w, "--quiet")
-	for key, want := range map[string]effective{
+	for key, want := range map[string]effectiveSetting{
 		"org":                {"org", "from-file", true, "file", file},
 		"server":             {"server", "https://ada:xxxxx@env.example", true, "environment", "SERVICE_SERVER"},
 		"quiet":              {"quiet", "true", true, "flag", "--quiet"},
@@ -90,7 +90,7 @@ func TestConfigShowsTheContextInUse(t *testing.T) {
 	put(t, filepath.Join(dir, "service", "config.yaml"), "server: https://file.example\n")
 	put(t, filepath.Join(dir, "service", "contexts.yaml"), "current: acme\ncontexts:\n  - name: acme\n    server: https://grc.acme.example\n    organization_id: "+orgID+"\n    credential: session\n    kept_in: file\n")
 	got := settingsShown(w)
-	for key, want := range map[string]effective{
+	for key, want := range map[string]effectiveSetting{
 		"context": {"context", "acme", true, "context", "acme"},
 		"server":  {"server", "https://grc.acme.example", true, "context", "acme"},
 		"org":     {"org", orgID, true, "context", "acme"},
@@ -127,18 +127,18 @@ func (r silentRing) Get(string) (string, error) { return "", r.err }
 func (r silentRing) Delete(string) error        { return r.err }
 
 // found are what `doctor` finds, by part.
-func found(w *world, code int, args ...string) map[string]Finding {
+func found(w *world, code int, args ...string) map[string]Diagnostic {
 	w.t.Helper()
 	got := w.run(append([]string{"doctor", "-o", "json"}, args...)...)
-	var d diagnosis
+	var d doctorReport
 	if err := json.Unmarshal([]byte(got.out), &d); err != nil || got.code != code {
 		w.t.Fatalf("exit code %d, want %d; %v\n%s%s", got.code, code, err, got.out, got.errOut)
 	}
-	by := map[string]Finding{}
-	for _, f := range d.Findings {
-		by[f.Part] = f
-		if f.State != Fine && f.State != Note && f.Do == "" {
-			w.t.Errorf("%s is %s, and nothing says what to do", f.Part, f.State)
+	by := map[string]Diagnostic{}
+	for _, f := range d.Diagnostics {
+		by[f.Component] = f
+		if f.State != DiagnosticOK && f.State != DiagnosticNote && f.Remedy == "" {
+			w.t.Errorf("%s is %s, and nothing says what to do", f.Component, f.State)
 		}
 	}
 	return by
@@ -148,14 +148,14 @@ func TestDoctorOnTheDataFolder(t *testing.T) {
 	w := newWorld(t)
 	w.env["XDG_CONFIG_HOME"] = t.TempDir()
 	data := t.TempDir()
-	var machine []Finding
+	var machine []Diagnostic
 	w.options = func(o *Options) {
 		o.Keyring = silentRing{contexts.ErrNoSecret}
-		o.Places = func(string) Places { return Places{Data: data, Database: filepath.Join(data, "service.db")} }
-		o.Examine = func(context.Context, ExamineOptions) []Finding { return machine }
+		o.ResolvePaths = func(string) Paths { return Paths{Data: data, Database: filepath.Join(data, "service.db")} }
+		o.Examine = func(context.Context, ExamineOptions) []Diagnostic { return machine }
 	}
 	got := found(w, 0)
-	if got["store"].State != Note || got["keyring"].State != Fine || got["configuration"].State != Note {
+	if got["store"].State != DiagnosticNote || got["keyring"].State != DiagnosticOK || got["configuration"].State != DiagnosticNote {
 		t.Errorf("%+v", got)
 	}
 	if len(w.fake.said) != 0 {
@@ -166,18 +166,18 @@ func TestDoctorOnTheDataFolder(t *testing.T) {
 		write(rw, 200, map[string]any{"ok": false, "version": "1.2.3", "checks": []map[string]any{{"name": "store", "ok": true, "detail": "answers"}, {"name": "index", "ok": false, "detail": "3 documents could not be read"}}})
 		return true
 	}
-	if got := found(w, 1); got["index"].State != Failed || got["store"].State != Fine {
+	if got := found(w, 1); got["index"].State != DiagnosticFailed || got["store"].State != DiagnosticOK {
 		t.Errorf("%+v", got)
 	}
 	delete(w.fake.on, "GET /health/detailed")
 	w.connect = errRefused
-	if got := found(w, 1); got["store"].State != Failed {
+	if got := found(w, 1); got["store"].State != DiagnosticFailed {
 		t.Errorf("%+v", got)
 	}
 	_ = os.Remove(filepath.Join(data, "service.db"))
 
 	// A warning is no failure, unless --strict.
-	machine = []Finding{{"free disk", Warning, "little", "free some"}}
+	machine = []Diagnostic{{"free disk", DiagnosticWarning, "little", "free some"}}
 	found(w, 0)
 	found(w, 1, "--strict")
 	w.want(w.run("doctor", "-q"), 0, "free disk", "→ free some")
@@ -194,7 +194,7 @@ func TestDoctorGoesOnWithBrokenSettings(t *testing.T) {
 	put(t, filepath.Join(dir, "service", "config.yaml"), "sever: x\n")
 	put(t, filepath.Join(dir, "service", "contexts.yaml"), "contexts: [")
 	got := found(w, 1)
-	if got["configuration"].State != Failed || !strings.Contains(got["configuration"].Detail, `did you mean "server"`) || got["context"].State != Failed || got["keyring"].State != Warning {
+	if got["configuration"].State != DiagnosticFailed || !strings.Contains(got["configuration"].Detail, `did you mean "server"`) || got["context"].State != DiagnosticFailed || got["keyring"].State != DiagnosticWarning {
 		t.Errorf("%+v", got)
 	}
 	put(t, filepath.Join(dir, "service", "config.yaml"), "output: xml\n")
@@ -226,14 +226,14 @@ func TestDoctorOnAServer(t *testing.T) {
 	}
 	server := []string{"--server", "https://grc.example"}
 	got := found(w, 0, server...)
-	for part, state := range map[string]Outcome{"server": Fine, "clock": Fine, "certificate": Warning, "credential": Warning, "server: version": Note, "server: catalog": Fine} {
+	for part, state := range map[string]DiagnosticState{"server": DiagnosticOK, "clock": DiagnosticOK, "certificate": DiagnosticWarning, "credential": DiagnosticWarning, "server: version": DiagnosticNote, "server: catalog": DiagnosticOK} {
 		if got[part].State != state {
 			t.Errorf("%s: %+v, want %s", part, got[part], state)
 		}
 	}
 	date, ends = now.Add(3*time.Minute), now.Add(365*24*time.Hour)
 	got = found(w, 0, server...)
-	if f := got["clock"]; f.State != Warning || !strings.Contains(f.Detail, "3m0s ahead") || got["credential"].State != Fine {
+	if f := got["clock"]; f.State != DiagnosticWarning || !strings.Contains(f.Detail, "3m0s ahead") || got["credential"].State != DiagnosticOK {
 		t.Errorf("%+v", got)
 	}
 	date = now.Add(-2 * time.Hour)
@@ -241,11 +241,11 @@ func TestDoctorOnAServer(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	w.fake.on["GET /users/me"] = func(rw http.ResponseWriter, _ *http.Request) bool { rw.WriteHeader(500); return true }
-	if f := found(w, 1, server...)["credential"]; f.State != Failed {
+	if f := found(w, 1, server...)["credential"]; f.State != DiagnosticFailed {
 		t.Errorf("%+v", f)
 	}
 	w.connect = errRefused
-	if f := found(w, 1, server...)["server"]; f.State != Failed || !strings.Contains(f.Do, "see that the server runs") {
+	if f := found(w, 1, server...)["server"]; f.State != DiagnosticFailed || !strings.Contains(f.Remedy, "see that the server runs") {
 		t.Errorf("%+v", f)
 	}
 }

@@ -13,20 +13,20 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// shownContext is a context as it is printed.
-type shownContext struct {
+// contextView is a context as it is printed.
+type contextView struct {
 	contexts.Context
 	Current  bool `json:"current"`
 	SignedIn bool `json:"signed_in"`
 }
 
-func shown(c *contexts.Context, current string) shownContext {
-	return shownContext{*c, strings.EqualFold(c.Name, current), c.SignedIn()}
+func newContextView(c *contexts.Context, current string) contextView {
+	return contextView{*c, strings.EqualFold(c.Name, current), c.SignedIn()}
 }
 
 func (a *app) useCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "use [NAME]", Short: "Switch the server or the organization that commands use", Args: takes(0, 1), ValidArgsFunction: a.completeContexts(),
+		Use: "use [NAME]", Short: "Switch the server or the organization that commands use", Args: requireArgs(0, 1), ValidArgsFunction: a.completeContexts(),
 		Long: `Makes a context the one that commands use; ` + "`local`" + ` is the data folder of this machine.
 With --org, switches the organization within a context, by id, slug or name. Without
 either, lists the contexts and marks the one in use.
@@ -36,18 +36,18 @@ For one command only, --context NAME or SERVICE_CONTEXT does the same.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			org := cmd.Flags().Changed("org")
 			if len(args) == 0 && !org {
-				return a.listContexts()
+				return a.printContexts()
 			}
 			if len(args) == 1 && strings.EqualFold(args[0], contexts.Local) {
 				if org {
-					return advise(usage("`service use local` takes no --org"), "`service use local`, then `service org use NAME`")
+					return withHint(usageError("`service use local` takes no --org"), "`service use local`, then `service org use NAME`")
 				}
-				return a.useLocal()
+				return a.useLocalContext()
 			}
-			if len(args) == 0 && a.context == nil && a.lost == nil {
+			if len(args) == 0 && a.context == nil && a.targetErr == nil {
 				return a.useOrganization(cmd.Context(), a.flags.Organization)
 			}
-			c, err := a.contextNamed(args)
+			c, err := a.findContext(args)
 			if err != nil {
 				return err
 			}
@@ -56,36 +56,36 @@ For one command only, --context NAME or SERVICE_CONTEXT does the same.`,
 					return err
 				}
 			}
-			if err := a.changeBook(func(b *contexts.Book) error {
-				have := b.Find(c.Name)
-				if have == nil {
-					return a.noContext(b, c.Name)
+			if err := a.changeContexts(func(b *contexts.Config) error {
+				existing := b.Find(c.Name)
+				if existing == nil {
+					return a.contextNotFoundError(b, c.Name)
 				}
-				have.OrganizationID, have.Organization = c.OrganizationID, c.Organization
-				b.Current = have.Name
+				existing.OrganizationID, existing.Organization = c.OrganizationID, c.Organization
+				b.Current = existing.Name
 				return nil
 			}); err != nil {
 				return err
 			}
-			return a.out.Print(shown(c, c.Name), func(p *print.Page) {
-				p.Text("Commands now use %s at %s%s.", c.Name, c.Server, in(c.Organization))
+			return a.out.Print(newContextView(c, c.Name), func(p *print.Page) {
+				p.Text("Commands now use %s at %s%s.", c.Name, c.Server, formatOrganizationSuffix(c.Organization))
 				if !c.SignedIn() {
-					p.Text("You are signed out there; sign in with `%s`.", a.loginTo(c))
+					p.Text("You are signed out there; sign in with `%s`.", a.loginCommandFor(c))
 				}
 			})
 		},
 	}
 }
 
-func in(organization string) string {
+func formatOrganizationSuffix(organization string) string {
 	if organization == "" {
 		return ""
 	}
 	return ", in " + organization
 }
 
-func (a *app) useLocal() error {
-	if err := a.changeBook(func(b *contexts.Book) error { b.Current = contexts.Local; return nil }); err != nil {
+func (a *app) useLocalContext() error {
+	if err := a.changeContexts(func(b *contexts.Config) error { b.Current = contexts.Local; return nil }); err != nil {
 		return err
 	}
 	return a.out.Print(struct {
@@ -95,8 +95,8 @@ func (a *app) useLocal() error {
 }
 
 // switchOrganization makes an organization the active one of a context, and notes it in c.
-func (a *app) switchOrganization(ctx context.Context, c *contexts.Context, word string) error {
-	t, err := a.withSecret(targetOf(c), c)
+func (a *app) switchOrganization(ctx context.Context, c *contexts.Context, ref string) error {
+	t, err := a.withCredential(targetFromContext(c), c)
 	if err != nil {
 		return err
 	}
@@ -104,56 +104,56 @@ func (a *app) switchOrganization(ctx context.Context, c *contexts.Context, word 
 	if _, err := a.connectTo(ctx, t); err != nil {
 		return err
 	}
-	one, err := a.activate(ctx, word)
+	one, err := a.activateOrganization(ctx, ref)
 	if err == nil {
 		c.OrganizationID, c.Organization = one.ID, one.Name
 	}
 	return err
 }
 
-// activate makes one of the caller's organizations the active one.
-func (a *app) activate(ctx context.Context, word string) (*api.MyOrganization, error) {
+// activateOrganization makes one of the caller's organizations the active one.
+func (a *app) activateOrganization(ctx context.Context, ref string) (*api.MyOrganization, error) {
 	c, err := a.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	mine, err := c.Mine(ctx)
+	mine, err := c.MyOrganizations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	one, err := client.OrganizationNamed(mine, word)
+	one, err := client.FindOrganization(mine, ref)
 	if err != nil {
 		return nil, err
 	}
 	return call(ctx, a, api.ActivateOrganization, &api.OrgInput{OrgID: one.ID})
 }
 
-// contextNamed is the context that the argument names, else the one in use.
-func (a *app) contextNamed(args []string) (*contexts.Context, error) {
+// findContext is the context that the argument names, else the one in use.
+func (a *app) findContext(args []string) (*contexts.Context, error) {
 	if len(args) == 0 {
-		if a.lost != nil {
-			return nil, a.lost
+		if a.targetErr != nil {
+			return nil, a.targetErr
 		}
 		if a.context == nil {
-			return nil, advise(usage("no context is in use"), "name one; `service use` lists them")
+			return nil, withHint(usageError("no context is in use"), "name one; `service use` lists them")
 		}
 		return a.context, nil
 	}
-	b, err := a.readBook()
+	b, err := a.readContexts()
 	if err != nil {
 		return nil, err
 	}
 	if c := b.Find(args[0]); c != nil {
 		return c, nil
 	}
-	return nil, a.noContext(b, args[0])
+	return nil, a.contextNotFoundError(b, args[0])
 }
 
 func (a *app) completeContexts() cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
-		if b, err := a.readBook(); err == nil && len(args) == 0 {
+		if b, err := a.readContexts(); err == nil && len(args) == 0 {
 			for _, c := range b.Contexts {
-				names = append(names, cobra.CompletionWithDesc(c.Name, print.Line(c.Server)))
+				names = append(names, cobra.CompletionWithDesc(c.Name, print.SafeLine(c.Server)))
 			}
 			if cmd.Name() == "use" {
 				names = append(names, cobra.CompletionWithDesc(contexts.Local, "the data folder of this machine"))
@@ -175,13 +175,13 @@ contexts.yaml beside the configuration file, without secrets.`,
 
 func (a *app) contextList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the contexts and mark the one in use", Args: takes(0, 0), Long: "Lists the contexts; * marks the one in use.", Example: "  service context list\n  service context list -o json --jq '.data[].name'",
-		RunE: func(*cobra.Command, []string) error { return a.listContexts() },
+		Use: "list", Short: "List the contexts and mark the one in use", Args: requireArgs(0, 0), Long: "Lists the contexts; * marks the one in use.", Example: "  service context list\n  service context list -o json --jq '.data[].name'",
+		RunE: func(*cobra.Command, []string) error { return a.printContexts() },
 	}
 }
 
-func (a *app) listContexts() error {
-	b, err := a.readBook()
+func (a *app) printContexts() error {
+	b, err := a.readContexts()
 	if err != nil {
 		return err
 	}
@@ -189,25 +189,25 @@ func (a *app) listContexts() error {
 	if a.context != nil {
 		used = a.context.Name
 	}
-	all := &api.List[shownContext]{Data: []shownContext{}, Pagination: api.Pagination{Total: len(b.Contexts), Limit: len(b.Contexts)}}
+	all := &api.List[contextView]{Data: []contextView{}, Pagination: api.Pagination{Total: len(b.Contexts), Limit: len(b.Contexts)}}
 	for i := range b.Contexts {
-		all.Data = append(all.Data, shown(&b.Contexts[i], used))
+		all.Data = append(all.Data, newContextView(&b.Contexts[i], used))
 	}
 	return a.out.Print(all, func(p *print.Page) {
 		var rows [][]string
 		for _, c := range all.Data {
-			rows = append(rows, []string{mark(c.Current), c.Name, c.Server, c.Organization, c.User, a.state(&c.Context)})
+			rows = append(rows, []string{formatCurrentMark(c.Current), c.Name, c.Server, c.Organization, c.User, a.describeSignIn(&c.Context)})
 		}
-		rows = append(rows, []string{mark(used == contexts.Local), contexts.Local, a.localWords(), "", "", ""})
-		p.Table([]print.Column{{Title: ""}, {Title: "context", Keep: true}, {Title: "server"}, {Title: "organization"}, {Title: "user", Spare: true}, {Title: "signed in", Keep: true}}, rows)
-		if a.lost != nil {
-			p.Text("%v", a.lost)
+		rows = append(rows, []string{formatCurrentMark(used == contexts.Local), contexts.Local, a.describeLocalTarget(), "", "", ""})
+		p.Table([]print.Column{{Title: ""}, {Title: "context", NoShrink: true}, {Title: "server"}, {Title: "organization"}, {Title: "user", Optional: true}, {Title: "signed in", NoShrink: true}}, rows)
+		if a.targetErr != nil {
+			p.Text("%v", a.targetErr)
 		}
 	})
 }
 
-// localWords are what stands for the server where there is none.
-func (a *app) localWords() string {
+// describeLocalTarget are what stands for the server where there is none.
+func (a *app) describeLocalTarget() string {
 	if a.context == nil && a.flags.Server != "" {
 		return a.flags.Server + " (from settings)"
 	}
@@ -217,32 +217,32 @@ func (a *app) localWords() string {
 	return "the data folder of this machine"
 }
 
-func mark(current bool) string {
+func formatCurrentMark(current bool) string {
 	if current {
 		return "*"
 	}
 	return ""
 }
 
-// state tells whether a context's credential can still be good.
-func (a *app) state(c *contexts.Context) string {
+// describeSignIn tells whether a context's credential can still be good.
+func (a *app) describeSignIn(c *contexts.Context) string {
 	switch {
 	case !c.SignedIn():
 		return "no"
 	case c.ExpiresAt == nil:
 		return "by key"
 	case a.Clock().After(*c.ExpiresAt):
-		return "ended " + moment(*c.ExpiresAt)
+		return "ended " + formatTime(*c.ExpiresAt)
 	}
 	return "until " + c.ExpiresAt.UTC().Format(time.DateOnly+" 15:04 UTC")
 }
 
 func (a *app) contextShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [NAME]", Short: "Show a context", Args: takes(0, 1), ValidArgsFunction: a.completeContexts(),
+		Use: "show [NAME]", Short: "Show a context", Args: requireArgs(0, 1), ValidArgsFunction: a.completeContexts(),
 		Long: "Shows a context, without NAME the one in use. `service whoami` asks its server.", Example: "  service context show\n  service context show work",
 		RunE: func(_ *cobra.Command, args []string) error {
-			c, err := a.contextNamed(args)
+			c, err := a.findContext(args)
 			if err != nil {
 				return err
 			}
@@ -250,15 +250,15 @@ func (a *app) contextShow() *cobra.Command {
 			if a.context != nil {
 				used = a.context.Name
 			}
-			return a.out.Print(shown(c, used), func(p *print.Page) {
+			return a.out.Print(newContextView(c, used), func(p *print.Page) {
 				p.Title("%s", c.Name)
 				http := ""
 				if c.InsecureHTTP {
 					http = "allowed, for everyone on the way to read"
 				}
-				p.Fields(print.Field{Name: "server", Value: c.Server}, print.Field{Name: "organization", Value: joinWords(c.Organization, "("+c.OrganizationID+")")},
-					print.Field{Name: "user", Value: c.User}, print.Field{Name: "credential", Value: string(c.Credential)}, print.Field{Name: "signed in", Value: a.state(c)},
-					print.Field{Name: "secret kept", Value: keptWords[c.KeptIn]}, print.Field{Name: "authority", Value: c.CA}, print.Field{Name: "plain http", Value: http})
+				p.Fields(print.Field{Name: "server", Value: c.Server}, print.Field{Name: "organization", Value: joinNonEmpty(c.Organization, "("+c.OrganizationID+")")},
+					print.Field{Name: "user", Value: c.User}, print.Field{Name: "credential", Value: string(c.Credential)}, print.Field{Name: "signed in", Value: a.describeSignIn(c)},
+					print.Field{Name: "secret kept", Value: secretLocationNames[c.SecretLocation]}, print.Field{Name: "authority", Value: c.CA}, print.Field{Name: "plain http", Value: http})
 			})
 		},
 	}
@@ -266,62 +266,62 @@ func (a *app) contextShow() *cobra.Command {
 
 func (a *app) contextRename() *cobra.Command {
 	return &cobra.Command{
-		Use: "rename NAME NEW-NAME", Short: "Give a context another name", Args: takes(2, 2), ValidArgsFunction: a.completeContexts(),
+		Use: "rename NAME NEW-NAME", Short: "Give a context another name", Args: requireArgs(2, 2), ValidArgsFunction: a.completeContexts(),
 		Long: "Gives a context another name; its secret goes with it.", Example: "  service context rename grc.acme.example work",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := contexts.CheckName(args[1]); err != nil {
-				return usage("%w", err)
+				return usageError("%w", err)
 			}
-			c, err := a.contextNamed(args[:1])
+			c, err := a.findContext(args[:1])
 			if err != nil {
 				return err
 			}
-			if err := a.changeBook(func(b *contexts.Book) error { return a.rename(b, c, args[1]) }); err != nil {
+			if err := a.changeContexts(func(b *contexts.Config) error { return a.renameContext(b, c, args[1]) }); err != nil {
 				return err
 			}
-			return a.out.Print(shown(c, ""), func(p *print.Page) { p.Text("The context is now %s.", c.Name) })
+			return a.out.Print(newContextView(c, ""), func(p *print.Page) { p.Text("The context is now %s.", c.Name) })
 		},
 	}
 }
 
-// rename moves a context and its secret to another name.
-func (a *app) rename(b *contexts.Book, c *contexts.Context, name string) error {
-	have := b.Find(c.Name)
-	if have == nil {
-		return a.noContext(b, c.Name)
+// renameContext moves a context and its secret to another name.
+func (a *app) renameContext(b *contexts.Config, c *contexts.Context, name string) error {
+	existing := b.Find(c.Name)
+	if existing == nil {
+		return a.contextNotFoundError(b, c.Name)
 	}
-	if other := b.Find(name); other != nil && other != have {
-		return usage("there is a context %s already", other.Name)
+	if other := b.Find(name); other != nil && other != existing {
+		return usageError("there is a context %s already", other.Name)
 	}
-	old := *have
-	have.Name = name
+	old := *existing
+	existing.Name = name
 	if old.SignedIn() && !strings.EqualFold(old.Name, name) {
-		secret, err := a.book().Secret(&old)
+		secret, err := a.contextStore().Secret(&old)
 		if err != nil {
 			return err
 		}
-		have.KeptIn = contexts.InNone
-		if err := a.book().Keep(have, secret); err != nil {
+		existing.SecretLocation = contexts.SecretNowhere
+		if err := a.contextStore().SaveSecret(existing, secret); err != nil {
 			return err
 		}
 	}
 	if strings.EqualFold(b.Current, old.Name) {
 		b.Current = name
 	}
-	*c = *have
+	*c = *existing
 	if strings.EqualFold(old.Name, name) {
 		return nil
 	}
-	return a.book().Forget(&old)
+	return a.contextStore().DeleteSecret(&old)
 }
 
 func (a *app) contextDelete() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "delete NAME", Short: "Sign out and forget a context", Args: takes(1, 1), ValidArgsFunction: a.completeContexts(),
+		Use: "delete NAME", Short: "Sign out and forget a context", Args: requireArgs(1, 1), ValidArgsFunction: a.completeContexts(),
 		Long: "Ends the context's session on the server and forgets all about it here.", Example: "  service context delete work --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.contextNamed(args)
+			c, err := a.findContext(args)
 			if err != nil {
 				return err
 			}
@@ -329,18 +329,18 @@ func (a *app) contextDelete() *cobra.Command {
 				return err
 			}
 			if c.SignedIn() {
-				if err := a.signOff(cmd.Context(), c); err != nil {
-					a.say("the session could not be ended on the server, where it ends by itself within hours: %v", err)
+				if err := a.endSession(cmd.Context(), c); err != nil {
+					a.printNotice("the session could not be ended on the server, where it ends by itself within hours: %v", err)
 				}
 			}
 			name := c.Name
-			if err := a.forget(c); err != nil {
+			if err := a.removeSecret(c); err != nil {
 				return err
 			}
-			if err := a.changeBook(func(b *contexts.Book) error { b.Drop(name); return nil }); err != nil {
+			if err := a.changeContexts(func(b *contexts.Config) error { b.Remove(name); return nil }); err != nil {
 				return err
 			}
-			return a.out.Print(shown(c, ""), func(p *print.Page) { p.Text("The context %s is forgotten.", name) })
+			return a.out.Print(newContextView(c, ""), func(p *print.Page) { p.Text("The context %s is forgotten.", name) })
 		},
 	}
 	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")

@@ -62,8 +62,8 @@ type Process struct {
 	LogLevel string `json:"log_level"`
 }
 
-// Serving is what a daemon tells once it answers.
-type Serving struct {
+// DaemonInfo is what a daemon tells once it answers.
+type DaemonInfo struct {
 	Process
 	// SignIn is the address for `service login`.
 	SignIn string `json:"sign_in"`
@@ -93,20 +93,20 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"shutdown-timeout", "how long requests may take to end when it stops", defaultShutdownTimeout.String()},
 }
 
-// withDefault is the usage of a setting with what it is where nobody says.
-func withDefault(usage, byDefault string) string {
-	if byDefault == "" {
+// formatUsage is the usage of a setting with what it is where nobody says.
+func formatUsage(usage, defaultValue string) string {
+	if defaultValue == "" {
 		return usage
 	}
-	return usage + " (default " + byDefault + ")"
+	return usage + " (default " + defaultValue + ")"
 }
 
-// manyValued are the settings that take several values: in a variable with commas between them.
-var manyValued = map[string]bool{"listen": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true}
+// multiValueSettings are the settings that take several values: in a variable with commas between them.
+var multiValueSettings = map[string]bool{"listen": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true}
 
-func (a *app) daemon() *cobra.Command {
+func (a *app) daemonCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "daemon", Aliases: []string{"serve"}, Short: "Serve the data folder over the network", Args: takes(0, 0),
+		Use: "daemon", Aliases: []string{"serve"}, Short: "Serve the data folder over the network", Args: requireArgs(0, 0),
 		Long: `Serves the data folder over HTTP to people who sign in and to programs with an API
 key, until it is stopped. Commands on the same folder go on working: they join it.
 
@@ -115,7 +115,7 @@ commas) and a key of the configuration file. For containers, SERVICE_ADMIN_EMAIL
 SERVICE_ADMIN_PASSWORD (or SERVICE_ADMIN_PASSWORD_FILE) and SERVICE_ORG make the
 first admin and their organization at the start, where there is none.
 
-Rate limits are of the categories ` + categories() + `.`,
+Rate limits are of the categories ` + formatRateCategories() + `.`,
 		Example: `  service daemon
   service daemon --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem
   service daemon --listen unix:/run/service/web.sock --public-url https://grc.acme.example
@@ -124,10 +124,10 @@ Rate limits are of the categories ` + categories() + `.`,
 	}
 	f := cmd.Flags()
 	for _, s := range daemonSettings {
-		if manyValued[s.key] {
-			f.StringArray(s.key, nil, withDefault(s.usage, s.byDefault))
+		if multiValueSettings[s.key] {
+			f.StringArray(s.key, nil, formatUsage(s.usage, s.byDefault))
 		} else {
-			f.String(s.key, "", withDefault(s.usage, s.byDefault))
+			f.String(s.key, "", formatUsage(s.usage, s.byDefault))
 		}
 	}
 	cmd.AddCommand(a.daemonInit(), a.daemonStatus(), a.daemonTop(), a.daemonLogLevel())
@@ -135,21 +135,21 @@ Rate limits are of the categories ` + categories() + `.`,
 }
 
 func (a *app) runDaemon(cmd *cobra.Command) error {
-	o, err := a.serveOptions(cmd)
+	o, err := a.readServeOptions(cmd)
 	if err != nil {
 		return err
 	}
 	if a.Serve == nil {
-		return stopped("this build has no daemon")
+		return runtimeError("this build has no daemon")
 	}
-	var told error
-	err = a.Serve(cmd.Context(), o, func(s Serving) { told = a.greet(o, s) })
-	return errors.Join(err, told)
+	var printErr error
+	err = a.Serve(cmd.Context(), o, func(s DaemonInfo) { printErr = a.printDaemonReady(o, s) })
+	return errors.Join(err, printErr)
 }
 
-// greet tells where the daemon is, once it answers. Where the log is for machines, the log tells.
-func (a *app) greet(o ServeOptions, s Serving) error {
-	if a.out.ForPeople() && (o.LogJSON || a.flags.quiet) {
+// printDaemonReady tells where the daemon is, once it answers. Where the log is for machines, the log tells.
+func (a *app) printDaemonReady(o ServeOptions, s DaemonInfo) error {
+	if a.out.IsHumanReadable() && (o.LogJSON || a.flags.quiet) {
 		return nil
 	}
 	return a.out.Print(s, func(p *print.Page) {
@@ -159,110 +159,110 @@ func (a *app) greet(o ServeOptions, s Serving) error {
 			p.Text("sign in with: service login %s", s.SignIn)
 		} else {
 			p.Text("nobody has an account yet; make the first with:")
-			p.Command(a.command(`daemon init --org "Acme" --email you@acme.example`))
+			p.Command(a.commandLine(`daemon init --org "Acme" --email you@acme.example`))
 		}
 		p.Text("stop with Ctrl-C")
 	})
 }
 
-// serveOptions reads the daemon's settings.
-func (a *app) serveOptions(cmd *cobra.Command) (o ServeOptions, err error) {
-	one := func(key string) string {
-		if v := a.daemonSetting(cmd, key); len(v) > 0 {
+// readServeOptions reads the daemon's settings.
+func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
+	firstValue := func(key string) string {
+		if v := a.daemonSettingValues(cmd, key); len(v) > 0 {
 			return v[0]
 		}
 		return ""
 	}
-	o = ServeOptions{Data: a.flags.Data, Embedder: a.flags.Embedder, EmbedderURL: a.flags.EmbedderURL, Listen: a.daemonSetting(cmd, "listen"), MetricsListen: one("metrics-listen"), TraceEndpoint: one("trace-endpoint"),
-		TLSCert: one("tls-cert"), TLSKey: one("tls-key"), PublicURL: strings.TrimSuffix(one("public-url"), "/"),
-		WebOrigins: a.daemonSetting(cmd, "web-origin"), ShutdownTimeout: defaultShutdownTimeout}
+	o = ServeOptions{Data: a.flags.Data, Embedder: a.flags.Embedder, EmbedderURL: a.flags.EmbedderURL, Listen: a.daemonSettingValues(cmd, "listen"), MetricsListen: firstValue("metrics-listen"), TraceEndpoint: firstValue("trace-endpoint"),
+		TLSCert: firstValue("tls-cert"), TLSKey: firstValue("tls-key"), PublicURL: strings.TrimSuffix(firstValue("public-url"), "/"),
+		WebOrigins: a.daemonSettingValues(cmd, "web-origin"), ShutdownTimeout: defaultShutdownTimeout}
 	for _, l := range o.Listen {
-		if err := checkListen("listen", l); err != nil {
+		if err := validateListenAddress("listen", l); err != nil {
 			return o, err
 		}
 	}
 	if o.MetricsListen != "" {
-		if err := checkListen("metrics-listen", o.MetricsListen); err != nil {
+		if err := validateListenAddress("metrics-listen", o.MetricsListen); err != nil {
 			return o, err
 		}
 	}
 	if (o.TLSCert == "") != (o.TLSKey == "") {
-		return o, usage("--tls-cert and --tls-key go together: give both or none")
+		return o, usageError("--tls-cert and --tls-key go together: give both or none")
 	}
 	for _, address := range append(o.WebOrigins, o.PublicURL) {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
-			return o, usage("%q is no web address; write it as https://grc.acme.example", address)
+			return o, usageError("%q is no web address; write it as https://grc.acme.example", address)
 		}
 	}
 	if u, err := url.Parse(o.TraceEndpoint); o.TraceEndpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
-		return o, usage("--trace-endpoint is no address of a collector; write it as http://127.0.0.1:4318, and give what it wants to be shown in OTEL_EXPORTER_OTLP_HEADERS")
+		return o, usageError("--trace-endpoint is no address of a collector; write it as http://127.0.0.1:4318, and give what it wants to be shown in OTEL_EXPORTER_OTLP_HEADERS")
 	}
-	for _, network := range a.daemonSetting(cmd, "trusted-proxy") {
+	for _, network := range a.daemonSettingValues(cmd, "trusted-proxy") {
 		p, err := parseNetwork(network)
 		if err != nil {
-			return o, usage("--trusted-proxy %q is no network; write it as 10.0.0.0/8 or 192.0.2.7", network)
+			return o, usageError("--trusted-proxy %q is no network; write it as 10.0.0.0/8 or 192.0.2.7", network)
 		}
 		o.TrustedProxies = append(o.TrustedProxies, p)
 	}
-	if o.RateLimits, err = rateLimits(a.daemonSetting(cmd, "rate-limit")); err != nil {
+	if o.RateLimits, err = parseRateLimits(a.daemonSettingValues(cmd, "rate-limit")); err != nil {
 		return o, err
 	}
-	if format := one("log-format"); format != "" {
-		if err := oneOf("log format", format, []string{"text", "json"}); err != nil {
+	if format := firstValue("log-format"); format != "" {
+		if err := checkOneOf("log format", format, []string{"text", "json"}); err != nil {
 			return o, err
 		}
 		o.LogJSON = format == "json"
 	}
-	if level := one("log-level"); level != "" {
+	if level := firstValue("log-level"); level != "" {
 		if err := o.LogLevel.UnmarshalText([]byte(level)); err != nil {
-			return o, oneOf("log level", level, []string{"debug", "info", "warn", "error"})
+			return o, checkOneOf("log level", level, []string{"debug", "info", "warn", "error"})
 		}
 	}
-	if wait := one("shutdown-timeout"); wait != "" {
+	if wait := firstValue("shutdown-timeout"); wait != "" {
 		if o.ShutdownTimeout, err = time.ParseDuration(wait); err != nil || o.ShutdownTimeout <= 0 {
-			return o, usage("--shutdown-timeout %q is no time; write it as 30s or 2m", wait)
+			return o, usageError("--shutdown-timeout %q is no time; write it as 30s or 2m", wait)
 		}
 	}
-	o.Admin, err = a.firstAdmin()
+	o.Admin, err = a.firstAdminFromEnv()
 	return o, err
 }
 
-// daemonSetting is what flag, variable or file say, in that order.
-func (a *app) daemonSetting(cmd *cobra.Command, key string) []string {
+// daemonSettingValues is what flag, variable or file say, in that order.
+func (a *app) daemonSettingValues(cmd *cobra.Command, key string) []string {
 	if f := cmd.Flags().Lookup(key); f != nil && f.Changed {
-		if !manyValued[key] {
+		if !multiValueSettings[key] {
 			return []string{f.Value.String()}
 		}
 		all, err := cmd.Flags().GetStringArray(key)
 		if err != nil {
 			return nil
 		}
-		return splitAll(all)
+		return splitCommas(all)
 	}
-	if v := a.Env(variable(key)); v != "" {
-		if !manyValued[key] {
+	if v := a.Env(envName(key)); v != "" {
+		if !multiValueSettings[key] {
 			return []string{v}
 		}
-		return splitAll([]string{v})
+		return splitCommas([]string{v})
 	}
-	return fromFile(a.config, key)
+	return valuesFromConfig(a.config, key)
 }
 
-// fromFile is a value or a list of them.
-func fromFile(v *viper.Viper, key string) []string {
+// valuesFromConfig is a value or a list of them.
+func valuesFromConfig(v *viper.Viper, key string) []string {
 	if v == nil || !v.InConfig(key) {
 		return nil
 	}
-	if _, list := v.Get(key).([]any); list || !manyValued[key] {
+	if _, list := v.Get(key).([]any); list || !multiValueSettings[key] {
 		if list {
 			return v.GetStringSlice(key)
 		}
 		return []string{v.GetString(key)}
 	}
-	return splitAll([]string{v.GetString(key)})
+	return splitCommas([]string{v.GetString(key)})
 }
 
-func splitAll(values []string) (out []string) {
+func splitCommas(values []string) (out []string) {
 	for _, v := range values {
 		for _, part := range strings.Split(v, ",") {
 			if part = strings.TrimSpace(part); part != "" {
@@ -273,16 +273,16 @@ func splitAll(values []string) (out []string) {
 	return out
 }
 
-func checkListen(flag, address string) error {
+func validateListenAddress(flag, address string) error {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		if path == "" {
-			return usage("--%s %q names no path; write it as unix:/run/service/web.sock", flag, address)
+			return usageError("--%s %q names no path; write it as unix:/run/service/web.sock", flag, address)
 		}
 		return nil
 	}
 	_, port, err := net.SplitHostPort(address)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n > 65535 {
-		return usage("--%s %q is no address; write it as 127.0.0.1:8080, :8443 or unix:/run/service/web.sock", flag, address)
+		return usageError("--%s %q is no address; write it as 127.0.0.1:8080, :8443 or unix:/run/service/web.sock", flag, address)
 	}
 	return nil
 }
@@ -296,15 +296,15 @@ func parseNetwork(s string) (netip.Prefix, error) {
 	return p.Masked(), err
 }
 
-func rateLimits(given []string) (map[api.RateCategory]int, error) {
+func parseRateLimits(given []string) (map[api.RateCategory]int, error) {
 	out := map[api.RateCategory]int{}
 	for _, g := range given {
 		name, number, ok := strings.Cut(g, "=")
 		n, err := strconv.Atoi(number)
 		if !ok || err != nil || n < 0 {
-			return nil, usage("--rate-limit %q is not of the form CATEGORY=N, as search=120", g)
+			return nil, usageError("--rate-limit %q is not of the form CATEGORY=N, as search=120", g)
 		}
-		if err := oneOf("rate limit category", name, sorted(api.RateLimits)); err != nil || name == "" {
+		if err := checkOneOf("rate limit category", name, sortedKeys(api.RateLimits)); err != nil || name == "" {
 			return nil, err
 		}
 		out[api.RateCategory(name)] = n
@@ -312,9 +312,9 @@ func rateLimits(given []string) (map[api.RateCategory]int, error) {
 	return out, nil
 }
 
-func categories() string {
+func formatRateCategories() string {
 	var names []string
-	for _, c := range sorted(api.RateLimits) {
+	for _, c := range sortedKeys(api.RateLimits) {
 		names = append(names, string(c))
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
@@ -322,52 +322,52 @@ func categories() string {
 
 // The variables that make the first admin without a person.
 const (
-	adminEmail        = "SERVICE_ADMIN_EMAIL"
-	adminPassword     = "SERVICE_ADMIN_PASSWORD"
-	adminPasswordFile = "SERVICE_ADMIN_PASSWORD_FILE"
-	adminOrganization = "SERVICE_ORG"
+	envAdminEmail        = "SERVICE_ADMIN_EMAIL"
+	envAdminPassword     = "SERVICE_ADMIN_PASSWORD"
+	envAdminPasswordFile = "SERVICE_ADMIN_PASSWORD_FILE"
+	envAdminOrganization = "SERVICE_ORG"
 	// maxPasswordFile is far above any password; a larger file is the wrong one.
 	maxPasswordFile = 4 << 10
 )
 
-// firstAdmin is the one that the environment names; nil where it names none.
-func (a *app) firstAdmin() (*FirstAdmin, error) {
-	f := &FirstAdmin{Organization: a.Env(adminOrganization), Email: a.Env(adminEmail), Password: a.Env(adminPassword)}
-	file := a.Env(adminPasswordFile)
+// firstAdminFromEnv is the one that the environment names; nil where it names none.
+func (a *app) firstAdminFromEnv() (*FirstAdmin, error) {
+	f := &FirstAdmin{Organization: a.Env(envAdminOrganization), Email: a.Env(envAdminEmail), Password: a.Env(envAdminPassword)}
+	file := a.Env(envAdminPasswordFile)
 	switch {
 	case f.Email == "" && f.Password == "" && file == "":
 		return nil, nil
 	case f.Email == "":
-		return nil, usage("%s is set and %s is not: an admin needs an e-mail address", adminPassword, adminEmail)
+		return nil, usageError("%s is set and %s is not: an admin needs an e-mail address", envAdminPassword, envAdminEmail)
 	case f.Password != "" && file != "":
-		return nil, usage("%s and %s are both set: give one", adminPassword, adminPasswordFile)
+		return nil, usageError("%s and %s are both set: give one", envAdminPassword, envAdminPasswordFile)
 	case f.Password == "" && file == "":
-		return nil, usage("%s is set, but neither %s nor %s is", adminEmail, adminPassword, adminPasswordFile)
+		return nil, usageError("%s is set, but neither %s nor %s is", envAdminEmail, envAdminPassword, envAdminPasswordFile)
 	case f.Organization == "":
-		return nil, usage("%s is set and %s is not: name the admin's organization", adminEmail, adminOrganization)
+		return nil, usageError("%s is set and %s is not: name the admin's organization", envAdminEmail, envAdminOrganization)
 	}
 	if _, err := mail.ParseAddress(f.Email); err != nil {
-		return nil, usage("%s=%q is no e-mail address", adminEmail, f.Email)
+		return nil, usageError("%s=%q is no e-mail address", envAdminEmail, f.Email)
 	}
 	if file == "" {
 		return f, nil
 	}
 	info, err := os.Stat(file)
 	if err == nil && info.Size() > maxPasswordFile {
-		return nil, usage("%s: %s is too large to hold a password", adminPasswordFile, file)
+		return nil, usageError("%s: %s is too large to hold a password", envAdminPasswordFile, file)
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, stopped("%s: %s can't be read: %w", adminPasswordFile, file, reason(err))
+		return nil, runtimeError("%s: %s can't be read: %w", envAdminPasswordFile, file, errorWithoutPath(err))
 	}
 	f.Password = strings.TrimRight(string(b), "\r\n")
 	return f, nil
 }
 
-// running asks who has the data folder open; nil where nobody.
-func (a *app) running(ctx context.Context) (*Process, error) {
-	if a.Running == nil {
+// findProcess asks who has the data folder open; nil where nobody.
+func (a *app) findProcess(ctx context.Context) (*Process, error) {
+	if a.FindProcess == nil {
 		return nil, nil
 	}
-	return a.Running(ctx, a.flags.Data)
+	return a.FindProcess(ctx, a.flags.Data)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// initialised is what `daemon init` made or found.
-type initialised struct {
+// initResult is what `daemon init` made or found.
+type initResult struct {
 	Created bool `json:"created"`
 	// Organization, Owner and the secrets are of what was made now; null where it was there before.
 	Organization  *api.Organization `json:"organization"`
@@ -30,14 +30,14 @@ type initialised struct {
 const (
 	// localSlug is the workspace of the person whose machine it is.
 	localSlug = "local"
-	// firstKey is the name of the API key that init makes.
-	firstKey = "init"
+	// initKeyName is the name of the API key that init makes.
+	initKeyName = "init"
 )
 
 func (a *app) daemonInit() *cobra.Command {
 	var in api.NewOrganizationInput
 	cmd := &cobra.Command{
-		Use: "init", Short: "Make the first organization, its owner and an API key", Args: takes(0, 0),
+		Use: "init", Short: "Make the first organization, its owner and an API key", Args: requireArgs(0, 0),
 		Long: `Makes the first organization and its owner, who is also the platform's admin, and an
 API key of theirs that may all they may, approve too. The password and the key are shown this once. It
 works on the data folder itself, whether a daemon runs on it or not.
@@ -49,19 +49,19 @@ exit code is 0 where that is what was asked for, else 1.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Body.Name = strings.TrimSpace(in.Body.Name)
 			if in.Body.Name == "" || in.Body.Owner.Email == "" {
-				return advise(usage("the organization and its owner's e-mail address are needed"), `as service daemon init --org "Acme" --email a@acme.example`)
+				return withHint(usageError("the organization and its owner's e-mail address are needed"), `as service daemon init --org "Acme" --email a@acme.example`)
 			}
 			at, err := mail.ParseAddress(in.Body.Owner.Email)
 			if err != nil || at.Name != "" {
-				return usage("--email %q is no e-mail address", in.Body.Owner.Email)
+				return usageError("--email %q is no e-mail address", in.Body.Owner.Email)
 			}
 			in.Body.Owner.Email = strings.ToLower(at.Address)
 			if cmd.Root().PersistentFlags().Changed("server") {
-				return usage("`%s` works on the data folder, not on a server: run it where the daemon runs", cmd.CommandPath())
+				return usageError("`%s` works on the data folder, not on a server: run it where the daemon runs", cmd.CommandPath())
 			}
 			// Variables may name a server for other commands; this one means the folder.
 			a.flags.Server, a.flags.Token, a.flags.Organization = "", "", ""
-			return a.initialise(cmd.Context(), &in)
+			return a.initializeDataFolder(cmd.Context(), &in)
 		},
 	}
 	f := cmd.Flags()
@@ -72,22 +72,22 @@ exit code is 0 where that is what was asked for, else 1.`,
 	return cmd
 }
 
-func (a *app) initialise(ctx context.Context, in *api.NewOrganizationInput) error {
-	out, err := a.whatIsThere(ctx)
+func (a *app) initializeDataFolder(ctx context.Context, in *api.NewOrganizationInput) error {
+	out, err := a.readInitState(ctx)
 	if err != nil {
 		return err
 	}
 	if len(out.Organizations) > 0 {
-		if err := a.out.Print(out, func(p *print.Page) { initialisedPage(p, out) }); err != nil {
+		if err := a.out.Print(out, func(p *print.Page) { renderInitResult(p, out) }); err != nil {
 			return err
 		}
-		if out.is(in) {
+		if out.matches(in) {
 			return nil
 		}
-		return advise(&failure{code: exitVerdict, err: stopped("it was initialised before, with something else; nothing was changed")},
+		return withHint(&exitError{code: exitVerdict, err: runtimeError("it was initialised before, with something else; nothing was changed")},
 			"a platform admin makes more organizations with `service org create`")
 	}
-	in.Body.Owner.PlatformAdmin, in.Body.APIKeyName = true, firstKey
+	in.Body.Owner.PlatformAdmin, in.Body.APIKeyName = true, initKeyName
 	// The first key may all that its owner may, so that an assessment can be done from end to end with it.
 	in.Body.APIKeyScopes = []string{api.AnyScope, string(api.ApprovalDecide), string(api.APIKeyWrite)}
 	made, err := call(ctx, a, api.CreateOrganization, in)
@@ -100,13 +100,13 @@ func (a *app) initialise(ctx context.Context, in *api.NewOrganizationInput) erro
 	}
 	out.Organizations = append(out.Organizations, made.Organization)
 	out.Admins = append(out.Admins, made.Owner.Email)
-	return a.out.Print(out, func(p *print.Page) { initialisedPage(p, out) })
+	return a.out.Print(out, func(p *print.Page) { renderInitResult(p, out) })
 }
 
-// whatIsThere looks at the organizations and admins of the data folder.
-func (a *app) whatIsThere(ctx context.Context) (*initialised, error) {
-	out := &initialised{Organizations: []api.Organization{}, Admins: []string{}}
-	organizations, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Organization], error) { return call(ctx, a, api.ListTenants, &p) })
+// readInitState looks at the organizations and admins of the data folder.
+func (a *app) readInitState(ctx context.Context) (*initResult, error) {
+	out := &initResult{Organizations: []api.Organization{}, Admins: []string{}}
+	organizations, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Organization], error) { return call(ctx, a, api.ListTenants, &p) })
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (a *app) whatIsThere(ctx context.Context) (*initialised, error) {
 	if err != nil {
 		return nil, err
 	}
-	users, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.User], error) {
+	users, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.User], error) {
 		return call(ctx, a, api.ListUsers, &api.UsersInput{Paging: p})
 	})
 	if err != nil {
@@ -130,20 +130,20 @@ func (a *app) whatIsThere(ctx context.Context) (*initialised, error) {
 			out.Admins = append(out.Admins, u.Email)
 		}
 	}
-	if p, err := a.running(ctx); err == nil && p != nil && p.Daemon && len(p.Listen) > 0 {
+	if p, err := a.findProcess(ctx); err == nil && p != nil && p.Daemon && len(p.Listen) > 0 {
 		out.SignIn = p.Listen[0]
 	}
 	return out, nil
 }
 
-// is tells whether what is there is what was asked for.
-func (i *initialised) is(in *api.NewOrganizationInput) bool {
+// matches tells whether what is there is what was asked for.
+func (i *initResult) matches(in *api.NewOrganizationInput) bool {
 	return slices.Contains(i.Admins, in.Body.Owner.Email) && slices.ContainsFunc(i.Organizations, func(o api.Organization) bool {
 		return o.Name == in.Body.Name && (in.Body.Slug == "" || o.Slug == in.Body.Slug)
 	})
 }
 
-func initialisedPage(p *print.Page, i *initialised) {
+func renderInitResult(p *print.Page, i *initResult) {
 	if !i.Created {
 		p.Title("Initialised before")
 		for _, o := range i.Organizations {
@@ -157,8 +157,8 @@ func initialisedPage(p *print.Page, i *initialised) {
 	}
 	p.Title("Organization %s", i.Organization.Name)
 	p.Fields(print.Field{Name: "id", Value: i.Organization.ID}, print.Field{Name: "slug", Value: i.Organization.Slug},
-		print.Field{Name: "owner", Value: i.Owner.Email}, print.Field{Name: "password", Value: secret(i.OwnerPassword)},
-		print.Field{Name: "API key", Value: secret(i.APIKey)})
+		print.Field{Name: "owner", Value: i.Owner.Email}, print.Field{Name: "password", Value: formatSecret(i.OwnerPassword)},
+		print.Field{Name: "API key", Value: formatSecret(i.APIKey)})
 	p.Blank()
 	p.Text("Keep the password and the key now: they are not shown again.")
 	where := i.SignIn
@@ -172,7 +172,7 @@ func initialisedPage(p *print.Page, i *initialised) {
 	p.Command("service login " + where)
 }
 
-func secret(s *string) string {
+func formatSecret(s *string) string {
 	if s == nil {
 		return "as it was before"
 	}

@@ -11,15 +11,15 @@ import (
 // logLevels are those there are.
 var logLevels = []string{"debug", "info", "warn", "error"}
 
-// logLevel is what a daemon tells in its log.
-type logLevel struct {
+// logLevelStatus is what a daemon tells in its log.
+type logLevelStatus struct {
 	Level string `json:"log_level"`
 	PID   int    `json:"pid"`
 }
 
 func (a *app) daemonLogLevel() *cobra.Command {
 	return &cobra.Command{
-		Use: "log-level [LEVEL]", Short: "Show or change what a running daemon logs", Args: takes(0, 1),
+		Use: "log-level [LEVEL]", Short: "Show or change what a running daemon logs", Args: requireArgs(0, 1),
 		ValidArgs: logLevels,
 		Long: `Shows what the daemon on the data folder logs, or changes it at once: debug, info,
 warn or error. The change goes over the folder's own socket, which only its user
@@ -27,18 +27,18 @@ reaches, and holds until the daemon ends; --log-level says how it begins.`,
 		Example: `  service daemon log-level
   service daemon log-level debug`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), statusWithin)
+			ctx, cancel := context.WithTimeout(cmd.Context(), daemonTimeout)
 			defer cancel()
 			var p *Process
 			var err error
 			if len(args) == 0 {
-				p, err = a.running(ctx)
+				p, err = a.findProcess(ctx)
 			} else {
-				if err := oneOf("log level", args[0], logLevels); err != nil {
+				if err := checkOneOf("log level", args[0], logLevels); err != nil {
 					return err
 				}
 				// Who else has the folder open is told first: a command has no level to change.
-				if p, err = a.running(ctx); err == nil && p != nil && p.Daemon && a.SetLogLevel != nil {
+				if p, err = a.findProcess(ctx); err == nil && p != nil && p.Daemon && a.SetLogLevel != nil {
 					p, err = a.SetLogLevel(ctx, a.flags.Data, args[0])
 				}
 			}
@@ -46,9 +46,9 @@ reaches, and holds until the daemon ends; --log-level says how it begins.`,
 				return err
 			}
 			if p == nil || !p.Daemon {
-				return &failure{code: exitRuntime, err: errNoDaemon, hint: "`service daemon` starts one"}
+				return &exitError{code: exitRuntime, err: errNoDaemon, hint: "`service daemon` starts one"}
 			}
-			return a.out.Print(logLevel{p.LogLevel, p.PID}, func(page *print.Page) { page.Text("The daemon logs from %s on.", p.LogLevel) })
+			return a.out.Print(logLevelStatus{p.LogLevel, p.PID}, func(page *print.Page) { page.Text("The daemon logs from %s on.", p.LogLevel) })
 		},
 	}
 }

@@ -28,18 +28,18 @@ type daemonStatus struct {
 	Reason string `json:"reason"`
 
 	hint string // what to do where it does not run
-	// elsewhere says where other commands work, where that is not this data folder.
-	elsewhere string
+	// otherContextNote says where other commands work, where that is not this data folder.
+	otherContextNote string
 }
 
 var errNoDaemon = errors.New("no daemon runs on this data folder")
 
-// statusWithin bounds the wait for a daemon that does not answer.
-const statusWithin = 10 * time.Second
+// daemonTimeout bounds the wait for a daemon that does not answer.
+const daemonTimeout = 10 * time.Second
 
 func (a *app) daemonStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Tell whether a daemon runs, and how it is", Args: takes(0, 0),
+		Use: "status", Short: "Tell whether a daemon runs, and how it is", Args: requireArgs(0, 0),
 		Long: `Tells whether a daemon runs on the data folder, or at the address of --server, and
 what its checks say. The exit code is 0 where it runs and 1 where it does not. A
 server tells more to who has a credential.`,
@@ -47,47 +47,47 @@ server tells more to who has a credential.`,
   service daemon status --server https://grc.acme.example
   service daemon status -o json --jq .process.pid`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), statusWithin)
+			ctx, cancel := context.WithTimeout(cmd.Context(), daemonTimeout)
 			defer cancel()
 			var s *daemonStatus
 			var err error
 			// Who names a folder means that, whatever server other commands use.
 			if pf := cmd.Root().PersistentFlags(); a.flags.Server == "" || (pf.Changed("data") && !pf.Changed("server")) {
-				if s, err = a.statusOfFolder(ctx); err == nil && !pf.Changed("data") {
-					s.elsewhere = a.workElsewhere()
+				if s, err = a.checkLocalDaemon(ctx); err == nil && !pf.Changed("data") {
+					s.otherContextNote = a.describeOtherContext()
 				}
 			} else {
-				s, err = a.statusOfServer(ctx)
+				s, err = a.checkServerDaemon(ctx)
 			}
 			if err != nil {
 				return err
 			}
-			if err := a.out.Print(s, func(p *print.Page) { statusPage(p, s) }); err != nil || s.Running {
+			if err := a.out.Print(s, func(p *print.Page) { renderDaemonStatus(p, s) }); err != nil || s.Running {
 				return err
 			}
-			return &failure{code: exitVerdict, err: errors.New(s.Reason), hint: strings.Trim(s.hint+"; "+s.elsewhere, "; ")}
+			return &exitError{code: exitVerdict, err: errors.New(s.Reason), hint: strings.Trim(s.hint+"; "+s.otherContextNote, "; ")}
 		},
 	}
 }
 
-func (a *app) statusOfFolder(ctx context.Context) (*daemonStatus, error) {
+func (a *app) checkLocalDaemon(ctx context.Context) (*daemonStatus, error) {
 	a.flags.Server, a.flags.Token, a.flags.Organization = "", "", ""
-	p, err := a.running(ctx)
+	p, err := a.findProcess(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case p == nil:
-		return &daemonStatus{Reason: errNoDaemon.Error(), hint: "`" + a.command("daemon") + "` starts one"}, nil
+		return &daemonStatus{Reason: errNoDaemon.Error(), hint: "`" + a.commandLine("daemon") + "` starts one"}, nil
 	case !p.Daemon:
 		return &daemonStatus{Process: p, Reason: errNoDaemon.Error() + "; another command has it open, process " + strconv.Itoa(p.PID)}, nil
 	}
 	s := &daemonStatus{Running: true, Process: p}
-	return s, a.lookInside(ctx, s)
+	return s, a.fetchHealthDetails(ctx, s)
 }
 
-// workElsewhere says which context other commands use; empty where they work on the data folder.
-func (a *app) workElsewhere() string {
-	b, err := a.readBook()
+// describeOtherContext says which context other commands use; empty where they work on the data folder.
+func (a *app) describeOtherContext() string {
+	b, err := a.readContexts()
 	if err != nil || b.Current == "" {
 		return ""
 	}
@@ -98,21 +98,21 @@ func (a *app) workElsewhere() string {
 	return fmt.Sprintf("this is of the data folder on this machine, and other commands work in the context %s: `service daemon status --server %s` tells of that one", c.Name, c.Server)
 }
 
-func (a *app) statusOfServer(ctx context.Context) (*daemonStatus, error) {
+func (a *app) checkServerDaemon(ctx context.Context) (*daemonStatus, error) {
 	s := &daemonStatus{Server: a.flags.Server}
 	if _, err := call(ctx, a, api.GetHealth, &api.None{}); err != nil {
 		if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return nil, err
 		}
-		s.Reason, s.hint = "no service answers at "+s.Server+": "+err.Error(), a.hint(err)
+		s.Reason, s.hint = "no service answers at "+s.Server+": "+err.Error(), a.hintFor(err)
 		return s, nil
 	}
 	s.Running = true
-	return s, a.lookInside(ctx, s)
+	return s, a.fetchHealthDetails(ctx, s)
 }
 
-// lookInside asks what needs a credential; without one it stays unknown.
-func (a *app) lookInside(ctx context.Context, s *daemonStatus) error {
+// fetchHealthDetails asks what needs a credential; without one it stays unknown.
+func (a *app) fetchHealthDetails(ctx context.Context, s *daemonStatus) error {
 	health, err := call(ctx, a, api.GetHealthDetailed, &api.None{})
 	if api.IsCode(err, api.CodeUnauthorized) || api.IsCode(err, api.CodeForbidden) {
 		return nil
@@ -128,7 +128,7 @@ func (a *app) lookInside(ctx context.Context, s *daemonStatus) error {
 	return err
 }
 
-func statusPage(p *print.Page, s *daemonStatus) {
+func renderDaemonStatus(p *print.Page, s *daemonStatus) {
 	if !s.Running {
 		return // the error says why
 	}
@@ -137,7 +137,7 @@ func statusPage(p *print.Page, s *daemonStatus) {
 	if s.Process != nil {
 		add("listening on", strings.Join(s.Process.Listen, ", "))
 		add("process", strconv.Itoa(s.Process.PID))
-		add("since", moment(s.Process.StartedAt))
+		add("since", formatTime(s.Process.StartedAt))
 		add("version", s.Process.Version)
 		add("data", s.Process.Data)
 		add("log level", s.Process.LogLevel)
@@ -145,17 +145,17 @@ func statusPage(p *print.Page, s *daemonStatus) {
 		add("server", s.Server)
 		if s.Health != nil {
 			add("version", s.Health.Version)
-			add("running for", print.Elapsed(time.Duration(s.Health.UptimeSeconds)*time.Second))
+			add("running for", print.FormatElapsed(time.Duration(s.Health.UptimeSeconds)*time.Second))
 		}
 	}
 	if c := s.Catalog; c != nil {
-		add("catalog", joinWords(c.Label, "with", count(c.Counts.Controls, "control", "controls")))
+		add("catalog", joinNonEmpty(c.Label, "with", pluralize(c.Counts.Controls, "control", "controls")))
 	}
 	p.Title("The daemon runs")
 	p.Fields(fields...)
-	if s.elsewhere != "" {
+	if s.otherContextNote != "" {
 		p.Blank()
-		p.Text("Note: %s.", s.elsewhere)
+		p.Text("Note: %s.", s.otherContextNote)
 	}
 	if s.Health == nil {
 		p.Text("With a credential, there is more to see.")
@@ -170,5 +170,5 @@ func statusPage(p *print.Page, s *daemonStatus) {
 		}
 		rows = append(rows, []string{c.Name, state, c.Detail})
 	}
-	p.Table([]print.Column{{Title: "check", Keep: true}, {Title: "state", Keep: true}, {Title: "detail"}}, rows)
+	p.Table([]print.Column{{Title: "check", NoShrink: true}, {Title: "state", NoShrink: true}, {Title: "detail"}}, rows)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// daemonTop is what a daemon does, from its metrics. Quantiles and sums are of all since its start.
-type daemonTop struct {
+// daemonActivity is what a daemon does, from its metrics. Quantiles and sums are of all since its start.
+type daemonActivity struct {
 	At            time.Time      `json:"at"`
 	UptimeSeconds int64          `json:"uptime_seconds"`
 	Requests      topRequests    `json:"requests"`
@@ -73,16 +73,16 @@ type topModel struct {
 }
 
 const (
-	topEvery = 2 * time.Second
-	topLeast = 500 * time.Millisecond
-	topRows  = 15
+	defaultTopInterval = 2 * time.Second
+	minTopInterval     = 500 * time.Millisecond
+	maxTopRows         = 15
 )
 
 func (a *app) daemonTop() *cobra.Command {
-	var once bool
-	every := topEvery
+	var printOnce bool
+	interval := defaultTopInterval
 	cmd := &cobra.Command{
-		Use: "top", Short: "Watch what a running daemon does", Args: takes(0, 0),
+		Use: "top", Short: "Watch what a running daemon does", Args: requireArgs(0, 0),
 		Long: `Shows requests by operation (how many a second, errors, how long they take), what
 waits to be done, sizes, and calls of the model, drawn anew until Ctrl-C. With --once
 it shows them one time, for scripts: there, rates are the mean since the start.
@@ -94,20 +94,20 @@ metrics:read.`,
   service daemon top --server https://grc.acme.example --every 10s`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case !once && (!a.out.ForPeople() || a.Width == 0):
-				return usage("the live view needs a terminal; use --once for scripts")
-			case every < topLeast:
-				return usage("--every %s is too often; the least is %s", every, topLeast)
+			case !printOnce && (!a.out.IsHumanReadable() || a.StdoutWidth == 0):
+				return usageError("the live view needs a terminal; use --once for scripts")
+			case interval < minTopInterval:
+				return usageError("--every %s is too often; the least is %s", interval, minTopInterval)
 			}
 			ctx := cmd.Context()
 			if pf := cmd.Root().PersistentFlags(); a.flags.Server == "" || (pf.Changed("data") && !pf.Changed("server")) {
 				a.flags.Server, a.flags.Token, a.flags.Organization = "", "", ""
-				p, err := a.running(ctx)
+				p, err := a.findProcess(ctx)
 				if err != nil {
 					return err
 				}
 				if p == nil || !p.Daemon {
-					return &failure{code: exitRuntime, err: errNoDaemon, hint: "`service daemon` starts one"}
+					return &exitError{code: exitRuntime, err: errNoDaemon, hint: "`service daemon` starts one"}
 				}
 			}
 			health, err := call(ctx, a, api.GetHealthDetailed, &api.None{})
@@ -119,24 +119,24 @@ metrics:read.`,
 			if err != nil {
 				return err
 			}
-			if once {
-				return a.out.Print(now, func(p *print.Page) { topPage(p, now, len(now.Operations)) })
+			if printOnce {
+				return a.out.Print(now, func(p *print.Page) { renderTop(p, now, len(now.Operations)) })
 			}
-			return a.watchTop(ctx, started, now, every)
+			return a.watchTop(ctx, started, now, interval)
 		},
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "show it one time")
-	cmd.Flags().DurationVar(&every, "every", topEvery, "time between two looks")
+	cmd.Flags().BoolVar(&printOnce, "once", false, "show it one time")
+	cmd.Flags().DurationVar(&interval, "every", defaultTopInterval, "time between two looks")
 	return cmd
 }
 
 // watchTop draws until ctx ends, which is how people leave it.
-func (a *app) watchTop(ctx context.Context, started time.Time, now *daemonTop, every time.Duration) error {
-	ticks := time.NewTicker(every)
+func (a *app) watchTop(ctx context.Context, started time.Time, now *daemonActivity, interval time.Duration) error {
+	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
 	for {
 		fmt.Fprint(a.Stdout, "\x1b[H\x1b[2J")
-		if err := a.out.Page(func(p *print.Page) { topPage(p, now, topRows) }); err != nil {
+		if err := a.out.Page(func(p *print.Page) { renderTop(p, now, maxTopRows) }); err != nil {
 			return err
 		}
 		select {
@@ -156,56 +156,56 @@ func (a *app) watchTop(ctx context.Context, started time.Time, now *daemonTop, e
 }
 
 // sampleTop reads the metrics; rates are since the sample before, else since the start.
-func (a *app) sampleTop(ctx context.Context, started time.Time, before *daemonTop) (*daemonTop, error) {
-	ctx, cancel := context.WithTimeout(ctx, statusWithin)
+func (a *app) sampleTop(ctx context.Context, started time.Time, previous *daemonActivity) (*daemonActivity, error) {
+	ctx, cancel := context.WithTimeout(ctx, daemonTimeout)
 	defer cancel()
-	all, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Metric], error) { return call(ctx, a, api.ListMetrics, &p) })
+	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Metric], error) { return call(ctx, a, api.ListMetrics, &p) })
 	if err != nil {
 		return nil, err
 	}
-	now := topOf(all.Data)
+	now := activityFromMetrics(all.Data)
 	now.At = a.Clock().UTC()
 	now.UptimeSeconds = int64(max(0, now.At.Sub(started)) / time.Second)
-	now.rates(before, now.At.Sub(started))
+	now.computeRates(previous, now.At.Sub(started))
 	return now, nil
 }
 
-// rates reckons requests a second since an earlier sample, which may be of a daemon that was
+// computeRates reckons requests a second since an earlier sample, which may be of a daemon that was
 // started anew meanwhile; without one, since the start.
-func (t *daemonTop) rates(before *daemonTop, uptime time.Duration) {
-	passed, had := uptime, map[string]int{}
+func (t *daemonActivity) computeRates(previous *daemonActivity, uptime time.Duration) {
+	elapsed, earlierCounts := uptime, map[string]int{}
 	var total int
-	if before != nil {
-		passed, total = t.At.Sub(before.At), before.Requests.Total
-		for _, o := range before.Operations {
-			had[o.Operation] = o.Requests
+	if previous != nil {
+		elapsed, total = t.At.Sub(previous.At), previous.Requests.Total
+		for _, o := range previous.Operations {
+			earlierCounts[o.Operation] = o.Requests
 		}
 	}
-	seconds := max(passed.Seconds(), 0.001)
-	if before == nil {
+	seconds := max(elapsed.Seconds(), 0.001)
+	if previous == nil {
 		seconds = max(seconds, 1)
 	}
 	rate := func(n, earlier int) float64 { return math.Round(float64(max(0, n-earlier))/seconds*1000) / 1000 }
 	t.Requests.PerSecond = rate(t.Requests.Total, total)
 	for i := range t.Operations {
 		o := &t.Operations[i]
-		o.PerSecond = rate(o.Requests, had[o.Operation])
+		o.PerSecond = rate(o.Requests, earlierCounts[o.Operation])
 	}
 	slices.SortFunc(t.Operations, func(a, b topOperation) int {
 		return cmp.Or(cmp.Compare(b.PerSecond, a.PerSecond), cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Operation, b.Operation))
 	})
 }
 
-// topOf picks what is shown from the metrics; what an older server does not count stays 0.
-func topOf(all []api.Metric) *daemonTop {
-	t := &daemonTop{Operations: []topOperation{}}
-	by := map[string]*topOperation{}
-	of := func(m *api.Metric) *topOperation {
+// activityFromMetrics picks what is shown from the metrics; what an older server does not count stays 0.
+func activityFromMetrics(all []api.Metric) *daemonActivity {
+	t := &daemonActivity{Operations: []topOperation{}}
+	byOperation := map[string]*topOperation{}
+	operationFor := func(m *api.Metric) *topOperation {
 		id := m.Labels["operation"]
-		if by[id] == nil {
-			by[id] = &topOperation{Operation: id}
+		if byOperation[id] == nil {
+			byOperation[id] = &topOperation{Operation: id}
 		}
-		return by[id]
+		return byOperation[id]
 	}
 	count := map[string]*int{
 		"service_requests_in_flight": &t.Requests.InFlight, "service_documents_waiting": &t.Queues.DocumentsWaiting, "service_documents_reading": &t.Queues.DocumentsReading,
@@ -224,7 +224,7 @@ func topOf(all []api.Metric) *daemonTop {
 		}
 		switch m.Name {
 		case "service_requests_total":
-			o := of(m)
+			o := operationFor(m)
 			o.Requests += n
 			t.Requests.Total += n
 			switch m.Labels["status"] {
@@ -238,9 +238,9 @@ func topOf(all []api.Metric) *daemonTop {
 		case "service_request_duration_seconds":
 			switch ms := math.Round(m.Value*1e6) / 1000; m.Labels["quantile"] {
 			case "0.5":
-				of(m).P50 = ms
+				operationFor(m).P50 = ms
 			case "0.95":
-				of(m).P95 = ms
+				operationFor(m).P95 = ms
 			}
 		case "service_rate_limited_total":
 			t.Requests.RateLimited += n
@@ -260,33 +260,33 @@ func topOf(all []api.Metric) *daemonTop {
 			}
 		}
 	}
-	for _, o := range by {
+	for _, o := range byOperation {
 		t.Operations = append(t.Operations, *o)
 	}
 	return t
 }
 
-func topPage(p *print.Page, t *daemonTop, rows int) {
-	p.Title("The daemon at %s, running for %s", moment(t.At), print.Elapsed(time.Duration(t.UptimeSeconds)*time.Second))
+func renderTop(p *print.Page, t *daemonActivity, rows int) {
+	p.Title("The daemon at %s, running for %s", formatTime(t.At), print.FormatElapsed(time.Duration(t.UptimeSeconds)*time.Second))
 	r, q, s, m := t.Requests, t.Queues, t.Sizes, t.Model
 	p.Fields(
-		print.Field{Name: "requests", Value: fmt.Sprintf("%s/s, %d in all, %d at work; %d errors, %d refused, %d of them as too many", decimal(r.PerSecond), r.Total, r.InFlight, r.Errors, r.Refused, r.RateLimited)},
+		print.Field{Name: "requests", Value: fmt.Sprintf("%s/s, %d in all, %d at work; %d errors, %d refused, %d of them as too many", formatDecimal(r.PerSecond), r.Total, r.InFlight, r.Errors, r.Refused, r.RateLimited)},
 		print.Field{Name: "documents", Value: fmt.Sprintf("%d wait, %d are read, %d stuck", q.DocumentsWaiting, q.DocumentsReading, q.DocumentsStuck)},
-		print.Field{Name: "waiting", Value: fmt.Sprintf("%s, %s, %s", count(q.WorkflowsLive, "workflow run", "workflow runs"), count(q.MailsQueued, "mail", "mails"), count(q.DeliveriesWaiting, "delivery", "deliveries"))},
-		print.Field{Name: "sizes", Value: fmt.Sprintf("store %s, memory %s, disk free %s; %s of %s in search", size(s.StoreBytes), size(s.ResidentBytes), size(s.DiskFreeBytes),
-			count(s.SearchPassages, "passage", "passages"), count(s.SearchIndexes, "assessment", "assessments"))},
-		print.Field{Name: "model", Value: fmt.Sprintf("%d answers, %d failed; %s s, %d tokens read, %d written", m.Answered, m.Failed, decimal(m.Seconds), m.PromptTokens, m.CompletionTokens)})
+		print.Field{Name: "waiting", Value: fmt.Sprintf("%s, %s, %s", pluralize(q.WorkflowsLive, "workflow run", "workflow runs"), pluralize(q.MailsQueued, "mail", "mails"), pluralize(q.DeliveriesWaiting, "delivery", "deliveries"))},
+		print.Field{Name: "sizes", Value: fmt.Sprintf("store %s, memory %s, disk free %s; %s of %s in search", formatSize(s.StoreBytes), formatSize(s.ResidentBytes), formatSize(s.DiskFreeBytes),
+			pluralize(s.SearchPassages, "passage", "passages"), pluralize(s.SearchIndexes, "assessment", "assessments"))},
+		print.Field{Name: "model", Value: fmt.Sprintf("%d answers, %d failed; %s s, %d tokens read, %d written", m.Answered, m.Failed, formatDecimal(m.Seconds), m.PromptTokens, m.CompletionTokens)})
 	p.Blank()
 	var lines [][]string
 	for _, o := range t.Operations[:min(rows, len(t.Operations))] {
-		lines = append(lines, []string{o.Operation, decimal(o.PerSecond), strconv.Itoa(o.Requests), strconv.Itoa(o.Errors), strconv.Itoa(o.Refused), decimal(o.P50), decimal(o.P95)})
+		lines = append(lines, []string{o.Operation, formatDecimal(o.PerSecond), strconv.Itoa(o.Requests), strconv.Itoa(o.Errors), strconv.Itoa(o.Refused), formatDecimal(o.P50), formatDecimal(o.P95)})
 	}
-	p.Table([]print.Column{{Title: "operation", Keep: true}, {Title: "per s", Right: true, Keep: true}, {Title: "requests", Right: true, Keep: true}, {Title: "errors", Right: true, Keep: true},
-		{Title: "refused", Right: true, Spare: true}, {Title: "p50 ms", Right: true, Keep: true}, {Title: "p95 ms", Right: true, Keep: true}}, lines)
+	p.Table([]print.Column{{Title: "operation", NoShrink: true}, {Title: "per s", AlignRight: true, NoShrink: true}, {Title: "requests", AlignRight: true, NoShrink: true}, {Title: "errors", AlignRight: true, NoShrink: true},
+		{Title: "refused", AlignRight: true, Optional: true}, {Title: "p50 ms", AlignRight: true, NoShrink: true}, {Title: "p95 ms", AlignRight: true, NoShrink: true}}, lines)
 	if more := len(t.Operations) - rows; more > 0 {
 		p.Text("and %d more", more)
 	}
 }
 
-// decimal is a figure with one place behind the point.
-func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+// formatDecimal is a figure with one place behind the point.
+func formatDecimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

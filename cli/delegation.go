@@ -11,35 +11,35 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// decider is who decided, and for whom.
-func decider(p *api.Approval) string {
+// formatDecider is who decided, and for whom.
+func formatDecider(p *api.Approval) string {
 	if p.Delegation != nil {
 		return p.DecidedBy.Name + " for " + p.Delegation.DelegatorName
 	}
 	return p.DecidedBy.Name
 }
 
-// delegates are who may decide for whom until when, besides owners and admins.
-func delegates(p *api.Approval) (out []string) {
+// formatDelegates are who may decide for whom until when, besides owners and admins.
+func formatDelegates(p *api.Approval) (out []string) {
 	for _, d := range p.Delegates {
-		out = append(out, fmt.Sprintf("%s for %s until %s", d.Name, d.DelegatorName, moment(d.Until)))
+		out = append(out, fmt.Sprintf("%s for %s until %s", d.Name, d.DelegatorName, formatTime(d.Until)))
 	}
 	return out
 }
 
-// person finds a member by e-mail address, name or id.
-func (a *app) person(ctx context.Context, word string) (*api.Member, error) {
-	all, err := a.members(ctx, api.OrgMembersInput{}, limits{})
+// findPerson finds a member by e-mail address, name or id.
+func (a *app) findPerson(ctx context.Context, ref string) (*api.Member, error) {
+	all, err := a.listMembers(ctx, api.OrgMembersInput{}, listFlags{})
 	if err != nil {
 		return nil, err
 	}
 	var found []*api.Member
 	for i := range all.Data {
 		m := &all.Data[i]
-		if m.ID == word || m.UserID == word || strings.EqualFold(m.Email, word) {
+		if m.ID == ref || m.UserID == ref || strings.EqualFold(m.Email, ref) {
 			return m, nil
 		}
-		if m.Name != "" && strings.EqualFold(m.Name, word) {
+		if m.Name != "" && strings.EqualFold(m.Name, ref) {
 			found = append(found, m)
 		}
 	}
@@ -47,9 +47,9 @@ func (a *app) person(ctx context.Context, word string) (*api.Member, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, advise(stopped("there is no member %q", word), "`%s` lists them", a.command("member list"))
+		return nil, withHint(runtimeError("there is no member %q", ref), "`%s` lists them", a.commandLine("member list"))
 	}
-	return nil, advise(usage("%d members have the name %q", len(found), word), "name one by the e-mail address")
+	return nil, withHint(usageError("%d members have the name %q", len(found), ref), "name one by the e-mail address")
 }
 
 func (a *app) approvalDelegate() *cobra.Command {
@@ -57,35 +57,35 @@ func (a *app) approvalDelegate() *cobra.Command {
 	var gates []string
 	var everywhere bool
 	cmd := &cobra.Command{
-		Use: "delegate PERSON --until WHEN", Short: "Let a member decide for you until a date", Args: takes(1, 1),
+		Use: "delegate PERSON --until WHEN", Short: "Let a member decide for you until a date", Args: requireArgs(1, 1),
 		Long: `Lets a member, named by e-mail address or name, decide for you at the gates of the
 assessment, or with --everywhere of every assessment. It ends at --until, with
 ` + "`service approval revoke`" + `, and when you may not decide any more. The decision names both.`,
 		Example: "  service approval delegate ben@acme.example --until 2026-12-31 --reason 'On leave'\n  service approval delegate ben@acme.example --until 14d --gate soa,gap_analysis\n  service approval delegate ben@acme.example --until 14d --everywhere",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until == "" {
-				return advise(usage("a delegation needs an end"), "as --until 2026-12-31 or --until 14d")
+				return withHint(usageError("a delegation needs an end"), "as --until 2026-12-31 or --until 14d")
 			}
-			end, err := endOf(until, a.Clock())
+			end, err := parseExpiry(until, a.Clock())
 			if err != nil {
 				return err
 			}
 			in := &api.CreateDelegationInput{}
 			in.Body.ExpiresAt, in.Body.Reason = end, reason
 			for _, g := range gates {
-				if err := oneOf("gate", g, api.Gates); err != nil {
+				if err := checkOneOf("gate", g, api.Gates); err != nil {
 					return err
 				}
 				in.Body.Gates = append(in.Body.Gates, api.Gate(g))
 			}
 			if !everywhere {
-				one, err := a.assessment(cmd.Context())
+				one, err := a.currentAssessment(cmd.Context())
 				if err != nil {
 					return err
 				}
 				in.Body.AssessmentID = &one.ID
 			}
-			who, err := a.person(cmd.Context(), args[0])
+			who, err := a.findPerson(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -99,8 +99,8 @@ assessment, or with --everywhere of every assessment. It ends at --until, with
 				if made.AssessmentID == nil {
 					where = "of every assessment"
 				}
-				p.Text("%s decides for you at the gates %s %s, until %s. To end it before:", made.DelegateName, titles(made.Gates), where, moment(made.ExpiresAt))
-				p.Command(a.command("approval revoke " + made.ID))
+				p.Text("%s decides for you at the gates %s %s, until %s. To end it before:", made.DelegateName, joinGates(made.Gates), where, formatTime(made.ExpiresAt))
+				p.Command(a.commandLine("approval revoke " + made.ID))
 			})
 		},
 	}
@@ -112,7 +112,7 @@ assessment, or with --everywhere of every assessment. It ends at --until, with
 	return cmd
 }
 
-func titles(gates []api.Gate) string {
+func joinGates(gates []api.Gate) string {
 	var out []string
 	for _, g := range gates {
 		out = append(out, string(g))
@@ -122,21 +122,21 @@ func titles(gates []api.Gate) string {
 
 func (a *app) approvalDelegations() *cobra.Command {
 	var status string
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "delegations", Short: "List who decides for whom, newest first", Args: takes(0, 0),
+		Use: "delegations", Short: "List who decides for whom, newest first", Args: requireArgs(0, 0),
 		Long: "Lists what people of the organization let others decide, ended ones too.", Example: "  service approval delegations\n  service approval delegations --status active",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("status", status, api.DelegationStatus("").Values()); err != nil {
+			if err := checkOneOf("status", status, api.DelegationStatus("").Values()); err != nil {
 				return err
 			}
-			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Delegation], error) {
+			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Delegation], error) {
 				return call(cmd.Context(), a, api.ListDelegations, &api.DelegationsInput{Paging: p, Status: api.DelegationStatus(status)})
 			})
 			if err != nil {
 				return err
 			}
-			defer a.more(len(all.Data), all.Pagination)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, d := range all.Data {
@@ -148,22 +148,22 @@ func (a *app) approvalDelegations() *cobra.Command {
 					if d.EndReason != nil {
 						why = *d.EndReason
 					}
-					rows = append(rows, []string{d.DelegateName, d.DelegatorName, string(d.Status), titles(d.Gates), where, moment(d.ExpiresAt), why, d.ID})
+					rows = append(rows, []string{d.DelegateName, d.DelegatorName, string(d.Status), joinGates(d.Gates), where, formatTime(d.ExpiresAt), why, d.ID})
 				}
-				p.Table([]print.Column{{Title: "who decides", Keep: true}, {Title: "for", Keep: true}, {Title: "status", Keep: true}, {Title: "gates"}, {Title: "in", Spare: true}, {Title: "until"},
-					{Title: "reason", Spare: true}, {Title: "id", Keep: true}}, rows)
-				a.none(p, len(rows), "Nobody decides for another.")
+				p.Table([]print.Column{{Title: "who decides", NoShrink: true}, {Title: "for", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "gates"}, {Title: "in", Optional: true}, {Title: "until"},
+					{Title: "reason", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				a.textIfEmpty(p, len(rows), "Nobody decides for another.")
 			})
 		},
 	}
 	cmd.Flags().StringVar(&status, "status", "", "only active, expired, revoked or void ones")
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
 func (a *app) approvalRevoke() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke ID", Short: "End a delegation at once", Args: takes(1, 1),
+		Use: "revoke ID", Short: "End a delegation at once", Args: requireArgs(1, 1),
 		Long: "Ends a delegation. What was decided by it stays decided.", Example: "  service approval delegations --status active\n  service approval revoke ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := &api.DelegationInput{DelegationID: args[0]}

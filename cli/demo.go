@@ -18,10 +18,10 @@ const (
 	demoFramework = "iso-27001-2022"
 )
 
-func (a *app) demo() *cobra.Command {
+func (a *app) demoCommand() *cobra.Command {
 	dir := "."
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Run the whole job on an example company", Args: takes(0, 0),
+		Use: "demo", Short: "Run the whole job on an example company", Args: requireArgs(0, 0),
 		Long: `Assesses Harborquill Cargo, a company that does not exist, against ISO/IEC 27001:2022:
 reads its documents, drafts scope, Statement of Applicability, gaps, maturity and
 plan, and writes report.html and report.json. Because it is a demo, it approves at
@@ -37,107 +37,107 @@ A report.html that the demo did not write is never overwritten.`,
 
 func (a *app) runDemo(ctx context.Context, dir string) error {
 	started := a.Clock()
-	if a.Example == nil {
-		return stopped("this build holds no example")
+	if a.DemoEvidence == nil {
+		return runtimeError("this build holds no example")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return stopped("the folder %s can't be made: %w", dir, reason(err))
+		return runtimeError("the folder %s can't be made: %w", dir, errorWithoutPath(err))
 	}
-	if err := mayWriteIn(dir); err != nil {
-		return advise(stopped("nothing can be written in the folder %s, where the reports go: %w", dir, reason(err)), "name another with `%s`", a.command("demo --out DIR"))
+	if err := checkFolderWritable(dir); err != nil {
+		return withHint(runtimeError("nothing can be written in the folder %s, where the reports go: %w", dir, errorWithoutPath(err)), "name another with `%s`", a.commandLine("demo --out DIR"))
 	}
-	files, left := walk(a.Example, "")
+	files, left := walkTree(a.DemoEvidence, "")
 	for i := range files {
 		files[i].Path = "" // it is in no folder of the person's
 	}
-	name, err := a.freeName(ctx, demoName)
+	name, err := a.findUnusedName(ctx, demoName)
 	if err != nil {
 		return err
 	}
 	o := runOptions{frameworks: []string{demoFramework}, approve: api.Gates, until: api.StateReportGenerated,
 		comment: "approved in advance: this is the demo"}
-	one, err := a.create(ctx, name, o)
+	one, err := a.createAssessment(ctx, name, o)
 	if err != nil {
 		return err
 	}
-	a.use(one.ID)
-	a.kept = fmt.Sprintf("the demo is kept as %q; go on with `%s`, or start a new one with `%s`", name, a.command("assess run --approve"), a.command("demo"))
-	got, err := a.add(ctx, one.ID, files, "")
+	a.rememberAssessment(one.ID)
+	a.interruptHint = fmt.Sprintf("the demo is kept as %q; go on with `%s`, or start a new one with `%s`", name, a.commandLine("assess run --approve"), a.commandLine("demo"))
+	got, err := a.uploadNewFiles(ctx, one.ID, files, "")
 	if err != nil {
 		return err
 	}
-	if err := a.moveOn(ctx, one.ID, o); err != nil {
+	if err := a.advanceAssessment(ctx, one.ID, o); err != nil {
 		return err
 	}
 	var written []string
 	for _, format := range []string{"html", "json"} {
-		path, err := a.freePath(filepath.Join(dir, "report."+format))
+		path, err := a.findUnusedPath(filepath.Join(dir, "report."+format))
 		if err != nil {
 			return err
 		}
-		if err := a.saveLast(ctx, one.ID, api.ReportBody{Template: "full", Format: format}, path); err != nil {
+		if err := a.saveLatestReport(ctx, one.ID, api.ReportBody{Template: "full", Format: format}, path); err != nil {
 			return err
 		}
 		written = append(written, path)
 	}
-	out, err := a.outcome(ctx, one.ID, append(left, got.Left...), started)
+	out, err := a.readRunResult(ctx, one.ID, append(left, got.Skipped...), started)
 	if err != nil {
 		return err
 	}
 	out.Reports = written
-	out.lead = func(p *print.Page) {
+	out.renderHeader = func(p *print.Page) {
 		p.Text("A demo on a made-up company. The four approvals were given in advance in your name, because it is a demo.")
 	}
-	out.tail = func(p *print.Page) { a.tryNext(p, out) }
-	return a.out.Print(out, out.page(a))
+	out.renderFooter = func(p *print.Page) { a.renderSuggestions(p, out) }
+	return a.out.Print(out, out.renderer(a))
 }
 
-// tryNext proposes three commands that work on what the demo made.
-func (a *app) tryNext(p *print.Page, o *outcome) {
+// renderSuggestions proposes three commands that work on what the demo made.
+func (a *app) renderSuggestions(p *print.Page, o *runResult) {
 	p.Title("Try next")
-	if len(o.Worst) > 0 {
-		p.Command(a.command("gap show " + o.Worst[0].ControlCode))
+	if len(o.WorstFindings) > 0 {
+		p.Command(a.commandLine("gap show " + o.WorstFindings[0].ControlCode))
 	} else {
-		p.Command(a.command("gap list"))
+		p.Command(a.commandLine("gap list"))
 	}
-	p.Command(a.command("search 'who approves access rights'"))
-	p.Command(a.command("poam list --severity high"))
+	p.Command(a.commandLine("search 'who approves access rights'"))
+	p.Command(a.commandLine("poam list --severity high"))
 	p.Blank()
-	p.Text("And for documents of your own: `%s`.", a.command("assess run DIR --framework "+demoFramework))
+	p.Text("And for documents of your own: `%s`.", a.commandLine("assess run DIR --framework "+demoFramework))
 }
 
-// freeName is the name, with a number behind it where it is taken.
-func (a *app) freeName(ctx context.Context, name string) (string, error) {
+// findUnusedName is the name, with a number behind it where it is taken.
+func (a *app) findUnusedName(ctx context.Context, name string) (string, error) {
 	for n := 1; ; n++ {
-		try := name
+		candidate := name
 		if n > 1 {
-			try = fmt.Sprintf("%s %d", name, n)
+			candidate = fmt.Sprintf("%s %d", name, n)
 		}
-		found, err := a.withName(ctx, try)
+		found, err := a.assessmentsByName(ctx, candidate)
 		if err != nil {
 			return "", err
 		}
 		if len(found) == 0 {
-			return try, nil
+			return candidate, nil
 		}
 	}
 }
 
-// freePath is the path, with a number behind its stem where there is a file that the
+// findUnusedPath is the path, with a number behind its stem where there is a file that the
 // program did not write.
-func (a *app) freePath(path string) (string, error) {
+func (a *app) findUnusedPath(path string) (string, error) {
 	stem, ext := strings.TrimSuffix(path, filepath.Ext(path)), filepath.Ext(path)
 	for n := 1; n < 1000; n++ {
-		try := path
+		candidate := path
 		if n > 1 {
-			try = fmt.Sprintf("%s-%d%s", stem, n, ext)
+			candidate = fmt.Sprintf("%s-%d%s", stem, n, ext)
 		}
-		if _, err := os.Lstat(try); os.IsNotExist(err) || a.ours(try) {
+		if _, err := os.Lstat(candidate); os.IsNotExist(err) || a.isUnmodifiedOutput(candidate) {
 			if n > 1 {
-				a.progress.Say("%s is not this program's, so the report goes to %s", path, try)
+				a.progress.Notice("%s is not this program's, so the report goes to %s", path, candidate)
 			}
-			return try, nil
+			return candidate, nil
 		}
 	}
-	return "", stopped("there is no free name for %s", path)
+	return "", runtimeError("there is no free name for %s", path)
 }

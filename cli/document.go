@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) document() *cobra.Command {
+func (a *app) documentCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "doc", Aliases: []string{"document"}, Short: "Documents: the evidence that is read",
 		Long: `Documents are the evidence of an assessment. They are read in the background into
@@ -23,16 +23,16 @@ passages that keep their place. A document is named by its id or its file name.`
 
 var documentStates = []api.DocumentState{api.DocumentUploaded, api.DocumentProcessing, api.DocumentIngested, api.DocumentFailed}
 
-// doc finds a document of the assessment by id or file name.
-func (a *app) doc(ctx context.Context, ref string) (*api.Document, error) {
-	if uuid.MatchString(ref) {
+// findDocument finds a document of the assessment by id or file name.
+func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, error) {
+	if uuidPattern.MatchString(ref) {
 		return call(ctx, a, api.GetDocument, &api.DocumentInput{DocumentID: ref})
 	}
-	one, err := a.assessment(ctx)
+	one, err := a.currentAssessment(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Document], error) {
+	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Document], error) {
 		return call(ctx, a, api.ListDocuments, &api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p, Q: ref})
 	})
 	if err != nil {
@@ -41,7 +41,7 @@ func (a *app) doc(ctx context.Context, ref string) (*api.Document, error) {
 	found := slices.DeleteFunc(l.Data, func(d api.Document) bool { return !strings.EqualFold(d.Filename, ref) })
 	switch len(found) {
 	case 0:
-		return nil, advise(stopped("there is no document with the id or file name %q in %q", ref, one.Name), "`%s` lists them", a.command("doc list"))
+		return nil, withHint(runtimeError("there is no document with the id or file name %q in %q", ref, one.Name), "`%s` lists them", a.commandLine("doc list"))
 	case 1:
 		return &found[0], nil
 	}
@@ -49,33 +49,33 @@ func (a *app) doc(ctx context.Context, ref string) (*api.Document, error) {
 	for i, d := range found {
 		ids[i] = d.ID
 	}
-	return nil, advise(usage("%d documents have the file name %q:\n  - %s", len(found), ref, strings.Join(ids, "\n  - ")), "name it by its id")
+	return nil, withHint(usageError("%d documents have the file name %q:\n  - %s", len(found), ref, strings.Join(ids, "\n  - ")), "name it by its id")
 }
 
 func (a *app) docAdd() *cobra.Command {
 	var category string
-	var hurry bool
+	var noWait bool
 	cmd := &cobra.Command{
-		Use: "add FILE|DIR…", Short: "Add documents and wait until they are read", Args: takes(1, -1),
+		Use: "add FILE|DIR…", Short: "Add documents and wait until they are read", Args: requireArgs(1, -1),
 		Long: `Adds files, and the files of folders, to the assessment. What is there already by
 content is not added twice; what can't be taken is listed, and the others go on.`,
 		Example: "  service doc add access-policy.docx\n  service doc add ./more --category record --no-wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			files, left, err := gather(args)
+			files, leftOut, err := collectFiles(args)
 			if err != nil {
 				return err
 			}
-			one, err := a.assessment(ctx)
+			one, err := a.currentAssessment(ctx)
 			if err != nil {
 				return err
 			}
-			got, err := a.add(ctx, one.ID, files, category)
+			got, err := a.uploadNewFiles(ctx, one.ID, files, category)
 			if err != nil {
 				return err
 			}
-			if !hurry && len(got.Added) > 0 {
-				all, err := a.awaitReading(ctx, one.ID)
+			if !noWait && len(got.Added) > 0 {
+				all, err := a.waitUntilRead(ctx, one.ID)
 				if err != nil {
 					return err
 				}
@@ -90,14 +90,14 @@ content is not added twice; what can't be taken is listed, and the others go on.
 				l.Data = []api.Document{}
 			}
 			if err := a.out.Print(l, func(p *print.Page) {
-				documentTable(p, l.Data)
-				a.notDrafted(p, one.State, len(l.Data))
+				renderDocumentTable(p, l.Data)
+				a.renderLateDocuments(p, one.State, len(l.Data))
 			}); err != nil {
 				return err
 			}
-			left = append(left, got.Left...)
-			for _, s := range left {
-				a.progress.Say("left out: %s: %s", s.Name, s.Reason)
+			leftOut = append(leftOut, got.Skipped...)
+			for _, s := range leftOut {
+				a.progress.Notice("left out: %s: %s", s.Name, s.Reason)
 			}
 			unread := 0
 			for _, d := range got.Added {
@@ -105,61 +105,61 @@ content is not added twice; what can't be taken is listed, and the others go on.
 					unread++
 				}
 			}
-			if bad := len(left) + unread; bad > 0 {
-				return advise(stopped("%s could not be read; the others were taken", count(bad, "file", "files")), "`%s` lists them", a.command("doc list --status failed"))
+			if bad := len(leftOut) + unread; bad > 0 {
+				return withHint(runtimeError("%s could not be read; the others were taken", pluralize(bad, "file", "files")), "`%s` lists them", a.commandLine("doc list --status failed"))
 			}
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&category, "category", "", "policy, procedure, record, register, report, contract, … (default: guessed)")
-	cmd.Flags().BoolVar(&hurry, "no-wait", false, "do not wait until they are read")
+	cmd.Flags().BoolVar(&noWait, "no-wait", false, "do not wait until they are read")
 	return cmd
 }
 
-func documentTable(p *print.Page, docs []api.Document) {
+func renderDocumentTable(p *print.Page, docs []api.Document) {
 	var rows [][]string
 	for _, d := range docs {
-		status := plain(d.Status)
+		status := humanize(d.Status)
 		if d.Error != nil {
 			status += ": " + *d.Error
 		} else if len(d.Warnings) > 0 {
-			status += ", " + count(len(d.Warnings), "warning", "warnings")
+			status += ", " + pluralize(len(d.Warnings), "warning", "warnings")
 		}
-		rows = append(rows, []string{d.Filename, d.Category, size(d.SizeBytes), fmt.Sprint(d.ChunkCount), status, d.ID})
+		rows = append(rows, []string{d.Filename, d.Category, formatSize(d.SizeBytes), fmt.Sprint(d.ChunkCount), status, d.ID})
 	}
-	p.Table([]print.Column{{Title: "file"}, {Title: "category", Spare: true}, {Title: "size", Right: true, Spare: true}, {Title: "passages", Right: true, Spare: true}, {Title: "status"}, {Title: "id", Keep: true}}, rows)
+	p.Table([]print.Column{{Title: "file"}, {Title: "category", Optional: true}, {Title: "size", AlignRight: true, Optional: true}, {Title: "passages", AlignRight: true, Optional: true}, {Title: "status"}, {Title: "id", NoShrink: true}}, rows)
 }
 
 func (a *app) docList() *cobra.Command {
 	var in api.DocumentsInput
 	var status string
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the documents", Args: takes(0, 0), Long: "Lists the documents of the assessment, with why one could not be read.", Example: "  service doc list\n  service doc list --status failed",
+		Use: "list", Short: "List the documents", Args: requireArgs(0, 0), Long: "Lists the documents of the assessment, with why one could not be read.", Example: "  service doc list\n  service doc list --status failed",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("status", status, documentStates); err != nil {
+			if err := checkOneOf("status", status, documentStates); err != nil {
 				return err
 			}
-			one, err := a.assessment(cmd.Context())
+			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
 			in.AssessmentID, in.Status = one.ID, api.DocumentState(status)
-			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Document], error) {
+			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Document], error) {
 				in.Paging = p
 				return call(cmd.Context(), a, api.ListDocuments, &in)
 			})
 			if err != nil {
 				return err
 			}
-			defer a.more(len(all.Data), all.Pagination)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
-				documentTable(p, all.Data)
-				if narrowed(cmd) {
-					a.none(p, len(all.Data), "No document is like that; `%s` lists all.", a.command("doc list"))
+				renderDocumentTable(p, all.Data)
+				if hasFilterFlags(cmd) {
+					a.textIfEmpty(p, len(all.Data), "No document is like that; `%s` lists all.", a.commandLine("doc list"))
 					return
 				}
-				a.none(p, len(all.Data), "There is no document yet; `%s` adds one.", a.command("doc add FILE"))
+				a.textIfEmpty(p, len(all.Data), "There is no document yet; `%s` adds one.", a.commandLine("doc add FILE"))
 			})
 		},
 	}
@@ -168,24 +168,24 @@ func (a *app) docList() *cobra.Command {
 	f.StringVar(&in.Category, "category", "", "only of this category")
 	f.StringVar(&in.Q, "query", "", "only with this in the file name or title")
 	f.StringVar(&in.Sort, "sort", "", "the order, as category,-size_bytes")
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
 func (a *app) docShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show DOCUMENT", Short: "Show a document's record", Args: takes(1, 1), Long: "Shows what is known of a document, and what was odd when it was read.", Example: "  service doc show access-policy.docx",
+		Use: "show DOCUMENT", Short: "Show a document's record", Args: requireArgs(1, 1), Long: "Shows what is known of a document, and what was odd when it was read.", Example: "  service doc show access-policy.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.doc(cmd.Context(), args[0])
+			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			return a.out.Print(d, func(p *print.Page) { documentPage(p, d) })
+			return a.out.Print(d, func(p *print.Page) { renderDocument(p, d) })
 		},
 	}
 }
 
-func documentPage(p *print.Page, d *api.Document) {
+func renderDocument(p *print.Page, d *api.Document) {
 	pages := ""
 	if d.PageCount > 0 {
 		pages = fmt.Sprint(d.PageCount)
@@ -193,17 +193,17 @@ func documentPage(p *print.Page, d *api.Document) {
 	p.Title("%s", d.Filename)
 	p.Fields(print.Field{Name: "path", Value: d.Path}, print.Field{Name: "title", Value: d.Title}, print.Field{Name: "category", Value: d.Category}, print.Field{Name: "version", Value: d.DocVersion},
 		print.Field{Name: "effective", Value: string(orEmpty(d.EffectiveDate))}, print.Field{Name: "owner", Value: d.Owner}, print.Field{Name: "approved by", Value: d.ApprovedBy},
-		print.Field{Name: "language", Value: d.Language}, print.Field{Name: "pages", Value: pages}, print.Field{Name: "size", Value: size(d.SizeBytes)}, print.Field{Name: "type", Value: d.MIMEType},
-		print.Field{Name: "status", Value: plain(d.Status)}, print.Field{Name: "error", Value: orEmpty(d.Error)}, print.Field{Name: "warnings", Value: strings.Join(d.Warnings, "\n")},
-		print.Field{Name: "passages", Value: fmt.Sprint(d.ChunkCount)}, print.Field{Name: "added", Value: joinWords(moment(d.CreatedAt), d.UploadedBy)},
+		print.Field{Name: "language", Value: d.Language}, print.Field{Name: "pages", Value: pages}, print.Field{Name: "size", Value: formatSize(d.SizeBytes)}, print.Field{Name: "type", Value: d.MIMEType},
+		print.Field{Name: "status", Value: humanize(d.Status)}, print.Field{Name: "error", Value: orEmpty(d.Error)}, print.Field{Name: "warnings", Value: strings.Join(d.Warnings, "\n")},
+		print.Field{Name: "passages", Value: fmt.Sprint(d.ChunkCount)}, print.Field{Name: "added", Value: joinNonEmpty(formatTime(d.CreatedAt), d.UploadedBy)},
 		print.Field{Name: "sha256", Value: d.SHA256}, print.Field{Name: "id", Value: d.ID})
 }
 
 func (a *app) docStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status DOCUMENT", Short: "Tell how far a document is read", Args: takes(1, 1), Long: "Tells the stage of reading a document: parse, chunk, embed, index, done.", Example: "  service doc status access-policy.docx",
+		Use: "status DOCUMENT", Short: "Tell how far a document is read", Args: requireArgs(1, 1), Long: "Tells the stage of reading a document: parse, chunk, embed, index, done.", Example: "  service doc status access-policy.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.doc(cmd.Context(), args[0])
+			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -212,7 +212,7 @@ func (a *app) docStatus() *cobra.Command {
 				return err
 			}
 			return a.out.Print(s, func(p *print.Page) {
-				p.Fields(print.Field{Name: "file", Value: d.Filename}, print.Field{Name: "status", Value: plain(s.Status)}, print.Field{Name: "stage", Value: fmt.Sprintf("%s (%d %%)", s.Stage, s.Progress)},
+				p.Fields(print.Field{Name: "file", Value: d.Filename}, print.Field{Name: "status", Value: humanize(s.Status)}, print.Field{Name: "stage", Value: fmt.Sprintf("%s (%d %%)", s.Stage, s.Progress)},
 					print.Field{Name: "passages", Value: fmt.Sprint(s.ChunkCount)}, print.Field{Name: "error", Value: orEmpty(s.Error)})
 			})
 		},
@@ -220,44 +220,44 @@ func (a *app) docStatus() *cobra.Command {
 }
 
 func (a *app) docChunks() *cobra.Command {
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "chunks DOCUMENT", Aliases: []string{"passages"}, Short: "Show the passages of a document, with their places", Args: takes(1, 1),
+		Use: "chunks DOCUMENT", Aliases: []string{"passages"}, Short: "Show the passages of a document, with their places", Args: requireArgs(1, 1),
 		Long: "Shows how a document was read: its passages in order, each with its place.", Example: "  service doc chunks access-policy.docx\n  service doc chunks risk-register.xlsx --limit 5",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.doc(cmd.Context(), args[0])
+			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Chunk], error) {
+			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Chunk], error) {
 				return call(cmd.Context(), a, api.ListDocumentChunks, &api.DocumentChunksInput{DocumentInput: api.DocumentInput{DocumentID: d.ID}, Paging: p})
 			})
 			if err != nil {
 				return err
 			}
-			defer a.more(len(all.Data), all.Pagination)
-			twins, err := a.twins(cmd.Context(), d.AssessmentID, all.Data)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
+			duplicates, err := a.nameDuplicates(cmd.Context(), d.AssessmentID, all.Data)
 			if err != nil {
 				return err
 			}
 			return a.out.Print(all, func(p *print.Page) {
 				for _, c := range all.Data {
-					p.Title("%d. %s", c.Index+1, place(c.HeadingPath, c.Locator))
+					p.Title("%d. %s", c.Index+1, formatLocation(c.HeadingPath, c.Locator))
 					if c.DuplicateOf != nil {
-						p.Indent(2, "(nearly the same as in %s)", twins[*c.DuplicateOf])
+						p.Indent(2, "(nearly the same as in %s)", duplicates[*c.DuplicateOf])
 					}
 					p.Indent(2, "%s", c.Text)
 				}
-				a.none(p, len(all.Data), "The document has no passages; `%s` tells why.", a.command("doc show "+quote(args[0])))
+				a.textIfEmpty(p, len(all.Data), "The document has no passages; `%s` tells why.", a.commandLine("doc show "+shellQuote(args[0])))
 			})
 		},
 	}
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
-// twins names the documents of the passages that others say nearly the same as.
-func (a *app) twins(ctx context.Context, assessment string, chunks []api.Chunk) (map[string]string, error) {
+// nameDuplicates names the documents of the passages that others say nearly the same as.
+func (a *app) nameDuplicates(ctx context.Context, assessment string, chunks []api.Chunk) (map[string]string, error) {
 	out := map[string]string{}
 	var names map[string]string
 	for _, c := range chunks {
@@ -265,7 +265,7 @@ func (a *app) twins(ctx context.Context, assessment string, chunks []api.Chunk) 
 			continue
 		}
 		if names == nil {
-			docs, err := a.documents(ctx, assessment)
+			docs, err := a.listDocuments(ctx, assessment)
 			if err != nil {
 				return nil, err
 			}
@@ -291,10 +291,10 @@ func (a *app) docDownload() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "download DOCUMENT", Short: "Save the original file", Args: takes(1, 1), Long: "Saves the file as it was added. A file that is there is not overwritten without\n--force.",
+		Use: "download DOCUMENT", Short: "Save the original file", Args: requireArgs(1, 1), Long: "Saves the file as it was added. A file that is there is not overwritten without\n--force.",
 		Example: "  service doc download access-policy.docx --out copy.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.doc(cmd.Context(), args[0])
+			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -302,7 +302,7 @@ func (a *app) docDownload() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.saveFile(f, nameFor(out, d.Filename, d.ID), force)
+			return a.saveDownload(f, downloadPath(out, d.Filename, d.ID), force)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "the file; - for stdout (default: the document's own name)")
@@ -313,9 +313,9 @@ func (a *app) docDownload() *cobra.Command {
 func (a *app) docDelete() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "delete DOCUMENT", Short: "Delete a document and its passages", Args: takes(1, 1), Long: "Deletes a document and its passages. What was drafted from them keeps its quotes.", Example: "  service doc delete old-policy.docx --yes",
+		Use: "delete DOCUMENT", Short: "Delete a document and its passages", Args: requireArgs(1, 1), Long: "Deletes a document and its passages. What was drafted from them keeps its quotes.", Example: "  service doc delete old-policy.docx --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.doc(cmd.Context(), args[0])
+			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -335,23 +335,23 @@ func (a *app) docDelete() *cobra.Command {
 
 func (a *app) docReprocess() *cobra.Command {
 	return &cobra.Command{
-		Use: "reprocess DOCUMENT", Short: "Read a document again", Args: takes(1, 1), Long: "Reads a document again, as after an update of the program.", Example: "  service doc reprocess scan.pdf",
+		Use: "reprocess DOCUMENT", Short: "Read a document again", Args: requireArgs(1, 1), Long: "Reads a document again, as after an update of the program.", Example: "  service doc reprocess scan.pdf",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.doc(cmd.Context(), args[0])
+			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			if d, err = call(cmd.Context(), a, api.ReprocessDocument, &api.DocumentInput{DocumentID: d.ID}); err != nil {
 				return err
 			}
-			all, err := a.awaitReading(cmd.Context(), d.AssessmentID)
+			all, err := a.waitUntilRead(cmd.Context(), d.AssessmentID)
 			if err != nil {
 				return err
 			}
 			if at := slices.IndexFunc(all, func(x api.Document) bool { return x.ID == d.ID }); at >= 0 {
 				d = &all[at]
 			}
-			return a.out.Print(d, func(p *print.Page) { documentPage(p, d) })
+			return a.out.Print(d, func(p *print.Page) { renderDocument(p, d) })
 		},
 	}
 }

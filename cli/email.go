@@ -12,20 +12,20 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) email() *cobra.Command {
+func (a *app) emailCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "email", Short: "Mails: what was sent, their wording, and which you want",
 		Long: `Invitations, decisions that wait and what was decided go out as mails, and once a day what
 is overdue, where the operator has set up a mail server (SERVICE_SMTP_URL).`,
 		Example: "  service email list --status failed\n  service email template preview member_invite\n  service email preferences --no-digest",
-	}, a.emailSend(), a.emailList(), a.emailShow(), a.emailTemplate(), a.emailPreferences())
+	}, a.emailSend(), a.emailList(), a.emailShow(), a.emailTemplateCommand(), a.emailPreferences())
 }
 
-// maxTextFile bounds a file of a mail's words.
-const maxTextFile = 500_000
+// maxEmailText bounds a file of a mail's words.
+const maxEmailText = 500_000
 
-// textOf is the content of a file, or of stdin for -.
-func (a *app) textOf(path string) (string, error) {
+// readEmailText is the content of a file, or of stdin for -.
+func (a *app) readEmailText(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
@@ -33,28 +33,28 @@ func (a *app) textOf(path string) (string, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return "", stopped("%s can't be read: %w", path, reason(err))
+			return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 		}
 		defer f.Close()
 		in = f
 	}
-	b, err := io.ReadAll(io.LimitReader(in, maxTextFile+1))
+	b, err := io.ReadAll(io.LimitReader(in, maxEmailText+1))
 	if err != nil {
-		return "", stopped("%s can't be read: %w", path, reason(err))
+		return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 	}
-	if len(b) > maxTextFile {
-		return "", usage("%s is longer than a mail may be: %d bytes", path, maxTextFile)
+	if len(b) > maxEmailText {
+		return "", usageError("%s is longer than a mail may be: %d bytes", path, maxEmailText)
 	}
 	return string(b), nil
 }
 
-// variablesOf reads NAME=VALUE words.
-func variablesOf(words []string) (map[string]any, error) {
+// parseVariables reads NAME=VALUE words.
+func parseVariables(assignments []string) (map[string]any, error) {
 	out := map[string]any{}
-	for _, w := range words {
+	for _, w := range assignments {
 		name, value, ok := strings.Cut(w, "=")
 		if !ok || name == "" {
-			return nil, usage("--var %q is not of the form NAME=VALUE", w)
+			return nil, usageError("--var %q is not of the form NAME=VALUE", w)
 		}
 		out[name] = value
 	}
@@ -66,7 +66,7 @@ func (a *app) emailSend() *cobra.Command {
 	var variables []string
 	var text, html string
 	cmd := &cobra.Command{
-		Use: "send ADDRESS...", Short: "Send a mail, from a template or as it is", Args: takes(1, 50),
+		Use: "send ADDRESS...", Short: "Send a mail, from a template or as it is", Args: requireArgs(1, 50),
 		Long: `Queues a mail to each address alone. With --template its variables come by --var; without,
 a subject and a text file. What became of it, "service email show" tells.`,
 		Example: `  service email send ben@acme.example --template report_ready \
@@ -74,16 +74,16 @@ a subject and a text file. What became of it, "service email show" tells.`,
   service email send ben@acme.example --subject "The plan" --text-file plan.txt`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in.Body.To = args
-			if in.Body.Variables, err = variablesOf(variables); err != nil {
+			if in.Body.Variables, err = parseVariables(variables); err != nil {
 				return err
 			}
 			if len(in.Body.Variables) == 0 {
 				in.Body.Variables = nil
 			}
-			if in.Body.Text, err = a.textOf(text); err != nil {
+			if in.Body.Text, err = a.readEmailText(text); err != nil {
 				return err
 			}
-			if in.Body.HTML, err = a.textOf(html); err != nil {
+			if in.Body.HTML, err = a.readEmailText(html); err != nil {
 				return err
 			}
 			e, err := call(cmd.Context(), a, api.SendEmail, in)
@@ -105,13 +105,13 @@ a subject and a text file. What became of it, "service email show" tells.`,
 func (a *app) printEmail(e *api.Email) error {
 	return a.out.Print(e, func(p *print.Page) {
 		p.Fields(print.Field{Name: "subject", Value: e.Subject}, print.Field{Name: "status", Value: e.Status}, print.Field{Name: "attempts", Value: fmt.Sprint(e.Attempts)},
-			print.Field{Name: "next", Value: momentOf(e.NextAttemptAt)}, print.Field{Name: "id", Value: e.ID})
+			print.Field{Name: "next", Value: formatTimePtr(e.NextAttemptAt)}, print.Field{Name: "id", Value: e.ID})
 		p.Blank()
 		var rows [][]string
 		for _, r := range e.Recipients {
 			rows = append(rows, []string{r.Address, r.Status, orEmpty(r.Error)})
 		}
-		p.Table([]print.Column{{Title: "to", Keep: true}, {Title: "status", Keep: true}, {Title: "error"}}, rows)
+		p.Table([]print.Column{{Title: "to", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "error"}}, rows)
 	})
 }
 
@@ -119,13 +119,13 @@ func (a *app) emailList() *cobra.Command {
 	var status string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "list", Short: "List mails, newest first, with what became of them", Args: takes(0, 0),
+		Use: "list", Short: "List mails, newest first, with what became of them", Args: requireArgs(0, 0),
 		Long: "Lists the mails of the last 30 days. sent is what the mail server took, bounced an address\nthat it refused; queued ones are tried again for about a day.", Example: "  service email list --status bounced",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("status", status, []string{"queued", "sent", "failed", "bounced"}); err != nil {
+			if err := checkOneOf("status", status, []string{"queued", "sent", "failed", "bounced"}); err != nil {
 				return err
 			}
-			all, err := collect(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Email], error) {
+			all, err := collectPages(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Email], error) {
 				return call(cmd.Context(), a, api.ListEmails, &api.EmailsInput{Paging: p, Status: status})
 			})
 			if err != nil {
@@ -134,10 +134,10 @@ func (a *app) emailList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, e := range all.Data {
-					rows = append(rows, []string{strings.Join(e.To, ", "), e.Subject, e.Status, orEmpty(e.Error), moment(e.CreatedAt), e.ID})
+					rows = append(rows, []string{strings.Join(e.To, ", "), e.Subject, e.Status, orEmpty(e.Error), formatTime(e.CreatedAt), e.ID})
 				}
-				p.Table([]print.Column{{Title: "to"}, {Title: "subject"}, {Title: "status", Keep: true}, {Title: "error", Spare: true}, {Title: "made", Keep: true, Spare: true}, {Title: "id", Keep: true, Spare: true}}, rows)
-				a.none(p, len(rows), "There are no mails.")
+				p.Table([]print.Column{{Title: "to"}, {Title: "subject"}, {Title: "status", NoShrink: true}, {Title: "error", Optional: true}, {Title: "made", NoShrink: true, Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+				a.textIfEmpty(p, len(rows), "There are no mails.")
 			})
 		},
 	}
@@ -148,7 +148,7 @@ func (a *app) emailList() *cobra.Command {
 
 func (a *app) emailShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Tell what became of a mail, for each address", Args: takes(1, 1),
+		Use: "show ID", Short: "Tell what became of a mail, for each address", Args: requireArgs(1, 1),
 		Long: "Shows a mail's status for each of its addresses. What it said is not kept once it has left.", Example: "  service email show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := call(cmd.Context(), a, api.GetEmail, &api.EmailInput{EmailID: args[0]})
@@ -163,7 +163,7 @@ func (a *app) emailShow() *cobra.Command {
 func (a *app) emailPreferences() *cobra.Command {
 	var digest, noDigest, approvals, noApprovals bool
 	cmd := &cobra.Command{
-		Use: "preferences", Short: "Show or say which mails you want that come by themselves", Args: takes(0, 0),
+		Use: "preferences", Short: "Show or say which mails you want that come by themselves", Args: requireArgs(0, 0),
 		Long: "The digest comes once a day while remediations are overdue. Approvals are decisions that\nwait for you, and what was decided on what you asked for. They hold in all your organizations.", Example: "  service email preferences\n  service email preferences --no-digest",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in := &api.PutEmailPreferencesInput{}
@@ -184,7 +184,7 @@ func (a *app) emailPreferences() *cobra.Command {
 				return err
 			}
 			return a.out.Print(p, func(page *print.Page) {
-				page.Fields(print.Field{Name: "digest", Value: yes(p.Digest)}, print.Field{Name: "approvals", Value: yes(p.Approvals)})
+				page.Fields(print.Field{Name: "digest", Value: yesNo(p.Digest)}, print.Field{Name: "approvals", Value: yesNo(p.Approvals)})
 			})
 		},
 	}
@@ -198,7 +198,7 @@ func (a *app) emailPreferences() *cobra.Command {
 	return cmd
 }
 
-func (a *app) emailTemplate() *cobra.Command {
+func (a *app) emailTemplateCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "template", Short: "The wording of mails",
 		Long: `Each kind of mail has a wording of the program's, which an organization replaces by its
@@ -210,9 +210,9 @@ the mail without sending or keeping anything.`,
 
 func (a *app) templateList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the templates and their variables", Args: takes(0, 0), Long: "Lists the kinds of mails, and whether their wording is the organization's own.", Example: "  service email template list",
+		Use: "list", Short: "List the templates and their variables", Args: requireArgs(0, 0), Long: "Lists the kinds of mails, and whether their wording is the organization's own.", Example: "  service email template list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.EmailTemplate], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.EmailTemplate], error) {
 				return call(cmd.Context(), a, api.ListEmailTemplates, &p)
 			})
 			if err != nil {
@@ -221,15 +221,15 @@ func (a *app) templateList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, t := range all.Data {
-					rows = append(rows, []string{t.ID, t.Subject, yes(t.Custom), strings.Join(t.Variables, ", ")})
+					rows = append(rows, []string{t.ID, t.Subject, yesNo(t.Custom), strings.Join(t.Variables, ", ")})
 				}
-				p.Table([]print.Column{{Title: "template", Keep: true}, {Title: "subject"}, {Title: "own"}, {Title: "variables"}}, rows)
+				p.Table([]print.Column{{Title: "template", NoShrink: true}, {Title: "subject"}, {Title: "own"}, {Title: "variables"}}, rows)
 			})
 		},
 	}
 }
 
-func letterPage(p *print.Page, subject, text string) {
+func renderMessage(p *print.Page, subject, text string) {
 	p.Title("%s", subject)
 	for line := range strings.Lines(text) {
 		p.Text("%s", strings.TrimRight(line, "\n"))
@@ -239,7 +239,7 @@ func letterPage(p *print.Page, subject, text string) {
 func (a *app) templateShow() *cobra.Command {
 	var html bool
 	cmd := &cobra.Command{
-		Use: "show TEMPLATE", Short: "Show the wording in use", Args: takes(1, 1), Long: "Shows the subject and the text with their variables; --html the HTML.", Example: "  service email template show approval_request\n  service email template show approval_request --html > request.html",
+		Use: "show TEMPLATE", Short: "Show the wording in use", Args: requireArgs(1, 1), Long: "Shows the subject and the text with their variables; --html the HTML.", Example: "  service email template show approval_request\n  service email template show approval_request --html > request.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := call(cmd.Context(), a, api.GetEmailTemplate, &api.TemplateInput{TemplateID: args[0]})
 			if err != nil {
@@ -247,11 +247,11 @@ func (a *app) templateShow() *cobra.Command {
 			}
 			return a.out.Print(t, func(p *print.Page) {
 				if html {
-					letterPage(p, t.Subject, t.HTML)
+					renderMessage(p, t.Subject, t.HTML)
 					return
 				}
-				letterPage(p, t.Subject, t.Text)
-				p.Fields(print.Field{Name: "variables", Value: strings.Join(t.Variables, ", ")}, print.Field{Name: "own", Value: yes(t.Custom)})
+				renderMessage(p, t.Subject, t.Text)
+				p.Fields(print.Field{Name: "variables", Value: strings.Join(t.Variables, ", ")}, print.Field{Name: "own", Value: yesNo(t.Custom)})
 			})
 		},
 	}
@@ -259,10 +259,10 @@ func (a *app) templateShow() *cobra.Command {
 	return cmd
 }
 
-// wordingFlags are the flags that give a wording.
-type wordingFlags struct{ subject, text, html string }
+// templateFlags are the flags that give a wording.
+type templateFlags struct{ subject, text, html string }
 
-func (w *wordingFlags) flags(cmd *cobra.Command) {
+func (w *templateFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&w.subject, "subject", "", "the subject")
 	f.StringVar(&w.text, "text-file", "", "the text; - for stdin")
@@ -270,24 +270,24 @@ func (w *wordingFlags) flags(cmd *cobra.Command) {
 }
 
 func (a *app) templatePreview() *cobra.Command {
-	var w wordingFlags
+	var w templateFlags
 	var variables []string
 	var html bool
 	cmd := &cobra.Command{
-		Use: "preview TEMPLATE", Short: "Show the mail that a template makes", Args: takes(1, 1),
+		Use: "preview TEMPLATE", Short: "Show the mail that a template makes", Args: requireArgs(1, 1),
 		Long:    "Fills the wording in use, or the one of the flags, with examples and the variables given.\nNothing is sent or kept; what is wrong with the wording is told.",
 		Example: "  service email template preview report_ready --var assessment=\"Acme 2026\"\n  service email template preview report_ready --subject \"{{report}}\" --text-file ready.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := &api.PreviewTemplateInput{TemplateInput: api.TemplateInput{TemplateID: args[0]}}
-			given, err := variablesOf(variables)
+			given, err := parseVariables(variables)
 			if err != nil {
 				return err
 			}
-			text, err := a.textOf(w.text)
+			text, err := a.readEmailText(w.text)
 			if err != nil {
 				return err
 			}
-			markup, err := a.textOf(w.html)
+			markup, err := a.readEmailText(w.html)
 			if err != nil {
 				return err
 			}
@@ -299,34 +299,34 @@ func (a *app) templatePreview() *cobra.Command {
 			}
 			return a.out.Print(made, func(p *print.Page) {
 				if html {
-					letterPage(p, made.Subject, made.HTML)
+					renderMessage(p, made.Subject, made.HTML)
 					return
 				}
-				letterPage(p, made.Subject, made.Text)
+				renderMessage(p, made.Subject, made.Text)
 			})
 		},
 	}
-	w.flags(cmd)
+	w.addFlags(cmd)
 	cmd.Flags().StringArrayVar(&variables, "var", nil, "a variable, NAME=VALUE; repeat for several")
 	cmd.Flags().BoolVar(&html, "html", false, "the HTML in place of the text")
 	return cmd
 }
 
 func (a *app) templateSet() *cobra.Command {
-	var w wordingFlags
+	var w templateFlags
 	cmd := &cobra.Command{
-		Use: "set TEMPLATE --subject SUBJECT --text-file FILE", Short: "Replace a wording by the organization's own", Args: takes(1, 1),
+		Use: "set TEMPLATE --subject SUBJECT --text-file FILE", Short: "Replace a wording by the organization's own", Args: requireArgs(1, 1),
 		Long: "Replaces the wording; without --html-file such mails are text alone. One that can't be\nfilled in is refused, with the line.", Example: "  service email template set member_invite --subject \"Join us\" --text-file in.txt --html-file in.html",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in := &api.PutTemplateInput{TemplateInput: api.TemplateInput{TemplateID: args[0]}}
 			if w.subject == "" || w.text == "" {
-				return usage("a wording needs --subject and --text-file")
+				return usageError("a wording needs --subject and --text-file")
 			}
 			in.Body.Subject = w.subject
-			if in.Body.Text, err = a.textOf(w.text); err != nil {
+			if in.Body.Text, err = a.readEmailText(w.text); err != nil {
 				return err
 			}
-			if in.Body.HTML, err = a.textOf(w.html); err != nil {
+			if in.Body.HTML, err = a.readEmailText(w.html); err != nil {
 				return err
 			}
 			t, err := call(cmd.Context(), a, api.PutEmailTemplate, in)
@@ -338,18 +338,18 @@ func (a *app) templateSet() *cobra.Command {
 			})
 		},
 	}
-	w.flags(cmd)
+	w.addFlags(cmd)
 	return cmd
 }
 
 func (a *app) templateReset() *cobra.Command {
 	return &cobra.Command{
-		Use: "reset TEMPLATE", Short: "Go back to the built-in wording", Args: takes(1, 1), Long: "Drops the organization's own wording.", Example: "  service email template reset member_invite",
+		Use: "reset TEMPLATE", Short: "Go back to the built-in wording", Args: requireArgs(1, 1), Long: "Drops the organization's own wording.", Example: "  service email template reset member_invite",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := call(cmd.Context(), a, api.ResetEmailTemplate, &api.TemplateInput{TemplateID: args[0]}); err != nil {
 				return err
 			}
-			a.say("The built-in wording of %s is in use.", args[0])
+			a.printNotice("The built-in wording of %s is in use.", args[0])
 			return nil
 		},
 	}

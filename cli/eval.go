@@ -39,16 +39,16 @@ type RetrievalReport struct {
 
 // RetrievalTask is one benchmark; AnswerScore is the median score of what answers.
 type RetrievalTask struct {
-	Name        string         `json:"name"`
-	About       string         `json:"about"`
-	Queries     int            `json:"queries"`
-	Passages    int            `json:"passages"`
-	AnswerScore float64        `json:"answer_score"`
-	Ways        []RetrievalWay `json:"ways"`
+	Name        string            `json:"name"`
+	About       string            `json:"about"`
+	Queries     int               `json:"queries"`
+	Passages    int               `json:"passages"`
+	AnswerScore float64           `json:"answer_score"`
+	Methods     []RetrievalMethod `json:"ways"`
 }
 
-// RetrievalWay is one way to rank and its figures, each 0 to 1.
-type RetrievalWay struct {
+// RetrievalMethod is one way to rank and its figures, each 0 to 1.
+type RetrievalMethod struct {
 	Name      string  `json:"name"`
 	NDCG      float64 `json:"ndcg_at_10"`
 	Recall    float64 `json:"recall_at_10"`
@@ -58,19 +58,19 @@ type RetrievalWay struct {
 	Success10 float64 `json:"success_at_10"`
 }
 
-func (a *app) eval() *cobra.Command {
+func (a *app) evalCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "eval", Short: "Measure the product on a benchmark of yours",
 		Long:    "Measures the product on a benchmark folder. Nothing of your data is read or changed.",
 		Example: "  service eval retrieval --bench ../retrieval"}, a.evalRetrieval(), a.evalJudgement(), a.evalAnalyses())
 }
 
-// trainings are what --train takes.
-var trainings = []string{"workbook", "open"}
+// trainingSets are what --train takes.
+var trainingSets = []string{"workbook", "open"}
 
 func (a *app) evalRetrieval() *cobra.Command {
 	var o RetrievalOptions
 	cmd := &cobra.Command{
-		Use: "retrieval --bench DIR", Short: "Measure how well the search finds what people judged right", Args: takes(0, 0),
+		Use: "retrieval --bench DIR", Short: "Measure how well the search finds what people judged right", Args: requireArgs(0, 0),
 		Long: `Trains the built-in embedder on DIR/train, ranks the passages of DIR/A, DIR/B and DIR/C
 with the search of the product, and prints what it reached beside keyword search
 (BM25) and the embedder alone in the same run. The same folder gives the same figures.
@@ -94,26 +94,26 @@ With --out it also writes what the search found, 100 passages a query.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runEvalRetrieval(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVar(&o.Bench, "bench", "", "the folder of the benchmark")
-	cmd.Flags().StringVar(&o.Train, "train", trainings[0], "what to learn from: workbook, or open for requirement texts as well")
+	cmd.Flags().StringVar(&o.Train, "train", trainingSets[0], "what to learn from: workbook, or open for requirement texts as well")
 	cmd.Flags().StringVar(&o.Embedder, "embedder", "", "measure this model too: ollama/NAME or openai/NAME")
 	cmd.Flags().StringVar(&o.Out, "out", "", "folder for A.tsv, B.tsv, C.tsv and C_passage_to_control.tsv; made where it is missing")
 	return cmd
 }
 
-// isFolder refuses what is no folder that can be read.
-func isFolder(path string) error {
+// requireFolder refuses what is no folder that can be read.
+func requireFolder(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return stopped("the folder %s can't be read: %w", path, reason(err))
+		return runtimeError("the folder %s can't be read: %w", path, errorWithoutPath(err))
 	case !info.IsDir():
-		return stopped("%s is no folder", path)
+		return runtimeError("%s is no folder", path)
 	}
 	return nil
 }
 
-// stages begins to tell of work that goes on in stages.
-func (a *app) stages(first string) func(what string, done, total int) {
+// startStages begins to tell of work that goes on in stages.
+func (a *app) startStages(first string) func(what string, done, total int) {
 	a.progress.Start(first)
 	doing := ""
 	return func(what string, done, total int) {
@@ -127,37 +127,37 @@ func (a *app) stages(first string) func(what string, done, total int) {
 
 func (a *app) runEvalRetrieval(ctx context.Context, o RetrievalOptions) error {
 	if o.Bench == "" {
-		return usage("name the folder of the benchmark with --bench DIR")
+		return usageError("name the folder of the benchmark with --bench DIR")
 	}
-	if err := oneOf("training", o.Train, trainings); err != nil {
+	if err := checkOneOf("training", o.Train, trainingSets); err != nil {
 		return err
 	}
 	if a.EvalRetrieval == nil {
-		return stopped("this build can't measure the search")
+		return runtimeError("this build can't measure the search")
 	}
-	if err := isFolder(o.Bench); err != nil {
+	if err := requireFolder(o.Bench); err != nil {
 		return err
 	}
-	o.Progress = a.stages("read the benchmark")
+	o.Progress = a.startStages("read the benchmark")
 	o.EmbedderURL = a.flags.EmbedderURL
 	r, err := a.EvalRetrieval(ctx, o)
 	a.progress.Done("")
 	if err != nil {
-		return stopped("%s: %w", o.Bench, err)
+		return runtimeError("%s: %w", o.Bench, err)
 	}
-	return a.out.Print(r, func(p *print.Page) { retrievalPage(p, r) })
+	return a.out.Print(r, func(p *print.Page) { renderRetrievalReport(p, r) })
 }
 
-func retrievalPage(p *print.Page, r *RetrievalReport) {
+func renderRetrievalReport(p *print.Page, r *RetrievalReport) {
 	p.Title("Search on %s", filepath.Clean(r.Bench))
-	learned := count(r.Controls, "control", "controls")
+	learned := pluralize(r.Controls, "control", "controls")
 	if r.Pairs > 0 {
-		learned += " and " + count(r.Pairs, "requirement text", "requirement texts")
+		learned += " and " + pluralize(r.Pairs, "requirement text", "requirement texts")
 	}
 	p.Fields(print.Field{Name: "embedder", Value: fmt.Sprintf("%s, %d words and pairs", r.Embedder, r.Terms)}, print.Field{Name: "trained on", Value: learned})
 	var rows [][]string
 	for _, t := range r.Tasks {
-		for i, w := range t.Ways {
+		for i, w := range t.Methods {
 			name := ""
 			if i == 0 {
 				name = strings.ReplaceAll(t.Name, "_", " ")
@@ -169,16 +169,16 @@ func retrievalPage(p *print.Page, r *RetrievalReport) {
 			rows = append(rows, row)
 		}
 	}
-	columns := []print.Column{{Title: "BENCHMARK", Keep: true}, {Title: "RANKED BY", Keep: true}}
+	columns := []print.Column{{Title: "BENCHMARK", NoShrink: true}, {Title: "RANKED BY", NoShrink: true}}
 	for _, t := range []string{"nDCG@10", "R@10", "MRR", "S@1", "S@5", "S@10"} {
-		columns = append(columns, print.Column{Title: t, Right: true, Keep: true})
+		columns = append(columns, print.Column{Title: t, AlignRight: true, NoShrink: true})
 	}
 	p.Blank()
 	p.Table(columns, rows)
 	p.Blank()
 	for _, t := range r.Tasks {
 		p.Item(0, "%s: %s, %s over %s; what answers scores %.2f in the median", strings.ReplaceAll(t.Name, "_", " "), t.About,
-			count(t.Queries, "query", "queries"), count(t.Passages, "passage", "passages"), t.AnswerScore)
+			pluralize(t.Queries, "query", "queries"), pluralize(t.Passages, "passage", "passages"), t.AnswerScore)
 	}
 	for _, f := range r.Files {
 		p.Text("wrote %s", f)

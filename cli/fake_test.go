@@ -120,7 +120,7 @@ func (f *fake) move(a *api.Assessment, to api.State) error {
 		return api.ApprovalRequired(m.Gate, "", "it has to be approved")
 	}
 	a.State, a.Progress = to, to.Progress()
-	if g, _, ok := to.Review(); ok {
+	if g, _, ok := to.ReviewGate(); ok {
 		f.approvals = append(f.approvals, api.Approval{TenantRecord: api.TenantRecord{Record: api.Record{ID: idOf(500 + len(f.approvals))}},
 			AssessmentID: a.ID, Gate: g, Status: api.ApprovalPending, VersionNumber: 1})
 	}
@@ -313,7 +313,7 @@ func (w *world) runIn(ctx context.Context, args ...string) result {
 			return c, func() error { return nil }, err
 		},
 		Stdin: strings.NewReader(w.stdin), Stdout: &out, Stderr: &locked{w: &errOut, mu: &lock}, Env: func(k string) string { return w.env[k] },
-		Width: w.width, Version: w.version, Clock: func() time.Time { return time.Unix(1_800_000_000, 0) }, StateDir: w.state, Example: w.example,
+		StdoutWidth: w.width, Version: w.version, Clock: func() time.Time { return time.Unix(1_800_000_000, 0) }, StateDir: w.state, DemoEvidence: w.example,
 	}
 	if w.options != nil {
 		w.options(&o)

@@ -14,11 +14,11 @@ import (
 func (a *app) catalogFrameworks(version *string) *cobra.Command {
 	var in api.FrameworksInput
 	cmd := &cobra.Command{
-		Use: "frameworks", Short: "List the frameworks", Args: takes(0, 0), Long: "Lists the laws, standards and contracts that the catalog maps to its controls. The\ncode is what --framework takes.",
+		Use: "frameworks", Short: "List the frameworks", Args: requireArgs(0, 0), Long: "Lists the laws, standards and contracts that the catalog maps to its controls. The\ncode is what --framework takes.",
 		Example: "  service catalog frameworks\n  service catalog frameworks --query iso",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Version = *version
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Framework], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Framework], error) {
 				in.Paging = p
 				return call(cmd.Context(), a, api.ListFrameworks, &in)
 			})
@@ -34,8 +34,8 @@ func (a *app) catalogFrameworks(version *string) *cobra.Command {
 					}
 					rows = append(rows, []string{f.Code, name, orEmpty(f.Jurisdiction), fmt.Sprint(f.RequirementCount), fmt.Sprint(f.MappingCount)})
 				}
-				p.Table([]print.Column{{Title: "framework", Keep: true}, {Title: "name"}, {Title: "jurisdiction"}, {Title: "requirements", Right: true}, {Title: "mappings", Right: true}}, rows)
-				a.none(p, len(rows), "No framework is like that.")
+				p.Table([]print.Column{{Title: "framework", NoShrink: true}, {Title: "name"}, {Title: "jurisdiction"}, {Title: "requirements", AlignRight: true}, {Title: "mappings", AlignRight: true}}, rows)
+				a.textIfEmpty(p, len(rows), "No framework is like that.")
 			})
 		},
 	}
@@ -45,28 +45,28 @@ func (a *app) catalogFrameworks(version *string) *cobra.Command {
 
 func (a *app) catalogRequirements(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "requirements FRAMEWORK", Short: "List the requirements of a framework", Args: takes(1, 1), ValidArgsFunction: a.completeFrameworks(),
+		Use: "requirements FRAMEWORK", Short: "List the requirements of a framework", Args: requireArgs(1, 1), ValidArgsFunction: a.completeFrameworks(),
 		Long: "Lists the requirements of a framework in its order. Texts stand only where the\ncatalog has them.", Example: "  service catalog requirements iso-27001-2022",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
 				return call(cmd.Context(), a, api.ListRequirements, &api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: args[0], Version: *version}, Paging: p})
 			})
 			if err != nil {
-				return a.noFramework(err)
+				return a.withFrameworkHint(err)
 			}
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, r := range all.Data {
 					rows = append(rows, []string{r.Code, orEmpty(r.Title), orEmpty(r.Text)})
 				}
-				p.Table([]print.Column{{Title: "requirement", Keep: true}, {Title: "title"}, {Title: "text"}}, rows)
+				p.Table([]print.Column{{Title: "requirement", NoShrink: true}, {Title: "title"}, {Title: "text"}}, rows)
 			})
 		},
 	}
 }
 
-// noName says where the names are listed that a list was narrowed to, should one be what is wrong.
-func (a *app) noName(err error) error {
+// withFilterHint says where the names are listed that a list was narrowed to, should one be what is wrong.
+func (a *app) withFilterHint(err error) error {
 	var e *api.Error
 	if !errors.As(err, &e) {
 		return err
@@ -74,16 +74,16 @@ func (a *app) noName(err error) error {
 	for _, d := range e.Details {
 		switch d.Field {
 		case "domain":
-			return advise(err, "`%s` lists the domains", a.command("catalog domains"))
+			return withHint(err, "`%s` lists the domains", a.commandLine("catalog domains"))
 		case "requirement":
-			return advise(err, "`%s` lists a framework's requirements", a.command("catalog requirements FRAMEWORK"))
+			return withHint(err, "`%s` lists a framework's requirements", a.commandLine("catalog requirements FRAMEWORK"))
 		}
 	}
-	return a.noFramework(err)
+	return a.withFrameworkHint(err)
 }
 
-// noFramework says where the frameworks are listed, should one be what is wrong.
-func (a *app) noFramework(err error) error {
+// withFrameworkHint says where the frameworks are listed, should one be what is wrong.
+func (a *app) withFrameworkHint(err error) error {
 	var e *api.Error
 	if !errors.As(err, &e) {
 		return err
@@ -93,19 +93,19 @@ func (a *app) noFramework(err error) error {
 		about = about || strings.HasPrefix(d.Field, "framework")
 	}
 	if about {
-		return advise(err, "`%s` lists the frameworks", a.command("catalog frameworks"))
+		return withHint(err, "`%s` lists the frameworks", a.commandLine("catalog frameworks"))
 	}
 	return err
 }
 
 func (a *app) catalogCoverage(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "coverage FRAMEWORK", Short: "Tell how much of a framework the catalog covers", Args: takes(1, 1), ValidArgsFunction: a.completeFrameworks(),
+		Use: "coverage FRAMEWORK", Short: "Tell how much of a framework the catalog covers", Args: requireArgs(1, 1), ValidArgsFunction: a.completeFrameworks(),
 		Long: "Tells how many requirements of a framework have at least one control, by domain.", Example: "  service catalog coverage nist-csf-2.0",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := call(cmd.Context(), a, api.GetCoverage, &api.CoverageInput{FrameworkID: args[0], SCFVersion: *version})
 			if err != nil {
-				return a.noFramework(err)
+				return a.withFrameworkHint(err)
 			}
 			return a.out.Print(c, func(p *print.Page) {
 				p.Text("%s: %d of %d requirements are mapped (%.2f %%), by %d controls in %d mappings.", c.FrameworkCode, c.MappedRequirementCount, c.RequirementCount, c.CoveragePct, c.ControlCount, c.MappingCount)
@@ -114,7 +114,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 				for _, d := range c.ByDomain {
 					rows = append(rows, []string{d.DomainCode, d.DomainName, fmt.Sprint(d.ControlCount), fmt.Sprint(d.RequirementCount), fmt.Sprint(d.MappingCount)})
 				}
-				p.Table([]print.Column{{Title: "domain", Keep: true}, {Title: "name"}, {Title: "controls", Right: true}, {Title: "requirements", Right: true}, {Title: "mappings", Right: true}}, rows)
+				p.Table([]print.Column{{Title: "domain", NoShrink: true}, {Title: "name"}, {Title: "controls", AlignRight: true}, {Title: "requirements", AlignRight: true}, {Title: "mappings", AlignRight: true}}, rows)
 			})
 		},
 	}
@@ -122,7 +122,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 
 func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "crosswalk FRAMEWORK [TARGET]", Short: "Show a framework's controls, or join two frameworks", Args: takes(1, 2), ValidArgsFunction: a.completeFrameworks(),
+		Use: "crosswalk FRAMEWORK [TARGET]", Short: "Show a framework's controls, or join two frameworks", Args: requireArgs(1, 2), ValidArgsFunction: a.completeFrameworks(),
 		Long: "With one framework, lists its controls with the requirements each answers. With two,\njoins their requirements through the controls they share.", Example: "  service catalog crosswalk iso-27001-2022\n  service catalog crosswalk iso-27001-2022 soc2-tsc -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.CrosswalkInput{Framework: args[0], Version: *version}
@@ -131,7 +131,7 @@ func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 			}
 			c, err := call(cmd.Context(), a, api.GetCrosswalk, &in)
 			if err != nil {
-				return a.noFramework(err)
+				return a.withFrameworkHint(err)
 			}
 			return a.out.Print(c, func(p *print.Page) {
 				var rows [][]string
@@ -139,14 +139,14 @@ func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 					for _, x := range c.Controls {
 						rows = append(rows, []string{x.ControlCode, x.ControlTitle, strings.Join(x.RequirementCodes, ", ")})
 					}
-					p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: c.Framework.Code, Wrap: true}}, rows)
+					p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "title"}, {Title: c.Framework.Code, Wrap: true}}, rows)
 					return
 				}
 				for _, x := range c.Pairs {
 					rows = append(rows, []string{x.RequirementCode, x.TargetRequirementCode, strings.Join(x.ControlCodes, ", ")})
 				}
-				p.Table([]print.Column{{Title: c.Framework.Code, Keep: true}, {Title: c.Target.Code, Keep: true}, {Title: "through the controls", Wrap: true}}, rows)
-				a.none(p, len(rows), "They share no control.")
+				p.Table([]print.Column{{Title: c.Framework.Code, NoShrink: true}, {Title: c.Target.Code, NoShrink: true}, {Title: "through the controls", Wrap: true}}, rows)
+				a.textIfEmpty(p, len(rows), "They share no control.")
 			})
 		},
 	}

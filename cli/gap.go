@@ -13,93 +13,93 @@ import (
 )
 
 var gapVersions = deliverable[api.GapVersion]{
-	gate: api.GateGapAnalysis, list: api.ListGap, make: api.DraftGap,
+	gate: api.GateGapAnalysis, listOp: api.ListGap, draftOp: api.DraftGap,
 	submit: func(ctx context.Context, a *app, id string) (*api.GapVersion, error) {
 		return call(ctx, a, api.SubmitGap, &api.GapInput{GapVersionID: id})
 	},
 	regenerate: func(ctx context.Context, a *app, id string) (*api.GapVersion, error) {
 		return call(ctx, a, api.RegenerateGap, &api.GapInput{GapVersionID: id})
 	},
-	head: func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	header: func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 }
 
-func (a *app) gap() *cobra.Command {
+func (a *app) gapCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "gap", Short: "The gap analysis: where the evidence falls short",
 		Long: `The gap analysis lists each control that the evidence does not fully show, how
 severe that is and why, what is missing, and the passages it rests on. "Not
 evidenced" means that nothing was found, not that nothing is done.`,
 		Example: "  service gap list --severity high\n  service gap show BCD-11\n  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31\n  service gap approve",
-	}, append([]*cobra.Command{a.gapShow(), a.gapExplain(), a.gapList(), a.gapAdd(), a.gapEdit(), a.gapSummary(), gapSheet.importing(a)}, gapVersions.commands(a)...)...)
+	}, append([]*cobra.Command{a.gapShow(), a.gapExplain(), a.gapList(), a.gapAdd(), a.gapEdit(), a.gapSummary(), gapWorkbook.importCommand(a)}, gapVersions.commands(a)...)...)
 }
 
-func (a *app) findings(ctx context.Context, version string, filter api.FindingFilter, l limits) (*api.List[api.Finding], error) {
-	return collect(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Finding], error) {
+func (a *app) listFindings(ctx context.Context, version string, filter api.FindingFilter, l listFlags) (*api.List[api.Finding], error) {
+	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Finding], error) {
 		return call(ctx, a, api.ListFindings, &api.FindingsInput{GapInput: api.GapInput{GapVersionID: version}, Paging: p, FindingFilter: filter})
 	})
 }
 
-func (a *app) finding(ctx context.Context, ref string) (*api.Finding, error) {
-	id, err := gapVersions.newestID(ctx, a)
+func (a *app) findFinding(ctx context.Context, ref string) (*api.Finding, error) {
+	id, err := gapVersions.fetchNewestID(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	filter := api.FindingFilter{}
-	if !uuid.MatchString(ref) {
+	if !uuidPattern.MatchString(ref) {
 		filter.ControlCode = ref
 	}
-	l, err := a.findings(ctx, id, filter, limits{})
+	l, err := a.listFindings(ctx, id, filter, listFlags{})
 	if err == nil && len(l.Data) == 0 {
-		l, err = a.findings(ctx, id, api.FindingFilter{}, limits{}) // all, for what may have been meant
+		l, err = a.listFindings(ctx, id, api.FindingFilter{}, listFlags{}) // all, for what may have been meant
 	}
 	if err != nil {
 		return nil, err
 	}
-	f, err := one(ref, "finding", l.Data, func(f *api.Finding) *api.Item { return &f.Item }, func(f *api.Finding) string { return f.Condition })
-	if err != nil && !slices.ContainsFunc(l.Data, func(f api.Finding) bool { return equalCode(f.ControlCode, ref) }) {
-		if why := a.noGap(ctx, ref); why != nil {
+	f, err := findItem(ref, "finding", l.Data, func(f *api.Finding) *api.Item { return &f.Item }, func(f *api.Finding) string { return f.Condition })
+	if err != nil && !slices.ContainsFunc(l.Data, func(f api.Finding) bool { return equalCodes(f.ControlCode, ref) }) {
+		if why := a.explainNoFinding(ctx, ref); why != nil {
 			return nil, why
 		}
 	}
 	return f, err
 }
 
-// noGap is why a control of the Statement of Applicability has no finding; nil where it isn't one.
-func (a *app) noGap(ctx context.Context, control string) error {
-	i, err := a.soaItem(ctx, control)
+// explainNoFinding is why a control of the Statement of Applicability has no finding; nil where it isn't one.
+func (a *app) explainNoFinding(ctx context.Context, control string) error {
+	i, err := a.findSoAItem(ctx, control)
 	if err != nil {
 		return nil
 	}
-	explain := a.command("soa explain " + i.ControlCode)
+	explain := a.commandLine("soa explain " + i.ControlCode)
 	switch {
 	case i.ImplementationStatus == api.Implemented:
-		return advise(stopped("%s is in the Statement of Applicability as implemented, and so has no gap", i.ControlCode), "`%s` tells why", explain)
-	case !i.Applicability.In() || i.ImplementationStatus == api.NotAssessed:
-		return advise(stopped("%s is in the Statement of Applicability as %s and %s, and so has no gap", i.ControlCode, plain(i.Applicability), plain(i.ImplementationStatus)), "`%s` tells why", explain)
+		return withHint(runtimeError("%s is in the Statement of Applicability as implemented, and so has no gap", i.ControlCode), "`%s` tells why", explain)
+	case !i.Applicability.IsApplicable() || i.ImplementationStatus == api.NotAssessed:
+		return withHint(runtimeError("%s is in the Statement of Applicability as %s and %s, and so has no gap", i.ControlCode, humanize(i.Applicability), humanize(i.ImplementationStatus)), "`%s` tells why", explain)
 	}
-	return advise(stopped("%s is in the Statement of Applicability as %s, and this gap analysis has no finding for it: it was made from an older version", i.ControlCode, plain(i.ImplementationStatus)),
-		"draft it again with `%s`; `%s` tells of the line", a.command("gap regenerate"), explain)
+	return withHint(runtimeError("%s is in the Statement of Applicability as %s, and this gap analysis has no finding for it: it was made from an older version", i.ControlCode, humanize(i.ImplementationStatus)),
+		"draft it again with `%s`; `%s` tells of the line", a.commandLine("gap regenerate"), explain)
 }
 
 func (a *app) gapShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [CONTROL|FINDING]", Short: "Show the newest version, or one finding with its evidence", Args: takes(0, 1),
+		Use: "show [CONTROL|FINDING]", Short: "Show the newest version, or one finding with its evidence", Args: requireArgs(0, 1),
 		Long:              "Shows the newest version with its totals; with a control's code, that control's\nfinding in full.",
 		Example:           "  service gap show\n  service gap show BCD-11",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				f, err := a.finding(cmd.Context(), args[0])
+				f, err := a.findFinding(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
-				talk, err := a.talk(cmd.Context(), f.AssessmentID, api.GateGapAnalysis, ofItem(f.ControlCode))
+				renderComments, err := a.fetchCommentSection(cmd.Context(), f.AssessmentID, api.GateGapAnalysis, matchItem(f.ControlCode))
 				if err != nil {
 					return err
 				}
-				return a.out.Print(f, func(p *print.Page) { findingPage(p, f); talk(p) })
+				return a.out.Print(f, func(p *print.Page) { renderFinding(p, f); renderComments(p) })
 			}
-			v, err := gapVersions.newest(cmd.Context(), a)
+			v, err := gapVersions.fetchNewest(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -107,84 +107,84 @@ func (a *app) gapShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			talk, err := a.talk(cmd.Context(), v.AssessmentID, api.GateGapAnalysis, ofWhole)
+			renderComments, err := a.fetchCommentSection(cmd.Context(), v.AssessmentID, api.GateGapAnalysis, isOnDeliverable)
 			if err != nil {
 				return err
 			}
 			return a.out.Print(v, func(p *print.Page) {
-				heading(p, api.GateGapAnalysis, &v.DeliverableVersion, gapFields(s)...)
-				talk(p)
-				a.next(p, api.GateGapAnalysis, v.Status)
+				renderVersionHeader(p, api.GateGapAnalysis, &v.DeliverableVersion, gapSummaryFields(s)...)
+				renderComments(p)
+				a.renderVersionActions(p, api.GateGapAnalysis, v.Status)
 			})
 		},
 	}
 }
 
-// assessedOf counts the controls that apply by whether they were judged.
-func assessedOf(s *api.GapSummary) string {
+// formatAssessedCount counts the controls that apply by whether they were judged.
+func formatAssessedCount(s *api.GapSummary) string {
 	if s.NotAssessed == 0 {
 		return fmt.Sprint(s.Controls)
 	}
 	return fmt.Sprintf("%d; %d more apply and are not assessed", s.Controls, s.NotAssessed)
 }
 
-func gapFields(s *api.GapSummary) []print.Field {
+func gapSummaryFields(s *api.GapSummary) []print.Field {
 	return []print.Field{
-		{Name: "controls assessed", Value: assessedOf(s)}, {Name: "findings", Value: fmt.Sprint(s.Findings)},
-		{Name: "results", Value: tally(s.ByResult, []api.Result{api.Met, api.PartiallyMet, api.NotMet, api.ResultNoEvid, api.ResultNotApplic})},
-		{Name: "by severity", Value: tally(s.BySeverity, api.Severities)},
-		{Name: "by type", Value: tally(s.ByType, sorted(s.ByType))},
-		{Name: "compliance", Value: withFormula(s.CompliancePct, s.ComplianceFormula)},
-		{Name: "conformity", Value: joinWords(plain(s.Conformity), withFormula(s.ConformityPct, s.ConformityFormula))},
+		{Name: "controls assessed", Value: formatAssessedCount(s)}, {Name: "findings", Value: fmt.Sprint(s.Findings)},
+		{Name: "results", Value: formatCounts(s.ByResult, []api.Result{api.Met, api.PartiallyMet, api.NotMet, api.ResultNoEvid, api.ResultNotApplic})},
+		{Name: "by severity", Value: formatCounts(s.BySeverity, api.Severities)},
+		{Name: "by type", Value: formatCounts(s.ByType, sortedKeys(s.ByType))},
+		{Name: "compliance", Value: formatPercentWithFormula(s.CompliancePct, s.ComplianceFormula)},
+		{Name: "conformity", Value: joinNonEmpty(humanize(s.Conformity), formatPercentWithFormula(s.ConformityPct, s.ConformityFormula))},
 	}
 }
 
-func findingPage(p *print.Page, f *api.Finding) {
-	item(p, &f.Item,
+func renderFinding(p *print.Page, f *api.Finding) {
+	renderItem(p, &f.Item,
 		print.Field{Name: "severity", Value: string(f.Severity), Style: severityStyle(string(f.Severity))},
 		print.Field{Name: "why", Value: f.SeverityReason},
-		print.Field{Name: "result", Value: plain(f.Result)}, print.Field{Name: "status", Value: plain(f.Status)}, print.Field{Name: "type", Value: plain(f.GapType)},
+		print.Field{Name: "result", Value: humanize(f.Result)}, print.Field{Name: "status", Value: humanize(f.Status)}, print.Field{Name: "type", Value: humanize(f.GapType)},
 		print.Field{Name: "condition", Value: f.Condition}, print.Field{Name: "criteria", Value: f.Criteria}, print.Field{Name: "cause", Value: f.Cause},
 		print.Field{Name: "effect", Value: f.Effect}, print.Field{Name: "recommendation", Value: f.Recommendation},
 		print.Field{Name: "owner", Value: orEmpty(f.Owner)}, print.Field{Name: "due", Value: string(orEmpty(f.DueDate))}, print.Field{Name: "note", Value: orEmpty(f.Note)},
-		print.Field{Name: "confidence", Value: print.Confidence(f.Confidence, f.Overruled())}, print.Field{Name: "source", Value: f.Source})
-	missing(p, f.MissingElements)
-	evidence(p, f.Evidence)
+		print.Field{Name: "confidence", Value: print.FormatConfidence(f.Confidence, f.IsOverruled())}, print.Field{Name: "source", Value: f.Source})
+	renderMissing(p, f.MissingElements)
+	renderEvidence(p, f.Evidence)
 }
 
 func (a *app) gapList() *cobra.Command {
 	var severity, status string
 	var filter api.FindingFilter
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"findings", "items"}, Short: "List the findings, worst first", Args: takes(0, 0),
+		Use: "list", Aliases: []string{"findings", "items"}, Short: "List the findings, worst first", Args: requireArgs(0, 0),
 		Long:    "Lists the findings of the newest version, worst first. Filters are joined.",
 		Example: "  service gap list --severity critical\n  service gap list --domain BCD\n  service gap list -o csv > gaps.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("severity", severity, api.Severities); err != nil {
+			if err := checkOneOf("severity", severity, api.Severities); err != nil {
 				return err
 			}
-			if err := oneOf("status", status, implementations); err != nil {
+			if err := checkOneOf("status", status, implementations); err != nil {
 				return err
 			}
-			id, err := gapVersions.newestID(cmd.Context(), a)
+			id, err := gapVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
 			filter.Severity, filter.Status = api.Severity(severity), api.Implementation(status)
-			all, err := a.findings(cmd.Context(), id, filter, l)
+			all, err := a.listFindings(cmd.Context(), id, filter, l)
 			if err != nil {
-				return a.noName(err)
+				return a.withFilterHint(err)
 			}
-			defer a.more(len(all.Data), all.Pagination)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, f := range all.Data {
-					rows = append(rows, []string{f.ControlCode, string(f.Severity), plain(f.Status), f.ControlTitle, joinSome(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), orEmpty(f.Owner)})
+					rows = append(rows, []string{f.ControlCode, string(f.Severity), humanize(f.Status), f.ControlTitle, joinFirst(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), orEmpty(f.Owner)})
 				}
-				p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "severity", Keep: true, Style: severityStyle}, {Title: "status"}, {Title: "title"}, {Title: "missing", Spare: true},
-					{Title: "quotes", Right: true, Spare: true}, {Title: "owner", Spare: true}}, rows)
-				a.none(p, len(rows), "No finding is like that.")
+				p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "severity", NoShrink: true, Style: severityStyle}, {Title: "status"}, {Title: "title"}, {Title: "missing", Optional: true},
+					{Title: "quotes", AlignRight: true, Optional: true}, {Title: "owner", Optional: true}}, rows)
+				a.textIfEmpty(p, len(rows), "No finding is like that.")
 			})
 		},
 	}
@@ -195,19 +195,19 @@ func (a *app) gapList() *cobra.Command {
 	f.StringVar(&filter.Owner, "owner", "", "only of this owner; the name is enough")
 	f.StringVar(&filter.Q, "query", "", "only with these words")
 	f.StringVar(&filter.Sort, "sort", "", "the order, as -severity,owner; an unknown name is told the known ones")
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
-// gapText are the fields of a finding that both add and edit set.
-type gapText struct {
-	status, severity, kind, condition, criteria, cause, effect, recommendation, owner, due, note string
+// findingFields are the fields of a finding that both add and edit set.
+type findingFields struct {
+	status, severity, gapType, condition, criteria, cause, effect, recommendation, owner, due, note string
 }
 
-func (t *gapText) flags(f *pflag.FlagSet) {
+func (t *findingFields) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&t.status, "status", "", "implemented, partially_implemented, planned, not_implemented, not_evidenced or not_assessed")
 	f.StringVar(&t.severity, "severity", "", "informational, low, medium, high or critical")
-	f.StringVar(&t.kind, "type", "", "documentation, implementation, evidence, effectiveness, governance, technical, contractual or monitoring")
+	f.StringVar(&t.gapType, "type", "", "documentation, implementation, evidence, effectiveness, governance, technical, contractual or monitoring")
 	f.StringVar(&t.condition, "condition", "", "what was found")
 	f.StringVar(&t.cause, "cause", "", "why it is so")
 	f.StringVar(&t.effect, "effect", "", "what may come of it")
@@ -216,72 +216,72 @@ func (t *gapText) flags(f *pflag.FlagSet) {
 	f.StringVar(&t.due, "due", "", "by when, as 2027-03-31")
 }
 
-func (t *gapText) check() error {
-	if err := oneOf("status", t.status, implementations); err != nil {
+func (t *findingFields) validate() error {
+	if err := checkOneOf("status", t.status, implementations); err != nil {
 		return err
 	}
-	return oneOf("severity", t.severity, api.Severities)
+	return checkOneOf("severity", t.severity, api.Severities)
 }
 
 func (a *app) gapAdd() *cobra.Command {
-	var t gapText
+	var t findingFields
 	cmd := &cobra.Command{
-		Use: "add CONTROL --status STATUS --severity SEVERITY", Short: "Add a gap by hand", Args: takes(1, 1),
+		Use: "add CONTROL --status STATUS --severity SEVERITY", Short: "Add a gap by hand", Args: requireArgs(1, 1),
 		Long:              "Adds a finding that the analysis did not make. A code that the catalog lacks is\ntaken and marked. One that was added by mistake is closed by its id, with\n`service gap edit ID --status implemented`, and is planned for no more.",
 		Example:           "  service gap add IAC-06 --status not_implemented --severity high --condition 'No second factor on the VPN'",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := t.check(); err != nil {
+			if err := t.validate(); err != nil {
 				return err
 			}
 			if t.status == "" || t.severity == "" {
-				return usage("a gap needs --status and --severity")
+				return usageError("a gap needs --status and --severity")
 			}
-			assessment, err := a.assessment(cmd.Context())
+			assessment, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
 			in := api.CreateGapInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment.ID}}
 			in.Body.ControlID, in.Body.Status, in.Body.Severity = args[0], api.Implementation(t.status), api.Severity(t.severity)
 			b := &in.Body
-			b.GapType, b.Condition, b.Cause, b.Effect, b.Recommendation = t.kind, t.condition, t.cause, t.effect, t.recommendation
-			b.Owner, b.DueDate = given(cmd, "owner", t.owner), given(cmd, "due", api.Date(t.due))
+			b.GapType, b.Condition, b.Cause, b.Effect, b.Recommendation = t.gapType, t.condition, t.cause, t.effect, t.recommendation
+			b.Owner, b.DueDate = flagIfChanged(cmd, "owner", t.owner), flagIfChanged(cmd, "due", api.Date(t.due))
 			f, err := call(cmd.Context(), a, api.CreateGap, &in)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(f, func(p *print.Page) { findingPage(p, f) })
+			return a.out.Print(f, func(p *print.Page) { renderFinding(p, f) })
 		},
 	}
-	t.flags(cmd.Flags())
+	t.addFlags(cmd.Flags())
 	return cmd
 }
 
 func (a *app) gapEdit() *cobra.Command {
-	var t gapText
+	var t findingFields
 	var reset []string
 	cmd := &cobra.Command{
-		Use: "edit CONTROL|FINDING", Short: "Change a finding", Args: takes(1, 1),
+		Use: "edit CONTROL|FINDING", Short: "Change a finding", Args: requireArgs(1, 1),
 		Long:              "Changes the named fields of a finding. A regeneration keeps what people set. A status\nholds for the finding alone; `service soa edit` sets that of the control.",
 		Example:           "  service gap edit BCD-11 --severity medium --note 'Tested in October'\n  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := anyChanged(cmd); err != nil {
+			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
-			if err := t.check(); err != nil {
+			if err := t.validate(); err != nil {
 				return err
 			}
-			was, err := a.finding(cmd.Context(), args[0])
+			current, err := a.findFinding(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			in := api.UpdateFindingInput{FindingID: was.ID, Match: revision(was.Revision)}
+			in := api.UpdateFindingInput{FindingID: current.ID, Match: matchRevision(current.Revision)}
 			b := &in.Body
-			b.Status, b.Severity, b.GapType = given(cmd, "status", api.Implementation(t.status)), given(cmd, "severity", api.Severity(t.severity)), given(cmd, "type", t.kind)
-			b.Condition, b.Criteria, b.Cause = given(cmd, "condition", t.condition), given(cmd, "criteria", t.criteria), given(cmd, "cause", t.cause)
-			b.Effect, b.Recommendation = given(cmd, "effect", t.effect), given(cmd, "recommendation", t.recommendation)
-			b.Owner, b.Note, b.DueDate = optional(cmd, "owner", t.owner), optional(cmd, "note", t.note), optional(cmd, "due", api.Date(t.due))
+			b.Status, b.Severity, b.GapType = flagIfChanged(cmd, "status", api.Implementation(t.status)), flagIfChanged(cmd, "severity", api.Severity(t.severity)), flagIfChanged(cmd, "type", t.gapType)
+			b.Condition, b.Criteria, b.Cause = flagIfChanged(cmd, "condition", t.condition), flagIfChanged(cmd, "criteria", t.criteria), flagIfChanged(cmd, "cause", t.cause)
+			b.Effect, b.Recommendation = flagIfChanged(cmd, "effect", t.effect), flagIfChanged(cmd, "recommendation", t.recommendation)
+			b.Owner, b.Note, b.DueDate = optionalFlag(cmd, "owner", t.owner), optionalFlag(cmd, "note", t.note), optionalFlag(cmd, "due", api.Date(t.due))
 			b.Reset = reset
 			f, err := call(cmd.Context(), a, api.UpdateFinding, &in)
 			if err != nil {
@@ -289,27 +289,27 @@ func (a *app) gapEdit() *cobra.Command {
 			}
 			var line *api.SoAItem
 			if b.Status != nil && f.Source != "manual" {
-				line, _ = a.soaItem(cmd.Context(), f.ControlCode) // the edit is made, whether or not there is one
+				line, _ = a.findSoAItem(cmd.Context(), f.ControlCode) // the edit is made, whether or not there is one
 			}
 			return a.out.Print(f, func(p *print.Page) {
-				findingPage(p, f)
+				renderFinding(p, f)
 				if line != nil && line.ImplementationStatus != f.Status {
 					p.Blank()
-					p.Text("The Statement of Applicability still says %s; the maturity level and the totals go by that. To set it there too:", plain(line.ImplementationStatus))
-					p.Command(a.command("soa edit " + f.ControlCode + " --status " + string(f.Status)))
+					p.Text("The Statement of Applicability still says %s; the maturity level and the totals go by that. To set it there too:", humanize(line.ImplementationStatus))
+					p.Command(a.commandLine("soa edit " + f.ControlCode + " --status " + string(f.Status)))
 				}
 			})
 		},
 	}
-	t.flags(cmd.Flags())
+	t.addFlags(cmd.Flags())
 	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to hand back to the rules, as severity; all for each of them")
 	cmd.Flags().StringVar(&t.criteria, "criteria", "", "what it should be")
 	cmd.Flags().StringVar(&t.note, "note", "", "a note; empty removes it")
 	return cmd
 }
 
-// gapChanges tells how the newest version differs from the one before.
-func gapChanges(p *print.Page, s *api.GapSummary) {
+// renderGapChanges tells how the newest version differs from the one before.
+func renderGapChanges(p *print.Page, s *api.GapSummary) {
 	if s.SinceVersion == 0 {
 		return
 	}
@@ -320,17 +320,17 @@ func gapChanges(p *print.Page, s *api.GapSummary) {
 	}
 	var rows [][]string
 	for _, c := range s.Changes {
-		rows = append(rows, []string{plain(c.Change), c.ControlCode, c.Before, c.After, joinSome(c.Why, 4)})
+		rows = append(rows, []string{humanize(c.Change), c.ControlCode, c.Before, c.After, joinFirst(c.Why, 4)})
 	}
-	p.Table([]print.Column{{Title: "change", Keep: true}, {Title: "control", Keep: true}, {Title: "before"}, {Title: "now"}, {Title: "why", Keep: true}}, rows)
+	p.Table([]print.Column{{Title: "change", NoShrink: true}, {Title: "control", NoShrink: true}, {Title: "before"}, {Title: "now"}, {Title: "why", NoShrink: true}}, rows)
 }
 
 func (a *app) gapSummary() *cobra.Command {
 	return &cobra.Command{
-		Use: "summary", Short: "Count the newest version", Args: takes(0, 0),
+		Use: "summary", Short: "Count the newest version", Args: requireArgs(0, 0),
 		Long: "Counts the findings of the newest version by result, severity, type and domain, and\ntells what was opened, closed, or became worse or better since the version before,\nand whether evidence, catalog, a person or a rule moved it.", Example: "  service gap summary\n  service gap summary --jq .by_severity",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := gapVersions.newestID(cmd.Context(), a)
+			id, err := gapVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -339,18 +339,18 @@ func (a *app) gapSummary() *cobra.Command {
 				return err
 			}
 			return a.out.Print(s, func(p *print.Page) {
-				p.Fields(gapFields(s)...)
+				p.Fields(gapSummaryFields(s)...)
 				if n := len(s.OtherwiseThanSoA); n > 0 {
 					p.Text("Compliance and conformity go by the Statement of Applicability, of which people said otherwise here: %s. To change it there: `%s`.",
-						joinSome(s.OtherwiseThanSoA, 8), a.command("soa edit CONTROL --status …"))
+						joinFirst(s.OtherwiseThanSoA, 8), a.commandLine("soa edit CONTROL --status …"))
 				}
 				var rows [][]string
-				for _, d := range sorted(s.ByDomain) {
+				for _, d := range sortedKeys(s.ByDomain) {
 					rows = append(rows, []string{d, fmt.Sprint(s.ByDomain[d])})
 				}
 				p.Title("By domain")
-				p.Table([]print.Column{{Title: "domain"}, {Title: "findings", Right: true}}, rows)
-				gapChanges(p, s)
+				p.Table([]print.Column{{Title: "domain"}, {Title: "findings", AlignRight: true}}, rows)
+				renderGapChanges(p, s)
 			})
 		},
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) integration() *cobra.Command {
+func (a *app) integrationCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "integration", Short: "Integrations: chats, buckets, issues and mail servers",
 		Long: `An integration speaks to another tool in its own words: messages in Slack and Teams, files
@@ -33,7 +33,7 @@ func integrationTypeNames() (out []string) {
 
 func (a *app) integrationTypes() *cobra.Command {
 	return &cobra.Command{
-		Use: "types [TYPE]", Short: "List the types, or what one is made of", Args: takes(0, 1),
+		Use: "types [TYPE]", Short: "List the types, or what one is made of", Args: requireArgs(0, 1),
 		Long: "Lists the tools that can be spoken to; with a type, its entries and secrets.", Example: "  service integration types\n  service integration types jira",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -42,13 +42,13 @@ func (a *app) integrationTypes() *cobra.Command {
 					for _, t := range api.IntegrationTypes {
 						rows = append(rows, []string{t.Type, t.Doc})
 					}
-					p.Table([]print.Column{{Title: "type", Keep: true}, {Title: "what it does"}}, rows)
+					p.Table([]print.Column{{Title: "type", NoShrink: true}, {Title: "what it does"}}, rows)
 				})
 			}
-			if err := oneOf("type", args[0], integrationTypeNames()); err != nil {
+			if err := checkOneOf("type", args[0], integrationTypeNames()); err != nil {
 				return err
 			}
-			t, _ := api.IntegrationTypeOf(args[0])
+			t, _ := api.FindIntegrationType(args[0])
 			return a.out.Page(func(p *print.Page) {
 				var rows [][]string
 				for _, part := range []struct {
@@ -72,7 +72,7 @@ func (a *app) integrationTypes() *cobra.Command {
 				if t.FreeSecrets {
 					rows = append(rows, []string{"--secret HEADER", "text", "", "a header whose value is a secret, as Authorization"})
 				}
-				p.Table([]print.Column{{Title: "flag", Keep: true}, {Title: "kind"}, {Title: "need"}, {Title: "what it is"}}, rows)
+				p.Table([]print.Column{{Title: "flag", NoShrink: true}, {Title: "kind"}, {Title: "need"}, {Title: "what it is"}}, rows)
 			})
 		},
 	}
@@ -80,10 +80,10 @@ func (a *app) integrationTypes() *cobra.Command {
 
 func (a *app) integrationList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the integrations, without their secrets", Args: takes(0, 0), Long: "Lists the organization's integrations with what their last try came to.",
+		Use: "list", Short: "List the integrations, without their secrets", Args: requireArgs(0, 0), Long: "Lists the organization's integrations with what their last try came to.",
 		Example: "  service integration list\n  service integration list -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Integration], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Integration], error) {
 				return call(cmd.Context(), a, api.ListIntegrations, &p)
 			})
 			if err != nil {
@@ -92,10 +92,10 @@ func (a *app) integrationList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, r := range all.Data {
-					rows = append(rows, []string{r.Name, r.Type, yes(r.Enabled), orEmpty(r.LastStatus), momentOf(r.LastStatusAt), r.ID})
+					rows = append(rows, []string{r.Name, r.Type, yesNo(r.Enabled), orEmpty(r.LastStatus), formatTimePtr(r.LastStatusAt), r.ID})
 				}
-				p.Table([]print.Column{{Title: "name", Keep: true}, {Title: "type", Keep: true}, {Title: "enabled", Keep: true}, {Title: "last status"}, {Title: "at", Spare: true}, {Title: "id", Keep: true}}, rows)
-				a.none(p, len(rows), "There is no integration yet; `%s` makes one.", a.command("integration create TYPE"))
+				p.Table([]print.Column{{Title: "name", NoShrink: true}, {Title: "type", NoShrink: true}, {Title: "enabled", NoShrink: true}, {Title: "last status"}, {Title: "at", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				a.textIfEmpty(p, len(rows), "There is no integration yet; `%s` makes one.", a.commandLine("integration create TYPE"))
 			})
 		},
 	}
@@ -103,30 +103,30 @@ func (a *app) integrationList() *cobra.Command {
 
 func (a *app) printIntegration(r *api.Integration) error {
 	return a.out.Print(r, func(p *print.Page) {
-		fields := []print.Field{{Name: "name", Value: r.Name}, {Name: "type", Value: r.Type}, {Name: "enabled", Value: yes(r.Enabled)}}
-		for _, name := range sorted(r.Config) {
-			fields = append(fields, print.Field{Name: name, Value: settingText(r.Config[name])})
+		fields := []print.Field{{Name: "name", Value: r.Name}, {Name: "type", Value: r.Type}, {Name: "enabled", Value: yesNo(r.Enabled)}}
+		for _, name := range sortedKeys(r.Config) {
+			fields = append(fields, print.Field{Name: name, Value: formatSetting(r.Config[name])})
 		}
 		secrets := "none"
 		if len(r.SecretsSet) > 0 {
 			secrets = strings.Join(r.SecretsSet, ", ")
 		}
 		fields = append(fields, print.Field{Name: "secrets", Value: secrets})
-		if t, _ := api.IntegrationTypeOf(r.Type); t.Events == nil || len(t.Events) > 0 {
-			fields = append(fields, print.Field{Name: "events", Value: eventNames(r.Events)})
+		if t, _ := api.FindIntegrationType(r.Type); t.Events == nil || len(t.Events) > 0 {
+			fields = append(fields, print.Field{Name: "events", Value: formatEvents(r.Events)})
 		}
 		if r.SyncedAt != nil {
-			fields = append(fields, print.Field{Name: "synced", Value: momentOf(r.SyncedAt)})
+			fields = append(fields, print.Field{Name: "synced", Value: formatTimePtr(r.SyncedAt)})
 		}
 		if r.LastStatus != nil {
-			fields = append(fields, print.Field{Name: "last status", Value: *r.LastStatus + ", " + momentOf(r.LastStatusAt)})
+			fields = append(fields, print.Field{Name: "last status", Value: *r.LastStatus + ", " + formatTimePtr(r.LastStatusAt)})
 		}
 		p.Fields(append(fields, print.Field{Name: "id", Value: r.ID})...)
 	})
 }
 
-// settingText is a value of a config in words.
-func settingText(v any) string {
+// formatSetting is a value of a config in words.
+func formatSetting(v any) string {
 	switch v := v.(type) {
 	case []any:
 		var parts []string
@@ -136,7 +136,7 @@ func settingText(v any) string {
 		return strings.Join(parts, ", ")
 	case map[string]any:
 		var parts []string
-		for _, name := range sorted(v) {
+		for _, name := range sortedKeys(v) {
 			parts = append(parts, fmt.Sprintf("%s=%v", name, v[name]))
 		}
 		return strings.Join(parts, ", ")
@@ -146,7 +146,7 @@ func settingText(v any) string {
 
 func (a *app) integrationShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Show an integration, without its secrets", Args: takes(1, 1), Long: "Shows what an integration is made of; of its secrets only their names.",
+		Use: "show ID", Short: "Show an integration, without its secrets", Args: requireArgs(1, 1), Long: "Shows what an integration is made of; of its secrets only their names.",
 		Example: "  service integration show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.GetIntegration, &api.IntegrationInput{IntegrationID: args[0]})
@@ -163,19 +163,19 @@ type integrationFlags struct {
 	set, secret, secretFile, unset []string
 }
 
-func (f *integrationFlags) add(cmd *cobra.Command) {
+func (f *integrationFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "an entry, as project=OPS, a list as labels=a,b, one of a map as headers.X-Team=sec")
 	cmd.Flags().StringArrayVar(&f.secret, "secret", nil, "a secret by its name, as token; it is asked for, or a line of stdin each")
 	cmd.Flags().StringArrayVar(&f.secretFile, "secret-file", nil, "a secret from a file, as token=FILE")
 }
 
-// config is what --set says, of the kinds that the type wants.
-func (f *integrationFlags) config(t api.IntegrationType) (map[string]any, error) {
+// parseConfig is what --set says, of the kinds that the type wants.
+func (f *integrationFlags) parseConfig(t api.IntegrationType) (map[string]any, error) {
 	out := map[string]any{}
 	for _, one := range f.set {
 		name, text, ok := strings.Cut(one, "=")
 		if !ok {
-			return nil, advise(usage("--set %q names no value", one), "write it as NAME=VALUE")
+			return nil, withHint(usageError("--set %q names no value", one), "write it as NAME=VALUE")
 		}
 		name, inner, nested := strings.Cut(name, ".")
 		kind := ""
@@ -193,9 +193,9 @@ func (f *integrationFlags) config(t api.IntegrationType) (map[string]any, error)
 			pairs[inner] = text
 			out[name] = pairs
 		case nested:
-			return nil, usage("%s of %s has no parts", name, t.Type)
+			return nil, usageError("%s of %s has no parts", name, t.Type)
 		default:
-			out[name] = settingOf(kind, text)
+			out[name] = parseSetting(kind, text)
 		}
 	}
 	for _, name := range f.unset {
@@ -204,8 +204,8 @@ func (f *integrationFlags) config(t api.IntegrationType) (map[string]any, error)
 	return out, nil
 }
 
-// settingOf is a value as its kind wants it; what is none is sent as text, and refused there.
-func settingOf(kind, text string) any {
+// parseSetting is a value as its kind wants it; what is none is sent as text, and refused there.
+func parseSetting(kind, text string) any {
 	switch kind {
 	case "number":
 		if n, err := strconv.Atoi(text); err == nil {
@@ -231,13 +231,13 @@ func settingOf(kind, text string) any {
 const maxSecretFile = 64 << 10
 
 // secrets reads what --secret and --secret-file name.
-func (a *app) integrationSecrets(ctx context.Context, f *integrationFlags) (map[string]string, error) {
+func (a *app) readIntegrationSecrets(ctx context.Context, f *integrationFlags) (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range f.secret {
 		if name, _, given := strings.Cut(name, "="); given {
-			return nil, advise(usage("a secret on the command line can be read by others on this machine"), "leave `--secret %s` and give it on stdin, or use `--secret-file %s=FILE`", name, name)
+			return nil, withHint(usageError("a secret on the command line can be read by others on this machine"), "leave `--secret %s` and give it on stdin, or use `--secret-file %s=FILE`", name, name)
 		}
-		secret, err := a.password(ctx, a.ReadPassword == nil || !a.Interactive, name+": ")
+		secret, err := a.readPassword(ctx, a.ReadPassword == nil || !a.Interactive, name+": ")
 		if err != nil {
 			return nil, err
 		}
@@ -246,11 +246,11 @@ func (a *app) integrationSecrets(ctx context.Context, f *integrationFlags) (map[
 	for _, one := range f.secretFile {
 		name, path, ok := strings.Cut(one, "=")
 		if !ok {
-			return nil, advise(usage("--secret-file %q names no file", one), "write it as NAME=FILE")
+			return nil, withHint(usageError("--secret-file %q names no file", one), "write it as NAME=FILE")
 		}
 		info, err := os.Stat(path)
 		if err == nil && info.Size() > maxSecretFile {
-			err = usage("%s is longer than a secret", path)
+			err = usageError("%s is longer than a secret", path)
 		}
 		var b []byte
 		if err == nil {
@@ -269,24 +269,24 @@ func (a *app) integrationCreate() *cobra.Command {
 	var f integrationFlags
 	var paused bool
 	cmd := &cobra.Command{
-		Use: "create TYPE --name NAME", Short: "Make an integration", Args: takes(1, 1),
+		Use: "create TYPE --name NAME", Short: "Make an integration", Args: requireArgs(1, 1),
 		Long: `Makes an integration: slack, teams, jira, github, servicenow, s3, smtp or generic. What a type
 wants is listed by "service integration types TYPE". Secrets are asked for, read from stdin, a
 line each, or from files; they can't be read again.`,
 		Example: "  service integration create slack --name Chat --secret webhook_url --event report.ready\n  service integration create github --set repository=acme/ops --secret-file token=token.txt",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if err := oneOf("type", args[0], integrationTypeNames()); err != nil {
+			if err := checkOneOf("type", args[0], integrationTypeNames()); err != nil {
 				return err
 			}
-			t, _ := api.IntegrationTypeOf(args[0])
+			t, _ := api.FindIntegrationType(args[0])
 			in.Body.Type = t.Type
 			if in.Body.Name == "" {
 				in.Body.Name = t.Type
 			}
-			if in.Body.Config, err = f.config(t); err != nil {
+			if in.Body.Config, err = f.parseConfig(t); err != nil {
 				return err
 			}
-			if in.Body.Secrets, err = a.integrationSecrets(cmd.Context(), &f); err != nil {
+			if in.Body.Secrets, err = a.readIntegrationSecrets(cmd.Context(), &f); err != nil {
 				return err
 			}
 			if enabled := !paused; paused {
@@ -296,14 +296,14 @@ line each, or from files; they can't be read again.`,
 			if err != nil {
 				return err
 			}
-			a.say("Made the integration; `%s` tries it.", a.command("integration test "+made.ID))
+			a.printNotice("Made the integration; `%s` tries it.", a.commandLine("integration test "+made.ID))
 			return a.printIntegration(made)
 		},
 	}
 	cmd.Flags().StringVar(&in.Body.Name, "name", "", "what it is called (default: its type)")
 	cmd.Flags().StringSliceVar(&in.Body.Events, "event", nil, "tell it of this event; repeat for several (default: all that the type takes)")
 	cmd.Flags().BoolVar(&paused, "paused", false, "make it without starting it")
-	f.add(cmd)
+	f.register(cmd)
 	return cmd
 }
 
@@ -313,7 +313,7 @@ func (a *app) integrationUpdate() *cobra.Command {
 	var events []string
 	var enable, disable, all bool
 	cmd := &cobra.Command{
-		Use: "update ID", Short: "Change an integration, pause it, or let it go on", Args: takes(1, 1),
+		Use: "update ID", Short: "Change an integration, pause it, or let it go on", Args: requireArgs(1, 1),
 		Long:    "Changes what is named; what is left out stays, secrets too. --enable lets a paused one go on,\nwith what waits for it. Where the address changes, the secrets have to be given again.",
 		Example: "  service integration update ID --enable\n  service integration update ID --secret token\n  service integration update ID --set project=SEC --unset labels",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -321,15 +321,15 @@ func (a *app) integrationUpdate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t, _ := api.IntegrationTypeOf(was.Type)
+			t, _ := api.FindIntegrationType(was.Type)
 			in := &api.UpdateIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}}
 			if cmd.Flags().Changed("name") {
 				in.Body.Name = &name
 			}
-			if in.Body.Config, err = f.config(t); err != nil {
+			if in.Body.Config, err = f.parseConfig(t); err != nil {
 				return err
 			}
-			if in.Body.Secrets, err = a.integrationSecrets(cmd.Context(), &f); err != nil {
+			if in.Body.Secrets, err = a.readIntegrationSecrets(cmd.Context(), &f); err != nil {
 				return err
 			}
 			switch {
@@ -354,7 +354,7 @@ func (a *app) integrationUpdate() *cobra.Command {
 	cmd.Flags().BoolVar(&enable, "enable", false, "let it go on")
 	cmd.Flags().BoolVar(&disable, "disable", false, "pause it")
 	cmd.Flags().StringArrayVar(&f.unset, "unset", nil, "take an entry away, by its name")
-	f.add(cmd)
+	f.register(cmd)
 	cmd.MarkFlagsMutuallyExclusive("enable", "disable")
 	cmd.MarkFlagsMutuallyExclusive("event", "all-events")
 	return cmd
@@ -362,13 +362,13 @@ func (a *app) integrationUpdate() *cobra.Command {
 
 func (a *app) integrationDelete() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ID", Short: "Delete an integration; issues elsewhere stay", Args: takes(1, 1),
+		Use: "delete ID", Short: "Delete an integration; issues elsewhere stay", Args: requireArgs(1, 1),
 		Long: "Deletes an integration with its secrets, with what waits for it and which item is which\nissue. Issues and files elsewhere stay.", Example: "  service integration delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := call(cmd.Context(), a, api.DeleteIntegration, &api.IntegrationInput{IntegrationID: args[0]}); err != nil {
 				return err
 			}
-			a.say("Deleted the integration.")
+			a.printNotice("Deleted the integration.")
 			return nil
 		},
 	}
@@ -376,7 +376,7 @@ func (a *app) integrationDelete() *cobra.Command {
 
 func (a *app) integrationTest() *cobra.Command {
 	return &cobra.Command{
-		Use: "test ID", Short: "Try whether an integration works", Args: takes(1, 1),
+		Use: "test ID", Short: "Try whether an integration works", Args: requireArgs(1, 1),
 		Long:    "Signs in, and sends a test message or writes a test file where that is what it does. It may\ntake 20 seconds.",
 		Example: "  service integration test ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -385,11 +385,11 @@ func (a *app) integrationTest() *cobra.Command {
 				return err
 			}
 			if err := a.out.Print(got, func(p *print.Page) {
-				p.Fields(print.Field{Name: "works", Value: yes(got.OK)}, print.Field{Name: "found", Value: got.Message}, print.Field{Name: "took", Value: fmt.Sprintf("%d ms", got.DurationMS)})
+				p.Fields(print.Field{Name: "works", Value: yesNo(got.OK)}, print.Field{Name: "found", Value: got.Message}, print.Field{Name: "took", Value: fmt.Sprintf("%d ms", got.DurationMS)})
 			}); err != nil || got.OK {
 				return err
 			}
-			return advise(stopped("the integration does not work: %s", got.Message), "look at `%s`", a.command("integration show "+args[0]))
+			return withHint(runtimeError("the integration does not work: %s", got.Message), "look at `%s`", a.commandLine("integration show "+args[0]))
 		},
 	}
 }
@@ -398,10 +398,10 @@ func (a *app) integrationDeliveries() *cobra.Command {
 	var status string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "deliveries ID", Short: "List what was sent, newest first, with every attempt", Args: takes(1, 1),
+		Use: "deliveries ID", Short: "List what was sent, newest first, with every attempt", Args: requireArgs(1, 1),
 		Long: "Lists deliveries of the last 30 days; -o json has each attempt.", Example: "  service integration deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := collect(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
+			all, err := collectPages(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
 				return call(cmd.Context(), a, api.ListIntegrationDeliveries, &api.IntegrationDeliveriesInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}, Paging: p, Status: status})
 			})
 			if err != nil {

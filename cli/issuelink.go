@@ -9,11 +9,11 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-var linkStatuses = []string{"creating", "linked", "conflict", "failed", "gone", "dropped"}
+var issueLinkStatuses = []string{"creating", "linked", "conflict", "failed", "gone", "dropped"}
 
 func (a *app) integrationSync() *cobra.Command {
 	return &cobra.Command{
-		Use: "sync ID", Short: "Bring plan and issues together now", Args: takes(1, 1),
+		Use: "sync ID", Short: "Bring plan and issues together now", Args: requireArgs(1, 1),
 		Long:    "Makes issues of items that have none, carries changes over in both directions, and tells of\nwhat both sides changed. It also happens by itself, every few minutes while the daemon runs.",
 		Example: "  service integration sync ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -29,16 +29,16 @@ func (a *app) integrationSync() *cobra.Command {
 			}
 			switch {
 			case got.WaitsUntil != nil:
-				a.say("The other side asks to wait; the rest comes after %s.", momentOf(got.WaitsUntil))
+				a.printNotice("The other side asks to wait; the rest comes after %s.", formatTimePtr(got.WaitsUntil))
 			case got.Conflicts+got.Failed > 0:
-				a.say("`%s` tells which and why.", a.command("integration links "+args[0]))
+				a.printNotice("`%s` tells which and why.", a.commandLine("integration links "+args[0]))
 			}
 			return nil
 		},
 	}
 }
 
-func sideText(s *api.IssueSide) string {
+func formatIssueSide(s *api.IssueSide) string {
 	if s == nil {
 		return ""
 	}
@@ -52,50 +52,50 @@ func sideText(s *api.IssueSide) string {
 	return text
 }
 
-func (a *app) printLinks(all []api.IssueLink) error {
+func (a *app) printIssueLinks(all []api.IssueLink) error {
 	return a.out.Print(&api.List[api.IssueLink]{Data: all}, func(p *print.Page) {
 		var rows [][]string
 		for _, l := range all {
 			here := l.Here
-			rows = append(rows, []string{l.POAMCode, l.ControlCode, l.IssueKey, plain(l.Status), sideText(&here), sideText(l.There), orEmpty(l.Message), l.IssueURL, l.ID})
+			rows = append(rows, []string{l.POAMCode, l.ControlCode, l.IssueKey, humanize(l.Status), formatIssueSide(&here), formatIssueSide(l.There), orEmpty(l.Message), l.IssueURL, l.ID})
 		}
-		p.Table([]print.Column{{Title: "item", Keep: true}, {Title: "control"}, {Title: "issue", Keep: true}, {Title: "status", Keep: true}, {Title: "plan"}, {Title: "there"}, {Title: "what"}, {Title: "address", Spare: true}, {Title: "id", Keep: true, Spare: true}}, rows)
-		a.none(p, len(rows), "No item has an issue.")
+		p.Table([]print.Column{{Title: "item", NoShrink: true}, {Title: "control"}, {Title: "issue", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "plan"}, {Title: "there"}, {Title: "what"}, {Title: "address", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+		a.textIfEmpty(p, len(rows), "No item has an issue.")
 	})
 }
 
 func (a *app) integrationLinks() *cobra.Command {
 	var status string
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "links ID", Short: "List which item is which issue", Args: takes(1, 1),
+		Use: "links ID", Short: "List which item is which issue", Args: requireArgs(1, 1),
 		Long: "Lists items of plans with their issues: what each side says, and why they differ.", Example: "  service integration links ID --status conflict",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("status", status, linkStatuses); status != "" && err != nil {
+			if err := checkOneOf("status", status, issueLinkStatuses); status != "" && err != nil {
 				return err
 			}
-			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.IssueLink], error) {
+			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.IssueLink], error) {
 				return call(cmd.Context(), a, api.ListIssueLinks, &api.IssueLinksInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}, Paging: p, Status: status})
 			})
 			if err != nil {
 				return err
 			}
-			defer a.more(len(all.Data), all.Pagination)
-			return a.printLinks(all.Data)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
+			return a.printIssueLinks(all.Data)
 		},
 	}
 	cmd.Flags().StringVar(&status, "status", "", "only of this status: creating, linked, conflict, failed, gone or dropped")
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
 func (a *app) integrationResolve() *cobra.Command {
 	in := &api.ResolveIssueLinkInput{}
 	cmd := &cobra.Command{
-		Use: "resolve ID LINK --keep plan|issue", Short: "Say which side of a conflict holds", Args: takes(2, 2),
+		Use: "resolve ID LINK --keep plan|issue", Short: "Say which side of a conflict holds", Args: requireArgs(2, 2),
 		Long: "Where plan and issue both changed, says which of them holds; the other follows at once.", Example: "  service integration resolve ID LINK --keep plan",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("keep", in.Body.Keep, []string{"plan", "issue"}); err != nil {
+			if err := checkOneOf("keep", in.Body.Keep, []string{"plan", "issue"}); err != nil {
 				return err
 			}
 			in.IntegrationID, in.LinkID = args[0], args[1]
@@ -103,7 +103,7 @@ func (a *app) integrationResolve() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printLinks([]api.IssueLink{*l})
+			return a.printIssueLinks([]api.IssueLink{*l})
 		},
 	}
 	cmd.Flags().StringVar(&in.Body.Keep, "keep", "", "plan or issue")

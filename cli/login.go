@@ -24,10 +24,10 @@ type loginOptions struct {
 	passwordStdin, tokenStdin   bool
 }
 
-func (a *app) login() *cobra.Command {
+func (a *app) loginCommand() *cobra.Command {
 	var o loginOptions
 	cmd := &cobra.Command{
-		Use: "login [URL]", Short: "Sign in to a server", Args: takes(0, 1),
+		Use: "login [URL]", Short: "Sign in to a server", Args: requireArgs(0, 1),
 		Long: `Signs in to a server and makes it the one that commands use: all of them then work
 there as they do offline. Asks for e-mail address and password; or takes an API key
 (--token-stdin), or the link of an invitation, or one to set a new password (--link).
@@ -51,16 +51,16 @@ into a file that only you can read. Without URL it signs in again at the context
 	return cmd
 }
 
-// signedIn is what `service login` and `service use` print.
-type signedIn struct {
-	Context      string     `json:"context"`
-	Server       string     `json:"server"`
-	User         string     `json:"user"`
-	Organization *string    `json:"organization"`
-	Role         *api.Role  `json:"role"`
-	Credential   string     `json:"credential"`
-	ExpiresAt    *time.Time `json:"expires_at"`
-	KeptIn       string     `json:"kept_in"`
+// loginResult is what `service login` and `service use` print.
+type loginResult struct {
+	Context        string     `json:"context"`
+	Server         string     `json:"server"`
+	User           string     `json:"user"`
+	Organization   *string    `json:"organization"`
+	Role           *api.Role  `json:"role"`
+	Credential     string     `json:"credential"`
+	ExpiresAt      *time.Time `json:"expires_at"`
+	SecretLocation string     `json:"kept_in"`
 }
 
 func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error {
@@ -68,21 +68,21 @@ func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error 
 	if len(args) == 1 && o.link == "" && strings.Contains(args[0], "/link#") {
 		args, o.link = nil, args[0] // a link is pasted where an address is expected
 	}
-	token, err := a.loginToken(cmd, o)
+	token, err := a.readLoginKey(cmd, o)
 	if err != nil {
 		return err
 	}
-	c, link, err := a.loginContext(args, o)
+	c, link, err := a.buildLoginContext(args, o)
 	if err != nil {
 		return err
 	}
-	t := targetOf(&c)
+	t := targetFromContext(&c)
 	t.Organization = ""
 	var session string
 	if token != "" {
-		c.Credential, t.Token = contexts.Key, token
+		c.Credential, t.Token = contexts.APIKey, token
 	} else {
-		t.SessionChanged = func(token string, ends time.Time) {
+		t.OnSessionChange = func(token string, ends time.Time) {
 			ends = ends.UTC()
 			session, c.ExpiresAt = token, &ends
 		}
@@ -98,35 +98,35 @@ func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error 
 		err = a.signIn(ctx, &c, o)
 	}
 	if err != nil {
-		return explainLogin(err, link != "")
+		return explainLoginError(err, link != "")
 	}
 	if token == "" {
 		if token = session; token == "" {
-			return stopped("%s began no session; is it this program's server?", c.Server)
+			return runtimeError("%s began no session; is it this program's server?", c.Server)
 		}
 	}
-	role, err := a.settle(ctx, &c, a.orgWanted(cmd))
+	role, err := a.resolveUserAndOrganization(ctx, &c, a.requestedOrganization(cmd))
 	if err != nil {
-		return explainLogin(err, link != "")
+		return explainLoginError(err, link != "")
 	}
-	if err := a.keepContext(ctx, &c, token); err != nil {
+	if err := a.saveContext(ctx, &c, token); err != nil {
 		return err
 	}
-	out := signedIn{Context: c.Name, Server: c.Server, User: c.User, Role: role, Credential: string(c.Credential), ExpiresAt: c.ExpiresAt, KeptIn: string(c.KeptIn)}
+	out := loginResult{Context: c.Name, Server: c.Server, User: c.User, Role: role, Credential: string(c.Credential), ExpiresAt: c.ExpiresAt, SecretLocation: string(c.SecretLocation)}
 	if c.Organization != "" {
 		out.Organization = &c.Organization
 	}
-	return a.out.Print(out, func(p *print.Page) { a.signedInPage(p, &c, role) })
+	return a.out.Print(out, func(p *print.Page) { a.renderLogin(p, &c, role) })
 }
 
-func (a *app) signedInPage(p *print.Page, c *contexts.Context, role *api.Role) {
+func (a *app) renderLogin(p *print.Page, c *contexts.Context, role *api.Role) {
 	p.Text("Signed in to %s as %s.", c.Server, c.User)
-	until := momentOf(c.ExpiresAt)
+	until := formatTimePtr(c.ExpiresAt)
 	if until != "" && c.Credential == contexts.Session {
 		until += ", later with each use"
 	}
-	p.Fields(print.Field{Name: "context", Value: c.Name}, print.Field{Name: "organization", Value: organizationWith(c.Organization, role)},
-		print.Field{Name: "until", Value: until}, print.Field{Name: "secret kept", Value: keptWords[c.KeptIn]})
+	p.Fields(print.Field{Name: "context", Value: c.Name}, print.Field{Name: "organization", Value: formatOrganization(c.Organization, role)},
+		print.Field{Name: "until", Value: until}, print.Field{Name: "secret kept", Value: secretLocationNames[c.SecretLocation]})
 	if c.Organization == "" {
 		p.Text("You belong to no organization there yet; an owner or admin can invite you.")
 		return
@@ -134,26 +134,26 @@ func (a *app) signedInPage(p *print.Page, c *contexts.Context, role *api.Role) {
 	p.Text("Commands now work there; `service use local` goes back to the data folder of this machine.")
 }
 
-var keptWords = map[contexts.Keeper]string{contexts.InNone: "nowhere: signed out", contexts.InKeyring: "in the keyring of the system", contexts.InFile: "in a file that only you can read"}
+var secretLocationNames = map[contexts.SecretLocation]string{contexts.SecretNowhere: "nowhere: signed out", contexts.SecretInKeyring: "in the keyring of the system", contexts.SecretInFile: "in a file that only you can read"}
 
-func organizationWith(name string, role *api.Role) string {
+func formatOrganization(name string, role *api.Role) string {
 	if role == nil || *role == "" {
 		return name
 	}
 	return fmt.Sprintf("%s, as %s", name, *role)
 }
 
-// loginToken is the API key to sign in with, empty where it is not by key.
-func (a *app) loginToken(cmd *cobra.Command, o loginOptions) (string, error) {
+// readLoginKey is the API key to sign in with, empty where it is not by key.
+func (a *app) readLoginKey(cmd *cobra.Command, o loginOptions) (string, error) {
 	typed := cmd.Flags().Changed("token")
 	other := o.email != "" || o.passwordStdin || o.link != ""
 	switch {
 	case (typed || o.tokenStdin) && other, typed && o.tokenStdin:
-		return "", advise(usage("there is more than one way to sign in here"), "give a key, or a link, or an e-mail address")
+		return "", withHint(usageError("there is more than one way to sign in here"), "give a key, or a link, or an e-mail address")
 	case o.tokenStdin:
-		token, err := a.stdinLine("the API key")
+		token, err := a.readStdinLine("the API key")
 		if err == nil && !strings.HasPrefix(token, api.APIKeyPrefix) {
-			err = usage("what is on stdin is no API key: they begin with %s", api.APIKeyPrefix)
+			err = usageError("what is on stdin is no API key: they begin with %s", api.APIKeyPrefix)
 		}
 		return token, err
 	case other:
@@ -162,8 +162,8 @@ func (a *app) loginToken(cmd *cobra.Command, o loginOptions) (string, error) {
 	return a.flags.Token, nil
 }
 
-// loginContext is the context to be made: where, and what is known of the one before.
-func (a *app) loginContext(args []string, o loginOptions) (c contexts.Context, link string, err error) {
+// buildLoginContext is the context to be made: where, and what is known of the one before.
+func (a *app) buildLoginContext(args []string, o loginOptions) (c contexts.Context, link string, err error) {
 	address, link := "", strings.TrimSpace(o.link)
 	if before, after, ok := strings.Cut(link, "#"); ok {
 		address, link = strings.TrimSuffix(strings.TrimSuffix(before, "/"), "/link"), after
@@ -174,19 +174,19 @@ func (a *app) loginContext(args []string, o loginOptions) (c contexts.Context, l
 	case address != "":
 	case a.context != nil:
 		c, address = *a.context, a.context.Server
-	case a.lost != nil:
-		return c, "", a.lost
+	case a.targetErr != nil:
+		return c, "", a.targetErr
 	default:
 		address = a.flags.Server
 	}
 	if address == "" {
-		return c, "", advise(usage("which server?"), "`service login https://grc.acme.example`")
+		return c, "", withHint(usageError("which server?"), "`service login https://grc.acme.example`")
 	}
-	server, err := serverAddress(address)
+	server, err := parseServerAddress(address)
 	if err != nil {
 		return c, "", err
 	}
-	c.Server, c.Credential, c.KeptIn, c.ExpiresAt = server, contexts.Session, contexts.InNone, nil
+	c.Server, c.Credential, c.SecretLocation, c.ExpiresAt = server, contexts.Session, contexts.SecretNowhere, nil
 	if o.name != "" {
 		c.Name = o.name
 	}
@@ -198,7 +198,7 @@ func (a *app) loginContext(args []string, o loginOptions) (c contexts.Context, l
 		c.Name = u.Host
 	}
 	if err := contexts.CheckName(c.Name); err != nil {
-		return c, "", usage("%w", err)
+		return c, "", usageError("%w", err)
 	}
 	if a.flags.CA != "" {
 		if c.CA, err = filepath.Abs(a.flags.CA); err != nil {
@@ -206,13 +206,13 @@ func (a *app) loginContext(args []string, o loginOptions) (c contexts.Context, l
 		}
 	}
 	c.InsecureHTTP = a.flags.InsecureHTTP
-	return c, link, a.sameServer(&c)
+	return c, link, a.mergeExistingContext(&c)
 }
 
-// sameServer refuses to make a context of a name that another server has, and takes
+// mergeExistingContext refuses to make a context of a name that another server has, and takes
 // over what is known of the same one.
-func (a *app) sameServer(c *contexts.Context) error {
-	b, err := a.readBook()
+func (a *app) mergeExistingContext(c *contexts.Context) error {
+	b, err := a.readContexts()
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (a *app) sameServer(c *contexts.Context) error {
 		return nil
 	}
 	if old.Server != c.Server {
-		return advise(usage("the context %s is for %s", old.Name, old.Server), "give another name with --name, or remove that one with `service context delete %s`", quote(old.Name))
+		return withHint(usageError("the context %s is for %s", old.Name, old.Server), "give another name with --name, or remove that one with `service context delete %s`", shellQuote(old.Name))
 	}
 	c.Name, c.OrganizationID, c.User = old.Name, old.OrganizationID, old.User
 	if c.CA == "" {
@@ -230,9 +230,9 @@ func (a *app) sameServer(c *contexts.Context) error {
 	return nil
 }
 
-// serverAddress reads an address as people write it; without a scheme it is https, on
+// parseServerAddress reads an address as people write it; without a scheme it is https, on
 // this machine http.
-func serverAddress(s string) (string, error) {
+func parseServerAddress(s string) (string, error) {
 	s = strings.TrimRight(strings.TrimSpace(s), "/")
 	if !strings.Contains(s, "://") {
 		host, _, _ := strings.Cut(s, "/")
@@ -240,14 +240,14 @@ func serverAddress(s string) (string, error) {
 			host = h
 		}
 		scheme := "https://"
-		if client.Loopback(strings.Trim(host, "[]")) {
+		if client.IsLoopback(strings.Trim(host, "[]")) {
 			scheme = "http://"
 		}
 		s = scheme + s
 	}
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", usage("%q is no server address; write it as https://grc.acme.example", s)
+		return "", usageError("%q is no server address; write it as https://grc.acme.example", s)
 	}
 	u.Host = strings.ToLower(u.Host)
 	return u.String(), nil
@@ -259,17 +259,17 @@ func (a *app) signIn(ctx context.Context, c *contexts.Context, o loginOptions) e
 	in.Body.Email = o.email
 	if in.Body.Email == "" && o.passwordStdin {
 		if in.Body.Email = c.User; in.Body.Email == "" {
-			return advise(usage("with --password-stdin the e-mail address has to be given"), "as --email you@acme.example")
+			return withHint(usageError("with --password-stdin the e-mail address has to be given"), "as --email you@acme.example")
 		}
 	}
 	if in.Body.Email == "" {
-		email, err := a.ask("e-mail address", c.User)
+		email, err := a.promptLine("e-mail address", c.User)
 		if err != nil {
 			return err
 		}
 		in.Body.Email = email
 	}
-	password, err := a.password(ctx, o.passwordStdin, "password: ")
+	password, err := a.readPassword(ctx, o.passwordStdin, "password: ")
 	if err != nil {
 		return err
 	}
@@ -280,29 +280,29 @@ func (a *app) signIn(ctx context.Context, c *contexts.Context, o loginOptions) e
 
 // acceptLink tells what a link is for, asks for a password, and uses it.
 func (a *app) acceptLink(ctx context.Context, token string, o loginOptions) error {
-	look := &api.LinkInput{}
-	look.Body.Token = token
-	what, err := call(ctx, a, api.GetLink, look)
+	input := &api.LinkInput{}
+	input.Body.Token = token
+	link, err := call(ctx, a, api.GetLink, input)
 	if err != nil {
 		return err
 	}
-	prompt, purpose := "password: ", "a new password for "+what.Email
-	if what.Purpose == "invite" {
-		purpose = fmt.Sprintf("invitation of %s to %s, as %s", what.Email, orEmpty(what.Organization), orEmpty(what.Role))
+	prompt, purpose := "password: ", "a new password for "+link.Email
+	if link.Purpose == "invite" {
+		purpose = fmt.Sprintf("invitation of %s to %s, as %s", link.Email, orEmpty(link.Organization), orEmpty(link.Role))
 	}
-	a.progress.Say("%s; good until %s", purpose, moment(what.ExpiresAt))
-	if what.NeedsPassword {
+	a.progress.Notice("%s; good until %s", purpose, formatTime(link.ExpiresAt))
+	if link.NeedsPassword {
 		prompt = "new password, at least 12 characters: "
 	} else {
-		a.progress.Say("%s has an account already; sign in with its password", what.Email)
+		a.progress.Notice("%s has an account already; sign in with its password", link.Email)
 	}
 	in := &api.AcceptLinkInput{}
 	in.Body.Token, in.Body.Name = token, o.fullName
-	if in.Body.Password, err = a.password(ctx, o.passwordStdin, prompt); err != nil {
+	if in.Body.Password, err = a.readPassword(ctx, o.passwordStdin, prompt); err != nil {
 		return err
 	}
-	if what.NeedsPassword && !o.passwordStdin {
-		if err := a.again(ctx, in.Body.Password); err != nil {
+	if link.NeedsPassword && !o.passwordStdin {
+		if err := a.confirmPassword(ctx, in.Body.Password); err != nil {
 			return err
 		}
 	}
@@ -310,9 +310,9 @@ func (a *app) acceptLink(ctx context.Context, token string, o loginOptions) erro
 	return err
 }
 
-// explainLogin tells more of what stands in the way of signing in.
-func explainLogin(err error, byLink bool) error {
-	var f *failure
+// explainLoginError tells more of what stands in the way of signing in.
+func explainLoginError(err error, byLink bool) error {
+	var f *exitError
 	if errors.As(err, &f) {
 		return err
 	}
@@ -321,24 +321,24 @@ func explainLogin(err error, byLink bool) error {
 		if byLink {
 			hint = "nothing was changed here; who has set a password before signs in with `service login URL`"
 		}
-		return &failure{err: err, hint: hint}
+		return &exitError{err: err, hint: hint}
 	}
 	if errors.Is(err, client.ErrUnreachable) {
-		return &failure{err: err, hint: "nothing was changed here; see that the address is right and that the server runs"}
+		return &exitError{err: err, hint: "nothing was changed here; see that the address is right and that the server runs"}
 	}
 	return err
 }
 
-// orgWanted is the organization that flags or variables name.
-func (a *app) orgWanted(cmd *cobra.Command) string {
-	if cmd.Flags().Changed("org") || a.Env(variable("org")) != "" {
+// requestedOrganization is the organization that flags or variables name.
+func (a *app) requestedOrganization(cmd *cobra.Command) string {
+	if cmd.Flags().Changed("org") || a.Env(envName("org")) != "" {
 		return a.flags.Organization
 	}
 	return ""
 }
 
-// settle asks the server who signed in, chooses the organization, and notes both in c.
-func (a *app) settle(ctx context.Context, c *contexts.Context, wanted string) (*api.Role, error) {
+// resolveUserAndOrganization asks the server who signed in, chooses the organization, and notes both in c.
+func (a *app) resolveUserAndOrganization(ctx context.Context, c *contexts.Context, organization string) (*api.Role, error) {
 	me, err := call(ctx, a, api.GetMe, &api.None{})
 	if err != nil {
 		return nil, err
@@ -348,20 +348,20 @@ func (a *app) settle(ctx context.Context, c *contexts.Context, wanted string) (*
 	}
 	role, had := me.Role, c.OrganizationID
 	c.OrganizationID, c.Organization = orEmpty(me.OrganizationID), orEmpty(me.Organization)
-	if wanted == "" && (had == "" || had == c.OrganizationID || c.Credential == contexts.Key) {
+	if organization == "" && (had == "" || had == c.OrganizationID || c.Credential == contexts.APIKey) {
 		return role, nil
 	}
-	mine, err := a.engine.Mine(ctx)
+	mine, err := a.engine.MyOrganizations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if wanted == "" { // as before, where it is still one of theirs
-		wanted = had
-		if _, err := client.OrganizationNamed(mine, had); err != nil {
+	if organization == "" { // as before, where it is still one of theirs
+		organization = had
+		if _, err := client.FindOrganization(mine, had); err != nil {
 			return role, nil
 		}
 	}
-	one, err := client.OrganizationNamed(mine, wanted)
+	one, err := client.FindOrganization(mine, organization)
 	if err != nil {
 		return nil, err
 	}
@@ -372,27 +372,27 @@ func (a *app) settle(ctx context.Context, c *contexts.Context, wanted string) (*
 	return &one.Role, nil
 }
 
-// keepContext keeps a context with its secret and makes it the current one. A session
+// saveContext keeps a context with its secret and makes it the current one. A session
 // that it had before ends.
-func (a *app) keepContext(ctx context.Context, c *contexts.Context, secret string) error {
-	b, err := a.readBook()
+func (a *app) saveContext(ctx context.Context, c *contexts.Context, secret string) error {
+	b, err := a.readContexts()
 	if err != nil {
 		return err
 	}
 	if old := b.Find(c.Name); old != nil {
 		if old.User != c.User && old.User != "" {
-			a.say("the context %s was for %s; it is for %s now", c.Name, old.User, c.User)
+			a.printNotice("the context %s was for %s; it is for %s now", c.Name, old.User, c.User)
 		}
-		if err := a.signOff(ctx, old); err != nil {
-			a.progress.Say("the session of before could not be ended: %v", err)
+		if err := a.endSession(ctx, old); err != nil {
+			a.progress.Notice("the session of before could not be ended: %v", err)
 		}
 	}
-	return a.changeBook(func(b *contexts.Book) error {
+	return a.changeContexts(func(b *contexts.Config) error {
 		if old := b.Find(c.Name); old != nil {
-			c.KeptIn = old.KeptIn
+			c.SecretLocation = old.SecretLocation
 		}
 		kept := b.Put(*c)
-		if err := a.book().Keep(kept, secret); err != nil {
+		if err := a.contextStore().SaveSecret(kept, secret); err != nil {
 			return err
 		}
 		b.Current, *c = kept.Name, *kept

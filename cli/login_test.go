@@ -66,7 +66,7 @@ type desk struct {
 	*testing.T
 	home  string
 	env   map[string]string
-	ring  contexts.Ring
+	ring  contexts.Keyring
 	typed []string
 }
 
@@ -87,12 +87,12 @@ func (d *desk) runs(code int, stdin string, args []string, says ...string) resul
 			if t.Server == "" {
 				return nil, nil, errors.New("the data folder was asked")
 			}
-			c, err := client.New(client.Options{BaseURL: t.Server, Token: t.Token, Session: t.Session, SessionChanged: t.SessionChanged, PlainHTTP: t.InsecureHTTP, Organization: t.Organization})
+			c, err := client.New(client.Options{BaseURL: t.Server, Token: t.Token, Session: t.Session, SessionChanged: t.OnSessionChange, PlainHTTP: t.InsecureHTTP, Organization: t.Organization})
 			return c, func() error { return nil }, err
 		},
 		ReadPassword: d.answer(), Keyring: d.ring, Interactive: true,
 		Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &locked{w: &errOut, mu: &lock}, Env: func(k string) string { return d.env[k] },
-		Version: "1.2.3", Clock: time.Now, StateDir: filepath.Join(d.home, "state"), Example: harbor.Evidence(),
+		Version: "1.2.3", Clock: time.Now, StateDir: filepath.Join(d.home, "state"), DemoEvidence: harbor.Evidence(),
 	})
 	lock.Lock()
 	defer lock.Unlock()

@@ -8,30 +8,30 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) logout() *cobra.Command {
+func (a *app) logoutCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout [NAME]", Short: "Sign out of a server", Args: takes(0, 1), ValidArgsFunction: a.completeContexts(),
+		Use: "logout [NAME]", Short: "Sign out of a server", Args: requireArgs(0, 1), ValidArgsFunction: a.completeContexts(),
 		Long: `Ends the session of a context on its server and forgets its secret here. The context
 stays; ` + "`service login`" + ` signs in again. An API key is only forgotten here: it stays good
 until ` + "`service key revoke`" + `.`,
 		Example: "  service logout\n  service logout work",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.contextNamed(args)
+			c, err := a.findContext(args)
 			if err != nil {
 				return err
 			}
 			if !c.SignedIn() {
-				return a.out.Print(shown(c, ""), func(p *print.Page) { p.Text("You are signed out of %s already.", c.Name) })
+				return a.out.Print(newContextView(c, ""), func(p *print.Page) { p.Text("You are signed out of %s already.", c.Name) })
 			}
-			if err := a.signOff(cmd.Context(), c); err != nil {
-				a.say("the session could not be ended on the server, where it ends by itself within hours: %v", err)
+			if err := a.endSession(cmd.Context(), c); err != nil {
+				a.printNotice("the session could not be ended on the server, where it ends by itself within hours: %v", err)
 			}
-			if err := a.forget(c); err != nil {
+			if err := a.removeSecret(c); err != nil {
 				return err
 			}
-			return a.out.Print(shown(c, ""), func(p *print.Page) {
+			return a.out.Print(newContextView(c, ""), func(p *print.Page) {
 				p.Text("Signed out of %s.", c.Name)
-				if c.Credential == contexts.Key {
+				if c.Credential == contexts.APIKey {
 					p.Text("The API key is forgotten here but still good; `service key revoke` ends it.")
 				}
 			})
@@ -39,14 +39,14 @@ until ` + "`service key revoke`" + `.`,
 	}
 }
 
-// forget removes a context's secret.
-func (a *app) forget(c *contexts.Context) error {
-	return a.changeBook(func(b *contexts.Book) error {
+// removeSecret removes a context's secret.
+func (a *app) removeSecret(c *contexts.Context) error {
+	return a.changeContexts(func(b *contexts.Config) error {
 		have := b.Find(c.Name)
 		if have == nil {
 			return nil
 		}
-		err := a.book().Forget(have)
+		err := a.contextStore().DeleteSecret(have)
 		*c = *have
 		return err
 	})
@@ -55,25 +55,25 @@ func (a *app) forget(c *contexts.Context) error {
 func (a *app) passwordCommand() *cobra.Command {
 	var fromStdin bool
 	cmd := &cobra.Command{
-		Use: "password", Short: "Change your password on the server", Args: takes(0, 0),
+		Use: "password", Short: "Change your password on the server", Args: requireArgs(0, 0),
 		Long: `Changes the password you sign in with, of at least 12 characters. All other sessions
 of yours end. With --password-stdin, the first line of stdin is the password until
 now, the second the new one.`,
 		Example: "  service password",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.remote("a password"); err != nil {
+			if err := a.requireServer("a password"); err != nil {
 				return err
 			}
 			in := &api.ChangePasswordInput{}
 			var err error
-			if in.Body.Current, err = a.password(cmd.Context(), fromStdin, "password until now: "); err != nil {
+			if in.Body.Current, err = a.readPassword(cmd.Context(), fromStdin, "password until now: "); err != nil {
 				return err
 			}
-			if in.Body.New, err = a.password(cmd.Context(), fromStdin, "new password, at least 12 characters: "); err != nil {
+			if in.Body.New, err = a.readPassword(cmd.Context(), fromStdin, "new password, at least 12 characters: "); err != nil {
 				return err
 			}
 			if !fromStdin {
-				if err := a.again(cmd.Context(), in.Body.New); err != nil {
+				if err := a.confirmPassword(cmd.Context(), in.Body.New); err != nil {
 					return err
 				}
 			}

@@ -12,71 +12,71 @@ import (
 )
 
 var maturityVersions = deliverable[api.MaturityVersion]{
-	gate: api.GateMaturity, list: api.ListMaturity, make: api.DraftMaturity,
+	gate: api.GateMaturity, listOp: api.ListMaturity, draftOp: api.DraftMaturity,
 	submit: func(ctx context.Context, a *app, id string) (*api.MaturityVersion, error) {
 		return call(ctx, a, api.SubmitMaturity, &api.MaturityInput{MaturityVersionID: id})
 	},
 	regenerate: func(ctx context.Context, a *app, id string) (*api.MaturityVersion, error) {
 		return call(ctx, a, api.RegenerateMaturity, &api.MaturityInput{MaturityVersionID: id})
 	},
-	head: func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	header: func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 }
 
-func (a *app) maturity() *cobra.Command {
+func (a *app) maturityCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "maturity", Short: "The maturity assessment: how well controls are done, from 0 to 5",
 		Long: `The maturity assessment rates each control from 0 (not performed) to 5 (continuously
 improving) by what the evidence shows, with the reasons and what the next level asks.`,
 		Example: "  service maturity summary\n  service maturity list --below-target\n  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n  service maturity approve",
-	}, append([]*cobra.Command{a.maturityShow(), a.maturityExplain(), a.maturityList(), a.maturityEdit(), a.maturitySummary(), maturitySheet.importing(a)}, maturityVersions.commands(a)...)...)
+	}, append([]*cobra.Command{a.maturityShow(), a.maturityExplain(), a.maturityList(), a.maturityEdit(), a.maturitySummary(), maturityWorkbook.importCommand(a)}, maturityVersions.commands(a)...)...)
 }
 
-func (a *app) scores(ctx context.Context, in api.MaturityScoresInput, l limits) (*api.List[api.MaturityScore], error) {
-	return collect(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.MaturityScore], error) {
+func (a *app) listScores(ctx context.Context, in api.MaturityScoresInput, l listFlags) (*api.List[api.MaturityScore], error) {
+	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.MaturityScore], error) {
 		in.Paging = p
 		return call(ctx, a, api.ListMaturityScores, &in)
 	})
 }
 
-func (a *app) score(ctx context.Context, ref string) (*api.MaturityScore, error) {
-	if uuid.MatchString(ref) {
+func (a *app) findScore(ctx context.Context, ref string) (*api.MaturityScore, error) {
+	if uuidPattern.MatchString(ref) {
 		return call(ctx, a, api.GetMaturityScore, &api.MaturityScoreInput{MaturityScoreID: ref})
 	}
-	id, err := maturityVersions.newestID(ctx, a)
+	id, err := maturityVersions.fetchNewestID(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, ControlCode: ref}
-	l, err := a.scores(ctx, in, limits{})
+	l, err := a.listScores(ctx, in, listFlags{})
 	if err == nil && len(l.Data) == 0 {
 		in.ControlCode = "" // all, for what may have been meant
-		l, err = a.scores(ctx, in, limits{})
+		l, err = a.listScores(ctx, in, listFlags{})
 	}
 	if err != nil {
 		return nil, err
 	}
-	return one(ref, "score", l.Data, func(s *api.MaturityScore) *api.Item { return &s.Item }, func(s *api.MaturityScore) string { return s.Rationale })
+	return findItem(ref, "score", l.Data, func(s *api.MaturityScore) *api.Item { return &s.Item }, func(s *api.MaturityScore) string { return s.Rationale })
 }
 
 func (a *app) maturityShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [CONTROL|SCORE]", Short: "Show the newest version, or one score with its evidence", Args: takes(0, 1),
+		Use: "show [CONTROL|SCORE]", Short: "Show the newest version, or one score with its evidence", Args: requireArgs(0, 1),
 		Long:              "Shows the newest version with its means by domain; with a control's code, that\ncontrol's score in full.",
 		Example:           "  service maturity show\n  service maturity show IAC-06",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				s, err := a.score(cmd.Context(), args[0])
+				s, err := a.findScore(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
-				talk, err := a.talk(cmd.Context(), s.AssessmentID, api.GateMaturity, ofItem(s.ControlCode))
+				talk, err := a.fetchCommentSection(cmd.Context(), s.AssessmentID, api.GateMaturity, matchItem(s.ControlCode))
 				if err != nil {
 					return err
 				}
-				return a.out.Print(s, func(p *print.Page) { scorePage(p, s); talk(p) })
+				return a.out.Print(s, func(p *print.Page) { renderScore(p, s); talk(p) })
 			}
-			v, err := maturityVersions.newest(cmd.Context(), a)
+			v, err := maturityVersions.fetchNewest(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -84,42 +84,42 @@ func (a *app) maturityShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			talk, err := a.talk(cmd.Context(), v.AssessmentID, api.GateMaturity, ofWhole)
+			talk, err := a.fetchCommentSection(cmd.Context(), v.AssessmentID, api.GateMaturity, isOnDeliverable)
 			if err != nil {
 				return err
 			}
 			return a.out.Print(v, func(p *print.Page) {
-				heading(p, api.GateMaturity, &v.DeliverableVersion)
+				renderVersionHeader(p, api.GateMaturity, &v.DeliverableVersion)
 				p.Blank()
-				domainTable(p, s)
+				renderDomainTable(p, s)
 				talk(p)
-				a.next(p, api.GateMaturity, v.Status)
+				a.renderVersionActions(p, api.GateMaturity, v.Status)
 			})
 		},
 	}
 }
 
-func level(n int) string {
+func formatLevel(n int) string {
 	if n < 0 || n >= len(api.LevelNames) {
 		return strconv.Itoa(n)
 	}
 	return fmt.Sprintf("%d (%s)", n, api.LevelNames[n])
 }
 
-func scorePage(p *print.Page, s *api.MaturityScore) {
+func renderScore(p *print.Page, s *api.MaturityScore) {
 	previous := ""
 	if s.PreviousLevel != nil {
-		previous = level(*s.PreviousLevel)
+		previous = formatLevel(*s.PreviousLevel)
 	}
-	item(p, &s.Item,
-		print.Field{Name: "level", Value: level(s.Level)}, print.Field{Name: "target", Value: level(s.TargetLevel)}, print.Field{Name: "before", Value: previous},
-		print.Field{Name: "assessed", Value: yes(s.Assessed)}, print.Field{Name: "reason", Value: s.Rationale},
+	renderItem(p, &s.Item,
+		print.Field{Name: "level", Value: formatLevel(s.Level)}, print.Field{Name: "target", Value: formatLevel(s.TargetLevel)}, print.Field{Name: "before", Value: previous},
+		print.Field{Name: "assessed", Value: yesNo(s.Assessed)}, print.Field{Name: "reason", Value: s.Rationale},
 		print.Field{Name: "this level asks", Value: s.Criteria}, print.Field{Name: "the next asks", Value: s.NextCriteria},
-		print.Field{Name: "note", Value: orEmpty(s.Note)}, print.Field{Name: "confidence", Value: print.Confidence(s.Confidence, s.Overruled())})
-	evidence(p, s.Evidence)
+		print.Field{Name: "note", Value: orEmpty(s.Note)}, print.Field{Name: "confidence", Value: print.FormatConfidence(s.Confidence, s.IsOverruled())})
+	renderEvidence(p, s.Evidence)
 }
 
-func domainTable(p *print.Page, s *api.MaturitySummary) {
+func renderDomainTable(p *print.Page, s *api.MaturitySummary) {
 	var rows [][]string
 	for _, d := range append(s.Domains, s.Overall) {
 		code := d.DomainCode
@@ -130,20 +130,20 @@ func domainTable(p *print.Page, s *api.MaturitySummary) {
 		if d.Minimum != nil {
 			lowest = strconv.Itoa(*d.Minimum)
 		}
-		rows = append(rows, []string{code, d.DomainName, fmt.Sprintf("%d of %d", d.Assessed, d.Controls), figure(d.Mean), figure(d.WeightedMean), lowest, figure(d.TargetMean)})
+		rows = append(rows, []string{code, d.DomainName, fmt.Sprintf("%d of %d", d.Assessed, d.Controls), formatScore(d.Mean), formatScore(d.WeightedMean), lowest, formatScore(d.TargetMean)})
 	}
-	p.Table([]print.Column{{Title: "domain", Keep: true}, {Title: "name"}, {Title: "assessed", Right: true}, {Title: "mean", Right: true}, {Title: "weighted", Right: true}, {Title: "lowest", Right: true}, {Title: "target", Right: true}}, rows)
+	p.Table([]print.Column{{Title: "domain", NoShrink: true}, {Title: "name"}, {Title: "assessed", AlignRight: true}, {Title: "mean", AlignRight: true}, {Title: "weighted", AlignRight: true}, {Title: "lowest", AlignRight: true}, {Title: "target", AlignRight: true}}, rows)
 }
 
 func (a *app) maturityList() *cobra.Command {
 	var in api.MaturityScoresInput
 	var below bool
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"scores", "items"}, Short: "List the scores", Args: takes(0, 0),
+		Use: "list", Aliases: []string{"scores", "items"}, Short: "List the scores", Args: requireArgs(0, 0),
 		Long: "Lists the scores of the newest version, one line per control.", Example: "  service maturity list --below-target\n  service maturity list --domain IAC -o csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := maturityVersions.newestID(cmd.Context(), a)
+			id, err := maturityVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -151,11 +151,11 @@ func (a *app) maturityList() *cobra.Command {
 			if below {
 				in.BelowTarget = "true"
 			}
-			all, err := a.scores(cmd.Context(), in, l)
+			all, err := a.listScores(cmd.Context(), in, l)
 			if err != nil {
-				return a.noName(err)
+				return a.withFilterHint(err)
 			}
-			defer a.more(len(all.Data), all.Pagination)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, s := range all.Data {
@@ -165,8 +165,8 @@ func (a *app) maturityList() *cobra.Command {
 					}
 					rows = append(rows, []string{s.ControlCode, s.ControlTitle, lvl, strconv.Itoa(s.TargetLevel), fmt.Sprint(len(s.Evidence)), s.Rationale})
 				}
-				p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "level", Right: true}, {Title: "target", Right: true}, {Title: "quotes", Right: true, Spare: true}, {Title: "reason", Spare: true}}, rows)
-				a.none(p, len(rows), "No score is like that.")
+				p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "title"}, {Title: "level", AlignRight: true}, {Title: "target", AlignRight: true}, {Title: "quotes", AlignRight: true, Optional: true}, {Title: "reason", Optional: true}}, rows)
+				a.textIfEmpty(p, len(rows), "No score is like that.")
 			})
 		},
 	}
@@ -174,7 +174,7 @@ func (a *app) maturityList() *cobra.Command {
 	cmd.Flags().BoolVar(&below, "below-target", false, "only scores below their target")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only with these words")
 	cmd.Flags().StringVar(&in.Sort, "sort", "", "the order, as level,control_code; an unknown name is told the known ones")
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
@@ -183,27 +183,27 @@ func (a *app) maturityEdit() *cobra.Command {
 	var lvl, target int
 	var rationale, note string
 	cmd := &cobra.Command{
-		Use: "edit CONTROL|SCORE", Short: "Change a score", Args: takes(1, 1),
+		Use: "edit CONTROL|SCORE", Short: "Change a score", Args: requireArgs(1, 1),
 		Long:              "Changes a level, its target, the reason or the note. A regeneration keeps what\npeople set.",
 		Example:           "  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n  service maturity edit IAC-06 --target 4",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := anyChanged(cmd); err != nil {
+			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
-			was, err := a.score(cmd.Context(), args[0])
+			was, err := a.findScore(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			in := api.UpdateMaturityScoreInput{MaturityScoreInput: api.MaturityScoreInput{MaturityScoreID: was.ID}, Match: revision(was.Revision)}
-			in.Body.Level, in.Body.TargetLevel = given(cmd, "level", lvl), given(cmd, "target", target)
-			in.Body.Rationale, in.Body.Note = given(cmd, "rationale", rationale), optional(cmd, "note", note)
+			in := api.UpdateMaturityScoreInput{MaturityScoreInput: api.MaturityScoreInput{MaturityScoreID: was.ID}, Match: matchRevision(was.Revision)}
+			in.Body.Level, in.Body.TargetLevel = flagIfChanged(cmd, "level", lvl), flagIfChanged(cmd, "target", target)
+			in.Body.Rationale, in.Body.Note = flagIfChanged(cmd, "rationale", rationale), optionalFlag(cmd, "note", note)
 			in.Body.Reset = reset
 			s, err := call(cmd.Context(), a, api.UpdateMaturityScore, &in)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(s, func(p *print.Page) { scorePage(p, s) })
+			return a.out.Print(s, func(p *print.Page) { renderScore(p, s) })
 		},
 	}
 	cmd.Flags().IntVar(&lvl, "level", 0, "the level, 0 to 5")
@@ -216,10 +216,10 @@ func (a *app) maturityEdit() *cobra.Command {
 
 func (a *app) maturitySummary() *cobra.Command {
 	return &cobra.Command{
-		Use: "summary", Short: "Summarise the newest version by domain", Args: takes(0, 0),
+		Use: "summary", Short: "Summarise the newest version by domain", Args: requireArgs(0, 0),
 		Long: "Shows means, the lowest level and the target by domain, over controls that there\nwas evidence to rate.", Example: "  service maturity summary\n  service maturity summary --jq .overall.mean",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := maturityVersions.newestID(cmd.Context(), a)
+			id, err := maturityVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -228,14 +228,14 @@ func (a *app) maturitySummary() *cobra.Command {
 				return err
 			}
 			return a.out.Print(s, func(p *print.Page) {
-				domainTable(p, s)
+				renderDomainTable(p, s)
 				p.Blank()
-				for _, l := range sorted(s.ByLevel) {
-					of := plain(l)
+				for _, l := range sortedKeys(s.ByLevel) {
+					of := humanize(l)
 					if n, err := strconv.Atoi(l); err == nil {
-						of = "level " + level(n)
+						of = "level " + formatLevel(n)
 					}
-					p.Text("%s: %s", of, count(s.ByLevel[l], "control", "controls"))
+					p.Text("%s: %s", of, pluralize(s.ByLevel[l], "control", "controls"))
 				}
 				p.Text("%s", s.Formula)
 			})

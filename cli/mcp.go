@@ -12,7 +12,7 @@ import (
 func (a *app) mcpCommand() *cobra.Command {
 	var write bool
 	var only []string
-	cmd := &cobra.Command{Use: "mcp", Short: "Serve operations as tools to an AI assistant (MCP)", Args: takes(0, 0),
+	cmd := &cobra.Command{Use: "mcp", Short: "Serve operations as tools to an AI assistant (MCP)", Args: requireArgs(0, 0),
 		Long: `Serves the operations that you may use to a program that speaks the Model Context
 Protocol, over stdin and stdout, until the input ends. It is started by that program, not
 by hand. Without --write nothing can be changed. Approvals, credentials and people are
@@ -21,7 +21,7 @@ never served: a person decides.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, p := range only {
 				if _, err := path.Match(p, ""); err != nil {
-					return usage("--only %q is no pattern: %w", p, err)
+					return usageError("--only %q is no pattern: %w", p, err)
 				}
 			}
 			ctx := cmd.Context()
@@ -29,10 +29,10 @@ never served: a person decides.`,
 			if err != nil {
 				return err
 			}
-			if err := a.inOrganization(ctx, me); err != nil {
+			if err := a.applyOrganizationOverride(ctx, me); err != nil {
 				return err
 			}
-			return mcp.Serve(ctx, mcp.Options{Client: a.engine, In: a.Stdin, Out: a.Stdout, Write: write, Only: only, May: me.Permissions, Version: a.Version})
+			return mcp.Serve(ctx, mcp.Options{Client: a.engine, In: a.Stdin, Out: a.Stdout, AllowWrites: write, ToolPatterns: only, Permissions: me.Permissions, Version: a.Version})
 		}}
 	cmd.Flags().BoolVar(&write, "write", false, "serve operations that change something, too")
 	cmd.Flags().StringArrayVar(&only, "only", nil, "serve only tools whose name is like this, as 'list-*'; repeat for several")

@@ -12,7 +12,7 @@ import (
 
 var roles = []api.Role{api.RoleOwner, api.RoleAdmin, api.RoleMember, api.RoleViewer}
 
-func (a *app) member() *cobra.Command {
+func (a *app) memberCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "member", Short: "The people of an organization, and their roles",
 		Long: `Members belong to the organization that commands act in. A viewer reads; a member also
@@ -22,8 +22,8 @@ and keys; an owner also deletes assessments and makes owners.`,
 	}, a.memberList(), a.memberInvite(), a.memberUpdate(), a.memberRemove())
 }
 
-// here is the organization commands act in, as a path names it.
-func (a *app) here(ctx context.Context) (api.OrgInput, error) {
+// currentOrganization is the organization commands act in, as a path names it.
+func (a *app) currentOrganization(ctx context.Context) (api.OrgInput, error) {
 	c, err := a.connect(ctx)
 	if err != nil {
 		return api.OrgInput{}, err
@@ -32,12 +32,12 @@ func (a *app) here(ctx context.Context) (api.OrgInput, error) {
 	return api.OrgInput{OrgID: id}, err
 }
 
-func (a *app) members(ctx context.Context, in api.OrgMembersInput, l limits) (*api.List[api.Member], error) {
+func (a *app) listMembers(ctx context.Context, in api.OrgMembersInput, l listFlags) (*api.List[api.Member], error) {
 	var err error
-	if in.OrgInput, err = a.here(ctx); err != nil {
+	if in.OrgInput, err = a.currentOrganization(ctx); err != nil {
 		return nil, err
 	}
-	return collect(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Member], error) {
+	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Member], error) {
 		in.Paging = p
 		return call(ctx, a, api.ListMembers, &in)
 	})
@@ -46,29 +46,29 @@ func (a *app) members(ctx context.Context, in api.OrgMembersInput, l limits) (*a
 func (a *app) memberList() *cobra.Command {
 	var in api.OrgMembersInput
 	var role string
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the members", Args: takes(0, 0), Long: "Lists the organization's members by e-mail address, and who was invited.", Example: "  service member list\n  service member list --status invited",
+		Use: "list", Short: "List the members", Args: requireArgs(0, 0), Long: "Lists the organization's members by e-mail address, and who was invited.", Example: "  service member list\n  service member list --status invited",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("role", role, roles); err != nil {
+			if err := checkOneOf("role", role, roles); err != nil {
 				return err
 			}
-			if err := oneOf("status", in.Status, []string{"invited", "active", "suspended"}); err != nil {
+			if err := checkOneOf("status", in.Status, []string{"invited", "active", "suspended"}); err != nil {
 				return err
 			}
 			in.Role = api.Role(role)
-			all, err := a.members(cmd.Context(), in, l)
+			all, err := a.listMembers(cmd.Context(), in, l)
 			if err != nil {
 				return err
 			}
-			defer a.more(len(all.Data), all.Pagination)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, m := range all.Data {
-					rows = append(rows, []string{m.Email, m.Name, string(m.Role), m.Status, day(m.CreatedAt), m.ID})
+					rows = append(rows, []string{m.Email, m.Name, string(m.Role), m.Status, formatDay(m.CreatedAt), m.ID})
 				}
-				p.Table([]print.Column{{Title: "e-mail", Keep: true}, {Title: "name"}, {Title: "role", Keep: true}, {Title: "status", Keep: true}, {Title: "since", Spare: true}, {Title: "id", Keep: true, Spare: true}}, rows)
-				a.none(p, len(rows), "No member is like that.")
+				p.Table([]print.Column{{Title: "e-mail", NoShrink: true}, {Title: "name"}, {Title: "role", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "since", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+				a.textIfEmpty(p, len(rows), "No member is like that.")
 			})
 		},
 	}
@@ -76,23 +76,23 @@ func (a *app) memberList() *cobra.Command {
 	f.StringVar(&role, "role", "", "only owners, admins, members or viewers: owner, admin, member or viewer")
 	f.StringVar(&in.Status, "status", "", "only invited, active or suspended ones")
 	f.StringVar(&in.Q, "query", "", "only with this in the e-mail address or name")
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
 func (a *app) memberInvite() *cobra.Command {
 	var role string
 	cmd := &cobra.Command{
-		Use: "invite EMAIL", Short: "Invite a person; prints the one-time link to send them", Args: takes(1, 1),
+		Use: "invite EMAIL", Short: "Invite a person; prints the one-time link to send them", Args: requireArgs(1, 1),
 		Long: `Invites a person into the organization and prints a link, good once and for a week. It
 is shown this once: send it to them in a way nobody else reads. They open it in a browser,
 or run ` + "`service login --link LINK`" + `. Inviting again makes a new link and ends the old one.`,
 		Example: "  service member invite bo@acme.example --role admin\n  service member invite bo@acme.example --jq .invite_token",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("role", role, roles); err != nil {
+			if err := checkOneOf("role", role, roles); err != nil {
 				return err
 			}
-			org, err := a.here(cmd.Context())
+			org, err := a.currentOrganization(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -106,8 +106,8 @@ or run ` + "`service login --link LINK`" + `. Inviting again makes a new link an
 				if made.Emailed {
 					p.Text("A mail with the link is on its way to %s.", made.Email)
 				}
-				p.Text("%s is invited, as %s. The link is good once, until %s, and shown this once:", made.Email, made.Role, moment(made.InviteExpiresAt))
-				a.linkLine(p, made.InvitePath)
+				p.Text("%s is invited, as %s. The link is good once, until %s, and shown this once:", made.Email, made.Role, formatTime(made.InviteExpiresAt))
+				a.renderOneTimeLink(p, made.InvitePath)
 			})
 		},
 	}
@@ -115,35 +115,35 @@ or run ` + "`service login --link LINK`" + `. Inviting again makes a new link an
 	return cmd
 }
 
-// linkLine prints a one-time link, alone on its line.
-func (a *app) linkLine(p *print.Page, path string) {
+// renderOneTimeLink prints a one-time link, alone on its line.
+func (a *app) renderOneTimeLink(p *print.Page, path string) {
 	p.Command(a.flags.Server + path)
 	if a.flags.Server == "" {
 		p.Text("Put the address of the server before it that will serve this data folder.")
 	}
 }
 
-// memberNamed finds a member by id, e-mail address or name.
-func (a *app) memberNamed(ctx context.Context, word string) (api.MemberInput, *api.Member, error) {
-	org, err := a.here(ctx)
+// findMember finds a member by id, e-mail address or name.
+func (a *app) findMember(ctx context.Context, ref string) (api.MemberInput, *api.Member, error) {
+	org, err := a.currentOrganization(ctx)
 	if err != nil {
 		return api.MemberInput{}, nil, err
 	}
-	ask := api.OrgMembersInput{Q: word}
-	if uuid.MatchString(word) {
-		ask.Q = ""
+	input := api.OrgMembersInput{Q: ref}
+	if uuidPattern.MatchString(ref) {
+		input.Q = ""
 	}
-	all, err := a.members(ctx, ask, limits{})
+	all, err := a.listMembers(ctx, input, listFlags{})
 	if err != nil {
 		return api.MemberInput{}, nil, err
 	}
 	var named []*api.Member
 	for i := range all.Data {
 		m := &all.Data[i]
-		if m.ID == word || m.UserID == word || strings.EqualFold(m.Email, word) {
+		if m.ID == ref || m.UserID == ref || strings.EqualFold(m.Email, ref) {
 			return api.MemberInput{OrgInput: org, MemberID: m.ID}, m, nil
 		}
-		if strings.EqualFold(m.Name, word) {
+		if strings.EqualFold(m.Name, ref) {
 			named = append(named, m)
 		}
 	}
@@ -151,28 +151,28 @@ func (a *app) memberNamed(ctx context.Context, word string) (api.MemberInput, *a
 	case 1:
 		return api.MemberInput{OrgInput: org, MemberID: named[0].ID}, named[0], nil
 	case 0:
-		return api.MemberInput{}, nil, advise(stopped("there is no member with the e-mail address, name or id %q", word), "`%s` lists them", a.command("member list"))
+		return api.MemberInput{}, nil, withHint(runtimeError("there is no member with the e-mail address, name or id %q", ref), "`%s` lists them", a.commandLine("member list"))
 	}
-	return api.MemberInput{}, nil, advise(usage("%d members have the name %q", len(named), word), "name one by e-mail address")
+	return api.MemberInput{}, nil, withHint(usageError("%d members have the name %q", len(named), ref), "name one by e-mail address")
 }
 
 func (a *app) memberUpdate() *cobra.Command {
 	var role, status string
 	cmd := &cobra.Command{
-		Use: "update MEMBER", Short: "Change a member's role, suspend or restore a member", Args: takes(1, 1),
+		Use: "update MEMBER", Short: "Change a member's role, suspend or restore a member", Args: requireArgs(1, 1),
 		Long:    "Changes a member, named by e-mail address, name or id. Somebody suspended keeps the\nplace and can't use it.",
 		Example: "  service member update bo@acme.example --role admin\n  service member update bo@acme.example --status suspended",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := anyChanged(cmd); err != nil {
+			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
-			if err := oneOf("role", role, roles); err != nil {
+			if err := checkOneOf("role", role, roles); err != nil {
 				return err
 			}
-			if err := oneOf("status", status, []string{"active", "suspended"}); err != nil {
+			if err := checkOneOf("status", status, []string{"active", "suspended"}); err != nil {
 				return err
 			}
-			which, _, err := a.memberNamed(cmd.Context(), args[0])
+			which, _, err := a.findMember(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -193,10 +193,10 @@ func (a *app) memberUpdate() *cobra.Command {
 func (a *app) memberRemove() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "remove MEMBER", Short: "Remove a member, or take an invitation back", Args: takes(1, 1),
+		Use: "remove MEMBER", Short: "Remove a member, or take an invitation back", Args: requireArgs(1, 1),
 		Long: "Removes a member, named by e-mail address, name or id. What they did stays, under\ntheir name.", Example: "  service member remove bo@acme.example --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			which, m, err := a.memberNamed(cmd.Context(), args[0])
+			which, m, err := a.findMember(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -11,24 +11,24 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// reviewShown is how many controls to look at again a page shows of each kind; -o json has all.
-const reviewShown = 15
+// maxReviewShown is how many controls to look at again a page shows of each kind; -o json has all.
+const maxReviewShown = 15
 
 func (a *app) assessMigrate() *cobra.Command {
 	var body api.MigrateBody
 	cmd := &cobra.Command{
-		Use: "migrate [ID|NAME]", Short: "Move an assessment to another catalog version", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Use: "migrate [ID|NAME]", Short: "Move an assessment to another catalog version", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
 		Long: `Moves an assessment to another catalog version, and to your own frameworks and controls
 as they are now. For each deliverable there is it drafts the next version; approved
 versions stay as they are. What people decided is kept where the control kept its code.
 It lists what a person must look at again. --dry-run tells first.`,
 		Example: "  service assess migrate --dry-run\n  service assess migrate \"Acme 2026\" --to 2026.1.1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			one, err := a.named(cmd, args)
+			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {
 				return err
 			}
-			a.kept = "the assessment is where it was: it moves whole or not at all"
+			a.interruptHint = "the assessment is where it was: it moves whole or not at all"
 			word := "move the assessment and draft anew"
 			if body.DryRun {
 				word = "compare the catalogs"
@@ -39,7 +39,7 @@ It lists what a person must look at again. --dry-run tells first.`,
 			if err != nil {
 				return err
 			}
-			return a.out.Print(m, func(p *print.Page) { a.migrationPage(p, one.Name, m) })
+			return a.out.Print(m, func(p *print.Page) { a.renderMigration(p, one.Name, m) })
 		},
 	}
 	cmd.Flags().StringVar(&body.To, "to", "", "the catalog version, by label or id (default: the active one)")
@@ -48,7 +48,7 @@ It lists what a person must look at again. --dry-run tells first.`,
 	return cmd
 }
 
-func (a *app) migrationPage(p *print.Page, name string, m *api.Migration) {
+func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 	title := fmt.Sprintf("%s: from %s to %s", name, m.From.Label, m.To.Label)
 	if m.DryRun {
 		title += " (dry run: nothing was changed)"
@@ -62,28 +62,28 @@ func (a *app) migrationPage(p *print.Page, name string, m *api.Migration) {
 		case "renamed":
 			p.Text("The framework %s is called %s now.", f.Code, orEmpty(f.ToCode))
 		case "gone":
-			p.Text("The framework %s is not there: %s. `%s` leaves it behind.", f.Code, orEmpty(f.Message), a.command("assess migrate --drop-framework "+f.Code))
+			p.Text("The framework %s is not there: %s. `%s` leaves it behind.", f.Code, orEmpty(f.Message), a.commandLine("assess migrate --drop-framework "+f.Code))
 		case "dropped":
 			p.Text("The framework %s is left behind.", f.Code)
 		}
 	}
-	a.reviewPage(p, m.Review)
+	a.renderMigrationReview(p, m.Review)
 	if len(m.Versions) > 0 {
 		p.Title("New drafts")
 		for _, v := range m.Versions {
-			p.Item(0, "%s, version %d: %s", v.Gate.Title(), v.VersionNumber, count(v.ItemCount, "item", "items"))
+			p.Item(0, "%s, version %d: %s", v.Gate.Title(), v.VersionNumber, pluralize(v.ItemCount, "item", "items"))
 		}
-		p.Text("They wait for review and approval as any draft; `%s` shows where it stands.", a.command("assess status"))
+		p.Text("They wait for review and approval as any draft; `%s` shows where it stands.", a.commandLine("assess status"))
 	}
 }
 
-// reviewPage lists what to look at again, by reason; a control stands under its first.
-func (a *app) reviewPage(p *print.Page, all []api.MigrationReview) {
+// renderMigrationReview lists what to look at again, by reason; a control stands under its first.
+func (a *app) renderMigrationReview(p *print.Page, all []api.MigrationReview) {
 	if len(all) == 0 {
 		p.Text("Nothing needs another look.")
 		return
 	}
-	p.Title("To look at again: %s (* a person had decided on it)", count(len(all), "control", "controls"))
+	p.Title("To look at again: %s (* a person had decided on it)", pluralize(len(all), "control", "controls"))
 	var order []string
 	by := map[string][]api.MigrationReview{}
 	for _, r := range all {
@@ -96,27 +96,27 @@ func (a *app) reviewPage(p *print.Page, all []api.MigrationReview) {
 	slices.SortStableFunc(order, func(x, y string) int { return len(by[y]) - len(by[x]) })
 	for _, why := range order {
 		list := by[why]
-		p.Text("%s: %d", plain(why), len(list))
-		for _, r := range list[:min(len(list), reviewShown)] {
+		p.Text("%s: %d", humanize(why), len(list))
+		for _, r := range list[:min(len(list), maxReviewShown)] {
 			mark := ""
 			if r.Decided {
 				mark = "*"
 			}
-			p.Item(1, "%s", joinWords(r.ControlCode+mark, r.Title, codesOf("now also", r.Gained), codesOf("no more", r.Lost)))
+			p.Item(1, "%s", joinNonEmpty(r.ControlCode+mark, r.Title, formatRequirementCodes("now also", r.Gained), formatRequirementCodes("no more", r.Lost)))
 		}
-		if more := len(list) - reviewShown; more > 0 {
+		if more := len(list) - maxReviewShown; more > 0 {
 			p.Item(1, "and %d more: -o json has all", more)
 		}
 	}
 }
 
-func codesOf(word string, codes api.RequirementCodes) string {
+func formatRequirementCodes(label string, codes api.RequirementCodes) string {
 	if len(codes) == 0 {
 		return ""
 	}
 	var parts []string
-	for _, f := range sorted(codes) {
+	for _, f := range sortedKeys(codes) {
 		parts = append(parts, f+" "+strings.Join(codes[f], ", "))
 	}
-	return "(" + word + ": " + strings.Join(parts, "; ") + ")"
+	return "(" + label + ": " + strings.Join(parts, "; ") + ")"
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-func (a *app) organization() *cobra.Command {
+func (a *app) organizationCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "org", Short: "Organizations: whose assessments these are",
 		Long: `All but the catalog belongs to an organization, and nobody sees into another's. A
@@ -23,13 +23,13 @@ platform admin makes them; owners and admins invite people (` + "`service member
 func (a *app) orgList() *cobra.Command {
 	var everyone bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List your organizations and mark the active one", Args: takes(0, 0),
+		Use: "list", Short: "List your organizations and mark the active one", Args: requireArgs(0, 0),
 		Long: "Lists the organizations you belong to, with your role; * marks the one commands act in.\nWith --all, a platform admin sees every organization of the service.", Example: "  service org list\n  service org list --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if everyone {
-				return a.listTenants(cmd.Context())
+				return a.printTenants(cmd.Context())
 			}
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.MyOrganization], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.MyOrganization], error) {
 				return call(cmd.Context(), a, api.ListMyOrganizations, &p)
 			})
 			if err != nil {
@@ -42,10 +42,10 @@ func (a *app) orgList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, o := range all.Data {
-					rows = append(rows, []string{mark(o.ID == here), o.Name, o.Slug, string(o.Role), o.Status, o.ID})
+					rows = append(rows, []string{formatCurrentMark(o.ID == here), o.Name, o.Slug, string(o.Role), o.Status, o.ID})
 				}
-				p.Table([]print.Column{{Title: ""}, {Title: "organization"}, {Title: "slug", Keep: true}, {Title: "your role", Keep: true}, {Title: "status", Spare: true}, {Title: "id", Keep: true, Spare: true}}, rows)
-				a.none(p, len(rows), "You belong to no organization; an owner or admin can invite you.")
+				p.Table([]print.Column{{Title: ""}, {Title: "organization"}, {Title: "slug", NoShrink: true}, {Title: "your role", NoShrink: true}, {Title: "status", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+				a.textIfEmpty(p, len(rows), "You belong to no organization; an owner or admin can invite you.")
 			})
 		},
 	}
@@ -53,22 +53,22 @@ func (a *app) orgList() *cobra.Command {
 	return cmd
 }
 
-func (a *app) listTenants(ctx context.Context) error {
-	all, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Organization], error) { return call(ctx, a, api.ListTenants, &p) })
+func (a *app) printTenants(ctx context.Context) error {
+	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Organization], error) { return call(ctx, a, api.ListTenants, &p) })
 	if err != nil {
 		return err
 	}
 	return a.out.Print(all, func(p *print.Page) {
 		var rows [][]string
 		for _, o := range all.Data {
-			rows = append(rows, []string{o.Name, o.Slug, o.Status, day(o.CreatedAt), o.ID})
+			rows = append(rows, []string{o.Name, o.Slug, o.Status, formatDay(o.CreatedAt), o.ID})
 		}
-		p.Table([]print.Column{{Title: "organization"}, {Title: "slug", Keep: true}, {Title: "status", Keep: true}, {Title: "created", Spare: true}, {Title: "id", Keep: true}}, rows)
+		p.Table([]print.Column{{Title: "organization"}, {Title: "slug", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "created", Optional: true}, {Title: "id", NoShrink: true}}, rows)
 	})
 }
 
-// orgNamed is the organization that the argument names, else the one commands act in.
-func (a *app) orgNamed(ctx context.Context, args []string) (*api.Organization, error) {
+// findOrganization is the organization that the argument names, else the one commands act in.
+func (a *app) findOrganization(ctx context.Context, args []string) (*api.Organization, error) {
 	c, err := a.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -80,10 +80,10 @@ func (a *app) orgNamed(ctx context.Context, args []string) (*api.Organization, e
 		}
 		return call(ctx, a, api.GetOrganization, &api.OrganizationInput{OrganizationID: id})
 	}
-	if uuid.MatchString(args[0]) {
+	if uuidPattern.MatchString(args[0]) {
 		return call(ctx, a, api.GetOrganization, &api.OrganizationInput{OrganizationID: args[0]})
 	}
-	all, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Organization], error) {
+	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Organization], error) {
 		return call(ctx, a, api.ListOrganizations, &p)
 	})
 	if err != nil {
@@ -93,28 +93,28 @@ func (a *app) orgNamed(ctx context.Context, args []string) (*api.Organization, e
 	for i, o := range all.Data {
 		visible[i].Organization = o
 	}
-	one, err := client.OrganizationNamed(visible, args[0])
+	one, err := client.FindOrganization(visible, args[0])
 	if err != nil {
 		return nil, err
 	}
 	return &one.Organization, nil
 }
 
-func orgPage(p *print.Page, o *api.Organization) {
+func renderOrganization(p *print.Page, o *api.Organization) {
 	p.Title("%s", o.Name)
-	p.Fields(print.Field{Name: "slug", Value: o.Slug}, print.Field{Name: "status", Value: o.Status}, print.Field{Name: "created", Value: moment(o.CreatedAt)}, print.Field{Name: "id", Value: o.ID})
+	p.Fields(print.Field{Name: "slug", Value: o.Slug}, print.Field{Name: "status", Value: o.Status}, print.Field{Name: "created", Value: formatTime(o.CreatedAt)}, print.Field{Name: "id", Value: o.ID})
 }
 
 func (a *app) orgShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [ORG]", Short: "Show an organization", Args: takes(0, 1),
+		Use: "show [ORG]", Short: "Show an organization", Args: requireArgs(0, 1),
 		Long: "Shows an organization by id, slug or name; without ORG, the one commands act in.", Example: "  service org show\n  service org show acme-europe",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			one, err := a.orgNamed(cmd.Context(), args)
+			one, err := a.findOrganization(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(one, func(p *print.Page) { orgPage(p, one) })
+			return a.out.Print(one, func(p *print.Page) { renderOrganization(p, one) })
 		},
 	}
 }
@@ -123,13 +123,13 @@ func (a *app) orgCreate() *cobra.Command {
 	in := &api.NewOrganizationInput{}
 	owner := &in.Body.Owner
 	cmd := &cobra.Command{
-		Use: "create NAME --owner EMAIL", Short: "Make an organization with its owner", Args: takes(1, 1),
+		Use: "create NAME --owner EMAIL", Short: "Make an organization with its owner", Args: requireArgs(1, 1),
 		Long: `Makes an organization. Somebody who is new to the service gets a password, which is
 shown this once; they change it with ` + "`service password`" + `. Only a platform admin may do this.`,
 		Example: "  service org create 'Acme Europe' --owner ada@acme.example --owner-name 'Ada Lovelace'\n  service org create Trial --owner ci@acme.example --api-key ci -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if owner.Email == "" {
-				return advise(usage("an organization needs an owner"), "give the e-mail address with --owner")
+				return withHint(usageError("an organization needs an owner"), "give the e-mail address with --owner")
 			}
 			in.Body.Name = args[0]
 			made, err := call(cmd.Context(), a, api.CreateOrganization, in)
@@ -137,7 +137,7 @@ shown this once; they change it with ` + "`service password`" + `. Only a platfo
 				return err
 			}
 			return a.out.Print(made, func(p *print.Page) {
-				orgPage(p, &made.Organization)
+				renderOrganization(p, &made.Organization)
 				key := ""
 				if made.APIKey != nil {
 					key = made.APIKey.Key
@@ -161,17 +161,17 @@ shown this once; they change it with ` + "`service password`" + `. Only a platfo
 func (a *app) orgUpdate() *cobra.Command {
 	var name, slug, status string
 	cmd := &cobra.Command{
-		Use: "update [ORG]", Short: "Change an organization's name, slug or status", Args: takes(0, 1),
+		Use: "update [ORG]", Short: "Change an organization's name, slug or status", Args: requireArgs(0, 1),
 		Long:    "Changes an organization; without ORG, the one commands act in. Only a platform admin\nsuspends one, and lets it go on.",
 		Example: "  service org update --name 'Acme Europe SE'\n  service org update acme-europe --status suspended",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := anyChanged(cmd); err != nil {
+			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
-			if err := oneOf("status", status, []string{"active", "suspended"}); err != nil {
+			if err := checkOneOf("status", status, []string{"active", "suspended"}); err != nil {
 				return err
 			}
-			one, err := a.orgNamed(cmd.Context(), args)
+			one, err := a.findOrganization(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -183,7 +183,7 @@ func (a *app) orgUpdate() *cobra.Command {
 			if one, err = call(cmd.Context(), a, api.UpdateTenant, in); err != nil {
 				return err
 			}
-			return a.out.Print(one, func(p *print.Page) { orgPage(p, one) })
+			return a.out.Print(one, func(p *print.Page) { renderOrganization(p, one) })
 		},
 	}
 	f := cmd.Flags()
@@ -195,7 +195,7 @@ func (a *app) orgUpdate() *cobra.Command {
 
 func (a *app) orgUse() *cobra.Command {
 	return &cobra.Command{
-		Use: "use ORG", Short: "Choose the organization that commands act in", Args: takes(1, 1),
+		Use: "use ORG", Short: "Choose the organization that commands act in", Args: requireArgs(1, 1),
 		Long: "Chooses one of your organizations, by id, slug or name; the same as `service use --org`.\nFor one command only, --org does it.", Example: "  service org use acme-europe",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.useOrganization(cmd.Context(), args[0]) },
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// outdated says which deliverables were made from something else than there is now, and the
+// renderOutdated says which deliverables were made from something else than there is now, and the
 // commands that bring them up to date.
-func (a *app) outdated(p *print.Page, st *api.AssessmentStatus) {
+func (a *app) renderOutdated(p *print.Page, st *api.AssessmentStatus) {
 	if len(st.Outdated) == 0 {
 		return
 	}
@@ -19,12 +19,12 @@ func (a *app) outdated(p *print.Page, st *api.AssessmentStatus) {
 	for _, o := range st.Outdated {
 		p.Item(0, "%s", o.Message)
 		if o.Reason == "undecided" {
-			waiting = append(waiting, nounOf(o.Gate)+" show")
+			waiting = append(waiting, gateNoun(o.Gate)+" show")
 			continue
 		}
-		words := nounOf(o.Gate) + " regenerate"
+		words := gateNoun(o.Gate) + " regenerate"
 		if o.Reason == "documents" {
-			words = refreshing(st.State)
+			words = refreshCommand(st.State)
 		}
 		if o.Gate == api.GateSoA && slices.ContainsFunc(st.Outdated, func(o api.Outdated) bool { return o.Reason == "scope" }) {
 			words = "soa regenerate" // takes in the documents as well
@@ -37,28 +37,28 @@ func (a *app) outdated(p *print.Page, st *api.AssessmentStatus) {
 		p.Text("To draft that again, keeping what people edited; it then needs approval again:")
 	}
 	for _, words := range commands {
-		p.Command(a.command(words))
+		p.Command(a.commandLine(words))
 	}
 	if len(waiting) > 0 {
 		p.Text("To see what it waits for:")
 	}
 	for _, words := range waiting {
-		p.Command(a.command(words))
+		p.Command(a.commandLine(words))
 	}
 }
 
-// refreshing is the command that looks for evidence in the documents there are now.
-func refreshing(at api.State) string {
-	if at.Reached(api.StateSoAApproved) {
+// refreshCommand is the command that looks for evidence in the documents there are now.
+func refreshCommand(state api.State) string {
+	if state.HasReached(api.StateSoAApproved) {
 		return "workflow start gap_refresh"
 	}
 	return "soa refresh"
 }
 
-// doubts is what a person should know who submits or approves a deliverable: that it, or what was
+// approvalWarnings is what a person should know who submits or approves a deliverable: that it, or what was
 // made from it, is not of what there is now, and which lines nobody judged; nil for nothing. What
 // can't be read is left out: the decision is made.
-func (a *app) doubts(ctx context.Context, assessment, version string, g api.Gate) func(*print.Page) {
+func (a *app) approvalWarnings(ctx context.Context, assessment, version string, g api.Gate) func(*print.Page) {
 	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: assessment})
 	if err != nil {
 		return nil
@@ -79,9 +79,9 @@ func (a *app) doubts(ctx context.Context, assessment, version string, g api.Gate
 	return func(p *print.Page) {
 		if len(unjudged) > 0 {
 			p.Title("Not assessed")
-			p.Text("%s, without being assessed, so no gap will be told: %s. To have the evidence judged:", count(len(unjudged), "control applies", "controls apply"), joinSome(unjudged, controlsNamed))
-			p.Command(a.command("soa regenerate"))
+			p.Text("%s, without being assessed, so no gap will be told: %s. To have the evidence judged:", pluralize(len(unjudged), "control applies", "controls apply"), joinFirst(unjudged, maxControlsNamed))
+			p.Command(a.commandLine("soa regenerate"))
 		}
-		a.outdated(p, st)
+		a.renderOutdated(p, st)
 	}
 }

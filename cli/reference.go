@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// versionOr is a version by label or id, the active one where none is named.
-func versionOr(version string) api.VersionInput {
+// versionInputFor is a version by label or id, the active one where none is named.
+func versionInputFor(version string) api.VersionInput {
 	if version == "" {
 		version = "latest"
 	}
@@ -22,7 +22,7 @@ func versionOr(version string) api.VersionInput {
 }
 
 func (a *app) completeVersions() cobra.CompletionFunc {
-	return a.completer(func(ctx context.Context, _ string) (out []string, err error) {
+	return a.newCompleter(func(ctx context.Context, _ string) (out []string, err error) {
 		l, err := call(ctx, a, api.ListVersions, &api.Paging{})
 		if err != nil {
 			return nil, err
@@ -36,44 +36,44 @@ func (a *app) completeVersions() cobra.CompletionFunc {
 
 const maxAliases = 64 << 10 // what the server takes
 
-// aliasTable reads the file of --aliases; "" names none.
-func aliasTable(path string) (string, error) {
+// readAliasFile reads the file of --aliases; "" names none.
+func readAliasFile(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", stopped("%s can't be read: %w", path, reason(err))
+		return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxAliases+1))
 	if err != nil {
-		return "", stopped("%s can't be read: %w", path, reason(err))
+		return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 	}
 	if len(b) > maxAliases {
-		return "", stopped("%s is over the limit of %d KiB for a table of aliases", path, maxAliases>>10)
+		return "", runtimeError("%s is over the limit of %d KiB for a table of aliases", path, maxAliases>>10)
 	}
 	return string(b), nil
 }
 
-// hazards lists the risks or threats of a version.
-func (a *app) hazards(ctx context.Context, version, kind string) (*api.List[api.Hazard], error) {
+// listHazards lists the risks or threats of a version.
+func (a *app) listHazards(ctx context.Context, version, kind string) (*api.List[api.Hazard], error) {
 	op := api.ListVersionRisks
 	if kind == "threats" {
 		op = api.ListVersionThreats
 	}
-	return collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Hazard], error) {
-		return call(ctx, a, op, &api.VersionListInput{VersionInput: versionOr(version), Paging: p})
+	return collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Hazard], error) {
+		return call(ctx, a, op, &api.VersionListInput{VersionInput: versionInputFor(version), Paging: p})
 	})
 }
 
 func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 	one := strings.TrimSuffix(kind, "s")
 	return &cobra.Command{
-		Use: kind, Short: "List the " + one + " catalog", Args: takes(0, 0), Example: "  service catalog " + kind,
+		Use: kind, Short: "List the " + one + " catalog", Args: requireArgs(0, 0), Example: "  service catalog " + kind,
 		Long: "Lists the " + one + " catalog of a version, where it has one. `catalog show` names the\n" + kind + " of a control.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := a.hazards(cmd.Context(), *version, kind)
+			all, err := a.listHazards(cmd.Context(), *version, kind)
 			if err != nil {
 				return err
 			}
@@ -82,8 +82,8 @@ func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 				for _, h := range all.Data {
 					rows = append(rows, []string{h.Code, orEmpty(h.Group), h.Title, orEmpty(h.CSFFunction), orEmpty(h.Description)})
 				}
-				p.Table([]print.Column{{Title: one, Keep: true}, {Title: "group", Spare: true}, {Title: "title"}, {Title: "function", Spare: true}, {Title: "description"}}, rows)
-				a.none(p, len(rows), "This version has no %s catalog.", one)
+				p.Table([]print.Column{{Title: one, NoShrink: true}, {Title: "group", Optional: true}, {Title: "title"}, {Title: "function", Optional: true}, {Title: "description"}}, rows)
+				a.textIfEmpty(p, len(rows), "This version has no %s catalog.", one)
 			})
 		},
 	}
@@ -91,11 +91,11 @@ func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 
 func (a *app) catalogEvidence(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "evidence", Short: "List the evidence to ask for", Args: takes(0, 0), Example: "  service catalog evidence\n  service catalog evidence --jq '.data[] | select(.control_codes | index(\"IAC-06\")) | .code'",
+		Use: "evidence", Short: "List the evidence to ask for", Args: requireArgs(0, 0), Example: "  service catalog evidence\n  service catalog evidence --jq '.data[] | select(.control_codes | index(\"IAC-06\")) | .code'",
 		Long: "Lists the evidence requests of a version, each with the controls that it serves.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.EvidenceItem], error) {
-				return call(cmd.Context(), a, api.ListVersionEvidence, &api.VersionListInput{VersionInput: versionOr(*version), Paging: p})
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.EvidenceItem], error) {
+				return call(cmd.Context(), a, api.ListVersionEvidence, &api.VersionListInput{VersionInput: versionInputFor(*version), Paging: p})
 			})
 			if err != nil {
 				return err
@@ -103,10 +103,10 @@ func (a *app) catalogEvidence(version *string) *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, e := range all.Data {
-					rows = append(rows, []string{orEmpty(e.Code), e.Artifact, orEmpty(e.Area), joinSome(e.ControlCodes, 6)})
+					rows = append(rows, []string{orEmpty(e.Code), e.Artifact, orEmpty(e.Area), joinFirst(e.ControlCodes, 6)})
 				}
-				p.Table([]print.Column{{Title: "request", Keep: true}, {Title: "artifact"}, {Title: "area", Spare: true}, {Title: "controls"}}, rows)
-				a.none(p, len(rows), "This version lists no evidence requests.")
+				p.Table([]print.Column{{Title: "request", NoShrink: true}, {Title: "artifact"}, {Title: "area", Optional: true}, {Title: "controls"}}, rows)
+				a.textIfEmpty(p, len(rows), "This version lists no evidence requests.")
 			})
 		},
 	}
@@ -114,11 +114,11 @@ func (a *app) catalogEvidence(version *string) *cobra.Command {
 
 func (a *app) catalogPrinciples(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "principles", Short: "List the privacy management principles", Args: takes(0, 0), Example: "  service catalog principles",
+		Use: "principles", Short: "List the privacy management principles", Args: requireArgs(0, 0), Example: "  service catalog principles",
 		Long: "Lists the privacy management principles of a version, each with its controls. The\nprinciple of a domain is in `catalog domains`.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Principle], error) {
-				return call(cmd.Context(), a, api.ListVersionPrinciples, &api.VersionListInput{VersionInput: versionOr(*version), Paging: p})
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Principle], error) {
+				return call(cmd.Context(), a, api.ListVersionPrinciples, &api.VersionListInput{VersionInput: versionInputFor(*version), Paging: p})
 			})
 			if err != nil {
 				return err
@@ -126,10 +126,10 @@ func (a *app) catalogPrinciples(version *string) *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, e := range all.Data {
-					rows = append(rows, []string{e.Number, e.Name, joinSome(e.ControlCodes, 6), orEmpty(e.Description)})
+					rows = append(rows, []string{e.Number, e.Name, joinFirst(e.ControlCodes, 6), orEmpty(e.Description)})
 				}
-				p.Table([]print.Column{{Title: "#", Keep: true}, {Title: "principle"}, {Title: "controls"}, {Title: "description", Spare: true}}, rows)
-				a.none(p, len(rows), "This version has no privacy management principles.")
+				p.Table([]print.Column{{Title: "#", NoShrink: true}, {Title: "principle"}, {Title: "controls"}, {Title: "description", Optional: true}}, rows)
+				a.textIfEmpty(p, len(rows), "This version has no privacy management principles.")
 			})
 		},
 	}
@@ -137,25 +137,25 @@ func (a *app) catalogPrinciples(version *string) *cobra.Command {
 
 func (a *app) catalogRequirement(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "requirement CODE", Short: "Show a requirement and the controls it maps to", Args: takes(1, 1),
+		Use: "requirement CODE", Short: "Show a requirement and the controls it maps to", Args: requireArgs(1, 1),
 		Long: `Shows which controls answer a requirement. Where a relationship mapping document was
 laid over the version, it says how the requirement relates to each, from the requirement's
 side: equal, subset, superset or intersects, with a strength from 0 to 10. Where several
 frameworks have the code, put the framework before it.`,
 		Example: "  service catalog requirement iso-27001-2022:A.5.17\n  service catalog requirement 'nis2:Article 21.1' -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Mapping], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Mapping], error) {
 				return call(cmd.Context(), a, api.ListRequirementMappings, &api.RequirementMappingsInput{RequirementID: args[0], Version: *version, Paging: p})
 			})
 			if err != nil {
 				return err
 			}
-			if !a.out.ForPeople() {
+			if !a.out.IsHumanReadable() {
 				return a.out.Record(all)
 			}
 			var q *api.Requirement
 			if len(all.Data) > 0 {
-				if q, err = a.requirement(cmd.Context(), *version, &all.Data[0]); err != nil {
+				if q, err = a.findRequirement(cmd.Context(), *version, &all.Data[0]); err != nil {
 					return err
 				}
 			}
@@ -167,16 +167,16 @@ frameworks have the code, put the framework before it.`,
 						p.Blank()
 					}
 				}
-				mappingTable(p, all.Data, func(m *api.Mapping) string { return m.ControlCode }, "control")
-				a.none(p, len(all.Data), "No control answers it.")
+				renderMappingTable(p, all.Data, func(m *api.Mapping) string { return m.ControlCode }, "control")
+				a.textIfEmpty(p, len(all.Data), "No control answers it.")
 			})
 		},
 	}
 }
 
-// requirement finds the requirement of a mapping among those of its framework.
-func (a *app) requirement(ctx context.Context, version string, m *api.Mapping) (*api.Requirement, error) {
-	all, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
+// findRequirement finds the requirement of a mapping among those of its framework.
+func (a *app) findRequirement(ctx context.Context, version string, m *api.Mapping) (*api.Requirement, error) {
+	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
 		return call(ctx, a, api.ListRequirements, &api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: m.FrameworkCode, Version: version}, Paging: p})
 	})
 	if err != nil {
@@ -190,7 +190,7 @@ func (a *app) requirement(ctx context.Context, version string, m *api.Mapping) (
 	return nil, nil
 }
 
-func mappingTable(p *print.Page, maps []api.Mapping, what func(*api.Mapping) string, title string) {
+func renderMappingTable(p *print.Page, maps []api.Mapping, label func(*api.Mapping) string, title string) {
 	var rows [][]string
 	for i := range maps {
 		m := &maps[i]
@@ -198,19 +198,19 @@ func mappingTable(p *print.Page, maps []api.Mapping, what func(*api.Mapping) str
 		if m.Strength != nil {
 			strength = fmt.Sprint(*m.Strength)
 		}
-		rows = append(rows, []string{what(m), orEmpty(m.Relationship), strength, orEmpty(m.Rationale), m.Source})
+		rows = append(rows, []string{label(m), orEmpty(m.Relationship), strength, orEmpty(m.Rationale), m.Source})
 	}
-	p.Table([]print.Column{{Title: title, Keep: true}, {Title: "relationship", Keep: true}, {Title: "strength", Right: true}, {Title: "rationale"}, {Title: "source", Spare: true}}, rows)
+	p.Table([]print.Column{{Title: title, NoShrink: true}, {Title: "relationship", NoShrink: true}, {Title: "strength", AlignRight: true}, {Title: "rationale"}, {Title: "source", Optional: true}}, rows)
 }
 
-// hazardNames are the titles of a control's risks and threats.
-func (a *app) hazardNames(ctx context.Context, version string, c *api.Control) (map[string]string, error) {
+// readHazardTitles are the titles of a control's risks and threats.
+func (a *app) readHazardTitles(ctx context.Context, version string, c *api.Control) (map[string]string, error) {
 	names := map[string]string{}
 	for kind, codes := range map[string][]string{"risks": c.Risks, "threats": c.Threats} {
 		if len(codes) == 0 {
 			continue
 		}
-		all, err := a.hazards(ctx, version, kind)
+		all, err := a.listHazards(ctx, version, kind)
 		if err != nil {
 			return nil, err
 		}
@@ -221,27 +221,27 @@ func (a *app) hazardNames(ctx context.Context, version string, c *api.Control) (
 	return names, nil
 }
 
-func named(codes []string, names map[string]string) []string {
+func labelCodes(codes []string, titles map[string]string) []string {
 	var out []string
 	for _, code := range codes {
-		out = append(out, joinWords(code, names[code]))
+		out = append(out, joinNonEmpty(code, titles[code]))
 	}
 	return out
 }
 
-// controlDetails are what only an imported catalog has.
-func controlDetails(p *print.Page, c *api.Control) {
-	var stand, solutions []string
+// renderControlDetails are what only an imported catalog has.
+func renderControlDetails(p *print.Page, c *api.Control) {
+	var compensating, solutions []string
 	for _, k := range c.CompensatingControls {
-		stand = append(stand, joinWords(k.ControlCode, orEmpty(k.Name))+colon(orEmpty(k.Justification)))
+		compensating = append(compensating, joinNonEmpty(k.ControlCode, orEmpty(k.Name))+prefixColon(orEmpty(k.Justification)))
 	}
 	for _, size := range []string{"any", "micro_small", "small", "medium", "large", "enterprise"} {
 		if text := c.Solutions[size]; text != "" {
-			solutions = append(solutions, plain(size)+": "+text)
+			solutions = append(solutions, humanize(size)+": "+text)
 		}
 	}
-	section(p, "What may stand in for it", stand)
-	section(p, "Solutions, by size of company", solutions)
+	renderSection(p, "What may stand in for it", compensating)
+	renderSection(p, "Solutions, by size of company", solutions)
 	var more []print.Field
 	for _, f := range []struct {
 		name string
@@ -251,7 +251,7 @@ func controlDetails(p *print.Page, c *api.Control) {
 			more = append(more, print.Field{Name: f.name, Value: strings.Join(f.list, ", ")})
 		}
 	}
-	for _, name := range sorted(c.Extra) {
+	for _, name := range sortedKeys(c.Extra) {
 		more = append(more, print.Field{Name: name, Value: c.Extra[name]})
 	}
 	if len(more) > 0 {
@@ -260,15 +260,15 @@ func controlDetails(p *print.Page, c *api.Control) {
 	}
 }
 
-func colon(s string) string {
+func prefixColon(s string) string {
 	if s == "" {
 		return ""
 	}
 	return ": " + s
 }
 
-// controlMappings lists the requirements by framework, and how they relate where a document says so.
-func controlMappings(p *print.Page, maps []api.Mapping) {
+// renderControlMappings lists the requirements by framework, and how they relate where a document says so.
+func renderControlMappings(p *print.Page, maps []api.Mapping) {
 	codes := api.RequirementCodes{}
 	var related []api.Mapping
 	for _, m := range maps {
@@ -282,24 +282,24 @@ func controlMappings(p *print.Page, maps []api.Mapping) {
 	}
 	p.Title("Requirements")
 	var fields []print.Field
-	for _, f := range sorted(codes) {
+	for _, f := range sortedKeys(codes) {
 		fields = append(fields, print.Field{Name: f, Value: strings.Join(codes[f], ", ")})
 	}
 	p.Fields(fields...)
 	if len(related) > 0 {
 		p.Title("How they relate")
-		mappingTable(p, related, func(m *api.Mapping) string { return m.FrameworkCode + " " + m.RequirementCode }, "requirement")
+		renderMappingTable(p, related, func(m *api.Mapping) string { return m.FrameworkCode + " " + m.RequirementCode }, "requirement")
 	}
 }
 
-func orNone(n int) string {
+func numberOrEmpty(n int) string {
 	if n == 0 {
 		return ""
 	}
 	return fmt.Sprint(n)
 }
 
-func columnsOf(s api.ImportStatistics) string {
+func formatColumnCounts(s api.ImportStatistics) string {
 	if s.Columns == 0 {
 		return ""
 	}

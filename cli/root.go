@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// root builds the tree of commands.
-func (a *app) root() *cobra.Command {
+// rootCommand builds the tree of commands.
+func (a *app) rootCommand() *cobra.Command {
 	root := group(&cobra.Command{
 		Use:   "service",
 		Short: "Security, compliance and maturity assessments against the Secure Controls Framework",
@@ -28,8 +28,8 @@ It works offline on a local data folder, or on a server (service login).`,
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) > 0:
-			return unknown(cmd, args[0])
-		case a.Terminal == nil:
+			return unknownCommandError(cmd, args[0])
+		case a.RunTerminal == nil:
 			return cmd.Help()
 		}
 		return a.showTerminal(cmd.Context(), nil, false)
@@ -39,28 +39,28 @@ It works offline on a local data folder, or on a server (service login).`,
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &failure{code: exitUsage, err: wrongFlag(cmd, err), hint: fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath())}
+		return &exitError{code: exitUsage, err: explainFlagError(cmd, err), hint: fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath())}
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.configure(cmd) }
-	addSettings(root)
+	addSettingFlags(root)
 	root.AddGroup(&cobra.Group{ID: "job", Title: "The job:"}, &cobra.Group{ID: "part", Title: "Its parts:"}, &cobra.Group{ID: "team", Title: "Servers and people:"}, &cobra.Group{ID: "more", Title: "More:"})
 	for id, cmds := range map[string][]*cobra.Command{
-		"job":  {a.demo(), a.assess(), a.check(), a.document(), a.search(), a.report_(), a.terminal()},
-		"part": {a.scope(), a.soa(), a.gap(), a.maturity(), a.poam(), a.approval(), a.comment(), a.workflow(), a.analyze(), a.agentCommand()},
-		"team": {a.login(), a.logout(), a.useCommand(), a.contextCommand(), a.whoami(), a.passwordCommand(), a.organization(), a.syncCommand(), a.member(), a.key(), a.webhook(), a.integration(), a.email(), a.alert(), a.secret(), a.user()},
-		"more": {a.catalog(), a.ownFramework(), a.ownControl(), a.artifact(), a.audit(), a.verify(), a.daemon(), a.mcpCommand(), a.configCommand(), a.doctor(), a.upgradeCommand(), a.modelCommand(), a.knowledge(), a.eval(), a.raw(), a.version(), a.completion()},
+		"job":  {a.demoCommand(), a.assessCommand(), a.checkCommand(), a.documentCommand(), a.searchCommand(), a.reportCommand(), a.terminalCommand()},
+		"part": {a.scopeCommand(), a.soaCommand(), a.gapCommand(), a.maturityCommand(), a.poamCommand(), a.approvalCommand(), a.commentCommand(), a.workflowCommand(), a.analyzeCommand(), a.agentCommand()},
+		"team": {a.loginCommand(), a.logoutCommand(), a.useCommand(), a.contextCommand(), a.whoamiCommand(), a.passwordCommand(), a.organizationCommand(), a.syncCommand(), a.memberCommand(), a.keyCommand(), a.webhookCommand(), a.integrationCommand(), a.emailCommand(), a.alertCommand(), a.secretCommand(), a.userCommand()},
+		"more": {a.catalogCommand(), a.customFrameworkCommand(), a.customControlCommand(), a.artifactCommand(), a.auditCommand(), a.verifyCommand(), a.daemonCommand(), a.mcpCommand(), a.configCommand(), a.doctorCommand(), a.upgradeCommand(), a.modelCommand(), a.knowledgeCommand(), a.evalCommand(), a.apiCommand(), a.versionCommand(), a.completionCommand()},
 	} {
 		for _, c := range cmds {
 			c.GroupID = id
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(topics()...)
-	help := a.help()
+	root.AddCommand(helpTopics()...)
+	help := a.helpCommand()
 	help.GroupID = "more"
 	root.SetHelpCommand(help)
-	a.completions(root)
-	a.explain(root)
+	a.registerCompletions(root)
+	a.configureHelp(root)
 	return root
 }
 
@@ -72,20 +72,20 @@ func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		return unknown(cmd, args[0])
+		return unknownCommandError(cmd, args[0])
 	}
 	cmd.AddCommand(subs...)
 	return cmd
 }
 
-func unknown(cmd *cobra.Command, word string) error {
-	f := usage("there is no command %q%s", cmd.CommandPath()+" "+word, orList(nearCommands(cmd, word)))
+func unknownCommandError(cmd *cobra.Command, word string) error {
+	f := usageError("there is no command %q%s", cmd.CommandPath()+" "+word, formatSuggestions(similarCommands(cmd, word)))
 	f.hint = fmt.Sprintf("`%s --help` lists the commands", cmd.CommandPath())
 	return f
 }
 
-// help is the command of that name: unlike cobra's own, it fails on what there is not.
-func (a *app) help() *cobra.Command {
+// helpCommand is the command of that name: unlike cobra's own, it fails on what there is not.
+func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "Explain a command or a topic",
 		Long:    "Explains a command as its --help does, or a topic that is no command.",
@@ -93,7 +93,7 @@ func (a *app) help() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || (len(rest) > 0 && found.HasSubCommands()) {
-				return unknown(found, rest[0])
+				return unknownCommandError(found, rest[0])
 			}
 			found.InitDefaultHelpFlag()
 			return found.Help()
@@ -101,48 +101,48 @@ func (a *app) help() *cobra.Command {
 	}
 }
 
-// wrapped sets the flags of help pages in so many columns.
-const wrapped = "100"
+// helpWidth sets the flags of help pages in so many columns.
+const helpWidth = "100"
 
-// explain shapes help pages: flags are wrapped, and a word after a group that is no
+// configureHelp shapes help pages: flags are wrapped, and a word after a group that is no
 // command of it is an error here too.
-func (a *app) explain(root *cobra.Command) {
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped "+wrapped+" "))
+func (a *app) configureHelp(root *cobra.Command) {
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped "+helpWidth+" "))
 	page := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if words := cmd.Flags().Args(); cmd.HasSubCommands() && cmd.Args != nil && len(words) > 0 && cmd.Name() != "api" && cmd.Name() != "check" {
-			a.misled = unknown(cmd, words[0])
+			a.helpErr = unknownCommandError(cmd, words[0])
 			return
 		}
 		page(cmd, args)
 	})
 }
 
-// takes checks how many arguments a command got; a negative most means any number.
-func takes(least, most int) cobra.PositionalArgs {
+// requireArgs checks how many arguments a command got; a negative most means any number.
+func requireArgs(minArgs, maxArgs int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) >= least && (most < 0 || len(args) <= most) {
+		if len(args) >= minArgs && (maxArgs < 0 || len(args) <= maxArgs) {
 			return nil
 		}
-		f := usage("`%s` needs more arguments", cmd.CommandPath())
-		if most >= 0 && len(args) > most {
-			f = usage("`%s` does not take the argument %q", cmd.CommandPath(), args[most])
+		f := usageError("`%s` needs more arguments", cmd.CommandPath())
+		if maxArgs >= 0 && len(args) > maxArgs {
+			f = usageError("`%s` does not take the argument %q", cmd.CommandPath(), args[maxArgs])
 		}
 		f.hint = "write it as: " + cmd.UseLine()
 		return f
 	}
 }
 
-// oneOf checks a word from a closed list.
-func oneOf[S ~string](what, word string, allowed []S) error {
+// checkOneOf checks a word from a closed list.
+func checkOneOf[S ~string](noun, value string, allowed []S) error {
 	names := make([]string, len(allowed))
 	for i, w := range allowed {
 		names[i] = string(w)
 	}
-	if word == "" || slices.Contains(names, word) {
+	if value == "" || slices.Contains(names, value) {
 		return nil
 	}
-	f := usage("there is no %s %q%s", what, word, didYouMean(word, names))
+	f := usageError("there is no %s %q%s", noun, value, didYouMean(value, names))
 	f.hint = "it is one of " + strings.Join(names, ", ")
 	return f
 }

@@ -57,21 +57,21 @@ It is recorded with your name.`,
 					o.approve = api.Gates
 					continue
 				}
-				if err := oneOf("gate", g, api.Gates); err != nil {
+				if err := checkOneOf("gate", g, api.Gates); err != nil {
 					return err
 				}
 				o.approve = append(o.approve, api.Gate(g))
 			}
-			if err := oneOf("state", until, api.States()); err != nil {
+			if err := checkOneOf("state", until, api.States()); err != nil {
 				return err
 			}
 			o.until, o.comment = api.State(until), "approved in advance with --approve"
 			for _, r := range o.reports {
-				if _, err := formatOf(r); err != nil {
+				if _, err := formatFromPath(r); err != nil {
 					return err
 				}
 			}
-			return a.run(cmd.Context(), args, o)
+			return a.runAssessment(cmd.Context(), args, o)
 		},
 	}
 	f := cmd.Flags()
@@ -87,110 +87,110 @@ It is recorded with your name.`,
 	return cmd
 }
 
-// run does the job of `assess run`.
-func (a *app) run(ctx context.Context, paths []string, o runOptions) error {
+// runAssessment does the job of `assess run`.
+func (a *app) runAssessment(ctx context.Context, paths []string, o runOptions) error {
 	started := a.Clock()
-	files, left, err := gather(paths)
+	files, skippedFiles, err := collectFiles(paths)
 	if err != nil {
 		return err
 	}
 	for _, r := range o.reports {
-		if err := a.mayWrite(r, o.force); err != nil {
+		if err := a.checkOverwrite(r, o.force); err != nil {
 			return err
 		}
 	}
-	one, err := a.begin(ctx, paths, len(files)+len(left), o)
+	one, err := a.findOrCreateAssessment(ctx, paths, len(files)+len(skippedFiles), o)
 	if err != nil {
 		return err
 	}
-	return a.drive(ctx, one, paths, files, left, o, started)
+	return a.runToGate(ctx, one, paths, files, skippedFiles, o, started)
 }
 
-// drive adds the files, moves the assessment forward and tells what came of it.
-func (a *app) drive(ctx context.Context, one *api.Assessment, paths []string, files []source, left []skipped, o runOptions, started time.Time) error {
-	a.use(one.ID)
-	a.ran(folderOf(paths), one.ID)
-	goOn := func(words string) {
-		a.kept = fmt.Sprintf("what is done is kept in the assessment %q; go on with `%s`", one.Name, a.command(words))
+// runToGate adds the files, moves the assessment forward and tells what came of it.
+func (a *app) runToGate(ctx context.Context, one *api.Assessment, paths []string, files []sourceFile, skippedFiles []skippedFile, o runOptions, started time.Time) error {
+	a.rememberAssessment(one.ID)
+	a.rememberFolder(resolveFolder(paths), one.ID)
+	setResumeHint := func(words string) {
+		a.interruptHint = fmt.Sprintf("what is done is kept in the assessment %q; go on with `%s`", one.Name, a.commandLine(words))
 	}
-	var late, taken int
+	var late, imported int
 	if len(files) > 0 {
 		again := "assess run"
 		for _, p := range paths { // else what was not taken yet would be left out without a word
-			again += " " + quote(p)
+			again += " " + shellQuote(p)
 		}
-		goOn(again + " --name " + quote(one.Name))
-		got, err := a.sync(ctx, one.ID, paths, files, left, "", false)
+		setResumeHint(again + " --name " + shellQuote(one.Name))
+		got, err := a.syncFolders(ctx, one.ID, paths, files, skippedFiles, "", false)
 		if err != nil {
 			return err
 		}
-		left, taken = got.Left, got.taken()
-		a.sayVanished(got)
-		if one.State.Reached(api.StateSoADrafted) {
-			late = got.changes()
+		skippedFiles, imported = got.Skipped, got.documentCount()
+		a.reportMissing(got)
+		if one.State.HasReached(api.StateSoADrafted) {
+			late = got.changedCount()
 		}
 	}
-	if len(paths) > 0 && taken == 0 {
-		if err := a.something(ctx, one.ID, left); err != nil {
+	if len(paths) > 0 && imported == 0 {
+		if err := a.requireDocuments(ctx, one.ID, skippedFiles); err != nil {
 			return err
 		}
 	}
-	goOn("assess run")
-	for _, l := range left {
-		a.progress.Say("left out: %s: %s", l.Name, l.Reason)
+	setResumeHint("assess run")
+	for _, l := range skippedFiles {
+		a.progress.Notice("left out: %s: %s", l.Name, l.Reason)
 	}
-	moveErr := a.moveOn(ctx, one.ID, o)
+	moveErr := a.advanceAssessment(ctx, one.ID, o)
 	if moveErr != nil && exitCode(moveErr) != exitApproval {
 		return moveErr
 	}
 	var written []string
 	if moveErr == nil {
 		for _, r := range o.reports {
-			if err := a.writeReport(ctx, one.ID, api.ReportBody{Template: "full"}, r, o.force); err != nil {
+			if err := a.generateReportFile(ctx, one.ID, api.ReportBody{Template: "full"}, r, o.force); err != nil {
 				return err
 			}
 			written = append(written, r)
 		}
 	}
-	out, err := a.outcome(ctx, one.ID, left, started)
+	out, err := a.readRunResult(ctx, one.ID, skippedFiles, started)
 	if err != nil {
 		return err
 	}
-	out.Reports, out.late = written, late
+	out.Reports, out.lateDocuments = written, late
 	if moveErr == nil {
-		out.tail = func(p *print.Page) { a.whatNext(p, out.Status) }
+		out.renderFooter = func(p *print.Page) { a.renderNextSteps(p, out.Status) }
 	}
-	if err := a.out.Print(out, out.page(a)); err != nil {
+	if err := a.out.Print(out, out.renderer(a)); err != nil {
 		return err
 	}
 	return moveErr
 }
 
-// something refuses to go on, where no file could be taken, without a document from before: all
+// requireDocuments refuses to go on, where no file could be taken, without a document from before: all
 // controls of nothing would come out as not evidenced.
-func (a *app) something(ctx context.Context, assessment string, left []skipped) error {
-	docs, err := a.documents(ctx, assessment)
+func (a *app) requireDocuments(ctx context.Context, assessment string, skippedFiles []skippedFile) error {
+	docs, err := a.listDocuments(ctx, assessment)
 	if err != nil || len(docs) > 0 {
 		return err
 	}
-	why := make([]string, len(left))
-	for i, l := range left {
+	why := make([]string, len(skippedFiles))
+	for i, l := range skippedFiles {
 		why[i] = l.Name + ": " + l.Reason
 	}
-	return advise(stopped("none of the files could be taken: %s", joinSome(why, 3)), "an assessment of nothing finds nothing; see to it that the files can be read")
+	return withHint(runtimeError("none of the files could be taken: %s", joinFirst(why, 3)), "an assessment of nothing finds nothing; see to it that the files can be read")
 }
 
-// begin finds the assessment to go on with, or creates one of the files that were found.
-func (a *app) begin(ctx context.Context, paths []string, files int, o runOptions) (*api.Assessment, error) {
+// findOrCreateAssessment finds the assessment to go on with, or creates one of the files that were found.
+func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, files int, o runOptions) (*api.Assessment, error) {
 	name := o.name
 	if name == "" && a.flags.assessment == "" && len(paths) > 0 {
-		last, err := a.lastOf(ctx, folderOf(paths))
+		last, err := a.lastAssessmentFrom(ctx, resolveFolder(paths))
 		if err != nil {
 			return nil, err
 		}
 		if last != nil {
-			a.say("This folder was last assessed as %q, which goes on; --name begins another.", last.Name)
-			return last, a.widen(ctx, last, o)
+			a.printNotice("This folder was last assessed as %q, which goes on; --name begins another.", last.Name)
+			return last, a.addFrameworks(ctx, last, o)
 		}
 		abs, err := filepath.Abs(paths[0])
 		if err != nil {
@@ -201,13 +201,13 @@ func (a *app) begin(ctx context.Context, paths []string, files int, o runOptions
 	var open *api.Assessment
 	switch {
 	case name == "":
-		found, err := a.assessment(ctx)
+		found, err := a.currentAssessment(ctx)
 		if err != nil {
 			return nil, err
 		}
 		open = found
 	default:
-		found, err := a.withName(ctx, name)
+		found, err := a.assessmentsByName(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -217,31 +217,31 @@ func (a *app) begin(ctx context.Context, paths []string, files int, o runOptions
 	}
 	if open == nil {
 		if len(paths) == 0 {
-			return nil, advise(stopped("there is no open assessment with the name %q", name), "give the folder to assess: `%s`", a.command("assess run DIR --name "+quote(name)))
+			return nil, withHint(runtimeError("there is no open assessment with the name %q", name), "give the folder to assess: `%s`", a.commandLine("assess run DIR --name "+shellQuote(name)))
 		}
 		if files == 0 {
-			return nil, advise(stopped("%s: there is no file that could be evidence", strings.Join(paths, ", ")),
-				"hidden files are left out; name the folder the documents are in, or begin without any by `%s`", a.command("assess create "+quote(name)))
+			return nil, withHint(runtimeError("%s: there is no file that could be evidence", strings.Join(paths, ", ")),
+				"hidden files are left out; name the folder the documents are in, or begin without any by `%s`", a.commandLine("assess create "+shellQuote(name)))
 		}
-		return a.create(ctx, name, o)
+		return a.createAssessment(ctx, name, o)
 	}
-	return open, a.widen(ctx, open, o)
+	return open, a.addFrameworks(ctx, open, o)
 }
 
-func (a *app) create(ctx context.Context, name string, o runOptions) (*api.Assessment, error) {
+func (a *app) createAssessment(ctx context.Context, name string, o runOptions) (*api.Assessment, error) {
 	in := api.CreateAssessmentInput{}
 	in.Body.Name, in.Body.FrameworkIDs, in.Body.SCFVersionID = name, o.frameworks, o.version
 	one, err := call(ctx, a, api.CreateAssessment, &in)
 	if err != nil {
-		return nil, a.noFramework(err)
+		return nil, a.withFrameworkHint(err)
 	}
 	a.progress.Done("created the assessment %q", one.Name)
 	return one, nil
 }
 
-// widen adds frameworks to an assessment that goes on; whether it still may is the server's to say.
-func (a *app) widen(ctx context.Context, open *api.Assessment, o runOptions) error {
-	a.progress.Done("going on with the assessment %q, %s", open.Name, plain(open.State))
+// addFrameworks adds frameworks to an assessment that goes on; whether it still may is the server's to say.
+func (a *app) addFrameworks(ctx context.Context, open *api.Assessment, o runOptions) error {
+	a.progress.Done("going on with the assessment %q, %s", open.Name, humanize(open.State))
 	if len(o.frameworks) == 0 || !slices.ContainsFunc(o.frameworks, func(f string) bool { return !slices.Contains(open.Frameworks, f) }) {
 		return nil
 	}
@@ -255,10 +255,10 @@ func (a *app) widen(ctx context.Context, open *api.Assessment, o runOptions) err
 // maxStalls bounds how often the same state is met again before giving up.
 const maxStalls = 3
 
-// moveOn moves the assessment forward, one transition at a time, until the state
+// advanceAssessment moves the assessment forward, one transition at a time, until the state
 // asked for or a decision that was not given. Whoever else moves it meanwhile is
 // met by reading again.
-func (a *app) moveOn(ctx context.Context, id string, o runOptions) error {
+func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) error {
 	in := api.AssessmentInput{AssessmentID: id}
 	var last api.State
 	for stalls := 0; ; {
@@ -271,62 +271,62 @@ func (a *app) moveOn(ctx context.Context, id string, o runOptions) error {
 		} else {
 			stalls, last = 0, st.State
 		}
-		if st.State.Reached(o.until) || len(st.NextStates) == 0 {
+		if st.State.HasReached(o.until) || len(st.NextStates) == 0 {
 			return nil
 		}
 		move, _ := st.State.Next()
 		if move.Gate != "" && len(st.BlockedBy) > 0 {
 			if stalls >= maxStalls || st.PendingApprovalID == nil || !slices.Contains(o.approve, move.Gate) {
-				return a.atGate(ctx, id, move.Gate, st)
+				return a.approvalRequiredError(ctx, id, move.Gate, st)
 			}
-			one, err := approveWith(ctx, a, *st.PendingApprovalID, o.comment, "")
-			if api.IsCode(err, api.CodeInvalidState) || errors.Is(err, client.ErrBrokeOff) { // decided already, by somebody else or us
+			one, err := approveContent(ctx, a, *st.PendingApprovalID, o.comment, "")
+			if api.IsCode(err, api.CodeInvalidState) || errors.Is(err, client.ErrConnectionLost) { // decided already, by somebody else or us
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			a.progress.Done("%s, version %d: approved in advance by %s", capital(move.Gate.Title()), one.VersionNumber, one.DecidedBy.Name)
+			a.progress.Done("%s, version %d: approved in advance by %s", capitalize(move.Gate.Title()), one.VersionNumber, one.DecidedBy.Name)
 		}
-		err = a.step(ctx, id, move, st.NextStates[0])
+		err = a.performMove(ctx, id, move, st.NextStates[0])
 		switch {
-		case errors.Is(err, client.ErrBrokeOff) && stalls < maxStalls: // the state tells whether it was made
+		case errors.Is(err, client.ErrConnectionLost) && stalls < maxStalls: // the state tells whether it was made
 		case api.IsCode(err, api.CodeInvalidState), api.IsCode(err, api.CodeApproval):
-			if stalls >= maxStalls || !a.moved(ctx, id, st) {
-				return a.stuck(err, move, st)
+			if stalls >= maxStalls || !a.hasStatusChanged(ctx, id, st) {
+				return a.explainBlocked(err, move, st)
 			}
 		case err != nil:
-			return atWork(err)
+			return toRuntimeError(err)
 		}
 	}
 }
 
-// moved tells whether the assessment is not as it was.
-func (a *app) moved(ctx context.Context, id string, was *api.AssessmentStatus) bool {
+// hasStatusChanged tells whether the assessment is not as it was.
+func (a *app) hasStatusChanged(ctx context.Context, id string, previous *api.AssessmentStatus) bool {
 	now, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: id})
-	return err == nil && (now.State != was.State || len(now.BlockedBy) != len(was.BlockedBy))
+	return err == nil && (now.State != previous.State || len(now.BlockedBy) != len(previous.BlockedBy))
 }
 
-// stuck says what stands in the way where trying again can't help.
-func (a *app) stuck(err error, move api.Move, st *api.AssessmentStatus) error {
+// explainBlocked says what stands in the way where trying again can't help.
+func (a *app) explainBlocked(err error, move api.Move, st *api.AssessmentStatus) error {
 	for _, m := range api.Moves {
 		if m.From == move.To && m.Gate != "" { // the move is a submission
-			noun := nounOf(m.Gate)
-			return advise(err, "change lines with `%s` or draft again, then `%s`", a.command(noun+" edit"), a.command("assess run"))
+			noun := gateNoun(m.Gate)
+			return withHint(err, "change lines with `%s` or draft again, then `%s`", a.commandLine(noun+" edit"), a.commandLine("assess run"))
 		}
 	}
-	return advise(err, "`%s` tells where it stands", a.command("assess status"))
+	return withHint(err, "`%s` tells where it stands", a.commandLine("assess status"))
 }
 
-// step makes one transition and tells of it. Reading documents takes the longest, so
+// performMove makes one transition and tells of it. Reading documents takes the longest, so
 // there it is told how many are read.
-func (a *app) step(ctx context.Context, id string, move api.Move, to api.State) error {
+func (a *app) performMove(ctx context.Context, id string, move api.Move, target api.State) error {
 	a.progress.Start(move.Work)
 	in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}}
-	in.Body.TargetState = to
+	in.Body.TargetState = target
 	stop := func() {}
-	if to == api.StateDocumentsIngested {
-		stop = a.watchReading(ctx, id)
+	if target == api.StateDocumentsIngested {
+		stop = a.showReadingProgress(ctx, id)
 	}
 	_, err := call(ctx, a, api.Transition, &in)
 	stop()
@@ -341,9 +341,9 @@ func (a *app) step(ctx context.Context, id string, move api.Move, to api.State) 
 	return nil
 }
 
-// atGate is the stop at a decision: what waits, for whom, and how to decide.
-func (a *app) atGate(ctx context.Context, id string, g api.Gate, st *api.AssessmentStatus) error {
-	noun := nounOf(g)
+// approvalRequiredError is the stop at a decision: what waits, for whom, and how to decide.
+func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, st *api.AssessmentStatus) error {
+	noun := gateNoun(g)
 	var who []string
 	for _, r := range []api.Role{api.RoleOwner, api.RoleAdmin, api.RoleMember, api.RoleViewer} {
 		if r.May(api.ApprovalDecide) {
@@ -355,28 +355,28 @@ func (a *app) atGate(ctx context.Context, id string, g api.Gate, st *api.Assessm
 		approval = *st.PendingApprovalID
 	}
 	err := api.ApprovalRequired(g, approval, "the %s waits for a decision by an %s of the organization (%s)",
-		g.Title(), strings.Join(who, " or "), a.atStake(ctx, id, g))
+		g.Title(), strings.Join(who, " or "), a.summarizeGate(ctx, id, g))
 	if approval == "" {
 		err.Message = strings.Join(st.BlockedBy, "; ")
-		return &failure{code: exitApproval, err: err, hint: fmt.Sprintf("submit it again with `%s`, then decide", a.command(noun+" submit"))}
+		return &exitError{code: exitApproval, err: err, hint: fmt.Sprintf("submit it again with `%s`, then decide", a.commandLine(noun+" submit"))}
 	}
-	return &failure{code: exitApproval, err: err, hint: fmt.Sprintf("look and decide, then go on:\n  %s\n  %s\n  %s\n  %s",
-		a.command(noun+" show"), a.command(noun+" approve"), a.command(noun+" reject --reason '…'"), a.command("assess run"))}
+	return &exitError{code: exitApproval, err: err, hint: fmt.Sprintf("look and decide, then go on:\n  %s\n  %s\n  %s\n  %s",
+		a.commandLine(noun+" show"), a.commandLine(noun+" approve"), a.commandLine(noun+" reject --reason '…'"), a.commandLine("assess run"))}
 }
 
-// atStake counts what is to be decided on.
-func (a *app) atStake(ctx context.Context, id string, g api.Gate) string {
+// summarizeGate counts what is to be decided on.
+func (a *app) summarizeGate(ctx context.Context, id string, g api.Gate) string {
 	s, err := call(ctx, a, api.GetAssessmentSummary, &api.AssessmentInput{AssessmentID: id})
 	if err != nil {
 		return "its totals can't be read: " + err.Error()
 	}
 	switch g {
 	case api.GateSoA:
-		return fmt.Sprintf("%d controls: %s", s.Controls, statuses(s))
+		return fmt.Sprintf("%d controls: %s", s.Controls, formatStatusCounts(s))
 	case api.GateGapAnalysis:
-		return "findings: " + tally(s.FindingsBySeverity, api.Severities)
+		return "findings: " + formatCounts(s.FindingsBySeverity, api.Severities)
 	case api.GateMaturity:
-		return "average maturity " + figure(s.MaturityAvg) + " of 5"
+		return "average maturity " + formatScore(s.MaturityAvg) + " of 5"
 	}
-	return count(s.OpenPOAMItems, "open item", "open items")
+	return pluralize(s.OpenPOAMItems, "open item", "open items")
 }

@@ -189,11 +189,11 @@ func TestRunAsJSON(t *testing.T) {
 	w := newWorld(t)
 	w.fake.findings = []api.Finding{{Item: api.Item{ControlCode: "BCD-11"}, Severity: api.SeverityHigh, MissingElements: []string{}, Evidence: []api.Evidence{}}}
 	got := w.run("assess", "run", evidenceDir(t), "-o", "json")
-	var out outcome
+	var out runResult
 	if err := json.Unmarshal([]byte(got.out), &out); err != nil {
 		t.Fatalf("%v in %s", err, got.out)
 	}
-	if got.code != 4 || out.Status.State != api.StateSoAUnderReview || len(out.Documents) != 2 || len(out.LeftOut) != 2 {
+	if got.code != 4 || out.Status.State != api.StateSoAUnderReview || len(out.Documents) != 2 || len(out.Skipped) != 2 {
 		t.Errorf("exit %d, %+v", got.code, out)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) scope() *cobra.Command {
+func (a *app) scopeCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "scope", Short: "The scope: what of the organization is assessed",
 		Long: `The scope says which units, systems, places and data are assessed, and which traits
@@ -31,42 +31,42 @@ unknown, with the reason.`,
 }
 
 func (a *app) currentScope(ctx context.Context) (*api.Scope, error) {
-	one, err := a.assessment(ctx)
+	one, err := a.currentAssessment(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s, err := call(ctx, a, api.GetAssessmentScope, &api.AssessmentInput{AssessmentID: one.ID})
 	if api.IsCode(err, api.CodeNotFound) {
-		return nil, advise(err, "go on with `%s`, or write it with `%s`", a.command("assess run"), a.command("scope set"))
+		return nil, withHint(err, "go on with `%s`, or write it with `%s`", a.commandLine("assess run"), a.commandLine("scope set"))
 	}
 	return s, err
 }
 
 func (a *app) scopeShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Show the scope with its traits", Args: takes(0, 0), Long: "Shows the scope of the assessment, and each trait with where it comes from.", Example: "  service scope show\n  service scope show -o yaml > scope.yaml",
+		Use: "show", Short: "Show the scope with its traits", Args: requireArgs(0, 0), Long: "Shows the scope of the assessment, and each trait with where it comes from.", Example: "  service scope show\n  service scope show -o yaml > scope.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.currentScope(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return a.out.Print(s, func(p *print.Page) { scopePage(p, s) })
+			return a.out.Print(s, func(p *print.Page) { renderScope(p, s) })
 		},
 	}
 }
 
-func scopePage(p *print.Page, s *api.Scope) {
-	p.Title("%s, version %d: %s", s.Title, s.VersionNumber, plain(s.Status))
+func renderScope(p *print.Page, s *api.Scope) {
+	p.Title("%s, version %d: %s", s.Title, s.VersionNumber, humanize(s.Status))
 	lines := func(l []string) string { return strings.Join(l, "\n") }
 	p.Fields(print.Field{Name: "description", Value: s.Description}, print.Field{Name: "business units", Value: lines(s.BusinessUnits)}, print.Field{Name: "processes", Value: lines(s.Processes)},
 		print.Field{Name: "systems", Value: lines(s.Systems)}, print.Field{Name: "locations", Value: lines(s.Locations)}, print.Field{Name: "legal entities", Value: lines(s.LegalEntities)},
 		print.Field{Name: "data types", Value: lines(s.DataTypes)}, print.Field{Name: "third parties", Value: lines(s.ThirdParties)}, print.Field{Name: "exclusions", Value: lines(s.Exclusions)},
 		print.Field{Name: "assumptions", Value: lines(s.Assumptions)}, print.Field{Name: "constraints", Value: lines(s.Constraints)},
-		print.Field{Name: "approved", Value: by(s.ApprovedAt, s.ApprovedBy)}, print.Field{Name: "id", Value: s.ID})
+		print.Field{Name: "approved", Value: formatByline(s.ApprovedAt, s.ApprovedBy)}, print.Field{Name: "id", Value: s.ID})
 	p.Title("Traits")
 	var rows [][]string
 	names := slices.Clone(api.TraitNames)
-	for _, n := range sorted(s.Traits) {
+	for _, n := range sortedKeys(s.Traits) {
 		if !slices.Contains(names, n) {
 			names = append(names, n)
 		}
@@ -75,12 +75,12 @@ func scopePage(p *print.Page, s *api.Scope) {
 		if t, ok := s.Traits[n]; ok {
 			why := t.Reason
 			if len(t.Evidence) > 0 {
-				why = joinWords(why, "“"+t.Evidence[0].Quote+"”", "("+t.Evidence[0].Filename+")")
+				why = joinNonEmpty(why, "“"+t.Evidence[0].Quote+"”", "("+t.Evidence[0].Filename+")")
 			}
 			rows = append(rows, []string{n, t.Value, t.Source, why})
 		}
 	}
-	p.Table([]print.Column{{Title: "trait", Keep: true}, {Title: "value", Keep: true}, {Title: "from"}, {Title: "why", Wrap: true}}, rows)
+	p.Table([]print.Column{{Title: "trait", NoShrink: true}, {Title: "value", NoShrink: true}, {Title: "from"}, {Title: "why", Wrap: true}}, rows)
 }
 
 func (a *app) scopeSet() *cobra.Command {
@@ -98,7 +98,7 @@ func (a *app) scopeSet() *cobra.Command {
 		{"assumption", "an assumption", nil, &body.Assumptions}, {"constraint", "a constraint", nil, &body.Constraints},
 	}
 	cmd := &cobra.Command{
-		Use: "set", Short: "Create or change the scope", Args: takes(0, 0),
+		Use: "set", Short: "Create or change the scope", Args: requireArgs(0, 0),
 		Long: `Sets the named fields; the others stay. A list that is given takes the place of the
 one there was: repeat its flag for several entries. With -f, the fields come from a
 YAML or JSON file with the names of the API (- for stdin); flags win over it. A trait
@@ -106,33 +106,33 @@ is true, false (yes and no are the same) or unknown. Traits in what ` + "`scope 
 wrote that nobody set stay the documents', unless you change them.`,
 		Example: "  service scope set --trait processes_personal_data=true --trait has_ot=unknown\n  service scope set --title 'Head office' --system Quayside --system Pilotlink\n  service scope set -f scope.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := anyChanged(cmd); err != nil {
+			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
 			var drawn map[string]string
 			var err error
 			if file != "" {
-				if drawn, err = a.readScope(file, &body); err != nil {
+				if drawn, err = a.readScopeFile(file, &body); err != nil {
 					return err
 				}
 			}
-			if v := given(cmd, "title", title); v != nil {
+			if v := flagIfChanged(cmd, "title", title); v != nil {
 				body.Title = v
 			}
-			if v := given(cmd, "description", description); v != nil {
+			if v := flagIfChanged(cmd, "description", description); v != nil {
 				body.Description = v
 			}
 			for i := range lists {
-				if v := given(cmd, lists[i].flag, lists[i].value); v != nil {
+				if v := flagIfChanged(cmd, lists[i].flag, lists[i].value); v != nil {
 					*lists[i].field = v
 				}
 			}
 			body.Reset = append(body.Reset, reset...)
-			one, err := a.assessment(cmd.Context())
+			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if err := a.leaveDrawn(cmd.Context(), one.ID, &body, drawn); err != nil {
+			if err := a.dropDraftedTraits(cmd.Context(), one.ID, &body, drawn); err != nil {
 				return err
 			}
 			if err := setTraits(&body, traits); err != nil {
@@ -143,11 +143,11 @@ wrote that nobody set stay the documents', unless you change them.`,
 				return err
 			}
 			return a.out.Print(s, func(p *print.Page) {
-				scopePage(p, s)
-				if one.State.Reached(api.StateSoADrafted) && one.State != api.StateClosed {
+				renderScope(p, s)
+				if one.State.HasReached(api.StateSoADrafted) && one.State != api.StateClosed {
 					p.Title("Not in the drafts yet")
 					p.Text("The Statement of Applicability was drafted by the scope before this. To draft it by this one, keeping what people edited:")
-					p.Command(a.command("soa regenerate"))
+					p.Command(a.commandLine("soa regenerate"))
 				}
 			})
 		},
@@ -169,17 +169,17 @@ func setTraits(body *api.ScopeBody, traits []string) error {
 	for _, t := range traits {
 		name, value, ok := strings.Cut(t, "=")
 		if !ok {
-			return advise(usage("--trait %q is not of the form name=value", t), "write it as --trait has_ot=false")
+			return withHint(usageError("--trait %q is not of the form name=value", t), "write it as --trait has_ot=false")
 		}
-		if err := oneOf("trait", name, api.TraitNames); err != nil {
+		if err := checkOneOf("trait", name, api.TraitNames); err != nil {
 			return err
 		}
-		is, err := traitValue(name, value)
+		is, err := parseTrait(name, value)
 		if err != nil {
 			return err
 		}
 		if given[name] {
-			return usage("--trait %s is given twice", name)
+			return usageError("--trait %s is given twice", name)
 		}
 		if body.Traits == nil {
 			body.Traits = map[string]api.TraitSetting{}
@@ -189,20 +189,20 @@ func setTraits(body *api.ScopeBody, traits []string) error {
 	return nil
 }
 
-// traitValue reads what a trait is set to; nil is unknown. What is not plainly one of the three is
+// parseTrait reads what a trait is set to; nil is unknown. What is not plainly one of the three is
 // refused: a value that was guessed would decide which controls apply.
-func traitValue(name string, v any) (*bool, error) {
-	var is bool
+func parseTrait(name string, v any) (*bool, error) {
+	var value bool
 	switch word := strings.ToLower(fmt.Sprint(v)); {
 	case v == nil, word == "unknown":
 		return nil, nil
 	case word == "true", word == "yes":
-		is = true
+		value = true
 	case word == "false", word == "no":
 	default:
-		return nil, advise(usage("the trait %s can't be %q", name, fmt.Sprint(v)), "it is true, false or unknown")
+		return nil, withHint(usageError("the trait %s can't be %q", name, fmt.Sprint(v)), "it is true, false or unknown")
 	}
-	return &is, nil
+	return &value, nil
 }
 
 // traitFields are those of a trait as a scope shows it.
@@ -211,9 +211,9 @@ var traitFields = []string{"value", "source", "reason", "evidence"}
 // maxScopeFile bounds a scope file; the API takes no larger body.
 const maxScopeFile = api.MaxBodyBytes
 
-// leaveDrawn takes traits that a file has as they were drafted out of a change.
-func (a *app) leaveDrawn(ctx context.Context, assessment string, body *api.ScopeBody, drawn map[string]string) error {
-	if len(drawn) == 0 {
+// dropDraftedTraits takes traits that a file has as they were drafted out of a change.
+func (a *app) dropDraftedTraits(ctx context.Context, assessment string, body *api.ScopeBody, draftedTraits map[string]string) error {
+	if len(draftedTraits) == 0 {
 		return nil
 	}
 	s, err := call(ctx, a, api.GetAssessmentScope, &api.AssessmentInput{AssessmentID: assessment})
@@ -223,7 +223,7 @@ func (a *app) leaveDrawn(ctx context.Context, assessment string, body *api.Scope
 	if err != nil {
 		return err
 	}
-	for name, value := range drawn {
+	for name, value := range draftedTraits {
 		if t, ok := s.Traits[name]; ok && t.Source != "person" && t.Value == value {
 			delete(body.Traits, name)
 		}
@@ -231,50 +231,50 @@ func (a *app) leaveDrawn(ctx context.Context, assessment string, body *api.Scope
 	return nil
 }
 
-// readScope reads the fields of a file. The traits it returns are those that the file says no
+// readScopeFile reads the fields of a file. The traits it returns are those that the file says no
 // person set.
-func (a *app) readScope(path string, body *api.ScopeBody) (drawn map[string]string, err error) {
+func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map[string]string, err error) {
 	in := a.Stdin
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, stopped("%s can't be read: %w", path, reason(err))
+			return nil, runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 		}
 		defer f.Close()
 		in = f
 	}
 	b, err := io.ReadAll(io.LimitReader(in, maxScopeFile+1))
 	if err != nil {
-		return nil, stopped("%s can't be read: %w", path, err)
+		return nil, runtimeError("%s can't be read: %w", path, err)
 	}
 	if len(b) > maxScopeFile {
-		return nil, usage("%s is larger than a scope can be", path)
+		return nil, usageError("%s is larger than a scope can be", path)
 	}
-	drawn = map[string]string{}
+	draftedTraits = map[string]string{}
 	var fields map[string]any
 	y := yaml.NewDecoder(bytes.NewReader(b))
 	switch err := y.Decode(&fields); {
 	case errors.Is(err, io.EOF) || err == nil && len(fields) == 0:
-		return nil, usage("%s is empty; `%s` writes a scope to begin from", path, a.command("scope show -o yaml"))
+		return nil, usageError("%s is empty; `%s` writes a scope to begin from", path, a.commandLine("scope show -o yaml"))
 	case err != nil:
-		return nil, usage("%s is neither YAML nor JSON: %w", path, err)
+		return nil, usageError("%s is neither YAML nor JSON: %w", path, err)
 	case !errors.Is(y.Decode(new(any)), io.EOF):
-		return nil, usage("%s holds more than one document; a scope is one", path)
+		return nil, usageError("%s holds more than one document; a scope is one", path)
 	}
 	if traits, ok := fields["traits"].(map[string]any); ok {
 		for name, v := range traits {
 			if m, ok := v.(map[string]any); ok { // as `scope show -o yaml` writes it
 				for _, field := range slices.Sorted(maps.Keys(m)) {
 					if !slices.Contains(traitFields, field) {
-						return nil, advise(usage("%s: the trait %s has no field %q", path, name, field), "a trait has %s", strings.Join(traitFields, ", "))
+						return nil, withHint(usageError("%s: the trait %s has no field %q", path, name, field), "a trait has %s", strings.Join(traitFields, ", "))
 					}
 				}
 				v = cmp.Or[any](m["value"], "")
 				if value, ok := v.(string); ok && m["source"] != nil && m["source"] != "person" {
-					drawn[name] = value
+					draftedTraits[name] = value
 				}
 			}
-			is, err := traitValue(name, v)
+			is, err := parseTrait(name, v)
 			if err != nil {
 				return nil, err
 			}
@@ -286,21 +286,21 @@ func (a *app) readScope(path string, body *api.ScopeBody) (drawn map[string]stri
 	}
 	j, err := json.Marshal(fields)
 	if err != nil {
-		return nil, usage("%s can't be used: %w", path, err)
+		return nil, usageError("%s can't be used: %w", path, err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(j))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(body); err != nil {
-		return nil, usage("%s: %s", path, strings.TrimPrefix(plainly(err).Error(), "json: "))
+		return nil, usageError("%s: %s", path, strings.TrimPrefix(explainDecodeError(err).Error(), "json: "))
 	}
-	return drawn, nil
+	return draftedTraits, nil
 }
 
 func (a *app) scopeSubmit() *cobra.Command {
 	return &cobra.Command{
-		Use: "submit", Short: "Submit the scope for review", Args: takes(0, 0), Long: "Submits the scope for review. The lifecycle has no gate for it, but it may be approved.", Example: "  service scope submit",
+		Use: "submit", Short: "Submit the scope for review", Args: requireArgs(0, 0), Long: "Submits the scope for review. The lifecycle has no gate for it, but it may be approved.", Example: "  service scope submit",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.moveScope(cmd.Context(), func(ctx context.Context, in api.ScopeInput) (*api.Scope, error) {
+			return a.changeScopeStatus(cmd.Context(), func(ctx context.Context, in api.ScopeInput) (*api.Scope, error) {
 				return call(ctx, a, api.SubmitScope, &in)
 			})
 		},
@@ -310,9 +310,9 @@ func (a *app) scopeSubmit() *cobra.Command {
 func (a *app) scopeApprove() *cobra.Command {
 	var comment string
 	cmd := &cobra.Command{
-		Use: "approve", Short: "Approve the scope", Args: takes(0, 0), Long: "Approves the scope that is under review, as you. Owners and admins may.", Example: "  service scope submit && service scope approve",
+		Use: "approve", Short: "Approve the scope", Args: requireArgs(0, 0), Long: "Approves the scope that is under review, as you. Owners and admins may.", Example: "  service scope submit && service scope approve",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.moveScope(cmd.Context(), func(ctx context.Context, in api.ScopeInput) (*api.Scope, error) {
+			return a.changeScopeStatus(cmd.Context(), func(ctx context.Context, in api.ScopeInput) (*api.Scope, error) {
 				return call(ctx, a, api.ApproveScope, &api.ApproveScopeInput{ScopeInput: in, Body: &api.VersionDecision{Comment: comment}})
 			})
 		},
@@ -321,13 +321,13 @@ func (a *app) scopeApprove() *cobra.Command {
 	return cmd
 }
 
-func (a *app) moveScope(ctx context.Context, by func(context.Context, api.ScopeInput) (*api.Scope, error)) error {
+func (a *app) changeScopeStatus(ctx context.Context, transition func(context.Context, api.ScopeInput) (*api.Scope, error)) error {
 	s, err := a.currentScope(ctx)
 	if err != nil {
 		return err
 	}
-	if s, err = by(ctx, api.ScopeInput{ScopeID: s.ID}); err != nil {
-		return atWork(err)
+	if s, err = transition(ctx, api.ScopeInput{ScopeID: s.ID}); err != nil {
+		return toRuntimeError(err)
 	}
-	return a.out.Print(s, func(p *print.Page) { p.Text("The scope, version %d, is %s.", s.VersionNumber, plain(s.Status)) })
+	return a.out.Print(s, func(p *print.Page) { p.Text("The scope, version %d, is %s.", s.VersionNumber, humanize(s.Status)) })
 }

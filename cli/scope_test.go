@@ -10,7 +10,7 @@ import (
 // readScopeText is the body that a scope file comes to.
 func readScopeText(text string) (body api.ScopeBody, err error) {
 	a := &app{Options: Options{Stdin: strings.NewReader(text)}}
-	_, err = a.readScope("-", &body)
+	_, err = a.readScopeFile("-", &body)
 	return body, err
 }
 

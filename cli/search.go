@@ -10,12 +10,12 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) search() *cobra.Command {
+func (a *app) searchCommand() *cobra.Command {
 	var body api.SearchBody
 	var everywhere bool
 	var doc, from, to string
 	cmd := &cobra.Command{
-		Use: "search QUERY", Short: "Find passages by meaning", Args: takes(1, -1),
+		Use: "search QUERY", Short: "Find passages by meaning", Args: requireArgs(1, -1),
 		Long: `Finds the passages that answer a question, by meaning and by words, each with its
 document and place. The score is 0 to 1 and means the same on every set of documents.
 Codes such as IAC-06, rare names and what stands in "quotation marks" come first. Passages
@@ -24,7 +24,7 @@ that say nearly the same in the same words are shown once.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body.Query = strings.Join(args, " ")
 			if strings.TrimSpace(body.Query) == "" {
-				return usage("say what to search for")
+				return usageError("say what to search for")
 			}
 			if from != "" {
 				body.EffectiveFrom = new(api.Date(from))
@@ -34,13 +34,13 @@ that say nearly the same in the same words are shown once.`,
 			}
 			switch {
 			case doc != "":
-				d, err := a.doc(cmd.Context(), doc)
+				d, err := a.findDocument(cmd.Context(), doc)
 				if err != nil {
 					return err
 				}
 				body.DocumentID = d.ID
 			case !everywhere:
-				one, err := a.assessment(cmd.Context())
+				one, err := a.currentAssessment(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -52,13 +52,13 @@ that say nearly the same in the same words are shown once.`,
 			}
 			return a.out.Print(ans, func(p *print.Page) {
 				for i, h := range ans.Data {
-					p.Title("%d. %s  %s", i+1, fmt.Sprintf("%.2f", h.Score), joinWords(h.Filename, place(h.HeadingPath, h.Locator)))
+					p.Title("%d. %s  %s", i+1, fmt.Sprintf("%.2f", h.Score), joinNonEmpty(h.Filename, formatLocation(h.HeadingPath, h.Locator)))
 					p.Indent(3, "%s", h.Text)
 					if n := len(h.SameAs); n > 0 {
-						p.Indent(3, "%s nearly the same", count(n, "more passage says", "more passages say"))
+						p.Indent(3, "%s nearly the same", pluralize(n, "more passage says", "more passages say"))
 					}
 				}
-				a.none(p, len(ans.Data), "No passage answers that.")
+				a.textIfEmpty(p, len(ans.Data), "No passage answers that.")
 			})
 		},
 	}

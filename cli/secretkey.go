@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) secret() *cobra.Command {
+func (a *app) secretCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "secret", Short: "The key that secrets of webhooks and integrations are sealed with",
 		Long: `Secrets lie in the database encrypted. Their key is in SERVICE_SECRET_KEY, in the file
@@ -35,7 +35,7 @@ func (a *app) printSecretKey(k *api.SecretKey) error {
 
 func (a *app) secretShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Tell where the key is, and whether it opens all", Args: takes(0, 0),
+		Use: "show", Short: "Tell where the key is, and whether it opens all", Args: requireArgs(0, 0),
 		Long: "Tells where the keys are and what they open. Never shows one; for a platform admin.", Example: "  service secret show",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			k, err := call(cmd.Context(), a, api.GetSecretKey, &api.None{})
@@ -51,7 +51,7 @@ func (a *app) secretRotate() *cobra.Command {
 	in := &api.RotateSecretKeyInput{}
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "rotate", Short: "Seal all secrets with a new key", Args: takes(0, 0),
+		Use: "rotate", Short: "Seal all secrets with a new key", Args: requireArgs(0, 0),
 		Long: `Makes a new key and seals the secrets of all webhooks and integrations with it. The old key
 stays known, so that what stops half way goes on the next time and copies of the database
 from before can be opened; --forget forgets it. A key in SERVICE_SECRET_KEY is changed by you:
@@ -59,7 +59,7 @@ put the new one before the old, as NEW,OLD, start again, and rotate. For a platf
 		Example: "  service secret rotate\n  service secret rotate --keep-in keyring\n  service secret rotate --forget --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.Body.KeepIn != "" {
-				if err := oneOf("keep-in", in.Body.KeepIn, []string{"file", "keyring"}); err != nil {
+				if err := checkOneOf("keep-in", in.Body.KeepIn, []string{"file", "keyring"}); err != nil {
 					return err
 				}
 			}

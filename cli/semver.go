@@ -10,21 +10,21 @@ import (
 
 // semver is a semantic version.
 type semver struct {
-	numbers [3]uint64
-	pre     string
+	numbers    [3]uint64
+	prerelease string
 }
 
 var (
-	versionPattern = lazyregexp.Of(`^v?(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$`)
+	versionPattern = lazyregexp.New(`^v?(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$`)
 	// Builds between releases: git describe's v1.2.3-4-gabcdef0, and Go's v1.2.4-0.20260102030405-abcdef012345.
-	between = lazyregexp.Of(`-[0-9]+-g[0-9a-f]{4,}(-dirty)?$|-dirty$|[-.][0-9]{14}-[0-9a-f]{12}(\+.*)?$`)
+	unreleasedPattern = lazyregexp.New(`-[0-9]+-g[0-9a-f]{4,}(-dirty)?$|-dirty$|[-.][0-9]{14}-[0-9a-f]{12}(\+.*)?$`)
 )
 
 // parseVersion reads the version of a release; ok is false for a build between releases, which
 // can't be said to be older or newer than one.
 func parseVersion(s string) (v semver, ok bool) {
 	m := versionPattern.FindStringSubmatch(s)
-	if m == nil || between.MatchString(s) {
+	if m == nil || unreleasedPattern.MatchString(s) {
 		return v, false
 	}
 	for i := range v.numbers {
@@ -34,7 +34,7 @@ func parseVersion(s string) (v semver, ok bool) {
 		}
 		v.numbers[i] = n
 	}
-	v.pre = m[4]
+	v.prerelease = m[4]
 	return v, true
 }
 
@@ -46,25 +46,25 @@ func (v semver) compare(w semver) int {
 		}
 	}
 	switch {
-	case v.pre == w.pre:
+	case v.prerelease == w.prerelease:
 		return 0
-	case v.pre == "":
+	case v.prerelease == "":
 		return 1
-	case w.pre == "":
+	case w.prerelease == "":
 		return -1
 	}
-	a, b := strings.Split(v.pre, "."), strings.Split(w.pre, ".")
+	a, b := strings.Split(v.prerelease, "."), strings.Split(w.prerelease, ".")
 	for i := range min(len(a), len(b)) {
-		if c := comparePart(a[i], b[i]); c != 0 {
+		if c := comparePrereleasePart(a[i], b[i]); c != 0 {
 			return c
 		}
 	}
 	return cmp.Compare(len(a), len(b))
 }
 
-// comparePart compares parts of prereleases: numbers by value and before words, words as they are.
-func comparePart(a, b string) int {
-	na, nb := digits(a), digits(b)
+// comparePrereleasePart compares parts of prereleases: numbers by value and before words, words as they are.
+func comparePrereleasePart(a, b string) int {
+	na, nb := isNumeric(a), isNumeric(b)
 	switch {
 	case na && nb:
 		ta, tb := strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
@@ -77,4 +77,4 @@ func comparePart(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+func isNumeric(s string) bool { return strings.Trim(s, "0123456789") == "" }

@@ -13,73 +13,73 @@ import (
 )
 
 var soaVersions = deliverable[api.SoAVersion]{
-	gate: api.GateSoA, list: api.ListSoA, make: api.DraftSoA,
+	gate: api.GateSoA, listOp: api.ListSoA, draftOp: api.DraftSoA,
 	submit: func(ctx context.Context, a *app, id string) (*api.SoAVersion, error) {
 		return call(ctx, a, api.SubmitSoA, &api.SoAInput{SoAVersionID: id})
 	},
 	regenerate: func(ctx context.Context, a *app, id string) (*api.SoAVersion, error) {
 		return call(ctx, a, api.RegenerateSoA, &api.SoAInput{SoAVersionID: id})
 	},
-	head: func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	header: func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 }
 
 var applicabilities = []api.Applicability{api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided}
 
 var implementations = []api.Implementation{api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced, api.NotAssessed}
 
-func (a *app) soa() *cobra.Command {
+func (a *app) soaCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "soa", Short: "The Statement of Applicability: which controls apply, and what shows it",
 		Long: `The Statement of Applicability says for each control whether it applies, why, and
 how far the evidence shows that it is implemented. It is the first gate: gaps are
 looked for only after an owner or admin has approved it.`,
 		Example: "  service soa show\n  service soa items --status not_evidenced\n  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa approve",
-	}, append([]*cobra.Command{a.soaShow(), a.soaExplain(), a.soaItems(), a.soaEdit(), a.soaRefresh(), a.soaValidate(), soaSheet.importing(a)}, soaVersions.commands(a)...)...)
+	}, append([]*cobra.Command{a.soaShow(), a.soaExplain(), a.soaItems(), a.soaEdit(), a.soaRefresh(), a.soaValidate(), soaWorkbook.importCommand(a)}, soaVersions.commands(a)...)...)
 }
 
-// soaItemsOf lists the items of a version.
-func (a *app) soaItemsOf(ctx context.Context, in api.SoAItemsInput, l limits) (*api.List[api.SoAItem], error) {
-	return collect(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.SoAItem], error) {
+// listSoAItems lists the items of a version.
+func (a *app) listSoAItems(ctx context.Context, in api.SoAItemsInput, l listFlags) (*api.List[api.SoAItem], error) {
+	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.SoAItem], error) {
 		in.Paging = p
 		return call(ctx, a, api.ListSoAItems, &in)
 	})
 }
 
-// soaItem finds one item of the newest version by control code or its id. For a requirement
+// findSoAItem finds one item of the newest version by control code or its id. For a requirement
 // it names the controls that answer to it.
-func (a *app) soaItem(ctx context.Context, ref string) (*api.SoAItem, error) {
-	id, err := soaVersions.newestID(ctx, a)
+func (a *app) findSoAItem(ctx context.Context, ref string) (*api.SoAItem, error) {
+	id, err := soaVersions.fetchNewestID(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}
-	if !uuid.MatchString(ref) {
+	if !uuidPattern.MatchString(ref) {
 		in.ControlCode = ref
 	}
-	l, err := a.soaItemsOf(ctx, in, limits{})
+	l, err := a.listSoAItems(ctx, in, listFlags{})
 	if err != nil {
 		return nil, err
 	}
 	if len(l.Data) == 0 {
-		answer, err := a.soaItemsOf(ctx, api.SoAItemsInput{SoAInput: in.SoAInput, Requirement: ref}, limits{})
+		answer, err := a.listSoAItems(ctx, api.SoAItemsInput{SoAInput: in.SoAInput, Requirement: ref}, listFlags{})
 		if err == nil && len(answer.Data) > 0 {
-			return nil, &answering{ref, answer}
+			return nil, &requirementNotControlError{ref, answer}
 		}
 		in.ControlCode = "" // all, for what may have been meant
-		if l, err = a.soaItemsOf(ctx, in, limits{}); err != nil {
+		if l, err = a.listSoAItems(ctx, in, listFlags{}); err != nil {
 			return nil, err
 		}
 	}
-	return one(ref, "item", l.Data, func(i *api.SoAItem) *api.Item { return &i.Item }, func(i *api.SoAItem) string { return i.Reason })
+	return findItem(ref, "item", l.Data, func(i *api.SoAItem) *api.Item { return &i.Item }, func(i *api.SoAItem) string { return i.Reason })
 }
 
-// answering is the error of a requirement that was named where a control is meant.
-type answering struct {
+// requirementNotControlError is the error of a requirement that was named where a control is meant.
+type requirementNotControlError struct {
 	requirement string
 	items       *api.List[api.SoAItem]
 }
 
-func (e *answering) Error() string {
+func (e *requirementNotControlError) Error() string {
 	codes := make([]string, len(e.items.Data))
 	for n, i := range e.items.Data {
 		codes[n] = i.ControlCode
@@ -89,39 +89,39 @@ func (e *answering) Error() string {
 
 func (a *app) soaShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [CONTROL|ITEM]", Short: "Show the newest version, or one control's item with its evidence", Args: takes(0, 1),
+		Use: "show [CONTROL|ITEM]", Short: "Show the newest version, or one control's item with its evidence", Args: requireArgs(0, 1),
 		Long:              "Shows the newest version with its totals; with a control's code, that control's item\nin full: the reasons, each statement's verdict, and the quoted passages; with a\nrequirement's code, the items of the controls that answer to it.",
 		Example:           "  service soa show\n  service soa show IAC-06\n  service soa show A.8.5\n  service soa show IAC-06 -o json",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if len(args) == 1 {
-				i, err := a.soaItem(ctx, args[0])
-				var answer *answering
+				i, err := a.findSoAItem(ctx, args[0])
+				var answer *requirementNotControlError
 				if errors.As(err, &answer) {
 					return a.out.Print(answer.items, func(p *print.Page) {
 						p.Title("%s is answered to by", answer.requirement)
-						soaTable(p, answer.items.Data)
+						renderSoATable(p, answer.items.Data)
 					})
 				}
 				if err != nil {
 					return err
 				}
-				talk, err := a.talk(ctx, i.AssessmentID, api.GateSoA, ofItem(i.ControlCode))
+				talk, err := a.fetchCommentSection(ctx, i.AssessmentID, api.GateSoA, matchItem(i.ControlCode))
 				if err != nil {
 					return err
 				}
-				return a.out.Print(i, func(p *print.Page) { soaItemPage(p, i); talk(p) })
+				return a.out.Print(i, func(p *print.Page) { renderSoAItem(p, i); talk(p) })
 			}
-			v, err := soaVersions.newest(ctx, a)
+			v, err := soaVersions.fetchNewest(ctx, a)
 			if err != nil {
 				return err
 			}
-			items, err := a.soaItemsOf(ctx, api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}}, limits{})
+			items, err := a.listSoAItems(ctx, api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}}, listFlags{})
 			if err != nil {
 				return err
 			}
-			talk, err := a.talk(ctx, v.AssessmentID, api.GateSoA, ofWhole)
+			talk, err := a.fetchCommentSection(ctx, v.AssessmentID, api.GateSoA, isOnDeliverable)
 			if err != nil {
 				return err
 			}
@@ -129,35 +129,35 @@ func (a *app) soaShow() *cobra.Command {
 				applicable, status, review := map[api.Applicability]int{}, map[api.Implementation]int{}, 0
 				for _, i := range items.Data {
 					applicable[i.Applicability]++
-					if i.Applicability.In() {
+					if i.Applicability.IsApplicable() {
 						status[i.ImplementationStatus]++
 					}
 					if i.NeedsReview {
 						review++
 					}
 				}
-				heading(p, api.GateSoA, &v.DeliverableVersion,
-					print.Field{Name: "applicability", Value: tally(applicable, applicabilities)},
-					print.Field{Name: "of those that apply", Value: tally(status, implementations)},
-					print.Field{Name: "to be looked at", Value: count(review, "item", "items") + " (`" + a.command("soa items --needs-review") + "`)"})
+				renderVersionHeader(p, api.GateSoA, &v.DeliverableVersion,
+					print.Field{Name: "applicability", Value: formatCounts(applicable, applicabilities)},
+					print.Field{Name: "of those that apply", Value: formatCounts(status, implementations)},
+					print.Field{Name: "to be looked at", Value: pluralize(review, "item", "items") + " (`" + a.commandLine("soa items --needs-review") + "`)"})
 				talk(p)
-				a.next(p, api.GateSoA, v.Status)
+				a.renderVersionActions(p, api.GateSoA, v.Status)
 			})
 		},
 	}
 }
 
-func soaItemPage(p *print.Page, i *api.SoAItem) {
-	item(p, &i.Item,
-		print.Field{Name: "applicability", Value: plain(i.Applicability)},
+func renderSoAItem(p *print.Page, i *api.SoAItem) {
+	renderItem(p, &i.Item,
+		print.Field{Name: "applicability", Value: humanize(i.Applicability)},
 		print.Field{Name: "because", Value: i.Rationale},
-		print.Field{Name: "status", Value: plain(i.ImplementationStatus)},
+		print.Field{Name: "status", Value: humanize(i.ImplementationStatus)},
 		print.Field{Name: "reason", Value: i.Reason},
-		print.Field{Name: "evidence", Value: print.Coverage(i)},
+		print.Field{Name: "evidence", Value: print.FormatCoverage(i)},
 		print.Field{Name: "owner", Value: orEmpty(i.Owner)},
 		print.Field{Name: "note", Value: orEmpty(i.Note)},
-		print.Field{Name: "confidence", Value: print.Confidence(i.Confidence, i.Overruled())},
-		print.Field{Name: "needs review", Value: yes(i.NeedsReview)})
+		print.Field{Name: "confidence", Value: print.FormatConfidence(i.Confidence, i.IsOverruled())},
+		print.Field{Name: "needs review", Value: yesNo(i.NeedsReview)})
 	if len(i.Statements) > 0 {
 		p.Title("What the control asks for")
 		for _, s := range i.Statements {
@@ -167,35 +167,35 @@ func soaItemPage(p *print.Page, i *api.SoAItem) {
 			}
 		}
 	}
-	missing(p, i.MissingElements)
-	evidence(p, i.Evidence)
+	renderMissing(p, i.MissingElements)
+	renderEvidence(p, i.Evidence)
 }
 
-func soaTable(p *print.Page, items []api.SoAItem) {
+func renderSoATable(p *print.Page, items []api.SoAItem) {
 	var rows [][]string
 	for _, i := range items {
-		rows = append(rows, []string{i.ControlCode, i.ControlTitle, plain(i.Applicability), plain(i.ImplementationStatus), plain(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), orEmpty(i.Owner)})
+		rows = append(rows, []string{i.ControlCode, i.ControlTitle, humanize(i.Applicability), humanize(i.ImplementationStatus), humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), orEmpty(i.Owner)})
 	}
-	p.Table([]print.Column{{Title: "control", Keep: true}, {Title: "title"}, {Title: "applicability"}, {Title: "status"}, {Title: "evidence", Spare: true}, {Title: "quotes", Right: true, Spare: true}, {Title: "owner", Spare: true}}, rows)
+	p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "title"}, {Title: "applicability"}, {Title: "status"}, {Title: "evidence", Optional: true}, {Title: "quotes", AlignRight: true, Optional: true}, {Title: "owner", Optional: true}}, rows)
 }
 
 func (a *app) soaItems() *cobra.Command {
 	var in api.SoAItemsInput
 	var applicability, status string
 	var review bool
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "items", Aliases: []string{"list"}, Short: "List the items of the newest version", Args: takes(0, 0),
+		Use: "items", Aliases: []string{"list"}, Short: "List the items of the newest version", Args: requireArgs(0, 0),
 		Long:    "Lists one line per control. Filters are joined: an item has to meet all of them.",
 		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n  service soa items --needs-review\n  service soa items --requirement A.8.5",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("applicability", applicability, applicabilities); err != nil {
+			if err := checkOneOf("applicability", applicability, applicabilities); err != nil {
 				return err
 			}
-			if err := oneOf("status", status, implementations); err != nil {
+			if err := checkOneOf("status", status, implementations); err != nil {
 				return err
 			}
-			id, err := soaVersions.newestID(cmd.Context(), a)
+			id, err := soaVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -203,14 +203,14 @@ func (a *app) soaItems() *cobra.Command {
 			if review {
 				in.NeedsReview = "true"
 			}
-			items, err := a.soaItemsOf(cmd.Context(), in, l)
+			items, err := a.listSoAItems(cmd.Context(), in, l)
 			if err != nil {
-				return a.noName(err)
+				return a.withFilterHint(err)
 			}
-			defer a.more(len(items.Data), items.Pagination)
+			defer a.noteMoreResults(len(items.Data), items.Pagination)
 			return a.out.Print(items, func(p *print.Page) {
-				soaTable(p, items.Data)
-				a.none(p, len(items.Data), "No item is like that.")
+				renderSoATable(p, items.Data)
+				a.textIfEmpty(p, len(items.Data), "No item is like that.")
 			})
 		},
 	}
@@ -224,7 +224,7 @@ func (a *app) soaItems() *cobra.Command {
 	f.BoolVar(&review, "needs-review", false, "only what a person should look at")
 	f.StringVar(&in.Q, "query", "", "only with these words")
 	f.StringVar(&in.Sort, "sort", "", "the order, as owner,control_code; an unknown name is told the known ones")
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
@@ -233,7 +233,7 @@ func (a *app) soaEdit() *cobra.Command {
 	var reasons, reset []string
 	var reviewed bool
 	cmd := &cobra.Command{
-		Use: "edit CONTROL|ITEM", Short: "Change an item", Args: takes(1, 1),
+		Use: "edit CONTROL|ITEM", Short: "Change an item", Args: requireArgs(1, 1),
 		Long: `Changes the named fields of one control's item. A regeneration keeps what people set. A
 status, an applicability or --reviewed says that a person has judged the line, and it
 needs no review any more; an owner or a note doesn't. Editing an approved version makes
@@ -241,43 +241,43 @@ the next one; editing one under review voids the approval that was asked for.`,
 		Example:           "  service soa edit IAC-06 --status implemented --owner 'IT lead'\n  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa edit IAC-06 --reviewed",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := anyChanged(cmd); err != nil {
+			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
-			if err := oneOf("applicability", applicability, applicabilities); err != nil {
+			if err := checkOneOf("applicability", applicability, applicabilities); err != nil {
 				return err
 			}
-			if err := oneOf("status", status, implementations); err != nil {
+			if err := checkOneOf("status", status, implementations); err != nil {
 				return err
 			}
-			i, err := a.soaItem(cmd.Context(), args[0])
+			i, err := a.findSoAItem(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			in := api.UpdateSoAItemInput{SoAItemID: i.ID, Match: revision(i.Revision)}
-			in.Body.Applicability = given(cmd, "applicability", api.Applicability(applicability))
-			in.Body.ImplementationStatus = given(cmd, "status", api.Implementation(status))
-			in.Body.Rationale = given(cmd, "rationale", rationale)
-			in.Body.InclusionReasons = given(cmd, "because", reasons)
+			in := api.UpdateSoAItemInput{SoAItemID: i.ID, Match: matchRevision(i.Revision)}
+			in.Body.Applicability = flagIfChanged(cmd, "applicability", api.Applicability(applicability))
+			in.Body.ImplementationStatus = flagIfChanged(cmd, "status", api.Implementation(status))
+			in.Body.Rationale = flagIfChanged(cmd, "rationale", rationale)
+			in.Body.InclusionReasons = flagIfChanged(cmd, "because", reasons)
 			in.Body.Reset = reset
-			in.Body.Owner, in.Body.Note = optional(cmd, "owner", owner), optional(cmd, "note", note)
+			in.Body.Owner, in.Body.Note = optionalFlag(cmd, "owner", owner), optionalFlag(cmd, "note", note)
 			if cmd.Flags().Changed("reviewed") {
 				open := !reviewed
 				in.Body.NeedsReview = &open
 			}
 			out, err := call(cmd.Context(), a, api.UpdateSoAItem, &in)
 			if e, is := errors.AsType[*api.Error](err); is && rationale == "" && len(e.Details) == 1 && e.Details[0].Field == "rationale" {
-				return advise(err, "add --rationale '…'")
+				return withHint(err, "add --rationale '…'")
 			}
 			if err != nil {
 				return err
 			}
 			return a.out.Print(out, func(p *print.Page) {
-				soaItemPage(p, out)
+				renderSoAItem(p, out)
 				if status == string(api.Implemented) && out.CoverageRatio == 0 && orEmpty(out.Note) == "" {
 					p.Blank()
 					p.Text("No evidence that shows it is linked, and no note says where it was seen. To say so:")
-					p.Command(a.command("soa edit " + out.ControlCode + " --note 'Seen in …'"))
+					p.Command(a.commandLine("soa edit " + out.ControlCode + " --note 'Seen in …'"))
 				}
 			})
 		},
@@ -296,25 +296,25 @@ the next one; editing one under review voids the approval that was asked for.`,
 
 func (a *app) soaRefresh() *cobra.Command {
 	return &cobra.Command{
-		Use: "refresh", Short: "Look for the evidence again", Args: takes(0, 0),
+		Use: "refresh", Short: "Look for the evidence again", Args: requireArgs(0, 0),
 		Long:    "Looks in the documents there are now for evidence of each item, without changing\nwhat people decided. Use it after adding documents.",
 		Example: "  service doc add new-policy.docx\n  service soa refresh",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := soaVersions.newestID(cmd.Context(), a)
+			id, err := soaVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
 			a.progress.Start("look for the evidence again")
 			v, err := call(cmd.Context(), a, api.RefreshSoAEvidence, &api.SoAInput{SoAVersionID: id})
-			return soaVersions.tell(a, v, atWork(err), "refreshed", 0)
+			return soaVersions.printAction(a, v, toRuntimeError(err), "refreshed", 0)
 		},
 	}
 }
 
-const controlsNamed = 6 // of a rule that many break
+const maxControlsNamed = 6 // of a rule that many break
 
-// alikeIssues are a version's issues with a row for what is the same of several controls.
-func alikeIssues(all []api.ValidationIssue) (rows [][]string) {
+// groupIssues are a version's issues with a row for what is the same of several controls.
+func groupIssues(all []api.ValidationIssue) (rows [][]string) {
 	at := map[[3]string]int{}
 	var controls [][]string
 	for _, i := range all {
@@ -328,8 +328,8 @@ func alikeIssues(all []api.ValidationIssue) (rows [][]string) {
 		controls[n] = append(controls[n], i.ControlCode)
 	}
 	for n, codes := range controls {
-		rows[n][3] = strings.Join(codes[:min(len(codes), controlsNamed)], ", ")
-		if more := len(codes) - controlsNamed; more > 0 {
+		rows[n][3] = strings.Join(codes[:min(len(codes), maxControlsNamed)], ", ")
+		if more := len(codes) - maxControlsNamed; more > 0 {
 			rows[n][3] += fmt.Sprintf(" and %d more (-o json names all)", more)
 		}
 	}
@@ -338,11 +338,11 @@ func alikeIssues(all []api.ValidationIssue) (rows [][]string) {
 
 func (a *app) soaValidate() *cobra.Command {
 	return &cobra.Command{
-		Use: "validate", Short: "Check the newest version against the rules for submission", Args: takes(0, 0),
+		Use: "validate", Short: "Check the newest version against the rules for submission", Args: requireArgs(0, 0),
 		Long:    "Lists what stands against submitting the newest version: undecided items, exclusions\nwithout a rationale. Exit code 1 where a rule is broken.",
 		Example: "  service soa validate\n  service soa items --applicability undecided",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := soaVersions.newestID(cmd.Context(), a)
+			id, err := soaVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -351,21 +351,21 @@ func (a *app) soaValidate() *cobra.Command {
 				return err
 			}
 			if err := a.out.Print(v, func(p *print.Page) {
-				rows := alikeIssues(v.Issues)
-				p.Table([]print.Column{{Title: "severity", Keep: true}, {Title: "rule", Keep: true}, {Title: "message", Wrap: true}, {Title: "controls", Wrap: true}}, rows)
-				a.none(p, len(rows), "No rule is broken.")
+				rows := groupIssues(v.Issues)
+				p.Table([]print.Column{{Title: "severity", NoShrink: true}, {Title: "rule", NoShrink: true}, {Title: "message", Wrap: true}, {Title: "controls", Wrap: true}}, rows)
+				a.textIfEmpty(p, len(rows), "No rule is broken.")
 				if len(rows) > 0 {
 					p.Blank()
-					p.Text("%s, %s.", count(v.Errors, "error", "errors"), count(v.Warnings, "warning", "warnings"))
+					p.Text("%s, %s.", pluralize(v.Errors, "error", "errors"), pluralize(v.Warnings, "warning", "warnings"))
 				}
 				if v.Valid {
-					p.Text("It can be submitted: `%s`.", a.command("soa submit"))
+					p.Text("It can be submitted: `%s`.", a.commandLine("soa submit"))
 				}
 			}); err != nil {
 				return err
 			}
 			if !v.Valid {
-				return &failure{code: exitVerdict, err: fmt.Errorf("it can't be submitted: %s", count(v.Errors, "error", "errors"))}
+				return &exitError{code: exitVerdict, err: fmt.Errorf("it can't be submitted: %s", pluralize(v.Errors, "error", "errors"))}
 			}
 			return nil
 		},

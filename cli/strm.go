@@ -18,7 +18,7 @@ func (a *app) catalogImportSTRM(version *string) *cobra.Command {
 	var framework string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "import-strm FILE...", Short: "Lay relationship mapping documents over the catalog", Args: takes(1, -1),
+		Use: "import-strm FILE...", Short: "Lay relationship mapping documents over the catalog", Args: requireArgs(1, -1),
 		Long: `Reads set theory relationship mapping (STRM) documents, PDF or .xlsx, and lays them over a
 catalog version: how each requirement relates to a control, how strongly and why, and what
 the requirement says. The result is a revision of that version, which new assessments use;
@@ -27,9 +27,9 @@ Where a document and the workbook disagree, both are kept and a warning says so.
 		Example: "  service catalog import-strm scf-strm-emea-eu-nis2-2022.pdf\n  service catalog import-strm strm/*.pdf --dry-run\n  service catalog import-strm mapping.xlsx --framework iso-27001-2022",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if framework != "" && len(args) > 1 {
-				return usage("--framework can be named for one document, these are %d", len(args))
+				return usageError("--framework can be named for one document, these are %d", len(args))
 			}
-			f, name, err := bundle(args)
+			f, name, err := openOrZip(args)
 			if err != nil {
 				return err
 			}
@@ -38,14 +38,14 @@ Where a document and the workbook disagree, both are kept and a warning says so.
 			if dry {
 				op, word = api.DryRunSTRM, "try "
 			}
-			a.kept = "the catalog is as it was before: documents are taken whole or not at all; run the same command again"
+			a.interruptHint = "the catalog is as it was before: documents are taken whole or not at all; run the same command again"
 			a.progress.Start(word + name)
 			run, err := call(cmd.Context(), a, op, &api.ImportSTRMInput{File: api.UploadFile{Filename: name, Content: f}, Version: *version, Framework: framework})
 			a.progress.Done("")
 			if err != nil {
-				return atWork(a.noFramework(err))
+				return toRuntimeError(a.withFrameworkHint(err))
 			}
-			return a.out.Print(run, func(p *print.Page) { a.runPage(p, run) })
+			return a.out.Print(run, func(p *print.Page) { a.renderImportRun(p, run) })
 		},
 	}
 	cmd.Flags().StringVar(&framework, "framework", "", "the framework that the document is about (default: as the document says)")
@@ -54,25 +54,25 @@ Where a document and the workbook disagree, both are kept and a warning says so.
 	return cmd
 }
 
-// bundle opens one document, or puts several into an archive, so that they are one import.
+// openOrZip opens one document, or puts several into an archive, so that they are one import.
 // Files with the same content and name stay the same archive.
-func bundle(paths []string) (io.ReadCloser, string, error) {
+func openOrZip(paths []string) (io.ReadCloser, string, error) {
 	if len(paths) == 1 {
 		f, err := os.Open(paths[0])
 		if err != nil {
-			return nil, "", stopped("%s can't be read: %w", paths[0], reason(err))
+			return nil, "", runtimeError("%s can't be read: %w", paths[0], errorWithoutPath(err))
 		}
 		return f, filepath.Base(paths[0]), nil
 	}
 	tmp, err := os.CreateTemp("", "service-strm-*.zip")
 	if err != nil {
-		return nil, "", stopped("several documents are put together in a temporary file first: %w", err)
+		return nil, "", runtimeError("several documents are put together in a temporary file first: %w", err)
 	}
-	whole := &temporary{tmp}
+	whole := &selfDeletingFile{tmp}
 	z := zip.NewWriter(tmp)
 	for _, path := range paths {
-		if err := pack(z, path); err != nil {
-			return nil, "", errors.Join(stopped("%s can't be read: %w", path, reason(err)), whole.Close())
+		if err := addToZip(z, path); err != nil {
+			return nil, "", errors.Join(runtimeError("%s can't be read: %w", path, errorWithoutPath(err)), whole.Close())
 		}
 	}
 	if err := z.Close(); err != nil {
@@ -84,7 +84,7 @@ func bundle(paths []string) (io.ReadCloser, string, error) {
 	return whole, fmt.Sprintf("%d documents.zip", len(paths)), nil
 }
 
-func pack(z *zip.Writer, path string) error {
+func addToZip(z *zip.Writer, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -98,22 +98,22 @@ func pack(z *zip.Writer, path string) error {
 	return err
 }
 
-// temporary is a file that goes when it is closed.
-type temporary struct{ *os.File }
+// selfDeletingFile is a file that goes when it is closed.
+type selfDeletingFile struct{ *os.File }
 
-func (t *temporary) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }
+func (t *selfDeletingFile) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }
 
-// mappingDocuments tells what relationship mapping documents brought.
-func mappingDocuments(p *print.Page, list []api.MappingDocument) {
+// renderMappingDocuments tells what relationship mapping documents brought.
+func renderMappingDocuments(p *print.Page, list []api.MappingDocument) {
 	if len(list) == 0 {
 		return
 	}
-	p.Title("%s", count(len(list), "document", "documents"))
+	p.Title("%s", pluralize(len(list), "document", "documents"))
 	var rows [][]string
 	for _, d := range list {
 		rows = append(rows, []string{d.FrameworkCode, fmt.Sprint(d.Elements), fmt.Sprint(d.Related), fmt.Sprint(d.MappingsConfirmed), fmt.Sprint(d.MappingsAdded),
 			fmt.Sprint(d.MappingsUnnamed), fmt.Sprint(d.RequirementsWorded), fmt.Sprint(d.RequirementsAdded), d.Filename})
 	}
-	p.Table([]print.Column{{Title: "framework", Keep: true}, {Title: "elements", Right: true}, {Title: "related", Right: true}, {Title: "confirmed", Right: true}, {Title: "added", Right: true},
-		{Title: "not named", Right: true}, {Title: "texts", Right: true, Spare: true}, {Title: "new requirements", Right: true, Spare: true}, {Title: "file", Spare: true}}, rows)
+	p.Table([]print.Column{{Title: "framework", NoShrink: true}, {Title: "elements", AlignRight: true}, {Title: "related", AlignRight: true}, {Title: "confirmed", AlignRight: true}, {Title: "added", AlignRight: true},
+		{Title: "not named", AlignRight: true}, {Title: "texts", AlignRight: true, Optional: true}, {Title: "new requirements", AlignRight: true, Optional: true}, {Title: "file", Optional: true}}, rows)
 }

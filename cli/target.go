@@ -11,43 +11,43 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// book is where the contexts are kept.
-func (a *app) book() *contexts.Store {
-	return contexts.New(a.configDir(), a.Keyring, func(format string, args ...any) { a.say("service: "+format, args...) })
+// contextStore is where the contexts are kept.
+func (a *app) contextStore() *contexts.Store {
+	return contexts.New(a.configDir(), a.Keyring, func(format string, args ...any) { a.printNotice("service: "+format, args...) })
 }
 
-// readBook reads the contexts; the error says what to do.
-func (a *app) readBook() (*contexts.Book, error) {
+// readContexts reads the contexts; the error says what to do.
+func (a *app) readContexts() (*contexts.Config, error) {
 	if a.configDir() == "" {
-		return &contexts.Book{}, nil
+		return &contexts.Config{}, nil
 	}
-	b, err := a.book().Read()
-	return b, a.explainBook(err)
+	b, err := a.contextStore().Read()
+	return b, a.explainContextsError(err)
 }
 
-// changeBook changes the contexts.
-func (a *app) changeBook(change func(*contexts.Book) error) error {
+// changeContexts changes the contexts.
+func (a *app) changeContexts(change func(*contexts.Config) error) error {
 	if a.configDir() == "" {
-		return advise(stopped("there is no folder to keep contexts in"), "set HOME or XDG_CONFIG_HOME")
+		return withHint(runtimeError("there is no folder to keep contexts in"), "set HOME or XDG_CONFIG_HOME")
 	}
-	return a.explainBook(a.book().Change(change))
+	return a.explainContextsError(a.contextStore().Update(change))
 }
 
-func (a *app) explainBook(err error) error {
+func (a *app) explainContextsError(err error) error {
 	var unknown *contexts.UnknownKeyError
-	var known *failure
+	var known *exitError
 	switch {
 	case err == nil, errors.As(err, &known):
 		return err
 	case errors.As(err, &unknown):
-		return usage("%w%s", err, didYouMean(unknown.Key, unknown.Known))
+		return usageError("%w%s", err, didYouMean(unknown.Key, unknown.Known))
 	}
-	return stopped("%w", err)
+	return runtimeError("%w", err)
 }
 
-// noContext says that there is none of that name.
-func (a *app) noContext(b *contexts.Book, name string) error {
-	f := usage("there is no context %q%s", name, didYouMean(name, append(b.Names(), contexts.Local)))
+// contextNotFoundError says that there is none of that name.
+func (a *app) contextNotFoundError(b *contexts.Config, name string) error {
+	f := usageError("there is no context %q%s", name, didYouMean(name, append(b.Names(), contexts.Local)))
 	f.hint = "`service use` lists them; `service login URL` makes one"
 	return f
 }
@@ -55,49 +55,49 @@ func (a *app) noContext(b *contexts.Book, name string) error {
 // chooseTarget decides between a context, a server and the data folder: what was said
 // last in flags, variables, choice and file counts. What is wrong with a context is told
 // when it is needed, so that commands which mend it still work.
-func (a *app) chooseTarget(named string, from map[string]origin) error {
+func (a *app) chooseTarget(contextName string, origins map[string]origin) error {
 	t := &a.flags.Target
-	place, said := max(from["server"], from["data"]), from["context"]
-	if said == saidInFlag && place == saidInFlag {
-		return advise(usage("--context says where to work, and so do --server and --data"), "give one of them")
+	targetOrigin, contextOrigin := max(origins["server"], origins["data"]), origins["context"]
+	if contextOrigin == originFlag && targetOrigin == originFlag {
+		return withHint(usageError("--context says where to work, and so do --server and --data"), "give one of them")
 	}
-	if from["data"] > from["server"] {
+	if origins["data"] > origins["server"] {
 		t.Server = ""
 	}
-	if place >= saidInVariable && place >= said {
+	if targetOrigin >= originEnvironment && targetOrigin >= contextOrigin {
 		return nil
 	}
-	b, err := a.readBook()
+	b, err := a.readContexts()
 	if err != nil {
-		a.lost = err
+		a.targetErr = err
 		return nil
 	}
-	if said < saidByChoice && b.Current != "" {
-		named, said = b.Current, saidByChoice
+	if contextOrigin < originContext && b.Current != "" {
+		contextName, contextOrigin = b.Current, originContext
 	}
-	if named == "" || said < place {
+	if contextName == "" || contextOrigin < targetOrigin {
 		return nil
 	}
-	if strings.EqualFold(named, contexts.Local) {
+	if strings.EqualFold(contextName, contexts.Local) {
 		t.Server = ""
 		return nil
 	}
-	if a.context = b.Find(named); a.context == nil {
-		a.lost = a.noContext(b, named)
+	if a.context = b.Find(contextName); a.context == nil {
+		a.targetErr = a.contextNotFoundError(b, contextName)
 		return nil
 	}
-	ownToken := from["token"] >= saidInVariable
+	ownToken := origins["token"] >= originEnvironment
 	t.Server = a.context.Server
 	if !ownToken {
 		t.Token = ""
 	}
-	if from["org"] < saidInVariable {
+	if origins["org"] < originEnvironment {
 		t.Organization = a.context.OrganizationID
 		if ownToken { // a key has an organization of its own
 			t.Organization = ""
 		}
 	}
-	if from["ca"] < saidInVariable {
+	if origins["ca"] < originEnvironment {
 		t.CA = a.context.CA
 	}
 	t.InsecureHTTP = t.InsecureHTTP || a.context.InsecureHTTP
@@ -106,41 +106,41 @@ func (a *app) chooseTarget(named string, from map[string]origin) error {
 
 // target is where the command works, with its credential.
 func (a *app) target() (Target, error) {
-	if a.lost != nil {
-		return Target{}, a.lost
+	if a.targetErr != nil {
+		return Target{}, a.targetErr
 	}
 	if a.context == nil || a.flags.Server == "" || a.flags.Token != "" {
 		return a.flags.Target, nil
 	}
-	return a.withSecret(a.flags.Target, a.context)
+	return a.withCredential(a.flags.Target, a.context)
 }
 
-// withSecret puts a context's credential on a target.
-func (a *app) withSecret(t Target, c *contexts.Context) (Target, error) {
-	secret, err := a.book().Secret(c)
+// withCredential puts a context's credential on a target.
+func (a *app) withCredential(t Target, c *contexts.Context) (Target, error) {
+	secret, err := a.contextStore().Secret(c)
 	switch {
 	case errors.Is(err, contexts.ErrSignedOut):
-		return t, &failure{code: exitUnauthorised, err: err, hint: "sign in with `" + a.loginTo(c) + "`"}
+		return t, &exitError{code: exitUnauthorized, err: err, hint: "sign in with `" + a.loginCommandFor(c) + "`"}
 	case err != nil:
-		return t, stopped("%w", err)
-	case c.Credential == contexts.Key:
+		return t, runtimeError("%w", err)
+	case c.Credential == contexts.APIKey:
 		t.Token = secret
 	default:
 		t.Session = secret
 		name := c.Name
-		t.SessionChanged = func(token string, ends time.Time) { a.renewed(name, secret, token, ends) }
+		t.OnSessionChange = func(token string, ends time.Time) { a.saveRenewedSession(name, secret, token, ends) }
 	}
 	return t, nil
 }
 
-// renewed notes that a session lasts longer now. Where that fails the next command
+// saveRenewedSession notes that a session lasts longer now. Where that fails the next command
 // asks the server again: it is no reason for this one to fail.
-func (a *app) renewed(name, secret, token string, ends time.Time) {
+func (a *app) saveRenewedSession(name, secret, token string, ends time.Time) {
 	if token == "" {
 		return
 	}
-	store := a.book()
-	_ = store.Change(func(b *contexts.Book) error {
+	store := a.contextStore()
+	_ = store.Update(func(b *contexts.Config) error {
 		c := b.Find(name)
 		if c == nil || !c.SignedIn() {
 			return errors.New("it was signed out meanwhile")
@@ -150,31 +150,31 @@ func (a *app) renewed(name, secret, token string, ends time.Time) {
 			c.ExpiresAt = &ends
 		}
 		if token != secret {
-			return store.Keep(c, token)
+			return store.SaveSecret(c, token)
 		}
 		return nil
 	})
 }
 
-// targetOf is the server of a context without a credential.
-func targetOf(c *contexts.Context) Target {
+// targetFromContext is the server of a context without a credential.
+func targetFromContext(c *contexts.Context) Target {
 	return Target{Server: c.Server, Organization: c.OrganizationID, CA: c.CA, InsecureHTTP: c.InsecureHTTP}
 }
 
-// loginTo is the command that signs in at a context.
-func (a *app) loginTo(c *contexts.Context) string {
-	if c.Credential == contexts.Key {
-		return "service login --token-stdin --context " + quote(c.Name)
+// loginCommandFor is the command that signs in at a context.
+func (a *app) loginCommandFor(c *contexts.Context) string {
+	if c.Credential == contexts.APIKey {
+		return "service login --token-stdin --context " + shellQuote(c.Name)
 	}
-	return "service login --context " + quote(c.Name)
+	return "service login --context " + shellQuote(c.Name)
 }
 
-// signOff ends a context's session on its server, where it can be reached.
-func (a *app) signOff(ctx context.Context, c *contexts.Context) error {
+// endSession ends a context's session on its server, where it can be reached.
+func (a *app) endSession(ctx context.Context, c *contexts.Context) error {
 	if c.Credential != contexts.Session {
 		return nil
 	}
-	t, err := a.withSecret(targetOf(c), c)
+	t, err := a.withCredential(targetFromContext(c), c)
 	if err != nil {
 		return err
 	}
@@ -191,13 +191,13 @@ func (a *app) signOff(ctx context.Context, c *contexts.Context) error {
 	return errors.Join(err, disconnect())
 }
 
-// remote refuses what only a server has.
-func (a *app) remote(what string) error {
-	if a.lost != nil {
-		return a.lost
+// requireServer refuses what only a server has.
+func (a *app) requireServer(subject string) error {
+	if a.targetErr != nil {
+		return a.targetErr
 	}
 	if a.flags.Server != "" {
 		return nil
 	}
-	return advise(usage("%s is about a server, and this is the local data folder", what), "sign in with `service login URL`, or choose a context with `service use NAME`")
+	return withHint(usageError("%s is about a server, and this is the local data folder", subject), "sign in with `service login URL`, or choose a context with `service use NAME`")
 }

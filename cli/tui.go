@@ -14,16 +14,16 @@ import (
 // TerminalOptions are what the terminal interface is made of.
 type TerminalOptions struct {
 	Client *client.Client
-	// Place says where the data is.
-	Place string
+	// Location says where the data is.
+	Location string
 	// Assessment is the one to begin with; nil begins with the list.
 	Assessment *api.Assessment
-	// Opened is told which assessment is looked at.
-	Opened func(id string)
+	// OnOpen is told which assessment is looked at.
+	OnOpen func(id string)
 	// Resolve decides a conflict at the assessment's home, Together brings a clone and its
 	// home together and says what came of it.
-	Resolve  func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error)
-	Together func(ctx context.Context, assessment string) (string, error)
+	Resolve func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error)
+	Sync    func(ctx context.Context, assessment string) (string, error)
 	// Notices are words on the side.
 	Notices <-chan string
 	Mouse   bool
@@ -33,17 +33,17 @@ type TerminalOptions struct {
 	Editor string
 }
 
-func (a *app) terminal() *cobra.Command {
+func (a *app) terminalCommand() *cobra.Command {
 	var mouse bool
 	cmd := &cobra.Command{
-		Use: "tui [ID|NAME]", Short: "Look through and review in the terminal", Args: takes(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Use: "tui [ID|NAME]", Short: "Look through and review in the terminal", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
 		Long: `Shows the terminal interface: where an assessment stands, and the review of its
 Statement of Applicability, gaps, maturity and plan, item by item or many at once.
 ? shows every key. ` + "`service`" + ` alone does the same.`,
 		Example: "  service tui\n  service tui \"Acme 2026\" --mouse\n  service tui --context work",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if a.Terminal == nil {
-				return advise(usage("this is no terminal: input and output have to be one"), "other commands work anywhere; `service --help` lists them")
+			if a.RunTerminal == nil {
+				return withHint(usageError("this is no terminal: input and output have to be one"), "other commands work anywhere; `service --help` lists them")
 			}
 			return a.showTerminal(cmd.Context(), args, mouse)
 		},
@@ -60,8 +60,8 @@ func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error
 		return err
 	}
 	notices := make(chan string, 1)
-	t.Screen = true
-	t.Waiting = func(d time.Duration) {
+	t.FullScreen = true
+	t.OnThrottled = func(d time.Duration) {
 		select {
 		case notices <- fmt.Sprintf("the server asks to slow down; going on in %d s", int(d.Seconds())):
 		default: // one is told already
@@ -71,20 +71,20 @@ func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error
 	if err != nil {
 		return err
 	}
-	o := TerminalOptions{Client: c, Place: a.placeName(), Opened: a.use, Notices: notices, Mouse: mouse, Color: a.Color, Clock: a.Clock, Editor: a.Env("VISUAL")}
+	o := TerminalOptions{Client: c, Location: a.dataLocation(), OnOpen: a.rememberAssessment, Notices: notices, Mouse: mouse, Color: a.Color, Clock: a.Clock, Editor: a.Env("VISUAL")}
 	aside := *a // nothing is said on the side while a screen is shown
 	aside.progress = nil
-	o.Resolve, o.Together = aside.resolveAtHome, aside.togetherInWords
+	o.Resolve, o.Sync = aside.resolveAtRemote, aside.syncAndSummarize
 	if o.Editor == "" {
 		o.Editor = a.Env("EDITOR")
 	}
 	switch {
 	case len(args) > 0:
-		o.Assessment, err = a.assessmentNamed(ctx, args[0])
+		o.Assessment, err = a.findAssessment(ctx, args[0])
 	case a.flags.assessment != "":
-		o.Assessment, err = a.assessmentNamed(ctx, a.flags.assessment)
+		o.Assessment, err = a.findAssessment(ctx, a.flags.assessment)
 	default:
-		if id := a.remembered().Used[a.place()]; id != "" {
+		if id := a.readState().LastAssessments[a.dataKey()]; id != "" {
 			if o.Assessment, err = call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: id}); api.IsCode(err, api.CodeNotFound) {
 				o.Assessment, err = nil, nil
 			}
@@ -93,11 +93,11 @@ func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error
 	if err != nil {
 		return err
 	}
-	return a.Terminal(ctx, o)
+	return a.RunTerminal(ctx, o)
 }
 
-// placeName says where the data is, in a few words.
-func (a *app) placeName() string {
+// dataLocation says where the data is, in a few words.
+func (a *app) dataLocation() string {
 	switch t := a.flags.Target; {
 	case a.context != nil && t.Server == a.context.Server:
 		return a.context.Name

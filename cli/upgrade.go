@@ -28,24 +28,24 @@ type Releases struct {
 
 // release is a release as forges list it.
 type release struct {
-	Tag         string     `json:"tag_name"`
-	Page        string     `json:"html_url"`
-	Draft       bool       `json:"draft"`
-	Prerelease  bool       `json:"prerelease"`
-	PublishedAt *time.Time `json:"published_at"`
-	Assets      []shipped  `json:"assets"`
+	Tag         string         `json:"tag_name"`
+	Page        string         `json:"html_url"`
+	Draft       bool           `json:"draft"`
+	Prerelease  bool           `json:"prerelease"`
+	PublishedAt *time.Time     `json:"published_at"`
+	Assets      []releaseAsset `json:"assets"`
 }
 
-// shipped is a file of a release.
-type shipped struct {
+// releaseAsset is a file of a release.
+type releaseAsset struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	Digest string `json:"digest"` // sha256:…, where the forge tells it
 	URL    string `json:"browser_download_url"`
 }
 
-// upgrade is how this program stands to the newest release.
-type upgrade struct {
+// upgradeInfo is how this program stands to the newest release.
+type upgradeInfo struct {
 	Current string `json:"current"`
 	Latest  string `json:"latest"`
 	// Newer is null where the two can't be compared.
@@ -53,7 +53,7 @@ type upgrade struct {
 	PublishedAt *time.Time `json:"published_at"`
 	Page        string     `json:"page"`
 	// Archive is the file for this system; null where the release has none.
-	Archive *archiveFacts `json:"archive"`
+	Archive *archiveInfo `json:"archive"`
 	// Checksums, Signature, SBOM and Provenance are addresses; empty where the release has none.
 	Checksums  string `json:"checksums"`
 	Signature  string `json:"signature"`
@@ -61,10 +61,10 @@ type upgrade struct {
 	Provenance string `json:"provenance"`
 	// Problem is what is wrong with the release's own papers; empty where nothing is.
 	Problem string   `json:"problem"`
-	How     []string `json:"how"`
+	Steps   []string `json:"how"`
 }
 
-type archiveFacts struct {
+type archiveInfo struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	URL    string `json:"url"`
@@ -72,9 +72,9 @@ type archiveFacts struct {
 }
 
 const (
-	askWithin   = 10 * time.Second
-	maxReleases = 4 << 20
-	maxSums     = 1 << 20
+	releaseTimeout = 10 * time.Second
+	maxReleases    = 4 << 20
+	maxChecksums   = 1 << 20
 )
 
 func (a *app) upgradeCommand() *cobra.Command {
@@ -87,7 +87,7 @@ func (a *app) upgradeCheck() *cobra.Command {
 	var address string
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "check", Short: "Compare this version with the newest release", Args: takes(0, 0),
+		Use: "check", Short: "Compare this version with the newest release", Args: requireArgs(0, 0),
 		Long: `Asks a releases address for the newest release, and compares. It sends nothing but the
 request. The address is that of --url, else of SERVICE_RELEASES_URL or releases-url in the
 configuration file, else the one this build was made with: it answers a release, or a list
@@ -99,7 +99,7 @@ newer one or the release's checksums contradict each other.`,
 		Example: "  service upgrade check\n  service upgrade check --url https://git.acme.example/api/v1/repos/tools/service/releases/latest\n  service upgrade check -o json --jq .newer_available",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if timeout <= 0 {
-				return usage("--timeout %s is no time to wait; write it as 10s", timeout)
+				return usageError("--timeout %s is no time to wait; write it as 10s", timeout)
 			}
 			for _, other := range []string{a.config.GetString("releases-url"), a.Releases.URL} {
 				if address == "" {
@@ -107,45 +107,45 @@ newer one or the release's checksums contradict each other.`,
 				}
 			}
 			if address == "" || a.Releases.Read == nil {
-				return advise(usage("this build knows no releases address"), "give one with --url, or set SERVICE_RELEASES_URL")
+				return withHint(usageError("this build knows no releases address"), "give one with --url, or set SERVICE_RELEASES_URL")
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
 			u, err := a.checkUpgrade(ctx, address)
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return advise(stopped("%s did not answer within %s", withoutPassword(address), timeout), "try again, or wait longer with --timeout")
+				return withHint(runtimeError("%s did not answer within %s", redactPassword(address), timeout), "try again, or wait longer with --timeout")
 			}
 			if err != nil {
 				return err
 			}
-			if err := a.out.Print(u, func(p *print.Page) { upgradePage(p, u) }); err != nil {
+			if err := a.out.Print(u, func(p *print.Page) { renderUpgrade(p, u) }); err != nil {
 				return err
 			}
 			switch {
 			case u.Problem != "":
-				return &failure{code: exitVerdict, err: errors.New(u.Problem), hint: "don't install it; tell those who made the release"}
+				return &exitError{code: exitVerdict, err: errors.New(u.Problem), hint: "don't install it; tell those who made the release"}
 			case orEmpty(u.Newer):
-				return &failure{code: exitVerdict, err: fmt.Errorf("%s is out; this is %s", u.Latest, u.Current), hint: "copy the data folder first, then upgrade as shown above"}
+				return &exitError{code: exitVerdict, err: fmt.Errorf("%s is out; this is %s", u.Latest, u.Current), hint: "copy the data folder first, then upgrade as shown above"}
 			}
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&address, "url", "", "releases address to ask")
-	cmd.Flags().DurationVar(&timeout, "timeout", askWithin, "how long to wait for the answer")
+	cmd.Flags().DurationVar(&timeout, "timeout", releaseTimeout, "how long to wait for the answer")
 	return cmd
 }
 
 // checkUpgrade asks, and compares.
-func (a *app) checkUpgrade(ctx context.Context, address string) (*upgrade, error) {
+func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, error) {
 	raw, err := a.Releases.Read(ctx, address, a.flags.Target, maxReleases)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newest(raw)
+	r, err := newestRelease(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", withoutPassword(address), err)
+		return nil, fmt.Errorf("%s: %w", redactPassword(address), err)
 	}
-	u := &upgrade{Current: a.Version, Latest: strings.TrimPrefix(r.Tag, "v"), PublishedAt: r.PublishedAt, Page: r.Page, How: howToUpgrade(a.Releases.Executable, runtime.GOOS)}
+	u := &upgradeInfo{Current: a.Version, Latest: strings.TrimPrefix(r.Tag, "v"), PublishedAt: r.PublishedAt, Page: r.Page, Steps: upgradeSteps(a.Releases.Executable, runtime.GOOS)}
 	here, known := parseVersion(a.Version)
 	if there, ok := parseVersion(r.Tag); ok && known {
 		newer := here.compare(there) < 0
@@ -154,8 +154,8 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgrade, error
 	digest := ""
 	for _, f := range r.Assets {
 		switch name := strings.ToLower(f.Name); {
-		case archiveFor(name, runtime.GOOS, runtime.GOARCH):
-			u.Archive = &archiveFacts{Name: f.Name, Size: f.Size, URL: f.URL}
+		case isArchiveFor(name, runtime.GOOS, runtime.GOARCH):
+			u.Archive = &archiveInfo{Name: f.Name, Size: f.Size, URL: f.URL}
 			digest, _ = strings.CutPrefix(f.Digest, "sha256:")
 		case strings.HasSuffix(name, "checksums.txt"):
 			u.Checksums = f.URL
@@ -174,11 +174,11 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgrade, error
 	if u.Checksums == "" {
 		return u, nil
 	}
-	sums, err := a.Releases.Read(ctx, u.Checksums, a.flags.Target, maxSums)
+	sums, err := a.Releases.Read(ctx, u.Checksums, a.flags.Target, maxChecksums)
 	if err != nil {
 		return nil, fmt.Errorf("the release's checksums: %w", err)
 	}
-	listed := sumOf(sums, u.Archive.Name)
+	listed := findChecksum(sums, u.Archive.Name)
 	switch {
 	case listed == "":
 		u.Problem = "the release's checksums don't name " + u.Archive.Name
@@ -192,8 +192,8 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgrade, error
 
 var errNoRelease = errors.New("it answers no release that is out: a release, or a list of them, is wanted, as {\"tag_name\": \"v1.2.3\", …}")
 
-// newest reads an answer: one release, or a list, of which the highest version counts.
-func newest(raw []byte) (*release, error) {
+// newestRelease reads an answer: one release, or a list, of which the highest version counts.
+func newestRelease(raw []byte) (*release, error) {
 	var all []release
 	raw = bytes.TrimSpace(raw)
 	if bytes.HasPrefix(raw, []byte("[")) {
@@ -211,7 +211,7 @@ func newest(raw []byte) (*release, error) {
 	var highest semver
 	for i, r := range all {
 		v, ok := parseVersion(r.Tag)
-		if !ok || r.Draft || r.Prerelease || v.pre != "" {
+		if !ok || r.Draft || r.Prerelease || v.prerelease != "" {
 			continue
 		}
 		if best == nil || highest.compare(v) < 0 {
@@ -224,17 +224,17 @@ func newest(raw []byte) (*release, error) {
 	return best, nil
 }
 
-// archiveFor tells whether a file's name is that of the archive for a system.
-func archiveFor(name, system, machine string) bool {
+// isArchiveFor tells whether a file's name is that of the archive for a system.
+func isArchiveFor(name, system, arch string) bool {
 	ending := ".tar.gz"
 	if system == "windows" {
 		ending = ".zip"
 	}
-	return strings.HasSuffix(name, "_"+system+"_"+machine+ending)
+	return strings.HasSuffix(name, "_"+system+"_"+arch+ending)
 }
 
-// sumOf is the SHA-256 of a file in a list as sha256sum writes it; empty where it is not there.
-func sumOf(list []byte, name string) string {
+// findChecksum is the SHA-256 of a file in a list as sha256sum writes it; empty where it is not there.
+func findChecksum(list []byte, name string) string {
 	for line := range strings.Lines(string(list)) {
 		words := strings.Fields(line)
 		if len(words) == 2 && strings.TrimPrefix(words[1], "*") == name && len(words[0]) == 64 && strings.Trim(strings.ToLower(words[0]), "0123456789abcdef") == "" {
@@ -244,8 +244,8 @@ func sumOf(list []byte, name string) string {
 	return ""
 }
 
-// howToUpgrade is what to do, by where the program lies.
-func howToUpgrade(executable, system string) []string {
+// upgradeSteps is what to do, by where the program lies.
+func upgradeSteps(executable, system string) []string {
 	at := strings.ToLower(strings.ReplaceAll(executable, `\`, "/"))
 	switch {
 	case strings.Contains(at, "/cellar/") || strings.Contains(at, "/homebrew/") || strings.Contains(at, "/linuxbrew/"):
@@ -262,7 +262,7 @@ func howToUpgrade(executable, system string) []string {
 	return []string{"get the archive of the release and verify it", "put the program in place of " + executable}
 }
 
-func upgradePage(p *print.Page, u *upgrade) {
+func renderUpgrade(p *print.Page, u *upgradeInfo) {
 	switch {
 	case u.Newer == nil:
 		p.Title("This is %s, a build between releases; the newest release is %s", u.Current, u.Latest)
@@ -271,9 +271,9 @@ func upgradePage(p *print.Page, u *upgrade) {
 	default:
 		p.Title("This is %s, and no newer version is out", u.Current)
 	}
-	fields := []print.Field{{Name: "released", Value: momentOf(u.PublishedAt)}, {Name: "notes", Value: u.Page}}
+	fields := []print.Field{{Name: "released", Value: formatTimePtr(u.PublishedAt)}, {Name: "notes", Value: u.Page}}
 	if u.Archive != nil {
-		fields = append(fields, print.Field{Name: "file for this system", Value: u.Archive.URL}, print.Field{Name: "size", Value: size(u.Archive.Size)},
+		fields = append(fields, print.Field{Name: "file for this system", Value: u.Archive.URL}, print.Field{Name: "size", Value: formatSize(u.Archive.Size)},
 			print.Field{Name: "SHA-256", Value: orElse(u.Archive.SHA256, "the release tells none")})
 	} else {
 		fields = append(fields, print.Field{Name: "file for this system", Value: "the release has none for " + runtime.GOOS + " on " + runtime.GOARCH})
@@ -285,7 +285,7 @@ func upgradePage(p *print.Page, u *upgrade) {
 		return
 	}
 	p.Title("To upgrade")
-	for _, h := range u.How {
+	for _, h := range u.Steps {
 		p.Item(0, "%s", h)
 	}
 	if u.Checksums == "" {

@@ -155,7 +155,7 @@ func TestHowToUpgradeFollowsTheProgramsPlace(t *testing.T) {
 		"/service":                                         "image",
 		"/home/ada/bin/service":                            "/home/ada/bin/service",
 	} {
-		if got := strings.Join(howToUpgrade(path, "linux"), " "); !strings.Contains(got, want) {
+		if got := strings.Join(upgradeSteps(path, "linux"), " "); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", path, got)
 		}
 	}

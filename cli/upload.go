@@ -11,18 +11,18 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// taken is what came of adding files to an assessment.
-type taken struct {
-	Added   []api.Document
-	Present int
-	Left    []skipped
+// uploadResult is what came of adding files to an assessment.
+type uploadResult struct {
+	Added          []api.Document
+	AlreadyPresent int
+	Skipped        []skippedFile
 }
 
-// add uploads the files that the assessment does not have by content. A file that
+// uploadNewFiles uploads the files that the assessment does not have by content. A file that
 // can't be taken is listed and the others go on; only what concerns all is an error.
-func (a *app) add(ctx context.Context, assessment string, files []source, category string) (taken, error) {
-	var out taken
-	have, err := a.documents(ctx, assessment)
+func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sourceFile, category string) (uploadResult, error) {
+	var out uploadResult
+	have, err := a.listDocuments(ctx, assessment)
 	if err != nil {
 		return out, err
 	}
@@ -35,19 +35,19 @@ func (a *app) add(ctx context.Context, assessment string, files []source, catego
 		a.progress.Update("upload %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
 		sum, err := f.hash()
 		if err != nil {
-			out.Left = append(out.Left, skipped{f.Name, reason(err).Error(), f.Path})
+			out.Skipped = append(out.Skipped, skippedFile{f.Name, errorWithoutPath(err).Error(), f.Path})
 			continue
 		}
 		if known[sum] {
-			out.Present++
+			out.AlreadyPresent++
 			continue
 		}
-		doc, err := a.upload(ctx, assessment, f, category, "", len(files)-i)
+		doc, err := a.uploadFile(ctx, assessment, f, category, "", len(files)-i)
 		switch {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
 		case api.IsCode(err, api.CodeValidation):
-			out.Left = append(out.Left, skipped{f.Name, err.Error(), f.Path})
+			out.Skipped = append(out.Skipped, skippedFile{f.Name, err.Error(), f.Path})
 			continue
 		case err != nil:
 			return out, err
@@ -55,59 +55,59 @@ func (a *app) add(ctx context.Context, assessment string, files []source, catego
 		known[sum] = true
 		out.Added = append(out.Added, *doc)
 	}
-	a.progress.Done("%s taken, %d there already, %d left out", count(len(out.Added), "file", "files"), out.Present, len(out.Left))
+	a.progress.Done("%s taken, %d there already, %d left out", pluralize(len(out.Added), "file", "files"), out.AlreadyPresent, len(out.Skipped))
 	return out, nil
 }
 
-// waits are how long to wait where a server asks to slow down; together more than its window.
-var waits = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second}
+// retryDelays are how long to wait where a server asks to slow down; together more than its window.
+var retryDelays = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second}
 
-// upload sends a file; left is how many there are with those that come after it.
-func (a *app) upload(ctx context.Context, assessment string, f source, category, replaces string, left int) (*api.Document, error) {
+// uploadFile sends a file; left is how many there are with those that come after it.
+func (a *app) uploadFile(ctx context.Context, assessment string, f sourceFile, category, replaces string, remaining int) (*api.Document, error) {
 	for try := 0; ; try++ {
 		r, err := f.open()
 		if err != nil {
-			return nil, api.Invalid("", "%v", reason(err))
+			return nil, api.Invalid("", "%v", errorWithoutPath(err))
 		}
 		doc, err := call(ctx, a, api.UploadDocument, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
 			File: api.UploadFile{Filename: filepath.Base(f.Name), Content: r}, Category: category, Path: f.Path, Replaces: replaces})
 		_ = r.Close()
-		if errors.Is(err, client.ErrBrokeOff) && try < len(waits) {
+		if errors.Is(err, client.ErrConnectionLost) && try < len(retryDelays) {
 			continue // the same content again is the same document
 		}
-		if !api.IsCode(err, api.CodeRateLimit) || try >= len(waits) {
+		if !api.IsCode(err, api.CodeRateLimit) || try >= len(retryDelays) {
 			return doc, err
 		}
 		limit := api.AsError(err)
-		a.slow(left, limit.Window())
-		wait := waits[try]
+		a.warnRateLimit(remaining, limit.RequestLimit())
+		wait := retryDelays[try]
 		if told := limit.RetryAfter(); told > 0 {
 			wait = time.Duration(told) * time.Second
 		}
-		if err := pause(ctx, wait); err != nil {
+		if err := sleep(ctx, wait); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// slow tells once what it means for the files that are left that the server allows so many
+// warnRateLimit tells once what it means for the files that are left that the server allows so many
 // requests a minute.
-func (a *app) slow(left, window int) {
-	if a.slowTold || window <= 0 || left <= window {
+func (a *app) warnRateLimit(remaining, perMinute int) {
+	if a.warnedSlowUpload || perMinute <= 0 || remaining <= perMinute {
 		return
 	}
-	a.slowTold = true
-	minutes := (left + window - 1) / window
-	lasts := count(minutes, "minute", "minutes")
+	a.warnedSlowUpload = true
+	minutes := (remaining + perMinute - 1) / perMinute
+	duration := pluralize(minutes, "minute", "minutes")
 	if minutes >= 120 {
-		lasts = fmt.Sprintf("%d hours", (minutes+59)/60)
+		duration = fmt.Sprintf("%d hours", (minutes+59)/60)
 	}
-	a.progress.Say("The server takes %d files a minute of one person or key: the %d that are left take about %s. "+
-		"What is there is kept: interrupt it, and the same command goes on. Who runs the server can allow more:\n  service daemon --rate-limit documents=600", window, left, lasts)
+	a.progress.Notice("The server takes %d files a minute of one person or key: the %d that are left take about %s. "+
+		"What is there is kept: interrupt it, and the same command goes on. Who runs the server can allow more:\n  service daemon --rate-limit documents=600", perMinute, remaining, duration)
 }
 
-// pause waits, or returns early with the reason why ctx ended.
-func pause(ctx context.Context, d time.Duration) error {
+// sleep waits, or returns early with the reason why ctx ended.
+func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -118,9 +118,9 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// documents lists all documents of an assessment.
-func (a *app) documents(ctx context.Context, assessment string) ([]api.Document, error) {
-	l, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.Document], error) {
+// listDocuments lists all documents of an assessment.
+func (a *app) listDocuments(ctx context.Context, assessment string) ([]api.Document, error) {
+	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Document], error) {
 		return call(ctx, a, api.ListDocuments, &api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: p})
 	})
 	if err != nil {
@@ -129,36 +129,36 @@ func (a *app) documents(ctx context.Context, assessment string) ([]api.Document,
 	return l.Data, nil
 }
 
-// pace is the time between two looks at how far documents are read. A server allows
+// pollInterval is the time between two looks at how far documents are read. A server allows
 // few requests a minute; what is on this machine may be asked often.
-func (a *app) pace() time.Duration {
+func (a *app) pollInterval() time.Duration {
 	if a.flags.Server != "" {
 		return 4 * time.Second
 	}
 	return 200 * time.Millisecond
 }
 
-// awaitReading waits until all of an assessment's documents are read or have failed.
-func (a *app) awaitReading(ctx context.Context, assessment string) ([]api.Document, error) {
+// waitUntilRead waits until all of an assessment's documents are read or have failed.
+func (a *app) waitUntilRead(ctx context.Context, assessment string) ([]api.Document, error) {
 	a.progress.Start("read the documents")
 	defer a.progress.Done("")
 	for {
-		docs, open, err := a.reading(ctx, assessment)
+		docs, open, err := a.readingProgress(ctx, assessment)
 		if err != nil && !api.IsCode(err, api.CodeRateLimit) {
 			return nil, err
 		}
 		if err == nil && open == 0 {
 			return docs, nil
 		}
-		if err := pause(ctx, a.pace()); err != nil {
+		if err := sleep(ctx, a.pollInterval()); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// reading tells how far an assessment's documents are read: all of them, and how many are open.
-func (a *app) reading(ctx context.Context, assessment string) (docs []api.Document, open int, err error) {
-	if docs, err = a.documents(ctx, assessment); err != nil {
+// readingProgress tells how far an assessment's documents are read: all of them, and how many are open.
+func (a *app) readingProgress(ctx context.Context, assessment string) (docs []api.Document, open int, err error) {
+	if docs, err = a.listDocuments(ctx, assessment); err != nil {
 		return nil, 0, err
 	}
 	for _, d := range docs {
@@ -166,13 +166,13 @@ func (a *app) reading(ctx context.Context, assessment string) (docs []api.Docume
 			open++
 		}
 	}
-	a.progress.Update("read the documents: %d of %d%s", len(docs)-open, len(docs), a.training(ctx, open))
+	a.progress.Update("read the documents: %d of %d%s", len(docs)-open, len(docs), a.trainingProgress(ctx, open))
 	return docs, open, nil
 }
 
-// training tells in words how far the embedder is trained that open documents wait for;
+// trainingProgress tells in words how far the embedder is trained that open documents wait for;
 // empty where they don't. It adds to a progress line: what goes wrong here is no trouble.
-func (a *app) training(ctx context.Context, open int) string {
+func (a *app) trainingProgress(ctx context.Context, open int) string {
 	if open == 0 {
 		return ""
 	}
@@ -183,20 +183,20 @@ func (a *app) training(ctx context.Context, open int) string {
 	return fmt.Sprintf(", learning the words of catalog %s: %d %% (once)", status.Training.Label, status.Training.Progress)
 }
 
-// watchReading tells how far documents are read while a transition waits for it.
-func (a *app) watchReading(ctx context.Context, assessment string) (stop func()) {
+// showReadingProgress tells how far documents are read while a transition waits for it.
+func (a *app) showReadingProgress(ctx context.Context, assessment string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	over := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(over)
-		for pause(ctx, a.pace()) == nil {
-			if _, _, err := a.reading(ctx, assessment); err != nil {
+		defer close(done)
+		for sleep(ctx, a.pollInterval()) == nil {
+			if _, _, err := a.readingProgress(ctx, assessment); err != nil {
 				return // the transition itself tells what is wrong
 			}
 		}
 	}()
 	return func() {
 		cancel()
-		<-over
+		<-done
 	}
 }

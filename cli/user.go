@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) user() *cobra.Command {
+func (a *app) userCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "user", Short: "All people of a server, for its platform admin",
 		Long: `The people of all organizations of a server. Only a platform admin lists and bans
@@ -21,21 +21,21 @@ them; the people of one organization are ` + "`service member`" + `.`,
 
 func (a *app) userList() *cobra.Command {
 	var in api.UsersInput
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List all people", Args: takes(0, 0), Long: "Lists the people of all organizations.", Example: "  service user list\n  service user list --status banned",
+		Use: "list", Short: "List all people", Args: requireArgs(0, 0), Long: "Lists the people of all organizations.", Example: "  service user list\n  service user list --status banned",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("status", in.Status, []string{"active", "banned", "invited"}); err != nil {
+			if err := checkOneOf("status", in.Status, []string{"active", "banned", "invited"}); err != nil {
 				return err
 			}
-			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.User], error) {
+			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.User], error) {
 				in.Paging = p
 				return call(cmd.Context(), a, api.ListUsers, &in)
 			})
 			if err != nil {
 				return err
 			}
-			defer a.more(len(all.Data), all.Pagination)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, u := range all.Data {
@@ -43,27 +43,27 @@ func (a *app) userList() *cobra.Command {
 					if u.PlatformAdmin {
 						admin = "yes"
 					}
-					rows = append(rows, []string{u.Email, u.Name, u.Status, admin, momentOf(u.LastSignInAt), orEmpty(u.BanReason), u.ID})
+					rows = append(rows, []string{u.Email, u.Name, u.Status, admin, formatTimePtr(u.LastSignInAt), orEmpty(u.BanReason), u.ID})
 				}
-				p.Table([]print.Column{{Title: "e-mail", Keep: true}, {Title: "name"}, {Title: "status", Keep: true}, {Title: "platform admin", Keep: true}, {Title: "signed in", Spare: true},
-					{Title: "reason", Spare: true}, {Title: "id", Keep: true, Spare: true}}, rows)
-				a.none(p, len(rows), "Nobody is like that.")
+				p.Table([]print.Column{{Title: "e-mail", NoShrink: true}, {Title: "name"}, {Title: "status", NoShrink: true}, {Title: "platform admin", NoShrink: true}, {Title: "signed in", Optional: true},
+					{Title: "reason", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+				a.textIfEmpty(p, len(rows), "Nobody is like that.")
 			})
 		},
 	}
 	cmd.Flags().StringVar(&in.Status, "status", "", "only active, banned or invited ones")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only with this in the e-mail address or name")
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
-// userNamed finds a person by id or e-mail address.
-func (a *app) userNamed(ctx context.Context, word string) (*api.User, error) {
-	in := api.UsersInput{Q: word}
-	if uuid.MatchString(word) {
+// findUser finds a person by id or e-mail address.
+func (a *app) findUser(ctx context.Context, ref string) (*api.User, error) {
+	in := api.UsersInput{Q: ref}
+	if uuidPattern.MatchString(ref) {
 		in.Q = ""
 	}
-	all, err := collect(ctx, 0, "", func(p api.Paging) (*api.List[api.User], error) {
+	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.User], error) {
 		in.Paging = p
 		return call(ctx, a, api.ListUsers, &in)
 	})
@@ -71,25 +71,25 @@ func (a *app) userNamed(ctx context.Context, word string) (*api.User, error) {
 		return nil, err
 	}
 	for i := range all.Data {
-		if u := &all.Data[i]; u.ID == word || strings.EqualFold(u.Email, word) {
+		if u := &all.Data[i]; u.ID == ref || strings.EqualFold(u.Email, ref) {
 			return u, nil
 		}
 	}
-	return nil, advise(stopped("there is nobody with the e-mail address or id %q", word), "`%s` lists all", a.command("user list"))
+	return nil, withHint(runtimeError("there is nobody with the e-mail address or id %q", ref), "`%s` lists all", a.commandLine("user list"))
 }
 
 func (a *app) userBan() *cobra.Command {
 	var in api.BanUserInput
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "ban USER --reason REASON", Short: "Lock a person out of the whole service", Args: takes(1, 1),
+		Use: "ban USER --reason REASON", Short: "Lock a person out of the whole service", Args: requireArgs(1, 1),
 		Long:    "Ends a person's sessions, links and API keys at once, in every organization. They can be\nlet in again; what was ended stays ended.",
 		Example: "  service user ban bo@acme.example --reason 'left the company' --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Body.Reason == "" {
-				return advise(usage("a ban needs a reason"), "say why: --reason '…'; the person's organizations can read it")
+				return withHint(usageError("a ban needs a reason"), "say why: --reason '…'; the person's organizations can read it")
 			}
-			u, err := a.userNamed(cmd.Context(), args[0])
+			u, err := a.findUser(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -110,10 +110,10 @@ func (a *app) userBan() *cobra.Command {
 
 func (a *app) userUnban() *cobra.Command {
 	return &cobra.Command{
-		Use: "unban USER", Short: "Let a banned person sign in again", Args: takes(1, 1),
+		Use: "unban USER", Short: "Let a banned person sign in again", Args: requireArgs(1, 1),
 		Long: "Lets a banned person sign in again. Their sessions and API keys stay ended.", Example: "  service user unban bo@acme.example",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			u, err := a.userNamed(cmd.Context(), args[0])
+			u, err := a.findUser(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -127,12 +127,12 @@ func (a *app) userUnban() *cobra.Command {
 
 func (a *app) userLink() *cobra.Command {
 	return &cobra.Command{
-		Use: "password-link USER", Short: "Make a one-time link with which a person sets a new password", Args: takes(1, 1),
+		Use: "password-link USER", Short: "Make a one-time link with which a person sets a new password", Args: requireArgs(1, 1),
 		Long: `Makes a link for somebody who has lost their password, good once and for a day. It is
 shown this once. They open it in a browser, or run ` + "`service login --link LINK`" + `.`,
 		Example: "  service user password-link bo@acme.example",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			u, err := a.userNamed(cmd.Context(), args[0])
+			u, err := a.findUser(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -141,8 +141,8 @@ shown this once. They open it in a browser, or run ` + "`service login --link LI
 				return err
 			}
 			return a.out.Print(made, func(p *print.Page) {
-				p.Text("With this link, %s sets a new password. It is good once, until %s, and shown this once:", u.Email, moment(made.ExpiresAt))
-				a.linkLine(p, made.Path)
+				p.Text("With this link, %s sets a new password. It is good once, until %s, and shown this once:", u.Email, formatTime(made.ExpiresAt))
+				a.renderOneTimeLink(p, made.Path)
 			})
 		},
 	}

@@ -11,24 +11,24 @@ import (
 // Verification is what came of checking a file by itself.
 type Verification struct {
 	OK bool `json:"ok"`
-	// About says what the file is, in pairs of a name and a value.
-	About [][2]string `json:"about"`
+	// Properties says what the file is, in pairs of a name and a value.
+	Properties [][2]string `json:"about"`
 	// KeyID is the fingerprint of the key that signed it; empty where none did.
-	KeyID    string    `json:"key_id"`
-	Findings []Checked `json:"findings"`
+	KeyID    string        `json:"key_id"`
+	Findings []CheckedItem `json:"findings"`
 }
 
-// Checked is one thing that was checked.
-type Checked struct {
+// CheckedItem is one thing that was checked.
+type CheckedItem struct {
 	OK      bool   `json:"ok"`
-	What    string `json:"what"`
+	Subject string `json:"what"`
 	Message string `json:"message"`
 }
 
-func (a *app) verify() *cobra.Command {
+func (a *app) verifyCommand() *cobra.Command {
 	var key string
 	cmd := &cobra.Command{
-		Use: "verify ARCHIVE", Short: "Check an exported archive, without a server or data folder", Args: takes(1, 1),
+		Use: "verify ARCHIVE", Short: "Check an exported archive, without a server or data folder", Args: requireArgs(1, 1),
 		Long: `Checks an archive of ` + "`service assess export`" + ` by itself: the signature, the hash of each file,
 the audit chain, and that each approval is of exactly the content that is there. It
 reads nothing else, so whoever gets the archive can do it.
@@ -39,24 +39,24 @@ you were told, or give it with --key. Exit code 1 where anything is wrong.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			v, err := a.VerifyArchive(args[0])
 			if err != nil {
-				return stopped("%s: %w", args[0], err)
+				return runtimeError("%s: %w", args[0], err)
 			}
-			return a.verdict(v, key)
+			return a.printVerification(v, key)
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "fingerprint of the key that has to have signed it")
 	return cmd
 }
 
-// verdict prints a verification; the exit code says how it came out.
-func (a *app) verdict(v *Verification, key string) error {
+// printVerification prints a verification; the exit code says how it came out.
+func (a *app) printVerification(v *Verification, key string) error {
 	if key != "" && key != v.KeyID {
 		v.OK = false
-		v.Findings = append(v.Findings, Checked{false, "key", fmt.Sprintf("it is signed by the key %s, not by %s", v.KeyID, key)})
+		v.Findings = append(v.Findings, CheckedItem{false, "key", fmt.Sprintf("it is signed by the key %s, not by %s", v.KeyID, key)})
 	}
 	err := a.out.Print(v, func(p *print.Page) {
 		var fields []print.Field
-		for _, one := range v.About {
+		for _, one := range v.Properties {
 			fields = append(fields, print.Field{Name: one[0], Value: one[1]})
 		}
 		p.Fields(append(fields, print.Field{Name: "signed by key", Value: v.KeyID})...)
@@ -66,11 +66,11 @@ func (a *app) verdict(v *Verification, key string) error {
 			if c.OK {
 				mark = "✓"
 			}
-			p.Text("%s %s: %s", mark, c.What, c.Message)
+			p.Text("%s %s: %s", mark, c.Subject, c.Message)
 		}
 	})
 	if err != nil || v.OK {
 		return err
 	}
-	return &failure{code: exitVerdict, err: fmt.Errorf("it does not hold: see what is marked ✗")}
+	return &exitError{code: exitVerdict, err: fmt.Errorf("it does not hold: see what is marked ✗")}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) webhook() *cobra.Command {
+func (a *app) webhookCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "webhook", Short: "Webhooks: addresses that are told what happens",
 		Long: `A webhook is an https:// address that is told of events, signed by the Standard Webhooks
@@ -23,14 +23,14 @@ scheme. What it doesn't take is tried again for about a day.`,
 
 func (a *app) webhookList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the webhooks, without their secrets", Args: takes(0, 0), Long: "Lists the organization's webhooks. One that kept failing is paused: not enabled.",
+		Use: "list", Short: "List the webhooks, without their secrets", Args: requireArgs(0, 0), Long: "Lists the organization's webhooks. One that kept failing is paused: not enabled.",
 		Example: "  service webhook list\n  service webhook list -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			org, err := a.here(cmd.Context())
+			org, err := a.currentOrganization(cmd.Context())
 			if err != nil {
 				return err
 			}
-			all, err := collect(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Webhook], error) {
+			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Webhook], error) {
 				return call(cmd.Context(), a, api.ListWebhooks, &api.OrgListInput{OrgInput: org, Paging: p})
 			})
 			if err != nil {
@@ -39,38 +39,38 @@ func (a *app) webhookList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, w := range all.Data {
-					rows = append(rows, []string{w.URL, yes(w.Enabled), eventNames(w.Events), w.Description, w.ID})
+					rows = append(rows, []string{w.URL, yesNo(w.Enabled), formatEvents(w.Events), w.Description, w.ID})
 				}
-				p.Table([]print.Column{{Title: "url"}, {Title: "enabled", Keep: true}, {Title: "events"}, {Title: "description", Spare: true}, {Title: "id", Keep: true}}, rows)
-				a.none(p, len(rows), "There is no webhook yet; `%s` makes one.", a.command("webhook create URL"))
+				p.Table([]print.Column{{Title: "url"}, {Title: "enabled", NoShrink: true}, {Title: "events"}, {Title: "description", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				a.textIfEmpty(p, len(rows), "There is no webhook yet; `%s` makes one.", a.commandLine("webhook create URL"))
 			})
 		},
 	}
 }
 
-func eventNames(events []string) string {
+func formatEvents(events []string) string {
 	if len(events) == 0 {
 		return "all"
 	}
 	return strings.Join(events, ", ")
 }
 
-func (a *app) printSecret(w *api.NewWebhook, words string) error {
-	if !a.out.ForPeople() {
+func (a *app) printWebhookSecret(w *api.NewWebhook, words string) error {
+	if !a.out.IsHumanReadable() {
 		return a.out.Record(w)
 	}
-	a.say("%s %s. The secret is shown this once; the receiver checks signatures with it.", words, w.ID)
+	a.printNotice("%s %s. The secret is shown this once; the receiver checks signatures with it.", words, w.ID)
 	return a.out.Page(func(p *print.Page) { p.Text("%s", w.Secret) })
 }
 
 func (a *app) webhookCreate() *cobra.Command {
 	in := &api.CreateWebhookInput{}
 	cmd := &cobra.Command{
-		Use: "create URL", Short: "Make a webhook; its secret is printed once", Args: takes(1, 1),
+		Use: "create URL", Short: "Make a webhook; its secret is printed once", Args: requireArgs(1, 1),
 		Long:    "Makes a webhook and prints its secret to stdout, this once. Without --event it is told of\nall events.",
 		Example: "  service webhook create https://hooks.acme.example/service > secret.txt\n  service webhook create https://hooks.acme.example/soa --event soa.approved,soa.rejected",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if in.OrgInput, err = a.here(cmd.Context()); err != nil {
+			if in.OrgInput, err = a.currentOrganization(cmd.Context()); err != nil {
 				return err
 			}
 			in.Body.URL = args[0]
@@ -78,7 +78,7 @@ func (a *app) webhookCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printSecret(made, "Made the webhook")
+			return a.printWebhookSecret(made, "Made the webhook")
 		},
 	}
 	cmd.Flags().StringSliceVar(&in.Body.Events, "event", nil, "tell it of this event, as soa.approved; repeat for several (default: all)")
@@ -91,7 +91,7 @@ func (a *app) webhookUpdate() *cobra.Command {
 	var events []string
 	var enable, disable, all bool
 	cmd := &cobra.Command{
-		Use: "update ID", Short: "Change a webhook, pause it, or let it go on", Args: takes(1, 1),
+		Use: "update ID", Short: "Change a webhook, pause it, or let it go on", Args: requireArgs(1, 1),
 		Long:    "Changes what is named. --enable lets a paused webhook go on, with what waits for it.",
 		Example: "  service webhook update ID --enable\n  service webhook update ID --url https://hooks.acme.example/v2 --event report.ready",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -117,7 +117,7 @@ func (a *app) webhookUpdate() *cobra.Command {
 				return err
 			}
 			return a.out.Print(w, func(p *print.Page) {
-				p.Fields(print.Field{Name: "url", Value: w.URL}, print.Field{Name: "enabled", Value: yes(w.Enabled)}, print.Field{Name: "events", Value: eventNames(w.Events)})
+				p.Fields(print.Field{Name: "url", Value: w.URL}, print.Field{Name: "enabled", Value: yesNo(w.Enabled)}, print.Field{Name: "events", Value: formatEvents(w.Events)})
 			})
 		},
 	}
@@ -134,13 +134,13 @@ func (a *app) webhookUpdate() *cobra.Command {
 
 func (a *app) webhookDelete() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ID", Short: "Delete a webhook and what waits for it", Args: takes(1, 1),
+		Use: "delete ID", Short: "Delete a webhook and what waits for it", Args: requireArgs(1, 1),
 		Long: "Deletes a webhook with its deliveries. To stop it for a while, update it with --disable.", Example: "  service webhook delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := call(cmd.Context(), a, api.DeleteWebhook, &api.WebhookInput{WebhookID: args[0]}); err != nil {
 				return err
 			}
-			a.say("Deleted the webhook.")
+			a.printNotice("Deleted the webhook.")
 			return nil
 		},
 	}
@@ -148,7 +148,7 @@ func (a *app) webhookDelete() *cobra.Command {
 
 func (a *app) webhookRotate() *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate ID", Short: "Give a webhook a new secret; the old one goes on for a day", Args: takes(1, 1),
+		Use: "rotate ID", Short: "Give a webhook a new secret; the old one goes on for a day", Args: requireArgs(1, 1),
 		Long:    "Prints a new secret to stdout. For a day, deliveries are signed with both.",
 		Example: "  service webhook rotate ID > secret.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -156,14 +156,14 @@ func (a *app) webhookRotate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printSecret(made, "A new secret for the webhook")
+			return a.printWebhookSecret(made, "A new secret for the webhook")
 		},
 	}
 }
 
 func (a *app) webhookTest() *cobra.Command {
 	return &cobra.Command{
-		Use: "test ID", Short: "Send a test event", Args: takes(1, 1),
+		Use: "test ID", Short: "Send a test event", Args: requireArgs(1, 1),
 		Long:    "Sends an event of the type webhook.test, once, also to a paused webhook, and tells what came\nback within 20 seconds.",
 		Example: "  service webhook test ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -171,7 +171,7 @@ func (a *app) webhookTest() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := a.awaitDelivery(cmd.Context(), args[0], d.ID)
+			done, err := a.waitForDelivery(cmd.Context(), args[0], d.ID)
 			if err != nil {
 				return err
 			}
@@ -179,15 +179,15 @@ func (a *app) webhookTest() *cobra.Command {
 				return err
 			}
 			if done.Status == "failed" {
-				return advise(fmt.Errorf("the webhook did not take it: %s", lastError(done)), "look at the address and at what listens there")
+				return withHint(fmt.Errorf("the webhook did not take it: %s", lastAttemptError(done)), "look at the address and at what listens there")
 			}
 			return nil
 		},
 	}
 }
 
-// awaitDelivery waits until a delivery came to its end, 20 seconds at most.
-func (a *app) awaitDelivery(ctx context.Context, webhook, id string) (*api.Delivery, error) {
+// waitForDelivery waits until a delivery came to its end, 20 seconds at most.
+func (a *app) waitForDelivery(ctx context.Context, webhook, id string) (*api.Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	for {
@@ -200,13 +200,13 @@ func (a *app) awaitDelivery(ctx context.Context, webhook, id string) (*api.Deliv
 				return d, nil
 			}
 		}
-		if err := pause(ctx, a.pace()); err != nil {
-			return nil, advise(fmt.Errorf("it was not sent within 20 seconds"), "see what became of it with `service webhook deliveries %s`", webhook)
+		if err := sleep(ctx, a.pollInterval()); err != nil {
+			return nil, withHint(fmt.Errorf("it was not sent within 20 seconds"), "see what became of it with `service webhook deliveries %s`", webhook)
 		}
 	}
 }
 
-func lastError(d *api.Delivery) string {
+func lastAttemptError(d *api.Delivery) string {
 	if n := len(d.Attempts); n > 0 && d.Attempts[n-1].Error != nil {
 		return *d.Attempts[n-1].Error
 	}
@@ -221,10 +221,10 @@ func (a *app) printDeliveries(all []api.Delivery) error {
 			if n := len(d.Attempts); n > 0 && d.Attempts[n-1].HTTPStatus > 0 {
 				code = fmt.Sprint(d.Attempts[n-1].HTTPStatus)
 			}
-			rows = append(rows, []string{d.EventType, d.Status, fmt.Sprint(len(d.Attempts)), code, lastError(&d), momentOf(d.NextAttemptAt), d.ID})
+			rows = append(rows, []string{d.EventType, d.Status, fmt.Sprint(len(d.Attempts)), code, lastAttemptError(&d), formatTimePtr(d.NextAttemptAt), d.ID})
 		}
-		p.Table([]print.Column{{Title: "event", Keep: true}, {Title: "status", Keep: true}, {Title: "attempts"}, {Title: "answer"}, {Title: "error"}, {Title: "next", Spare: true}, {Title: "id", Keep: true, Spare: true}}, rows)
-		a.none(p, len(rows), "Nothing was sent yet.")
+		p.Table([]print.Column{{Title: "event", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "attempts"}, {Title: "answer"}, {Title: "error"}, {Title: "next", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+		a.textIfEmpty(p, len(rows), "Nothing was sent yet.")
 	})
 }
 
@@ -232,10 +232,10 @@ func (a *app) webhookDeliveries() *cobra.Command {
 	var status string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "deliveries ID", Short: "List what was sent, newest first, with every attempt", Args: takes(1, 1),
+		Use: "deliveries ID", Short: "List what was sent, newest first, with every attempt", Args: requireArgs(1, 1),
 		Long: "Lists deliveries; -o json has each attempt.", Example: "  service webhook deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := collect(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
+			all, err := collectPages(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
 				return call(cmd.Context(), a, api.ListDeliveries, &api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}, Paging: p, Status: status})
 			})
 			if err != nil {
@@ -251,7 +251,7 @@ func (a *app) webhookDeliveries() *cobra.Command {
 
 func (a *app) webhookRedeliver() *cobra.Command {
 	return &cobra.Command{
-		Use: "redeliver ID DELIVERY", Short: "Send an event again, under the id it had", Args: takes(2, 2),
+		Use: "redeliver ID DELIVERY", Short: "Send an event again, under the id it had", Args: requireArgs(2, 2),
 		Long: "Sends an event again, from the first attempt on.", Example: "  service webhook redeliver ID DELIVERY",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := call(cmd.Context(), a, api.Redeliver, &api.DeliveryInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}, DeliveryID: args[1]})

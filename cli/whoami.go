@@ -12,49 +12,49 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// whoami is who calls, with where.
-type whoami struct {
+// whoamiResult is who calls, with where.
+type whoamiResult struct {
 	api.Me
 	// Server and Context are null on the local data folder.
 	Server  *string `json:"server"`
 	Context *string `json:"context"`
 }
 
-func (a *app) whoami() *cobra.Command {
+func (a *app) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Tell who you are, where, and what you may do", Args: takes(0, 0),
+		Use: "whoami", Short: "Tell who you are, where, and what you may do", Args: requireArgs(0, 0),
 		Long: "Asks the server, or the local data folder, who calls: as whom, in which organization\nand role, with which permissions, and until when.", Example: "  service whoami\n  service whoami --jq .role",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			me, err := call(cmd.Context(), a, api.GetMe, &api.None{})
 			if err != nil {
 				return err
 			}
-			if err := a.inOrganization(cmd.Context(), me); err != nil {
+			if err := a.applyOrganizationOverride(cmd.Context(), me); err != nil {
 				return err
 			}
-			out := whoami{Me: *me}
+			out := whoamiResult{Me: *me}
 			if a.flags.Server != "" {
 				out.Server = &a.flags.Server
 			}
 			if a.context != nil {
 				out.Context = &a.context.Name
 			}
-			return a.out.Print(out, func(p *print.Page) { a.whoamiPage(p, &out) })
+			return a.out.Print(out, func(p *print.Page) { a.renderWhoami(p, &out) })
 		},
 	}
 }
 
-// inOrganization tells of the organization that commands would act in, where that is
+// applyOrganizationOverride tells of the organization that commands would act in, where that is
 // not the session's active one.
-func (a *app) inOrganization(ctx context.Context, me *api.Me) error {
+func (a *app) applyOrganizationOverride(ctx context.Context, me *api.Me) error {
 	if a.flags.Organization == "" || a.flags.Organization == orEmpty(me.OrganizationID) {
 		return nil
 	}
-	mine, err := a.engine.Mine(ctx)
+	mine, err := a.engine.MyOrganizations(ctx)
 	if err != nil {
 		return err
 	}
-	one, err := client.OrganizationNamed(mine, a.flags.Organization)
+	one, err := client.FindOrganization(mine, a.flags.Organization)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (a *app) inOrganization(ctx context.Context, me *api.Me) error {
 	return nil
 }
 
-func (a *app) whoamiPage(p *print.Page, w *whoami) {
+func (a *app) renderWhoami(p *print.Page, w *whoamiResult) {
 	name := w.User.Email
 	if w.User.Name != "" {
 		name = w.User.Name + " <" + w.User.Email + ">"
@@ -77,7 +77,7 @@ func (a *app) whoamiPage(p *print.Page, w *whoami) {
 	if w.User.PlatformAdmin {
 		admin = "yes: manages organizations and people of the whole service"
 	}
-	where, until := "the data folder of this machine", momentOf(w.ExpiresAt)
+	where, until := "the data folder of this machine", formatTimePtr(w.ExpiresAt)
 	if w.Server != nil {
 		where = *w.Server
 	}
@@ -89,7 +89,7 @@ func (a *app) whoamiPage(p *print.Page, w *whoami) {
 		permissions = append(permissions, string(one))
 	}
 	p.Fields(print.Field{Name: "you are", Value: name}, print.Field{Name: "at", Value: where}, print.Field{Name: "context", Value: orEmpty(w.Context)},
-		print.Field{Name: "organization", Value: organizationWith(orEmpty(w.Organization), w.Role)}, print.Field{Name: "platform admin", Value: admin},
+		print.Field{Name: "organization", Value: formatOrganization(orEmpty(w.Organization), w.Role)}, print.Field{Name: "platform admin", Value: admin},
 		print.Field{Name: "until", Value: until}, print.Field{Name: "you may", Value: strings.Join(permissions, ", ")})
 	if w.Organization == nil {
 		p.Text("You belong to no organization here; an owner or admin can invite you.")
@@ -99,12 +99,12 @@ func (a *app) whoamiPage(p *print.Page, w *whoami) {
 // useOrganization makes an organization the active one: within the context in use, or
 // of the local data folder.
 func (a *app) useOrganization(ctx context.Context, word string) error {
-	one, err := a.activate(ctx, word)
+	one, err := a.activateOrganization(ctx, word)
 	if err != nil {
 		return err
 	}
 	if a.context != nil {
-		if err := a.changeBook(func(b *contexts.Book) error {
+		if err := a.changeContexts(func(b *contexts.Config) error {
 			if c := b.Find(a.context.Name); c != nil {
 				c.OrganizationID, c.Organization = one.ID, one.Name
 			}

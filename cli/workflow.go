@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) workflow() *cobra.Command {
+func (a *app) workflowCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "workflow", Short: "Run the assessment by itself, up to each decision",
 		Long: `A workflow does the steps of an assessment one after the other and waits where a
@@ -35,7 +35,7 @@ func (a *app) workflowStart() *cobra.Command {
 	var detach bool
 	var startAt string
 	cmd := &cobra.Command{
-		Use: "start [TYPE]", Short: "Start a workflow and follow it", Args: takes(0, 1),
+		Use: "start [TYPE]", Short: "Start a workflow and follow it", Args: requireArgs(0, 1),
 		Long: `Starts a workflow (default: full_assessment) over the assessment and follows it until it
 waits for a person or ends: exit code 4 where it waits for an approval, 3 where it failed.
 With --detach it returns at once. Where no daemon serves the data folder, a workflow goes
@@ -48,29 +48,29 @@ on only while a command runs; the next one takes it up.`,
 			if len(args) > 0 {
 				in.Body.WorkflowType = args[0]
 			}
-			if err := oneOf("workflow", in.Body.WorkflowType, api.WorkflowTypes); err != nil {
+			if err := checkOneOf("workflow", in.Body.WorkflowType, api.WorkflowTypes); err != nil {
 				return err
 			}
 			if startAt != "" {
 				at, err := time.Parse(time.RFC3339, startAt)
 				if err != nil {
-					return usage("--at is a time such as 2026-12-01T06:00:00Z, not %q", startAt)
+					return usageError("--at is a time such as 2026-12-01T06:00:00Z, not %q", startAt)
 				}
 				in.Body.StartAt = &at
 			}
-			one, err := a.assessment(cmd.Context())
+			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
 			in.AssessmentID = one.ID
 			run, err := call(cmd.Context(), a, api.StartWorkflow, in)
 			if err != nil {
-				return advise(err, "`%s` tells how far it is", a.command("workflow list"))
+				return withHint(err, "`%s` tells how far it is", a.commandLine("workflow list"))
 			}
 			if detach || in.Body.StartAt != nil {
-				return a.out.Print(run, func(p *print.Page) { a.workflowPage(p, run) })
+				return a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) })
 			}
-			return a.followRun(cmd.Context(), run.ID)
+			return a.watchRun(cmd.Context(), run.ID)
 		},
 	}
 	cmd.Flags().BoolVar(&detach, "detach", false, "return at once")
@@ -81,49 +81,49 @@ on only while a command runs; the next one takes it up.`,
 func (a *app) workflowList() *cobra.Command {
 	var in api.WorkflowsInput
 	var status string
-	var l limits
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the workflow runs of the assessment, newest first", Args: takes(0, 0),
+		Use: "list", Short: "List the workflow runs of the assessment, newest first", Args: requireArgs(0, 0),
 		Long: "Lists workflow runs with how far each is and what it waits for.", Example: "  service workflow list\n  service workflow list --status failed -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(oneOf("status", status, api.RunStatus("").Values()), oneOf("workflow", in.WorkflowType, api.WorkflowTypes)); err != nil {
+			if err := errors.Join(checkOneOf("status", status, api.RunStatus("").Values()), checkOneOf("workflow", in.WorkflowType, api.WorkflowTypes)); err != nil {
 				return err
 			}
-			one, err := a.assessment(cmd.Context())
+			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
 			in.AssessmentID, in.Status = one.ID, api.RunStatus(status)
-			all, err := collect(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.WorkflowRun], error) {
+			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.WorkflowRun], error) {
 				in.Paging = p
 				return call(cmd.Context(), a, api.ListWorkflows, &in)
 			})
 			if err != nil {
 				return err
 			}
-			defer a.more(len(all.Data), all.Pagination)
+			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, r := range all.Data {
-					rows = append(rows, []string{r.WorkflowType, plain(r.Status), fmt.Sprintf("%d %%", r.Progress), plain(r.CurrentStep), moment(r.CreatedAt), orEmpty(r.WaitingFor) + orEmpty(r.Error), r.ID})
+					rows = append(rows, []string{r.WorkflowType, humanize(r.Status), fmt.Sprintf("%d %%", r.Progress), humanize(r.CurrentStep), formatTime(r.CreatedAt), orEmpty(r.WaitingFor) + orEmpty(r.Error), r.ID})
 				}
-				p.Table([]print.Column{{Title: "workflow", Keep: true}, {Title: "status"}, {Title: "done", Right: true}, {Title: "step", Spare: true}, {Title: "started", Spare: true}, {Title: "waits for", Spare: true}, {Title: "id", Keep: true}}, rows)
-				a.none(p, len(rows), "There is no such run. Start one with `%s`.", a.command("workflow start"))
+				p.Table([]print.Column{{Title: "workflow", NoShrink: true}, {Title: "status"}, {Title: "done", AlignRight: true}, {Title: "step", Optional: true}, {Title: "started", Optional: true}, {Title: "waits for", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				a.textIfEmpty(p, len(rows), "There is no such run. Start one with `%s`.", a.commandLine("workflow start"))
 			})
 		},
 	}
 	cmd.Flags().StringVar(&status, "status", "", "only runs of this status")
 	cmd.Flags().StringVar(&in.WorkflowType, "type", "", "only runs of this workflow")
-	l.add(cmd, 0)
+	l.register(cmd, 0)
 	return cmd
 }
 
-// runNamed is the run of an optional argument, else the newest of the assessment.
-func (a *app) runNamed(ctx context.Context, args []string) (string, error) {
+// resolveRunID is the run of an optional argument, else the newest of the assessment.
+func (a *app) resolveRunID(ctx context.Context, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
 	}
-	one, err := a.assessment(ctx)
+	one, err := a.currentAssessment(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -132,17 +132,17 @@ func (a *app) runNamed(ctx context.Context, args []string) (string, error) {
 		return "", err
 	}
 	if len(all.Data) == 0 {
-		return "", advise(stopped("%q has no workflow run yet", one.Name), "start one with `%s`", a.command("workflow start"))
+		return "", withHint(runtimeError("%q has no workflow run yet", one.Name), "start one with `%s`", a.commandLine("workflow start"))
 	}
 	return all.Data[0].ID, nil
 }
 
-// onRun is a command that does one thing with a run and shows it.
-func (a *app) onRun(use, short, long, example string, do func(ctx context.Context, id string) (*api.WorkflowRun, error)) *cobra.Command {
+// newRunCommand is a command that does one thing with a run and shows it.
+func (a *app) newRunCommand(use, short, long, example string, do func(ctx context.Context, id string) (*api.WorkflowRun, error)) *cobra.Command {
 	return &cobra.Command{
-		Use: use + " [ID]", Short: short, Long: long, Example: example, Args: takes(0, 1),
+		Use: use + " [ID]", Short: short, Long: long, Example: example, Args: requireArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := a.runNamed(cmd.Context(), args)
+			id, err := a.resolveRunID(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -150,20 +150,20 @@ func (a *app) onRun(use, short, long, example string, do func(ctx context.Contex
 			if err != nil {
 				return err
 			}
-			return a.out.Print(run, func(p *print.Page) { a.workflowPage(p, run) })
+			return a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) })
 		},
 	}
 }
 
 func (a *app) workflowShow() *cobra.Command {
-	return a.onRun("show", "Show a run with its steps", "Shows a run (default: the newest) with its steps and what it waits for.", "  service workflow show\n  service workflow show ID -o json",
+	return a.newRunCommand("show", "Show a run with its steps", "Shows a run (default: the newest) with its steps and what it waits for.", "  service workflow show\n  service workflow show ID -o json",
 		func(ctx context.Context, id string) (*api.WorkflowRun, error) {
 			return call(ctx, a, api.GetWorkflow, &api.WorkflowInput{WorkflowRunID: id})
 		})
 }
 
 func (a *app) workflowCancel() *cobra.Command {
-	return a.onRun("cancel", "Cancel a run", "Ends a run for good. What is done stays done; the step under way is broken off.", "  service workflow cancel",
+	return a.newRunCommand("cancel", "Cancel a run", "Ends a run for good. What is done stays done; the step under way is broken off.", "  service workflow cancel",
 		func(ctx context.Context, id string) (*api.WorkflowRun, error) {
 			return call(ctx, a, api.CancelWorkflow, &api.WorkflowInput{WorkflowRunID: id})
 		})
@@ -172,11 +172,11 @@ func (a *app) workflowCancel() *cobra.Command {
 func (a *app) workflowResume() *cobra.Command {
 	var detach bool
 	cmd := &cobra.Command{
-		Use: "resume [ID]", Short: "Let a failed or waiting run go on, and follow it", Args: takes(0, 1),
+		Use: "resume [ID]", Short: "Let a failed or waiting run go on, and follow it", Args: requireArgs(0, 1),
 		Long:    "A failed run goes on with the step that failed, a waiting one looks again at once.\nA cancelled or completed one does not go on.",
 		Example: "  service workflow resume\n  service workflow resume ID --detach",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := a.runNamed(cmd.Context(), args)
+			id, err := a.resolveRunID(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -185,9 +185,9 @@ func (a *app) workflowResume() *cobra.Command {
 				return err
 			}
 			if detach {
-				return a.out.Print(run, func(p *print.Page) { a.workflowPage(p, run) })
+				return a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) })
 			}
-			return a.followRun(cmd.Context(), id)
+			return a.watchRun(cmd.Context(), id)
 		},
 	}
 	cmd.Flags().BoolVar(&detach, "detach", false, "return at once")
@@ -197,11 +197,11 @@ func (a *app) workflowResume() *cobra.Command {
 func (a *app) workflowSignal() *cobra.Command {
 	var payload string
 	cmd := &cobra.Command{
-		Use: "signal NAME [ID]", Short: "Send a signal to a run", Args: takes(1, 2),
+		Use: "signal NAME [ID]", Short: "Send a signal to a run", Args: requireArgs(1, 2),
 		Long:    "A run that waits for people looks again whether it can go on. A signal is nobody's\ndecision: no gate opens for it.",
 		Example: "  service workflow signal go_on\n  service workflow signal mended --payload '{\"by\": \"IT\"}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := a.runNamed(cmd.Context(), args[1:])
+			id, err := a.resolveRunID(cmd.Context(), args[1:])
 			if err != nil {
 				return err
 			}
@@ -209,14 +209,14 @@ func (a *app) workflowSignal() *cobra.Command {
 			in.Body.Name = args[0]
 			if payload != "" {
 				if err := json.Unmarshal([]byte(payload), &in.Body.Payload); err != nil {
-					return usage("--payload is a JSON object: %v", err)
+					return usageError("--payload is a JSON object: %v", err)
 				}
 			}
 			run, err := call(cmd.Context(), a, api.SignalWorkflow, in)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(run, func(p *print.Page) { a.workflowPage(p, run) })
+			return a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) })
 		},
 	}
 	cmd.Flags().StringVar(&payload, "payload", "", "a JSON object that goes with it")
@@ -225,43 +225,43 @@ func (a *app) workflowSignal() *cobra.Command {
 
 func (a *app) workflowWatch() *cobra.Command {
 	return &cobra.Command{
-		Use: "watch [ID]", Short: "Follow a run until it waits for a person or ends", Args: takes(0, 1),
+		Use: "watch [ID]", Short: "Follow a run until it waits for a person or ends", Args: requireArgs(0, 1),
 		Long:    "Shows a run (default: the newest) step by step as it goes on. Exit code 4 where it waits\nfor an approval, 3 where it failed.",
 		Example: "  service workflow watch",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := a.runNamed(cmd.Context(), args)
+			id, err := a.resolveRunID(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
-			return a.followRun(cmd.Context(), id)
+			return a.watchRun(cmd.Context(), id)
 		},
 	}
 }
 
-// followRun shows a run as it goes on, until it waits for people or ends.
-func (a *app) followRun(ctx context.Context, id string) error {
-	told := map[string]bool{}
+// watchRun shows a run as it goes on, until it waits for people or ends.
+func (a *app) watchRun(ctx context.Context, id string) error {
+	reported := map[string]bool{}
 	first, last := true, ""
 	for {
-		run, err := a.readEvents(ctx, id, last, func(run *api.WorkflowRun) bool {
+		run, err := a.streamRunEvents(ctx, id, last, func(run *api.WorkflowRun) bool {
 			for _, st := range run.Steps {
-				if st.Status == api.StepCompleted && !told[st.Name] {
-					told[st.Name] = true
+				if st.Status == api.StepCompleted && !reported[st.Name] {
+					reported[st.Name] = true
 					if !first { // what was done before is not told again
-						a.progress.Done("%s", capital(st.Title))
+						a.progress.Done("%s", capitalize(st.Title))
 					}
 				}
 			}
 			first = false
-			a.progress.Update("%s", barWords(run))
-			return settledRun(run)
+			a.progress.Update("%s", progressLine(run))
+			return isRunIdle(run)
 		}, func() { a.progress.Start("workflow") })
 		if err != nil {
 			return err
 		}
-		if run != nil && settledRun(run) {
+		if run != nil && isRunIdle(run) {
 			a.progress.Done("")
-			return a.endOfRun(run)
+			return a.printRunEnd(run)
 		}
 		if run != nil {
 			last = fmt.Sprint(run.Revision)
@@ -269,13 +269,13 @@ func (a *app) followRun(ctx context.Context, id string) error {
 	}
 }
 
-// settledRun tells whether nothing happens in a run before somebody does something.
-func settledRun(run *api.WorkflowRun) bool { return !run.Status.Live() || run.Status.Waits() }
+// isRunIdle tells whether nothing happens in a run before somebody does something.
+func isRunIdle(run *api.WorkflowRun) bool { return !run.Status.IsLive() || run.Status.IsWaiting() }
 
-// readEvents reads one stream of a run's events until see has seen enough; the answer is
+// streamRunEvents reads one stream of a run's events until see has seen enough; the answer is
 // the run as it was last, nil where nothing came.
-func (a *app) readEvents(ctx context.Context, id, last string, see func(*api.WorkflowRun) bool, begin func()) (*api.WorkflowRun, error) {
-	f, err := call(ctx, a, api.WatchWorkflow, &api.WorkflowEventsInput{WorkflowInput: api.WorkflowInput{WorkflowRunID: id}, LastEventID: last})
+func (a *app) streamRunEvents(ctx context.Context, id, lastEventID string, visit func(*api.WorkflowRun) bool, begin func()) (*api.WorkflowRun, error) {
+	f, err := call(ctx, a, api.WatchWorkflow, &api.WorkflowEventsInput{WorkflowInput: api.WorkflowInput{WorkflowRunID: id}, LastEventID: lastEventID})
 	if err != nil {
 		return nil, err
 	}
@@ -299,57 +299,57 @@ func (a *app) readEvents(ctx context.Context, id, last string, see func(*api.Wor
 		if err := json.Unmarshal([]byte(data), run); err != nil {
 			return nil, fmt.Errorf("an event of the workflow can't be read: %w", err)
 		}
-		if see(run) {
+		if visit(run) {
 			return run, nil
 		}
 	}
 }
 
-// barCells is the width of a progress bar.
-const barCells = 24
+// barWidth is the width of a progress bar.
+const barWidth = 24
 
-// bar draws how far something is.
-func bar(percent int) string {
-	full := min(max(percent, 0), 100) * barCells / 100
-	return strings.Repeat("█", full) + strings.Repeat("░", barCells-full)
+// progressBar draws how far something is.
+func progressBar(percent int) string {
+	full := min(max(percent, 0), 100) * barWidth / 100
+	return strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
 }
 
-func barWords(run *api.WorkflowRun) string {
-	words := fmt.Sprintf("%s %3d %%  %s", bar(run.Progress), run.Progress, titleOf(run))
+func progressLine(run *api.WorkflowRun) string {
+	words := fmt.Sprintf("%s %3d %%  %s", progressBar(run.Progress), run.Progress, currentStepTitle(run))
 	if run.Detail != nil {
 		words += ": " + *run.Detail
 	}
 	return words
 }
 
-func titleOf(run *api.WorkflowRun) string {
+func currentStepTitle(run *api.WorkflowRun) string {
 	at := slices.IndexFunc(run.Steps, func(st api.WorkflowStep) bool { return st.Name == run.CurrentStep })
 	if at < 0 {
-		return plain(run.CurrentStep)
+		return humanize(run.CurrentStep)
 	}
 	return run.Steps[at].Title
 }
 
-// endOfRun prints a run that waits or has ended; the exit code says which.
-func (a *app) endOfRun(run *api.WorkflowRun) error {
-	if err := a.out.Print(run, func(p *print.Page) { a.workflowPage(p, run) }); err != nil {
+// printRunEnd prints a run that waits or has ended; the exit code says which.
+func (a *app) printRunEnd(run *api.WorkflowRun) error {
+	if err := a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) }); err != nil {
 		return err
 	}
 	switch run.Status {
 	case api.RunApproval:
-		return &failure{code: exitApproval, err: errors.New(orEmpty(run.WaitingFor)), hint: fmt.Sprintf("decide with `%s` or `%s`; the workflow goes on by itself, and `%s` follows it",
-			a.command("approval approve "+orEmpty(run.ApprovalID)), a.command("approval reject "+orEmpty(run.ApprovalID)+" --reason '…'"), a.command("workflow watch"))}
+		return &exitError{code: exitApproval, err: errors.New(orEmpty(run.WaitingFor)), hint: fmt.Sprintf("decide with `%s` or `%s`; the workflow goes on by itself, and `%s` follows it",
+			a.commandLine("approval approve "+orEmpty(run.ApprovalID)), a.commandLine("approval reject "+orEmpty(run.ApprovalID)+" --reason '…'"), a.commandLine("workflow watch"))}
 	case api.RunInput:
-		return &failure{code: exitApproval, err: errors.New(orEmpty(run.WaitingFor)), hint: fmt.Sprintf("then `%s`", a.command("workflow signal go_on"))}
+		return &exitError{code: exitApproval, err: errors.New(orEmpty(run.WaitingFor)), hint: fmt.Sprintf("then `%s`", a.commandLine("workflow signal go_on"))}
 	case api.RunFailed:
-		return advise(stopped("the workflow failed: %s", orEmpty(run.Error)), "`%s` tries the step again", a.command("workflow resume"))
+		return withHint(runtimeError("the workflow failed: %s", orEmpty(run.Error)), "`%s` tries the step again", a.commandLine("workflow resume"))
 	}
 	return nil
 }
 
-func (a *app) workflowPage(p *print.Page, run *api.WorkflowRun) {
-	p.Title("%s: %s", run.WorkflowType, plain(run.Status))
-	p.Text("%s %d %%", bar(run.Progress), run.Progress)
+func (a *app) renderWorkflowRun(p *print.Page, run *api.WorkflowRun) {
+	p.Title("%s: %s", run.WorkflowType, humanize(run.Status))
+	p.Text("%s %d %%", progressBar(run.Progress), run.Progress)
 	for _, st := range run.Steps {
 		mark := map[string]string{api.StepCompleted: "✓", api.StepRunning: "▶", api.StepWaiting: "▶", api.StepFailed: "✗", api.StepCancelled: "✗"}[st.Status]
 		if mark == "" {
@@ -364,8 +364,8 @@ func (a *app) workflowPage(p *print.Page, run *api.WorkflowRun) {
 	p.Blank()
 	begins := ""
 	if run.NotBefore != nil {
-		begins = moment(*run.NotBefore)
+		begins = formatTime(*run.NotBefore)
 	}
 	p.Fields(print.Field{Name: "waits for", Value: orEmpty(run.WaitingFor)}, print.Field{Name: "approval", Value: orEmpty(run.ApprovalID)}, print.Field{Name: "not before", Value: begins},
-		print.Field{Name: "error", Value: orEmpty(run.Error)}, print.Field{Name: "started", Value: joinWords(moment(run.CreatedAt), run.StartedBy.Name)}, print.Field{Name: "ended", Value: momentOf(run.CompletedAt)}, print.Field{Name: "id", Value: run.ID})
+		print.Field{Name: "error", Value: orEmpty(run.Error)}, print.Field{Name: "started", Value: joinNonEmpty(formatTime(run.CreatedAt), run.StartedBy.Name)}, print.Field{Name: "ended", Value: formatTimePtr(run.CompletedAt)}, print.Field{Name: "id", Value: run.ID})
 }

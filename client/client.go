@@ -24,8 +24,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// maxAnswer bounds a JSON answer, so that a server gone wrong can't fill the memory.
-const maxAnswer = 256 << 20
+// maxResponseBytes bounds a JSON answer, so that a server gone wrong can't fill the memory.
+const maxResponseBytes = 256 << 20
 
 // Options say how to reach an engine.
 type Options struct {
@@ -45,10 +45,10 @@ type Options struct {
 	// Organization is the id, slug or name of the tenant to act in. Where empty, the
 	// caller's active one is asked for when first needed.
 	Organization string
-	// Patience is how long to wait, in all for one request, where a server asks to slow
+	// MaxWait is how long to wait, in all for one request, where a server asks to slow
 	// down; Waiting is told of each wait. Without it the refusal is the answer.
-	Patience time.Duration
-	Waiting  func(time.Duration)
+	MaxWait time.Duration
+	OnWait  func(time.Duration)
 }
 
 // Client calls operations. It is safe for concurrent use.
@@ -57,8 +57,8 @@ type Client struct {
 	http           *http.Client
 	token          string
 	sessionChanged func(string, time.Time)
-	patience       time.Duration
-	waiting        func(time.Duration)
+	maxWait        time.Duration
+	onWait         func(time.Duration)
 
 	mu      sync.Mutex
 	session string
@@ -75,12 +75,12 @@ func New(o Options) (*Client, error) {
 	if o.BaseURL == "" { // the transport knows the way
 		o.BaseURL, o.PlainHTTP = "http://service.local", true
 	}
-	base, err := parseBase(o.BaseURL, o.PlainHTTP)
+	base, err := parseBaseURL(o.BaseURL, o.PlainHTTP)
 	if err != nil {
 		return nil, err
 	}
 	return &Client{base: base, token: o.Token, session: o.Session, sessionChanged: o.SessionChanged, org: o.Organization, resolved: isID(o.Organization),
-		patience: o.Patience, waiting: o.Waiting,
+		maxWait: o.MaxWait, onWait: o.OnWait,
 		http: &http.Client{Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
 }
@@ -96,7 +96,7 @@ func Do[I, O any](ctx context.Context, c *Client, op api.Op[I, O], in *I) (*O, e
 
 // Call calls an operation: in is a pointer to its input or nil, out a pointer to its output.
 func (c *Client) Call(ctx context.Context, op *api.Operation, in, out any) error {
-	req, err := c.encode(ctx, op, in)
+	req, err := c.encodeRequest(ctx, op, in)
 	if err != nil {
 		return err
 	}
@@ -112,16 +112,16 @@ func (c *Client) Call(ctx context.Context, op *api.Operation, in, out any) error
 		return err
 	}
 	if file, ok := out.(*api.File); ok && resp.StatusCode < 300 {
-		return fileFrom(resp, file)
+		return decodeFile(resp, file)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
-		return errorFrom(resp)
+		return decodeError(resp)
 	}
 	if resp.StatusCode == http.StatusNoContent {
 		return nil
 	}
-	dec := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer))
+	dec := json.NewDecoder(io.LimitReader(resp.Body, maxResponseBytes))
 	if err := dec.Decode(out); err != nil {
 		return fmt.Errorf("the answer of %s %s can't be read: %w", op.Method, op.Path, err)
 	}
@@ -158,8 +158,8 @@ func (c *Client) Raw(ctx context.Context, method, path string, body io.Reader, h
 	return c.send(req)
 }
 
-// All follows a list's pages to the end, calling page for each cursor.
-func All[T any](ctx context.Context, page func(cursor string) (*api.List[T], error)) ([]T, error) {
+// AllPages follows a list's pages to the end, calling page for each cursor.
+func AllPages[T any](ctx context.Context, page func(cursor string) (*api.List[T], error)) ([]T, error) {
 	var out []T
 	cursor := ""
 	for {
@@ -181,32 +181,32 @@ func All[T any](ctx context.Context, page func(cursor string) (*api.List[T], err
 var (
 	// ErrUnreachable is in the chain of an error where no engine could be asked at all.
 	ErrUnreachable = errors.New("no answer")
-	// ErrBrokeOff is in the chain of an error where an engine was asked, and went away
+	// ErrConnectionLost is in the chain of an error where an engine was asked, and went away
 	// before it answered: what was asked may have been done or not.
-	ErrBrokeOff = errors.New("the connection broke off before the answer")
+	ErrConnectionLost = errors.New("the connection broke off before the answer")
 )
 
 // send sends a request, and again where the server asks to slow down.
 func (c *Client) send(req *http.Request) (*http.Response, error) {
-	for patience := c.patience; ; {
-		resp, err := c.once(req)
+	for patience := c.maxWait; ; {
+		resp, err := c.sendOnce(req)
 		if err != nil || resp.StatusCode != http.StatusTooManyRequests {
 			return resp, err
 		}
-		wait, ok := slowDown(resp)
+		wait, ok := retryAfter(resp)
 		if !ok || wait > patience || (req.Body != nil && req.GetBody == nil) {
 			return resp, nil
 		}
 		_ = resp.Body.Close()
 		patience -= wait
-		if err := c.wait(req, wait); err != nil {
+		if err := c.waitAndRewind(req, wait); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// slowDown is how long a server that has refused a request asks to wait.
-func slowDown(resp *http.Response) (time.Duration, bool) {
+// retryAfter is how long a server that has refused a request asks to wait.
+func retryAfter(resp *http.Response) (time.Duration, bool) {
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 	if err != nil || seconds < 0 || seconds > 3600 {
 		return 0, false
@@ -214,10 +214,10 @@ func slowDown(resp *http.Response) (time.Duration, bool) {
 	return time.Duration(max(1, seconds)) * time.Second, true
 }
 
-// wait waits and makes the request's body ready to be sent anew.
-func (c *Client) wait(req *http.Request, d time.Duration) (err error) {
-	if c.waiting != nil {
-		c.waiting(d)
+// waitAndRewind waits and makes the request's body ready to be sent anew.
+func (c *Client) waitAndRewind(req *http.Request, d time.Duration) (err error) {
+	if c.onWait != nil {
+		c.onWait(d)
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -232,11 +232,11 @@ func (c *Client) wait(req *http.Request, d time.Duration) (err error) {
 	return err
 }
 
-func (c *Client) once(req *http.Request) (*http.Response, error) {
+func (c *Client) sendOnce(req *http.Request) (*http.Response, error) {
 	c.authenticate(req)
 	resp, err := c.http.Do(req)
 	if err == nil {
-		c.keepSession(resp)
+		c.updateSession(resp)
 		return resp, nil
 	}
 	if ctxErr := req.Context().Err(); ctxErr != nil {
@@ -245,7 +245,7 @@ func (c *Client) once(req *http.Request) (*http.Response, error) {
 	var op *net.OpError
 	switch asked := errors.As(err, &op) && op.Op != "dial"; {
 	case asked, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fmt.Errorf("%w: %w", ErrBrokeOff, err)
+		return nil, fmt.Errorf("%w: %w", ErrConnectionLost, err)
 	case op != nil:
 		return nil, fmt.Errorf("%w from %s: %w", ErrUnreachable, c.base.Host, op.Err)
 	}
@@ -256,7 +256,7 @@ func (c *Client) once(req *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("calling %s: %w", c.base.Host, err)
 }
 
-func errorFrom(resp *http.Response) error {
+func decodeError(resp *http.Response) error {
 	if to := resp.Header.Get("Location"); resp.StatusCode < 400 && to != "" {
 		return fmt.Errorf("the server sends on to %s; if that is meant, name it as the server (credentials are not taken to another address)", to)
 	}
@@ -269,14 +269,14 @@ func errorFrom(resp *http.Response) error {
 		return fmt.Errorf("the server answered %s, which is not this service's way of saying what is wrong: %s",
 			resp.Status, bytes.TrimSpace(b[:min(len(b), 200)]))
 	}
-	if wait, ok := slowDown(resp); ok && env.Error.Code == api.CodeRateLimit {
+	if wait, ok := retryAfter(resp); ok && env.Error.Code == api.CodeRateLimit {
 		window, _ := strconv.Atoi(resp.Header.Get(api.RateLimitHeader))
-		return env.Error.Told(int(wait.Seconds()), window)
+		return env.Error.WithRetryHeaders(int(wait.Seconds()), window)
 	}
 	return env.Error
 }
 
-func fileFrom(resp *http.Response, f *api.File) error {
+func decodeFile(resp *http.Response, f *api.File) error {
 	f.Content = resp.Body
 	f.ContentType = resp.Header.Get("Content-Type")
 	f.Size, _ = strconv.ParseInt(resp.Header.Get("Content-Length"), 10, 64)

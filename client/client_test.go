@@ -36,7 +36,7 @@ func over(t *testing.T, h http.Handler, test func(t *testing.T, c *client.Client
 		"memory": {Transport: client.InMemory(h)},
 		"http":   {BaseURL: plain.URL},
 		"tls":    {BaseURL: secure.URL, Transport: secure.Client().Transport},
-		"socket": {Transport: client.Socket(path)},
+		"socket": {Transport: client.UnixSocket(path)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Organization, o.Token = orgID, "service_live_x"
@@ -167,7 +167,7 @@ func TestFailingHandler(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
-	c, err := client.New(client.Options{Transport: client.Socket(filepath.Join(t.TempDir(), "nobody"))})
+	c, err := client.New(client.Options{Transport: client.UnixSocket(filepath.Join(t.TempDir(), "nobody"))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestAll(t *testing.T) {
 	first := pages[""]
 	first.Pagination.NextCursor = &next
 	pages[""] = first
-	got, err := client.All(t.Context(), func(cursor string) (*api.List[int], error) { l := pages[cursor]; return &l, nil })
+	got, err := client.AllPages(t.Context(), func(cursor string) (*api.List[int], error) { l := pages[cursor]; return &l, nil })
 	if err != nil || len(got) != 3 {
 		t.Errorf("%v, %v", got, err)
 	}

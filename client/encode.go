@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// parts is an input taken apart by its tags.
-type parts struct {
+// requestParts is an input taken apart by its tags.
+type requestParts struct {
 	path   map[string]string
 	query  url.Values
 	header http.Header
@@ -26,11 +26,11 @@ type parts struct {
 	body   any
 }
 
-// encode builds the request of an operation from its input.
-func (c *Client) encode(ctx context.Context, op *api.Operation, in any) (*http.Request, error) {
-	p := parts{path: map[string]string{}, query: url.Values{}, header: http.Header{}, form: map[string]string{}}
+// encodeRequest builds the request of an operation from its input.
+func (c *Client) encodeRequest(ctx context.Context, op *api.Operation, in any) (*http.Request, error) {
+	p := requestParts{path: map[string]string{}, query: url.Values{}, header: http.Header{}, form: map[string]string{}}
 	if v := reflect.ValueOf(in); in != nil && v.Kind() == reflect.Pointer && !v.IsNil() {
-		p.take(v.Elem())
+		p.collect(v.Elem())
 	}
 	path := op.Path
 	for name, value := range p.path {
@@ -62,28 +62,28 @@ func (c *Client) encode(ctx context.Context, op *api.Operation, in any) (*http.R
 	return req, nil
 }
 
-func (p *parts) take(v reflect.Value) {
+func (p *requestParts) collect(v reflect.Value) {
 	t := v.Type()
 	for i := range t.NumField() {
 		f, fv := t.Field(i), v.Field(i)
 		switch {
 		case f.Anonymous:
-			p.take(fv)
+			p.collect(fv)
 		case f.Tag.Get("path") != "":
-			p.path[f.Tag.Get("path")] = text(fv)
+			p.path[f.Tag.Get("path")] = formatValue(fv)
 		case f.Tag.Get("query") != "":
 			if !fv.IsZero() {
-				p.query.Set(f.Tag.Get("query"), text(fv))
+				p.query.Set(f.Tag.Get("query"), formatValue(fv))
 			}
 		case f.Tag.Get("header") != "":
 			if !fv.IsZero() {
-				p.header.Set(f.Tag.Get("header"), text(fv))
+				p.header.Set(f.Tag.Get("header"), formatValue(fv))
 			}
 		case f.Tag.Get("form") != "":
 			if file, ok := fv.Interface().(api.UploadFile); ok {
 				p.file = &file
 			} else if !fv.IsZero() {
-				p.form[f.Tag.Get("form")] = text(fv)
+				p.form[f.Tag.Get("form")] = formatValue(fv)
 			}
 		case f.Name == "Body":
 			if fv.Kind() != reflect.Pointer || !fv.IsNil() {
@@ -93,18 +93,18 @@ func (p *parts) take(v reflect.Value) {
 	}
 }
 
-func text(v reflect.Value) string {
+func formatValue(v reflect.Value) string {
 	if v.Kind() == reflect.Slice {
 		s := make([]string, v.Len())
 		for i := range s {
-			s[i] = text(v.Index(i))
+			s[i] = formatValue(v.Index(i))
 		}
 		return strings.Join(s, ",")
 	}
 	return fmt.Sprint(v.Interface())
 }
 
-func (p *parts) encodeBody(op *api.Operation) (io.Reader, string, error) {
+func (p *requestParts) encodeBody(op *api.Operation) (io.Reader, string, error) {
 	if op.Form == api.Upload {
 		return p.encodeUpload()
 	}
@@ -119,7 +119,7 @@ func (p *parts) encodeBody(op *api.Operation) (io.Reader, string, error) {
 }
 
 // encodeUpload streams the file; nothing of it is held in memory.
-func (p *parts) encodeUpload() (io.Reader, string, error) {
+func (p *requestParts) encodeUpload() (io.Reader, string, error) {
 	if p.file == nil || p.file.Content == nil {
 		return nil, "", api.Invalid("file", "there is no file to upload")
 	}
@@ -132,7 +132,7 @@ func (p *parts) encodeUpload() (io.Reader, string, error) {
 					return err
 				}
 			}
-			part, err := form.CreateFormFile("file", headerSafe(p.file.Filename))
+			part, err := form.CreateFormFile("file", safeFilename(p.file.Filename))
 			if err != nil {
 				return err
 			}
@@ -145,9 +145,9 @@ func (p *parts) encodeUpload() (io.Reader, string, error) {
 	return r, form.FormDataContentType(), nil
 }
 
-// headerSafe is a file name that can stand in the header of a form's part, where
+// safeFilename is a file name that can stand in the header of a form's part, where
 // control characters would break it; names of files may hold any.
-func headerSafe(name string) string {
+func safeFilename(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return '_'

@@ -8,9 +8,9 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-var id = lazyregexp.Of(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+var idPattern = lazyregexp.New(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-func isID(s string) bool { return id.MatchString(s) }
+func isID(s string) bool { return idPattern.MatchString(s) }
 
 // Organization is the id of the tenant the client acts in. Where it was given by slug
 // or name, or not at all, it is asked for once. With an error comes the word by which
@@ -21,12 +21,12 @@ func (c *Client) Organization(ctx context.Context) (string, error) {
 	if c.resolved {
 		return c.org, nil
 	}
-	mine, err := c.Mine(ctx)
+	mine, err := c.MyOrganizations(ctx)
 	if err != nil {
 		return c.org, err
 	}
 	if c.org != "" {
-		one, err := OrganizationNamed(mine, c.org)
+		one, err := FindOrganization(mine, c.org)
 		if err != nil {
 			return c.org, err
 		}
@@ -45,17 +45,17 @@ func (c *Client) Organization(ctx context.Context) (string, error) {
 	return c.org, nil
 }
 
-// Mine are the organizations of the caller.
-func (c *Client) Mine(ctx context.Context) ([]api.MyOrganization, error) {
-	return All(ctx, func(cursor string) (*api.List[api.MyOrganization], error) {
+// MyOrganizations are the organizations of the caller.
+func (c *Client) MyOrganizations(ctx context.Context) ([]api.MyOrganization, error) {
+	return AllPages(ctx, func(cursor string) (*api.List[api.MyOrganization], error) {
 		return Do(ctx, c, api.ListMyOrganizations, &api.Paging{Limit: api.MaxListLimit, Cursor: cursor})
 	})
 }
 
-// OrganizationNamed finds an organization by id, slug or name, upper and lower case
+// FindOrganization finds an organization by id, slug or name, upper and lower case
 // being the same. Where several have the name, the VALIDATION_ERROR lists their slugs;
 // where none has it, it lists what there is.
-func OrganizationNamed(mine []api.MyOrganization, word string) (*api.MyOrganization, error) {
+func FindOrganization(mine []api.MyOrganization, word string) (*api.MyOrganization, error) {
 	word = strings.TrimSpace(word)
 	var named []*api.MyOrganization
 	var slugs, all []string

@@ -15,8 +15,8 @@ import (
 // the network for everyone on the way to read.
 var ErrPlainHTTP = errors.New("without TLS, everyone on the way can read passwords, keys and evidence")
 
-// parseBase reads a server's address; the error tells what is wrong with it.
-func parseBase(address string, plainHTTP bool) (*url.URL, error) {
+// parseBaseURL reads a server's address; the error tells what is wrong with it.
+func parseBaseURL(address string, plainHTTP bool) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimRight(address, "/"))
 	switch {
 	case err != nil || base.Hostname() == "" || (base.Scheme != "http" && base.Scheme != "https"):
@@ -25,14 +25,14 @@ func parseBase(address string, plainHTTP bool) (*url.URL, error) {
 		return nil, api.Invalid("server", "a server address holds no name or password; sign in instead")
 	case base.RawQuery != "" || base.Fragment != "":
 		return nil, api.Invalid("server", "%.100q is more than a server address; write it as https://service.example", address)
-	case base.Scheme == "http" && !plainHTTP && !Loopback(base.Hostname()):
+	case base.Scheme == "http" && !plainHTTP && !IsLoopback(base.Hostname()):
 		return nil, fmt.Errorf("%s is not asked over http://: %w; use https://", base.Host, ErrPlainHTTP)
 	}
 	return base, nil
 }
 
-// Loopback tells whether a host is this machine, so that nothing leaves it.
-func Loopback(host string) bool {
+// IsLoopback tells whether a host is this machine, so that nothing leaves it.
+func IsLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback()
@@ -59,8 +59,8 @@ func (c *Client) authenticate(req *http.Request) {
 	req.Header.Set("Origin", c.base.Scheme+"://"+c.base.Host)
 }
 
-// keepSession takes over a session that the server began, renewed or ended.
-func (c *Client) keepSession(resp *http.Response) {
+// updateSession takes over a session that the server began, renewed or ended.
+func (c *Client) updateSession(resp *http.Response) {
 	if c.token != "" {
 		return
 	}

@@ -142,7 +142,7 @@ func TestPatience(t *testing.T) {
 		refusals.Store(c.refusals)
 		after.Store(&c.after)
 		waits := 0
-		cl := newClient(t, client.Options{BaseURL: url, Patience: c.patience, Waiting: func(time.Duration) { waits++ }})
+		cl := newClient(t, client.Options{BaseURL: url, MaxWait: c.patience, OnWait: func(time.Duration) { waits++ }})
 		in := &api.LinkInput{}
 		in.Body.Token = "x"
 		got, err := client.Do(t.Context(), cl, api.GetLink, in)
@@ -193,7 +193,7 @@ func TestOrganizationsByWord(t *testing.T) {
 			t.Errorf("%q: a raw request went out without its organization", word)
 		}
 	}
-	if _, err := client.OrganizationNamed([]api.MyOrganization{org(1, "Same", "a", false), org(2, "same", "b", false)}, "SAME"); err == nil || !strings.Contains(err.Error(), "a, b") {
+	if _, err := client.FindOrganization([]api.MyOrganization{org(1, "Same", "a", false), org(2, "same", "b", false)}, "SAME"); err == nil || !strings.Contains(err.Error(), "a, b") {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,15 +12,15 @@ import (
 
 // InMemory carries requests to a handler in the same process. Answers are
 // streamed as the handler writes them, headers first.
-func InMemory(h http.Handler) http.RoundTripper { return memory{h} }
+func InMemory(h http.Handler) http.RoundTripper { return memoryTransport{h} }
 
-// Socket carries requests over a Unix socket, each over a connection of its own: a
+// UnixSocket carries requests over a Unix socket, each over a connection of its own: a
 // process that is ending answers those it has, and an idle one would break off.
-func Socket(path string) http.RoundTripper { return socket{path} }
+func UnixSocket(path string) http.RoundTripper { return socketTransport{path} }
 
-type socket struct{ path string }
+type socketTransport struct{ path string }
 
-func (s socket) RoundTrip(req *http.Request) (*http.Response, error) {
+func (s socketTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	conn, err := (&net.Dialer{}).DialContext(req.Context(), "unix", s.path)
 	if err != nil {
 		if req.Body != nil {
@@ -28,11 +28,11 @@ func (s socket) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	return Over(conn).RoundTrip(req)
+	return ConnTransport(conn).RoundTrip(req)
 }
 
-// Over carries one request over a connection that stands already.
-func Over(conn net.Conn) http.RoundTripper {
+// ConnTransport carries one request over a connection that stands already.
+func ConnTransport(conn net.Conn) http.RoundTripper {
 	var once sync.Once
 	return &http.Transport{
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
@@ -45,9 +45,9 @@ func Over(conn net.Conn) http.RoundTripper {
 	}
 }
 
-type memory struct{ handler http.Handler }
+type memoryTransport struct{ handler http.Handler }
 
-func (m memory) RoundTrip(req *http.Request) (*http.Response, error) {
+func (m memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	inner := req.Clone(req.Context())
 	inner.RequestURI = req.URL.RequestURI()
 	inner.RemoteAddr = "memory"
@@ -55,7 +55,7 @@ func (m memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	case inner.Body == nil:
 		inner.Body = http.NoBody
 	case inner.GetBody == nil: // not in memory: what it comes from may never end
-		inner.Body = untilDone(req.Context(), inner.Body)
+		inner.Body = cancelableBody(req.Context(), inner.Body)
 	}
 	pr, pw := io.Pipe()
 	w := &memoryWriter{header: http.Header{}, body: pw, started: make(chan struct{})}
@@ -86,9 +86,9 @@ func (m memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// untilDone is a body whose reading ends with ctx, as that of a connection would,
+// cancelableBody is a body whose reading ends with ctx, as that of a connection would,
 // also while the read below it hangs.
-func untilDone(ctx context.Context, body io.ReadCloser) io.ReadCloser {
+func cancelableBody(ctx context.Context, body io.ReadCloser) io.ReadCloser {
 	pr, pw := io.Pipe()
 	context.AfterFunc(ctx, func() { pr.CloseWithError(ctx.Err()) })
 	go func() {

@@ -122,7 +122,7 @@ func TestCORS(t *testing.T) {
 		!strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "X-Trace-Id") || a.header.Get("Vary") != "Origin" {
 		t.Errorf("a read: %v", a.header)
 	}
-	if _, err := daemon.Origin("app.example"); err == nil {
+	if _, err := daemon.ParseOrigin("app.example"); err == nil {
 		t.Error("an origin without its scheme was taken")
 	}
 }
@@ -154,7 +154,7 @@ func TestRateLimits(t *testing.T) {
 		t.Errorf("the next window: %d %v", got.status, got.header)
 	}
 	for range 200 {
-		status, _, _ := call(t, w.local, "GET", api.ListMyOrganizations.Path, "", nil)
+		status, _, _ := operationFunc(t, w.local, "GET", api.ListMyOrganizations.Path, "", nil)
 		if status != 200 {
 			t.Fatalf("the local socket is limited: %d", status)
 		}

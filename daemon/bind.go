@@ -15,17 +15,17 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// method is how the engine answers an operation.
-type method[I, O any] = func(context.Context, api.Caller, *I) (*O, error)
+// operationMethod is how the engine answers an operation.
+type operationMethod[I, O any] = func(context.Context, api.Caller, *I) (*O, error)
 
-// bind gives an operation its method. The compiler checks that the types fit.
-func bind[I, O any](s *Server, op api.Op[I, O], do method[I, O]) {
-	if s.bound[op.ID] {
+// bindOperation gives an operation its method. The compiler checks that the types fit.
+func bindOperation[I, O any](s *Server, op api.Op[I, O], handle operationMethod[I, O]) {
+	if s.boundOperations[op.ID] {
 		panic("daemon: " + op.ID + " is bound twice")
 	}
-	s.bound[op.ID] = true
+	s.boundOperations[op.ID] = true
 	// All but this is compiled once, not for each pair of types.
-	call := func(ctx context.Context, in any) (any, error) { return do(ctx, caller(ctx), in.(*I)) }
+	call := func(ctx context.Context, in any) (any, error) { return handle(ctx, callerFrom(ctx), in.(*I)) }
 	switch op.Form {
 	case api.Upload:
 		s.bindUpload(op.Operation, call)
@@ -38,15 +38,15 @@ func bind[I, O any](s *Server, op api.Op[I, O], do method[I, O]) {
 	}
 }
 
-// call is a method whose types were checked: in points to an operation's In, and what
+// operationFunc is a method whose types were checked: in points to an operation's In, and what
 // it returns to its Out.
-type call func(ctx context.Context, in any) (any, error)
+type operationFunc func(ctx context.Context, in any) (any, error)
 
-// complete is an error naming the operations that nobody bound.
-func (s *Server) complete() error {
+// checkAllBound is an error naming the operations that nobody bound.
+func (s *Server) checkAllBound() error {
 	var missing []string
 	for _, op := range api.Operations() {
-		if !s.bound[op.ID] {
+		if !s.boundOperations[op.ID] {
 			missing = append(missing, op.ID)
 		}
 	}
@@ -56,22 +56,22 @@ func (s *Server) complete() error {
 	return nil
 }
 
-// describe is the operation as the OpenAPI document begins with it.
-func (s *Server) describe(op *api.Operation) *huma.Operation {
+// registerDescription is the operation as the OpenAPI document begins with it.
+func (s *Server) registerDescription(op *api.Operation) *huma.Operation {
 	desc := &huma.Operation{OperationID: op.ID, Method: op.Method, Path: op.Path, SkipValidateBody: op.MaxBody > 0, Responses: map[string]*huma.Response{}}
-	s.described[op.ID] = desc
+	s.descriptions[op.ID] = desc
 	return desc
 }
 
-func (s *Server) bindJSON(op *api.Operation, do call) {
-	desc := s.describe(op)
+func (s *Server) bindJSON(op *api.Operation, handle operationFunc) {
+	desc := s.registerDescription(op)
 	if op.Out != reflect.TypeFor[api.None]() {
-		desc.Responses[itoa(op.Status)] = s.jsonResponse(op)
+		desc.Responses[itoa(op.Status)] = s.newJSONResponse(op)
 	}
-	s.serveInput(op, desc, func(w http.ResponseWriter, r *http.Request, in any) {
-		out, err := do(r.Context(), in)
+	s.mountWithInput(op, desc, func(w http.ResponseWriter, r *http.Request, in any) {
+		out, err := handle(r.Context(), in)
 		if err != nil {
-			s.refuse(w, r, op, err)
+			s.failOperation(w, r, op, err)
 			return
 		}
 		if op.Out == reflect.TypeFor[api.None]() {
@@ -83,67 +83,67 @@ func (s *Server) bindJSON(op *api.Operation, do call) {
 	})
 }
 
-func (s *Server) jsonResponse(op *api.Operation) *huma.Response {
+func (s *Server) newJSONResponse(op *api.Operation) *huma.Response {
 	return &huma.Response{Description: http.StatusText(op.Status), Content: map[string]*huma.MediaType{
 		"application/json": {Schema: s.schemas.Schema(op.Out, true, op.Out.Name())}}}
 }
 
-func (s *Server) bindFile(op *api.Operation, do call) {
-	s.serveInput(op, s.describe(op), func(w http.ResponseWriter, r *http.Request, in any) {
-		out, err := do(r.Context(), in)
+func (s *Server) bindFile(op *api.Operation, handle operationFunc) {
+	s.mountWithInput(op, s.registerDescription(op), func(w http.ResponseWriter, r *http.Request, in any) {
+		out, err := handle(r.Context(), in)
 		if err != nil {
-			s.refuse(w, r, op, err)
+			s.failOperation(w, r, op, err)
 			return
 		}
 		file := out.(*api.File)
 		defer file.Content.Close()
-		if err := s.noteExport(r.Context(), op, file); err != nil {
-			s.refuse(w, r, op, err)
+		if err := s.auditExport(r.Context(), op, file); err != nil {
+			s.failOperation(w, r, op, err)
 			return
 		}
 		s.sendFile(w, r, op.Form, file)
 	})
 }
 
-// serveInput mounts an operation whose input is read before it is answered.
-func (s *Server) serveInput(op *api.Operation, desc *huma.Operation, answer func(http.ResponseWriter, *http.Request, any)) {
-	reads := newInput(s.schemas, desc, op.In, op.Out)
+// mountWithInput mounts an operation whose input is read before it is answered.
+func (s *Server) mountWithInput(op *api.Operation, desc *huma.Operation, respond func(http.ResponseWriter, *http.Request, any)) {
+	reader := newInput(s.schemas, desc, op.In, op.Out)
 	s.mount(op, func(w http.ResponseWriter, r *http.Request) {
 		in := reflect.New(op.In)
-		if err := reads.read(r, of(r.Context()).body, in.Elem()); err != nil {
-			s.refuse(w, r, op, err)
+		if err := reader.decode(r, requestFrom(r.Context()).body, in.Elem()); err != nil {
+			s.failOperation(w, r, op, err)
 			return
 		}
-		answer(w, r, in.Interface())
+		respond(w, r, in.Interface())
 	})
 }
 
-// noteExport writes to the audit chain that an organization's file is handed out. One
+// auditExport writes to the audit chain that an organization's file is handed out. One
 // that can't be noted is not.
-func (s *Server) noteExport(ctx context.Context, op *api.Operation, f *api.File) error {
+func (s *Server) auditExport(ctx context.Context, op *api.Operation, f *api.File) error {
 	if op.Form != api.Download || op.Access != api.Tenant {
 		return nil
 	}
-	return s.engine.Audit.Exported(ctx, caller(ctx), op, f)
+	return s.engine.Audit.RecordExport(ctx, callerFrom(ctx), op, f)
 }
 
 // bindEvents serves an operation whose answer comes bit by bit, each sent on at once.
-func (s *Server) bindEvents(op *api.Operation, do call) {
-	s.serveInput(op, s.describe(op), func(w http.ResponseWriter, r *http.Request, in any) {
-		out, err := do(r.Context(), in)
+func (s *Server) bindEvents(op *api.Operation, handle operationFunc) {
+	s.mountWithInput(op, s.registerDescription(op), func(w http.ResponseWriter, r *http.Request, in any) {
+		out, err := handle(r.Context(), in)
 		if err != nil {
-			s.refuse(w, r, op, err)
+			s.failOperation(w, r, op, err)
 			return
 		}
 		file := out.(*api.File)
 		defer file.Content.Close()
-		sendEvents(w, file.Content)
+		streamEvents(w, file.Content)
 	})
 }
 
 const eventStream = "text/event-stream"
 
-func sendEvents(w http.ResponseWriter, events io.Reader) {
+func streamEvents(w http.ResponseWriter, events io.Reader) {
 	h := w.Header()
 	h.Set("Content-Type", eventStream)
 	h.Set("Cache-Control", "no-store")
@@ -186,22 +186,22 @@ func (s *Server) sendFile(w http.ResponseWriter, r *http.Request, form api.Form,
 	s.serveContent(w, r, f)
 }
 
-// identified is what any record says of itself.
-type identified interface{ RecordID() string }
+// recordWithID is what any record says of itself.
+type recordWithID interface{ RecordID() string }
 
-func location(op *api.Operation, out any) string {
-	rec, ok := out.(identified)
+func locationHeader(op *api.Operation, out any) string {
+	rec, ok := out.(recordWithID)
 	if !ok || op.Status != http.StatusCreated {
 		return ""
 	}
-	if base := api.LocationOf(out); base != "" {
+	if base := api.CollectionPath(out); base != "" {
 		return base + rec.RecordID()
 	}
 	return ""
 }
 
-// statusOf is the declared status, but 200 where a create answered a record that was there already.
-func statusOf(op *api.Operation, out any) int {
+// responseStatus is the declared status, but 200 where a create answered a record that was there already.
+func responseStatus(op *api.Operation, out any) int {
 	if e, ok := out.(interface{ Existed() bool }); ok && e.Existed() {
 		return http.StatusOK
 	}

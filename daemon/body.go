@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// bodyTime is how long a JSON body may take to arrive.
-	bodyTime = 30 * time.Second
-	// maxDepth is how deep JSON may be nested; the contract's deepest body has seven levels.
-	maxDepth = 64
+	// bodyTimeout is how long a JSON body may take to arrive.
+	bodyTimeout = 30 * time.Second
+	// maxJSONDepth is how deep JSON may be nested; the contract's deepest body has seven levels.
+	maxJSONDepth = 64
 )
 
-// maxBody bounds the operation's JSON body.
-func maxBody(op *api.Operation) int64 { return cmp.Or(op.MaxBody, api.MaxBodyBytes) }
+// bodyLimit bounds the operation's JSON body.
+func bodyLimit(op *api.Operation) int64 { return cmp.Or(op.MaxBody, api.MaxBodyBytes) }
 
 // readJSON takes the request's body whole, bounded in size and time, and refuses
 // what is not plainly JSON.
@@ -40,19 +40,19 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 		return nil, tooLarge
 	}
 	conn := http.NewResponseController(w)
-	endIn(conn, bodyTime)
+	setReadTimeout(conn, bodyTimeout)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err == nil {
-		unbounded(conn)
+		clearReadDeadline(conn)
 	}
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
 		return nil, tooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, api.Invalid("", "the body did not arrive within %d seconds", int(bodyTime/time.Second))
+		return nil, api.Invalid("", "the body did not arrive within %d seconds", int(bodyTimeout/time.Second))
 	case err != nil:
-		return nil, api.Invalid("", "the body broke off before its end").Because(err)
+		return nil, api.Invalid("", "the body broke off before its end").WithCause(err)
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
 		return body, nil
@@ -63,12 +63,12 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 			return nil, api.Invalid("Content-Type", "send JSON, with Content-Type: application/json")
 		}
 	}
-	return body, strictJSON(body)
+	return body, validateJSON(body)
 }
 
-// strictJSON refuses what readers of JSON understand differently: a name twice in one
+// validateJSON refuses what readers of JSON understand differently: a name twice in one
 // object, text that is not UTF-8, a NUL, a second value behind the first, deep nesting.
-func strictJSON(body []byte) error {
+func validateJSON(body []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	for {
 		tok, err := d.ReadToken()
@@ -76,28 +76,28 @@ func strictJSON(body []byte) error {
 			return nil
 		}
 		if err != nil {
-			return badJSON(body, d, err)
+			return jsonSyntaxError(body, d, err)
 		}
 		switch {
-		case d.StackDepth() > maxDepth:
-			return api.Invalid(fieldOf(d.StackPointer()), "the JSON is nested more than %d deep", maxDepth)
+		case d.StackDepth() > maxJSONDepth:
+			return api.Invalid(fieldPath(d.StackPointer()), "the JSON is nested more than %d deep", maxJSONDepth)
 		case tok.Kind() == '"' && strings.ContainsRune(tok.String(), 0):
-			return api.Invalid(fieldOf(d.StackPointer()), "the text holds a NUL character")
-		case tok.Kind() == '0' && tooBig(tok):
-			return api.Invalid(fieldOf(d.StackPointer()), "%s: the number is too large", place(body, d.InputOffset()))
+			return api.Invalid(fieldPath(d.StackPointer()), "the text holds a NUL character")
+		case tok.Kind() == '0' && overflowsFloat(tok):
+			return api.Invalid(fieldPath(d.StackPointer()), "%s: the number is too large", lineAndColumn(body, d.InputOffset()))
 		}
 		if d.StackDepth() == 0 && len(bytes.TrimSpace(body[d.InputOffset():])) > 0 {
-			return api.Invalid("", "%s: something follows the JSON value", place(body, d.InputOffset()))
+			return api.Invalid("", "%s: something follows the JSON value", lineAndColumn(body, d.InputOffset()))
 		}
 	}
 }
 
-func tooBig(number jsontext.Token) bool {
+func overflowsFloat(number jsontext.Token) bool {
 	_, err := strconv.ParseFloat(number.String(), 64)
 	return err != nil
 }
 
-func badJSON(body []byte, d *jsontext.Decoder, err error) error {
+func jsonSyntaxError(body []byte, d *jsontext.Decoder, err error) error {
 	at, field := d.InputOffset(), d.StackPointer()
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
@@ -105,29 +105,29 @@ func badJSON(body []byte, d *jsontext.Decoder, err error) error {
 	}
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return api.Invalid(fieldOf(field), "%s: the name %q stands twice in one object", place(body, at), field.LastToken())
+		return api.Invalid(fieldPath(field), "%s: the name %q stands twice in one object", lineAndColumn(body, at), field.LastToken())
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return api.Invalid(fieldOf(field), "%s: the JSON ends before it is complete", place(body, int64(len(body))))
+		return api.Invalid(fieldPath(field), "%s: the JSON ends before it is complete", lineAndColumn(body, int64(len(body))))
 	case syntax != nil && syntax.Err != nil:
-		return api.Invalid(fieldOf(field), "%s: this is no JSON: %v", place(body, at), syntax.Err)
+		return api.Invalid(fieldPath(field), "%s: this is no JSON: %v", lineAndColumn(body, at), syntax.Err)
 	}
-	return api.Invalid(fieldOf(field), "%s: this is no JSON", place(body, at)).Because(err)
+	return api.Invalid(fieldPath(field), "%s: this is no JSON", lineAndColumn(body, at)).WithCause(err)
 }
 
-// fieldOf is a JSON pointer as the contract names fields: owner.email, scopes[0] as scopes.0.
-func fieldOf(p jsontext.Pointer) string {
+// fieldPath is a JSON pointer as the contract names fields: owner.email, scopes[0] as scopes.0.
+func fieldPath(p jsontext.Pointer) string {
 	return strings.ReplaceAll(strings.TrimPrefix(string(p), "/"), "/", ".")
 }
 
-// place is where a byte of the body stands.
-func place(body []byte, at int64) string {
-	before := body[:min(max(at, 0), int64(len(body)))]
+// lineAndColumn is where a byte of the body stands.
+func lineAndColumn(body []byte, offset int64) string {
+	before := body[:min(max(offset, 0), int64(len(body)))]
 	line := 1 + bytes.Count(before, []byte{'\n'})
 	column := len(before) - bytes.LastIndexByte(before, '\n')
 	return "line " + itoa(line) + ", column " + itoa(column)
 }
 
-func hashOf(parts ...[]byte) string {
+func hashParts(parts ...[]byte) string {
 	h := sha256.New()
 	for _, p := range parts {
 		_, _ = h.Write([]byte(itoa(len(p)) + ":"))

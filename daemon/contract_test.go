@@ -13,8 +13,8 @@ import (
 
 var parameter = regexp.MustCompile(`\{[^}]+\}`)
 
-// call sends a request to a handler and reads what comes back.
-func call(t *testing.T, h http.Handler, method, path, body string, header map[string]string) (int, http.Header, map[string]any) {
+// operationFunc sends a request to a handler and reads what comes back.
+func operationFunc(t *testing.T, h http.Handler, method, path, body string, header map[string]string) (int, http.Header, map[string]any) {
 	t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	if body != "" {
@@ -60,7 +60,7 @@ func filled(op *api.Operation) string {
 
 func localOrganization(t *testing.T, local http.Handler) string {
 	t.Helper()
-	_, _, body := call(t, local, "GET", api.ListMyOrganizations.Path, "", nil)
+	_, _, body := operationFunc(t, local, "GET", api.ListMyOrganizations.Path, "", nil)
 	return body["data"].([]any)[0].(map[string]any)["id"].(string)
 }
 
@@ -71,7 +71,7 @@ func TestEveryOperationWithoutCredential(t *testing.T) {
 		if op.Access == api.Public {
 			continue
 		}
-		status, _, body := call(t, h, op.Method, filled(op), "{}", map[string]string{api.TenantHeader: "x", "X-Forwarded-User": "root"})
+		status, _, body := operationFunc(t, h, op.Method, filled(op), "{}", map[string]string{api.TenantHeader: "x", "X-Forwarded-User": "root"})
 		if status != http.StatusUnauthorized {
 			t.Errorf("%s answers %d", op.ID, status)
 		}
@@ -86,9 +86,9 @@ func TestEveryOperationAsksForItsTenant(t *testing.T) {
 		if op.Access != api.Tenant {
 			continue
 		}
-		status, _, body := call(t, h, op.Method, filled(op), "{}", nil)
+		status, _, body := operationFunc(t, h, op.Method, filled(op), "{}", nil)
 		wantError(t, op.ID+" without a tenant", status, body, api.CodeTenantRequired)
-		status, _, body = call(t, h, op.Method, filled(op), "{}", map[string]string{api.TenantHeader: "01890000-0000-7000-8000-000000000001"})
+		status, _, body = operationFunc(t, h, op.Method, filled(op), "{}", map[string]string{api.TenantHeader: "01890000-0000-7000-8000-000000000001"})
 		wantError(t, op.ID+" with another's tenant", status, body, api.CodeForbidden)
 	}
 }
@@ -99,7 +99,7 @@ func TestEveryOperationWithNonsense(t *testing.T) {
 	org := map[string]string{api.TenantHeader: localOrganization(t, h)}
 	for _, op := range api.Operations() {
 		for _, body := range []string{"", "{}", `{"nonsense": 1}`, "{", `[1,2]`, `"text"`, "null", "\x00\xff", strings.Repeat(`{"a":`, 2000)} {
-			status, header, out := call(t, h, op.Method, filled(op), body, org)
+			status, header, out := operationFunc(t, h, op.Method, filled(op), body, org)
 			if status >= 500 {
 				t.Errorf("%s on %.20q answers %d %v", op.ID, body, status, out)
 			}
@@ -130,7 +130,7 @@ func TestBadBodiesAreExplained(t *testing.T) {
 		`{"name": "` + strings.Repeat("x", 300) + `"}`:            "name",
 		`{"name": "x", "framework_ids": ["nist-csf-2.0", "nix"]}`: "framework_id",
 	} {
-		status, _, out := call(t, h, "POST", path, body, org)
+		status, _, out := operationFunc(t, h, "POST", path, body, org)
 		wantError(t, body, status, out, api.CodeValidation)
 		if status != http.StatusBadRequest {
 			t.Errorf("%s answers %d", body, status)
@@ -140,14 +140,14 @@ func TestBadBodiesAreExplained(t *testing.T) {
 			t.Errorf("%s: details %v do not name %s", body, details, field)
 		}
 	}
-	status, _, out := call(t, h, "POST", path, `{"name": "`+strings.Repeat("x", 2<<20)+`"}`, org)
+	status, _, out := operationFunc(t, h, "POST", path, `{"name": "`+strings.Repeat("x", 2<<20)+`"}`, org)
 	wantError(t, "2 MiB", status, out, api.CodeValidation)
 }
 
 func TestUnknownRoutes(t *testing.T) {
 	h := newServer(t).Handler()
 	for _, r := range [][2]string{{"POST", "/"}, {"GET", "/moon"}, {"GET", "/api/v1/moon"}, {"PUT", "/api/v1/assessments"}, {"GET", "/api/v1/assessments/../health"}} {
-		status, _, body := call(t, h, r[0], r[1], "", nil)
+		status, _, body := operationFunc(t, h, r[0], r[1], "", nil)
 		wantError(t, r[0]+" "+r[1], status, body, api.CodeNotFound)
 		if status != http.StatusNotFound {
 			t.Errorf("%v answers %d", r, status)
@@ -157,12 +157,12 @@ func TestUnknownRoutes(t *testing.T) {
 
 func TestTraceIDs(t *testing.T) {
 	h := newServer(t).Handler()
-	_, header, body := call(t, h, "GET", api.GetHealth.Path, "", map[string]string{api.TraceHeader: "my-trace-7"})
+	_, header, body := operationFunc(t, h, "GET", api.GetHealth.Path, "", map[string]string{api.TraceHeader: "my-trace-7"})
 	if header.Get(api.TraceHeader) != "my-trace-7" || body["trace_id"] != "my-trace-7" {
 		t.Errorf("the caller's trace id became %q, %v", header.Get(api.TraceHeader), body)
 	}
 	for _, bad := range []string{"has blank", strings.Repeat("x", 129), "ünïcode"} {
-		if _, header, _ := call(t, h, "GET", api.GetHealth.Path, "", map[string]string{api.TraceHeader: bad}); header.Get(api.TraceHeader) == bad {
+		if _, header, _ := operationFunc(t, h, "GET", api.GetHealth.Path, "", map[string]string{api.TraceHeader: bad}); header.Get(api.TraceHeader) == bad {
 			t.Errorf("the trace id %q was taken", bad)
 		}
 	}

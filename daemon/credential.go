@@ -12,9 +12,9 @@ import (
 	"github.com/scf-service/service/engine/identity"
 )
 
-// credentialOf is what the request brought to say who it is from. A bearer token
+// requestCredential is what the request brought to say who it is from. A bearer token
 // stands before a cookie: whoever sends one means it.
-func credentialOf(r *http.Request) identity.Credential {
+func requestCredential(r *http.Request) identity.Credential {
 	if isLocal(r.Context()) {
 		return identity.Credential{Local: true}
 	}
@@ -39,21 +39,21 @@ func credentialOf(r *http.Request) identity.Credential {
 	return c
 }
 
-// within is the caller in the organization that the operation acts in: the one of the
+// resolveTenant is the caller in the organization that the operation acts in: the one of the
 // header; where the operation needs none, the one of the path, of the header if it is
 // there, or the active one.
-func (s *Server) within(r *http.Request, p identity.Principal, op *api.Operation) (api.Caller, error) {
-	ctx, named := r.Context(), organizationIn(r)
+func (s *Server) resolveTenant(r *http.Request, p identity.Principal, op *api.Operation) (api.Caller, error) {
+	ctx, pathOrg := r.Context(), pathOrganizationID(r)
 	if op.Access != api.Tenant {
-		if named == "" {
-			return s.engine.Identity.Caller(ctx, p, r.Header.Get(api.TenantHeader))
+		if pathOrg == "" {
+			return s.engine.Identity.ResolveCaller(ctx, p, r.Header.Get(api.TenantHeader))
 		}
-		by, err := s.engine.Identity.Caller(ctx, p, named)
+		by, err := s.engine.Identity.ResolveCaller(ctx, p, pathOrg)
 		if api.IsCode(err, api.CodeForbidden) {
 			// Not a member: a platform admin may go on, for others it is not there.
-			by, err = s.engine.Identity.Caller(ctx, p, "")
+			by, err = s.engine.Identity.ResolveCaller(ctx, p, "")
 			if err == nil && !by.PlatformAdmin && op.ID != api.ActivateOrganization.ID {
-				err = api.NotFound("organization", named)
+				err = api.NotFound("organization", pathOrg)
 			}
 		}
 		return by, err
@@ -62,31 +62,31 @@ func (s *Server) within(r *http.Request, p identity.Principal, op *api.Operation
 	if tenant == "" {
 		return api.Caller{}, api.TenantRequired()
 	}
-	by, err := s.engine.Identity.Caller(ctx, p, tenant)
-	if err == nil && named != "" && named != by.OrganizationID {
-		err = api.NotFound("organization", named)
+	by, err := s.engine.Identity.ResolveCaller(ctx, p, tenant)
+	if err == nil && pathOrg != "" && pathOrg != by.OrganizationID {
+		err = api.NotFound("organization", pathOrg)
 	}
 	return by, err
 }
 
-// started is an answer that begins or ends a browser's session.
-type started interface {
+// sessionChanger is an answer that begins or ends a browser's session.
+type sessionChanger interface {
 	SessionStarted() (token string, ends time.Time)
 }
 
 // setSession sends the cookie of an answer that begins or ends a session.
 func (s *Server) setSession(ctx context.Context, out any) {
-	if v, ok := out.(started); ok {
+	if v, ok := out.(sessionChanger); ok {
 		if token, ends := v.SessionStarted(); token != "" || ends.Before(s.clock()) {
-			x := of(ctx)
+			x := requestFrom(ctx)
 			s.setCookie(x.w, x.r, token, ends)
 		}
 	}
 }
 
-// keepCookie sends the cookie again where the session's end has moved away.
-func (s *Server) keepCookie(w http.ResponseWriter, r *http.Request, p identity.Principal) {
-	if ends, slid := p.Slid(); slid {
+// refreshCookie sends the cookie again where the session's end has moved away.
+func (s *Server) refreshCookie(w http.ResponseWriter, r *http.Request, p identity.Principal) {
+	if ends, slid := p.RenewedUntil(); slid {
 		if cookie, err := r.Cookie(api.SessionCookie); err == nil {
 			s.setCookie(w, r, cookie.Value, ends)
 		}
@@ -95,20 +95,20 @@ func (s *Server) keepCookie(w http.ResponseWriter, r *http.Request, p identity.P
 
 func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, token string, ends time.Time) {
 	http.SetCookie(w, &http.Cookie{Name: api.SessionCookie, Value: token, Path: "/", Expires: ends, HttpOnly: true,
-		SameSite: http.SameSiteLaxMode, Secure: s.secure(r)})
+		SameSite: http.SameSiteLaxMode, Secure: s.isHTTPS(r)})
 }
 
-// secure tells whether the browser talks TLS, with us or with the proxy before us.
-func (s *Server) secure(r *http.Request) bool {
+// isHTTPS tells whether the browser talks TLS, with us or with the proxy before us.
+func (s *Server) isHTTPS(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(s.publicURL, "https://") ||
-		(s.proxied(r) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https"))
+		(s.isFromTrustedProxy(r) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https"))
 }
 
-// address is the network address of the caller: the peer's, or where the peer is a
+// clientAddress is the network address of the caller: the peer's, or where the peer is a
 // proxy we trust, the last one that no trusted proxy has.
-func (s *Server) address(r *http.Request) string {
+func (s *Server) clientAddress(r *http.Request) string {
 	peer := remoteHost(r)
-	if !s.proxied(r) {
+	if !s.isFromTrustedProxy(r) {
 		return peer
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -118,19 +118,19 @@ func (s *Server) address(r *http.Request) string {
 			break
 		}
 		peer = hop.String()
-		if !s.trusts(hop) {
+		if !s.isTrustedProxy(hop) {
 			break
 		}
 	}
 	return peer
 }
 
-func (s *Server) proxied(r *http.Request) bool {
+func (s *Server) isFromTrustedProxy(r *http.Request) bool {
 	peer, err := netip.ParseAddr(remoteHost(r))
-	return err == nil && s.trusts(peer)
+	return err == nil && s.isTrustedProxy(peer)
 }
 
-func (s *Server) trusts(a netip.Addr) bool {
+func (s *Server) isTrustedProxy(a netip.Addr) bool {
 	for _, p := range s.proxies {
 		if p.Contains(a.Unmap()) {
 			return true

@@ -10,30 +10,30 @@ import (
 )
 
 //go:embed docspage
-var pageFiles embed.FS
+var docsFiles embed.FS
 
-// pagePolicy lets the page load what is ours and nothing else: no script in
+// docsPagePolicy lets the page load what is ours and nothing else: no script in
 // markup, no other host, no frame around it.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const docsPagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// servePage serves the page that shows the OpenAPI document and sends requests.
+// mountDocsPage serves the page that shows the OpenAPI document and sends requests.
 // Its files are in the program, so it works where there is no internet.
-func (s *Server) servePage() {
+func (s *Server) mountDocsPage() {
 	for name, kind := range map[string]string{"index.html": "text/html; charset=utf-8", "page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"} {
 		at := DocsPath
 		if !strings.HasSuffix(name, ".html") {
 			at = path.Join(DocsPath, name)
 		}
 		s.mux.Get(at, func(w http.ResponseWriter, r *http.Request) {
-			body, err := pageFiles.ReadFile("docspage/" + name)
+			body, err := docsFiles.ReadFile("docspage/" + name)
 			if err != nil {
 				s.writeError(w, r, api.AsError(err))
 				return
 			}
 			h := w.Header()
-			h.Set("Content-Security-Policy", pagePolicy)
+			h.Set("Content-Security-Policy", docsPagePolicy)
 			h.Set("Referrer-Policy", "no-referrer")
-			newAsset(kind, body).serve(w, r)
+			newStaticAsset(kind, body).serve(w, r)
 		})
 	}
 }

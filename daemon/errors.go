@@ -21,16 +21,16 @@ func init() {
 	huma.ValidateStrictCasing = true
 }
 
-// refusal gives what huma found wrong with a request the contract's code and words.
-func refusal(errs []error) *api.Error {
+// validationError gives what huma found wrong with a request the contract's code and words.
+func validationError(errs []error) *api.Error {
 	e := api.Invalid("", "validation failed")
 	for _, err := range errs {
 		d := api.ErrorDetail{Message: err.Error()}
 		if det, ok := err.(huma.ErrorDetailer); ok {
 			hd := det.ErrorDetail()
-			d.Message = plainer(hd.Message)
+			d.Message = validationMessage(hd.Message)
 			d.Field = strings.TrimPrefix(strings.TrimPrefix(hd.Location, "body."), "body")
-			if m := missingProperty.FindStringSubmatch(hd.Message); m != nil {
+			if m := missingPropertyPattern.FindStringSubmatch(hd.Message); m != nil {
 				d.Field, d.Message = strings.TrimPrefix(d.Field+"."+m[1], "."), fieldRequired
 			}
 			for _, part := range []string{"path.", "query.", "header.", "cookie."} {
@@ -58,9 +58,9 @@ const (
 	fieldUnknown  = "there is no such field"
 )
 
-var missingProperty = lazyregexp.Of(`^expected required property (\S+) to be present$`)
+var missingPropertyPattern = lazyregexp.New(`^expected required property (\S+) to be present$`)
 
-func plainer(m string) string {
+func validationMessage(m string) string {
 	if most, ok := strings.CutPrefix(m, "expected length <= "); ok {
 		return "it may have " + most + " characters at most"
 	}
@@ -89,28 +89,28 @@ func plainer(m string) string {
 	return m
 }
 
-// refuse answers an error of an operation. What a rule that only its method knows has
+// failOperation answers an error of an operation. What a rule that only its method knows has
 // denied is noted in the audit chain.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, op *api.Operation, err error) {
-	e := s.explain(r.Context(), op, err)
+func (s *Server) failOperation(w http.ResponseWriter, r *http.Request, op *api.Operation, err error) {
+	e := s.toAPIError(r.Context(), op, err)
 	if e.Code == api.CodeForbidden || e.Code == api.CodeApproval {
-		s.noteDenied(r.Context(), caller(r.Context()), op, e)
+		s.auditDenied(r.Context(), callerFrom(r.Context()), op, e)
 	}
 	s.writeError(w, r, e)
 }
 
-// explain is the error as the caller is told it; it logs what the caller is not told.
-func (s *Server) explain(ctx context.Context, op *api.Operation, err error) *api.Error {
-	e := engine.Explain(err)
-	if x := of(ctx); e.RetryAfter() > 0 && x.w != nil {
+// toAPIError is the error as the caller is told it; it logs what the caller is not told.
+func (s *Server) toAPIError(ctx context.Context, op *api.Operation, err error) *api.Error {
+	e := engine.ToAPIError(err)
+	if x := requestFrom(ctx); e.RetryAfter() > 0 && x.w != nil {
 		x.w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter()))
 	}
-	if e.Code == api.CodeInternal && !gone(ctx) {
+	if e.Code == api.CodeInternal && !clientDisconnected(ctx) {
 		level := slog.LevelError
-		if !e.Hidden() { // the caller is told, and can mend it
+		if !e.IsHidden() { // the caller is told, and can mend it
 			level = slog.LevelWarn
 		}
-		s.log.Log(ctx, level, "operation failed", "trace_id", traceID(ctx), "operation", op.ID, "error", err)
+		s.log.Log(ctx, level, "operation failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", err)
 	}
 	return e
 }
@@ -118,12 +118,12 @@ func (s *Server) explain(ctx context.Context, op *api.Operation, err error) *api
 // writeError answers an error, with the request's trace id.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, e *api.Error) {
 	filled := *e
-	filled.TraceID = traceID(r.Context())
+	filled.TraceID = traceIDFrom(r.Context())
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.HTTPStatus())
 	_ = json.NewEncoder(w).Encode(api.ErrorEnvelope{Error: &filled})
 }
 
-func (s *Server) unknownRoute(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveUnknownRoute(w http.ResponseWriter, r *http.Request) {
 	s.writeError(w, r, api.NotFound("route", r.Method+" "+r.URL.Path))
 }

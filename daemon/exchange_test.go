@@ -45,7 +45,7 @@ func judgeOf(t *testing.T) *judge {
 	t.Helper()
 	judgeOnce.Do(func() {
 		b := openAPI(t, newServer(t))
-		onlyJudge = &judge{doc: document(t, b), tree: parse(t, b), schemas: schemasOf(t, b), seen: map[string][]int{}}
+		onlyJudge = &judge{doc: openAPIDocuments(t, b), tree: parse(t, b), schemas: schemasOf(t, b), seen: map[string][]int{}}
 		for _, op := range api.Operations() {
 			path := "^" + parameter.ReplaceAllStringFunc(op.Path, func(p string) string { return "(?P<" + strings.Trim(p, "{}") + ">[^/]+)" }) + "$"
 			onlyJudge.routes = append(onlyJudge.routes, route{op, regexp.MustCompile(path)})
@@ -157,7 +157,7 @@ func (j *judge) exchange(t *testing.T, r *http.Request, body []byte, w *httptest
 	if res.Header.Get(api.TraceHeader) == "" {
 		t.Errorf("%s: the answer has no %s", op.ID, api.TraceHeader)
 	}
-	if made := api.LocationOf(reflect.New(op.Out).Interface()); res.StatusCode == http.StatusCreated && made != "" && !strings.HasPrefix(res.Header.Get("Location"), made) {
+	if made := api.CollectionPath(reflect.New(op.Out).Interface()); res.StatusCode == http.StatusCreated && made != "" && !strings.HasPrefix(res.Header.Get("Location"), made) {
 		t.Errorf("%s: Location is %q", op.ID, res.Header.Get("Location"))
 	}
 }

@@ -25,7 +25,7 @@ func (s *Server) serveContent(w http.ResponseWriter, r *http.Request, f *api.Fil
 	}
 	if seeker, ok := f.Content.(io.ReadSeeker); ok {
 		w.Header().Del("Content-Length")
-		http.ServeContent(&enveloped{ResponseWriter: w, s: s, r: r}, r, "", time.Time{}, seeker)
+		http.ServeContent(&rangeErrorWriter{ResponseWriter: w, server: s, request: r}, r, "", time.Time{}, seeker)
 		return
 	}
 	if _, err := io.Copy(w, f.Content); err != nil {
@@ -33,63 +33,63 @@ func (s *Server) serveContent(w http.ResponseWriter, r *http.Request, f *api.Fil
 	}
 }
 
-// enveloped gives the refusals of http.ServeContent the contract's form: of a range
+// rangeErrorWriter gives the refusals of http.ServeContent the contract's form: of a range
 // that is none or lies beyond the file, and of a file that is not the one of If-Match.
-type enveloped struct {
+type rangeErrorWriter struct {
 	http.ResponseWriter
-	s       *Server
-	r       *http.Request
-	refused bool
+	server  *Server
+	request *http.Request
+	failed  bool
 }
 
-func (e *enveloped) WriteHeader(status int) {
+func (e *rangeErrorWriter) WriteHeader(status int) {
 	switch status {
 	case http.StatusRequestedRangeNotSatisfiable:
-		e.refuse(api.Invalid("Range", "there is no such range in the file; ask for one within it, as bytes=0-99"))
+		e.writeAPIError(api.Invalid("Range", "there is no such range in the file; ask for one within it, as bytes=0-99"))
 	case http.StatusPreconditionFailed:
-		e.refuse(api.Invalid("If-Match", "the file is not the one that If-Match names: its ETag is %s", e.Header().Get("ETag")))
+		e.writeAPIError(api.Invalid("If-Match", "the file is not the one that If-Match names: its ETag is %s", e.Header().Get("ETag")))
 	default:
 		e.ResponseWriter.WriteHeader(status)
 	}
 }
 
-func (e *enveloped) refuse(err *api.Error) {
-	e.refused = true
+func (e *rangeErrorWriter) writeAPIError(err *api.Error) {
+	e.failed = true
 	for _, name := range []string{"Content-Length", "Content-Disposition", "ETag"} {
 		e.Header().Del(name)
 	}
-	e.s.writeError(e.ResponseWriter, e.r, err)
+	e.server.writeError(e.ResponseWriter, e.request, err)
 }
 
-func (e *enveloped) Write(b []byte) (int, error) {
-	if e.refused {
+func (e *rangeErrorWriter) Write(b []byte) (int, error) {
+	if e.failed {
 		return len(b), nil // its own words, after ours
 	}
 	return e.ResponseWriter.Write(b)
 }
 
-// spool is an upload on disk, until its method is done with it.
-type spool struct {
-	file *os.File
-	sum  string // of its bytes
-	size int64
+// uploadFile is an upload on disk, until its method is done with it.
+type uploadFile struct {
+	file      *os.File
+	sha256Hex string // of its bytes
+	size      int64
 }
 
-// spoolFile takes the part whole before the engine sees it, so that a
+// saveUploadFile takes the part whole before the engine sees it, so that a
 // connection that breaks off never leaves half a document.
-func spoolFile(part io.Reader) (*spool, error) {
+func saveUploadFile(part io.Reader) (*uploadFile, error) {
 	f, err := os.CreateTemp("", "service-upload-*")
 	if err != nil {
-		return nil, api.Trouble("the temporary folder can't take the upload: %v", err).Because(err)
+		return nil, api.Internal("the temporary folder can't take the upload: %v", err).WithCause(err)
 	}
 	// Where a file can lose its name while open, a process that is killed leaves nothing behind.
 	_ = os.Remove(f.Name())
-	s := &spool{file: f}
+	s := &uploadFile{file: f}
 	h := sha256.New()
 	if s.size, err = io.Copy(io.MultiWriter(f, h), part); err != nil {
 		s.discard()
 		if ours := (*fs.PathError)(nil); errors.As(err, &ours) {
-			return nil, api.Trouble("the temporary folder can't take the upload: %v", err).Because(err)
+			return nil, api.Internal("the temporary folder can't take the upload: %v", err).WithCause(err)
 		}
 		return nil, err
 	}
@@ -97,20 +97,20 @@ func spoolFile(part io.Reader) (*spool, error) {
 		s.discard()
 		return nil, err
 	}
-	s.sum = hex.EncodeToString(h.Sum(nil))
+	s.sha256Hex = hex.EncodeToString(h.Sum(nil))
 	return s, nil
 }
 
-func (s *spool) discard() {
+func (s *uploadFile) discard() {
 	_ = s.file.Close()
 	_ = os.Remove(s.file.Name())
 }
 
-var pathParameter = lazyregexp.Of(`\{([^}]+)\}`)
+var pathParameterPattern = lazyregexp.New(`\{([^}]+)\}`)
 
-func pathParameters(op *api.Operation) []*huma.Param {
+func declarePathParameters(op *api.Operation) []*huma.Param {
 	var out []*huma.Param
-	for _, m := range pathParameter.FindAllStringSubmatch(op.Path, -1) {
+	for _, m := range pathParameterPattern.FindAllStringSubmatch(op.Path, -1) {
 		out = append(out, &huma.Param{Name: m[1], In: "path", Required: true, Schema: &huma.Schema{Type: "string"}})
 	}
 	return out

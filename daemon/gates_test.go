@@ -62,7 +62,7 @@ func (g *atGate) path(p string) string {
 func (g *atGate) past(t *testing.T, what any) {
 	t.Helper()
 	st := g.owner.must("GET", g.path(api.GetAssessmentStatus.Path), nil)
-	if api.State(st.str("state")).Reached(api.StateSoAApproved) {
+	if api.State(st.str("state")).HasReached(api.StateSoAApproved) {
 		t.Fatalf("after %v the assessment is %s", what, st.str("state"))
 	}
 	for _, p := range g.owner.must("GET", g.path(api.ListApprovals.Path), nil).body["data"].([]any) {

@@ -19,50 +19,50 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// input is how an operation's input is read from a request, as the tags of its
+// inputReader is how an operation's input is read from a request, as the tags of its
 // struct say it. huma makes the schemas and checks values by them; what it would
 // compile for each pair of types is done here once, by reflection.
-type input struct {
-	schemas huma.Registry
-	params  []parameter
-	query   map[string]bool // the names that a query may hold: whether as a list
+type inputReader struct {
+	schemas     huma.Registry
+	params      []parameter
+	queryParams map[string]bool // the names that a query may hold: whether as a list
 
-	body     []int // the field Body; nil where there is none
-	schema   *huma.Schema
-	checked  bool // against the schema
-	optional bool
-	defaults []preset
-	names    []named
-	solid    []string          // fields that a change can't set to null
-	choices  map[string]string // of the body's fields that are one of a few values: those, in words
-	fixed    string            // in words: what a change can change
-	record   map[string]bool   // the fields of the record that it changes
+	bodyField        []int // the field Body; nil where there is none
+	schema           *huma.Schema
+	validated        bool // against the schema
+	bodyOptional     bool
+	defaults         []defaultValue
+	nameFields       []nameField
+	notNullable      []string          // fields that a change can't set to null
+	enumChoices      map[string]string // of the body's fields that are one of a few values: those, in words
+	changeableFields string            // in words: what a change can change
+	recordFields     map[string]bool   // the fields of the record that it changes
 }
 
 // parameter is a field that comes from the path, the query, a header or a cookie.
 type parameter struct {
-	in, name string
-	required bool
-	preset   string
-	list     bool
-	field    []int
-	schema   *huma.Schema
+	in, name    string
+	required    bool
+	defaultText string
+	isList      bool
+	field       []int
+	schema      *huma.Schema
 }
 
-// preset is what a field of the body is where the body does not name it.
-type preset struct {
+// defaultValue is what a field of the body is where the body does not name it.
+type defaultValue struct {
 	field []int
 	value reflect.Value
 }
 
-// named is a field of the body that holds somebody's or something's name.
-type named struct {
+// nameField is a field of the body that holds somebody's or something's name.
+type nameField struct {
 	path  []string
 	field []int
 }
 
-// names finds the fields of t that are called name, also in structs within.
-func names(t reflect.Type, path []string, index []int) (out []named) {
+// findNameFields finds the fields of t that are called name, also in structs within.
+func findNameFields(t reflect.Type, path []string, index []int) (out []nameField) {
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
@@ -74,9 +74,9 @@ func names(t reflect.Type, path []string, index []int) (out []named) {
 		at, field := append(slices.Clone(path), key), append(slices.Clone(index), f.Index...)
 		switch {
 		case key == "name" && (f.Type.Kind() == reflect.String || f.Type == reflect.TypeFor[*string]()):
-			out = append(out, named{at, field})
+			out = append(out, nameField{at, field})
 		case f.Type.Kind() == reflect.Struct:
-			out = append(out, names(f.Type, at, field)...)
+			out = append(out, findNameFields(f.Type, at, field)...)
 		}
 	}
 	return out
@@ -84,84 +84,84 @@ func names(t reflect.Type, path []string, index []int) (out []named) {
 
 // newInput reads the tags and adds to desc what they mean. Types that no parameter can
 // have stop the start.
-func newInput(schemas huma.Registry, desc *huma.Operation, t, record reflect.Type) *input {
-	in := &input{schemas: schemas, query: map[string]bool{}, checked: !desc.SkipValidateBody}
+func newInput(schemas huma.Registry, desc *huma.Operation, t, record reflect.Type) *inputReader {
+	in := &inputReader{schemas: schemas, queryParams: map[string]bool{}, validated: !desc.SkipValidateBody}
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || (len(f.Index) > 1 && t.Field(f.Index[0]).Name == "Body") {
 			continue
 		}
 		if f.Name == "Body" {
-			in.takeBody(desc, t, f)
+			in.declareBody(desc, t, f)
 			continue
 		}
 		for _, where := range []string{"path", "query", "header", "cookie"} {
 			if name := f.Tag.Get(where); name != "" {
-				in.takeParameter(desc, f, parameter{in: where, name: name, required: where == "path" || f.Tag.Get("required") == "true", preset: f.Tag.Get("default"), field: f.Index})
+				in.declareParameter(desc, f, parameter{in: where, name: name, required: where == "path" || f.Tag.Get("required") == "true", defaultText: f.Tag.Get("default"), field: f.Index})
 			}
 		}
 	}
-	if in.checked && in.body != nil {
-		in.learn(desc.Method, record)
+	if in.validated && in.bodyField != nil {
+		in.collectFieldHints(desc.Method, record)
 	}
 	return in
 }
 
-// learn notes what the answer to a wrong body says of its fields.
-func (in *input) learn(method string, record reflect.Type) {
+// collectFieldHints notes what the answer to a wrong body says of its fields.
+func (in *inputReader) collectFieldHints(method string, record reflect.Type) {
 	schema := in.schema
 	if schema.Ref != "" {
 		schema = in.schemas.SchemaFromRef(schema.Ref)
 	}
-	in.choices, in.record = map[string]string{}, map[string]bool{}
+	in.enumChoices, in.recordFields = map[string]string{}, map[string]bool{}
 	for name, p := range schema.Properties {
 		var words []string
 		for _, v := range p.Enum {
 			words = append(words, fmt.Sprint(v))
 		}
-		in.choices[name] = strings.Join(words, ", ")
+		in.enumChoices[name] = strings.Join(words, ", ")
 	}
 	if method == http.MethodPatch && record.Kind() == reflect.Struct {
-		in.fixed = strings.Join(slices.Sorted(maps.Keys(schema.Properties)), ", ")
+		in.changeableFields = strings.Join(slices.Sorted(maps.Keys(schema.Properties)), ", ")
 		for _, f := range reflect.VisibleFields(record) {
-			in.record[jsonName(f)] = !f.Anonymous
+			in.recordFields[jsonName(f)] = !f.Anonymous
 		}
 	}
 }
 
-func (in *input) takeParameter(desc *huma.Operation, f reflect.StructField, p parameter) {
+func (in *inputReader) declareParameter(desc *huma.Operation, f reflect.StructField, p parameter) {
 	switch {
 	case f.Type.Kind() == reflect.String, f.Type.Kind() == reflect.Int, f.Type == reflect.TypeFor[[]string]():
 	default:
 		panic(fmt.Sprintf("daemon: %s: the parameter %s can't be a %s", desc.OperationID, p.name, f.Type))
 	}
-	p.schema, p.list = huma.SchemaFromField(in.schemas, f, ""), f.Type.Kind() == reflect.Slice
+	p.schema, p.isList = huma.SchemaFromField(in.schemas, f, ""), f.Type.Kind() == reflect.Slice
 	described := &huma.Param{Name: p.name, In: p.in, Description: p.schema.Description, Required: p.required, Schema: p.schema}
 	if p.in == "query" {
-		in.query[p.name] = p.list
+		in.queryParams[p.name] = p.isList
 		described.Explode = new(bool) // a list is one value, with commas
 	}
 	in.params = append(in.params, p)
 	desc.Parameters = append(desc.Parameters, described)
 }
 
-func (in *input) takeBody(desc *huma.Operation, t reflect.Type, f reflect.StructField) {
+func (in *inputReader) declareBody(desc *huma.Operation, t reflect.Type, f reflect.StructField) {
 	hint := t.Name() + f.Name
 	if t.Name() == "" {
 		hint = desc.OperationID + "Request"
 	}
-	in.body, in.optional = f.Index, f.Type.Kind() == reflect.Pointer
+	in.bodyField, in.bodyOptional = f.Index, f.Type.Kind() == reflect.Pointer
 	in.schema = huma.SchemaFromField(in.schemas, f, hint)
 	in.schema.PrecomputeMessages()
-	desc.RequestBody = &huma.RequestBody{Required: !in.optional, Content: map[string]*huma.MediaType{"application/json": {Schema: in.schema}}}
+	desc.RequestBody = &huma.RequestBody{Required: !in.bodyOptional, Content: map[string]*huma.MediaType{"application/json": {Schema: in.schema}}}
 	if f.Type.Kind() != reflect.Struct {
 		return
 	}
-	in.names = names(f.Type, []string{"body"}, f.Index)
+	in.nameFields = findNameFields(f.Type, []string{"body"}, f.Index)
 	// Where a record is made, null is no value. In a change it would say something that it can't mean.
 	if desc.Method == http.MethodPatch || f.Type == reflect.TypeFor[api.ScopeBody]() {
 		for _, b := range reflect.VisibleFields(f.Type) {
 			if key, _, _ := strings.Cut(b.Tag.Get("json"), ","); key != "" && !isOptional(b.Type) {
-				in.solid = append(in.solid, key)
+				in.notNullable = append(in.notNullable, key)
 			}
 		}
 	}
@@ -171,14 +171,14 @@ func (in *input) takeBody(desc *huma.Operation, t reflect.Type, f reflect.Struct
 			if err := json.Unmarshal([]byte(text), v.Interface()); err != nil {
 				panic(fmt.Sprintf("daemon: %s: the default of %s: %v", desc.OperationID, b.Name, err))
 			}
-			in.defaults = append(in.defaults, preset{append(slices.Clone(f.Index), b.Index...), v.Elem()})
+			in.defaults = append(in.defaults, defaultValue{append(slices.Clone(f.Index), b.Index...), v.Elem()})
 		}
 	}
 }
 
-// read fills v, a struct of the input's type. It tells everything that is wrong at once.
-func (in *input) read(r *http.Request, body []byte, v reflect.Value) error {
-	var wrong huma.ValidateResult
+// decode fills v, a struct of the input's type. It tells everything that is wrong at once.
+func (in *inputReader) decode(r *http.Request, body []byte, v reflect.Value) error {
+	var problems huma.ValidateResult
 	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
 	at := func(parts ...string) *huma.PathBuffer {
 		path.Reset()
@@ -189,54 +189,54 @@ func (in *input) read(r *http.Request, body []byte, v reflect.Value) error {
 	}
 	query := r.URL.Query()
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if list, known := in.query[name]; !known {
-			wrong.Add(at("query", name), "", "unknown query parameter")
+		if list, known := in.queryParams[name]; !known {
+			problems.Add(at("query", name), "", "unknown query parameter")
 		} else if n := len(query[name]); n > 1 && !list {
-			wrong.Add(at("query", name), query[name][n-1], fmt.Sprintf("it is given %d times; give one value", n))
+			problems.Add(at("query", name), query[name][n-1], fmt.Sprintf("it is given %d times; give one value", n))
 		}
 	}
 	for _, p := range in.params {
-		text := p.of(r, query)
+		text := p.textFrom(r, query)
 		if text == "" {
-			text = p.preset
+			text = p.defaultText
 		}
 		if text == "" {
 			if p.required {
-				wrong.Add(at(p.in, p.name), "", "required "+p.in+" parameter is missing")
+				problems.Add(at(p.in, p.name), "", "required "+p.in+" parameter is missing")
 			}
 			continue
 		}
-		value, err := set(v.FieldByIndex(p.field), text)
+		value, err := setParameter(v.FieldByIndex(p.field), text)
 		if err != nil {
-			wrong.Add(at(p.in, p.name), text, err.Error())
+			problems.Add(at(p.in, p.name), text, err.Error())
 			continue
 		}
-		huma.Validate(in.schemas, p.schema, at(p.in, p.name), huma.ModeWriteToServer, value, &wrong)
+		huma.Validate(in.schemas, p.schema, at(p.in, p.name), huma.ModeWriteToServer, value, &problems)
 	}
-	if in.body != nil {
-		if err := in.readBody(body, v, at, &wrong); err != nil {
+	if in.bodyField != nil {
+		if err := in.decodeBody(body, v, at, &problems); err != nil {
 			return err
 		}
-	} else if err := noBody(body, at, &wrong); err != nil {
+	} else if err := rejectBody(body, at, &problems); err != nil {
 		return err
 	}
-	if len(wrong.Errors) > 0 {
-		return in.refusal(wrong.Errors)
+	if len(problems.Errors) > 0 {
+		return in.explainProblems(problems.Errors)
 	}
 	return nil
 }
 
-// refusal adds to what is wrong what of the body's fields would be right.
-func (in *input) refusal(errs []error) *api.Error {
-	e := refusal(errs)
+// explainProblems adds to what is wrong what of the body's fields would be right.
+func (in *inputReader) explainProblems(errs []error) *api.Error {
+	e := validationError(errs)
 	for n := range e.Details {
 		d := &e.Details[n]
 		was := d.Message
 		switch {
-		case was == fieldRequired && in.choices[d.Field] != "":
-			d.Message += ": one of " + in.choices[d.Field]
-		case was == fieldUnknown && in.record[d.Field]:
-			d.Message = "this can't be changed here; what can: " + in.fixed
+		case was == fieldRequired && in.enumChoices[d.Field] != "":
+			d.Message += ": one of " + in.enumChoices[d.Field]
+		case was == fieldUnknown && in.recordFields[d.Field]:
+			d.Message = "this can't be changed here; what can: " + in.changeableFields
 		default:
 			continue
 		}
@@ -247,8 +247,8 @@ func (in *input) refusal(errs []error) *api.Error {
 	return e
 }
 
-// noBody refuses what is sent to an operation that reads nothing of it; an empty object says nothing.
-func noBody(body []byte, at func(...string) *huma.PathBuffer, wrong *huma.ValidateResult) error {
+// rejectBody refuses what is sent to an operation that reads nothing of it; an empty object says nothing.
+func rejectBody(body []byte, at func(...string) *huma.PathBuffer, problems *huma.ValidateResult) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
@@ -257,48 +257,48 @@ func noBody(body []byte, at func(...string) *huma.PathBuffer, wrong *huma.Valida
 		return api.Invalid("", "this takes no body")
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		wrong.Add(at("body", name), fields[name], "there is no such field")
+		problems.Add(at("body", name), fields[name], "there is no such field")
 	}
 	return nil
 }
 
-func (in *input) readBody(body []byte, v reflect.Value, at func(...string) *huma.PathBuffer, wrong *huma.ValidateResult) error {
+func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...string) *huma.PathBuffer, problems *huma.ValidateResult) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		if !in.optional {
+		if !in.bodyOptional {
 			return api.Invalid("", "request body is required")
 		}
 		return nil
 	}
-	before := len(wrong.Errors)
+	before := len(problems.Errors)
 	var parsed any
-	if in.checked {
+	if in.validated {
 		if err := json.Unmarshal(body, &parsed); err != nil {
 			return api.Invalid("", "%v", err)
 		}
-		huma.Validate(in.schemas, in.schema, at("body"), huma.ModeWriteToServer, parsed, wrong)
+		huma.Validate(in.schemas, in.schema, at("body"), huma.ModeWriteToServer, parsed, problems)
 		fields, _ := parsed.(map[string]any)
-		for _, name := range in.solid {
+		for _, name := range in.notNullable {
 			if v, given := fields[name]; given && v == nil {
-				wrong.Add(at("body", name), nil, "it can't be null; leave it out to keep what it is")
+				problems.Add(at("body", name), nil, "it can't be null; leave it out to keep what it is")
 			}
 		}
 	}
-	into := v.FieldByIndex(in.body).Addr().Interface()
+	into := v.FieldByIndex(in.bodyField).Addr().Interface()
 	err := json.Unmarshal(body, into)
-	if of, is := errors.AsType[*json.UnmarshalTypeError](err); is && in.checked && len(wrong.Errors) == before {
+	if typeErr, is := errors.AsType[*json.UnmarshalTypeError](err); is && in.validated && len(problems.Errors) == before {
 		if plain, again := json.Marshal(parsed); again == nil && json.Unmarshal(plain, into) == nil { // 3.0 and 1e1 are integers
 			err = nil
 		} else {
-			wrong.Add(at("body", of.Field), nil, "it can't be "+of.Value)
+			problems.Add(at("body", typeErr.Field), nil, "it can't be "+typeErr.Value)
 		}
 	}
-	if own, is := errors.AsType[*api.Error](err); is {
-		return own
+	if apiErr, is := errors.AsType[*api.Error](err); is {
+		return apiErr
 	}
-	if err != nil && len(wrong.Errors) == before {
-		wrong.Errors = append(wrong.Errors, &huma.ErrorDetail{Location: "body", Message: err.Error()})
+	if err != nil && len(problems.Errors) == before {
+		problems.Errors = append(problems.Errors, &huma.ErrorDetail{Location: "body", Message: err.Error()})
 	}
-	for _, n := range in.names {
+	for _, n := range in.nameFields {
 		f := v.FieldByIndex(n.field)
 		if f.Kind() == reflect.Pointer {
 			if f.IsNil() {
@@ -306,8 +306,8 @@ func (in *input) readBody(body []byte, v reflect.Value, at func(...string) *huma
 			}
 			f = f.Elem()
 		}
-		if strings.ContainsFunc(f.String(), api.Steers) {
-			wrong.Add(at(n.path...), f.String(), "a name is one line, without control characters")
+		if strings.ContainsFunc(f.String(), api.IsUnsafeRune) {
+			problems.Add(at(n.path...), f.String(), "a name is one line, without control characters")
 		}
 	}
 	for _, d := range in.defaults {
@@ -318,8 +318,8 @@ func (in *input) readBody(body []byte, v reflect.Value, at func(...string) *huma
 	return nil
 }
 
-// of is the parameter's text in a request; "" where it has none.
-func (p *parameter) of(r *http.Request, query url.Values) string {
+// textFrom is the parameter's text in a request; "" where it has none.
+func (p *parameter) textFrom(r *http.Request, query url.Values) string {
 	switch p.in {
 	case "path":
 		text := chi.URLParam(r, p.name)
@@ -331,7 +331,7 @@ func (p *parameter) of(r *http.Request, query url.Values) string {
 		}
 		return text
 	case "query":
-		if p.list {
+		if p.isList {
 			return strings.Join(query[p.name], ",")
 		}
 		return query.Get(p.name)
@@ -345,8 +345,8 @@ func (p *parameter) of(r *http.Request, query url.Values) string {
 	}
 }
 
-// set gives a parameter's field its value, and returns that in the form its schema is checked with.
-func set(f reflect.Value, text string) (any, error) {
+// setParameter gives a parameter's field its value, and returns that in the form its schema is checked with.
+func setParameter(f reflect.Value, text string) (any, error) {
 	switch f.Kind() {
 	case reflect.Int:
 		n, err := strconv.Atoi(text)

@@ -301,7 +301,7 @@ func TestEveryDeadCredential(t *testing.T) {
 	bob := owner.member("bob@acme.example", api.RoleAdmin)
 	bobs := bob.key("*")
 	me := bob.must("GET", api.GetMe.Path, nil).str("user", "id")
-	status, _, body := call(t, w.local, "POST", api.Prefix+"/admin/users/"+me+"/ban", `{"reason": "left"}`, nil)
+	status, _, body := operationFunc(t, w.local, "POST", api.Prefix+"/admin/users/"+me+"/ban", `{"reason": "left"}`, nil)
 	if status != 200 {
 		t.Fatalf("%d %v", status, body)
 	}

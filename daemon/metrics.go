@@ -21,38 +21,38 @@ import (
 // metrics counts what the server does. No label names an organization or a person:
 // who may read them learns of no tenant.
 type metrics struct {
-	registry *prometheus.Registry
-	requests *prometheus.CounterVec   // operation, status: 2xx
-	duration *prometheus.HistogramVec // operation
-	inFlight prometheus.Gauge
-	uploads  prometheus.Counter
-	limited  *prometheus.CounterVec // category
-	refused  prometheus.Counter
+	registry     *prometheus.Registry
+	requests     *prometheus.CounterVec   // operation, status: 2xx
+	duration     *prometheus.HistogramVec // operation
+	inFlight     prometheus.Gauge
+	uploads      prometheus.Counter
+	rateLimited  *prometheus.CounterVec // category
+	authFailures prometheus.Counter
 }
 
-// durations are the histogram's bounds: from a read of the store to a transition
+// durationBuckets are the histogram's bounds: from a read of the store to a transition
 // that reads documents.
-var durations = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+var durationBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
 func newMetrics(e *engine.Engine) *metrics {
 	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "service_requests_total", Help: "Requests by operation and class of status."}, []string{"operation", "status"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "service_request_duration_seconds", Help: "How long requests took, by operation.", Buckets: durations}, []string{"operation"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests at work."}),
-		uploads:  prometheus.NewCounter(prometheus.CounterOpts{Name: "service_upload_bytes_total", Help: "Bytes of uploaded files."}),
-		limited:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused as too many, by category."}, []string{"category"}),
-		refused:  prometheus.NewCounter(prometheus.CounterOpts{Name: "service_auth_failures_total", Help: "Requests refused for want of a valid credential, failed sign-ins among them."}),
+		registry:     prometheus.NewRegistry(),
+		requests:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "service_requests_total", Help: "Requests by operation and class of status."}, []string{"operation", "status"}),
+		duration:     prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "service_request_duration_seconds", Help: "How long requests took, by operation.", Buckets: durationBuckets}, []string{"operation"}),
+		inFlight:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests at work."}),
+		uploads:      prometheus.NewCounter(prometheus.CounterOpts{Name: "service_upload_bytes_total", Help: "Bytes of uploaded files."}),
+		rateLimited:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused as too many, by category."}, []string{"category"}),
+		authFailures: prometheus.NewCounter(prometheus.CounterOpts{Name: "service_auth_failures_total", Help: "Requests refused for want of a valid credential, failed sign-ins among them."}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_build_info", Help: "Always 1; the label tells the version.", ConstLabels: prometheus.Labels{"version": e.Version()}})
 	build.Set(1)
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.uploads, m.limited, m.refused, build, load{e},
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.uploads, m.rateLimited, m.authFailures, build, engineCollector{e},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// done counts a request that was answered.
-func (m *metrics) done(op *api.Operation, status int, took time.Duration) {
+// countRequest counts a request that was answered.
+func (m *metrics) countRequest(op *api.Operation, status int, took time.Duration) {
 	if status == 0 {
 		status = http.StatusOK // nothing was written: the server answers so
 	}
@@ -65,60 +65,60 @@ func (m *metrics) done(op *api.Operation, status int, took time.Duration) {
 		if op != nil {
 			category = string(op.Rate)
 		}
-		m.limited.WithLabelValues(category).Inc()
+		m.rateLimited.WithLabelValues(category).Inc()
 	case http.StatusUnauthorized:
-		m.refused.Inc()
+		m.authFailures.Inc()
 	}
 }
 
-// load reads the engine's figures when the metrics are asked for.
-type load struct{ engine *engine.Engine }
+// engineCollector reads the engine's figures when the metrics are asked for.
+type engineCollector struct{ engine *engine.Engine }
 
 var (
-	descWaiting  = prometheus.NewDesc("service_documents_waiting", "Documents that wait to be read.", nil, nil)
-	descReading  = prometheus.NewDesc("service_documents_reading", "Documents that are being read.", nil, nil)
-	descStuck    = prometheus.NewDesc("service_documents_stuck", "Documents that could not be read for a reason outside of them.", nil, nil)
-	descStore    = prometheus.NewDesc("service_store_bytes", "Size of the database's file.", nil, nil)
-	descDisk     = prometheus.NewDesc("service_disk_free_bytes", "Room left for the data folder.", nil, nil)
-	descIndexes  = prometheus.NewDesc("service_search_indexes", "Search indexes in memory, one for an assessment.", nil, nil)
-	descMails    = prometheus.NewDesc("service_mails_queued", "Mails that wait to be sent.", nil, nil)
-	descSending  = prometheus.NewDesc("service_webhook_deliveries_waiting", "Deliveries to webhooks that wait to be sent.", nil, nil)
-	descRuns     = prometheus.NewDesc("service_workflows_live", "Workflow runs that go on or wait for somebody.", nil, nil)
-	descAsked    = prometheus.NewDesc("service_model_calls_total", "Questions to the model in use, by outcome.", []string{"outcome"}, nil)
-	descThinking = prometheus.NewDesc("service_model_seconds_total", "How long the model took for them.", nil, nil)
-	descTokens   = prometheus.NewDesc("service_model_tokens_total", "Tokens that the model read and wrote.", []string{"kind"}, nil)
-	descPassages = prometheus.NewDesc("service_search_passages", "Passages in the search indexes in memory.", nil, nil)
+	descDocumentsWaiting  = prometheus.NewDesc("service_documents_waiting", "Documents that wait to be read.", nil, nil)
+	descDocumentsReading  = prometheus.NewDesc("service_documents_reading", "Documents that are being read.", nil, nil)
+	descDocumentsStuck    = prometheus.NewDesc("service_documents_stuck", "Documents that could not be read for a reason outside of them.", nil, nil)
+	descStoreBytes        = prometheus.NewDesc("service_store_bytes", "Size of the database's file.", nil, nil)
+	descDiskFree          = prometheus.NewDesc("service_disk_free_bytes", "Room left for the data folder.", nil, nil)
+	descIndexes           = prometheus.NewDesc("service_search_indexes", "Search indexes in memory, one for an assessment.", nil, nil)
+	descMailsQueued       = prometheus.NewDesc("service_mails_queued", "Mails that wait to be sent.", nil, nil)
+	descDeliveriesWaiting = prometheus.NewDesc("service_webhook_deliveries_waiting", "Deliveries to webhooks that wait to be sent.", nil, nil)
+	descWorkflowsLive     = prometheus.NewDesc("service_workflows_live", "Workflow runs that go on or wait for somebody.", nil, nil)
+	descModelCalls        = prometheus.NewDesc("service_model_calls_total", "Questions to the model in use, by outcome.", []string{"outcome"}, nil)
+	descModelSeconds      = prometheus.NewDesc("service_model_seconds_total", "How long the model took for them.", nil, nil)
+	descModelTokens       = prometheus.NewDesc("service_model_tokens_total", "Tokens that the model read and wrote.", []string{"kind"}, nil)
+	descPassages          = prometheus.NewDesc("service_search_passages", "Passages in the search indexes in memory.", nil, nil)
 )
 
-func (load) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descWaiting, descReading, descStuck, descStore, descDisk, descIndexes, descPassages, descMails, descSending, descRuns, descAsked, descThinking, descTokens} {
+func (engineCollector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descDocumentsWaiting, descDocumentsReading, descDocumentsStuck, descStoreBytes, descDiskFree, descIndexes, descPassages, descMailsQueued, descDeliveriesWaiting, descWorkflowsLive, descModelCalls, descModelSeconds, descModelTokens} {
 		to <- d
 	}
 }
 
-func (l load) Collect(to chan<- prometheus.Metric) {
-	f := l.engine.Figures()
+func (l engineCollector) Collect(to chan<- prometheus.Metric) {
+	f := l.engine.Stats()
 	send := func(d *prometheus.Desc, v float64) { to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
-	send(descWaiting, float64(f.Waiting))
-	send(descReading, float64(f.Reading))
-	send(descStuck, float64(f.Stuck))
-	send(descStore, float64(f.StoreBytes))
+	send(descDocumentsWaiting, float64(f.Waiting))
+	send(descDocumentsReading, float64(f.Reading))
+	send(descDocumentsStuck, float64(f.Stuck))
+	send(descStoreBytes, float64(f.StoreBytes))
 	if f.DiskKnown {
-		send(descDisk, float64(f.DiskFree))
+		send(descDiskFree, float64(f.DiskFree))
 	}
 	send(descIndexes, float64(f.Indexes))
 	send(descPassages, float64(f.Passages))
-	send(descMails, float64(f.QueuedMails))
-	send(descSending, float64(f.WaitingDeliveries))
-	send(descRuns, float64(f.LiveWorkflows))
+	send(descMailsQueued, float64(f.QueuedMails))
+	send(descDeliveriesWaiting, float64(f.WaitingDeliveries))
+	send(descWorkflowsLive, float64(f.LiveWorkflows))
 	count := func(d *prometheus.Desc, v float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
 	}
-	count(descAsked, float64(f.ModelCalls-f.ModelFailures), "answered")
-	count(descAsked, float64(f.ModelFailures), "failed")
-	count(descThinking, f.ModelSeconds)
-	count(descTokens, float64(f.ModelPromptTokens), "prompt")
-	count(descTokens, float64(f.ModelCompletionTokens), "completion")
+	count(descModelCalls, float64(f.ModelCalls-f.ModelFailures), "answered")
+	count(descModelCalls, float64(f.ModelFailures), "failed")
+	count(descModelSeconds, f.ModelSeconds)
+	count(descModelTokens, float64(f.ModelPromptTokens), "prompt")
+	count(descModelTokens, float64(f.ModelCompletionTokens), "completion")
 }
 
 // MetricsHandler answers every path with the metrics, to anybody: it is for a listener
@@ -127,20 +127,20 @@ func (s *Server) MetricsHandler() http.Handler {
 	return promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// scrape is what a collector asks for: the permission of list-metrics, in no organization.
-var scrape = func() *api.Operation {
+// metricsOperation is what a collector asks for: the permission of list-metrics, in no organization.
+var metricsOperation = func() *api.Operation {
 	op := *api.ListMetrics.Operation
 	op.ID, op.Path, op.Access = "metrics", "/metrics", api.SignedIn
 	return &op
 }()
 
-// metricsPage answers /metrics among the rest: to who is on this machine, and to who
+// serveMetrics answers /metrics among the rest: to who is on this machine, and to who
 // may read metrics.
-func (s *Server) metricsPage(w http.ResponseWriter, r *http.Request) {
-	of(r.Context()).op = scrape
-	if !isLocal(r.Context()) && !fromThisMachine(r) {
-		if err := s.admit(w, r, scrape); err != nil {
-			s.writeError(w, r, s.explain(r.Context(), scrape, err))
+func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
+	requestFrom(r.Context()).op = metricsOperation
+	if !isLocal(r.Context()) && !isLoopbackRequest(r) {
+		if err := s.authorize(w, r, metricsOperation); err != nil {
+			s.writeError(w, r, s.toAPIError(r.Context(), metricsOperation, err))
 			return
 		}
 	}
@@ -148,8 +148,8 @@ func (s *Server) metricsPage(w http.ResponseWriter, r *http.Request) {
 	s.MetricsHandler().ServeHTTP(w, r)
 }
 
-// fromThisMachine tells whether the peer is on this machine and no proxy for somebody else.
-func fromThisMachine(r *http.Request) bool {
+// isLoopbackRequest tells whether the peer is on this machine and no proxy for somebody else.
+func isLoopbackRequest(r *http.Request) bool {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via" {
 			return false
@@ -169,25 +169,25 @@ func fromThisMachine(r *http.Request) bool {
 
 // listMetrics answers the same metrics as records, with the caller's organization's own.
 func (s *Server) listMetrics(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.Metric], error) {
-	process, err := s.metrics.records()
+	process, err := s.metrics.toAPIMetrics()
 	if err != nil {
 		return nil, err
 	}
 	return s.engine.ListMetrics(ctx, by, in, process)
 }
 
-// shownQuantiles are reckoned from a histogram's buckets.
-var shownQuantiles = []float64{0.5, 0.95, 0.99}
+// reportedQuantiles are reckoned from a histogram's buckets.
+var reportedQuantiles = []float64{0.5, 0.95, 0.99}
 
-// records are the registry's metrics as the contract has them. A histogram is its
+// toAPIMetrics are the registry's metrics as the contract has them. A histogram is its
 // count, its sum, and quantiles.
-func (m *metrics) records() (out []api.Metric, err error) {
+func (m *metrics) toAPIMetrics() (out []api.Metric, err error) {
 	families, err := m.registry.Gather()
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range families {
-		name, unit := f.GetName(), unitOf(f.GetName())
+		name, unit := f.GetName(), metricUnit(f.GetName())
 		for _, one := range f.GetMetric() {
 			labels := map[string]string{}
 			for _, l := range one.GetLabel() {
@@ -212,12 +212,12 @@ func (m *metrics) records() (out []api.Metric, err error) {
 				for _, b := range h.GetBucket() {
 					bounds, below = append(bounds, b.GetUpperBound()), append(below, b.GetCumulativeCount())
 				}
-				for _, q := range shownQuantiles {
+				for _, q := range reportedQuantiles {
 					with := map[string]string{"quantile": strconv.FormatFloat(q, 'g', -1, 64)}
 					for k, v := range labels {
 						with[k] = v
 					}
-					add(name, "histogram", unit, quantile(q, bounds, below, h.GetSampleCount()), with)
+					add(name, "histogram", unit, estimateQuantile(q, bounds, below, h.GetSampleCount()), with)
 				}
 			case one.Summary != nil:
 				add(name+"_count", "counter", "count", float64(one.GetSummary().GetSampleCount()), labels)
@@ -228,9 +228,9 @@ func (m *metrics) records() (out []api.Metric, err error) {
 	return out, nil
 }
 
-// quantile is the value below which a share q of the samples lies, evenly spread
+// estimateQuantile is the value below which a share q of the samples lies, evenly spread
 // within its bucket; beyond the last bound, that bound.
-func quantile(q float64, bounds []float64, below []uint64, total uint64) float64 {
+func estimateQuantile(q float64, bounds []float64, below []uint64, total uint64) float64 {
 	rank := q * float64(total)
 	lower, before := 0.0, 0.0
 	for i, bound := range bounds {
@@ -243,7 +243,7 @@ func quantile(q float64, bounds []float64, below []uint64, total uint64) float64
 	return lower
 }
 
-func unitOf(name string) string {
+func metricUnit(name string) string {
 	name = strings.TrimSuffix(name, "_total")
 	for _, unit := range []string{"seconds", "bytes", "percent"} {
 		if strings.HasSuffix(name, "_"+unit) {

@@ -15,28 +15,28 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// describeAPI is the OpenAPI document: what huma derived from the types that the
+// buildOpenAPI is the OpenAPI document: what huma derived from the types that the
 // operations are bound with, and what the table declares of each. It reads what
 // requests are served from and changes none of it.
-func (s *Server) describeAPI() (*huma.OpenAPI, error) {
+func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
 	doc := &huma.OpenAPI{
 		OpenAPI:           "3.1.0",
 		JSONSchemaDialect: "https://spec.openapis.org/oas/3.1/dialect/base",
 		Info: &huma.Info{
 			Title: "service", Version: s.engine.Version(),
 			Extensions:  map[string]any{"summary": "Security, compliance and maturity assessments against the Secure Controls Framework"},
-			Description: introduction, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
+			Description: apiIntroduction, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
 		},
 		Servers: []*huma.Server{{URL: "/", Description: "The server that this document came from"}},
-		Tags:    sections,
+		Tags:    apiTags,
 		Paths:   map[string]*huma.PathItem{},
 		Components: &huma.Components{
-			Schemas: publishedSchemas(s.schemas), SecuritySchemes: credentials,
+			Schemas: publishedSchemas(s.schemas), SecuritySchemes: securitySchemes,
 			Parameters: sharedParameters(), Headers: sharedHeaders(), Responses: s.errorResponses(),
 		},
 	}
 	for _, op := range api.Operations() {
-		o, err := s.describeOperation(op, s.described[op.ID])
+		o, err := s.describeOperation(op, s.descriptions[op.ID])
 		if err != nil {
 			return nil, fmt.Errorf("describing %s: %w", op.ID, err)
 		}
@@ -48,8 +48,8 @@ func (s *Server) describeAPI() (*huma.OpenAPI, error) {
 // describeOperation completes what huma knows of an operation.
 func (s *Server) describeOperation(op *api.Operation, from *huma.Operation) (*huma.Operation, error) {
 	o := &huma.Operation{
-		OperationID: op.ID, Method: op.Method, Path: op.Path, Tags: []string{op.Tag}, Summary: op.Summary, Description: describe(op),
-		Extensions: map[string]any{"x-service-rate-category": string(op.Rate), "x-service-error-codes": s.codesOf(op)},
+		OperationID: op.ID, Method: op.Method, Path: op.Path, Tags: []string{op.Tag}, Summary: op.Summary, Description: operationDescription(op),
+		Extensions: map[string]any{"x-service-rate-category": string(op.Rate), "x-service-error-codes": s.errorCodes(op)},
 	}
 	if op.Permission != "" {
 		o.Extensions["x-service-permission"] = string(op.Permission)
@@ -64,12 +64,12 @@ func (s *Server) describeOperation(op *api.Operation, from *huma.Operation) (*hu
 	}
 	for _, p := range from.Parameters {
 		c := *p
-		c.Schema = published(p.Schema)
+		c.Schema = publishedSchema(p.Schema)
 		if p.In == "path" || p.In == "query" {
 			c.Example = exampleParameter(op, p.Name)
 		}
 		if p.In == "query" && p.Name == "sort" {
-			names := sortNames(op)
+			names := sortFieldNames(op)
 			c.Description = "The order: `" + strings.Join(names, "`, `") + "`, separated by commas, - before a name for descending."
 			c.Example = "-" + names[0]
 		}
@@ -80,7 +80,7 @@ func (s *Server) describeOperation(op *api.Operation, from *huma.Operation) (*hu
 			o.Parameters = append(o.Parameters, &c)
 		}
 	}
-	for _, name := range parametersOf(op) {
+	for _, name := range sharedParameterNames(op) {
 		o.Parameters = append(o.Parameters, &huma.Param{Ref: "#/components/parameters/" + name})
 	}
 	if err := describeRequest(o, op, from); err != nil {
@@ -89,8 +89,8 @@ func (s *Server) describeOperation(op *api.Operation, from *huma.Operation) (*hu
 	return o, s.describeResponses(o, op, from)
 }
 
-// sortNames are the fields that a list can be sorted by.
-func sortNames(op *api.Operation) []string {
+// sortFieldNames are the fields that a list can be sorted by.
+func sortFieldNames(op *api.Operation) []string {
 	for _, f := range reflect.VisibleFields(op.In) {
 		if f.Tag.Get("query") == "sort" {
 			return strings.Split(f.Tag.Get("sort"), ",")
@@ -99,8 +99,8 @@ func sortNames(op *api.Operation) []string {
 	return []string{""}
 }
 
-// parametersOf are the shared headers that an operation reads.
-func parametersOf(op *api.Operation) []string {
+// sharedParameterNames are the shared headers that an operation reads.
+func sharedParameterNames(op *api.Operation) []string {
 	names := []string{"TraceId"}
 	switch {
 	case op.Access == api.Tenant:
@@ -127,14 +127,14 @@ func describeRequest(o *huma.Operation, op *api.Operation, from *huma.Operation)
 		if err != nil {
 			return err
 		}
-		body.Content[kind] = &huma.MediaType{Schema: published(m.Schema), Example: example}
+		body.Content[kind] = &huma.MediaType{Schema: publishedSchema(m.Schema), Example: example}
 	}
 	o.RequestBody = body
 	return nil
 }
 
 func (s *Server) describeResponses(o *huma.Operation, op *api.Operation, from *huma.Operation) error {
-	ok := &huma.Response{Description: meaning(op), Headers: headersOf(op, op.Status)}
+	ok := &huma.Response{Description: successDescription(op), Headers: responseHeaders(op, op.Status)}
 	switch {
 	case op.Form == api.Markup:
 		ok.Content = map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString},
@@ -150,32 +150,32 @@ func (s *Server) describeResponses(o *huma.Operation, op *api.Operation, from *h
 			return err
 		}
 		declared := from.Responses[strconv.Itoa(op.Status)].Content["application/json"]
-		ok.Content = map[string]*huma.MediaType{"application/json": {Schema: published(declared.Schema), Example: example}}
+		ok.Content = map[string]*huma.MediaType{"application/json": {Schema: publishedSchema(declared.Schema), Example: example}}
 	}
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): ok}
 	if op.Form == api.Download || op.Form == api.Markup {
-		part := &huma.Response{Description: "The part that the header Range asked for", Headers: headersOf(op, op.Status), Content: ok.Content}
+		part := &huma.Response{Description: "The part that the header Range asked for", Headers: responseHeaders(op, op.Status), Content: ok.Content}
 		o.Responses["206"] = part
-		o.Responses["304"] = &huma.Response{Description: "The file has the ETag of the header If-None-Match", Headers: headersOf(op, http.StatusNotModified)}
-		o.Responses["416"] = &huma.Response{Description: "The file has no such range", Headers: headersOf(op, http.StatusRequestedRangeNotSatisfiable),
+		o.Responses["304"] = &huma.Response{Description: "The file has the ETag of the header If-None-Match", Headers: responseHeaders(op, http.StatusNotModified)}
+		o.Responses["416"] = &huma.Response{Description: "The file has no such range", Headers: responseHeaders(op, http.StatusRequestedRangeNotSatisfiable),
 			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}
 	}
 	if _, may := reflect.New(op.Out).Interface().(interface{ Existed() bool }); may && op.Status == http.StatusCreated {
-		o.Responses["200"] = &huma.Response{Description: "The record was there already; this is it", Headers: headersOf(op, http.StatusOK), Content: ok.Content}
+		o.Responses["200"] = &huma.Response{Description: "The record was there already; this is it", Headers: responseHeaders(op, http.StatusOK), Content: ok.Content}
 	}
-	for status, codes := range byStatus(s.codesOf(op)) {
+	for status, codes := range groupByStatus(s.errorCodes(op)) {
 		o.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(codes)}
 	}
 	return nil
 }
 
-// headersOf are the headers of an answer that went well.
-func headersOf(op *api.Operation, status int) map[string]*huma.Header {
+// responseHeaders are the headers of an answer that went well.
+func responseHeaders(op *api.Operation, status int) map[string]*huma.Header {
 	names := []string{api.TraceHeader, api.RateLimitHeader, api.RateRemainingHeader, api.RateResetHeader}
-	if status == http.StatusCreated && api.LocationOf(reflect.New(op.Out).Interface()) != "" {
+	if status == http.StatusCreated && api.CollectionPath(reflect.New(op.Out).Interface()) != "" {
 		names = append(names, "Location")
 	}
-	if slices.Contains(parametersOf(op), "IdempotencyKey") {
+	if slices.Contains(sharedParameterNames(op), "IdempotencyKey") {
 		names = append(names, api.IdempotencyReplayed)
 	}
 	if op.Form == api.Download || op.Form == api.Markup {
@@ -195,8 +195,8 @@ func headerRefs(names []string) map[string]*huma.Header {
 	return out
 }
 
-// codesOf are the error codes that an operation may answer with, in the order of the checks.
-func (s *Server) codesOf(op *api.Operation) []api.ErrorCode {
+// errorCodes are the error codes that an operation may answer with, in the order of the checks.
+func (s *Server) errorCodes(op *api.Operation) []api.ErrorCode {
 	var out []api.ErrorCode
 	// A public operation that takes something takes a password or a one-time link.
 	if op.Access != api.Public || op.In != reflect.TypeFor[api.None]() {
@@ -216,16 +216,16 @@ func (s *Server) codesOf(op *api.Operation) []api.ErrorCode {
 	if op.Access != api.Public && writes {
 		out = append(out, api.CodeInvalidState)
 	}
-	if slices.Contains(gated, op.ID) {
+	if slices.Contains(gatedOperations, op.ID) {
 		out = append(out, api.CodeApproval)
 	}
 	return append(out, api.CodeInternal)
 }
 
-// gated are the operations that meet a decision only a person can make.
-var gated = []string{api.Transition.ID, api.StartLifecycle.ID, api.StartWorkflow.ID, api.ResumeWorkflow.ID, api.SignalWorkflow.ID}
+// gatedOperations are the operations that meet a decision only a person can make.
+var gatedOperations = []string{api.Transition.ID, api.StartLifecycle.ID, api.StartWorkflow.ID, api.ResumeWorkflow.ID, api.SignalWorkflow.ID}
 
-func byStatus(codes []api.ErrorCode) map[int][]api.ErrorCode {
+func groupByStatus(codes []api.ErrorCode) map[int][]api.ErrorCode {
 	out := map[int][]api.ErrorCode{}
 	for _, c := range codes {
 		out[c.HTTPStatus()] = append(out[c.HTTPStatus()], c)
@@ -254,7 +254,7 @@ func responseName(codes []api.ErrorCode) string {
 func (s *Server) errorResponses() map[string]*huma.Response {
 	out := map[string]*huma.Response{}
 	for _, op := range api.Operations() {
-		for status, codes := range byStatus(s.codesOf(op)) {
+		for status, codes := range groupByStatus(s.errorCodes(op)) {
 			name := responseName(codes)
 			if out[name] != nil {
 				continue
@@ -262,53 +262,53 @@ func (s *Server) errorResponses() map[string]*huma.Response {
 			var words []string
 			examples := map[string]*huma.Example{}
 			for _, c := range codes {
-				words = append(words, "`"+string(c)+"`: "+whenCode[c])
-				examples[string(c)] = &huma.Example{Summary: whenCode[c], Value: exampleError(c)}
+				words = append(words, "`"+string(c)+"`: "+errorCodeDescriptions[c])
+				examples[string(c)] = &huma.Example{Summary: errorCodeDescriptions[c], Value: exampleError(c)}
 			}
 			headers := []string{api.TraceHeader}
 			if status == http.StatusTooManyRequests {
 				headers = append(headers, "Retry-After", api.RateLimitHeader, api.RateRemainingHeader, api.RateResetHeader)
 			}
 			out[name] = &huma.Response{Description: strings.Join(words, ". ") + ".", Headers: headerRefs(headers),
-				Content: map[string]*huma.MediaType{"application/json": {Schema: errorWith(codes), Examples: examples}}}
+				Content: map[string]*huma.MediaType{"application/json": {Schema: errorSchema(codes), Examples: examples}}}
 		}
 	}
 	return out
 }
 
-// errorWith is the error envelope with one of the codes.
-func errorWith(codes []api.ErrorCode) *huma.Schema {
+// errorSchema is the error envelope with one of the codes.
+func errorSchema(codes []api.ErrorCode) *huma.Schema {
 	code := &huma.Schema{}
 	for _, c := range codes {
 		code.Enum = append(code.Enum, string(c))
 	}
 	inner := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"code": code}}
-	return &huma.Schema{AllOf: []*huma.Schema{{Ref: refTo("ErrorEnvelope")},
+	return &huma.Schema{AllOf: []*huma.Schema{{Ref: schemaRef("ErrorEnvelope")},
 		{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"error": inner}}}}
 }
 
-// registry is huma's, with the schemas as they are published.
-type registry struct {
+// publishedRegistry is huma's, with the schemas as they are published.
+type publishedRegistry struct {
 	huma.Registry
 	schemas map[string]*huma.Schema
 }
 
-func (r registry) Map() map[string]*huma.Schema { return r.schemas }
+func (r publishedRegistry) Map() map[string]*huma.Schema { return r.schemas }
 
 // MarshalJSON writes the published schemas, sorted by name.
-func (r registry) MarshalJSON() ([]byte, error) { return json.Marshal(r.schemas) }
+func (r publishedRegistry) MarshalJSON() ([]byte, error) { return json.Marshal(r.schemas) }
 
 func publishedSchemas(from huma.Registry) huma.Registry {
 	out := map[string]*huma.Schema{}
 	for name, s := range from.Map() {
-		out[name] = published(s)
+		out[name] = publishedSchema(s)
 	}
-	return registry{from, out}
+	return publishedRegistry{from, out}
 }
 
-// published is a copy of a schema in strict JSON Schema: huma lets null pass
+// publishedSchema is a copy of a schema in strict JSON Schema: huma lets null pass
 // beside an enumeration, the standard does not.
-func published(s *huma.Schema) *huma.Schema {
+func publishedSchema(s *huma.Schema) *huma.Schema {
 	if s == nil {
 		return nil
 	}
@@ -316,20 +316,20 @@ func published(s *huma.Schema) *huma.Schema {
 	if c.Nullable && len(c.Enum) > 0 {
 		c.Enum = append(slices.Clone(c.Enum), nil)
 	}
-	c.Items = published(s.Items)
+	c.Items = publishedSchema(s.Items)
 	if more, ok := s.AdditionalProperties.(*huma.Schema); ok {
-		c.AdditionalProperties = published(more)
+		c.AdditionalProperties = publishedSchema(more)
 	}
 	if s.Properties != nil {
 		c.Properties = maps.Clone(s.Properties)
 		for name, p := range c.Properties {
-			c.Properties[name] = published(p)
+			c.Properties[name] = publishedSchema(p)
 		}
 	}
 	for _, list := range []*[]*huma.Schema{&c.AnyOf, &c.AllOf, &c.OneOf} {
 		*list = slices.Clone(*list)
 		for i, sub := range *list {
-			(*list)[i] = published(sub)
+			(*list)[i] = publishedSchema(sub)
 		}
 	}
 	return &c

@@ -66,7 +66,7 @@ func exampleParameter(op *api.Operation, name string) any {
 // exampleError is an error answer with a code.
 func exampleError(code api.ErrorCode) api.ErrorEnvelope {
 	e := exampleErrors[code]
-	e.Code, e.TraceID = code, exampleTrace
+	e.Code, e.TraceID = code, exampleTraceID
 	if e.Details == nil {
 		e.Details = []api.ErrorDetail{}
 	}
@@ -135,21 +135,21 @@ func fillField(v reflect.Value, f reflect.StructField, owners []string) error {
 		if !ok {
 			continue
 		}
-		if known == nil || put(v, reflect.ValueOf(known)) {
+		if known == nil || assignValue(v, reflect.ValueOf(known)) {
 			return nil
 		}
 		if strings.Contains(k, ".") {
 			return fmt.Errorf("the example of %s is a %T, not a %s", k, known, f.Type)
 		}
 	}
-	if enum, _, _ := strings.Cut(f.Tag.Get("enum"), ","); enum != "" && put(v, reflect.ValueOf(enum)) {
+	if enum, _, _ := strings.Cut(f.Tag.Get("enum"), ","); enum != "" && assignValue(v, reflect.ValueOf(enum)) {
 		return nil
 	}
-	if first, ok := firstValue(f.Type); ok && put(v, first) {
+	if first, ok := firstEnumValue(f.Type); ok && assignValue(v, first) {
 		return nil
 	}
 	for suffix, known := range exampleSuffixes {
-		if strings.HasSuffix(jsonName(f), suffix) && put(v, reflect.ValueOf(known)) {
+		if strings.HasSuffix(jsonName(f), suffix) && assignValue(v, reflect.ValueOf(known)) {
 			return nil
 		}
 	}
@@ -169,8 +169,8 @@ func fillField(v reflect.Value, f reflect.StructField, owners []string) error {
 	return fmt.Errorf("no example for %s (%s): add one to exampleFields", strings.Join(keys, " or "), f.Type)
 }
 
-// firstValue is the first of the values that a named kind of text may have.
-func firstValue(t reflect.Type) (reflect.Value, bool) {
+// firstEnumValue is the first of the values that a named kind of text may have.
+func firstEnumValue(t reflect.Type) (reflect.Value, bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
@@ -184,8 +184,8 @@ func firstValue(t reflect.Type) (reflect.Value, bool) {
 	return list.Call(nil)[0].Index(0), true
 }
 
-// put sets v, or what it points to or is a list of, to x where the kinds allow it.
-func put(v, x reflect.Value) bool {
+// assignValue sets v, or what it points to or is a list of, to x where the kinds allow it.
+func assignValue(v, x reflect.Value) bool {
 	t := v.Type()
 	switch {
 	case x.Type().AssignableTo(t):
@@ -193,17 +193,17 @@ func put(v, x reflect.Value) bool {
 		return true
 	case isOptional(t):
 		v.Field(0).SetBool(true)
-		return put(v.Field(1), x)
+		return assignValue(v.Field(1), x)
 	case t.Kind() == reflect.Pointer:
 		p := reflect.New(t.Elem())
-		if !put(p.Elem(), x) {
+		if !assignValue(p.Elem(), x) {
 			return false
 		}
 		v.Set(p)
 		return true
 	case t.Kind() == reflect.Slice && x.Kind() != reflect.Slice:
 		s := reflect.MakeSlice(t, 1, 1)
-		if !put(s.Index(0), x) {
+		if !assignValue(s.Index(0), x) {
 			return false
 		}
 		v.Set(s)
@@ -212,15 +212,15 @@ func put(v, x reflect.Value) bool {
 		n, err := strconv.Atoi(x.String())
 		v.SetInt(int64(n))
 		return err == nil
-	case plain(x.Kind()) == plain(t.Kind()) && plain(t.Kind()) != 0 && x.CanConvert(t):
+	case kindClass(x.Kind()) == kindClass(t.Kind()) && kindClass(t.Kind()) != 0 && x.CanConvert(t):
 		v.Set(x.Convert(t))
 		return true
 	}
 	return false
 }
 
-// plain sorts the kinds that convert without a change of meaning.
-func plain(k reflect.Kind) int {
+// kindClass sorts the kinds that convert without a change of meaning.
+func kindClass(k reflect.Kind) int {
 	switch k {
 	case reflect.String:
 		return 1
@@ -242,7 +242,7 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-func moment(s string) time.Time {
+func mustParseTime(s string) time.Time {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		panic("daemon: " + err.Error())

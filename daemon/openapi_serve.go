@@ -22,59 +22,59 @@ const (
 	DocsPath        = "/docs"
 )
 
-// document is the OpenAPI document in both spellings.
-type document struct{ json, yaml asset }
+// openAPIDocuments is the OpenAPI document in both spellings.
+type openAPIDocuments struct{ json, yaml staticAsset }
 
-// asset is a file of the program's own, with the name of its content.
-type asset struct {
-	kind string
-	body []byte
-	etag string
+// staticAsset is a file of the program's own, with the name of its content.
+type staticAsset struct {
+	contentType string
+	body        []byte
+	etag        string
 }
 
-func newAsset(kind string, body []byte) asset {
+func newStaticAsset(kind string, body []byte) staticAsset {
 	sum := sha256.Sum256(body)
-	return asset{kind, body, `"` + hex.EncodeToString(sum[:16]) + `"`}
+	return staticAsset{kind, body, `"` + hex.EncodeToString(sum[:16]) + `"`}
 }
 
-// publish serves the document and its page.
-func (s *Server) publish() {
+// mountOpenAPI serves the document and its page.
+func (s *Server) mountOpenAPI() {
 	s.schemas.Schema(errorEnvelope, true, "")
-	allowNull(s.schemas)
-	s.document = sync.OnceValues(s.makeDocument)
-	s.mux.Get(OpenAPIPath, s.serveDocument(func(d document) asset { return d.json }))
-	s.mux.Get(OpenAPIYAMLPath, s.serveDocument(func(d document) asset { return d.yaml }))
-	s.servePage()
+	markNullable(s.schemas)
+	s.documents = sync.OnceValues(s.buildDocuments)
+	s.mux.Get(OpenAPIPath, s.serveDocument(func(d openAPIDocuments) staticAsset { return d.json }))
+	s.mux.Get(OpenAPIYAMLPath, s.serveDocument(func(d openAPIDocuments) staticAsset { return d.yaml }))
+	s.mountDocsPage()
 }
 
 // OpenAPI is the OpenAPI document as JSON: the same bytes for the same build.
 func (s *Server) OpenAPI() ([]byte, error) {
-	d, err := s.document()
+	d, err := s.documents()
 	return d.json.body, err
 }
 
-func (s *Server) makeDocument() (document, error) {
-	doc, err := s.describeAPI()
+func (s *Server) buildDocuments() (openAPIDocuments, error) {
+	doc, err := s.buildOpenAPI()
 	if err != nil {
-		return document{}, err
+		return openAPIDocuments{}, err
 	}
 	var asJSON, asYAML bytes.Buffer
 	enc := json.NewEncoder(&asJSON)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(doc); err != nil {
-		return document{}, err
+		return openAPIDocuments{}, err
 	}
 	if err := yaml.Convert(&asYAML, bytes.NewReader(asJSON.Bytes())); err != nil {
-		return document{}, err
+		return openAPIDocuments{}, err
 	}
-	return document{newAsset("application/json", asJSON.Bytes()), newAsset("application/yaml", asYAML.Bytes())}, nil
+	return openAPIDocuments{newStaticAsset("application/json", asJSON.Bytes()), newStaticAsset("application/yaml", asYAML.Bytes())}, nil
 }
 
-func (s *Server) serveDocument(pick func(document) asset) http.HandlerFunc {
+func (s *Server) serveDocument(pick func(openAPIDocuments) staticAsset) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		d, err := s.document()
+		d, err := s.documents()
 		if err != nil {
-			s.log.Error("the OpenAPI document can't be made", "trace_id", traceID(r.Context()), "error", err)
+			s.log.Error("the OpenAPI document can't be made", "trace_id", traceIDFrom(r.Context()), "error", err)
 			s.writeError(w, r, api.AsError(err))
 			return
 		}
@@ -83,9 +83,9 @@ func (s *Server) serveDocument(pick func(document) asset) http.HandlerFunc {
 }
 
 // serve answers with the asset, or 304 where the caller has it.
-func (a asset) serve(w http.ResponseWriter, r *http.Request) {
+func (a staticAsset) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Type", a.kind)
+	h.Set("Content-Type", a.contentType)
 	h.Set("ETag", a.etag)
 	h.Set("Cache-Control", "no-cache") // ask, and be told 304
 	h.Set("X-Content-Type-Options", "nosniff")

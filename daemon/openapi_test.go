@@ -25,8 +25,8 @@ func openAPI(t testing.TB, s *daemon.Server) []byte {
 	return b
 }
 
-// document is the same, as somebody else's library reads it.
-func document(t testing.TB, b []byte) *openapi3.T {
+// openAPIDocuments is the same, as somebody else's library reads it.
+func openAPIDocuments(t testing.TB, b []byte) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(b)
 	if err != nil {
@@ -37,7 +37,7 @@ func document(t testing.TB, b []byte) *openapi3.T {
 
 // The document is OpenAPI 3.1 by the judgement of somebody else's validator.
 func TestOpenAPIIsValid(t *testing.T) {
-	doc := document(t, openAPI(t, newServer(t)))
+	doc := openAPIDocuments(t, openAPI(t, newServer(t)))
 	if !doc.IsOpenAPI31OrLater() {
 		t.Errorf("it is OpenAPI %s", doc.OpenAPI)
 	}
@@ -56,11 +56,11 @@ func TestOpenAPIIsTheSameEachTime(t *testing.T) {
 func TestOpenAPIIsServed(t *testing.T) {
 	h := newServer(t).Handler()
 	for path, kind := range map[string]string{daemon.OpenAPIPath: "application/json", daemon.OpenAPIYAMLPath: "application/yaml"} {
-		status, header, _ := call(t, h, "GET", path, "", nil)
+		status, header, _ := operationFunc(t, h, "GET", path, "", nil)
 		if status != http.StatusOK || header.Get("Content-Type") != kind || header.Get("ETag") == "" {
 			t.Errorf("%s answers %d %v", path, status, header)
 		}
-		if status, _, _ := call(t, h, "GET", path, "", map[string]string{"If-None-Match": header.Get("ETag")}); status != http.StatusNotModified {
+		if status, _, _ := operationFunc(t, h, "GET", path, "", map[string]string{"If-None-Match": header.Get("ETag")}); status != http.StatusNotModified {
 			t.Errorf("%s answers %d to who has it", path, status)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 // control in November 2026.
 const (
 	exampleID           = "019a3c5e-7b2f-7c41-9d20-4f1a6be08d31"
-	exampleOther        = "019a3c61-02d4-7e18-a6b7-93c5d1f20e44"
+	exampleOtherID      = "019a3c61-02d4-7e18-a6b7-93c5d1f20e44"
 	exampleOrganization = "019a2f10-1c3d-7a5e-8b90-2d4c6e8fa012"
 	exampleUser         = "019a2f10-1c40-7b11-9f37-5e0d8c21ab66"
-	exampleTrace        = "01a1f961-dfe7-70c2-b4d0-8a142159608b"
+	exampleTraceID      = "01a1f961-dfe7-70c2-b4d0-8a142159608b"
 	exampleHash         = "9f2c1d4be07a55c3188e6f0a7d3b92e4c6015fa8d7b3e2914c6a8f50b1d7e39c"
 	exampleSyncKey      = "service-key-1.eyJvcmdhbml6YXRpb24iOiIwMTlhIn0.5d1f0c77"
 	examplePolicy       = "Access control policy"
@@ -27,7 +27,7 @@ const (
 )
 
 var exampleTypes = map[reflect.Type]any{
-	reflect.TypeFor[time.Time]():      moment("2026-11-20T09:30:00Z"),
+	reflect.TypeFor[time.Time]():      mustParseTime("2026-11-20T09:30:00Z"),
 	reflect.TypeFor[api.Date]():       api.Date("2026-12-31"),
 	reflect.TypeFor[api.Pagination](): api.Pagination{Total: 1, Limit: api.DefaultListLimit},
 	reflect.TypeFor[api.Actor]():      api.Actor{Type: api.ActorUser, ID: exampleUser, Name: "Ada Byron"},
@@ -53,7 +53,7 @@ var exampleFields = map[string]any{
 	"layout": nil, "style": nil,
 	"ReportVerification.message": "The file is what the service wrote, and written anew from the same sources it has the same bytes.",
 	// Anything.
-	"id": exampleID, "organization_id": exampleOrganization, "user_id": exampleUser, "trace_id": exampleTrace, "error": nil, "description": "Everything that serves customers.",
+	"id": exampleID, "organization_id": exampleOrganization, "user_id": exampleUser, "trace_id": exampleTraceID, "error": nil, "description": "Everything that serves customers.",
 	"name": "Acme 2026", "title": "Acme 2026", "created_by": "Ada Byron", "uploaded_by": "Ada Byron", "approved_by": "Ada Byron", "edited_by": nil,
 	"edited_fields": []string{}, "author_ids": []string{exampleUser}, "reason": "The evidence was read and discussed.", "comment": "Read and agreed.", "revision": 3, "warnings": []string{},
 	"version_number": 1, "progress": 38, "confidence": 0.82, "score": 0.82, "owner": "Head of IT", "note": "Discussed on 2026-11-18.",
@@ -61,8 +61,8 @@ var exampleFields = map[string]any{
 	"text": exampleQuote, "quote": exampleQuote, "missing_elements": []string{exampleMissing}, "method": "rules 1",
 	"control_code": "IAC-06", "control_title": "Multi-factor authentication", "domain_code": "IAC", "domain_name": "Identification and authentication",
 	"framework_code": "iso-27001-2022", "framework_codes": []string{"iso-27001-2022"}, "requirement_code": "A.8.5", "requirement_codes": []string{"A.8.5"},
-	"Item.requirement_codes": api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}, "framework_ids": []string{exampleOther},
-	"inputs": map[string]string{"scf_version_id": exampleOther, "scope_sha256": exampleHash}, "kept": []string{}, "weight": 9, "finding_origin": "", "due_changes": []api.MilestoneChange{}, "Milestone.completed_at": nil, "Milestone.completed_by": "", "Milestone.was_before": "", "Milestone.completed_with_item": false,
+	"Item.requirement_codes": api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}, "framework_ids": []string{exampleOtherID},
+	"inputs": map[string]string{"scf_version_id": exampleOtherID, "scope_sha256": exampleHash}, "kept": []string{}, "weight": 9, "finding_origin": "", "due_changes": []api.MilestoneChange{}, "Milestone.completed_at": nil, "Milestone.completed_by": "", "Milestone.was_before": "", "Milestone.completed_with_item": false,
 	"compliance_pct": 61.5, "compliance_formula": exampleFormula, "formula": exampleFormula, "maturity_avg": 1.9, "generated_by_agent_run_id": nil,
 	"findings_by_severity": map[api.Severity]int{api.SeverityHigh: 3, api.SeverityMedium: 8}, "by_severity": map[api.Severity]int{api.SeverityHigh: 3, api.SeverityMedium: 8},
 	"by_domain": map[string]int{"IAC": 4, "GOV": 2}, "enabled": true, "value": 128.0, "email": "ada@acme.example", "role": "member",
@@ -142,7 +142,7 @@ var exampleFields = map[string]any{
 	"legal_entities": []string{"Acme GmbH"}, "data_types": []string{"Customer records"}, "third_parties": []string{"Hosting provider"}, "exclusions": []string{"The museum shop"},
 	"assumptions": []string{"The policies uploaded are in force."}, "constraints": []string{"No interviews were held."},
 	"Scope.traits": map[string]api.Trait{"uses_cloud": {Value: "true", Source: "evidence", Reason: "two documents name a hosting provider", Evidence: []api.Evidence{}}},
-	"Trait.reason": "two documents name a hosting provider", "ScopeBody.reset": []string{"outsources_it"}, "ScopeBody.traits": map[string]api.TraitSetting{"uses_cloud": {Value: yes()}, "has_ot": {}},
+	"Trait.reason": "two documents name a hosting provider", "ScopeBody.reset": []string{"outsources_it"}, "ScopeBody.traits": map[string]api.TraitSetting{"uses_cloud": {Value: truePtr()}, "has_ot": {}},
 	"supports": "Access rights are reviewed.", "Statement.text": "Access rights are reviewed.", "Statement.reason": "a passage says so in other words",
 	"inclusion_reasons": []string{"framework"}, "SoAItem.rationale": "The framework asks for it and the company has accounts.", "UpdateSoAItemInput.rationale": "The framework asks for it.",
 	"coverage_ratio": 0.67, "in_operation": true, "SoAItem.reason": "two of three statements are covered", "SoAItem.implementation_status": api.PartiallyImplemented,
@@ -165,10 +165,10 @@ var exampleFields = map[string]any{
 	"conformity": "conforms", "conformity_pct": 84.6, "conformity_formula": exampleFormula, "deficient_material": []string{}, "otherwise_than_soa": []string{"CFG-02"}, "reset": []string{"note"},
 	"Milestone.title": "Settings changed and tested", "changes": nil, "by_status": map[string]int{"open": 9, "completed": 3}, "by_effort": map[string]int{"small": 7, "medium": 5},
 	"Comment.item": "IAC-06", "AddCommentInput.item": "IAC-06", "Comment.approval_id": nil, "AddCommentInput.approval_id": nil, "reply_to": nil, "VersionDecision.content_sha256": exampleHash, "Comment.text": "The board asked for it in June.", "AddCommentInput.text": "The board asked for it in June.",
-	"delegator_name": "Ada Byron", "delegate_name": "Ben Byte", "delegator_id": exampleUser, "delegate_id": exampleOther, "Delegation.reason": "On leave", "CreateDelegationInput.reason": "On leave", "ended_at": nil, "end_reason": nil,
-	"Delegate.name": "Ben Byte", "Delegate.user_id": exampleOther, "Approval.delegation": nil, "Approval.decided_by": nil, "Approval.decided_at": nil, "Approval.reason": nil, "Artifact.title": "Statement of Applicability", "Artifact.type": "soa", "variant": nil, "supersedes": nil, "current_version": 1,
+	"delegator_name": "Ada Byron", "delegate_name": "Ben Byte", "delegator_id": exampleUser, "delegate_id": exampleOtherID, "Delegation.reason": "On leave", "CreateDelegationInput.reason": "On leave", "ended_at": nil, "end_reason": nil,
+	"Delegate.name": "Ben Byte", "Delegate.user_id": exampleOtherID, "Approval.delegation": nil, "Approval.decided_by": nil, "Approval.decided_at": nil, "Approval.reason": nil, "Artifact.title": "Statement of Applicability", "Artifact.type": "soa", "variant": nil, "supersedes": nil, "current_version": 1,
 	"Report.title": "Acme 2026: executive summary", "Report.filename": "acme-2026-executive-summary.pdf", "Report.template": "executive_summary", "ReportBody.title": "Acme 2026",
-	"sources": map[string]string{"soa_version_id": exampleOther, "soa_sha256": exampleHash}, "ImportStatistics.sources": 3, "draft": false, "Report.status": "ready",
+	"sources": map[string]string{"soa_version_id": exampleOtherID, "soa_sha256": exampleHash}, "ImportStatistics.sources": 3, "draft": false, "Report.status": "ready",
 	"ExecutiveSummary.text": "Of 60 controls that apply, 31 are implemented. Eleven gaps are open, three of them high.", "by": "Ada Byron", "at": "2026-11-20T09:30:00Z",
 	"MilestoneChange.reason": "The provider needs longer.",
 
@@ -179,7 +179,7 @@ var exampleFields = map[string]any{
 	"AgentOutput.summary": "Eleven gaps are proposed.", "CompleteRunInput.summary": "Done by hand.", "limitations": []string{"Pictures in documents were not read."},
 	"proposals":    []map[string]any{{"control_code": "IAC-06", "severity": "high"}},
 	"current_step": "soa_drafted", "WorkflowStep.name": "soa_drafted", "WorkflowStep.title": "draft the Statement of Applicability", "WorkflowRun.status": api.RunRunning,
-	"WorkflowRun.detail": nil, "WorkflowRun.approval_id": nil, "not_before": nil, "WorkflowRun.completed_at": nil, "Signal.name": "go_on", "StartWorkflowInput.start_at": moment("2026-11-21T02:00:00Z"),
+	"WorkflowRun.detail": nil, "WorkflowRun.approval_id": nil, "not_before": nil, "WorkflowRun.completed_at": nil, "Signal.name": "go_on", "StartWorkflowInput.start_at": mustParseTime("2026-11-21T02:00:00Z"),
 	"last_signal": nil, "AuditVerification.ok": true, "records": 412, "head": exampleHash, "problem": nil, "AuditProblem.kind": "changed", "AuditProblem.message": "its content is not what its hash says",
 	"key_id": "3f9a0c1d2b4e5f60", "public_key": "2Zxd1c8hH0m5z1Q0l3uY7o9vJ6s2K8w4n1r5t7y9A0E=", "signature": "bm90IGEgcmVhbCBzaWduYXR1cmU=", "from_version": 1, "to_version": 2, "from_sha256": exampleHash, "to_sha256": exampleHash,
 	"DiffLine.item": "IAC-06", "DiffLine.field": "owner", "DiffLine.from": "", "DiffLine.to": "Head of IT", "DiffLine.text": "~ IAC-06 owner: (nothing) → Head of IT", "added": 0, "removed": 0, "changed": 1, "Last-Event-ID": "7", "WorkflowStep.status": "running", "waiting_for": nil, "SignalInput.name": "go_on", "payload": map[string]any{"by": "Ada Byron"},
@@ -230,13 +230,13 @@ var exampleFields = map[string]any{
 	"AuditEvent.changes": map[string]any{"name": "Acme 2026"}, "sequence": 41, "hash": exampleHash, "previous_hash": "4be07a55c3188e6f0a7d3b92e4c6015fa8d7b3e2914c6a8f50b1d7e39c9f2c1d",
 }
 
-func yes() *bool { b := true; return &b }
+func truePtr() *bool { b := true; return &b }
 
 // exampleErrors are the nine codes with the details each brings.
 var exampleErrors = map[api.ErrorCode]api.Error{
 	api.CodeUnauthorized:   {Message: "sign in, or send an API key as Authorization: Bearer service_live_…"},
 	api.CodeForbidden:      {Message: `this needs the permission soa:write, which the role "viewer" does not have`},
-	api.CodeNotFound:       {Message: `there is no assessment "` + exampleOther + `" here`},
+	api.CodeNotFound:       {Message: `there is no assessment "` + exampleOtherID + `" here`},
 	api.CodeValidation:     {Message: "name: this field is required", Details: []api.ErrorDetail{{Field: "name", Message: "this field is required"}}},
 	api.CodeTenantRequired: {Message: "name the organization in the header " + api.TenantHeader},
 	api.CodeInvalidState: {Message: "the assessment is draft and can only move to documents_uploaded",

@@ -16,7 +16,7 @@ var linkFiles embed.FS
 // else, and nobody may frame it.
 const linkPolicy = "default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-func (s *Server) linkPage() {
+func (s *Server) mountLinkPage() {
 	for path, file := range map[string]struct{ name, kind string }{
 		"/link":          {"page_link.html", "text/html; charset=utf-8"},
 		"/link/page.css": {"page_link.css", "text/css; charset=utf-8"},
@@ -26,14 +26,14 @@ func (s *Server) linkPage() {
 		if err != nil {
 			panic("daemon: " + err.Error()) // it is in the program
 		}
-		s.page(path, file.kind, content)
+		s.mountPage(path, file.kind, content)
 	}
 }
 
-// page serves a page of the program's own, or a file of one.
-func (s *Server) page(path, kind string, content []byte) {
+// mountPage serves a page of the program's own, or a file of one.
+func (s *Server) mountPage(path, kind string, content []byte) {
 	serve := func(w http.ResponseWriter, _ *http.Request) {
-		pageHeaders(w.Header(), kind, linkPolicy)
+		setPageHeaders(w.Header(), kind, linkPolicy)
 		w.Header().Set("Cache-Control", "no-cache")
 		_, _ = w.Write(content)
 	}
@@ -41,7 +41,7 @@ func (s *Server) page(path, kind string, content []byte) {
 	s.mux.Head(path, serve)
 }
 
-func pageHeaders(h http.Header, kind, policy string) {
+func setPageHeaders(h http.Header, kind, policy string) {
 	h.Set("Content-Type", kind)
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")

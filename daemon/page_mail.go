@@ -15,7 +15,7 @@ import (
 //go:embed page_approval.html page_approval.js
 var approvalFiles embed.FS
 
-func (s *Server) approvalPage() {
+func (s *Server) mountApprovalPage() {
 	for path, file := range map[string]struct{ name, kind string }{
 		"/approval":         {"page_approval.html", "text/html; charset=utf-8"},
 		"/approval/page.js": {"page_approval.js", "text/javascript; charset=utf-8"},
@@ -24,13 +24,13 @@ func (s *Server) approvalPage() {
 		if err != nil {
 			panic("daemon: " + err.Error()) // it is in the program
 		}
-		s.page(path, file.kind, content)
+		s.mountPage(path, file.kind, content)
 	}
 }
 
 const unsubscribePath = "/unsubscribe"
 
-var unsubscribeWords = template.Must(template.New("").Parse(`<!doctype html>
+var unsubscribeTemplate = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="en">
 <head>
   <meta charset="utf-8">
@@ -54,28 +54,28 @@ type unsubscribeView struct{ Title, Text, Token string }
 // unsubscribePolicy lets the page post to itself.
 const unsubscribePolicy = "default-src 'none'; img-src data:; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-func (s *Server) showUnsubscribe(w http.ResponseWriter, status int, v unsubscribeView) {
-	pageHeaders(w.Header(), "text/html; charset=utf-8", unsubscribePolicy)
+func (s *Server) writeUnsubscribePage(w http.ResponseWriter, status int, v unsubscribeView) {
+	setPageHeaders(w.Header(), "text/html; charset=utf-8", unsubscribePolicy)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = unsubscribeWords.Execute(w, v)
+	_ = unsubscribeTemplate.Execute(w, v)
 }
 
-// unsubscribePage asks first: programs that look at mails open what they find in them.
-func (s *Server) unsubscribePage(w http.ResponseWriter, r *http.Request) {
-	s.showUnsubscribe(w, http.StatusOK, unsubscribeView{Title: "The daily mail", Text: "About remediations that are overdue, in each of your organizations.", Token: r.URL.Query().Get("token")})
+// serveUnsubscribePage asks first: programs that look at mails open what they find in them.
+func (s *Server) serveUnsubscribePage(w http.ResponseWriter, r *http.Request) {
+	s.writeUnsubscribePage(w, http.StatusOK, unsubscribeView{Title: "The daily mail", Text: "About remediations that are overdue, in each of your organizations.", Token: r.URL.Query().Get("token")})
 }
 
-// unsubscribe is the button, and what mail programs send where a person unsubscribes there.
-func (s *Server) unsubscribe(w http.ResponseWriter, r *http.Request) {
+// handleUnsubscribe is the button, and what mail programs send where a person unsubscribes there.
+func (s *Server) handleUnsubscribe(w http.ResponseWriter, r *http.Request) {
 	err := s.engine.Mail.Unsubscribe(r.Context(), r.URL.Query().Get("token"))
 	switch e := api.AsError(err); {
 	case err == nil:
-		s.showUnsubscribe(w, http.StatusOK, unsubscribeView{Title: "It is ended", Text: "The daily mail about overdue remediations does not come any more. `service email preferences --digest` brings it back."})
+		s.writeUnsubscribePage(w, http.StatusOK, unsubscribeView{Title: "It is ended", Text: "The daily mail about overdue remediations does not come any more. `service email preferences --digest` brings it back."})
 	case e.Code == api.CodeInternal:
 		s.log.Warn("a person could not be unsubscribed", "error", err)
-		s.showUnsubscribe(w, http.StatusInternalServerError, unsubscribeView{Title: "That did not work", Text: "Try again later."})
+		s.writeUnsubscribePage(w, http.StatusInternalServerError, unsubscribeView{Title: "That did not work", Text: "Try again later."})
 	default:
-		s.showUnsubscribe(w, e.HTTPStatus(), unsubscribeView{Title: "This link can't be used", Text: e.Message})
+		s.writeUnsubscribePage(w, e.HTTPStatus(), unsubscribeView{Title: "This link can't be used", Text: e.Message})
 	}
 }

@@ -8,39 +8,39 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// teach tells huma what the contract's own kinds of text may hold. What it knows
+// registerTypes tells huma what the contract's own kinds of text may hold. What it knows
 // from here is both what requests are checked against and what OpenAPI says.
-func teach(schemas huma.Registry) {
+func registerTypes(schemas huma.Registry) {
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.Opt[string]](), reflect.TypeFor[*string]())
-	schemas.RegisterTypeAlias(reflect.TypeFor[api.Opt[api.Date]](), reflect.TypeFor[*day]())
-	schemas.RegisterTypeAlias(reflect.TypeFor[api.Date](), reflect.TypeFor[day]())
-	schemas.RegisterTypeAlias(reflect.TypeFor[api.TraitSettings](), reflect.TypeFor[map[string]traitSetting]())
-	oneOf[api.State](schemas)
-	oneOf[api.Gate](schemas)
-	oneOf[api.VersionStatus](schemas)
-	oneOf[api.ApprovalStatus](schemas)
-	oneOf[api.DocumentState](schemas)
-	oneOf[api.Applicability](schemas)
-	oneOf[api.Implementation](schemas)
-	oneOf[api.EvidenceCoverage](schemas)
-	oneOf[api.Severity](schemas)
-	oneOf[api.Result](schemas)
-	oneOf[api.Role](schemas)
-	oneOf[api.ActorType](schemas)
-	oneOf[api.ErrorCode](schemas)
+	schemas.RegisterTypeAlias(reflect.TypeFor[api.Opt[api.Date]](), reflect.TypeFor[*dateSchema]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[api.Date](), reflect.TypeFor[dateSchema]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[api.TraitSettings](), reflect.TypeFor[map[string]traitSettingSchema]())
+	registerEnum[api.State](schemas)
+	registerEnum[api.Gate](schemas)
+	registerEnum[api.VersionStatus](schemas)
+	registerEnum[api.ApprovalStatus](schemas)
+	registerEnum[api.DocumentState](schemas)
+	registerEnum[api.Applicability](schemas)
+	registerEnum[api.Implementation](schemas)
+	registerEnum[api.EvidenceCoverage](schemas)
+	registerEnum[api.Severity](schemas)
+	registerEnum[api.Result](schemas)
+	registerEnum[api.Role](schemas)
+	registerEnum[api.ActorType](schemas)
+	registerEnum[api.ErrorCode](schemas)
 }
 
-type day string
+type dateSchema string
 
 // Schema is what huma takes for a day.
-func (day) Schema(huma.Registry) *huma.Schema {
+func (dateSchema) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date"}
 }
 
-type traitSetting struct{}
+type traitSettingSchema struct{}
 
 // Schema is what huma takes for what a person says of a trait.
-func (traitSetting) Schema(huma.Registry) *huma.Schema {
+func (traitSettingSchema) Schema(huma.Registry) *huma.Schema {
 	word := func() *huma.Schema {
 		return &huma.Schema{Type: huma.TypeString, Enum: []any{"true", "false", "unknown"}}
 	}
@@ -49,15 +49,15 @@ func (traitSetting) Schema(huma.Registry) *huma.Schema {
 		Properties: map[string]*huma.Schema{"value": {AnyOf: plain()}}, AdditionalProperties: true})}
 }
 
-type enumerated[T any] interface {
+type stringEnum[T any] interface {
 	~string
 	Values() []T
 }
 
-type choice[T enumerated[T]] string
+type enumSchema[T stringEnum[T]] string
 
 // Schema is what huma takes for one of T's values.
-func (choice[T]) Schema(huma.Registry) *huma.Schema {
+func (enumSchema[T]) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
 	for _, v := range T("").Values() {
 		s.Enum = append(s.Enum, string(v))
@@ -65,18 +65,18 @@ func (choice[T]) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-func oneOf[T enumerated[T]](schemas huma.Registry) {
-	schemas.RegisterTypeAlias(reflect.TypeFor[T](), reflect.TypeFor[choice[T]]())
+func registerEnum[T stringEnum[T]](schemas huma.Registry) {
+	schemas.RegisterTypeAlias(reflect.TypeFor[T](), reflect.TypeFor[enumSchema[T]]())
 }
 
-// allowNull marks the properties that are pointers in Go and always present as
+// markNullable marks the properties that are pointers in Go and always present as
 // ones that may be null, which huma does by itself for plain types only.
-func allowNull(schemas huma.Registry) {
+func markNullable(schemas huma.Registry) {
 	for name, s := range schemas.Map() {
-		t := schemas.TypeFromRef(refTo(name))
+		t := schemas.TypeFromRef(schemaRef(name))
 		for _, f := range reflect.VisibleFields(t) {
 			p := s.Properties[jsonName(f)]
-			if p == nil || f.Anonymous || !mayBeNull(f.Type) {
+			if p == nil || f.Anonymous || !isNullable(f.Type) {
 				continue
 			}
 			switch {
@@ -90,7 +90,7 @@ func allowNull(schemas huma.Registry) {
 	}
 }
 
-func mayBeNull(t reflect.Type) bool { return t.Kind() == reflect.Pointer || isOptional(t) }
+func isNullable(t reflect.Type) bool { return t.Kind() == reflect.Pointer || isOptional(t) }
 
 // isOptional tells whether t is an api.Opt of anything.
 func isOptional(t reflect.Type) bool {
@@ -99,4 +99,4 @@ func isOptional(t reflect.Type) bool {
 
 const schemaPrefix = "#/components/schemas/"
 
-func refTo(name string) string { return schemaPrefix + name }
+func schemaRef(name string) string { return schemaPrefix + name }

@@ -43,7 +43,7 @@ type Server struct {
 	newID   func() string
 	mux     *chi.Mux
 	schemas huma.Registry
-	limits  *limiter
+	limiter *rateLimiter
 	metrics *metrics
 	tracer  *tracing.Tracer
 
@@ -51,38 +51,38 @@ type Server struct {
 	origins   []string
 	proxies   []netip.Prefix
 
-	// bound are the operations with a method.
-	bound map[string]bool
-	// described is what the types of each operation say of it, by its id.
-	described map[string]*huma.Operation
-	// document makes the OpenAPI document, once, when it is first asked for.
-	document func() (document, error)
+	// boundOperations are the operations with a method.
+	boundOperations map[string]bool
+	// descriptions is what the types of each operation say of it, by its id.
+	descriptions map[string]*huma.Operation
+	// documents makes the OpenAPI document, once, when it is first asked for.
+	documents func() (openAPIDocuments, error)
 }
 
 // New builds the server; it fails where an operation is bound to nothing, or twice.
 func New(o Options) (*Server, error) {
 	s := &Server{
 		engine: o.Engine, log: o.Logger, clock: o.Clock, newID: o.NewID,
-		mux: chi.NewMux(), bound: map[string]bool{}, described: map[string]*huma.Operation{},
-		schemas: huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer), limits: newLimiter(o.Clock, o.RateLimits),
+		mux: chi.NewMux(), boundOperations: map[string]bool{}, descriptions: map[string]*huma.Operation{},
+		schemas: huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer), limiter: newRateLimiter(o.Clock, o.RateLimits),
 		metrics: newMetrics(o.Engine), publicURL: o.PublicURL, proxies: o.Proxies, tracer: o.Tracer,
 	}
 	for _, address := range append(slices.Clone(o.Origins), o.PublicURL) {
 		if address == "" {
 			continue
 		}
-		origin, err := Origin(address)
+		origin, err := ParseOrigin(address)
 		if err != nil {
 			return nil, err
 		}
 		s.origins = append(s.origins, origin)
 	}
-	s.mux.Use(s.trace, s.observe, s.arrive, s.plain, s.cors, middleware.GetHead)
-	s.mux.NotFound(s.unknownRoute)
-	s.mux.MethodNotAllowed(s.unknownRoute)
-	teach(s.schemas)
-	s.routes()
-	s.publish()
+	s.mux.Use(s.assignTraceID, s.logAndRecover, s.limitBodyTime, s.rejectMalformed, s.handleCORS, middleware.GetHead)
+	s.mux.NotFound(s.serveUnknownRoute)
+	s.mux.MethodNotAllowed(s.serveUnknownRoute)
+	registerTypes(s.schemas)
+	s.bindOperations()
+	s.mountOpenAPI()
 	// A load balancer asks at the root, where no version is known yet.
 	s.mux.Get("/health", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, api.GetHealth.Path, http.StatusTemporaryRedirect)
@@ -91,13 +91,13 @@ func New(o Options) (*Server, error) {
 	s.mux.Get("/", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, DocsPath, http.StatusTemporaryRedirect)
 	})
-	s.mux.Get("/metrics", s.metricsPage)
-	s.linkPage()
-	s.approvalPage()
-	s.mux.Get(unsubscribePath, s.unsubscribePage)
-	s.mux.Post(unsubscribePath, s.unsubscribe)
-	o.Engine.CountProcess(s.metrics.records)
-	return s, s.complete()
+	s.mux.Get("/metrics", s.serveMetrics)
+	s.mountLinkPage()
+	s.mountApprovalPage()
+	s.mux.Get(unsubscribePath, s.serveUnsubscribePage)
+	s.mux.Post(unsubscribePath, s.handleUnsubscribe)
+	o.Engine.SetProcessMetrics(s.metrics.toAPIMetrics)
+	return s, s.checkAllBound()
 }
 
 // Handler answers requests from the network: each must bring a credential.

@@ -16,7 +16,7 @@ func TestImportedSourceHasItsOwnBound(t *testing.T) {
 	h := newServer(t).LocalHandler()
 	catalog := `{"format": "service-catalog", "format_version": 1, "label": "big", "domains": [{"code": "GOV", "name": "Governance", "intent": "` + strings.Repeat("x", 900_000) + `"},
 		{"code": "IAC", "name": "Access", "intent": "` + strings.Repeat("y", 900_000) + `"}], "frameworks": [], "controls": [{"code": "GOV-01", "title": "Programme"}]}`
-	status, header, body := call(t, h, "POST", api.ImportStructured.Path, `{"source": `+catalog+`}`, nil)
+	status, header, body := operationFunc(t, h, "POST", api.ImportStructured.Path, `{"source": `+catalog+`}`, nil)
 	if status != http.StatusCreated || body["status"] != "succeeded" || header.Get("Location") == "" {
 		t.Fatalf("%d %.300s", status, fmt.Sprint(body))
 	}
@@ -32,7 +32,7 @@ func TestImportedSourceHasItsOwnBound(t *testing.T) {
 		"the place of it":   {`{"source": ` + strings.Replace(catalog, `"GOV-01"`, `"GOV-1"`, 1) + `}`, "controls[0].code"},
 		"OSCAL, no catalog": {`{"source": {"catalog": 7}}`, "oscal-version"},
 	} {
-		status, _, out := call(t, h, "POST", api.ImportStructured.Path, c.body, nil)
+		status, _, out := operationFunc(t, h, "POST", api.ImportStructured.Path, c.body, nil)
 		wantError(t, what, status, out, api.CodeValidation)
 		if b, _ := json.Marshal(out); !strings.Contains(string(b), c.says) || len(b) > 4000 {
 			t.Errorf("%s: %.500s", what, b)

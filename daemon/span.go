@@ -14,55 +14,55 @@ import (
 // may say which trace it belongs to: a stranger could have all of theirs kept, or put them
 // into somebody else's.
 func (s *Server) beginSpan(r *http.Request, op *api.Operation) *http.Request {
-	if s.tracer == nil || !traced(op) {
+	if s.tracer == nil || !isTraced(op) {
 		return r
 	}
-	x := of(r.Context())
-	var parent *tracing.Link
+	x := requestFrom(r.Context())
+	var parent *tracing.SpanRef
 	if op.Access != api.Public {
 		parent = tracing.Extract(r.Header)
 	}
-	ctx, span := s.tracer.Start(r.Context(), op.Method+" "+op.Path, tracing.Begin{Kind: tracing.Server, At: x.began, Parent: parent, Attrs: about(x)})
+	ctx, span := s.tracer.Start(r.Context(), op.Method+" "+op.Path, tracing.StartOptions{Kind: tracing.Server, StartedAt: x.startedAt, Parent: parent, Attrs: spanAttributes(x)})
 	x.span = span
 	return r.WithContext(ctx)
 }
 
 // endSpan ends it; one that was not admitted is told of all the same.
-func (s *Server) endSpan(x *exchange, status int) {
-	if s.tracer == nil || x.op != nil && !traced(x.op) {
+func (s *Server) endSpan(x *requestContext, status int) {
+	if s.tracer == nil || x.op != nil && !isTraced(x.op) {
 		return
 	}
 	if x.span == nil {
-		name := methodOf(x.r)
+		name := spanMethod(x.r)
 		if x.op != nil {
 			name += " " + x.op.Path
 		}
-		_, x.span = s.tracer.Start(context.Background(), name, tracing.Begin{Kind: tracing.Server, At: x.began, Attrs: about(x)})
+		_, x.span = s.tracer.Start(context.Background(), name, tracing.StartOptions{Kind: tracing.Server, StartedAt: x.startedAt, Attrs: spanAttributes(x)})
 	}
-	x.span.Set(tracing.Attr{Key: "http.response.status_code", Value: max(status, http.StatusOK)})
+	x.span.SetAttributes(tracing.Attr{Key: "http.response.status_code", Value: max(status, http.StatusOK)})
 	if status >= http.StatusInternalServerError {
 		x.span.Fail(strconv.Itoa(status))
 	}
 	x.span.End(nil)
 }
 
-// about is what is told of a request: nothing that its caller wrote.
-func about(x *exchange) []tracing.Attr {
-	out := []tracing.Attr{{Key: "http.request.method", Value: methodOf(x.r)}}
+// spanAttributes is what is told of a request: nothing that its caller wrote.
+func spanAttributes(x *requestContext) []tracing.Attr {
+	out := []tracing.Attr{{Key: "http.request.method", Value: spanMethod(x.r)}}
 	if x.op != nil {
 		out = append(out, tracing.Attr{Key: "http.route", Value: x.op.Path}, tracing.Attr{Key: "service.operation", Value: x.op.ID})
 	}
 	return out
 }
 
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+var knownMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
-func methodOf(r *http.Request) string {
-	if slices.Contains(methods, r.Method) {
+func spanMethod(r *http.Request) string {
+	if slices.Contains(knownMethods, r.Method) {
 		return r.Method
 	}
 	return "_OTHER"
 }
 
-// traced leaves out where machines ask again and again whether all is well.
-func traced(op *api.Operation) bool { return op != scrape && op.Tag != api.GetHealth.Tag }
+// isTraced leaves out where machines ask again and again whether all is well.
+func isTraced(op *api.Operation) bool { return op != metricsOperation && op.Tag != api.GetHealth.Tag }

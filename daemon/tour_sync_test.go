@@ -20,7 +20,7 @@ func (r *tour) clones() {
 	joined := r.ask(api.JoinSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q, "name": "laptop"}`, id))
 	catalog := r.send(api.GetSyncCatalog.Operation, "", "", http.NoBody)
 	r.took(api.GetSyncCatalog.Operation, catalog)
-	away.upload(api.BringSyncCatalog.Operation, "catalog", catalog.Body.Bytes())
+	away.upload(api.UploadSyncCatalog.Operation, "catalog", catalog.Body.Bytes())
 	away.ownBrought(r)
 	away.ask(api.AttachSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q, "server": "https://home.example", "replica_id": %q, "catalog_sha256": %q}`,
 		id, joined["replica_id"], joined["catalog_sha256"]))
@@ -28,9 +28,9 @@ func (r *tour) clones() {
 	came := r.ask(api.GetSyncChanges.Operation, fmt.Sprintf("?replica_id=%s&since=0", joined["replica_id"]), "")
 	files, _ := json.Marshal(map[string]any{"sha256": came["files"]})
 	away.ask(api.MissingSyncFiles.Operation, "", string(files))
-	tar := r.send(api.FetchSyncFiles.Operation, "", "application/json", strings.NewReader(string(files)))
-	r.took(api.FetchSyncFiles.Operation, tar)
-	away.upload(api.BringSyncFiles.Operation, "files.tar", tar.Body.Bytes())
+	tar := r.send(api.DownloadSyncFiles.Operation, "", "application/json", strings.NewReader(string(files)))
+	r.took(api.DownloadSyncFiles.Operation, tar)
+	away.upload(api.UploadSyncFiles.Operation, "files.tar", tar.Body.Bytes())
 	data := func(parcel node) []byte {
 		b, err := base64.StdEncoding.DecodeString(parcel["data"].(string))
 		if err != nil {
@@ -38,7 +38,7 @@ func (r *tour) clones() {
 		}
 		return b
 	}
-	away.upload(api.TakeSync.Operation, "changes", data(came))
+	away.upload(api.ApplySync.Operation, "changes", data(came))
 
 	away.ask(api.UpdateAssessment.Operation, "", `{"description": "from the plane"}`)
 	r.ask(api.UpdateAssessment.Operation, "", `{"description": "from the office"}`)
@@ -64,9 +64,9 @@ func (r *tour) clones() {
 // bundles carries the assessment to another organization there, and an answer back.
 func (r *tour) bundles() {
 	r.refused(api.WriteSyncBundle.Operation, "", `{}`, api.CodeInvalidState)
-	here, there := r.ask(api.MakeSyncKey.Operation, "", `{}`), newTour(r.t)
+	here, there := r.ask(api.GetOrCreateSyncKey.Operation, "", `{}`), newTour(r.t)
 	there.done, there.path["assessmentId"] = r.done, r.path["assessmentId"]
-	key := there.ask(api.MakeSyncKey.Operation, "", `{"replace": true}`)
+	key := there.ask(api.GetOrCreateSyncKey.Operation, "", `{"replace": true}`)
 	r.refused(api.TrustSyncPeer.Operation, "", `{"key": "service-key-1.none"}`, api.CodeValidation)
 	r.note("peerId", r.ask(api.TrustSyncPeer.Operation, "", fmt.Sprintf(`{"key": %q, "name": "on site"}`, key["key"])))
 	there.ask(api.TrustSyncPeer.Operation, "", fmt.Sprintf(`{"key": %q, "name": "office"}`, here["key"]))
@@ -75,15 +75,15 @@ func (r *tour) bundles() {
 	}
 	bundle := r.send(api.WriteSyncBundle.Operation, "", "application/json", strings.NewReader(`{"carry_catalog": true}`))
 	r.took(api.WriteSyncBundle.Operation, bundle)
-	if got := there.upload(api.TakeSyncBundle.Operation, "begin.bundle", bundle.Body.Bytes()); got["taken"] == 0.0 || got["role"] != "clone" {
+	if got := there.upload(api.ImportSyncBundle.Operation, "begin.bundle", bundle.Body.Bytes()); got["taken"] == 0.0 || got["role"] != "clone" {
 		r.t.Errorf("a bundle was taken as %v", got)
 	}
 	there.ask(api.UpdateAssessment.Operation, "", `{"name": "named on site"}`)
 	answer := there.send(api.WriteSyncBundle.Operation, "", "application/json", strings.NewReader(`{}`))
-	if got := r.upload(api.TakeSyncBundle.Operation, "answer.bundle", answer.Body.Bytes(), "dry_run", "true"); got["applied"] != 1.0 {
+	if got := r.upload(api.ImportSyncBundle.Operation, "answer.bundle", answer.Body.Bytes(), "dry_run", "true"); got["applied"] != 1.0 {
 		r.t.Errorf("a dry run tells of %v", got)
 	}
-	if got := r.upload(api.TakeSyncBundle.Operation, "answer.bundle", answer.Body.Bytes()); got["applied"] != 1.0 || got["role"] != "home" {
+	if got := r.upload(api.ImportSyncBundle.Operation, "answer.bundle", answer.Body.Bytes()); got["applied"] != 1.0 || got["role"] != "home" {
 		r.t.Errorf("an answer was taken as %v", got)
 	}
 	r.ask(api.DistrustSyncPeer.Operation, "", "")
@@ -98,7 +98,7 @@ func (r *tour) ownBrought(other *tour) {
 	joined := r.ask(api.JoinSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q}`, r.path["assessmentId"]))
 	own := r.send(api.GetSyncFrameworks.Operation, "", "", http.NoBody)
 	r.took(api.GetSyncFrameworks.Operation, own)
-	if got := other.upload(api.BringSyncFrameworks.Operation, "frameworks", own.Body.Bytes()); got["sha256"].([]any)[0] != joined["own_sha256"] {
+	if got := other.upload(api.UploadSyncFrameworks.Operation, "frameworks", own.Body.Bytes()); got["sha256"].([]any)[0] != joined["own_sha256"] {
 		r.t.Errorf("brought %v of %v", got, joined)
 	}
 	r.path["assessmentId"] = before

@@ -59,7 +59,7 @@ func TestTraces(t *testing.T) {
 		}
 	}
 	// What goes on in the background ends in its own time.
-	for ends := time.Now().Add(time.Minute); len(c.Named("deliver to webhook")) == 0 || len(c.Named("read document")) == 0; {
+	for ends := time.Now().Add(time.Minute); len(c.SpansNamed("deliver to webhook")) == 0 || len(c.SpansNamed("read document")) == 0; {
 		if err := tracer.Flush(t.Context()); err != nil || time.Now().After(ends) {
 			t.Fatalf("%v: %+v", err, c.Spans())
 		}
@@ -76,11 +76,11 @@ func TestTraces(t *testing.T) {
 			t.Errorf("a stranger chose the trace: %+v", s)
 		}
 	}
-	if all := c.Named("GET " + api.GetHealth.Path); len(all) != 0 {
+	if all := c.SpansNamed("GET " + api.GetHealth.Path); len(all) != 0 {
 		t.Errorf("%+v", all)
 	}
 	var committed tracetest.Span
-	for _, s := range c.Named("store.update") {
+	for _, s := range c.SpansNamed("store.update") {
 		if s.ParentID == create.ID {
 			committed = s
 		}
@@ -108,7 +108,7 @@ func TestTraces(t *testing.T) {
 
 func one(t *testing.T, c *tracetest.Collector, name string) tracetest.Span {
 	t.Helper()
-	all := c.Named(name)
+	all := c.SpansNamed(name)
 	if len(all) != 1 {
 		t.Fatalf("%d spans are named %s: %+v", len(all), name, c.Spans())
 	}

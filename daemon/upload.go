@@ -25,28 +25,28 @@ const maxFormField = 64 << 10
 
 // bindUpload serves a multipart upload: the file is streamed to the engine and never
 // held. Fields may stand before or after the file.
-func (s *Server) bindUpload(op *api.Operation, do call) {
-	desc := s.describe(op)
-	desc.Parameters = pathParameters(op)
+func (s *Server) bindUpload(op *api.Operation, handle operationFunc) {
+	desc := s.registerDescription(op)
+	desc.Parameters = declarePathParameters(op)
 	desc.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"multipart/form-data": {Schema: uploadSchema(op.In)}}}
-	desc.Responses[itoa(op.Status)] = s.jsonResponse(op)
+	desc.Responses[itoa(op.Status)] = s.newJSONResponse(op)
 	s.mount(op, func(w http.ResponseWriter, r *http.Request) {
-		in, spool, fingerprint, err := receive(w, r, op.In)
+		in, upload, fingerprint, err := readUploadForm(w, r, op.In)
 		if err != nil {
-			s.refuse(w, r, op, err)
+			s.failOperation(w, r, op, err)
 			return
 		}
-		defer spool.discard()
-		if err := s.stillAdmitted(r, op); err != nil {
-			s.refuse(w, r, op, err)
+		defer upload.discard()
+		if err := s.reauthorize(r, op); err != nil {
+			s.failOperation(w, r, op, err)
 			return
 		}
-		s.metrics.uploads.Add(float64(spool.size))
-		s.once(w, r, op, fingerprint, func(w http.ResponseWriter, r *http.Request) {
-			out, err := do(r.Context(), in)
+		s.metrics.uploads.Add(float64(upload.size))
+		s.serveIdempotent(w, r, op, fingerprint, func(w http.ResponseWriter, r *http.Request) {
+			out, err := handle(r.Context(), in)
 			if err != nil {
-				s.refuse(w, r, op, err)
+				s.failOperation(w, r, op, err)
 				return
 			}
 			s.writeJSON(w, op, out)
@@ -57,22 +57,22 @@ func (s *Server) bindUpload(op *api.Operation, do call) {
 func (s *Server) writeJSON(w http.ResponseWriter, op *api.Operation, out any) {
 	api.NeverNull(out)
 	w.Header().Set("Content-Type", "application/json")
-	if l := location(op, out); l != "" {
+	if l := locationHeader(op, out); l != "" {
 		w.Header().Set("Location", l)
 	}
-	w.WriteHeader(statusOf(op, out))
+	w.WriteHeader(responseStatus(op, out))
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false) // it is no HTML, and evidence is easier read as it is
 	_ = e.Encode(out)
 }
 
-// receive reads the form: its fields into the input, its file onto disk. The
+// readUploadForm reads the form: its fields into the input, its file onto disk. The
 // fingerprint stands for both.
-func receive(w http.ResponseWriter, r *http.Request, t reflect.Type) (in any, file *spool, fingerprint string, err error) {
-	arriving := &steadily{noting: noting{ReadCloser: http.MaxBytesReader(w, r.Body, MaxUploadBytes)}, conn: http.NewResponseController(w)}
+func readUploadForm(w http.ResponseWriter, r *http.Request, t reflect.Type) (in any, file *uploadFile, fingerprint string, err error) {
+	arriving := &minRateReader{eofTracker: eofTracker{ReadCloser: http.MaxBytesReader(w, r.Body, MaxUploadBytes)}, conn: http.NewResponseController(w)}
 	defer func() {
 		if err == nil {
-			arriving.end()
+			arriving.drain()
 		}
 	}()
 	r.Body = arriving
@@ -81,7 +81,7 @@ func receive(w http.ResponseWriter, r *http.Request, t reflect.Type) (in any, fi
 		return nil, nil, "", api.Invalid("file", "send the file as multipart/form-data, in a part named \"file\"")
 	}
 	v := reflect.New(t).Elem()
-	setPath(v, r)
+	setPathFields(v, r)
 	defer func() {
 		if err != nil && file != nil {
 			file.discard()
@@ -96,34 +96,34 @@ func receive(w http.ResponseWriter, r *http.Request, t reflect.Type) (in any, fi
 		case errors.Is(err, io.EOF):
 			v.FieldByName("File").Set(reflect.ValueOf(api.UploadFile{Filename: name, Content: file.file}))
 			fields, err := json.Marshal(formFields(v))
-			return v.Addr().Interface(), file, hashOf([]byte(name), []byte(file.sum), fields), err
+			return v.Addr().Interface(), file, hashParts([]byte(name), []byte(file.sha256Hex), fields), err
 		case err != nil:
-			return nil, file, "", formError(err)
+			return nil, file, "", toFormError(err)
 		case part.FormName() == "file" && file != nil:
 			return nil, file, "", api.Invalid("file", "send one file at a time")
 		case part.FormName() == "file" && part.FileName() != "":
 			name = part.FileName()
-			if file, err = spoolFile(part); err != nil {
-				return nil, file, "", uploadError(err)
+			if file, err = saveUploadFile(part); err != nil {
+				return nil, file, "", toUploadError(err)
 			}
 		default:
-			if err := setField(v, part); err != nil {
+			if err := setFormField(v, part); err != nil {
 				return nil, file, "", err
 			}
 		}
 	}
 }
 
-// formError is what is wrong where the next part of a form should begin: the
+// toFormError is what is wrong where the next part of a form should begin: the
 // sender's doing, whatever it is.
-func formError(err error) error {
-	if told := uploadError(err); api.IsCode(told, api.CodeValidation) {
-		return told
+func toFormError(err error) error {
+	if uploadErr := toUploadError(err); api.IsCode(uploadErr, api.CodeValidation) {
+		return uploadErr
 	}
 	return api.Invalid("file", "the form can't be read: %v", err)
 }
 
-func uploadError(err error) error {
+func toUploadError(err error) error {
 	var tooBig *http.MaxBytesError
 	if errors.As(err, &tooBig) {
 		return api.Invalid("file", "the upload is over the limit of %d MiB", MaxUploadBytes>>20)
@@ -132,52 +132,52 @@ func uploadError(err error) error {
 		return err
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return api.Invalid("file", "the upload came to a halt: less than %d KiB came in %d seconds", leastArriving>>10, int(arrivingTime/time.Second))
+		return api.Invalid("file", "the upload came to a halt: less than %d KiB came in %d seconds", minUploadProgress>>10, int(uploadStallTimeout/time.Second))
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return api.Invalid("file", "the upload broke off before its end").Because(err)
+		return api.Invalid("file", "the upload broke off before its end").WithCause(err)
 	}
 	return err
 }
 
-// setPath fills the path parameters of an upload's input.
-func setPath(v reflect.Value, r *http.Request) {
+// setPathFields fills the path parameters of an upload's input.
+func setPathFields(v reflect.Value, r *http.Request) {
 	t := v.Type()
 	for i := range t.NumField() {
 		if t.Field(i).Anonymous {
-			setPath(v.Field(i), r)
+			setPathFields(v.Field(i), r)
 		} else if name := t.Field(i).Tag.Get("path"); name != "" {
 			v.Field(i).SetString(chi.URLParam(r, name))
 		}
 	}
 }
 
-// setField fills one form field; unknown ones are refused by name.
-func setField(v reflect.Value, part *multipart.Part) error {
+// setFormField fills one form field; unknown ones are refused by name.
+func setFormField(v reflect.Value, part *multipart.Part) error {
 	b, err := io.ReadAll(io.LimitReader(part, maxFormField+1))
 	switch {
 	case err != nil:
-		return uploadError(err)
+		return toUploadError(err)
 	case len(b) > maxFormField:
-		return api.Invalid(nameOf(part), "the field is over the limit of %d KiB", maxFormField>>10)
-	case !plainText(string(b)):
-		return api.Invalid(nameOf(part), "the field holds bytes that are no text")
+		return api.Invalid(formFieldName(part), "the field is over the limit of %d KiB", maxFormField>>10)
+	case !isValidText(string(b)):
+		return api.Invalid(formFieldName(part), "the field holds bytes that are no text")
 	}
 	t := v.Type()
 	for i := range t.NumField() {
 		if f := t.Field(i); f.Tag.Get("form") == part.FormName() && f.Type.Kind() == reflect.String {
 			if v.Field(i).Len() > 0 {
-				return api.Invalid(nameOf(part), "send the field once")
+				return api.Invalid(formFieldName(part), "send the field once")
 			}
 			v.Field(i).SetString(string(b))
 			return nil
 		}
 	}
-	return api.Invalid(nameOf(part), "there is no such field")
+	return api.Invalid(formFieldName(part), "there is no such field")
 }
 
-// nameOf is a form field's name, short enough to be told.
-func nameOf(part *multipart.Part) string {
+// formFieldName is a form field's name, short enough to be told.
+func formFieldName(part *multipart.Part) string {
 	name := part.FormName()
 	return strings.ToValidUTF8(name[:min(len(name), 100)], "?")
 }

@@ -72,15 +72,15 @@ type Options struct {
 	PublicURL string
 	// Tracer tells where work takes its time; nil: nothing is traced.
 	Tracer *tracing.Tracer
-	// Every gives a tick in each such time until stop is called; a time.Ticker where nil.
-	Every func(time.Duration) (ticks <-chan time.Time, stop func())
+	// NewTicker gives a tick in each such time until stop is called; a time.Ticker where nil.
+	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 }
 
 // Engine holds the areas. Each answers the operations of its part of the contract.
 type Engine struct {
 	Audit       *audit.Service
 	Identity    *identity.Service
-	Replays     *idempotency.Service
+	Idempotency *idempotency.Service
 	Catalog     *catalog.Service
 	Evidence    *evidence.Service
 	Assessments *assessment.Service
@@ -95,20 +95,20 @@ type Engine struct {
 	Mail         *mail.Service
 	Alerts       *alert.Service
 
-	// process gives the figures of the process, which a front end counts.
-	process atomic.Pointer[func() ([]api.Metric, error)]
+	// processMetrics gives the figures of the process, which a front end counts.
+	processMetrics atomic.Pointer[func() ([]api.Metric, error)]
 
 	// model counts the calls of the model in use; nil: the rules answer.
-	model *metered
+	model *meteredModel
 
 	db      *store.DB
 	clock   func() time.Time
 	version string
 	started time.Time
 	log     *slog.Logger
-	// ahead: embedders are trained before they are needed.
-	ahead atomic.Bool
-	every func(time.Duration) (<-chan time.Time, func())
+	// trainAhead: embedders are trained before they are needed.
+	trainAhead atomic.Bool
+	newTicker  func(time.Duration) (<-chan time.Time, func())
 	// stop ends the work in the background; background waits for its end.
 	stop       context.CancelFunc
 	background sync.WaitGroup
@@ -116,9 +116,9 @@ type Engine struct {
 
 // New builds an engine over an open store; Close ends its work, not the store.
 func New(ctx context.Context, o Options) (*Engine, error) {
-	e := &Engine{db: o.DB, clock: o.Clock, version: o.Version, started: o.Clock(), log: o.Logger, every: o.Every}
-	if e.every == nil {
-		e.every = func(d time.Duration) (<-chan time.Time, func()) {
+	e := &Engine{db: o.DB, clock: o.Clock, version: o.Version, started: o.Clock(), log: o.Logger, newTicker: o.NewTicker}
+	if e.newTicker == nil {
+		e.newTicker = func(d time.Duration) (<-chan time.Time, func()) {
 			t := time.NewTicker(d)
 			return t.C, t.Stop
 		}
@@ -126,43 +126,43 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.Audit = audit.New(o.DB)
 	e.Identity = identity.New(identity.Options{DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail,
 		// Mail stands beside identity: invitations reach it from here.
-		Invited: func(tx *store.Tx, by caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
-			return e.Mail.Invite(tx, by, email, role, path, expires)
+		SendInvitation: func(tx *store.Tx, by caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
+			return e.Mail.QueueInvitation(tx, by, email, role, path, expires)
 		}})
-	e.Replays = idempotency.New(o.DB)
-	e.Catalog = catalog.New(o.DB, o.Clock, catalog.WithPDF(e.tablesOf), catalog.WithImported(func(version string) {
-		if e.ahead.Load() {
-			e.Evidence.Prepare(version)
+	e.Idempotency = idempotency.New(o.DB)
+	e.Catalog = catalog.New(o.DB, o.Clock, catalog.WithPDF(e.pdfLines), catalog.WithImportHook(func(version string) {
+		if e.trainAhead.Load() {
+			e.Evidence.TrainAhead(version)
 		}
 	}))
 	if err := e.Catalog.EnsureStarter(ctx); err != nil {
 		return nil, err
 	}
 	var err error
-	e.Evidence, err = evidence.New(evidence.Options{DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, Build: o.Build, OCR: o.OCR, Tracer: o.Tracer, Outside: o.Embedder, Categorize: judge.Category,
+	e.Evidence, err = evidence.New(evidence.Options{DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, Build: o.Build, OCR: o.OCR, Tracer: o.Tracer, RemoteEmbedder: o.Embedder, Categorize: judge.GuessCategory,
 		// Deliverables are above evidence: what becomes of their lines comes in from here.
-		Changed: func(tx *store.Tx, by caller, assessment, filename string, passages map[string]bool) error {
-			return e.Assessments.EvidenceChanged(tx, by, assessment, filename, passages)
+		OnPassagesChanged: func(tx *store.Tx, by caller, assessment, filename string, passages map[string]bool) error {
+			return e.Assessments.MarkEvidenceChanged(tx, by, assessment, filename, passages)
 		}})
 	if err != nil {
 		return nil, err
 	}
 	e.Assessments = assessment.New(assessment.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
 		// Reports are above assessments: the step that writes them comes in from here.
-		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteAll(ctx, by, id) }})
+		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteFinalReports(ctx, by, id) }})
 	e.Archives = archive.New(archive.Options{DB: o.DB, Assessments: e.Assessments, Tool: "service " + o.Version})
-	e.Reports = report.New(report.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, Tool: "service " + o.Version, Font: o.ReportFont})
-	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Tracer: o.Tracer, Every: e.every})
+	e.Reports = report.New(report.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, ProgramVersion: "service " + o.Version, Font: o.ReportFont})
+	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Tracer: o.Tracer, NewTicker: e.newTicker})
 	reach := netguard.Guard{Allowed: o.Networks}
-	e.Integrations = integration.New(integration.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Plans: e.Assessments, Archives: e.Archives, Roots: o.MailRoots, Tracer: o.Tracer, Every: e.every, Agent: "service/" + o.Version})
-	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Tracer: o.Tracer, Every: e.every, Agent: "service/" + o.Version, Others: []delivery.Kind{e.Integrations}})
+	e.Integrations = integration.New(integration.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Plans: e.Assessments, Archives: e.Archives, Roots: o.MailRoots, Tracer: o.Tracer, NewTicker: e.newTicker, Agent: "service/" + o.Version})
+	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Tracer: o.Tracer, NewTicker: e.newTicker, Agent: "service/" + o.Version, ExtraKinds: []delivery.ReceiverKind{e.Integrations}})
 	e.Sync = syncing.New(syncing.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open})
-	e.Mail = mail.New(mail.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Server: o.MailServer, Own: ownMail{e.Integrations, reach}, Roots: o.MailRoots, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open,
-		PublicURL: o.PublicURL, Delegates: assessment.Delegates, Overdue: overdueLines, Tracer: o.Tracer, Every: e.every})
-	e.Alerts = alert.New(alert.Options{DB: o.DB, Logger: o.Logger, Mail: e.Mail, Metrics: e.watched, Counted: counted, News: []string{newFindingsMetric}, Named: named, Every: e.every})
+	e.Mail = mail.New(mail.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Server: o.MailServer, OrgServers: orgMailServers{e.Integrations, reach}, Roots: o.MailRoots, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open,
+		PublicURL: o.PublicURL, Delegates: assessment.DelegatesFor, OverdueLines: overdueLines, Tracer: o.Tracer, NewTicker: e.newTicker})
+	e.Alerts = alert.New(alert.Options{DB: o.DB, Logger: o.Logger, Mail: e.Mail, Metrics: e.alertMetrics, ZeroWhenAbsent: zeroWhenAbsent, AlertOnIncrease: []string{newFindingsMetric}, Details: newFindingLines, NewTicker: e.newTicker})
 	var mind agent.Model
 	if o.Model != nil {
-		e.model = &metered{Model: o.Model, clock: o.Clock}
+		e.model = &meteredModel{Model: o.Model, clock: o.Clock}
 		mind = e.model
 	}
 	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: mind, Tracer: o.Tracer})
@@ -176,7 +176,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	}
 	e.Mail.Start(ctx) // it ends by Close alone, which lets it finish
 	ctx, e.stop = context.WithCancel(ctx)
-	e.background.Go(func() { e.sweeping(ctx) })
+	e.background.Go(func() { e.runSweeps(ctx) })
 	if err := e.Evidence.Start(ctx); err != nil {
 		return err
 	}
@@ -188,26 +188,26 @@ func (e *Engine) Start(ctx context.Context) error {
 
 // StopStreams ends the answers that go on until something happens, so that who stops
 // serving does not wait for them.
-func (e *Engine) StopStreams() { e.Workflows.StopWatching() }
+func (e *Engine) StopStreams() { e.Workflows.CloseStreams() }
 
-// TrainAhead has the embedder of the active catalog version trained now, and those of
+// PretrainEmbedders has the embedder of the active catalog version trained now, and those of
 // versions imported from here on, all in the background: for a process that stays. Others
 // train when the first document is read.
-func (e *Engine) TrainAhead(ctx context.Context) error {
-	e.ahead.Store(true)
+func (e *Engine) PretrainEmbedders(ctx context.Context) error {
+	e.trainAhead.Store(true)
 	active, err := e.Catalog.Snapshot(ctx, "")
 	if err != nil {
 		return err
 	}
-	e.Evidence.Prepare(active.Version().ID)
+	e.Evidence.TrainAhead(active.Version().ID)
 	return nil
 }
 
-// Rest lets go of what is in memory to be quick and was not asked for in a long time; it is
+// TrimCaches lets go of what is in memory to be quick and was not asked for in a long time; it is
 // told again and again, at the same distance of time. All of it can be made again. It tells
 // whether that gave memory back.
-func (e *Engine) Rest() bool {
-	passages, drafts := e.Evidence.Rest(), e.Assessments.Rest()
+func (e *Engine) TrimCaches() bool {
+	passages, drafts := e.Evidence.TrimCaches(), e.Assessments.TrimCaches()
 	return passages > 0 || drafts
 }
 

@@ -32,10 +32,10 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 		}
 		out.Checks = append(out.Checks, c)
 	}
-	figures := e.Figures()
+	figures := e.Stats()
 	check("store", func() (string, error) {
 		err := e.db.View(ctx, func(tx *store.Tx) error { _, err := store.Organizations.Count(tx); return err })
-		return fmt.Sprintf("answers; %s", megabytes(uint64(figures.StoreBytes))), err
+		return fmt.Sprintf("answers; %s", formatSize(uint64(figures.StoreBytes))), err
 	})
 	check("index", func() (string, error) {
 		if figures.Stuck > 0 {
@@ -53,18 +53,18 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 	check("model", func() (string, error) { return e.checkModel() })
 	check("mail", func() (string, error) { return e.checkMail(ctx) })
 	check("webhooks", func() (string, error) {
-		w, err := e.waiting(ctx)
+		w, err := e.countPending(ctx)
 		return fmt.Sprintf("%d deliveries wait; %d webhooks did not take what was sent last, %d are off", w.deliveries, w.failing, w.paused), err
 	})
 	check("disk", func() (string, error) { return e.checkDisk(figures) })
 	return out, nil
 }
 
-// LeastDisk is the room below which the next upload or import may fail.
-const LeastDisk = 256 << 20
+// MinFreeDisk is the room below which the next upload or import may fail.
+const MinFreeDisk = 256 << 20
 
 // checkDisk sees that there is room, and that the data folder can be written.
-func (e *Engine) checkDisk(f Figures) (string, error) {
+func (e *Engine) checkDisk(f Stats) (string, error) {
 	probe, err := os.CreateTemp(e.db.Dir(), ".writable-*")
 	if err != nil {
 		return "", errors.New("the data folder can't be written")
@@ -75,14 +75,14 @@ func (e *Engine) checkDisk(f Figures) (string, error) {
 	switch {
 	case !f.DiskKnown:
 		return "can be written", nil
-	case f.DiskFree < LeastDisk:
-		return "", fmt.Errorf("only %s are left; free some space", megabytes(f.DiskFree))
+	case f.DiskFree < MinFreeDisk:
+		return "", fmt.Errorf("only %s are left; free some space", formatSize(f.DiskFree))
 	}
-	return fmt.Sprintf("%s are left", megabytes(f.DiskFree)), nil
+	return fmt.Sprintf("%s are left", formatSize(f.DiskFree)), nil
 }
 
-// megabytes is a size in MB, and in GB where it is that large.
-func megabytes(n uint64) string {
+// formatSize is a size in MB, and in GB where it is that large.
+func formatSize(n uint64) string {
 	if n >= 1e9 {
 		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 	}
@@ -94,12 +94,12 @@ func (e *Engine) checkMail(ctx context.Context) (string, error) {
 	if e.Mail.Server == nil {
 		return "not configured", nil
 	}
-	l, err := e.Mail.Load(ctx)
+	l, err := e.Mail.Stats(ctx)
 	if err != nil {
 		return "", err
 	}
-	if l.Trouble != "" {
-		return "", fmt.Errorf("%s can't be used: %s; %d mails wait", e.Mail.Server, l.Trouble, l.Queued)
+	if l.LastServerError != "" {
+		return "", fmt.Errorf("%s can't be used: %s; %d mails wait", e.Mail.Server, l.LastServerError, l.Queued)
 	}
 	return fmt.Sprintf("%s; %d mails wait", e.Mail.Server, l.Queued), nil
 }
@@ -109,7 +109,7 @@ func (e *Engine) checkModel() (string, error) {
 	if e.model == nil {
 		return "builtin", nil
 	}
-	calls := e.model.figures()
+	calls := e.model.snapshot()
 	if calls.lastError != "" {
 		return "", fmt.Errorf("%s did not answer when it was asked last, the rules did: %s", e.model.Name(), calls.lastError)
 	}

@@ -13,19 +13,21 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ownMail are the mail servers that organizations have as integrations. Mail and integrations
+// orgMailServers are the mail servers that organizations have as integrations. Mail and integrations
 // stand beside each other: they meet here.
-type ownMail struct {
+type orgMailServers struct {
 	integrations *integration.Service
 	guard        netguard.Guard
 }
 
-func (ownMail) Has(tx *store.Tx, org string) (bool, error) { return integration.HasMailServer(tx, org) }
+func (orgMailServers) HasServer(tx *store.Tx, org string) (bool, error) {
+	return integration.HasMailServer(tx, org)
+}
 
-func (ownMail) Any(tx *store.Tx) (bool, error) { return integration.AnyMailServer(tx) }
+func (orgMailServers) AnyServer(tx *store.Tx) (bool, error) { return integration.AnyMailServer(tx) }
 
 // Route reaches a server as far as the guard allows: an organization names it.
-func (o ownMail) Route(ctx context.Context, org string) (*mail.Route, error) {
+func (o orgMailServers) Route(ctx context.Context, org string) (*mail.Route, error) {
 	m, err := o.integrations.MailServer(ctx, org)
 	if errors.Is(err, integration.ErrNoMailServer) {
 		return nil, nil
@@ -41,8 +43,8 @@ func (o ownMail) Route(ctx context.Context, org string) (*mail.Route, error) {
 		Server: &mail.Server{Host: m.Host, Port: m.Port, Security: mail.Security(m.TLS), User: m.Username, Password: m.Password, From: *from}}, nil
 }
 
-func (o ownMail) Noted(ctx context.Context, r *mail.Route, org string, why error) error {
-	err := o.integrations.NoteMail(ctx, org, r.ID, why)
+func (o orgMailServers) RecordResult(ctx context.Context, r *mail.Route, org string, sendErr error) error {
+	err := o.integrations.RecordMailResult(ctx, org, r.ID, sendErr)
 	if api.IsCode(err, api.CodeNotFound) {
 		return nil // deleted meanwhile
 	}

@@ -22,7 +22,7 @@ func (e *Engine) ListMetrics(ctx context.Context, by caller, in *api.Paging, pro
 	}
 	all := append(own, process...)
 	slices.SortFunc(all, func(a, b api.Metric) int { return strings.Compare(metricKey(&a), metricKey(&b)) })
-	return store.PageOf(all, *in, metricKey)
+	return store.PageSlice(all, *in, metricKey)
 }
 
 // metricKey is a metric's name with its labels, in their order.
@@ -47,7 +47,7 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 	today := api.DateOf(e.clock())
 	err = e.db.View(ctx, func(tx *store.Tx) error {
 		closed := map[string]bool{}
-		late, err := assessment.Overdue(tx, by.OrganizationID, today)
+		late, err := assessment.ListOverdue(tx, by.OrganizationID, today)
 		if err != nil {
 			return err
 		}
@@ -55,10 +55,10 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 		for a, err := range store.Assessments.Scan(tx, by.OrganizationID) {
 			closed[a.ID] = a.State == api.StateClosed
 			if err == nil {
-				err = openFindings(tx, &a, findings)
+				err = countOpenFindings(tx, &a, findings)
 			}
 			if err == nil {
-				err = newFindings(tx, &a, func(f *api.Finding) { fresh[f.Severity]++ })
+				err = forEachNewFinding(tx, &a, func(f *api.Finding) { fresh[f.Severity]++ })
 			}
 			if err != nil {
 				return err
@@ -69,7 +69,7 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 				return err
 			}
 			documents[d.Status]++
-			if d.EffectiveDate != nil && !closed[d.AssessmentID] && *d.EffectiveDate < staleFrom(today) {
+			if d.EffectiveDate != nil && !closed[d.AssessmentID] && *d.EffectiveDate < staleBefore(today) {
 				stale++
 			}
 		}
@@ -86,18 +86,18 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 	if err != nil {
 		return nil, err
 	}
-	out := countedBy("organization_assessments", "state", board.AssessmentsByState)
-	out = append(out, countedBy("organization_documents", "status", documents)...)
-	out = append(out, countedBy("organization_open_findings", "severity", findings)...)
-	out = append(out, countedBy(newFindingsMetric, "severity", fresh)...)
-	out = append(out, gauge("organization_open_poam_items", float64(board.OpenPOAMItems), nil),
-		gauge("organization_pending_approvals", float64(len(board.Waiting)), nil), gauge("organization_overdue_poam_items", float64(overdue), nil),
-		gauge("organization_stale_documents", float64(stale), nil), gauge("organization_failed_workflows", float64(failed), nil))
+	out := gaugesBy("organization_assessments", "state", board.AssessmentsByState)
+	out = append(out, gaugesBy("organization_documents", "status", documents)...)
+	out = append(out, gaugesBy("organization_open_findings", "severity", findings)...)
+	out = append(out, gaugesBy(newFindingsMetric, "severity", fresh)...)
+	out = append(out, newGauge("organization_open_poam_items", float64(board.OpenPOAMItems), nil),
+		newGauge("organization_pending_approvals", float64(len(board.Waiting)), nil), newGauge("organization_overdue_poam_items", float64(overdue), nil),
+		newGauge("organization_stale_documents", float64(stale), nil), newGauge("organization_failed_workflows", float64(failed), nil))
 	return append(out, api.Metric{Name: "organization_compliance", Type: "gauge", Unit: "percent", Value: board.CompliancePct, Labels: map[string]string{}}), nil
 }
 
-// openFindings counts what an assessment's newest gap analysis found, but for what is met by now.
-func openFindings(tx *store.Tx, a *api.Assessment, counts map[api.Severity]int) error {
+// countOpenFindings counts what an assessment's newest gap analysis found, but for what is met by now.
+func countOpenFindings(tx *store.Tx, a *api.Assessment, counts map[api.Severity]int) error {
 	for v, err := range store.GapVersions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func openFindings(tx *store.Tx, a *api.Assessment, counts map[api.Severity]int) 
 			if err != nil {
 				return err
 			}
-			if open(&f) {
+			if isOpenFinding(&f) {
 				counts[f.Severity]++
 			}
 		}
@@ -115,25 +115,25 @@ func openFindings(tx *store.Tx, a *api.Assessment, counts map[api.Severity]int) 
 	return nil
 }
 
-func countedBy[K ~string](name, label string, counts map[K]int) (out []api.Metric) {
+func gaugesBy[K ~string](name, label string, counts map[K]int) (out []api.Metric) {
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
-		out = append(out, gauge(name, float64(counts[k]), map[string]string{label: string(k)}))
+		out = append(out, newGauge(name, float64(counts[k]), map[string]string{label: string(k)}))
 	}
 	return out
 }
 
-func gauge(name string, value float64, labels map[string]string) api.Metric {
+func newGauge(name string, value float64, labels map[string]string) api.Metric {
 	if labels == nil {
 		labels = map[string]string{}
 	}
 	return api.Metric{Name: name, Type: "gauge", Unit: "count", Value: value, Labels: labels}
 }
 
-// counted are the organization's metrics that are left out while nothing is counted.
-var counted = []string{"organization_assessments", "organization_documents", "organization_open_findings", newFindingsMetric}
+// zeroWhenAbsent are the organization's metrics that are left out while nothing is counted.
+var zeroWhenAbsent = []string{"organization_assessments", "organization_documents", "organization_open_findings", newFindingsMetric}
 
-// staleFrom is the day before which evidence is too old to rely on.
-func staleFrom(today api.Date) api.Date {
+// staleBefore is the day before which evidence is too old to rely on.
+func staleBefore(today api.Date) api.Date {
 	t, err := today.Time()
 	if err != nil {
 		return "" // it comes from a clock
@@ -141,13 +141,15 @@ func staleFrom(today api.Date) api.Date {
 	return api.DateOf(t.AddDate(0, 0, -judge.StaleDays))
 }
 
-// CountProcess gives alert rules the figures that a front end counts.
-func (e *Engine) CountProcess(figures func() ([]api.Metric, error)) { e.process.Store(&figures) }
+// SetProcessMetrics gives alert rules the figures that a front end counts.
+func (e *Engine) SetProcessMetrics(figures func() ([]api.Metric, error)) {
+	e.processMetrics.Store(&figures)
+}
 
-// watched are the figures that an organization's alert rules may watch.
-func (e *Engine) watched(ctx context.Context, org string) ([]api.Metric, error) {
+// alertMetrics are the figures that an organization's alert rules may watch.
+func (e *Engine) alertMetrics(ctx context.Context, org string) ([]api.Metric, error) {
 	all, err := e.organizationMetrics(ctx, caller{OrganizationID: org})
-	if figures := e.process.Load(); figures != nil && err == nil {
+	if figures := e.processMetrics.Load(); figures != nil && err == nil {
 		var process []api.Metric
 		process, err = (*figures)()
 		all = append(all, process...)
@@ -157,7 +159,7 @@ func (e *Engine) watched(ctx context.Context, org string) ([]api.Metric, error) 
 
 // overdueLines are the lines of the daily mail about what is overdue.
 func overdueLines(tx *store.Tx, org string, today api.Date) ([]string, error) {
-	late, err := assessment.Overdue(tx, org, today)
+	late, err := assessment.ListOverdue(tx, org, today)
 	if err != nil {
 		return nil, err
 	}

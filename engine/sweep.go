@@ -7,13 +7,13 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// sweepEvery is the time between two sweeps. What has ended is refused at once,
+// sweepInterval is the time between two sweeps. What has ended is refused at once,
 // swept or not: sweeping only gives the room back.
-const sweepEvery = time.Hour
+const sweepInterval = time.Hour
 
-// sweeping deletes what has ended, again and again, until ctx ends.
-func (e *Engine) sweeping(ctx context.Context) {
-	ticks, stop := e.every(sweepEvery)
+// runSweeps deletes what has ended, again and again, until ctx ends.
+func (e *Engine) runSweeps(ctx context.Context) {
+	ticks, stop := e.newTicker(sweepInterval)
 	defer stop()
 	for {
 		select {
@@ -25,24 +25,24 @@ func (e *Engine) sweeping(ctx context.Context) {
 	}
 }
 
-// blobRest is how long a blob that no record names is left alone: longer than anything
+// blobGracePeriod is how long a blob that no record names is left alone: longer than anything
 // that keeps a blob takes to name it, and long enough to undo a mistake by a backup.
-const blobRest = 24 * time.Hour
+const blobGracePeriod = 24 * time.Hour
 
 // sweepBlobs deletes the files of deleted documents and reports. What is being uploaded at
 // this moment is spared by its age, also where its content was there before.
 func (e *Engine) sweepBlobs(ctx context.Context) error {
-	var named map[string]bool
+	var referenced map[string]bool
 	err := e.db.View(ctx, func(tx *store.Tx) (err error) {
-		named, err = store.NamedBlobs(tx)
+		referenced, err = store.ReferencedBlobs(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	gone, err := e.db.Blobs().Sweep(ctx, func(sha string) bool { return named[sha] }, blobRest)
-	if len(gone) > 0 {
-		e.log.Info("files that nothing names were deleted", "count", len(gone))
+	deleted, err := e.db.Blobs().Sweep(ctx, func(sha string) bool { return referenced[sha] }, blobGracePeriod)
+	if len(deleted) > 0 {
+		e.log.Info("files that nothing names were deleted", "count", len(deleted))
 	}
 	return err
 }
@@ -52,7 +52,7 @@ func (e *Engine) sweepBlobs(ctx context.Context) error {
 func (e *Engine) sweep(ctx context.Context) {
 	for what, do := range map[string]func(context.Context) error{
 		"sessions and links": e.Identity.Sweep,
-		"kept answers":       e.Replays.Sweep,
+		"kept answers":       e.Idempotency.Sweep,
 		"files":              e.sweepBlobs,
 	} {
 		if err := do(ctx); err != nil && ctx.Err() == nil {

@@ -22,52 +22,52 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// maxAnswer bounds what one call answers, in bytes: whoever reads it has to keep it in mind.
-const maxAnswer = 128 << 10
+// maxResultBytes bounds what one call answers, in bytes: whoever reads it has to keep it in mind.
+const maxResultBytes = 128 << 10
 
 const (
-	// maxAtWork is how many calls go to the engine at the same time, maxWaiting how many
+	// maxConcurrentCalls is how many calls go to the engine at the same time, maxQueuedCalls how many
 	// more may wait.
-	maxAtWork  = 4
-	maxWaiting = 64
+	maxConcurrentCalls = 4
+	maxQueuedCalls     = 64
 )
 
-// calls has tools called, a few at a time.
-type calls struct {
-	client       *client.Client
-	waiting, now chan struct{}
+// toolCaller has tools called, a few at a time.
+type toolCaller struct {
+	client            *client.Client
+	admitted, running chan struct{}
 }
 
-func newCalls(c *client.Client) *calls {
-	return &calls{c, make(chan struct{}, maxAtWork+maxWaiting), make(chan struct{}, maxAtWork)}
+func newToolCaller(c *client.Client) *toolCaller {
+	return &toolCaller{c, make(chan struct{}, maxConcurrentCalls+maxQueuedCalls), make(chan struct{}, maxConcurrentCalls)}
 }
 
 // handler calls the operation of a tool. What goes wrong there is an answer for the
 // caller, with the engine's code, and no error of the protocol.
-func (c *calls) handler(t *tool) sdk.ToolHandler {
+func (c *toolCaller) handler(t *tool) sdk.ToolHandler {
 	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		select {
-		case c.waiting <- struct{}{}:
-			defer func() { <-c.waiting }()
+		case c.admitted <- struct{}{}:
+			defer func() { <-c.admitted }()
 		default:
-			return failed(&api.Error{Code: api.CodeRateLimit, Message: "too many calls wait for an answer; wait for some of them"}), nil
+			return errorResult(&api.Error{Code: api.CodeRateLimit, Message: "too many calls wait for an answer; wait for some of them"}), nil
 		}
 		select {
-		case c.now <- struct{}{}:
-			defer func() { <-c.now }()
+		case c.running <- struct{}{}:
+			defer func() { <-c.running }()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 		text, err := c.call(ctx, t, r.Params.Arguments)
 		if err != nil {
-			return failed(err), nil
+			return errorResult(err), nil
 		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 	}
 }
 
-// failed is an error as a tool answers it: the envelope that HTTP answers with.
-func failed(err error) *sdk.CallToolResult {
+// errorResult is an error as a tool answers it: the envelope that HTTP answers with.
+func errorResult(err error) *sdk.CallToolResult {
 	var e *api.Error
 	if !errors.As(err, &e) {
 		e = &api.Error{Code: api.CodeInternal, Message: err.Error()}
@@ -83,8 +83,8 @@ func failed(err error) *sdk.CallToolResult {
 }
 
 // call has the engine do it, and bounds its answer.
-func (c *calls) call(ctx context.Context, t *tool, arguments json.RawMessage) (string, error) {
-	path, body, header, err := t.request(arguments)
+func (c *toolCaller) call(ctx context.Context, t *tool, arguments json.RawMessage) (string, error) {
+	path, body, header, err := t.buildRequest(arguments)
 	if err != nil {
 		return "", err
 	}
@@ -93,7 +93,7 @@ func (c *calls) call(ctx context.Context, t *tool, arguments json.RawMessage) (s
 		return "", err
 	}
 	defer resp.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxResultBytes+1))
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("the answer broke off: %w", err)
@@ -103,19 +103,19 @@ func (c *calls) call(ctx context.Context, t *tool, arguments json.RawMessage) (s
 			return "", fmt.Errorf("the server answered %s", resp.Status)
 		}
 		return "", env.Error
-	case len(b) > maxAnswer && t.pages:
-		return "", api.Invalid("limit", "the answer is larger than %d KiB; ask for fewer records with limit, and for more with cursor", maxAnswer>>10)
-	case len(b) > maxAnswer:
-		return "", api.Invalid("arguments", "the answer is larger than %d KiB; ask for a part of it, or have a person save it with `service api %s`", maxAnswer>>10, t.op.ID)
+	case len(b) > maxResultBytes && t.isPaged:
+		return "", api.Invalid("limit", "the answer is larger than %d KiB; ask for fewer records with limit, and for more with cursor", maxResultBytes>>10)
+	case len(b) > maxResultBytes:
+		return "", api.Invalid("arguments", "the answer is larger than %d KiB; ask for a part of it, or have a person save it with `service api %s`", maxResultBytes>>10, t.op.ID)
 	case resp.StatusCode == http.StatusNoContent:
 		return "{}", nil
 	}
 	return strings.TrimSpace(string(b)), nil
 }
 
-// request is the path, body and headers of a call. Values are checked by the engine; here
+// buildRequest is the path, body and headers of a call. Values are checked by the engine; here
 // only what it would never see: names that are none, and values that fit no path or query.
-func (t *tool) request(arguments json.RawMessage) (string, io.Reader, http.Header, error) {
+func (t *tool) buildRequest(arguments json.RawMessage) (string, io.Reader, http.Header, error) {
 	given := map[string]jsontext.Value{}
 	if len(bytes.TrimSpace(arguments)) > 0 {
 		if err := strict.Unmarshal(arguments, &given); err != nil {
@@ -124,10 +124,10 @@ func (t *tool) request(arguments json.RawMessage) (string, io.Reader, http.Heade
 	}
 	path, query, header, fields := t.op.Path, url.Values{}, http.Header{}, map[string]jsontext.Value{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		where, known := t.in[name]
+		where, known := t.locations[name]
 		switch {
 		case known:
-			text, err := plain(given[name])
+			text, err := formatParameter(given[name])
 			if err != nil {
 				return "", nil, nil, api.Invalid(name, "%s has to be %v", name, err)
 			}
@@ -141,18 +141,18 @@ func (t *tool) request(arguments json.RawMessage) (string, io.Reader, http.Heade
 			case where == "header" && text != "":
 				header.Set(name, text)
 			}
-		case slices.Contains(t.body, name):
+		case slices.Contains(t.bodyFields, name):
 			fields[name] = given[name]
 		default:
-			return "", nil, nil, api.Invalid(name, "%s takes no %q; it takes %s", t.op.ID, name, t.takes())
+			return "", nil, nil, api.Invalid(name, "%s takes no %q; it takes %s", t.op.ID, name, t.argumentNames())
 		}
 	}
 	if _, after, open := strings.Cut(path, "{"); open {
 		name, _, _ := strings.Cut(after, "}")
 		return "", nil, nil, api.Invalid(name, "%s needs %s", t.op.ID, name)
 	}
-	if t.pages && query.Get("limit") == "" {
-		query.Set("limit", strconv.Itoa(pageOf))
+	if t.isPaged && query.Get("limit") == "" {
+		query.Set("limit", strconv.Itoa(defaultPageSize))
 	}
 	if len(query) > 0 {
 		path += "?" + query.Encode()
@@ -164,16 +164,16 @@ func (t *tool) request(arguments json.RawMessage) (string, io.Reader, http.Heade
 	return path, bytes.NewReader(b), header, err
 }
 
-func (t *tool) takes() string {
-	names := append(slices.Sorted(maps.Keys(t.in)), t.body...)
+func (t *tool) argumentNames() string {
+	names := append(slices.Sorted(maps.Keys(t.locations)), t.bodyFields...)
 	if len(names) == 0 {
 		return "nothing"
 	}
 	return strings.Join(names, ", ")
 }
 
-// plain is a value as a path or query carries it; null and lists of nothing are "".
-func plain(raw jsontext.Value) (string, error) {
+// formatParameter is a value as a path or query carries it; null and lists of nothing are "".
+func formatParameter(raw jsontext.Value) (string, error) {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

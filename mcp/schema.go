@@ -18,13 +18,13 @@ import (
 
 // document is what is read of the engine's OpenAPI document.
 type document struct {
-	Paths      map[string]map[string]described `json:"paths"`
+	Paths      map[string]map[string]operationDoc `json:"paths"`
 	Components struct {
 		Schemas map[string]map[string]any `json:"schemas"`
 	} `json:"components"`
 }
 
-type described struct {
+type operationDoc struct {
 	Parameters []parameter `json:"parameters"`
 	Body       *struct {
 		Required bool `json:"required"`
@@ -65,24 +65,24 @@ func readDocument(ctx context.Context, c *client.Client) (*document, error) {
 type tool struct {
 	*sdk.Tool
 	op *api.Operation
-	// in is where each parameter travels: path, query or header. What is no parameter is
+	// locations is where each parameter travels: path, query or header. What is no parameter is
 	// a field of the body, where there is one.
-	in      map[string]string
-	body    []string
-	hasBody bool
-	pages   bool
+	locations  map[string]string
+	bodyFields []string
+	hasBody    bool
+	isPaged    bool
 }
 
-// pageOf is how many records a list answers where the caller doesn't say.
-const pageOf = 20
+// defaultPageSize is how many records a list answers where the caller doesn't say.
+const defaultPageSize = 20
 
-// tool is the tool of an operation; false where this engine doesn't do it.
-func (d *document) tool(op *api.Operation) (*tool, bool, error) {
+// newTool is the tool of an operation; false where this engine doesn't do it.
+func (d *document) newTool(op *api.Operation) (*tool, bool, error) {
 	from, ok := d.Paths[op.Path][strings.ToLower(op.Method)]
 	if !ok {
 		return nil, false, nil
 	}
-	t := &tool{op: op, in: map[string]string{}}
+	t := &tool{op: op, locations: map[string]string{}}
 	fields, required := map[string]any{}, []string{}
 	for _, p := range from.Parameters {
 		if p.Name == "" || p.In == "header" && p.Name != "If-Match" {
@@ -93,16 +93,16 @@ func (d *document) tool(op *api.Operation) (*tool, bool, error) {
 			s["description"] = p.Description
 		}
 		if p.Name == "limit" && p.In == "query" {
-			t.pages = true
-			s["default"] = pageOf
+			t.isPaged = true
+			s["default"] = defaultPageSize
 		}
-		t.in[p.Name], fields[p.Name] = p.In, s
+		t.locations[p.Name], fields[p.Name] = p.In, s
 		if p.Required {
 			required = append(required, p.Name)
 		}
 	}
 	if from.Body != nil {
-		body, err := d.resolve(from.Body.Content["application/json"].Schema)
+		body, err := d.resolveObject(from.Body.Content["application/json"].Schema)
 		if err != nil {
 			return nil, false, fmt.Errorf("the body of %s: %w", op.ID, err)
 		}
@@ -113,7 +113,7 @@ func (d *document) tool(op *api.Operation) (*tool, bool, error) {
 				return nil, false, fmt.Errorf("%s has %q as a parameter and in its body", op.ID, name)
 			}
 			fields[name] = properties[name]
-			t.body = append(t.body, name)
+			t.bodyFields = append(t.bodyFields, name)
 		}
 		if needs, _ := body["required"].([]any); from.Body.Required {
 			for _, n := range needs {
@@ -125,7 +125,7 @@ func (d *document) tool(op *api.Operation) (*tool, bool, error) {
 	if len(required) > 0 {
 		schema["required"] = required
 	}
-	if err := d.inline(schema); err != nil {
+	if err := d.inlineRefs(schema); err != nil {
 		return nil, false, fmt.Errorf("the arguments of %s: %w", op.ID, err)
 	}
 	no, destroys := false, op.Method == http.MethodDelete
@@ -134,15 +134,15 @@ func (d *document) tool(op *api.Operation) (*tool, bool, error) {
 		words += ". " + op.Description
 	}
 	t.Tool = &sdk.Tool{Name: op.ID, Title: op.Summary, Description: words, InputSchema: schema,
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: reads(op), DestructiveHint: &destroys, OpenWorldHint: &no, IdempotentHint: op.Method == http.MethodPut}}
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: isReadOnly(op), DestructiveHint: &destroys, OpenWorldHint: &no, IdempotentHint: op.Method == http.MethodPut}}
 	return t, true, nil
 }
 
 // refPrefix stands before the names of the document's schemas.
 const refPrefix = "#/components/schemas/"
 
-// resolve follows a reference to an object's schema.
-func (d *document) resolve(s map[string]any) (map[string]any, error) {
+// resolveObject follows a reference to an object's schema.
+func (d *document) resolveObject(s map[string]any) (map[string]any, error) {
 	if ref, ok := s["$ref"].(string); ok {
 		to, ok := d.Components.Schemas[strings.TrimPrefix(ref, refPrefix)]
 		if !ok {
@@ -156,10 +156,10 @@ func (d *document) resolve(s map[string]any) (map[string]any, error) {
 	return s, nil
 }
 
-// inline makes a schema stand alone: what it refers to goes under its own $defs.
-func (d *document) inline(schema map[string]any) error {
+// inlineRefs makes a schema stand alone: what it refers to goes under its own $defs.
+func (d *document) inlineRefs(schema map[string]any) error {
 	defs := map[string]any{}
-	properties, err := d.standing(schema["properties"], defs)
+	properties, err := d.copyWithDefs(schema["properties"], defs)
 	if err != nil {
 		return err
 	}
@@ -170,8 +170,8 @@ func (d *document) inline(schema map[string]any) error {
 	return nil
 }
 
-// standing is a copy of a part of a schema that refers to defs, and fills them.
-func (d *document) standing(v any, defs map[string]any) (any, error) {
+// copyWithDefs is a copy of a part of a schema that refers to defs, and fills them.
+func (d *document) copyWithDefs(v any, defs map[string]any) (any, error) {
 	switch x := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(x))
@@ -187,14 +187,14 @@ func (d *document) standing(v any, defs map[string]any) (any, error) {
 					return nil, fmt.Errorf("there is no schema %s", ref)
 				}
 				defs[name] = nil // known from here on, should it refer to itself
-				made, err := d.standing(s, defs)
+				made, err := d.copyWithDefs(s, defs)
 				if err != nil {
 					return nil, err
 				}
 				defs[name] = made
 				continue
 			}
-			made, err := d.standing(one, defs)
+			made, err := d.copyWithDefs(one, defs)
 			if err != nil {
 				return nil, err
 			}
@@ -204,7 +204,7 @@ func (d *document) standing(v any, defs map[string]any) (any, error) {
 	case []any:
 		out := make([]any, len(x))
 		for i, one := range x {
-			made, err := d.standing(one, defs)
+			made, err := d.copyWithDefs(one, defs)
 			if err != nil {
 				return nil, err
 			}

@@ -28,13 +28,13 @@ type Options struct {
 	Client *client.Client
 	In     io.Reader
 	Out    io.Writer
-	// Write serves operations that change something, too.
-	Write bool
-	// Only are patterns of tool names, as "list-*"; empty for all.
-	Only []string
-	// May are the permissions of the caller. What they don't cover is not offered.
-	May     []api.Permission
-	Version string
+	// AllowWrites serves operations that change something, too.
+	AllowWrites bool
+	// ToolPatterns are patterns of tool names, as "list-*"; empty for all.
+	ToolPatterns []string
+	// Permissions are the permissions of the caller. What they don't cover is not offered.
+	Permissions []api.Permission
+	Version     string
 }
 
 const instructions = `Tools read and, where that was allowed, change security and compliance assessments against the Secure Controls Framework.
@@ -62,12 +62,12 @@ func newServer(ctx context.Context, o Options) (*sdk.Server, error) {
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "service", Title: "service: assessments against the SCF", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
-	h := newCalls(o.Client)
+	h := newToolCaller(o.Client)
 	for _, op := range api.Operations() {
-		if !o.offers(op) {
+		if !o.offersTool(op) {
 			continue
 		}
-		t, ok, err := doc.tool(op)
+		t, ok, err := doc.newTool(op)
 		if err != nil {
 			return nil, err
 		}
@@ -78,24 +78,24 @@ func newServer(ctx context.Context, o Options) (*sdk.Server, error) {
 	return s, nil
 }
 
-// withheld are permissions whose operations are never tools. Decisions are a person's;
+// withheldPermissions are permissions whose operations are never tools. Decisions are a person's;
 // credentials, people and places that things are sent to are no program's business.
-var withheld = []api.Permission{api.ApprovalDecide, api.APIKeyWrite, "member:write", "webhook:write", "integration:write", "email:write"}
+var withheldPermissions = []api.Permission{api.ApprovalDecide, api.APIKeyWrite, "member:write", "webhook:write", "integration:write", "email:write"}
 
-func (o Options) offers(op *api.Operation) bool {
+func (o Options) offersTool(op *api.Operation) bool {
 	switch {
-	case op.Form != api.JSON, op.Access == api.Platform, slices.Contains(withheld, op.Permission), !strings.HasPrefix(op.Path, api.Prefix): // the rest is for browsers
+	case op.Form != api.JSON, op.Access == api.Platform, slices.Contains(withheldPermissions, op.Permission), !strings.HasPrefix(op.Path, api.Prefix): // the rest is for browsers
 		return false
-	case op.Permission != "" && !slices.Contains(o.May, op.Permission):
+	case op.Permission != "" && !slices.Contains(o.Permissions, op.Permission):
 		return false
-	case !reads(op) && (!o.Write || op.Access != api.Tenant):
+	case !isReadOnly(op) && (!o.AllowWrites || op.Access != api.Tenant):
 		return false
 	}
-	return len(o.Only) == 0 || slices.ContainsFunc(o.Only, func(p string) bool {
+	return len(o.ToolPatterns) == 0 || slices.ContainsFunc(o.ToolPatterns, func(p string) bool {
 		ok, err := path.Match(p, op.ID)
 		return err == nil && ok
 	})
 }
 
-// reads tells whether an operation leaves everything as it is.
-func reads(op *api.Operation) bool { return op.Method == "GET" || op.Permission == "kb:search" }
+// isReadOnly tells whether an operation leaves everything as it is.
+func isReadOnly(op *api.Operation) bool { return op.Method == "GET" || op.Permission == "kb:search" }

@@ -37,8 +37,8 @@ func local(t testing.TB) *client.Client {
 // session is a client of the SDK's own, connected over two pipes as a process would be.
 func session(t testing.TB, o Options) *sdk.ClientSession {
 	t.Helper()
-	if o.May == nil {
-		o.May = api.AllPermissions()
+	if o.Permissions == nil {
+		o.Permissions = api.AllPermissions()
 	}
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
@@ -110,7 +110,7 @@ func TestReadOnly(t *testing.T) {
 
 // Whatever was allowed: decisions, credentials and people stay with a person.
 func TestWithheld(t *testing.T) {
-	s := session(t, Options{Client: local(t), Write: true})
+	s := session(t, Options{Client: local(t), AllowWrites: true})
 	all := tools(t, s)
 	for _, op := range api.Operations() {
 		if all[op.ID] == nil {
@@ -131,7 +131,7 @@ func TestWithheld(t *testing.T) {
 }
 
 func TestOnlyWhatOneMay(t *testing.T) {
-	for name := range tools(t, session(t, Options{Client: local(t), Write: true, May: []api.Permission{"scf:read"}, Only: []string{"list-*", "draft-*"}})) {
+	for name := range tools(t, session(t, Options{Client: local(t), AllowWrites: true, Permissions: []api.Permission{"scf:read"}, ToolPatterns: []string{"list-*", "draft-*"}})) {
 		op, _ := api.OperationByID(name)
 		if op.Permission != "" && op.Permission != "scf:read" || !strings.HasPrefix(name, "list-") {
 			t.Errorf("%s is served to who may only read the catalog, and lists only", name)
@@ -141,7 +141,7 @@ func TestOnlyWhatOneMay(t *testing.T) {
 
 // Each schema stands alone and is one.
 func TestSchemas(t *testing.T) {
-	all := tools(t, session(t, Options{Client: local(t), Write: true}))
+	all := tools(t, session(t, Options{Client: local(t), AllowWrites: true}))
 	if len(all) < 120 {
 		t.Errorf("only %d tools", len(all))
 	}
@@ -164,7 +164,7 @@ func TestSchemas(t *testing.T) {
 }
 
 func TestACallIsACall(t *testing.T) {
-	s := session(t, Options{Client: local(t), Write: true})
+	s := session(t, Options{Client: local(t), AllowWrites: true})
 	made, bad := ask(t, s, api.CreateAssessment.ID, map[string]any{"name": "Yard", "framework_id": "iso-27001-2022"})
 	if bad {
 		t.Fatal(made)
@@ -174,7 +174,7 @@ func TestACallIsACall(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	page, bad := ask(t, s, api.ListControls.ID, nil)
-	if bad || len(page["data"].([]any)) != pageOf || page["pagination"].(map[string]any)["next_cursor"] == nil {
+	if bad || len(page["data"].([]any)) != defaultPageSize || page["pagination"].(map[string]any)["next_cursor"] == nil {
 		t.Errorf("a list is not paged: %v", page["pagination"])
 	}
 	next, bad := ask(t, s, api.ListControls.ID, map[string]any{"limit": 3, "cursor": page["pagination"].(map[string]any)["next_cursor"]})
@@ -188,7 +188,7 @@ func TestACallIsACall(t *testing.T) {
 
 // What is wrong comes back with the engine's code, and names the place.
 func TestErrorsAreAnswers(t *testing.T) {
-	s := session(t, Options{Client: local(t), Write: true})
+	s := session(t, Options{Client: local(t), AllowWrites: true})
 	for _, tc := range []struct {
 		tool string
 		args map[string]any
@@ -222,7 +222,7 @@ func TestErrorsAreAnswers(t *testing.T) {
 func TestAnswersAreBounded(t *testing.T) {
 	s := session(t, Options{Client: local(t)})
 	got, bad := ask(t, s, api.GetCrosswalk.ID, map[string]any{"framework": "iso-27001-2022", "limit": 200})
-	if b, _ := json.Marshal(got); len(b) > maxAnswer {
+	if b, _ := json.Marshal(got); len(b) > maxResultBytes {
 		t.Errorf("%d bytes (error: %v)", len(b), bad)
 	}
 }

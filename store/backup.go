@@ -25,10 +25,10 @@ const BackupSuffix = ".backup"
 //	database        the driver's backup
 //	blobs/<sha256>  every blob; none before a migration
 const (
-	entryManifest = "manifest.json"
-	entryDatabase = "database"
-	entryBlobs    = "blobs/"
-	maxManifest   = 64 << 10
+	entryManifest   = "manifest.json"
+	entryDatabase   = "database"
+	entryBlobs      = "blobs/"
+	maxManifestSize = 64 << 10
 )
 
 // Manifest is the head of a backup.
@@ -56,11 +56,11 @@ func (db *DB) backup(ctx context.Context, path string, blobs bool) error {
 		return fmt.Errorf("%w: %s", ErrExists, path)
 	}
 	// Blobs stay from before the snapshot until they are copied.
-	db.blobs.copying.RLock()
-	defer db.blobs.copying.RUnlock()
+	db.blobs.backupLock.RLock()
+	defer db.blobs.backupLock.RUnlock()
 
 	// To a local file first, so that the transaction is short.
-	snapshot := db.temp()
+	snapshot := db.tempPath()
 	if err := disk.WriteTemp(snapshot, 0o600, func(w io.Writer) error { return db.driver.Backup(ctx, w) }); err != nil {
 		return err
 	}
@@ -68,12 +68,12 @@ func (db *DB) backup(ctx context.Context, path string, blobs bool) error {
 
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+db.newID())
 	err := disk.WriteTemp(temp, 0o600, func(w io.Writer) error {
-		z, err := zstd.NewWriter(disk.Writer(ctx, w), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+		z, err := zstd.NewWriter(disk.ContextWriter(ctx, w), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 		if err != nil {
 			return err
 		}
-		a := archive{tar: tar.NewWriter(z), now: db.clock().UTC()}
-		err = a.write(ctx, db, snapshot, blobs)
+		a := backupWriter{tar: tar.NewWriter(z), now: db.clock().UTC()}
+		err = a.writeEntries(ctx, db, snapshot, blobs)
 		return errors.Join(err, a.tar.Close(), z.Close())
 	})
 	if err != nil {
@@ -82,17 +82,17 @@ func (db *DB) backup(ctx context.Context, path string, blobs bool) error {
 	return disk.Move(temp, path)
 }
 
-type archive struct {
+type backupWriter struct {
 	tar *tar.Writer
 	now time.Time
 }
 
-func (a archive) write(ctx context.Context, db *DB, snapshot string, blobs bool) error {
+func (a backupWriter) writeEntries(ctx context.Context, db *DB, snapshot string, blobs bool) error {
 	m, err := json.Marshal(Manifest{Format: backupFormat, Created: a.now, Schema: db.meta.Schema, Blobs: blobs})
 	if err != nil {
 		return err
 	}
-	if err := a.header(entryManifest, int64(len(m))); err != nil {
+	if err := a.writeHeader(entryManifest, int64(len(m))); err != nil {
 		return err
 	}
 	if _, err := a.tar.Write(m); err != nil {
@@ -102,20 +102,20 @@ func (a archive) write(ctx context.Context, db *DB, snapshot string, blobs bool)
 	if err != nil {
 		return err
 	}
-	if err := a.file(entryDatabase, f); err != nil || !blobs {
+	if err := a.addFile(entryDatabase, f); err != nil || !blobs {
 		return err
 	}
-	return db.blobs.Each(ctx, func(b Blob) error {
+	return db.blobs.ForEach(ctx, func(b Blob) error {
 		f, _, err := db.blobs.Open(b.SHA256)
 		if err != nil {
 			return err
 		}
-		return a.file(entryBlobs+b.SHA256, f)
+		return a.addFile(entryBlobs+b.SHA256, f)
 	})
 }
 
-// file adds and closes f.
-func (a archive) file(name string, f io.ReadSeekCloser) error {
+// addFile adds and closes f.
+func (a backupWriter) addFile(name string, f io.ReadSeekCloser) error {
 	defer f.Close()
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -124,13 +124,13 @@ func (a archive) file(name string, f io.ReadSeekCloser) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	if err := a.header(name, size); err != nil {
+	if err := a.writeHeader(name, size); err != nil {
 		return err
 	}
 	_, err = io.CopyN(a.tar, f, size)
 	return err
 }
 
-func (a archive) header(name string, size int64) error {
+func (a backupWriter) writeHeader(name string, size int64) error {
 	return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.now})
 }

@@ -67,7 +67,7 @@ func BenchmarkPage50(b *testing.B) {
 	for name, q := range map[string]PageQuery[control]{
 		"primary":  {},
 		"index":    {Index: "by_tag", Prefix: K("policy")},
-		"no total": {NoTotal: true},
+		"no total": {SkipTotal: true},
 		"filter":   {Filter: func(c *control) bool { return c.Weight > 3 }},
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -34,16 +34,16 @@ type Blobs struct {
 	// copying for reading, so that what it is to copy stays; a Put holds settling,
 	// so that what it found in place stays. Two, so that a removal that waits for
 	// a backup doesn't hold up every Put.
-	copying, settling sync.RWMutex
+	backupLock, putLock sync.RWMutex
 }
 
-// removing keeps backups and Puts away until it is undone.
-func (b *Blobs) removing() (undo func()) {
-	b.copying.Lock()
-	b.settling.Lock()
+// lockForRemoval keeps backups and Puts away until it is undone.
+func (b *Blobs) lockForRemoval() (undo func()) {
+	b.backupLock.Lock()
+	b.putLock.Lock()
 	return func() {
-		b.settling.Unlock()
-		b.copying.Unlock()
+		b.putLock.Unlock()
+		b.backupLock.Unlock()
 	}
 }
 
@@ -57,7 +57,7 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error)
 	var n int64
 	temp := b.temp()
 	err := disk.WriteTemp(temp, 0o600, func(w io.Writer) (err error) {
-		n, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(disk.Reader(ctx, r), max(limit, 0)+1))
+		n, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(disk.ContextReader(ctx, r), max(limit, 0)+1))
 		if err == nil && n > limit {
 			err = fmt.Errorf("%w: at most %d bytes are taken", ErrTooLarge, limit)
 		}
@@ -67,21 +67,21 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error)
 		return Blob{}, err
 	}
 	blob := Blob{SHA256: hex.EncodeToString(h.Sum(nil)), Size: n}
-	if err := b.settle(temp, blob); err != nil {
-		return Blob{}, errors.Join(disk.Explain(err), os.Remove(temp))
+	if err := b.moveIntoPlace(temp, blob); err != nil {
+		return Blob{}, errors.Join(disk.Classify(err), os.Remove(temp))
 	}
 	return blob, nil
 }
 
-// settle gives a finished file its name. Content that is there already is
+// moveIntoPlace gives a finished file its name. Content that is there already is
 // replaced by the same: that mends what has rotted, and makes it new for Sweep.
-func (b *Blobs) settle(temp string, blob Blob) error {
+func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	path, err := b.path(blob.SHA256)
 	if err != nil {
 		return err
 	}
-	b.settling.RLock()
-	defer b.settling.RUnlock()
+	b.putLock.RLock()
+	defer b.putLock.RUnlock()
 	now := b.clock()
 	if err := os.Chtimes(temp, now, now); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (b *Blobs) Open(sha string) (io.ReadSeekCloser, int64, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, 0, missing(sha, err)
+		return nil, 0, blobError(sha, err)
 	}
 	info, err := f.Stat()
 	if err != nil {
@@ -127,7 +127,7 @@ func (b *Blobs) Verify(ctx context.Context, sha string) error {
 	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, disk.Reader(ctx, f)); err != nil {
+	if _, err := io.Copy(h, disk.ContextReader(ctx, f)); err != nil {
 		return err
 	}
 	if hex.EncodeToString(h.Sum(nil)) != sha {
@@ -143,9 +143,9 @@ func (b *Blobs) Delete(sha string) error {
 	if err != nil {
 		return err
 	}
-	defer b.removing()()
+	defer b.lockForRemoval()()
 	if err := os.Remove(path); err != nil {
-		return missing(sha, err)
+		return blobError(sha, err)
 	}
 	return disk.SyncDir(filepath.Dir(path))
 }
@@ -153,20 +153,20 @@ func (b *Blobs) Delete(sha string) error {
 // Sweep removes the blobs that keep doesn't want and that were last put longer
 // than olderThan ago, and returns them. Ask keep of a View that began after the
 // last Put that counts; olderThan covers those whose transaction is still to come.
-func (b *Blobs) Sweep(ctx context.Context, keep func(sha string) bool, olderThan time.Duration) ([]Blob, error) {
-	var gone []Blob
+func (b *Blobs) Sweep(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) ([]Blob, error) {
+	var swept []Blob
 	limit := b.clock().Add(-olderThan)
-	err := b.Each(ctx, func(blob Blob) error {
-		if keep(blob.SHA256) {
+	err := b.ForEach(ctx, func(blob Blob) error {
+		if isUsed(blob.SHA256) {
 			return nil
 		}
 		removed, err := b.removeOld(blob.SHA256, limit)
 		if removed {
-			gone = append(gone, blob)
+			swept = append(swept, blob)
 		}
 		return err
 	})
-	return gone, err
+	return swept, err
 }
 
 // removeOld looks at the age under the lock: a Put of the same content may have
@@ -176,7 +176,7 @@ func (b *Blobs) removeOld(sha string, limit time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer b.removing()()
+	defer b.lockForRemoval()()
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -185,13 +185,13 @@ func (b *Blobs) removeOld(sha string, limit time.Time) (bool, error) {
 		return false, err
 	}
 	if err := os.Remove(path); err != nil {
-		return false, disk.Explain(err)
+		return false, disk.Classify(err)
 	}
 	return true, disk.SyncDir(filepath.Dir(path))
 }
 
-// Each calls fn for every blob, in the order of their names, until it fails.
-func (b *Blobs) Each(ctx context.Context, fn func(Blob) error) error {
+// ForEach calls fn for every blob, in the order of their names, until it fails.
+func (b *Blobs) ForEach(ctx context.Context, fn func(Blob) error) error {
 	folders, err := os.ReadDir(b.dir) // sorted
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (b *Blobs) Each(ctx context.Context, fn func(Blob) error) error {
 			}
 			sha := d.Name() + f.Name()
 			info, err := f.Info()
-			if errors.Is(err, fs.ErrNotExist) || !isSHA(sha) || len(d.Name()) != 2 {
+			if errors.Is(err, fs.ErrNotExist) || !isSHA256(sha) || len(d.Name()) != 2 {
 				continue // gone meanwhile, or not ours
 			}
 			if err != nil {
@@ -225,13 +225,13 @@ func (b *Blobs) Each(ctx context.Context, fn func(Blob) error) error {
 }
 
 func (b *Blobs) path(sha string) (string, error) {
-	if !isSHA(sha) {
+	if !isSHA256(sha) {
 		return "", fmt.Errorf("%w: a blob is named by 64 small hexadecimal digits", ErrBadKey)
 	}
 	return filepath.Join(b.dir, sha[:2], sha[2:]), nil
 }
 
-func isSHA(s string) bool {
+func isSHA256(s string) bool {
 	if len(s) != 2*sha256.Size {
 		return false
 	}
@@ -243,9 +243,9 @@ func isSHA(s string) bool {
 	return true
 }
 
-func missing(sha string, err error) error {
+func blobError(sha string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("blob %s: %w", sha, ErrNotFound)
 	}
-	return disk.Explain(err)
+	return disk.Classify(err)
 }

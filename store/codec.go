@@ -16,14 +16,14 @@ import (
 // The first byte of a stored record: what made the bytes, and a bit for
 // compression. A new codec takes a new number; old bytes stay readable.
 const (
-	markJSON   = 0x01
-	markOwn    = 0x02 // the table's Codec
-	markPacked = 0x80 // s2 block
+	markJSON        = 0x01
+	markCustomCodec = 0x02 // the table's Codec
+	markCompressed  = 0x80 // s2 block
 )
 
 const (
-	packFrom  = 1 << 10  // smaller records are not worth compressing
-	maxRecord = 32 << 20 // bytes after decompression
+	minCompressSize = 1 << 10  // smaller records are not worth compressing
+	maxRecordSize   = 32 << 20 // bytes after decompression
 )
 
 // codec turns a record into bytes and back. In an any a record is a pointer to it.
@@ -35,58 +35,58 @@ type codec struct {
 
 var jsonCodec = codec{mark: markJSON, encode: json.Marshal, decode: decodeJSON}
 
-// ownBytes reads what encoding/json wrote, as it would. Our own bytes need no search
+// trustedJSONOptions reads what encoding/json wrote, as it would. Our own bytes need no search
 // for names that stand twice.
-var ownBytes = fastjson.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
+var trustedJSONOptions = fastjson.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 	legacy.FormatByteArrayAsArray(true), legacy.FormatDurationAsNano(true))
 
 // decodeJSON takes a third of the time that encoding/json needs.
 func decodeJSON(b []byte, r any) error {
-	if err := fastjson.Unmarshal(b, r, ownBytes); err == nil {
+	if err := fastjson.Unmarshal(b, r, trustedJSONOptions); err == nil {
 		return nil
 	}
 	reflect.ValueOf(r).Elem().SetZero()
 	return json.Unmarshal(b, r) // whose error is the one to tell
 }
 
-// pack frames encoded bytes for the driver.
-func pack(mark byte, plain []byte) ([]byte, error) {
-	if len(plain) > maxRecord {
-		return nil, fmt.Errorf("%w: a record of %d bytes, at most %d; keep it as a blob", ErrTooLarge, len(plain), maxRecord)
+// packRecord frames encoded bytes for the driver.
+func packRecord(mark byte, payload []byte) ([]byte, error) {
+	if len(payload) > maxRecordSize {
+		return nil, fmt.Errorf("%w: a record of %d bytes, at most %d; keep it as a blob", ErrTooLarge, len(payload), maxRecordSize)
 	}
-	if len(plain) >= packFrom {
-		out := make([]byte, 1+s2.MaxEncodedLen(len(plain)))
-		out[0] = mark | markPacked
-		n := len(s2.Encode(out[1:], plain))
-		if n < len(plain)-len(plain)/10 {
+	if len(payload) >= minCompressSize {
+		out := make([]byte, 1+s2.MaxEncodedLen(len(payload)))
+		out[0] = mark | markCompressed
+		n := len(s2.Encode(out[1:], payload))
+		if n < len(payload)-len(payload)/10 {
 			return out[: 1+n : 1+n], nil
 		}
 	}
-	if len(plain) >= kv.MaxValue {
-		return nil, fmt.Errorf("%w: a record of %d bytes that doesn't compress; keep it as a blob", ErrTooLarge, len(plain))
+	if len(payload) >= kv.MaxValue {
+		return nil, fmt.Errorf("%w: a record of %d bytes that doesn't compress; keep it as a blob", ErrTooLarge, len(payload))
 	}
-	return append([]byte{mark}, plain...), nil
+	return append([]byte{mark}, payload...), nil
 }
 
-// unpack undoes pack. plain may be the given bytes.
-func unpack(b []byte) (mark byte, plain []byte, err error) {
+// unpackRecord undoes pack. plain may be the given bytes.
+func unpackRecord(b []byte) (mark byte, payload []byte, err error) {
 	if len(b) == 0 {
 		return 0, nil, fmt.Errorf("%w: an empty record", ErrCorrupt)
 	}
-	mark, plain = b[0]&^markPacked, b[1:]
-	if b[0]&markPacked != 0 {
-		n, err := s2.DecodedLen(plain)
-		if err != nil || n > maxRecord {
+	mark, payload = b[0]&^markCompressed, b[1:]
+	if b[0]&markCompressed != 0 {
+		n, err := s2.DecodedLen(payload)
+		if err != nil || n > maxRecordSize {
 			return 0, nil, fmt.Errorf("%w: a compressed record of impossible length", ErrCorrupt)
 		}
-		if plain, err = s2.Decode(nil, plain); err != nil {
+		if payload, err = s2.Decode(nil, payload); err != nil {
 			return 0, nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 		}
 	}
-	if mark != markJSON && mark != markOwn {
+	if mark != markJSON && mark != markCustomCodec {
 		return 0, nil, fmt.Errorf("%w: a record in the unknown form %#02x", ErrCorrupt, mark)
 	}
-	return mark, plain, nil
+	return mark, payload, nil
 }
 
 func (c codec) marshal(r any) ([]byte, error) {
@@ -94,13 +94,13 @@ func (c codec) marshal(r any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pack(c.mark, b)
+	return packRecord(c.mark, b)
 }
 
 // unmarshal copies what it keeps. A table that got its own codec later still
 // reads the JSON it had.
 func (c codec) unmarshal(b []byte, r any) error {
-	mark, plain, err := unpack(b)
+	mark, plain, err := unpackRecord(b)
 	if err != nil {
 		return err
 	}

@@ -13,13 +13,13 @@ import (
 
 func TestCodec(t *testing.T) {
 	c := jsonCodec
-	for _, n := range []int{0, 1, packFrom - 60, packFrom, 10 * packFrom, 1 << 20} {
+	for _, n := range []int{0, 1, minCompressSize - 60, minCompressSize, 10 * minCompressSize, 1 << 20} {
 		in := control{Code: "A", Text: strings.Repeat("policy ", n/7)}
 		b, err := c.marshal(&in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if packed := b[0]&markPacked != 0; packed != (n >= packFrom) {
+		if packed := b[0]&markCompressed != 0; packed != (n >= minCompressSize) {
 			t.Errorf("%d bytes: compressed is %v", n, packed)
 		}
 		var out control
@@ -28,22 +28,22 @@ func TestCodec(t *testing.T) {
 			t.Errorf("%d bytes came back otherwise", n)
 		}
 	}
-	noise := make([]byte, 4*packFrom)
+	noise := make([]byte, 4*minCompressSize)
 	r := rand.NewChaCha8([32]byte{1})
 	_, _ = r.Read(noise)
-	b, err := pack(markOwn, noise)
-	if err != nil || b[0] != markOwn || !bytes.Equal(b[1:], noise) {
+	b, err := packRecord(markCustomCodec, noise)
+	if err != nil || b[0] != markCustomCodec || !bytes.Equal(b[1:], noise) {
 		t.Errorf("what doesn't compress is not kept as it is: %v", err)
 	}
-	_, err = pack(markJSON, make([]byte, maxRecord+1))
+	_, err = packRecord(markJSON, make([]byte, maxRecordSize+1))
 	is(t, "a record too large", err, ErrTooLarge)
 	big := make([]byte, kv.MaxValue)
 	_, _ = r.Read(big)
-	_, err = pack(markJSON, big)
+	_, err = packRecord(markJSON, big)
 	is(t, "noise too large", err, ErrTooLarge)
 	for _, bad := range [][]byte{
-		nil, {}, {0x7F, '{', '}'}, {markJSON}, {markJSON, '{'}, {markJSON, '{', '}', '}'}, {markOwn, 1},
-		{markJSON | markPacked}, {markJSON | markPacked, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F}, {markJSON | markPacked, 5, 0},
+		nil, {}, {0x7F, '{', '}'}, {markJSON}, {markJSON, '{'}, {markJSON, '{', '}', '}'}, {markCustomCodec, 1},
+		{markJSON | markCompressed}, {markJSON | markCompressed, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F}, {markJSON | markCompressed, 5, 0},
 	} {
 		is(t, "damaged record", c.unmarshal(bad, &control{}), ErrCorrupt)
 	}
@@ -92,24 +92,24 @@ func TestOwnCodec(t *testing.T) {
 }
 
 func FuzzUnpack(f *testing.F) {
-	packed, err := pack(markJSON, bytes.Repeat([]byte("abc "), 1000))
+	packed, err := packRecord(markJSON, bytes.Repeat([]byte("abc "), 1000))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(packed)
 	f.Add([]byte{markJSON, '{', '}'})
-	f.Add([]byte{markOwn | markPacked, 0x80, 0x80, 0x80, 0x40})
+	f.Add([]byte{markCustomCodec | markCompressed, 0x80, 0x80, 0x80, 0x40})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		mark, plain, err := unpack(b)
+		mark, plain, err := unpackRecord(b)
 		if err != nil {
 			is(t, "unpack", err, ErrCorrupt)
 			return
 		}
-		again, err := pack(mark, plain)
+		again, err := packRecord(mark, plain)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, p, err := unpack(again); err != nil || m != mark || !bytes.Equal(p, plain) {
+		if m, p, err := unpackRecord(again); err != nil || m != mark || !bytes.Equal(p, plain) {
 			t.Fatalf("pack and unpack differ: %v", err)
 		}
 	})

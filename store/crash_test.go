@@ -153,7 +153,7 @@ func TestKillInMigration(t *testing.T) {
 		t.Fatalf("the child was not killed: %v", err)
 	}
 	_, err = Open(t.Context(), o)
-	var newer *NewerError
+	var newer *NewerSchemaError
 	if !errors.As(err, &newer) || newer.Database != 1 {
 		t.Fatalf("after the crash: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestDiskFull(t *testing.T) {
-	if fulldisktest.Alone(t) {
+	if fulldisktest.RunInSubprocess(t) {
 		return
 	}
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func TestDiskFull(t *testing.T) {
 		})
 	}
 
-	undo := fulldisktest.Limit(t, 20<<20)
+	undo := fulldisktest.LimitFileSize(t, 20<<20)
 	for range 3 {
 		is(t, "Update", write(), ErrDiskFull)
 	}
@@ -40,7 +40,7 @@ func TestDiskFull(t *testing.T) {
 	is(t, "Put", err, ErrDiskFull)
 	undo()
 	// Smaller than the snapshot of the database.
-	undo = fulldisktest.Limit(t, 20<<10)
+	undo = fulldisktest.LimitFileSize(t, 20<<10)
 	is(t, "Backup", db.Backup(t.Context(), filepath.Join(dir, dirBackups, "full.backup")), ErrDiskFull)
 	same(t, "tmp", files(t, db, dirTemp))
 	same(t, "backups", files(t, db, dirBackups))

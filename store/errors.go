@@ -9,24 +9,24 @@ import (
 
 // What can go wrong, to be asked with errors.Is.
 var (
-	ErrNotFound  = errors.New("not found")
-	ErrExists    = errors.New("already exists")
-	ErrBadCursor = errors.New("the cursor is not one of this list; begin again without it")
-	ErrNoTenant  = errors.New("the organization is missing")
-	ErrTenant    = errors.New("the record belongs to another organization")
-	ErrNewer     = errors.New("the database is newer than this program")
-	ErrSchema    = errors.New("the schema is not valid")
-	ErrUnknown   = errors.New("unknown table or index")
+	ErrNotFound      = errors.New("not found")
+	ErrExists        = errors.New("already exists")
+	ErrBadCursor     = errors.New("the cursor is not one of this list; begin again without it")
+	ErrNoTenant      = errors.New("the organization is missing")
+	ErrWrongTenant   = errors.New("the record belongs to another organization")
+	ErrNewerSchema   = errors.New("the database is newer than this program")
+	ErrInvalidSchema = errors.New("the schema is not valid")
+	ErrUnknownTable  = errors.New("unknown table or index")
 
-	ErrLocked   = kv.ErrLocked
-	ErrDiskFull = kv.ErrDiskFull
-	ErrReadOnly = kv.ErrReadOnly
-	ErrCorrupt  = kv.ErrCorrupt
-	ErrClosed   = kv.ErrClosed
-	ErrTxDone   = kv.ErrTxDone
-	ErrTxView   = kv.ErrTxView
-	ErrBadKey   = kv.ErrBadKey
-	ErrTooLarge = kv.ErrTooLarge
+	ErrLocked     = kv.ErrLocked
+	ErrDiskFull   = kv.ErrDiskFull
+	ErrReadOnly   = kv.ErrReadOnly
+	ErrCorrupt    = kv.ErrCorrupt
+	ErrClosed     = kv.ErrClosed
+	ErrTxDone     = kv.ErrTxDone
+	ErrReadOnlyTx = kv.ErrReadOnlyTx
+	ErrBadKey     = kv.ErrBadKey
+	ErrTooLarge   = kv.ErrTooLarge
 )
 
 // ExistsError is ErrExists with where it was met.
@@ -45,15 +45,15 @@ func (e *ExistsError) Error() string {
 // Is makes it an ErrExists.
 func (e *ExistsError) Is(target error) bool { return target == ErrExists }
 
-// NewerError is ErrNewer with both schema versions.
-type NewerError struct {
+// NewerSchemaError is ErrNewerSchema with both schema versions.
+type NewerSchemaError struct {
 	Database, Program int
 }
 
-func (e *NewerError) Error() string {
+func (e *NewerSchemaError) Error() string {
 	return fmt.Sprintf("%v: it has schema version %d, the program knows %d; use a newer program or restore an older backup",
-		ErrNewer, e.Database, e.Program)
+		ErrNewerSchema, e.Database, e.Program)
 }
 
-// Is makes it an ErrNewer.
-func (e *NewerError) Is(target error) bool { return target == ErrNewer }
+// Is makes it an ErrNewerSchema.
+func (e *NewerSchemaError) Is(target error) bool { return target == ErrNewerSchema }

@@ -29,13 +29,13 @@ type Key struct {
 }
 
 const (
-	tagBytes = 0x01
-	tagText  = 0x02
-	tagFalse = 0x10
-	tagTrue  = 0x11
-	tagInt   = 0x20
-	tagTime  = 0x30
-	tagPast  = 0xFF // after every extension; never written
+	tagBytes      = 0x01
+	tagText       = 0x02
+	tagFalse      = 0x10
+	tagTrue       = 0x11
+	tagInt        = 0x20
+	tagTime       = 0x30
+	tagUpperBound = 0xFF // after every extension; never written
 )
 
 // K makes a key of strings, byte slices, bools, integers and times, and of types
@@ -58,14 +58,14 @@ func (k Key) Err() error { return k.err }
 func (k Key) IsZero() bool { return len(k.b) == 0 && k.err == nil }
 
 // Join returns the parts of k followed by those of more.
-func (k Key) Join(more Key) Key {
+func (k Key) Join(suffix Key) Key {
 	if k.err != nil {
 		return k
 	}
-	if more.err != nil {
-		return more
+	if suffix.err != nil {
+		return suffix
 	}
-	return Key{b: append(k.b[:len(k.b):len(k.b)], more.b...)}
+	return Key{b: append(k.b[:len(k.b):len(k.b)], suffix.b...)}
 }
 
 func appendPart(b []byte, p any) ([]byte, error) {
@@ -136,7 +136,7 @@ func (k Key) Parts() ([]any, error) {
 	}
 	var parts []any
 	for b := k.b; len(b) > 0; {
-		p, rest, err := cutPart(b)
+		p, rest, err := decodePart(b)
 		if err != nil {
 			return nil, fmt.Errorf("part %d: %w", len(parts)+1, err)
 		}
@@ -145,11 +145,11 @@ func (k Key) Parts() ([]any, error) {
 	return parts, nil
 }
 
-func cutPart(b []byte) (part any, rest []byte, err error) {
+func decodePart(b []byte) (part any, rest []byte, err error) {
 	tag, b := b[0], b[1:]
 	switch tag {
 	case tagBytes, tagText:
-		s, rest, err := cutEscaped(b)
+		s, rest, err := decodeEscaped(b)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -174,7 +174,7 @@ func cutPart(b []byte) (part any, rest []byte, err error) {
 	return nil, nil, fmt.Errorf("%w: no part begins with %#02x", ErrBadKey, tag)
 }
 
-func cutEscaped(b []byte) (s, rest []byte, err error) {
+func decodeEscaped(b []byte) (s, rest []byte, err error) {
 	s = []byte{}
 	for i := 0; i < len(b); i++ {
 		if b[i] != 0 {

@@ -73,7 +73,7 @@ func FuzzKeyOrder(f *testing.F) {
 		if got := bytes.Compare(k1.b, k2.b); got != want {
 			t.Fatalf("%v and %v compare as %d, want %d", k1, k2, got, want)
 		}
-		r, err := newScan([]ScanOption{Prefix(s1)}).span()
+		r, err := newScan([]ScanOption{Prefix(s1)}).toRange()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func FuzzKeyOrder(f *testing.F) {
 		if inside != (s1 == s2) {
 			t.Fatalf("%v inside prefix %q: %v", k2, s1, inside)
 		}
-		r, err = newScan([]ScanOption{Begins(s1)}).span()
+		r, err = newScan([]ScanOption{TextPrefix(s1)}).toRange()
 		if err != nil {
 			t.Fatal(err)
 		}

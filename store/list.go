@@ -14,25 +14,25 @@ func List[R any](ctx context.Context, db *DB, t *TenantTable[R], org string, p a
 	err := db.View(ctx, func(tx *Tx) error {
 		q.Cursor, q.Limit = p.Cursor, p.Limit
 		page, err := t.Page(tx, org, q)
-		out = listOf(page, p)
+		out = toList(page, p)
 		return err
 	})
-	return out, badCursor(err)
+	return out, toCursorError(err)
 }
 
-// ListAll is List for a table that belongs to no organization.
-func ListAll[R any](ctx context.Context, db *DB, t *Table[R], p api.Paging, q PageQuery[R]) (*api.List[R], error) {
+// ListGlobal is List for a table that belongs to no organization.
+func ListGlobal[R any](ctx context.Context, db *DB, t *Table[R], p api.Paging, q PageQuery[R]) (*api.List[R], error) {
 	var out *api.List[R]
 	err := db.View(ctx, func(tx *Tx) error {
 		q.Cursor, q.Limit = p.Cursor, p.Limit
 		page, err := t.Page(tx, q)
-		out = listOf(page, p)
+		out = toList(page, p)
 		return err
 	})
-	return out, badCursor(err)
+	return out, toCursorError(err)
 }
 
-func listOf[R any](page Page[R], p api.Paging) *api.List[R] {
+func toList[R any](page Page[R], p api.Paging) *api.List[R] {
 	l := &api.List[R]{Data: page.Items, Pagination: api.Pagination{Total: page.Total, Limit: p.Limit, HasMore: page.Next != ""}}
 	if page.Next != "" {
 		l.Pagination.NextCursor = &page.Next
@@ -40,31 +40,31 @@ func listOf[R any](page Page[R], p api.Paging) *api.List[R] {
 	return l
 }
 
-func badCursor(err error) error {
+func toCursorError(err error) error {
 	if errors.Is(err, ErrBadCursor) {
 		return api.Invalid("cursor", "%v", ErrBadCursor)
 	}
 	return err
 }
 
-// Missing turns ErrNotFound into the contract's NOT_FOUND about a kind of record.
-func Missing(err error, kind, id string) error {
+// ToNotFound turns ErrNotFound into the contract's NOT_FOUND about a kind of record.
+func ToNotFound(err error, kind, id string) error {
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrBadKey) {
 		return api.NotFound(kind, id)
 	}
 	return err
 }
 
-// PageOf cuts a page from a list that is in memory, in ascending order of key. The
+// PageSlice cuts a page from a list that is in memory, in ascending order of key. The
 // cursor holds the last key, so that what comes and goes meanwhile moves nothing.
-func PageOf[R any](all []R, p api.Paging, key func(*R) string) (*api.List[R], error) {
-	after, err := unwrap(p.Cursor)
+func PageSlice[R any](all []R, p api.Paging, key func(*R) string) (*api.List[R], error) {
+	after, err := decodeCursorText(p.Cursor)
 	if err != nil {
-		return nil, badCursor(ErrBadCursor)
+		return nil, toCursorError(ErrBadCursor)
 	}
 	limit := p.Limit
 	if limit <= 0 {
-		limit = PageLimit
+		limit = DefaultPageLimit
 	}
 	out := &api.List[R]{Data: []R{}, Pagination: api.Pagination{Total: len(all), Limit: limit}}
 	for i := range all {

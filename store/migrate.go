@@ -23,26 +23,26 @@ type Migration struct {
 
 // migrate brings the database to the program's schema.
 func (db *DB) migrate(ctx context.Context) error {
-	fresh, settled, err := db.readMeta(ctx)
+	fresh, current, err := db.readMeta(ctx)
 	if err != nil {
 		return err
 	}
 	want := db.schema.Version()
 	if fresh {
-		return db.found(ctx, want)
+		return db.createDatabase(ctx, want)
 	}
 	switch {
 	case db.meta.Format > formatVersion:
-		return fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewer, db.meta.Format, formatVersion)
+		return fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewerSchema, db.meta.Format, formatVersion)
 	case db.meta.Schema > want:
-		return &NewerError{Database: db.meta.Schema, Program: want}
-	case db.meta.Schema == want && settled:
+		return &NewerSchemaError{Database: db.meta.Schema, Program: want}
+	case db.meta.Schema == want && current:
 		return nil
 	case db.meta.Schema == want:
-		return db.step(ctx, Migration{Version: want}, true)
+		return db.applyMigration(ctx, Migration{Version: want}, true)
 	}
 	// Only the database: a migration doesn't touch blobs.
-	path := backupName(db.dir, db.clock(), fmt.Sprintf("before-schema-%d", want), BackupSuffix)
+	path := newBackupPath(db.dir, db.clock(), fmt.Sprintf("before-schema-%d", want), BackupSuffix)
 	if err := db.backup(ctx, path, false); err != nil {
 		return fmt.Errorf("no backup, so no migration: %w", err)
 	}
@@ -51,7 +51,7 @@ func (db *DB) migrate(ctx context.Context) error {
 		if m.Version <= db.meta.Schema {
 			continue
 		}
-		if err := db.step(ctx, m, m.Version == want); err != nil {
+		if err := db.applyMigration(ctx, m, m.Version == want); err != nil {
 			return fmt.Errorf("migration %d (%s) failed, the database stays at %d: %w", m.Version, m.Name, db.meta.Schema, err)
 		}
 		db.log.InfoContext(ctx, "migrated", "schema", m.Version, "name", m.Name)
@@ -61,7 +61,7 @@ func (db *DB) migrate(ctx context.Context) error {
 
 // readMeta finds out what database this is. settled is only meant for one of the
 // program's own version.
-func (db *DB) readMeta(ctx context.Context) (fresh, settled bool, err error) {
+func (db *DB) readMeta(ctx context.Context) (fresh, current bool, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		found, err := tx.getMeta(metaKey, &db.meta)
 		if err != nil {
@@ -70,31 +70,31 @@ func (db *DB) readMeta(ctx context.Context) (fresh, settled bool, err error) {
 		if !found {
 			names, err := tx.kv.Tables()
 			if err == nil && len(names) > 0 {
-				err = fmt.Errorf("%w: the database holds %s but not its own description", ErrUnknown, names[0])
+				err = fmt.Errorf("%w: the database holds %s but not its own description", ErrUnknownTable, names[0])
 			}
 			fresh = true
 			return err
 		}
 		if db.meta.Format == formatVersion && db.meta.Schema == db.schema.Version() {
-			settled, err = db.tables.settled(tx)
-			if !settled {
+			current, err = db.tables.indexesCurrent(tx)
+			if !current {
 				err = nil // settle will say it, if it still is so
 			}
 		}
 		return err
 	})
-	return fresh, settled, err
+	return fresh, current, err
 }
 
-// found makes a new database.
-func (db *DB) found(ctx context.Context, version int) error {
+// createDatabase makes a new database.
+func (db *DB) createDatabase(ctx context.Context, version int) error {
 	// Two ids of a fair generator hold more chance than a seal needs.
-	m := meta{Format: formatVersion, Schema: version, Created: db.clock().UTC(), Secret: db.newID() + db.newID()}
+	m := databaseMeta{Format: formatVersion, Schema: version, Created: db.clock().UTC(), Secret: db.newID() + db.newID()}
 	err := db.Update(ctx, func(tx *Tx) error {
 		if err := tx.putMeta(metaKey, m); err != nil {
 			return err
 		}
-		_, err := db.tables.settle(ctx, tx)
+		_, err := db.tables.rebuildIndexes(ctx, tx)
 		return err
 	})
 	if err == nil {
@@ -103,9 +103,9 @@ func (db *DB) found(ctx context.Context, version int) error {
 	return err
 }
 
-// step runs one migration, or none where m has nothing to apply, and after the
+// applyMigration runs one migration, or none where m has nothing to apply, and after the
 // last one makes the indexes right, all in one transaction.
-func (db *DB) step(ctx context.Context, m Migration, last bool) error {
+func (db *DB) applyMigration(ctx context.Context, m Migration, last bool) error {
 	next := db.meta
 	next.Schema, next.Format = m.Version, formatVersion
 	var rebuilt []string
@@ -120,7 +120,7 @@ func (db *DB) step(ctx context.Context, m Migration, last bool) error {
 		}
 		var err error
 		if last {
-			rebuilt, err = db.tables.settle(ctx, tx)
+			rebuilt, err = db.tables.rebuildIndexes(ctx, tx)
 		}
 		return err
 	})
@@ -134,9 +134,9 @@ func (db *DB) step(ctx context.Context, m Migration, last bool) error {
 	return nil
 }
 
-// backupName is a free name in backups, in the order of time.
-func backupName(dir string, now time.Time, why, suffix string) string {
-	name := filepath.Join(dir, dirBackups, now.UTC().Format("20060102T150405.000Z")+"-"+why)
+// newBackupPath is a free name in backups, in the order of time.
+func newBackupPath(dir string, now time.Time, reason, suffix string) string {
+	name := filepath.Join(dir, dirBackups, now.UTC().Format("20060102T150405.000Z")+"-"+reason)
 	path := name + suffix
 	for n := 2; ; n++ {
 		if _, err := os.Lstat(path); err != nil {

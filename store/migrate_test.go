@@ -57,7 +57,7 @@ func newSchema(people *Table[person], after func(*Tx) error) Schema {
 				return errors.Join(tx.DropTable("leftovers"), tx.RenameTable("persons", "people"))
 			}},
 			{Version: 3, Name: "split names", Apply: func(_ context.Context, tx *Tx) error {
-				return errors.Join(tx.Rewrite("people", splitNames), after(tx))
+				return errors.Join(tx.RewriteRecords("people", splitNames), after(tx))
 			}},
 		},
 	}
@@ -115,8 +115,8 @@ func TestMigration(t *testing.T) {
 		t.Fatalf("backups: %v", backups)
 	}
 	_, err = Open(t.Context(), old)
-	var newer *NewerError
-	if is(t, "the old program", err, ErrNewer); !errors.As(err, &newer) || newer.Database != 3 || newer.Program != 0 {
+	var newer *NewerSchemaError
+	if is(t, "the old program", err, ErrNewerSchema); !errors.As(err, &newer) || newer.Database != 3 || newer.Program != 0 {
 		t.Errorf("got %v", err)
 	}
 	db = open(t, o) // nothing to do: no second backup
@@ -333,7 +333,7 @@ func TestRestoreRefuses(t *testing.T) {
 	future := filepath.Join(t.TempDir(), "future")
 	is(t, "Backup", db.Backup(t.Context(), future), nil)
 	_, err = Restore(t.Context(), future, options(t.TempDir()))
-	is(t, "a newer backup", err, ErrNewer)
+	is(t, "a newer backup", err, ErrNewerSchema)
 }
 
 // A hostile backup ends in an error, and never outside the folder.

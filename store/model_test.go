@@ -17,11 +17,11 @@ import (
 func checkIndexes[R any](t testing.TB, tx *Tx, table *Table[R]) {
 	t.Helper()
 	want := map[string][]byte{}
-	for p, err := range table.shelf.byPrimary().pairs(tx) {
+	for p, err := range table.untyped.inPrimaryOrder().scanRecords(tx) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		entries, err := table.shelf.entries(p.record, p.primary)
+		entries, err := table.untyped.indexEntries(p.record, p.primary)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func checkIndexes[R any](t testing.TB, tx *Tx, table *Table[R]) {
 		}
 	}
 	got := 0
-	for _, ix := range table.shelf.indexes {
+	for _, ix := range table.untyped.indexes {
 		for p, err := range tx.kv.Scan(ix.table, kv.Range{}) {
 			if err != nil {
 				t.Fatal(err)

@@ -36,7 +36,7 @@ func TestOpenRefuses(t *testing.T) {
 		o := options(t.TempDir())
 		o.Schema = tt.schema
 		_, err := Open(t.Context(), o)
-		if !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), tt.says) {
+		if !errors.Is(err, ErrInvalidSchema) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: got %v", tt.name, err)
 		}
 	}
@@ -57,15 +57,15 @@ func TestUnknownTables(t *testing.T) {
 	stranger := NewTable("strangers", func(c *control) Key { return K(c.Code) })
 	impostor := NewTable("controls", func(c *control) Key { return K(c.Code) })
 	update(t, db, func(tx *Tx) error {
-		is(t, "a table outside the schema", stranger.Put(tx, &control{Code: "a"}), ErrUnknown)
-		is(t, "another table of the same name", impostor.Put(tx, &control{Code: "a"}), ErrUnknown)
+		is(t, "a table outside the schema", stranger.Put(tx, &control{Code: "a"}), ErrUnknownTable)
+		is(t, "another table of the same name", impostor.Put(tx, &control{Code: "a"}), ErrUnknownTable)
 		return controls.Put(tx, &control{Code: "a"})
 	})
 	is(t, "Close", db.Close(), nil)
 	o := options(dir)
 	o.Schema = Schema{Tables: []AnyTable{documents}}
 	_, err := Open(t.Context(), o)
-	if is(t, "a schema without controls", err, ErrUnknown); !strings.Contains(err.Error(), "controls") {
+	if is(t, "a schema without controls", err, ErrUnknownTable); !strings.Contains(err.Error(), "controls") {
 		t.Errorf("the error doesn't name the table: %v", err)
 	}
 	open(t, options(dir))
@@ -137,7 +137,7 @@ func TestTx(t *testing.T) {
 	update(t, db, func(tx *Tx) error {
 		kept = tx
 		tx.AfterCommit(func() { ran++ })
-		if !tx.Now().Equal(day) || tx.NewID() == tx.NewID() || !tx.Writable() || tx.Context() == nil { //nolint:staticcheck // two ids are asked for, and they differ
+		if !tx.Now().Equal(day) || tx.NewID() == tx.NewID() || !tx.IsWritable() || tx.Context() == nil { //nolint:staticcheck // two ids are asked for, and they differ
 			t.Error("the transaction doesn't carry what it was given")
 		}
 		return controls.Put(tx, &control{Code: "a"})

@@ -28,7 +28,7 @@ var Outbox outbox
 
 type outbox struct{}
 
-type reader struct {
+type outboxConsumer struct {
 	Consumer string `json:"consumer"`
 	Done     int64  `json:"done"` // sequence of the last event it is through with
 }
@@ -36,8 +36,8 @@ type reader struct {
 const outboxSequence = "_outbox"
 
 var (
-	outboxEvents  = NewTable("_outbox", func(e *Event) Key { return K(e.Sequence) })
-	outboxReaders = NewTable("_outbox_readers", func(r *reader) Key { return K(r.Consumer) })
+	outboxEvents    = NewTable("_outbox", func(e *Event) Key { return K(e.Sequence) })
+	outboxConsumers = NewTable("_outbox_readers", func(r *outboxConsumer) Key { return K(r.Consumer) })
 )
 
 // Append adds the event to the transaction and returns it as it is kept.
@@ -55,14 +55,14 @@ func (outbox) Append(tx *Tx, e Event) (Event, error) {
 	if e.Time.IsZero() {
 		e.Time = tx.Now()
 	}
-	e.Trace = tracing.Here(tx.Context()).String()
+	e.Trace = tracing.Current(tx.Context()).String()
 	return e, outboxEvents.Insert(tx, &e)
 }
 
 // Next returns up to limit events the consumer is not through with, in order. A
 // consumer that was never heard of begins with the oldest event there is.
 func (outbox) Next(tx *Tx, consumer string, limit int) ([]Event, error) {
-	done, err := outboxDone(tx, consumer)
+	done, err := lastAcked(tx, consumer)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (outbox) Next(tx *Tx, consumer string, limit int) ([]Event, error) {
 // Ack says that the consumer is through with every event up to sequence. Going
 // back does nothing; an event that was not written yet is refused.
 func (outbox) Ack(tx *Tx, consumer string, sequence int64) error {
-	done, err := outboxDone(tx, consumer)
+	done, err := lastAcked(tx, consumer)
 	if err != nil || sequence <= done {
 		return err
 	}
@@ -95,12 +95,12 @@ func (outbox) Ack(tx *Tx, consumer string, sequence int64) error {
 	if sequence > last {
 		return fmt.Errorf("outbox: %w: event %d, the last one is %d", ErrNotFound, sequence, last)
 	}
-	return outboxReaders.Put(tx, &reader{Consumer: consumer, Done: sequence})
+	return outboxConsumers.Put(tx, &outboxConsumer{Consumer: consumer, Done: sequence})
 }
 
-// Behind returns how many events the consumer is not through with.
-func (outbox) Behind(tx *Tx, consumer string) (int64, error) {
-	done, err := outboxDone(tx, consumer)
+// Backlog returns how many events the consumer is not through with.
+func (outbox) Backlog(tx *Tx, consumer string) (int64, error) {
+	done, err := lastAcked(tx, consumer)
 	if err != nil {
 		return 0, err
 	}
@@ -117,7 +117,7 @@ func (outbox) Prune(tx *Tx, before time.Time, limit int, consumers ...string) (i
 	}
 	through := int64(-1)
 	for _, c := range consumers {
-		done, err := outboxDone(tx, c)
+		done, err := lastAcked(tx, c)
 		if err != nil {
 			return 0, err
 		}
@@ -141,11 +141,11 @@ func (outbox) Prune(tx *Tx, before time.Time, limit int, consumers ...string) (i
 	return n, nil
 }
 
-func outboxDone(tx *Tx, consumer string) (int64, error) {
+func lastAcked(tx *Tx, consumer string) (int64, error) {
 	if consumer == "" {
 		return 0, errors.New("outbox: a consumer needs a name")
 	}
-	r, err := outboxReaders.Get(tx, consumer)
+	r, err := outboxConsumers.Get(tx, consumer)
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
 	}

@@ -101,7 +101,7 @@ func TestOutbox(t *testing.T) {
 	}
 	same(t, "audit", topics(next(t, db, "audit", 10)), "3 c", "4 d")
 	view(t, db, func(tx *Tx) error {
-		behind, err := Outbox.Behind(tx, "hooks")
+		behind, err := Outbox.Backlog(tx, "hooks")
 		if behind != 1 {
 			t.Errorf("hooks is behind by %d", behind)
 		}
@@ -140,7 +140,7 @@ func TestSequences(t *testing.T) {
 	take(db, "poam", 3)
 	view(t, db, func(tx *Tx) error {
 		_, err := tx.NextSequence("poam")
-		is(t, "in a view", err, ErrTxView)
+		is(t, "in a view", err, ErrReadOnlyTx)
 		return nil
 	})
 }

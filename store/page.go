@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// PageLimit is the size of a page where the query doesn't say.
-	PageLimit = 50
-	// MaxPage is the largest page; more is asked for with the cursor.
-	MaxPage = 1000
+	// DefaultPageLimit is the size of a page where the query doesn't say.
+	DefaultPageLimit = 50
+	// MaxPageLimit is the largest page; more is asked for with the cursor.
+	MaxPageLimit = 1000
 
 	maxCursor = 2 * kv.MaxKey * 4 / 3
 )
 
 // PageQuery asks for a stretch of a list.
 type PageQuery[R any] struct {
-	Index   string // order of the list; empty is the primary key
-	Prefix  Key    // as in the option Prefix
-	Cursor  string // Page.Next of the page before; empty is the first
-	Limit   int    // 0 is PageLimit; more than MaxPage is MaxPage
-	Reverse bool
-	Filter  func(*R) bool // nil keeps all
-	NoTotal bool          // don't count behind the page, where lists are long
+	Index     string // order of the list; empty is the primary key
+	Prefix    Key    // as in the option Prefix
+	Cursor    string // Page.Next of the page before; empty is the first
+	Limit     int    // 0 is DefaultPageLimit; more than MaxPageLimit is MaxPageLimit
+	Reverse   bool
+	Filter    func(*R) bool // nil keeps all
+	SkipTotal bool          // don't count behind the page, where lists are long
 }
 
 // Page is a stretch of a list. A cursor names a place, not a number: what is
@@ -40,22 +40,22 @@ type Page[R any] struct {
 	Total int    // records of the whole list after the filter; -1 with NoTotal
 }
 
-// listed is a query without the type of its records.
-type listed struct {
+// untypedQuery is a query without the type of its records.
+type untypedQuery struct {
 	PageQuery[struct{}]
-	keep func(any) bool // nil keeps all
+	match func(any) bool // nil keeps all
 }
 
-func (q PageQuery[R]) plain() listed {
-	out := listed{PageQuery: PageQuery[struct{}]{q.Index, q.Prefix, q.Cursor, q.Limit, q.Reverse, nil, q.NoTotal}}
+func (q PageQuery[R]) untyped() untypedQuery {
+	out := untypedQuery{PageQuery: PageQuery[struct{}]{q.Index, q.Prefix, q.Cursor, q.Limit, q.Reverse, nil, q.SkipTotal}}
 	if q.Filter != nil {
-		out.keep = func(r any) bool { return q.Filter(r.(*R)) }
+		out.match = func(r any) bool { return q.Filter(r.(*R)) }
 	}
 	return out
 }
 
-// pageOf is a page with the type of its records.
-func pageOf[R any](page Page[any], err error) (Page[R], error) {
+// typedPage is a page with the type of its records.
+func typedPage[R any](page Page[any], err error) (Page[R], error) {
 	if err != nil {
 		return Page[R]{}, err
 	}
@@ -66,52 +66,52 @@ func pageOf[R any](page Page[any], err error) (Page[R], error) {
 	return out, nil
 }
 
-// order is what a page is cut from.
-func (s *shelf) order(q listed) ordered {
+// orderFor is what a page is cut from.
+func (s *untypedTable) orderFor(q untypedQuery) orderedTable {
 	if q.Index == "" {
-		return s.byPrimary()
+		return s.inPrimaryOrder()
 	}
-	return s.by(q.Index)
+	return s.inIndexOrder(q.Index)
 }
 
 // page is Table.Page.
-func (s *shelf) page(tx *Tx, q listed) (page Page[any], err error) {
-	order := s.order(q)
+func (s *untypedTable) page(tx *Tx, q untypedQuery) (page Page[any], err error) {
+	order := s.orderFor(q)
 	if order.err != nil {
 		return page, order.err
 	}
-	if err := tx.use(&s.def, false); err != nil {
+	if err := tx.checkTable(&s.def, false); err != nil {
 		return page, err
 	}
-	after, err := tx.db.openCursor(q.Cursor, s.listName(q))
+	after, err := tx.db.decodeCursor(q.Cursor, s.cursorScope(q))
 	if err != nil {
 		return page, err
 	}
 	switch {
 	case q.Limit <= 0:
-		q.Limit = PageLimit
-	case q.Limit > MaxPage:
-		q.Limit = MaxPage
+		q.Limit = DefaultPageLimit
+	case q.Limit > MaxPageLimit:
+		q.Limit = MaxPageLimit
 	}
 	var last []byte
-	in := scan{prefix: q.Prefix, reverse: q.Reverse}
-	if q.NoTotal {
+	in := scanOptions{prefix: q.Prefix, reverse: q.Reverse}
+	if q.SkipTotal {
 		in.after = after
 	}
-	for p, err := range order.raws(tx, in) {
+	for p, err := range order.scanPairs(tx, in) {
 		if err != nil {
 			return page, err
 		}
-		wanted := page.Next == "" && (after == nil || beyond(p.Key, after, q.Reverse))
-		if !wanted && q.NoTotal {
+		wanted := page.Next == "" && (after == nil || isAfter(p.Key, after, q.Reverse))
+		if !wanted && q.SkipTotal {
 			break
 		}
-		if wanted || q.keep != nil {
-			got, err := order.decode(tx, p)
+		if wanted || q.match != nil {
+			got, err := order.decodePair(tx, p)
 			if err != nil {
 				return page, err
 			}
-			if q.keep != nil && !q.keep(got.record) {
+			if q.match != nil && !q.match(got.record) {
 				continue
 			}
 			switch {
@@ -119,26 +119,26 @@ func (s *shelf) page(tx *Tx, q listed) (page Page[any], err error) {
 				page.Items = append(page.Items, got.record)
 				last = append(last[:0], p.Key...)
 			case wanted: // one more than fits: there is a next page
-				page.Next = tx.db.sealCursor(last, s.listName(q))
+				page.Next = tx.db.encodeCursor(last, s.cursorScope(q))
 			}
 		}
 		page.Total++
 	}
-	if q.NoTotal {
+	if q.SkipTotal {
 		page.Total = -1
 	}
 	return page, nil
 }
 
-// beyond tells whether key comes behind place in the list's direction.
-func beyond(key, place []byte, reverse bool) bool {
-	c := bytes.Compare(key, place)
+// isAfter tells whether key comes behind place in the list's direction.
+func isAfter(key, position []byte, reverse bool) bool {
+	c := bytes.Compare(key, position)
 	return c != 0 && (c < 0) == reverse
 }
 
-// listName is what a cursor is bound to: everything that orders or bounds the
+// cursorScope is what a cursor is bound to: everything that orders or bounds the
 // list, not the filter, which may be a function of anything.
-func (s *shelf) listName(q listed) []byte {
+func (s *untypedTable) cursorScope(q untypedQuery) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(s.def.name)))
 	b = append(b, s.def.name...)
 	b = binary.AppendUvarint(b, uint64(len(q.Index)))
@@ -147,39 +147,39 @@ func (s *shelf) listName(q listed) []byte {
 	return append(b, q.Prefix.b...)
 }
 
-const sealLen = 12
+const cursorMACLen = 12
 
-// sealCursor makes the place of a list opaque: seal, key.
-func (db *DB) sealCursor(at, list []byte) string {
-	return base64.RawURLEncoding.EncodeToString(append(db.seal(at, list), at...))
+// encodeCursor makes the place of a list opaque: seal, key.
+func (db *DB) encodeCursor(at, list []byte) string {
+	return base64.RawURLEncoding.EncodeToString(append(db.cursorMAC(at, list), at...))
 }
 
-func (db *DB) seal(at, list []byte) []byte {
+func (db *DB) cursorMAC(at, list []byte) []byte {
 	m := hmac.New(sha256.New, []byte(db.meta.Secret))
 	m.Write(binary.AppendUvarint([]byte("cursor 1"), uint64(len(list))))
 	m.Write(list)
 	m.Write(at)
-	return m.Sum(nil)[:sealLen]
+	return m.Sum(nil)[:cursorMACLen]
 }
 
-// openCursor undoes sealCursor; nil is the place before the first.
-func (db *DB) openCursor(cursor string, list []byte) ([]byte, error) {
+// decodeCursor undoes sealCursor; nil is the place before the first.
+func (db *DB) decodeCursor(cursor string, list []byte) ([]byte, error) {
 	if cursor == "" {
 		return nil, nil
 	}
 	if len(cursor) > maxCursor {
 		return nil, fmt.Errorf("%w: it is too long", ErrBadCursor)
 	}
-	b, err := unwrap(cursor)
-	if err != nil || len(b) <= sealLen || !hmac.Equal(b[:sealLen], db.seal(b[sealLen:], list)) {
+	b, err := decodeCursorText(cursor)
+	if err != nil || len(b) <= cursorMACLen || !hmac.Equal(b[:cursorMACLen], db.cursorMAC(b[cursorMACLen:], list)) {
 		return nil, ErrBadCursor
 	}
-	return b[sealLen:], nil
+	return b[cursorMACLen:], nil
 }
 
-// unwrap decodes a cursor. The decoder would pass over line breaks, so that one cursor
+// decodeCursorText decodes a cursor. The decoder would pass over line breaks, so that one cursor
 // could be written in many ways.
-func unwrap(cursor string) ([]byte, error) {
+func decodeCursorText(cursor string) ([]byte, error) {
 	if strings.ContainsAny(cursor, "\r\n") {
 		return nil, ErrBadCursor
 	}

@@ -48,7 +48,7 @@ func TestPages(t *testing.T) {
 			for _, noTotal := range []bool{false, true} {
 				name := fmt.Sprintf("%q reverse %v filter %v limit %d", q.Index, q.Reverse, q.Filter != nil, limit)
 				view(t, db, func(tx *Tx) error {
-					options := []ScanOption{func(s *scan) { s.prefix = q.Prefix; s.reverse = q.Reverse }}
+					options := []ScanOption{func(s *scanOptions) { s.prefix = q.Prefix; s.reverse = q.Reverse }}
 					scan := controls.Scan(tx, options...)
 					if q.Index != "" {
 						scan = controls.By(q.Index).Scan(tx, options...)
@@ -62,7 +62,7 @@ func TestPages(t *testing.T) {
 					}
 					var got []string
 					q := q
-					q.Limit, q.NoTotal = limit, noTotal
+					q.Limit, q.SkipTotal = limit, noTotal
 					for {
 						p, err := controls.Page(tx, q)
 						is(t, name, err, nil)
@@ -141,20 +141,20 @@ func TestCursor(t *testing.T) {
 	is(t, "another index", try(db, PageQuery[control]{Index: "by_tag"}, cursor), ErrBadCursor)
 	is(t, "another prefix", try(db, PageQuery[control]{Prefix: K("C")}, cursor), ErrBadCursor)
 	is(t, "another database", try(other, q, cursor), ErrBadCursor)
-	is(t, "no such index", try(db, PageQuery[control]{Index: "by_colour"}, ""), ErrUnknown)
+	is(t, "no such index", try(db, PageQuery[control]{Index: "by_colour"}, ""), ErrUnknownTable)
 
 	is(t, "Close", db.Close(), nil)
 	is(t, "after reopening", try(open(t, options(dir)), q, cursor), nil)
 }
 
 func FuzzCursor(f *testing.F) {
-	db := &DB{meta: meta{Secret: "secret"}}
+	db := &DB{meta: databaseMeta{Secret: "secret"}}
 	list := []byte("list")
-	f.Add(db.sealCursor([]byte("place"), list))
+	f.Add(db.encodeCursor([]byte("place"), list))
 	f.Add("AAAAAAAAAAAAAAAAAAAAAAAA")
 	f.Fuzz(func(t *testing.T, cursor string) {
-		at, err := db.openCursor(cursor, list)
-		if err == nil && cursor != "" && db.sealCursor(at, list) != cursor {
+		at, err := db.decodeCursor(cursor, list)
+		if err == nil && cursor != "" && db.encodeCursor(at, list) != cursor {
 			t.Fatalf("%q was taken and is not ours", cursor)
 		}
 	})

@@ -43,8 +43,8 @@ type Session struct {
 	Address        string `json:"address"`
 }
 
-// Link lets a person in once: to accept an invitation, or to set a new password.
-type Link struct {
+// OneTimeLink lets a person in once: to accept an invitation, or to set a new password.
+type OneTimeLink struct {
 	Secret         string    `json:"secret"`
 	Purpose        string    `json:"purpose"`
 	UserID         string    `json:"user_id"`
@@ -57,15 +57,15 @@ type Link struct {
 type Webhook struct {
 	api.Webhook
 	Sealed []byte `json:"sealed"`
-	// Previous is the secret before the last rotation, good until PreviousUntil.
-	Previous      []byte     `json:"previous,omitempty"`
-	PreviousUntil *time.Time `json:"previous_until,omitempty"`
+	// PreviousSealed is the secret before the last rotation, good until PreviousUntil.
+	PreviousSealed []byte     `json:"previous,omitempty"`
+	PreviousUntil  *time.Time `json:"previous_until,omitempty"`
 	// FailedInRow counts deliveries that were given up, one after the other.
 	FailedInRow int `json:"failed_in_row,omitempty"`
 }
 
-// Wants tells whether the webhook asks for events of a type.
-func (w *Webhook) Wants(event string) bool {
+// SubscribesTo tells whether the webhook asks for events of a type.
+func (w *Webhook) SubscribesTo(event string) bool {
 	return len(w.Events) == 0 || slices.Contains(w.Events, event)
 }
 
@@ -86,8 +86,8 @@ type IssueLink struct {
 	api.IssueLink
 	// Weakness tells items of one control apart.
 	Weakness string `json:"weakness"`
-	// AskedAt is when the issue was asked for, without an answer yet: it may be there.
-	AskedAt *time.Time `json:"asked_at,omitempty"`
+	// RequestedAt is when the issue was asked for, without an answer yet: it may be there.
+	RequestedAt *time.Time `json:"asked_at,omitempty"`
 	// IssueID is what the tool's interface wants to hear, where that is not the key.
 	IssueID string `json:"issue_id,omitempty"`
 }
@@ -98,8 +98,8 @@ type Delivery struct {
 	WebhookID string          `json:"webhook_id"`
 	Payload   json.RawMessage `json:"payload"`
 	// Tries counts attempts since it was last asked for; Once: it is tried once.
-	Tries int  `json:"tries,omitempty"`
-	Once  bool `json:"once,omitempty"`
+	Tries         int  `json:"tries,omitempty"`
+	SingleAttempt bool `json:"once,omitempty"`
 	// Trace is where the event happened; see Event.
 	Trace string `json:"trace,omitempty"`
 }
@@ -109,10 +109,10 @@ type Delivery struct {
 type Email struct {
 	api.Email
 	Sealed []byte `json:"sealed,omitempty"`
-	// Once names what the mail is about where there must be no second one.
-	Once string `json:"once,omitempty"`
-	// Unsubscribe is the person who can end mails of this kind.
-	Unsubscribe string `json:"unsubscribe,omitempty"`
+	// DedupKey names what the mail is about where there must be no second one.
+	DedupKey string `json:"once,omitempty"`
+	// UnsubscribeUserID is the person who can end mails of this kind.
+	UnsubscribeUserID string `json:"unsubscribe,omitempty"`
 }
 
 // EmailTemplate is an organization's own wording of a mail.
@@ -131,10 +131,10 @@ type EmailPreference struct {
 // AlertRule is an alert rule with what its state rests on.
 type AlertRule struct {
 	api.AlertRule
-	// Since is from when the metric has told another state than the rule has; nil: it doesn't.
-	Since *time.Time `json:"since,omitempty"`
-	// Told is the value that was told last while it fires.
-	Told *float64 `json:"told,omitempty"`
+	// PendingSince is from when the metric has told another state than the rule has; nil: it doesn't.
+	PendingSince *time.Time `json:"since,omitempty"`
+	// LastNotified is the value that was told last while it fires.
+	LastNotified *float64 `json:"told,omitempty"`
 }
 
 // AgentStep is a step of an agent run.
@@ -164,9 +164,9 @@ type KeySecret struct {
 	ValidUntil     *time.Time `json:"valid_until"`
 }
 
-// Replay is the answer to a request that may be sent again. Secret is the hash of its
+// IdempotentReply is the answer to a request that may be sent again. Secret is the hash of its
 // idempotency key, and Sealed can be opened by whoever has that key alone.
-type Replay struct {
+type IdempotentReply struct {
 	OrganizationID string    `json:"organization_id"`
 	Operation      string    `json:"operation"`
 	Secret         string    `json:"secret"`
@@ -188,8 +188,8 @@ type CatalogVersion struct {
 	Variant string `json:"variant,omitempty"`
 }
 
-// CustomHead says which revision of an organization's own catalog is the newest.
-type CustomHead struct {
+// CustomCatalogHead says which revision of an organization's own catalog is the newest.
+type CustomCatalogHead struct {
 	OrganizationID string `json:"organization_id"`
 	Revision       int    `json:"revision"`
 }
@@ -208,9 +208,9 @@ type CustomCatalog struct {
 type Document struct {
 	api.Document
 	Stage string `json:"stage"`
-	// Origin is the SHA-256 of the document's first content; empty: what it has now is the first.
-	Origin   string `json:"origin,omitempty"`
-	Embedder string `json:"embedder"`
+	// OriginalSHA256 is the SHA-256 of the document's first content; empty: what it has now is the first.
+	OriginalSHA256 string `json:"origin,omitempty"`
+	Embedder       string `json:"embedder"`
 }
 
 // Vector is the embedding of a passage.
@@ -309,23 +309,23 @@ func decodePassagePack(b []byte, p *PassagePack) error {
 type WorkflowRun struct {
 	api.WorkflowRun
 	// Starter is who started it, as whom and for whom it works.
-	Starter Starter `json:"starter"`
-	// Holder is the process that works on it, until the lease ends unless it is renewed.
-	Holder    string    `json:"holder,omitempty"`
-	HeldSince time.Time `json:"held_since,omitzero"`
-	HeldUntil time.Time `json:"held_until,omitzero"`
+	Starter RunStarter `json:"starter"`
+	// LeaseHolder is the process that works on it, until the lease ends unless it is renewed.
+	LeaseHolder string    `json:"holder,omitempty"`
+	LeasedSince time.Time `json:"held_since,omitzero"`
+	LeasedUntil time.Time `json:"held_until,omitzero"`
 	// Failures counts the failures of the current step that were tried again.
 	Failures int `json:"failures,omitempty"`
 	// WaitSince is when NotBefore was set: a clock that shows less has jumped back.
 	WaitSince time.Time `json:"wait_since,omitzero"`
-	// Situation is what the assessment was like when the run began to wait for people.
-	Situation string `json:"situation,omitempty"`
-	// Signalled: a signal came that the run has not looked at.
-	Signalled bool `json:"signalled,omitempty"`
+	// WaitSnapshot is what the assessment was like when the run began to wait for people.
+	WaitSnapshot string `json:"situation,omitempty"`
+	// HasSignal: a signal came that the run has not looked at.
+	HasSignal bool `json:"signalled,omitempty"`
 }
 
-// Starter is the person or key that started a run.
-type Starter struct {
+// RunStarter is the person or key that started a run.
+type RunStarter struct {
 	UserID  string `json:"user_id"`
 	KeyID   string `json:"key_id,omitempty"`
 	TraceID string `json:"trace_id,omitempty"`

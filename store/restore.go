@@ -26,7 +26,7 @@ import (
 // in use (ErrLocked). A database that is there is kept beside the backups, under
 // a name that begins with its date; blobs that are there stay. Everything is
 // checked before the database is replaced, in one step: a failure leaves the
-// folder as it was, but for blobs. A backup of a newer schema is ErrNewer; an
+// folder as it was, but for blobs. A backup of a newer schema is ErrNewerSchema; an
 // older one is migrated by the next Open. Only service.db is restored: o.Driver
 // is not used.
 func Restore(ctx context.Context, path string, o Options) (Manifest, error) {
@@ -38,7 +38,7 @@ func Restore(ctx context.Context, path string, o Options) (Manifest, error) {
 }
 
 func restore(ctx context.Context, path string, o Options) (Manifest, error) {
-	if err := o.check(); err != nil {
+	if err := o.validate(); err != nil {
 		return Manifest{}, err
 	}
 	if o.Driver != nil {
@@ -49,30 +49,30 @@ func restore(ctx context.Context, path string, o Options) (Manifest, error) {
 		return Manifest{}, err
 	}
 	defer f.Close()
-	if err := makeLayout(o.Dir); err != nil {
+	if err := createFolders(o.Dir); err != nil {
 		return Manifest{}, err
 	}
 	target := filepath.Join(o.Dir, fileDatabase)
-	release, err := hold(ctx, target, o)
+	release, err := lockDatabase(ctx, target, o)
 	if err != nil {
 		return Manifest{}, err
 	}
 	defer release()
 
-	z, err := zstd.NewReader(disk.Reader(ctx, f), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	z, err := zstd.NewReader(disk.ContextReader(ctx, f), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
 		return Manifest{}, err
 	}
 	defer z.Close()
-	r := restorer{all: z, tar: tar.NewReader(z), o: o, database: filepath.Join(o.Dir, dirTemp, o.NewID())}
+	r := restorer{decompressed: z, tar: tar.NewReader(z), options: o, database: filepath.Join(o.Dir, dirTemp, o.NewID())}
 	defer os.Remove(r.database)
-	if err := r.run(ctx); err != nil {
+	if err := r.unpack(ctx); err != nil {
 		return r.manifest, err
 	}
-	if err := bolt.Check(ctx, r.database); err != nil {
+	if err := bolt.Verify(ctx, r.database); err != nil {
 		return r.manifest, err
 	}
-	if err := setAside(target, o); err != nil {
+	if err := preserveOldDatabase(target, o); err != nil {
 		return r.manifest, err
 	}
 	if runtime.GOOS == "windows" { // an open file can't be replaced there
@@ -81,9 +81,9 @@ func restore(ctx context.Context, path string, o Options) (Manifest, error) {
 	return r.manifest, disk.Move(r.database, target)
 }
 
-// hold takes the lock of the database that is to be replaced. A damaged one is
+// lockDatabase takes the lock of the database that is to be replaced. A damaged one is
 // why people restore: it is no hindrance.
-func hold(ctx context.Context, target string, o Options) (release func(), err error) {
+func lockDatabase(ctx context.Context, target string, o Options) (release func(), err error) {
 	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
 		return func() {}, nil
 	}
@@ -97,10 +97,10 @@ func hold(ctx context.Context, target string, o Options) (release func(), err er
 	return func() { _ = old.Close() }, nil
 }
 
-// setAside gives the old database a second name, so that there is a database at
+// preserveOldDatabase gives the old database a second name, so that there is a database at
 // every moment.
-func setAside(target string, o Options) error {
-	aside := backupName(o.Dir, o.Clock(), "before-restore", ".db")
+func preserveOldDatabase(target string, o Options) error {
+	aside := newBackupPath(o.Dir, o.Clock(), "before-restore", ".db")
 	err := os.Link(target, aside)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -109,80 +109,80 @@ func setAside(target string, o Options) error {
 		err = os.Rename(target, aside)
 	}
 	if err != nil {
-		return disk.Explain(err)
+		return disk.Classify(err)
 	}
 	return disk.SyncDir(filepath.Dir(aside))
 }
 
 type restorer struct {
-	all      io.Reader // what tar reads
-	tar      *tar.Reader
-	o        Options
-	database string // where the database goes first
-	manifest Manifest
+	decompressed io.Reader // what tar reads
+	tar          *tar.Reader
+	options      Options
+	database     string // where the database goes first
+	manifest     Manifest
 }
 
-// run unpacks the entries, in the order a backup has them.
-func (r *restorer) run(ctx context.Context) error {
+// unpack unpacks the entries, in the order a backup has them.
+func (r *restorer) unpack(ctx context.Context) error {
 	if err := r.readManifest(); err != nil {
 		return err
 	}
-	if _, err := r.next(entryDatabase); err != nil {
+	if _, err := r.nextEntry(entryDatabase); err != nil {
 		return err
 	}
-	if err := disk.WriteTemp(r.database, 0o600, r.copy); err != nil {
+	if err := disk.WriteTemp(r.database, 0o600, r.copyEntry); err != nil {
 		return err
 	}
 	blobs := Blobs{
-		dir:   filepath.Join(r.o.Dir, dirBlobs),
-		temp:  func() string { return filepath.Join(r.o.Dir, dirTemp, r.o.NewID()) },
-		clock: r.o.Clock,
+		dir:   filepath.Join(r.options.Dir, dirBlobs),
+		temp:  func() string { return filepath.Join(r.options.Dir, dirTemp, r.options.NewID()) },
+		clock: r.options.Clock,
 	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		name, err := r.next("")
+		name, err := r.nextEntry("")
 		if errors.Is(err, io.EOF) {
 			// The checksum comes after all that tar wants.
-			_, err := io.Copy(io.Discard, r.all)
-			return damaged(err)
+			_, err := io.Copy(io.Discard, r.decompressed)
+			return toCorruptError(err)
 		}
 		if err != nil {
 			return err
 		}
-		if err := r.blob(&blobs, name); err != nil {
+		if err := r.unpackBlob(&blobs, name); err != nil {
 			return err
 		}
 	}
 }
 
 func (r *restorer) readManifest() error {
-	if _, err := r.next(entryManifest); err != nil {
+	if _, err := r.nextEntry(entryManifest); err != nil {
 		return err
 	}
-	b, err := io.ReadAll(io.LimitReader(r.tar, maxManifest))
+	b, err := io.ReadAll(io.LimitReader(r.tar, maxManifestSize))
 	if err != nil {
-		return damaged(err)
+		return toCorruptError(err)
 	}
 	if err := json.Unmarshal(b, &r.manifest); err != nil {
-		return damaged(err)
+		return toCorruptError(err)
 	}
 	switch m := r.manifest; {
 	case m.Format > backupFormat:
-		return fmt.Errorf("%w: its backup format is %d, this program knows %d", ErrNewer, m.Format, backupFormat)
+		return fmt.Errorf("%w: its backup format is %d, this program knows %d", ErrNewerSchema, m.Format, backupFormat)
 	case m.Format < 1:
 		return fmt.Errorf("%w: it is not a backup", ErrCorrupt)
-	case m.Schema > r.o.Schema.Version():
-		return &NewerError{Database: m.Schema, Program: r.o.Schema.Version()}
+	case m.Schema > r.options.Schema.Version():
+		return &NewerSchemaError{Database: m.Schema, Program: r.options.Schema.Version()}
 	}
 	return nil
 }
 
-// blob unpacks one and refuses it where its name is not that of its content.
-func (r *restorer) blob(blobs *Blobs, name string) error {
+// unpackBlob unpacks one and refuses it where its name is not that of its content.
+func (r *restorer) unpackBlob(blobs *Blobs, name string) error {
 	sha, found := strings.CutPrefix(name, entryBlobs)
-	if !found || !isSHA(sha) {
+	if !found || !isSHA256(sha) {
 		return fmt.Errorf("%w: it holds %.80q, which no backup has", ErrCorrupt, name)
 	}
 	temp, h, n := blobs.temp(), sha256.New(), int64(0)
@@ -194,27 +194,27 @@ func (r *restorer) blob(blobs *Blobs, name string) error {
 		return err
 	})
 	if err != nil {
-		return damaged(err)
+		return toCorruptError(err)
 	}
-	if err := blobs.settle(temp, Blob{SHA256: sha, Size: n}); err != nil {
-		return errors.Join(disk.Explain(err), os.Remove(temp))
+	if err := blobs.moveIntoPlace(temp, Blob{SHA256: sha, Size: n}); err != nil {
+		return errors.Join(disk.Classify(err), os.Remove(temp))
 	}
 	return nil
 }
 
-func (r *restorer) copy(w io.Writer) error {
+func (r *restorer) copyEntry(w io.Writer) error {
 	_, err := io.Copy(w, r.tar)
-	return damaged(err)
+	return toCorruptError(err)
 }
 
-// next goes to the next entry, which must be the wanted one, if any is.
-func (r *restorer) next(want string) (string, error) {
+// nextEntry goes to the next entry, which must be the wanted one, if any is.
+func (r *restorer) nextEntry(want string) (string, error) {
 	h, err := r.tar.Next()
 	if errors.Is(err, io.EOF) && want == "" {
 		return "", io.EOF
 	}
 	if err != nil {
-		return "", damaged(err)
+		return "", toCorruptError(err)
 	}
 	if h.Typeflag != tar.TypeReg || want != "" && h.Name != want {
 		return "", fmt.Errorf("%w: it holds %.80q where %s should be", ErrCorrupt, h.Name, cmp.Or(want, "a blob"))
@@ -222,8 +222,8 @@ func (r *restorer) next(want string) (string, error) {
 	return h.Name, nil
 }
 
-// damaged marks what can only come from the archive itself.
-func damaged(err error) error {
+// toCorruptError marks what can only come from the archive itself.
+func toCorruptError(err error) error {
 	var path *fs.PathError
 	switch {
 	case err == nil, errors.As(err, &path), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrCorrupt):

@@ -9,18 +9,18 @@ import (
 
 // ScanOption narrows or turns a scan. Without any it goes through everything,
 // upwards.
-type ScanOption func(*scan)
+type ScanOption func(*scanOptions)
 
-// scan collects the options; bytes come from them in span.
-type scan struct {
+// scanOptions collects the options; bytes come from them in span.
+type scanOptions struct {
 	prefix, from, before, through Key
-	begins                        *string
+	textPrefix                    *string
 	after                         []byte // a place of this scan to go on behind
 	reverse                       bool
 }
 
-func newScan(options []ScanOption) scan {
-	var s scan
+func newScan(options []ScanOption) scanOptions {
+	var s scanOptions
 	for _, o := range options {
 		o(&s)
 	}
@@ -29,41 +29,41 @@ func newScan(options []ScanOption) scan {
 
 // Prefix keeps the keys that begin with these parts. Repeated, it narrows.
 func Prefix(parts ...any) ScanOption {
-	return func(s *scan) { s.prefix = s.prefix.Join(K(parts...)) }
+	return func(s *scanOptions) { s.prefix = s.prefix.Join(K(parts...)) }
 }
 
 // From keeps the keys that, behind the prefix, are not before these parts.
-func From(parts ...any) ScanOption { return func(s *scan) { s.from = K(parts...) } }
+func From(parts ...any) ScanOption { return func(s *scanOptions) { s.from = K(parts...) } }
 
 // Before keeps the keys that, behind the prefix, are before these parts.
-func Before(parts ...any) ScanOption { return func(s *scan) { s.before = K(parts...) } }
+func Before(parts ...any) ScanOption { return func(s *scanOptions) { s.before = K(parts...) } }
 
 // Through keeps the keys that, behind the prefix, are before these parts or
 // begin with them.
-func Through(parts ...any) ScanOption { return func(s *scan) { s.through = K(parts...) } }
+func Through(parts ...any) ScanOption { return func(s *scanOptions) { s.through = K(parts...) } }
 
-// Begins keeps the keys whose next part, behind the prefix, is a text that
+// TextPrefix keeps the keys whose next part, behind the prefix, is a text that
 // begins with this one. It excludes From, Before and Through.
-func Begins(text string) ScanOption { return func(s *scan) { s.begins = &text } }
+func TextPrefix(text string) ScanOption { return func(s *scanOptions) { s.textPrefix = &text } }
 
 // Reverse goes downwards. It is an option itself: Scan(tx, store.Reverse).
-func Reverse(s *scan) { s.reverse = true }
+func Reverse(s *scanOptions) { s.reverse = true }
 
-// span is the scan as the driver wants it.
-func (s scan) span() (kv.Range, error) {
+// toRange is the scan as the driver wants it.
+func (s scanOptions) toRange() (kv.Range, error) {
 	for _, k := range []Key{s.prefix, s.from, s.before, s.through} {
 		if k.err != nil {
 			return kv.Range{}, k.err
 		}
 	}
 	r := kv.Range{Reverse: s.reverse}
-	if s.begins != nil {
+	if s.textPrefix != nil {
 		if len(s.from.b)+len(s.before.b)+len(s.through.b) > 0 {
 			return kv.Range{}, fmt.Errorf("%w: Begins excludes From, Before and Through", ErrBadKey)
 		}
-		text := appendEscaped(append(slices.Clone(s.prefix.b), tagText), *s.begins)
+		text := appendEscaped(append(slices.Clone(s.prefix.b), tagText), *s.textPrefix)
 		r.Start = text[:len(text)-1] // the text goes on
-		r.End = successor(r.Start)
+		r.End = prefixEnd(r.Start)
 		return r, nil
 	}
 	r.Start = s.prefix.Join(s.from).b
@@ -71,7 +71,7 @@ func (s scan) span() (kv.Range, error) {
 	case len(s.before.b) > 0:
 		r.End = s.prefix.Join(s.before).b
 	default:
-		r.End = append(slices.Clone(s.prefix.Join(s.through).b), tagPast)
+		r.End = append(slices.Clone(s.prefix.Join(s.through).b), tagUpperBound)
 	}
 	switch {
 	case s.after != nil && s.reverse:
@@ -82,9 +82,9 @@ func (s scan) span() (kv.Range, error) {
 	return r, nil
 }
 
-// successor is the first key after all that begin with b. The tag of a text
+// prefixEnd is the first key after all that begin with b. The tag of a text
 // keeps it from being all FF.
-func successor(b []byte) []byte {
+func prefixEnd(b []byte) []byte {
 	b = slices.Clone(b)
 	for len(b) > 0 {
 		if last := len(b) - 1; b[last] < 0xFF {

@@ -28,43 +28,43 @@ func (s Schema) Version() int {
 // AnyTable is a *Table or *TenantTable of whatever record.
 type AnyTable interface {
 	Name() string
-	definition() *definition
+	definition() *tableDefinition
 }
 
-// definition is what the schema knows of a table without its record type.
-type definition struct {
+// tableDefinition is what the schema knows of a table without its record type.
+type tableDefinition struct {
 	name    string
 	indexes []string // built indexes: "name" or "name unique", sorted
 	err     error    // what was wrong in its declaration
 	reindex func(*Tx) error
 }
 
-// tables is a checked schema: the definitions by name and in name order.
-type tables struct {
-	byName map[string]*definition
-	sorted []*definition
+// tableSet is a checked schema: the definitions by name and in name order.
+type tableSet struct {
+	byName map[string]*tableDefinition
+	sorted []*tableDefinition
 }
 
-// builtin tables belong to the store itself.
-func builtin() []AnyTable { return []AnyTable{outboxEvents, outboxReaders, bodies} }
+// builtinTables tables belong to the store itself.
+func builtinTables() []AnyTable { return []AnyTable{outboxEvents, outboxConsumers, bodiesDefinition} }
 
 var (
-	tableName = lazyregexp.Of(`^[a-z][a-z0-9_]{0,62}$`)
-	indexName = lazyregexp.Of(`^[a-z][a-z0-9_]{0,62}$`)
+	tableNamePattern = lazyregexp.New(`^[a-z][a-z0-9_]{0,62}$`)
+	indexNamePattern = lazyregexp.New(`^[a-z][a-z0-9_]{0,62}$`)
 )
 
-// Check finds every fault of the schema: invalid or double names, broken
-// declarations, migrations out of order. Errors are ErrSchema.
-func (s Schema) Check() error {
-	_, err := s.check()
+// Validate finds every fault of the schema: invalid or double names, broken
+// declarations, migrations out of order. Errors are ErrInvalidSchema.
+func (s Schema) Validate() error {
+	_, err := s.validate()
 	return err
 }
 
-func (s Schema) check() (*tables, error) {
-	t := &tables{byName: map[string]*definition{}}
+func (s Schema) validate() (*tableSet, error) {
+	t := &tableSet{byName: map[string]*tableDefinition{}}
 	var faults []error
 	fault := func(format string, a ...any) {
-		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrSchema}, a...)...))
+		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrInvalidSchema}, a...)...))
 	}
 	add := func(own bool, a AnyTable) {
 		if a == nil {
@@ -73,7 +73,7 @@ func (s Schema) check() (*tables, error) {
 		}
 		d := a.definition()
 		switch {
-		case !own && !tableName.MatchString(d.name):
+		case !own && !tableNamePattern.MatchString(d.name):
 			fault("table name %q: small letters, digits and _, at most 63", d.name)
 		case t.byName[d.name] != nil:
 			fault("two tables are named %s", d.name)
@@ -84,7 +84,7 @@ func (s Schema) check() (*tables, error) {
 			t.sorted = append(t.sorted, d)
 		}
 	}
-	for _, a := range builtin() {
+	for _, a := range builtinTables() {
 		add(true, a)
 	}
 	for _, a := range s.Tables {
@@ -100,7 +100,7 @@ func (s Schema) check() (*tables, error) {
 		}
 		last = m.Version
 	}
-	slices.SortFunc(t.sorted, func(a, b *definition) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(t.sorted, func(a, b *tableDefinition) int { return strings.Compare(a.name, b.name) })
 	return t, errors.Join(faults...)
 }
 
@@ -110,18 +110,18 @@ const (
 	sequencesTable = "_sequences"
 )
 
-func indexTable(table, index string) string { return table + "." + index }
+func indexTableName(table, index string) string { return table + "." + index }
 
-// bareIndex is the name in a built index's description.
-func bareIndex(description string) string {
+// indexBaseName is the name in a built index's description.
+func indexBaseName(description string) string {
 	name, _, _ := strings.Cut(description, " ")
 	return name
 }
 
-// settle makes the indexes of the database those of the schema: new, changed and
+// rebuildIndexes makes the indexes of the database those of the schema: new, changed and
 // stale ones are built again from their records, gone ones dropped. Then it
 // refuses tables the schema doesn't know. It says which tables it rebuilt.
-func (t *tables) settle(ctx context.Context, tx *Tx) (rebuilt []string, err error) {
+func (t *tableSet) rebuildIndexes(ctx context.Context, tx *Tx) (rebuilt []string, err error) {
 	for _, d := range t.sorted {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -135,7 +135,7 @@ func (t *tables) settle(ctx context.Context, tx *Tx) (rebuilt []string, err erro
 			continue
 		}
 		for _, ix := range slices.Concat(have, d.indexes) {
-			if err := tx.kv.Drop(indexTable(d.name, bareIndex(ix))); err != nil {
+			if err := tx.kv.Drop(indexTableName(d.name, indexBaseName(ix))); err != nil {
 				return nil, err
 			}
 		}
@@ -147,11 +147,11 @@ func (t *tables) settle(ctx context.Context, tx *Tx) (rebuilt []string, err erro
 		}
 		rebuilt = append(rebuilt, d.name)
 	}
-	return rebuilt, t.known(tx)
+	return rebuilt, t.checkTables(tx)
 }
 
-// settled tells whether settle would have nothing to do.
-func (t *tables) settled(tx *Tx) (bool, error) {
+// indexesCurrent tells whether settle would have nothing to do.
+func (t *tableSet) indexesCurrent(tx *Tx) (bool, error) {
 	for _, d := range t.sorted {
 		var have []string
 		found, err := tx.getMeta(K("indexes", d.name), &have)
@@ -159,12 +159,12 @@ func (t *tables) settled(tx *Tx) (bool, error) {
 			return false, err
 		}
 	}
-	return true, t.known(tx)
+	return true, t.checkTables(tx)
 }
 
-// known refuses a database with tables nobody declared: it is another program's,
+// checkTables refuses a database with tables nobody declared: it is another program's,
 // or a migration forgot to drop them.
-func (t *tables) known(tx *Tx) error {
+func (t *tableSet) checkTables(tx *Tx) error {
 	names, err := tx.kv.Tables()
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (t *tables) known(tx *Tx) error {
 	for _, d := range t.sorted {
 		known[d.name] = true
 		for _, ix := range d.indexes {
-			known[indexTable(d.name, bareIndex(ix))] = true
+			known[indexTableName(d.name, indexBaseName(ix))] = true
 		}
 	}
 	var strange []string
@@ -183,7 +183,7 @@ func (t *tables) known(tx *Tx) error {
 		}
 	}
 	if len(strange) > 0 {
-		return fmt.Errorf("%w: the database holds %s, which this program does not declare", ErrUnknown, strings.Join(strange, ", "))
+		return fmt.Errorf("%w: the database holds %s, which this program does not declare", ErrUnknownTable, strings.Join(strange, ", "))
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type Options struct {
 	Driver Driver
 }
 
-func (o *Options) check() error {
+func (o *Options) validate() error {
 	switch {
 	case o.Dir == "":
 		return errors.New("store: no data folder was given")
@@ -51,27 +51,27 @@ func (o *Options) check() error {
 
 // DB is an open store. It is safe for concurrent use.
 type DB struct {
-	dir    string
-	driver Driver
-	schema Schema
-	tables *tables
-	clock  func() time.Time
-	newID  func() string
-	ids    ids
-	log    *slog.Logger
-	blobs  *Blobs
-	meta   meta
+	dir         string
+	driver      Driver
+	schema      Schema
+	tables      *tableSet
+	clock       func() time.Time
+	newID       func() string
+	idGenerator idGenerator
+	log         *slog.Logger
+	blobs       *Blobs
+	meta        databaseMeta
 
-	changes changes
-	written written
-	// synced are the roles in which assessments are synchronised.
-	synced *Memo[map[[2]string]string]
-	// alone: nobody else writes to this database while it is open.
-	alone bool
+	changes  changeCounters
+	notifier changeNotifier
+	// syncRoles are the roles in which assessments are synchronised.
+	syncRoles *Cache[map[[2]string]string]
+	// soleWriter: nobody else writes to this database while it is open.
+	soleWriter bool
 }
 
-// meta is the record the database keeps about itself.
-type meta struct {
+// databaseMeta is the record the database keeps about itself.
+type databaseMeta struct {
 	Format  int       `json:"format"` // of this package; see formatVersion
 	Schema  int       `json:"schema"` // version of the last migration
 	Created time.Time `json:"created"`
@@ -92,17 +92,17 @@ const (
 )
 
 // Open opens the data folder, makes a new database or brings an old one to the
-// program's schema, after a backup. Errors: ErrLocked, ErrNewer, ErrSchema,
-// ErrUnknown, ErrCorrupt, ErrDiskFull, ErrReadOnly, or a migration's own.
+// program's schema, after a backup. Errors: ErrLocked, ErrNewerSchema, ErrInvalidSchema,
+// ErrUnknownTable, ErrCorrupt, ErrDiskFull, ErrReadOnly, or a migration's own.
 func Open(ctx context.Context, o Options) (*DB, error) {
-	if err := o.check(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, errors.Join(err, closeDriver(o.Driver))
 	}
-	tables, err := o.Schema.check()
+	tables, err := o.Schema.validate()
 	if err != nil {
 		return nil, errors.Join(err, closeDriver(o.Driver))
 	}
-	if err := makeLayout(o.Dir); err != nil {
+	if err := createFolders(o.Dir); err != nil {
 		return nil, errors.Join(err, closeDriver(o.Driver))
 	}
 	driver := o.Driver
@@ -113,16 +113,16 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		}
 		// The file lock is ours, so nobody is working in tmp.
 		if err := emptyDir(filepath.Join(o.Dir, dirTemp)); err != nil {
-			return nil, errors.Join(disk.Explain(err), driver.Close())
+			return nil, errors.Join(disk.Classify(err), driver.Close())
 		}
 	}
 	db := &DB{
 		dir: o.Dir, driver: driver, schema: o.Schema, tables: tables,
-		clock: o.Clock, newID: o.NewID, ids: ids{make: o.NewID}, log: o.Logger,
-		changes: newChanges(tables.byName), alone: o.Driver == nil,
+		clock: o.Clock, newID: o.NewID, idGenerator: idGenerator{generate: o.NewID}, log: o.Logger,
+		changes: newChanges(tables.byName), soleWriter: o.Driver == nil,
 	}
-	db.synced = NewMemo[map[[2]string]string](db, 1, SyncLinks)
-	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.temp, clock: o.Clock}
+	db.syncRoles = NewCache[map[[2]string]string](db, 1, SyncLinks)
+	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.tempPath, clock: o.Clock}
 	if err := db.migrate(ctx); err != nil {
 		return nil, errors.Join(err, driver.Close())
 	}
@@ -139,10 +139,10 @@ func closeDriver(d Driver) error {
 	return d.Close()
 }
 
-func makeLayout(dir string) error {
+func createFolders(dir string) error {
 	for _, d := range []string{"", dirBlobs, dirBackups, dirTemp} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
-			return fmt.Errorf("the data folder can't be made: %w", disk.Explain(err))
+			return fmt.Errorf("the data folder can't be made: %w", disk.Classify(err))
 		}
 	}
 	return nil
@@ -161,8 +161,8 @@ func emptyDir(dir string) error {
 	return nil
 }
 
-// temp is a free name in tmp.
-func (db *DB) temp() string { return filepath.Join(db.dir, dirTemp, db.newID()) }
+// tempPath is a free name in tmp.
+func (db *DB) tempPath() string { return filepath.Join(db.dir, dirTemp, db.newID()) }
 
 // Dir is the data folder.
 func (db *DB) Dir() string { return db.dir }
@@ -177,8 +177,8 @@ func (db *DB) SchemaVersion() int { return db.meta.Schema }
 // transaction, or wait for anything: while it runs, the file can't shrink.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.driver.View(ctx, func(k kv.KV) error {
-		tx := db.begin(ctx, k, false)
-		defer func() { tx.done = true }()
+		tx := db.newTx(ctx, k, false)
+		defer func() { tx.ended = true }()
 		return fn(tx)
 	})
 }
@@ -192,23 +192,23 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	var touched map[string]bool
 	ctx, span := tracing.Start(ctx, "store.update", tracing.Internal)
 	err := db.driver.Update(ctx, func(k kv.KV) error {
-		tx := db.begin(ctx, k, true)
-		tx.touched = map[string]bool{}
-		defer func() { tx.done = true }()
+		tx := db.newTx(ctx, k, true)
+		tx.changedTables = map[string]bool{}
+		defer func() { tx.ended = true }()
 		err := fn(tx)
-		if err == nil && len(tx.syncing) > 0 {
-			err = tx.logSync()
+		if err == nil && len(tx.syncChanges) > 0 {
+			err = tx.writeSyncLog()
 		}
 		if err == nil {
-			err = tx.keepLastID()
+			err = tx.saveLastID()
 		}
-		after, touched = tx.after, tx.touched
+		after, touched = tx.afterCommit, tx.changedTables
 		return err
 	})
 	span.End(err)
-	db.changes.note(touched) // also after an error: how far a commit came is not always known
+	db.changes.increment(touched) // also after an error: how far a commit came is not always known
 	if len(touched) > 0 {
-		defer db.written.tell()
+		defer db.notifier.notify()
 	}
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	return nil
 }
 
-func (db *DB) begin(ctx context.Context, k kv.KV, writable bool) *Tx {
+func (db *DB) newTx(ctx context.Context, k kv.KV, writable bool) *Tx {
 	return &Tx{ctx: ctx, kv: k, db: db, now: db.clock(), writable: writable}
 }
 

@@ -11,10 +11,10 @@ import (
 
 // The roles of a store in the synchronisation of an assessment.
 const (
-	// SyncHome is where the assessment lives: others bring their changes there.
-	SyncHome = "home"
-	// SyncClone works on a copy and brings its changes home.
-	SyncClone = "clone"
+	// SyncRoleRemote is where the assessment lives: others bring their changes there.
+	SyncRoleRemote = "home"
+	// SyncRoleClone works on a copy and brings its changes home.
+	SyncRoleClone = "clone"
 )
 
 // SyncLink says that an assessment is synchronised. Changes of others are not logged.
@@ -41,9 +41,9 @@ type SyncLink struct {
 // SyncSerials are the numbers of the last bundle to the other side and of the last one from
 // there, with what names its content.
 type SyncSerials struct {
-	Written  int64  `json:"written,omitempty"`
-	Taken    int64  `json:"taken,omitempty"`
-	TakenSum string `json:"taken_sum,omitempty"`
+	Written     int64  `json:"written,omitempty"`
+	Imported    int64  `json:"taken,omitempty"`
+	ImportedSum string `json:"taken_sum,omitempty"`
 }
 
 // SyncKey is the key with which an organization signs and opens bundles.
@@ -61,9 +61,9 @@ type SyncStamp struct {
 	At time.Time `json:"at"`
 }
 
-// SyncRow says that a record of a synchronised assessment changed: one row for each record,
+// SyncLogEntry says that a record of a synchronised assessment changed: one row for each record,
 // however often it changes, under the number of its last change.
-type SyncRow struct {
+type SyncLogEntry struct {
 	OrganizationID string               `json:"organization_id"`
 	AssessmentID   string               `json:"assessment_id"`
 	Table          string               `json:"table"`
@@ -94,33 +94,33 @@ type SyncReplica struct {
 	JoinedAt       time.Time `json:"joined_at"`
 	SeenAt         time.Time `json:"seen_at"`
 	// Since is how far it has read; Counter, Sum and Answer are of the last batch it sent.
-	Since   int64           `json:"since"`
-	Counter int64           `json:"counter"`
-	Sum     string          `json:"sum,omitempty"`
-	Answer  json.RawMessage `json:"answer,omitempty"`
+	Since      int64           `json:"since"`
+	Counter    int64           `json:"counter"`
+	LastSum    string          `json:"sum,omitempty"`
+	LastResult json.RawMessage `json:"answer,omitempty"`
 	// PeerID is whose bundles it exchanges; empty where none were yet.
 	PeerID string `json:"peer_id,omitempty"`
 	SyncSerials
 }
 
-// SyncCover is a row of the log that a batch tells of, as it was then.
-type SyncCover struct {
+// SyncBatchEntry is a row of the log that a batch tells of, as it was then.
+type SyncBatchEntry struct {
 	Table    string `json:"table"`
 	Key      []byte `json:"key"`
 	Sequence int64  `json:"sequence"`
 	// Record is what was sent; nothing where it was deleted.
 	Record json.RawMessage `json:"record,omitempty"`
-	// Shed: the record is of the clone alone, and the home writes its own.
-	Shed bool `json:"shed,omitempty"`
+	// CloneOnly: the record is of the clone alone, and the home writes its own.
+	CloneOnly bool `json:"shed,omitempty"`
 }
 
 // SyncBatch is what a clone has sent, or is to send, until its home has said that it has it.
 type SyncBatch struct {
-	OrganizationID string      `json:"organization_id"`
-	AssessmentID   string      `json:"assessment_id"`
-	Counter        int64       `json:"counter"`
-	Data           []byte      `json:"data"`
-	Covers         []SyncCover `json:"covers"`
+	OrganizationID string           `json:"organization_id"`
+	AssessmentID   string           `json:"assessment_id"`
+	Counter        int64            `json:"counter"`
+	Data           []byte           `json:"data"`
+	Entries        []SyncBatchEntry `json:"covers"`
 }
 
 // SyncFile is a file that came ahead of the record that will name it, for one assessment.
@@ -132,62 +132,62 @@ type SyncFile struct {
 }
 
 var (
-	SyncLinks = tenantTable("sync_links", func(r *SyncLink) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
-	SyncRows  = tenantTable("sync_rows", func(r *SyncRow) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.Table, r.Key) },
-		Unique("sequence", func(r *SyncRow) []Key { return []Key{K(r.AssessmentID, r.Sequence)} }))
-	SyncBases = tenantTable("sync_bases", func(r *SyncBase) (string, Key) {
+	SyncLinks      = newTenantTable("sync_links", func(r *SyncLink) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
+	SyncLogEntries = newTenantTable("sync_rows", func(r *SyncLogEntry) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.Table, r.Key) },
+		Unique("sequence", func(r *SyncLogEntry) []Key { return []Key{K(r.AssessmentID, r.Sequence)} }))
+	SyncBases = newTenantTable("sync_bases", func(r *SyncBase) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.Table, r.Key)
 	})
-	SyncReplicas = tenantTable("sync_replicas", func(r *SyncReplica) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.ID) })
-	SyncBatches  = tenantTable("sync_batches", func(r *SyncBatch) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
-	SyncKeys     = tenantTable("sync_keys", func(r *SyncKey) (string, Key) { return r.OrganizationID, K("key") })
-	SyncFiles    = tenantTable("sync_files", func(r *SyncFile) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.SHA256) })
+	SyncReplicas = newTenantTable("sync_replicas", func(r *SyncReplica) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.ID) })
+	SyncBatches  = newTenantTable("sync_batches", func(r *SyncBatch) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
+	SyncKeys     = newTenantTable("sync_keys", func(r *SyncKey) (string, Key) { return r.OrganizationID, K("key") })
+	SyncFiles    = newTenantTable("sync_files", func(r *SyncFile) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.SHA256) })
 )
 
-// Synced has the changes of a table's records logged, where their assessment is synchronised.
+// WithSyncLog has the changes of a table's records logged, where their assessment is synchronised.
 // of is the assessment and, for records that travel within another, the table and key of that one.
-func Synced[R any](of func(*R) SyncedAs) Option[R] {
-	return func(t *Table[R]) { t.shelf.synced = func(r any) SyncedAs { return of(r.(*R)) } }
+func WithSyncLog[R any](target func(*R) SyncTarget) Option[R] {
+	return func(t *Table[R]) { t.untyped.syncTarget = func(r any) SyncTarget { return target(r.(*R)) } }
 }
 
-// SyncedAs says with which record a change travels. Without a table it is the changed one.
-type SyncedAs struct {
+// SyncTarget says with which record a change travels. Without a table it is the changed one.
+type SyncTarget struct {
 	Assessment, Table string
 	Key               Key
 }
 
-// syncRef names a record within a transaction.
-type syncRef struct{ org, assessment, table, key string }
+// syncRecordRef names a record within a transaction.
+type syncRecordRef struct{ org, assessment, table, key string }
 
-// syncSequence counts the changes of one assessment.
-func syncSequence(org, assessment string) string { return "sync " + org + " " + assessment }
+// syncSequenceName counts the changes of one assessment.
+func syncSequenceName(org, assessment string) string { return "sync " + org + " " + assessment }
 
-// Attribute says who does what the transaction does, for the log of changes. The first counts.
-func (tx *Tx) Attribute(name string) {
-	if tx.by == "" {
-		tx.by = name
+// SetActor says who does what the transaction does, for the log of changes. The first counts.
+func (tx *Tx) SetActor(name string) {
+	if tx.actor == "" {
+		tx.actor = name
 	}
 }
 
-// Unlogged runs fn without logging the changes it makes: they are another's, brought here.
-func (tx *Tx) Unlogged(fn func() error) error {
-	was := tx.unlogged
-	tx.unlogged = true
-	defer func() { tx.unlogged = was }()
+// WithoutSyncLog runs fn without logging the changes it makes: they are another's, brought here.
+func (tx *Tx) WithoutSyncLog(fn func() error) error {
+	was := tx.syncLogOff
+	tx.syncLogOff = true
+	defer func() { tx.syncLogOff = was }()
 	return fn()
 }
 
-// Touch logs a record as changed though it is not, so that clones read it again.
-func (tx *Tx) Touch(org, assessment, table string, key []byte) {
-	if tx.syncing == nil {
-		tx.syncing = map[syncRef][]string{}
+// MarkChanged logs a record as changed though it is not, so that clones read it again.
+func (tx *Tx) MarkChanged(org, assessment, table string, key []byte) {
+	if tx.syncChanges == nil {
+		tx.syncChanges = map[syncRecordRef][]string{}
 	}
-	ref := syncRef{org, assessment, table, string(key)}
-	tx.syncing[ref] = append(tx.syncing[ref], []string{}...)
+	ref := syncRecordRef{org, assessment, table, string(key)}
+	tx.syncChanges[ref] = append(tx.syncChanges[ref], []string{}...)
 }
 
-// roleOf is the role in which an assessment is synchronised; empty where it isn't.
-func (tx *Tx) roleOf(org, assessment string) (string, error) {
+// syncRole is the role in which an assessment is synchronised; empty where it isn't.
+func (tx *Tx) syncRole(org, assessment string) (string, error) {
 	if tx.db.tables.byName[SyncLinks.Name()] != SyncLinks.definition() {
 		return "", nil
 	}
@@ -201,57 +201,57 @@ func (tx *Tx) roleOf(org, assessment string) (string, error) {
 		}
 		return roles, nil
 	}
-	if tx.touched[SyncLinks.Name()] { // what this transaction wrote counts in it, and nowhere else yet
+	if tx.changedTables[SyncLinks.Name()] { // what this transaction wrote counts in it, and nowhere else yet
 		roles, err := read()
 		return roles[[2]string{org, assessment}], err
 	}
-	roles, err := tx.db.synced.Get("", read)
+	roles, err := tx.db.syncRoles.Get("", read)
 	return roles[[2]string{org, assessment}], err
 }
 
-// noteSync notes a change for the log. old is nil where there was no record, fresh where there is none any more.
-func (s *shelf) noteSync(tx *Tx, primary []byte, old, fresh any) error {
-	if s.synced == nil || tx.unlogged {
+// recordSyncChange notes a change for the log. old is nil where there was no record, fresh where there is none any more.
+func (s *untypedTable) recordSyncChange(tx *Tx, primary []byte, old, fresh any) error {
+	if s.syncTarget == nil || tx.syncLogOff {
 		return nil
 	}
 	r := fresh
 	if r == nil {
 		r = old
 	}
-	as := s.synced(r)
-	org, rest, err := cutPart(primary)
+	as := s.syncTarget(r)
+	org, rest, err := decodePart(primary)
 	name, ok := org.(string)
 	if err != nil || !ok || as.Assessment == "" {
 		return err
 	}
-	role, err := tx.roleOf(name, as.Assessment)
+	role, err := tx.syncRole(name, as.Assessment)
 	if err != nil || role == "" {
 		return err
 	}
-	ref := syncRef{name, as.Assessment, as.Table, string(as.Key.b)}
+	ref := syncRecordRef{name, as.Assessment, as.Table, string(as.Key.b)}
 	if as.Table == "" {
 		ref.table, ref.key = s.def.name, string(rest)
 	}
-	if tx.syncing == nil {
-		tx.syncing = map[syncRef][]string{}
+	if tx.syncChanges == nil {
+		tx.syncChanges = map[syncRecordRef][]string{}
 	}
 	var fields []string
-	if role == SyncHome && as.Table == "" && old != nil && fresh != nil {
+	if role == SyncRoleRemote && as.Table == "" && old != nil && fresh != nil {
 		if fields, err = changedFields(old, fresh); err != nil {
 			return err
 		}
 	}
-	tx.syncing[ref] = append(tx.syncing[ref], fields...)
+	tx.syncChanges[ref] = append(tx.syncChanges[ref], fields...)
 	return nil
 }
 
 // changedFields are the names of the top fields in which two records differ.
 func changedFields(a, b any) ([]string, error) {
-	was, err := fieldsOf(a)
+	was, err := jsonFields(a)
 	if err != nil {
 		return nil, err
 	}
-	is, err := fieldsOf(b)
+	is, err := jsonFields(b)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +264,7 @@ func changedFields(a, b any) ([]string, error) {
 	return out, nil
 }
 
-func fieldsOf(r any) (map[string]json.RawMessage, error) {
+func jsonFields(r any) (map[string]json.RawMessage, error) {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
@@ -273,53 +273,53 @@ func fieldsOf(r any) (map[string]json.RawMessage, error) {
 	return out, json.Unmarshal(b, &out)
 }
 
-// logSync writes the noted changes to the log, in an order that is always the same.
-func (tx *Tx) logSync() error {
-	refs := slices.SortedFunc(maps.Keys(tx.syncing), func(a, b syncRef) int {
+// writeSyncLog writes the noted changes to the log, in an order that is always the same.
+func (tx *Tx) writeSyncLog() error {
+	refs := slices.SortedFunc(maps.Keys(tx.syncChanges), func(a, b syncRecordRef) int {
 		return slices.Compare([]string{a.org, a.assessment, a.table, a.key}, []string{b.org, b.assessment, b.table, b.key})
 	})
 	for _, ref := range refs {
-		role, err := tx.roleOf(ref.org, ref.assessment)
+		role, err := tx.syncRole(ref.org, ref.assessment)
 		if err != nil {
 			return err
 		}
 		if role == "" { // it was deleted, and its log with it
 			continue
 		}
-		row, err := SyncRows.Get(tx, ref.org, ref.assessment, ref.table, []byte(ref.key))
+		row, err := SyncLogEntries.Get(tx, ref.org, ref.assessment, ref.table, []byte(ref.key))
 		if errors.Is(err, ErrNotFound) {
-			row, err = SyncRow{OrganizationID: ref.org, AssessmentID: ref.assessment, Table: ref.table, Key: []byte(ref.key)}, nil
+			row, err = SyncLogEntry{OrganizationID: ref.org, AssessmentID: ref.assessment, Table: ref.table, Key: []byte(ref.key)}, nil
 		}
 		if err != nil {
 			return err
 		}
-		row.By, row.At = tx.by, tx.now
-		for _, name := range tx.syncing[ref] {
+		row.By, row.At = tx.actor, tx.now
+		for _, name := range tx.syncChanges[ref] {
 			if row.Fields == nil {
 				row.Fields = map[string]SyncStamp{}
 			}
-			row.Fields[name] = SyncStamp{By: tx.by, At: tx.now}
+			row.Fields[name] = SyncStamp{By: tx.actor, At: tx.now}
 		}
-		if row.Sequence, err = tx.NextSequence(syncSequence(ref.org, ref.assessment)); err != nil {
+		if row.Sequence, err = tx.NextSequence(syncSequenceName(ref.org, ref.assessment)); err != nil {
 			return err
 		}
-		if err := SyncRows.Put(tx, ref.org, &row); err != nil {
+		if err := SyncLogEntries.Put(tx, ref.org, &row); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// SyncHead is the number of the last logged change of an assessment.
-func (tx *Tx) SyncHead(org, assessment string) (int64, error) {
-	return tx.LastSequence(syncSequence(org, assessment))
+// LastSyncSequence is the number of the last logged change of an assessment.
+func (tx *Tx) LastSyncSequence(org, assessment string) (int64, error) {
+	return tx.LastSequence(syncSequenceName(org, assessment))
 }
 
-// ForgetSync ends the synchronisation of an assessment here, with all that was kept for it.
-func ForgetSync(tx *Tx, org, assessment string) error {
+// DeleteSync ends the synchronisation of an assessment here, with all that was kept for it.
+func DeleteSync(tx *Tx, org, assessment string) error {
 	for _, drop := range []func() (int, error){
 		func() (int, error) { return SyncLinks.DeleteAll(tx, org, assessment) },
-		func() (int, error) { return SyncRows.DeleteAll(tx, org, assessment) },
+		func() (int, error) { return SyncLogEntries.DeleteAll(tx, org, assessment) },
 		func() (int, error) { return SyncBases.DeleteAll(tx, org, assessment) },
 		func() (int, error) { return SyncReplicas.DeleteAll(tx, org, assessment) },
 		func() (int, error) { return SyncBatches.DeleteAll(tx, org, assessment) },
@@ -332,8 +332,8 @@ func ForgetSync(tx *Tx, org, assessment string) error {
 	return nil
 }
 
-// RawKey is a key as it is stored, for records that are named in a log or by another store.
-func RawKey(b []byte) Key {
+// KeyFromBytes is a key as it is stored, for records that are named in a log or by another store.
+func KeyFromBytes(b []byte) Key {
 	k := Key{b: b}
 	if _, err := k.Parts(); err != nil {
 		return Key{err: err}
@@ -344,12 +344,12 @@ func RawKey(b []byte) Key {
 // Bytes are the key as it is stored.
 func (k Key) Bytes() []byte { return k.b }
 
-// KeyOf is the key of a record, without its organization.
-func (t *TenantTable[R]) KeyOf(r *R) (Key, error) {
-	k := t.all.shelf.key(r)
+// RecordKey is the key of a record, without its organization.
+func (t *TenantTable[R]) RecordKey(r *R) (Key, error) {
+	k := t.table.untyped.key(r)
 	if k.err != nil {
 		return k, k.err
 	}
-	_, rest, err := cutPart(k.b)
+	_, rest, err := decodePart(k.b)
 	return Key{b: rest}, err
 }

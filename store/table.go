@@ -11,9 +11,9 @@ import (
 // the transaction they act in. R should be a struct that encoding/json reads
 // back as it was written.
 type Table[R any] struct {
-	shelf *shelf
-	// alike tells whether two records say the same; see Headed.
-	alike func(a, b *R) bool
+	untyped *untypedTable
+	// equal tells whether two records say the same; see Headed.
+	equal func(a, b *R) bool
 }
 
 // Option is an index or a codec of a table of R.
@@ -22,12 +22,12 @@ type Option[R any] func(*Table[R])
 // NewTable declares a table: its name in the database, the primary key of a
 // record, indexes. A fault in it is reported by Open.
 func NewTable[R any](name string, key func(*R) Key, options ...Option[R]) *Table[R] {
-	s := &shelf{def: definition{name: name}, codec: jsonCodec, fresh: func() any { return new(R) }, key: func(r any) Key { return key(r.(*R)) }}
+	s := &untypedTable{def: tableDefinition{name: name}, codec: jsonCodec, newRecord: func() any { return new(R) }, key: func(r any) Key { return key(r.(*R)) }}
 	s.def.reindex = s.reindex
 	if key == nil {
 		s.def.err = fmt.Errorf("it has no primary key")
 	}
-	t := &Table[R]{shelf: s}
+	t := &Table[R]{untyped: s}
 	for _, o := range options {
 		o(t)
 	}
@@ -45,18 +45,22 @@ func NewTable[R any](name string, key func(*R) Key, options ...Option[R]) *Table
 // Index finds records by other keys than the primary: none, one or many for a
 // record. The keys must depend on the record alone. Give a changed index a new
 // name; Open then builds it.
-func Index[R any](name string, keys func(*R) []Key) Option[R] { return indexed(name, keys, false) }
+func Index[R any](name string, keys func(*R) []Key) Option[R] {
+	return newIndexOption(name, keys, false)
+}
 
 // Unique is an Index in which a key belongs to one record at most.
-func Unique[R any](name string, keys func(*R) []Key) Option[R] { return indexed(name, keys, true) }
+func Unique[R any](name string, keys func(*R) []Key) Option[R] {
+	return newIndexOption(name, keys, true)
+}
 
-func indexed[R any](name string, keys func(*R) []Key, unique bool) Option[R] {
+func newIndexOption[R any](name string, keys func(*R) []Key, unique bool) Option[R] {
 	return func(t *Table[R]) {
-		of := func(r any) []Key { return keys(r.(*R)) }
+		untypedKeys := func(r any) []Key { return keys(r.(*R)) }
 		if keys == nil {
-			of = nil // reported by Open
+			untypedKeys = nil // reported by Open
 		}
-		t.shelf.addIndex(name, of, unique)
+		t.untyped.addIndex(name, untypedKeys, unique)
 	}
 }
 
@@ -65,29 +69,29 @@ func indexed[R any](name string, keys func(*R) []Key, unique bool) Option[R] {
 // written as JSON before are still read as JSON.
 func Codec[R any](encode func(*R) ([]byte, error), decode func([]byte, *R) error) Option[R] {
 	return func(t *Table[R]) {
-		t.shelf.codec = codec{mark: markOwn, encode: func(r any) ([]byte, error) { return encode(r.(*R)) },
+		t.untyped.codec = codec{mark: markCustomCodec, encode: func(r any) ([]byte, error) { return encode(r.(*R)) },
 			decode: func(b []byte, r any) error { return decode(b, r.(*R)) }}
 	}
 }
 
 // Name is the table's name in the database.
-func (t *Table[R]) Name() string { return t.shelf.def.name }
+func (t *Table[R]) Name() string { return t.untyped.def.name }
 
-func (t *Table[R]) definition() *definition { return &t.shelf.def }
+func (t *Table[R]) definition() *tableDefinition { return &t.untyped.def }
 
-// as is a record with its type; an empty one where there is none.
-func as[R any](record any, err error) (r R, _ error) {
+// typedRecord is a record with its type; an empty one where there is none.
+func typedRecord[R any](record any, err error) (r R, _ error) {
 	if p, ok := record.(*R); ok && err == nil {
 		r = *p
 	}
 	return r, err
 }
 
-// each are scanned records with their type.
-func each[R any](pairs iter.Seq2[pair, error]) iter.Seq2[R, error] {
+// typedRecords are scanned records with their type.
+func typedRecords[R any](pairs iter.Seq2[scannedRecord, error]) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		for p, err := range pairs {
-			if !yield(as[R](p.record, err)) {
+			if !yield(typedRecord[R](p.record, err)) {
 				return
 			}
 		}
@@ -95,68 +99,70 @@ func each[R any](pairs iter.Seq2[pair, error]) iter.Seq2[R, error] {
 }
 
 // Get returns the record with this primary key, or ErrNotFound.
-func (t *Table[R]) Get(tx *Tx, key ...any) (R, error) { return as[R](t.shelf.get(tx, K(key...))) }
+func (t *Table[R]) Get(tx *Tx, key ...any) (R, error) {
+	return typedRecord[R](t.untyped.get(tx, K(key...)))
+}
 
 // Has tells whether there is a record with this primary key.
 func (t *Table[R]) Has(tx *Tx, key ...any) (bool, error) {
-	return t.shelf.has(tx, K(key...))
+	return t.untyped.has(tx, K(key...))
 }
 
 // Insert adds a record; ErrExists (an *ExistsError) where its primary key or a
 // key of a unique index is taken.
-func (t *Table[R]) Insert(tx *Tx, r *R) error { return t.shelf.insert(tx, r) }
+func (t *Table[R]) Insert(tx *Tx, r *R) error { return t.untyped.insert(tx, r) }
 
 // Update replaces the record with the same primary key; ErrNotFound where there
 // is none, ErrExists where a unique index is in the way.
-func (t *Table[R]) Update(tx *Tx, r *R) error { return t.shelf.update(tx, r) }
+func (t *Table[R]) Update(tx *Tx, r *R) error { return t.untyped.update(tx, r) }
 
 // Put inserts or replaces; ErrExists where a unique index is in the way.
-func (t *Table[R]) Put(tx *Tx, r *R) error { return t.shelf.put(tx, r) }
+func (t *Table[R]) Put(tx *Tx, r *R) error { return t.untyped.put(tx, r) }
 
 // Delete removes the record with this primary key, or says ErrNotFound.
-func (t *Table[R]) Delete(tx *Tx, key ...any) error { return t.shelf.delete(tx, K(key...)) }
+func (t *Table[R]) Delete(tx *Tx, key ...any) error { return t.untyped.delete(tx, K(key...)) }
 
 // DeleteAll removes the records whose primary key begins with prefix and returns
 // how many they were. An empty prefix is refused: use tx.DropTable.
 func (t *Table[R]) DeleteAll(tx *Tx, prefix ...any) (int, error) {
-	return t.shelf.deleteAll(tx, prefix)
+	return t.untyped.deleteAll(tx, prefix)
 }
 
 // Scan goes through the records in the order of their primary keys. The loop may
 // stop early and may write to the table. After an error there is no more.
 func (t *Table[R]) Scan(tx *Tx, options ...ScanOption) iter.Seq2[R, error] {
-	return each[R](t.shelf.byPrimary().pairs(tx, options...))
+	return typedRecords[R](t.untyped.inPrimaryOrder().scanRecords(tx, options...))
 }
 
 // Count returns how many records have a primary key that begins with prefix,
 // without reading them.
 func (t *Table[R]) Count(tx *Tx, prefix ...any) (int, error) {
-	return t.shelf.byPrimary().count(tx, prefix)
+	return t.untyped.inPrimaryOrder().count(tx, prefix)
 }
 
 // Page returns a page of the table. ErrBadCursor where the cursor was changed,
 // is another database's, or belongs to another list.
 func (t *Table[R]) Page(tx *Tx, q PageQuery[R]) (Page[R], error) {
-	return pageOf[R](t.shelf.page(tx, q.plain()))
+	return typedPage[R](t.untyped.page(tx, q.untyped()))
 }
 
-// By is the view of a table through one of its indexes.
-type By[R any] struct{ in ordered }
+// IndexView is the view of a table through one of its indexes.
+type IndexView[R any] struct{ order orderedTable }
 
-// By names an index. One that was not declared gives ErrUnknown when it is used.
-func (t *Table[R]) By(index string) By[R] { return By[R]{t.shelf.by(index)} }
+// By names an index. One that was not declared gives ErrUnknownTable when it is used.
+func (t *Table[R]) By(index string) IndexView[R] { return IndexView[R]{t.untyped.inIndexOrder(index)} }
 
 // Scan goes through the records in the order of the index; a record with several
 // keys in it comes several times.
-func (b By[R]) Scan(tx *Tx, options ...ScanOption) iter.Seq2[R, error] {
-	return each[R](b.in.pairs(tx, options...))
+func (b IndexView[R]) Scan(tx *Tx, options ...ScanOption) iter.Seq2[R, error] {
+	return typedRecords[R](b.order.scanRecords(tx, options...))
 }
 
 // Get returns the one record with this whole key in a Unique index, or
 // ErrNotFound.
-func (b By[R]) Get(tx *Tx, key ...any) (R, error) {
-	return as[R](b.in.get(tx, K(key...)))
+func (b IndexView[R]) Get(tx *Tx, key ...any) (R, error) {
+	return typedRecord[R](b.order.get(tx, K(key...)))
 }
 
 // Count returns how many entries of the index begin with prefix.
-func (b By[R]) Count(tx *Tx, prefix ...any) (int, error) { return b.in.count(tx, prefix) }
+func (b IndexView[R]) Count(tx *Tx, prefix ...any) (int, error) { return b.order.count(tx, prefix) }

@@ -70,8 +70,8 @@ var (
 	Passwords = NewTable("passwords", func(r *Password) Key { return K(r.UserID) })
 	Sessions  = NewTable("sessions", func(r *Session) Key { return K(r.Secret) },
 		Index("user", func(r *Session) []Key { return []Key{K(r.UserID)} }))
-	Links = NewTable("links", func(r *Link) Key { return K(r.Secret) },
-		Index("user", func(r *Link) []Key { return []Key{K(r.UserID)} }))
+	OneTimeLinks = NewTable("links", func(r *OneTimeLink) Key { return K(r.Secret) },
+		Index("user", func(r *OneTimeLink) []Key { return []Key{K(r.UserID)} }))
 	KeySecrets = NewTable("key_secrets", func(r *KeySecret) Key { return K(r.Secret) },
 		Index("key", func(r *KeySecret) []Key { return []Key{K(r.OrganizationID, r.KeyID)} }))
 	CatalogVersions = NewTable("catalog_versions", func(r *CatalogVersion) Key { return K(r.ID) },
@@ -83,92 +83,92 @@ var (
 		}))
 	ImportRuns = NewTable("import_runs", func(r *api.ImportRun) Key { return K(r.ID) })
 
-	Assessments = tenantTable("assessments", func(r *api.Assessment) (string, Key) { return r.OrganizationID, K(r.ID) },
-		synced(func(r *api.Assessment) string { return r.ID }))
-	LifecycleEvents = tenantTable("lifecycle_events", func(r *api.LifecycleEvent) (string, Key) {
+	Assessments = newTenantTable("assessments", func(r *api.Assessment) (string, Key) { return r.OrganizationID, K(r.ID) },
+		withAssessmentSyncLog(func(r *api.Assessment) string { return r.ID }))
+	LifecycleEvents = newTenantTable("lifecycle_events", func(r *api.LifecycleEvent) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.ID)
-	}, synced(func(r *api.LifecycleEvent) string { return r.AssessmentID }))
-	Timeline = tenantTable("timeline", func(r *TimelineEvent) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.ID) },
-		synced(func(r *TimelineEvent) string { return r.AssessmentID }))
-	Documents = tenantTable("documents", func(r *Document) (string, Key) { return r.OrganizationID, K(r.ID) },
+	}, withAssessmentSyncLog(func(r *api.LifecycleEvent) string { return r.AssessmentID }))
+	Timeline = newTenantTable("timeline", func(r *TimelineEvent) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.ID) },
+		withAssessmentSyncLog(func(r *TimelineEvent) string { return r.AssessmentID }))
+	Documents = newTenantTable("documents", func(r *Document) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *Document) []Key { return []Key{K(r.AssessmentID)} }),
-		Unique("content", func(r *Document) []Key { return []Key{K(r.AssessmentID, r.SHA256)} }), synced(func(r *Document) string { return r.AssessmentID }))
-	Chunks = tenantTable("chunks", func(r *api.Chunk) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Unique("content", func(r *Document) []Key { return []Key{K(r.AssessmentID, r.SHA256)} }), withAssessmentSyncLog(func(r *Document) string { return r.AssessmentID }))
+	Chunks = newTenantTable("chunks", func(r *api.Chunk) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("document", func(r *api.Chunk) []Key { return []Key{K(r.DocumentID, r.Index)} }),
 		Index("assessment", func(r *api.Chunk) []Key { return []Key{K(r.AssessmentID)} }),
 		// Passages travel within their document.
-		Synced(func(r *api.Chunk) SyncedAs { return SyncedAs{r.AssessmentID, "documents", K(r.DocumentID)} }))
-	Vectors = tenantTable("vectors", func(r *Vector) (string, Key) {
+		WithSyncLog(func(r *api.Chunk) SyncTarget { return SyncTarget{r.AssessmentID, "documents", K(r.DocumentID)} }))
+	Vectors = newTenantTable("vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))
-	// OutsideVectors are those of an embedding model elsewhere, beside the built-in one's.
-	OutsideVectors = tenantTable("outside_vectors", func(r *Vector) (string, Key) {
+	// ExternalVectors are those of an embedding model elsewhere, beside the built-in one's.
+	ExternalVectors = newTenantTable("outside_vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))
-	PassagePacks = tenantTable("passage_packs", func(r *PassagePack) (string, Key) {
+	PassagePacks = newTenantTable("passage_packs", func(r *PassagePack) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.Part)
 	}, Codec(encodePassagePack, decodePassagePack))
-	Scopes = tenantTable("scopes", func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Unique("assessment", func(r *api.Scope) []Key { return []Key{K(r.AssessmentID)} }), synced(func(r *api.Scope) string { return r.AssessmentID }))
+	Scopes = newTenantTable("scopes", func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Unique("assessment", func(r *api.Scope) []Key { return []Key{K(r.AssessmentID)} }), withAssessmentSyncLog(func(r *api.Scope) string { return r.AssessmentID }))
 
-	ScopeVersions = tenantTable("scope_versions", func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.VersionNumber) },
-		synced(func(r *api.Scope) string { return r.AssessmentID }))
+	ScopeVersions = newTenantTable("scope_versions", func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.VersionNumber) },
+		withAssessmentSyncLog(func(r *api.Scope) string { return r.AssessmentID }))
 
-	SoAVersions      = versionTable("soa_versions", func(r *api.SoAVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
-	SoAItems         = itemTable("soa_items", func(r *api.SoAItem) *api.Item { return &r.Item }, func(r *api.SoAItem) any { return headOfLine(&r.Item) }, alikeSoAItems)
-	GapVersions      = versionTable("gap_versions", func(r *api.GapVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
-	Findings         = itemTable("findings", func(r *api.Finding) *api.Item { return &r.Item }, func(r *api.Finding) any { return headOfLine(&r.Item) }, alikeFindings)
-	MaturityVersions = versionTable("maturity_versions", func(r *api.MaturityVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
-	MaturityScores   = itemTable("maturity_scores", func(r *api.MaturityScore) *api.Item { return &r.Item }, func(r *api.MaturityScore) any { return headOfLine(&r.Item) }, alikeScores)
-	POAMVersions     = versionTable("poam_versions", func(r *api.POAMVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
-	POAMItems        = itemTable("poam_items", func(r *api.POAMItem) *api.Item { return &r.Item }, headOfRemediation, alikeRemediations)
+	SoAVersions      = newVersionTable("soa_versions", func(r *api.SoAVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
+	SoAItems         = newItemTable("soa_items", func(r *api.SoAItem) *api.Item { return &r.Item }, func(r *api.SoAItem) any { return newItemHeader(&r.Item) }, equalSoAItems)
+	GapVersions      = newVersionTable("gap_versions", func(r *api.GapVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
+	Findings         = newItemTable("findings", func(r *api.Finding) *api.Item { return &r.Item }, func(r *api.Finding) any { return newItemHeader(&r.Item) }, equalFindings)
+	MaturityVersions = newVersionTable("maturity_versions", func(r *api.MaturityVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
+	MaturityScores   = newItemTable("maturity_scores", func(r *api.MaturityScore) *api.Item { return &r.Item }, func(r *api.MaturityScore) any { return newItemHeader(&r.Item) }, equalScores)
+	POAMVersions     = newVersionTable("poam_versions", func(r *api.POAMVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
+	POAMItems        = newItemTable("poam_items", func(r *api.POAMItem) *api.Item { return &r.Item }, newRemediationHeader, equalRemediations)
 
-	Approvals = tenantTable("approvals", func(r *api.Approval) (string, Key) { return r.OrganizationID, K(r.ID) },
+	Approvals = newTenantTable("approvals", func(r *api.Approval) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *api.Approval) []Key { return []Key{K(r.AssessmentID)} }),
-		Index("target", func(r *api.Approval) []Key { return []Key{K(r.TargetID)} }), synced(func(r *api.Approval) string { return r.AssessmentID }))
-	Delegations = tenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("target", func(r *api.Approval) []Key { return []Key{K(r.TargetID)} }), withAssessmentSyncLog(func(r *api.Approval) string { return r.AssessmentID }))
+	Delegations = newTenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("delegate", func(r *api.Delegation) []Key { return []Key{K(r.DelegateID)} }),
 		Index("assessment", func(r *api.Delegation) []Key { return []Key{K(deref(r.AssessmentID))} }))
-	Comments = tenantTable("comments", func(r *api.Comment) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Index("assessment", func(r *api.Comment) []Key { return []Key{K(r.AssessmentID)} }), synced(func(r *api.Comment) string { return r.AssessmentID }))
-	Artifacts = tenantTable("artifacts", func(r *api.Artifact) (string, Key) { return r.OrganizationID, K(r.ID) },
+	Comments = newTenantTable("comments", func(r *api.Comment) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("assessment", func(r *api.Comment) []Key { return []Key{K(r.AssessmentID)} }), withAssessmentSyncLog(func(r *api.Comment) string { return r.AssessmentID }))
+	Artifacts = newTenantTable("artifacts", func(r *api.Artifact) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Unique("assessment", func(r *api.Artifact) []Key {
 			if r.Variant != nil {
 				return []Key{K(r.AssessmentID, r.Type, *r.Variant)}
 			}
 			return []Key{K(r.AssessmentID, r.Type)}
 		}))
-	SyncPeers = tenantTable("sync_peers", func(r *api.SyncPeer) (string, Key) { return r.OrganizationID, K(r.ID) },
+	SyncPeers = newTenantTable("sync_peers", func(r *api.SyncPeer) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Unique("fingerprint", func(r *api.SyncPeer) []Key { return []Key{K(r.Fingerprint)} }))
-	SyncConflicts = tenantTable("sync_conflicts", func(r *api.SyncConflict) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Index("assessment", func(r *api.SyncConflict) []Key { return []Key{K(r.AssessmentID)} }), synced(func(r *api.SyncConflict) string { return r.AssessmentID }))
-	ArtifactVersions = tenantTable("artifact_versions", func(r *api.ArtifactVersion) (string, Key) {
+	SyncConflicts = newTenantTable("sync_conflicts", func(r *api.SyncConflict) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index("assessment", func(r *api.SyncConflict) []Key { return []Key{K(r.AssessmentID)} }), withAssessmentSyncLog(func(r *api.SyncConflict) string { return r.AssessmentID }))
+	ArtifactVersions = newTenantTable("artifact_versions", func(r *api.ArtifactVersion) (string, Key) {
 		return r.OrganizationID, K(r.ArtifactID, r.VersionNumber)
 	})
-	Reports = tenantTable("reports", func(r *api.Report) (string, Key) { return r.OrganizationID, K(r.ID) },
+	Reports = newTenantTable("reports", func(r *api.Report) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *api.Report) []Key { return []Key{K(r.AssessmentID)} }))
-	AgentRuns = tenantTable("agent_runs", func(r *api.AgentRun) (string, Key) { return r.OrganizationID, K(r.ID) },
+	AgentRuns = newTenantTable("agent_runs", func(r *api.AgentRun) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *api.AgentRun) []Key { return []Key{K(deref(r.AssessmentID))} }))
-	AgentSteps   = tenantTable("agent_steps", func(r *AgentStep) (string, Key) { return r.OrganizationID, K(r.AgentRunID, r.Index) })
-	AgentOutputs = tenantTable("agent_outputs", func(r *AgentOutput) (string, Key) { return r.OrganizationID, K(r.AgentRunID) })
-	WorkflowRuns = tenantTable("workflow_runs", func(r *WorkflowRun) (string, Key) { return r.OrganizationID, K(r.ID) },
+	AgentSteps   = newTenantTable("agent_steps", func(r *AgentStep) (string, Key) { return r.OrganizationID, K(r.AgentRunID, r.Index) })
+	AgentOutputs = newTenantTable("agent_outputs", func(r *AgentOutput) (string, Key) { return r.OrganizationID, K(r.AgentRunID) })
+	WorkflowRuns = newTenantTable("workflow_runs", func(r *WorkflowRun) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *WorkflowRun) []Key { return []Key{K(r.AssessmentID)} }),
 		// A run that goes on is alone of its kind for its assessment.
 		Unique("live", func(r *WorkflowRun) []Key {
-			if !r.Status.Live() {
+			if !r.Status.IsLive() {
 				return nil
 			}
 			return []Key{K(r.AssessmentID, r.WorkflowType)}
 		}))
-	APIKeys = tenantTable("api_keys", func(r *APIKey) (string, Key) { return r.OrganizationID, K(r.ID) })
-	Replays = NewTable("replays", func(r *Replay) Key { return K(r.OrganizationID, r.Operation, r.Secret) },
-		Index("expiry", func(r *Replay) []Key { return []Key{K(r.ExpiresAt)} }))
-	Webhooks     = tenantTable("webhooks", func(r *Webhook) (string, Key) { return r.OrganizationID, K(r.ID) })
-	Integrations = tenantTable("integrations", func(r *Integration) (string, Key) { return r.OrganizationID, K(r.ID) })
-	IssueLinks   = tenantTable("issue_links", func(r *IssueLink) (string, Key) { return r.OrganizationID, K(r.ID) },
+	APIKeys           = newTenantTable("api_keys", func(r *APIKey) (string, Key) { return r.OrganizationID, K(r.ID) })
+	IdempotentReplies = NewTable("replays", func(r *IdempotentReply) Key { return K(r.OrganizationID, r.Operation, r.Secret) },
+		Index("expiry", func(r *IdempotentReply) []Key { return []Key{K(r.ExpiresAt)} }))
+	Webhooks     = newTenantTable("webhooks", func(r *Webhook) (string, Key) { return r.OrganizationID, K(r.ID) })
+	Integrations = newTenantTable("integrations", func(r *Integration) (string, Key) { return r.OrganizationID, K(r.ID) })
+	IssueLinks   = newTenantTable("issue_links", func(r *IssueLink) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("integration", func(r *IssueLink) []Key { return []Key{K(r.IntegrationID)} }),
 		Index("assessment", func(r *IssueLink) []Key { return []Key{K(r.AssessmentID)} }))
-	Deliveries = tenantTable("deliveries", func(r *Delivery) (string, Key) { return r.OrganizationID, K(r.ID) },
+	Deliveries = newTenantTable("deliveries", func(r *Delivery) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("webhook", func(r *Delivery) []Key { return []Key{K(r.WebhookID)} }),
 		Index("due", func(r *Delivery) []Key {
 			if r.NextAttemptAt == nil {
@@ -176,8 +176,8 @@ var (
 			}
 			return []Key{K(r.WebhookID, *r.NextAttemptAt)}
 		}))
-	Brandings = tenantTable("brandings", func(r *api.Branding) (string, Key) { return r.OrganizationID, K("branding") })
-	Emails    = tenantTable("emails", func(r *Email) (string, Key) { return r.OrganizationID, K(r.ID) },
+	Brandings = newTenantTable("brandings", func(r *api.Branding) (string, Key) { return r.OrganizationID, K("branding") })
+	Emails    = newTenantTable("emails", func(r *Email) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("queued", func(r *Email) []Key {
 			if r.NextAttemptAt == nil {
 				return nil
@@ -185,49 +185,49 @@ var (
 			return []Key{K(*r.NextAttemptAt)}
 		}),
 		Unique("once", func(r *Email) []Key {
-			if r.Once == "" {
+			if r.DedupKey == "" {
 				return nil
 			}
-			return []Key{K(r.Once)}
+			return []Key{K(r.DedupKey)}
 		}))
-	EmailTemplates   = tenantTable("email_templates", func(r *EmailTemplate) (string, Key) { return r.OrganizationID, K(r.ID) })
+	EmailTemplates   = newTenantTable("email_templates", func(r *EmailTemplate) (string, Key) { return r.OrganizationID, K(r.ID) })
 	EmailPreferences = NewTable("email_preferences", func(r *EmailPreference) Key { return K(r.UserID) })
-	AlertRules       = tenantTable("alert_rules", func(r *AlertRule) (string, Key) { return r.OrganizationID, K(r.ID) })
+	AlertRules       = newTenantTable("alert_rules", func(r *AlertRule) (string, Key) { return r.OrganizationID, K(r.ID) })
 
-	CustomHeads    = tenantTable("custom_heads", func(r *CustomHead) (string, Key) { return r.OrganizationID, K("head") })
-	CustomCatalogs = tenantTable("custom_catalogs", func(r *CustomCatalog) (string, Key) { return r.OrganizationID, K(int64(r.Revision)) })
-	Audit          = tenantTable("audit", func(r *api.AuditEvent) (string, Key) { return r.OrganizationID, K(int64(r.Sequence)) })
+	CustomCatalogHeads = newTenantTable("custom_heads", func(r *CustomCatalogHead) (string, Key) { return r.OrganizationID, K("head") })
+	CustomCatalogs     = newTenantTable("custom_catalogs", func(r *CustomCatalog) (string, Key) { return r.OrganizationID, K(int64(r.Revision)) })
+	Audit              = newTenantTable("audit", func(r *api.AuditEvent) (string, Key) { return r.OrganizationID, K(int64(r.Sequence)) })
 )
 
-// Tables is the schema of the service.
-var Tables = Schema{
+// ServiceSchema is the schema of the service.
+var ServiceSchema = Schema{
 	Tables: []AnyTable{
-		Settings, Organizations, Users, Passwords, Sessions, Links, Memberships, KeySecrets, Replays, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
-		Documents, Chunks, Vectors, OutsideVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations, IssueLinks, Emails, EmailTemplates, EmailPreferences, AlertRules, Brandings, CustomHeads, CustomCatalogs, Audit,
-		SyncLinks, SyncRows, SyncBases, SyncReplicas, SyncBatches, SyncFiles, SyncConflicts, SyncKeys, SyncPeers,
+		Settings, Organizations, Users, Passwords, Sessions, OneTimeLinks, Memberships, KeySecrets, IdempotentReplies, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
+		Documents, Chunks, Vectors, ExternalVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
+		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations, IssueLinks, Emails, EmailTemplates, EmailPreferences, AlertRules, Brandings, CustomCatalogHeads, CustomCatalogs, Audit,
+		SyncLinks, SyncLogEntries, SyncBases, SyncReplicas, SyncBatches, SyncFiles, SyncConflicts, SyncKeys, SyncPeers,
 	},
 }
 
-func tenantTable[R any](name string, where func(*R) (string, Key), options ...Option[R]) *TenantTable[R] {
-	return NewTenantTable(name, func(r *R) string { org, _ := where(r); return org },
-		func(r *R) Key { _, key := where(r); return key }, options...)
+func newTenantTable[R any](name string, tenantAndKey func(*R) (string, Key), options ...Option[R]) *TenantTable[R] {
+	return NewTenantTable(name, func(r *R) string { org, _ := tenantAndKey(r); return org },
+		func(r *R) Key { _, key := tenantAndKey(r); return key }, options...)
 }
 
-func versionTable[R any](name string, of func(*R) *api.DeliverableVersion) *TenantTable[R] {
-	return tenantTable(name, func(r *R) (string, Key) { return of(r).OrganizationID, K(of(r).ID) },
-		Unique("assessment", func(r *R) []Key { return []Key{K(of(r).AssessmentID, of(r).VersionNumber)} }), synced(func(r *R) string { return of(r).AssessmentID }))
+func newVersionTable[R any](name string, version func(*R) *api.DeliverableVersion) *TenantTable[R] {
+	return newTenantTable(name, func(r *R) (string, Key) { return version(r).OrganizationID, K(version(r).ID) },
+		Unique("assessment", func(r *R) []Key { return []Key{K(version(r).AssessmentID, version(r).VersionNumber)} }), withAssessmentSyncLog(func(r *R) string { return version(r).AssessmentID }))
 }
 
-// synced has a table's changes logged where the record's assessment is synchronised.
-func synced[R any](assessment func(*R) string) Option[R] {
-	return Synced(func(r *R) SyncedAs { return SyncedAs{Assessment: assessment(r)} })
+// withAssessmentSyncLog has a table's changes logged where the record's assessment is synchronised.
+func withAssessmentSyncLog[R any](assessment func(*R) string) Option[R] {
+	return WithSyncLog(func(r *R) SyncTarget { return SyncTarget{Assessment: assessment(r)} })
 }
 
-func itemTable[R any](name string, of func(*R) *api.Item, head func(*R) any, alike func(a, b *R) bool) *TenantTable[R] {
-	assessment := func(r *R) string { return of(r).AssessmentID }
-	return tenantTable(name, func(r *R) (string, Key) { return of(r).OrganizationID, K(of(r).ID) },
-		Index("version", func(r *R) []Key { return []Key{K(of(r).VersionID, of(r).ControlCode)} }), synced(assessment), Headed(head, alike, assessment))
+func newItemTable[R any](name string, item func(*R) *api.Item, head func(*R) any, equal func(a, b *R) bool) *TenantTable[R] {
+	assessment := func(r *R) string { return item(r).AssessmentID }
+	return newTenantTable(name, func(r *R) (string, Key) { return item(r).OrganizationID, K(item(r).ID) },
+		Index("version", func(r *R) []Key { return []Key{K(item(r).VersionID, item(r).ControlCode)} }), withAssessmentSyncLog(assessment), WithSharedBody(head, equal, assessment))
 }
 
 func deref(s *string) string {

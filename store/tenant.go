@@ -8,9 +8,9 @@ import (
 // TenantTable is a Table of which every organization sees only its own part. The
 // organization is the first part of every key, of the indexes too, and a
 // parameter of every method; an empty one is refused with ErrNoTenant, a record
-// of another one with ErrTenant. A unique index is unique in its organization.
+// of another one with ErrWrongTenant. A unique index is unique in its organization.
 type TenantTable[R any] struct {
-	all          *Table[R]
+	table        *Table[R]
 	organization func(*R) string
 }
 
@@ -22,7 +22,7 @@ func NewTenantTable[R any](name string, organization func(*R) string, key func(*
 		whole = nil // reported by Open
 	}
 	t := NewTable(name, whole, options...)
-	for _, ix := range t.shelf.indexes {
+	for _, ix := range t.untyped.indexes {
 		within := ix.keys
 		ix.keys = func(r any) []Key {
 			keys, org := within(r), organization(r.(*R))
@@ -32,7 +32,7 @@ func NewTenantTable[R any](name string, organization func(*R) string, key func(*
 			return keys
 		}
 	}
-	return &TenantTable[R]{all: t, organization: organization}
+	return &TenantTable[R]{table: t, organization: organization}
 }
 
 func tenantKey(org string, k Key) Key {
@@ -46,171 +46,173 @@ func tenantKey(org string, k Key) Key {
 }
 
 // Name is the table's name in the database.
-func (t *TenantTable[R]) Name() string { return t.all.Name() }
+func (t *TenantTable[R]) Name() string { return t.table.Name() }
 
-func (t *TenantTable[R]) definition() *definition { return t.all.definition() }
+func (t *TenantTable[R]) definition() *tableDefinition { return t.table.definition() }
 
 // AcrossTenants is the table with the organization as an ordinary first part of
 // every key: for workers and counts that belong to no organization, never for a
 // request of one.
-func (t *TenantTable[R]) AcrossTenants() *Table[R] { return t.all }
+func (t *TenantTable[R]) AcrossTenants() *Table[R] { return t.table }
 
-func noTenant(table string) error { return fmt.Errorf("%s: %w", table, ErrNoTenant) }
+func noTenantError(table string) error { return fmt.Errorf("%s: %w", table, ErrNoTenant) }
 
-// withinTenant checks the organization and puts it before the parts of a key.
-func (s *shelf) withinTenant(org string, key []any) ([]any, error) {
+// tenantParts checks the organization and puts it before the parts of a key.
+func (s *untypedTable) tenantParts(org string, key []any) ([]any, error) {
 	if org == "" {
-		return nil, noTenant(s.def.name)
+		return nil, noTenantError(s.def.name)
 	}
 	return append([]any{org}, key...), nil
 }
 
-// tenantsKey is withinTenant for a complete key.
-func (s *shelf) tenantsKey(org string, key []any) (Key, error) {
+// fullTenantKey is withinTenant for a complete key.
+func (s *untypedTable) fullTenantKey(org string, key []any) (Key, error) {
 	if len(key) == 0 {
 		return Key{}, fmt.Errorf("%s: %w: it has no parts behind the organization", s.def.name, ErrBadKey)
 	}
-	parts, err := s.withinTenant(org, key)
+	parts, err := s.tenantParts(org, key)
 	return K(parts...), err
 }
 
-// narrow puts the organization before what a scan is narrowed to.
-func (s *shelf) narrow(org string, options []ScanOption) ([]ScanOption, error) {
+// scopeToTenant puts the organization before what a scan is narrowed to.
+func (s *untypedTable) scopeToTenant(org string, options []ScanOption) ([]ScanOption, error) {
 	if org == "" {
-		return nil, noTenant(s.def.name)
+		return nil, noTenantError(s.def.name)
 	}
 	return append([]ScanOption{Prefix(org)}, options...), nil
 }
 
-func (t *TenantTable[R]) own(org string, r *R) error {
+func (t *TenantTable[R]) checkOwner(org string, r *R) error {
 	switch {
 	case org == "":
-		return noTenant(t.Name())
+		return noTenantError(t.Name())
 	case t.organization(r) != org:
-		return fmt.Errorf("%s: %w", t.Name(), ErrTenant)
+		return fmt.Errorf("%s: %w", t.Name(), ErrWrongTenant)
 	}
 	return nil
 }
 
 // Get is Table.Get within the organization.
 func (t *TenantTable[R]) Get(tx *Tx, org string, key ...any) (R, error) {
-	k, err := t.all.shelf.tenantsKey(org, key)
+	k, err := t.table.untyped.fullTenantKey(org, key)
 	if err != nil {
-		return as[R](nil, err)
+		return typedRecord[R](nil, err)
 	}
-	return as[R](t.all.shelf.get(tx, k))
+	return typedRecord[R](t.table.untyped.get(tx, k))
 }
 
 // Has is Table.Has within the organization.
 func (t *TenantTable[R]) Has(tx *Tx, org string, key ...any) (bool, error) {
-	k, err := t.all.shelf.tenantsKey(org, key)
+	k, err := t.table.untyped.fullTenantKey(org, key)
 	if err != nil {
 		return false, err
 	}
-	return t.all.shelf.has(tx, k)
+	return t.table.untyped.has(tx, k)
 }
 
 // Insert is Table.Insert of a record of this organization.
 func (t *TenantTable[R]) Insert(tx *Tx, org string, r *R) error {
-	if err := t.own(org, r); err != nil {
+	if err := t.checkOwner(org, r); err != nil {
 		return err
 	}
-	return t.all.Insert(tx, r)
+	return t.table.Insert(tx, r)
 }
 
 // Update is Table.Update of a record of this organization.
 func (t *TenantTable[R]) Update(tx *Tx, org string, r *R) error {
-	if err := t.own(org, r); err != nil {
+	if err := t.checkOwner(org, r); err != nil {
 		return err
 	}
-	return t.all.Update(tx, r)
+	return t.table.Update(tx, r)
 }
 
 // Put is Table.Put of a record of this organization.
 func (t *TenantTable[R]) Put(tx *Tx, org string, r *R) error {
-	if err := t.own(org, r); err != nil {
+	if err := t.checkOwner(org, r); err != nil {
 		return err
 	}
-	return t.all.Put(tx, r)
+	return t.table.Put(tx, r)
 }
 
 // Delete is Table.Delete within the organization.
 func (t *TenantTable[R]) Delete(tx *Tx, org string, key ...any) error {
-	k, err := t.all.shelf.tenantsKey(org, key)
+	k, err := t.table.untyped.fullTenantKey(org, key)
 	if err != nil {
 		return err
 	}
-	return t.all.shelf.delete(tx, k)
+	return t.table.untyped.delete(tx, k)
 }
 
 // DeleteAll is Table.DeleteAll within the organization; without a prefix it
 // deletes all the organization has in the table.
 func (t *TenantTable[R]) DeleteAll(tx *Tx, org string, prefix ...any) (int, error) {
-	k, err := t.all.shelf.withinTenant(org, prefix)
+	k, err := t.table.untyped.tenantParts(org, prefix)
 	if err != nil {
 		return 0, err
 	}
-	return t.all.shelf.deleteAll(tx, k)
+	return t.table.untyped.deleteAll(tx, k)
 }
 
 // Count is Table.Count within the organization.
 func (t *TenantTable[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
-	return t.all.shelf.byPrimary().countIn(tx, org, prefix)
+	return t.table.untyped.inPrimaryOrder().countInTenant(tx, org, prefix)
 }
 
 // Scan is Table.Scan within the organization; the options begin behind it.
 func (t *TenantTable[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
-	return each[R](t.all.shelf.byPrimary().pairsIn(tx, org, options))
+	return typedRecords[R](t.table.untyped.inPrimaryOrder().scanInTenant(tx, org, options))
 }
 
 // Page is Table.Page within the organization; the prefix begins behind it.
 func (t *TenantTable[R]) Page(tx *Tx, org string, q PageQuery[R]) (Page[R], error) {
 	if org == "" {
-		return Page[R]{}, noTenant(t.Name())
+		return Page[R]{}, noTenantError(t.Name())
 	}
 	q.Prefix = K(org).Join(q.Prefix)
-	return t.all.Page(tx, q)
+	return t.table.Page(tx, q)
 }
 
-// countIn is count within the organization.
-func (o ordered) countIn(tx *Tx, org string, prefix []any) (int, error) {
-	k, err := o.withinTenant(org, prefix)
+// countInTenant is count within the organization.
+func (o orderedTable) countInTenant(tx *Tx, org string, prefix []any) (int, error) {
+	k, err := o.tenantParts(org, prefix)
 	if err != nil {
 		return 0, err
 	}
 	return o.count(tx, k)
 }
 
-// pairsIn is pairs within the organization.
-func (o ordered) pairsIn(tx *Tx, org string, options []ScanOption) iter.Seq2[pair, error] {
-	options, err := o.narrow(org, options)
+// scanInTenant is pairs within the organization.
+func (o orderedTable) scanInTenant(tx *Tx, org string, options []ScanOption) iter.Seq2[scannedRecord, error] {
+	options, err := o.scopeToTenant(org, options)
 	if err != nil {
-		return func(yield func(pair, error) bool) { yield(pair{}, err) }
+		return func(yield func(scannedRecord, error) bool) { yield(scannedRecord{}, err) }
 	}
-	return o.pairs(tx, options...)
+	return o.scanRecords(tx, options...)
 }
 
-// TenantBy is the view of a tenant table through one of its indexes.
-type TenantBy[R any] struct{ in ordered }
+// TenantIndexView is the view of a tenant table through one of its indexes.
+type TenantIndexView[R any] struct{ order orderedTable }
 
 // By names an index, as Table.By does.
-func (t *TenantTable[R]) By(index string) TenantBy[R] { return TenantBy[R]{t.all.shelf.by(index)} }
+func (t *TenantTable[R]) By(index string) TenantIndexView[R] {
+	return TenantIndexView[R]{t.table.untyped.inIndexOrder(index)}
+}
 
 // Scan is By.Scan within the organization; the options begin behind it.
-func (b TenantBy[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
-	return each[R](b.in.pairsIn(tx, org, options))
+func (b TenantIndexView[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
+	return typedRecords[R](b.order.scanInTenant(tx, org, options))
 }
 
 // Get is By.Get within the organization.
-func (b TenantBy[R]) Get(tx *Tx, org string, key ...any) (R, error) {
-	k, err := b.in.tenantsKey(org, key)
+func (b TenantIndexView[R]) Get(tx *Tx, org string, key ...any) (R, error) {
+	k, err := b.order.fullTenantKey(org, key)
 	if err != nil {
-		return as[R](nil, err)
+		return typedRecord[R](nil, err)
 	}
-	return as[R](b.in.get(tx, k))
+	return typedRecord[R](b.order.get(tx, k))
 }
 
 // Count is By.Count within the organization.
-func (b TenantBy[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
-	return b.in.countIn(tx, org, prefix)
+func (b TenantIndexView[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
+	return b.order.countInTenant(tx, org, prefix)
 }

@@ -16,21 +16,21 @@ import (
 // everything written in it happens together or not at all. It is not safe for
 // concurrent use and is worth nothing after its function has returned.
 type Tx struct {
-	ctx      context.Context
-	kv       kv.KV
-	db       *DB
-	now      time.Time
-	writable bool
-	done     bool
-	after    []func()
-	// named: an id was given in it.
-	named bool
-	// touched are the tables that were written to.
-	touched map[string]bool
-	// syncing are the records to log as changed, with the fields that did; by is who changes them.
-	syncing  map[syncRef][]string
-	by       string
-	unlogged bool
+	ctx         context.Context
+	kv          kv.KV
+	db          *DB
+	now         time.Time
+	writable    bool
+	ended       bool
+	afterCommit []func()
+	// idIssued: an id was given in it.
+	idIssued bool
+	// changedTables are the tables that were written to.
+	changedTables map[string]bool
+	// syncChanges are the records to log as changed, with the fields that did; by is who changes them.
+	syncChanges map[syncRecordRef][]string
+	actor       string
+	syncLogOff  bool
 }
 
 // Context is the one the transaction was begun with.
@@ -41,21 +41,21 @@ func (tx *Tx) Now() time.Time { return tx.now }
 
 // NewID returns a fresh id. Ids as the program makes them are in the order they were given.
 func (tx *Tx) NewID() string {
-	tx.named = tx.writable
-	return tx.db.ids.next()
+	tx.idIssued = tx.writable
+	return tx.db.idGenerator.next()
 }
 
-// Writable tells an Update from a View.
-func (tx *Tx) Writable() bool { return tx.writable }
+// IsWritable tells an Update from a View.
+func (tx *Tx) IsWritable() bool { return tx.writable }
 
 // AfterCommit calls fn once the transaction is durable, and not where it isn't:
 // to wake a worker, not to do work.
-func (tx *Tx) AfterCommit(fn func()) { tx.after = append(tx.after, fn) }
+func (tx *Tx) AfterCommit(fn func()) { tx.afterCommit = append(tx.afterCommit, fn) }
 
 // NextSequence returns 1, 2, 3… for a name. A number is given again only if the
 // transaction that took it was rolled back.
 func (tx *Tx) NextSequence(name string) (int64, error) {
-	if err := tx.usable(true); err != nil {
+	if err := tx.checkUsable(true); err != nil {
 		return 0, err
 	}
 	last, err := tx.lastSequence(name)
@@ -67,7 +67,7 @@ func (tx *Tx) NextSequence(name string) (int64, error) {
 
 // LastSequence is the last number that was given for a name, 0 where none was.
 func (tx *Tx) LastSequence(name string) (int64, error) {
-	if err := tx.usable(false); err != nil {
+	if err := tx.checkUsable(false); err != nil {
 		return 0, err
 	}
 	return tx.lastSequence(name)
@@ -84,24 +84,24 @@ func (tx *Tx) lastSequence(name string) (int64, error) {
 	return int64(binary.BigEndian.Uint64(b)), nil
 }
 
-// usable refuses an ended transaction, and a view where something is written.
-func (tx *Tx) usable(write bool) error {
+// checkUsable refuses an ended transaction, and a view where something is written.
+func (tx *Tx) checkUsable(write bool) error {
 	switch {
-	case tx == nil || tx.done:
+	case tx == nil || tx.ended:
 		return ErrTxDone
 	case write && !tx.writable:
-		return ErrTxView
+		return ErrReadOnlyTx
 	}
 	return nil
 }
 
-// use is usable for a table of the schema this database was opened with.
-func (tx *Tx) use(d *definition, write bool) error {
-	if err := tx.usable(write); err != nil {
+// checkTable is usable for a table of the schema this database was opened with.
+func (tx *Tx) checkTable(d *tableDefinition, write bool) error {
+	if err := tx.checkUsable(write); err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
 	if tx.db.tables.byName[d.name] != d {
-		return fmt.Errorf("%w: %s is not in the schema the database was opened with", ErrUnknown, d.name)
+		return fmt.Errorf("%w: %s is not in the schema the database was opened with", ErrUnknownTable, d.name)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (tx *Tx) getMeta(k Key, v any) (found bool, err error) {
 	if err != nil || b == nil {
 		return false, err
 	}
-	_, plain, err := unpack(b)
+	_, plain, err := unpackRecord(b)
 	if err == nil {
 		if e := json.Unmarshal(plain, v); e != nil {
 			err = fmt.Errorf("%w: %w", ErrCorrupt, e)
@@ -128,7 +128,7 @@ func (tx *Tx) putMeta(k Key, v any) error {
 	if err != nil {
 		return err
 	}
-	b, err := pack(markJSON, plain)
+	b, err := packRecord(markJSON, plain)
 	if err != nil {
 		return err
 	}
@@ -137,15 +137,15 @@ func (tx *Tx) putMeta(k Key, v any) error {
 
 // The rest is for migrations.
 
-// Rewrite gives every record of a table to change, as it was encoded (JSON,
+// RewriteRecords gives every record of a table to change, as it was encoded (JSON,
 // unless the table has its own codec), and keeps what comes back; nil deletes
 // the record. Keys stay. The table's indexes are built again when the last
 // migration is through; until then they must not be read.
-func (tx *Tx) Rewrite(table string, change func(old []byte) ([]byte, error)) error {
-	if err := tx.usable(true); err != nil {
+func (tx *Tx) RewriteRecords(table string, change func(old []byte) ([]byte, error)) error {
+	if err := tx.checkUsable(true); err != nil {
 		return err
 	}
-	if err := tx.stale(table); err != nil {
+	if err := tx.dropIndexes(table); err != nil {
 		return err
 	}
 	for p, err := range tx.kv.Scan(table, kv.Range{}) {
@@ -155,9 +155,9 @@ func (tx *Tx) Rewrite(table string, change func(old []byte) ([]byte, error)) err
 		key := slices.Clone(p.Key)
 		var mark byte
 		var old, fresh []byte
-		whole, err := tx.joined(p.Value)
+		whole, err := tx.joinBody(p.Value)
 		if err == nil {
-			mark, old, err = unpack(whole)
+			mark, old, err = unpackRecord(whole)
 		}
 		if err == nil {
 			fresh, err = change(slices.Clone(old))
@@ -166,7 +166,7 @@ func (tx *Tx) Rewrite(table string, change func(old []byte) ([]byte, error)) err
 			err = tx.kv.Delete(table, key)
 		} else if err == nil {
 			var b []byte
-			if b, err = pack(mark, fresh); err == nil {
+			if b, err = packRecord(mark, fresh); err == nil {
 				err = tx.kv.Put(table, key, b)
 			}
 		}
@@ -179,10 +179,10 @@ func (tx *Tx) Rewrite(table string, change func(old []byte) ([]byte, error)) err
 
 // DropTable removes a table with its indexes.
 func (tx *Tx) DropTable(table string) error {
-	if err := tx.usable(true); err != nil {
+	if err := tx.checkUsable(true); err != nil {
 		return err
 	}
-	if err := tx.stale(table); err != nil {
+	if err := tx.dropIndexes(table); err != nil {
 		return err
 	}
 	return tx.kv.Drop(table)
@@ -190,7 +190,7 @@ func (tx *Tx) DropTable(table string) error {
 
 // RenameTable moves all records of a table to a new name that has none.
 func (tx *Tx) RenameTable(from, to string) error {
-	if err := tx.usable(true); err != nil {
+	if err := tx.checkUsable(true); err != nil {
 		return err
 	}
 	for _, err := range tx.kv.Scan(to, kv.Range{}) {
@@ -204,17 +204,17 @@ func (tx *Tx) RenameTable(from, to string) error {
 			return err
 		}
 	}
-	return errors.Join(tx.DropTable(from), tx.stale(to))
+	return errors.Join(tx.DropTable(from), tx.dropIndexes(to))
 }
 
-// stale drops a table's indexes and notes that they are to be built.
-func (tx *Tx) stale(table string) error {
+// dropIndexes drops a table's indexes and notes that they are to be built.
+func (tx *Tx) dropIndexes(table string) error {
 	var have []string
 	if _, err := tx.getMeta(K("indexes", table), &have); err != nil {
 		return err
 	}
 	for _, ix := range have {
-		if err := tx.kv.Drop(indexTable(table, bareIndex(ix))); err != nil {
+		if err := tx.kv.Drop(indexTableName(table, indexBaseName(ix))); err != nil {
 			return err
 		}
 	}

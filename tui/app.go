@@ -26,17 +26,17 @@ type screen interface {
 	view(w, h int) []draw.Line
 }
 
-// typing is a screen that takes keys as text while it does.
-type typing interface {
-	// typed takes a key; false where it is not text here.
-	typed(k tea.KeyMsg) (tea.Cmd, bool)
+// textCapturer is a screen that takes keys as text while it does.
+type textCapturer interface {
+	// handleTextKey takes a key; false where it is not text here.
+	handleTextKey(k tea.KeyMsg) (tea.Cmd, bool)
 }
 
-// stepping is a screen within which there is a step back, such as a filter to take away.
-type stepping interface{ stepBack() bool }
+// backStepper is a screen within which there is a step back, such as a filter to take away.
+type backStepper interface{ stepBack() bool }
 
-// pointed is a screen that a mouse can point into.
-type pointed interface {
+// mouseTarget is a screen that a mouse can point into.
+type mouseTarget interface {
 	// click is a click on a cell below the first line, wheel a turn by so many lines.
 	click(x, y int) tea.Cmd
 	wheel(by int) tea.Cmd
@@ -53,33 +53,33 @@ type overlay interface {
 // App is the interface as bubbletea runs it.
 type App struct {
 	Options
-	ctx      context.Context
-	terminal io.Writer
-	w, h     int
-	stack    []screen
-	over     overlay
-	said     string
-	trouble  bool // said is of something that went wrong
-	busy     int
-	lost     lost
-	saver    saver
-	reviews  map[string]*review
-	bringing bool   // a clone and its home are brought together
-	unfollow func() // ends what is followed; nil where nothing is
-	// after brings a function back after a time; a test brings it back itself.
-	after func(d time.Duration, f func() tea.Cmd) tea.Cmd
+	ctx           context.Context
+	terminal      io.Writer
+	w, h          int
+	stack         []screen
+	overlay       overlay
+	statusText    string
+	isError       bool // said is of something that went wrong
+	busy          int
+	connection    connectionLoss
+	saver         saver
+	reviews       map[string]*review
+	syncing       bool   // a clone and its home are brought together
+	stopFollowing func() // ends what is followed; nil where nothing is
+	// schedule brings a function back after a time; a test brings it back itself.
+	schedule func(d time.Duration, f func() tea.Cmd) tea.Cmd
 }
 
-// applied is work that is done: f says what changes.
-type applied struct {
-	f       func() tea.Cmd
+// completedWork is work that is done: f says what changes.
+type completedWork struct {
+	apply   func() tea.Cmd
 	counted bool
 }
 
 func newApp(ctx context.Context, o Options) *App {
 	a := &App{Options: o, ctx: ctx, reviews: map[string]*review{}}
-	a.after = func(d time.Duration, f func() tea.Cmd) tea.Cmd {
-		return tea.Tick(d, func(time.Time) tea.Msg { return applied{f: f} })
+	a.schedule = func(d time.Duration, f func() tea.Cmd) tea.Cmd {
+		return tea.Tick(d, func(time.Time) tea.Msg { return completedWork{apply: f} })
 	}
 	a.stack = []screen{newAssessments(a)}
 	if o.Assessment != nil {
@@ -88,58 +88,58 @@ func newApp(ctx context.Context, o Options) *App {
 	return a
 }
 
-// patience is how long an answer may take that needs no work, workPatience one that does.
+// patience is how long an answer may take that needs no work, workTimeout one that does.
 const (
-	patience     = 30 * time.Second
-	workPatience = 30 * time.Minute
+	requestTimeout = 30 * time.Second
+	workTimeout    = 30 * time.Minute
 )
 
-// later does work beside Update; what it returns is applied there.
-func (a *App) later(work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
-	return a.within(cmp.Or(a.Patience, patience), work)
+// runInBackground does work beside Update; what it returns is applied there.
+func (a *App) runInBackground(work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
+	return a.runWithTimeout(cmp.Or(a.RequestTimeout, requestTimeout), work)
 }
 
-func (a *App) within(d time.Duration, work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
+func (a *App) runWithTimeout(d time.Duration, work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
 	a.busy++
 	return func() tea.Msg {
 		ctx, stop := context.WithTimeout(a.ctx, d)
 		defer stop()
-		return applied{f: work(ctx), counted: true}
+		return completedWork{apply: work(ctx), counted: true}
 	}
 }
 
 // Init reads what the first screen shows.
 func (a *App) Init() tea.Cmd {
-	return tea.Batch(a.top().load(), a.listen())
+	return tea.Batch(a.topScreen().load(), a.waitForNotice())
 }
 
-// listen waits for the next notice.
-func (a *App) listen() tea.Cmd {
+// waitForNotice waits for the next notice.
+func (a *App) waitForNotice() tea.Cmd {
 	if a.Notices == nil {
 		return nil
 	}
 	return func() tea.Msg {
 		select {
 		case n := <-a.Notices:
-			return applied{f: func() tea.Cmd { a.say("%s", n); return a.listen() }}
+			return completedWork{apply: func() tea.Cmd { a.setStatus("%s", n); return a.waitForNotice() }}
 		case <-a.ctx.Done():
 			return nil
 		}
 	}
 }
 
-func (a *App) top() screen { return a.stack[len(a.stack)-1] }
+func (a *App) topScreen() screen { return a.stack[len(a.stack)-1] }
 
 // push opens a screen over the one there is.
 func (a *App) push(s screen) tea.Cmd {
-	a.leave()
+	a.endFollow()
 	a.stack = append(a.stack, s)
 	return s.load()
 }
 
 // back takes a step back on the screen, where it has one, or goes to the one before.
 func (a *App) back() tea.Cmd {
-	if s, ok := a.top().(stepping); ok && s.stepBack() || len(a.stack) == 1 {
+	if s, ok := a.topScreen().(backStepper); ok && s.stepBack() || len(a.stack) == 1 {
 		return nil
 	}
 	return a.pop()
@@ -150,25 +150,25 @@ func (a *App) pop() tea.Cmd {
 	if len(a.stack) == 1 {
 		return a.quit()
 	}
-	a.leave()
+	a.endFollow()
 	a.stack = a.stack[:len(a.stack)-1]
-	return a.top().load()
+	return a.topScreen().load()
 }
 
 // quit ends the program; what is not saved yet is asked about.
 func (a *App) quit() tea.Cmd {
-	n := a.saver.waiting()
+	n := a.saver.unsavedCount()
 	if n == 0 {
 		return tea.Quit
 	}
-	a.over = &confirm{app: a, title: fmt.Sprintf("%s not saved yet. Quit and lose that?", print.Count(n, "change is", "changes are")),
-		yes: "quit and lose", do: func() tea.Cmd { return tea.Quit }}
+	a.overlay = &confirmPrompt{app: a, title: fmt.Sprintf("%s not saved yet. Quit and lose that?", print.Pluralize(n, "change is", "changes are")),
+		confirmLabel: "quit and lose", onConfirm: func() tea.Cmd { return tea.Quit }}
 	return nil
 }
 
-// say tells something in the line above the keys.
-func (a *App) say(format string, args ...any) {
-	a.said, a.trouble = fmt.Sprintf(format, args...), false
+// setStatus tells something in the line above the keys.
+func (a *App) setStatus(format string, args ...any) {
+	a.statusText, a.isError = fmt.Sprintf(format, args...), false
 }
 
 // Update takes what happened; it never waits.
@@ -176,12 +176,12 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.w, a.h = max(0, m.Width), max(0, m.Height)
-	case applied:
+	case completedWork:
 		if m.counted {
 			a.busy = max(0, a.busy-1)
 		}
-		if m.f != nil {
-			return a, m.f()
+		if m.apply != nil {
+			return a, m.apply()
 		}
 	case tea.KeyMsg:
 		if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 {
@@ -201,39 +201,39 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 func (a *App) key(k tea.KeyMsg) tea.Cmd {
 	if k.String() == "ctrl+c" {
-		if _, asking := a.over.(*confirm); asking { // twice is meant
+		if _, asking := a.overlay.(*confirmPrompt); asking { // twice is meant
 			return tea.Quit
 		}
 		return a.quit()
 	}
-	if !a.trouble || a.over == nil {
-		a.said, a.trouble = "", false
+	if !a.isError || a.overlay == nil {
+		a.statusText, a.isError = "", false
 	}
-	if a.over != nil {
-		return a.over.key(k)
+	if a.overlay != nil {
+		return a.overlay.key(k)
 	}
-	if t, ok := a.top().(typing); ok {
-		if cmd, took := t.typed(k); took {
+	if t, ok := a.topScreen().(textCapturer); ok {
+		if cmd, took := t.handleTextKey(k); took {
 			return cmd
 		}
 	}
 	if k.Paste { // what is pasted is no command
 		return nil
 	}
-	found := action.Find(a.actions(), k.String())
+	found := action.FindByKey(a.actions(), k.String())
 	switch {
 	case found == nil:
 		return nil
-	case found.Off != "":
-		a.say("%s: %s", action.Name(k.String()), found.Off)
+	case found.DisabledReason != "":
+		a.setStatus("%s: %s", action.KeyName(k.String()), found.DisabledReason)
 		return nil
 	}
 	return found.Do()
 }
 
 func (a *App) mouse(m tea.MouseMsg) tea.Cmd {
-	s, ok := a.top().(pointed)
-	if !ok || a.over != nil || !a.Mouse {
+	s, ok := a.topScreen().(mouseTarget)
+	if !ok || a.overlay != nil || !a.Mouse {
 		return nil
 	}
 	switch {
@@ -248,43 +248,43 @@ func (a *App) mouse(m tea.MouseMsg) tea.Cmd {
 }
 
 // actions are those of the screen, and those of every screen.
-func (a *App) actions() []action.Action { return append(a.top().actions(), a.everywhere()...) }
+func (a *App) actions() []action.Action { return append(a.topScreen().actions(), a.globalActions()...) }
 
-// everywhere are the actions of every screen.
-func (a *App) everywhere() []action.Action {
+// globalActions are the actions of every screen.
+func (a *App) globalActions() []action.Action {
 	return []action.Action{
 		{Keys: []string{"q"}, Label: "back", Help: "goes back to the screen before; on the first one, ends the program", Do: a.pop},
 		{Keys: []string{"esc"}, Help: "takes a step back: from the item to the list, from a filter to all, from marks to none, then to the screen before", Do: a.back},
 		{Keys: []string{"?"}, Help: "shows every key of the screen, and why one can't be used now", Do: func() tea.Cmd { return a.push(newHelp(a)) }},
-		{Keys: []string{"ctrl+r"}, Help: "reads the screen again; after a lost connection, tries at once", Do: a.again},
+		{Keys: []string{"ctrl+r"}, Help: "reads the screen again; after a lost connection, tries at once", Do: a.retryAndReload},
 		{Keys: []string{"ctrl+l"}, Help: "draws the screen anew", Do: func() tea.Cmd { return tea.ClearScreen }},
 		{Keys: []string{"ctrl+c"}, Help: "ends the program; asks first where something is not saved yet", Do: a.quit},
 	}
 }
 
-// again tries what waits, and reads the screen again.
-func (a *App) again() tea.Cmd {
-	return tea.Batch(a.saver.try(a), a.top().load())
+// retryAndReload tries what waits, and reads the screen again.
+func (a *App) retryAndReload() tea.Cmd {
+	return tea.Batch(a.saver.sendNext(a), a.topScreen().load())
 }
 
 // Smallest terminal that something useful fits into.
-const leastWidth, leastHeight = 20, 5
+const minWidth, minHeight = 20, 5
 
 // View draws the screen.
 func (a *App) View() string {
-	if a.w < leastWidth || a.h < leastHeight {
-		return draw.Render([]draw.Line{draw.T(draw.Plain, fmt.Sprintf("%d×%d is too small; %d×%d will do", a.w, a.h, leastWidth, leastHeight))}, a.w, a.h, false)
+	if a.w < minWidth || a.h < minHeight {
+		return draw.Render([]draw.Line{draw.TextLine(draw.Plain, fmt.Sprintf("%d×%d is too small; %d×%d will do", a.w, a.h, minWidth, minHeight))}, a.w, a.h, false)
 	}
 	body := a.h - 3
 	lines := make([]draw.Line, 0, a.h)
-	lines = append(lines, a.head())
+	lines = append(lines, a.header())
 	var middle []draw.Line
 	keys := a.actions()
-	if a.over != nil {
-		keys = a.over.footer()
-		middle = a.laid(body)
+	if a.overlay != nil {
+		keys = a.overlay.footer()
+		middle = a.drawWithOverlay(body)
 	} else {
-		middle = a.top().view(a.w, body)
+		middle = a.topScreen().view(a.w, body)
 	}
 	for i := range body {
 		if i < len(middle) {
@@ -293,53 +293,53 @@ func (a *App) View() string {
 			lines = append(lines, nil)
 		}
 	}
-	lines = append(lines, a.status(), action.Footer(keys, a.w, a.over == nil))
+	lines = append(lines, a.statusLine(), action.Footer(keys, a.w, a.overlay == nil))
 	return draw.Render(lines, a.w, a.h, a.Color)
 }
 
-// laid is the screen with the question laid over its lower part.
-func (a *App) laid(body int) []draw.Line {
-	asked := a.over.view(a.w, max(1, body-1))
+// drawWithOverlay is the screen with the question laid over its lower part.
+func (a *App) drawWithOverlay(body int) []draw.Line {
+	asked := a.overlay.view(a.w, max(1, body-1))
 	asked = asked[:min(len(asked), body)]
 	left := max(0, body-len(asked)-1)
 	var out []draw.Line
 	if left > 0 {
-		out = a.top().view(a.w, left)
+		out = a.topScreen().view(a.w, left)
 		out = out[:min(len(out), left)]
 		for len(out) < left {
 			out = append(out, nil)
 		}
 	}
 	if len(out)+len(asked) < body {
-		out = append(out, draw.T(draw.Dim, draw.Rule(a.w)))
+		out = append(out, draw.TextLine(draw.Dim, draw.Rule(a.w)))
 	}
 	return append(out, asked...)
 }
 
-// head is the first line: where one is, and what goes on.
-func (a *App) head() draw.Line {
-	left := draw.Line{{Text: " " + a.top().title() + " ", Style: draw.Bold}}
+// header is the first line: where one is, and what goes on.
+func (a *App) header() draw.Line {
+	left := draw.Line{{Text: " " + a.topScreen().title() + " ", Style: draw.Bold}}
 	right := ""
-	if n := a.saver.waiting(); n > 0 {
+	if n := a.saver.unsavedCount(); n > 0 {
 		right = fmt.Sprintf("saving %d ", n)
 	}
 	if a.busy > 0 {
 		right += "… "
 	}
-	if right == "" && left.Width()+print.Width(print.Line(a.Place))+2 <= a.w {
-		right = a.Place + " "
+	if right == "" && left.Width()+print.Width(print.SafeLine(a.Location))+2 <= a.w {
+		right = a.Location + " "
 	}
-	n := print.Width(print.Line(right))
-	return append(left.Fit(max(1, a.w-n), draw.Plain), draw.Span{Text: right}).With(draw.Reverse)
+	n := print.Width(print.SafeLine(right))
+	return append(left.Fit(max(1, a.w-n), draw.Plain), draw.Span{Text: right}).AddStyle(draw.Reverse)
 }
 
-// status is the line above the keys.
-func (a *App) status() draw.Line {
+// statusLine is the line above the keys.
+func (a *App) statusLine() draw.Line {
 	switch {
-	case a.lost.since:
-		return draw.T(draw.Red|draw.Bold, " ! "+a.lost.words(a))
-	case a.trouble:
-		return draw.T(draw.Red|draw.Bold, " ! "+a.said)
+	case a.connection.active:
+		return draw.TextLine(draw.Red|draw.Bold, " ! "+a.connection.message(a))
+	case a.isError:
+		return draw.TextLine(draw.Red|draw.Bold, " ! "+a.statusText)
 	}
-	return draw.T(draw.Plain, " "+a.said)
+	return draw.TextLine(draw.Plain, " "+a.statusText)
 }

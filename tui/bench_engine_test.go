@@ -50,7 +50,7 @@ func BenchmarkOpenFromEngine(b *testing.B) {
 			s := fresh()
 			b.StartTimer()
 			s.run(s.app.push(newOverview(s.app, *a)))
-			if s.app.View() == "" || s.app.top().(*overview).got == nil {
+			if s.app.View() == "" || s.app.topScreen().(*overview).data == nil {
 				b.Fatal("nothing read")
 			}
 		}
@@ -62,7 +62,7 @@ func BenchmarkOpenFromEngine(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				s := fresh()
-				v := s.app.reviewOf(*a, api.GateSoA)
+				v := s.app.reviewFor(*a, api.GateSoA)
 				b.StartTimer()
 				cmd := s.app.push(v)
 				for range 2 { // the version, then its first page

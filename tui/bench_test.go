@@ -21,7 +21,7 @@ func BenchmarkKey(b *testing.B) {
 			keys []string
 		}{{"move", []string{"down"}}, {"page", []string{"pgdown", "pgup"}}, {"next", []string{"."}}, {"mark", []string{" "}}} {
 			b.Run(fmt.Sprintf("%s/%d", one.name, n), func(b *testing.B) {
-				v.list.Ends(false)
+				v.list.MoveToEdge(false)
 				for i := range b.N {
 					s.press(one.keys[i%len(one.keys)])
 					if s.app.View() == "" {
@@ -31,7 +31,7 @@ func BenchmarkKey(b *testing.B) {
 			})
 		}
 		b.Run(fmt.Sprintf("filter/%d", n), func(b *testing.B) {
-			v.list.Unmark()
+			v.list.ClearMarks()
 			s.press("/")
 			keys := []string{"i", "a", "c", "-", "1", "backspace", "backspace", "backspace", "backspace", "backspace"}
 			for i := range b.N {
@@ -41,7 +41,7 @@ func BenchmarkKey(b *testing.B) {
 				}
 			}
 			s.press("esc")
-			if s.app.top() != screen(v) {
+			if s.app.topScreen() != screen(v) {
 				b.Fatal("left the review")
 			}
 		})
@@ -61,12 +61,12 @@ func BenchmarkChangeAll(b *testing.B) {
 			begin := spent(b)
 			for i := 0; b.Loop(); i++ {
 				b.StopTimer()
-				s.app.over, s.app.saver.sending, s.app.saver.queue = nil, nil, nil
+				s.app.overlay, s.app.saver.sending, s.app.saver.queue = nil, nil, nil
 				s.press("o", "ctrl+u")
 				s.write(fmt.Sprint("Ada ", i))
 				b.StartTimer()
 				s.app.Update(keyOf("enter"))
-				if s.app.View() == "" || s.app.saver.waiting() != n {
+				if s.app.View() == "" || s.app.saver.unsavedCount() != n {
 					b.Fatal("nothing drawn, or not all to be saved")
 				}
 			}
@@ -88,7 +88,7 @@ func BenchmarkSaveMany(b *testing.B) {
 			begin := spent(b)
 			for i := 0; b.Loop(); i++ {
 				b.StopTimer()
-				if cmd == nil || s.app.saver.waiting() == 0 {
+				if cmd == nil || s.app.saver.unsavedCount() == 0 {
 					s.press("o", "ctrl+u")
 					s.write(fmt.Sprint("Ada ", i))
 					_, cmd = s.app.Update(keyOf("enter"))

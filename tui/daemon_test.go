@@ -51,7 +51,7 @@ func clientOf(t testing.TB, o client.Options) *client.Client {
 // asked calls an operation that has to succeed.
 func asked[I, O any](t testing.TB, c Caller, op api.Op[I, O], in *I) *O {
 	t.Helper()
-	out, err := do(context.WithoutCancel(t.Context()), c, op, in)
+	out, err := call(context.WithoutCancel(t.Context()), c, op, in)
 	if err != nil {
 		t.Fatalf("%s: %v", op.ID, err)
 	}
@@ -142,7 +142,7 @@ func overEachWay(t *testing.T, h *home) {
 		"socket": func(t *testing.T, h *home) *client.Client {
 			path := filepath.Join(shortDir(t), "s")
 			socketIn(t, path, h.local)
-			return clientOf(t, client.Options{Transport: client.Socket(path)})
+			return clientOf(t, client.Options{Transport: client.UnixSocket(path)})
 		},
 		"HTTPS": func(t *testing.T, h *home) *client.Client {
 			in := &api.NewOrganizationInput{}
@@ -165,8 +165,8 @@ func overEachWay(t *testing.T, h *home) {
 			s.write("Ada Lovelace")
 			s.press("enter")
 			s.sees("changed; u undoes it", "Ada Lovelace")
-			if n := owned(t, c, a.ID, "Ada Lovelace"); n != 1 || s.app.saver.waiting() != 0 {
-				t.Errorf("%d are owned, %d wait", n, s.app.saver.waiting())
+			if n := owned(t, c, a.ID, "Ada Lovelace"); n != 1 || s.app.saver.unsavedCount() != 0 {
+				t.Errorf("%d are owned, %d wait", n, s.app.saver.unsavedCount())
 			}
 			s.press("*", "y")
 			s.sees("39 items changed; u undoes it")
@@ -181,8 +181,8 @@ func overEachWay(t *testing.T, h *home) {
 			for _, key := range []string{"2", "3", "4", "5", "6", "7", "8", "9", "0", "c", "a"} {
 				s.app.stack = s.app.stack[:2]
 				s.press(key)
-				if s.app.trouble || s.app.lost.since {
-					t.Errorf("%s: %s%s", s.app.top().name(), s.app.said, s.app.lost.why)
+				if s.app.isError || s.app.connection.active {
+					t.Errorf("%s: %s%s", s.app.topScreen().name(), s.app.statusText, s.app.connection.reason)
 				}
 				fits(t, s.app)
 			}
@@ -194,7 +194,7 @@ func overEachWay(t *testing.T, h *home) {
 func daemonComesBack(t *testing.T, h *home) {
 	path := filepath.Join(shortDir(t), "s")
 	end := socketIn(t, path, h.local)
-	c := clientOf(t, client.Options{Transport: client.Socket(path)})
+	c := clientOf(t, client.Options{Transport: client.UnixSocket(path)})
 	a := drafted(t, c, "lgpd", "")
 	s := opened(t, c, a)
 	s.press("1")
@@ -209,8 +209,8 @@ func daemonComesBack(t *testing.T, h *home) {
 	s.sees("2 changes are kept")
 	socketIn(t, path, h.local)
 	s.fire()
-	if n := owned(t, c, a.ID, "Grace"); n != 2 || s.app.saver.waiting() != 0 {
-		t.Errorf("%d are owned, %d wait", n, s.app.saver.waiting())
+	if n := owned(t, c, a.ID, "Grace"); n != 2 || s.app.saver.unsavedCount() != 0 {
+		t.Errorf("%d are owned, %d wait", n, s.app.saver.unsavedCount())
 	}
 	s.misses("kept", "trying again")
 }
@@ -265,9 +265,9 @@ func daemonAnswersWrongly(t *testing.T, h *home) {
 			s.t = t
 			owner := fmt.Sprint("Owner ", i)
 			wrong.Store(&way.f)
-			s.app.Patience = 30 * time.Second
+			s.app.RequestTimeout = 30 * time.Second
 			if way.name == "too slow" {
-				s.app.Patience = time.Millisecond
+				s.app.RequestTimeout = time.Millisecond
 			}
 			s.press("o", "ctrl+u")
 			s.write(owner)
@@ -278,17 +278,17 @@ func daemonAnswersWrongly(t *testing.T, h *home) {
 			fits(t, s.app)
 			s.press("1")
 			fits(t, s.app)
-			if n := s.app.saver.waiting(); n != 1 {
+			if n := s.app.saver.unsavedCount(); n != 1 {
 				t.Errorf("%d wait", n)
 			}
 			wrong.Store(nil)
-			s.app.Patience = 0
+			s.app.RequestTimeout = 0
 			for range 4 {
 				s.fire()
 			}
 			s.press("ctrl+r")
-			if n := owned(t, c, a.ID, owner); n != 1 || s.app.saver.waiting() != 0 {
-				t.Errorf("%d are owned, %d wait:\n%s", n, s.app.saver.waiting(), s.text())
+			if n := owned(t, c, a.ID, owner); n != 1 || s.app.saver.unsavedCount() != 0 {
+				t.Errorf("%d are owned, %d wait:\n%s", n, s.app.saver.unsavedCount(), s.text())
 			}
 			s.misses("trying again")
 		})
@@ -307,7 +307,7 @@ func deletedUnderIt(t *testing.T, h *home) {
 	s.press("enter")
 	s.sees("there is no assessment", "what you typed was refused")
 	s.fire()
-	if n := s.app.saver.waiting(); n != 0 {
+	if n := s.app.saver.unsavedCount(); n != 0 {
 		t.Errorf("%d wait for ever:\n%s", n, s.text())
 	}
 	s.press("q")

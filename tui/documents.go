@@ -16,9 +16,9 @@ import (
 
 // newDocuments lists the documents of an assessment.
 func newDocuments(a *App, one api.Assessment) *table {
-	t := &table{app: a, label: "Documents", above: one.Name, empty: "There is no document yet; `service doc add` takes some in."}
+	t := &table{app: a, label: "Documents", parentTitle: one.Name, emptyText: "There is no document yet; `service doc add` takes some in."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
-		l, err := do(ctx, c, api.ListDocuments, &api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+		l, err := call(ctx, c, api.ListDocuments, &api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
 		if err != nil {
 			return nil, api.Pagination{}, err
 		}
@@ -26,26 +26,26 @@ func newDocuments(a *App, one api.Assessment) *table {
 		for i := range l.Data {
 			d := &l.Data[i]
 			style := map[api.DocumentState]draw.Style{api.DocumentFailed: draw.Red, api.DocumentIngested: draw.Green}[d.Status]
-			out = append(out, newEntry(d.ID, d, []draw.Style{1: style}, d.Filename, string(d.Status), d.Category, fmt.Sprint(d.ChunkCount), print.Size(d.SizeBytes), d.Title))
+			out = append(out, newEntry(d.ID, d, []draw.Style{1: style}, d.Filename, string(d.Status), d.Category, fmt.Sprint(d.ChunkCount), print.FormatSize(d.SizeBytes), d.Title))
 		}
 		return out, l.Pagination, nil
 	}
-	t.live = func(record any) bool {
+	t.isLive = func(record any) bool {
 		s := record.(*api.Document).Status
 		return s == api.DocumentUploaded || s == api.DocumentProcessing
 	}
-	t.page = func(p *draw.Page, record any) {
+	t.renderRecord = func(p *draw.Page, record any) {
 		d := record.(*api.Document)
 		p.Text(draw.Bold, d.Filename)
 		p.Field("title", d.Title, draw.Plain)
 		p.Field("path", d.Path, draw.Plain)
 		p.Field("status", string(d.Status), draw.Plain)
-		p.Field("error", orNone(d.Error), draw.Red)
+		p.Field("error", stringOrEmpty(d.Error), draw.Red)
 		for _, w := range d.Warnings {
 			p.Field("warning", w, draw.Yellow)
 		}
 		p.Field("category", d.Category, draw.Plain)
-		p.Field("effective", orNone(d.EffectiveDate), draw.Plain)
+		p.Field("effective", stringOrEmpty(d.EffectiveDate), draw.Plain)
 		p.Field("version", d.DocVersion, draw.Plain)
 		p.Field("owner", d.Owner, draw.Plain)
 		p.Field("approved by", d.ApprovedBy, draw.Plain)
@@ -54,10 +54,10 @@ func newDocuments(a *App, one api.Assessment) *table {
 			p.Field("pages", fmt.Sprint(d.PageCount), draw.Plain)
 		}
 		p.Field("passages", fmt.Sprint(d.ChunkCount), draw.Plain)
-		p.Field("size", print.Size(d.SizeBytes), draw.Plain)
+		p.Field("size", print.FormatSize(d.SizeBytes), draw.Plain)
 		p.Field("sha256", d.SHA256, draw.Dim)
 	}
-	t.more = func(record any) []action.Action {
+	t.extraActions = func(record any) []action.Action {
 		d, _ := record.(*api.Document)
 		off := ""
 		switch {
@@ -66,10 +66,10 @@ func newDocuments(a *App, one api.Assessment) *table {
 		case d.ChunkCount == 0:
 			off = "the document has no passages"
 		}
-		return []action.Action{{Keys: []string{"enter", "p"}, Label: "passages", Off: off, Help: "opens the document's passages", Do: func() tea.Cmd { return a.push(newPassages(a, d.ID, d.Filename, "", nil)) }}}
+		return []action.Action{{Keys: []string{"enter", "p"}, Label: "passages", DisabledReason: off, Help: "opens the document's passages", Do: func() tea.Cmd { return a.push(newPassages(a, d.ID, d.Filename, "", nil)) }}}
 	}
-	return t.start(list.Column{Title: "file"}, list.Column{Title: "status", Width: 10, From: 34}, list.Column{Title: "kind", Width: 10, From: 70}, list.Column{Title: "passages", Width: 8, Right: true, From: 80},
-		list.Column{Title: "size", Width: 9, Right: true, From: 92})
+	return t.withColumns(list.Column{Title: "file"}, list.Column{Title: "status", Width: 10, ShowFrom: 34}, list.Column{Title: "kind", Width: 10, ShowFrom: 70}, list.Column{Title: "passages", Width: 8, AlignRight: true, ShowFrom: 80},
+		list.Column{Title: "size", Width: 9, AlignRight: true, ShowFrom: 92})
 }
 
 // passages are a document, passage by passage, with some words marked.
@@ -80,14 +80,14 @@ type passages struct {
 	// chunk is the passage to begin with, quotes what to mark in it.
 	chunk  string
 	quotes []string
-	all    []api.Chunk
-	read   bool
+	chunks []api.Chunk
+	loaded bool
 	scroll int
-	// drawn are the lines at a width, starts where each passage begins among them.
-	drawn  []draw.Line
-	starts []int
-	width  int
-	placed bool
+	// lines are the lines at a width, starts where each passage begins among them.
+	lines       []draw.Line
+	starts      []int
+	width       int
+	hasPosition bool
 }
 
 func newPassages(a *App, document, filename, chunk string, quotes []string) *passages {
@@ -97,19 +97,19 @@ func newPassages(a *App, document, filename, chunk string, quotes []string) *pas
 func (s *passages) name() string  { return "Passages" }
 func (s *passages) title() string { return s.filename }
 
-// mostPassages bounds how much of a document is read.
-const mostPassages = 5000
+// maxPassages bounds how much of a document is read.
+const maxPassages = 5000
 
 func (s *passages) load() tea.Cmd {
-	if s.read {
+	if s.loaded {
 		return nil // passages never change
 	}
-	return s.app.within(2*patience, func(ctx context.Context) func() tea.Cmd {
+	return s.app.runWithTimeout(2*requestTimeout, func(ctx context.Context) func() tea.Cmd {
 		var all []api.Chunk
 		var err error
-		for cursor := ""; len(all) < mostPassages; {
+		for cursor := ""; len(all) < maxPassages; {
 			var l *api.List[api.Chunk]
-			l, err = do(ctx, s.app.Caller, api.ListDocumentChunks, &api.DocumentChunksInput{DocumentInput: api.DocumentInput{DocumentID: s.document}, Paging: api.Paging{Limit: api.MaxListLimit, Cursor: cursor}})
+			l, err = call(ctx, s.app.Caller, api.ListDocumentChunks, &api.DocumentChunksInput{DocumentInput: api.DocumentInput{DocumentID: s.document}, Paging: api.Paging{Limit: api.MaxListLimit, Cursor: cursor}})
 			if err != nil {
 				break
 			}
@@ -121,10 +121,10 @@ func (s *passages) load() tea.Cmd {
 		}
 		return func() tea.Cmd {
 			if err != nil {
-				return s.app.fail(err)
+				return s.app.showError(err)
 			}
-			s.app.found()
-			s.all, s.read, s.width = all, true, 0
+			s.app.markConnected()
+			s.chunks, s.loaded, s.width = all, true, 0
 			return nil
 		}
 	})
@@ -132,67 +132,67 @@ func (s *passages) load() tea.Cmd {
 
 func (s *passages) actions() []action.Action {
 	off := ""
-	if len(s.all) == 0 {
+	if len(s.chunks) == 0 {
 		off = "there is no passage here"
 	}
 	out := []action.Action{
-		{Keys: []string{"n", "right"}, Label: "next", Off: off, Help: "goes to the next passage", Do: func() tea.Cmd { s.jump(1); return nil }},
-		{Keys: []string{"N", "left"}, Label: "before", Off: off, Help: "goes to the passage before", Do: func() tea.Cmd { s.jump(-1); return nil }},
-		{Keys: []string{"Y"}, Label: "copy", Off: off, Help: "copies the passage at the top to the clipboard (OSC 52)", Do: func() tea.Cmd { return s.app.copy(s.all[s.here()].Text) }},
+		{Keys: []string{"n", "right"}, Label: "next", DisabledReason: off, Help: "goes to the next passage", Do: func() tea.Cmd { s.moveBy(1); return nil }},
+		{Keys: []string{"N", "left"}, Label: "before", DisabledReason: off, Help: "goes to the passage before", Do: func() tea.Cmd { s.moveBy(-1); return nil }},
+		{Keys: []string{"Y"}, Label: "copy", DisabledReason: off, Help: "copies the passage at the top to the clipboard (OSC 52)", Do: func() tea.Cmd { return s.app.copyToClipboard(s.chunks[s.currentPassage()].Text) }},
 	}
-	return append(out, moving(func(to string) tea.Cmd {
+	return append(out, movementActions(func(to string) tea.Cmd {
 		s.scroll = max(0, s.scroll+map[string]int{"up": -1, "down": 1, "pgup": -s.app.h + 5, "pgdown": s.app.h - 5, "home": -1 << 20, "end": 1 << 20}[to])
 		return nil
 	})...)
 }
 
-// here is the passage at the top.
-func (s *passages) here() int {
+// currentPassage is the passage at the top.
+func (s *passages) currentPassage() int {
 	at := 0
 	for i, line := range s.starts {
 		if line <= s.scroll {
 			at = i
 		}
 	}
-	return min(at, max(0, len(s.all)-1))
+	return min(at, max(0, len(s.chunks)-1))
 }
 
-func (s *passages) jump(by int) {
-	if to := s.here() + by; to >= 0 && to < len(s.starts) {
+func (s *passages) moveBy(by int) {
+	if to := s.currentPassage() + by; to >= 0 && to < len(s.starts) {
 		s.scroll = s.starts[to]
 	}
 }
 
 func (s *passages) view(w, h int) []draw.Line {
-	if !s.read {
-		return []draw.Line{draw.T(draw.Dim, "reading…")}
+	if !s.loaded {
+		return []draw.Line{draw.TextLine(draw.Dim, "reading…")}
 	}
-	if len(s.all) == 0 {
-		return []draw.Line{draw.T(draw.Plain, "The document has no passages.")}
+	if len(s.chunks) == 0 {
+		return []draw.Line{draw.TextLine(draw.Plain, "The document has no passages.")}
 	}
 	if s.width != w {
-		s.wrap(w)
+		s.layOut(w)
 	}
-	s.scroll = max(0, min(s.scroll, len(s.drawn)-h))
-	return s.drawn[s.scroll:min(len(s.drawn), s.scroll+h)]
+	s.scroll = max(0, min(s.scroll, len(s.lines)-h))
+	return s.lines[s.scroll:min(len(s.lines), s.scroll+h)]
 }
 
-func (s *passages) wrap(w int) {
+func (s *passages) layOut(w int) {
 	at := 0
-	if s.placed {
-		at = s.here()
+	if s.hasPosition {
+		at = s.currentPassage()
 	}
 	p := draw.NewPage(min(w, 110))
 	s.starts = s.starts[:0]
-	for i := range s.all {
-		c := &s.all[i]
+	for i := range s.chunks {
+		c := &s.chunks[i]
 		p.Blank()
 		s.starts = append(s.starts, len(p.Lines))
 		chosen := c.ID == s.chunk
 		head := draw.Dim
 		if chosen {
 			head = draw.Bold
-			if !s.placed {
+			if !s.hasPosition {
 				at = i
 			}
 		}
@@ -200,23 +200,23 @@ func (s *passages) wrap(w int) {
 		if chosen {
 			sign = "› "
 		}
-		p.Text(head, fmt.Sprintf("%s%d. %s", sign, i+1, print.Place(c.HeadingPath, c.Locator)))
+		p.Text(head, fmt.Sprintf("%s%d. %s", sign, i+1, print.FormatLocation(c.HeadingPath, c.Locator)))
 		if chosen {
-			marked(p, c.Text, s.quotes)
+			renderMarked(p, c.Text, s.quotes)
 		} else {
 			p.Indent(2, draw.Plain, c.Text)
 		}
 	}
-	s.drawn, s.width = p.Lines, w
-	s.scroll, s.placed = s.starts[at], true
+	s.lines, s.width = p.Lines, w
+	s.scroll, s.hasPosition = s.starts[at], true
 }
 
-// marked adds a text in which quotes are marked, as far as they stand in it word by word.
-func marked(p *draw.Page, text string, quotes []string) {
-	words := strings.Fields(print.Block(text))
+// renderMarked adds a text in which quotes are marked, as far as they stand in it word by word.
+func renderMarked(p *draw.Page, text string, quotes []string) {
+	words := strings.Fields(print.SafeBlock(text))
 	on := make([]bool, len(words))
 	for _, q := range quotes {
-		wanted := strings.Fields(print.Block(strings.Trim(q, "…")))
+		wanted := strings.Fields(print.SafeBlock(strings.Trim(q, "…")))
 		for from := 0; len(wanted) > 0 && from+len(wanted) <= len(words); from++ {
 			same := true
 			for i, w := range wanted {
@@ -229,7 +229,7 @@ func marked(p *draw.Page, text string, quotes []string) {
 	}
 	// Lines of the text stay lines; the marks are found again by counting words.
 	n := 0
-	for _, l := range print.Wrap(print.Block(text), p.Width()-2) {
+	for _, l := range print.Wrap(print.SafeBlock(text), p.Width()-2) {
 		line := draw.Line{{Text: "  "}}
 		for i, w := range strings.Fields(l) {
 			if i > 0 {
@@ -246,7 +246,7 @@ func marked(p *draw.Page, text string, quotes []string) {
 			line = append(line, draw.Span{Text: w, Style: style})
 			n++
 		}
-		p.Add(line)
+		p.AddLine(line)
 	}
 }
 
@@ -254,28 +254,28 @@ func marked(p *draw.Page, text string, quotes []string) {
 func (v *review) passageActions(none string) []action.Action {
 	off := none
 	var all []api.Evidence
-	if r := v.row(); r != nil {
-		all = v.kind.evidence(r.item)
+	if r := v.selectedRow(); r != nil {
+		all = v.kind.evidenceOf(r.item)
 		if len(all) == 0 {
 			off = "no passage was found for it"
 		}
 	}
 	turn := func(by int) func() tea.Cmd {
 		return func() tea.Cmd {
-			v.quote = (v.quote + by + len(all)) % len(all)
-			if r := v.row(); r != nil && v.drawn.w > 0 {
-				v.drawn = v.drawItem(r, v.drawn.w)
-				v.scroll = v.drawn.quoteAt
+			v.quoteIndex = (v.quoteIndex + by + len(all)) % len(all)
+			if r := v.selectedRow(); r != nil && v.cachedPage.w > 0 {
+				v.cachedPage = v.drawItem(r, v.cachedPage.w)
+				v.scroll = v.cachedPage.quoteAt
 			}
 			return nil
 		}
 	}
 	return []action.Action{
-		{Keys: []string{"p"}, Label: "passage", Off: off, Help: "opens the source document at the chosen quote, which is marked there", Do: func() tea.Cmd {
-			e := all[min(v.quote, len(all)-1)]
+		{Keys: []string{"p"}, Label: "passage", DisabledReason: off, Help: "opens the source document at the chosen quote, which is marked there", Do: func() tea.Cmd {
+			e := all[min(v.quoteIndex, len(all)-1)]
 			return v.app.push(newPassages(v.app, e.DocumentID, e.Filename, e.ChunkID, []string{e.Quote}))
 		}},
-		{Keys: []string{"]"}, Off: off, Help: "chooses the next quote", Do: turn(1)},
-		{Keys: []string{"["}, Off: off, Help: "chooses the quote before", Do: turn(-1)},
+		{Keys: []string{"]"}, DisabledReason: off, Help: "chooses the next quote", Do: turn(1)},
+		{Keys: []string{"["}, DisabledReason: off, Help: "chooses the quote before", Do: turn(-1)},
 	}
 }

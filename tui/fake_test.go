@@ -331,8 +331,8 @@ func newStage(t testing.TB, f *fake) *stage { return stageOn(t, f, f) }
 // stageOn is an interface on any caller.
 func stageOn(t testing.TB, c Caller, f *fake) *stage {
 	s := &stage{t: t, fake: f}
-	s.app = newApp(t.Context(), Options{Caller: c, Place: "local", Clock: func() time.Time { return someday }, Folder: t.TempDir()})
-	s.app.after = func(_ time.Duration, f func() tea.Cmd) tea.Cmd {
+	s.app = newApp(t.Context(), Options{Caller: c, Location: "local", Clock: func() time.Time { return someday }, ExportFolder: t.TempDir()})
+	s.app.schedule = func(_ time.Duration, f func() tea.Cmd) tea.Cmd {
 		s.waits = append(s.waits, f)
 		return nil
 	}
@@ -427,9 +427,9 @@ func (s *stage) misses(words ...string) {
 func (s *stage) review(key string) *review {
 	s.t.Helper()
 	s.press("enter", key)
-	v, ok := s.app.top().(*review)
+	v, ok := s.app.topScreen().(*review)
 	if !ok {
-		s.t.Fatalf("no review but %s:\n%s", s.app.top().name(), s.text())
+		s.t.Fatalf("no review but %s:\n%s", s.app.topScreen().name(), s.text())
 	}
 	return v
 }

@@ -19,8 +19,8 @@ type ganttSpan struct {
 
 const ganttDay = 24 * time.Hour
 
-// spanOf is the time of a row; false where its dates can't be read.
-func (v *review) spanOf(r *row) (ganttSpan, bool) {
+// ganttSpanFor is the time of a row; false where its dates can't be read.
+func (v *review) ganttSpanFor(r *row) (ganttSpan, bool) {
 	to, err := time.Parse(time.DateOnly, r.value("due_date"))
 	if err != nil || to.Year() < 1 || to.Year() > 9999 {
 		return ganttSpan{}, false
@@ -41,8 +41,8 @@ func (v *review) spanOf(r *row) (ganttSpan, bool) {
 func (v *review) drawGantt(w, h int) []draw.Line {
 	today := v.app.Clock().UTC().Truncate(ganttDay)
 	first, last := today, today.Add(30*ganttDay)
-	for _, i := range v.list.Shown() {
-		if s, ok := v.spanOf(v.rows[i]); ok {
+	for _, i := range v.list.Visible() {
+		if s, ok := v.ganttSpanFor(v.rows[i]); ok {
 			if s.from.Before(first) {
 				first = s.from
 			}
@@ -61,18 +61,18 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 		return max(0, min(room-1, int(int64(t.Sub(first)/ganttDay)*int64(room)/max(1, days))))
 	}
 	scale := []rune(strings.Repeat(" ", room))
-	for t := time.Date(first.Year(), first.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1, 0); !t.After(last); t = t.AddDate(0, ganttStep(days), 0) {
-		put(scale, cell(t), t.Format("Jan 06"))
+	for t := time.Date(first.Year(), first.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1, 0); !t.After(last); t = t.AddDate(0, ganttMonthStep(days), 0) {
+		writeAt(scale, cell(t), t.Format("Jan 06"))
 	}
-	out := []draw.Line{append(draw.T(draw.Dim, "today "+print.Day(today)).Fit(name+1, draw.Plain), draw.Span{Text: string(scale), Style: draw.Dim})}
+	out := []draw.Line{append(draw.TextLine(draw.Dim, "today "+print.FormatDay(today)).Fit(name+1, draw.Plain), draw.Span{Text: string(scale), Style: draw.Dim})}
 	h--
-	shown := v.list.Shown()
-	at := v.list.Place() - 1
+	shown := v.list.Visible()
+	at := v.list.Position() - 1
 	from := max(0, min(at-h/2, len(shown)-h))
-	day := print.Day(today)
+	day := print.FormatDay(today)
 	for n, i := range shown[from:min(len(shown), from+max(0, h))] {
 		r := v.rows[i]
-		late := overdue(r, day)
+		late := isOverdue(r, day)
 		bar, style := v.ganttBar(r, cell, room, cell(today)), severityStyle(string(r.item.(*api.POAMItem).Severity))
 		note := ""
 		switch {
@@ -85,21 +85,21 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 		if from+n == at {
 			line = draw.Line{{Text: "›", Style: draw.Bold}}
 		}
-		line = append(append(line, draw.Span{Text: v.kind.key(r.item) + note, Style: style}, draw.Span{Text: " " + r.value("due_date") + "  " + r.item.(*api.POAMItem).Weakness}).Fit(name, draw.Plain), draw.Span{Text: " "}, draw.Span{Text: bar, Style: style})
+		line = append(append(line, draw.Span{Text: v.kind.keyOf(r.item) + note, Style: style}, draw.Span{Text: " " + r.value("due_date") + "  " + r.item.(*api.POAMItem).Weakness}).Fit(name, draw.Plain), draw.Span{Text: " "}, draw.Span{Text: bar, Style: style})
 		if from+n == at {
-			line = line.With(draw.Bold)
+			line = line.AddStyle(draw.Bold)
 		}
 		out = append(out, line)
 	}
 	return out
 }
 
-// ganttStep is how many months stand between two of the scale.
-func ganttStep(days int64) int {
+// ganttMonthStep is how many months stand between two of the scale.
+func ganttMonthStep(days int64) int {
 	return int(max(1, days/360))
 }
 
-func put(line []rune, at int, text string) {
+func writeAt(line []rune, at int, text string) {
 	for i, r := range []rune(text) {
 		if at+i < len(line) {
 			line[at+i] = r
@@ -111,7 +111,7 @@ func put(line []rune, at int, text string) {
 func (v *review) ganttBar(r *row, cell func(time.Time) int, room, today int) string {
 	line := []rune(strings.Repeat(" ", room))
 	line[today] = '│'
-	s, ok := v.spanOf(r)
+	s, ok := v.ganttSpanFor(r)
 	if !ok {
 		return fmt.Sprintf("no date: %q", r.value("due_date"))
 	}

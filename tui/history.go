@@ -12,59 +12,59 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// past is what happened to an item, and what was said of it.
-type past struct {
+// itemHistory is what happened to an item, and what was said of it.
+type itemHistory struct {
 	events   []api.AuditEvent
 	comments []api.Comment
-	// untold is why the events can't be read.
-	untold string
+	// eventsProblem is why the events can't be read.
+	eventsProblem string
 }
 
-// pastShown is how many events of an item are read.
-const pastShown = 50
+// maxHistoryEvents is how many events of an item are read.
+const maxHistoryEvents = 50
 
-// history shows the past of the item, reading it where that is not done yet.
-func (v *review) history() tea.Cmd {
-	v.showPast, v.scroll = !v.showPast, 0
-	return v.readPast()
+// toggleHistory shows the past of the item, reading it where that is not done yet.
+func (v *review) toggleHistory() tea.Cmd {
+	v.showHistory, v.scroll = !v.showHistory, 0
+	return v.readHistory()
 }
 
-func (v *review) readPast() tea.Cmd {
-	r := v.row()
-	if r == nil || !v.showPast {
+func (v *review) readHistory() tea.Cmd {
+	r := v.selectedRow()
+	if r == nil || !v.showHistory {
 		return nil
 	}
-	key := v.kind.key(r.item)
-	if v.pasts[key] != nil {
+	key := v.kind.keyOf(r.item)
+	if v.histories[key] != nil {
 		return nil
 	}
 	id, gate, assessment := r.head.ID, v.kind.gate, v.assessment.ID
-	return v.app.later(func(ctx context.Context) func() tea.Cmd {
-		p := &past{}
-		talk, err := do(ctx, v.app.Caller, api.ListComments, &api.CommentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: api.MaxListLimit}, Gate: gate, Item: key})
+	return v.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
+		p := &itemHistory{}
+		talk, err := call(ctx, v.app.Caller, api.ListComments, &api.CommentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: api.MaxListLimit}, Gate: gate, Item: key})
 		if err == nil {
 			p.comments = talk.Data
 			var events *api.List[api.AuditEvent]
-			events, err = do(ctx, v.app.Caller, api.ListAuditEvents, &api.AuditInput{Paging: api.Paging{Limit: pastShown}, AuditFilter: api.AuditFilter{ResourceID: id}})
+			events, err = call(ctx, v.app.Caller, api.ListAuditEvents, &api.AuditInput{Paging: api.Paging{Limit: maxHistoryEvents}, AuditFilter: api.AuditFilter{ResourceID: id}})
 			switch {
 			case err == nil:
 				p.events = events.Data
 			case api.IsCode(err, api.CodeForbidden):
-				p.untold, err = explain(err), nil
+				p.eventsProblem, err = explainError(err), nil
 			}
 		}
 		return func() tea.Cmd {
 			if err != nil {
-				return v.app.fail(err)
+				return v.app.showError(err)
 			}
-			v.pasts[key], v.drawn = p, drawnPage{}
+			v.histories[key], v.cachedPage = p, drawnPage{}
 			return nil
 		}
 	})
 }
 
-func (v *review) pastPage(p *draw.Page, r *row) {
-	one := v.pasts[v.kind.key(r.item)]
+func (v *review) renderHistory(p *draw.Page, r *row) {
+	one := v.histories[v.kind.keyOf(r.item)]
 	if one == nil {
 		p.Text(draw.Dim, "h shows its history")
 		return
@@ -74,24 +74,24 @@ func (v *review) pastPage(p *draw.Page, r *row) {
 		p.Text(draw.Dim, "nothing")
 	}
 	for _, c := range one.comments {
-		p.Text(draw.Dim, fmt.Sprintf("%s, %s, of version %d", c.Author.Name, print.Moment(c.CreatedAt), c.VersionNumber))
+		p.Text(draw.Dim, fmt.Sprintf("%s, %s, of version %d", c.Author.Name, print.FormatTime(c.CreatedAt), c.VersionNumber))
 		p.Indent(2, draw.Plain, c.Text)
 	}
 	p.Title("What happened, newest first")
-	if one.untold != "" {
-		p.Text(draw.Dim, one.untold)
+	if one.eventsProblem != "" {
+		p.Text(draw.Dim, one.eventsProblem)
 	}
 	for _, e := range one.events {
-		p.Text(draw.Dim, print.Moment(e.At)+"  "+e.Actor.Name)
-		p.Indent(2, draw.Plain, e.Action+happened(e.Changes))
+		p.Text(draw.Dim, print.FormatTime(e.At)+"  "+e.Actor.Name)
+		p.Indent(2, draw.Plain, e.Action+formatChange(e.Changes))
 	}
-	if len(one.events) == 0 && one.untold == "" {
+	if len(one.events) == 0 && one.eventsProblem == "" {
 		p.Text(draw.Dim, "in this version, nothing but the draft")
 	}
 }
 
-// happened is what an event changed, in one line.
-func happened(changes map[string]any) string {
+// formatChange is what an event changed, in one line.
+func formatChange(changes map[string]any) string {
 	if fields, ok := changes["fields"].([]any); ok {
 		out := ": "
 		for i, f := range fields {
@@ -109,7 +109,7 @@ func happened(changes map[string]any) string {
 	slices.Sort(names)
 	out := ""
 	for _, n := range names {
-		out += fmt.Sprintf("; %s %v", print.Words(n), changes[n])
+		out += fmt.Sprintf("; %s %v", print.Humanize(n), changes[n])
 	}
 	return out
 }

@@ -8,26 +8,26 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// moveIn moves in a list by the word of a key.
-func moveIn(l *list.List, to string) {
-	switch to {
+// moveCursor moves in a list by the word of a key.
+func moveCursor(l *list.List, direction string) {
+	switch direction {
 	case "up":
 		l.Move(-1)
 	case "down":
 		l.Move(1)
 	case "pgup":
-		l.Screen(-1)
+		l.MovePage(-1)
 	case "pgdown":
-		l.Screen(1)
+		l.MovePage(1)
 	case "home":
-		l.Ends(false)
+		l.MoveToEdge(false)
 	case "end":
-		l.Ends(true)
+		l.MoveToEdge(true)
 	}
 }
 
-// typeFilter takes a key of a filter that is typed, if one is; false where it is none of its.
-func typeFilter(f **input.Field, l *list.List, k tea.KeyMsg, moved func()) bool {
+// handleFilterKey takes a key of a filter that is typed, if one is; false where it is none of its.
+func handleFilterKey(f **input.Field, l *list.List, k tea.KeyMsg, onMove func()) bool {
 	if *f == nil {
 		return false
 	}
@@ -36,27 +36,27 @@ func typeFilter(f **input.Field, l *list.List, k tea.KeyMsg, moved func()) bool 
 		*f = nil
 	case "esc":
 		*f = nil
-		l.Filter("")
-		moved()
+		l.SetFilter("")
+		onMove()
 	case "up", "down", "pgup", "pgdown":
-		moveIn(l, s)
-		moved()
+		moveCursor(l, s)
+		onMove()
 	default:
-		if (*f).Key(k) {
-			l.Filter((*f).Value())
-			moved()
+		if (*f).HandleKey(k) {
+			l.SetFilter((*f).Value())
+			onMove()
 		}
 	}
 	return true
 }
 
-// stepIn takes a filter or the marks away; false where there is neither.
-func stepIn(l *list.List) bool {
+// clearFilterOrMarks takes a filter or the marks away; false where there is neither.
+func clearFilterOrMarks(l *list.List) bool {
 	switch {
-	case l.Filtered() != "":
-		l.Filter("")
+	case l.Filter() != "":
+		l.SetFilter("")
 	case l.MarkedCount() > 0:
-		l.Unmark()
+		l.ClearMarks()
 	default:
 		return false
 	}
@@ -68,8 +68,8 @@ func filterLine(f *input.Field, l *list.List, w int) draw.Line {
 	switch {
 	case f != nil:
 		return append(draw.Line{{Text: "/", Style: draw.Bold}}, f.Draw(max(2, w-2), 1)[0]...)
-	case l.Filtered() != "":
-		return draw.Line{{Text: "/" + l.Filtered(), Style: draw.Bold}, {Text: "  (Esc shows all)", Style: draw.Dim}}
+	case l.Filter() != "":
+		return draw.Line{{Text: "/" + l.Filter(), Style: draw.Bold}, {Text: "  (Esc shows all)", Style: draw.Dim}}
 	}
 	return nil
 }

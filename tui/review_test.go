@@ -85,8 +85,8 @@ func TestManyAtOnce(t *testing.T) {
 			owned++
 		}
 	}
-	if owned != 102 || s.app.saver.waiting() != 0 {
-		t.Errorf("%d owned, %d wait", owned, s.app.saver.waiting())
+	if owned != 102 || s.app.saver.unsavedCount() != 0 {
+		t.Errorf("%d owned, %d wait", owned, s.app.saver.unsavedCount())
 	}
 	s.press("u")
 	for _, it := range f.items {
@@ -98,12 +98,12 @@ func TestManyAtOnce(t *testing.T) {
 	s.sees("1468")
 	s.press("w")
 	s.sees("others hidden")
-	for _, i := range v.list.Shown() {
-		if !v.kind.open(v.rows[i]) {
+	for _, i := range v.list.Visible() {
+		if !v.kind.isOpen(v.rows[i]) {
 			t.Fatalf("%s waits for nobody", v.ID(i))
 		}
 	}
-	if n := len(v.list.Shown()); n != 734 {
+	if n := len(v.list.Visible()); n != 734 {
 		t.Errorf("%d shown", n)
 	}
 }
@@ -126,8 +126,8 @@ func TestAnotherPersonWasFirst(t *testing.T) {
 			s.press("esc")
 			s.sees("1 change to decide on")
 			s.press("!", key)
-			if *f.items[0].Owner != want || s.app.saver.waiting() != 0 || v.rows[0].conflict {
-				t.Errorf("%q, %d wait", *f.items[0].Owner, s.app.saver.waiting())
+			if *f.items[0].Owner != want || s.app.saver.unsavedCount() != 0 || v.rows[0].hasConflict {
+				t.Errorf("%q, %d wait", *f.items[0].Owner, s.app.saver.unsavedCount())
 			}
 			s.sees(want)
 		})
@@ -154,8 +154,8 @@ func TestNobodyAnswers(t *testing.T) {
 	s.press("n")
 	down = false
 	s.fire()
-	if f.items[0].ImplementationStatus != api.PartiallyImplemented || f.items[1].ImplementationStatus != api.Implemented || s.app.saver.waiting() != 0 {
-		t.Errorf("%v %v, %d wait", f.items[0].ImplementationStatus, f.items[1].ImplementationStatus, s.app.saver.waiting())
+	if f.items[0].ImplementationStatus != api.PartiallyImplemented || f.items[1].ImplementationStatus != api.Implemented || s.app.saver.unsavedCount() != 0 {
+		t.Errorf("%v %v, %d wait", f.items[0].ImplementationStatus, f.items[1].ImplementationStatus, s.app.saver.unsavedCount())
 	}
 	s.misses("no answer", "kept")
 	s.press("ctrl+c")
@@ -174,13 +174,13 @@ func TestLostAnswer(t *testing.T) {
 			return nil
 		}
 		f.after = nil
-		return client.ErrBrokeOff
+		return client.ErrConnectionLost
 	}
 	s.press("s", "2")
 	s.sees("broke off", "1 change is kept")
 	s.press("ctrl+r")
-	if f.items[0].Revision != 2 || s.app.saver.waiting() != 0 {
-		t.Errorf("revision %d, %d wait", f.items[0].Revision, s.app.saver.waiting())
+	if f.items[0].Revision != 2 || s.app.saver.unsavedCount() != 0 {
+		t.Errorf("revision %d, %d wait", f.items[0].Revision, s.app.saver.unsavedCount())
 	}
 	s.misses("changed by", "broke off")
 }
@@ -238,8 +238,8 @@ func TestApprovedVersionIsFollowed(t *testing.T) {
 			t.Errorf("%s: %v", it.ID, it.Owner)
 		}
 	}
-	if v.version.ID != "soa2" || s.app.saver.waiting() != 0 {
-		t.Errorf("%s, %d wait", v.version.ID, s.app.saver.waiting())
+	if v.version.ID != "soa2" || s.app.saver.unsavedCount() != 0 {
+		t.Errorf("%s, %d wait", v.version.ID, s.app.saver.unsavedCount())
 	}
 	s.sees("v2, draft")
 }
@@ -355,7 +355,7 @@ func TestExport(t *testing.T) {
 	s.press("enter", "x", "x")
 	s.sees("10 rows written to")
 	for _, name := range []string{"acme-2026-soa.csv", "acme-2026-soa-2.csv"} {
-		b, err := os.ReadFile(filepath.Join(s.app.Folder, name))
+		b, err := os.ReadFile(filepath.Join(s.app.ExportFolder, name))
 		if err != nil || strings.Count(string(b), "\n") != 11 || !strings.Contains(string(b), "control_code") || !strings.Contains(string(b), ",'=cmd()") {
 			t.Errorf("%s: %v, %.200s", name, err, b)
 		}

@@ -31,9 +31,9 @@ func runStyle(s string) draw.Style {
 
 // newWorkflows lists the workflow runs of an assessment, and follows those that go on.
 func newWorkflows(a *App, one api.Assessment) *table {
-	t := &table{app: a, label: "Workflow runs", above: one.Name, empty: "No workflow has run yet; s starts one that does the assessment by itself, up to the next decision."}
+	t := &table{app: a, label: "Workflow runs", parentTitle: one.Name, emptyText: "No workflow has run yet; s starts one that does the assessment by itself, up to the next decision."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
-		l, err := do(ctx, c, api.ListWorkflows, &api.WorkflowsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+		l, err := call(ctx, c, api.ListWorkflows, &api.WorkflowsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
 		if err != nil {
 			return nil, api.Pagination{}, err
 		}
@@ -43,9 +43,12 @@ func newWorkflows(a *App, one api.Assessment) *table {
 		}
 		return out, l.Pagination, nil
 	}
-	t.live = func(record any) bool { r := record.(*api.WorkflowRun); return r.Status.Live() && !r.Status.Waits() }
-	t.follow = func(record any, again func() tea.Cmd) tea.Cmd {
-		return a.follow(record.(*api.WorkflowRun).ID, func(r *api.WorkflowRun) tea.Cmd {
+	t.isLive = func(record any) bool {
+		r := record.(*api.WorkflowRun)
+		return r.Status.IsLive() && !r.Status.IsWaiting()
+	}
+	t.followRecord = func(record any, again func() tea.Cmd) tea.Cmd {
+		return a.followRun(record.(*api.WorkflowRun).ID, func(r *api.WorkflowRun) tea.Cmd {
 			for i := range t.entries {
 				if t.entries[i].id == r.ID {
 					t.entries[i], t.drawnRow = workflowEntry(r), nil
@@ -54,74 +57,74 @@ func newWorkflows(a *App, one api.Assessment) *table {
 			t.list.Refresh()
 			return nil
 		}, func(err error) tea.Cmd {
-			if errors.Is(err, errEnded) {
+			if errors.Is(err, errRunEnded) {
 				return t.load()
 			}
 			return again()
 		})
 	}
-	t.page = workflowPage
+	t.renderRecord = renderWorkflow
 	send := func(done string, op api.Op[api.WorkflowInput, api.WorkflowRun], record any) func() tea.Cmd {
 		return func() tea.Cmd {
 			in := api.WorkflowInput{WorkflowRunID: record.(*api.WorkflowRun).ID}
-			return t.act(done, func(ctx context.Context) error { _, err := do(ctx, a.Caller, op, &in); return err })
+			return t.runAndReload(done, func(ctx context.Context) error { _, err := call(ctx, a.Caller, op, &in); return err })
 		}
 	}
-	t.more = func(record any) []action.Action {
+	t.extraActions = func(record any) []action.Action {
 		r, _ := record.(*api.WorkflowRun)
 		cancel, resume := "there is no run here", "there is no run here"
 		if r != nil {
 			cancel, resume = "", ""
-			if !r.Status.Live() {
-				cancel = "the run is " + print.Words(r.Status)
+			if !r.Status.IsLive() {
+				cancel = "the run is " + print.Humanize(r.Status)
 			}
-			if !r.Status.Waits() && r.Status != api.RunFailed {
-				resume = "the run is " + print.Words(r.Status) + "; only failed and waiting ones go on"
+			if !r.Status.IsWaiting() && r.Status != api.RunFailed {
+				resume = "the run is " + print.Humanize(r.Status) + "; only failed and waiting ones go on"
 			}
 		}
 		return []action.Action{
 			{Keys: []string{"s"}, Label: "start", Help: "starts the workflow that does the assessment by itself, up to the next decision", Do: func() tea.Cmd {
 				in := api.AssessmentInput{AssessmentID: one.ID}
-				return t.act("started", func(ctx context.Context) error { _, err := do(ctx, a.Caller, api.StartLifecycle, &in); return err })
+				return t.runAndReload("started", func(ctx context.Context) error { _, err := call(ctx, a.Caller, api.StartLifecycle, &in); return err })
 			}},
-			{Keys: []string{"r"}, Label: "resume", Off: resume, Help: "lets a failed or waiting run go on", Do: send("goes on", api.ResumeWorkflow, record)},
-			{Keys: []string{"c"}, Label: "cancel", Off: cancel, Help: "ends the run for good; what is done stays done", Do: func() tea.Cmd {
-				a.over = &confirm{app: a, title: "Cancel the run?", lines: []string{"What is done stays done; the step under way is broken off."}, yes: "cancel it", do: send("cancelled", api.CancelWorkflow, record)}
+			{Keys: []string{"r"}, Label: "resume", DisabledReason: resume, Help: "lets a failed or waiting run go on", Do: send("goes on", api.ResumeWorkflow, record)},
+			{Keys: []string{"c"}, Label: "cancel", DisabledReason: cancel, Help: "ends the run for good; what is done stays done", Do: func() tea.Cmd {
+				a.overlay = &confirmPrompt{app: a, title: "Cancel the run?", lines: []string{"What is done stays done; the step under way is broken off."}, confirmLabel: "cancel it", onConfirm: send("cancelled", api.CancelWorkflow, record)}
 				return nil
 			}},
 		}
 	}
-	return t.start(list.Column{Title: "workflow"}, list.Column{Title: "status", Width: 20}, list.Column{Title: "done", Width: 5, Right: true, From: 46}, list.Column{Title: "step", Width: 22, From: 76}, list.Column{Title: "started", Width: 20, From: 100})
+	return t.withColumns(list.Column{Title: "workflow"}, list.Column{Title: "status", Width: 20}, list.Column{Title: "done", Width: 5, AlignRight: true, ShowFrom: 46}, list.Column{Title: "step", Width: 22, ShowFrom: 76}, list.Column{Title: "started", Width: 20, ShowFrom: 100})
 }
 
 func workflowEntry(r *api.WorkflowRun) entry {
-	return newEntry(r.ID, r, []draw.Style{1: runStyle(string(r.Status))}, print.Words(r.WorkflowType), print.Words(r.Status), fmt.Sprintf("%d %%", r.Progress), print.Words(r.CurrentStep), print.Moment(r.CreatedAt))
+	return newEntry(r.ID, r, []draw.Style{1: runStyle(string(r.Status))}, print.Humanize(r.WorkflowType), print.Humanize(r.Status), fmt.Sprintf("%d %%", r.Progress), print.Humanize(r.CurrentStep), print.FormatTime(r.CreatedAt))
 }
 
-// act does something with a row, says so, and reads the table again.
-func (t *table) act(done string, what func(ctx context.Context) error) tea.Cmd {
-	return t.app.later(func(ctx context.Context) func() tea.Cmd {
-		err := what(ctx)
+// runAndReload does something with a row, says so, and reads the table again.
+func (t *table) runAndReload(done string, work func(ctx context.Context) error) tea.Cmd {
+	return t.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
+		err := work(ctx)
 		return func() tea.Cmd {
 			if err != nil {
-				return tea.Batch(t.app.fail(err), t.load())
+				return tea.Batch(t.app.showError(err), t.load())
 			}
-			t.app.say("%s", done)
+			t.app.setStatus("%s", done)
 			return t.load()
 		}
 	})
 }
 
-func workflowPage(p *draw.Page, record any) {
+func renderWorkflow(p *draw.Page, record any) {
 	r := record.(*api.WorkflowRun)
-	p.Text(draw.Bold, fmt.Sprintf("%s: %s", capital(print.Words(r.WorkflowType)), print.Words(r.Status)))
-	p.Add(draw.Line{{Text: draw.Bar(float64(r.Progress), 100, min(30, p.Width()-8)), Style: runStyle(string(r.Status))}, {Text: fmt.Sprintf(" %d %%", r.Progress)}})
-	p.Field("doing", orNone(r.Detail), draw.Plain)
-	p.Field("waits for", orNone(r.WaitingFor), draw.Yellow)
-	p.Field("error", orNone(r.Error), draw.Red)
-	p.Field("not before", momentOf(r.NotBefore), draw.Plain)
-	p.Field("started by", r.StartedBy.Name+", "+print.Moment(r.CreatedAt), draw.Plain)
-	p.Field("ended", momentOf(r.CompletedAt), draw.Plain)
+	p.Text(draw.Bold, fmt.Sprintf("%s: %s", capitalize(print.Humanize(r.WorkflowType)), print.Humanize(r.Status)))
+	p.AddLine(draw.Line{{Text: draw.Bar(float64(r.Progress), 100, min(30, p.Width()-8)), Style: runStyle(string(r.Status))}, {Text: fmt.Sprintf(" %d %%", r.Progress)}})
+	p.Field("doing", stringOrEmpty(r.Detail), draw.Plain)
+	p.Field("waits for", stringOrEmpty(r.WaitingFor), draw.Yellow)
+	p.Field("error", stringOrEmpty(r.Error), draw.Red)
+	p.Field("not before", formatTimePtr(r.NotBefore), draw.Plain)
+	p.Field("started by", r.StartedBy.Name+", "+print.FormatTime(r.CreatedAt), draw.Plain)
+	p.Field("ended", formatTimePtr(r.CompletedAt), draw.Plain)
 	p.Title("Steps")
 	for _, s := range r.Steps {
 		sign := map[string]string{api.StepCompleted: "✓", api.StepRunning: "▶", api.StepWaiting: "◆", api.StepFailed: "✗", api.StepCancelled: "-"}[s.Status]
@@ -130,7 +133,7 @@ func workflowPage(p *draw.Page, record any) {
 		}
 		word := s.Title
 		if word == "" {
-			word = print.Words(s.Name)
+			word = print.Humanize(s.Name)
 		}
 		tries := ""
 		if s.Attempts > 1 {
@@ -152,31 +155,31 @@ type agentRun struct {
 
 // newAgentRuns lists the agent runs of an assessment, and follows those that go on.
 func newAgentRuns(a *App, one api.Assessment) *table {
-	t := &table{app: a, label: "Agent runs", above: one.Name, empty: "No agent has run yet; `service agent run` starts one."}
+	t := &table{app: a, label: "Agent runs", parentTitle: one.Name, emptyText: "No agent has run yet; `service agent run` starts one."}
 	// What was read of a run that has ended stays as it is.
 	ended := map[string]*agentRun{}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
-		l, err := do(ctx, c, api.ListAssessmentAgentRuns, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+		l, err := call(ctx, c, api.ListAssessmentAgentRuns, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
 		if err != nil {
 			return nil, api.Pagination{}, err
 		}
 		var out []entry
 		for i := range l.Data {
 			r := &l.Data[i]
-			out = append(out, newEntry(r.ID, &agentRun{AgentRun: r}, []draw.Style{1: runStyle(r.Status)}, r.AgentID, r.Status, r.Model, momentOf(r.StartedAt)))
+			out = append(out, newEntry(r.ID, &agentRun{AgentRun: r}, []draw.Style{1: runStyle(r.Status)}, r.AgentID, r.Status, r.Model, formatTimePtr(r.StartedAt)))
 		}
 		return out, l.Pagination, nil
 	}
-	t.live = func(record any) bool { s := record.(*agentRun).Status; return s == "pending" || s == "running" }
-	t.opened = func() {
+	t.isLive = func(record any) bool { s := record.(*agentRun).Status; return s == "pending" || s == "running" }
+	t.onRead = func() {
 		for i := range t.entries {
 			if r := ended[t.entries[i].id]; r != nil {
 				t.entries[i].record = r
 			}
 		}
 	}
-	t.page = agentPage
-	t.more = func(record any) []action.Action {
+	t.renderRecord = renderAgentRun
+	t.extraActions = func(record any) []action.Action {
 		r, _ := record.(*agentRun)
 		none, cancel := "there is no run here", "there is no run here"
 		if r != nil {
@@ -186,57 +189,57 @@ func newAgentRuns(a *App, one api.Assessment) *table {
 			}
 		}
 		return []action.Action{
-			{Keys: []string{"enter"}, Label: "show", Off: none, Help: "reads what the agent did and proposes", Do: func() tea.Cmd {
-				return a.later(func(ctx context.Context) func() tea.Cmd {
+			{Keys: []string{"enter"}, Label: "show", DisabledReason: none, Help: "reads what the agent did and proposes", Do: func() tea.Cmd {
+				return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
 					in := api.AgentRunInput{AgentRunID: r.ID}
 					full := &agentRun{AgentRun: r.AgentRun}
-					steps, err := do(ctx, a.Caller, api.ListAgentRunSteps, &api.AgentStepsInput{AgentRunInput: in, Paging: api.Paging{Limit: api.MaxListLimit}})
+					steps, err := call(ctx, a.Caller, api.ListAgentRunSteps, &api.AgentStepsInput{AgentRunInput: in, Paging: api.Paging{Limit: api.MaxListLimit}})
 					if err == nil {
 						full.steps = steps.Data
 						if r.Status == "completed" {
-							full.output, err = do(ctx, a.Caller, api.GetAgentRunOutput, &in)
+							full.output, err = call(ctx, a.Caller, api.GetAgentRunOutput, &in)
 						}
 					}
 					return func() tea.Cmd {
 						if err != nil {
-							return a.fail(err)
+							return a.showError(err)
 						}
 						for i := range t.entries {
 							if t.entries[i].id == r.ID {
 								t.entries[i].record = full
 							}
 						}
-						if !t.live(full) {
+						if !t.isLive(full) {
 							ended[r.ID] = full
 						}
-						t.onDetail = true
+						t.detailFocused = true
 						return nil
 					}
 				})
 			}},
-			{Keys: []string{"c"}, Label: "cancel", Off: cancel, Help: "cancels the run", Do: func() tea.Cmd {
+			{Keys: []string{"c"}, Label: "cancel", DisabledReason: cancel, Help: "cancels the run", Do: func() tea.Cmd {
 				in := api.AgentRunInput{AgentRunID: r.ID}
-				return t.act("cancelled", func(ctx context.Context) error { _, err := do(ctx, a.Caller, api.CancelAgentRun, &in); return err })
+				return t.runAndReload("cancelled", func(ctx context.Context) error { _, err := call(ctx, a.Caller, api.CancelAgentRun, &in); return err })
 			}},
 		}
 	}
-	return t.start(list.Column{Title: "agent"}, list.Column{Title: "status", Width: 10}, list.Column{Title: "model", Width: 16, From: 70}, list.Column{Title: "started", Width: 20, From: 60})
+	return t.withColumns(list.Column{Title: "agent"}, list.Column{Title: "status", Width: 10}, list.Column{Title: "model", Width: 16, ShowFrom: 70}, list.Column{Title: "started", Width: 20, ShowFrom: 60})
 }
 
-func agentPage(p *draw.Page, record any) {
+func renderAgentRun(p *draw.Page, record any) {
 	r := record.(*agentRun)
 	p.Text(draw.Bold, r.AgentID+": "+r.Status)
 	p.Field("model", r.Model, draw.Plain)
 	p.Field("prompt", r.PromptVersion, draw.Plain)
-	p.Field("started", momentOf(r.StartedAt), draw.Plain)
-	p.Field("ended", momentOf(r.CompletedAt), draw.Plain)
+	p.Field("started", formatTimePtr(r.StartedAt), draw.Plain)
+	p.Field("ended", formatTimePtr(r.CompletedAt), draw.Plain)
 	if r.Tokens != (api.Tokens{}) {
 		p.Field("tokens", fmt.Sprintf("%d read, %d written", r.Tokens.Prompt, r.Tokens.Completion), draw.Plain)
 	}
 	if r.Confidence != nil {
 		p.Field("confidence", fmt.Sprintf("%.2f", *r.Confidence), draw.Plain)
 	}
-	p.Field("error", orNone(r.Error), draw.Red)
+	p.Field("error", stringOrEmpty(r.Error), draw.Red)
 	if o := r.output; o != nil {
 		p.Title("What it proposes")
 		p.Text(draw.Plain, o.Summary)

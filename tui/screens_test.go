@@ -35,7 +35,7 @@ func fits(t testing.TB, a *App) {
 		if print.Width(plain) > a.w {
 			t.Fatalf("%d cells on %d×%d: %q", print.Width(plain), a.w, a.h, plain)
 		}
-		if print.Line(plain) != plain {
+		if print.SafeLine(plain) != plain {
 			t.Fatalf("the terminal would obey %q", plain)
 		}
 	}
@@ -44,10 +44,10 @@ func fits(t testing.TB, a *App) {
 // screens are all screens, opened on a fake.
 func screens(s *stage) map[string]screen {
 	a, one := s.app, s.fake.one
-	out := map[string]screen{"assessments": newAssessments(a), "overview": newOverview(a, one), "decision": newDecision(a, one, kindOf(api.GateSoA)), "approvals": newApprovals(a, one), "documents": newDocuments(a, one),
+	out := map[string]screen{"assessments": newAssessments(a), "overview": newOverview(a, one), "decision": newDecision(a, one, deliverableTypeFor(api.GateSoA)), "approvals": newApprovals(a, one), "documents": newDocuments(a, one),
 		"passages": newPassages(a, "d1", "policy.docx", "c1", []string{"Access rights"}), "search": newSearch(a, one), "workflows": newWorkflows(a, one), "agents": newAgentRuns(a, one), "conflicts": newConflicts(a, one), "timeline": newTimeline(a, one), "audit": newAudit(a)}
 	for _, g := range api.Gates {
-		out[string(g)] = a.reviewOf(one, g)
+		out[string(g)] = a.reviewFor(one, g)
 	}
 	return out
 }
@@ -158,12 +158,12 @@ func TestOffKeysSayWhy(t *testing.T) {
 func TestKeysPage(t *testing.T) {
 	path := filepath.Join("..", "docs", "keys.md")
 	if *update {
-		if err := os.WriteFile(path, []byte(Keys()), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(KeyReference()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	b, err := os.ReadFile(path)
-	if err != nil || string(b) != Keys() {
+	if err != nil || string(b) != KeyReference() {
 		t.Errorf("docs/keys.md is not what the program does (%v); `go test ./tui -update` writes it", err)
 	}
 }
@@ -208,7 +208,7 @@ func TestNoColour(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for key, want := range map[string]string{" ": "space", "ctrl+r": "Ctrl-R", "pgdown": "PgDn", "y": "y"} {
-		if got := action.Name(key); got != want {
+		if got := action.KeyName(key); got != want {
 			t.Errorf("%q: %q", key, got)
 		}
 	}

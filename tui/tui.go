@@ -28,28 +28,28 @@ type Caller interface {
 // Options are what the interface is made of.
 type Options struct {
 	Caller Caller
-	// Place says where the data is, for the first line.
-	Place string
+	// Location says where the data is, for the first line.
+	Location string
 	// Assessment is the one to begin with; nil begins with the list.
 	Assessment *api.Assessment
-	// Opened is told which assessment is looked at, so that commands mean it too.
-	Opened func(id string)
+	// OnOpen is told which assessment is looked at, so that commands mean it too.
+	OnOpen func(id string)
 	// Resolve decides a conflict where that is done: at the home of the assessment. Nil: where
 	// Caller calls. Together brings a clone and its home together, and says what came of it;
 	// nil where that can't be done from here.
-	Resolve  func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error)
-	Together func(ctx context.Context, assessment string) (string, error)
+	Resolve func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error)
+	Sync    func(ctx context.Context, assessment string) (string, error)
 	// Notices are words on the side, such as that the server asks to slow down.
 	Notices <-chan string
 	// Color: colours are welcome. Mouse: clicks and the wheel are listened to.
 	Color, Mouse bool
 	Clock        func() time.Time
-	// Patience is how long an answer may take that needs no work; half a minute where 0.
-	Patience time.Duration
+	// RequestTimeout is how long an answer may take that needs no work; half a minute where 0.
+	RequestTimeout time.Duration
 	// Editor is the command for long texts; empty where there is none.
 	Editor string
-	// Folder is where exports are written; empty for the folder it was started in.
-	Folder string
+	// ExportFolder is where exports are written; empty for the folder it was started in.
+	ExportFolder string
 }
 
 // Run shows the interface until it is left, or ctx ends.
@@ -69,21 +69,21 @@ func Run(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// do calls an operation.
-func do[I, O any](ctx context.Context, c Caller, op api.Op[I, O], in *I) (*O, error) {
+// call calls an operation.
+func call[I, O any](ctx context.Context, c Caller, op api.Op[I, O], in *I) (*O, error) {
 	var out O
 	if err := c.Call(ctx, op.Operation, in, &out); err != nil {
 		return nil, err
 	}
-	if !whole(&out) {
+	if !isComplete(&out) {
 		return nil, fmt.Errorf("what came as the answer of %s %s is none: is a server of this program there?", op.Method, op.Path)
 	}
 	return &out, nil
 }
 
-// whole tells whether a list has its rows, if none, and a record its id: JSON of another
+// isComplete tells whether a list has its rows, if none, and a record its id: JSON of another
 // kind decodes to neither, and would show as nothing at all.
-func whole(out any) bool {
+func isComplete(out any) bool {
 	v := reflect.ValueOf(out).Elem()
 	if v.Kind() != reflect.Struct {
 		return true

@@ -7,9 +7,9 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// mostUndone bounds how many steps can be taken back, and mostRows of how many rows in all;
+// maxUndoSteps bounds how many steps can be taken back, and maxUndoRows of how many rows in all;
 // the last step can be, however many rows it is of.
-const mostUndone, mostRows = 200, 30_000
+const maxUndoSteps, maxUndoRows = 200, 30_000
 
 // undoGroup is one step: what the rows that it changed were before.
 type undoGroup struct{ rows []undoRow }
@@ -22,21 +22,21 @@ type undoRow struct {
 	edited []string
 }
 
-// bounded drops the oldest steps where there are too many.
-func bounded(all []undoGroup) []undoGroup {
+// trimUndo drops the oldest steps where there are too many.
+func trimUndo(all []undoGroup) []undoGroup {
 	rows := 0
 	for i := len(all) - 1; i >= 0; i-- {
 		rows += len(all[i].rows)
-		if n := len(all) - i; n > 1 && (n > mostUndone || rows > mostRows) {
+		if n := len(all) - i; n > 1 && (n > maxUndoSteps || rows > maxUndoRows) {
 			return slices.Clone(all[i+1:])
 		}
 	}
 	return all
 }
 
-// before is what a row is now, to come back to.
-func (v *review) before(r *row) undoRow {
-	out := undoRow{key: v.kind.key(r.item), values: make([]string, len(v.kind.attrs)), edited: r.head.EditedFields}
+// undoRowFor is what a row is now, to come back to.
+func (v *review) undoRowFor(r *row) undoRow {
+	out := undoRow{key: v.kind.keyOf(r.item), values: make([]string, len(v.kind.attrs)), edited: r.head.EditedFields}
 	for i := range v.kind.attrs {
 		out.values[i] = r.value(v.kind.attrs[i].name)
 	}
@@ -46,12 +46,12 @@ func (v *review) before(r *row) undoRow {
 // undo takes the last step back. Fields that were the rules' are given back to them, so
 // that they have what the rules say.
 func (v *review) undo() tea.Cmd {
-	if len(v.undone) == 0 {
+	if len(v.undoStack) == 0 {
 		return nil
 	}
-	group := v.undone[len(v.undone)-1]
-	v.undone = v.undone[:len(v.undone)-1]
-	unsent := v.app.saver.unsent(v)
+	group := v.undoStack[len(v.undoStack)-1]
+	v.undoStack = v.undoStack[:len(v.undoStack)-1]
+	unsent := v.app.saver.queuedEdits(v)
 	n := 0
 	for _, was := range group.rows {
 		r := v.byKey[was.key]
@@ -74,20 +74,20 @@ func (v *review) undo() tea.Cmd {
 		}
 		// What leaves a control out wants its reason in the same change.
 		for name, value := range maps.Clone(set) {
-			if at := v.kind.attr(name); at.also != nil {
-				if also, _ := at.also(value); also != "" {
+			if at := v.kind.findAttr(name); at.relatedField != nil {
+				if also, _ := at.relatedField(value); also != "" {
 					set[also] = was.values[slices.IndexFunc(v.kind.attrs, func(a attr) bool { return a.name == also })]
 				}
 			}
 		}
 		slices.Sort(restore)
-		v.put(r, set, restore, unsent)
+		v.queueChange(r, set, restore, unsent)
 		n++
 	}
 	if n == 0 {
-		v.app.say("there was nothing left to undo")
+		v.app.setStatus("there was nothing left to undo")
 		return nil
 	}
-	v.app.say("%s as before", these(n, group.rows[0].key))
-	return v.app.saver.try(v.app)
+	v.app.setStatus("%s as before", formatItems(n, group.rows[0].key))
+	return v.app.saver.sendNext(v.app)
 }

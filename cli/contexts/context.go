@@ -24,17 +24,17 @@ type Credential string
 // The kinds of credential.
 const (
 	Session Credential = "session"
-	Key     Credential = "key"
+	APIKey  Credential = "key"
 )
 
-// Keeper says where a secret is.
-type Keeper string
+// SecretLocation says where a secret is.
+type SecretLocation string
 
-// Where secrets are; InNone where a person has signed out.
+// Where secrets are; SecretNowhere where a person has signed out.
 const (
-	InNone    Keeper = ""
-	InKeyring Keeper = "keyring"
-	InFile    Keeper = "file"
+	SecretNowhere   SecretLocation = ""
+	SecretInKeyring SecretLocation = "keyring"
+	SecretInFile    SecretLocation = "file"
 )
 
 // Context is a server with who a person is there. It holds no secret.
@@ -46,9 +46,9 @@ type Context struct {
 	OrganizationID string `yaml:"organization_id,omitempty" json:"organization_id"`
 	Organization   string `yaml:"organization,omitempty" json:"organization"`
 	// User is the person's e-mail address.
-	User       string     `yaml:"user,omitempty" json:"user"`
-	Credential Credential `yaml:"credential" json:"credential"`
-	KeptIn     Keeper     `yaml:"kept_in,omitempty" json:"kept_in"`
+	User           string         `yaml:"user,omitempty" json:"user"`
+	Credential     Credential     `yaml:"credential" json:"credential"`
+	SecretLocation SecretLocation `yaml:"kept_in,omitempty" json:"kept_in"`
 	// ExpiresAt is when the credential ends, where that is known.
 	ExpiresAt *time.Time `yaml:"expires_at,omitempty" json:"expires_at"`
 	// CA is the file of a private certificate authority that the server's certificate is from.
@@ -58,17 +58,17 @@ type Context struct {
 }
 
 // SignedIn tells whether there is a secret. Whether it is still good, the server knows.
-func (c *Context) SignedIn() bool { return c.KeptIn != InNone }
+func (c *Context) SignedIn() bool { return c.SecretLocation != SecretNowhere }
 
-// Book is all contexts, and the name of the one commands mean: Local for the data
+// Config is all contexts, and the name of the one commands mean: Local for the data
 // folder, empty where nothing was chosen yet.
-type Book struct {
+type Config struct {
 	Current  string    `yaml:"current,omitempty"`
 	Contexts []Context `yaml:"contexts"`
 }
 
 // Find is the context of that name, upper and lower case being the same; nil for none.
-func (b *Book) Find(name string) *Context {
+func (b *Config) Find(name string) *Context {
 	for i := range b.Contexts {
 		if strings.EqualFold(b.Contexts[i].Name, name) {
 			return &b.Contexts[i]
@@ -78,7 +78,7 @@ func (b *Book) Find(name string) *Context {
 }
 
 // Names are those of all contexts.
-func (b *Book) Names() []string {
+func (b *Config) Names() []string {
 	out := make([]string, len(b.Contexts))
 	for i := range out {
 		out[i] = b.Contexts[i].Name
@@ -87,7 +87,7 @@ func (b *Book) Names() []string {
 }
 
 // Put adds a context, or replaces the one of its name, and returns where it stands.
-func (b *Book) Put(c Context) *Context {
+func (b *Config) Put(c Context) *Context {
 	if old := b.Find(c.Name); old != nil {
 		*old = c
 		return old
@@ -96,8 +96,8 @@ func (b *Book) Put(c Context) *Context {
 	return &b.Contexts[len(b.Contexts)-1]
 }
 
-// Drop takes a context out; nothing is chosen any more where it was the current one.
-func (b *Book) Drop(name string) {
+// Remove takes a context out; nothing is chosen any more where it was the current one.
+func (b *Config) Remove(name string) {
 	for i := range b.Contexts {
 		if strings.EqualFold(b.Contexts[i].Name, name) {
 			b.Contexts = append(b.Contexts[:i], b.Contexts[i+1:]...)
@@ -109,7 +109,7 @@ func (b *Book) Drop(name string) {
 	}
 }
 
-var namePattern = lazyregexp.Of(`^[A-Za-z0-9\[][A-Za-z0-9._:@\[\]-]{0,99}$`)
+var namePattern = lazyregexp.New(`^[A-Za-z0-9\[][A-Za-z0-9._:@\[\]-]{0,99}$`)
 
 // CheckName refuses what can't be the name of a context.
 func CheckName(name string) error {

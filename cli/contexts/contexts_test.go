@@ -24,7 +24,7 @@ func (r *fakeRing) Set(account, secret string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.broken {
-		return errSilent
+		return errNoAnswer
 	}
 	r.secrets[account] = secret
 	return nil
@@ -34,7 +34,7 @@ func (r *fakeRing) Get(account string) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.broken {
-		return "", errSilent
+		return "", errNoAnswer
 	}
 	if s, ok := r.secrets[account]; ok {
 		return s, nil
@@ -52,7 +52,7 @@ func (r *fakeRing) Delete(account string) error {
 	return nil
 }
 
-func newStore(t *testing.T, ring Ring) (*Store, *[]string) {
+func newStore(t *testing.T, ring Keyring) (*Store, *[]string) {
 	t.Helper()
 	var said []string
 	return New(filepath.Join(t.TempDir(), "service"), ring, func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }), &said
@@ -68,10 +68,10 @@ const secret = "SECRET-4711"
 
 func keep(t *testing.T, s *Store, c Context) *Context {
 	t.Helper()
-	if err := s.Change(func(b *Book) error {
+	if err := s.Update(func(b *Config) error {
 		kept := b.Put(c)
 		b.Current = kept.Name
-		return s.Keep(kept, secret)
+		return s.SaveSecret(kept, secret)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -85,20 +85,20 @@ func keep(t *testing.T, s *Store, c Context) *Context {
 func TestSecretsAreKeptApart(t *testing.T) {
 	for name, c := range map[string]struct {
 		ring *fakeRing
-		want Keeper
+		want SecretLocation
 	}{
-		"keyring":              {newRing(), InKeyring},
-		"no keyring":           {nil, InFile},
-		"keyring that is mute": {&fakeRing{broken: true}, InFile},
+		"keyring":              {newRing(), SecretInKeyring},
+		"no keyring":           {nil, SecretInFile},
+		"keyring that is mute": {&fakeRing{broken: true}, SecretInFile},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var ring Ring
+			var ring Keyring
 			if c.ring != nil {
 				ring = c.ring
 			}
 			s, _ := newStore(t, ring)
 			got := keep(t, s, work())
-			if got.KeptIn != c.want || got.ExpiresAt.Year() != 2027 || got.Organization != "Acme" {
+			if got.SecretLocation != c.want || got.ExpiresAt.Year() != 2027 || got.Organization != "Acme" {
 				t.Errorf("read back as %+v", got)
 			}
 			text, err := os.ReadFile(s.Path())
@@ -113,7 +113,7 @@ func TestSecretsAreKeptApart(t *testing.T) {
 					t.Errorf("%s has the mode %v", path, info.Mode())
 				}
 			}
-			if err := s.Forget(got); err != nil {
+			if err := s.DeleteSecret(got); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.Secret(got); !errors.Is(err, ErrSignedOut) {
@@ -169,10 +169,10 @@ func TestBookIsReadStrictly(t *testing.T) {
 		"contexts:\n  - {name: ../x, server: x, credential: key}\n":                                         "can't be a context's name",
 		"contexts:\n  - {name: a, server: x, credential: password}\n":                                       `no credential "password"`,
 		"contexts:\n  - {name: a, server: x, credential: key, kept_in: cloud}\n":                            `can't be kept in "cloud"`,
-		"contexts: 3\n":                       "does not hold contexts",
-		"- a\n":                               "does not hold contexts",
-		"a: [\n":                              "no YAML",
-		strings.Repeat("# long\n", maxBook/6): "larger than",
+		"contexts: 3\n": "does not hold contexts",
+		"- a\n":         "does not hold contexts",
+		"a: [\n":        "no YAML",
+		strings.Repeat("# long\n", maxConfigBytes/6): "larger than",
 	} {
 		s, _ := newStore(t, nil)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(s.Path()), 0o700), os.WriteFile(s.Path(), []byte(text), 0o600)); err != nil {
@@ -183,7 +183,7 @@ func TestBookIsReadStrictly(t *testing.T) {
 		}
 	}
 	for _, fine := range []string{"", "# nothing yet\n", "current: local\n", "current: gone\ncontexts: []\n"} {
-		if _, err := parse("x", []byte(fine)); err != nil {
+		if _, err := parseConfig("x", []byte(fine)); err != nil {
 			t.Errorf("%q: %v", fine, err)
 		}
 	}
@@ -198,7 +198,7 @@ func TestChangesAtOnce(t *testing.T) {
 			one := New(s.dir, nil, t.Logf)
 			c := work()
 			c.Name = fmt.Sprintf("context-%d", i)
-			if err := one.Change(func(b *Book) error { return one.Keep(b.Put(c), secret) }); err != nil {
+			if err := one.Update(func(b *Config) error { return one.SaveSecret(b.Put(c), secret) }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -213,11 +213,11 @@ func TestFailedChangeChangesNothing(t *testing.T) {
 	s, _ := newStore(t, nil)
 	keep(t, s, work())
 	before, _ := os.ReadFile(s.Path())
-	for name, change := range map[string]func(*Book) error{
-		"refused": func(b *Book) error { b.Current = "x"; return errors.New("no") },
-		"invalid": func(b *Book) error { b.Contexts[0].Name = "a b"; return nil },
+	for name, change := range map[string]func(*Config) error{
+		"refused": func(b *Config) error { b.Current = "x"; return errors.New("no") },
+		"invalid": func(b *Config) error { b.Contexts[0].Name = "a b"; return nil },
 	} {
-		if err := s.Change(change); err == nil {
+		if err := s.Update(change); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 		if after, _ := os.ReadFile(s.Path()); string(after) != string(before) {
@@ -229,7 +229,7 @@ func TestFailedChangeChangesNothing(t *testing.T) {
 func TestWithinGivesUp(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
-	if _, err := within(time.Millisecond, func() (string, error) { <-never; return "", nil }); !errors.Is(err, errSilent) {
+	if _, err := withTimeout(time.Millisecond, func() (string, error) { <-never; return "", nil }); !errors.Is(err, errNoAnswer) {
 		t.Errorf("%v", err)
 	}
 }
@@ -239,7 +239,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("contexts: &a\n  - *a\n")
 	f.Add("a: [\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		b, err := parse("contexts.yaml", []byte(text))
+		b, err := parseConfig("contexts.yaml", []byte(text))
 		if err != nil {
 			return
 		}

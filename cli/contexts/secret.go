@@ -15,21 +15,21 @@ import (
 // ErrSignedOut is the answer where a context has no secret.
 var ErrSignedOut = errors.New("not signed in")
 
-// account names a secret in the keyring.
-func account(c *Context) string { return strings.ToLower(c.Name) + " on " + c.Server }
+// keyringAccount names a secret in the keyring.
+func keyringAccount(c *Context) string { return strings.ToLower(c.Name) + " on " + c.Server }
 
 // secretFile is the file of a context's secret, where it is in one.
 func (s *Store) secretFile(c *Context) string {
 	return filepath.Join(s.dir, "secrets", url.QueryEscape(strings.ToLower(c.Name)))
 }
 
-// Keep keeps a context's secret and notes in c where it is: in the keyring where one
+// SaveSecret keeps a context's secret and notes in c where it is: in the keyring where one
 // answers, else in a file.
-func (s *Store) Keep(c *Context, secret string) error {
+func (s *Store) SaveSecret(c *Context, secret string) error {
 	before := *c
-	if s.ring != nil && s.ring.Set(account(c), secret) == nil {
-		c.KeptIn = InKeyring
-		if before.KeptIn != InKeyring {
+	if s.keyring != nil && s.keyring.Set(keyringAccount(c), secret) == nil {
+		c.SecretLocation = SecretInKeyring
+		if before.SecretLocation != SecretInKeyring {
 			_ = os.Remove(s.secretFile(c))
 		}
 		return nil
@@ -37,27 +37,27 @@ func (s *Store) Keep(c *Context, secret string) error {
 	if err := s.makeDir(filepath.Join(s.dir, "secrets")); err != nil {
 		return err
 	}
-	if err := s.ownerOnly(filepath.Join(s.dir, "secrets")); err != nil {
+	if err := s.restrictToOwner(filepath.Join(s.dir, "secrets")); err != nil {
 		return err
 	}
-	if err := s.replace(s.secretFile(c), []byte(secret+"\n")); err != nil {
+	if err := s.replaceFile(s.secretFile(c), []byte(secret+"\n")); err != nil {
 		return err
 	}
-	c.KeptIn = InFile
+	c.SecretLocation = SecretInFile
 	return nil
 }
 
-// maxSecret bounds the file of a secret.
-const maxSecret = 4096
+// maxSecretBytes bounds the file of a secret.
+const maxSecretBytes = 4096
 
 // Secret is a context's secret; ErrSignedOut is in the chain where it has none.
 func (s *Store) Secret(c *Context) (string, error) {
-	switch c.KeptIn {
-	case InKeyring:
-		if s.ring == nil {
+	switch c.SecretLocation {
+	case SecretInKeyring:
+		if s.keyring == nil {
 			return "", fmt.Errorf("the secret of %s is in a keyring, and there is none here now: %w", c.Name, ErrSignedOut)
 		}
-		secret, err := s.ring.Get(account(c))
+		secret, err := s.keyring.Get(keyringAccount(c))
 		if errors.Is(err, ErrNoSecret) {
 			return "", fmt.Errorf("the secret of %s is no longer in the keyring: %w", c.Name, ErrSignedOut)
 		}
@@ -65,7 +65,7 @@ func (s *Store) Secret(c *Context) (string, error) {
 			return "", fmt.Errorf("the keyring that has the secret of %s: %w", c.Name, err)
 		}
 		return secret, nil
-	case InFile:
+	case SecretInFile:
 		return s.readSecret(c)
 	}
 	return "", fmt.Errorf("the context %s: %w", c.Name, ErrSignedOut)
@@ -73,7 +73,7 @@ func (s *Store) Secret(c *Context) (string, error) {
 
 func (s *Store) readSecret(c *Context) (string, error) {
 	path := s.secretFile(c)
-	if err := s.ownerOnly(path); errors.Is(err, fs.ErrNotExist) {
+	if err := s.restrictToOwner(path); errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("the secret of %s is gone: %w", c.Name, ErrSignedOut)
 	} else if err != nil {
 		return "", err
@@ -83,7 +83,7 @@ func (s *Store) readSecret(c *Context) (string, error) {
 		return "", fmt.Errorf("the secret of %s can't be read: %w", c.Name, err)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSecret))
+	text, err := io.ReadAll(io.LimitReader(f, maxSecretBytes))
 	if err != nil {
 		return "", fmt.Errorf("the secret of %s can't be read: %w", c.Name, err)
 	}
@@ -94,9 +94,9 @@ func (s *Store) readSecret(c *Context) (string, error) {
 	return secret, nil
 }
 
-// ownerOnly refuses a path that is a link or something stranger, and takes away what
+// restrictToOwner refuses a path that is a link or something stranger, and takes away what
 // others may do with it, telling of that.
-func (s *Store) ownerOnly(path string) error {
+func (s *Store) restrictToOwner(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -114,16 +114,16 @@ func (s *Store) ownerOnly(path string) error {
 	return nil
 }
 
-// Forget removes a context's secret and notes that in c. What is not there is forgotten already.
-func (s *Store) Forget(c *Context) error {
-	kept := c.KeptIn
-	c.KeptIn, c.ExpiresAt = InNone, nil
+// DeleteSecret removes a context's secret and notes that in c. What is not there is forgotten already.
+func (s *Store) DeleteSecret(c *Context) error {
+	kept := c.SecretLocation
+	c.SecretLocation, c.ExpiresAt = SecretNowhere, nil
 	switch {
-	case kept == InKeyring && s.ring != nil:
-		if err := s.ring.Delete(account(c)); err != nil && !errors.Is(err, ErrNoSecret) {
+	case kept == SecretInKeyring && s.keyring != nil:
+		if err := s.keyring.Delete(keyringAccount(c)); err != nil && !errors.Is(err, ErrNoSecret) {
 			return fmt.Errorf("the keyring keeps the secret of %s: %w", c.Name, err)
 		}
-	case kept == InFile:
+	case kept == SecretInFile:
 		if err := os.Remove(s.secretFile(c)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the secret of %s can't be removed: %w", c.Name, err)
 		}

@@ -41,12 +41,14 @@ func CompileQuery(expr string) (*gojq.Code, error) {
 	return code, nil
 }
 
-// ForPeople tells whether a page is shown rather than records.
-func (o *Output) ForPeople() bool { return o.Query == nil && (o.Format == "" || o.Format == "table") }
+// IsHumanReadable tells whether a page is shown rather than records.
+func (o *Output) IsHumanReadable() bool {
+	return o.Query == nil && (o.Format == "" || o.Format == "table")
+}
 
 // Print shows v: as a page where people read, else as the record it is.
 func (o *Output) Print(v any, page func(*Page)) error {
-	if o.ForPeople() {
+	if o.IsHumanReadable() {
 		return o.Page(page)
 	}
 	return o.Record(v)
@@ -74,7 +76,7 @@ func (o *Output) Record(v any) error {
 	case o.Format == "csv":
 		b, err = toCSV(b)
 	default:
-		b, err = indent(b)
+		b, err = indentJSON(b)
 	}
 	if err != nil {
 		return err

@@ -16,9 +16,9 @@ type Page struct {
 	color bool
 }
 
-func (p *Page) line(s string) { p.buf.WriteString(s + "\n") }
+func (p *Page) writeLine(s string) { p.buf.WriteString(s + "\n") }
 
-func (p *Page) prose() int {
+func (p *Page) proseLimit() int {
 	if p.width > 0 && p.width < proseWidth {
 		return p.width
 	}
@@ -28,10 +28,10 @@ func (p *Page) prose() int {
 // Title prints a heading with an empty line before it, but for the first.
 func (p *Page) Title(format string, args ...any) {
 	if p.buf.Len() > 0 {
-		p.line("")
+		p.writeLine("")
 	}
-	for _, l := range Wrap(Line(fmt.Sprintf(format, args...)), p.prose()) {
-		p.line(paint(p.color, Bold, l))
+	for _, l := range Wrap(SafeLine(fmt.Sprintf(format, args...)), p.proseLimit()) {
+		p.writeLine(applyStyle(p.color, Bold, l))
 	}
 }
 
@@ -39,31 +39,31 @@ func (p *Page) Title(format string, args ...any) {
 func (p *Page) Text(format string, args ...any) { p.Indent(0, format, args...) }
 
 // Indent prints a paragraph set in by so many columns.
-func (p *Page) Indent(by int, format string, args ...any) {
-	for _, l := range Prose(Block(fmt.Sprintf(format, args...)), max(20, p.prose()-by)) {
-		p.line(strings.TrimRight(strings.Repeat(" ", by)+l, " "))
+func (p *Page) Indent(columns int, format string, args ...any) {
+	for _, l := range WrapProse(SafeBlock(fmt.Sprintf(format, args...)), max(20, p.proseLimit()-columns)) {
+		p.writeLine(strings.TrimRight(strings.Repeat(" ", columns)+l, " "))
 	}
 }
 
 // Item prints a paragraph behind a dash, set in by so many columns.
-func (p *Page) Item(by int, format string, args ...any) {
-	for i, l := range Prose(Block(fmt.Sprintf(format, args...)), max(20, p.prose()-by-2)) {
+func (p *Page) Item(columns int, format string, args ...any) {
+	for i, l := range WrapProse(SafeBlock(fmt.Sprintf(format, args...)), max(20, p.proseLimit()-columns-2)) {
 		mark := "  "
 		if i == 0 {
 			mark = "- "
 		}
-		p.line(strings.Repeat(" ", by) + mark + l)
+		p.writeLine(strings.Repeat(" ", columns) + mark + l)
 	}
 }
 
 // Command prints a command to copy, alone on its line and never wrapped.
-func (p *Page) Command(command string) { p.line("  " + Line(command)) }
+func (p *Page) Command(command string) { p.writeLine("  " + SafeLine(command)) }
 
 // Raw prints a line that scripts read: safe for a terminal, and never wrapped or set in.
-func (p *Page) Raw(line string) { p.line(Line(line)) }
+func (p *Page) Raw(line string) { p.writeLine(SafeLine(line)) }
 
 // Blank prints an empty line.
-func (p *Page) Blank() { p.line("") }
+func (p *Page) Blank() { p.writeLine("") }
 
 // Field is a name with its value.
 type Field struct {
@@ -84,13 +84,13 @@ func (p *Page) Fields(fields ...Field) {
 		if f.Value == "" {
 			continue
 		}
-		name := f.Name + strings.Repeat(" ", wide-Width(f.Name)+gap)
-		for i, l := range Wrap(Block(f.Value), max(20, p.prose()-wide-gap)) {
-			lead := paint(p.color, Dim, name)
+		name := f.Name + strings.Repeat(" ", wide-Width(f.Name)+columnGap)
+		for i, l := range Wrap(SafeBlock(f.Value), max(20, p.proseLimit()-wide-columnGap)) {
+			lead := applyStyle(p.color, Dim, name)
 			if i > 0 {
-				lead = strings.Repeat(" ", wide+gap)
+				lead = strings.Repeat(" ", wide+columnGap)
 			}
-			p.line(strings.TrimRight(lead+paint(p.color, f.Style, l), " "))
+			p.writeLine(strings.TrimRight(lead+applyStyle(p.color, f.Style, l), " "))
 		}
 	}
 }

@@ -18,11 +18,11 @@ import (
 const hostile = "a\x1b[31mred\x1b]0;title\x07\u009b2J\u202egpj.exe\x00\xff\r\nb\u2028c\tЖ日本\U000e0041"
 
 func acts(r rune) bool {
-	return r != '\n' && (unicode.IsControl(r) || hidden(r))
+	return r != '\n' && (unicode.IsControl(r) || isUnsafeUnicode(r))
 }
 
 func TestTextIsMadeSafe(t *testing.T) {
-	for name, got := range map[string]string{"line": Line(hostile), "block": Block(hostile)} {
+	for name, got := range map[string]string{"line": SafeLine(hostile), "block": SafeBlock(hostile)} {
 		if strings.ContainsFunc(got, acts) {
 			t.Errorf("%s keeps what acts on a terminal: %q", name, got)
 		}
@@ -30,10 +30,10 @@ func TestTextIsMadeSafe(t *testing.T) {
 			t.Errorf("%s lost what can be read: %q", name, got)
 		}
 	}
-	if strings.Contains(Line(hostile), "\n") || !strings.Contains(Block(hostile), "\nb") {
+	if strings.Contains(SafeLine(hostile), "\n") || !strings.Contains(SafeBlock(hostile), "\nb") {
 		t.Error("a line must have no break, a block must keep it")
 	}
-	if Line("plain ascii") != "plain ascii" {
+	if SafeLine("plain ascii") != "plain ascii" {
 		t.Error("plain text must stay")
 	}
 }
@@ -42,7 +42,7 @@ func FuzzSafeText(f *testing.F) {
 	f.Add(hostile)
 	f.Add("\xed\xa0\x80\ufeff\u061c")
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, got := range []string{Line(s), Block(s), harmless(s)} {
+		for _, got := range []string{SafeLine(s), SafeBlock(s), sanitizeCSV(s)} {
 			if strings.ContainsFunc(got, acts) {
 				t.Fatalf("%q became %q, which acts on a terminal", s, got)
 			}
@@ -57,8 +57,8 @@ func FuzzWidths(f *testing.F) {
 		if width < 2 || width > 200 {
 			return
 		}
-		s = Line(s)
-		if w := Width(Cut(s, width)); w > width {
+		s = SafeLine(s)
+		if w := Width(Truncate(s, width)); w > width {
 			t.Fatalf("Cut(%q, %d) is %d wide", s, width, w)
 		}
 		for _, l := range Wrap(s, width) {
@@ -80,8 +80,8 @@ func TestWidthsThatTerminalsDisagreeOn(t *testing.T) {
 		{"👩🏽\u200d🚀", "👩🚀", 4}, {"🇩🇪", "DE", 2}, {"❤\ufe0f", "❤", 1}, {"1\ufe0f\u20e3", "1\u20e3", 1}, {"👨\u200d👩\u200d👧", "👨👩👧", 6},
 		{"é", "é", 1}, {"日本", "日本", 4}, {"र\u094d\u200dय", "र\u094d\u200dय", 2}, {"क्षि", "क्षि", 3}, {"한", "한", 2}, {"한", "한", 2}, {"مراجعة", "مراجعة", 6}, {"a\u200db\u200d", "ab", 2},
 	} {
-		got := Line(c.in)
-		if got != c.out || Line(got) != got {
+		got := SafeLine(c.in)
+		if got != c.out || SafeLine(got) != got {
 			t.Errorf("Line(%q) = %q, want %q, and the same again", c.in, got, c.out)
 		}
 		if w := Width(got); w != c.width {
@@ -123,7 +123,7 @@ func TestProse(t *testing.T) {
 		{"as it is, `however long`", 0, "as it is, `however long`"},
 		{"a\ue000b", 9, "a b"},
 	} {
-		if got := strings.Join(Prose(c.in, c.width), "|"); got != c.want {
+		if got := strings.Join(WrapProse(c.in, c.width), "|"); got != c.want {
 			t.Errorf("Prose(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
 		}
 	}
@@ -131,13 +131,13 @@ func TestProse(t *testing.T) {
 
 func TestCutMarksWhatIsMissing(t *testing.T) {
 	for in, want := range map[string]string{"short": "short", "rather longer": "rather…", "日本語テキスト": "日本語…"} {
-		if got := Cut(in, 7); got != want {
+		if got := Truncate(in, 7); got != want {
 			t.Errorf("Cut(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
-var columns = []Column{{Title: "code", Keep: true}, {Title: "title"}, {Title: "why", Wrap: true}, {Title: "n", Right: true}}
+var columns = []Column{{Title: "code", NoShrink: true}, {Title: "title"}, {Title: "why", Wrap: true}, {Title: "n", AlignRight: true}}
 
 var rows = [][]string{
 	{"IAC-06", "Multi-factor authentication for everyone", "because it is asked for by more than one framework", "7"},
@@ -166,7 +166,7 @@ func TestTableFitsTheWidth(t *testing.T) {
 func TestTitlesGiveWay(t *testing.T) {
 	id := strings.Repeat("0", 36)
 	p := &Page{width: 58}
-	p.Table([]Column{{Title: "gate", Keep: true}, {Title: "decided by"}, {Title: "id", Keep: true}}, [][]string{{"gap_analysis", "root", id}})
+	p.Table([]Column{{Title: "gate", NoShrink: true}, {Title: "decided by"}, {Title: "id", NoShrink: true}}, [][]string{{"gap_analysis", "root", id}})
 	want := "GATE          DECIDED…  ID\ngap_analysis  root      " + id + "\n"
 	if got := p.buf.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -174,7 +174,7 @@ func TestTitlesGiveWay(t *testing.T) {
 }
 
 func TestSpareColumnsGoWhereThereIsNoRoom(t *testing.T) {
-	spare := []Column{{Title: "code", Keep: true}, {Title: "title"}, {Title: "why", Wrap: true, Spare: true}, {Title: "n", Right: true, Spare: true}}
+	spare := []Column{{Title: "code", NoShrink: true}, {Title: "title"}, {Title: "why", Wrap: true, Optional: true}, {Title: "n", AlignRight: true, Optional: true}}
 	for width, want := range map[int]string{0: "CODE TITLE WHY N", 130: "CODE TITLE WHY N", 60: "CODE TITLE N", 72: "CODE TITLE WHY N", 70: "CODE TITLE WHY"} {
 		p := &Page{width: width}
 		p.Table(spare, rows)
@@ -188,7 +188,7 @@ func TestSpareColumnsGoWhereThereIsNoRoom(t *testing.T) {
 // A narrow column is not left out for the sake of a wide one that goes as well.
 func TestNarrowColumnsStay(t *testing.T) {
 	p := &Page{width: 30}
-	p.Table([]Column{{Title: "created", Keep: true, Spare: true}, {Title: "format", Spare: true}, {Title: "id", Keep: true}},
+	p.Table([]Column{{Title: "created", NoShrink: true, Optional: true}, {Title: "format", Optional: true}, {Title: "id", NoShrink: true}},
 		[][]string{{"2026-11-22 11:49 UTC", "html", "0123456789abcdef"}})
 	want := "FORMAT  ID\nhtml    0123456789abcdef\n"
 	if got := p.buf.String(); got != want {
@@ -344,7 +344,7 @@ func TestProgressOffATerminalIsSparse(t *testing.T) {
 	c := &fakeClock{time.Unix(0, 0)}
 	p := &Progress{W: &b, Clock: c.time}
 	p.mu.Lock() // the ticker would look at the clock while it is set
-	p.words, p.started, p.last = "read", c.now, c.now
+	p.text, p.started, p.last = "read", c.now, c.now
 	p.mu.Unlock()
 	for range 25 {
 		c.now = c.now.Add(time.Second)
@@ -368,7 +368,7 @@ func TestProgressOnATerminalRewritesItsLine(t *testing.T) {
 	p.Quiet = true
 	p.Start("x")
 	p.Done("x")
-	p.Say("left out: x")
+	p.Notice("left out: x")
 	if b.String() != "left out: x\n" {
 		t.Errorf("quiet said %q", b.String())
 	}
@@ -376,7 +376,7 @@ func TestProgressOnATerminalRewritesItsLine(t *testing.T) {
 
 func TestElapsed(t *testing.T) {
 	for d, want := range map[time.Duration]string{1500 * time.Millisecond: "1.5 s", 61 * time.Second: "1 min 1 s", 3700 * time.Second: "1 h 1 min"} {
-		if got := Elapsed(d); got != want {
+		if got := FormatElapsed(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}
 	}

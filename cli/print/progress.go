@@ -21,17 +21,17 @@ type Progress struct {
 	Quiet bool
 
 	mu      sync.Mutex
-	words   string
+	text    string
 	started time.Time
 	last    time.Time
 	stop    chan struct{}
 }
 
-// The plain form says nothing before firstWord, and then at most every nextWord.
+// The plain form says nothing before plainDelay, and then at most every plainInterval.
 const (
-	firstWord = time.Second
-	nextWord  = 10 * time.Second
-	redraw    = 500 * time.Millisecond
+	plainDelay     = time.Second
+	plainInterval  = 10 * time.Second
+	redrawInterval = 500 * time.Millisecond
 )
 
 // Start begins a piece of work, in words such as "read the documents".
@@ -41,8 +41,8 @@ func (p *Progress) Start(words string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.end()
-	p.words, p.started = words, p.Clock()
+	p.stopTicker()
+	p.text, p.started = words, p.Clock()
 	p.last = p.started
 	p.draw()
 	p.stop = make(chan struct{})
@@ -51,7 +51,7 @@ func (p *Progress) Start(words string) {
 
 // tick shows that time goes by while nothing else is to be told.
 func (p *Progress) tick(stop chan struct{}) {
-	t := time.NewTicker(redraw)
+	t := time.NewTicker(redrawInterval)
 	defer t.Stop()
 	for {
 		select {
@@ -74,27 +74,27 @@ func (p *Progress) Update(format string, args ...any) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.words = fmt.Sprintf(format, args...)
+	p.text = fmt.Sprintf(format, args...)
 	p.draw()
 }
 
 func (p *Progress) draw() {
 	now := p.Clock()
 	elapsed := now.Sub(p.started)
-	words := Line(p.words)
+	words := SafeLine(p.text)
 	if p.Terminal {
 		took := ""
-		if elapsed >= firstWord {
-			took = " (" + Elapsed(elapsed) + ")"
+		if elapsed >= plainDelay {
+			took = " (" + FormatElapsed(elapsed) + ")"
 		}
 		if p.Width > 0 {
-			words = Cut(words, p.Width-3-len(took))
+			words = Truncate(words, p.Width-3-len(took))
 		}
 		words += took
-		fmt.Fprintf(p.W, "\r\x1b[K%s %s", paint(p.Color, Blue, "·"), words)
+		fmt.Fprintf(p.W, "\r\x1b[K%s %s", applyStyle(p.Color, Blue, "·"), words)
 		return
 	}
-	if wait := now.Sub(p.last); elapsed >= firstWord && (wait >= nextWord || p.last.Equal(p.started)) {
+	if wait := now.Sub(p.last); elapsed >= plainDelay && (wait >= plainInterval || p.last.Equal(p.started)) {
 		p.last = now
 		fmt.Fprintf(p.W, "· %s\n", words)
 	}
@@ -109,31 +109,31 @@ func (p *Progress) Done(format string, args ...any) {
 	defer p.mu.Unlock()
 	took := p.Clock().Sub(p.started)
 	running := p.stop != nil
-	p.end()
+	p.stopTicker()
 	if format == "" {
 		return
 	}
-	words := Line(fmt.Sprintf(format, args...))
-	if running && took >= firstWord {
-		words += " (" + Elapsed(took) + ")"
+	words := SafeLine(fmt.Sprintf(format, args...))
+	if running && took >= plainDelay {
+		words += " (" + FormatElapsed(took) + ")"
 	}
-	fmt.Fprintf(p.W, "%s %s\n", paint(p.Color, Green, "✓"), words)
+	fmt.Fprintf(p.W, "%s %s\n", applyStyle(p.Color, Green, "✓"), words)
 }
 
-// Say prints a line that stays, also when quiet: notices and errors.
-func (p *Progress) Say(format string, args ...any) {
+// Notice prints a line that stays, also when quiet: notices and errors.
+func (p *Progress) Notice(format string, args ...any) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.end()
-	text := strings.TrimRight(Block(fmt.Sprintf(format, args...)), "\n")
-	fmt.Fprintln(p.W, strings.Join(Prose(text, p.Width), "\n"))
+	p.stopTicker()
+	text := strings.TrimRight(SafeBlock(fmt.Sprintf(format, args...)), "\n")
+	fmt.Fprintln(p.W, strings.Join(WrapProse(text, p.Width), "\n"))
 }
 
-// end stops the ticker and clears the line that is rewritten.
-func (p *Progress) end() {
+// stopTicker stops the ticker and clears the line that is rewritten.
+func (p *Progress) stopTicker() {
 	if p.stop == nil {
 		return
 	}
@@ -144,8 +144,8 @@ func (p *Progress) end() {
 	}
 }
 
-// Elapsed is a duration as people read it.
-func Elapsed(d time.Duration) string {
+// FormatElapsed is a duration as people read it.
+func FormatElapsed(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%.1f s", d.Seconds())

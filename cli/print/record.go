@@ -16,7 +16,7 @@ import (
 
 func encodeJSON(v any) ([]byte, error) {
 	if raw, ok := v.(json.RawMessage); ok {
-		return escapeHidden(raw), nil
+		return escapeUnsafe(raw), nil
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -24,20 +24,20 @@ func encodeJSON(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("writing the record: %w", err)
 	}
-	return escapeHidden(b.Bytes()), nil
+	return escapeUnsafe(b.Bytes()), nil
 }
 
-// escapeHidden writes runes that steer a terminal as \u escapes. They can only
+// escapeUnsafe writes runes that steer a terminal as \u escapes. They can only
 // stand inside strings, so the document says the same as before.
-func escapeHidden(b []byte) []byte {
-	if !bytes.ContainsFunc(b, steers) {
+func escapeUnsafe(b []byte) []byte {
+	if !bytes.ContainsFunc(b, isUnsafe) {
 		return b
 	}
 	out := make([]byte, 0, len(b)+64)
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
 		switch {
-		case !steers(r):
+		case !isUnsafe(r):
 			out = append(out, b[:n]...)
 		case r > 0xffff:
 			r -= 0x10000
@@ -50,9 +50,9 @@ func escapeHidden(b []byte) []byte {
 	return out
 }
 
-func steers(r rune) bool { return r == 0x7f || hidden(r) }
+func isUnsafe(r rune) bool { return r == 0x7f || isUnsafeUnicode(r) }
 
-func indent(b []byte) ([]byte, error) {
+func indentJSON(b []byte) ([]byte, error) {
 	var out bytes.Buffer
 	if err := json.Indent(&out, bytes.TrimSpace(b), "", "  "); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func toYAML(b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("writing YAML: %w", err)
 	}
 	// Only double-quoted text can hold such runes here, and there the escape means the same.
-	return yamlEscapes(out.Bytes()), nil
+	return escapeYAML(out.Bytes()), nil
 }
 
 // yamlNode reads one JSON value as a YAML node.
@@ -105,7 +105,7 @@ func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
 		return n, err
 	case string:
 		n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: t}
-		if strings.ContainsFunc(t, steers) {
+		if strings.ContainsFunc(t, isUnsafe) {
 			n.Style = yaml.DoubleQuotedStyle
 		}
 		return n, nil
@@ -117,14 +117,14 @@ func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(t)}, nil
 }
 
-func yamlEscapes(b []byte) []byte {
-	if !bytes.ContainsFunc(b, steers) {
+func escapeYAML(b []byte) []byte {
+	if !bytes.ContainsFunc(b, isUnsafe) {
 		return b
 	}
 	var out []byte
 	for _, r := range string(b) {
 		switch {
-		case !steers(r):
+		case !isUnsafe(r):
 			out = utf8.AppendRune(out, r)
 		case r > 0xffff:
 			out = fmt.Appendf(out, `\U%08x`, r)
@@ -139,7 +139,7 @@ func yamlEscapes(b []byte) []byte {
 // fields of the first record; lists of words are joined by "; ", what is nested
 // stays JSON.
 func toCSV(b []byte) ([]byte, error) {
-	records, err := recordsOf(b)
+	records, err := splitRecords(b)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func toCSV(b []byte) ([]byte, error) {
 	w := csv.NewWriter(&out)
 	var columns []string
 	for i, raw := range records {
-		names, values, err := members(raw)
+		names, values, err := objectMembers(raw)
 		if err != nil {
 			return nil, fmt.Errorf("there is no CSV form of this; use -o json: %w", err)
 		}
@@ -159,7 +159,7 @@ func toCSV(b []byte) ([]byte, error) {
 		}
 		row := make([]string, len(columns))
 		for c, name := range columns {
-			row[c] = cell(values[name])
+			row[c] = csvCell(values[name])
 		}
 		if err := w.Write(row); err != nil {
 			return nil, err
@@ -169,20 +169,20 @@ func toCSV(b []byte) ([]byte, error) {
 	return out.Bytes(), w.Error()
 }
 
-func recordsOf(b []byte) ([]json.RawMessage, error) {
+func splitRecords(b []byte) ([]json.RawMessage, error) {
 	b = bytes.TrimSpace(b)
 	var records []json.RawMessage
 	if bytes.HasPrefix(b, []byte("[")) {
 		return records, json.Unmarshal(b, &records)
 	}
-	if _, values, err := members(b); err == nil && bytes.HasPrefix(bytes.TrimSpace(values["data"]), []byte("[")) {
+	if _, values, err := objectMembers(b); err == nil && bytes.HasPrefix(bytes.TrimSpace(values["data"]), []byte("[")) {
 		return records, json.Unmarshal(values["data"], &records)
 	}
 	return []json.RawMessage{b}, nil
 }
 
-// members takes an object apart, keeping the order of its fields.
-func members(b []byte) (names []string, values map[string]json.RawMessage, err error) {
+// objectMembers takes an object apart, keeping the order of its fields.
+func objectMembers(b []byte) (names []string, values map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(b, &values); err != nil {
 		return nil, nil, err
 	}
@@ -204,31 +204,31 @@ func members(b []byte) (names []string, values map[string]json.RawMessage, err e
 	return names, values, nil
 }
 
-func cell(raw json.RawMessage) string {
+func csvCell(raw json.RawMessage) string {
 	var s string
 	var list []string
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
 		return ""
 	case json.Unmarshal(raw, &s) == nil:
-		return harmless(s)
+		return sanitizeCSV(s)
 	case json.Unmarshal(raw, &list) == nil:
-		return harmless(strings.Join(list, "; "))
+		return sanitizeCSV(strings.Join(list, "; "))
 	}
 	return string(raw)
 }
 
-// harmless keeps a spreadsheet from taking text for a formula, and a terminal for a command.
-func harmless(s string) string {
-	s = Block(s)
+// sanitizeCSV keeps a spreadsheet from taking text for a formula, and a terminal for a command.
+func sanitizeCSV(s string) string {
+	s = SafeBlock(s)
 	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
 		return "'" + s
 	}
 	return s
 }
 
-// maxResults bounds a jq filter that goes on for ever.
-const maxResults = 1_000_000
+// maxQueryResults bounds a jq filter that goes on for ever.
+const maxQueryResults = 1_000_000
 
 // runQuery prints each result on a line of its own: text as it is, all else as JSON.
 func (o *Output) runQuery(b []byte) ([]byte, error) {
@@ -242,7 +242,7 @@ func (o *Output) runQuery(b []byte) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	results := o.Query.RunWithContext(ctx, v)
-	for range maxResults {
+	for range maxQueryResults {
 		r, ok := results.Next()
 		if !ok {
 			return out.Bytes(), nil
@@ -254,14 +254,14 @@ func (o *Output) runQuery(b []byte) ([]byte, error) {
 			}
 			return nil, fmt.Errorf("the jq filter failed: %w", r)
 		case string:
-			out.WriteString(Block(r) + "\n")
+			out.WriteString(SafeBlock(r) + "\n")
 		default:
 			j, err := gojq.Marshal(r)
 			if err != nil {
 				return nil, err
 			}
-			out.Write(append(escapeHidden(j), '\n'))
+			out.Write(append(escapeUnsafe(j), '\n'))
 		}
 	}
-	return nil, fmt.Errorf("the jq filter gave over %d results and was stopped", maxResults)
+	return nil, fmt.Errorf("the jq filter gave over %d results and was stopped", maxQueryResults)
 }

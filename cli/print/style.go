@@ -15,8 +15,8 @@ const (
 	Blue   Style = "34"
 )
 
-func paint(on bool, style Style, s string) string {
-	if !on || style == Plain || s == "" {
+func applyStyle(enabled bool, style Style, s string) string {
+	if !enabled || style == Plain || s == "" {
 		return s
 	}
 	return "\x1b[" + string(style) + "m" + s + "\x1b[0m"

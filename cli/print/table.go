@@ -8,14 +8,14 @@ import (
 // Column is a column of a table.
 type Column struct {
 	Title string
-	// Right aligns figures.
-	Right bool
+	// AlignRight aligns figures.
+	AlignRight bool
 	// Wrap gives long text several lines; else it is cut with ….
 	Wrap bool
-	// Keep says that the column is never narrowed: codes and ids are no use in part.
-	Keep bool
-	// Spare columns are left out, the last first, where there is no room for all.
-	Spare bool
+	// NoShrink says that the column is never narrowed: codes and ids are no use in part.
+	NoShrink bool
+	// Optional columns are left out, the last first, where there is no room for all.
+	Optional bool
 	// Style chooses how a cell is shown, by its text.
 	Style func(cell string) Style
 }
@@ -27,8 +27,8 @@ const (
 	fairColumn = 28
 )
 
-// gap stands between columns.
-const gap = 2
+// columnGap stands between columns.
+const columnGap = 2
 
 // Table prints rows under their titles, fitted to the page's width.
 func (p *Page) Table(columns []Column, rows [][]string) {
@@ -44,25 +44,25 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 		safe[r] = make([]string, len(columns))
 		for i := range columns {
 			if i < len(row) {
-				safe[r][i] = strings.TrimSpace(Line(row[i]))
+				safe[r][i] = strings.TrimSpace(SafeLine(row[i]))
 			}
 			widths[i] = max(widths[i], Width(safe[r][i]))
 		}
 	}
-	for _, i := range leftOut(columns, widths, p.width) {
+	for _, i := range hiddenColumns(columns, widths, p.width) {
 		columns, widths = slices.Delete(slices.Clone(columns), i, i+1), slices.Delete(widths, i, i+1)
 		for r := range safe {
 			safe[r] = slices.Delete(safe[r], i, i+1)
 		}
 	}
-	fit(columns, widths, p.width)
+	shrinkColumns(columns, widths, p.width)
 	titles := make([]string, len(columns))
 	for i, c := range columns {
 		titles[i] = strings.ToUpper(c.Title)
 	}
-	p.row(columns, widths, titles, func(int, string) Style { return Bold })
+	p.writeRow(columns, widths, titles, func(int, string) Style { return Bold })
 	for _, row := range safe {
-		p.row(columns, widths, row, func(i int, cell string) Style {
+		p.writeRow(columns, widths, row, func(i int, cell string) Style {
 			if columns[i].Style == nil {
 				return Plain
 			}
@@ -71,24 +71,24 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 	}
 }
 
-// leftOut tells which columns to leave out, the last first. One that has room after all,
+// hiddenColumns tells which columns to leave out, the last first. One that has room after all,
 // because a wider one before it went too, stays.
-func leftOut(columns []Column, widths []int, width int) (out []int) {
+func hiddenColumns(columns []Column, widths []int, width int) (out []int) {
 	if width < 1 {
 		return nil
 	}
-	total := -gap
+	total := -columnGap
 	for i, c := range columns {
-		total += gap + fair(c, widths[i])
+		total += columnGap + fairWidth(c, widths[i])
 	}
 	for i := len(columns) - 1; i >= 0 && total > width; i-- {
-		if columns[i].Spare {
+		if columns[i].Optional {
 			out = append(out, i)
-			total -= gap + fair(columns[i], widths[i])
+			total -= columnGap + fairWidth(columns[i], widths[i])
 		}
 	}
 	for n := len(out) - 2; n >= 0; n-- { // the last that went made the room
-		if w := gap + fair(columns[out[n]], widths[out[n]]); total+w <= width {
+		if w := columnGap + fairWidth(columns[out[n]], widths[out[n]]); total+w <= width {
 			total += w
 			out = slices.Delete(out, n, n+1)
 		}
@@ -96,20 +96,20 @@ func leftOut(columns []Column, widths []int, width int) (out []int) {
 	return out
 }
 
-func fair(c Column, width int) int {
-	if c.Keep {
+func fairWidth(c Column, width int) int {
+	if c.NoShrink {
 		return width
 	}
 	return min(width, max(fairColumn, Width(c.Title)))
 }
 
-// fit narrows the widest columns that may be narrowed until the table fits: not below their
+// shrinkColumns narrows the widest columns that may be narrowed until the table fits: not below their
 // titles at first, and where that is not enough, the titles too.
-func fit(columns []Column, widths []int, width int) {
+func shrinkColumns(columns []Column, widths []int, width int) {
 	if width < 1 {
 		return
 	}
-	total := gap * (len(columns) - 1)
+	total := columnGap * (len(columns) - 1)
 	for _, w := range widths {
 		total += w
 	}
@@ -120,7 +120,7 @@ func fit(columns []Column, widths []int, width int) {
 			if titles {
 				least = max(minColumn, Width(c.Title))
 			}
-			if !c.Keep && widths[i] > least && (widest < 0 || widths[i] > widths[widest]) {
+			if !c.NoShrink && widths[i] > least && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}
@@ -136,14 +136,14 @@ func fit(columns []Column, widths []int, width int) {
 	}
 }
 
-func (p *Page) row(columns []Column, widths []int, cells []string, style func(int, string) Style) {
+func (p *Page) writeRow(columns []Column, widths []int, cells []string, style func(int, string) Style) {
 	lines := make([][]string, len(columns))
 	height := 1
 	for i, c := range columns {
 		if c.Wrap {
 			lines[i] = Wrap(cells[i], widths[i])
 		} else {
-			lines[i] = []string{Cut(cells[i], widths[i])}
+			lines[i] = []string{Truncate(cells[i], widths[i])}
 		}
 		height = max(height, len(lines[i]))
 	}
@@ -156,19 +156,19 @@ func (p *Page) row(columns []Column, widths []int, cells []string, style func(in
 				text = lines[i][l]
 			}
 			fill := max(0, widths[i]-Width(text))
-			if c.Right {
+			if c.AlignRight {
 				pending += fill
 			}
 			if text != "" {
 				b.WriteString(strings.Repeat(" ", pending))
-				b.WriteString(paint(p.color, style(i, cells[i]), text))
+				b.WriteString(applyStyle(p.color, style(i, cells[i]), text))
 				pending = 0
 			}
-			if !c.Right {
+			if !c.AlignRight {
 				pending += fill
 			}
-			pending += gap
+			pending += columnGap
 		}
-		p.line(b.String())
+		p.writeLine(b.String())
 	}
 }

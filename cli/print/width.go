@@ -9,7 +9,7 @@ import (
 
 // Width is how many columns of a terminal the text takes.
 func Width(s string) int {
-	if plain(s) { // each sign takes one
+	if isPrintableASCII(s) { // each sign takes one
 		return len(s)
 	}
 	all, state := 0, -1
@@ -17,15 +17,15 @@ func Width(s string) int {
 		var sign string
 		var w int
 		sign, s, w, state = uniseg.FirstGraphemeClusterInString(s, state)
-		all += signWidth(sign, w)
+		all += graphemeWidth(sign, w)
 	}
 	return all
 }
 
-// signWidth is the width of a sign that Unicode gives w columns. Terminals that don't join
+// graphemeWidth is the width of a sign that Unicode gives w columns. Terminals that don't join
 // its runes give it as many as these take one by one: the larger one is counted, so that a
 // line may be shorter than it was measured, and never longer.
-func signWidth(sign string, w int) int {
+func graphemeWidth(sign string, w int) int {
 	if _, n := utf8.DecodeRuneInString(sign); n == len(sign) {
 		return w
 	}
@@ -42,15 +42,15 @@ func signWidth(sign string, w int) int {
 	return max(w, apart)
 }
 
-// Cut shortens the text to at most width columns, with … at its end where something is missing.
-func Cut(s string, width int) string {
+// Truncate shortens the text to at most width columns, with … at its end where something is missing.
+func Truncate(s string, width int) string {
 	if Width(s) <= width {
 		return s
 	}
 	if width < 1 {
 		return ""
 	}
-	head, _ := split(s, width-1)
+	head, _ := splitAtWidth(s, width-1)
 	return strings.TrimRight(head, " ") + "…"
 }
 
@@ -68,13 +68,13 @@ func Wrap(s string, width int) []string {
 	return out
 }
 
-// Prose is Wrap for what people read. What stands in `backquotes` is a command to copy, and
+// WrapProse is Wrap for what people read. What stands in `backquotes` is a command to copy, and
 // is kept on one line where it fits. An item, behind "  - ", goes on below its first word;
 // any other line that is set in is left as it is.
-func Prose(s string, width int) []string {
-	const held = "\ue000" // of no script, so no text is meant to have it
+func WrapProse(s string, width int) []string {
+	const placeholder = "\ue000" // of no script, so no text is meant to have it
 	var out []string
-	for _, line := range strings.Split(strings.ReplaceAll(s, held, " "), "\n") {
+	for _, line := range strings.Split(strings.ReplaceAll(s, placeholder, " "), "\n") {
 		lead, follow := "", ""
 		if item, ok := strings.CutPrefix(line, "  - "); ok && width > 24 {
 			lead, follow, line = "  - ", "    ", item
@@ -85,11 +85,11 @@ func Prose(s string, width int) []string {
 		parts := strings.Split(line, "`")
 		for i := 1; i < len(parts)-1; i += 2 {
 			if Width(parts[i])+2 <= width-len(lead) {
-				parts[i] = strings.ReplaceAll(parts[i], " ", held)
+				parts[i] = strings.ReplaceAll(parts[i], " ", placeholder)
 			}
 		}
 		for _, l := range Wrap(strings.Join(parts, "`"), width-len(lead)) {
-			out = append(out, lead+strings.ReplaceAll(l, held, " "))
+			out = append(out, lead+strings.ReplaceAll(l, placeholder, " "))
 			lead = follow
 		}
 	}
@@ -108,7 +108,7 @@ func wrapLine(s string, width int) (out []string) {
 			out = append(out, line)
 		}
 		for w > width && word != "" {
-			head, rest := split(word, width)
+			head, rest := splitAtWidth(word, width)
 			if head == "" { // one sign is wider than the column
 				head, rest, _, _ = uniseg.FirstGraphemeClusterInString(word, -1)
 			}
@@ -126,12 +126,12 @@ func wrapLine(s string, width int) (out []string) {
 	return out
 }
 
-// split parts the text after as many whole signs as fit into width columns.
-func split(s string, width int) (head, rest string) {
+// splitAtWidth parts the text after as many whole signs as fit into width columns.
+func splitAtWidth(s string, width int) (head, rest string) {
 	used, at, state := 0, 0, -1
 	for at < len(s) {
 		cluster, _, w, next := uniseg.FirstGraphemeClusterInString(s[at:], state)
-		if w = signWidth(cluster, w); used+w > width {
+		if w = graphemeWidth(cluster, w); used+w > width {
 			break
 		}
 		used, at, state = used+w, at+len(cluster), next

@@ -15,18 +15,18 @@ type certificate struct {
 	cert, key string
 	log       *slog.Logger
 
-	mu     sync.Mutex
-	pair   *tls.Certificate
-	seen   [2]os.FileInfo
-	looked time.Time
+	mu        sync.Mutex
+	keyPair   *tls.Certificate
+	fileInfos [2]os.FileInfo
+	checkedAt time.Time
 }
 
-// lookAgain is the time between two looks at the files.
-const lookAgain = 5 * time.Second
+// recheckInterval is the time between two looks at the files.
+const recheckInterval = 5 * time.Second
 
 // loadCertificate reads the pair; the error says which file is wrong.
 func loadCertificate(cert, key string, log *slog.Logger) (*certificate, error) {
-	c := &certificate{cert: cert, key: key, log: log, looked: time.Now()}
+	c := &certificate{cert: cert, key: key, log: log, checkedAt: time.Now()}
 	return c, c.read()
 }
 
@@ -41,53 +41,53 @@ func (c *certificate) read() error {
 	}
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	// A pair that is wrong is tried again only when a file changes: halves are replaced one by one.
-	c.seen = seen
+	c.fileInfos = seen
 	if err != nil {
 		return fmt.Errorf("the TLS certificate %s with the key %s is no good: %w", c.cert, c.key, err)
 	}
-	c.pair = &pair
+	c.keyPair = &pair
 	return nil
 }
 
-// get is the pair for a new connection.
-func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+// getCertificate is the pair for a new connection.
+func (c *certificate) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := time.Now(); now.Sub(c.looked) >= lookAgain {
-		c.looked = now
-		if c.changed() {
-			c.renew()
+	if now := time.Now(); now.Sub(c.checkedAt) >= recheckInterval {
+		c.checkedAt = now
+		if c.filesChanged() {
+			c.reloadLocked()
 		}
 	}
-	return c.pair, nil
+	return c.keyPair, nil
 }
 
 // reload reads the files now, whether they seem changed or not.
 func (c *certificate) reload() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.renew()
+	c.reloadLocked()
 }
 
-func (c *certificate) renew() {
+func (c *certificate) reloadLocked() {
 	if err := c.read(); err != nil {
 		c.log.Error("the certificate stays as it was", "error", err)
 		return
 	}
-	c.log.Info("the certificate was read again", "expires", c.pair.Leaf.NotAfter)
+	c.log.Info("the certificate was read again", "expires", c.keyPair.Leaf.NotAfter)
 }
 
-func (c *certificate) changed() bool {
+func (c *certificate) filesChanged() bool {
 	for i, path := range []string{c.cert, c.key} {
 		info, err := os.Stat(path)
-		if err == nil && (!sameFile(c.seen[i], info) || info.Size() != c.seen[i].Size()) {
+		if err == nil && (!sameFile(c.fileInfos[i], info) || info.Size() != c.fileInfos[i].Size()) {
 			return true
 		}
 	}
 	return false
 }
 
-// config is TLS as it is served.
-func (c *certificate) config() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
+// tlsConfig is TLS as it is served.
+func (c *certificate) tlsConfig() *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.getCertificate}
 }

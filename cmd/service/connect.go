@@ -28,8 +28,8 @@ func connect(ctx context.Context, target cli.Target) (*client.Client, func() err
 	if err != nil {
 		return nil, nil, err
 	}
-	local := &localEngine{dir: dir, log: logger(target.Screen), model: outside{target.Embedder, target.EmbedderURL}}
-	if err := local.attach(ctx); err != nil {
+	local := &localTransport{dir: dir, log: newLogger(target.FullScreen), embedder: embedderConfig{target.Embedder, target.EmbedderURL}}
+	if err := local.openOrConnect(ctx); err != nil {
 		return nil, nil, err
 	}
 	c, err := client.New(client.Options{Transport: local, Organization: target.Organization})
@@ -39,16 +39,16 @@ func connect(ctx context.Context, target cli.Target) (*client.Client, func() err
 	return c, local.Close, nil
 }
 
-// logger logs to stderr; where a screen is shown there, to a file beside what the
+// newLogger logs to stderr; where a screen is shown there, to a file beside what the
 // program remembers, or nowhere.
-func logger(screen bool) *slog.Logger {
+func newLogger(screen bool) *slog.Logger {
 	level := slog.LevelError
 	if v := os.Getenv("SERVICE_LOG"); v != "" {
 		_ = level.UnmarshalText([]byte(v)) // an unknown level keeps the default
 	}
 	var to io.Writer = os.Stderr
 	if screen {
-		to = screenLog()
+		to = openScreenLog()
 	}
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
 }

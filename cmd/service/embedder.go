@@ -7,13 +7,13 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/remote"
 )
 
-// outside is an embedding model elsewhere, as SERVICE_EMBEDDER and SERVICE_EMBEDDER_URL or
+// embedderConfig is an embedding model elsewhere, as SERVICE_EMBEDDER and SERVICE_EMBEDDER_URL or
 // the configuration file name it.
-type outside struct{ name, url string }
+type embedderConfig struct{ name, url string }
 
-// embedder is nil for the built-in one. The key comes from the environment alone, where
+// newEmbedder is nil for the built-in one. The key comes from the environment alone, where
 // other users don't see it.
-func (m outside) embedder(env func(string) string) (embed.Embedder, error) {
+func (m embedderConfig) newEmbedder(env func(string) string) (embed.Embedder, error) {
 	if m.name == "" || m.name == "builtin" {
 		return nil, nil
 	}

@@ -19,7 +19,7 @@ import (
 // evalRetrieval measures the search of this build; it needs no engine and no data folder.
 func evalRetrieval(ctx context.Context, o cli.RetrievalOptions) (*cli.RetrievalReport, error) {
 	in := retrieval.Options{Folder: os.DirFS(o.Bench), Train: retrieval.Training(o.Train), Progress: o.Progress}
-	other, err := outside{o.Embedder, o.EmbedderURL}.embedder(os.Getenv)
+	other, err := embedderConfig{o.Embedder, o.EmbedderURL}.newEmbedder(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -32,14 +32,14 @@ func evalRetrieval(ctx context.Context, o cli.RetrievalOptions) (*cli.RetrievalR
 		Controls: got.Controls, Pairs: got.Pairs, Files: []string{}}
 	for _, t := range got.Tasks {
 		task := cli.RetrievalTask{Name: t.Name, About: t.About, Queries: t.Queries, Passages: t.Passages, AnswerScore: t.AnswerScore}
-		for _, w := range t.Ways {
-			task.Ways = append(task.Ways, cli.RetrievalWay{Name: w.Name, NDCG: w.NDCG, Recall: w.Recall, MRR: w.MRR,
+		for _, w := range t.Methods {
+			task.Methods = append(task.Methods, cli.RetrievalMethod{Name: w.Name, NDCG: w.NDCG, Recall: w.Recall, MRR: w.MRR,
 				Success1: w.Success1, Success5: w.Success5, Success10: w.Success10})
 		}
 		out.Tasks = append(out.Tasks, task)
 	}
 	if o.Out != "" {
-		out.Files, err = got.Write(o.Out)
+		out.Files, err = got.WriteRankings(o.Out)
 	}
 	return out, err
 }
@@ -50,11 +50,11 @@ func evalAnalyses(ctx context.Context) ([]cli.AnalysisScore, error) {
 	if err != nil {
 		return nil, err
 	}
-	controls, err := scf.New(src, scf.Version{ID: newID()})
+	controls, err := scf.NewSnapshot(src, scf.Version{ID: newID()})
 	if err != nil {
 		return nil, err
 	}
-	scores, err := analysis.Measure(ctx, controls)
+	scores, err := analysis.MeasureBuiltin(ctx, controls)
 	var out []cli.AnalysisScore
 	for _, s := range scores {
 		out = append(out, cli.AnalysisScore(s))
@@ -63,7 +63,7 @@ func evalAnalyses(ctx context.Context) ([]cli.AnalysisScore, error) {
 }
 
 func readWorkbook(ctx context.Context, path string) (*scf.Source, error) {
-	f, size, err := opened(path)
+	f, size, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -106,22 +106,22 @@ func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementR
 	}
 	for _, s := range sets {
 		set := cli.JudgedSet{Name: s.Name, Documents: s.Documents, Controls: s.Controls, Kappa: s.Kappa, Agreement: s.Agreement,
-			Evidenced: cli.JudgedFound{Precision: s.Evidenced.Precision, Recall: s.Evidenced.Recall},
-			Missing:   cli.JudgedFound{Precision: s.Missing.Precision, Recall: s.Missing.Recall}, Wrong: append([]string{}, s.Wrong...), Different: []cli.JudgedDifference{}}
-		for _, d := range s.Different {
+			Evidenced: cli.PrecisionRecall{Precision: s.Evidenced.Precision, Recall: s.Evidenced.Recall},
+			Missing:   cli.PrecisionRecall{Precision: s.Missing.Precision, Recall: s.Missing.Recall}, Wrong: append([]string{}, s.Wrong...), Different: []cli.JudgedDifference{}}
+		for _, d := range s.Differences {
 			set.Different = append(set.Different, cli.JudgedDifference{Control: d.Control, Labelled: string(d.Labelled), Judged: string(d.Judged),
-				Extra: append([]int{}, d.Extra...), Overseen: append([]int{}, d.Overseen...)})
+				MissingInRulesOnly: append([]int{}, d.Extra...), MissingInLabelOnly: append([]int{}, d.Overlooked...)})
 		}
 		for _, row := range s.Confusion {
 			set.Confusion = append(set.Confusion, row[:])
 		}
 		if o.Ablate {
-			set.Ablation = &cli.JudgedLoss{Detected: s.Ablation.Detected, Emptied: s.Ablation.Emptied, Resting: s.Ablation.Resting, Disturbed: s.Ablation.Disturbed, Others: s.Ablation.Others}
+			set.Ablation = &cli.AblationResult{Detected: s.Ablation.DowngradedShare, Emptied: s.Ablation.UnevidencedShare, SingleDocument: s.Ablation.Dependent, Disturbed: s.Ablation.ChangedShare, Others: s.Ablation.Independent}
 		}
 		out.Sets = append(out.Sets, set)
 	}
 	if p := got.Passages; p != nil {
-		out.Passages = &cli.JudgedPassages{Passages: p.Passages, Counted: p.Counted, Share: p.Share, ByKind: map[string]int{}, Wrong: p.Wrong}
+		out.Passages = &cli.NegativePassages{Passages: p.Passages, Counted: p.Counted, Share: p.Share, ByKind: map[string]int{}, Wrong: p.Wrong}
 		for kind, n := range p.ByKind {
 			out.Passages.ByKind[kind] = n.Counted
 		}

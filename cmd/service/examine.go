@@ -19,19 +19,19 @@ import (
 	"github.com/scf-service/service/internal/secretbox"
 )
 
-// places are where things are, for a data folder.
-func places(data string) cli.Places {
-	dir, err := folder(data)
+// dataLocations are where things are, for a data folder.
+func dataLocations(data string) cli.Paths {
+	dir, err := resolveDataDir(data)
 	if err != nil {
 		dir = data
 	}
-	return cli.Places{Data: dir, Database: filepath.Join(dir, "service.db"), Socket: socketPath(dir), State: stateDir(), Cache: cacheDir()}
+	return cli.Paths{Data: dir, Database: filepath.Join(dir, "service.db"), Socket: socketPath(dir), State: stateDir(), Cache: cacheDir()}
 }
 
 // examine looks at this machine, for `doctor`. It makes nothing that stays.
-func examine(ctx context.Context, o cli.ExamineOptions) []cli.Finding {
-	at := places(o.Data)
-	var out []cli.Finding
+func examine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic {
+	at := dataLocations(o.Data)
+	var out []cli.Diagnostic
 	if !o.Remote {
 		out = append(out, examineData(at), examineDisk(at), examineProcess(ctx, at), examineModel(ctx, o.Data))
 	}
@@ -39,33 +39,33 @@ func examine(ctx context.Context, o cli.ExamineOptions) []cli.Finding {
 		examineFolder("cache folder", at.Cache, "the PDF reader is compiled anew by each command"), examineFolder("temporary folder", os.TempDir(), "uploads and reports fail"), examineVariables())
 }
 
-func examineData(at cli.Places) cli.Finding {
-	f := cli.Finding{Part: "data folder", State: cli.Fine, Detail: at.Data}
+func examineData(at cli.Paths) cli.Diagnostic {
+	f := cli.Diagnostic{Component: "data folder", State: cli.DiagnosticOK, Detail: at.Data}
 	info, err := os.Stat(at.Data)
 	elsewhere := "choose another with --data or SERVICE_DATA"
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.State, f.Detail = cli.Note, at.Data+" is not there yet; the first command that needs it makes it"
-		if err := writable(nearest(at.Data)); err != nil {
-			f.State, f.Detail, f.Do = cli.Failed, fmt.Sprintf("%s is not there and can't be made: %v", at.Data, err), elsewhere
+		f.State, f.Detail = cli.DiagnosticNote, at.Data+" is not there yet; the first command that needs it makes it"
+		if err := checkWritable(nearestExisting(at.Data)); err != nil {
+			f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf("%s is not there and can't be made: %v", at.Data, err), elsewhere
 		}
 		return f
 	case err != nil:
-		f.State, f.Detail, f.Do = cli.Failed, err.Error(), elsewhere
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), elsewhere
 	case !info.IsDir():
-		f.State, f.Detail, f.Do = cli.Failed, at.Data+" is no folder", elsewhere
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, at.Data+" is no folder", elsewhere
 	default:
-		if err := writable(at.Data); err != nil {
-			f.State, f.Detail, f.Do = cli.Failed, fmt.Sprintf("%s can't be written: %v", at.Data, err), "give this user the right to, or "+elsewhere
+		if err := checkWritable(at.Data); err != nil {
+			f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf("%s can't be written: %v", at.Data, err), "give this user the right to, or "+elsewhere
 		} else if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-			f.State, f.Detail, f.Do = cli.Warning, fmt.Sprintf("%s has the mode %04o: others on this machine can look in", at.Data, info.Mode().Perm()), "chmod 700 "+at.Data
+			f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, fmt.Sprintf("%s has the mode %04o: others on this machine can look in", at.Data, info.Mode().Perm()), "chmod 700 "+at.Data
 		}
 	}
 	return f
 }
 
-// nearest is the folder itself, or the nearest above it that is there.
-func nearest(dir string) string {
+// nearestExisting is the folder itself, or the nearest above it that is there.
+func nearestExisting(dir string) string {
 	for {
 		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {
 			return dir
@@ -74,8 +74,8 @@ func nearest(dir string) string {
 	}
 }
 
-// writable tries it.
-func writable(dir string) error {
+// checkWritable tries it.
+func checkWritable(dir string) error {
 	probe, err := os.CreateTemp(dir, ".service-writable-*")
 	if err != nil {
 		var p *fs.PathError
@@ -87,99 +87,99 @@ func writable(dir string) error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-func examineFolder(part, dir, otherwise string) cli.Finding {
-	if err := writable(nearest(dir)); err != nil {
-		return cli.Finding{Part: part, State: cli.Warning, Detail: fmt.Sprintf("%s can't be written: %v; %s", dir, err, otherwise), Do: "make it writable, or choose another (`service config path --all` names all)"}
+func examineFolder(part, dir, consequence string) cli.Diagnostic {
+	if err := checkWritable(nearestExisting(dir)); err != nil {
+		return cli.Diagnostic{Component: part, State: cli.DiagnosticWarning, Detail: fmt.Sprintf("%s can't be written: %v; %s", dir, err, consequence), Remedy: "make it writable, or choose another (`service config path --all` names all)"}
 	}
-	return cli.Finding{Part: part, State: cli.Fine, Detail: dir}
+	return cli.Diagnostic{Component: part, State: cli.DiagnosticOK, Detail: dir}
 }
 
-func examineDisk(at cli.Places) cli.Finding {
-	free, known := engine.DiskFree(nearest(at.Data))
-	f := cli.Finding{Part: "free disk", State: cli.Fine}
+func examineDisk(at cli.Paths) cli.Diagnostic {
+	free, known := engine.DiskFree(nearestExisting(at.Data))
+	f := cli.Diagnostic{Component: "free disk", State: cli.DiagnosticOK}
 	switch {
 	case !known:
-		f.State, f.Detail = cli.Note, "not known on this system"
-	case free < engine.LeastDisk:
-		f.State, f.Detail, f.Do = cli.Failed, fmt.Sprintf("only %d MB are left where the data folder is", free/1_000_000), "free some space: the next upload or import may fail"
+		f.State, f.Detail = cli.DiagnosticNote, "not known on this system"
+	case free < engine.MinFreeDisk:
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf("only %d MB are left where the data folder is", free/1_000_000), "free some space: the next upload or import may fail"
 	default:
 		f.Detail = fmt.Sprintf("%.1f GB", float64(free)/1e9)
 	}
 	return f
 }
 
-func examineProcess(ctx context.Context, at cli.Places) cli.Finding {
+func examineProcess(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	f := cli.Finding{Part: "daemon", State: cli.Fine}
-	p, err := whoHas(ctx, at.Data)
+	f := cli.Diagnostic{Component: "daemon", State: cli.DiagnosticOK}
+	p, err := queryProcess(ctx, at.Data)
 	switch _, there := os.Lstat(at.Socket); {
 	case err != nil:
-		f.State, f.Detail, f.Do = cli.Failed, err.Error(), "end that process, and run the command again"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "end that process, and run the command again"
 	case p != nil && p.Version != programVersion():
-		f.State, f.Detail, f.Do = cli.Warning, fmt.Sprintf("process %d is version %s, this program is %s", p.PID, p.Version, programVersion()), "start the daemon again"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, fmt.Sprintf("process %d is version %s, this program is %s", p.PID, p.Version, programVersion()), "start the daemon again"
 	case p != nil && p.Daemon:
 		f.Detail = fmt.Sprintf("process %d, listening on %s, socket %s", p.PID, strings.Join(p.Listen, ", "), at.Socket)
 	case p != nil:
 		f.Detail = fmt.Sprintf("none; the command of process %d has the folder open, and others join it over %s", p.PID, at.Socket)
 	case there == nil:
-		f.State, f.Detail = cli.Note, "none runs; a killed process left "+at.Socket+", which the next command takes away"
+		f.State, f.Detail = cli.DiagnosticNote, "none runs; a killed process left "+at.Socket+", which the next command takes away"
 	default:
-		f.State, f.Detail = cli.Note, "none runs, and commands need none; `service daemon` starts one"
+		f.State, f.Detail = cli.DiagnosticNote, "none runs, and commands need none; `service daemon` starts one"
 	}
 	return f
 }
 
-func examineModel(ctx context.Context, data string) cli.Finding {
+func examineModel(ctx context.Context, data string) cli.Diagnostic {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	f := cli.Finding{Part: "model", State: cli.Fine}
+	f := cli.Diagnostic{Component: "model", State: cli.DiagnosticOK}
 	s, err := modelStatus(ctx, data)
 	switch {
 	case err != nil:
-		f.State, f.Detail, f.Do = cli.Failed, err.Error(), "choose it again with `service model use MODEL`"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "choose it again with `service model use MODEL`"
 	case s.Model == "builtin":
 		f.Detail = "builtin: rules answer analyses, without a model"
 	case !s.Ready:
-		f.State, f.Detail, f.Do = cli.Warning, s.Model+" at "+s.Server+": "+s.Problem, "see that its server runs and has the model; until then the rules answer"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, s.Model+" at "+s.Server+": "+s.Problem, "see that its server runs and has the model; until then the rules answer"
 	default:
 		f.Detail = s.Model + " at " + s.Server
 	}
 	return f
 }
 
-func examinePDF() cli.Finding {
+func examinePDF() cli.Diagnostic {
 	name, err := parse.PDFReader()
 	if err != nil {
-		return cli.Finding{Part: "PDF reader", State: cli.Failed, Detail: name + ": " + err.Error(), Do: "see \"Reading PDFs with unipdf\" in docs/operations.md"}
+		return cli.Diagnostic{Component: "PDF reader", State: cli.DiagnosticFailed, Detail: name + ": " + err.Error(), Remedy: "see \"Reading PDFs with unipdf\" in docs/operations.md"}
 	}
-	return cli.Finding{Part: "PDF reader", State: cli.Fine, Detail: name}
+	return cli.Diagnostic{Component: "PDF reader", State: cli.DiagnosticOK, Detail: name}
 }
 
-func examinePictures(ctx context.Context) cli.Finding {
-	f := cli.Finding{Part: "pictures", State: cli.Fine}
+func examinePictures(ctx context.Context) cli.Diagnostic {
+	f := cli.Diagnostic{Component: "pictures", State: cli.DiagnosticOK}
 	languages := os.Getenv("SERVICE_OCR")
 	if languages == "off" {
-		f.State, f.Detail = cli.Note, "off by SERVICE_OCR: pictures and scans are not read"
+		f.State, f.Detail = cli.DiagnosticNote, "off by SERVICE_OCR: pictures and scans are not read"
 		return f
 	}
-	eye, err := ocr.Find(languages, os.Getenv)
+	eye, err := ocr.FindTesseract(languages, os.Getenv)
 	switch {
 	case err != nil:
-		f.State, f.Detail, f.Do = cli.Failed, "SERVICE_OCR: "+err.Error(), "write it as eng+deu, or off"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "SERVICE_OCR: "+err.Error(), "write it as eng+deu, or off"
 		return f
 	case eye == nil:
-		f.State, f.Detail, f.Do = cli.Note, "tesseract is not installed: pictures and scans are not read", "install tesseract (package tesseract-ocr) where you have scans"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticNote, "tesseract is not installed: pictures and scans are not read", "install tesseract (package tesseract-ocr) where you have scans"
 		return f
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	missing, err := eye.Missing(ctx)
+	missing, err := eye.MissingLanguages(ctx)
 	switch {
 	case err != nil:
-		f.State, f.Detail, f.Do = cli.Failed, err.Error(), "install tesseract anew, or set SERVICE_OCR=off"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "install tesseract anew, or set SERVICE_OCR=off"
 	case len(missing) > 0:
-		f.State, f.Detail, f.Do = cli.Failed, "tesseract has no data for "+strings.Join(missing, ", "), "install it (packages tesseract-ocr-LANGUAGE), or name others in SERVICE_OCR"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "tesseract has no data for "+strings.Join(missing, ", "), "install it (packages tesseract-ocr-LANGUAGE), or name others in SERVICE_OCR"
 	default:
 		f.Detail = "tesseract, reading " + eye.Languages()
 	}
@@ -187,10 +187,10 @@ func examinePictures(ctx context.Context) cli.Finding {
 }
 
 // examineVariables looks at those that are needed only later, when a mistake costs more.
-func examineVariables() cli.Finding {
+func examineVariables() cli.Diagnostic {
 	var wrong []string
 	if text := os.Getenv(secretKeyVariable); text != "" {
-		if _, err := secretbox.Parse(text, secretKeyVariable); err != nil {
+		if _, err := secretbox.ParseKeys(text, secretKeyVariable); err != nil {
 			wrong = append(wrong, err.Error())
 		}
 	}
@@ -207,7 +207,7 @@ func examineVariables() cli.Finding {
 		}
 	}
 	if len(wrong) > 0 {
-		return cli.Finding{Part: "variables", State: cli.Failed, Detail: strings.Join(wrong, "; "), Do: "set them right, or unset them; `service help environment` lists them"}
+		return cli.Diagnostic{Component: "variables", State: cli.DiagnosticFailed, Detail: strings.Join(wrong, "; "), Remedy: "set them right, or unset them; `service help environment` lists them"}
 	}
-	return cli.Finding{Part: "variables", State: cli.Fine, Detail: "those that are set can be used"}
+	return cli.Diagnostic{Component: "variables", State: cli.DiagnosticOK, Detail: "those that are set can be used"}
 }

@@ -12,13 +12,13 @@ import (
 )
 
 // look examines a data folder, by part.
-func look(t *testing.T, data string) map[string]cli.Finding {
+func look(t *testing.T, data string) map[string]cli.Diagnostic {
 	t.Helper()
-	out := map[string]cli.Finding{}
+	out := map[string]cli.Diagnostic{}
 	for _, f := range examine(t.Context(), cli.ExamineOptions{Data: data}) {
-		out[f.Part] = f
-		if (f.State == cli.Warning || f.State == cli.Failed) && f.Do == "" {
-			t.Errorf("%s is %s, and nothing says what to do", f.Part, f.State)
+		out[f.Component] = f
+		if (f.State == cli.DiagnosticWarning || f.State == cli.DiagnosticFailed) && f.Remedy == "" {
+			t.Errorf("%s is %s, and nothing says what to do", f.Component, f.State)
 		}
 	}
 	return out
@@ -34,7 +34,7 @@ func TestExamine(t *testing.T) {
 	}
 	data := filepath.Join(home, "data")
 	got := look(t, data)
-	for part, state := range map[string]cli.Outcome{"data folder": cli.Note, "daemon": cli.Note, "model": cli.Fine, "PDF reader": cli.Fine, "variables": cli.Fine, "state folder": cli.Fine} {
+	for part, state := range map[string]cli.DiagnosticState{"data folder": cli.DiagnosticNote, "daemon": cli.DiagnosticNote, "model": cli.DiagnosticOK, "PDF reader": cli.DiagnosticOK, "variables": cli.DiagnosticOK, "state folder": cli.DiagnosticOK} {
 		if got[part].State != state {
 			t.Errorf("%s: %+v, want %s", part, got[part], state)
 		}
@@ -46,7 +46,7 @@ func TestExamine(t *testing.T) {
 	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if f := look(t, data)["data folder"]; f.State != cli.Fine {
+	if f := look(t, data)["data folder"]; f.State != cli.DiagnosticOK {
 		t.Errorf("%+v", f)
 	}
 	if left, err := os.ReadDir(data); err != nil || len(left) > 0 {
@@ -56,7 +56,7 @@ func TestExamine(t *testing.T) {
 		if err := os.Chmod(data, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if f := look(t, data)["data folder"]; f.State != cli.Warning || !strings.Contains(f.Do, "chmod 700") {
+		if f := look(t, data)["data folder"]; f.State != cli.DiagnosticWarning || !strings.Contains(f.Remedy, "chmod 700") {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -64,32 +64,32 @@ func TestExamine(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := look(t, file)["data folder"]; f.State != cli.Failed {
+	if f := look(t, file)["data folder"]; f.State != cli.DiagnosticFailed {
 		t.Errorf("%+v", f)
 	}
 	if err := os.WriteFile(modelFile(data), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := look(t, data)["model"]; f.State != cli.Failed || !strings.Contains(f.Do, "service model use") {
+	if f := look(t, data)["model"]; f.State != cli.DiagnosticFailed || !strings.Contains(f.Remedy, "service model use") {
 		t.Errorf("%+v", f)
 	}
 	t.Setenv("SERVICE_MODEL", "ollama/nothing")
 	t.Setenv("SERVICE_MODEL_SERVER", "http://127.0.0.1:1")
-	if f := look(t, data)["model"]; f.State != cli.Warning || !strings.Contains(f.Detail, "127.0.0.1:1") {
+	if f := look(t, data)["model"]; f.State != cli.DiagnosticWarning || !strings.Contains(f.Detail, "127.0.0.1:1") {
 		t.Errorf("%+v", f)
 	}
 	t.Setenv("SERVICE_SECRET_KEY", "SECRET")
 	t.Setenv("SERVICE_WEBHOOK_ALLOW", "ten")
 	t.Setenv("SERVICE_LOG", "loud")
-	if f := look(t, data)["variables"]; f.State != cli.Failed || !strings.Contains(f.Detail, "SERVICE_LOG") || !strings.Contains(f.Detail, "SERVICE_WEBHOOK_ALLOW") || strings.Contains(f.Detail, "SECRET\"") {
+	if f := look(t, data)["variables"]; f.State != cli.DiagnosticFailed || !strings.Contains(f.Detail, "SERVICE_LOG") || !strings.Contains(f.Detail, "SERVICE_WEBHOOK_ALLOW") || strings.Contains(f.Detail, "SECRET\"") {
 		t.Errorf("%+v", f)
 	}
 	t.Setenv("SERVICE_OCR", "--psm")
-	if f := look(t, data)["pictures"]; f.State != cli.Failed {
+	if f := look(t, data)["pictures"]; f.State != cli.DiagnosticFailed {
 		t.Errorf("%+v", f)
 	}
 	t.Setenv("SERVICE_OCR", "off")
-	if f := look(t, data)["pictures"]; f.State != cli.Note {
+	if f := look(t, data)["pictures"]; f.State != cli.DiagnosticNote {
 		t.Errorf("%+v", f)
 	}
 }

@@ -60,7 +60,7 @@ func closeAll(endpoints []endpoint) {
 }
 
 func newEndpoint(l net.Listener, tls bool) endpoint {
-	e := endpoint{Listener: steadyListener{netutil.LimitListener(l, maxConnections)}}
+	e := endpoint{Listener: writeTimeoutListener{netutil.LimitListener(l, maxConnections)}}
 	tcp, ok := l.Addr().(*net.TCPAddr)
 	if !ok {
 		e.address, e.loopback = "unix:"+l.Addr().String(), true
@@ -75,8 +75,8 @@ func newEndpoint(l net.Listener, tls bool) endpoint {
 	return e
 }
 
-// reachable is an address to give to a person: of a listener on all interfaces, this machine's name for itself.
-func (e endpoint) reachable() string {
+// displayAddress is an address to give to a person: of a listener on all interfaces, this machine's name for itself.
+func (e endpoint) displayAddress() string {
 	for _, all := range []string{"://[::]:", "://0.0.0.0:"} {
 		if before, port, ok := strings.Cut(e.address, all); ok {
 			return before + "://localhost:" + port
@@ -125,8 +125,8 @@ func listenUnix(path string) (net.Listener, error) {
 	return net.Listen("unix", path)
 }
 
-// addresses are those of endpoints, sorted as they were given.
-func addresses(endpoints []endpoint) []string {
+// endpointAddresses are those of endpoints, sorted as they were given.
+func endpointAddresses(endpoints []endpoint) []string {
 	out := make([]string, len(endpoints))
 	for i, e := range endpoints {
 		out[i] = e.address
@@ -139,33 +139,33 @@ func allLoopback(endpoints []endpoint) bool {
 	return !slices.ContainsFunc(endpoints, func(e endpoint) bool { return !e.loopback })
 }
 
-// steadyListener makes connections whose peers must go on taking what is sent to
+// writeTimeoutListener makes connections whose peers must go on taking what is sent to
 // them: one that stops would hold the answer, and a file behind it, for ever.
-type steadyListener struct{ net.Listener }
+type writeTimeoutListener struct{ net.Listener }
 
-func (l steadyListener) Accept() (net.Conn, error) {
+func (l writeTimeoutListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return steady{c}, nil
+	return writeTimeoutConn{c}, nil
 }
 
-type steady struct{ net.Conn }
+type writeTimeoutConn struct{ net.Conn }
 
 const (
-	// stalled is how long a piece of an answer may take.
-	stalled = time.Minute
-	// piece is small enough for a slow line to take it in that time.
-	piece = 64 << 10
+	// writeTimeout is how long a piece of an answer may take.
+	writeTimeout = time.Minute
+	// writeChunk is small enough for a slow line to take it in that time.
+	writeChunk = 64 << 10
 )
 
-func (c steady) Write(b []byte) (n int, err error) {
+func (c writeTimeoutConn) Write(b []byte) (n int, err error) {
 	for {
-		if err := c.SetWriteDeadline(time.Now().Add(stalled)); err != nil {
+		if err := c.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 			return n, err
 		}
-		next := b[n:min(len(b), n+piece)]
+		next := b[n:min(len(b), n+writeChunk)]
 		wrote, err := c.Conn.Write(next)
 		if n += wrote; err != nil || n == len(b) {
 			return n, err

@@ -33,43 +33,43 @@ func run() int {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	interactive := term.IsTerminal(int(os.Stderr.Fd()))
 	return cli.Main(ctx, os.Args[1:], cli.Options{
-		Connect:       connect,
-		Serve:         serve,
-		Terminal:      terminal(),
-		Running:       whoHas,
-		SetLogLevel:   setLogLevel,
-		EvalRetrieval: evalRetrieval,
-		EvalAnalyses:  evalAnalyses,
-		UseModel:      useModel,
-		PullModel:     pullModel,
-		ModelStatus:   modelStatus,
-		EvalJudgement: evalJudgement,
-		VerifyArchive: verifyArchive,
-		VerifyChain:   verifyChain,
-		Places:        places,
-		Examine:       examine,
-		Releases:      cli.Releases{URL: releases, Read: readRelease, Executable: executable()},
-		ReadPassword:  passwordReader(),
-		Keyring:       contexts.SystemRing(os.Getenv),
-		Stdin:         os.Stdin,
-		Stdout:        os.Stdout,
-		Stderr:        os.Stderr,
-		Env:           os.Getenv,
-		Interactive:   interactive,
-		Color:         term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
-		Width:         columns(os.Stdout),
-		WidthAside:    columns(os.Stderr),
-		Version:       programVersion(),
-		Clock:         time.Now,
-		StateDir:      stateDir(),
-		CacheDir:      cacheDir(),
-		Build:         build(),
-		Example:       harbor.Evidence(),
+		Connect:          connect,
+		Serve:            serve,
+		RunTerminal:      terminalRunner(),
+		FindProcess:      queryProcess,
+		SetLogLevel:      setLogLevel,
+		EvalRetrieval:    evalRetrieval,
+		EvalAnalyses:     evalAnalyses,
+		SelectModel:      useModel,
+		PullModel:        pullModel,
+		ModelStatus:      modelStatus,
+		EvalJudgement:    evalJudgement,
+		VerifyArchive:    verifyArchive,
+		VerifyAuditChain: verifyChain,
+		ResolvePaths:     dataLocations,
+		Examine:          examine,
+		Releases:         cli.Releases{URL: releases, Read: readRelease, Executable: executablePath()},
+		ReadPassword:     passwordReader(),
+		Keyring:          contexts.SystemKeyring(os.Getenv),
+		Stdin:            os.Stdin,
+		Stdout:           os.Stdout,
+		Stderr:           os.Stderr,
+		Env:              os.Getenv,
+		Interactive:      interactive,
+		Color:            term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		StdoutWidth:      terminalWidth(os.Stdout),
+		StderrWidth:      terminalWidth(os.Stderr),
+		Version:          programVersion(),
+		Clock:            time.Now,
+		StateDir:         stateDir(),
+		CacheDir:         cacheDir(),
+		BuildID:          buildID(),
+		DemoEvidence:     harbor.Evidence(),
 	})
 }
 
-// columns is the width of the terminal that f is; 0 where it is none.
-func columns(f *os.File) int {
+// terminalWidth is the width of the terminal that f is; 0 where it is none.
+func terminalWidth(f *os.File) int {
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		return 0
@@ -77,9 +77,9 @@ func columns(f *os.File) int {
 	return width
 }
 
-// build tells this program from another of the same version: what one found is not taken
+// buildID tells this program from another of the same version: what one found is not taken
 // for what the other would find.
-func build() string {
+func buildID() string {
 	path, err := os.Executable()
 	if err != nil {
 		return ""

@@ -15,18 +15,18 @@ import (
 	"github.com/scf-service/service/engine/llm"
 )
 
-// chosenModel is what a data folder keeps of the model to use; no secret is among it.
-type chosenModel struct {
+// modelChoice is what a data folder keeps of the model to use; no secret is among it.
+type modelChoice struct {
 	Model  string `json:"model"`
 	Server string `json:"server,omitempty"`
 }
 
 func modelFile(dir string) string { return filepath.Join(dir, "model.json") }
 
-// modelOf is the model of a data folder: as SERVICE_MODEL and SERVICE_MODEL_SERVER say, else as
+// loadModel is the model of a data folder: as SERVICE_MODEL and SERVICE_MODEL_SERVER say, else as
 // was chosen in it; nil for the built-in rules.
-func modelOf(dir string) (*llm.Model, error) {
-	c := chosenModel{Model: os.Getenv("SERVICE_MODEL"), Server: os.Getenv("SERVICE_MODEL_SERVER")}
+func loadModel(dir string) (*llm.Model, error) {
+	c := modelChoice{Model: os.Getenv("SERVICE_MODEL"), Server: os.Getenv("SERVICE_MODEL_SERVER")}
 	if c.Model == "" {
 		b, err := os.ReadFile(modelFile(dir))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -60,9 +60,9 @@ func modelOf(dir string) (*llm.Model, error) {
 	return llm.New(o)
 }
 
-// answerer is the model as the engine takes it: nil, and no pointer to nothing, where there is none.
-func answerer(dir string) (agent.Model, error) {
-	m, err := modelOf(dir)
+// agentModel is the model as the engine takes it: nil, and no pointer to nothing, where there is none.
+func agentModel(dir string) (agent.Model, error) {
+	m, err := loadModel(dir)
 	if m == nil || err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func answerer(dir string) (agent.Model, error) {
 
 // useModel keeps the choice in the data folder, and tells how the model stands.
 func useModel(ctx context.Context, data, name, server string) (*cli.ModelStatus, error) {
-	dir, err := folder(data)
+	dir, err := resolveDataDir(data)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func useModel(ctx context.Context, data, name, server string) (*cli.ModelStatus,
 	if _, err := llm.New(llm.Options{Name: name, Server: server}); err != nil {
 		return nil, err
 	}
-	b, err := json.Marshal(chosenModel{name, server})
+	b, err := json.Marshal(modelChoice{name, server})
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +102,12 @@ func useModel(ctx context.Context, data, name, server string) (*cli.ModelStatus,
 }
 
 // pullModel has a server fetch a model; with no name, the one in use.
-func pullModel(ctx context.Context, data, name, server string, told func(doing string, done, total int64)) (*cli.ModelStatus, error) {
-	dir, err := folder(data)
+func pullModel(ctx context.Context, data, name, server string, progress func(doing string, done, total int64)) (*cli.ModelStatus, error) {
+	dir, err := resolveDataDir(data)
 	if err != nil {
 		return nil, err
 	}
-	m, err := modelOf(dir)
+	m, err := loadModel(dir)
 	if name != "" {
 		m, err = llm.New(llm.Options{Name: name, Server: server})
 	}
@@ -117,7 +117,7 @@ func pullModel(ctx context.Context, data, name, server string, told func(doing s
 	if m == nil {
 		return nil, errors.New("the built-in rules need no model; name one, as ollama/qwen3:8b")
 	}
-	if err := m.Pull(ctx, func(p llm.Pulled) { told(p.Doing, p.Done, p.Total) }); err != nil {
+	if err := m.Pull(ctx, func(p llm.PullProgress) { progress(p.Status, p.Done, p.Total) }); err != nil {
 		return nil, err
 	}
 	s := cli.ModelStatus(m.Status(ctx))
@@ -125,11 +125,11 @@ func pullModel(ctx context.Context, data, name, server string, told func(doing s
 }
 
 func modelStatus(ctx context.Context, data string) (*cli.ModelStatus, error) {
-	dir, err := folder(data)
+	dir, err := resolveDataDir(data)
 	if err != nil {
 		return nil, err
 	}
-	m, err := modelOf(dir)
+	m, err := loadModel(dir)
 	if err != nil {
 		return nil, err
 	}

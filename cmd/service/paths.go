@@ -15,23 +15,23 @@ func dataDir() string {
 	if dir := os.Getenv("SERVICE_DATA"); dir != "" {
 		return dir
 	}
-	return filepath.Join(xdg("XDG_DATA_HOME", ".local/share"), "service")
+	return filepath.Join(xdgDir("XDG_DATA_HOME", ".local/share"), "service")
 }
 
 // stateDir keeps what the CLI remembers between commands.
-func stateDir() string { return filepath.Join(xdg("XDG_STATE_HOME", ".local/state"), "service") }
+func stateDir() string { return filepath.Join(xdgDir("XDG_STATE_HOME", ".local/state"), "service") }
 
 // cacheDir keeps what can be made again.
-func cacheDir() string { return filepath.Join(xdg("XDG_CACHE_HOME", ".cache"), "service") }
+func cacheDir() string { return filepath.Join(xdgDir("XDG_CACHE_HOME", ".cache"), "service") }
 
-// xdg is a base folder by the XDG convention; for a person without a home, below the temporary folder.
-func xdg(variable, below string) string {
+// xdgDir is a base folder by the XDG convention; for a person without a home, below the temporary folder.
+func xdgDir(variable, below string) string {
 	if dir := os.Getenv(variable); filepath.IsAbs(dir) {
 		return dir
 	}
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {
-		return filepath.Join(privateTemp(), below)
+		return filepath.Join(privateTempDir(), below)
 	}
 	return filepath.Join(home, below)
 }
@@ -47,14 +47,14 @@ func socketPath(dir string) string {
 		return path
 	}
 	sum := sha256.Sum256([]byte(path))
-	return filepath.Join(privateTemp(), hex.EncodeToString(sum[:8])+".sock")
+	return filepath.Join(privateTempDir(), hex.EncodeToString(sum[:8])+".sock")
 }
 
-// privateTemp is a folder below the temporary one that nobody else can have made or
+// privateTempDir is a folder below the temporary one that nobody else can have made or
 // can look into: whoever could would be handed the evidence, or answer in our name.
-var privateTemp = sync.OnceValue(func() string {
+var privateTempDir = sync.OnceValue(func() string {
 	dir := filepath.Join(os.TempDir(), "service-"+strconv.Itoa(os.Getuid()))
-	if err := os.Mkdir(dir, 0o700); err == nil || ours(dir) {
+	if err := os.Mkdir(dir, 0o700); err == nil || isPrivateDir(dir) {
 		return dir
 	}
 	// Somebody else has the name. What is kept there is then for this run only.

@@ -30,7 +30,7 @@ func readRelease(ctx context.Context, address string, t cli.Target, limit int64)
 		switch {
 		case u.Scheme == "https" && u.Host != "":
 			return nil
-		case u.Scheme == "http" && (t.InsecureHTTP || client.Loopback(u.Hostname())):
+		case u.Scheme == "http" && (t.InsecureHTTP || client.IsLoopback(u.Hostname())):
 			return nil
 		}
 		return fmt.Errorf("%s is no address to ask for releases: write it as https://…", u.Redacted())
@@ -82,8 +82,8 @@ func readRelease(ctx context.Context, address string, t cli.Target, limit int64)
 	return b, nil
 }
 
-// executable is the path of this program, without links; empty where the system doesn't tell.
-func executable() string {
+// executablePath is the path of this program, without links; empty where the system doesn't tell.
+func executablePath() string {
 	path, err := os.Executable()
 	if err != nil {
 		return ""

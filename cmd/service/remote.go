@@ -15,9 +15,9 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// patience is how long a command waits where a server asks to slow down: longer than
+// rateLimitWait is how long a command waits where a server asks to slow down: longer than
 // the window its requests are counted in.
-const patience = 90 * time.Second
+const rateLimitWait = 90 * time.Second
 
 // connectServer makes a client of the server that a command names.
 func connectServer(target cli.Target) (*client.Client, func() error, error) {
@@ -26,8 +26,8 @@ func connectServer(target cli.Target) (*client.Client, func() error, error) {
 		return nil, nil, err
 	}
 	c, err := client.New(client.Options{
-		BaseURL: target.Server, Transport: transport, Token: target.Token, Session: target.Session, SessionChanged: target.SessionChanged,
-		PlainHTTP: target.InsecureHTTP, Organization: target.Organization, Patience: patience, Waiting: target.Waiting,
+		BaseURL: target.Server, Transport: transport, Token: target.Token, Session: target.Session, SessionChanged: target.OnSessionChange,
+		PlainHTTP: target.InsecureHTTP, Organization: target.Organization, MaxWait: rateLimitWait, OnWait: target.OnThrottled,
 	})
 	return c, func() error { transport.CloseIdleConnections(); return nil }, err
 }

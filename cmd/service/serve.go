@@ -26,15 +26,15 @@ var developmentOrigins = []string{"http://localhost:3000", "http://127.0.0.1:300
 
 // serve runs the daemon: this process as the owner of the data folder, and listeners
 // for the network besides the folder's own socket. It ends well when ctx ends.
-func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.Serving)) (err error) {
+func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) (err error) {
 	level := new(slog.LevelVar)
 	level.Set(o.LogLevel)
 	log := daemonLogger(o, level)
-	dir, err := folder(o.Data)
+	dir, err := resolveDataDir(o.Data)
 	if err != nil {
 		return err
 	}
-	if err := nobodyServes(ctx, dir); err != nil {
+	if err := checkNotServed(ctx, dir); err != nil {
 		return err
 	}
 	// What can be wrong with the addresses is told before the folder is opened.
@@ -63,12 +63,12 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.Serving)) (er
 	if web.Tracer, err = tracing.New(ctx, tracing.Options{Endpoint: o.TraceEndpoint, Env: os.Getenv, Logger: log, Version: programVersion()}); err != nil {
 		return err
 	}
-	defer lastTraces(web.Tracer)
-	own, err := openAlone(ctx, dir, log, outside{o.Embedder, o.EmbedderURL}, web)
+	defer flushTraces(web.Tracer)
+	own, err := openExclusively(ctx, dir, log, embedderConfig{o.Embedder, o.EmbedderURL}, web)
 	if err != nil {
 		return err
 	}
-	d := &server{own: own, log: log, patience: o.ShutdownTimeout, failed: make(chan error, len(endpoints)+1)}
+	d := &daemonServer{owner: own, log: log, shutdownTimeout: o.ShutdownTimeout, failures: make(chan error, len(endpoints)+1)}
 	defer func() { err = errors.Join(err, d.stop()) }()
 	if err := d.firstAdmin(ctx, o.Admin); err != nil {
 		return err
@@ -77,25 +77,25 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.Serving)) (er
 	if err != nil {
 		return err
 	}
-	if err := own.engine.TrainAhead(ctx); err != nil {
+	if err := own.engine.PretrainEmbedders(ctx); err != nil {
 		return err
 	}
 	for _, e := range endpoints {
-		d.serve(e, own.guard(own.server.Handler()), cert)
+		d.serveEndpoint(e, own.rejectWhenClosed(own.server.Handler()), cert)
 	}
 	if figures != nil {
-		d.serve(endpoint{Listener: figures}, own.server.MetricsHandler(), nil)
+		d.serveEndpoint(endpoint{Listener: figures}, own.server.MetricsHandler(), nil)
 	}
 	process := *own.process.Load()
-	process.Daemon, process.Listen = true, addresses(endpoints)
+	process.Daemon, process.Listen = true, endpointAddresses(endpoints)
 	own.process.Store(&process)
-	own.level.Store(level)
-	warnOpen(log, endpoints, o.PublicURL)
+	own.logLevel.Store(level)
+	warnUnencrypted(log, endpoints, o.PublicURL)
 	log.Info("serving", "listen", process.Listen, "data", dir, "version", process.Version, "pid", process.PID)
-	ready(cli.Serving{Process: process, SignIn: signIn(endpoints, o.PublicURL), HasAccounts: known})
-	notify("READY=1", "STATUS=listening on "+strings.Join(process.Listen, ", "))
-	go giveBack(ctx, own.engine.Rest)
-	go watch(ctx, func(ctx context.Context) error { _, err := own.engine.HasAccounts(ctx); return err })
+	ready(cli.DaemonInfo{Process: process, SignIn: loginURL(endpoints, o.PublicURL), HasAccounts: known})
+	notifySystemd("READY=1", "STATUS=listening on "+strings.Join(process.Listen, ", "))
+	go releaseMemory(ctx, own.engine.TrimCaches)
+	go runWatchdog(ctx, func(ctx context.Context) error { _, err := own.engine.HasAccounts(ctx); return err })
 
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
@@ -106,11 +106,11 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.Serving)) (er
 			if cert != nil {
 				cert.reload()
 			}
-		case err := <-d.failed:
+		case err := <-d.failures:
 			return err
 		case <-ctx.Done():
 			log.Info("stopping", "timeout", o.ShutdownTimeout)
-			notify("STOPPING=1")
+			notifySystemd("STOPPING=1")
 			return nil
 		}
 	}
@@ -124,82 +124,82 @@ func daemonLogger(o cli.ServeOptions, level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// lastTraces sends what is left of traces, when everything has ended; a collector that is
+// flushTraces sends what is left of traces, when everything has ended; a collector that is
 // away is not waited for long.
-func lastTraces(t *tracing.Tracer) {
-	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+func flushTraces(t *tracing.Tracer) {
+	ctx, cancel := context.WithTimeout(context.Background(), abortGrace)
 	defer cancel()
 	_ = t.Close(ctx) // what is lost was told of
 }
 
-// nobodyServes is an error where a daemon has the folder.
-func nobodyServes(ctx context.Context, dir string) error {
-	p, err := whoHas(ctx, dir)
+// checkNotServed is an error where a daemon has the folder.
+func checkNotServed(ctx context.Context, dir string) error {
+	p, err := queryProcess(ctx, dir)
 	if err == nil && p != nil && p.Daemon {
-		return servedBy(dir, p)
+		return servedByError(dir, p)
 	}
 	return err
 }
 
-func servedBy(dir string, p *cli.Process) error {
+func servedByError(dir string, p *cli.Process) error {
 	return fmt.Errorf("a daemon serves the data folder %s already: process %d, listening on %s", dir, p.PID, strings.Join(p.Listen, ", "))
 }
 
-// openAlone opens the folder; a command that has it open is waited for.
-func openAlone(ctx context.Context, dir string, log *slog.Logger, elsewhere outside, web daemon.Options) (*own, error) {
-	deadline, told := time.Now().Add(openTimeout), false
+// openExclusively opens the folder; a command that has it open is waited for.
+func openExclusively(ctx context.Context, dir string, log *slog.Logger, embedder embedderConfig, web daemon.Options) (*folderOwner, error) {
+	deadline, waitLogged := time.Now().Add(openTimeout), false
 	for {
 		err := store.ErrLocked
-		var o *own
-		if giveBack, ok := takeTurn(dir); ok {
-			o, err = openOwn(ctx, dir, socketPath(dir), log, elsewhere, web)
+		var o *folderOwner
+		if giveBack, ok := acquireOpenLock(dir); ok {
+			o, err = openFolder(ctx, dir, socketPath(dir), log, embedder, web)
 			giveBack()
 		}
 		if err == nil {
 			return o, nil
 		}
 		if !errors.Is(err, store.ErrLocked) {
-			return nil, explainOpen(dir, err)
+			return nil, explainOpenError(dir, err)
 		}
-		p, asked := whoHas(ctx, dir)
+		p, asked := queryProcess(ctx, dir)
 		if asked == nil && p != nil {
 			if p.Daemon {
-				return nil, servedBy(dir, p)
+				return nil, servedByError(dir, p)
 			}
 			deadline = time.Now().Add(openTimeout) // it is at work
-			if !told {
+			if !waitLogged {
 				log.Info("waiting for another command to end", "data", dir, "pid", p.PID)
-				told = true
+				waitLogged = true
 			}
 		}
 		if time.Now().After(deadline) {
-			return nil, explainOpen(dir, err)
+			return nil, explainOpenError(dir, err)
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(openPause):
+		case <-time.After(openRetryInterval):
 		}
 	}
 }
 
-// server is the daemon at work.
-type server struct {
-	own      *own
-	log      *slog.Logger
-	patience time.Duration
-	servers  []*http.Server
-	serving  sync.WaitGroup
-	// failed gets what ended a listener that should go on.
-	failed chan error
+// daemonServer is the daemon at work.
+type daemonServer struct {
+	owner           *folderOwner
+	log             *slog.Logger
+	shutdownTimeout time.Duration
+	servers         []*http.Server
+	running         sync.WaitGroup
+	// failures gets what ended a listener that should go on.
+	failures chan error
 }
 
 // firstAdmin makes the person and organization that the environment names.
-func (d *server) firstAdmin(ctx context.Context, a *cli.FirstAdmin) error {
+func (d *daemonServer) firstAdmin(ctx context.Context, a *cli.FirstAdmin) error {
 	if a == nil {
 		return nil
 	}
-	made, err := d.own.engine.Identity.Bootstrap(ctx, a.Organization, a.Email, a.Password)
+	made, err := d.owner.engine.Identity.Bootstrap(ctx, a.Organization, a.Email, a.Password)
 	if err != nil {
 		return fmt.Errorf("making the first admin: %w", err)
 	}
@@ -216,40 +216,40 @@ const (
 	maxHeader = 1 << 20
 )
 
-// serve answers what comes in at an endpoint. There is no time limit for a whole
+// serveEndpoint answers what comes in at an endpoint. There is no time limit for a whole
 // request: uploads and answers may take long as long as they go on.
-func (d *server) serve(e endpoint, h http.Handler, cert *certificate) {
+func (d *daemonServer) serveEndpoint(e endpoint, h http.Handler, cert *certificate) {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		// Handshakes that strangers break off are no trouble of ours.
 		ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 	}
-	s.RegisterOnShutdown(d.own.engine.StopStreams)
+	s.RegisterOnShutdown(d.owner.engine.StopStreams)
 	d.servers = append(d.servers, s)
-	d.serving.Add(1)
+	d.running.Add(1)
 	go func() {
-		defer d.serving.Done()
+		defer d.running.Done()
 		var err error
 		if e.secure {
-			s.TLSConfig = cert.config()
+			s.TLSConfig = cert.tlsConfig()
 			err = s.ServeTLS(e, "", "")
 		} else {
 			err = s.Serve(e)
 		}
 		if !errors.Is(err, http.ErrServerClosed) {
-			d.failed <- fmt.Errorf("listening on %s ended: %w", e.address, err)
+			d.failures <- fmt.Errorf("listening on %s ended: %w", e.address, err)
 		}
 	}()
 }
 
-// lastWords is how long what was broken off may take to notice.
-const lastWords = 3 * time.Second
+// abortGrace is how long what was broken off may take to notice.
+const abortGrace = 3 * time.Second
 
 // stop lets nobody in any more, waits for the requests that are in and breaks off
 // those that take too long; what workers had begun they go on with at the next start.
-func (d *server) stop() error {
+func (d *daemonServer) stop() error {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), d.patience)
+	ctx, cancel := context.WithTimeout(context.Background(), d.shutdownTimeout)
 	defer cancel()
 	var wait sync.WaitGroup
 	for _, s := range d.servers {
@@ -261,9 +261,9 @@ func (d *server) stop() error {
 		})
 	}
 	wait.Wait()
-	d.serving.Wait()
+	d.running.Wait()
 	closed := make(chan error, 1)
-	go func() { closed <- d.own.close(ctx) }()
+	go func() { closed <- d.owner.close(ctx) }()
 	select {
 	case err := <-closed:
 		d.log.Info("stopped", "took", time.Since(began).Round(time.Millisecond))
@@ -271,13 +271,13 @@ func (d *server) stop() error {
 			return nil // told already, or a local command's; all is closed
 		}
 		return err
-	case <-time.After(d.patience - time.Since(began) + lastWords):
-		return fmt.Errorf("some work did not end within %s and was broken off; what was finished is kept", d.patience)
+	case <-time.After(d.shutdownTimeout - time.Since(began) + abortGrace):
+		return fmt.Errorf("some work did not end within %s and was broken off; what was finished is kept", d.shutdownTimeout)
 	}
 }
 
-// warnOpen tells where passwords would go over a network as they are.
-func warnOpen(log *slog.Logger, endpoints []endpoint, publicURL string) {
+// warnUnencrypted tells where passwords would go over a network as they are.
+func warnUnencrypted(log *slog.Logger, endpoints []endpoint, publicURL string) {
 	if strings.HasPrefix(publicURL, "https://") {
 		return // a proxy before us talks TLS
 	}
@@ -289,14 +289,14 @@ func warnOpen(log *slog.Logger, endpoints []endpoint, publicURL string) {
 	}
 }
 
-// signIn is the address for `service login`.
-func signIn(endpoints []endpoint, publicURL string) string {
+// loginURL is the address for `service login`.
+func loginURL(endpoints []endpoint, publicURL string) string {
 	if publicURL != "" {
 		return publicURL
 	}
 	for _, e := range endpoints {
 		if strings.HasPrefix(e.address, "http") {
-			return e.reachable()
+			return e.displayAddress()
 		}
 	}
 	return endpoints[0].address

@@ -111,12 +111,12 @@ func TestServeTLS(t *testing.T) {
 func TestCertificateChanges(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := writeCertificate(t, dir, 1)
-	c, err := loadCertificate(cert, key, logger(false))
+	c, err := loadCertificate(cert, key, newLogger(false))
 	if err != nil {
 		t.Fatal(err)
 	}
 	serial := func() int64 {
-		pair, err := c.get(nil)
+		pair, err := c.getCertificate(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestCertificateChanges(t *testing.T) {
 	if serial() != 1 {
 		t.Error("it looks at the files for each connection")
 	}
-	c.looked = c.looked.Add(-lookAgain)
+	c.checkedAt = c.checkedAt.Add(-recheckInterval)
 	if serial() != 2 {
 		t.Error("the new certificate was not noticed")
 	}

@@ -42,8 +42,8 @@ func inheritedListeners() (out []net.Listener, err error) {
 	return out, nil
 }
 
-// notify tells systemd of a change of state; elsewhere it does nothing.
-func notify(lines ...string) {
+// notifySystemd tells systemd of a change of state; elsewhere it does nothing.
+func notifySystemd(lines ...string) {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {
 		return
@@ -59,8 +59,8 @@ func notify(lines ...string) {
 	_, _ = conn.Write([]byte(strings.Join(lines, "\n")))
 }
 
-// watch tells systemd's watchdog that the service is well, as long as ctx lasts and it is.
-func watch(ctx context.Context, well func(context.Context) error) {
+// runWatchdog tells systemd's watchdog that the service is well, as long as ctx lasts and it is.
+func runWatchdog(ctx context.Context, checkHealth func(context.Context) error) {
 	usec, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
 	if pid := os.Getenv("WATCHDOG_PID"); err != nil || usec <= 0 || (pid != "" && pid != strconv.Itoa(os.Getpid())) {
 		return
@@ -70,8 +70,8 @@ func watch(ctx context.Context, well func(context.Context) error) {
 	defer tick.Stop()
 	for {
 		look, done := context.WithTimeout(ctx, every)
-		if well(look) == nil {
-			notify("WATCHDOG=1")
+		if checkHealth(look) == nil {
+			notifySystemd("WATCHDOG=1")
 		}
 		done()
 		select {

@@ -13,19 +13,19 @@ import (
 	"github.com/scf-service/service/tui"
 )
 
-// terminal shows the terminal interface; nil where input or output is no terminal.
-func terminal() func(context.Context, cli.TerminalOptions) error {
+// terminalRunner shows the terminal interface; nil where input or output is no terminal.
+func terminalRunner() func(context.Context, cli.TerminalOptions) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	return func(ctx context.Context, o cli.TerminalOptions) error {
-		return tui.Run(ctx, tui.Options{Caller: o.Client, Place: o.Place, Assessment: o.Assessment, Opened: o.Opened, Resolve: o.Resolve, Together: o.Together, Notices: o.Notices,
+		return tui.Run(ctx, tui.Options{Caller: o.Client, Location: o.Location, Assessment: o.Assessment, OnOpen: o.OnOpen, Resolve: o.Resolve, Sync: o.Sync, Notices: o.Notices,
 			Color: o.Color, Mouse: o.Mouse, Clock: o.Clock, Editor: strings.TrimSpace(o.Editor)}, os.Stdin, os.Stdout)
 	}
 }
 
-// screenLog is where is logged while a screen is shown.
-func screenLog() io.Writer {
+// openScreenLog is where is logged while a screen is shown.
+func openScreenLog() io.Writer {
 	if err := os.MkdirAll(stateDir(), 0o700); err != nil {
 		return io.Discard
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/engine/audit"
 )
 
-// opened is a file to read, and how long it is.
-func opened(path string) (*os.File, int64, error) {
+// openFile is a file to read, and how long it is.
+func openFile(path string) (*os.File, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, 0, err
@@ -28,7 +28,7 @@ func opened(path string) (*os.File, int64, error) {
 
 // verifyArchive checks an archive; it needs no engine and no data folder.
 func verifyArchive(path string) (*cli.Verification, error) {
-	f, size, err := opened(path)
+	f, size, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -38,10 +38,10 @@ func verifyArchive(path string) (*cli.Verification, error) {
 		return nil, err
 	}
 	m := &got.Manifest
-	out := &cli.Verification{OK: got.OK, KeyID: got.KeyID, Findings: []cli.Checked{}, About: [][2]string{
+	out := &cli.Verification{OK: got.OK, KeyID: got.KeyID, Findings: []cli.CheckedItem{}, Properties: [][2]string{
 		{"assessment", m.Assessment + " (" + string(m.State) + ")"}, {"organization", m.Organization}, {"exported", m.CreatedAt.Format(time.RFC3339) + " by " + m.Tool}}}
 	for _, one := range got.Findings {
-		out.Findings = append(out.Findings, cli.Checked(one))
+		out.Findings = append(out.Findings, cli.CheckedItem(one))
 	}
 	return out, nil
 }
@@ -53,10 +53,10 @@ func verifyChain(path, headPath string) (*cli.Verification, error) {
 		return nil, err
 	}
 	defer f.Close()
-	out := &cli.Verification{OK: true, About: [][2]string{{"chain", path}}}
+	out := &cli.Verification{OK: true, Properties: [][2]string{{"chain", path}}}
 	say := func(ok bool, what, format string, args ...any) {
 		out.OK = out.OK && ok
-		out.Findings = append(out.Findings, cli.Checked{OK: ok, What: what, Message: fmt.Sprintf(format, args...)})
+		out.Findings = append(out.Findings, cli.CheckedItem{OK: ok, Subject: what, Message: fmt.Sprintf(format, args...)})
 	}
 	var head api.AuditHead
 	if headPath != "" {
@@ -67,14 +67,14 @@ func verifyChain(path, headPath string) (*cli.Verification, error) {
 		if err := json.Unmarshal(text, &head); err != nil {
 			return nil, fmt.Errorf("%s is no head of an audit chain: %w", headPath, err)
 		}
-		if err := audit.CheckHead(&head); err != nil {
+		if err := audit.VerifyHead(&head); err != nil {
 			say(false, "head", "%v", err)
 		}
 		out.KeyID = audit.Fingerprint(head.PublicKey)
 	}
 	met := false
-	n, last, err := audit.Follow(func(yield func(api.AuditEvent, error) bool) {
-		for e, err := range archive.Events(f) {
+	n, last, err := audit.VerifyRecords(func(yield func(api.AuditEvent, error) bool) {
+		for e, err := range archive.ReadEvents(f) {
 			met = met || e.Sequence == head.Sequence && e.Hash == head.Hash
 			if !yield(e, err) {
 				return

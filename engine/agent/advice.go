@@ -18,8 +18,8 @@ import (
 // proposals, marked with the model's name; the draft itself stays the rules' work, and a
 // person who likes a piece of advice edits the line.
 
-// looked is what a model is shown of a run.
-type looked struct {
+// modelInput is what a model is shown of a run.
+type modelInput struct {
 	Agent    string           `json:"agent"`
 	Summary  string           `json:"summary"`
 	Lines    []map[string]any `json:"lines"`
@@ -32,8 +32,8 @@ type passage struct {
 	Quote    string `json:"quote"`
 }
 
-// advised is what it answers.
-type advised struct {
+// modelAdvice is what it answers.
+type modelAdvice struct {
 	Summary string   `json:"summary"`
 	Advice  []advice `json:"advice"`
 }
@@ -46,18 +46,18 @@ type advice struct {
 }
 
 const (
-	maxLines    = 40
-	maxPassages = 40
-	maxField    = 500
-	// maxLook bounds lines and passages, each, in bytes: a small model's context is short.
-	maxLook = 24 << 10
+	maxLines      = 40
+	maxPassages   = 40
+	maxFieldBytes = 500
+	// maxModelInput bounds lines and passages, each, in bytes: a small model's context is short.
+	maxModelInput = 24 << 10
 )
 
-// subjects are the fields of a proposal that say what it is about, the clearest first.
-var subjects = []string{"poam_code", "control_code", "filename", "framework", "trait", "category", "report_id"}
+// subjectFields are the fields of a proposal that say what it is about, the clearest first.
+var subjectFields = []string{"poam_code", "control_code", "filename", "framework", "trait", "category", "report_id"}
 
 func subjectOf(p map[string]any) string {
-	for _, key := range subjects {
+	for _, key := range subjectFields {
 		if s, ok := p[key].(string); ok && s != "" {
 			return s
 		}
@@ -65,30 +65,30 @@ func subjectOf(p map[string]any) string {
 	return ""
 }
 
-// look is what the model is shown: no more lines, passages and text than it can hold.
-func (j *job) look(a *pipeline) (looked, map[string]map[string]any) {
-	l := looked{Agent: a.ID, Summary: j.out.Summary, Lines: []map[string]any{}, Passages: []passage{}}
+// buildModelInput is what the model is shown: no more lines, passages and text than it can hold.
+func (j *job) buildModelInput(a *pipelineAgent) (modelInput, map[string]map[string]any) {
+	l := modelInput{Agent: a.ID, Summary: j.output.Summary, Lines: []map[string]any{}, Passages: []passage{}}
 	about, size := map[string]map[string]any{}, 0
-	for _, p := range j.out.Proposals {
+	for _, p := range j.output.Proposals {
 		key := subjectOf(p)
-		if key == "" || len(key) > maxField/2 || about[key] != nil || len(l.Lines) == maxLines {
+		if key == "" || len(key) > maxFieldBytes/2 || about[key] != nil || len(l.Lines) == maxLines {
 			continue
 		}
 		line := map[string]any{"about": key}
 		for name, v := range p {
 			if !strings.HasSuffix(name, "_id") && name != "crosswalk" {
-				line[name] = brief(v)
+				line[name] = shortenField(v)
 			}
 		}
-		if size += len(fmt.Sprint(line)); size > maxLook {
+		if size += len(fmt.Sprint(line)); size > maxModelInput {
 			break
 		}
 		about[key], l.Lines = p, append(l.Lines, line)
 	}
 	size = 0
-	for _, e := range j.out.Sources[:min(len(j.out.Sources), maxPassages)] {
-		one := passage{len(l.Passages) + 1, cut(e.Filename), cut(e.Quote)}
-		if size += len(one.Document) + len(one.Quote); size > maxLook {
+	for _, e := range j.output.Sources[:min(len(j.output.Sources), maxPassages)] {
+		one := passage{len(l.Passages) + 1, truncateField(e.Filename), truncateField(e.Quote)}
+		if size += len(one.Document) + len(one.Quote); size > maxModelInput {
 			break
 		}
 		l.Passages = append(l.Passages, one)
@@ -96,111 +96,111 @@ func (j *job) look(a *pipeline) (looked, map[string]map[string]any) {
 	return l, about
 }
 
-func brief(v any) any {
+func shortenField(v any) any {
 	switch x := v.(type) {
 	case string:
-		return cut(x)
+		return truncateField(x)
 	case []string:
 		out := make([]string, min(len(x), 10))
 		for i := range out {
-			out[i] = cut(x[i])
+			out[i] = truncateField(x[i])
 		}
 		return out
 	}
 	return v
 }
 
-func cut(s string) string {
-	if len(s) > maxField {
-		return valid(s[:maxField]) + "…"
+func truncateField(s string) string {
+	if len(s) > maxFieldBytes {
+		return trimPartialRune(s[:maxFieldBytes]) + "…"
 	}
 	return s
 }
 
-// advise has the model look over what the rules made. Where it can't, the run is the
+// addModelAdvice has the model look over what the rules made. Where it can't, the run is the
 // rules' alone and says why.
-func (j *job) advise(ctx context.Context, a *pipeline) error {
-	shown, about := j.look(a)
-	if len(shown.Lines) == 0 {
+func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
+	input, about := j.buildModelInput(a)
+	if len(input.Lines) == 0 {
 		return nil
 	}
-	var got advised
-	c := j.s.consult(ctx, a.ID, shown, &got, func() dropped { return j.hold(&got, shown, about) })
+	var answer modelAdvice
+	c := j.service.callModel(ctx, a.ID, input, &answer, func() rejectedAnswers { return j.rejectUnsupported(&answer, input, about) })
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := j.keep(ctx, c.step); err != nil {
+	if err := j.saveStep(ctx, c.step); err != nil {
 		return err
 	}
 	if c.note != "" {
-		j.limit("%s", c.note)
+		j.addLimitation("%s", c.note)
 	} else {
 		var first []map[string]any // people read it before what a draft shows anyway
-		for _, one := range got.Advice {
+		for _, one := range answer.Advice {
 			p := map[string]any{"kind": "advice", "about": one.About, "text": one.Text, "model": c.model, "inference": one.Source == 0}
-			for _, key := range subjects[:2] {
+			for _, key := range subjectFields[:2] {
 				if v, ok := about[one.About][key]; ok {
 					p[key] = v
 				}
 			}
 			if one.Source > 0 {
-				p["quote"], p["document"] = one.Quote, shown.Passages[one.Source-1].Document
+				p["quote"], p["document"] = one.Quote, input.Passages[one.Source-1].Document
 			}
 			first = append(first, p)
 		}
-		j.out.Proposals = append(first, j.out.Proposals...)
-		if got.Summary != "" {
-			j.sum("%s In the words of %s: %s", j.out.Summary, c.model, got.Summary)
+		j.output.Proposals = append(first, j.output.Proposals...)
+		if answer.Summary != "" {
+			j.setSummary("%s In the words of %s: %s", j.output.Summary, c.model, answer.Summary)
 		}
-		j.limit("Advice is the model's, to be judged by a person; it stands in no draft. What is marked as inference rests on no passage.")
+		j.addLimitation("Advice is the model's, to be judged by a person; it stands in no draft. What is marked as inference rests on no passage.")
 	}
-	return j.s.change(ctx, j.by, j.run, func(_ *store.Tx, r *api.AgentRun) error {
-		if over(r.Status) {
+	return j.service.updateRun(ctx, j.by, j.runID, func(_ *store.Tx, r *api.AgentRun) error {
+		if isFinished(r.Status) {
 			return nil
 		}
 		r.Tokens = c.tokens
 		if c.note == "" {
-			r.Model, r.PromptVersion = c.model, c.prompt
+			r.Model, r.PromptVersion = c.model, c.promptVersion
 		}
 		return nil
 	})
 }
 
 var (
-	controlCode = lazyregexp.Of(`\b[A-Z]{3}-\d{2}(?:\.\d{1,2})?\b`)
-	// verdict finds sentences that decide what only rules and people may.
-	verdict = lazyregexp.Of(`(?i)\b(?:approv\w+|sign(?:ed)?[ -]?off|(?:fully |is |are |be |as )(?:compliant|conformant|met|implemented|satisfied|effective)|no (?:gaps?|findings?|further action|action (?:is )?(?:needed|required))|not applicable|accept(?:ed|ing)? the risk|close (?:the|this|all))\b`)
+	controlCodePattern = lazyregexp.New(`\b[A-Z]{3}-\d{2}(?:\.\d{1,2})?\b`)
+	// verdictPhrase finds sentences that decide what only rules and people may.
+	verdictPhrase = lazyregexp.New(`(?i)\b(?:approv\w+|sign(?:ed)?[ -]?off|(?:fully |is |are |be |as )(?:compliant|conformant|met|implemented|satisfied|effective)|no (?:gaps?|findings?|further action|action (?:is )?(?:needed|required))|not applicable|accept(?:ed|ing)? the risk|close (?:the|this|all))\b`)
 )
 
-// hold drops what the data does not bear, and advice that would decide something.
-func (j *job) hold(got *advised, shown looked, about map[string]map[string]any) (d dropped) {
-	all := shown.Summary
-	for _, l := range shown.Lines {
+// rejectUnsupported drops what the data does not bear, and advice that would decide something.
+func (j *job) rejectUnsupported(answer *modelAdvice, input modelInput, about map[string]map[string]any) (d rejectedAnswers) {
+	all := input.Summary
+	for _, l := range input.Lines {
 		for _, k := range slices.Sorted(maps.Keys(l)) {
 			all += "\n" + fmt.Sprint(l[k])
 		}
 	}
-	for _, p := range shown.Passages {
+	for _, p := range input.Passages {
 		all += "\n" + p.Document + "\n" + p.Quote
 	}
-	ordered := map[int]bool{} // passages that give their reader orders
-	for _, p := range shown.Passages {
-		ordered[p.Number] = analysis.Orders(p.Quote) > 0
+	hasInstructions := map[int]bool{} // passages that give their reader orders
+	for _, p := range input.Passages {
+		hasInstructions[p.Number] = analysis.CountInstructions(p.Quote) > 0
 	}
-	fits := func(s string) error {
-		switch bad := invented(s, all); {
+	checkText := func(s string) error {
+		switch bad := inventedFigures(s, all); {
 		case strings.TrimSpace(s) == "":
 			return fmt.Errorf("it says nothing")
 		case len(bad) > 0:
 			return fmt.Errorf("figures that do not stand in the data: %s", strings.Join(bad, ", "))
-		case verdict.MatchString(s):
-			return fmt.Errorf("it decides: %q", verdict.FindString(s))
-		case dangerous.MatchString(s):
+		case verdictPhrase.MatchString(s):
+			return fmt.Errorf("it decides: %q", verdictPhrase.FindString(s))
+		case dangerousPattern.MatchString(s):
 			return fmt.Errorf("it could do harm")
-		case analysis.Orders(s) > 0:
+		case analysis.CountInstructions(s) > 0:
 			return fmt.Errorf("it gives its reader orders")
 		}
-		for _, code := range controlCode.FindAllString(s, -1) {
+		for _, code := range controlCodePattern.FindAllString(s, -1) {
 			if !strings.Contains(all, code) {
 				return fmt.Errorf("%s does not stand in the data", code)
 			}
@@ -208,31 +208,31 @@ func (j *job) hold(got *advised, shown looked, about map[string]map[string]any) 
 		return nil
 	}
 	kept := []advice{}
-	for _, one := range got.Advice {
-		d.said++
-		err := fits(one.Text)
+	for _, one := range answer.Advice {
+		d.claims++
+		err := checkText(one.Text)
 		switch {
 		case about[one.About] == nil:
 			err = fmt.Errorf("there is no line about it")
-		case one.Source < 0 || one.Source > len(shown.Passages):
+		case one.Source < 0 || one.Source > len(input.Passages):
 			err = fmt.Errorf("there is no passage %d", one.Source)
-		case one.Source > 0 && ordered[one.Source]:
+		case one.Source > 0 && hasInstructions[one.Source]:
 			err = fmt.Errorf("passage %d gives its reader orders", one.Source)
-		case one.Source > 0 && (fold(one.Quote) == "" || !strings.Contains(fold(shown.Passages[one.Source-1].Quote), fold(one.Quote))):
+		case one.Source > 0 && (normalizeText(one.Quote) == "" || !strings.Contains(normalizeText(input.Passages[one.Source-1].Quote), normalizeText(one.Quote))):
 			err = fmt.Errorf("the quote does not stand in passage %d", one.Source)
 		}
 		if err != nil {
-			d.add("the advice on %q: %v", cut(one.About), err)
+			d.reject("the advice on %q: %v", truncateField(one.About), err)
 			continue
 		}
 		kept = append(kept, one)
 	}
-	got.Advice = kept
-	if got.Summary != "" {
-		d.said++
-		if err := fits(got.Summary); err != nil {
-			d.add("the summary: %v", err)
-			got.Summary = ""
+	answer.Advice = kept
+	if answer.Summary != "" {
+		d.claims++
+		if err := checkText(answer.Summary); err != nil {
+			d.reject("the summary: %v", err)
+			answer.Summary = ""
 		}
 	}
 	return d

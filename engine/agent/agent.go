@@ -46,21 +46,21 @@ type Options struct {
 type Service struct {
 	Options
 
-	// turns bounds how many runs work at the same time.
-	turns chan struct{}
-	work  sync.WaitGroup
+	// runSlots bounds how many runs work at the same time.
+	runSlots   chan struct{}
+	background sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
 	running map[string]context.CancelFunc
 }
 
-// maxAtOnce is how many pipeline agents work at the same time in this process.
-const maxAtOnce = 2
+// maxConcurrentRuns is how many pipeline agents work at the same time in this process.
+const maxConcurrentRuns = 2
 
 // New makes the service.
 func New(o Options) *Service {
-	return &Service{Options: o, turns: make(chan struct{}, maxAtOnce), running: map[string]context.CancelFunc{}}
+	return &Service{Options: o, runSlots: make(chan struct{}, maxConcurrentRuns), running: map[string]context.CancelFunc{}}
 }
 
 // The statuses of a run.
@@ -72,12 +72,12 @@ const (
 	cancelled = "cancelled"
 )
 
-func over(status string) bool { return status != pending && status != running }
+func isFinished(status string) bool { return status != pending && status != running }
 
 // Start ends the runs that a process left behind when it was killed: whoever started
 // them may start them again. Nothing of theirs is half written, for a draft is one transaction.
 func (s *Service) Start(ctx context.Context) error {
-	var left []api.AgentRun
+	var unfinished []api.AgentRun
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		for o, err := range store.Organizations.Scan(tx) {
 			if err != nil {
@@ -87,8 +87,8 @@ func (s *Service) Start(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				if !over(r.Status) {
-					left = append(left, r)
+				if !isFinished(r.Status) {
+					unfinished = append(unfinished, r)
 				}
 			}
 		}
@@ -97,9 +97,9 @@ func (s *Service) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range left {
+	for _, r := range unfinished {
 		by := api.Caller{OrganizationID: r.OrganizationID, Actor: api.Actor{Type: api.ActorWorkflow, ID: r.ID, Name: r.AgentID}}
-		if err := s.finish(ctx, by, r.ID, nil, errors.New("the service ended while it worked; start it again")); err != nil {
+		if err := s.finishRun(ctx, by, r.ID, nil, errors.New("the service ended while it worked; start it again")); err != nil {
 			return err
 		}
 	}
@@ -114,11 +114,11 @@ func (s *Service) Close() {
 		stop()
 	}
 	s.mu.Unlock()
-	s.work.Wait()
+	s.background.Wait()
 }
 
-// hash is the SHA-256 over a value's JSON.
-func hash(v any) (string, error) {
+// hashJSON is the SHA-256 over a value's JSON.
+func hashJSON(v any) (string, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return "", fmt.Errorf("hashing: %w", err)
@@ -127,11 +127,11 @@ func hash(v any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// maxKept bounds each text that a step keeps of its input and output.
-const maxKept = 4000
+// maxStepText bounds each text that a step keeps of its input and output.
+const maxStepText = 4000
 
-// kept is a value as a step keeps it: long texts are cut, and say so.
-func kept(v any) map[string]any {
+// toStepData is a value as a step keeps it: long texts are cut, and say so.
+func toStepData(v any) map[string]any {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return map[string]any{"unreadable": err.Error()}
@@ -141,23 +141,23 @@ func kept(v any) map[string]any {
 		m = map[string]any{"value": json.RawMessage(b)}
 	}
 	for k, x := range m {
-		m[k] = shortened(x, 0)
+		m[k] = shortenValue(x, 0)
 	}
 	return m
 }
 
-func shortened(v any, depth int) any {
+func shortenValue(v any, depth int) any {
 	switch x := v.(type) {
 	case string:
-		if len(x) > maxKept {
-			return fmt.Sprintf("%s… (%d bytes in all)", valid(x[:maxKept]), len(x))
+		if len(x) > maxStepText {
+			return fmt.Sprintf("%s… (%d bytes in all)", trimPartialRune(x[:maxStepText]), len(x))
 		}
 	case []any:
 		if len(x) > 100 {
 			x = append(x[:100:100], fmt.Sprintf("… %d in all", len(x)))
 		}
 		for i := range x {
-			x[i] = shortened(x[i], depth+1)
+			x[i] = shortenValue(x[i], depth+1)
 		}
 		return x
 	case map[string]any:
@@ -165,15 +165,15 @@ func shortened(v any, depth int) any {
 			return "…"
 		}
 		for k := range x {
-			x[k] = shortened(x[k], depth+1)
+			x[k] = shortenValue(x[k], depth+1)
 		}
 		return x
 	}
 	return v
 }
 
-// valid drops half a character at the end of a cut text.
-func valid(s string) string {
+// trimPartialRune drops half a character at the end of a cut text.
+func trimPartialRune(s string) string {
 	for i := 0; i < 3 && len(s) > 0; i++ {
 		if r := []rune(s[len(s)-1:]); r[0] != '\uFFFD' {
 			break

@@ -14,53 +14,53 @@ import (
 // answer is a type of answer that says what made it.
 type answer[O any] interface {
 	*O
-	Mark() *api.Analysed
+	Metadata() *api.Analysed
 }
 
 // question is one of the seven analyses: who answers it, what is asked, the rules, and
 // the facts that a model's answer is held against.
 type question[O any] struct {
-	agent string
-	asked any
-	rules func(analysis.Controls) (*O, analysis.Signs)
-	check func(model, rules *O, c analysis.Controls) dropped
+	agentID string
+	input   any
+	rules   func(analysis.Controls) (*O, analysis.Indicators)
+	check   func(model, rules *O, c analysis.Controls) rejectedAnswers
 }
 
-// analyse answers a question at once and keeps the run.
-func analyse[O any, P answer[O]](ctx context.Context, s *Service, by api.Caller, q question[O]) (*O, error) {
+// answerQuestion answers a question at once and keeps the run.
+func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.Caller, q question[O]) (*O, error) {
 	started := s.Clock()
-	controls, _, err := s.Catalog.Newest(ctx, by.OrganizationID, "")
+	controls, _, err := s.Catalog.LatestSnapshot(ctx, by.OrganizationID, "")
 	if err != nil {
 		return nil, err
 	}
-	input, err := hash(q.asked)
+	input, err := hashJSON(q.input)
 	if err != nil {
 		return nil, err
 	}
 	out, signs := q.rules(controls)
-	steps := []api.AgentStep{{Kind: "rule", Name: analysis.Rules, Input: kept(q.asked), Output: map[string]any{"signs": signsOf(signs), "answer": kept(out)},
+	steps := []api.AgentStep{{Kind: "rule", Name: analysis.Rules, Input: toStepData(q.input), Output: map[string]any{"signs": toIndicatorRecords(signs), "answer": toStepData(out)},
 		DurationMS: s.Clock().Sub(started).Milliseconds()}}
 	run := api.AgentRun{Model: analysis.Model, PromptVersion: analysis.Rules}
 	var limits []string
 	if s.Model != nil {
 		var better O
-		c := s.consult(ctx, q.agent, q.asked, &better, func() dropped { return q.check(&better, out, controls) })
+		c := s.callModel(ctx, q.agentID, q.input, &better, func() rejectedAnswers { return q.check(&better, out, controls) })
 		steps = append(steps, c.step)
 		run.Tokens = c.tokens
 		if c.note != "" {
 			limits = append(limits, c.note)
 		} else {
-			P(&better).Mark().Limitations = P(out).Mark().Limitations
-			out, run.Model, run.PromptVersion = &better, c.model, c.prompt
+			P(&better).Metadata().Limitations = P(out).Metadata().Limitations
+			out, run.Model, run.PromptVersion = &better, c.model, c.promptVersion
 		}
 	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		made := newRun(tx, by, q.agent, "", input)
+		made := newRun(tx, by, q.agentID, "", input)
 		made.Model, made.PromptVersion, made.Tokens = run.Model, run.PromptVersion, run.Tokens
 		made.Status, made.StartedAt, made.CompletedAt = completed, &started, ptr(tx.Now())
-		mark := P(out).Mark()
+		mark := P(out).Metadata()
 		mark.Model, mark.AgentRunID = made.Model, made.ID
-		sum, err := hash(out)
+		sum, err := hashJSON(out)
 		if err != nil {
 			return err
 		}
@@ -74,17 +74,17 @@ func analyse[O any, P answer[O]](ctx context.Context, s *Service, by api.Caller,
 				return err
 			}
 		}
-		proposed := api.AgentOutput{AgentRunID: made.ID, Summary: "An answer, to be judged by a person.", Proposals: []map[string]any{kept(out)},
+		proposed := api.AgentOutput{AgentRunID: made.ID, Summary: "An answer, to be judged by a person.", Proposals: []map[string]any{toStepData(out)},
 			Limitations: append(append(limits, mark.Limitations...), "It knows no more than the text it was given.")}
 		api.NeverNull(&proposed)
 		return errors.Join(store.AgentOutputs.Insert(tx, by.OrganizationID, &store.AgentOutput{AgentOutput: proposed, OrganizationID: by.OrganizationID}),
 			store.AgentRuns.Insert(tx, by.OrganizationID, &made),
-			audit.Append(tx, by, audit.Entry{Action: "analysis.answered", ResourceType: "agent_run", ResourceID: made.ID, Changes: map[string]any{"agent_id": q.agent, "model": made.Model}}))
+			audit.Append(tx, by, audit.Entry{Action: "analysis.answered", ResourceType: "agent_run", ResourceID: made.ID, Changes: map[string]any{"agent_id": q.agentID, "model": made.Model}}))
 	})
 	return out, err
 }
 
-func signsOf(signs analysis.Signs) []any {
+func toIndicatorRecords(signs analysis.Indicators) []any {
 	out := []any{}
 	for i, x := range signs {
 		if i == 60 {
@@ -98,37 +98,37 @@ func signsOf(signs analysis.Signs) []any {
 // EvaluateEvidence judges evidence against a requirement.
 func (s *Service) EvaluateEvidence(ctx context.Context, by api.Caller, in *api.EvaluateEvidenceInput) (*api.EvidenceEvaluation, error) {
 	b := in.Body
-	return analyse(ctx, s, by, question[api.EvidenceEvaluation]{"evidence-evaluator", b,
-		func(analysis.Controls) (*api.EvidenceEvaluation, analysis.Signs) {
-			return analysis.Evidence(ctx, b.ControlRequirement, b.EvidenceDescription)
-		}, checkEvidence(b.ControlRequirement, b.EvidenceDescription)})
+	return answerQuestion(ctx, s, by, question[api.EvidenceEvaluation]{"evidence-evaluator", b,
+		func(analysis.Controls) (*api.EvidenceEvaluation, analysis.Indicators) {
+			return analysis.EvaluateEvidence(ctx, b.ControlRequirement, b.EvidenceDescription)
+		}, newEvidenceCheck(b.ControlRequirement, b.EvidenceDescription)})
 }
 
 // TriageIncident tells an incident from a false alarm.
 func (s *Service) TriageIncident(ctx context.Context, by api.Caller, in *api.TriageIncidentInput) (*api.IncidentTriage, error) {
 	b := in.Body
-	return analyse(ctx, s, by, question[api.IncidentTriage]{"incident-triager", b,
-		func(analysis.Controls) (*api.IncidentTriage, analysis.Signs) {
-			return analysis.Incident(ctx, b.SystemModuleName, b.RawLogsExcerpt)
-		}, checkIncident(b.SystemModuleName, b.RawLogsExcerpt)})
+	return answerQuestion(ctx, s, by, question[api.IncidentTriage]{"incident-triager", b,
+		func(analysis.Controls) (*api.IncidentTriage, analysis.Indicators) {
+			return analysis.TriageIncident(ctx, b.SystemModuleName, b.RawLogsExcerpt)
+		}, newIncidentCheck(b.SystemModuleName, b.RawLogsExcerpt)})
 }
 
 // TranslateRisk says a risk in a board's words.
 func (s *Service) TranslateRisk(ctx context.Context, by api.Caller, in *api.TranslateRiskInput) (*api.RiskTranslation, error) {
 	b := in.Body
-	return analyse(ctx, s, by, question[api.RiskTranslation]{"board-translator", b,
-		func(analysis.Controls) (*api.RiskTranslation, analysis.Signs) {
-			return analysis.Risk(ctx, b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext)
-		}, checkRisk(b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext)})
+	return answerQuestion(ctx, s, by, question[api.RiskTranslation]{"board-translator", b,
+		func(analysis.Controls) (*api.RiskTranslation, analysis.Indicators) {
+			return analysis.TranslateRisk(ctx, b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext)
+		}, newRiskCheck(b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext)})
 }
 
 // ScanVendorContract finds what a contract lacks.
 func (s *Service) ScanVendorContract(ctx context.Context, by api.Caller, in *api.ScanVendorContractInput) (*api.VendorScan, error) {
 	b := in.Body
-	return analyse(ctx, s, by, question[api.VendorScan]{"vendor-scanner", b,
-		func(analysis.Controls) (*api.VendorScan, analysis.Signs) {
-			return analysis.Vendor(ctx, b.VendorName, b.ContractExcerpt)
-		}, checkVendor(b.VendorName, b.ContractExcerpt)})
+	return answerQuestion(ctx, s, by, question[api.VendorScan]{"vendor-scanner", b,
+		func(analysis.Controls) (*api.VendorScan, analysis.Indicators) {
+			return analysis.ScanVendorContract(ctx, b.VendorName, b.ContractExcerpt)
+		}, newVendorCheck(b.VendorName, b.ContractExcerpt)})
 }
 
 // ArchitectRemediation turns a failed evaluation into a plan.
@@ -137,24 +137,26 @@ func (s *Service) ArchitectRemediation(ctx context.Context, by api.Caller, in *a
 	if _, err := json.Marshal(b.EvidenceContext); err != nil {
 		return nil, api.Invalid("evidenceContext", "it can't be read: %v", err)
 	}
-	return analyse(ctx, s, by, question[api.RemediationPlan]{"remediation-architect", b,
-		func(c analysis.Controls) (*api.RemediationPlan, analysis.Signs) {
-			return analysis.Remediation(ctx, b.EvidenceContext, b.SystemArchitectureDescription, c)
-		}, checkRemediation(b.EvidenceContext, b.SystemArchitectureDescription)})
+	return answerQuestion(ctx, s, by, question[api.RemediationPlan]{"remediation-architect", b,
+		func(c analysis.Controls) (*api.RemediationPlan, analysis.Indicators) {
+			return analysis.PlanRemediation(ctx, b.EvidenceContext, b.SystemArchitectureDescription, c)
+		}, newRemediationCheck(b.EvidenceContext, b.SystemArchitectureDescription)})
 }
 
 // AnalyzeRoPA says what a processing asks for.
 func (s *Service) AnalyzeRoPA(ctx context.Context, by api.Caller, in *api.AnalyzeRoPAInput) (*api.RoPAAnalysis, error) {
 	text := in.Body.Text
-	return analyse(ctx, s, by, question[api.RoPAAnalysis]{"ropa-analyzer", in.Body,
-		func(c analysis.Controls) (*api.RoPAAnalysis, analysis.Signs) { return analysis.RoPA(ctx, text, c) }, checkRoPA(text)})
+	return answerQuestion(ctx, s, by, question[api.RoPAAnalysis]{"ropa-analyzer", in.Body,
+		func(c analysis.Controls) (*api.RoPAAnalysis, analysis.Indicators) {
+			return analysis.AnalyzeRoPA(ctx, text, c)
+		}, newRoPACheck(text)})
 }
 
 // AssessDPIA says which risk remains.
 func (s *Service) AssessDPIA(ctx context.Context, by api.Caller, in *api.AssessDPIAInput) (*api.DPIAAssessment, error) {
 	b := in.Body
-	return analyse(ctx, s, by, question[api.DPIAAssessment]{"dpia-assessor", b,
-		func(c analysis.Controls) (*api.DPIAAssessment, analysis.Signs) {
-			return analysis.DPIA(ctx, b.ProjectDescription, b.RopaContext, c)
-		}, checkDPIA(b.ProjectDescription, b.RopaContext)})
+	return answerQuestion(ctx, s, by, question[api.DPIAAssessment]{"dpia-assessor", b,
+		func(c analysis.Controls) (*api.DPIAAssessment, analysis.Indicators) {
+			return analysis.AssessDPIA(ctx, b.ProjectDescription, b.RopaContext, c)
+		}, newDPIACheck(b.ProjectDescription, b.RopaContext)})
 }

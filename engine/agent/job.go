@@ -11,17 +11,17 @@ import (
 
 // job is a run at work.
 type job struct {
-	s          *Service
-	by         api.Caller
-	run        string
-	assessment string
-	input      map[string]any
-	steps      int
-	out        api.AgentOutput
+	service      *Service
+	by           api.Caller
+	runID        string
+	assessmentID string
+	input        map[string]any
+	stepCount    int
+	output       api.AgentOutput
 }
 
-// safely turns a panic of a tool into a failure of the run: one bad record must not end the service.
-func (j *job) safely(work func() error) (err error) {
+// recoverPanic turns a panic of a tool into a failure of the run: one bad record must not end the service.
+func (j *job) recoverPanic(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the agent broke off: %v", p)
@@ -30,82 +30,84 @@ func (j *job) safely(work func() error) (err error) {
 	return work()
 }
 
-// use calls a tool and keeps the step, whether it went well or not.
-func use[O any](ctx context.Context, j *job, name string, input map[string]any, tool func() (O, error), tells func(O) map[string]any) (O, error) {
+// callTool calls a tool and keeps the step, whether it went well or not.
+func callTool[O any](ctx context.Context, j *job, name string, input map[string]any, tool func() (O, error), summarize func(O) map[string]any) (O, error) {
 	var none O
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	began := j.s.Clock()
+	began := j.service.Clock()
 	_, span := tracing.Start(ctx, "tool "+name, tracing.Internal)
-	got, err := tool()
+	result, err := tool()
 	span.End(err)
-	step := api.AgentStep{Kind: "tool", Name: name, Input: kept(input), DurationMS: j.s.Clock().Sub(began).Milliseconds()}
+	step := api.AgentStep{Kind: "tool", Name: name, Input: toStepData(input), DurationMS: j.service.Clock().Sub(began).Milliseconds()}
 	if err != nil {
-		step.Output = map[string]any{"error": said(err)}
+		step.Output = map[string]any{"error": publicMessage(err)}
 	} else {
-		step.Output = kept(tells(got))
+		step.Output = toStepData(summarize(result))
 	}
-	if keep := j.keep(ctx, step); err == nil {
+	if keep := j.saveStep(ctx, step); err == nil {
 		err = keep
 	}
-	return got, err
+	return result, err
 }
 
-// keep writes the next step of the run, also where the run was stopped meanwhile.
-func (j *job) keep(ctx context.Context, step api.AgentStep) error {
-	step.Index = j.steps
-	j.steps++
-	return j.s.DB.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		return store.AgentSteps.Put(tx, j.by.OrganizationID, &store.AgentStep{AgentStep: step, OrganizationID: j.by.OrganizationID, AgentRunID: j.run})
+// saveStep writes the next step of the run, also where the run was stopped meanwhile.
+func (j *job) saveStep(ctx context.Context, step api.AgentStep) error {
+	step.Index = j.stepCount
+	j.stepCount++
+	return j.service.DB.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		return store.AgentSteps.Put(tx, j.by.OrganizationID, &store.AgentStep{AgentStep: step, OrganizationID: j.by.OrganizationID, AgentRunID: j.runID})
 	})
 }
 
-// on is the input of tools that work on the run's assessment.
-func (j *job) on() api.AssessmentInput { return api.AssessmentInput{AssessmentID: j.assessment} }
+// assessmentInput is the input of tools that work on the run's assessment.
+func (j *job) assessmentInput() api.AssessmentInput {
+	return api.AssessmentInput{AssessmentID: j.assessmentID}
+}
 
-func (j *job) about() map[string]any { return map[string]any{"assessment_id": j.assessment} }
+func (j *job) assessmentArgs() map[string]any { return map[string]any{"assessment_id": j.assessmentID} }
 
 // maxProposals bounds what a run proposes; the drafts hold the rest.
 const maxProposals = 200
 
-func (j *job) propose(p map[string]any) {
-	if len(j.out.Proposals) < maxProposals {
-		j.out.Proposals = append(j.out.Proposals, p)
+func (j *job) addProposal(p map[string]any) {
+	if len(j.output.Proposals) < maxProposals {
+		j.output.Proposals = append(j.output.Proposals, p)
 	}
 }
 
-// cite adds passages that a proposal rests on, each once.
-func (j *job) cite(of []api.Evidence) {
-	for _, e := range of {
-		if len(j.out.Sources) >= maxProposals {
+// addSources adds passages that a proposal rests on, each once.
+func (j *job) addSources(evidence []api.Evidence) {
+	for _, e := range evidence {
+		if len(j.output.Sources) >= maxProposals {
 			return
 		}
 		known := false
-		for _, have := range j.out.Sources {
+		for _, have := range j.output.Sources {
 			known = known || have.ChunkID == e.ChunkID && have.Quote == e.Quote
 		}
 		if !known {
-			j.out.Sources = append(j.out.Sources, e)
+			j.output.Sources = append(j.output.Sources, e)
 		}
 	}
 }
 
-func (j *job) assume(format string, a ...any) {
-	j.out.Assumptions = append(j.out.Assumptions, fmt.Sprintf(format, a...))
+func (j *job) addAssumption(format string, a ...any) {
+	j.output.Assumptions = append(j.output.Assumptions, fmt.Sprintf(format, a...))
 }
 
-func (j *job) limit(format string, a ...any) {
-	j.out.Limitations = append(j.out.Limitations, fmt.Sprintf(format, a...))
+func (j *job) addLimitation(format string, a ...any) {
+	j.output.Limitations = append(j.output.Limitations, fmt.Sprintf(format, a...))
 }
 
-func (j *job) sum(format string, a ...any) { j.out.Summary = fmt.Sprintf(format, a...) }
+func (j *job) setSummary(format string, a ...any) { j.output.Summary = fmt.Sprintf(format, a...) }
 
-// text is a field of the run's input.
-func (j *job) text(key string) string { s, _ := j.input[key].(string); return s }
+// inputText is a field of the run's input.
+func (j *job) inputText(key string) string { s, _ := j.input[key].(string); return s }
 
-// texts is a field of the run's input that lists texts.
-func (j *job) texts(key string) []string {
+// inputTexts is a field of the run's input that lists texts.
+func (j *job) inputTexts(key string) []string {
 	var out []string
 	if of, ok := j.input[key].([]any); ok {
 		for _, v := range of {

@@ -30,8 +30,8 @@ type prompt struct {
 	compiled  *jsonschema.Schema
 }
 
-// promptOf reads an agent's prompt.
-func promptOf(agent string) (*prompt, error) {
+// loadPrompt reads an agent's prompt.
+func loadPrompt(agent string) (*prompt, error) {
 	text, err := prompts.ReadFile("prompts/" + agent + ".md")
 	if err != nil {
 		return nil, err
@@ -72,20 +72,20 @@ func promptOf(agent string) (*prompt, error) {
 	return p, err
 }
 
-// ask is the question to a model about data.
-func (p *prompt) ask(data any) (llm.Request, error) {
-	text, err := asData(data)
+// newRequest is the question to a model about data.
+func (p *prompt) newRequest(data any) (llm.Request, error) {
+	text, err := wrapData(data)
 	return llm.Request{System: p.system, User: text, Schema: p.schema, MaxTokens: p.maxTokens}, err
 }
 
-// asData is the question as a model gets it: the data between two lines that the data
+// wrapData is the question as a model gets it: the data between two lines that the data
 // itself can't hold, since they are named by its hash.
-func asData(v any) (string, error) {
+func wrapData(v any) (string, error) {
 	b, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return "", err
 	}
-	name, err := hash(v)
+	name, err := hashJSON(v)
 	if err != nil {
 		return "", err
 	}

@@ -38,9 +38,9 @@ func asks() map[string]any {
 	out := map[string]any{"evidence-evaluator": evidence.Body, "incident-triager": incident.Body, "board-translator": risk.Body, "vendor-scanner": vendor.Body,
 		"remediation-architect": remediation.Body, "ropa-analyzer": ropa.Body, "dpia-assessor": dpia.Body}
 	for _, a := range agents {
-		j := &job{out: api.AgentOutput{Summary: "One line.", Proposals: []map[string]any{{"kind": "finding", "finding_id": "0190", "control_code": "CRY-05", "severity": "high", "condition": attack}},
+		j := &job{output: api.AgentOutput{Summary: "One line.", Proposals: []map[string]any{{"kind": "finding", "finding_id": "0190", "control_code": "CRY-05", "severity": "high", "condition": attack}},
 			Sources: []api.Evidence{{Filename: "laptops.md", Quote: attack}}}}
-		out[a.ID], _ = j.look(&a)
+		out[a.ID], _ = j.buildModelInput(&a)
 	}
 	return out
 }
@@ -50,11 +50,11 @@ func asks() map[string]any {
 func TestPromptsAsSent(t *testing.T) {
 	for name, data := range asks() {
 		t.Run(name, func(t *testing.T) {
-			p, err := promptOf(name)
+			p, err := loadPrompt(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := p.ask(data)
+			r, err := p.newRequest(data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +102,7 @@ func TestPromptsHaveVersions(t *testing.T) {
 	}
 	for _, f := range files {
 		name := strings.TrimSuffix(filepath.Base(f), ".md")
-		p, err := promptOf(name)
+		p, err := loadPrompt(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestPromptsHaveVersions(t *testing.T) {
 // The interface says how long each of the seven may answer.
 func TestTokenLimits(t *testing.T) {
 	for name, want := range map[string]int{"evidence-evaluator": 500, "incident-triager": 800, "board-translator": 700, "vendor-scanner": 1000, "remediation-architect": 800, "ropa-analyzer": 600, "dpia-assessor": 700} {
-		if p, err := promptOf(name); err != nil || p.maxTokens != want {
+		if p, err := loadPrompt(name); err != nil || p.maxTokens != want {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}

@@ -30,11 +30,11 @@ func TestRealChatWithEverySchema(t *testing.T) {
 	}
 	for name, data := range asks() {
 		t.Run(name, func(t *testing.T) {
-			p, err := promptOf(name)
+			p, err := loadPrompt(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := p.ask(data)
+			r, err := p.newRequest(data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,8 +42,8 @@ func TestRealChatWithEverySchema(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a.Prompt == 0 || a.Completion == 0 || a.Completion > p.maxTokens || a.Digest != status.Digest {
-				t.Errorf("%d tokens asked, %d answered of %d, digest %q", a.Prompt, a.Completion, p.maxTokens, a.Digest)
+			if a.PromptTokens == 0 || a.CompletionTokens == 0 || a.CompletionTokens > p.maxTokens || a.Digest != status.Digest {
+				t.Errorf("%d tokens asked, %d answered of %d, digest %q", a.PromptTokens, a.CompletionTokens, p.maxTokens, a.Digest)
 			}
 			var got map[string]any
 			if err := p.decode(a.Text, &got); err != nil {
@@ -60,10 +60,10 @@ func TestRealChatWithEverySchema(t *testing.T) {
 func TestRealEndlessAnswer(t *testing.T) {
 	m := realModel(t, ollamatest.Start(t), "endless")
 	a, err := m.Chat(t.Context(), endlessly(t, 40))
-	if a.Completion > 40 || err != nil && !errors.Is(err, llm.ErrTooMuch) {
-		t.Errorf("%d tokens, %v", a.Completion, err)
+	if a.CompletionTokens > 40 || err != nil && !errors.Is(err, llm.ErrAnswerTooLong) {
+		t.Errorf("%d tokens, %v", a.CompletionTokens, err)
 	}
-	p, err := promptOf("vendor-scanner")
+	p, err := loadPrompt("vendor-scanner")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,11 +75,11 @@ func TestRealEndlessAnswer(t *testing.T) {
 
 func endlessly(t *testing.T, tokens int) llm.Request {
 	t.Helper()
-	p, err := promptOf("vendor-scanner")
+	p, err := loadPrompt("vendor-scanner")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.ask(map[string]string{"contractExcerpt": strings.Repeat("Liability is limited. ", 50)})
+	r, err := p.newRequest(map[string]string{"contractExcerpt": strings.Repeat("Liability is limited. ", 50)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestRealCancel(t *testing.T) {
 	if _, err := m.Chat(ctx, endlessly(t, 30000)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	if _, err := m.Chat(t.Context(), endlessly(t, 5)); err != nil && !errors.Is(err, llm.ErrTooMuch) {
+	if _, err := m.Chat(t.Context(), endlessly(t, 5)); err != nil && !errors.Is(err, llm.ErrAnswerTooLong) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -105,11 +105,11 @@ func TestRealCancel(t *testing.T) {
 func TestRealServerKilled(t *testing.T) {
 	s := ollamatest.Start(t)
 	m := realModel(t, s, "endless")
-	if _, err := m.Chat(t.Context(), endlessly(t, 5)); err != nil && !errors.Is(err, llm.ErrTooMuch) {
+	if _, err := m.Chat(t.Context(), endlessly(t, 5)); err != nil && !errors.Is(err, llm.ErrAnswerTooLong) {
 		t.Fatal(err) // the model is loaded now
 	}
 	time.AfterFunc(time.Second, s.Kill)
-	if _, err := m.Chat(t.Context(), endlessly(t, 30000)); !errors.Is(err, llm.ErrAway) {
+	if _, err := m.Chat(t.Context(), endlessly(t, 30000)); !errors.Is(err, llm.ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
 	if st := m.Status(t.Context()); st.Ready || st.Problem == "" {
@@ -119,7 +119,7 @@ func TestRealServerKilled(t *testing.T) {
 
 func TestRealUnknownModel(t *testing.T) {
 	m := realModel(t, ollamatest.Start(t), "no-such-model")
-	if _, err := m.Chat(t.Context(), llm.Request{System: "s", User: "u", MaxTokens: 5}); !errors.Is(err, llm.ErrUnknown) {
+	if _, err := m.Chat(t.Context(), llm.Request{System: "s", User: "u", MaxTokens: 5}); !errors.Is(err, llm.ErrUnknownModel) {
 		t.Errorf("%v", err)
 	}
 }
@@ -128,7 +128,7 @@ func TestRealUnknownModel(t *testing.T) {
 func TestRealContextOverflow(t *testing.T) {
 	m := realModel(t, ollamatest.Start(t), "talker")
 	_, err := m.Chat(t.Context(), llm.Request{System: "s", User: strings.Repeat("word ", 8000), MaxTokens: 5})
-	for _, known := range []error{nil, llm.ErrContext, llm.ErrAway, llm.ErrSlow, llm.ErrTooMuch, llm.ErrNonsense} {
+	for _, known := range []error{nil, llm.ErrContextExceeded, llm.ErrUnavailable, llm.ErrTimeout, llm.ErrAnswerTooLong, llm.ErrInvalidResponse} {
 		if errors.Is(err, known) {
 			t.Logf("it ends with: %v", err)
 			return

@@ -28,12 +28,12 @@ func (s *Service) ListAgents(_ context.Context, _ api.Caller, in *api.Paging) (*
 	return out, nil
 }
 
-// maxWaiting bounds the runs of an organization that are not over.
-const maxWaiting = 50
+// maxUnfinishedRuns bounds the runs of an organization that are not over.
+const maxUnfinishedRuns = 50
 
 // StartRun starts an agent; its work goes on in the background.
 func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartRunInput) (*api.AgentRun, error) {
-	return s.start(ctx, by, in.Body)
+	return s.createRun(ctx, by, in.Body)
 }
 
 // StartAssessmentRun is StartRun on the assessment of the path.
@@ -42,20 +42,20 @@ func (s *Service) StartAssessmentRun(ctx context.Context, by api.Caller, in *api
 		return nil, api.Invalid("assessment_id", "the path names the assessment %s and the body another one; leave it out of the body", in.AssessmentID)
 	}
 	in.Body.AssessmentID = in.AssessmentID
-	return s.start(ctx, by, in.Body)
+	return s.createRun(ctx, by, in.Body)
 }
 
-func (s *Service) start(ctx context.Context, by api.Caller, b api.StartRunBody) (*api.AgentRun, error) {
-	a, err := find(b.AgentID)
+func (s *Service) createRun(ctx context.Context, by api.Caller, b api.StartRunBody) (*api.AgentRun, error) {
+	a, err := findAgent(b.AgentID)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range a.acts {
+	for _, p := range a.permissions {
 		if err := by.Require(p); err != nil {
 			return nil, err
 		}
 	}
-	input, err := hash(b)
+	input, err := hashJSON(b)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (s *Service) start(ctx context.Context, by api.Caller, b api.StartRunBody) 
 		if b.AssessmentID != "" {
 			on, err := store.Assessments.Get(tx, by.OrganizationID, b.AssessmentID)
 			if err != nil {
-				return store.Missing(err, "assessment", b.AssessmentID)
+				return store.ToNotFound(err, "assessment", b.AssessmentID)
 			}
 			if on.State == api.StateClosed && len(a.NeedsApprovalFor) > 0 {
 				return api.Conflict("the assessment is closed and does not change, and %s would draft anew", a.ID)
@@ -78,15 +78,15 @@ func (s *Service) start(ctx context.Context, by api.Caller, b api.StartRunBody) 
 			if seen++; seen > 500 {
 				break
 			}
-			if !over(r.Status) {
+			if !isFinished(r.Status) {
 				waiting++
 			}
 		}
-		if waiting >= maxWaiting {
+		if waiting >= maxUnfinishedRuns {
 			return api.Conflict("%d runs are not over yet; wait for them or cancel some", waiting)
 		}
 		run = newRun(tx, by, a.ID, b.AssessmentID, input)
-		run.Model, run.PromptVersion = analysis.Model, judge.Rules
+		run.Model, run.PromptVersion = analysis.Model, judge.RulesVersion
 		return errors.Join(store.AgentRuns.Insert(tx, by.OrganizationID, &run),
 			audit.Append(tx, by, audit.Entry{Action: "agent_run.started", ResourceType: "agent_run", ResourceID: run.ID,
 				Changes: map[string]any{"agent_id": a.ID, "assessment_id": b.AssessmentID}}))
@@ -94,7 +94,7 @@ func (s *Service) start(ctx context.Context, by api.Caller, b api.StartRunBody) 
 	if err != nil {
 		return nil, err
 	}
-	return &run, s.launch(by, run, a, b, tracing.Here(ctx))
+	return &run, s.launchRun(by, run, a, b, tracing.Current(ctx))
 }
 
 func newRun(tx *store.Tx, by api.Caller, agent, assessment, input string) api.AgentRun {
@@ -106,10 +106,10 @@ func newRun(tx *store.Tx, by api.Caller, agent, assessment, input string) api.Ag
 	return r
 }
 
-// launch has the work done in the background.
-func (s *Service) launch(by api.Caller, run api.AgentRun, a *pipeline, b api.StartRunBody, after *tracing.Link) error {
+// launchRun has the work done in the background.
+func (s *Service) launchRun(by api.Caller, run api.AgentRun, a *pipelineAgent, b api.StartRunBody, after *tracing.SpanRef) error {
 	by.AgentRunID = run.ID
-	ctx, stop := context.WithTimeout(context.Background(), maxRun)
+	ctx, stop := context.WithTimeout(context.Background(), maxRunTime)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -117,7 +117,7 @@ func (s *Service) launch(by api.Caller, run api.AgentRun, a *pipeline, b api.Sta
 		return api.Conflict("the service is ending; start the run again")
 	}
 	s.running[run.ID] = stop
-	s.work.Go(func() {
+	s.background.Go(func() {
 		defer func() {
 			stop()
 			s.mu.Lock()
@@ -125,61 +125,61 @@ func (s *Service) launch(by api.Caller, run api.AgentRun, a *pipeline, b api.Sta
 			s.mu.Unlock()
 		}()
 		select {
-		case s.turns <- struct{}{}:
-			defer func() { <-s.turns }()
+		case s.runSlots <- struct{}{}:
+			defer func() { <-s.runSlots }()
 		case <-ctx.Done():
 		}
-		ctx, span := s.Tracer.Start(ctx, "agent "+a.ID, tracing.Begin{Kind: tracing.Internal, After: after, Attrs: []tracing.Attr{{Key: "service.agent_run_id", Value: run.ID}}})
-		span.End(s.do(ctx, by, run, a, b))
+		ctx, span := s.Tracer.Start(ctx, "agent "+a.ID, tracing.StartOptions{Kind: tracing.Internal, FollowsFrom: after, Attrs: []tracing.Attr{{Key: "service.agent_run_id", Value: run.ID}}})
+		span.End(s.executeRun(ctx, by, run, a, b))
 	})
 	return nil
 }
 
-// maxRun bounds a run's time.
-const maxRun = 30 * time.Minute
+// maxRunTime bounds a run's time.
+const maxRunTime = 30 * time.Minute
 
-// do is the run from its first step to its end; the error is what it failed of.
-func (s *Service) do(ctx context.Context, by api.Caller, run api.AgentRun, a *pipeline, b api.StartRunBody) (err error) {
-	j := &job{s: s, by: by, run: run.ID, assessment: b.AssessmentID, input: b.Input}
+// executeRun is the run from its first step to its end; the error is what it failed of.
+func (s *Service) executeRun(ctx context.Context, by api.Caller, run api.AgentRun, a *pipelineAgent, b api.StartRunBody) (err error) {
+	j := &job{service: s, by: by, runID: run.ID, assessmentID: b.AssessmentID, input: b.Input}
 	if err = ctx.Err(); err == nil {
-		err = s.change(ctx, by, run.ID, func(tx *store.Tx, r *api.AgentRun) error {
+		err = s.updateRun(ctx, by, run.ID, func(tx *store.Tx, r *api.AgentRun) error {
 			if r.Status != pending {
-				return errOver
+				return errRunFinished
 			}
 			r.Status, r.StartedAt = running, ptr(tx.Now())
 			return nil
 		})
 	}
-	if errors.Is(err, errOver) {
+	if errors.Is(err, errRunFinished) {
 		return nil // cancelled or completed by hand before it began
 	}
-	if err == nil && a.assessment && b.AssessmentID == "" {
+	if err == nil && a.needsAssessment && b.AssessmentID == "" {
 		err = api.Invalid("assessment_id", "%s works on an assessment: start it again with assessment_id", a.ID)
 	}
 	if err == nil {
-		err = j.safely(func() error { return a.work(ctx, j) })
+		err = j.recoverPanic(func() error { return a.run(ctx, j) })
 	}
 	if err == nil && s.Model != nil {
-		err = j.safely(func() error { return j.advise(ctx, a) })
+		err = j.recoverPanic(func() error { return j.addModelAdvice(ctx, a) })
 	}
 	if ctx.Err() != nil && err != nil {
 		err = errors.New("it was stopped before it was done; start it again")
 	}
 	// The end is written even where the work was stopped.
-	if e := s.finish(context.WithoutCancel(ctx), by, run.ID, &j.out, err); e != nil {
+	if e := s.finishRun(context.WithoutCancel(ctx), by, run.ID, &j.output, err); e != nil {
 		s.Logger.Error("an agent run's end could not be kept", "run", run.ID, "error", e)
 	}
 	return err
 }
 
-var errOver = errors.New("the run is over")
+var errRunFinished = errors.New("the run is over")
 
-// change edits a run in one transaction.
-func (s *Service) change(ctx context.Context, by api.Caller, id string, edit func(*store.Tx, *api.AgentRun) error) error {
+// updateRun edits a run in one transaction.
+func (s *Service) updateRun(ctx context.Context, by api.Caller, id string, edit func(*store.Tx, *api.AgentRun) error) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		r, err := store.AgentRuns.Get(tx, by.OrganizationID, id)
 		if err != nil {
-			return store.Missing(err, "agent run", id)
+			return store.ToNotFound(err, "agent run", id)
 		}
 		if err := edit(tx, &r); err != nil {
 			return err
@@ -189,23 +189,23 @@ func (s *Service) change(ctx context.Context, by api.Caller, id string, edit fun
 	})
 }
 
-// finish ends a run with what it proposes, or with why it failed. A run that is over
+// finishRun ends a run with what it proposes, or with why it failed. A run that is over
 // already stays as it is.
-func (s *Service) finish(ctx context.Context, by api.Caller, id string, out *api.AgentOutput, failure error) error {
-	err := s.change(ctx, by, id, func(tx *store.Tx, r *api.AgentRun) error {
-		if over(r.Status) {
-			return errOver
+func (s *Service) finishRun(ctx context.Context, by api.Caller, id string, out *api.AgentOutput, failure error) error {
+	err := s.updateRun(ctx, by, id, func(tx *store.Tx, r *api.AgentRun) error {
+		if isFinished(r.Status) {
+			return errRunFinished
 		}
-		return end(tx, by, r, out, failure)
+		return recordEnd(tx, by, r, out, failure)
 	})
-	if errors.Is(err, errOver) || api.IsCode(err, api.CodeNotFound) { // its assessment was deleted
+	if errors.Is(err, errRunFinished) || api.IsCode(err, api.CodeNotFound) { // its assessment was deleted
 		return nil
 	}
 	return err
 }
 
-// end writes the end of a run: status, output, event.
-func end(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutput, failure error) error {
+// recordEnd writes the end of a run: status, output, event.
+func recordEnd(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutput, failure error) error {
 	r.CompletedAt = ptr(tx.Now())
 	if r.StartedAt == nil {
 		r.StartedAt = r.CompletedAt
@@ -214,14 +214,14 @@ func end(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutput, fai
 	r.Status = completed
 	if failure != nil {
 		r.Status = failed
-		r.Error = ptr(said(failure))
+		r.Error = ptr(publicMessage(failure))
 		summary = r.AgentID + " failed: " + *r.Error
 	}
 	if out != nil && failure == nil {
 		o := store.AgentOutput{AgentOutput: *out, OrganizationID: by.OrganizationID}
 		o.AgentRunID = r.ID
 		api.NeverNull(&o.AgentOutput)
-		sum, err := hash(o.AgentOutput)
+		sum, err := hashJSON(o.AgentOutput)
 		if err != nil {
 			return err
 		}
@@ -234,14 +234,14 @@ func end(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutput, fai
 	if r.AssessmentID != nil {
 		assessment = *r.AssessmentID
 	}
-	return audit.Tell(tx, by, audit.Event{Type: "agent_run." + r.Status, AssessmentID: assessment, Summary: summary,
+	return audit.PublishEvent(tx, by, audit.Event{Type: "agent_run." + r.Status, AssessmentID: assessment, Summary: summary,
 		ResourceType: "agent_run", ResourceID: r.ID, Data: map[string]any{"agent_id": r.AgentID, "status": r.Status}})
 }
 
-// said is a failure as people are told it; what only the log may tell is left out.
-func said(err error) string {
+// publicMessage is a failure as people are told it; what only the log may tell is left out.
+func publicMessage(err error) string {
 	var e *api.Error
-	if errors.As(err, &e) && !e.Hidden() {
+	if errors.As(err, &e) && !e.IsHidden() {
 		return e.Message
 	}
 	return err.Error()
@@ -253,7 +253,7 @@ func (s *Service) ListRuns(ctx context.Context, by api.Caller, in *api.AgentRuns
 		return nil, api.Invalid("status", "there is no status %q; it is one of pending, running, completed, failed, cancelled", in.Status)
 	}
 	agent := in.AgentID
-	if a, err := find(agent); err == nil {
+	if a, err := findAgent(agent); err == nil {
 		agent = a.ID
 	}
 	return store.List(ctx, s.DB, store.AgentRuns, by.OrganizationID, in.Paging, store.PageQuery[api.AgentRun]{Reverse: true, Filter: func(r *api.AgentRun) bool {
@@ -274,7 +274,7 @@ func (s *Service) GetRun(ctx context.Context, by api.Caller, in *api.AgentRunInp
 	var r api.AgentRun
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		r, err = store.AgentRuns.Get(tx, by.OrganizationID, in.AgentRunID)
-		return store.Missing(err, "agent run", in.AgentRunID)
+		return store.ToNotFound(err, "agent run", in.AgentRunID)
 	})
 	return &r, err
 }
@@ -283,8 +283,8 @@ func (s *Service) GetRun(ctx context.Context, by api.Caller, in *api.AgentRunInp
 // already is answered as it is, unless the call brings something else.
 func (s *Service) Complete(ctx context.Context, by api.Caller, in *api.CompleteRunInput) (*api.AgentRun, error) {
 	out := api.AgentOutput{Summary: "Completed by " + by.Actor.Name + "."}
-	brings := in.Body != nil && (in.Body.Summary != "" || len(in.Body.Proposals) > 0)
-	if brings {
+	hasOutput := in.Body != nil && (in.Body.Summary != "" || len(in.Body.Proposals) > 0)
+	if hasOutput {
 		if in.Body.Summary != "" {
 			out.Summary = in.Body.Summary
 		}
@@ -292,31 +292,31 @@ func (s *Service) Complete(ctx context.Context, by api.Caller, in *api.CompleteR
 	}
 	out.Limitations = []string{"Written by a person, not found by the agent."}
 	var done api.AgentRun
-	err := s.change(ctx, by, in.AgentRunID, func(tx *store.Tx, r *api.AgentRun) error {
+	err := s.updateRun(ctx, by, in.AgentRunID, func(tx *store.Tx, r *api.AgentRun) error {
 		switch {
-		case r.Status == completed && !brings:
+		case r.Status == completed && !hasOutput:
 			done = *r
-			return errOver
-		case over(r.Status):
+			return errRunFinished
+		case isFinished(r.Status):
 			return api.Conflict("the run is %s already", r.Status)
 		}
 		r.Model = "person"
-		err := end(tx, by, r, &out, nil)
+		err := recordEnd(tx, by, r, &out, nil)
 		done = *r
 		return err
 	})
-	if err != nil && !errors.Is(err, errOver) {
+	if err != nil && !errors.Is(err, errRunFinished) {
 		return nil, err
 	}
-	s.halt(in.AgentRunID)
+	s.stopRun(in.AgentRunID)
 	return &done, nil
 }
 
 // Cancel ends a run. What it drafted before stays a draft.
 func (s *Service) Cancel(ctx context.Context, by api.Caller, in *api.AgentRunInput) (*api.AgentRun, error) {
 	var done api.AgentRun
-	err := s.change(ctx, by, in.AgentRunID, func(tx *store.Tx, r *api.AgentRun) error {
-		if over(r.Status) {
+	err := s.updateRun(ctx, by, in.AgentRunID, func(tx *store.Tx, r *api.AgentRun) error {
+		if isFinished(r.Status) {
 			return api.Conflict("the run is %s already", r.Status)
 		}
 		r.Status, r.CompletedAt = cancelled, ptr(tx.Now())
@@ -326,12 +326,12 @@ func (s *Service) Cancel(ctx context.Context, by api.Caller, in *api.AgentRunInp
 	if err != nil {
 		return nil, err
 	}
-	s.halt(in.AgentRunID)
+	s.stopRun(in.AgentRunID)
 	return &done, nil
 }
 
-// halt stops the work of a run, if it is at work here.
-func (s *Service) halt(id string) {
+// stopRun stops the work of a run, if it is at work here.
+func (s *Service) stopRun(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if stop := s.running[id]; stop != nil {
@@ -345,11 +345,11 @@ func (s *Service) Output(ctx context.Context, by api.Caller, in *api.AgentRunInp
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		r, err := store.AgentRuns.Get(tx, by.OrganizationID, in.AgentRunID)
 		if err != nil {
-			return store.Missing(err, "agent run", in.AgentRunID)
+			return store.ToNotFound(err, "agent run", in.AgentRunID)
 		}
 		out, err = store.AgentOutputs.Get(tx, by.OrganizationID, in.AgentRunID)
 		if errors.Is(err, store.ErrNotFound) {
-			out.AgentOutput = api.AgentOutput{AgentRunID: r.ID, Summary: nothingYet(&r)}
+			out.AgentOutput = api.AgentOutput{AgentRunID: r.ID, Summary: noOutputMessage(&r)}
 			return nil
 		}
 		return err
@@ -358,7 +358,7 @@ func (s *Service) Output(ctx context.Context, by api.Caller, in *api.AgentRunInp
 	return &out.AgentOutput, err
 }
 
-func nothingYet(r *api.AgentRun) string {
+func noOutputMessage(r *api.AgentRun) string {
 	if r.Error != nil {
 		return "It failed: " + *r.Error
 	}
@@ -381,11 +381,11 @@ func (s *Service) Steps(ctx context.Context, by api.Caller, in *api.AgentStepsIn
 	return out, nil
 }
 
-// find is the agent of an id: with or without the product word in front, with hyphens or underscores.
-func find(id string) (*pipeline, error) {
-	plain := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(id)), "_", "-")
+// findAgent is the agent of an id: with or without the product word in front, with hyphens or underscores.
+func findAgent(id string) (*pipelineAgent, error) {
+	normalized := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(id)), "_", "-")
 	for i := range agents {
-		if plain == agents[i].ID || strings.TrimPrefix(plain, "service-") == agents[i].ID || strings.HasSuffix(plain, "-"+agents[i].ID) && strings.Count(plain, "-") == strings.Count(agents[i].ID, "-")+1 {
+		if normalized == agents[i].ID || strings.TrimPrefix(normalized, "service-") == agents[i].ID || strings.HasSuffix(normalized, "-"+agents[i].ID) && strings.Count(normalized, "-") == strings.Count(agents[i].ID, "-")+1 {
 			return &agents[i], nil
 		}
 	}

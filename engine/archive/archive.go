@@ -53,11 +53,11 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// version is a version of a deliverable with its items, as it is archived.
-type version[V, I any] struct {
+// versionWithItems is a version of a deliverable with its items, as it is archived.
+type versionWithItems[V, I any] struct {
 	Version V   `json:"version"`
 	Items   []I `json:"items"`
 }
 
-// folders are where the versions of each gate's deliverable stand.
-var folders = map[string]api.Gate{"soa": api.GateSoA, "gap_analysis": api.GateGapAnalysis, "maturity": api.GateMaturity, "poam": api.GatePOAM}
+// gateFolders are where the versions of each gate's deliverable stand.
+var gateFolders = map[string]api.Gate{"soa": api.GateSoA, "gap_analysis": api.GateGapAnalysis, "maturity": api.GateMaturity, "poam": api.GatePOAM}

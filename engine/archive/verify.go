@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	// maxFiles and maxText bound what is read of an archive into memory; documents and
+	// maxFiles and maxTextSize bound what is read of an archive into memory; documents and
 	// reports are only hashed as they go by.
-	maxFiles = 200_000
-	maxText  = 1 << 30
+	maxFiles    = 200_000
+	maxTextSize = 1 << 30
 )
 
 // Finding is one thing that was checked, or found wrong.
 type Finding struct {
 	OK      bool   `json:"ok"`
-	What    string `json:"what"`
+	Subject string `json:"what"`
 	Message string `json:"message"`
 }
 
@@ -42,21 +42,21 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 }
 
-func (r *Report) good(what, format string, args ...any) {
-	r.Findings = append(r.Findings, Finding{true, what, fmt.Sprintf(format, args...)})
+func (r *Report) pass(subject, format string, args ...any) {
+	r.Findings = append(r.Findings, Finding{true, subject, fmt.Sprintf(format, args...)})
 }
 
-func (r *Report) bad(what, format string, args ...any) {
+func (r *Report) fail(subject, format string, args ...any) {
 	r.OK = false
-	r.Findings = append(r.Findings, Finding{false, what, fmt.Sprintf(format, args...)})
+	r.Findings = append(r.Findings, Finding{false, subject, fmt.Sprintf(format, args...)})
 }
 
 // checker holds what is known of an archive while it is checked.
 type checker struct {
 	files map[string]*zip.File
-	// sound are the files whose bytes are those of the manifest.
-	sound map[string]bool
-	out   *Report
+	// intact are the files whose bytes are those of the manifest.
+	intact map[string]bool
+	report *Report
 }
 
 // Verify checks an archive by itself: signature, hashes, the audit chain, and that each
@@ -69,33 +69,33 @@ func Verify(r io.ReaderAt, size int64) (*Report, error) {
 	if len(z.File) > maxFiles {
 		return nil, fmt.Errorf("the archive has %d files; at most %d are taken", len(z.File), maxFiles)
 	}
-	c := &checker{files: map[string]*zip.File{}, sound: map[string]bool{}, out: &Report{OK: true}}
+	c := &checker{files: map[string]*zip.File{}, intact: map[string]bool{}, report: &Report{OK: true}}
 	for _, f := range z.File {
 		if c.files[f.Name] != nil {
-			c.out.bad(f.Name, "the file is there twice")
+			c.report.fail(f.Name, "the file is there twice")
 		}
 		c.files[f.Name] = f
 	}
-	text, err := c.read(manifestFile)
+	text, err := c.readFile(manifestFile)
 	if err != nil {
 		return nil, fmt.Errorf("this is no archive of an assessment: %w", err)
 	}
-	m := &c.out.Manifest
+	m := &c.report.Manifest
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, fmt.Errorf("the manifest can't be read: %w", err)
 	}
 	if m.Format != Format {
 		return nil, fmt.Errorf("the archive is of the form %q; this program reads %q", m.Format, Format)
 	}
-	c.out.KeyID = audit.Fingerprint(m.PublicKey)
-	c.signature(text)
-	c.contents()
-	c.chain()
-	c.decisions()
-	return c.out, nil
+	c.report.KeyID = audit.Fingerprint(m.PublicKey)
+	c.checkSignature(text)
+	c.checkContents()
+	c.checkChain()
+	c.checkDecisions()
+	return c.report, nil
 }
 
-func (c *checker) read(name string) ([]byte, error) {
+func (c *checker) readFile(name string) ([]byte, error) {
 	f := c.files[name]
 	if f == nil {
 		return nil, fmt.Errorf("%s is missing", name)
@@ -105,8 +105,8 @@ func (c *checker) read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	defer r.Close()
-	b, err := io.ReadAll(io.LimitReader(r, maxText+1))
-	if err == nil && len(b) > maxText {
+	b, err := io.ReadAll(io.LimitReader(r, maxTextSize+1))
+	if err == nil && len(b) > maxTextSize {
 		err = errors.New("it is too large")
 	}
 	if err != nil {
@@ -115,57 +115,57 @@ func (c *checker) read(name string) ([]byte, error) {
 	return b, nil
 }
 
-func (c *checker) signature(manifest []byte) {
-	sig, err := c.read(signatureFile)
+func (c *checker) checkSignature(manifest []byte) {
+	sig, err := c.readFile(signatureFile)
 	if err == nil {
-		err = audit.CheckSignature(c.out.Manifest.PublicKey, strings.TrimSpace(string(sig)), manifest)
+		err = audit.VerifySignature(c.report.Manifest.PublicKey, strings.TrimSpace(string(sig)), manifest)
 	}
 	if err != nil {
-		c.out.bad("signature", "%v", err)
+		c.report.fail("signature", "%v", err)
 		return
 	}
-	c.out.good("signature", "the manifest is signed by the installation's key %s", c.out.KeyID)
+	c.report.pass("signature", "the manifest is signed by the installation's key %s", c.report.KeyID)
 }
 
-// contents compares every file with the manifest.
-func (c *checker) contents() {
+// checkContents compares every file with the manifest.
+func (c *checker) checkContents() {
 	listed := map[string]bool{manifestFile: true, signatureFile: true}
-	for _, want := range c.out.Manifest.Files {
+	for _, want := range c.report.Manifest.Files {
 		listed[want.Path] = true
 		f := c.files[want.Path]
 		if f == nil {
-			c.out.bad(want.Path, "the file is missing")
+			c.report.fail(want.Path, "the file is missing")
 			continue
 		}
-		got, err := hashOf(f, want.Size)
+		got, err := hashFile(f, want.Size)
 		switch {
 		case err != nil:
-			c.out.bad(want.Path, "%v", err)
+			c.report.fail(want.Path, "%v", err)
 		case got != want.SHA256:
-			c.out.bad(want.Path, "the file was changed: its SHA-256 is not the manifest's")
-		case c.misnamed(want):
-			c.out.bad(want.Path, "the file is not the one of its name")
+			c.report.fail(want.Path, "the file was changed: its SHA-256 is not the manifest's")
+		case c.isMisnamed(want):
+			c.report.fail(want.Path, "the file is not the one of its name")
 		default:
-			c.sound[want.Path] = true
+			c.intact[want.Path] = true
 		}
 	}
 	for name := range c.files {
 		if !listed[name] {
-			c.out.bad(name, "the file is not in the manifest")
+			c.report.fail(name, "the file is not in the manifest")
 		}
 	}
-	if len(c.sound) == len(c.out.Manifest.Files) {
-		c.out.good("files", "%d files are as the manifest says", len(c.sound))
+	if len(c.intact) == len(c.report.Manifest.Files) {
+		c.report.pass("files", "%d files are as the manifest says", len(c.intact))
 	}
 }
 
-// misnamed tells whether a document or report is not what the hash in its name says.
-func (c *checker) misnamed(f File) bool {
+// isMisnamed tells whether a document or report is not what the hash in its name says.
+func (c *checker) isMisnamed(f File) bool {
 	folder := path.Dir(f.Path)
 	return (folder == "documents" || folder == "reports") && !strings.HasPrefix(path.Base(f.Path), f.SHA256+"-")
 }
 
-func hashOf(f *zip.File, size int64) (string, error) {
+func hashFile(f *zip.File, size int64) (string, error) {
 	r, err := f.Open()
 	if err != nil {
 		return "", err
@@ -179,34 +179,34 @@ func hashOf(f *zip.File, size int64) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// chain follows the audit chain to the head that the manifest names.
-func (c *checker) chain() {
-	text, err := c.read(auditFile)
+// checkChain follows the audit chain to the head that the manifest names.
+func (c *checker) checkChain() {
+	text, err := c.readFile(auditFile)
 	if err != nil {
-		c.out.bad("audit chain", "%v", err)
+		c.report.fail("audit chain", "%v", err)
 		return
 	}
-	head := &c.out.Manifest.AuditHead
-	n, last, err := audit.Follow(Events(bytes.NewReader(text)))
+	head := &c.report.Manifest.AuditHead
+	n, last, err := audit.VerifyRecords(ReadEvents(bytes.NewReader(text)))
 	switch {
 	case err != nil:
-		c.out.bad("audit chain", "%v", err)
+		c.report.fail("audit chain", "%v", err)
 	case n != head.Sequence || last != head.Hash:
-		c.out.bad("audit chain", "it ends with record %d, not with the head of the manifest, record %d", n, head.Sequence)
-	case audit.CheckHead(head) != nil:
-		c.out.bad("audit chain", "its head is not signed: %v", audit.CheckHead(head))
+		c.report.fail("audit chain", "it ends with record %d, not with the head of the manifest, record %d", n, head.Sequence)
+	case audit.VerifyHead(head) != nil:
+		c.report.fail("audit chain", "its head is not signed: %v", audit.VerifyHead(head))
 	default:
-		c.out.good("audit chain", "%d records hold, up to %s", n, last)
+		c.report.pass("audit chain", "%d records hold, up to %s", n, last)
 	}
 }
 
-// Events reads the records of an exported chain, a line each.
-func Events(r io.Reader) iter.Seq2[api.AuditEvent, error] { return records[api.AuditEvent](r) }
+// ReadEvents reads the records of an exported chain, a line each.
+func ReadEvents(r io.Reader) iter.Seq2[api.AuditEvent, error] { return readLines[api.AuditEvent](r) }
 
 // maxLine bounds a line of a list.
 const maxLine = 16 << 20
 
-func records[R any](r io.Reader) iter.Seq2[R, error] {
+func readLines[R any](r io.Reader) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		s := bufio.NewScanner(r)
 		s.Buffer(nil, maxLine)
@@ -230,20 +230,20 @@ func records[R any](r io.Reader) iter.Seq2[R, error] {
 	}
 }
 
-// decisions computes the hash of each version's items anew, and compares it with the
+// checkDecisions computes the hash of each version's items anew, and compares it with the
 // version, with the approval that was given to it, and with what the chain tells of it.
-func (c *checker) decisions() {
-	hashes, sound := c.versions()
-	text, err := c.read(approvalsFile)
+func (c *checker) checkDecisions() {
+	hashes, sound := c.versionHashes()
+	text, err := c.readFile(approvalsFile)
 	if err != nil {
-		c.out.bad("approvals", "%v", err)
+		c.report.fail("approvals", "%v", err)
 		return
 	}
-	told := c.told()
+	told := c.auditedHashes()
 	approved := 0
-	for p, err := range records[api.Approval](bytes.NewReader(text)) {
+	for p, err := range readLines[api.Approval](bytes.NewReader(text)) {
 		if err != nil {
-			c.out.bad("approvals", "%v", err)
+			c.report.fail("approvals", "%v", err)
 			return
 		}
 		if p.Status != api.ApprovalApproved {
@@ -252,53 +252,53 @@ func (c *checker) decisions() {
 		what := fmt.Sprintf("approval of the %s, version %d", p.Gate.Title(), p.VersionNumber)
 		switch {
 		case hashes[p.TargetID] == "":
-			c.out.bad(what, "the version that was approved is not in the archive")
+			c.report.fail(what, "the version that was approved is not in the archive")
 		case hashes[p.TargetID] != p.TargetSHA256:
-			c.out.bad(what, "the version is not the content that was approved")
+			c.report.fail(what, "the version is not the content that was approved")
 		case !slices.Contains(told[p.ID], p.TargetSHA256):
-			c.out.bad(what, "the audit chain does not tell of this decision")
+			c.report.fail(what, "the audit chain does not tell of this decision")
 		default:
 			approved++
 			sound++
 		}
 	}
-	c.comments(told)
+	c.checkComments(told)
 	if sound == len(hashes)+approved {
-		c.out.good("approvals", "versions that are what their hashes say: %d; approvals of exactly that content: %d", len(hashes), approved)
+		c.report.pass("approvals", "versions that are what their hashes say: %d; approvals of exactly that content: %d", len(hashes), approved)
 	}
 }
 
-// comments compares what people said with what the chain tells of it. Archives from
+// checkComments compares what people said with what the chain tells of it. Archives from
 // before there were comments have none.
-func (c *checker) comments(told map[string][]string) {
+func (c *checker) checkComments(auditedHashes map[string][]string) {
 	if c.files[commentsFile] == nil {
 		return
 	}
-	text, err := c.read(commentsFile)
+	text, err := c.readFile(commentsFile)
 	if err != nil {
-		c.out.bad("comments", "%v", err)
+		c.report.fail("comments", "%v", err)
 		return
 	}
-	for one, err := range records[api.Comment](bytes.NewReader(text)) {
+	for one, err := range readLines[api.Comment](bytes.NewReader(text)) {
 		if err != nil {
-			c.out.bad("comments", "%v", err)
+			c.report.fail("comments", "%v", err)
 			return
 		}
-		if !slices.Contains(told[one.ID], assessment.TextHash(one.Text)) {
-			c.out.bad("comment "+one.ID, "the audit chain does not tell of these words")
+		if !slices.Contains(auditedHashes[one.ID], assessment.TextHash(one.Text)) {
+			c.report.fail("comment "+one.ID, "the audit chain does not tell of these words")
 		}
 	}
 }
 
-// told are the hashes that decisions were made on, by the approval's id, as the chain
+// auditedHashes are the hashes that decisions were made on, by the approval's id, as the chain
 // tells, and those of comments by theirs.
-func (c *checker) told() map[string][]string {
+func (c *checker) auditedHashes() map[string][]string {
 	out := map[string][]string{}
-	text, err := c.read(auditFile)
+	text, err := c.readFile(auditFile)
 	if err != nil {
 		return out
 	}
-	for e, err := range Events(bytes.NewReader(text)) {
+	for e, err := range ReadEvents(bytes.NewReader(text)) {
 		if err != nil {
 			return out
 		}
@@ -312,12 +312,12 @@ func (c *checker) told() map[string][]string {
 	return out
 }
 
-// versions computes each version's content hash, by its id; sound counts those that are
+// versionHashes computes each version's content hash, by its id; sound counts those that are
 // as the version says.
-func (c *checker) versions() (hashes map[string]string, sound int) {
+func (c *checker) versionHashes() (hashes map[string]string, sound int) {
 	hashes = map[string]string{}
-	for _, f := range c.out.Manifest.Files {
-		gate, ok := folders[path.Dir(f.Path)]
+	for _, f := range c.report.Manifest.Files {
+		gate, ok := gateFolders[path.Dir(f.Path)]
 		if !ok {
 			continue
 		}
@@ -325,7 +325,7 @@ func (c *checker) versions() (hashes map[string]string, sound int) {
 			Version api.DeliverableVersion `json:"version"`
 			Items   json.RawMessage        `json:"items"`
 		}
-		text, err := c.read(f.Path)
+		text, err := c.readFile(f.Path)
 		if err == nil {
 			err = json.Unmarshal(text, &v)
 		}
@@ -334,12 +334,12 @@ func (c *checker) versions() (hashes map[string]string, sound int) {
 			hash, err = assessment.ContentHash(gate, v.Items)
 		}
 		if err != nil {
-			c.out.bad(f.Path, "%v", err)
+			c.report.fail(f.Path, "%v", err)
 			continue
 		}
 		hashes[v.Version.ID] = hash
 		if hash != v.Version.ContentSHA256 {
-			c.out.bad(f.Path, "its items are not what the version's hash says")
+			c.report.fail(f.Path, "its items are not what the version's hash says")
 			continue
 		}
 		sound++

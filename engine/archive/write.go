@@ -37,71 +37,71 @@ type Service struct{ Options }
 // New makes the service.
 func New(o Options) *Service { return &Service{o} }
 
-// part is one file to write: bytes, or a blob of the store.
-type part struct {
+// archiveFile is one file to write: bytes, or a blob of the store.
+type archiveFile struct {
 	path string
 	data []byte
 	blob string
 }
 
-// collection is what an archive is made of, read in one moment.
-type collection struct {
+// archiveContents is what an archive is made of, read in one moment.
+type archiveContents struct {
 	manifest Manifest
-	parts    []part
-	// packages are the paths of reports that are audit packages.
-	packages map[string]bool
-	err      error
+	parts    []archiveFile
+	// auditPackages are the paths of reports that are audit packages.
+	auditPackages map[string]bool
+	err           error
 }
 
 // Export is an assessment as an archive. It is written as it is read.
 func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error) {
-	c, signer, err := s.gather(ctx, by, in.AssessmentID, "assessment.exported")
+	c, signer, err := s.readContents(ctx, by, in.AssessmentID, "assessment.exported")
 	if err != nil {
 		return nil, err
 	}
-	return api.StreamFile(ctx, safe(c.manifest.Assessment)+".zip", "application/zip", func(ctx context.Context, w io.Writer) error { return s.write(ctx, c, signer, w) }), nil
+	return api.StreamFile(ctx, safeFilename(c.manifest.Assessment)+".zip", "application/zip", func(ctx context.Context, w io.Writer) error { return s.writeArchive(ctx, c, signer, w) }), nil
 }
 
-// Package writes an archive with more files in it, by their paths. Reports that are such
+// WritePackage writes an archive with more files in it, by their paths. Reports that are such
 // packages are named in it, and left out: each would hold all before it.
-func (s *Service) Package(ctx context.Context, by api.Caller, id string, w io.Writer, more map[string][]byte) error {
-	c, signer, err := s.gather(ctx, by, id, "assessment.packaged")
+func (s *Service) WritePackage(ctx context.Context, by api.Caller, id string, w io.Writer, extraFiles map[string][]byte) error {
+	c, signer, err := s.readContents(ctx, by, id, "assessment.packaged")
 	if err != nil {
 		return err
 	}
-	c.parts = slices.DeleteFunc(c.parts, func(p part) bool { return c.packages[p.path] })
-	for _, path := range slices.Sorted(maps.Keys(more)) {
-		c.parts = append(c.parts, part{path: path, data: more[path]})
+	c.parts = slices.DeleteFunc(c.parts, func(p archiveFile) bool { return c.auditPackages[p.path] })
+	for _, path := range slices.Sorted(maps.Keys(extraFiles)) {
+		c.parts = append(c.parts, archiveFile{path: path, data: extraFiles[path]})
 	}
-	return s.write(ctx, c, signer, w)
+	return s.writeArchive(ctx, c, signer, w)
 }
 
-// gather reads what an archive is made of; that it was is the last thing its chain tells.
-func (s *Service) gather(ctx context.Context, by api.Caller, id, action string) (*collection, *audit.Signer, error) {
-	signer, err := audit.SignerOf(ctx, s.DB)
+// readContents reads what an archive is made of; that it was is the last thing its chain tells.
+func (s *Service) readContents(ctx context.Context, by api.Caller, id, action string) (*archiveContents, *audit.Signer, error) {
+	signer, err := audit.LoadSigner(ctx, s.DB)
 	if err != nil {
 		return nil, nil, err
 	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		a, err := store.Assessments.Get(tx, by.OrganizationID, id)
 		if err != nil {
-			return store.Missing(err, "assessment", id)
+			return store.ToNotFound(err, "assessment", id)
 		}
 		return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "assessment", ResourceID: a.ID})
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	var c collection
+	var c archiveContents
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		c = collection{packages: map[string]bool{}}
-		return s.collect(tx, by, id, signer, &c)
+		c = archiveContents{auditPackages: map[string]bool{}}
+		return s.collectFiles(tx, by, id, signer, &c)
 	})
 	return &c, signer, err
 }
 
-// safe is a name that any file system takes.
-func safe(name string) string {
+// safeFilename is a name that any file system takes.
+func safeFilename(name string) string {
 	out := strings.Trim(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
 			return r
@@ -117,55 +117,55 @@ func safe(name string) string {
 	return out
 }
 
-func (s *Service) collect(tx *store.Tx, by api.Caller, id string, signer *audit.Signer, c *collection) error {
+func (s *Service) collectFiles(tx *store.Tx, by api.Caller, id string, signer *audit.Signer, c *archiveContents) error {
 	org := by.OrganizationID
 	a, err := store.Assessments.Get(tx, org, id)
 	if err != nil {
-		return store.Missing(err, "assessment", id)
+		return store.ToNotFound(err, "assessment", id)
 	}
 	owner, err := store.Organizations.Get(tx, org)
 	if err != nil {
 		return err
 	}
-	head, err := audit.HeadOf(tx, signer, org)
+	head, err := audit.SignedHead(tx, signer, org)
 	if err != nil {
 		return err
 	}
 	c.manifest = Manifest{Format: Format, Tool: s.Tool, CreatedAt: tx.Now().UTC().Truncate(time.Second), OrganizationID: org, Organization: owner.Name, AssessmentID: id, Assessment: a.Name,
 		State: a.State, AuditHead: *head, PublicKey: signer.PublicKey()}
-	c.json("assessment.json", a)
+	c.addJSON("assessment.json", a)
 	scope, err := store.Scopes.By("assessment").Get(tx, org, id)
 	if err == nil {
-		c.json("scope.json", scope)
+		c.addJSON("scope.json", scope)
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	lines(c, "scopes.jsonl", store.ScopeVersions.Scan(tx, org, store.Prefix(id)))
-	lines(c, "lifecycle.jsonl", store.LifecycleEvents.Scan(tx, org, store.Prefix(id)))
-	lines(c, "timeline.jsonl", store.Timeline.Scan(tx, org, store.Prefix(id)))
-	lines(c, approvalsFile, store.Approvals.By("assessment").Scan(tx, org, store.Prefix(id)))
-	lines(c, commentsFile, store.Comments.By("assessment").Scan(tx, org, store.Prefix(id)))
-	lines(c, "artifacts.jsonl", store.Artifacts.By("assessment").Scan(tx, org, store.Prefix(id)))
-	lines(c, "workflows.jsonl", runs(store.WorkflowRuns.By("assessment").Scan(tx, org, store.Prefix(id))))
-	versions(c, tx, "soa", store.SoAVersions, store.SoAItems, org, id, func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
-	versions(c, tx, "gap_analysis", store.GapVersions, store.Findings, org, id, func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
-	versions(c, tx, "maturity", store.MaturityVersions, store.MaturityScores, org, id, func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
-	versions(c, tx, "poam", store.POAMVersions, store.POAMItems, org, id, func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
-	lines(c, "documents.jsonl", documents(c, store.Documents.By("assessment").Scan(tx, org, store.Prefix(id))))
-	lines(c, "reports.jsonl", reports(c, store.Reports.By("assessment").Scan(tx, org, store.Prefix(id))))
-	lines(c, auditFile, store.Audit.Scan(tx, org))
+	addLines(c, "scopes.jsonl", store.ScopeVersions.Scan(tx, org, store.Prefix(id)))
+	addLines(c, "lifecycle.jsonl", store.LifecycleEvents.Scan(tx, org, store.Prefix(id)))
+	addLines(c, "timeline.jsonl", store.Timeline.Scan(tx, org, store.Prefix(id)))
+	addLines(c, approvalsFile, store.Approvals.By("assessment").Scan(tx, org, store.Prefix(id)))
+	addLines(c, commentsFile, store.Comments.By("assessment").Scan(tx, org, store.Prefix(id)))
+	addLines(c, "artifacts.jsonl", store.Artifacts.By("assessment").Scan(tx, org, store.Prefix(id)))
+	addLines(c, "workflows.jsonl", toAPIRuns(store.WorkflowRuns.By("assessment").Scan(tx, org, store.Prefix(id))))
+	addVersions(c, tx, "soa", store.SoAVersions, store.SoAItems, org, id, func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
+	addVersions(c, tx, "gap_analysis", store.GapVersions, store.Findings, org, id, func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
+	addVersions(c, tx, "maturity", store.MaturityVersions, store.MaturityScores, org, id, func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
+	addVersions(c, tx, "poam", store.POAMVersions, store.POAMItems, org, id, func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
+	addLines(c, "documents.jsonl", collectDocuments(c, store.Documents.By("assessment").Scan(tx, org, store.Prefix(id))))
+	addLines(c, "reports.jsonl", collectReports(c, store.Reports.By("assessment").Scan(tx, org, store.Prefix(id))))
+	addLines(c, auditFile, store.Audit.Scan(tx, org))
 	return c.err
 }
 
-// json adds a record.
-func (c *collection) json(path string, record any) {
+// addJSON adds a record.
+func (c *archiveContents) addJSON(path string, record any) {
 	b, err := json.MarshalIndent(record, "", "  ")
 	c.err = errors.Join(c.err, err)
-	c.parts = append(c.parts, part{path: path, data: append(b, '\n')})
+	c.parts = append(c.parts, archiveFile{path: path, data: append(b, '\n')})
 }
 
-// lines adds records, one a line.
-func lines[R any](c *collection, path string, records iter.Seq2[R, error]) {
+// addLines adds records, one a line.
+func addLines[R any](c *archiveContents, path string, records iter.Seq2[R, error]) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -178,10 +178,10 @@ func lines[R any](c *collection, path string, records iter.Seq2[R, error]) {
 			return
 		}
 	}
-	c.parts = append(c.parts, part{path: path, data: b.Bytes()})
+	c.parts = append(c.parts, archiveFile{path: path, data: b.Bytes()})
 }
 
-func runs(all iter.Seq2[store.WorkflowRun, error]) iter.Seq2[api.WorkflowRun, error] {
+func toAPIRuns(all iter.Seq2[store.WorkflowRun, error]) iter.Seq2[api.WorkflowRun, error] {
 	return func(yield func(api.WorkflowRun, error) bool) {
 		for r, err := range all {
 			if !yield(r.WorkflowRun, err) {
@@ -191,12 +191,12 @@ func runs(all iter.Seq2[store.WorkflowRun, error]) iter.Seq2[api.WorkflowRun, er
 	}
 }
 
-// documents adds the files behind the records it passes on.
-func documents(c *collection, all iter.Seq2[store.Document, error]) iter.Seq2[api.Document, error] {
+// collectDocuments adds the files behind the records it passes on.
+func collectDocuments(c *archiveContents, all iter.Seq2[store.Document, error]) iter.Seq2[api.Document, error] {
 	return func(yield func(api.Document, error) bool) {
 		for d, err := range all {
 			if err == nil {
-				c.parts = append(c.parts, part{path: "documents/" + d.SHA256 + "-" + safe(d.Filename), blob: d.SHA256})
+				c.parts = append(c.parts, archiveFile{path: "documents/" + d.SHA256 + "-" + safeFilename(d.Filename), blob: d.SHA256})
 			}
 			if !yield(d.Document, err) {
 				return
@@ -205,15 +205,15 @@ func documents(c *collection, all iter.Seq2[store.Document, error]) iter.Seq2[ap
 	}
 }
 
-func reports(c *collection, all iter.Seq2[api.Report, error]) iter.Seq2[api.Report, error] {
+func collectReports(c *archiveContents, all iter.Seq2[api.Report, error]) iter.Seq2[api.Report, error] {
 	return func(yield func(api.Report, error) bool) {
 		seen := map[string]bool{}
 		for r, err := range all {
 			if err == nil && r.SHA256 != "" && !seen[r.SHA256] {
 				seen[r.SHA256] = true
-				path := "reports/" + r.SHA256 + "-" + safe(r.Filename)
-				c.packages[path] = r.Template == "audit_package"
-				c.parts = append(c.parts, part{path: path, blob: r.SHA256})
+				path := "reports/" + r.SHA256 + "-" + safeFilename(r.Filename)
+				c.auditPackages[path] = r.Template == "audit_package"
+				c.parts = append(c.parts, archiveFile{path: path, blob: r.SHA256})
 			}
 			if !yield(r, err) {
 				return
@@ -222,9 +222,9 @@ func reports(c *collection, all iter.Seq2[api.Report, error]) iter.Seq2[api.Repo
 	}
 }
 
-func versions[V, I any](c *collection, tx *store.Tx, folder string, all *store.TenantTable[V], items *store.TenantTable[I], org, id string, head func(*V) *api.DeliverableVersion) {
+func addVersions[V, I any](c *archiveContents, tx *store.Tx, folder string, all *store.TenantTable[V], items *store.TenantTable[I], org, id string, head func(*V) *api.DeliverableVersion) {
 	for v, err := range all.By("assessment").Scan(tx, org, store.Prefix(id)) {
-		one := version[V, I]{Version: v, Items: []I{}}
+		one := versionWithItems[V, I]{Version: v, Items: []I{}}
 		if err == nil {
 			for i, failed := range items.By("version").Scan(tx, org, store.Prefix(head(&v).ID)) {
 				if failed != nil {
@@ -238,12 +238,12 @@ func versions[V, I any](c *collection, tx *store.Tx, folder string, all *store.T
 			c.err = errors.Join(c.err, err)
 			return
 		}
-		c.json(fmt.Sprintf("%s/v%d.json", folder, head(&v).VersionNumber), one)
+		c.addJSON(fmt.Sprintf("%s/v%d.json", folder, head(&v).VersionNumber), one)
 	}
 }
 
-// write writes the archive: the files, and last what they should be.
-func (s *Service) write(ctx context.Context, c *collection, signer *audit.Signer, w io.Writer) error {
+// writeArchive writes the archive: the files, and last what they should be.
+func (s *Service) writeArchive(ctx context.Context, c *archiveContents, signer *audit.Signer, w io.Writer) error {
 	z := zip.NewWriter(w)
 	add := func(path string, content io.Reader) (File, error) {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Deflate, Modified: c.manifest.CreatedAt})

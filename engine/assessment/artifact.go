@@ -99,7 +99,7 @@ func purgeArtifacts(tx *store.Tx, org, assessment string) error {
 
 // ListArtifacts lists the deliverables and reports of an assessment.
 func (s *Service) ListArtifacts(ctx context.Context, by api.Caller, in *api.ArtifactsInput) (*api.List[api.Artifact], error) {
-	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
+	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
 	return store.List(ctx, s.db, store.Artifacts, by.OrganizationID, in.Paging, store.PageQuery[api.Artifact]{Index: "assessment", Prefix: store.K(in.AssessmentID),
@@ -111,7 +111,7 @@ func (s *Service) GetArtifact(ctx context.Context, by api.Caller, in *api.Artifa
 	var a api.Artifact
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 		a, err = store.Artifacts.Get(tx, by.OrganizationID, in.ArtifactID)
-		return store.Missing(err, "artifact", in.ArtifactID)
+		return store.ToNotFound(err, "artifact", in.ArtifactID)
 	})
 	return &a, err
 }
@@ -129,7 +129,7 @@ func (s *Service) GetArtifactVersion(ctx context.Context, by api.Caller, in *api
 	var v api.ArtifactVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 		v, err = store.ArtifactVersions.Get(tx, by.OrganizationID, in.ArtifactID, in.VersionNumber)
-		return store.Missing(err, "artifact version", in.ArtifactID)
+		return store.ToNotFound(err, "artifact version", in.ArtifactID)
 	})
 	return &v, err
 }

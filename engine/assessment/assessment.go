@@ -36,45 +36,45 @@ type Options struct {
 
 // Service answers the operations on assessments and their deliverables.
 type Service struct {
-	db       *store.DB
-	catalog  *catalog.Service
-	evidence *evidence.Service
-	clock    func() time.Time
-	reports  func(context.Context, api.Caller, string) error
+	db           *store.DB
+	catalog      *catalog.Service
+	evidence     *evidence.Service
+	clock        func() time.Time
+	writeReports func(context.Context, api.Caller, string) error
 
-	moving   moving
-	memories memories
-	judging  chan struct{}    // has room for as many as may judge at once
-	pages    *store.Memo[any] // of versions' items
+	locks           assessmentLocks
+	draftCaches     draftCaches
+	evaluationSlots chan struct{}     // has room for as many as may judge at once
+	itemPages       *store.Cache[any] // of versions' items
 }
 
-// maxPages bounds the pages that are kept; one of 200 items is about a megabyte.
-const maxPages = 32
+// maxCachedPages bounds the pages that are kept; one of 200 items is about a megabyte.
+const maxCachedPages = 32
 
 // New makes the service.
 func New(o Options) *Service {
-	return &Service{db: o.DB, catalog: o.Catalog, evidence: o.Evidence, clock: o.Clock, reports: o.WriteReports,
-		moving: moving{of: map[string]*sync.Mutex{}}, memories: memories{of: map[string]*memory{}}, judging: make(chan struct{}, maxJudging),
-		pages: store.NewMemo[any](o.DB, maxPages, store.SoAVersions, store.SoAItems, store.GapVersions, store.Findings,
+	return &Service{db: o.DB, catalog: o.Catalog, evidence: o.Evidence, clock: o.Clock, writeReports: o.WriteReports,
+		locks: assessmentLocks{byAssessment: map[string]*sync.Mutex{}}, draftCaches: draftCaches{byAssessment: map[string]*draftCache{}}, evaluationSlots: make(chan struct{}, maxConcurrentEvaluations),
+		itemPages: store.NewCache[any](o.DB, maxCachedPages, store.SoAVersions, store.SoAItems, store.GapVersions, store.Findings,
 			store.MaturityVersions, store.MaturityScores, store.POAMVersions, store.POAMItems)}
 }
 
-// moving lets one transition or draft at a time work on an assessment in this process.
-type moving struct {
-	mu sync.Mutex
-	of map[string]*sync.Mutex
+// assessmentLocks lets one transition or draft at a time work on an assessment in this process.
+type assessmentLocks struct {
+	mu           sync.Mutex
+	byAssessment map[string]*sync.Mutex
 }
 
-func (m *moving) lock(assessment string) (unlock func()) {
+func (m *assessmentLocks) lock(assessment string) (unlock func()) {
 	m.mu.Lock()
-	one := m.of[assessment]
-	if one == nil {
-		one = &sync.Mutex{}
-		m.of[assessment] = one
+	assessmentLock := m.byAssessment[assessment]
+	if assessmentLock == nil {
+		assessmentLock = &sync.Mutex{}
+		m.byAssessment[assessment] = assessmentLock
 	}
 	m.mu.Unlock()
-	one.Lock()
-	return one.Unlock
+	assessmentLock.Lock()
+	return assessmentLock.Unlock
 }
 
 // Create makes an assessment. Frameworks and version are resolved and checked.
@@ -87,7 +87,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	if err := checkDate("due_date", b.DueDate); err != nil {
 		return nil, err
 	}
-	snap, own, err := s.catalog.Newest(ctx, by.OrganizationID, b.SCFVersionID)
+	snap, customRevision, err := s.catalog.LatestSnapshot(ctx, by.OrganizationID, b.SCFVersionID)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	if b.FrameworkID != "" {
 		refs = append([]string{b.FrameworkID}, refs...)
 	}
-	ids, codes, err := frameworks(snap, refs)
+	ids, codes, err := resolveFrameworks(snap, refs)
 	if err != nil {
 		return nil, err
 	}
@@ -103,23 +103,23 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		out = api.Assessment{
 			TenantRecord: tenantRecord(tx, by), Name: name, Description: b.Description, State: api.StateDraft,
-			SCFVersionID: snap.Version().ID, CustomRevision: own, FrameworkIDs: ids, Frameworks: codes, DueDate: b.DueDate, CreatedBy: by.Actor.Name, Revision: 1,
+			SCFVersionID: snap.Version().ID, CustomRevision: customRevision, FrameworkIDs: ids, Frameworks: codes, DueDate: b.DueDate, CreatedBy: by.Actor.Name, Revision: 1,
 		}
-		return errors.Join(ownKept(tx, by, own), store.Assessments.Insert(tx, by.OrganizationID, &out),
-			event(tx, by, &out, "", api.StateDraft, "created", "", nil),
-			audit.Tell(tx, by, audit.Event{Type: "assessment.created", AssessmentID: out.ID, Summary: "created " + name,
+		return errors.Join(checkCustomRevision(tx, by, customRevision), store.Assessments.Insert(tx, by.OrganizationID, &out),
+			recordLifecycleEvent(tx, by, &out, "", api.StateDraft, "created", "", nil),
+			audit.PublishEvent(tx, by, audit.Event{Type: "assessment.created", AssessmentID: out.ID, Summary: "created " + name,
 				ResourceType: "assessment", ResourceID: out.ID, Data: map[string]any{"name": name, "frameworks": codes}}))
 	})
 	return &out, err
 }
 
-// ownKept refuses a revision of the organization's own catalog that was dropped since it was read.
-func ownKept(tx *store.Tx, by api.Caller, revision int) error {
+// checkCustomRevision refuses a revision of the organization's own catalog that was dropped since it was read.
+func checkCustomRevision(tx *store.Tx, by api.Caller, revision int) error {
 	if revision == 0 {
 		return nil
 	}
-	kept, err := store.CustomCatalogs.Has(tx, by.OrganizationID, int64(revision))
-	if err == nil && !kept {
+	exists, err := store.CustomCatalogs.Has(tx, by.OrganizationID, int64(revision))
+	if err == nil && !exists {
 		err = api.Conflict("your own frameworks and controls were changed meanwhile; try again")
 	}
 	return err
@@ -139,23 +139,23 @@ func checkDate(field string, d *api.Date) error {
 	return nil
 }
 
-// farthest is how many years ahead a date may lie; one beyond stands for "never".
-const farthest = 100
+// maxYearsAhead is how many years ahead a date may lie; one beyond stands for "never".
+const maxYearsAhead = 100
 
-// checkReach refuses what is no date, and a date that never comes.
-func (s *Service) checkReach(field string, d *api.Date) error {
+// checkDateLimit refuses what is no date, and a date that never comes.
+func (s *Service) checkDateLimit(field string, d *api.Date) error {
 	if err := checkDate(field, d); err != nil || d == nil {
 		return err
 	}
-	if last := api.DateOf(s.clock().AddDate(farthest, 0, 0)); *d > last {
-		return api.Invalid(field, "%s is more than %d years ahead; give a date up to %s", *d, farthest, last)
+	if last := api.DateOf(s.clock().AddDate(maxYearsAhead, 0, 0)); *d > last {
+		return api.Invalid(field, "%s is more than %d years ahead; give a date up to %s", *d, maxYearsAhead, last)
 	}
 	return nil
 }
 
-// checkAhead is checkReach, and refuses a date that has passed: nothing can be due then.
-func (s *Service) checkAhead(field string, d *api.Date) error {
-	if err := s.checkReach(field, d); err != nil || d == nil {
+// checkFutureDate is checkReach, and refuses a date that has passed: nothing can be due then.
+func (s *Service) checkFutureDate(field string, d *api.Date) error {
+	if err := s.checkDateLimit(field, d); err != nil || d == nil {
 		return err
 	}
 	if today := s.today(); *d < today {
@@ -164,9 +164,9 @@ func (s *Service) checkAhead(field string, d *api.Date) error {
 	return nil
 }
 
-// frameworks resolves ids and codes against the catalog, each once. A framework
+// resolveFrameworks resolves ids and codes against the catalog, each once. A framework
 // that stands for others (an alias over several columns) brings them all.
-func frameworks(snap *scf.Snapshot, refs []string) (ids, codes []string, err error) {
+func resolveFrameworks(snap *scf.Snapshot, refs []string) (ids, codes []string, err error) {
 	for _, ref := range refs {
 		scope, err := snap.FrameworkScope(ref)
 		if err != nil {
@@ -181,15 +181,15 @@ func frameworks(snap *scf.Snapshot, refs []string) (ids, codes []string, err err
 	return ids, codes, nil
 }
 
-// get reads an assessment in a transaction.
-func get(tx *store.Tx, by api.Caller, id string) (api.Assessment, error) {
+// getAssessment reads an assessment in a transaction.
+func getAssessment(tx *store.Tx, by api.Caller, id string) (api.Assessment, error) {
 	a, err := store.Assessments.Get(tx, by.OrganizationID, id)
-	return a, store.Missing(err, "assessment", id)
+	return a, store.ToNotFound(err, "assessment", id)
 }
 
-// read reads an assessment in a view of its own.
-func (s *Service) read(ctx context.Context, by api.Caller, id string) (a api.Assessment, err error) {
-	err = s.db.View(ctx, func(tx *store.Tx) (err error) { a, err = get(tx, by, id); return err })
+// readAssessment reads an assessment in a view of its own.
+func (s *Service) readAssessment(ctx context.Context, by api.Caller, id string) (a api.Assessment, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) (err error) { a, err = getAssessment(tx, by, id); return err })
 	return a, err
 }
 
@@ -197,7 +197,7 @@ func (s *Service) read(ctx context.Context, by api.Caller, id string) (a api.Ass
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.Assessment, error) {
 	var a api.Assessment
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		if a, err = get(tx, by, in.AssessmentID); err != nil {
+		if a, err = getAssessment(tx, by, in.AssessmentID); err != nil {
 			return err
 		}
 		return fillCounts(tx, &a)
@@ -212,7 +212,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsIn
 		Filter: func(a *api.Assessment) bool {
 			return (in.State == "" || a.State == in.State) && (in.Status == "" || (a.State == api.StateClosed) == (in.Status == "closed")) &&
 				(in.Framework == "" || slices.Contains(a.FrameworkIDs, in.Framework) || slices.Contains(a.Frameworks, in.Framework)) &&
-				mentions(q, a.Name, a.Description)
+				matchesQuery(q, a.Name, a.Description)
 		}})
 	if err != nil {
 		return nil, err
@@ -240,7 +240,7 @@ func fillCounts(tx *store.Tx, a *api.Assessment) (err error) {
 	for _, c := range []struct {
 		n     *int
 		count func(*store.Tx, string, string) (int, error)
-	}{{&a.Counts.SoAItems, soa.currentCount}, {&a.Counts.Findings, gap.currentCount}, {&a.Counts.POAMItems, poam.currentCount}} {
+	}{{&a.Counts.SoAItems, soa.countNewestItems}, {&a.Counts.Findings, gap.countNewestItems}, {&a.Counts.POAMItems, poam.countNewestItems}} {
 		if *c.n, err = c.count(tx, org, a.ID); err != nil {
 			return err
 		}
@@ -268,61 +268,61 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		}
 		refs = &one
 	}
-	a, err := s.read(ctx, by, in.AssessmentID)
+	a, err := s.readAssessment(ctx, by, in.AssessmentID)
 	if err != nil {
 		return nil, err
 	}
 	var ids, codes []string
-	own := a.CustomRevision
+	customRevision := a.CustomRevision
 	if refs != nil {
 		var snap *scf.Snapshot
-		snap, own, err = s.catalog.Newest(ctx, by.OrganizationID, a.SCFVersionID)
+		snap, customRevision, err = s.catalog.LatestSnapshot(ctx, by.OrganizationID, a.SCFVersionID)
 		if err != nil {
 			return nil, err
 		}
-		if ids, codes, err = frameworks(snap, *refs); err != nil {
+		if ids, codes, err = resolveFrameworks(snap, *refs); err != nil {
 			return nil, err
 		}
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		if a, err = get(tx, by, in.AssessmentID); err != nil {
+		if a, err = getAssessment(tx, by, in.AssessmentID); err != nil {
 			return err
 		}
-		if err := match(in.Match, a.Revision); err != nil {
+		if err := checkIfMatch(in.Match, a.Revision); err != nil {
 			return err
 		}
-		if err := stillOpen(&a); err != nil {
+		if err := requireOpen(&a); err != nil {
 			return err
 		}
 		if refs != nil && !slices.Equal(codes, a.Frameworks) {
-			if a.State.Reached(api.StateSoADrafted) {
+			if a.State.HasReached(api.StateSoADrafted) {
 				return api.Conflict("the frameworks are fixed since the Statement of Applicability was drafted (the assessment is %s)", a.State)
 			}
-			if err := ownKept(tx, by, own); err != nil {
+			if err := checkCustomRevision(tx, by, customRevision); err != nil {
 				return err
 			}
-			a.FrameworkIDs, a.Frameworks, a.CustomRevision = ids, codes, own
+			a.FrameworkIDs, a.Frameworks, a.CustomRevision = ids, codes, customRevision
 		}
-		set(&a.Name, b.Name)
-		set(&a.Description, b.Description)
+		setIfPresent(&a.Name, b.Name)
+		setIfPresent(&a.Description, b.Description)
 		b.DueDate.Apply(&a.DueDate)
 		a.Revision++
 		a.UpdatedAt = tx.Now()
 		return errors.Join(store.Assessments.Put(tx, by.OrganizationID, &a),
-			audit.Note(tx, by, audit.Event{Type: "assessment.updated", AssessmentID: a.ID, Summary: "changed the assessment's own fields", ResourceType: "assessment", ResourceID: a.ID}),
+			audit.RecordEvent(tx, by, audit.Event{Type: "assessment.updated", AssessmentID: a.ID, Summary: "changed the assessment's own fields", ResourceType: "assessment", ResourceID: a.ID}),
 			fillCounts(tx, &a))
 	})
 	return &a, err
 }
 
-func set[T any](dst *T, v *T) {
+func setIfPresent[T any](dst *T, v *T) {
 	if v != nil {
 		*dst = *v
 	}
 }
 
-// match refuses a conditional change where the record has moved on.
-func match(m api.Match, revision int) error {
+// checkIfMatch refuses a conditional change where the record has moved on.
+func checkIfMatch(m api.Match, revision int) error {
 	if m.IfMatch == "" || m.IfMatch == "*" || strings.Trim(m.IfMatch, `"`) == fmt.Sprint(revision) {
 		return nil
 	}
@@ -331,50 +331,54 @@ func match(m api.Match, revision int) error {
 
 // Delete removes an assessment and all that belongs to it; the audit chain keeps that it was.
 func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.None, error) {
-	defer s.moving.lock(in.AssessmentID)()
-	defer s.Forget(in.AssessmentID)
+	defer s.locks.lock(in.AssessmentID)()
+	defer s.DropCaches(in.AssessmentID)
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		a, err := get(tx, by, in.AssessmentID)
+		a, err := getAssessment(tx, by, in.AssessmentID)
 		if err != nil {
 			return err
 		}
 		org := by.OrganizationID
 		for _, purge := range []func() error{
 			func() error { return s.evidence.Purge(tx, by, a.ID) },
-			func() error { return soa.purge(tx, org, a.ID) },
-			func() error { return gap.purge(tx, org, a.ID) },
-			func() error { return maturity.purge(tx, org, a.ID) },
-			func() error { return poam.purge(tx, org, a.ID) },
-			func() error { return store.ForgetBodies(tx, org, a.ID) },
-			func() error { return purgeBy(tx, store.Scopes, org, a.ID, func(r *api.Scope) string { return r.ID }) },
+			func() error { return soa.purgeVersions(tx, org, a.ID) },
+			func() error { return gap.purgeVersions(tx, org, a.ID) },
+			func() error { return maturity.purgeVersions(tx, org, a.ID) },
+			func() error { return poam.purgeVersions(tx, org, a.ID) },
+			func() error { return store.DeleteBodies(tx, org, a.ID) },
 			func() error {
-				return purgeBy(tx, store.Approvals, org, a.ID, func(r *api.Approval) string { return r.ID })
+				return purgeByAssessment(tx, store.Scopes, org, a.ID, func(r *api.Scope) string { return r.ID })
 			},
 			func() error {
-				return purgeBy(tx, store.Comments, org, a.ID, func(r *api.Comment) string { return r.ID })
+				return purgeByAssessment(tx, store.Approvals, org, a.ID, func(r *api.Approval) string { return r.ID })
 			},
 			func() error {
-				return purgeBy(tx, store.Delegations, org, a.ID, func(r *api.Delegation) string { return r.ID })
+				return purgeByAssessment(tx, store.Comments, org, a.ID, func(r *api.Comment) string { return r.ID })
 			},
-			func() error { return purgeBy(tx, store.Reports, org, a.ID, func(r *api.Report) string { return r.ID }) },
 			func() error {
-				return purgeBy(tx, store.IssueLinks, org, a.ID, func(r *store.IssueLink) string { return r.ID })
+				return purgeByAssessment(tx, store.Delegations, org, a.ID, func(r *api.Delegation) string { return r.ID })
+			},
+			func() error {
+				return purgeByAssessment(tx, store.Reports, org, a.ID, func(r *api.Report) string { return r.ID })
+			},
+			func() error {
+				return purgeByAssessment(tx, store.IssueLinks, org, a.ID, func(r *store.IssueLink) string { return r.ID })
 			},
 			func() error { return purgeArtifacts(tx, org, a.ID) },
 			func() error { return purgeAgentRuns(tx, org, a.ID) },
 			func() error { _, err := store.ScopeVersions.DeleteAll(tx, org, a.ID); return err },
 			func() error {
-				return purgeBy(tx, store.WorkflowRuns, org, a.ID, func(r *store.WorkflowRun) string { return r.ID })
+				return purgeByAssessment(tx, store.WorkflowRuns, org, a.ID, func(r *store.WorkflowRun) string { return r.ID })
 			},
 			func() error { _, err := store.LifecycleEvents.DeleteAll(tx, org, a.ID); return err },
 			func() error { _, err := store.Timeline.DeleteAll(tx, org, a.ID); return err },
 			func() error {
-				return purgeBy(tx, store.SyncConflicts, org, a.ID, func(r *api.SyncConflict) string { return r.ID })
+				return purgeByAssessment(tx, store.SyncConflicts, org, a.ID, func(r *api.SyncConflict) string { return r.ID })
 			},
 			func() error { return store.Assessments.Delete(tx, org, a.ID) },
-			func() error { return store.ForgetSync(tx, org, a.ID) },
+			func() error { return store.DeleteSync(tx, org, a.ID) },
 			func() error {
-				return audit.Tell(tx, by, audit.Event{Type: "assessment.deleted", Summary: "deleted " + a.Name,
+				return audit.PublishEvent(tx, by, audit.Event{Type: "assessment.deleted", Summary: "deleted " + a.Name,
 					ResourceType: "assessment", ResourceID: a.ID, Data: map[string]any{"name": a.Name}})
 			},
 		} {
@@ -387,8 +391,8 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 	return &api.None{}, err
 }
 
-// purgeBy deletes the records of a table that its index "assessment" lists.
-func purgeBy[R any](tx *store.Tx, t *store.TenantTable[R], org, assessment string, id func(*R) string) error {
+// purgeByAssessment deletes the records of a table that its index "assessment" lists.
+func purgeByAssessment[R any](tx *store.Tx, t *store.TenantTable[R], org, assessment string, id func(*R) string) error {
 	var ids []string
 	for r, err := range t.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
 		if err != nil {

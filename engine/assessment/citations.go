@@ -9,48 +9,48 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// undermined warns of what a version was drafted from that is not so any more: other documents,
+// staleSourceIssues warns of what a version was drafted from that is not so any more: other documents,
 // and citations of such as are gone.
-func undermined(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (out []api.ValidationIssue, err error) {
-	docs, err := documentsIn(tx, v.OrganizationID, v.AssessmentID)
+func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (out []api.ValidationIssue, err error) {
+	docs, err := documentsInTx(tx, v.OrganizationID, v.AssessmentID)
 	if err != nil {
 		return nil, err
 	}
 	out = []api.ValidationIssue{}
-	from, known := v.Inputs["documents"]
+	recordedHash, known := v.Inputs["documents"]
 	if now, err := documentsHash(docs); err != nil {
 		return nil, err
-	} else if known && from != now {
+	} else if known && recordedHash != now {
 		out = append(out, api.ValidationIssue{Rule: "documents-unchanged", Severity: "warning",
 			Message: "documents were added, changed or taken away since it was drafted; refresh its evidence to take that in"})
 	}
-	there := make(map[string]bool, len(docs))
+	present := make(map[string]bool, len(docs))
 	for _, d := range docs {
-		there[d.ID] = true
+		present[d.ID] = true
 	}
 	for _, i := range items {
 		var gone []string
 		for _, e := range i.Evidence {
-			if e.DocumentID != "" && !there[e.DocumentID] && !slices.Contains(gone, e.Filename) {
+			if e.DocumentID != "" && !present[e.DocumentID] && !slices.Contains(gone, e.Filename) {
 				gone = append(gone, e.Filename)
 			}
 		}
 		if len(gone) > 0 {
 			out = append(out, api.ValidationIssue{Rule: "evidence-there", Severity: "warning", ItemID: i.ID, ControlCode: i.ControlCode,
-				Message: fmt.Sprintf("it cites what has been taken away: %s", some(gone, 5))})
+				Message: fmt.Sprintf("it cites what has been taken away: %s", joinFirst(gone, 5))})
 		}
 	}
 	return out, nil
 }
 
-// underminedSoA is what undermined warns of in the newest Statement of Applicability, for a move.
-func (s *Service) underminedSoA(ctx context.Context, by api.Caller, a *api.Assessment) (warnings []string, err error) {
+// staleSourceWarnings is what undermined warns of in the newest Statement of Applicability, for a move.
+func (s *Service) staleSourceWarnings(ctx context.Context, by api.Caller, a *api.Assessment) (warnings []string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		v, items, err := newestItems(tx, soa, by.OrganizationID, a.ID)
+		v, items, err := readNewestItems(tx, soa, by.OrganizationID, a.ID)
 		if err != nil || v == nil {
 			return err
 		}
-		issues, err := undermined(tx, v, items)
+		issues, err := staleSourceIssues(tx, v, items)
 		for _, i := range issues {
 			warning := "the Statement of Applicability: " + i.Message
 			if i.ControlCode != "" {

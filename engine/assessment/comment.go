@@ -22,22 +22,22 @@ func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddComm
 	}
 	var out api.Comment
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		a, err := get(tx, by, in.AssessmentID)
+		a, err := getAssessment(tx, by, in.AssessmentID)
 		if err != nil {
 			return err
 		}
-		if err := stillOpen(&a); err != nil {
+		if err := requireOpen(&a); err != nil {
 			return err
 		}
 		out = api.Comment{TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, Author: by.Actor, Text: text}
-		if err := subject(tx, by, in, &a, &out); err != nil {
+		if err := resolveCommentTarget(tx, by, in, &a, &out); err != nil {
 			return err
 		}
-		of := "the " + out.Gate.Title()
+		target := "the " + out.Gate.Title()
 		if out.Item != nil {
-			of = *out.Item + " in " + of
+			target = *out.Item + " in " + target
 		}
-		return errors.Join(store.Comments.Insert(tx, by.OrganizationID, &out), audit.Tell(tx, by, audit.Event{Type: "comment.added", AssessmentID: a.ID, Summary: "commented on " + of,
+		return errors.Join(store.Comments.Insert(tx, by.OrganizationID, &out), audit.PublishEvent(tx, by, audit.Event{Type: "comment.added", AssessmentID: a.ID, Summary: "commented on " + target,
 			ResourceType: "comment", ResourceID: out.ID, Data: map[string]any{"gate": out.Gate, "item": out.Item, "text_sha256": TextHash(text)}}))
 	})
 	return &out, err
@@ -49,12 +49,12 @@ func TextHash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// subject finds out what a comment is of.
-func subject(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *api.Assessment, c *api.Comment) error {
+// resolveCommentTarget finds out what a comment is of.
+func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *api.Assessment, c *api.Comment) error {
 	b := in.Body
 	c.Gate = b.Gate
 	if b.ReplyTo != "" {
-		to, err := commentNamed(tx, by, b.ReplyTo)
+		to, err := getComment(tx, by, b.ReplyTo)
 		if err == nil && to.AssessmentID != a.ID {
 			err = api.NotFound("comment", b.ReplyTo)
 		}
@@ -67,7 +67,7 @@ func subject(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *api.Assess
 		c.ReplyTo, c.Gate, c.Item, c.ApprovalID = &to.ID, to.Gate, to.Item, to.ApprovalID
 	}
 	if b.ApprovalID != "" {
-		p, err := approval(tx, by, b.ApprovalID)
+		p, err := getApproval(tx, by, b.ApprovalID)
 		if err == nil && p.AssessmentID != a.ID {
 			err = api.NotFound("approval", b.ApprovalID)
 		}
@@ -82,7 +82,7 @@ func subject(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *api.Assess
 	if !slices.Contains(api.Gates, c.Gate) {
 		return api.Invalid("gate", "say what the comment is of: %v", api.Gates)
 	}
-	head, err := newestHead(tx, a, c.Gate)
+	head, err := newestHeader(tx, a, c.Gate)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func subject(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *api.Assess
 	if b.Item == "" {
 		return nil
 	}
-	code, err := itemNamed(tx, by.OrganizationID, c.Gate, head.ID, b.Item)
+	code, err := findItemCode(tx, by.OrganizationID, c.Gate, head.ID, b.Item)
 	if err != nil {
 		return err
 	}
@@ -104,25 +104,25 @@ func subject(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *api.Assess
 	return nil
 }
 
-// itemNamed is the code of a version's line as it is written there; empty where there is none.
-func itemNamed(tx *store.Tx, org string, gate api.Gate, version, code string) (string, error) {
+// findItemCode is the code of a version's line as it is written there; empty where there is none.
+func findItemCode(tx *store.Tx, org string, gate api.Gate, version, code string) (string, error) {
 	switch gate {
 	case api.GateSoA:
-		return codeOf(tx, org, soa, version, code)
+		return findControlCode(tx, org, soa, version, code)
 	case api.GateGapAnalysis:
-		return codeOf(tx, org, gap, version, code)
+		return findControlCode(tx, org, gap, version, code)
 	case api.GateMaturity:
-		return codeOf(tx, org, maturity, version, code)
+		return findControlCode(tx, org, maturity, version, code)
 	}
 	for i, err := range store.POAMItems.By("version").Scan(tx, org, store.Prefix(version)) {
 		if err != nil || strings.EqualFold(i.POAMCode, code) {
 			return i.POAMCode, err
 		}
 	}
-	return codeOf(tx, org, poam, version, code)
+	return findControlCode(tx, org, poam, version, code)
 }
 
-func codeOf[V, I any](tx *store.Tx, org string, k kind[V, I], version, code string) (string, error) {
+func findControlCode[V, I any](tx *store.Tx, org string, k deliverableType[V, I], version, code string) (string, error) {
 	for i, err := range k.items.By("version").Scan(tx, org, store.Prefix(version)) {
 		if err != nil {
 			return "", err
@@ -134,21 +134,21 @@ func codeOf[V, I any](tx *store.Tx, org string, k kind[V, I], version, code stri
 	return "", nil
 }
 
-func commentNamed(tx *store.Tx, by api.Caller, id string) (api.Comment, error) {
+func getComment(tx *store.Tx, by api.Caller, id string) (api.Comment, error) {
 	c, err := store.Comments.Get(tx, by.OrganizationID, id)
-	return c, store.Missing(err, "comment", id)
+	return c, store.ToNotFound(err, "comment", id)
 }
 
 // GetComment is one comment.
 func (s *Service) GetComment(ctx context.Context, by api.Caller, in *api.CommentInput) (*api.Comment, error) {
 	var c api.Comment
-	err := s.db.View(ctx, func(tx *store.Tx) (err error) { c, err = commentNamed(tx, by, in.CommentID); return err })
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) { c, err = getComment(tx, by, in.CommentID); return err })
 	return &c, err
 }
 
 // ListComments lists what was said, oldest first.
 func (s *Service) ListComments(ctx context.Context, by api.Caller, in *api.CommentsInput) (*api.List[api.Comment], error) {
-	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
+	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
 	return store.List(ctx, s.db, store.Comments, by.OrganizationID, in.Paging, store.PageQuery[api.Comment]{Index: "assessment", Prefix: store.K(in.AssessmentID),

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-const active = "active"
+const statusActive = "active"
 
 // CreateDelegation lets a member decide for the caller until a date.
 func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.CreateDelegationInput) (*api.Delegation, error) {
@@ -42,7 +42,7 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 		case b.DelegateID == by.UserID:
 			return api.Invalid("delegate_id", "you decide for yourself already; name another member")
 		}
-		delegate, err := member(tx, by.OrganizationID, b.DelegateID)
+		delegate, err := activeMemberName(tx, by.OrganizationID, b.DelegateID)
 		if err != nil {
 			return err
 		}
@@ -53,45 +53,45 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 		}
 		where := "in every assessment"
 		if b.AssessmentID != nil {
-			a, err := get(tx, by, *b.AssessmentID)
+			a, err := getAssessment(tx, by, *b.AssessmentID)
 			if err != nil {
 				return err
 			}
-			if err := stillOpen(&a); err != nil {
+			if err := requireOpen(&a); err != nil {
 				return err
 			}
 			where = "in " + a.Name
 		}
 		out = api.Delegation{TenantRecord: tenantRecord(tx, by), DelegatorID: by.UserID, DelegatorName: by.Actor.Name, DelegateID: b.DelegateID, DelegateName: delegate,
-			AssessmentID: b.AssessmentID, Gates: gatesIn(b.Gates), Reason: strings.TrimSpace(b.Reason), ExpiresAt: b.ExpiresAt.UTC().Truncate(time.Second), Status: api.DelegationActive}
-		return errors.Join(store.Delegations.Insert(tx, by.OrganizationID, &out), tellDelegation(tx, by, &out, "delegated",
+			AssessmentID: b.AssessmentID, Gates: normalizeGates(b.Gates), Reason: strings.TrimSpace(b.Reason), ExpiresAt: b.ExpiresAt.UTC().Truncate(time.Second), Status: api.DelegationActive}
+		return errors.Join(store.Delegations.Insert(tx, by.OrganizationID, &out), auditDelegation(tx, by, &out, "delegated",
 			fmt.Sprintf("%s lets %s decide %s until %s", out.DelegatorName, delegate, where, out.ExpiresAt.Format(time.RFC3339))))
 	})
 	return &out, err
 }
 
-// gatesIn are the named gates, each once, in the order they are met; all where none is.
-func gatesIn(named []api.Gate) []api.Gate {
+// normalizeGates are the named gates, each once, in the order they are met; all where none is.
+func normalizeGates(named []api.Gate) []api.Gate {
 	if len(named) == 0 {
 		return slices.Clone(api.Gates)
 	}
 	return slices.DeleteFunc(slices.Clone(api.Gates), func(g api.Gate) bool { return !slices.Contains(named, g) })
 }
 
-func tellDelegation(tx *store.Tx, by api.Caller, d *api.Delegation, what, words string) error {
+func auditDelegation(tx *store.Tx, by api.Caller, d *api.Delegation, action, summary string) error {
 	assessment := ""
 	if d.AssessmentID != nil {
 		assessment = *d.AssessmentID
 	}
-	return audit.Tell(tx, by, audit.Event{Type: "approval." + what, AssessmentID: assessment, Summary: words, ResourceType: "delegation", ResourceID: d.ID,
+	return audit.PublishEvent(tx, by, audit.Event{Type: "approval." + action, AssessmentID: assessment, Summary: summary, ResourceType: "delegation", ResourceID: d.ID,
 		Data: map[string]any{"delegator_id": d.DelegatorID, "delegate_id": d.DelegateID, "gates": d.Gates, "expires_at": d.ExpiresAt}})
 }
 
-// member is the name of a person who belongs to the organization now.
-func member(tx *store.Tx, org, userID string) (string, error) {
+// activeMemberName is the name of a person who belongs to the organization now.
+func activeMemberName(tx *store.Tx, org, userID string) (string, error) {
 	m, err := store.Memberships.Get(tx, userID, org)
 	if err != nil {
-		return "", store.Missing(err, "member", userID)
+		return "", store.ToNotFound(err, "member", userID)
 	}
 	u, err := store.Users.Get(tx, userID)
 	if err != nil {
@@ -101,7 +101,7 @@ func member(tx *store.Tx, org, userID string) (string, error) {
 	if name == "" {
 		name = u.Email
 	}
-	if m.Status != active || u.Status != active {
+	if m.Status != statusActive || u.Status != statusActive {
 		return "", api.Conflict("%s is %s and can't decide; name an active member", name, m.Status)
 	}
 	return name, nil
@@ -113,38 +113,38 @@ func mayDecide(tx *store.Tx, org, userID string) (bool, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
-	if err != nil || m.Status != active || !m.Role.May(api.ApprovalDecide) {
+	if err != nil || m.Status != statusActive || !m.Role.May(api.ApprovalDecide) {
 		return false, err
 	}
 	u, err := store.Users.Get(tx, userID)
-	return err == nil && u.Status == active, err
+	return err == nil && u.Status == statusActive, err
 }
 
-// standing is a delegation's status now. One from before its own beginning is of a clock
+// delegationStatus is a delegation's status now. One from before its own beginning is of a clock
 // that has jumped back, and is not good yet.
-func standing(d *api.Delegation, now time.Time) api.DelegationStatus {
+func delegationStatus(d *api.Delegation, now time.Time) api.DelegationStatus {
 	if d.Status == api.DelegationActive && (!now.Before(d.ExpiresAt) || now.Before(d.CreatedAt)) {
 		return api.DelegationExpired
 	}
 	return d.Status
 }
 
-func covers(d *api.Delegation, assessment string, gate api.Gate) bool {
+func delegationCovers(d *api.Delegation, assessment string, gate api.Gate) bool {
 	return (d.AssessmentID == nil || *d.AssessmentID == assessment) && slices.Contains(d.Gates, gate)
 }
 
-// right is by what right the caller decides: nil where it is their own role's, else what
+// findDecisionRight is by what right the caller decides: nil where it is their own role's, else what
 // another lets them. Where the organization wants a second person, neither who decides
 // nor who lets them has submitted or written what is decided on.
-func right(tx *store.Tx, by api.Caller, p *api.Approval, authors []string) (*api.DecidedFor, error) {
-	if err := secondPerson(tx, by.OrganizationID, p, authors, by.UserID, by.Actor.ID); err != nil {
+func findDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authors []string) (*api.DecidedFor, error) {
+	if err := requireSecondPerson(tx, by.OrganizationID, p, authors, by.UserID, by.Actor.ID); err != nil {
 		return nil, err
 	}
-	own, err := mayDecide(tx, by.OrganizationID, by.UserID)
+	hasOwnRight, err := mayDecide(tx, by.OrganizationID, by.UserID)
 	if err != nil {
 		return nil, err
 	}
-	if own {
+	if hasOwnRight {
 		return nil, by.Require(api.ApprovalDecide)
 	}
 	refused := by.Require(api.ApprovalDecide)
@@ -154,7 +154,7 @@ func right(tx *store.Tx, by api.Caller, p *api.Approval, authors []string) (*api
 	if !by.IsPerson() {
 		return nil, refused
 	}
-	if _, err := member(tx, by.OrganizationID, by.UserID); err != nil {
+	if _, err := activeMemberName(tx, by.OrganizationID, by.UserID); err != nil {
 		return nil, err
 	}
 	for d, err := range store.Delegations.By("delegate").Scan(tx, by.OrganizationID, store.Prefix(by.UserID)) {
@@ -164,10 +164,10 @@ func right(tx *store.Tx, by api.Caller, p *api.Approval, authors []string) (*api
 		switch {
 		case d.Status == api.DelegationRevoked || d.Status == api.DelegationVoid:
 			continue
-		case standing(&d, tx.Now()) != api.DelegationActive:
+		case delegationStatus(&d, tx.Now()) != api.DelegationActive:
 			refused = api.Forbidden("what %s let you decide ended at %s", d.DelegatorName, d.ExpiresAt.Format(time.RFC3339))
 			continue
-		case !covers(&d, p.AssessmentID, p.Gate):
+		case !delegationCovers(&d, p.AssessmentID, p.Gate):
 			refused = api.Forbidden("what %s lets you decide is not this gate of this assessment", d.DelegatorName)
 			continue
 		}
@@ -177,7 +177,7 @@ func right(tx *store.Tx, by api.Caller, p *api.Approval, authors []string) (*api
 			refused = api.Forbidden("%s, who let you decide, may not decide any more", d.DelegatorName)
 			continue
 		}
-		if err := secondPerson(tx, by.OrganizationID, p, authors, d.DelegatorID, ""); err != nil {
+		if err := requireSecondPerson(tx, by.OrganizationID, p, authors, d.DelegatorID, ""); err != nil {
 			if !api.IsCode(err, api.CodeForbidden) {
 				return nil, err
 			}
@@ -189,29 +189,29 @@ func right(tx *store.Tx, by api.Caller, p *api.Approval, authors []string) (*api
 	return nil, refused
 }
 
-// withDelegates adds to pending approvals who may decide besides owners and admins.
-func withDelegates(tx *store.Tx, org string, all []api.Approval) error {
-	var good []api.Delegation
+// addDelegates adds to pending approvals who may decide besides owners and admins.
+func addDelegates(tx *store.Tx, org string, approvals []api.Approval) error {
+	var activeDelegations []api.Delegation
 	for d, err := range store.Delegations.Scan(tx, org) {
 		if err != nil {
 			return err
 		}
-		if standing(&d, tx.Now()) != api.DelegationActive {
+		if delegationStatus(&d, tx.Now()) != api.DelegationActive {
 			continue
 		}
 		may, err := mayDecide(tx, org, d.DelegatorID)
 		if err != nil {
 			return err
 		}
-		if _, err := member(tx, org, d.DelegateID); may && err == nil {
-			good = append(good, d)
+		if _, err := activeMemberName(tx, org, d.DelegateID); may && err == nil {
+			activeDelegations = append(activeDelegations, d)
 		}
 	}
-	for n := range all {
-		p := &all[n]
+	for n := range approvals {
+		p := &approvals[n]
 		p.Delegates = nil
-		for _, d := range good {
-			if p.Status == api.ApprovalPending && covers(&d, p.AssessmentID, p.Gate) {
+		for _, d := range activeDelegations {
+			if p.Status == api.ApprovalPending && delegationCovers(&d, p.AssessmentID, p.Gate) {
 				p.Delegates = append(p.Delegates, api.Delegate{DecidedFor: api.DecidedFor{DelegationID: d.ID, DelegatorID: d.DelegatorID, DelegatorName: d.DelegatorName},
 					UserID: d.DelegateID, Name: d.DelegateName, Until: d.ExpiresAt})
 			}
@@ -225,29 +225,29 @@ func (s *Service) ListDelegations(ctx context.Context, by api.Caller, in *api.De
 	now := s.clock()
 	l, err := store.List(ctx, s.db, store.Delegations, by.OrganizationID, in.Paging, store.PageQuery[api.Delegation]{Reverse: true,
 		Filter: func(d *api.Delegation) bool {
-			return (in.Status == "" || standing(d, now) == in.Status) && (in.DelegateID == "" || d.DelegateID == in.DelegateID) &&
+			return (in.Status == "" || delegationStatus(d, now) == in.Status) && (in.DelegateID == "" || d.DelegateID == in.DelegateID) &&
 				(in.AssessmentID == "" || d.AssessmentID == nil || *d.AssessmentID == in.AssessmentID)
 		}})
 	if err != nil {
 		return nil, err
 	}
 	for n := range l.Data {
-		l.Data[n].Status = standing(&l.Data[n], now)
+		l.Data[n].Status = delegationStatus(&l.Data[n], now)
 	}
 	return l, nil
 }
 
-func delegation(tx *store.Tx, by api.Caller, id string) (api.Delegation, error) {
+func getDelegation(tx *store.Tx, by api.Caller, id string) (api.Delegation, error) {
 	d, err := store.Delegations.Get(tx, by.OrganizationID, id)
-	return d, store.Missing(err, "delegation", id)
+	return d, store.ToNotFound(err, "delegation", id)
 }
 
 // GetDelegation is one delegation.
 func (s *Service) GetDelegation(ctx context.Context, by api.Caller, in *api.DelegationInput) (*api.Delegation, error) {
 	var d api.Delegation
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		d, err = delegation(tx, by, in.DelegationID)
-		d.Status = standing(&d, tx.Now())
+		d, err = getDelegation(tx, by, in.DelegationID)
+		d.Status = delegationStatus(&d, tx.Now())
 		return err
 	})
 	return &d, err
@@ -256,14 +256,14 @@ func (s *Service) GetDelegation(ctx context.Context, by api.Caller, in *api.Dele
 // RevokeDelegation ends a delegation at once; any owner or admin may. Doing it again changes nothing.
 func (s *Service) RevokeDelegation(ctx context.Context, by api.Caller, in *api.DelegationInput) (*api.None, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		d, err := delegation(tx, by, in.DelegationID)
-		if err != nil || standing(&d, tx.Now()) != api.DelegationActive {
+		d, err := getDelegation(tx, by, in.DelegationID)
+		if err != nil || delegationStatus(&d, tx.Now()) != api.DelegationActive {
 			return err
 		}
 		now, why := tx.Now(), "revoked by "+by.Actor.Name
 		d.Status, d.EndedAt, d.EndReason, d.UpdatedAt = api.DelegationRevoked, &now, &why, now
 		return errors.Join(store.Delegations.Update(tx, by.OrganizationID, &d),
-			tellDelegation(tx, by, &d, "delegation_revoked", fmt.Sprintf("%s took back what %s let %s decide", by.Actor.Name, d.DelegatorName, d.DelegateName)))
+			auditDelegation(tx, by, &d, "delegation_revoked", fmt.Sprintf("%s took back what %s let %s decide", by.Actor.Name, d.DelegatorName, d.DelegateName)))
 	})
 	return &api.None{}, err
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// EvidenceChanged marks what rests on passages that say something else now or are gone:
+// MarkEvidenceChanged marks what rests on passages that say something else now or are gone:
 // lines of a Statement of Applicability in draft need review again, and the timeline names
 // the lines of all deliverables. What was submitted or approved stays as it was decided on.
-func (s *Service) EvidenceChanged(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error {
+func (s *Service) MarkEvidenceChanged(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error {
 	a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (s *Service) EvidenceChanged(tx *store.Tx, by api.Caller, assessment, filen
 		return slices.ContainsFunc(e, func(e api.Evidence) bool { return passages[e.ChunkID] })
 	}
 	touched := map[string]bool{}
-	statement, items, err := newestItems(tx, soa, by.OrganizationID, assessment)
+	statement, items, err := readNewestItems(tx, soa, by.OrganizationID, assessment)
 	if err != nil {
 		return err
 	}
@@ -48,12 +48,12 @@ func (s *Service) EvidenceChanged(tx *store.Tx, by api.Caller, assessment, filen
 	}
 	if marked {
 		statement.UpdatedAt = tx.Now()
-		if err := errors.Join(soa.seal(tx, by.OrganizationID, statement), store.SoAVersions.Put(tx, by.OrganizationID, statement),
+		if err := errors.Join(soa.recomputeHash(tx, by.OrganizationID, statement), store.SoAVersions.Put(tx, by.OrganizationID, statement),
 			recordArtifact(tx, by, a.ID, string(soa.gate), soa.gate.Title(), statement.DeliverableVersion)); err != nil {
 			return err
 		}
 	}
-	_, findings, err := newestItems(tx, gap, by.OrganizationID, assessment)
+	_, findings, err := readNewestItems(tx, gap, by.OrganizationID, assessment)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (s *Service) EvidenceChanged(tx *store.Tx, by api.Caller, assessment, filen
 			touched[f.ControlCode] = true
 		}
 	}
-	_, scores, err := newestItems(tx, maturity, by.OrganizationID, assessment)
+	_, scores, err := readNewestItems(tx, maturity, by.OrganizationID, assessment)
 	if err != nil {
 		return err
 	}
@@ -79,32 +79,32 @@ func (s *Service) EvidenceChanged(tx *store.Tx, by api.Caller, assessment, filen
 		codes = append(codes, code)
 	}
 	slices.Sort(codes)
-	return audit.Tell(tx, by, audit.Event{Type: "evidence.changed", AssessmentID: assessment, ResourceType: "assessment", ResourceID: assessment,
-		Summary: fmt.Sprintf("%s changed where %s: %s", filename, rest(len(codes)), some(codes, 20)),
+	return audit.PublishEvent(tx, by, audit.Event{Type: "evidence.changed", AssessmentID: assessment, ResourceType: "assessment", ResourceID: assessment,
+		Summary: fmt.Sprintf("%s changed where %s: %s", filename, affectedControlsText(len(codes)), joinFirst(codes, 20)),
 		Data:    map[string]any{"filename": filename, "control_codes": codes}})
 }
 
-func rest(n int) string {
+func affectedControlsText(n int) string {
 	if n == 1 {
 		return "the lines of 1 control rest on it"
 	}
 	return fmt.Sprintf("the lines of %d controls rest on it", n)
 }
 
-// some is the first of a list of names.
-func some(names []string, limit int) string {
+// joinFirst is the first of a list of names.
+func joinFirst(names []string, limit int) string {
 	if len(names) > limit {
 		return strings.Join(names[:limit], ", ") + ", …"
 	}
 	return strings.Join(names, ", ")
 }
 
-// newestItems are the newest version of a deliverable and its items; none where there is no version.
-func newestItems[V, I any](tx *store.Tx, k kind[V, I], org, assessment string) (*V, []I, error) {
-	v, ok, err := k.newest(tx, org, assessment)
+// readNewestItems are the newest version of a deliverable and its items; none where there is no version.
+func readNewestItems[V, I any](tx *store.Tx, k deliverableType[V, I], org, assessment string) (*V, []I, error) {
+	v, ok, err := k.newestVersion(tx, org, assessment)
 	if err != nil || !ok {
 		return nil, nil, err
 	}
-	items, err := k.itemsOf(tx, org, k.version(&v).ID)
+	items, err := k.readItems(tx, org, k.version(&v).ID)
 	return &v, items, err
 }

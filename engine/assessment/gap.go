@@ -17,76 +17,76 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// afterSoA names what a deliverable made from the SoA would be drafted from now.
-func (s *Service) afterSoA(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
+// inputsFromSoA names what a deliverable made from the SoA would be drafted from now.
+func (s *Service) inputsFromSoA(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
 	var v api.SoAVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		v, err = soa.needed(tx, a)
+		v, err = soa.requireBasis(tx, a)
 		return err
 	})
-	return soa.asInput(&v), err
+	return soa.inputRefs(&v), err
 }
 
 // draftGap turns every applicable item of the SoA that falls short into a finding.
 // Gaps that people added by hand are kept.
 func (s *Service) draftGap(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.Finding], err error) {
-	v, items, err := basisOf(ctx, s, a, soa)
+	v, items, err := readBasis(ctx, s, a, soa)
 	if err != nil {
 		return d, err
 	}
-	return s.gapFrom(ctx, a, &v, items)
+	return s.draftGapFrom(ctx, a, &v, items)
 }
 
-// gapFrom drafts from the items of one SoA version.
-func (s *Service) gapFrom(ctx context.Context, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.Finding], err error) {
-	snap, err := s.snapshot(ctx, a)
+// draftGapFrom drafts from the items of one SoA version.
+func (s *Service) draftGapFrom(ctx context.Context, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.Finding], err error) {
+	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.Finding]{method: judge.Rules, inputs: soa.asInput(v)}
-	standing, lines := make(map[string]api.Implementation, len(items)), make(map[string]*api.SoAItem, len(items))
+	d = draft[api.Finding]{method: judge.RulesVersion, inputs: soa.inputRefs(v)}
+	statusByControl, itemsByControl := make(map[string]api.Implementation, len(items)), make(map[string]*api.SoAItem, len(items))
 	for n := range items {
-		lines[items[n].ControlCode] = &items[n]
-		if items[n].Applicability.In() {
-			standing[items[n].ControlCode] = items[n].ImplementationStatus
+		itemsByControl[items[n].ControlCode] = &items[n]
+		if items[n].Applicability.IsApplicable() {
+			statusByControl[items[n].ControlCode] = items[n].ImplementationStatus
 		}
 	}
-	d.items, err = ofEach(ctx, items, func(i *api.SoAItem) (f api.Finding, falls bool, err error) {
-		if !i.Applicability.In() {
+	d.items, err = mapParallel(ctx, items, func(i *api.SoAItem) (f api.Finding, falls bool, err error) {
+		if !i.Applicability.IsApplicable() {
 			return f, false, nil
 		}
 		c, err := snap.Control(i.ControlCode)
 		if err != nil {
 			return f, false, err
 		}
-		f, falls = judge.Finding(c, *i, standing)
-		f.Item, f.InCatalog, f.Source = sameControl(i.Item), true, "analysis"
+		f, falls = judge.DraftFinding(c, *i, statusByControl)
+		f.Item, f.InCatalog, f.Source = copyControlFields(i.Item), true, "analysis"
 		return f, falls, nil
 	})
-	d.over = func(d *draft[api.Finding], old *former[api.Finding]) {
-		overFindings(d, old)
+	d.mergePrevious = func(d *draft[api.Finding], old *previousVersion[api.Finding]) {
+		mergeFindingEdits(d, old)
 		for n := range d.items {
 			f := &d.items[n]
-			if line := lines[f.ControlCode]; line != nil && f.Source != manual && f.SetByHand("status") {
-				judge.Overrule(f, *line, cmp.Or(judge.OverruledBy(f.Cause), text(f.EditedBy)))
+			if line := itemsByControl[f.ControlCode]; line != nil && f.Source != sourceManual && f.IsManual("status") {
+				judge.ApplyStatusOverride(f, *line, cmp.Or(judge.StatusOverriddenBy(f.Cause), stringOrEmpty(f.EditedBy)))
 			}
 		}
 	}
 	return d, err
 }
 
-// overFindings brings what people found and edited into the findings of the rules.
-func overFindings(d *draft[api.Finding], old *former[api.Finding]) {
-	keepManual(d, old.items)
-	carry(gap, d, old.items, copyFinding)
+// mergeFindingEdits brings what people found and edited into the findings of the rules.
+func mergeFindingEdits(d *draft[api.Finding], old *previousVersion[api.Finding]) {
+	carryManualGaps(d, old.items)
+	carryEdits(gap, d, old.items, copyFindingField)
 }
 
-// sameControl is the item of another deliverable on the same control.
-func sameControl(i api.Item) api.Item {
+// copyControlFields is the item of another deliverable on the same control.
+func copyControlFields(i api.Item) api.Item {
 	return api.Item{ControlID: i.ControlID, ControlCode: i.ControlCode, ControlTitle: i.ControlTitle, DomainCode: i.DomainCode, RequirementCodes: i.RequirementCodes}
 }
 
-func copyFinding(to, from *api.Finding, field string) {
+func copyFindingField(to, from *api.Finding, field string) {
 	switch field {
 	case "status":
 		if to.Status != from.Status { // its texts tell who set it
@@ -116,23 +116,23 @@ func copyFinding(to, from *api.Finding, field string) {
 	}
 }
 
-// manual is the source of the gaps that people added.
-const manual = "manual"
+// sourceManual is the source of the gaps that people added.
+const sourceManual = "manual"
 
-// keepManual carries gaps added by hand over into a new draft.
-func keepManual(d *draft[api.Finding], old []api.Finding) {
+// carryManualGaps carries gaps added by hand over into a new draft.
+func carryManualGaps(d *draft[api.Finding], old []api.Finding) {
 	for _, f := range old {
-		if f.Source == manual {
+		if f.Source == sourceManual {
 			f.OriginID = f.Origin()
 			d.items = append(d.items, f)
-			d.keeps(f.ControlCode)
+			d.addEditedControl(f.ControlCode)
 		}
 	}
 }
 
 // DraftGap drafts the next version.
 func (s *Service) DraftGap(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.GapVersion, error) {
-	defer s.moving.lock(in.AssessmentID)()
+	defer s.locks.lock(in.AssessmentID)()
 	return writeDraft(ctx, s, by, in.AssessmentID, gap, s.draftGap, nil)
 }
 
@@ -142,13 +142,13 @@ func (s *Service) RegenerateGap(ctx context.Context, by api.Caller, in *api.GapI
 	if err != nil {
 		return nil, err
 	}
-	defer s.moving.lock(v.AssessmentID)()
-	return writeDraft(ctx, s, by, v.AssessmentID, gap, again(s.draftGap), nil)
+	defer s.locks.lock(v.AssessmentID)()
+	return writeDraft(ctx, s, by, v.AssessmentID, gap, skipIfUnchanged(s.draftGap), nil)
 }
 
 // ListGap lists versions, newest first.
 func (s *Service) ListGap(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.GapVersion], error) {
-	return list(ctx, s, by, gap, in)
+	return listVersions(ctx, s, by, gap, in)
 }
 
 // GetGap is one version.
@@ -168,17 +168,17 @@ func (s *Service) ApproveGap(ctx context.Context, by api.Caller, in *api.DecideG
 
 // ListFindings lists a version's findings, worst first.
 func (s *Service) ListFindings(ctx context.Context, by api.Caller, in *api.FindingsInput) (*api.List[api.Finding], error) {
-	return s.findings(ctx, by, in.GapVersionID, in.FindingFilter, in.Paging)
+	return s.listFindings(ctx, by, in.GapVersionID, in.FindingFilter, in.Paging)
 }
 
 // ListGaps lists the gaps of the assessment's newest version, worst first.
 func (s *Service) ListGaps(ctx context.Context, by api.Caller, in *api.GapsInput) (*api.List[api.Finding], error) {
 	var id string
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		if _, err := get(tx, by, in.AssessmentID); err != nil {
+		if _, err := getAssessment(tx, by, in.AssessmentID); err != nil {
 			return err
 		}
-		v, _, err := gap.newest(tx, by.OrganizationID, in.AssessmentID)
+		v, _, err := gap.newestVersion(tx, by.OrganizationID, in.AssessmentID)
 		id = v.ID
 		return err
 	})
@@ -188,24 +188,24 @@ func (s *Service) ListGaps(ctx context.Context, by api.Caller, in *api.GapsInput
 	if id == "" {
 		return &api.List[api.Finding]{Data: []api.Finding{}, Pagination: api.Pagination{Limit: in.Limit}}, nil
 	}
-	return s.findings(ctx, by, id, in.FindingFilter, in.Paging)
+	return s.listFindings(ctx, by, id, in.FindingFilter, in.Paging)
 }
 
-func (s *Service) findings(ctx context.Context, by api.Caller, id string, f api.FindingFilter, p api.Paging) (*api.List[api.Finding], error) {
+func (s *Service) listFindings(ctx context.Context, by api.Caller, id string, f api.FindingFilter, p api.Paging) (*api.List[api.Finding], error) {
 	q := strings.ToLower(f.Q)
-	if _, err := narrow(ctx, s, by, gap, id, narrowing{domain: &f.Domain, control: &f.ControlCode}); err != nil {
+	if _, err := resolveFilter(ctx, s, by, gap, id, itemFilter{domain: &f.Domain, control: &f.ControlCode}); err != nil {
 		return nil, err
 	}
 	return listItems(ctx, s, by, gap, id, f, p, cmp.Or(f.Sort, "-severity,-known,-severity_points,-weight,control_code"), findingOrder, func(i *api.Finding) bool {
-		return about(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) && (f.Status == "" || i.Status == f.Status) &&
-			owned(f.Owner, i.Owner) && mentions(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation) &&
+		return matchesControl(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) && (f.Status == "" || i.Status == f.Status) &&
+			matchesOwner(f.Owner, i.Owner) && matchesQuery(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation) &&
 			(f.Result == "" || i.Result == f.Result) && (f.GapType == "" || i.GapType == f.GapType) && (f.Source == "" || i.Source == f.Source)
 	})
 }
 
 // WorstFirst orders findings by what is worse, then by control.
 func WorstFirst(a, b *api.Finding) int {
-	return cmp.Or(a.Worse(b), scf.Natural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(a.CompareSeverity(b), scf.CompareNatural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
 }
 
 // GetFinding is one finding.
@@ -216,49 +216,49 @@ func (s *Service) GetFinding(ctx context.Context, by api.Caller, in *api.Finding
 // UpdateFinding changes a finding by a person's hand.
 func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.UpdateFindingInput) (*api.Finding, error) {
 	b := in.Body
-	if err := firstError(owner(b.Owner.Value), s.checkAhead("due_date", b.DueDate.Value)); err != nil {
+	if err := firstError(validateOwner(b.Owner.Value), s.checkFutureDate("due_date", b.DueDate.Value)); err != nil {
 		return nil, err
 	}
 	if b.Status != nil && *b.Status == api.NotAssessed {
-		return nil, notAssessed()
+		return nil, notAssessedError()
 	}
-	var line *api.SoAItem // for a status
+	var soaItem *api.SoAItem // for a status
 	if b.Status != nil {
 		var err error
-		if line, err = s.lineOf(ctx, by, in.FindingID); err != nil {
+		if soaItem, err = s.soaItemForFinding(ctx, by, in.FindingID); err != nil {
 			return nil, err
 		}
 	}
-	rules, err := rulesLine(ctx, s, by, gap, in.FindingID, b.Reset, s.draftGap)
+	redrafted, err := redraftItem(ctx, s, by, gap, in.FindingID, b.Reset, s.draftGap)
 	if err != nil {
 		return nil, err
 	}
-	return edit(ctx, s, by, gap, in.FindingID, in.Match, func(i *api.Finding) ([]string, error) {
-		var f fields
-		assign(&f, "status", &i.Status, b.Status)
+	return editItem(ctx, s, by, gap, in.FindingID, in.Match, func(i *api.Finding) ([]string, error) {
+		var f changedFields
+		assignField(&f, "status", &i.Status, b.Status)
 		if b.Status != nil {
-			i.Result = resultOf(i.Status)
+			i.Result = resultForStatus(i.Status)
 		}
-		if line != nil {
-			judge.Overrule(i, *line, by.Actor.Name)
+		if soaItem != nil {
+			judge.ApplyStatusOverride(i, *soaItem, by.Actor.Name)
 		}
-		assign(&f, "severity", &i.Severity, b.Severity)
+		assignField(&f, "severity", &i.Severity, b.Severity)
 		if b.Severity != nil {
 			i.SeverityReason = "set by " + by.Actor.Name
 		}
-		assign(&f, "gap_type", &i.GapType, b.GapType)
-		assign(&f, "condition", &i.Condition, b.Condition)
-		assign(&f, "criteria", &i.Criteria, b.Criteria)
-		assign(&f, "cause", &i.Cause, b.Cause)
-		assign(&f, "effect", &i.Effect, b.Effect)
-		assign(&f, "recommendation", &i.Recommendation, b.Recommendation)
-		f.note("owner", orNobody(b.Owner).Apply(&i.Owner))
-		f.note("note", b.Note.Apply(&i.Note))
-		f.note("due_date", b.DueDate.Apply(&i.DueDate))
-		return f, handBack(&f, &i.Item, b.Reset, i, rules, func(to, from *api.Finding, field string) {
-			if copyFinding(to, from, field); field == "status" {
+		assignField(&f, "gap_type", &i.GapType, b.GapType)
+		assignField(&f, "condition", &i.Condition, b.Condition)
+		assignField(&f, "criteria", &i.Criteria, b.Criteria)
+		assignField(&f, "cause", &i.Cause, b.Cause)
+		assignField(&f, "effect", &i.Effect, b.Effect)
+		assignField(&f, "recommendation", &i.Recommendation, b.Recommendation)
+		f.addIf("owner", emptyAsNone(b.Owner).Apply(&i.Owner))
+		f.addIf("note", b.Note.Apply(&i.Note))
+		f.addIf("due_date", b.DueDate.Apply(&i.DueDate))
+		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, func(to, from *api.Finding, field string) {
+			if copyFindingField(to, from, field); field == "status" {
 				to.MissingElements, to.SeverityPoints = from.MissingElements, from.SeverityPoints
-				if !to.SetByHand("severity") {
+				if !to.IsManual("severity") {
 					to.Severity, to.SeverityReason = from.Severity, from.SeverityReason
 				}
 			}
@@ -266,34 +266,34 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 	})
 }
 
-func notAssessed() error {
+func notAssessedError() error {
 	return api.Invalid("status", "what nobody judged is no gap; where too little was found to tell, it is not_evidenced")
 }
 
-// lineOf is the line of the SoA that a finding was made from; nil where a person added the finding.
-func (s *Service) lineOf(ctx context.Context, by api.Caller, finding string) (line *api.SoAItem, err error) {
+// soaItemForFinding is the line of the SoA that a finding was made from; nil where a person added the finding.
+func (s *Service) soaItemForFinding(ctx context.Context, by api.Caller, finding string) (line *api.SoAItem, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		f, err := gap.items.Get(tx, by.OrganizationID, finding)
 		if err != nil {
-			return store.Missing(err, gap.gate.Title()+" item", finding)
+			return store.ToNotFound(err, gap.gate.Title()+" item", finding)
 		}
-		v, err := gap.get(tx, by.OrganizationID, f.VersionID)
+		v, err := gap.getVersion(tx, by.OrganizationID, f.VersionID)
 		basis := v.Inputs["soa_version_id"]
-		if err != nil || f.Source == manual || basis == "" {
+		if err != nil || f.Source == sourceManual || basis == "" {
 			return err
 		}
-		a, err := get(tx, by, f.AssessmentID)
+		a, err := getAssessment(tx, by, f.AssessmentID)
 		if err != nil {
 			return err
 		}
-		line, err = soa.lastOf(tx, &a, []string{basis}, f.ControlCode)
+		line, err = soa.latestGeneratedItem(tx, &a, []string{basis}, f.ControlCode)
 		return err
 	})
 	return line, err
 }
 
-// resultOf is the result that an implementation status means.
-func resultOf(st api.Implementation) api.Result {
+// resultForStatus is the result that an implementation status means.
+func resultForStatus(st api.Implementation) api.Result {
 	switch st {
 	case api.Implemented:
 		return api.Met
@@ -305,8 +305,8 @@ func resultOf(st api.Implementation) api.Result {
 	return api.ResultNoEvid
 }
 
-// ownCode tells of a code that the catalog may lack: it goes into tables, sheets and the names of files.
-func ownCode(code string) bool {
+// isValidCustomCode tells of a code that the catalog may lack: it goes into tables, sheets and the names of files.
+func isValidCustomCode(code string) bool {
 	odd := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
 	}
@@ -317,29 +317,29 @@ func ownCode(code string) bool {
 // CreateGap adds a gap by hand to the newest version, or begins the first one with it.
 func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGapInput) (*api.Finding, error) {
 	b := in.Body
-	if err := firstError(owner(b.Owner), s.checkAhead("due_date", b.DueDate)); err != nil {
+	if err := firstError(validateOwner(b.Owner), s.checkFutureDate("due_date", b.DueDate)); err != nil {
 		return nil, err
 	}
 	if b.Status == api.NotAssessed {
-		return nil, notAssessed()
+		return nil, notAssessedError()
 	}
 	if b.Status == api.Implemented {
 		return nil, api.Invalid("status", "what is implemented is no gap; say how far it falls short: partially_implemented, planned, not_implemented or not_evidenced")
 	}
-	a, err := s.read(ctx, by, in.AssessmentID)
+	a, err := s.readAssessment(ctx, by, in.AssessmentID)
 	if err != nil {
 		return nil, err
 	}
-	snap, err := s.snapshot(ctx, &a)
+	snap, err := s.catalogSnapshot(ctx, &a)
 	if err != nil {
 		return nil, err
 	}
-	f := api.Finding{Status: b.Status, Result: resultOf(b.Status), Severity: b.Severity, SeverityReason: "set by " + by.Actor.Name, Source: manual,
+	f := api.Finding{Status: b.Status, Result: resultForStatus(b.Status), Severity: b.Severity, SeverityReason: "set by " + by.Actor.Name, Source: sourceManual,
 		Condition: b.Condition, Cause: b.Cause, Effect: b.Effect, Recommendation: b.Recommendation, GapType: cmp.Or(b.GapType, "implementation"),
 		Owner: b.Owner, DueDate: b.DueDate, Confidence: 1}
 	f.ControlCode, f.EditedBy = strings.ToUpper(strings.TrimSpace(b.ControlID)), &by.Actor.Name
 	c, err := snap.Control(b.ControlID)
-	var missing *scf.NotFound
+	var missing *scf.NotFoundError
 	switch {
 	case err == nil:
 		f.Item = api.Item{ControlID: c.ID, ControlCode: c.Code, ControlTitle: c.Title, DomainCode: c.DomainCode, EditedBy: &by.Actor.Name}
@@ -347,92 +347,92 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 		if c.Weight != nil {
 			f.Weight = *c.Weight
 		}
-		if _, codes, err := controlsOf(snap, &a); err == nil {
+		if _, codes, err := frameworkControls(snap, &a); err == nil {
 			f.RequirementCodes = codes[c.Code]
 		}
-		_, f.SeverityPoints, _ = judge.Severity(f.Weight, 1, f.RequirementCodes.Count(), f.Status)
+		_, f.SeverityPoints, _ = judge.RateSeverity(f.Weight, 1, f.RequirementCodes.Count(), f.Status)
 	case !errors.As(err, &missing):
 		return nil, err
-	case !ownCode(f.ControlCode):
+	case !isValidCustomCode(f.ControlCode):
 		return nil, api.Invalid("control_id", "%.80q is no code of a control; one that the catalog lacks begins with a letter and has letters, digits, and . _ - up to 64 characters", b.ControlID)
 	}
-	told := f.Condition != ""
-	if !told {
+	hasCondition := f.Condition != ""
+	if !hasCondition {
 		f.Condition = fmt.Sprintf("%s is %s, as %s found.", f.ControlCode, strings.ReplaceAll(string(b.Status), "_", " "), by.Actor.Name)
 	}
-	if err := validFinding(&f); err != nil {
+	if err := validateFinding(&f); err != nil {
 		return nil, err
 	}
-	return s.addFinding(ctx, by, a.ID, f, told)
+	return s.addFinding(ctx, by, a.ID, f, hasCondition)
 }
 
 // addFinding writes a gap into the newest version, or the one after it; one that is told in the words of another is refused.
-func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment string, f api.Finding, told bool) (*api.Finding, error) {
+func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment string, f api.Finding, checkDuplicate bool) (*api.Finding, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
-		a, err := get(tx, by, assessment)
+		a, err := getAssessment(tx, by, assessment)
 		if err != nil {
 			return err
 		}
-		if err := stillOpen(&a); err != nil {
+		if err := requireOpen(&a); err != nil {
 			return err
 		}
-		v, ok, err := gap.newest(tx, org, a.ID)
+		v, ok, err := gap.newestVersion(tx, org, a.ID)
 		if err != nil {
 			return err
 		}
 		switch {
 		case !ok:
-			v, err = gap.add(tx, by, &a, draft[api.Finding]{method: "by hand"})
+			v, err = gap.insertVersion(tx, by, &a, draft[api.Finding]{method: "by hand"})
 		case v.Status == api.VersionUnderReview:
-			err = gap.reopen(tx, by, &a, &v, "a gap was added while under review, by "+by.Actor.Name)
+			err = gap.reopenVersion(tx, by, &a, &v, "a gap was added while under review, by "+by.Actor.Name)
 		case v.Status != api.VersionDraft:
 			var items []api.Finding
-			if items, err = gap.itemsOf(tx, org, v.ID); err == nil {
-				v, err = gap.add(tx, by, &a, draft[api.Finding]{items: items, method: v.Method, inputs: v.Inputs, kept: v.Kept, copied: true})
+			if items, err = gap.readItems(tx, org, v.ID); err == nil {
+				v, err = gap.insertVersion(tx, by, &a, draft[api.Finding]{items: items, method: v.Method, inputs: v.Inputs, editedControls: v.Kept, isCopy: true})
 			}
 		}
 		if err != nil {
 			return err
 		}
-		if told {
-			if err := notThere(tx, org, v.ID, &f); err != nil {
+		if checkDuplicate {
+			if err := checkNoDuplicateGap(tx, org, v.ID, &f); err != nil {
 				return err
 			}
 		}
-		author(&v.DeliverableVersion, by)
+		addAuthor(&v.DeliverableVersion, by)
 		f.TenantRecord, f.AssessmentID, f.VersionID, f.Revision = tenantRecord(tx, by), a.ID, v.ID, 1
 		f.OriginID = f.ID
-		if err := errors.Join(gap.items.Insert(tx, org, &f), gap.seal(tx, org, &v)); err != nil {
+		if err := errors.Join(gap.items.Insert(tx, org, &f), gap.recomputeHash(tx, org, &v)); err != nil {
 			return err
 		}
 		return errors.Join(gap.versions.Put(tx, org, &v), recordArtifact(tx, by, a.ID, string(gap.gate), gap.gate.Title(), v.DeliverableVersion),
-			audit.Tell(tx, by, audit.Event{Type: "gap.added", AssessmentID: a.ID, Summary: "added a gap on " + f.ControlCode, ResourceType: "finding",
+			audit.PublishEvent(tx, by, audit.Event{Type: "gap.added", AssessmentID: a.ID, Summary: "added a gap on " + f.ControlCode, ResourceType: "finding",
 				ResourceID: f.ID, Data: map[string]any{"control_code": f.ControlCode, "severity": f.Severity}}))
 	})
 	return &f, err
 }
 
-// notThere refuses a gap that people added before in the same words.
-func notThere(tx *store.Tx, org, version string, f *api.Finding) error {
-	items, err := gap.itemsOf(tx, org, version)
+// checkNoDuplicateGap refuses a gap that people added before in the same words.
+func checkNoDuplicateGap(tx *store.Tx, org, version string, f *api.Finding) error {
+	items, err := gap.readItems(tx, org, version)
 	for _, i := range items {
-		if i.Source == manual && i.ControlCode == f.ControlCode && i.Status == f.Status && i.GapType == f.GapType && i.Condition == f.Condition && i.Cause == f.Cause && text(i.Owner) == text(f.Owner) {
+		if i.Source == sourceManual && i.ControlCode == f.ControlCode && i.Status == f.Status && i.GapType == f.GapType && i.Condition == f.Condition && i.Cause == f.Cause && stringOrEmpty(i.Owner) == stringOrEmpty(f.Owner) {
 			return api.Invalid("condition", "this gap on %s was added already, as %s; change that one, or say in its condition what differs", f.ControlCode, i.ID)
 		}
 	}
 	return err
 }
 
-// overSoA are the codes of controls of which people say another status in the gap analysis than their lines have, sorted.
-func overSoA(items []api.SoAItem, found []api.Finding) []string {
+// controlsDifferingFromSoA are the codes of controls of which people say another status in the gap analysis than their lines have, sorted.
+func controlsDifferingFromSoA(items []api.SoAItem, findings []api.Finding) []string {
 	line := make(map[string]api.Implementation, len(items))
 	for _, i := range items {
 		line[i.ControlCode] = i.ImplementationStatus
 	}
 	var codes []string
-	for _, f := range found {
-		if (f.Source == manual || f.SetByHand("status")) && f.Status != line[f.ControlCode] {
+	for _, f := range findings {
+		if (f.Source == sourceManual || f.IsManual("status")) && f.Status != line[f.ControlCode] {
 			codes = append(codes, f.ControlCode)
 		}
 	}
@@ -444,11 +444,11 @@ func overSoA(items []api.SoAItem, found []api.Finding) []string {
 func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapSummary, error) {
 	out := &api.GapSummary{GapVersionID: in.GapVersionID, ByResult: map[api.Result]int{}, BySeverity: map[api.Severity]int{}, ByDomain: map[string]int{}, ByType: map[string]int{}, DeficientMaterial: []string{}, OtherwiseThanSoA: []string{}, Changes: []api.GapChange{}}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		v, err := gap.get(tx, by.OrganizationID, in.GapVersionID)
+		v, err := gap.getVersion(tx, by.OrganizationID, in.GapVersionID)
 		if err != nil {
 			return err
 		}
-		found, err := gap.itemsOf(tx, by.OrganizationID, v.ID)
+		found, err := gap.readItems(tx, by.OrganizationID, v.ID)
 		if err != nil {
 			return err
 		}
@@ -459,14 +459,14 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 			out.ByDomain[cmp.Or(f.DomainCode, "other")]++
 			out.ByType[f.GapType]++
 		}
-		if err := gapChanges(tx, by.OrganizationID, &v, found, out); err != nil {
+		if err := fillGapChanges(tx, by.OrganizationID, &v, found, out); err != nil {
 			return err
 		}
 		basis := v.Inputs["soa_version_id"]
 		if basis == "" {
 			return nil
 		}
-		items, err := soa.itemsOf(tx, by.OrganizationID, basis)
+		items, err := soa.readItems(tx, by.OrganizationID, basis)
 		if err != nil {
 			return err
 		}
@@ -476,8 +476,8 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		}
 		for _, i := range items {
 			switch {
-			case !i.Applicability.In():
-			case !judge.Assessed(&i):
+			case !i.Applicability.IsApplicable():
+			case !judge.IsAssessed(&i):
 				out.NotAssessed++
 			default:
 				out.Controls++
@@ -486,10 +486,10 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 				}
 			}
 		}
-		out.CompliancePct, out.ComplianceFormula = judge.Compliance(items)
-		out.OtherwiseThanSoA = append(out.OtherwiseThanSoA, overSoA(items, found)...)
-		c := judge.Conformity(items, func(code string) int { return weights[code] })
-		out.Conformity, out.ConformityPct, out.ConformityFormula = c.Level, c.Pct, c.Formula
+		out.CompliancePct, out.ComplianceFormula = judge.CompliancePercent(items)
+		out.OtherwiseThanSoA = append(out.OtherwiseThanSoA, controlsDifferingFromSoA(items, found)...)
+		c := judge.RateConformity(items, func(code string) int { return weights[code] })
+		out.Conformity, out.ConformityPct, out.ConformityFormula = c.Level, c.Percent, c.Formula
 		out.DeficientMaterial = append(out.DeficientMaterial, c.DeficientMaterial...)
 		return nil
 	})

@@ -16,13 +16,13 @@ import (
 // Transition moves an assessment to its next state, doing the work of the step
 // where it has not been done. When the work fails, nothing moves.
 func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.TransitionInput) (*api.AssessmentStatus, error) {
-	defer s.moving.lock(in.AssessmentID)()
-	a, err := s.read(ctx, by, in.AssessmentID)
+	defer s.locks.lock(in.AssessmentID)()
+	a, err := s.readAssessment(ctx, by, in.AssessmentID)
 	if err != nil {
 		return nil, err
 	}
 	to := in.Body.TargetState
-	if submitted, err := s.bySubmission(ctx, &a, to); err != nil {
+	if submitted, err := s.wasMovedBySubmission(ctx, &a, to); err != nil {
 		return nil, err
 	} else if submitted {
 		return s.Status(ctx, by, &api.AssessmentInput{AssessmentID: in.AssessmentID})
@@ -30,12 +30,12 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 	if err := api.CheckMove(a.State, to); err != nil {
 		return nil, err
 	}
-	warnings, err := s.do(ctx, by, &a, to)
+	warnings, err := s.performStep(ctx, by, &a, to)
 	if err != nil {
 		return nil, err
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if a, err = get(tx, by, in.AssessmentID); err != nil {
+		if a, err = getAssessment(tx, by, in.AssessmentID); err != nil {
 			return err
 		}
 		// Another process may have moved it, or content may have changed, while the work was done.
@@ -43,12 +43,12 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 			return err
 		}
 		step, _ := a.State.Next()
-		for _, gate := range gatesOf(step) {
-			if err := gateOpen(tx, by, &a, gate); err != nil {
+		for _, gate := range requiredGates(step) {
+			if err := requireGateApproval(tx, by, &a, gate); err != nil {
 				return err
 			}
 		}
-		return move(tx, by, &a, to, eventTransition, in.Body.Reason, warnings)
+		return changeState(tx, by, &a, to, eventTransition, in.Body.Reason, warnings)
 	})
 	if err != nil {
 		return nil, err
@@ -56,9 +56,9 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 	return s.Status(ctx, by, &api.AssessmentInput{AssessmentID: in.AssessmentID})
 }
 
-// bySubmission tells whether a move that is asked for was made already by submitting
+// wasMovedBySubmission tells whether a move that is asked for was made already by submitting
 // the deliverable: who submits and then moves has both.
-func (s *Service) bySubmission(ctx context.Context, a *api.Assessment, to api.State) (made bool, err error) {
+func (s *Service) wasMovedBySubmission(ctx context.Context, a *api.Assessment, to api.State) (made bool, err error) {
 	if a.State != to {
 		return false, nil
 	}
@@ -72,9 +72,9 @@ func (s *Service) bySubmission(ctx context.Context, a *api.Assessment, to api.St
 	return made, err
 }
 
-// gatesOf are the gates that must be open for a step: its own, and for closing
+// requiredGates are the gates that must be open for a step: its own, and for closing
 // all four, since what was changed after its approval would be closed unapproved.
-func gatesOf(step api.Move) []api.Gate {
+func requiredGates(step api.Move) []api.Gate {
 	switch {
 	case step.Gate != "":
 		return []api.Gate{step.Gate}
@@ -92,13 +92,13 @@ const (
 	eventReopened   = "reopened"  // a change of what was under review
 )
 
-// move writes a change of state with its event, which also tells what is outdated of what is decided.
-func move(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, kind, reason string, warnings []string) error {
+// changeState writes a change of state with its event, which also tells what is outdated of what is decided.
+func changeState(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, eventType, reason string, warnings []string) error {
 	from := a.State
 	step, _ := from.Next()
 	after, _ := to.Next()
-	if gates := slices.Concat(gatesOf(step), gatesOf(after)); len(gates) > 0 && to == step.To {
-		more, err := doubts(tx, a, gates...)
+	if gates := slices.Concat(requiredGates(step), requiredGates(after)); len(gates) > 0 && to == step.To {
+		more, err := outdatedWarnings(tx, a, gates...)
 		if err != nil {
 			return err
 		}
@@ -114,34 +114,34 @@ func move(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, kind, re
 	if to == api.StateClosed {
 		name = "assessment.closed"
 	}
-	return errors.Join(store.Assessments.Put(tx, by.OrganizationID, a), event(tx, by, a, from, to, kind, reason, warnings),
-		audit.Tell(tx, by, audit.Event{Type: name, AssessmentID: a.ID, Summary: fmt.Sprintf("moved from %s to %s", from, to),
+	return errors.Join(store.Assessments.Put(tx, by.OrganizationID, a), recordLifecycleEvent(tx, by, a, from, to, eventType, reason, warnings),
+		audit.PublishEvent(tx, by, audit.Event{Type: name, AssessmentID: a.ID, Summary: fmt.Sprintf("moved from %s to %s", from, to),
 			ResourceType: "assessment", ResourceID: a.ID, Data: map[string]any{"from_state": from, "to_state": to, "reason": reason}}))
 }
 
-// rework takes an assessment back to the drafted state of the step under review.
-func rework(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, kind, reason string) error {
-	return move(tx, by, a, to, kind, reason, nil)
+// returnToDraft takes an assessment back to the drafted state of the step under review.
+func returnToDraft(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, eventType, reason string) error {
+	return changeState(tx, by, a, to, eventType, reason, nil)
 }
 
 // maxWarnings is how many an event lists; thousands of documents can each be worth one.
 const maxWarnings = 50
 
-func few(warnings []string) []string {
+func truncateWarnings(warnings []string) []string {
 	if len(warnings) <= maxWarnings {
 		return warnings
 	}
 	return append(slices.Clone(warnings[:maxWarnings]), fmt.Sprintf("and %d more like these", len(warnings)-maxWarnings))
 }
 
-func event(tx *store.Tx, by api.Caller, a *api.Assessment, from, to api.State, kind, reason string, warnings []string) error {
-	var was *api.State
+func recordLifecycleEvent(tx *store.Tx, by api.Caller, a *api.Assessment, from, to api.State, eventType, reason string, warnings []string) error {
+	var fromState *api.State
 	if from != "" {
-		was = &from
+		fromState = &from
 	}
 	return store.LifecycleEvents.Insert(tx, by.OrganizationID, &api.LifecycleEvent{
-		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, FromState: was, ToState: to, EventType: kind, Actor: by.Actor,
-		Reason: reason, Warnings: few(warnings), TraceID: by.TraceID,
+		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, FromState: fromState, ToState: to, EventType: eventType, Actor: by.Actor,
+		Reason: reason, Warnings: truncateWarnings(warnings), TraceID: by.TraceID,
 	})
 }
 
@@ -149,12 +149,12 @@ func event(tx *store.Tx, by api.Caller, a *api.Assessment, from, to api.State, k
 func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.AssessmentStatus, error) {
 	out := &api.AssessmentStatus{AssessmentID: in.AssessmentID}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		a, err := get(tx, by, in.AssessmentID)
+		a, err := getAssessment(tx, by, in.AssessmentID)
 		if err != nil {
 			return err
 		}
 		out.State, out.Progress = a.State, a.State.Progress()
-		if out.Outdated, err = outdated(tx, &a); err != nil {
+		if out.Outdated, err = listOutdated(tx, &a); err != nil {
 			return err
 		}
 		step, ok := a.State.Next()
@@ -162,14 +162,14 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 			return nil
 		}
 		out.NextStates = []api.State{step.To}
-		return blockers(tx, by, &a, step, out)
+		return addBlockers(tx, by, &a, step, out)
 	})
 	return out, err
 }
 
-// blockers says in words what a move waits for.
-func blockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out *api.AssessmentStatus) error {
-	for _, gate := range gatesOf(move) {
+// addBlockers says in words what a move waits for.
+func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out *api.AssessmentStatus) error {
+	for _, gate := range requiredGates(move) {
 		p, found, err := pendingApproval(tx, by.OrganizationID, a.ID, gate)
 		if err != nil {
 			return err
@@ -177,7 +177,7 @@ func blockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out
 		if found {
 			out.PendingApprovalID = &p.ID
 		}
-		if err := gateOpen(tx, by, a, gate); err != nil {
+		if err := requireGateApproval(tx, by, a, gate); err != nil {
 			var e *api.Error
 			if !errors.As(err, &e) {
 				return err
@@ -204,10 +204,10 @@ func blockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out
 			}
 			return "", nil
 		}},
-		{api.StateSoAUnderReview, func() (string, error) { return blockedSubmission(tx, by, a, soa) }},
-		{api.StateGapAnalysisUnderReview, func() (string, error) { return blockedSubmission(tx, by, a, gap) }},
-		{api.StateMaturityUnderReview, func() (string, error) { return blockedSubmission(tx, by, a, maturity) }},
-		{api.StatePOAMUnderReview, func() (string, error) { return blockedSubmission(tx, by, a, poam) }},
+		{api.StateSoAUnderReview, func() (string, error) { return rejectionBlocker(tx, by, a, soa) }},
+		{api.StateGapAnalysisUnderReview, func() (string, error) { return rejectionBlocker(tx, by, a, gap) }},
+		{api.StateMaturityUnderReview, func() (string, error) { return rejectionBlocker(tx, by, a, maturity) }},
+		{api.StatePOAMUnderReview, func() (string, error) { return rejectionBlocker(tx, by, a, poam) }},
 	} {
 		if st.state != move.To {
 			continue
@@ -223,67 +223,67 @@ func blockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out
 	return nil
 }
 
-func blockedSubmission[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k kind[V, I]) (string, error) {
-	v, ok, err := k.newest(tx, by.OrganizationID, a.ID)
+func rejectionBlocker[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k deliverableType[V, I]) (string, error) {
+	v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
 	if err != nil {
 		return "", err
 	}
 	if ok && k.version(&v).Status == api.VersionRejected {
-		return rejectedWords(k, &v), nil
+		return rejectedMessage(k, &v), nil
 	}
 	return "", nil
 }
 
-func rejectedWords[V, I any](k kind[V, I], v *V) string {
+func rejectedMessage[V, I any](k deliverableType[V, I], v *V) string {
 	return fmt.Sprintf("version %d of the %s was rejected: change an item or regenerate it, then submit again", k.version(v).VersionNumber, k.gate.Title())
 }
 
 // ListEvents lists lifecycle events, oldest first.
 func (s *Service) ListEvents(ctx context.Context, by api.Caller, in *api.LifecycleEventsInput) (*api.List[api.LifecycleEvent], error) {
-	within, err := in.Holds()
+	inTimeRange, err := in.Matcher()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
+	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
 	return store.List(ctx, s.db, store.LifecycleEvents, by.OrganizationID, in.Paging, store.PageQuery[api.LifecycleEvent]{Prefix: store.K(in.AssessmentID),
 		Filter: func(e *api.LifecycleEvent) bool {
-			return (in.EventType == "" || e.EventType == in.EventType) && (in.ToState == "" || e.ToState == in.ToState) && within(e.CreatedAt)
+			return (in.EventType == "" || e.EventType == in.EventType) && (in.ToState == "" || e.ToState == in.ToState) && inTimeRange(e.CreatedAt)
 		}})
 }
 
 // Timeline lists what happened, newest first.
 func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineInput) (*api.List[api.TimelineEvent], error) {
-	within, err := in.Holds()
+	inTimeRange, err := in.Matcher()
 	if err != nil {
 		return nil, err
 	}
 	q := strings.ToLower(in.Q)
-	if _, err := s.read(ctx, by, in.AssessmentID); err != nil {
+	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
 	l, err := store.List(ctx, s.db, store.Timeline, by.OrganizationID, in.Paging, store.PageQuery[store.TimelineEvent]{Prefix: store.K(in.AssessmentID), Reverse: true,
 		Filter: func(e *store.TimelineEvent) bool {
-			return audit.Kind(in.Type, e.Type) && audit.By(in.Actor, e.Actor) && (in.ResourceType == "" || e.ResourceType == in.ResourceType) &&
-				mentions(q, e.Summary) && within(e.At)
+			return audit.MatchesAction(in.Type, e.Type) && audit.MatchesActor(in.Actor, e.Actor) && (in.ResourceType == "" || e.ResourceType == in.ResourceType) &&
+				matchesQuery(q, e.Summary) && inTimeRange(e.At)
 		}})
 	if err != nil {
 		return nil, err
 	}
-	return api.ListOf(l, func(e *store.TimelineEvent) api.TimelineEvent { return e.TimelineEvent }), nil
+	return api.MapList(l, func(e *store.TimelineEvent) api.TimelineEvent { return e.TimelineEvent }), nil
 }
 
-// do does the work of the step to a state, where it has not been done, and
+// performStep does the work of the step to a state, where it has not been done, and
 // returns what a person should know of it.
-func (s *Service) do(ctx context.Context, by api.Caller, a *api.Assessment, to api.State) (warnings []string, err error) {
+func (s *Service) performStep(ctx context.Context, by api.Caller, a *api.Assessment, to api.State) (warnings []string, err error) {
 	switch to {
 	case api.StateDocumentsUploaded:
-		return s.countDocuments(ctx, by, a)
+		return s.warnIfNoDocuments(ctx, by, a)
 	case api.StateDocumentsIngested:
-		return s.ingested(ctx, by, a)
+		return s.waitForIngestion(ctx, by, a)
 	case api.StatePreAnalysisReady:
-		return s.lookThrough(ctx, by, a)
+		return s.evidenceWarnings(ctx, by, a)
 	case api.StateFrameworkSelected:
 		if len(a.Frameworks) == 0 {
 			return []string{"no framework is chosen: the whole SCF catalog is assessed"}, nil
@@ -294,41 +294,41 @@ func (s *Service) do(ctx context.Context, by api.Caller, a *api.Assessment, to a
 	case api.StateSoADrafted:
 		return nil, ensureDraft(ctx, s, by, a, soa, s.soaInputs, s.draftSoA)
 	case api.StateSoAUnderReview:
-		if err := ensureSubmitted(ctx, s, by, a, soa, submitSoA); err != nil {
+		if err := ensureSubmitted(ctx, s, by, a, soa, checkSoASubmittable); err != nil {
 			return nil, err
 		}
-		return s.underminedSoA(ctx, by, a)
+		return s.staleSourceWarnings(ctx, by, a)
 	case api.StateSoAApproved:
-		return s.underminedSoA(ctx, by, a)
+		return s.staleSourceWarnings(ctx, by, a)
 	case api.StateEvidenceAnalysisReady:
-		return s.newSince(ctx, by, a)
+		return s.newDocumentWarnings(ctx, by, a)
 	case api.StateGapAnalysisDrafted:
-		return nil, ensureDraft(ctx, s, by, a, gap, s.afterSoA, s.draftGap)
+		return nil, ensureDraft(ctx, s, by, a, gap, s.inputsFromSoA, s.draftGap)
 	case api.StateGapAnalysisUnderReview:
 		return nil, ensureSubmitted(ctx, s, by, a, gap, nil)
 	case api.StateMaturityAssessed:
-		return nil, ensureDraft(ctx, s, by, a, maturity, s.afterSoA, s.draftMaturity)
+		return nil, ensureDraft(ctx, s, by, a, maturity, s.inputsFromSoA, s.draftMaturity)
 	case api.StateMaturityUnderReview:
 		return nil, ensureSubmitted(ctx, s, by, a, maturity, nil)
 	case api.StatePOAMDrafted:
-		return nil, ensureDraft(ctx, s, by, a, poam, s.afterGap, s.draftPOAM)
+		return nil, ensureDraft(ctx, s, by, a, poam, s.poamInputs, s.draftPOAM)
 	case api.StatePOAMUnderReview:
 		return nil, ensureSubmitted(ctx, s, by, a, poam, nil)
 	case api.StateReportGenerated:
-		return nil, s.reports(ctx, by, a.ID)
+		return nil, s.writeReports(ctx, by, a.ID)
 	}
 	return nil, nil
 }
 
-func (s *Service) documents(ctx context.Context, by api.Caller, a *api.Assessment) (docs []api.Document, err error) {
+func (s *Service) listDocuments(ctx context.Context, by api.Caller, a *api.Assessment) (docs []api.Document, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		docs, err = documentsIn(tx, by.OrganizationID, a.ID)
+		docs, err = documentsInTx(tx, by.OrganizationID, a.ID)
 		return err
 	})
 	return docs, err
 }
 
-func documentsIn(tx *store.Tx, org, assessment string) (docs []api.Document, err error) {
+func documentsInTx(tx *store.Tx, org, assessment string) (docs []api.Document, err error) {
 	for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
 		if err != nil {
 			return nil, err
@@ -338,19 +338,19 @@ func documentsIn(tx *store.Tx, org, assessment string) (docs []api.Document, err
 	return docs, nil
 }
 
-func (s *Service) countDocuments(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
-	docs, err := s.documents(ctx, by, a)
+func (s *Service) warnIfNoDocuments(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
+	docs, err := s.listDocuments(ctx, by, a)
 	if err == nil && len(docs) == 0 {
 		return []string{"there are no documents: nothing will be evidenced"}, nil
 	}
 	return nil, err
 }
 
-func (s *Service) ingested(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
+func (s *Service) waitForIngestion(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
 	if err := s.evidence.Wait(ctx, by, a.ID); err != nil {
 		return nil, err
 	}
-	docs, err := s.documents(ctx, by, a)
+	docs, err := s.listDocuments(ctx, by, a)
 	if err != nil {
 		return nil, err
 	}
@@ -363,8 +363,8 @@ func (s *Service) ingested(ctx context.Context, by api.Caller, a *api.Assessment
 	return warnings, nil
 }
 
-// lookThrough tells what the evidence consists of, and readies search for the drafts.
-func (s *Service) lookThrough(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
+// evidenceWarnings tells what the evidence consists of, and readies search for the drafts.
+func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
 	session, err := s.evidence.Open(ctx, by, a.ID)
 	if err != nil {
 		return nil, err
@@ -374,7 +374,7 @@ func (s *Service) lookThrough(ctx context.Context, by api.Caller, a *api.Assessm
 	for _, d := range session.Documents {
 		if d.Status == api.DocumentIngested {
 			kinds[d.Category]++
-			if d.Foreign() {
+			if d.IsForeignLanguage() {
 				warnings = append(warnings, fmt.Sprintf("%s is written in %q; the built-in rules read English best", d.Filename, d.Language))
 			}
 		}
@@ -388,18 +388,18 @@ func (s *Service) lookThrough(ctx context.Context, by api.Caller, a *api.Assessm
 	return warnings, nil
 }
 
-// newSince tells of documents that came after the approved SoA looked at the evidence.
-func (s *Service) newSince(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
+// newDocumentWarnings tells of documents that came after the approved SoA looked at the evidence.
+func (s *Service) newDocumentWarnings(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
 	if err := s.evidence.Wait(ctx, by, a.ID); err != nil {
 		return nil, err
 	}
-	docs, err := s.documents(ctx, by, a)
+	docs, err := s.listDocuments(ctx, by, a)
 	if err != nil {
 		return nil, err
 	}
 	var warnings []string
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		v, ok, err := soa.approved(tx, a)
+		v, ok, err := soa.approvedVersion(tx, a)
 		if err != nil || !ok {
 			return err
 		}
@@ -416,103 +416,103 @@ func (s *Service) newSince(ctx context.Context, by api.Caller, a *api.Assessment
 // ensureDraft drafts a deliverable where there is none, and anew where what there is
 // was drafted early, of something else than there is now. What a person has submitted
 // or decided on stays.
-func ensureDraft[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k kind[V, I], now inputs, make maker[I]) error {
+func ensureDraft[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I], currentInputs inputsFunc, makeDraft draftFunc[I]) error {
 	have, last := false, ""
-	from, err := now(ctx, by, a)
+	wantedInputs, err := currentInputs(ctx, by, a)
 	if err != nil {
 		return err
 	}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		v, ok, err := k.newest(tx, by.OrganizationID, a.ID)
+		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
 		last = k.version(&v).ID
-		have = ok && (k.version(&v).Status != api.VersionDraft || maps.Equal(k.version(&v).Inputs, from))
+		have = ok && (k.version(&v).Status != api.VersionDraft || maps.Equal(k.version(&v).Inputs, wantedInputs))
 		return err
 	})
 	if err != nil || have {
 		return err
 	}
-	_, err = writeDraft(ctx, s, by, a.ID, k, make, &last)
+	_, err = writeDraft(ctx, s, by, a.ID, k, makeDraft, &last)
 	return err
 }
 
-// inputs names what a deliverable would be drafted from now, by ids and hashes.
-type inputs func(context.Context, api.Caller, *api.Assessment) (map[string]string, error)
+// inputsFunc names what a deliverable would be drafted from now, by ids and hashes.
+type inputsFunc func(context.Context, api.Caller, *api.Assessment) (map[string]string, error)
 
-// maker makes a draft.
-type maker[I any] func(context.Context, api.Caller, *api.Assessment) (draft[I], error)
+// draftFunc makes a draft.
+type draftFunc[I any] func(context.Context, api.Caller, *api.Assessment) (draft[I], error)
 
 // writeDraft makes a draft outside of a transaction and writes it as the next version: with
 // after, only where that is the newest still. Else somebody has drafted meanwhile, as the
 // process that took over from one that hung, and theirs stands.
-func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assessment string, k kind[V, I], make maker[I], after *string) (*V, error) {
-	a, err := s.read(ctx, by, assessment)
+func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assessment string, k deliverableType[V, I], makeDraft draftFunc[I], afterVersionID *string) (*V, error) {
+	a, err := s.readAssessment(ctx, by, assessment)
 	if err != nil {
 		return nil, err
 	}
-	if err := stillOpen(&a); err != nil {
+	if err := requireOpen(&a); err != nil {
 		return nil, err
 	}
-	d, err := make(ctx, by, &a)
+	d, err := makeDraft(ctx, by, &a)
 	if err != nil {
 		return nil, err
 	}
-	old, err := before(ctx, s, &a, k, d.items)
+	previous, err := loadPreviousInView(ctx, s, &a, k, d.items)
 	if err != nil {
 		return nil, err
 	}
 	rules := d
-	d = rules.with(&old)
-	in := &s.memories.get(a.ID).keeps
-	if d.ready, err = k.ready(ctx, d.items, k.kept(in, "")); err != nil {
+	d = rules.withEdits(&previous)
+	cache := &s.draftCaches.get(a.ID).versions
+	if d.encoded, err = k.encodeItems(ctx, d.items, k.cachedLines(cache, "")); err != nil {
 		return nil, err
 	}
 	var v V
-	var lines []*store.Written[I]
-	gone := ""
+	var lines []*store.EncodedRecord[I]
+	supersededID := ""
 	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		lines, gone = nil, ""
-		if a, err = get(tx, by, assessment); err != nil {
+		lines, supersededID = nil, ""
+		if a, err = getAssessment(tx, by, assessment); err != nil {
 			return err
 		}
-		if err := stillOpen(&a); err != nil {
+		if err := requireOpen(&a); err != nil {
 			return err
 		}
-		last, there, err := k.newest(tx, by.OrganizationID, assessment)
+		last, hasVersion, err := k.newestVersion(tx, by.OrganizationID, assessment)
 		if err != nil {
 			return err
 		}
-		if after != nil && there && k.version(&last).ID != *after {
+		if afterVersionID != nil && hasVersion && k.version(&last).ID != *afterVersionID {
 			v = last
 			return nil
 		}
-		if !k.still(&old, &last) {
+		if !k.isUnmodified(&previous, &last) {
 			// Somebody edited while the draft was made: their words are in what is there now.
-			if old, err = k.formerOf(tx, s, &a, rules.items); err != nil {
+			if previous, err = k.loadPreviousFor(tx, s, &a, rules.items); err != nil {
 				return err
 			}
-			d = rules.with(&old)
+			d = rules.withEdits(&previous)
 		}
-		if there && d.again {
-			if same, err := k.unchanged(k.version(&last), &d); err != nil || same {
+		if hasVersion && d.skipIfUnchanged {
+			if same, err := k.isUnchanged(k.version(&last), &d); err != nil || same {
 				v = last
 				return err
 			}
 		}
 		if k.version(&last).Status != api.VersionApproved {
-			gone = k.version(&last).ID // nothing builds on it any more
+			supersededID = k.version(&last).ID // nothing builds on it any more
 		}
-		v, lines, err = k.write(tx, by, &a, d)
+		v, lines, err = k.writeVersion(tx, by, &a, d)
 		return err
 	})
 	if err == nil && lines != nil {
-		in.forget(gone)
-		k.keep(in, k.version(&v).ID, lines)
+		cache.remove(supersededID)
+		k.cacheLines(cache, k.version(&v).ID, lines)
 	}
 	return &v, err
 }
 
-// stillOpen refuses to change what is closed.
-func stillOpen(a *api.Assessment) error {
+// requireOpen refuses to change what is closed.
+func requireOpen(a *api.Assessment) error {
 	if a.State == api.StateClosed {
 		return api.Conflict("the assessment is closed and does not change")
 	}

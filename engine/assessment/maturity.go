@@ -13,59 +13,61 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// defaultTarget is the level aimed at where nobody says otherwise: well defined.
-const defaultTarget = 3
+// defaultTargetLevel is the level aimed at where nobody says otherwise: well defined.
+const defaultTargetLevel = 3
 
 // draftMaturity rates every applicable control of the SoA.
 func (s *Service) draftMaturity(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.MaturityScore], err error) {
-	v, items, err := basisOf(ctx, s, a, soa)
+	v, items, err := readBasis(ctx, s, a, soa)
 	if err != nil {
 		return d, err
 	}
-	return s.maturityFrom(ctx, a, &v, items)
+	return s.draftMaturityFrom(ctx, a, &v, items)
 }
 
-// maturityFrom rates the items of one SoA version.
-func (s *Service) maturityFrom(ctx context.Context, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.MaturityScore], err error) {
-	snap, err := s.snapshot(ctx, a)
+// draftMaturityFrom rates the items of one SoA version.
+func (s *Service) draftMaturityFrom(ctx context.Context, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.MaturityScore], err error) {
+	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.MaturityScore]{method: judge.Rules, inputs: soa.asInput(v)}
-	d.items, err = ofEach(ctx, items, func(i *api.SoAItem) (score api.MaturityScore, rated bool, err error) {
-		if !i.Applicability.In() {
+	d = draft[api.MaturityScore]{method: judge.RulesVersion, inputs: soa.inputRefs(v)}
+	d.items, err = mapParallel(ctx, items, func(i *api.SoAItem) (score api.MaturityScore, rated bool, err error) {
+		if !i.Applicability.IsApplicable() {
 			return score, false, nil
 		}
 		c, err := snap.Control(i.ControlCode)
 		if err != nil {
 			return score, false, err
 		}
-		score = judge.Maturity(c, *i, defaultTarget)
-		score.Item = sameControl(i.Item)
+		score = judge.RateMaturity(c, *i, defaultTargetLevel)
+		score.Item = copyControlFields(i.Item)
 		return score, true, nil
 	})
-	d.over = func(d *draft[api.MaturityScore], old *former[api.MaturityScore]) { overScores(d, old, snap) }
+	d.mergePrevious = func(d *draft[api.MaturityScore], old *previousVersion[api.MaturityScore]) {
+		mergeScoreEdits(d, old, snap)
+	}
 	return d, err
 }
 
-// overScores carries what people set, and tells each control's assessed level before: in the version
+// mergeScoreEdits carries what people set, and tells each control's assessed level before: in the version
 // before, or, where that has the same levels, what it told itself.
-func overScores(d *draft[api.MaturityScore], old *former[api.MaturityScore], snap *scf.Snapshot) {
-	was := carry(maturity, d, old.items, func(to, from *api.MaturityScore, field string) {
-		copyScore(to, from, field)
+func mergeScoreEdits(d *draft[api.MaturityScore], previous *previousVersion[api.MaturityScore], snap *scf.Snapshot) {
+	matches := carryEdits(maturity, d, previous.items, func(to, from *api.MaturityScore, field string) {
+		copyScoreField(to, from, field)
 		if c, err := snap.Control(to.ControlCode); field == "level" && err == nil {
-			judge.SetCriteria(to, c)
+			judge.SetLevelCriteria(to, c)
 		}
 	})
-	moved := len(d.items) != len(old.items)
-	for n, from := range was {
-		moved = moved || from == nil || from.Assessed != d.items[n].Assessed || from.Level != d.items[n].Level
+	levelsChanged := len(d.items) != len(previous.items)
+	for n, from := range matches {
+		levelsChanged = levelsChanged || from == nil || from.Assessed != d.items[n].Assessed || from.Level != d.items[n].Level
 	}
-	for n, from := range was {
+	for n, from := range matches {
 		i := &d.items[n]
 		switch {
 		case from == nil:
-		case !moved:
+		case !levelsChanged:
 			i.PreviousLevel = from.PreviousLevel
 		case from.Assessed:
 			i.PreviousLevel = &from.Level
@@ -73,7 +75,7 @@ func overScores(d *draft[api.MaturityScore], old *former[api.MaturityScore], sna
 	}
 }
 
-func copyScore(to, from *api.MaturityScore, field string) {
+func copyScoreField(to, from *api.MaturityScore, field string) {
 	switch field {
 	case "level":
 		to.Level, to.Assessed, to.Rationale = from.Level, from.Assessed, from.Rationale
@@ -88,7 +90,7 @@ func copyScore(to, from *api.MaturityScore, field string) {
 
 // DraftMaturity drafts the next version.
 func (s *Service) DraftMaturity(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.MaturityVersion, error) {
-	defer s.moving.lock(in.AssessmentID)()
+	defer s.locks.lock(in.AssessmentID)()
 	return writeDraft(ctx, s, by, in.AssessmentID, maturity, s.draftMaturity, nil)
 }
 
@@ -98,13 +100,13 @@ func (s *Service) RegenerateMaturity(ctx context.Context, by api.Caller, in *api
 	if err != nil {
 		return nil, err
 	}
-	defer s.moving.lock(v.AssessmentID)()
-	return writeDraft(ctx, s, by, v.AssessmentID, maturity, again(s.draftMaturity), nil)
+	defer s.locks.lock(v.AssessmentID)()
+	return writeDraft(ctx, s, by, v.AssessmentID, maturity, skipIfUnchanged(s.draftMaturity), nil)
 }
 
 // ListMaturity lists versions, newest first.
 func (s *Service) ListMaturity(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.MaturityVersion], error) {
-	return list(ctx, s, by, maturity, in)
+	return listVersions(ctx, s, by, maturity, in)
 }
 
 // GetMaturity is one version.
@@ -114,15 +116,15 @@ func (s *Service) GetMaturity(ctx context.Context, by api.Caller, in *api.Maturi
 
 // ListScores lists a version's scores by control code.
 func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.MaturityScoresInput) (*api.List[api.MaturityScore], error) {
-	asked, q := *in, strings.ToLower(in.Q)
-	if _, err := narrow(ctx, s, by, maturity, in.MaturityVersionID, narrowing{domain: &asked.Domain, control: &asked.ControlCode}); err != nil {
+	filter, q := *in, strings.ToLower(in.Q)
+	if _, err := resolveFilter(ctx, s, by, maturity, in.MaturityVersionID, itemFilter{domain: &filter.Domain, control: &filter.ControlCode}); err != nil {
 		return nil, err
 	}
-	in = &asked
-	return listItems(ctx, s, by, maturity, in.MaturityVersionID, asked, in.Paging, in.Sort, maturityOrder, func(i *api.MaturityScore) bool {
-		return about(i.Item, in.Domain, in.ControlCode) && (in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
+	in = &filter
+	return listItems(ctx, s, by, maturity, in.MaturityVersionID, filter, in.Paging, in.Sort, maturityOrder, func(i *api.MaturityScore) bool {
+		return matchesControl(i.Item, in.Domain, in.ControlCode) && (in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
 			(in.Level == "" || fmt.Sprint(i.Level) == in.Level) && (in.Assessed == "" || fmt.Sprint(i.Assessed) == in.Assessed) &&
-			mentions(q, i.ControlCode, i.ControlTitle, i.Rationale)
+			matchesQuery(q, i.ControlCode, i.ControlTitle, i.Rationale)
 	})
 }
 
@@ -134,52 +136,52 @@ func (s *Service) GetScore(ctx context.Context, by api.Caller, in *api.MaturityS
 // UpdateScore changes a score by a person's hand.
 func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.UpdateMaturityScoreInput) (*api.MaturityScore, error) {
 	b := in.Body
-	var asks *api.Control // for a level
+	var control *api.Control // for a level
 	if b.Level != nil || len(b.Reset) > 0 {
 		var err error
-		if asks, err = s.controlOf(ctx, by, in.MaturityScoreID); err != nil {
+		if control, err = s.controlForScore(ctx, by, in.MaturityScoreID); err != nil {
 			return nil, err
 		}
 	}
-	rules, err := rulesLine(ctx, s, by, maturity, in.MaturityScoreID, b.Reset, s.draftMaturity)
+	redrafted, err := redraftItem(ctx, s, by, maturity, in.MaturityScoreID, b.Reset, s.draftMaturity)
 	if err != nil {
 		return nil, err
 	}
-	return edit(ctx, s, by, maturity, in.MaturityScoreID, in.Match, func(i *api.MaturityScore) ([]string, error) {
-		var f fields
-		assign(&f, "level", &i.Level, b.Level)
+	return editItem(ctx, s, by, maturity, in.MaturityScoreID, in.Match, func(i *api.MaturityScore) ([]string, error) {
+		var f changedFields
+		assignField(&f, "level", &i.Level, b.Level)
 		if b.Level != nil {
 			i.Assessed = true
-			if asks != nil {
-				judge.SetCriteria(i, *asks)
+			if control != nil {
+				judge.SetLevelCriteria(i, *control)
 			}
 			if b.Rationale == nil {
-				i.Rationale = judge.ByPerson(by.Actor.Name)
+				i.Rationale = judge.SetByReason(by.Actor.Name)
 			}
 		}
-		assign(&f, "target_level", &i.TargetLevel, b.TargetLevel)
-		assign(&f, "rationale", &i.Rationale, b.Rationale)
-		f.note("note", b.Note.Apply(&i.Note))
-		return f, handBack(&f, &i.Item, b.Reset, i, rules, func(to, from *api.MaturityScore, field string) {
-			copyScore(to, from, field)
-			if asks != nil && field == "level" {
-				judge.SetCriteria(to, *asks)
+		assignField(&f, "target_level", &i.TargetLevel, b.TargetLevel)
+		assignField(&f, "rationale", &i.Rationale, b.Rationale)
+		f.addIf("note", b.Note.Apply(&i.Note))
+		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, func(to, from *api.MaturityScore, field string) {
+			copyScoreField(to, from, field)
+			if control != nil && field == "level" {
+				judge.SetLevelCriteria(to, *control)
 			}
 		})
 	})
 }
 
-// controlOf is the control that a score rates; nil where the catalog has it no more.
-func (s *Service) controlOf(ctx context.Context, by api.Caller, score string) (*api.Control, error) {
-	sc, err := s.GetScore(ctx, by, &api.MaturityScoreInput{MaturityScoreID: score})
+// controlForScore is the control that a score rates; nil where the catalog has it no more.
+func (s *Service) controlForScore(ctx context.Context, by api.Caller, scoreID string) (*api.Control, error) {
+	sc, err := s.GetScore(ctx, by, &api.MaturityScoreInput{MaturityScoreID: scoreID})
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.read(ctx, by, sc.AssessmentID)
+	a, err := s.readAssessment(ctx, by, sc.AssessmentID)
 	if err != nil {
 		return nil, err
 	}
-	snap, err := s.snapshot(ctx, &a)
+	snap, err := s.catalogSnapshot(ctx, &a)
 	if err != nil {
 		return nil, err
 	}
@@ -205,16 +207,16 @@ func (s *Service) GetMaturitySummary(ctx context.Context, by api.Caller, in *api
 	var v api.MaturityVersion
 	var scores []api.MaturityScore
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		if v, err = maturity.get(tx, by.OrganizationID, in.MaturityVersionID); err != nil {
+		if v, err = maturity.getVersion(tx, by.OrganizationID, in.MaturityVersionID); err != nil {
 			return err
 		}
-		scores, err = maturity.itemsOf(tx, by.OrganizationID, v.ID)
+		scores, err = maturity.readItems(tx, by.OrganizationID, v.ID)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.read(ctx, by, v.AssessmentID)
+	a, err := s.readAssessment(ctx, by, v.AssessmentID)
 	if err != nil {
 		return nil, err
 	}
@@ -222,13 +224,13 @@ func (s *Service) GetMaturitySummary(ctx context.Context, by api.Caller, in *api
 	if err != nil {
 		return nil, err
 	}
-	out := summarize(scores, names)
+	out := summarizeMaturity(scores, names)
 	out.MaturityVersionID = v.ID
 	return out, nil
 }
 
 func (s *Service) domainNames(ctx context.Context, a *api.Assessment) (map[string]string, error) {
-	snap, err := s.snapshot(ctx, a)
+	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -239,8 +241,8 @@ func (s *Service) domainNames(ctx context.Context, a *api.Assessment) (map[strin
 	return names, nil
 }
 
-// summarize counts scores by domain and overall. Means are over assessed controls only.
-func summarize(scores []api.MaturityScore, names map[string]string) *api.MaturitySummary {
+// summarizeMaturity counts scores by domain and overall. Means are over assessed controls only.
+func summarizeMaturity(scores []api.MaturityScore, domainNames map[string]string) *api.MaturitySummary {
 	out := &api.MaturitySummary{Domains: []api.DomainMaturity{}, ByLevel: map[string]int{},
 		Formula: "mean of the levels of assessed controls; weighted by control weight; controls without evidence are not assessed and not counted as level 0"}
 	by := map[string][]api.MaturityScore{}
@@ -253,7 +255,7 @@ func summarize(scores []api.MaturityScore, names map[string]string) *api.Maturit
 		}
 	}
 	for code, list := range by {
-		out.Domains = append(out.Domains, domainMaturity(code, names[code], list))
+		out.Domains = append(out.Domains, domainMaturity(code, domainNames[code], list))
 	}
 	slices.SortFunc(out.Domains, func(a, b api.DomainMaturity) int { return cmp.Compare(a.DomainCode, b.DomainCode) })
 	out.Overall = domainMaturity("", "All domains", scores)
@@ -278,14 +280,14 @@ func domainMaturity(code, name string, scores []api.MaturityScore) api.DomainMat
 		}
 	}
 	if len(scores) > 0 {
-		d.AssessedPct = round(100*float64(d.Assessed)/float64(len(scores)), 1)
-		d.TargetMean = rounded(targets/float64(len(scores)), 2)
+		d.AssessedPct = roundTo(100*float64(d.Assessed)/float64(len(scores)), 1)
+		d.TargetMean = roundedPtr(targets/float64(len(scores)), 2)
 	}
 	if d.Assessed > 0 {
-		d.Mean = rounded(sum/float64(d.Assessed), 2)
+		d.Mean = roundedPtr(sum/float64(d.Assessed), 2)
 	}
 	if weights > 0 {
-		d.WeightedMean = rounded(weighted/weights, 2)
+		d.WeightedMean = roundedPtr(weighted/weights, 2)
 	}
 	return d
 }

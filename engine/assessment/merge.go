@@ -20,18 +20,18 @@ type FieldConflict struct {
 	Base, Here, There      json.RawMessage
 }
 
-// itemFields are those of an item that no merge changes: they say what it is, or are kept by the rules.
-var itemFields = []string{"id", "organization_id", "created_at", "updated_at", "assessment_id", "version_id", "revision",
+// protectedItemFields are those of an item that no merge changes: they say what it is, or are kept by the rules.
+var protectedItemFields = []string{"id", "organization_id", "created_at", "updated_at", "assessment_id", "version_id", "revision",
 	"control_id", "control_code", "control_title", "domain_code", "edited_by"}
 
-// followFields are set by the rules whenever a person sets others: where they differ, those do.
-var followFields = []string{"reason", "needs_review", "edited_fields"}
+// derivedFields are set by the rules whenever a person sets others: where they differ, those do.
+var derivedFields = []string{"reason", "needs_review", "edited_fields"}
 
-// levelFields follow the level of a maturity score. Of a finding, people write the criteria.
-var levelFields = []string{"criteria", "next_criteria"}
+// derivedLevelFields follow the level of a maturity score. Of a finding, people write the criteria.
+var derivedLevelFields = []string{"criteria", "next_criteria"}
 
-func follows(gate api.Gate, field string) bool {
-	return slices.Contains(followFields, field) || gate == api.GateMaturity && slices.Contains(levelFields, field)
+func isDerivedField(gate api.Gate, field string) bool {
+	return slices.Contains(derivedFields, field) || gate == api.GateMaturity && slices.Contains(derivedLevelFields, field)
 }
 
 // lists whose elements are known by one of their fields.
@@ -47,27 +47,27 @@ func MergeFields(fields map[string]json.RawMessage, changes map[string]FieldChan
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		c, here := changes[name], fields[name]
+		c, current := changes[name], fields[name]
 		switch {
-		case slices.Contains(protected, name), same(here, c.To):
-		case same(here, c.From):
+		case slices.Contains(protected, name), equalJSON(current, c.To):
+		case equalJSON(current, c.From):
 			fields[name] = c.To
 			merged = append(merged, name)
 		default:
-			if list, ok := mergeLists(c.From, here, c.To, elementKeys[name]); ok {
-				if !same(list, here) {
+			if list, ok := mergeLists(c.From, current, c.To, elementKeys[name]); ok {
+				if !equalJSON(list, current) {
 					fields[name] = list
 					merged = append(merged, name)
 				}
 				continue
 			}
-			conflicts = append(conflicts, FieldConflict{Field: name, Base: c.From, Here: here, There: c.To})
+			conflicts = append(conflicts, FieldConflict{Field: name, Base: c.From, Here: current, There: c.To})
 		}
 	}
 	return merged, conflicts
 }
 
-func same(a, b json.RawMessage) bool {
+func equalJSON(a, b json.RawMessage) bool {
 	empty := func(v json.RawMessage) bool {
 		return len(v) == 0 || string(v) == "null" || string(v) == `""` || string(v) == "[]" || string(v) == "{}"
 	}
@@ -77,8 +77,8 @@ func same(a, b json.RawMessage) bool {
 // mergeLists merges lists, and maps as lists of their entries; false where they are none,
 // or an element was changed by both.
 func mergeLists(base, here, there json.RawMessage, key string) (json.RawMessage, bool) {
-	var was, is, new []json.RawMessage
-	if json.Unmarshal(base, &was) != nil || json.Unmarshal(here, &is) != nil || json.Unmarshal(there, &new) != nil {
+	var baseList, ourList, theirList []json.RawMessage
+	if json.Unmarshal(base, &baseList) != nil || json.Unmarshal(here, &ourList) != nil || json.Unmarshal(there, &theirList) != nil {
 		return mergeMaps(base, here, there)
 	}
 	name := func(e json.RawMessage) string {
@@ -100,14 +100,14 @@ func mergeLists(base, here, there json.RawMessage, key string) (json.RawMessage,
 		}
 		return out, true
 	}
-	w, ok1 := index(was)
-	i, ok2 := index(is)
-	n, ok3 := index(new)
+	w, ok1 := index(baseList)
+	i, ok2 := index(ourList)
+	n, ok3 := index(theirList)
 	if !ok1 || !ok2 || !ok3 {
 		return nil, false
 	}
 	out := []json.RawMessage{}
-	for _, e := range is {
+	for _, e := range ourList {
 		id := name(e)
 		one, ok := mergeElement(w[id], e, n[id])
 		if !ok {
@@ -117,7 +117,7 @@ func mergeLists(base, here, there json.RawMessage, key string) (json.RawMessage,
 			out = append(out, one)
 		}
 	}
-	for _, e := range new {
+	for _, e := range theirList {
 		id := name(e)
 		if i[id] != nil {
 			continue
@@ -166,8 +166,8 @@ func mergeMaps(base, here, there json.RawMessage) (json.RawMessage, bool) {
 	return b, err == nil
 }
 
-// Fields are the fields of a record as JSON.
-func Fields(r any) (map[string]json.RawMessage, error) {
+// FieldsFromRecord are the fields of a record as JSON.
+func FieldsFromRecord(r any) (map[string]json.RawMessage, error) {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
@@ -176,8 +176,8 @@ func Fields(r any) (map[string]json.RawMessage, error) {
 	return out, json.Unmarshal(b, &out)
 }
 
-// Fill reads a record from its fields.
-func Fill(fields map[string]json.RawMessage, r any) error {
+// FillRecord reads a record from its fields.
+func FillRecord(fields map[string]json.RawMessage, r any) error {
 	b, err := json.Marshal(fields)
 	if err != nil {
 		return err

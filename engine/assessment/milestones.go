@@ -9,45 +9,45 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// approvedItem is an item as it stands in the approved version of its plan; nil where it does not.
+// findApprovedPOAMItem is an item as it stands in the approved version of its plan; nil where it does not.
 // Its dates and first milestones stay.
-func (s *Service) approvedItem(ctx context.Context, by api.Caller, id string) (out *api.POAMItem, err error) {
+func (s *Service) findApprovedPOAMItem(ctx context.Context, by api.Caller, id string) (out *api.POAMItem, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		item, err := poam.items.Get(tx, by.OrganizationID, id)
 		if err != nil {
-			return store.Missing(err, poam.gate.Title()+" item", id)
+			return store.ToNotFound(err, poam.gate.Title()+" item", id)
 		}
-		a, err := get(tx, by, item.AssessmentID)
+		a, err := getAssessment(tx, by, item.AssessmentID)
 		if err != nil {
 			return err
 		}
-		approved, err := poam.lastApproved(tx, s, &a)
-		out = approvedAs(approved, &item)
+		approved, err := poam.lastApprovedItems(tx, s, &a)
+		out = matchApproved(approved, &item)
 		return err
 	})
 	return out, err
 }
 
-// approvedAs is the approved item that an item goes back to.
-func approvedAs(approved []api.POAMItem, item *api.POAMItem) *api.POAMItem {
-	return poam.pair([]api.POAMItem{*item}, approved)[0]
+// matchApproved is the approved item that an item goes back to.
+func matchApproved(approved []api.POAMItem, item *api.POAMItem) *api.POAMItem {
+	return poam.matchItems([]api.POAMItem{*item}, approved)[0]
 }
 
-// moveDue writes another date beside the approved one.
-func (s *Service) moveDue(by api.Caller, i *api.POAMItem, to api.Date) {
-	if to != i.Due() {
+// recordDueChange writes another date beside the approved one.
+func (s *Service) recordDueChange(by api.Caller, i *api.POAMItem, to api.Date) {
+	if to != i.CurrentDueDate() {
 		i.DueChanges = append(slices.Clone(i.DueChanges), api.MilestoneChange{At: string(s.today()), By: by.Actor.Name, DueDate: to})
 	}
 }
 
-func sameMilestone(a, b api.Milestone) bool { return a.Title == b.Title && a.DueDate == b.DueDate }
+func isSameMilestone(a, b api.Milestone) bool { return a.Title == b.Title && a.DueDate == b.DueDate }
 
-// milestones are an item's new ones: those that were approved have to be among them, with
+// mergeMilestones are an item's new ones: those that were approved have to be among them, with
 // the date they had, and a change that is new is by whoever makes it, today where no day is named.
-func (s *Service) milestones(by api.Caller, was []api.Milestone, approved *api.POAMItem, given []api.Milestone) ([]api.Milestone, error) {
+func (s *Service) mergeMilestones(by api.Caller, previous []api.Milestone, approved *api.POAMItem, given []api.Milestone) ([]api.Milestone, error) {
 	if approved != nil {
 		for _, m := range approved.Milestones {
-			at := slices.IndexFunc(given, func(g api.Milestone) bool { return sameMilestone(g, m) })
+			at := slices.IndexFunc(given, func(g api.Milestone) bool { return isSameMilestone(g, m) })
 			if at < 0 {
 				return nil, api.Invalid("milestones", "%q was approved for %s and stays so; add the new date to its changes, or set it to cancelled", m.Title, m.DueDate)
 			}
@@ -59,19 +59,19 @@ func (s *Service) milestones(by api.Caller, was []api.Milestone, approved *api.P
 	out := slices.Clone(given)
 	for n := range out {
 		m := &out[n]
-		if err := s.plausible(was, given, m); err != nil {
+		if err := s.checkMilestone(previous, given, m); err != nil {
 			return nil, err
 		}
-		if api.Blank(m.Title) {
+		if api.IsBlank(m.Title) {
 			return nil, api.Invalid("milestones.title", "say what is done by %s", m.DueDate)
 		}
-		s.signDone(by, was, m)
+		s.recordCompletion(by, previous, m)
 		m.Status = cmp.Or(m.Status, "open")
 		if m.Changes = slices.Clone(m.Changes); len(m.Changes) == 0 {
 			m.Changes = nil // as where none were ever given
 		}
 		for j := range m.Changes {
-			if err := s.sign(by, was, &m.Changes[j]); err != nil {
+			if err := s.attributeChange(by, previous, &m.Changes[j]); err != nil {
 				return nil, err
 			}
 			if j > 0 && m.Changes[j].At < m.Changes[j-1].At {
@@ -82,14 +82,14 @@ func (s *Service) milestones(by api.Caller, was []api.Milestone, approved *api.P
 	return out, nil
 }
 
-// signDone writes when and by whom a milestone was completed: as it is known, else now.
-func (s *Service) signDone(by api.Caller, was []api.Milestone, m *api.Milestone) {
+// recordCompletion writes when and by whom a milestone was completed: as it is known, else now.
+func (s *Service) recordCompletion(by api.Caller, previous []api.Milestone, m *api.Milestone) {
 	m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.WasBefore = nil, "", false, ""
 	if m.Status != "completed" {
 		return
 	}
-	for _, w := range was {
-		if sameMilestone(w, *m) && w.Status == m.Status {
+	for _, w := range previous {
+		if isSameMilestone(w, *m) && w.Status == m.Status {
 			m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.WasBefore = w.CompletedAt, w.CompletedBy, w.CompletedWithItem, w.WasBefore
 			return
 		}
@@ -98,15 +98,15 @@ func (s *Service) signDone(by api.Caller, was []api.Milestone, m *api.Milestone)
 	m.CompletedAt, m.CompletedBy = &today, by.Actor.Name
 }
 
-// settleMilestones keeps an item's milestones in step with its status: completing the item
+// syncMilestonesToStatus keeps an item's milestones in step with its status: completing the item
 // completes those that are open, today and by whom; those are what they were before when the item is open again.
-func settleMilestones(i *api.POAMItem, today api.Date, who string) (changed bool) {
+func syncMilestonesToStatus(i *api.POAMItem, today api.Date, completedBy string) (changed bool) {
 	out := slices.Clone(i.Milestones)
 	for n := range out {
 		switch m := &out[n]; {
-		case i.Status == "completed" && unfinished(*m):
+		case i.Status == "completed" && isUnfinished(*m):
 			m.WasBefore, m.Status = m.Status, "completed"
-			m.CompletedAt, m.CompletedBy, m.CompletedWithItem = &today, who, true
+			m.CompletedAt, m.CompletedBy, m.CompletedWithItem = &today, completedBy, true
 		case i.Status != "completed" && m.CompletedWithItem:
 			m.Status, m.WasBefore = cmp.Or(m.WasBefore, "open"), ""
 			m.CompletedAt, m.CompletedBy, m.CompletedWithItem = nil, "", false
@@ -119,36 +119,36 @@ func settleMilestones(i *api.POAMItem, today api.Date, who string) (changed bool
 	return changed
 }
 
-func unfinished(m api.Milestone) bool { return m.Status == "open" || m.Status == "in_progress" }
+func isUnfinished(m api.Milestone) bool { return m.Status == "open" || m.Status == "in_progress" }
 
-// plausible refuses a milestone that a person adds for a day that has passed or never comes, unless it is
+// checkMilestone refuses a milestone that a person adds for a day that has passed or never comes, unless it is
 // done, and one that stands there already.
-func (s *Service) plausible(was, given []api.Milestone, m *api.Milestone) error {
-	before, now := countMilestone(was, *m), countMilestone(given, *m)
+func (s *Service) checkMilestone(previous, given []api.Milestone, m *api.Milestone) error {
+	before, now := countMilestone(previous, *m), countMilestone(given, *m)
 	if now > max(before, 1) {
 		return api.Invalid("milestones", "%q stands %d times for %s", m.Title, now, m.DueDate)
 	}
 	if err := checkDate("milestones.due_date", &m.DueDate); err != nil || before > 0 || m.Status == "completed" && m.DueDate <= s.today() {
 		return err
 	}
-	return s.checkAhead("milestones.due_date", &m.DueDate)
+	return s.checkFutureDate("milestones.due_date", &m.DueDate)
 }
 
 func countMilestone(all []api.Milestone, m api.Milestone) (n int) {
 	for _, one := range all {
-		if sameMilestone(one, m) {
+		if isSameMilestone(one, m) {
 			n++
 		}
 	}
 	return n
 }
 
-// sign names who makes a change that the item did not have.
-func (s *Service) sign(by api.Caller, was []api.Milestone, c *api.MilestoneChange) error {
-	if slices.ContainsFunc(was, func(m api.Milestone) bool { return slices.Contains(m.Changes, *c) }) {
+// attributeChange names who makes a change that the item did not have.
+func (s *Service) attributeChange(by api.Caller, previous []api.Milestone, c *api.MilestoneChange) error {
+	if slices.ContainsFunc(previous, func(m api.Milestone) bool { return slices.Contains(m.Changes, *c) }) {
 		return nil
 	}
-	if err := s.checkReach("milestones.changes.due_date", &c.DueDate); err != nil {
+	if err := s.checkDateLimit("milestones.changes.due_date", &c.DueDate); err != nil {
 		return err
 	}
 	at, today := api.Date(c.At), s.today()

@@ -9,22 +9,22 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// outdated lists the deliverables whose newest version was made from something else than there is
+// listOutdated lists the deliverables whose newest version was made from something else than there is
 // now. What the next move drafts anew by itself is none of them.
-func outdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
-	out, err := outdatedSoA(tx, a)
+func listOutdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
+	out, err := checkSoAOutdated(tx, a)
 	if err != nil {
 		return nil, err
 	}
 	for _, look := range []func() (*api.Outdated, error){
-		func() (*api.Outdated, error) { return undecided(tx, a, soa) },
-		func() (*api.Outdated, error) { return outdatedBasis(tx, a, gap, soa) },
-		func() (*api.Outdated, error) { return undecided(tx, a, gap) },
-		func() (*api.Outdated, error) { return outdatedBasis(tx, a, maturity, soa) },
-		func() (*api.Outdated, error) { return undecided(tx, a, maturity) },
-		func() (*api.Outdated, error) { return outdatedBasis(tx, a, poam, gap) },
-		func() (*api.Outdated, error) { return outdatedBasis(tx, a, poam, maturity) },
-		func() (*api.Outdated, error) { return undecided(tx, a, poam) },
+		func() (*api.Outdated, error) { return undecidedVersion(tx, a, soa) },
+		func() (*api.Outdated, error) { return checkBasisOutdated(tx, a, gap, soa) },
+		func() (*api.Outdated, error) { return undecidedVersion(tx, a, gap) },
+		func() (*api.Outdated, error) { return checkBasisOutdated(tx, a, maturity, soa) },
+		func() (*api.Outdated, error) { return undecidedVersion(tx, a, maturity) },
+		func() (*api.Outdated, error) { return checkBasisOutdated(tx, a, poam, gap) },
+		func() (*api.Outdated, error) { return checkBasisOutdated(tx, a, poam, maturity) },
+		func() (*api.Outdated, error) { return undecidedVersion(tx, a, poam) },
 	} {
 		o, err := look()
 		if err != nil {
@@ -37,89 +37,89 @@ func outdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 	return out, nil
 }
 
-// doubts are the messages of what is outdated of a gate's deliverable and of those it rests on.
-func doubts(tx *store.Tx, a *api.Assessment, gates ...api.Gate) (out []string, err error) {
-	all, err := outdated(tx, a)
+// outdatedWarnings are the messages of what is outdated of a gate's deliverable and of those it rests on.
+func outdatedWarnings(tx *store.Tx, a *api.Assessment, gates ...api.Gate) (out []string, err error) {
+	all, err := listOutdated(tx, a)
 	for _, o := range all {
-		if slices.ContainsFunc(gates, func(g api.Gate) bool { return g == o.Gate || slices.Contains(restsOn[g], o.Gate) }) {
+		if slices.ContainsFunc(gates, func(g api.Gate) bool { return g == o.Gate || slices.Contains(upstreamGates[g], o.Gate) }) {
 			out = append(out, o.Message)
 		}
 	}
 	return out, err
 }
 
-// restsOn names what the deliverable of each gate is made from, also by way of others.
-var restsOn = map[api.Gate][]api.Gate{
+// upstreamGates names what the deliverable of each gate is made from, also by way of others.
+var upstreamGates = map[api.Gate][]api.Gate{
 	api.GateGapAnalysis: {api.GateSoA},
 	api.GateMaturity:    {api.GateSoA},
 	api.GatePOAM:        {api.GateSoA, api.GateGapAnalysis, api.GateMaturity},
 }
 
-// undecided tells of a newest version that waits for its approval where the assessment has gone on
+// undecidedVersion tells of a newest version that waits for its approval where the assessment has gone on
 // with an older one, or where a person was asked to decide on what is made from it.
-func undecided[V, I any](tx *store.Tx, a *api.Assessment, k kind[V, I]) (*api.Outdated, error) {
-	v, ok, err := k.newest(tx, a.OrganizationID, a.ID)
+func undecidedVersion[V, I any](tx *store.Tx, a *api.Assessment, k deliverableType[V, I]) (*api.Outdated, error) {
+	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok || k.version(&v).Status == api.VersionApproved {
 		return nil, err
 	}
 	head := k.version(&v)
-	text := fmt.Sprintf("Version %d of the %s is %s", head.VersionNumber, k.gate.Title(), standingAs(head.Status))
-	was, ok, err := k.approved(tx, a)
+	text := fmt.Sprintf("Version %d of the %s is %s", head.VersionNumber, k.gate.Title(), statusPhrase(head.Status))
+	approved, ok, err := k.approvedVersion(tx, a)
 	switch {
 	case err != nil:
 		return nil, err
-	case ok && a.State.Reached(k.decided()):
-		text += fmt.Sprintf(" beside version %d, which is approved and on which the rest builds.", k.version(&was).VersionNumber)
+	case ok && a.State.HasReached(k.approvedState()):
+		text += fmt.Sprintf(" beside version %d, which is approved and on which the rest builds.", k.version(&approved).VersionNumber)
 	default:
-		on, err := decidedOn(tx, a, k.gate, head.ID)
-		if on == "" || err != nil {
+		dependent, err := decidedDependent(tx, a, k.gate, head.ID)
+		if dependent == "" || err != nil {
 			return nil, err
 		}
-		text += ", and " + on + "."
+		text += ", and " + dependent + "."
 	}
 	return &api.Outdated{Gate: k.gate, VersionNumber: head.VersionNumber, Reason: "undecided", Message: text}, nil
 }
 
-func standingAs(s api.VersionStatus) string {
+func statusPhrase(s api.VersionStatus) string {
 	if s == api.VersionDraft {
 		return "a draft"
 	}
-	return inWords(s)
+	return displayStatus(s)
 }
 
-// decided is the state that its approval opens.
-func (k kind[V, I]) decided() api.State {
+// approvedState is the state that its approval opens.
+func (k deliverableType[V, I]) approvedState() api.State {
 	at := slices.IndexFunc(api.Moves, func(m api.Move) bool { return m.Gate == k.gate })
 	return api.Moves[at].To
 }
 
-// decidedOn names the first deliverable made from a version that is under review or approved already.
-func decidedOn(tx *store.Tx, a *api.Assessment, basis api.Gate, id string) (string, error) {
-	key := inputKeys[basis] + "_version_id"
+// decidedDependent names the first deliverable made from a version that is under review or approved already.
+func decidedDependent(tx *store.Tx, a *api.Assessment, basis api.Gate, versionID string) (string, error) {
+	key := inputPrefixes[basis] + "_version_id"
 	for _, gate := range api.Gates {
-		if !slices.Contains(restsOn[gate], basis) {
+		if !slices.Contains(upstreamGates[gate], basis) {
 			continue
 		}
-		head, err := newestHead(tx, a, gate)
+		head, err := newestHeader(tx, a, gate)
 		if err != nil {
 			return "", err
 		}
-		if head != nil && head.Inputs[key] == id && (head.Status == api.VersionUnderReview || head.Status == api.VersionApproved) {
-			return fmt.Sprintf("version %d of the %s, made from it, is %s", head.VersionNumber, gate.Title(), inWords(head.Status)), nil
+		if head != nil && head.Inputs[key] == versionID && (head.Status == api.VersionUnderReview || head.Status == api.VersionApproved) {
+			return fmt.Sprintf("version %d of the %s, made from it, is %s", head.VersionNumber, gate.Title(), displayStatus(head.Status)), nil
 		}
 	}
 	return "", nil
 }
 
-// ahead tells that a version was drafted before its time; the move there drafts it again.
-func (k kind[V, I]) ahead(a *api.Assessment, head *api.DeliverableVersion) bool {
-	return head.Status == api.VersionDraft && !a.State.Reached(k.drafted)
+// isEarlyDraft tells that a version was drafted before its time; the move there drafts it again.
+func (k deliverableType[V, I]) isEarlyDraft(a *api.Assessment, head *api.DeliverableVersion) bool {
+	return head.Status == api.VersionDraft && !a.State.HasReached(k.draftedState)
 }
 
-// outdatedSoA holds the newest Statement of Applicability against the scope and the documents.
-func outdatedSoA(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err error) {
-	v, ok, err := soa.newest(tx, a.OrganizationID, a.ID)
-	if err != nil || !ok || soa.ahead(a, &v.DeliverableVersion) {
+// checkSoAOutdated holds the newest Statement of Applicability against the scope and the documents.
+func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err error) {
+	v, ok, err := soa.newestVersion(tx, a.OrganizationID, a.ID)
+	if err != nil || !ok || soa.isEarlyDraft(a, &v.DeliverableVersion) {
 		return nil, err
 	}
 	add := func(reason, format string, args ...any) {
@@ -140,7 +140,7 @@ func outdatedSoA(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err error
 			add("scope", "by an older scope than there is now")
 		}
 	}
-	docs, err := documentsIn(tx, a.OrganizationID, a.ID)
+	docs, err := documentsInTx(tx, a.OrganizationID, a.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -167,46 +167,46 @@ func outdatedSoA(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err error
 
 // documentsHash is over what was read of the documents.
 func documentsHash(docs []api.Document) (string, error) {
-	read := []string{}
+	hashes := []string{}
 	for _, d := range docs {
 		if d.Status == api.DocumentIngested {
-			read = append(read, d.SHA256)
+			hashes = append(hashes, d.SHA256)
 		}
 	}
-	slices.Sort(read)
-	return hashJSON(read)
+	slices.Sort(hashes)
+	return hashJSON(hashes)
 }
 
-// outdatedBasis holds the newest version of one deliverable against that of another which it builds
+// checkBasisOutdated holds the newest version of one deliverable against that of another which it builds
 // on; nil where it is made from that, or begun by hand.
-func outdatedBasis[V, I, B, J any](tx *store.Tx, a *api.Assessment, k kind[V, I], on kind[B, J]) (*api.Outdated, error) {
-	v, ok, err := k.newest(tx, a.OrganizationID, a.ID)
-	if err != nil || !ok || k.ahead(a, k.version(&v)) {
+func checkBasisOutdated[V, I, B, J any](tx *store.Tx, a *api.Assessment, k deliverableType[V, I], basis deliverableType[B, J]) (*api.Outdated, error) {
+	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
+	if err != nil || !ok || k.isEarlyDraft(a, k.version(&v)) {
 		return nil, err
 	}
 	head := k.version(&v)
-	key := inputKeys[on.gate]
+	key := inputPrefixes[basis.gate]
 	id, hash := head.Inputs[key+"_version_id"], head.Inputs[key+"_sha256"]
-	b, ok, err := on.basis(tx, a)
+	b, ok, err := basis.basisVersion(tx, a)
 	if err != nil || !ok || id == "" {
 		return nil, err
 	}
-	now := on.version(&b)
+	now := basis.version(&b)
 	if hash == now.ContentSHA256 {
 		return nil, nil // the same, also where it is another version that says it
 	}
 	was := "an older version"
-	switch old, err := on.versions.Get(tx, a.OrganizationID, id); {
+	switch old, err := basis.versions.Get(tx, a.OrganizationID, id); {
 	case err == nil:
-		was = fmt.Sprintf("version %d", on.version(&old).VersionNumber)
+		was = fmt.Sprintf("version %d", basis.version(&old).VersionNumber)
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
 	}
-	text := fmt.Sprintf("Version %d of the %s was made from %s of the %s", head.VersionNumber, k.gate.Title(), was, on.gate.Title())
+	text := fmt.Sprintf("Version %d of the %s was made from %s of the %s", head.VersionNumber, k.gate.Title(), was, basis.gate.Title())
 	if id == now.ID {
 		text += ", of which lines were changed since."
 	} else {
-		text += fmt.Sprintf("; version %d is %s.", now.VersionNumber, inWords(now.Status))
+		text += fmt.Sprintf("; version %d is %s.", now.VersionNumber, displayStatus(now.Status))
 	}
 	return &api.Outdated{Gate: k.gate, VersionNumber: head.VersionNumber, Reason: "basis", Message: text}, nil
 }

@@ -14,61 +14,61 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// afterGap names what the POA&M would be drafted from now.
-func (s *Service) afterGap(ctx context.Context, _ api.Caller, a *api.Assessment) (in map[string]string, err error) {
+// poamInputs names what the POA&M would be drafted from now.
+func (s *Service) poamInputs(ctx context.Context, _ api.Caller, a *api.Assessment) (in map[string]string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		v, err := gap.needed(tx, a)
+		v, err := gap.requireBasis(tx, a)
 		if err != nil {
 			return err
 		}
-		levels, _, err := maturity.basis(tx, a)
-		in = planFrom(&v, &levels)
+		levels, _, err := maturity.basisVersion(tx, a)
+		in = planInputs(&v, &levels)
 		return err
 	})
 	return in, err
 }
 
-// planFrom names a plan's inputs: the findings it closes, and the levels it aims at; no levels where
+// planInputs names a plan's inputs: the findings it closes, and the levels it aims at; no levels where
 // none are rated.
-func planFrom(v *api.GapVersion, levels *api.MaturityVersion) map[string]string {
-	in := gap.asInput(v)
+func planInputs(v *api.GapVersion, levels *api.MaturityVersion) map[string]string {
+	in := gap.inputRefs(v)
 	if levels.ID != "" {
-		maps.Copy(in, maturity.asInput(levels))
+		maps.Copy(in, maturity.inputRefs(levels))
 	}
 	return in
 }
 
 // draftPOAM plans a remediation for every finding that is more than informational.
 func (s *Service) draftPOAM(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
-	v, found, err := basisOf(ctx, s, a, gap)
+	v, found, err := readBasis(ctx, s, a, gap)
 	if err != nil {
 		return d, err
 	}
-	return s.poamFrom(ctx, a, &v, found)
+	return s.draftPOAMFrom(ctx, a, &v, found)
 }
 
-// poamFrom plans for the findings of one gap analysis.
-func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVersion, found []api.Finding) (d draft[api.POAMItem], err error) {
-	snap, err := s.snapshot(ctx, a)
+// draftPOAMFrom plans for the findings of one gap analysis.
+func (s *Service) draftPOAMFrom(ctx context.Context, a *api.Assessment, v *api.GapVersion, findings []api.Finding) (d draft[api.POAMItem], err error) {
+	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
 		return d, err
 	}
-	worst := make([]*api.Finding, len(found))
-	for n := range found {
-		worst[n] = &found[n]
+	worst := make([]*api.Finding, len(findings))
+	for n := range findings {
+		worst[n] = &findings[n]
 	}
 	slices.SortFunc(worst, WorstFirst)
-	aims, levels, err := s.aims(ctx, a)
+	targets, levels, err := s.maturityTargets(ctx, a)
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.POAMItem]{method: judge.Rules, inputs: planFrom(v, levels)}
+	d = draft[api.POAMItem]{method: judge.RulesVersion, inputs: planInputs(v, levels)}
 	today := s.today()
 	var inScope func(string) bool
-	if err := s.db.View(ctx, func(tx *store.Tx) (err error) { inScope, err = s.inScope(tx, a, v); return err }); err != nil {
+	if err := s.db.View(ctx, func(tx *store.Tx) (err error) { inScope, err = s.scopePredicate(tx, a, v); return err }); err != nil {
 		return d, err
 	}
-	d.items, err = ofEach(ctx, worst, func(at **api.Finding) (item api.POAMItem, due bool, err error) {
+	d.items, err = mapParallel(ctx, worst, func(at **api.Finding) (item api.POAMItem, due bool, err error) {
 		f := *at
 		if f.Severity == api.SeverityInformational || f.Result == api.Met || f.Result == api.ResultNotApplic {
 			return item, false, nil
@@ -77,74 +77,74 @@ func (s *Service) poamFrom(ctx context.Context, a *api.Assessment, v *api.GapVer
 		if err != nil {
 			c = api.Control{Code: f.ControlCode, Title: cmp.Or(f.ControlTitle, f.ControlCode), Description: f.Condition}
 		}
-		item = judge.Remediation(c, *f, aims[f.ControlCode], judge.Options{Today: today})
-		item.Item, item.FindingID, item.FindingOrigin = sameControl(f.Item), f.ID, f.Origin()
+		item = judge.DraftPOAMItem(c, *f, targets[f.ControlCode], judge.Options{Today: today})
+		item.Item, item.FindingID, item.FindingOrigin = copyControlFields(f.Item), f.ID, f.Origin()
 		return item, true, nil
 	})
-	d.over = func(d *draft[api.POAMItem], before *former[api.POAMItem]) {
+	d.mergePrevious = func(d *draft[api.POAMItem], before *previousVersion[api.POAMItem]) {
 		old := *before
-		old.items, old.approved = heirs(comesBack(old.items), d.items), heirs(old.approved, d.items)
-		d.items = judge.Order(judge.Merge(d.items, stayApart(d.items, old.items, dated(found), spoken(found))), today)
-		was := carry(poam, d, old.items, copyRemediation)
-		fixed := map[string]*api.POAMItem{} // by id, what stands in the approved plan
-		for n, as := range poam.pair(old.items, old.approved) {
-			fixed[old.items[n].ID] = as
+		old.items, old.lastApproved = reassignToOpenControls(unlinkReopened(old.items), d.items), reassignToOpenControls(old.lastApproved, d.items)
+		d.items = judge.OrderItems(judge.MergeItems(d.items, mergePredicate(d.items, old.items, manualDueDates(findings), findingsWithManualAction(findings))), today)
+		matches := carryEdits(poam, d, old.items, copyPOAMField)
+		approvedByID := map[string]*api.POAMItem{} // by id, what stands in the approved plan
+		for n, as := range poam.matchItems(old.items, old.lastApproved) {
+			approvedByID[old.items[n].ID] = as
 		}
-		for n, from := range was {
-			if from == nil || fixed[from.ID] == nil {
+		for n, from := range matches {
+			if from == nil || approvedByID[from.ID] == nil {
 				continue
 			}
 			for _, field := range []string{"due_date", "milestones"} {
-				if !from.SetByHand(field) {
-					copyRemediation(&d.items[n], fixed[from.ID], field)
+				if !from.IsManual(field) {
+					copyPOAMField(&d.items[n], approvedByID[from.ID], field)
 				}
 			}
 		}
 		for n := range d.items {
 			i := &d.items[n]
-			settleMilestones(i, today, text(i.EditedBy))
+			syncMilestonesToStatus(i, today, stringOrEmpty(i.EditedBy))
 		}
-		keepCodes(d.items, was, &old)
-		for _, it := range closedItems(&old, was, inScope, today) {
+		carryPOAMCodes(d.items, matches, &old)
+		for _, it := range carryClosedItems(&old, matches, inScope, today) {
 			it.Priority = len(d.items) + 1
 			d.items = append(d.items, it)
 			if len(it.EditedFields) > 0 {
-				d.keeps(it.ControlCode)
+				d.addEditedControl(it.ControlCode)
 			}
 		}
 	}
 	return d, err
 }
 
-// aims are the targets of the maturity assessment, by control, with its version; none where there is
+// maturityTargets are the targets of the maturity assessment, by control, with its version; none where there is
 // no assessment yet.
-func (s *Service) aims(ctx context.Context, a *api.Assessment) (map[string]judge.Aim, *api.MaturityVersion, error) {
+func (s *Service) maturityTargets(ctx context.Context, a *api.Assessment) (map[string]judge.MaturityGoal, *api.MaturityVersion, error) {
 	var scores []api.MaturityScore
 	var v api.MaturityVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 		scores = nil
 		var ok bool
-		v, ok, err = maturity.basis(tx, a)
+		v, ok, err = maturity.basisVersion(tx, a)
 		if err == nil && ok {
-			scores, err = maturity.recall(tx, s, a, v.ID)
+			scores, err = maturity.readItemsCached(tx, s, a, v.ID)
 		}
 		return err
 	})
-	out := make(map[string]judge.Aim, len(scores))
+	out := make(map[string]judge.MaturityGoal, len(scores))
 	for _, m := range scores {
-		out[m.ControlCode] = judge.Aim{Target: m.TargetLevel, Reached: m.Level, Rated: true}
+		out[m.ControlCode] = judge.MaturityGoal{Target: m.TargetLevel, Current: m.Level, Rated: true}
 	}
 	return out, &v, err
 }
 
-// keepCodes gives items the codes that they had as was, by which people and comments name them; new ones go on
+// carryPOAMCodes gives items the codes that they had as was, by which people and comments name them; new ones go on
 // behind the highest.
-func keepCodes(items []api.POAMItem, was []*api.POAMItem, old *former[api.POAMItem]) {
+func carryPOAMCodes(items []api.POAMItem, matches []*api.POAMItem, previous *previousVersion[api.POAMItem]) {
 	last := 0
-	for _, before := range [][]api.POAMItem{old.items, old.approved} {
+	for _, before := range [][]api.POAMItem{previous.items, previous.lastApproved} {
 		for n := range before {
-			if of, err := strconv.Atoi(strings.TrimPrefix(before[n].POAMCode, "POAM-")); err == nil {
-				last = max(last, of)
+			if number, err := strconv.Atoi(strings.TrimPrefix(before[n].POAMCode, "POAM-")); err == nil {
+				last = max(last, number)
 			}
 		}
 	}
@@ -152,7 +152,7 @@ func keepCodes(items []api.POAMItem, was []*api.POAMItem, old *former[api.POAMIt
 		return
 	}
 	now := map[string]string{}
-	for n, from := range was {
+	for n, from := range matches {
 		code := ""
 		if from != nil {
 			code = from.POAMCode
@@ -169,21 +169,21 @@ func keepCodes(items []api.POAMItem, was []*api.POAMItem, old *former[api.POAMIt
 	}
 }
 
-// spoken are the findings whose action a person wrote.
-func spoken(found []api.Finding) map[string]bool {
+// findingsWithManualAction are the findings whose action a person wrote.
+func findingsWithManualAction(findings []api.Finding) map[string]bool {
 	out := map[string]bool{}
-	for n := range found {
-		if judge.ByHand(&found[n]) {
-			out[found[n].ID] = true
+	for n := range findings {
+		if judge.HasManualRecommendation(&findings[n]) {
+			out[findings[n].ID] = true
 		}
 	}
 	return out
 }
 
-// dated are the days that people set for findings, by the finding's id.
-func dated(found []api.Finding) map[string]api.Date {
+// manualDueDates are the days that people set for findings, by the finding's id.
+func manualDueDates(findings []api.Finding) map[string]api.Date {
 	out := map[string]api.Date{}
-	for _, f := range found {
+	for _, f := range findings {
 		if f.DueDate != nil {
 			out[f.ID] = *f.DueDate
 		}
@@ -191,11 +191,11 @@ func dated(found []api.Finding) map[string]api.Date {
 	return out
 }
 
-// stayApart tells which items may become part of others: none that people edited, of an
+// mergePredicate tells which items may become part of others: none that people edited, of an
 // edited one nothing but what was part of it then, and none of which people want another date or action.
-func stayApart(items, old []api.POAMItem, dated map[string]api.Date, spoken map[string]bool) func(into, it *api.POAMItem) bool {
+func mergePredicate(items, previous []api.POAMItem, dueDates map[string]api.Date, manualActions map[string]bool) func(into, it *api.POAMItem) bool {
 	edited, home := map[string]*api.POAMItem{}, map[string]*api.POAMItem{} // by the finding's id; by a further control
-	for n, from := range poam.pair(items, old) {
+	for n, from := range poam.matchItems(items, previous) {
 		if from == nil || len(from.EditedFields) == 0 {
 			continue
 		}
@@ -206,11 +206,11 @@ func stayApart(items, old []api.POAMItem, dated map[string]api.Date, spoken map[
 	}
 	return func(into, it *api.POAMItem) bool {
 		to := edited[into.FindingID]
-		return !spoken[it.FindingID] && !spoken[into.FindingID] && edited[it.FindingID] == nil && dated[it.FindingID] == dated[into.FindingID] && !slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(code string) bool { return home[code] != to })
+		return !manualActions[it.FindingID] && !manualActions[into.FindingID] && edited[it.FindingID] == nil && dueDates[it.FindingID] == dueDates[into.FindingID] && !slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(code string) bool { return home[code] != to })
 	}
 }
 
-func copyRemediation(to, from *api.POAMItem, field string) {
+func copyPOAMField(to, from *api.POAMItem, field string) {
 	switch field {
 	case "corrective_action":
 		to.CorrectiveAction = from.CorrectiveAction
@@ -239,17 +239,17 @@ func copyRemediation(to, from *api.POAMItem, field string) {
 
 // DraftPOAM drafts the next version, keeping what people edited.
 func (s *Service) DraftPOAM(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.POAMVersion, error) {
-	defer s.moving.lock(in.AssessmentID)()
-	make := maker[api.POAMItem](s.draftPOAM)
+	defer s.locks.lock(in.AssessmentID)()
+	makeDraft := draftFunc[api.POAMItem](s.draftPOAM)
 	if by.AgentRunID != "" {
-		make = again(make) // what people decided on falls by an agent's draft only where that differs
+		makeDraft = skipIfUnchanged(makeDraft) // what people decided on falls by an agent's draft only where that differs
 	}
-	return writeDraft(ctx, s, by, in.AssessmentID, poam, make, nil)
+	return writeDraft(ctx, s, by, in.AssessmentID, poam, makeDraft, nil)
 }
 
 // ListPOAM lists versions, newest first.
 func (s *Service) ListPOAM(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.POAMVersion], error) {
-	return list(ctx, s, by, poam, in)
+	return listVersions(ctx, s, by, poam, in)
 }
 
 // GetPOAM is one version.
@@ -259,15 +259,15 @@ func (s *Service) GetPOAM(ctx context.Context, by api.Caller, in *api.POAMInput)
 
 // ListPOAMItems lists a version's items by priority.
 func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAMItemsInput) (*api.List[api.POAMItem], error) {
-	asked, q, today := *in, strings.ToLower(in.Q), s.today()
-	if _, err := narrow(ctx, s, by, poam, in.POAMVersionID, narrowing{domain: &asked.Domain, control: &asked.ControlCode}); err != nil {
+	filter, q, today := *in, strings.ToLower(in.Q), s.today()
+	if _, err := resolveFilter(ctx, s, by, poam, in.POAMVersionID, itemFilter{domain: &filter.Domain, control: &filter.ControlCode}); err != nil {
 		return nil, err
 	}
-	in = &asked
-	return listItems(ctx, s, by, poam, in.POAMVersionID, []any{asked, today}, in.Paging, cmp.Or(in.Sort, "priority,poam_code"), poamOrder, func(i *api.POAMItem) bool {
-		return about(i.Item, in.Domain, "") && (in.ControlCode == "" || judge.Closes(i, in.ControlCode)) && (in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
-			(in.Priority == 0 || i.Priority == in.Priority) && (in.Overdue == "" || fmt.Sprint(overdue(i, today)) == in.Overdue) &&
-			owned(in.Owner, i.Owner) && mentions(q, i.POAMCode, i.ControlCode, i.ControlTitle, i.Weakness, i.CorrectiveAction)
+	in = &filter
+	return listItems(ctx, s, by, poam, in.POAMVersionID, []any{filter, today}, in.Paging, cmp.Or(in.Sort, "priority,poam_code"), poamOrder, func(i *api.POAMItem) bool {
+		return matchesControl(i.Item, in.Domain, "") && (in.ControlCode == "" || judge.ClosesControl(i, in.ControlCode)) && (in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
+			(in.Priority == 0 || i.Priority == in.Priority) && (in.Overdue == "" || fmt.Sprint(isOverdue(i, today)) == in.Overdue) &&
+			matchesOwner(in.Owner, i.Owner) && matchesQuery(q, i.POAMCode, i.ControlCode, i.ControlTitle, i.Weakness, i.CorrectiveAction)
 	})
 }
 
@@ -280,68 +280,68 @@ func (s *Service) GetPOAMItem(ctx context.Context, by api.Caller, in *api.POAMIt
 func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error) {
 	b := in.Body
 	for name, d := range map[string]*api.Date{"due_date": b.DueDate, "risk_accepted_until": b.RiskAcceptedUntil.Value} {
-		if err := s.checkAhead(name, d); err != nil {
+		if err := s.checkFutureDate(name, d); err != nil {
 			return nil, err
 		}
 	}
 	var approved *api.POAMItem
 	if b.Milestones != nil || b.DueDate != nil {
 		var err error
-		if approved, err = s.approvedItem(ctx, by, in.POAMItemID); err != nil {
+		if approved, err = s.findApprovedPOAMItem(ctx, by, in.POAMItemID); err != nil {
 			return nil, err
 		}
 	}
-	if err := owner(b.Owner.Value); err != nil {
+	if err := validateOwner(b.Owner.Value); err != nil {
 		return nil, err
 	}
-	if b.CorrectiveAction != nil && api.Blank(*b.CorrectiveAction) {
+	if b.CorrectiveAction != nil && api.IsBlank(*b.CorrectiveAction) {
 		return nil, api.Invalid("corrective_action", "say what is to be done")
 	}
-	rules, err := rulesLine(ctx, s, by, poam, in.POAMItemID, b.Reset, s.draftPOAM)
+	redrafted, err := redraftItem(ctx, s, by, poam, in.POAMItemID, b.Reset, s.draftPOAM)
 	if err != nil {
 		return nil, err
 	}
-	return edit(ctx, s, by, poam, in.POAMItemID, in.Match, func(i *api.POAMItem) ([]string, error) {
-		var f fields
-		assign(&f, "corrective_action", &i.CorrectiveAction, b.CorrectiveAction)
-		assign(&f, "priority", &i.Priority, b.Priority)
-		assign(&f, "effort", &i.Effort, b.Effort)
-		f.note("owner", orNobody(b.Owner).Apply(&i.Owner))
-		f.note("resources", b.Resources.Apply(&i.Resources))
+	return editItem(ctx, s, by, poam, in.POAMItemID, in.Match, func(i *api.POAMItem) ([]string, error) {
+		var f changedFields
+		assignField(&f, "corrective_action", &i.CorrectiveAction, b.CorrectiveAction)
+		assignField(&f, "priority", &i.Priority, b.Priority)
+		assignField(&f, "effort", &i.Effort, b.Effort)
+		f.addIf("owner", emptyAsNone(b.Owner).Apply(&i.Owner))
+		f.addIf("resources", b.Resources.Apply(&i.Resources))
 		if b.DueDate != nil && approved != nil {
-			s.moveDue(by, i, *b.DueDate)
-			f.note("due_date", true)
+			s.recordDueChange(by, i, *b.DueDate)
+			f.addIf("due_date", true)
 		} else {
-			assign(&f, "due_date", &i.DueDate, b.DueDate)
+			assignField(&f, "due_date", &i.DueDate, b.DueDate)
 		}
 		if b.Milestones != nil {
-			all, err := s.milestones(by, i.Milestones, approved, *b.Milestones)
+			all, err := s.mergeMilestones(by, i.Milestones, approved, *b.Milestones)
 			if err != nil {
 				return nil, err
 			}
-			if i.Status == "completed" && b.Status == nil && slices.ContainsFunc(all, unfinished) {
+			if i.Status == "completed" && b.Status == nil && slices.ContainsFunc(all, isUnfinished) {
 				return nil, api.Invalid("milestones", "%s is completed, so its milestones are; set its status to in_progress to open one", i.POAMCode)
 			}
-			assign(&f, "milestones", &i.Milestones, &all)
+			assignField(&f, "milestones", &i.Milestones, &all)
 		}
-		assign(&f, "status", &i.Status, b.Status)
-		if b.Status != nil && settleMilestones(i, s.today(), by.Actor.Name) {
-			f.note("milestones", b.Milestones == nil)
+		assignField(&f, "status", &i.Status, b.Status)
+		if b.Status != nil && syncMilestonesToStatus(i, s.today(), by.Actor.Name) {
+			f.addIf("milestones", b.Milestones == nil)
 		}
-		f.note("risk_accepted_until", b.RiskAcceptedUntil.Apply(&i.RiskAcceptedUntil))
+		f.addIf("risk_accepted_until", b.RiskAcceptedUntil.Apply(&i.RiskAcceptedUntil))
 		if b.Status != nil && i.Status != "risk_accepted" && i.RiskAcceptedUntil != nil && b.RiskAcceptedUntil.Value == nil {
 			i.RiskAcceptedUntil = nil // it isn't accepted any more
-			f.note("risk_accepted_until", !slices.Contains(f, "risk_accepted_until"))
+			f.addIf("risk_accepted_until", !slices.Contains(f, "risk_accepted_until"))
 		}
-		f.note("vendor_dependency", b.VendorDependency.Apply(&i.VendorDependency))
-		f.note("comments", b.Comments.Apply(&i.Comments))
+		f.addIf("vendor_dependency", b.VendorDependency.Apply(&i.VendorDependency))
+		f.addIf("comments", b.Comments.Apply(&i.Comments))
 		switch accepted := i.Status == "risk_accepted"; {
 		case accepted && i.RiskAcceptedUntil == nil:
 			return nil, api.Invalid("risk_accepted_until", "say until when the risk of %s is accepted", i.POAMCode)
 		case !accepted && b.RiskAcceptedUntil.Value != nil:
-			return nil, api.Invalid("risk_accepted_until", "%s is %s; an end is for a risk that is accepted: set its status to risk_accepted with it", i.POAMCode, plain(i.Status))
+			return nil, api.Invalid("risk_accepted_until", "%s is %s; an end is for a risk that is accepted: set its status to risk_accepted with it", i.POAMCode, displayName(i.Status))
 		}
-		return f, handBack(&f, &i.Item, b.Reset, i, rules, copyRemediation)
+		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, copyPOAMField)
 	})
 }
 
@@ -355,17 +355,17 @@ func (s *Service) ApprovePOAM(ctx context.Context, by api.Caller, in *api.Decide
 	return approveVersion(ctx, s, by, poam, in.POAMVersionID, in.Body)
 }
 
-// lapsed tells whether an accepted risk has to be decided anew.
-func lapsed(i *api.POAMItem, today api.Date) bool {
+// isAcceptanceExpired tells whether an accepted risk has to be decided anew.
+func isAcceptanceExpired(i *api.POAMItem, today api.Date) bool {
 	return i.Status == "risk_accepted" && i.RiskAcceptedUntil != nil && *i.RiskAcceptedUntil < today
 }
 
-// closedStatus tells whether a remediation needs nothing more.
-func closedStatus(status string) bool {
+// isClosedStatus tells whether a remediation needs nothing more.
+func isClosedStatus(status string) bool {
 	return status == "completed" || status == "cancelled" || status == "risk_accepted"
 }
 
-// overdue tells whether an item should have been done by now and is not.
-func overdue(i *api.POAMItem, today api.Date) bool {
-	return lapsed(i, today) || !closedStatus(i.Status) && i.Due() < today
+// isOverdue tells whether an item should have been done by now and is not.
+func isOverdue(i *api.POAMItem, today api.Date) bool {
+	return isAcceptanceExpired(i, today) || !isClosedStatus(i.Status) && i.CurrentDueDate() < today
 }

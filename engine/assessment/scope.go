@@ -18,7 +18,7 @@ import (
 // ensureScope drafts what the scope lacks from the evidence; one that a person submitted or
 // approved stays.
 func (s *Service) ensureScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
-	scope, err := s.scopeOf(ctx, by, a.ID)
+	scope, err := s.readScope(ctx, by, a.ID)
 	if err != nil && !api.IsCode(err, api.CodeNotFound) {
 		return err
 	}
@@ -31,7 +31,7 @@ func (s *Service) ensureScope(ctx context.Context, by api.Caller, a *api.Assessm
 
 // draftScope finds what is true of the organization in its evidence. What people set is kept.
 func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
-	traits, documents, err := s.traits(ctx, by, a.ID)
+	traits, documents, err := s.findTraits(ctx, by, a.ID)
 	if err != nil {
 		return err
 	}
@@ -53,30 +53,30 @@ func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessme
 	return err
 }
 
-// traits are what the documents say of each trait, and how many documents there are.
-func (s *Service) traits(ctx context.Context, by api.Caller, assessment string) (map[string]api.Trait, int, error) {
+// findTraits are what the documents say of each trait, and how many documents there are.
+func (s *Service) findTraits(ctx context.Context, by api.Caller, assessment string) (map[string]api.Trait, int, error) {
 	session, err := s.evidence.Open(ctx, by, assessment)
 	if err != nil {
 		return nil, 0, err
 	}
-	traits, err := judge.Traits(ctx, finder{session})
+	traits, err := judge.DetectTraits(ctx, sessionSearcher{session})
 	return traits, len(session.Documents), err
 }
 
-func (s *Service) scopeOf(ctx context.Context, by api.Caller, assessment string) (sc api.Scope, err error) {
+func (s *Service) readScope(ctx context.Context, by api.Caller, assessment string) (sc api.Scope, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
-		if _, err := get(tx, by, assessment); err != nil {
+		if _, err := getAssessment(tx, by, assessment); err != nil {
 			return err
 		}
 		sc, err = store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment)
-		return store.Missing(err, "scope of assessment", assessment)
+		return store.ToNotFound(err, "scope of assessment", assessment)
 	})
 	return sc, err
 }
 
-// GetScopeOf is the scope of an assessment.
-func (s *Service) GetScopeOf(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.Scope, error) {
-	sc, err := s.scopeOf(ctx, by, in.AssessmentID)
+// GetAssessmentScope is the scope of an assessment.
+func (s *Service) GetAssessmentScope(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.Scope, error) {
+	sc, err := s.readScope(ctx, by, in.AssessmentID)
 	return &sc, err
 }
 
@@ -85,14 +85,14 @@ func (s *Service) GetScope(ctx context.Context, by api.Caller, in *api.ScopeInpu
 	var sc api.Scope
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 		sc, err = store.Scopes.Get(tx, by.OrganizationID, in.ScopeID)
-		return store.Missing(err, "scope", in.ScopeID)
+		return store.ToNotFound(err, "scope", in.ScopeID)
 	})
 	return &sc, err
 }
 
 // PutScope creates or updates the scope of an assessment.
 func (s *Service) PutScope(ctx context.Context, by api.Caller, in *api.PutScopeInput) (*api.Scope, error) {
-	change, err := s.scopeChange(ctx, by, in.AssessmentID, in.Body)
+	change, err := s.newScopeChange(ctx, by, in.AssessmentID, in.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -105,17 +105,17 @@ func (s *Service) UpdateScope(ctx context.Context, by api.Caller, in *api.Update
 	if err != nil {
 		return nil, err
 	}
-	change, err := s.scopeChange(ctx, by, sc.AssessmentID, in.Body)
+	change, err := s.newScopeChange(ctx, by, sc.AssessmentID, in.Body)
 	if err != nil {
 		return nil, err
 	}
 	return s.changeScope(ctx, by, "", in.ScopeID, in.Match, change)
 }
 
-// scopeChange is a change by a person's hand. What it hands back to the documents is looked
+// newScopeChange is a change by a person's hand. What it hands back to the documents is looked
 // for in them before.
-func (s *Service) scopeChange(ctx context.Context, by api.Caller, assessment string, b api.ScopeBody) (func(*api.Scope) error, error) {
-	set := byHand(b)
+func (s *Service) newScopeChange(ctx context.Context, by api.Caller, assessment string, b api.ScopeBody) (func(*api.Scope) error, error) {
+	set := manualScopeChange(b)
 	if len(b.Reset) == 0 {
 		return set, nil
 	}
@@ -124,20 +124,20 @@ func (s *Service) scopeChange(ctx context.Context, by api.Caller, assessment str
 			return nil, api.Invalid("reset", "the trait %s is set and handed back at once; do one of them", name)
 		}
 	}
-	if _, err := s.read(ctx, by, assessment); err != nil {
+	if _, err := s.readAssessment(ctx, by, assessment); err != nil {
 		return nil, err
 	}
-	found, _, err := s.traits(ctx, by, assessment)
+	found, _, err := s.findTraits(ctx, by, assessment)
 	return func(sc *api.Scope) error {
 		if err := set(sc); err != nil {
 			return err
 		}
-		return handBackTraits(sc, b.Reset, found)
+		return resetTraits(sc, b.Reset, found)
 	}, err
 }
 
-// handBackTraits gives traits that people set the value that the documents say; "all" is each of them.
-func handBackTraits(sc *api.Scope, names []string, found map[string]api.Trait) error {
+// resetTraits gives traits that people set the value that the documents say; "all" is each of them.
+func resetTraits(sc *api.Scope, names []string, found map[string]api.Trait) error {
 	byPeople := []string{}
 	for name, t := range sc.Traits {
 		if t.Source == "person" {
@@ -158,21 +158,21 @@ func handBackTraits(sc *api.Scope, names []string, found map[string]api.Trait) e
 	return nil
 }
 
-// againstDocuments is in the reason of a trait that a person set otherwise than the documents say.
-const againstDocuments = "; the documents say "
+// documentsDisagree is in the reason of a trait that a person set otherwise than the documents say.
+const documentsDisagree = "; the documents say "
 
-// saidByDocuments is what the documents say of a trait; "" where they say nothing, or a person
+// documentedTrait is what the documents say of a trait; "" where they say nothing, or a person
 // agreed with them.
-func saidByDocuments(t api.Trait) string {
+func documentedTrait(t api.Trait) string {
 	if t.Source == "evidence" && t.Value != "unknown" {
 		return t.Value
 	}
-	_, said, _ := strings.Cut(t.Reason, againstDocuments)
-	return said
+	_, documented, _ := strings.Cut(t.Reason, documentsDisagree)
+	return documented
 }
 
-// byHand applies what a person set, and notes which fields.
-func byHand(b api.ScopeBody) func(*api.Scope) error {
+// manualScopeChange applies what a person set, and notes which fields.
+func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 	return func(sc *api.Scope) error {
 		edited := func(name string, was bool) {
 			if was && !slices.Contains(sc.EditedFields, name) {
@@ -185,65 +185,65 @@ func byHand(b api.ScopeBody) func(*api.Scope) error {
 			if name == "description" {
 				dst = &sc.Description
 			}
-			set(dst, *v)
+			setIfPresent(dst, *v)
 			edited(name, *v != nil)
 		}
-		was := listsOf(sc)
+		was := scopeLists(sc)
 		for name, v := range map[string]*[]string{
 			"business_units": b.BusinessUnits, "processes": b.Processes, "systems": b.Systems, "locations": b.Locations, "legal_entities": b.LegalEntities,
 			"data_types": b.DataTypes, "third_parties": b.ThirdParties, "exclusions": b.Exclusions, "assumptions": b.Assumptions, "constraints": b.Constraints,
 		} {
-			set(was[name], v)
+			setIfPresent(was[name], v)
 			edited(name, v != nil)
 		}
 		for name, v := range b.Traits {
 			if !slices.Contains(api.TraitNames, name) {
 				return api.Invalid("traits."+name, "there is no trait %q; the traits are %s", name, strings.Join(api.TraitNames, ", "))
 			}
-			t := api.Trait{Value: v.Word(), Source: "person", Reason: "set by a person"}
+			t := api.Trait{Value: v.Display(), Source: "person", Reason: "set by a person"}
 			was := sc.Traits[name]
 			if v.Source != "" && v.Source == was.Source && t.Value == was.Value {
 				continue // sent back as it was read
 			}
 			t.Evidence = was.Evidence
-			if said := saidByDocuments(was); said != "" && said != t.Value {
-				t.Reason += againstDocuments + said
+			if documented := documentedTrait(was); documented != "" && documented != t.Value {
+				t.Reason += documentsDisagree + documented
 			}
 			sc.Traits[name] = t
 			edited("traits."+name, true)
 		}
-		if b.Title != nil && api.Blank(*b.Title) {
+		if b.Title != nil && api.IsBlank(*b.Title) {
 			return api.Invalid("title", "a scope needs a title")
 		}
-		return validScope(sc)
+		return validateScope(sc)
 	}
 }
 
-// listsOf are the lists of a scope by their names.
-func listsOf(sc *api.Scope) map[string]*[]string {
+// scopeLists are the lists of a scope by their names.
+func scopeLists(sc *api.Scope) map[string]*[]string {
 	return map[string]*[]string{"business_units": &sc.BusinessUnits, "processes": &sc.Processes, "systems": &sc.Systems, "locations": &sc.Locations, "legal_entities": &sc.LegalEntities,
 		"data_types": &sc.DataTypes, "third_parties": &sc.ThirdParties, "exclusions": &sc.Exclusions, "assumptions": &sc.Assumptions, "constraints": &sc.Constraints}
 }
 
-// validScope refuses what no scope says, whoever brings it.
-func validScope(sc *api.Scope) error {
-	broken := func(r rune) bool { return api.Steers(r) && !strings.ContainsRune("\r\n\t", r) }
+// validateScope refuses what no scope says, whoever brings it.
+func validateScope(sc *api.Scope) error {
+	broken := func(r rune) bool { return api.IsUnsafeRune(r) && !strings.ContainsRune("\r\n\t", r) }
 	switch {
-	case strings.ContainsFunc(sc.Title, api.Steers):
+	case strings.ContainsFunc(sc.Title, api.IsUnsafeRune):
 		return api.Invalid("title", "a title is one line, without control characters")
 	case strings.ContainsFunc(sc.Description, broken):
 		return api.Invalid("description", "a description holds no control characters but line breaks")
 	case utf8.RuneCountInString(sc.Title) > maxScopeTitle || utf8.RuneCountInString(sc.Description) > maxItemText:
 		return api.Invalid("title", "a title may have %d characters and a description %d", maxScopeTitle, maxItemText)
 	}
-	for name, l := range listsOf(sc) {
+	for name, l := range scopeLists(sc) {
 		if len(*l) > maxItemParts {
 			return api.Invalid(name, "it has %d entries; %d are the most", len(*l), maxItemParts)
 		}
 		for n, entry := range *l {
 			field := fmt.Sprintf("%s.%d", name, n)
 			switch {
-			case api.Blank(entry):
+			case api.IsBlank(entry):
 				return api.Invalid(field, "an entry of blanks says nothing; leave it out")
 			case strings.ContainsFunc(entry, broken):
 				return api.Invalid(field, "an entry holds no control characters but line breaks")
@@ -268,24 +268,24 @@ func (s *Service) changeScope(ctx context.Context, by api.Caller, assessment, id
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if id != "" {
 			if sc, err = store.Scopes.Get(tx, by.OrganizationID, id); err != nil {
-				return store.Missing(err, "scope", id)
+				return store.ToNotFound(err, "scope", id)
 			}
 			assessment = sc.AssessmentID
 		} else if sc, err = store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		a, err := get(tx, by, assessment)
+		a, err := getAssessment(tx, by, assessment)
 		if err != nil {
 			return err
 		}
-		if err := stillOpen(&a); err != nil {
+		if err := requireOpen(&a); err != nil {
 			return err
 		}
 		if sc.ID == "" {
 			sc = api.Scope{Title: a.Name, TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, Status: api.VersionDraft, VersionNumber: 1, CreatedBy: by.Actor.Name}
 		} else {
 			sc.MarkExisted()
-			if err := match(m, sc.Revision); err != nil {
+			if err := checkIfMatch(m, sc.Revision); err != nil {
 				return err
 			}
 		}
@@ -293,14 +293,14 @@ func (s *Service) changeScope(ctx context.Context, by api.Caller, assessment, id
 			sc.Traits = map[string]api.Trait{}
 		}
 		edited := slices.Clone(sc.EditedFields)
-		was, err := scopeSays(&sc)
+		before, err := scopeContentHash(&sc)
 		if err != nil {
 			return err
 		}
 		if err := change(&sc); err != nil {
 			return err
 		}
-		if now, err := scopeSays(&sc); err != nil || now == was && sc.Revision > 0 {
+		if now, err := scopeContentHash(&sc); err != nil || now == before && sc.Revision > 0 {
 			sc.EditedFields = edited // nothing is changed: what was approved stays so
 			return err
 		}
@@ -315,54 +315,54 @@ func (s *Service) changeScope(ctx context.Context, by api.Caller, assessment, id
 	return &sc, err
 }
 
-func saveScope(tx *store.Tx, by api.Caller, sc *api.Scope, action, said string) error {
+func saveScope(tx *store.Tx, by api.Caller, sc *api.Scope, action, comment string) error {
 	hash, err := scopeHash(sc)
 	if err != nil {
 		return err
 	}
 	data := map[string]any{"version_number": sc.VersionNumber, "content_sha256": hash}
-	if said != "" {
-		data["comment"] = said
+	if comment != "" {
+		data["comment"] = comment
 	}
 	version := api.DeliverableVersion{TenantRecord: sc.TenantRecord, AssessmentID: sc.AssessmentID, VersionNumber: sc.VersionNumber, Status: sc.Status, ContentSHA256: hash}
 	// What the version says is kept beside the scope, so that versions can be compared.
 	kept := *sc
 	return errors.Join(store.Scopes.Put(tx, by.OrganizationID, sc), store.ScopeVersions.Put(tx, by.OrganizationID, &kept), recordArtifact(tx, by, sc.AssessmentID, "scope", "scope", version),
-		audit.Tell(tx, by, audit.Event{Type: action, AssessmentID: sc.AssessmentID, Summary: fmt.Sprintf("scope version %d is %s", sc.VersionNumber, sc.Status),
+		audit.PublishEvent(tx, by, audit.Event{Type: action, AssessmentID: sc.AssessmentID, Summary: fmt.Sprintf("scope version %d is %s", sc.VersionNumber, sc.Status),
 			ResourceType: "scope", ResourceID: sc.ID, Data: data}))
 }
 
 // SubmitScope puts a scope under review.
 func (s *Service) SubmitScope(ctx context.Context, by api.Caller, in *api.ScopeInput) (*api.Scope, error) {
-	return s.settleScope(ctx, by, in.ScopeID, api.VersionUnderReview, api.VersionDraft, nil)
+	return s.changeScopeStatus(ctx, by, in.ScopeID, api.VersionUnderReview, api.VersionDraft, nil)
 }
 
 // ApproveScope approves a scope; it is no gate of the lifecycle.
 func (s *Service) ApproveScope(ctx context.Context, by api.Caller, in *api.ApproveScopeInput) (*api.Scope, error) {
-	return s.settleScope(ctx, by, in.ScopeID, api.VersionApproved, api.VersionUnderReview, in.Body)
+	return s.changeScopeStatus(ctx, by, in.ScopeID, api.VersionApproved, api.VersionUnderReview, in.Body)
 }
 
-// settleScope moves a scope from one status to another, with what its decider says; nil where
+// changeScopeStatus moves a scope from one status to another, with what its decider says; nil where
 // nobody decides.
-func (s *Service) settleScope(ctx context.Context, by api.Caller, id string, to, from api.VersionStatus, said *api.VersionDecision) (*api.Scope, error) {
+func (s *Service) changeScopeStatus(ctx context.Context, by api.Caller, id string, to, from api.VersionStatus, decision *api.VersionDecision) (*api.Scope, error) {
 	var sc api.Scope
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if sc, err = store.Scopes.Get(tx, by.OrganizationID, id); err != nil {
-			return store.Missing(err, "scope", id)
+			return store.ToNotFound(err, "scope", id)
 		}
-		a, err := get(tx, by, sc.AssessmentID)
+		a, err := getAssessment(tx, by, sc.AssessmentID)
 		if err != nil {
 			return err
 		}
-		if err := stillOpen(&a); err != nil {
+		if err := requireOpen(&a); err != nil {
 			return err
 		}
 		if sc.Status != from {
-			return api.Conflict("the scope is %s; only a scope that is %s can become %s", inWords(sc.Status), inWords(from), inWords(to))
+			return api.Conflict("the scope is %s; only a scope that is %s can become %s", displayStatus(sc.Status), displayStatus(from), displayStatus(to))
 		}
 		if hash, err := scopeHash(&sc); err != nil {
 			return err
-		} else if saw := seen(said); saw != "" && saw != hash {
+		} else if reviewed := reviewedHash(decision); reviewed != "" && reviewed != hash {
 			return api.Conflict("the scope is not the content you looked at: it has the SHA-256 %s by now; look again", hash)
 		}
 		sc.Status, sc.UpdatedAt = to, tx.Now()
@@ -373,13 +373,13 @@ func (s *Service) settleScope(ctx context.Context, by api.Caller, id string, to,
 			sc.ApprovedAt, sc.ApprovedBy = &now, &by.Actor.Name
 			name = "scope.approved"
 		}
-		return saveScope(tx, by, &sc, name, text(comment(said)))
+		return saveScope(tx, by, &sc, name, stringOrEmpty(decisionComment(decision)))
 	})
 	return &sc, err
 }
 
-// scopeSays is scopeHash without who edited which fields: setting what is set already changes nothing.
-func scopeSays(sc *api.Scope) (string, error) {
+// scopeContentHash is scopeHash without who edited which fields: setting what is set already changes nothing.
+func scopeContentHash(sc *api.Scope) (string, error) {
 	c := *sc
 	c.EditedFields = nil
 	api.NeverNull(&c) // an empty list is no list
@@ -393,9 +393,9 @@ func scopeHash(sc *api.Scope) (string, error) {
 	return hashJSON(c)
 }
 
-// ReplayScope brings changes that were made elsewhere into the scope of an assessment, or
+// ApplyScopeChanges brings changes that were made elsewhere into the scope of an assessment, or
 // makes it with the id it has there. It is a draft then, as after any change.
-func ReplayScope(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]FieldChange, protected []string) ([]FieldConflict, *api.Scope, error) {
+func ApplyScopeChanges(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]FieldChange, protected []string) ([]FieldConflict, *api.Scope, error) {
 	sc, err := store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment)
 	if errors.Is(err, store.ErrNotFound) {
 		sc, err = api.Scope{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, VersionNumber: 1, CreatedBy: by.Actor.Name}, nil
@@ -407,7 +407,7 @@ func ReplayScope(tx *store.Tx, by api.Caller, assessment, id string, changes map
 	if err != nil {
 		return nil, nil, err
 	}
-	fields, err := Fields(&sc)
+	fields, err := FieldsFromRecord(&sc)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -415,10 +415,10 @@ func ReplayScope(tx *store.Tx, by api.Caller, assessment, id string, changes map
 	if len(merged) == 0 && sc.Revision > 0 {
 		return conflicts, &sc, nil
 	}
-	if err := Fill(fields, &sc); err != nil {
+	if err := FillRecord(fields, &sc); err != nil {
 		return nil, nil, err
 	}
-	if err := validScope(&sc); err != nil {
+	if err := validateScope(&sc); err != nil {
 		return nil, nil, err
 	}
 	for name, t := range sc.Traits {

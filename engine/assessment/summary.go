@@ -10,13 +10,13 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-func round(v float64, digits int) float64 {
+func roundTo(v float64, digits int) float64 {
 	p := math.Pow(10, float64(digits))
 	return math.Round(v*p) / p
 }
 
-func rounded(v float64, digits int) *float64 {
-	r := round(v, digits)
+func roundedPtr(v float64, digits int) *float64 {
+	r := roundTo(v, digits)
 	return &r
 }
 
@@ -24,11 +24,11 @@ func rounded(v float64, digits int) *float64 {
 func (s *Service) Summary(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.AssessmentSummary, error) {
 	var out *api.AssessmentSummary
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		a, err := get(tx, by, in.AssessmentID)
+		a, err := getAssessment(tx, by, in.AssessmentID)
 		if err != nil {
 			return err
 		}
-		if out, err = summary(tx, &a); err != nil {
+		if out, err = buildSummary(tx, &a); err != nil {
 			return err
 		}
 		v, err := store.CatalogVersions.Get(tx, a.SCFVersionID)
@@ -38,23 +38,23 @@ func (s *Service) Summary(ctx context.Context, by api.Caller, in *api.Assessment
 	return out, err
 }
 
-func summary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, error) {
+func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, error) {
 	org := a.OrganizationID
 	out := &api.AssessmentSummary{AssessmentID: a.ID, FindingsBySeverity: map[api.Severity]int{}, LastActivityAt: a.UpdatedAt}
-	if v, ok, err := soa.newest(tx, org, a.ID); err != nil {
+	if v, ok, err := soa.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
 	} else if ok {
-		items, err := soa.itemsOf(tx, org, v.ID)
+		items, err := soa.readItems(tx, org, v.ID)
 		if err != nil {
 			return nil, err
 		}
 		countSoA(out, items)
-		out.CompliancePct, out.ComplianceFormula = judge.Compliance(items)
+		out.CompliancePct, out.ComplianceFormula = judge.CompliancePercent(items)
 	}
-	if v, ok, err := gap.newest(tx, org, a.ID); err != nil {
+	if v, ok, err := gap.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
 	} else if ok {
-		found, err := gap.itemsOf(tx, org, v.ID)
+		found, err := gap.readItems(tx, org, v.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -62,24 +62,24 @@ func summary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, error) {
 			out.FindingsBySeverity[f.Severity]++
 		}
 	}
-	if v, ok, err := maturity.newest(tx, org, a.ID); err != nil {
+	if v, ok, err := maturity.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
 	} else if ok {
-		scores, err := maturity.itemsOf(tx, org, v.ID)
+		scores, err := maturity.readItems(tx, org, v.ID)
 		if err != nil {
 			return nil, err
 		}
 		out.MaturityAvg = domainMaturity("", "", scores).Mean
 	}
-	if v, ok, err := poam.newest(tx, org, a.ID); err != nil {
+	if v, ok, err := poam.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
 	} else if ok {
-		items, err := poam.itemsOf(tx, org, v.ID)
+		items, err := poam.readItems(tx, org, v.ID)
 		if err != nil {
 			return nil, err
 		}
 		for _, i := range items {
-			if !closedStatus(i.Status) {
+			if !isClosedStatus(i.Status) {
 				out.OpenPOAMItems++
 			}
 		}
@@ -97,7 +97,7 @@ func summary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, error) {
 func countSoA(out *api.AssessmentSummary, items []api.SoAItem) {
 	out.Controls = len(items)
 	for _, i := range items {
-		if !i.Applicability.In() {
+		if !i.Applicability.IsApplicable() {
 			continue
 		}
 		out.Applicable++
@@ -118,10 +118,10 @@ func countSoA(out *api.AssessmentSummary, items []api.SoAItem) {
 	}
 }
 
-// whoDecides is in words who may decide on a pending approval.
-func whoDecides(tx *store.Tx, p api.Approval) (string, error) {
+// deciderDescription is in words who may decide on a pending approval.
+func deciderDescription(tx *store.Tx, p api.Approval) (string, error) {
 	one := []api.Approval{p}
-	err := withDelegates(tx, p.OrganizationID, one)
+	err := addDelegates(tx, p.OrganizationID, one)
 	who := "an owner or admin"
 	for _, d := range one[0].Delegates {
 		who += fmt.Sprintf(", or %s for %s", d.Name, d.DelegatorName)
@@ -142,7 +142,7 @@ func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput
 				return err
 			}
 			out.AssessmentsByState[a.State]++
-			sum, err := summary(tx, &a)
+			sum, err := buildSummary(tx, &a)
 			if err != nil {
 				return err
 			}
@@ -150,10 +150,10 @@ func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput
 			for sev, n := range sum.FindingsBySeverity {
 				out.FindingsBySeverity[sev] += n
 			}
-			if v, ok, err := soa.newest(tx, by.OrganizationID, a.ID); err != nil {
+			if v, ok, err := soa.newestVersion(tx, by.OrganizationID, a.ID); err != nil {
 				return err
 			} else if ok {
-				more, err := soa.itemsOf(tx, by.OrganizationID, v.ID)
+				more, err := soa.readItems(tx, by.OrganizationID, v.ID)
 				if err != nil {
 					return err
 				}
@@ -165,7 +165,7 @@ func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput
 					return err
 				}
 				if found {
-					who, err := whoDecides(tx, p)
+					who, err := deciderDescription(tx, p)
 					if err != nil {
 						return err
 					}
@@ -173,7 +173,7 @@ func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput
 				}
 			}
 		}
-		if pct, formula := judge.Compliance(items); pct != nil {
+		if pct, formula := judge.CompliancePercent(items); pct != nil {
 			out.CompliancePct, out.ComplianceFormula = *pct, formula
 		}
 		return nil

@@ -28,7 +28,7 @@ func applied(from []string, to int, gone, come []bool, b []string) []string {
 
 func checkShortest(t *testing.T, a, b []string) {
 	t.Helper()
-	gone, come := shortest(a, b)
+	gone, come := shortestEdit(a, b)
 	if got := applied(a, len(b), gone, come, b); !slices.Equal(got, b) {
 		t.Fatalf("%q to %q gives %q", a, b, got)
 	}

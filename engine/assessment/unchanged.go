@@ -15,19 +15,19 @@ import (
 // What people review or approved falls by what changes it alone: not by a draft that comes
 // out the same, nor by setting what stands there.
 
-// again makes a draft that is written only where it differs from what is decided on.
-func again[I any](make maker[I]) maker[I] {
+// skipIfUnchanged makes a draft that is written only where it differs from what is decided on.
+func skipIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[I], error) {
-		d, err := make(ctx, by, a)
-		d.again = true
+		d, err := makeDraft(ctx, by, a)
+		d.skipIfUnchanged = true
 		return d, err
 	}
 }
 
-// unchanged tells whether a version that is under review or approved says what a draft would, made
+// isUnchanged tells whether a version that is under review or approved says what a draft would, made
 // of the same by the same rules.
-func (k kind[V, I]) unchanged(head *api.DeliverableVersion, d *draft[I]) (bool, error) {
-	if head.Status != api.VersionUnderReview && head.Status != api.VersionApproved || head.Method != d.method || !sameBasis(head.Inputs, d.inputs) {
+func (k deliverableType[V, I]) isUnchanged(head *api.DeliverableVersion, d *draft[I]) (bool, error) {
+	if head.Status != api.VersionUnderReview && head.Status != api.VersionApproved || head.Method != d.method || !haveSameInputs(head.Inputs, d.inputs) {
 		return false, nil
 	}
 	items := slices.Clone(d.items)
@@ -36,12 +36,12 @@ func (k kind[V, I]) unchanged(head *api.DeliverableVersion, d *draft[I]) (bool, 
 	return hash == head.ContentSHA256, err
 }
 
-// sameBasis tells whether what was taken in is the same, whichever versions say it and however
+// haveSameInputs tells whether what was taken in is the same, whichever versions say it and however
 // they stand.
-func sameBasis(a, b map[string]string) bool {
+func haveSameInputs(a, b map[string]string) bool {
 	content := func(in map[string]string) map[string]string {
 		in = maps.Clone(in)
-		for _, key := range inputKeys {
+		for _, key := range inputPrefixes {
 			delete(in, key+"_version_id")
 			delete(in, key+"_status")
 		}
@@ -50,9 +50,9 @@ func sameBasis(a, b map[string]string) bool {
 	return maps.Equal(content(a), content(b))
 }
 
-// differing are the fields a change named, where it changed one of them; none where each has
+// changedFieldNames are the fields a change named, where it changed one of them; none where each has
 // the value that it had.
-func differing[I any](before, after *I, names []string) ([]string, error) {
+func changedFieldNames[I any](before, after *I, names []string) ([]string, error) {
 	var was, is map[string]json.RawMessage
 	for from, into := range map[*I]*map[string]json.RawMessage{before: &was, after: &is} {
 		b, err := json.Marshal(from)
@@ -65,7 +65,7 @@ func differing[I any](before, after *I, names []string) ([]string, error) {
 	}
 	if slices.ContainsFunc(names, func(name string) bool {
 		moved := name == "due_date" && !bytes.Equal(was["due_changes"], is["due_changes"]) // an approved date stays
-		return strings.HasPrefix(name, handedBack) || moved || !bytes.Equal(was[name], is[name])
+		return strings.HasPrefix(name, resetPrefix) || moved || !bytes.Equal(was[name], is[name])
 	}) {
 		return names, nil
 	}

@@ -31,14 +31,14 @@ type Entry struct {
 	Changes      map[string]any
 }
 
-// sequence names the counter of an organization's records.
-func sequence(org string) string { return "audit " + org }
+// sequenceName names the counter of an organization's records.
+func sequenceName(org string) string { return "audit " + org }
 
 // Append adds a record to the chain of the caller's organization.
 func Append(tx *store.Tx, by api.Caller, e Entry) error {
 	org := by.OrganizationID
-	tx.Attribute(by.Actor.Name)
-	n, err := tx.NextSequence(sequence(org))
+	tx.SetActor(by.Actor.Name)
+	n, err := tx.NextSequence(sequenceName(org))
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func Append(tx *store.Tx, by api.Caller, e Entry) error {
 		ResourceID: e.ResourceID, Outcome: e.Outcome, IP: by.Address, TraceID: by.TraceID, Changes: e.Changes,
 		Sequence: uint64(n), PreviousHash: previous,
 	}
-	if rec.Changes, err = asStored(e.Changes); err != nil {
+	if rec.Changes, err = roundTripJSON(e.Changes); err != nil {
 		return err
 	}
 	if rec.Hash, err = Hash(rec); err != nil {
@@ -67,8 +67,8 @@ func Append(tx *store.Tx, by api.Caller, e Entry) error {
 	return store.Audit.Insert(tx, org, &rec)
 }
 
-// asStored are changes as they are read again, so that they hash alike then.
-func asStored(changes map[string]any) (out map[string]any, err error) {
+// roundTripJSON are changes as they are read again, so that they hash alike then.
+func roundTripJSON(changes map[string]any) (out map[string]any, err error) {
 	b, err := json.Marshal(changes)
 	if err == nil {
 		err = json.Unmarshal(b, &out)
@@ -101,14 +101,14 @@ type Event struct {
 	Data         map[string]any
 }
 
-// Note writes an event to the assessment's timeline and to the audit chain: what people look up, and
+// RecordEvent writes an event to the assessment's timeline and to the audit chain: what people look up, and
 // nobody else is told of.
-func Note(tx *store.Tx, by api.Caller, e Event) error {
-	_, err := note(tx, by, e)
+func RecordEvent(tx *store.Tx, by api.Caller, e Event) error {
+	_, err := recordEvent(tx, by, e)
 	return err
 }
 
-func note(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
+func recordEvent(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
 	line := store.TimelineEvent{
 		OrganizationID: by.OrganizationID, AssessmentID: e.AssessmentID,
 		TimelineEvent: api.TimelineEvent{ID: tx.NewID(), At: tx.Now(), Type: e.Type, Summary: e.Summary, Actor: by.Actor,
@@ -122,9 +122,9 @@ func note(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
 	return line.ID, Append(tx, by, Entry{Action: e.Type, ResourceType: e.ResourceType, ResourceID: e.ResourceID, Changes: e.Data})
 }
 
-// Tell writes an event to the assessment's timeline, to the audit chain and to the outbox.
-func Tell(tx *store.Tx, by api.Caller, e Event) error {
-	id, err := note(tx, by, e)
+// PublishEvent writes an event to the assessment's timeline, to the audit chain and to the outbox.
+func PublishEvent(tx *store.Tx, by api.Caller, e Event) error {
+	id, err := recordEvent(tx, by, e)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 func openStore(t *testing.T) *store.DB {
 	t.Helper()
 	now, n := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), 0
-	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.Tables,
+	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema,
 		Clock: func() time.Time { now = now.Add(time.Second); return now },
 		NewID: func() string { n++; return fmt.Sprintf("id-%04d", n) }})
 	if err != nil {
@@ -45,7 +45,7 @@ func append20(t *testing.T, db *store.DB, org string) {
 
 func verify(t *testing.T, db *store.DB, org string) (n uint64, head string, err error) {
 	t.Helper()
-	verr := db.View(t.Context(), func(tx *store.Tx) error { n, head, err = audit.Verify(tx, org); return nil })
+	verr := db.View(t.Context(), func(tx *store.Tx) error { n, head, err = audit.VerifyStored(tx, org); return nil })
 	if verr != nil {
 		t.Fatal(verr)
 	}
@@ -106,7 +106,7 @@ func TestTamperingIsFound(t *testing.T) {
 			if !errors.As(err, &broken) || broken.Sequence != c.at || broken.Kind != c.kind {
 				t.Errorf("found as %v", err)
 			}
-			v, err := audit.New(db).Verification(t.Context(), api.Caller{OrganizationID: "a"}, nil)
+			v, err := audit.New(db).VerifyChain(t.Context(), api.Caller{OrganizationID: "a"}, nil)
 			if err != nil || v.OK || v.Problem == nil || v.Problem.Sequence != c.at {
 				t.Errorf("%+v, %v", v, err)
 			}
@@ -132,7 +132,7 @@ func TestFollowAnExport(t *testing.T) {
 		t.Fatalf("%d lines", len(lines))
 	}
 	follow := func(lines [][]byte) (uint64, error) {
-		n, _, err := audit.Follow(func(yield func(api.AuditEvent, error) bool) {
+		n, _, err := audit.VerifyRecords(func(yield func(api.AuditEvent, error) bool) {
 			for _, l := range lines {
 				var e api.AuditEvent
 				if err := json.Unmarshal(l, &e); !yield(e, err) || err != nil {
@@ -183,15 +183,15 @@ func TestHead(t *testing.T) {
 	append20(t, db, "a")
 	s := audit.New(db)
 	h, err := s.Head(t.Context(), api.Caller{OrganizationID: "a"}, nil)
-	if err != nil || h.Sequence != 20 || audit.CheckHead(h) != nil {
-		t.Fatalf("%+v, %v, %v", h, err, audit.CheckHead(h))
+	if err != nil || h.Sequence != 20 || audit.VerifyHead(h) != nil {
+		t.Fatalf("%+v, %v, %v", h, err, audit.VerifyHead(h))
 	}
 	again, err := s.Head(t.Context(), api.Caller{OrganizationID: "b"}, nil)
 	if err != nil || again.PublicKey != h.PublicKey || again.Sequence != 0 {
 		t.Errorf("%+v, %v", again, err)
 	}
 	h.Sequence--
-	if audit.CheckHead(h) == nil {
+	if audit.VerifyHead(h) == nil {
 		t.Error("another head passes")
 	}
 }

@@ -10,21 +10,23 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// exportPage is how many records are read in one transaction of an export.
-const exportPage = 500
+// exportPageSize is how many records are read in one transaction of an export.
+const exportPageSize = 500
 
 // Export is the chain of the caller's organization as JSON lines, oldest first. Without
 // filters it is the whole chain, which can be verified.
 func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AuditExportInput) (*api.File, error) {
-	keep, err := filter(&in.AuditFilter)
+	matches, err := newFilter(&in.AuditFilter)
 	if err != nil {
 		return nil, err
 	}
-	return api.StreamFile(ctx, "audit.jsonl", "application/x-ndjson", func(ctx context.Context, w io.Writer) error { return s.write(ctx, by.OrganizationID, keep, w) }), nil
+	return api.StreamFile(ctx, "audit.jsonl", "application/x-ndjson", func(ctx context.Context, w io.Writer) error {
+		return s.writeRecords(ctx, by.OrganizationID, matches, w)
+	}), nil
 }
 
-// write writes records page by page, so that no transaction waits for whoever reads.
-func (s *Service) write(ctx context.Context, org string, keep func(*api.AuditEvent) bool, w io.Writer) error {
+// writeRecords writes records page by page, so that no transaction waits for whoever reads.
+func (s *Service) writeRecords(ctx context.Context, org string, matches func(*api.AuditEvent) bool, w io.Writer) error {
 	buf := bufio.NewWriter(w)
 	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
@@ -36,7 +38,7 @@ func (s *Service) write(ctx context.Context, org string, keep func(*api.AuditEve
 				if err != nil {
 					return err
 				}
-				if page = append(page, rec); len(page) == exportPage {
+				if page = append(page, rec); len(page) == exportPageSize {
 					break
 				}
 			}
@@ -46,13 +48,13 @@ func (s *Service) write(ctx context.Context, org string, keep func(*api.AuditEve
 			return err
 		}
 		for _, rec := range page {
-			if keep(&rec) {
+			if matches(&rec) {
 				if err := enc.Encode(rec); err != nil {
 					return err
 				}
 			}
 		}
-		if len(page) < exportPage {
+		if len(page) < exportPageSize {
 			return buf.Flush()
 		}
 		next = int64(page[len(page)-1].Sequence) + 1

@@ -23,8 +23,8 @@ const installationKey = "installation_key"
 // Signer signs for the installation.
 type Signer struct{ key ed25519.PrivateKey }
 
-// SignerOf is the installation's signer; its key is made when first needed.
-func SignerOf(ctx context.Context, db *store.DB) (*Signer, error) {
+// LoadSigner is the installation's signer; its key is made when first needed.
+func LoadSigner(ctx context.Context, db *store.DB) (*Signer, error) {
 	var kept store.Setting
 	read := func(tx *store.Tx) (err error) {
 		kept, err = store.Settings.Get(tx, installationKey)
@@ -68,8 +68,8 @@ func Fingerprint(publicKey string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// CheckSignature is an error where a signature is not of the text by the key.
-func CheckSignature(publicKey, signature string, text []byte) error {
+// VerifySignature is an error where a signature is not of the text by the key.
+func VerifySignature(publicKey, signature string, text []byte) error {
 	key, err := base64.StdEncoding.DecodeString(publicKey)
 	if err != nil || len(key) != ed25519.PublicKeySize {
 		return fmt.Errorf("the public key is not an Ed25519 key in base64")
@@ -86,11 +86,13 @@ func headText(h *api.AuditHead) []byte {
 	return fmt.Appendf(nil, "service audit head\n%s\n%d\n%s\n", h.OrganizationID, h.Sequence, h.Hash)
 }
 
-// CheckHead is an error where a head was not signed by the key it names.
-func CheckHead(h *api.AuditHead) error { return CheckSignature(h.PublicKey, h.Signature, headText(h)) }
+// VerifyHead is an error where a head was not signed by the key it names.
+func VerifyHead(h *api.AuditHead) error {
+	return VerifySignature(h.PublicKey, h.Signature, headText(h))
+}
 
-// HeadOf is the signed head of an organization's chain.
-func HeadOf(tx *store.Tx, signer *Signer, org string) (*api.AuditHead, error) {
+// SignedHead is the signed head of an organization's chain.
+func SignedHead(tx *store.Tx, signer *Signer, org string) (*api.AuditHead, error) {
 	h := &api.AuditHead{OrganizationID: org}
 	for rec, err := range store.Audit.Scan(tx, org, store.Reverse) {
 		if err != nil {
@@ -99,10 +101,10 @@ func HeadOf(tx *store.Tx, signer *Signer, org string) (*api.AuditHead, error) {
 		h.Sequence, h.Hash, h.At = rec.Sequence, rec.Hash, rec.At
 		break
 	}
-	return signed(h, signer), nil
+	return signHead(h, signer), nil
 }
 
-func signed(h *api.AuditHead, signer *Signer) *api.AuditHead {
+func signHead(h *api.AuditHead, signer *Signer) *api.AuditHead {
 	h.PublicKey = signer.PublicKey()
 	h.KeyID, h.Signature = Fingerprint(h.PublicKey), signer.Sign(headText(h))
 	return h
@@ -111,7 +113,7 @@ func signed(h *api.AuditHead, signer *Signer) *api.AuditHead {
 // HeadAt is the head of the caller's organization as it was when the chain ended with a
 // record; nil where there is no such record.
 func (s *Service) HeadAt(ctx context.Context, by api.Caller, sequence uint64) (h *api.AuditHead, err error) {
-	signer, err := SignerOf(ctx, s.db)
+	signer, err := LoadSigner(ctx, s.db)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +122,7 @@ func (s *Service) HeadAt(ctx context.Context, by api.Caller, sequence uint64) (h
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
-		h = signed(&api.AuditHead{OrganizationID: by.OrganizationID, Sequence: rec.Sequence, Hash: rec.Hash, At: rec.At}, signer)
+		h = signHead(&api.AuditHead{OrganizationID: by.OrganizationID, Sequence: rec.Sequence, Hash: rec.Hash, At: rec.At}, signer)
 		return err
 	})
 	return h, err
@@ -128,12 +130,12 @@ func (s *Service) HeadAt(ctx context.Context, by api.Caller, sequence uint64) (h
 
 // Head is the signed head of the caller's organization.
 func (s *Service) Head(ctx context.Context, by api.Caller, _ *api.None) (h *api.AuditHead, err error) {
-	signer, err := SignerOf(ctx, s.db)
+	signer, err := LoadSigner(ctx, s.db)
 	if err != nil {
 		return nil, err
 	}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		h, err = HeadOf(tx, signer, by.OrganizationID)
+		h, err = SignedHead(tx, signer, by.OrganizationID)
 		return err
 	})
 	return h, err

@@ -29,14 +29,14 @@ func (e *BrokenError) Error() string {
 	return fmt.Sprintf("the audit chain is broken at record %d (%s): %s", e.Sequence, e.Kind, e.Reason)
 }
 
-// problem is the fault as the contract tells it.
-func (e *BrokenError) problem() *api.AuditProblem {
+// toAPI is the fault as the contract tells it.
+func (e *BrokenError) toAPI() *api.AuditProblem {
 	return &api.AuditProblem{Kind: e.Kind, Sequence: e.Sequence, RecordID: e.RecordID, Message: e.Reason}
 }
 
-// Follow goes along a chain from its first record and returns its length and head. A
+// VerifyRecords goes along a chain from its first record and returns its length and head. A
 // *BrokenError names the first record that does not fit, and what was done to it.
-func Follow(records iter.Seq2[api.AuditEvent, error]) (count uint64, head string, err error) {
+func VerifyRecords(records iter.Seq2[api.AuditEvent, error]) (count uint64, head string, err error) {
 	var broken *BrokenError
 	var late *BrokenError // a gap: removed, unless the record comes later
 	last := ""
@@ -81,30 +81,30 @@ func Follow(records iter.Seq2[api.AuditEvent, error]) (count uint64, head string
 	return count, head, nil
 }
 
-// Verify follows an organization's chain as it is stored. Records cut off from its end
+// VerifyStored follows an organization's chain as it is stored. Records cut off from its end
 // are missed too: the store has counted them.
-func Verify(tx *store.Tx, org string) (count uint64, head string, err error) {
-	if count, head, err = Follow(store.Audit.Scan(tx, org)); err != nil {
+func VerifyStored(tx *store.Tx, org string) (count uint64, head string, err error) {
+	if count, head, err = VerifyRecords(store.Audit.Scan(tx, org)); err != nil {
 		return count, head, err
 	}
-	written, err := tx.LastSequence(sequence(org))
+	written, err := tx.LastSequence(sequenceName(org))
 	if err == nil && uint64(written) > count {
 		err = &BrokenError{Removed, count + 1, "", fmt.Sprintf("%d records were written, and the chain ends with record %d", written, count)}
 	}
 	return count, head, err
 }
 
-// Verification tells whether the chain of the caller's organization holds.
-func (s *Service) Verification(ctx context.Context, by api.Caller, _ *api.None) (*api.AuditVerification, error) {
+// VerifyChain tells whether the chain of the caller's organization holds.
+func (s *Service) VerifyChain(ctx context.Context, by api.Caller, _ *api.None) (*api.AuditVerification, error) {
 	out := &api.AuditVerification{}
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		out.Records, out.Head, err = Verify(tx, by.OrganizationID)
+		out.Records, out.Head, err = VerifyStored(tx, by.OrganizationID)
 		out.CheckedAt = tx.Now()
 		return err
 	})
 	out.OK = err == nil
 	if b, is := err.(*BrokenError); is { //nolint:errorlint // Follow returns it bare
-		out.Problem = b.problem()
+		out.Problem = b.toAPI()
 		return out, nil
 	}
 	return out, err

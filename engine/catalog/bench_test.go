@@ -24,7 +24,7 @@ func BenchmarkReads(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	db, err := store.Open(b.Context(), store.Options{Dir: b.TempDir(), Schema: store.Tables, Clock: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }})
+	db, err := store.Open(b.Context(), store.Options{Dir: b.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func BenchmarkReads(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	snap.Warm()
+	snap.Preload()
 	frameworks, controls := snap.Frameworks(), snap.Source().Controls
 	largest := slices.MaxFunc(frameworks, func(a, b api.Framework) int { return a.MappingCount - b.MappingCount }).Code
 	version := api.VersionInput{SCFVersionID: "latest"}

@@ -24,32 +24,32 @@ const (
 	// maxCustomFile bounds a file of custom frameworks and controls, maxCustomCatalog all that an organization adds.
 	maxCustomFile    = 8 << 20
 	maxCustomCatalog = 16 << 20
-	// changeTries is how often a change is made anew when another came between.
-	changeTries = 5
+	// maxChangeAttempts is how often a change is made anew when another came between.
+	maxChangeAttempts = 5
 )
 
-// changing is a revision that a change turns into the next.
-type changing struct {
+// customDraft is a revision that a change turns into the next.
+type customDraft struct {
 	store.CustomCatalog
-	by  string
-	now time.Time
+	updatedBy string
+	now       time.Time
 }
 
-func (c *changing) framework(code string) int {
+func (c *customDraft) frameworkIndex(code string) int {
 	return slices.IndexFunc(c.Frameworks, func(f api.CustomFramework) bool { return f.Code == code })
 }
 
-func (c *changing) control(code string) int {
+func (c *customDraft) controlIndex(code string) int {
 	return slices.IndexFunc(c.Controls, func(k api.CustomControl) bool { return k.Code == code })
 }
 
-func (c *changing) mark(since time.Time) api.CustomMark {
-	return api.CustomMark{OrganizationID: c.OrganizationID, IsCustom: true, UpdatedBy: c.by, CreatedAt: since, UpdatedAt: c.now}
+func (c *customDraft) newMark(since time.Time) api.CustomMark {
+	return api.CustomMark{OrganizationID: c.OrganizationID, IsCustom: true, UpdatedBy: c.updatedBy, CreatedAt: since, UpdatedAt: c.now}
 }
 
 // putFramework adds a framework, or replaces it where at is its place.
-func (c *changing) putFramework(at int, b api.CustomFrameworkBody) {
-	f := api.CustomFramework{CustomFrameworkBody: b, CustomMark: c.mark(c.now), RequirementCount: len(b.Requirements)}
+func (c *customDraft) putFramework(at int, b api.CustomFrameworkBody) {
+	f := api.CustomFramework{CustomFrameworkBody: b, CustomMark: c.newMark(c.now), RequirementCount: len(b.Requirements)}
 	if at < 0 {
 		c.Frameworks = append(c.Frameworks, f)
 		return
@@ -58,8 +58,8 @@ func (c *changing) putFramework(at int, b api.CustomFrameworkBody) {
 	c.Frameworks[at] = f
 }
 
-func (c *changing) putControl(at int, b api.CustomControlBody) {
-	k := api.CustomControl{CustomControlBody: b, CustomMark: c.mark(c.now)}
+func (c *customDraft) putControl(at int, b api.CustomControlBody) {
+	k := api.CustomControl{CustomControlBody: b, CustomMark: c.newMark(c.now)}
 	if at < 0 {
 		c.Controls = append(c.Controls, k)
 		return
@@ -68,25 +68,25 @@ func (c *changing) putControl(at int, b api.CustomControlBody) {
 	c.Controls[at] = k
 }
 
-// errNothing ends a change that changes nothing.
-var errNothing = errors.New("nothing changes")
+// errNoChange ends a change that changes nothing.
+var errNoChange = errors.New("nothing changes")
 
-// changeCustom makes the next revision of what an organization added. The change works
+// updateCustom makes the next revision of what an organization added. The change works
 // on a copy, which is held against the active catalog version before it is kept; so it
 // may be called again where another change came between.
-func (s *Service) changeCustom(ctx context.Context, by api.Caller, action string, dry bool, change func(*changing) error) (int, error) {
-	for range changeTries {
+func (s *Service) updateCustom(ctx context.Context, by api.Caller, action string, dryRun bool, change func(*customDraft) error) (int, error) {
+	for range maxChangeAttempts {
 		var old store.CustomCatalog
-		head, err := s.atHead(ctx, by.OrganizationID, func(head int) (err error) {
-			old, err = s.customCatalog(ctx, by.OrganizationID, head)
+		head, err := s.withLatestRevision(ctx, by.OrganizationID, func(head int) (err error) {
+			old, err = s.readCustomRevision(ctx, by.OrganizationID, head)
 			return err
 		})
 		if err != nil {
 			return 0, err
 		}
-		next := changing{CustomCatalog: old, by: by.Actor.Name, now: s.clock().UTC()}
+		next := customDraft{CustomCatalog: old, updatedBy: by.Actor.Name, now: s.clock().UTC()}
 		next.Frameworks, next.Controls = slices.Clone(old.Frameworks), slices.Clone(old.Controls)
-		if err := change(&next); errors.Is(err, errNothing) {
+		if err := change(&next); errors.Is(err, errNoChange) {
 			return head, nil
 		} else if err != nil {
 			return 0, err
@@ -94,10 +94,10 @@ func (s *Service) changeCustom(ctx context.Context, by api.Caller, action string
 		if err := s.checkCustom(ctx, &old, &next.CustomCatalog); err != nil {
 			return 0, err
 		}
-		if dry {
+		if dryRun {
 			return head, nil
 		}
-		kept, err := s.keepCustom(ctx, by, head, &next, action)
+		kept, err := s.saveCustomRevision(ctx, by, head, &next, action)
 		if kept || err != nil {
 			return next.Revision, err
 		}
@@ -112,56 +112,56 @@ func (s *Service) checkCustom(ctx context.Context, old, next *store.CustomCatalo
 	if err != nil {
 		return err
 	}
-	if err := base.CheckCustom(bodies(next)); err != nil {
-		return refusal(err)
+	if err := base.CheckCustom(toCustom(next)); err != nil {
+		return customToAPIError(err)
 	}
 	if b, err := json.Marshal(next); err != nil || len(b) > maxCustomCatalog {
 		return errors.Join(err, api.Invalid("", "your frameworks and controls are over %d MiB together", maxCustomCatalog>>20))
 	}
-	_, before, err := base.With(bodies(old))
+	_, before, err := base.WithCustom(toCustom(old))
 	if err != nil {
 		return err
 	}
-	_, after, err := base.With(bodies(next))
+	_, after, err := base.WithCustom(toCustom(next))
 	if err != nil {
-		return refusal(err)
+		return customToAPIError(err)
 	}
 	label := base.Version().Label
 	for _, code := range slices.Sorted(maps.Keys(after)) {
 		for _, what := range after[code] {
 			if !slices.Contains(before[code], what) {
-				return api.Invalid("controls", "%s names %q, which is neither in catalog version %s nor among your own", code, short(what), label)
+				return api.Invalid("controls", "%s names %q, which is neither in catalog version %s nor among your own", code, truncate(what), label)
 			}
 		}
 	}
 	return nil
 }
 
-func refusal(err error) error {
+func customToAPIError(err error) error {
 	var wrong *scf.CustomError
 	if errors.As(err, &wrong) {
-		return api.Invalid(wrong.Place, "%s", wrong.Error()).Because(err)
+		return api.Invalid(wrong.Place, "%s", wrong.Error()).WithCause(err)
 	}
 	return err
 }
 
-func short(s string) string {
+func truncate(s string) string {
 	if len(s) > 80 {
 		return strings.ToValidUTF8(s[:80], "") + "…"
 	}
 	return s
 }
 
-// keepCustom writes the next revision, unless another came since head, and drops those
+// saveCustomRevision writes the next revision, unless another came since head, and drops those
 // that no assessment uses any more.
-func (s *Service) keepCustom(ctx context.Context, by api.Caller, head int, next *changing, action string) (kept bool, err error) {
+func (s *Service) saveCustomRevision(ctx context.Context, by api.Caller, head int, next *customDraft, action string) (saved bool, err error) {
 	org := by.OrganizationID
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		now, err := store.CustomHeads.Get(tx, org, "head")
+		now, err := store.CustomCatalogHeads.Get(tx, org, "head")
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		if kept = now.Revision == head; !kept {
+		if saved = now.Revision == head; !saved {
 			return nil
 		}
 		next.OrganizationID, next.Revision, next.CreatedAt = org, head+1, tx.Now()
@@ -180,39 +180,39 @@ func (s *Service) keepCustom(ctx context.Context, by api.Caller, head int, next 
 			}
 		}
 		return errors.Join(store.CustomCatalogs.Put(tx, org, &next.CustomCatalog),
-			store.CustomHeads.Put(tx, org, &store.CustomHead{OrganizationID: org, Revision: next.Revision}),
+			store.CustomCatalogHeads.Put(tx, org, &store.CustomCatalogHead{OrganizationID: org, Revision: next.Revision}),
 			audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "custom_catalog", ResourceID: fmt.Sprint(next.Revision),
 				Changes: map[string]any{"revision": next.Revision, "frameworks": len(next.Frameworks), "controls": len(next.Controls)}}))
 	})
-	return kept, err
+	return saved, err
 }
 
 // ListCustomFrameworks lists an organization's frameworks, without their requirements.
 func (s *Service) ListCustomFrameworks(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.CustomFramework], error) {
-	rec, missing, err := s.newestCustom(ctx, by)
+	rec, missing, err := s.latestCustom(ctx, by)
 	if err != nil {
 		return nil, err
 	}
 	for i := range rec.Frameworks {
 		rec.Frameworks[i].Requirements, rec.Frameworks[i].Unresolved = nil, missing[rec.Frameworks[i].Code]
 	}
-	return page(rec.Frameworks, *in, func(f *api.CustomFramework) string { return f.Code })
+	return paginate(rec.Frameworks, *in, func(f *api.CustomFramework) string { return f.Code })
 }
 
-// newestCustom is what an organization has added, and what of it the active version can't resolve.
-func (s *Service) newestCustom(ctx context.Context, by api.Caller) (rec store.CustomCatalog, missing map[string][]string, err error) {
-	_, err = s.atHead(ctx, by.OrganizationID, func(head int) error {
+// latestCustom is what an organization has added, and what of it the active version can't resolve.
+func (s *Service) latestCustom(ctx context.Context, by api.Caller) (rec store.CustomCatalog, missing map[string][]string, err error) {
+	_, err = s.withLatestRevision(ctx, by.OrganizationID, func(head int) error {
 		if head == 0 {
 			return nil
 		}
-		if rec, err = s.customCatalog(ctx, by.OrganizationID, head); err != nil {
+		if rec, err = s.readCustomRevision(ctx, by.OrganizationID, head); err != nil {
 			return err
 		}
 		base, err := s.Snapshot(ctx, "")
 		if err != nil {
 			return err
 		}
-		own, err := s.own(ctx, base, by.OrganizationID, head)
+		own, err := s.loadCustomSnapshot(ctx, base, by.OrganizationID, head)
 		missing = own.missing
 		return err
 	})
@@ -221,11 +221,11 @@ func (s *Service) newestCustom(ctx context.Context, by api.Caller) (rec store.Cu
 
 // GetCustomFramework is one framework of the organization.
 func (s *Service) GetCustomFramework(ctx context.Context, by api.Caller, in *api.CustomFrameworkInput) (*api.CustomFramework, error) {
-	rec, missing, err := s.newestCustom(ctx, by)
+	rec, missing, err := s.latestCustom(ctx, by)
 	if err != nil {
 		return nil, err
 	}
-	at := (&changing{CustomCatalog: rec}).framework(in.FrameworkCode)
+	at := (&customDraft{CustomCatalog: rec}).frameworkIndex(in.FrameworkCode)
 	if at < 0 {
 		return nil, api.NotFound("custom framework", in.FrameworkCode)
 	}
@@ -235,9 +235,9 @@ func (s *Service) GetCustomFramework(ctx context.Context, by api.Caller, in *api
 
 // CreateCustomFramework adds a framework.
 func (s *Service) CreateCustomFramework(ctx context.Context, by api.Caller, in *api.CreateCustomFrameworkInput) (*api.CustomFramework, error) {
-	_, err := s.changeCustom(ctx, by, "custom_framework.created", false, func(c *changing) error {
-		if c.framework(in.Body.Code) >= 0 {
-			return api.Invalid("code", "you have a framework %s already; replace it, or give this one another code", short(in.Body.Code))
+	_, err := s.updateCustom(ctx, by, "custom_framework.created", false, func(c *customDraft) error {
+		if c.frameworkIndex(in.Body.Code) >= 0 {
+			return api.Invalid("code", "you have a framework %s already; replace it, or give this one another code", truncate(in.Body.Code))
 		}
 		c.putFramework(-1, in.Body)
 		return nil
@@ -251,10 +251,10 @@ func (s *Service) CreateCustomFramework(ctx context.Context, by api.Caller, in *
 // PutCustomFramework replaces a framework.
 func (s *Service) PutCustomFramework(ctx context.Context, by api.Caller, in *api.PutCustomFrameworkInput) (*api.CustomFramework, error) {
 	if in.Body.Code != in.FrameworkCode {
-		return nil, api.Invalid("code", "the code is %q in the path and %q in the body; a code does not change", short(in.FrameworkCode), short(in.Body.Code))
+		return nil, api.Invalid("code", "the code is %q in the path and %q in the body; a code does not change", truncate(in.FrameworkCode), truncate(in.Body.Code))
 	}
-	_, err := s.changeCustom(ctx, by, "custom_framework.replaced", false, func(c *changing) error {
-		at := c.framework(in.FrameworkCode)
+	_, err := s.updateCustom(ctx, by, "custom_framework.replaced", false, func(c *customDraft) error {
+		at := c.frameworkIndex(in.FrameworkCode)
 		if at < 0 {
 			return api.NotFound("custom framework", in.FrameworkCode)
 		}
@@ -269,8 +269,8 @@ func (s *Service) PutCustomFramework(ctx context.Context, by api.Caller, in *api
 
 // DeleteCustomFramework removes a framework; assessments that use it keep it.
 func (s *Service) DeleteCustomFramework(ctx context.Context, by api.Caller, in *api.CustomFrameworkInput) (*api.None, error) {
-	_, err := s.changeCustom(ctx, by, "custom_framework.deleted", false, func(c *changing) error {
-		at := c.framework(in.FrameworkCode)
+	_, err := s.updateCustom(ctx, by, "custom_framework.deleted", false, func(c *customDraft) error {
+		at := c.frameworkIndex(in.FrameworkCode)
 		if at < 0 {
 			return api.NotFound("custom framework", in.FrameworkCode)
 		}
@@ -282,24 +282,24 @@ func (s *Service) DeleteCustomFramework(ctx context.Context, by api.Caller, in *
 
 // ListCustomControls lists an organization's controls.
 func (s *Service) ListCustomControls(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.CustomControl], error) {
-	rec, missing, err := s.newestCustom(ctx, by)
+	rec, missing, err := s.latestCustom(ctx, by)
 	if err != nil {
 		return nil, err
 	}
 	for i := range rec.Controls {
 		rec.Controls[i].Unresolved = missing[rec.Controls[i].Code]
 	}
-	return page(rec.Controls, *in, func(c *api.CustomControl) string { return c.Code })
+	return paginate(rec.Controls, *in, func(c *api.CustomControl) string { return c.Code })
 }
 
 // GetCustomControl is one control of the organization.
 func (s *Service) GetCustomControl(ctx context.Context, by api.Caller, in *api.CustomControlInput) (*api.CustomControl, error) {
-	rec, missing, err := s.newestCustom(ctx, by)
+	rec, missing, err := s.latestCustom(ctx, by)
 	if err != nil {
 		return nil, err
 	}
 	code := strings.ToUpper(in.ControlCode)
-	at := (&changing{CustomCatalog: rec}).control(code)
+	at := (&customDraft{CustomCatalog: rec}).controlIndex(code)
 	if at < 0 {
 		return nil, api.NotFound("custom control", in.ControlCode)
 	}
@@ -309,9 +309,9 @@ func (s *Service) GetCustomControl(ctx context.Context, by api.Caller, in *api.C
 
 // CreateCustomControl adds a control.
 func (s *Service) CreateCustomControl(ctx context.Context, by api.Caller, in *api.CreateCustomControlInput) (*api.CustomControl, error) {
-	_, err := s.changeCustom(ctx, by, "custom_control.created", false, func(c *changing) error {
-		if c.control(in.Body.Code) >= 0 {
-			return api.Invalid("code", "you have a control %s already; replace it, or give this one another code", short(in.Body.Code))
+	_, err := s.updateCustom(ctx, by, "custom_control.created", false, func(c *customDraft) error {
+		if c.controlIndex(in.Body.Code) >= 0 {
+			return api.Invalid("code", "you have a control %s already; replace it, or give this one another code", truncate(in.Body.Code))
 		}
 		c.putControl(-1, in.Body)
 		return nil
@@ -325,10 +325,10 @@ func (s *Service) CreateCustomControl(ctx context.Context, by api.Caller, in *ap
 // PutCustomControl replaces a control.
 func (s *Service) PutCustomControl(ctx context.Context, by api.Caller, in *api.PutCustomControlInput) (*api.CustomControl, error) {
 	if !strings.EqualFold(in.Body.Code, in.ControlCode) {
-		return nil, api.Invalid("code", "the code is %q in the path and %q in the body; a code does not change", short(in.ControlCode), short(in.Body.Code))
+		return nil, api.Invalid("code", "the code is %q in the path and %q in the body; a code does not change", truncate(in.ControlCode), truncate(in.Body.Code))
 	}
-	_, err := s.changeCustom(ctx, by, "custom_control.replaced", false, func(c *changing) error {
-		at := c.control(in.Body.Code)
+	_, err := s.updateCustom(ctx, by, "custom_control.replaced", false, func(c *customDraft) error {
+		at := c.controlIndex(in.Body.Code)
 		if at < 0 {
 			return api.NotFound("custom control", in.ControlCode)
 		}
@@ -344,8 +344,8 @@ func (s *Service) PutCustomControl(ctx context.Context, by api.Caller, in *api.P
 // DeleteCustomControl removes a control that no framework of the organization names;
 // assessments that use it keep it.
 func (s *Service) DeleteCustomControl(ctx context.Context, by api.Caller, in *api.CustomControlInput) (*api.None, error) {
-	_, err := s.changeCustom(ctx, by, "custom_control.deleted", false, func(c *changing) error {
-		at := c.control(strings.ToUpper(in.ControlCode))
+	_, err := s.updateCustom(ctx, by, "custom_control.deleted", false, func(c *customDraft) error {
+		at := c.controlIndex(strings.ToUpper(in.ControlCode))
 		if at < 0 {
 			return api.NotFound("custom control", in.ControlCode)
 		}
@@ -369,39 +369,39 @@ func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.Impor
 	if len(data) > maxCustomFile {
 		return nil, api.Invalid("file", "the file is over the limit of %d MiB", maxCustomFile>>20)
 	}
-	set, err := custom.Read(in.File.Filename, data, custom.Options{Code: in.Code, Name: in.Name})
+	set, err := custom.ReadFile(in.File.Filename, data, custom.Options{Code: in.Code, Name: in.Name})
 	if err != nil {
-		return nil, api.Invalid("file", "%s: %v", cmp.Or(in.File.Filename, "the file"), err).Because(err)
+		return nil, api.Invalid("file", "%s: %v", cmp.Or(in.File.Filename, "the file"), err).WithCause(err)
 	}
-	if what, code := twice(set); code != "" {
-		return nil, api.Invalid("file", "%s: the %s %s stands in it twice", cmp.Or(in.File.Filename, "the file"), what, short(code))
+	if what, code := findDuplicateCode(set); code != "" {
+		return nil, api.Invalid("file", "%s: the %s %s stands in it twice", cmp.Or(in.File.Filename, "the file"), what, truncate(code))
 	}
 	replace := in.Replace == "true"
 	out := &api.CustomImport{DryRun: in.DryRun == "true"}
-	out.Revision, err = s.changeCustom(ctx, by, "custom_catalog.imported", out.DryRun, func(c *changing) error {
+	out.Revision, err = s.updateCustom(ctx, by, "custom_catalog.imported", out.DryRun, func(c *customDraft) error {
 		out.Frameworks, out.Controls = []api.CustomChange{}, []api.CustomChange{}
 		for _, k := range set.Controls {
-			at := c.control(k.Code)
-			ch := api.CustomChange{Code: k.Code, Name: k.Title, Action: actionOf(at, at >= 0 && same(c.Controls[at].CustomControlBody, k))}
-			if ch.Action == replaced && !replace {
-				return thereAlready("control", k.Code)
+			at := c.controlIndex(k.Code)
+			ch := api.CustomChange{Code: k.Code, Name: k.Title, Action: importAction(at, at >= 0 && equalAsJSON(c.Controls[at].CustomControlBody, k))}
+			if ch.Action == actionReplaced && !replace {
+				return alreadyExistsError("control", k.Code)
 			}
-			if out.Controls = append(out.Controls, ch); ch.Action != unchanged {
+			if out.Controls = append(out.Controls, ch); ch.Action != actionUnchanged {
 				c.putControl(at, k)
 			}
 		}
 		for _, f := range set.Frameworks {
-			at := c.framework(f.Code)
-			ch := api.CustomChange{Code: f.Code, Name: f.Name, Count: len(f.Requirements), Action: actionOf(at, at >= 0 && same(c.Frameworks[at].CustomFrameworkBody, f))}
-			if ch.Action == replaced && !replace {
-				return thereAlready("framework", f.Code)
+			at := c.frameworkIndex(f.Code)
+			ch := api.CustomChange{Code: f.Code, Name: f.Name, Count: len(f.Requirements), Action: importAction(at, at >= 0 && equalAsJSON(c.Frameworks[at].CustomFrameworkBody, f))}
+			if ch.Action == actionReplaced && !replace {
+				return alreadyExistsError("framework", f.Code)
 			}
-			if out.Frameworks = append(out.Frameworks, ch); ch.Action != unchanged {
+			if out.Frameworks = append(out.Frameworks, ch); ch.Action != actionUnchanged {
 				c.putFramework(at, f)
 			}
 		}
-		if !slices.ContainsFunc(slices.Concat(out.Frameworks, out.Controls), func(ch api.CustomChange) bool { return ch.Action != unchanged }) {
-			return errNothing
+		if !slices.ContainsFunc(slices.Concat(out.Frameworks, out.Controls), func(ch api.CustomChange) bool { return ch.Action != actionUnchanged }) {
+			return errNoChange
 		}
 		return nil
 	})
@@ -411,9 +411,9 @@ func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.Impor
 	return out, nil
 }
 
-// twice finds a code that two of a file's frameworks or controls have; empty where none do.
+// findDuplicateCode finds a code that two of a file's frameworks or controls have; empty where none do.
 // The second would silently take the place of the first.
-func twice(set *custom.Set) (what, code string) {
+func findDuplicateCode(set *custom.Set) (what, code string) {
 	seen := map[string]bool{}
 	for _, k := range set.Controls {
 		if seen[strings.ToUpper(k.Code)] {
@@ -433,28 +433,28 @@ func twice(set *custom.Set) (what, code string) {
 
 // What an import does with one thing.
 const (
-	created   = "created"
-	replaced  = "replaced"
-	unchanged = "unchanged"
+	actionCreated   = "created"
+	actionReplaced  = "replaced"
+	actionUnchanged = "unchanged"
 )
 
-func actionOf(at int, same bool) string {
+func importAction(at int, same bool) string {
 	switch {
 	case at < 0:
-		return created
+		return actionCreated
 	case same:
-		return unchanged
+		return actionUnchanged
 	}
-	return replaced
+	return actionReplaced
 }
 
-func thereAlready(what, code string) error {
-	return api.Invalid("replace", "you have a %s %s already, and it is another one; ask to replace it (--replace), or give this one another code", what, short(code))
+func alreadyExistsError(what, code string) error {
+	return api.Invalid("replace", "you have a %s %s already, and it is another one; ask to replace it (--replace), or give this one another code", what, truncate(code))
 }
 
-// same compares what was kept with what a file says; an empty list and none are alike.
-func same[T any](kept, now T) bool {
-	a, errA := json.Marshal(kept)
-	b, errB := json.Marshal(now)
+// equalAsJSON compares what was kept with what a file says; an empty list and none are alike.
+func equalAsJSON[T any](stored, imported T) bool {
+	a, errA := json.Marshal(stored)
+	b, errB := json.Marshal(imported)
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }

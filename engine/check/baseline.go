@@ -11,44 +11,44 @@ import (
 	"github.com/scf-service/service/engine/judge"
 )
 
-// MaxRecorded bounds the files that the program writes and reads back: baselines,
+// MaxRecordBytes bounds the files that the program writes and reads back: baselines,
 // thresholds and results.
-const MaxRecorded = 64 << 20
+const MaxRecordBytes = 64 << 20
 
 // The forms of the files that are read back.
 const (
-	baselineForm  = "service-baseline/1"
-	thresholdForm = "service-threshold/1"
-	resultForm    = "service-check/1"
+	baselineFormat  = "service-baseline/1"
+	thresholdFormat = "service-threshold/1"
+	resultFormat    = "service-check/1"
 )
 
-// basis is what gaps and figures were found against. They compare with those of the same only.
-type basis struct {
+// comparisonScope is what gaps and figures were found against. They compare with those of the same only.
+type comparisonScope struct {
 	Catalog    string   `json:"catalog"`
 	Frameworks []string `json:"frameworks"`
 	Domains    []string `json:"domains"`
 }
 
-func (f *Facts) basis() basis {
-	return basis{f.Catalog.Label, append([]string{}, f.Frameworks...), append([]string{}, f.Domains...)}
+func (f *Facts) basis() comparisonScope {
+	return comparisonScope{f.Catalog.Label, append([]string{}, f.Frameworks...), append([]string{}, f.Domains...)}
 }
 
-// holds tells whether what is in a file can be compared with what is now.
-func (b basis) holds(now basis, file, what, again string) error {
-	list := func(s []string, none string) string { return or(strings.Join(s, ", "), none) }
+// checkComparable tells whether what is in a file can be compared with what is now.
+func (b comparisonScope) checkComparable(current comparisonScope, file, what, hint string) error {
+	list := func(s []string, none string) string { return firstNonEmpty(strings.Join(s, ", "), none) }
 	switch {
-	case b.Catalog != now.Catalog:
-		return mistake(file, 0, "this %s is of the catalog %s, and what is checked is of %s: look at what changed, then write it anew%s", what, or(clean(b.Catalog), "without a name"), now.Catalog, again)
-	case !slices.Equal(b.Frameworks, now.Frameworks):
-		return mistake(file, 0, "this %s is of the frameworks %s, and what is checked is of %s: check the same, or write it anew%s", what, clean(list(b.Frameworks, "none")), list(now.Frameworks, "none"), again)
-	case !slices.Equal(b.Domains, now.Domains):
-		return mistake(file, 0, "this %s is of the domains %s, and what is checked is of %s: check the same, or write it anew%s", what, clean(list(b.Domains, "all")), list(now.Domains, "all"), again)
+	case b.Catalog != current.Catalog:
+		return inputErrorf(file, 0, "this %s is of the catalog %s, and what is checked is of %s: look at what changed, then write it anew%s", what, firstNonEmpty(sanitizeLine(b.Catalog), "without a name"), current.Catalog, hint)
+	case !slices.Equal(b.Frameworks, current.Frameworks):
+		return inputErrorf(file, 0, "this %s is of the frameworks %s, and what is checked is of %s: check the same, or write it anew%s", what, sanitizeLine(list(b.Frameworks, "none")), list(current.Frameworks, "none"), hint)
+	case !slices.Equal(b.Domains, current.Domains):
+		return inputErrorf(file, 0, "this %s is of the domains %s, and what is checked is of %s: check the same, or write it anew%s", what, sanitizeLine(list(b.Domains, "all")), list(current.Domains, "all"), hint)
 	}
 	return nil
 }
 
-// Known is a gap that a baseline knows.
-type Known struct {
+// KnownGap is a gap that a baseline knows.
+type KnownGap struct {
 	Control  string             `json:"control"`
 	Title    string             `json:"title"`
 	Severity api.Severity       `json:"severity"`
@@ -59,81 +59,81 @@ type Known struct {
 // Baseline is the gaps there are at a moment: the worst of each control.
 type Baseline struct {
 	Format string `json:"format"`
-	basis
-	Gaps []Known `json:"gaps"`
+	comparisonScope
+	Gaps []KnownGap `json:"gaps"`
 }
 
-// BaselineOf is what is known from now on.
-func BaselineOf(f *Facts) *Baseline {
-	b := &Baseline{Format: baselineForm, basis: f.basis(), Gaps: []Known{}}
+// NewBaseline is what is known from now on.
+func NewBaseline(f *Facts) *Baseline {
+	b := &Baseline{Format: baselineFormat, comparisonScope: f.basis(), Gaps: []KnownGap{}}
 	for i := range f.Findings {
 		g := &f.Findings[i]
-		one := Known{g.Control, g.Title, g.Severity, g.Status, g.Result}
-		at := slices.IndexFunc(b.Gaps, func(k Known) bool { return k.Control == g.Control })
+		one := KnownGap{g.Control, g.Title, g.Severity, g.Status, g.Result}
+		at := slices.IndexFunc(b.Gaps, func(k KnownGap) bool { return k.Control == g.Control })
 		switch {
 		case at < 0:
 			b.Gaps = append(b.Gaps, one)
-		case rank(one.Severity) < rank(b.Gaps[at].Severity):
+		case severityRank(one.Severity) < severityRank(b.Gaps[at].Severity):
 			b.Gaps[at] = one
 		}
 	}
-	slices.SortFunc(b.Gaps, func(x, y Known) int { return cmp.Compare(x.Control, y.Control) })
+	slices.SortFunc(b.Gaps, func(x, y KnownGap) int { return cmp.Compare(x.Control, y.Control) })
 	return b
 }
 
-// Write is the baseline as a file.
-func (b *Baseline) Write() ([]byte, error) { return indented(b) }
+// Encode is the baseline as a file.
+func (b *Baseline) Encode() ([]byte, error) { return encodeIndented(b) }
 
 // ParseBaseline reads a baseline, or the baseline that a result of a check in JSON is.
 func ParseBaseline(data []byte, file string) (*Baseline, error) {
 	var head struct{ Format string }
-	if err := decode(data, &head); err != nil {
-		return nil, mistake(file, 0, "this is no baseline that can be read: %s", clean(err.Error()))
+	if err := decodeJSON(data, &head); err != nil {
+		return nil, inputErrorf(file, 0, "this is no baseline that can be read: %s", sanitizeLine(err.Error()))
 	}
 	b := &Baseline{}
 	switch head.Format {
-	case baselineForm:
-		if err := decode(data, b); err != nil {
-			return nil, mistake(file, 0, "this is no baseline that can be read: %s", clean(err.Error()))
+	case baselineFormat:
+		if err := decodeJSON(data, b); err != nil {
+			return nil, inputErrorf(file, 0, "this is no baseline that can be read: %s", sanitizeLine(err.Error()))
 		}
-	case resultForm:
+	case resultFormat:
 		r := &Result{}
-		if err := decode(data, r); err != nil {
-			return nil, mistake(file, 0, "this is no result that can be read: %s", clean(err.Error()))
+		if err := decodeJSON(data, r); err != nil {
+			return nil, inputErrorf(file, 0, "this is no result that can be read: %s", sanitizeLine(err.Error()))
 		}
 		b = r.Baseline()
 	default:
-		return nil, mistake(file, 0, "this is no baseline and no result of a check: its format is %q; make one with --write-baseline", cut(clean(head.Format), 40))
+		return nil, inputErrorf(file, 0, "this is no baseline and no result of a check: its format is %q; make one with --write-baseline", truncate(sanitizeLine(head.Format), 40))
 	}
 	if len(b.Gaps) > 100_000 {
-		return nil, mistake(file, 0, "the file holds more gaps than there can be")
+		return nil, inputErrorf(file, 0, "the file holds more gaps than there can be")
 	}
 	seen := map[string]bool{}
 	for i := range b.Gaps {
 		k := &b.Gaps[i]
-		k.Control, k.Title = clean(k.Control), clean(k.Title)
-		k.Status, k.Result = api.Implementation(clean(string(k.Status))), api.Result(clean(string(k.Result)))
+		k.Control, k.Title = sanitizeLine(k.Control), sanitizeLine(k.Title)
+		k.Status, k.Result = api.Implementation(sanitizeLine(string(k.Status))), api.Result(sanitizeLine(string(k.Result)))
 		switch {
 		case k.Control == "" || !slices.Contains(api.Severities, k.Severity):
-			return nil, mistake(file, 0, "gap %d has no control, or a severity that there is not", i+1)
+			return nil, inputErrorf(file, 0, "gap %d has no control, or a severity that there is not", i+1)
 		case seen[k.Control]:
-			return nil, mistake(file, 0, "the gap of %s stands there twice, as where two versions were brought together by hand: write it anew with --write-baseline", k.Control)
+			return nil, inputErrorf(file, 0, "the gap of %s stands there twice, as where two versions were brought together by hand: write it anew with --write-baseline", k.Control)
 		}
 		seen[k.Control] = true
 	}
-	b.Catalog = clean(b.Catalog)
+	b.Catalog = sanitizeLine(b.Catalog)
 	return b, nil
 }
 
-func decode(data []byte, into any) error {
-	if len(data) > MaxRecorded {
-		return mistake("", 0, "it is larger than %d bytes", MaxRecorded)
+func decodeJSON(data []byte, into any) error {
+	if len(data) > MaxRecordBytes {
+		return inputErrorf("", 0, "it is larger than %d bytes", MaxRecordBytes)
 	}
 	return json.Unmarshal(data, into)
 }
 
-// indented is a record as a file, the same bytes for the same record.
-func indented(v any) ([]byte, error) {
+// encodeIndented is a record as a file, the same bytes for the same record.
+func encodeIndented(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -144,25 +144,25 @@ func indented(v any) ([]byte, error) {
 
 // Diff is how the gaps moved between two checks.
 type Diff struct {
-	Format string          `json:"format"`
-	Before string          `json:"before"`
-	After  string          `json:"after"`
-	Opened int             `json:"opened"`
-	Worse  int             `json:"worse"`
-	Better int             `json:"better"`
-	Closed int             `json:"closed"`
-	Same   int             `json:"same"`
-	Moved  []api.GapChange `json:"changes"`
+	Format  string          `json:"format"`
+	Before  string          `json:"before"`
+	After   string          `json:"after"`
+	Opened  int             `json:"opened"`
+	Worse   int             `json:"worse"`
+	Better  int             `json:"better"`
+	Closed  int             `json:"closed"`
+	Same    int             `json:"same"`
+	Changes []api.GapChange `json:"changes"`
 }
 
-// Compare tells how the gaps moved from one to the other, by the rules that the gap
+// CompareBaselines tells how the gaps moved from one to the other, by the rules that the gap
 // analysis has for its versions.
-func Compare(before, after *Baseline, was, is string) (*Diff, error) {
-	if err := before.holds(after.basis, was, "side", ""); err != nil {
+func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*Diff, error) {
+	if err := before.checkComparable(after.comparisonScope, beforeName, "side", ""); err != nil {
 		return nil, err
 	}
-	d := &Diff{Format: "service-check-diff/1", Before: safe(was), After: safe(is), Moved: changes(before, after)}
-	for _, c := range d.Moved {
+	d := &Diff{Format: "service-check-diff/1", Before: sanitize(beforeName), After: sanitize(afterName), Changes: compareGaps(before, after)}
+	for _, c := range d.Changes {
 		switch c.Change {
 		case api.GapOpened:
 			d.Opened++
@@ -178,22 +178,22 @@ func Compare(before, after *Baseline, was, is string) (*Diff, error) {
 	return d, nil
 }
 
-// Fails tells whether anything was opened or became worse at or above a bar.
-func (d *Diff) Fails(bar api.Severity) bool {
-	return slices.ContainsFunc(d.Moved, func(c api.GapChange) bool {
-		return (c.Change == api.GapOpened || c.Change == api.GapWorse) && reaches(c.Severity, bar)
+// HasRegressions tells whether anything was opened or became worse at or above a bar.
+func (d *Diff) HasRegressions(minimum api.Severity) bool {
+	return slices.ContainsFunc(d.Changes, func(c api.GapChange) bool {
+		return (c.Change == api.GapOpened || c.Change == api.GapWorse) && isAtLeast(c.Severity, minimum)
 	})
 }
 
-func changes(before, after *Baseline) []api.GapChange {
-	out := judge.Changes(before.findings(), after.findings(), nil)
+func compareGaps(before, after *Baseline) []api.GapChange {
+	out := judge.CompareFindings(before.toFindings(), after.toFindings(), nil)
 	for i := range out {
 		out[i].Why = []string{} // nothing here knows
 	}
 	return out
 }
 
-func (b *Baseline) findings() []api.Finding {
+func (b *Baseline) toFindings() []api.Finding {
 	out := make([]api.Finding, len(b.Gaps))
 	for i, k := range b.Gaps {
 		out[i] = api.Finding{Item: api.Item{ControlCode: k.Control, ControlTitle: k.Title}, Severity: k.Severity, Status: k.Status, Result: k.Result}
@@ -204,7 +204,7 @@ func (b *Baseline) findings() []api.Finding {
 // Threshold is figures that must not get worse.
 type Threshold struct {
 	Format string `json:"format"`
-	basis
+	comparisonScope
 	Coverage *float64             `json:"coverage"`
 	Maturity *float64             `json:"maturity"`
 	Gaps     map[api.Severity]int `json:"gaps"`
@@ -213,28 +213,28 @@ type Threshold struct {
 // ParseThreshold reads a threshold file.
 func ParseThreshold(data []byte, file string) (*Threshold, error) {
 	t := &Threshold{}
-	if err := decode(data, t); err != nil {
-		return nil, mistake(file, 0, "this is no threshold file that can be read: %s", clean(err.Error()))
+	if err := decodeJSON(data, t); err != nil {
+		return nil, inputErrorf(file, 0, "this is no threshold file that can be read: %s", sanitizeLine(err.Error()))
 	}
-	if t.Format != thresholdForm {
-		return nil, mistake(file, 0, "this is no threshold file: its format is %q; make one with --write-threshold", cut(clean(t.Format), 40))
+	if t.Format != thresholdFormat {
+		return nil, inputErrorf(file, 0, "this is no threshold file: its format is %q; make one with --write-threshold", truncate(sanitizeLine(t.Format), 40))
 	}
 	for s, n := range t.Gaps {
 		if !slices.Contains(api.Severities, s) {
-			return nil, mistake(file, 0, "there is no severity %q", cut(clean(string(s)), 40))
+			return nil, inputErrorf(file, 0, "there is no severity %q", truncate(sanitizeLine(string(s)), 40))
 		}
 		if n < 0 {
-			return nil, mistake(file, 0, "there can't be %d gaps of severity %s", n, s)
+			return nil, inputErrorf(file, 0, "there can't be %d gaps of severity %s", n, s)
 		}
 	}
 	if c := t.Coverage; c != nil && !(*c >= 0 && *c <= 100) {
-		return nil, mistake(file, 0, "there is no coverage of %s %%", number(*c))
+		return nil, inputErrorf(file, 0, "there is no coverage of %s %%", formatNumber(*c))
 	}
 	if m := t.Maturity; m != nil && !(*m >= 0 && *m <= 5) {
-		return nil, mistake(file, 0, "there is no maturity of %s", number(*m))
+		return nil, inputErrorf(file, 0, "there is no maturity of %s", formatNumber(*m))
 	}
 	return t, nil
 }
 
-// Write is the threshold as a file.
-func (t *Threshold) Write() ([]byte, error) { return indented(t) }
+// Encode is the threshold as a file.
+func (t *Threshold) Encode() ([]byte, error) { return encodeIndented(t) }

@@ -14,7 +14,7 @@ import (
 // ruling is how a rule came out, "" where it is not in force.
 func ruling(r *Result, rule, about string) Outcome {
 	for _, one := range r.Rules {
-		if one.Rule == rule && one.About == about {
+		if one.Rule == rule && one.Subject == about {
 			return one.Outcome
 		}
 	}
@@ -54,21 +54,21 @@ func TestRules(t *testing.T) {
 // Where nothing is asked, something is: a check that can't fail would be none.
 func TestAPolicyOfNothingAsksForSomething(t *testing.T) {
 	p := &Policy{}
-	if err := p.Settle(); err != nil || p.FailOn != api.SeverityHigh || !p.Assumed {
+	if err := p.Finalize(); err != nil || p.FailOn != api.SeverityHigh || !p.IsDefault {
 		t.Errorf("%+v, %v", p, err)
 	}
 	p = &Policy{RequireApproved: []api.Gate{api.GateSoA}}
-	if err := p.Settle(); err != nil || p.FailOn != "" {
+	if err := p.Finalize(); err != nil || p.FailOn != "" {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if err := (&Policy{FailOnNew: api.SeverityLow}).Settle(); err == nil {
+	if err := (&Policy{FailOnNew: api.SeverityLow}).Finalize(); err == nil {
 		t.Error("fail-on-new without a baseline compares with nothing")
 	}
 }
 
 func TestFailOnCountsWhatIsAsBadOrWorse(t *testing.T) {
 	for bar, want := range map[string]int{"critical": 1, "high": 2, "medium": 3, "low": 4} {
-		if got := judged(t, facts(), "fail-on="+bar).Count(Failed); got != want {
+		if got := judged(t, facts(), "fail-on="+bar).CountIssues(Failed); got != want {
 			t.Errorf("%s: %d fail, want %d", bar, got, want)
 		}
 	}
@@ -76,8 +76,8 @@ func TestFailOnCountsWhatIsAsBadOrWorse(t *testing.T) {
 
 func TestBaselineTellsWhatIsNew(t *testing.T) {
 	in := input(t, facts(), "fail-on-new=any", "baseline=b.json")
-	in.Baseline = BaselineOf(facts())
-	if r := must[*Result](t)(Judge(in)); r.Verdict != Pass || len(r.Closed) != 0 {
+	in.Baseline = NewBaseline(facts())
+	if r := must[*Result](t)(Evaluate(in)); r.Verdict != Pass || len(r.Closed) != 0 {
 		t.Errorf("the same is new: %s %v", r.Verdict, r.Closed)
 	}
 	was := facts()
@@ -91,8 +91,8 @@ func TestBaselineTellsWhatIsNew(t *testing.T) {
 		}
 	}
 	was.Findings = append(was.Findings, Finding{Control: "BCD-11", Severity: api.SeverityLow})
-	in.Baseline = BaselineOf(was)
-	r := must[*Result](t)(Judge(in))
+	in.Baseline = NewBaseline(was)
+	r := must[*Result](t)(Evaluate(in))
 	got := map[string]api.GapChangeKind{}
 	for _, i := range r.Issues {
 		got[i.Control] = i.Change
@@ -102,11 +102,11 @@ func TestBaselineTellsWhatIsNew(t *testing.T) {
 	if !reflect.DeepEqual(got, want) || !slices.Equal(r.Closed, []string{"BCD-11"}) {
 		t.Errorf("%v, closed %v", got, r.Closed)
 	}
-	if n := r.Count(Failed); n != 2 || r.Verdict != Fail {
+	if n := r.CountIssues(Failed); n != 2 || r.Verdict != Fail {
 		t.Errorf("%d fail, %s", n, r.Verdict)
 	}
 	in.Policy.FailOnNew = api.SeverityHigh // the low new one may be
-	if n := must[*Result](t)(Judge(in)).Count(Failed); n != 1 {
+	if n := must[*Result](t)(Evaluate(in)).CountIssues(Failed); n != 1 {
 		t.Errorf("%d high ones fail, want the one that is worse", n)
 	}
 }
@@ -120,15 +120,15 @@ func TestComparesWithItsLikeOnly(t *testing.T) {
 		f := facts()
 		other(f)
 		in := input(t, facts(), "baseline=b.json")
-		in.Baseline = BaselineOf(f)
-		_, err := Judge(in)
-		var m *Mistake
+		in.Baseline = NewBaseline(f)
+		_, err := Evaluate(in)
+		var m *InputError
 		if !errors.As(err, &m) || m.File != "b.json" || !strings.Contains(m.Message, name) {
 			t.Errorf("%s: %v", name, err)
 		}
 		in.Baseline, in.Threshold = nil, judged(t, f, "fail-on=low").Threshold()
 		in.Policy.Threshold = "t.json"
-		if _, err := Judge(in); !errors.As(err, &m) || m.File != "t.json" {
+		if _, err := Evaluate(in); !errors.As(err, &m) || m.File != "t.json" {
 			t.Errorf("%s: a threshold: %v", name, err)
 		}
 	}
@@ -138,10 +138,10 @@ func TestWaivers(t *testing.T) {
 	waived := func(expiry, control string) *Result {
 		in := input(t, facts(), "fail-on=critical", "waivers=w.yaml")
 		in.Waivers = must[[]Waiver](t)(ParseWaivers([]byte("waivers:\n- control: "+control+"\n  reason: r\n  approver: a\n  expiry: "+expiry), "w.yaml"))
-		return must[*Result](t)(Judge(in))
+		return must[*Result](t)(Evaluate(in))
 	}
-	if r := waived("2026-11-22", "iac-06"); r.Verdict != Pass || r.Count(Waived) != 1 || r.Figures.Open[api.SeverityCritical] != 0 || r.Figures.Gaps[api.SeverityCritical] != 1 {
-		t.Errorf("a waiver holds on its last day: %s, %d waived", r.Verdict, r.Count(Waived))
+	if r := waived("2026-11-22", "iac-06"); r.Verdict != Pass || r.CountIssues(Waived) != 1 || r.Figures.NotWaived[api.SeverityCritical] != 0 || r.Figures.Gaps[api.SeverityCritical] != 1 {
+		t.Errorf("a waiver holds on its last day: %s, %d waived", r.Verdict, r.CountIssues(Waived))
 	}
 	if r := waived("2026-11-21", "IAC-06"); r.Verdict != Fail || ruling(r, ruleGap, "") != Failed || ruling(r, ruleExpired, "") != Failed {
 		t.Errorf("an expired waiver: %+v", r.Rules)
@@ -155,10 +155,10 @@ func TestWaivers(t *testing.T) {
 	}
 	in := input(t, facts(), "min-coverage=1", "waivers=w.yaml")
 	in.Waivers = []Waiver{{Control: "IAC-17", Expiry: "2020-01-01"}, {Control: "BCD-11", Expiry: "2999-01-01"}}
-	if err := in.Facts.Narrow(nil, []string{"END"}); err != nil {
+	if err := in.Facts.Filter(nil, []string{"END"}); err != nil {
 		t.Fatal(err)
 	}
-	if r := must[*Result](t)(Judge(in)); ruling(r, ruleExpired, "") != Passed || ruling(r, ruleUnused, "") != "" {
+	if r := must[*Result](t)(Evaluate(in)); ruling(r, ruleExpired, "") != Passed || ruling(r, ruleUnused, "") != "" {
 		t.Errorf("waivers of what is not looked at: %+v", r.Rules)
 	}
 	at := slices.IndexFunc(r.Issues, func(i Issue) bool { return i.Rule == ruleUnused })
@@ -169,12 +169,12 @@ func TestWaivers(t *testing.T) {
 
 func TestThresholdIsARatchet(t *testing.T) {
 	in := input(t, facts(), "threshold=t.json")
-	in.Threshold = must[*Threshold](t)(ParseThreshold(must[[]byte](t)(judged(t, facts(), "fail-on=low").Threshold().Write()), "t.json"))
-	if r := must[*Result](t)(Judge(in)); r.Verdict != Pass {
+	in.Threshold = must[*Threshold](t)(ParseThreshold(must[[]byte](t)(judged(t, facts(), "fail-on=low").Threshold().Encode()), "t.json"))
+	if r := must[*Result](t)(Evaluate(in)); r.Verdict != Pass {
 		t.Errorf("the same is worse: %+v", r.Rules)
 	}
 	in.Facts.Findings = append(in.Facts.Findings, Finding{Control: "NEW-01", Severity: api.SeverityLow})
-	if r := must[*Result](t)(Judge(in)); r.Verdict != Fail || ruling(r, ruleThreshold, "low") != Failed || ruling(r, ruleThreshold, "coverage") != Passed {
+	if r := must[*Result](t)(Evaluate(in)); r.Verdict != Fail || ruling(r, ruleThreshold, "low") != Failed || ruling(r, ruleThreshold, "coverage") != Passed {
 		t.Errorf("one gap more: %+v", r.Rules)
 	}
 	in.Facts = facts()
@@ -183,13 +183,13 @@ func TestThresholdIsARatchet(t *testing.T) {
 			f.Severity = api.SeverityHigh
 		}
 	}
-	if r := must[*Result](t)(Judge(in)); r.Verdict != Pass {
+	if r := must[*Result](t)(Evaluate(in)); r.Verdict != Pass {
 		t.Errorf("a gap that is less severe: %+v", r.Rules)
 	}
 	for i := range in.Facts.Controls {
 		in.Facts.Controls[i].Status, in.Facts.Controls[i].Level = api.NotEvidenced, nil
 	}
-	if r := must[*Result](t)(Judge(in)); ruling(r, ruleThreshold, "coverage") != Failed || ruling(r, ruleThreshold, "maturity") != Failed {
+	if r := must[*Result](t)(Evaluate(in)); ruling(r, ruleThreshold, "coverage") != Failed || ruling(r, ruleThreshold, "maturity") != Failed {
 		t.Errorf("figures that are gone: %+v", r.Rules)
 	}
 }
@@ -210,14 +210,14 @@ func TestApprovalBindsWhatItWasGivenFor(t *testing.T) {
 		"rejected": {func(r *Records) {
 			r.Versions[api.GateSoA].Status, r.Approvals[0].Status = api.VersionRejected, api.ApprovalRejected
 		}, Rejected},
-		"never submitted":      {func(r *Records) { r.Versions[api.GateSoA].Status, r.Approvals = api.VersionDraft, nil }, Unasked},
+		"never submitted":      {func(r *Records) { r.Versions[api.GateSoA].Status, r.Approvals = api.VersionDraft, nil }, NotSubmitted},
 		"nothing there":        {func(r *Records) { r.Versions[api.GateSoA] = nil }, NotDrafted},
 		"moved to another":     {func(r *Records) { at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC); r.Assessment.MigratedAt = &at }, Void},
 		"moved before drafted": {func(r *Records) { at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC); r.Assessment.MigratedAt = &at }, Approved},
 	} {
 		r := records()
 		tc.change(r)
-		f := Gather(r)
+		f := NewFacts(r)
 		if got := f.Approvals[0]; got.State != tc.want {
 			t.Errorf("%s: %+v, want %s", name, got, tc.want)
 		}
@@ -234,41 +234,41 @@ func TestApprovalBindsWhatItWasGivenFor(t *testing.T) {
 
 func TestNothingToHoldAgainst(t *testing.T) {
 	f := facts()
-	f.Analysed, f.Rated, f.Findings = false, false, nil
-	if why, nothing := judged(t, f, "fail-on=high", "min-maturity=1").NothingAnalysed(); !nothing || !strings.Contains(why, "gap analysis and no maturity") {
+	f.HasGapAnalysis, f.HasMaturity, f.Findings = false, false, nil
+	if why, nothing := judged(t, f, "fail-on=high", "min-maturity=1").MissingAnalysis(); !nothing || !strings.Contains(why, "gap analysis and no maturity") {
 		t.Errorf("%q, %v", why, nothing)
 	}
 	// Where a decision is missing, that is why.
 	r := judged(t, f, "fail-on=high", "require-approved=maturity")
-	if _, nothing := r.NothingAnalysed(); nothing || r.Verdict != ApprovalMissing {
+	if _, nothing := r.MissingAnalysis(); nothing || r.Verdict != ApprovalMissing {
 		t.Errorf("%s, %+v", r.Verdict, r.Rules)
 	}
 }
 
 func TestNarrow(t *testing.T) {
 	f := facts()
-	if err := f.Narrow([]string{"SOC2-TSC"}, nil); err != nil || len(f.Controls) != 1 || len(f.Findings) != 1 || f.Findings[0].Control != "OWN 1" {
+	if err := f.Filter([]string{"SOC2-TSC"}, nil); err != nil || len(f.Controls) != 1 || len(f.Findings) != 1 || f.Findings[0].Control != "OWN 1" {
 		t.Errorf("%v: %d controls, %+v", err, len(f.Controls), f.Findings)
 	}
 	f = facts()
-	if err := f.Narrow(nil, []string{"iac"}); err != nil || len(f.Controls) != 2 || len(f.Findings) != 2 || !slices.Equal(f.Domains, []string{"IAC"}) {
+	if err := f.Filter(nil, []string{"iac"}); err != nil || len(f.Controls) != 2 || len(f.Findings) != 2 || !slices.Equal(f.Domains, []string{"IAC"}) {
 		t.Errorf("%v: %+v", err, f)
 	}
 	for _, tc := range [][2][]string{{{"iso-27001-2202"}, nil}, {nil, {"IAK"}}} {
-		if err := facts().Narrow(tc[0], tc[1]); err == nil || !strings.Contains(err.Error(), "did you mean") {
+		if err := facts().Filter(tc[0], tc[1]); err == nil || !strings.Contains(err.Error(), "did you mean") {
 			t.Errorf("%v: %v", tc, err)
 		}
 	}
 }
 
 func TestOrderAndFingerprintsStay(t *testing.T) {
-	a := must[[]byte](t)(judged(t, facts(), "fail-on=low", "max-stale-days=1").JSON())
+	a := must[[]byte](t)(judged(t, facts(), "fail-on=low", "max-stale-days=1").EncodeJSON())
 	r := records()
 	slices.Reverse(r.Findings)
 	slices.Reverse(r.Items)
 	slices.Reverse(r.Documents)
 	slices.Reverse(r.Scores)
-	if b := must[[]byte](t)(judged(t, Gather(r), "fail-on=low", "max-stale-days=1").JSON()); string(a) != string(b) {
+	if b := must[[]byte](t)(judged(t, NewFacts(r), "fail-on=low", "max-stale-days=1").EncodeJSON()); string(a) != string(b) {
 		t.Error("another order of the records is another result")
 	}
 	seen := map[string]bool{}
@@ -282,7 +282,7 @@ func TestOrderAndFingerprintsStay(t *testing.T) {
 	moved.Findings[0].Evidence[0].Locator = api.Locator{LineStart: 99}
 	moved.Findings[0].Condition, moved.Findings[0].Severity = "Other words.", api.SeverityHigh
 	was := facts().Findings
-	for i, f := range Gather(moved).Findings {
+	for i, f := range NewFacts(moved).Findings {
 		if f.Fingerprint != was[i].Fingerprint {
 			t.Errorf("%s moved and is another", f.Control)
 		}
@@ -291,24 +291,24 @@ func TestOrderAndFingerprintsStay(t *testing.T) {
 
 func TestFactsKeep(t *testing.T) {
 	f := facts()
-	f.Move("evidence", "sub/dir")
-	f.LeaveOut("sub/dir/link", "a link")
-	back := must[*Facts](t)(Load(must[[]byte](t)(f.Save())))
+	f.Relocate("evidence", "sub/dir")
+	f.AddUnreadFile("sub/dir/link", "a link")
+	back := must[*Facts](t)(DecodeFacts(must[[]byte](t)(f.Encode())))
 	if !reflect.DeepEqual(f, back) {
 		t.Errorf("%+v\nis not\n%+v", back, f)
 	}
-	if f.Documents[1].Path != "sub/dir/access.md" || f.Read() != 2 {
+	if f.Documents[1].Path != "sub/dir/access.md" || f.CountRead() != 2 {
 		t.Errorf("%+v", f.Documents)
 	}
 }
 
 func TestResultIsABaseline(t *testing.T) {
 	r := judged(t, facts(), "fail-on=low")
-	b := must[*Baseline](t)(ParseBaseline(must[[]byte](t)(r.JSON()), "r.json"))
-	if want := BaselineOf(facts()); !reflect.DeepEqual(b, want) {
+	b := must[*Baseline](t)(ParseBaseline(must[[]byte](t)(r.EncodeJSON()), "r.json"))
+	if want := NewBaseline(facts()); !reflect.DeepEqual(b, want) {
 		t.Errorf("%+v, want %+v", b, want)
 	}
-	if again := must[*Baseline](t)(ParseBaseline(must[[]byte](t)(b.Write()), "b.json")); !reflect.DeepEqual(again, b) {
+	if again := must[*Baseline](t)(ParseBaseline(must[[]byte](t)(b.Encode()), "b.json")); !reflect.DeepEqual(again, b) {
 		t.Errorf("%+v, want %+v", again, b)
 	}
 }
@@ -317,15 +317,15 @@ func TestDiff(t *testing.T) {
 	was := facts()
 	was.Findings[0].Severity = api.SeverityInformational
 	was.Findings = append(was.Findings[:2], Finding{Control: "BCD-11", Title: hostile, Severity: api.SeverityLow, Status: api.Planned})
-	d := must[*Diff](t)(Compare(BaselineOf(was), BaselineOf(facts()), "a", "b"))
+	d := must[*Diff](t)(CompareBaselines(NewBaseline(was), NewBaseline(facts()), "a", "b"))
 	if d.Opened != 2 || d.Worse != 1 || d.Closed != 1 || d.Better != 0 || d.Same != 1 {
 		t.Errorf("%+v", d)
 	}
-	if !d.Fails(api.SeverityHigh) || d.Fails("") {
+	if !d.HasRegressions(api.SeverityHigh) || d.HasRegressions("") {
 		t.Errorf("%+v", d)
 	}
 	for _, f := range DiffFormats {
-		if text := must[[]byte](t)(d.Write(f)); !strings.Contains(strings.ReplaceAll(string(text), "&#45;", "-"), "BCD-11") {
+		if text := must[[]byte](t)(d.Render(f)); !strings.Contains(strings.ReplaceAll(string(text), "&#45;", "-"), "BCD-11") {
 			t.Errorf("%s: %s", f, text)
 		}
 	}
@@ -333,21 +333,21 @@ func TestDiff(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	for _, r := range Rules {
-		page := must[string](t)(Explain(r.ID))
+		page := must[string](t)(ExplainRule(r.ID))
 		if !strings.Contains(page, r.Title) || !strings.Contains(page, "What to do") {
 			t.Errorf("%s: %s", r.ID, page)
 		}
-		if r.Setting != "" && !slices.ContainsFunc(Settings, func(s Setting) bool { return s.Key == r.Setting && s.Flag }) {
+		if r.Setting != "" && !slices.ContainsFunc(Settings, func(s Setting) bool { return s.Key == r.Setting && s.IsFlag }) {
 			t.Errorf("%s is asked for by %s, which is no setting", r.ID, r.Setting)
 		}
 	}
-	if page := must[string](t)(Explain("gap/IAC-06")); !strings.Contains(page, "catalog show IAC-06") {
+	if page := must[string](t)(ExplainRule("gap/IAC-06")); !strings.Contains(page, "catalog show IAC-06") {
 		t.Error(page)
 	}
-	if page := must[string](t)(Explain("fail-on-new")); !strings.Contains(page, "new-gap") {
+	if page := must[string](t)(ExplainRule("fail-on-new")); !strings.Contains(page, "new-gap") {
 		t.Error(page)
 	}
-	if _, err := Explain("stale-documnet"); err == nil || !strings.Contains(err.Error(), `did you mean "stale-document"`) {
+	if _, err := ExplainRule("stale-documnet"); err == nil || !strings.Contains(err.Error(), `did you mean "stale-document"`) {
 		t.Error(err)
 	}
 }

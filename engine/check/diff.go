@@ -21,42 +21,42 @@ func ParseDiffOutput(word string) (Output, error) {
 			return o, nil
 		}
 	}
-	return o, mistake("", 0, "a comparison is written as %s, not as %s", strings.Join(DiffFormats, ", "), o.Format)
+	return o, inputErrorf("", 0, "a comparison is written as %s, not as %s", strings.Join(DiffFormats, ", "), o.Format)
 }
 
-// words are a comparison in a sentence.
-func (d *Diff) words() string {
+// summary are a comparison in a sentence.
+func (d *Diff) summary() string {
 	return fmt.Sprintf("%d opened, %d worse, %d better, %d closed, %d as before", d.Opened, d.Worse, d.Better, d.Closed, d.Same)
 }
 
-// Write is the comparison in a format.
-func (d *Diff) Write(format string) ([]byte, error) {
+// Render is the comparison in a format.
+func (d *Diff) Render(format string) ([]byte, error) {
 	switch format {
 	case "json":
-		text, err := indented(d)
-		return apart(text, hashJSON), err
+		text, err := encodeIndented(d)
+		return escapeLogCommands(text, hashJSON), err
 	case "csv":
-		text, err := d.csv()
-		return apart(text, hashApart), err
+		text, err := d.formatCSV()
+		return escapeLogCommands(text, hashSpaced), err
 	case "markdown":
-		return []byte(d.markdown()), nil
+		return []byte(d.formatMarkdown()), nil
 	}
-	return apart(d.text(), hashApart), nil
+	return escapeLogCommands(d.formatText(), hashSpaced), nil
 }
 
-func (d *Diff) text() []byte {
+func (d *Diff) formatText() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "gaps from %s to %s: %s\n", d.Before, d.After, d.words())
-	for i, c := range d.Moved {
-		if i == 0 || d.Moved[i-1].Change != c.Change {
+	fmt.Fprintf(&b, "gaps from %s to %s: %s\n", d.Before, d.After, d.summary())
+	for i, c := range d.Changes {
+		if i == 0 || d.Changes[i-1].Change != c.Change {
 			fmt.Fprintf(&b, "\n%s\n", c.Change)
 		}
-		fmt.Fprintf(&b, "  %-10s %s: %s\n", leading(c.ControlCode), c.ControlTitle, fromTo(c.Before, c.After))
+		fmt.Fprintf(&b, "  %-10s %s: %s\n", escapeLeadingColons(c.ControlCode), c.ControlTitle, formatTransition(c.Before, c.After))
 	}
 	return []byte(b.String())
 }
 
-func fromTo(before, after string) string {
+func formatTransition(before, after string) string {
 	switch {
 	case before == "":
 		return after
@@ -66,29 +66,29 @@ func fromTo(before, after string) string {
 	return before + " → " + after
 }
 
-func (d *Diff) markdown() string {
+func (d *Diff) formatMarkdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Gaps: %s\n\nFrom %s to %s.\n", d.words(), markdown(d.Before), markdown(d.After))
-	for i, c := range d.Moved {
+	fmt.Fprintf(&b, "## Gaps: %s\n\nFrom %s to %s.\n", d.summary(), escapeMarkdown(d.Before), escapeMarkdown(d.After))
+	for i, c := range d.Changes {
 		if i == 0 {
 			b.WriteString("\n| | control | before | after |\n|---|---|---|---|\n")
 		}
-		if b.Len() > mostMarkdown {
-			fmt.Fprintf(&b, "\n… and %d more.\n", len(d.Moved)-i)
+		if b.Len() > maxMarkdownBytes {
+			fmt.Fprintf(&b, "\n… and %d more.\n", len(d.Changes)-i)
 			break
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.Change, markdown(cut(c.ControlCode+" "+c.ControlTitle, cellInMarkdown)), markdown(c.Before), markdown(c.After))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.Change, escapeMarkdown(truncate(c.ControlCode+" "+c.ControlTitle, maxMarkdownCell)), escapeMarkdown(c.Before), escapeMarkdown(c.After))
 	}
 	return b.String()
 }
 
-func (d *Diff) csv() ([]byte, error) {
+func (d *Diff) formatCSV() ([]byte, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	w.UseCRLF = true
 	_ = w.Write([]string{"change", "control", "title", "severity", "before", "after"}) // Error tells at the end
-	for _, c := range d.Moved {
-		_ = w.Write([]string{string(c.Change), inert(c.ControlCode), inert(c.ControlTitle), string(c.Severity), c.Before, c.After})
+	for _, c := range d.Changes {
+		_ = w.Write([]string{string(c.Change), escapeFormula(c.ControlCode), escapeFormula(c.ControlTitle), string(c.Severity), c.Before, c.After})
 	}
 	w.Flush()
 	return out.Bytes(), w.Error()

@@ -23,15 +23,15 @@ type Facts struct {
 	// Domains is what the facts were narrowed to; empty for all.
 	Domains  []string  `json:"domains,omitempty"`
 	Controls []Control `json:"controls"`
-	// Analysed and Rated tell whether gaps were looked for, and maturity rated.
-	Analysed  bool       `json:"analysed"`
-	Rated     bool       `json:"rated"`
-	Findings  []Finding  `json:"findings"`
-	Documents []Document `json:"documents"`
-	Approvals []Approval `json:"approvals"`
+	// HasGapAnalysis and Rated tell whether gaps were looked for, and maturity rated.
+	HasGapAnalysis bool       `json:"analysed"`
+	HasMaturity    bool       `json:"rated"`
+	Findings       []Finding  `json:"findings"`
+	Documents      []Document `json:"documents"`
+	Approvals      []Approval `json:"approvals"`
 
-	// outside are the controls, in capitals, that the facts were narrowed away from.
-	outside map[string]bool
+	// excludedControls are the controls, in capitals, that the facts were narrowed away from.
+	excludedControls map[string]bool
 }
 
 // Subject is what was checked: a folder of evidence, or an assessment.
@@ -89,11 +89,11 @@ type Place struct {
 
 // Document is a file of evidence.
 type Document struct {
-	Path   string   `json:"path"`
-	SHA256 string   `json:"sha256"`
-	Dated  api.Date `json:"effective_date,omitempty"`
-	// Unread is why it could not be read.
-	Unread string `json:"unread,omitempty"`
+	Path          string   `json:"path"`
+	SHA256        string   `json:"sha256"`
+	EffectiveDate api.Date `json:"effective_date,omitempty"`
+	// ReadError is why it could not be read.
+	ReadError string `json:"unread,omitempty"`
 }
 
 // Approval is where the decision at a gate stands.
@@ -109,12 +109,12 @@ type ApprovalState string
 
 // The states of an approval.
 const (
-	Approved   ApprovalState = "approved"
-	Pending    ApprovalState = "pending"
-	Rejected   ApprovalState = "rejected"
-	Void       ApprovalState = "void"
-	Unasked    ApprovalState = "not_submitted"
-	NotDrafted ApprovalState = "not_drafted"
+	Approved     ApprovalState = "approved"
+	Pending      ApprovalState = "pending"
+	Rejected     ApprovalState = "rejected"
+	Void         ApprovalState = "void"
+	NotSubmitted ApprovalState = "not_submitted"
+	NotDrafted   ApprovalState = "not_drafted"
 )
 
 // Records are an assessment's records that facts are made from. Versions are the newest;
@@ -130,10 +130,10 @@ type Records struct {
 	Approvals  []api.Approval
 }
 
-// Gather makes facts of records. Text from evidence is made safe for every format.
-func Gather(r *Records) *Facts {
-	f := &Facts{Subject: Subject{Kind: "assessment", Name: clean(r.Assessment.Name), ID: r.Assessment.ID}, Catalog: Catalog{Label: clean(r.Catalog.Label), Starter: r.Catalog.IsStarter},
-		Frameworks: append([]string{}, r.Assessment.Frameworks...), Analysed: r.Versions[api.GateGapAnalysis] != nil, Rated: r.Versions[api.GateMaturity] != nil,
+// NewFacts makes facts of records. Text from evidence is made safe for every format.
+func NewFacts(r *Records) *Facts {
+	f := &Facts{Subject: Subject{Kind: "assessment", Name: sanitizeLine(r.Assessment.Name), ID: r.Assessment.ID}, Catalog: Catalog{Label: sanitizeLine(r.Catalog.Label), Starter: r.Catalog.IsStarter},
+		Frameworks: append([]string{}, r.Assessment.Frameworks...), HasGapAnalysis: r.Versions[api.GateGapAnalysis] != nil, HasMaturity: r.Versions[api.GateMaturity] != nil,
 		Controls: []Control{}, Findings: []Finding{}, Documents: []Document{}, Approvals: []Approval{}}
 	slices.Sort(f.Frameworks)
 	levels := map[string]*int{}
@@ -144,21 +144,21 @@ func Gather(r *Records) *Facts {
 	}
 	for i := range r.Items {
 		it := &r.Items[i]
-		f.Controls = append(f.Controls, Control{Code: clean(it.ControlCode), Title: clean(it.ControlTitle), Domain: clean(it.DomainCode), Frameworks: frameworksOf(it.RequirementCodes),
+		f.Controls = append(f.Controls, Control{Code: sanitizeLine(it.ControlCode), Title: sanitizeLine(it.ControlTitle), Domain: sanitizeLine(it.DomainCode), Frameworks: frameworkCodes(it.RequirementCodes),
 			Applicability: it.Applicability, Status: it.ImplementationStatus, Level: levels[it.ControlCode]})
 	}
 	slices.SortStableFunc(f.Controls, func(a, b Control) int { return cmp.Compare(a.Code, b.Code) })
 	paths := map[string]string{}
 	for i := range r.Documents {
 		d := &r.Documents[i]
-		one := Document{Path: safe(cmp.Or(d.Path, d.Filename)), SHA256: d.SHA256}
+		one := Document{Path: sanitize(cmp.Or(d.Path, d.Filename)), SHA256: d.SHA256}
 		if d.EffectiveDate != nil {
-			one.Dated = *d.EffectiveDate
+			one.EffectiveDate = *d.EffectiveDate
 		}
 		if d.Status == api.DocumentFailed {
-			one.Unread = "it can't be read"
+			one.ReadError = "it can't be read"
 			if d.Error != nil {
-				one.Unread = clean(*d.Error)
+				one.ReadError = sanitizeLine(*d.Error)
 			}
 		}
 		paths[d.ID] = one.Path
@@ -171,30 +171,30 @@ func Gather(r *Records) *Facts {
 	})
 	seen := map[string]int{}
 	for i := range found {
-		f.Findings = append(f.Findings, findingOf(&found[i], paths, seen))
+		f.Findings = append(f.Findings, toFinding(&found[i], paths, seen))
 	}
 	for _, g := range api.Gates {
-		f.Approvals = append(f.Approvals, approvalOf(g, r))
+		f.Approvals = append(f.Approvals, approvalAtGate(g, r))
 	}
 	return f
 }
 
-func findingOf(f *api.Finding, paths map[string]string, seen map[string]int) Finding {
-	out := Finding{Control: clean(f.ControlCode), Title: clean(f.ControlTitle), Domain: clean(f.DomainCode), Frameworks: frameworksOf(f.RequirementCodes), Severity: f.Severity, Status: f.Status,
-		Result: f.Result, Condition: clean(f.Condition), Missing: []string{}, Fix: clean(f.Recommendation)}
+func toFinding(f *api.Finding, paths map[string]string, seen map[string]int) Finding {
+	out := Finding{Control: sanitizeLine(f.ControlCode), Title: sanitizeLine(f.ControlTitle), Domain: sanitizeLine(f.DomainCode), Frameworks: frameworkCodes(f.RequirementCodes), Severity: f.Severity, Status: f.Status,
+		Result: f.Result, Condition: sanitizeLine(f.Condition), Missing: []string{}, Fix: sanitizeLine(f.Recommendation)}
 	out.Fingerprint = fingerprint("gap", out.Control, strconv.Itoa(seen[out.Control]))
 	seen[out.Control]++
 	for _, m := range f.MissingElements {
-		out.Missing = append(out.Missing, clean(m))
+		out.Missing = append(out.Missing, sanitizeLine(m))
 	}
 	if len(f.Evidence) > 0 {
 		e := &f.Evidence[0]
-		out.Place = Place{Path: cmp.Or(paths[e.DocumentID], safe(e.Filename)), Line: e.Locator.LineStart, End: max(e.Locator.LineStart, e.Locator.LineEnd), Page: e.Locator.Page, Quote: cut(clean(e.Quote), 300)}
+		out.Place = Place{Path: cmp.Or(paths[e.DocumentID], sanitize(e.Filename)), Line: e.Locator.LineStart, End: max(e.Locator.LineStart, e.Locator.LineEnd), Page: e.Locator.Page, Quote: truncate(sanitizeLine(e.Quote), 300)}
 	}
 	return out
 }
 
-func frameworksOf(codes api.RequirementCodes) []string {
+func frameworkCodes(codes api.RequirementCodes) []string {
 	out := []string{}
 	for f := range codes {
 		out = append(out, f)
@@ -203,14 +203,14 @@ func frameworksOf(codes api.RequirementCodes) []string {
 	return out
 }
 
-// approvalOf tells where a gate stands. A decision counts for exactly the content it was made on.
-func approvalOf(g api.Gate, r *Records) Approval {
+// approvalAtGate tells where a gate stands. A decision counts for exactly the content it was made on.
+func approvalAtGate(g api.Gate, r *Records) Approval {
 	out := Approval{Gate: g, State: NotDrafted}
 	v := r.Versions[g]
 	if v == nil {
 		return out
 	}
-	out.Version, out.State = v.VersionNumber, Unasked
+	out.Version, out.State = v.VersionNumber, NotSubmitted
 	var newest *api.Approval
 	for i := range r.Approvals {
 		a := &r.Approvals[i]
@@ -223,7 +223,7 @@ func approvalOf(g api.Gate, r *Records) Approval {
 		if v.Status == api.VersionApproved && a.TargetID == v.ID && a.Status == api.ApprovalApproved && a.TargetSHA256 == v.ContentSHA256 {
 			out.State = Approved
 			if a.DecidedBy != nil {
-				out.By = clean(a.DecidedBy.Name)
+				out.By = sanitizeLine(a.DecidedBy.Name)
 			}
 		}
 	}
@@ -242,9 +242,9 @@ func approvalOf(g api.Gate, r *Records) Approval {
 	return out
 }
 
-// Narrow keeps what is of the frameworks and domains; empty ones keep all. What there is
+// Filter keeps what is of the frameworks and domains; empty ones keep all. What there is
 // not is a mistake: a check of nothing would pass.
-func (f *Facts) Narrow(frameworks, domains []string) error {
+func (f *Facts) Filter(frameworks, domains []string) error {
 	known := map[string]bool{}
 	for _, c := range f.Controls {
 		known[c.Domain] = true
@@ -252,29 +252,29 @@ func (f *Facts) Narrow(frameworks, domains []string) error {
 	for i, code := range frameworks {
 		at := slices.IndexFunc(f.Frameworks, func(k string) bool { return strings.EqualFold(k, code) })
 		if at < 0 {
-			return mistake("", 0, "%s is not assessed against the framework %q%s", f.Subject.words(), code, nearest(code, f.Frameworks))
+			return inputErrorf("", 0, "%s is not assessed against the framework %q%s", f.Subject.describe(), code, didYouMean(code, f.Frameworks))
 		}
 		frameworks[i] = f.Frameworks[at]
 	}
 	for i, d := range domains {
 		domains[i] = strings.ToUpper(d)
 		if !known[domains[i]] {
-			return mistake("", 0, "no control of the domain %q is assessed%s", d, nearest(strings.ToUpper(d), keys(known)))
+			return inputErrorf("", 0, "no control of the domain %q is assessed%s", d, didYouMean(strings.ToUpper(d), sortedKeys(known)))
 		}
 	}
-	keep := func(domain string, of []string) bool {
+	matches := func(domain string, of []string) bool {
 		if len(domains) > 0 && !slices.Contains(domains, domain) {
 			return false
 		}
 		// A gap that people added under a code of their own belongs to no framework, and to each.
 		return len(frameworks) == 0 || len(of) == 0 || slices.ContainsFunc(of, func(c string) bool { return slices.Contains(frameworks, c) })
 	}
-	f.outside = map[string]bool{}
+	f.excludedControls = map[string]bool{}
 	f.Controls = slices.DeleteFunc(f.Controls, func(c Control) bool {
-		f.outside[strings.ToUpper(c.Code)] = !keep(c.Domain, c.Frameworks)
-		return !keep(c.Domain, c.Frameworks)
+		f.excludedControls[strings.ToUpper(c.Code)] = !matches(c.Domain, c.Frameworks)
+		return !matches(c.Domain, c.Frameworks)
 	})
-	f.Findings = slices.DeleteFunc(f.Findings, func(c Finding) bool { return !keep(c.Domain, c.Frameworks) })
+	f.Findings = slices.DeleteFunc(f.Findings, func(c Finding) bool { return !matches(c.Domain, c.Frameworks) })
 	if len(frameworks) > 0 {
 		f.Frameworks = slices.Compact(slices.Sorted(slices.Values(frameworks)))
 	}
@@ -282,19 +282,19 @@ func (f *Facts) Narrow(frameworks, domains []string) error {
 	return nil
 }
 
-func (s Subject) words() string {
+func (s Subject) describe() string {
 	if s.Kind == Folder {
 		return "the folder " + s.Name
 	}
 	return "the assessment “" + s.Name + "”"
 }
 
-// Move puts the facts of a folder where the folder is: paths lose the name they were
+// Relocate puts the facts of a folder where the folder is: paths lose the name they were
 // uploaded under, and get the folder's.
-func (f *Facts) Move(from, to string) {
+func (f *Facts) Relocate(from, to string) {
 	move := func(p *string) {
 		if *p != "" {
-			*p = safe(path.Join(to, strings.TrimPrefix(*p, from+"/")))
+			*p = sanitize(path.Join(to, strings.TrimPrefix(*p, from+"/")))
 		}
 	}
 	for i := range f.Documents {
@@ -303,46 +303,46 @@ func (f *Facts) Move(from, to string) {
 	for i := range f.Findings {
 		move(&f.Findings[i].Place.Path)
 	}
-	f.Subject = Subject{Kind: Folder, Name: safe(to)}
+	f.Subject = Subject{Kind: Folder, Name: sanitize(to)}
 }
 
-// LeaveOut notes a file that was not taken, and why.
-func (f *Facts) LeaveOut(name, reason string) {
-	f.Documents = append(f.Documents, Document{Path: safe(name), Unread: clean(reason)})
+// AddUnreadFile notes a file that was not taken, and why.
+func (f *Facts) AddUnreadFile(name, reason string) {
+	f.Documents = append(f.Documents, Document{Path: sanitize(name), ReadError: sanitizeLine(reason)})
 	slices.SortStableFunc(f.Documents, func(a, b Document) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-// Read tells how many documents were read.
-func (f *Facts) Read() (n int) {
+// CountRead tells how many documents were read.
+func (f *Facts) CountRead() (n int) {
 	for _, d := range f.Documents {
-		if d.Unread == "" {
+		if d.ReadError == "" {
 			n++
 		}
 	}
 	return n
 }
 
-// Save is facts as they are kept between runs.
-func (f *Facts) Save() ([]byte, error) { return json.Marshal(f) }
+// Encode is facts as they are kept between runs.
+func (f *Facts) Encode() ([]byte, error) { return json.Marshal(f) }
 
-// Load reads what Save wrote.
-func Load(data []byte) (*Facts, error) {
+// DecodeFacts reads what Save wrote.
+func DecodeFacts(data []byte) (*Facts, error) {
 	f := &Facts{}
-	err := decode(data, f)
+	err := decodeJSON(data, f)
 	return f, err
 }
 
-// coverage is the plain percentage by the rules' own formula.
-func (f *Facts) coverage() (*float64, string) {
+// coveragePercent is the plain percentage by the rules' own formula.
+func (f *Facts) coveragePercent() (*float64, string) {
 	items := make([]api.SoAItem, len(f.Controls))
 	for i, c := range f.Controls {
 		items[i].Applicability, items[i].ImplementationStatus = c.Applicability, c.Status
 	}
-	return judge.Compliance(items)
+	return judge.CompliancePercent(items)
 }
 
-// maturity is the mean of the rated levels; nil where none is.
-func (f *Facts) maturity() *float64 {
+// meanMaturity is the mean of the rated levels; nil where none is.
+func (f *Facts) meanMaturity() *float64 {
 	sum, n := 0, 0
 	for _, c := range f.Controls {
 		if c.Level != nil {
@@ -362,12 +362,14 @@ func fingerprint(parts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func rank(s api.Severity) int {
+func severityRank(s api.Severity) int {
 	if at := slices.Index(api.Severities, s); at >= 0 {
 		return at
 	}
 	return len(api.Severities)
 }
 
-// reaches tells whether a severity is at or above a bar.
-func reaches(s, bar api.Severity) bool { return bar != "" && rank(s) <= rank(bar) }
+// isAtLeast tells whether a severity is at or above a bar.
+func isAtLeast(s, minimum api.Severity) bool {
+	return minimum != "" && severityRank(s) <= severityRank(minimum)
+}

@@ -67,7 +67,7 @@ func TestMistakesInFiles(t *testing.T) {
 		{policy, "fail-on: high\n---\nfail-on: low", "more than one YAML document"},
 		{policy, "fail-on: [", "no YAML that can be read"},
 		{policy, "\x00", "no YAML that can be read"},
-		{policy, strings.Repeat("#", MaxFile+1), "larger than"},
+		{policy, strings.Repeat("#", MaxInputBytes+1), "larger than"},
 		{policy, "fail-on: " + strings.Repeat("[", 5000), "no YAML"},
 		{waivers, "waiver: []", `did you mean "waivers"?`},
 		{waivers, "waivers: x", "waivers is a list"},
@@ -91,7 +91,7 @@ func TestMistakesInFiles(t *testing.T) {
 		{threshold, `{"format": "service-threshold/1", "maturity": -1}`, "no maturity of -1"},
 	} {
 		err := tc.read([]byte(tc.text))
-		var m *Mistake
+		var m *InputError
 		if !errors.As(err, &m) || m.File != "p.yaml" || !strings.Contains(err.Error(), tc.wants) {
 			t.Errorf("%.60q: %v, want %q", tc.text, err, tc.wants)
 		}
@@ -103,7 +103,7 @@ func TestRecordedFilesAreInert(t *testing.T) {
 	b := must[*Baseline](t)(ParseBaseline([]byte(`{"format": "service-baseline/1", "gaps": [{"control": "::error::A\u001b[2J", "title": "b\nc ##vso[x]", "severity": "low", "status": "x\u001b[31m\n::error::y"}]}`), "b.json"))
 	none := must[*Baseline](t)(ParseBaseline([]byte(`{"format": "service-baseline/1"}`), "n.json"))
 	for _, f := range DiffFormats {
-		text := must[[]byte](t)(must[*Diff](t)(Compare(none, b, "n", "b")).Write(f))
+		text := must[[]byte](t)(must[*Diff](t)(CompareBaselines(none, b, "n", "b")).Render(f))
 		if strings.Contains(string(text), "\x1b") || strings.Contains(string(text), "\n::") || strings.Contains(string(text), "\n  ::") || strings.Contains(string(text), "##vso[") {
 			t.Errorf("%s: %q", f, text)
 		}
@@ -129,7 +129,7 @@ func TestOutputs(t *testing.T) {
 func TestNearest(t *testing.T) {
 	known := []string{"fail-on", "fail-on-new", "min-coverage"}
 	for word, want := range map[string]string{"failon": "fail-on", "fail-no": "fail-on", "FAIL-ON": "fail-on", "min-coverag": "min-coverage", "something": "", strings.Repeat("x", 1000): ""} {
-		if got := nearest(word, known); want == "" && got != "" || !strings.Contains(got, want) {
+		if got := didYouMean(word, known); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%.20q: %q, want %q", word, got, want)
 		}
 	}
@@ -142,7 +142,7 @@ func FuzzPolicy(f *testing.F) {
 	f.Add([]byte("? {a: b}\n: c"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := ParsePolicy(data, "p.yaml")
-		var m *Mistake
+		var m *InputError
 		if err != nil {
 			if !errors.As(err, &m) {
 				t.Fatalf("%v is no mistake", err)
@@ -160,7 +160,7 @@ func FuzzWaivers(f *testing.F) {
 	f.Add([]byte("waivers:\n- control: !!binary aGk=\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		all, err := ParseWaivers(data, "w.yaml")
-		var m *Mistake
+		var m *InputError
 		if err != nil {
 			if !errors.As(err, &m) {
 				t.Fatalf("%v is no mistake", err)
@@ -177,7 +177,7 @@ func FuzzWaivers(f *testing.F) {
 
 // A baseline that is taken is written and read as the same, and can be judged against.
 func FuzzBaseline(f *testing.F) {
-	b, err := BaselineOf(facts()).Write()
+	b, err := NewBaseline(facts()).Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -188,10 +188,10 @@ func FuzzBaseline(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := Compare(b, b, "a", "b"); err != nil {
+		if _, err := CompareBaselines(b, b, "a", "b"); err != nil {
 			t.Fatal(err)
 		}
-		text, err := b.Write()
+		text, err := b.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,50 +17,50 @@ type Style struct {
 
 // Format is a way to write a result.
 type Format struct {
-	Name, About string
-	hash        string // how a # is written otherwise; see apart
-	write       func(r *Result, s Style) ([]byte, error)
+	Name, Description string
+	hashEscape        string // how a # is written otherwise; see apart
+	write             func(r *Result, s Style) ([]byte, error)
 }
 
 // How a # is written otherwise: in JSON and the YAML of TAP, in XML, and where it can't be.
 const (
-	hashJSON  = `\u0023`
-	hashXML   = "&#35;"
-	hashApart = " #"
+	hashJSON   = `\u0023`
+	hashXML    = "&#35;"
+	hashSpaced = " #"
 )
 
-// Formats are all there are, the default first.
-var Formats = []Format{
-	{"text", "the verdict with its reasons, for people", hashApart, writeText},
-	{"table", "every gap and issue in a line", hashApart, writeTable},
-	{"json", "the whole result; a baseline too", hashJSON, func(r *Result, _ Style) ([]byte, error) { return r.JSON() }},
+// AllFormats are all there are, the default first.
+var AllFormats = []Format{
+	{"text", "the verdict with its reasons, for people", hashSpaced, writeText},
+	{"table", "every gap and issue in a line", hashSpaced, writeTable},
+	{"json", "the whole result; a baseline too", hashJSON, func(r *Result, _ Style) ([]byte, error) { return r.EncodeJSON() }},
 	{"sarif", "SARIF 2.1.0, for code scanning", hashJSON, writeSARIF},
 	{"junit", "JUnit XML, a test case for each control and rule", hashXML, writeJUnit},
 	{"tap", "TAP version 14, likewise", hashJSON, writeTAP},
-	{"github", "annotations of GitHub Actions, and the step summary", hashApart, writeGitHub},
+	{"github", "annotations of GitHub Actions, and the step summary", hashSpaced, writeGitHub},
 	{"gitlab", "GitLab code quality", hashJSON, writeGitLab},
-	{"markdown", "a comment for a pull request", hashApart, writeMarkdown},
-	{"csv", "a row for each gap and issue", hashApart, writeCSV},
+	{"markdown", "a comment for a pull request", hashSpaced, writeMarkdown},
+	{"csv", "a row for each gap and issue", hashSpaced, writeCSV},
 	{"oscal", "OSCAL assessment results", hashJSON, writeOSCAL},
 }
 
 // FormatNames are the formats' names.
 func FormatNames() (out []string) {
-	for _, f := range Formats {
+	for _, f := range AllFormats {
 		out = append(out, f.Name)
 	}
 	return out
 }
 
-// Write is the result in a format.
-func (r *Result) Write(format string, s Style) ([]byte, error) {
-	for _, f := range Formats {
+// Render is the result in a format.
+func (r *Result) Render(format string, s Style) ([]byte, error) {
+	for _, f := range AllFormats {
 		if f.Name == format {
 			text, err := f.write(r, s)
-			return apart(text, f.hash), err
+			return escapeLogCommands(text, f.hashEscape), err
 		}
 	}
-	return nil, UnknownFormat(format)
+	return nil, UnknownFormatError(format)
 }
 
 // Output is a format and where it goes; to stdout where Path is empty.
@@ -71,45 +71,45 @@ func ParseOutput(word string) (Output, error) {
 	name, path, given := strings.Cut(word, "=")
 	o := Output{strings.ToLower(strings.TrimSpace(name)), path}
 	if given && path == "" {
-		return o, mistake("", 0, "the output %q names no file behind the =", clean(word))
+		return o, inputErrorf("", 0, "the output %q names no file behind the =", sanitizeLine(word))
 	}
 	if path == "-" {
 		o.Path = ""
 	}
-	for _, f := range Formats {
+	for _, f := range AllFormats {
 		if f.Name == o.Format {
 			return o, nil
 		}
 	}
-	return o, UnknownFormat(name)
+	return o, UnknownFormatError(name)
 }
 
-// UnknownFormat refuses a format that there is not.
-func UnknownFormat(name string) error {
-	return mistake("", 0, "there is no output format %q%s; the formats are %s", cut(clean(name), 40), nearest(name, FormatNames()), strings.Join(FormatNames(), ", "))
+// UnknownFormatError refuses a format that there is not.
+func UnknownFormatError(name string) error {
+	return inputErrorf("", 0, "there is no output format %q%s; the formats are %s", truncate(sanitizeLine(name), 40), didYouMean(name, FormatNames()), strings.Join(FormatNames(), ", "))
 }
 
 // logCommand is what logs of Azure Pipelines and GitHub take for a command, wherever it stands
 // in a line.
-var logCommand = lazyregexp.Of(`##([A-Za-z]*\[)`)
+var logCommand = lazyregexp.New(`##([A-Za-z]*\[)`)
 
-// apart makes a page harmless to the log that it is written to: what comes from evidence is
+// escapeLogCommands makes a page harmless to the log that it is written to: what comes from evidence is
 // no command there.
-func apart(page []byte, hash string) []byte {
-	return logCommand.ReplaceAll(page, []byte("#"+hash+"$1"))
+func escapeLogCommands(page []byte, replacement string) []byte {
+	return logCommand.ReplaceAll(page, []byte("#"+replacement+"$1"))
 }
 
-// leading is a text that a line begins with: two colons would begin a command of GitHub's log.
-func leading(s string) string {
+// escapeLeadingColons is a text that a line begins with: two colons would begin a command of GitHub's log.
+func escapeLeadingColons(s string) string {
 	if strings.HasPrefix(s, ":") {
 		return "./" + s
 	}
 	return s
 }
 
-// where is a place as people read it.
-func (p Place) where() string {
-	p.Path = leading(p.Path)
+// format is a place as people read it.
+func (p Place) format() string {
+	p.Path = escapeLeadingColons(p.Path)
 	switch {
 	case p.Path == "":
 		return ""
@@ -121,20 +121,20 @@ func (p Place) where() string {
 	return p.Path
 }
 
-// head is an issue in a few words.
-func (i *Issue) head() string {
+// heading is an issue in a few words.
+func (i *Issue) heading() string {
 	if i.Rule != ruleGap {
 		return i.Title
 	}
 	return strings.TrimSpace(i.Control + " " + i.Title)
 }
 
-// tags are what is to be known of a gap at once.
-func (i *Issue) tags() string {
+// formatTags are what is to be known of a gap at once.
+func (i *Issue) formatTags() string {
 	if i.Rule != ruleGap {
 		return ""
 	}
-	out := string(i.Severity) + ", " + plain(i.Status)
+	out := string(i.Severity) + ", " + humanize(i.Status)
 	if i.Change == "opened" {
 		out += ", new"
 	} else if i.Change != "" {
@@ -143,8 +143,8 @@ func (i *Issue) tags() string {
 	return out
 }
 
-// inert keeps a spreadsheet from taking a text for a formula: an apostrophe goes before it.
-func inert(s string) string {
+// escapeFormula keeps a spreadsheet from taking a text for a formula: an apostrophe goes before it.
+func escapeFormula(s string) string {
 	if t := strings.TrimLeft(s, " "); t != "" && strings.ContainsRune("=+-@\t\r\n", rune(t[0])) {
 		return "'" + s
 	}
@@ -157,7 +157,7 @@ func writeCSV(r *Result, _ Style) ([]byte, error) {
 	w.UseCRLF = true
 	put := func(cells ...string) {
 		for i := range cells {
-			cells[i] = inert(cells[i])
+			cells[i] = escapeFormula(cells[i])
 		}
 		_ = w.Write(cells) // what it could not write, Error tells at the end
 	}
@@ -182,8 +182,8 @@ func writeCSV(r *Result, _ Style) ([]byte, error) {
 	return out.Bytes(), w.Error()
 }
 
-// verdictWords are the verdict as a sentence.
-func (r *Result) verdictWords() string {
+// verdictSentence are the verdict as a sentence.
+func (r *Result) verdictSentence() string {
 	var what []string
 	for _, one := range r.Rules {
 		if one.Outcome == Failed && (len(what) == 0 || what[len(what)-1] != one.Rule) {
@@ -199,9 +199,9 @@ func (r *Result) verdictWords() string {
 	return "PASS"
 }
 
-// about is what was checked, against what.
-func (r *Result) about() string {
-	against := or(strings.Join(r.Frameworks, ", "), "the whole catalog")
+// describeScope is what was checked, against what.
+func (r *Result) describeScope() string {
+	against := firstNonEmpty(strings.Join(r.Frameworks, ", "), "the whole catalog")
 	catalog := "catalog " + r.Catalog
 	if r.Starter {
 		catalog += " (the built-in starter, not the SCF)"
@@ -209,27 +209,27 @@ func (r *Result) about() string {
 	if len(r.Domains) > 0 {
 		against += ", domains " + strings.Join(r.Domains, ", ")
 	}
-	return fmt.Sprintf("%s, %s, against %s, %s", r.Subject.words(), count(r.Figures.Documents, "document", "documents"), against, catalog)
+	return fmt.Sprintf("%s, %s, against %s, %s", r.Subject.describe(), pluralize(r.Figures.Documents, "document", "documents"), against, catalog)
 }
 
-// coverageWords and maturityWords are figures as people read them.
-func (r *Result) coverageWords() string {
+// formatCoverage and maturityWords are figures as people read them.
+func (r *Result) formatCoverage() string {
 	if r.Figures.Coverage == nil {
 		return "not known"
 	}
-	return number(*r.Figures.Coverage) + " %: " + r.Figures.Formula
+	return formatNumber(*r.Figures.Coverage) + " %: " + r.Figures.Formula
 }
 
-func (r *Result) maturityWords() string {
+func (r *Result) formatMaturity() string {
 	if r.Figures.Maturity == nil {
 		return "not known"
 	}
-	return number(*r.Figures.Maturity) + " of 5 on average"
+	return formatNumber(*r.Figures.Maturity) + " of 5 on average"
 }
 
-func (r *Result) gapWords() string {
-	out := tally(r.Figures.Gaps)
-	if n := r.Count(Waived); n > 0 {
+func (r *Result) formatGapCounts() string {
+	out := formatSeverityCounts(r.Figures.Gaps)
+	if n := r.CountIssues(Waived); n > 0 {
 		out += fmt.Sprintf("; %d waived", n)
 	}
 	if r.Policy.Baseline != "" {

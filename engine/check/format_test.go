@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 func written(t testing.TB, r *Result, format string) []byte {
 	t.Helper()
-	return must[[]byte](t)(r.Write(format, Style{}))
+	return must[[]byte](t)(r.Render(format, Style{}))
 }
 
 // Every format is the same bytes each time, is UTF-8, and lets nothing through that acts.
@@ -52,7 +52,7 @@ func TestFormatsAreInert(t *testing.T) {
 			}
 		}
 	}
-	if _, err := samples(t)["full"].Write("sarfi", Style{}); err == nil {
+	if _, err := samples(t)["full"].Render("sarfi", Style{}); err == nil {
 		t.Error("there is no such format")
 	}
 }
@@ -61,8 +61,8 @@ func TestFormatsAreInert(t *testing.T) {
 func TestNamesOfFilesAreNoCommands(t *testing.T) {
 	r := records()
 	r.Documents[0].Path = "evidence/::error file=x::y.pdf"
-	f := Gather(r)
-	f.Move("evidence", ".")
+	f := NewFacts(r)
+	f.Relocate("evidence", ".")
 	result := judged(t, f, "fail-on=low")
 	for _, format := range []string{"text", "table", "github", "tap", "markdown", "csv"} {
 		text := string(written(t, result, format))
@@ -79,7 +79,7 @@ func TestNamesOfFilesAreNoCommands(t *testing.T) {
 
 func TestColorsOnlyWhereAsked(t *testing.T) {
 	r := samples(t)["full"]
-	if text := must[[]byte](t)(r.Write("text", Style{Color: true})); !bytes.Contains(text, []byte("\x1b[1;31mFAIL")) {
+	if text := must[[]byte](t)(r.Render("text", Style{Color: true})); !bytes.Contains(text, []byte("\x1b[1;31mFAIL")) {
 		t.Errorf("%.80q", text)
 	}
 }
@@ -96,7 +96,7 @@ func TestSARIF(t *testing.T) {
 		seen := map[string]bool{}
 		for _, one := range run.Results {
 			rule := run.Tool.Driver.Rules[one.RuleIndex]
-			if *rule.ID != *one.RuleID || len(rule.Properties.Tags) > sarifTags {
+			if *rule.ID != *one.RuleID || len(rule.Properties.Tags) > maxSARIFTags {
 				t.Errorf("%s: %s has the rule %s", name, *one.RuleID, *rule.ID)
 			}
 			print := one.PartialFingerprints["primaryLocationLineHash"]
@@ -146,14 +146,14 @@ func TestSARIFIsNotTooLarge(t *testing.T) {
 	if err := errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(report.Runs[0].Results); n != sarifResults || packed.Len() > 10<<20 || report.Runs[0].Properties.Properties["leftOut"] != 1005.0 {
+	if n := len(report.Runs[0].Results); n != maxSARIFResults || packed.Len() > 10<<20 || report.Runs[0].Properties.Properties["leftOut"] != 1005.0 {
 		t.Errorf("%d results, %d bytes packed, %v", n, packed.Len(), report.Runs[0].Properties)
 	}
 }
 
 func TestOSCAL(t *testing.T) {
 	for name, r := range samples(t) {
-		if err := oscal.Conforms(written(t, r, "oscal"), "assessment-results"); err != nil {
+		if err := oscal.Validate(written(t, r, "oscal"), "assessment-results"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -297,7 +297,7 @@ func TestGitHub(t *testing.T) {
 				t.Errorf("%s: %v", name, props)
 			}
 		}
-		if counts["error"] > shownByGitHub || counts["error"] != min(shownByGitHub, r.Count(Failed)) || counts["warning"] != min(shownByGitHub, r.Count(Warned)) || len(counts) > 2 {
+		if counts["error"] > maxGitHubAnnotations || counts["error"] != min(maxGitHubAnnotations, r.CountIssues(Failed)) || counts["warning"] != min(maxGitHubAnnotations, r.CountIssues(Warned)) || len(counts) > 2 {
 			t.Errorf("%s: %v", name, counts)
 		}
 		if summary := must[[]byte](t)(r.StepSummary()); len(summary) > 65_536 {
@@ -312,7 +312,7 @@ func TestGitLab(t *testing.T) {
 		if err := json.Unmarshal(written(t, r, "gitlab"), &all); err != nil {
 			t.Fatal(err)
 		}
-		if len(all) != len(r.Issues)-r.Count(Waived) {
+		if len(all) != len(r.Issues)-r.CountIssues(Waived) {
 			t.Errorf("%s: %d of %d issues", name, len(all), len(r.Issues))
 		}
 		seen := map[any]bool{}
@@ -367,7 +367,7 @@ func TestPagesForPeople(t *testing.T) {
 	f.Findings[0].Place.Quote = "No second factor is asked for."
 	in := input(t, f, "fail-on=high", "min-coverage=60", "max-stale-days=900", "waivers=w.yaml", "require-approved=soa")
 	in.Waivers = []Waiver{{Control: "IAC-17", Reason: "A new tool comes in May", Approver: "Bo", Expiry: "2027-05-31"}}
-	r := must[*Result](t)(Judge(in))
+	r := must[*Result](t)(Evaluate(in))
 	for _, name := range []string{"text", "table", "markdown", "tap"} {
 		got := written(t, r, name)
 		path := filepath.Join("testdata", name+".golden")

@@ -13,19 +13,19 @@ import (
 
 // oscalUUID is the UUID of a thing of a kind in what was checked: the same thing has the
 // same one in each run.
-func (r *Result) oscalUUID(kind string, of ...string) string {
-	key := strings.Join(append([]string{"check", kind, r.Subject.Kind, or(r.Subject.ID, r.Subject.Name)}, of...), "\x00")
+func (r *Result) oscalUUID(kind string, parts ...string) string {
+	key := strings.Join(append([]string{"check", kind, r.Subject.Kind, firstNonEmpty(r.Subject.ID, r.Subject.Name)}, parts...), "\x00")
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(oscal.Namespace+"\x00"+key)).String()
 }
 
-func oscalProp(to *[]models.Property, name, value string) {
-	if value = clean(value); value != "" {
+func addOSCALProp(to *[]models.Property, name, value string) {
+	if value = sanitizeLine(value); value != "" {
 		*to = append(*to, models.Property{Name: name, Ns: oscal.Namespace, Value: value})
 	}
 }
 
-// pointer is a list where there is anything in it: OSCAL has no empty ones.
-func pointer[T any](all []T) *[]T {
+// optionalList is a list where there is anything in it: OSCAL has no empty ones.
+func optionalList[T any](all []T) *[]T {
 	if len(all) == 0 {
 		return nil
 	}
@@ -43,21 +43,21 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 	}
 	tool := r.oscalUUID("tool")
 	origin := []models.Origin{{Actors: []models.OriginActor{{Type: "tool", ActorUuid: tool}}}}
-	result := models.Result{UUID: r.oscalUUID("result"), Title: "service check", Description: r.verdictWords() + ". " + r.about() + ".", Start: at, End: &at,
-		LocalDefinitions: &models.LocalDefinitions{Components: &[]models.SystemComponent{{UUID: tool, Type: "software", Title: or(r.Tool, "service"),
+	result := models.Result{UUID: r.oscalUUID("result"), Title: "service check", Description: r.verdictSentence() + ". " + r.describeScope() + ".", Start: at, End: &at,
+		LocalDefinitions: &models.LocalDefinitions{Components: &[]models.SystemComponent{{UUID: tool, Type: "software", Title: firstNonEmpty(r.Tool, "service"),
 			Description: "The program that read the evidence and held it against the policy.", Status: models.SystemComponentStatus{State: "operational"}}}}}
 	var props []models.Property
-	oscalProp(&props, "verdict", string(r.Verdict))
+	addOSCALProp(&props, "verdict", string(r.Verdict))
 	if r.Figures.Coverage != nil {
-		oscalProp(&props, "coverage", number(*r.Figures.Coverage))
+		addOSCALProp(&props, "coverage", formatNumber(*r.Figures.Coverage))
 	}
 	if r.Figures.Maturity != nil {
-		oscalProp(&props, "maturity", number(*r.Figures.Maturity))
+		addOSCALProp(&props, "maturity", formatNumber(*r.Figures.Maturity))
 	}
 	for _, one := range r.Rules {
-		oscalProp(&props, "rule-"+string(one.Outcome), one.Rule+": "+one.Message)
+		addOSCALProp(&props, "rule-"+string(one.Outcome), one.Rule+": "+one.Message)
 	}
-	result.Props = pointer(props)
+	result.Props = optionalList(props)
 	var ids []models.AssessedControlsSelectControlById
 	listed := map[string]bool{}
 	add := func(code string) {
@@ -67,7 +67,7 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 		}
 	}
 	for _, c := range r.controls {
-		if c.Applicability.In() {
+		if c.Applicability.IsApplicable() {
 			add(c.Code)
 		}
 	}
@@ -80,58 +80,58 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 			continue
 		}
 		add(one.Control)
-		observed, found, risks = append(observed, r.observation(one, at, origin)), append(found, r.oscalFinding(one, origin)), append(risks, r.risk(one, origin))
+		observed, found, risks = append(observed, r.oscalObservation(one, at, origin)), append(found, r.oscalFinding(one, origin)), append(risks, r.oscalRisk(one, origin))
 	}
-	selection := models.AssessedControls{IncludeControls: pointer(ids)}
+	selection := models.AssessedControls{IncludeControls: optionalList(ids)}
 	if len(ids) == 0 {
 		selection.IncludeAll = &models.IncludeAll{}
 	}
 	result.ReviewedControls = models.ReviewedControls{ControlSelections: []models.AssessedControls{selection}}
-	result.Observations, result.Findings, result.Risks = pointer(observed), pointer(found), pointer(risks)
-	plan := models.Resource{UUID: r.oscalUUID("policy"), Title: "Policy", Description: "What was asked for: the policy " + or(safe(r.Policy.Name), "given on the command line") + ". It stands in for an assessment plan."}
+	result.Observations, result.Findings, result.Risks = optionalList(observed), optionalList(found), optionalList(risks)
+	plan := models.Resource{UUID: r.oscalUUID("policy"), Title: "Policy", Description: "What was asked for: the policy " + firstNonEmpty(sanitize(r.Policy.Name), "given on the command line") + ". It stands in for an assessment plan."}
 	doc := models.OscalModels{AssessmentResults: &models.AssessmentResults{UUID: r.oscalUUID("results", string(r.AsOf), string(r.Verdict)), ImportAp: models.ImportAp{Href: "#" + plan.UUID},
 		Results: []models.Result{result}, BackMatter: &models.BackMatter{Resources: &[]models.Resource{plan}},
-		Metadata: models.Metadata{Title: "service check of " + r.Subject.words(), LastModified: at, Version: string(r.AsOf), OscalVersion: oscal.Version}}}
-	text, err := indented(&doc)
+		Metadata: models.Metadata{Title: "service check of " + r.Subject.describe(), LastModified: at, Version: string(r.AsOf), OscalVersion: oscal.Version}}}
+	text, err := encodeIndented(&doc)
 	if err != nil {
 		return nil, err
 	}
-	return text, oscal.Conforms(text, "assessment-results")
+	return text, oscal.Validate(text, "assessment-results")
 }
 
-func (r *Result) observation(i *Issue, at time.Time, origin []models.Origin) models.Observation {
-	o := models.Observation{UUID: r.oscalUUID("observation", i.Fingerprint), Title: or(i.head(), "Gap"), Description: i.Message, Methods: []string{"EXAMINE"}, Types: &[]string{"finding"}, Origins: &origin, Collected: at}
+func (r *Result) oscalObservation(i *Issue, at time.Time, origin []models.Origin) models.Observation {
+	o := models.Observation{UUID: r.oscalUUID("observation", i.Fingerprint), Title: firstNonEmpty(i.heading(), "Gap"), Description: i.Message, Methods: []string{"EXAMINE"}, Types: &[]string{"finding"}, Origins: &origin, Collected: at}
 	if i.Place.Quote != "" {
 		var props []models.Property
-		oscalProp(&props, "document", i.Place.Path)
-		oscalProp(&props, "place", i.Place.where())
-		o.RelevantEvidence = &[]models.RelevantEvidence{{Description: i.Place.Quote, Props: pointer(props)}}
+		addOSCALProp(&props, "document", i.Place.Path)
+		addOSCALProp(&props, "place", i.Place.format())
+		o.RelevantEvidence = &[]models.RelevantEvidence{{Description: i.Place.Quote, Props: optionalList(props)}}
 	}
 	return o
 }
 
 func (r *Result) oscalFinding(i *Issue, origin []models.Origin) models.Finding {
 	var props []models.Property
-	oscalProp(&props, "control-code", i.Control)
-	oscalProp(&props, "severity", string(i.Severity))
-	oscalProp(&props, "status", string(i.Status))
-	oscalProp(&props, "outcome", string(i.Outcome))
-	oscalProp(&props, "change", string(i.Change))
+	addOSCALProp(&props, "control-code", i.Control)
+	addOSCALProp(&props, "severity", string(i.Severity))
+	addOSCALProp(&props, "status", string(i.Status))
+	addOSCALProp(&props, "outcome", string(i.Outcome))
+	addOSCALProp(&props, "change", string(i.Change))
 	for _, m := range i.Missing {
-		oscalProp(&props, "missing", m)
+		addOSCALProp(&props, "missing", m)
 	}
 	status := models.ObjectiveStatus{State: "not-satisfied", Reason: "fail"}
 	if i.Result == api.ResultNoEvid {
 		status.Reason, status.Remarks = "other", "Nothing was found either way: the evidence does not speak of it."
 	}
-	return models.Finding{UUID: r.oscalUUID("finding", i.Fingerprint), Title: or(i.head(), "Gap"), Description: i.Message, Props: pointer(props), Origins: &origin,
-		Target:              models.FindingTarget{Type: "statement-id", TargetId: oscal.StatementID(i.Control), Title: or(i.Title, "not stated"), Status: status},
+	return models.Finding{UUID: r.oscalUUID("finding", i.Fingerprint), Title: firstNonEmpty(i.heading(), "Gap"), Description: i.Message, Props: optionalList(props), Origins: &origin,
+		Target:              models.FindingTarget{Type: "statement-id", TargetId: oscal.StatementID(i.Control), Title: firstNonEmpty(i.Title, "not stated"), Status: status},
 		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: r.oscalUUID("observation", i.Fingerprint)}},
 		RelatedRisks:        &[]models.AssociatedRisk{{RiskUuid: r.oscalUUID("risk", i.Fingerprint)}}}
 }
 
-func (r *Result) risk(i *Issue, origin []models.Origin) models.Risk {
-	out := models.Risk{UUID: r.oscalUUID("risk", i.Fingerprint), Title: or(i.head(), "Gap"), Description: i.Message, Statement: i.Message, Status: "open", Origins: &origin,
+func (r *Result) oscalRisk(i *Issue, origin []models.Origin) models.Risk {
+	out := models.Risk{UUID: r.oscalUUID("risk", i.Fingerprint), Title: firstNonEmpty(i.heading(), "Gap"), Description: i.Message, Statement: i.Message, Status: "open", Origins: &origin,
 		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: r.oscalUUID("observation", i.Fingerprint)}}}
 	var todo []models.Response
 	if i.Fix != "" {
@@ -139,14 +139,14 @@ func (r *Result) risk(i *Issue, origin []models.Origin) models.Risk {
 	}
 	if w := i.Waiver; w != nil {
 		out.Status = "deviation-approved"
-		out.Deadline = dayOf(w.Expiry)
+		out.Deadline = parseDate(w.Expiry)
 		todo = append(todo, models.Response{UUID: r.oscalUUID("waiver", i.Fingerprint), Lifecycle: "planned", Title: "Waiver until " + string(w.Expiry), Description: w.Reason + " (approved by " + w.Approver + ")", Origins: &origin})
 	}
-	out.Remediations = pointer(todo)
+	out.Remediations = optionalList(todo)
 	return out
 }
 
-func dayOf(d api.Date) *time.Time {
+func parseDate(d api.Date) *time.Time {
 	t, err := time.Parse(time.DateOnly, string(d))
 	if err != nil {
 		return nil

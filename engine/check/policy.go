@@ -29,86 +29,86 @@ type Policy struct {
 	Waivers         string       `json:"waivers,omitempty"`
 	Threshold       string       `json:"threshold,omitempty"`
 	Outputs         []string     `json:"-"`
-	// Assumed says that nothing was asked for, so that the default is.
-	Assumed bool `json:"assumed,omitempty"`
+	// IsDefault says that nothing was asked for, so that the default is.
+	IsDefault bool `json:"assumed,omitempty"`
 }
 
-// Kind says how many values a setting takes.
-type Kind int
+// SettingKind says how many values a setting takes.
+type SettingKind int
 
 // The kinds of setting. A File is a path, in a policy beside the policy; a Choice may
 // stand without a value.
 const (
-	Word Kind = iota
-	File
-	List
-	Choice
+	SingleValue SettingKind = iota
+	FilePath
+	ValueList
+	OptionalValue
 )
 
 // Setting is one thing a policy says: a key of the file, and a flag of the same name.
 type Setting struct {
 	Key, Usage string
-	Kind       Kind
-	// Flag is false for what only the file says, and for what is a flag of its own.
-	Flag bool
-	set  func(p *Policy, values []string) error
+	Kind       SettingKind
+	// IsFlag is false for what only the file says, and for what is a flag of its own.
+	IsFlag bool
+	apply  func(p *Policy, values []string) error
 }
 
-// Any stands for every severity where a choice stands without a value.
-const Any = "any"
+// AnySeverity stands for every severity where a choice stands without a value.
+const AnySeverity = "any"
 
 // Settings are all there are.
 var Settings = []Setting{
-	{"evidence", "folder of evidence to check, where the command names none", File, false, func(p *Policy, v []string) error { p.Evidence = v[0]; return nil }},
-	{"assessment", "assessment to check, where the command names none", Word, false, func(p *Policy, v []string) error { p.Assessment = v[0]; return nil }},
-	{"fail-on", "fail on a gap of this severity or worse: critical, high, medium or low", Word, true, func(p *Policy, v []string) (err error) {
-		p.FailOn, err = severity(v[0])
+	{"evidence", "folder of evidence to check, where the command names none", FilePath, false, func(p *Policy, v []string) error { p.Evidence = v[0]; return nil }},
+	{"assessment", "assessment to check, where the command names none", SingleValue, false, func(p *Policy, v []string) error { p.Assessment = v[0]; return nil }},
+	{"fail-on", "fail on a gap of this severity or worse: critical, high, medium or low", SingleValue, true, func(p *Policy, v []string) (err error) {
+		p.FailOn, err = parseSeverity(v[0])
 		return err
 	}},
-	{"fail-on-new", "fail on a gap that the baseline does not have, or not as bad; of any severity, or of --fail-on-new=high and worse", Choice, true, func(p *Policy, v []string) (err error) {
+	{"fail-on-new", "fail on a gap that the baseline does not have, or not as bad; of any severity, or of --fail-on-new=high and worse", OptionalValue, true, func(p *Policy, v []string) (err error) {
 		switch v[0] {
-		case Any, "true":
+		case AnySeverity, "true":
 			p.FailOnNew = api.SeverityInformational
 		case "false":
 			p.FailOnNew = ""
 		default:
-			p.FailOnNew, err = severity(v[0])
+			p.FailOnNew, err = parseSeverity(v[0])
 		}
 		return err
 	}},
-	{"min-coverage", "least coverage in per cent", Word, true, func(p *Policy, v []string) error {
+	{"min-coverage", "least coverage in per cent", SingleValue, true, func(p *Policy, v []string) error {
 		f, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(v[0], "%")), 64)
 		if err != nil || !(f >= 0 && f <= 100) {
-			return fmt.Errorf("%q is no percentage from 0 to 100", cut(clean(v[0]), 40))
+			return fmt.Errorf("%q is no percentage from 0 to 100", truncate(sanitizeLine(v[0]), 40))
 		}
 		if f > 0 && f < 1 {
-			return fmt.Errorf("%s is less than one per cent: write %s for %s %%", number(f), number(f*100), number(f*100))
+			return fmt.Errorf("%s is less than one per cent: write %s for %s %%", formatNumber(f), formatNumber(f*100), formatNumber(f*100))
 		}
 		p.MinCoverage = &f
 		return nil
 	}},
-	{"min-maturity", "least mean maturity, 0 to 5", Word, true, func(p *Policy, v []string) error {
+	{"min-maturity", "least mean maturity, 0 to 5", SingleValue, true, func(p *Policy, v []string) error {
 		f, err := strconv.ParseFloat(v[0], 64)
 		if err != nil || !(f >= 0 && f <= 5) {
-			return fmt.Errorf("%q is no level from 0 to 5", cut(clean(v[0]), 40))
+			return fmt.Errorf("%q is no level from 0 to 5", truncate(sanitizeLine(v[0]), 40))
 		}
 		p.MinMaturity = &f
 		return nil
 	}},
-	{"max-stale-days", "fail on a document that is dated longer ago than this", Word, true, func(p *Policy, v []string) error {
+	{"max-stale-days", "fail on a document that is dated longer ago than this", SingleValue, true, func(p *Policy, v []string) error {
 		n, err := strconv.Atoi(v[0])
 		if err != nil || n < 1 || n > 36500 {
-			return fmt.Errorf("%q is no number of days, 1 or more", cut(clean(v[0]), 40))
+			return fmt.Errorf("%q is no number of days, 1 or more", truncate(sanitizeLine(v[0]), 40))
 		}
 		p.MaxStaleDays = &n
 		return nil
 	}},
-	{"require-approved", "fail where one of these is not approved as it is: soa, gap_analysis, maturity, poam", List, true, func(p *Policy, v []string) error {
+	{"require-approved", "fail where one of these is not approved as it is: soa, gap_analysis, maturity, poam", ValueList, true, func(p *Policy, v []string) error {
 		p.RequireApproved = nil
 		for _, w := range v {
 			g := api.Gate(strings.TrimSpace(w))
 			if !slices.Contains(api.Gates, g) {
-				return fmt.Errorf("there is no gate %q%s; the gates are soa, gap_analysis, maturity, poam", cut(clean(w), 40), nearest(w, []string{"soa", "gap_analysis", "maturity", "poam"}))
+				return fmt.Errorf("there is no gate %q%s; the gates are soa, gap_analysis, maturity, poam", truncate(sanitizeLine(w), 40), didYouMean(w, []string{"soa", "gap_analysis", "maturity", "poam"}))
 			}
 			if !slices.Contains(p.RequireApproved, g) {
 				p.RequireApproved = append(p.RequireApproved, g)
@@ -116,15 +116,15 @@ var Settings = []Setting{
 		}
 		return nil
 	}},
-	{"framework", "framework to assess against, or of an assessment to look at; repeat for several", List, true, func(p *Policy, v []string) error { p.Frameworks = trimmed(v); return nil }},
-	{"domain", "look at controls of this domain only, as IAC; repeat for several", List, true, func(p *Policy, v []string) error { p.Domains = trimmed(v); return nil }},
-	{"baseline", "file of the gaps that are known, made by --write-baseline", File, true, func(p *Policy, v []string) error { p.Baseline = v[0]; return nil }},
-	{"waivers", "file of the gaps that somebody took on: control, reason, approver, expiry", File, true, func(p *Policy, v []string) error { p.Waivers = v[0]; return nil }},
-	{"threshold", "file of figures that must not get worse, made by --write-threshold", File, true, func(p *Policy, v []string) error { p.Threshold = v[0]; return nil }},
-	{"output", "formats to write, as text or sarif=check.sarif", List, false, func(p *Policy, v []string) error { p.Outputs = slices.Clone(v); return nil }},
+	{"framework", "framework to assess against, or of an assessment to look at; repeat for several", ValueList, true, func(p *Policy, v []string) error { p.Frameworks = trimValues(v); return nil }},
+	{"domain", "look at controls of this domain only, as IAC; repeat for several", ValueList, true, func(p *Policy, v []string) error { p.Domains = trimValues(v); return nil }},
+	{"baseline", "file of the gaps that are known, made by --write-baseline", FilePath, true, func(p *Policy, v []string) error { p.Baseline = v[0]; return nil }},
+	{"waivers", "file of the gaps that somebody took on: control, reason, approver, expiry", FilePath, true, func(p *Policy, v []string) error { p.Waivers = v[0]; return nil }},
+	{"threshold", "file of figures that must not get worse, made by --write-threshold", FilePath, true, func(p *Policy, v []string) error { p.Threshold = v[0]; return nil }},
+	{"output", "formats to write, as text or sarif=check.sarif", ValueList, false, func(p *Policy, v []string) error { p.Outputs = slices.Clone(v); return nil }},
 }
 
-func trimmed(v []string) []string {
+func trimValues(v []string) []string {
 	out := []string{}
 	for _, w := range v {
 		if w = strings.TrimSpace(w); w != "" && !slices.Contains(out, w) {
@@ -134,11 +134,11 @@ func trimmed(v []string) []string {
 	return out
 }
 
-// severity reads a bar. Informational is none: --fail-on-new alone means every gap.
-func severity(word string) (api.Severity, error) {
+// parseSeverity reads a bar. Informational is none: --fail-on-new alone means every gap.
+func parseSeverity(word string) (api.Severity, error) {
 	words := []string{"critical", "high", "medium", "low"}
 	if !slices.Contains(words, word) {
-		return "", fmt.Errorf("there is no severity %q to fail on%s; it is one of %s", cut(clean(word), 40), nearest(word, words), strings.Join(words, ", "))
+		return "", fmt.Errorf("there is no severity %q to fail on%s; it is one of %s", truncate(sanitizeLine(word), 40), didYouMean(word, words), strings.Join(words, ", "))
 	}
 	return api.Severity(word), nil
 }
@@ -149,7 +149,7 @@ func (p *Policy) Set(key string, values []string) error {
 		if s.Key != key {
 			continue
 		}
-		if s.Kind != List && len(values) != 1 {
+		if s.Kind != ValueList && len(values) != 1 {
 			return fmt.Errorf("%s takes one value, not %d", key, len(values))
 		}
 		for _, v := range values {
@@ -157,9 +157,9 @@ func (p *Policy) Set(key string, values []string) error {
 				return fmt.Errorf("%s has no value", key)
 			}
 		}
-		return s.set(p, values)
+		return s.apply(p, values)
 	}
-	return fmt.Errorf("there is no setting %q%s", key, nearest(key, settingKeys()))
+	return fmt.Errorf("there is no setting %q%s", key, didYouMean(key, settingKeys()))
 }
 
 func settingKeys() (out []string) {
@@ -176,16 +176,16 @@ func ParsePolicy(data []byte, file string) (*Policy, error) {
 	if err != nil || root == nil {
 		return p, err
 	}
-	all, err := fields(root, file, "a policy", settingKeys())
+	all, err := parseFields(root, file, "a policy", settingKeys())
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range all {
-		values, err := texts(f.value, file, f.key)
+		values, err := parseTexts(f.value, file, f.key)
 		if err != nil {
 			return nil, err
 		}
-		if at := slices.IndexFunc(Settings, func(s Setting) bool { return s.Key == f.key }); Settings[at].Kind == File {
+		if at := slices.IndexFunc(Settings, func(s Setting) bool { return s.Key == f.key }); Settings[at].Kind == FilePath {
 			for i, v := range values {
 				if v != "" && !filepath.IsAbs(v) {
 					values[i] = filepath.Join(filepath.Dir(file), filepath.FromSlash(v))
@@ -193,20 +193,20 @@ func ParsePolicy(data []byte, file string) (*Policy, error) {
 			}
 		}
 		if err := p.Set(f.key, values); err != nil {
-			return nil, mistake(file, f.line, "%s: %s", f.key, strings.TrimPrefix(err.Error(), f.key+" "))
+			return nil, inputErrorf(file, f.line, "%s: %s", f.key, strings.TrimPrefix(err.Error(), f.key+" "))
 		}
 	}
 	return p, nil
 }
 
-// Settle checks what the settings say together, and asks for something where nothing is
+// Finalize checks what the settings say together, and asks for something where nothing is
 // asked: a check that can't fail would be no check.
-func (p *Policy) Settle() error {
+func (p *Policy) Finalize() error {
 	if p.FailOnNew != "" && p.Baseline == "" {
-		return mistake("", 0, "fail-on-new compares with a baseline, and none is named: give --baseline FILE, made by --write-baseline")
+		return inputErrorf("", 0, "fail-on-new compares with a baseline, and none is named: give --baseline FILE, made by --write-baseline")
 	}
 	if p.FailOn == "" && p.FailOnNew == "" && p.MinCoverage == nil && p.MinMaturity == nil && p.MaxStaleDays == nil && len(p.RequireApproved) == 0 && p.Threshold == "" {
-		p.FailOn, p.Assumed = api.SeverityHigh, true
+		p.FailOn, p.IsDefault = api.SeverityHigh, true
 	}
 	return nil
 }

@@ -34,35 +34,35 @@ type Result struct {
 	Verdict Verdict `json:"verdict"`
 	Tool    string  `json:"tool"`
 	Subject Subject `json:"subject"`
-	basis
-	Starter bool     `json:"is_starter"`
-	AsOf    api.Date `json:"as_of"`
-	Policy  *Policy  `json:"policy"`
-	Figures Figures  `json:"figures"`
-	Rules   []Ruling `json:"rules"`
-	Issues  []Issue  `json:"issues"`
-	Closed  []string `json:"closed" doc:"Controls whose gap in the baseline is no more."`
+	comparisonScope
+	Starter bool         `json:"is_starter"`
+	AsOf    api.Date     `json:"as_of"`
+	Policy  *Policy      `json:"policy"`
+	Figures Figures      `json:"figures"`
+	Rules   []RuleResult `json:"rules"`
+	Issues  []Issue      `json:"issues"`
+	Closed  []string     `json:"closed" doc:"Controls whose gap in the baseline is no more."`
 
 	controls []Control
 }
 
 // Figures are an assessment's totals.
 type Figures struct {
-	Controls   int                  `json:"controls"`
-	Applicable int                  `json:"applicable"`
-	Coverage   *float64             `json:"coverage"`
-	Formula    string               `json:"coverage_formula"`
-	Maturity   *float64             `json:"maturity"`
-	Gaps       map[api.Severity]int `json:"gaps"`
-	Open       map[api.Severity]int `json:"gaps_not_waived"`
-	Documents  int                  `json:"documents"`
-	Unread     int                  `json:"documents_unread"`
+	Controls        int                  `json:"controls"`
+	Applicable      int                  `json:"applicable"`
+	Coverage        *float64             `json:"coverage"`
+	Formula         string               `json:"coverage_formula"`
+	Maturity        *float64             `json:"maturity"`
+	Gaps            map[api.Severity]int `json:"gaps"`
+	NotWaived       map[api.Severity]int `json:"gaps_not_waived"`
+	Documents       int                  `json:"documents"`
+	UnreadDocuments int                  `json:"documents_unread"`
 }
 
-// Ruling is how one rule that is in force came out.
-type Ruling struct {
+// RuleResult is how one rule that is in force came out.
+type RuleResult struct {
 	Rule    string  `json:"rule"`
-	About   string  `json:"about,omitempty"`
+	Subject string  `json:"about,omitempty"`
 	Outcome Outcome `json:"outcome"`
 	Message string  `json:"message"`
 }
@@ -71,8 +71,8 @@ type Ruling struct {
 type Issue struct {
 	Rule    string  `json:"rule"`
 	Outcome Outcome `json:"outcome"`
-	// Because names the rules that a gap fails by.
-	Because     []string           `json:"because,omitempty"`
+	// FailedRules names the rules that a gap fails by.
+	FailedRules []string           `json:"because,omitempty"`
 	Control     string             `json:"control,omitempty"`
 	Title       string             `json:"title,omitempty"`
 	Domain      string             `json:"domain,omitempty"`
@@ -96,8 +96,8 @@ func (i *Issue) ID() string {
 	return i.Rule
 }
 
-// Count is how many issues came out so.
-func (r *Result) Count(o Outcome) (n int) {
+// CountIssues is how many issues came out so.
+func (r *Result) CountIssues(o Outcome) (n int) {
 	for i := range r.Issues {
 		if r.Issues[i].Outcome == o {
 			n++
@@ -106,9 +106,9 @@ func (r *Result) Count(o Outcome) (n int) {
 	return n
 }
 
-// NothingAnalysed tells whether there was nothing that the policy could be held against:
+// MissingAnalysis tells whether there was nothing that the policy could be held against:
 // that is no verdict on the evidence.
-func (r *Result) NothingAnalysed() (string, bool) {
+func (r *Result) MissingAnalysis() (string, bool) {
 	for _, one := range r.Rules {
 		if one.Rule == ruleNoAnalysis && one.Outcome == Failed {
 			return one.Message, true
@@ -125,17 +125,17 @@ func (r *Result) Baseline() *Baseline {
 			f.Findings = append(f.Findings, Finding{Control: one.Control, Title: one.Title, Severity: one.Severity, Status: one.Status, Result: one.Result})
 		}
 	}
-	return BaselineOf(f)
+	return NewBaseline(f)
 }
 
 // Threshold is the result's figures as a threshold.
 func (r *Result) Threshold() *Threshold {
-	t := &Threshold{Format: thresholdForm, basis: r.basis, Coverage: r.Figures.Coverage, Maturity: r.Figures.Maturity, Gaps: map[api.Severity]int{}}
+	t := &Threshold{Format: thresholdFormat, comparisonScope: r.comparisonScope, Coverage: r.Figures.Coverage, Maturity: r.Figures.Maturity, Gaps: map[api.Severity]int{}}
 	for _, s := range api.Severities {
-		t.Gaps[s] = r.Figures.Open[s]
+		t.Gaps[s] = r.Figures.NotWaived[s]
 	}
 	return t
 }
 
-// JSON is the result as a record.
-func (r *Result) JSON() ([]byte, error) { return indented(r) }
+// EncodeJSON is the result as a record.
+func (r *Result) EncodeJSON() ([]byte, error) { return encodeIndented(r) }

@@ -68,7 +68,7 @@ var Rules = []Rule{
 		"Go on with `service assess run` up to there."},
 }
 
-func ruleOf(id string) Rule {
+func findRule(id string) Rule {
 	for _, r := range Rules {
 		if r.ID == id {
 			return r
@@ -77,9 +77,9 @@ func ruleOf(id string) Rule {
 	return Rule{ID: id}
 }
 
-// Explain is a page on a rule, named by its id, as results name it (gap/IAC-06) or by the
+// ExplainRule is a page on a rule, named by its id, as results name it (gap/IAC-06) or by the
 // setting that asks for it.
-func Explain(id string) (string, error) {
+func ExplainRule(id string) (string, error) {
 	id = strings.ToLower(strings.TrimSpace(id))
 	word, control, _ := strings.Cut(id, "/")
 	var ids []string
@@ -94,9 +94,9 @@ func Explain(id string) (string, error) {
 			fmt.Fprintf(&b, "\nIt is asked for by --%s, or %s in the policy file.\n", r.Setting, r.Setting)
 		}
 		if control != "" {
-			fmt.Fprintf(&b, "\n`service catalog show %s` tells what the control asks for.\n", strings.ToUpper(clean(control)))
+			fmt.Fprintf(&b, "\n`service catalog show %s` tells what the control asks for.\n", strings.ToUpper(sanitizeLine(control)))
 		}
 		return b.String(), nil
 	}
-	return "", mistake("", 0, "there is no rule %q%s; the rules are %s", cut(clean(id), 60), nearest(word, ids), strings.Join(ids, ", "))
+	return "", inputErrorf("", 0, "there is no rule %q%s; the rules are %s", truncate(sanitizeLine(id), 60), didYouMean(word, ids), strings.Join(ids, ", "))
 }

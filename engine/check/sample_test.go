@@ -60,7 +60,7 @@ func records() *Records {
 	return r
 }
 
-func facts() *Facts { return Gather(records()) }
+func facts() *Facts { return NewFacts(records()) }
 
 func must[T any](t testing.TB) func(T, error) T {
 	return func(v T, err error) T {
@@ -75,7 +75,7 @@ func must[T any](t testing.TB) func(T, error) T {
 // judged holds facts against settings, given as key=value.
 func judged(t testing.TB, f *Facts, settings ...string) *Result {
 	t.Helper()
-	return must[*Result](t)(Judge(input(t, f, settings...)))
+	return must[*Result](t)(Evaluate(input(t, f, settings...)))
 }
 
 func input(t testing.TB, f *Facts, settings ...string) Input {
@@ -96,8 +96,8 @@ func samples(t testing.TB) map[string]*Result {
 	before := facts()
 	before.Findings = before.Findings[1:3]
 	before.Findings[0].Severity = api.SeverityLow
-	full.Baseline = BaselineOf(before)
-	full.Threshold = &Threshold{basis: full.Facts.basis(), Gaps: map[api.Severity]int{api.SeverityLow: 5}}
+	full.Baseline = NewBaseline(before)
+	full.Threshold = &Threshold{comparisonScope: full.Facts.basis(), Gaps: map[api.Severity]int{api.SeverityLow: 5}}
 	full.Waivers = must[[]Waiver](t)(ParseWaivers([]byte(`waivers:
 - {control: end-04, reason: 'moved # to a new "agent"', approver: Bo, expiry: 2026-11-22}
 - {control: IAC-17, reason: late, approver: Bo, expiry: 2026-11-21}
@@ -107,7 +107,7 @@ func samples(t testing.TB) map[string]*Result {
 	nothing.Findings, nothing.Controls, nothing.Documents = nil, nil, nil
 	clean := facts()
 	clean.Findings = nil
-	out := map[string]*Result{"full": must[*Result](t)(Judge(full)), "nothing": judged(t, nothing, "min-coverage=1"), "clean": judged(t, clean, "fail-on=low"), "large": large(t, 300)}
+	out := map[string]*Result{"full": must[*Result](t)(Evaluate(full)), "nothing": judged(t, nothing, "min-coverage=1"), "clean": judged(t, clean, "fail-on=low"), "large": large(t, 300)}
 	return out
 }
 

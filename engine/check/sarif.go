@@ -9,24 +9,24 @@ import (
 // What readers of SARIF take. GitHub shows 5,000 results of a run, refuses more than
 // 25,000, and shows 10 tags of a rule; issues are ordered, so the worst are kept.
 const (
-	sarifResults = 5000
-	sarifTags    = 10
-	sarifText    = 1000
+	maxSARIFResults = 5000
+	maxSARIFTags    = 10
+	maxSARIFText    = 1000
 )
 
 // informationURI has to be absolute by the schema; the program has no page of its own yet.
 const informationURI = "https://github.com/scf-service/service"
 
-// secure are scores from which readers make a severity of their own.
-var secure = map[api.Severity]string{api.SeverityCritical: "9.5", api.SeverityHigh: "8.0", api.SeverityMedium: "5.5", api.SeverityLow: "2.5", api.SeverityInformational: "0.5"}
+// securityScores are scores from which readers make a severity of their own.
+var securityScores = map[api.Severity]string{api.SeverityCritical: "9.5", api.SeverityHigh: "8.0", api.SeverityMedium: "5.5", api.SeverityLow: "2.5", api.SeverityInformational: "0.5"}
 
-// level is the level of a result: an error is what fails, so that a reader that counts
+// sarifLevel is the level of a result: an error is what fails, so that a reader that counts
 // errors comes to the same verdict.
-func (i *Issue) level() string {
+func (i *Issue) sarifLevel() string {
 	switch {
 	case i.Outcome == Failed:
 		return sarif.LevelError
-	case i.Outcome == Warned, i.Outcome != Waived && reaches(i.Severity, api.SeverityHigh):
+	case i.Outcome == Warned, i.Outcome != Waived && isAtLeast(i.Severity, api.SeverityHigh):
 		return sarif.LevelWarning
 	}
 	return sarif.LevelNote
@@ -40,13 +40,13 @@ func writeSARIF(r *Result, _ Style) ([]byte, error) {
 	props := sarif.NewPropertyBag()
 	props.Add("verdict", string(r.Verdict))
 	props.Add("catalog", r.Catalog)
-	if n := len(r.Issues) - sarifResults; n > 0 {
+	if n := len(r.Issues) - maxSARIFResults; n > 0 {
 		props.Add("leftOut", n)
 	}
 	run.WithProperties(props)
 	at := map[string]int{}
 	for i := range r.Issues {
-		if i == sarifResults {
+		if i == maxSARIFResults {
 			break
 		}
 		one := &r.Issues[i]
@@ -61,24 +61,24 @@ func writeSARIF(r *Result, _ Style) ([]byte, error) {
 	}
 	report := sarif.NewReport()
 	report.AddRun(run)
-	return indented(report)
+	return encodeIndented(report)
 }
 
-func message(text string) *sarif.MultiformatMessageString {
-	return sarif.NewMultiformatMessageString().WithText(or(cut(text, sarifText), "-"))
+func sarifText(text string) *sarif.MultiformatMessageString {
+	return sarif.NewMultiformatMessageString().WithText(firstNonEmpty(truncate(text, maxSARIFText), "-"))
 }
 
 // sarifRule describes the rule of an issue. A control's rule is described by what stays:
 // its title, not by what was found.
 func sarifRule(id string, i *Issue) *sarif.ReportingDescriptor {
-	base := ruleOf(i.Rule)
-	rule := sarif.NewRule(id).WithShortDescription(message(or(i.head(), base.Title)))
-	rule.WithFullDescription(message(base.Why)).WithHelp(message(base.Fix))
+	base := findRule(i.Rule)
+	rule := sarif.NewRule(id).WithShortDescription(sarifText(firstNonEmpty(i.heading(), base.Title)))
+	rule.WithFullDescription(sarifText(base.Why)).WithHelp(sarifText(base.Fix))
 	tags := []string{"compliance"}
 	props := sarif.NewPropertyBag()
 	if i.Rule == ruleGap {
 		tags = append(tags, "security", "domain/"+i.Domain)
-		props.Add("security-severity", secure[i.Severity])
+		props.Add("security-severity", securityScores[i.Severity])
 	}
 	props.Add("precision", "medium")
 	level := sarif.LevelWarning
@@ -86,7 +86,7 @@ func sarifRule(id string, i *Issue) *sarif.ReportingDescriptor {
 		level = sarif.LevelNote
 	}
 	rule.WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(level))
-	return rule.WithProperties(props.WithTags(tags[:min(len(tags), sarifTags)]))
+	return rule.WithProperties(props.WithTags(tags[:min(len(tags), maxSARIFTags)]))
 }
 
 func (r *Result) sarifResult(id string, index int, i *Issue) *sarif.Result {
@@ -97,12 +97,12 @@ func (r *Result) sarifResult(id string, index int, i *Issue) *sarif.Result {
 	if i.Fix != "" {
 		text += " To do: " + i.Fix
 	}
-	one := sarif.NewRuleResult(id).WithRuleIndex(index).WithLevel(i.level()).WithMessage(sarif.NewTextMessage(cut(text, sarifText)))
+	one := sarif.NewRuleResult(id).WithRuleIndex(index).WithLevel(i.sarifLevel()).WithMessage(sarif.NewTextMessage(truncate(text, maxSARIFText)))
 	// Fingerprints are of what is wrong, not of the line it stands in: a document that
 	// grows does not open the same alert again. The second name is the one GitHub reads.
 	one.WithPartialFingerprints(map[string]string{"serviceCheck/v1": i.Fingerprint, "primaryLocationLineHash": i.Fingerprint + ":1"})
 	region := sarif.NewSimpleRegion(max(1, i.Place.Line), max(1, i.Place.Line, i.Place.End))
-	place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri(r.pathOf(i)))).WithRegion(region)
+	place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(pathToURI(r.issuePath(i)))).WithRegion(region)
 	location := sarif.NewLocation().WithPhysicalLocation(place)
 	if i.Control != "" {
 		location.AddLogicalLocation(sarif.NewLogicalLocation().WithName(i.Control).WithFullyQualifiedName(r.Catalog + "/" + i.Control))
@@ -114,7 +114,7 @@ func (r *Result) sarifResult(id string, index int, i *Issue) *sarif.Result {
 	}
 	if w := i.Waiver; w != nil {
 		one.AddSuppression(sarif.NewSuppression().WithKind("external").WithStatus("accepted").
-			WithJustification(cut("Waived until "+string(w.Expiry)+" by "+w.Approver+": "+w.Reason, sarifText)))
+			WithJustification(truncate("Waived until "+string(w.Expiry)+" by "+w.Approver+": "+w.Reason, maxSARIFText)))
 	}
 	props := sarif.NewPropertyBag()
 	props.Add("outcome", string(i.Outcome))

@@ -21,7 +21,7 @@ type Waiver struct {
 	line int
 }
 
-const maxWaivers = 10_000
+const maxWaiverEntries = 10_000
 
 var waiverKeys = []string{"control", "reason", "approver", "expiry"}
 
@@ -32,7 +32,7 @@ func ParseWaivers(data []byte, file string) ([]Waiver, error) {
 	if err != nil || root == nil {
 		return nil, err
 	}
-	all, err := fields(root, file, "a file of waivers", []string{"waivers"})
+	all, err := parseFields(root, file, "a file of waivers", []string{"waivers"})
 	if err != nil {
 		return nil, err
 	}
@@ -41,16 +41,16 @@ func ParseWaivers(data []byte, file string) ([]Waiver, error) {
 		if f.value.Kind == yaml.ScalarNode && f.value.Tag == "!!null" {
 			continue
 		}
-		if f.value.Kind != yaml.SequenceNode || len(f.value.Content) > maxWaivers {
-			return nil, mistake(file, f.line, "waivers is a list of at most %d entries, each with %s", maxWaivers, strings.Join(waiverKeys, ", "))
+		if f.value.Kind != yaml.SequenceNode || len(f.value.Content) > maxWaiverEntries {
+			return nil, inputErrorf(file, f.line, "waivers is a list of at most %d entries, each with %s", maxWaiverEntries, strings.Join(waiverKeys, ", "))
 		}
 		for _, n := range f.value.Content {
-			w, err := waiverOf(n, file)
+			w, err := parseWaiver(n, file)
 			if err != nil {
 				return nil, err
 			}
 			if at := slices.IndexFunc(out, func(o Waiver) bool { return strings.EqualFold(o.Control, w.Control) }); at >= 0 {
-				return nil, mistake(file, w.line, "%s is waived in line %d already", w.Control, out[at].line)
+				return nil, inputErrorf(file, w.line, "%s is waived in line %d already", w.Control, out[at].line)
 			}
 			out = append(out, *w)
 		}
@@ -58,8 +58,8 @@ func ParseWaivers(data []byte, file string) ([]Waiver, error) {
 	return out, nil
 }
 
-func waiverOf(n *yaml.Node, file string) (*Waiver, error) {
-	all, err := fields(n, file, "a waiver", waiverKeys)
+func parseWaiver(n *yaml.Node, file string) (*Waiver, error) {
+	all, err := parseFields(n, file, "a waiver", waiverKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -67,10 +67,10 @@ func waiverOf(n *yaml.Node, file string) (*Waiver, error) {
 	got := map[string]string{}
 	for _, f := range all {
 		if f.value.Kind != yaml.ScalarNode {
-			return nil, mistake(file, f.line, "%s is one text", f.key)
+			return nil, inputErrorf(file, f.line, "%s is one text", f.key)
 		}
 		if f.value.Tag != "!!null" {
-			got[f.key] = cut(clean(f.value.Value), 2000)
+			got[f.key] = truncate(sanitizeLine(f.value.Value), 2000)
 		}
 	}
 	w.Control, w.Reason, w.Approver, w.Expiry = strings.ToUpper(got["control"]), got["reason"], got["approver"], api.Date(got["expiry"])
@@ -79,15 +79,15 @@ func waiverOf(n *yaml.Node, file string) (*Waiver, error) {
 			continue
 		}
 		if k == "expiry" {
-			return nil, mistake(file, n.Line, "the waiver of %s has no expiry: write the last day it is good for, as expiry: 2027-03-31", or(w.Control, "a control"))
+			return nil, inputErrorf(file, n.Line, "the waiver of %s has no expiry: write the last day it is good for, as expiry: 2027-03-31", firstNonEmpty(w.Control, "a control"))
 		}
-		return nil, mistake(file, n.Line, "a waiver has no %s: it needs %s", k, strings.Join(waiverKeys, ", "))
+		return nil, inputErrorf(file, n.Line, "a waiver has no %s: it needs %s", k, strings.Join(waiverKeys, ", "))
 	}
 	if day, err := time.Parse(time.DateOnly, string(w.Expiry)); err != nil || day.Year() < 1900 || day.Year() > 2999 {
-		return nil, mistake(file, n.Line, "the waiver of %s expires on %q, which is no day: write it as 2027-03-31", w.Control, string(w.Expiry))
+		return nil, inputErrorf(file, n.Line, "the waiver of %s expires on %q, which is no day: write it as 2027-03-31", w.Control, string(w.Expiry))
 	}
 	return w, nil
 }
 
-// expired tells whether its last day has passed.
-func (w *Waiver) expired(today api.Date) bool { return w.Expiry < today }
+// isExpired tells whether its last day has passed.
+func (w *Waiver) isExpired(today api.Date) bool { return w.Expiry < today }

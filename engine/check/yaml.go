@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// MaxFile bounds the files that people write: policies and waivers.
-const MaxFile = 1 << 20
+// MaxInputBytes bounds the files that people write: policies and waivers.
+const MaxInputBytes = 1 << 20
 
 // field is a key of a YAML mapping with its value.
 type field struct {
@@ -22,60 +22,60 @@ type field struct {
 // readYAML reads one YAML document; nil where it is empty. Aliases are refused: what they
 // stand for could be anywhere, and without end.
 func readYAML(data []byte, file string) (*yaml.Node, error) {
-	if len(data) > MaxFile {
-		return nil, mistake(file, 0, "the file is larger than %d bytes", MaxFile)
+	if len(data) > MaxInputBytes {
+		return nil, inputErrorf(file, 0, "the file is larger than %d bytes", MaxInputBytes)
 	}
 	var root yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(&root); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, mistake(file, 0, "this is no YAML that can be read: %s", clean(strings.TrimPrefix(err.Error(), "yaml: ")))
+		return nil, inputErrorf(file, 0, "this is no YAML that can be read: %s", sanitizeLine(strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, mistake(file, 0, "the file holds more than one YAML document, or something behind the first that can't be read")
+		return nil, inputErrorf(file, 0, "the file holds more than one YAML document, or something behind the first that can't be read")
 	}
 	if len(root.Content) != 1 {
 		return nil, nil
 	}
-	return root.Content[0], noAliases(root.Content[0], file, 0)
+	return root.Content[0], rejectAliases(root.Content[0], file, 0)
 }
 
-func noAliases(n *yaml.Node, file string, depth int) error {
+func rejectAliases(n *yaml.Node, file string, depth int) error {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" || depth > 20 {
-		return mistake(file, n.Line, "anchors, aliases and deep nesting are not taken here: write the value out")
+		return inputErrorf(file, n.Line, "anchors, aliases and deep nesting are not taken here: write the value out")
 	}
 	for _, c := range n.Content {
-		if err := noAliases(c, file, depth+1); err != nil {
+		if err := rejectAliases(c, file, depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fields are the keys of a mapping, each known and there once.
-func fields(n *yaml.Node, file, what string, known []string) ([]field, error) {
+// parseFields are the keys of a mapping, each known and there once.
+func parseFields(n *yaml.Node, file, subject string, known []string) ([]field, error) {
 	if n.Kind != yaml.MappingNode {
-		return nil, mistake(file, n.Line, "%s is written as `key: value` lines; the keys are %s", what, strings.Join(known, ", "))
+		return nil, inputErrorf(file, n.Line, "%s is written as `key: value` lines; the keys are %s", subject, strings.Join(known, ", "))
 	}
 	var out []field
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
-		name := clean(k.Value)
-		is := false
+		name := sanitizeLine(k.Value)
+		isKnown := false
 		for _, one := range known {
-			is = is || one == k.Value
+			isKnown = isKnown || one == k.Value
 		}
 		switch {
 		case k.Kind != yaml.ScalarNode:
-			return nil, mistake(file, k.Line, "a key has to be a word")
-		case !is && nearest(name, known) != "":
-			return nil, mistake(file, k.Line, "there is no key %q%s", cut(name, 60), nearest(name, known))
-		case !is:
-			return nil, mistake(file, k.Line, "there is no key %q; the keys are %s", cut(name, 60), strings.Join(known, ", "))
+			return nil, inputErrorf(file, k.Line, "a key has to be a word")
+		case !isKnown && didYouMean(name, known) != "":
+			return nil, inputErrorf(file, k.Line, "there is no key %q%s", truncate(name, 60), didYouMean(name, known))
+		case !isKnown:
+			return nil, inputErrorf(file, k.Line, "there is no key %q; the keys are %s", truncate(name, 60), strings.Join(known, ", "))
 		case seen[k.Value]:
-			return nil, mistake(file, k.Line, "the key %q stands twice", name)
+			return nil, inputErrorf(file, k.Line, "the key %q stands twice", name)
 		}
 		seen[k.Value] = true
 		out = append(out, field{k.Value, k.Line, v})
@@ -83,22 +83,22 @@ func fields(n *yaml.Node, file, what string, known []string) ([]field, error) {
 	return out, nil
 }
 
-// texts are the words of a scalar or of a list of scalars.
-func texts(n *yaml.Node, file, key string) ([]string, error) {
+// parseTexts are the words of a scalar or of a list of scalars.
+func parseTexts(n *yaml.Node, file, key string) ([]string, error) {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
-		return nil, mistake(file, n.Line, "%s has no value", key)
+		return nil, inputErrorf(file, n.Line, "%s has no value", key)
 	case n.Kind == yaml.ScalarNode:
 		return []string{n.Value}, nil
 	case n.Kind == yaml.SequenceNode:
 		out := []string{}
 		for _, c := range n.Content {
 			if c.Kind != yaml.ScalarNode || c.Tag == "!!null" {
-				return nil, mistake(file, c.Line, "%s is a list of words", key)
+				return nil, inputErrorf(file, c.Line, "%s is a list of words", key)
 			}
 			out = append(out, c.Value)
 		}
 		return out, nil
 	}
-	return nil, mistake(file, n.Line, "%s is a word or a list of words", key)
+	return nil, inputErrorf(file, n.Line, "%s is a word or a list of words", key)
 }

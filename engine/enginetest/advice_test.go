@@ -127,7 +127,7 @@ func TestBadAdvice(t *testing.T) {
 		return data["lines"].([]any)[0].(map[string]any)["about"]
 	}
 	for name, m := range map[string]agent.Model{
-		"away": fake{func(llm.Request) (llm.Answer, error) { return llm.Answer{}, llm.ErrAway }},
+		"away": fake{func(llm.Request) (llm.Answer, error) { return llm.Answer{}, llm.ErrUnavailable }},
 		"obeys": speaking(t, func(data map[string]any) any {
 			var all []any
 			for range 5 {

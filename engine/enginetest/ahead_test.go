@@ -37,7 +37,7 @@ func TestTrainAhead(t *testing.T) {
 		trained <- status
 	}})
 	e, _, _ = opened(t, engine.Options{Logger: log})
-	if err := e.TrainAhead(t.Context()); err != nil {
+	if err := e.PretrainEmbedders(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if s := <-trained; s.Status != "training" || s.Training == nil || s.Training.Label != "starter-1" || s.Training.Progress != 100 {

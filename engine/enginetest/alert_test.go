@@ -76,7 +76,7 @@ func (h *gapHouse) fresh(severity string) float64 {
 // A gap is new while no approved analysis has it, and no drafting again makes it old. A rule on
 // it fires once, names it, fires again for a further one, and is fine when all are approved.
 func TestNewCriticalGaps(t *testing.T) {
-	e, db, c := opened(t, engine.Options{Box: secretbox.Fixed(secretbox.Key{}), Every: func(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }})
+	e, db, c := opened(t, engine.Options{Box: secretbox.NewInMemory(secretbox.Key{}), NewTicker: func(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }})
 	if _, err := e.Identity.Bootstrap(t.Context(), "Acme", "a@acme.example", "four words make one"); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestNewCriticalGaps(t *testing.T) {
 	look := func() {
 		t.Helper()
 		for range 2 {
-			if err := e.Alerts.Look(t.Context()); err != nil {
+			if err := e.Alerts.EvaluateAll(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			c.pass(time.Minute)

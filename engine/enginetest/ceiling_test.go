@@ -53,18 +53,18 @@ func TestCeiling(t *testing.T) {
 		b, err := json.Marshal(key)
 		return llm.Answer{Text: string(b), Model: "ollama/perfect"}, err
 	}}
-	rules, err := analysis.MeasureBy(t.Context(), asking{e.Agents, by}, func(map[string]any) {})
+	rules, err := analysis.MeasureAnswerer(t.Context(), asking{e.Agents, by}, func(map[string]any) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, err := analysis.MeasureBy(t.Context(), asking{with(e, perfect), by}, func(k map[string]any) { key = k })
+	best, err := analysis.MeasureAnswerer(t.Context(), asking{with(e, perfect), by}, func(k map[string]any) { key = k })
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, s := range best {
-		t.Logf("%-12s %d cases: rules %d of %d labels, a perfect model %d; lost: %s", s.Analysis, s.Cases, rules[i].Met, s.Labels, s.Met, strings.Join(s.Wrong, "; "))
+		t.Logf("%-12s %d cases: rules %d of %d labels, a perfect model %d; lost: %s", s.Analysis, s.Cases, rules[i].Met, s.Labels, s.Met, strings.Join(s.Missed, "; "))
 		if s.Met != s.Labels {
-			t.Errorf("%s: %d of %d labels: %s", s.Analysis, s.Met, s.Labels, strings.Join(s.Wrong, "; "))
+			t.Errorf("%s: %d of %d labels: %s", s.Analysis, s.Met, s.Labels, strings.Join(s.Missed, "; "))
 		}
 	}
 }

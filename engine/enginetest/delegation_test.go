@@ -12,11 +12,11 @@ import (
 // local is the person whose machine an engine is on.
 func local(t testing.TB, e *engine.Engine) api.Caller {
 	t.Helper()
-	p, err := e.Identity.Identify(t.Context(), identity.Credential{Local: true})
+	p, err := e.Identity.Authenticate(t.Context(), identity.Credential{Local: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	by, err := e.Identity.Caller(t.Context(), p, "")
+	by, err := e.Identity.ResolveCaller(t.Context(), p, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func joined(t *testing.T, e *engine.Engine, by api.Caller, email string, role ap
 	t.Helper()
 	invite := &api.InviteMemberInput{}
 	invite.Body.Email, invite.Body.Role = email, role
-	m, err := e.Identity.Invite(t.Context(), by, invite)
+	m, err := e.Identity.InviteMember(t.Context(), by, invite)
 	if err != nil {
 		t.Fatal(err)
 	}

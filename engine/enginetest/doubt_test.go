@@ -133,7 +133,7 @@ func TestSameLevelsStand(t *testing.T) {
 		}
 		ended(t, b.Engine, b.by, run.ID)
 	}
-	versions := func(d *assessment.Dossier) [4]int {
+	versions := func(d *assessment.Snapshot) [4]int {
 		return [4]int{d.SoA.VersionNumber, d.Gap.VersionNumber, d.Maturity.VersionNumber, d.POAM.VersionNumber}
 	}
 	if now := b.dossier(t, a); versions(now) != versions(was) {

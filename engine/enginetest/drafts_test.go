@@ -22,11 +22,11 @@ type bench struct {
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	ctx, e := t.Context(), enginetest.New(t)
-	p, err := e.Identity.Identify(ctx, identity.Credential{Local: true})
+	p, err := e.Identity.Authenticate(ctx, identity.Credential{Local: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	by, err := e.Identity.Caller(ctx, p, "")
+	by, err := e.Identity.ResolveCaller(ctx, p, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func (b *bench) uploadAll(t testing.TB, assessment string, evidence fs.FS) {
 
 func (b *bench) soaItems(t testing.TB, assessment string) []api.SoAItem {
 	t.Helper()
-	d, err := b.Assessments.Dossier(t.Context(), b.by, assessment)
+	d, err := b.Assessments.Snapshot(t.Context(), b.by, assessment)
 	if err != nil {
 		t.Fatal(err)
 	}

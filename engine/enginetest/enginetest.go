@@ -33,11 +33,11 @@ func Logger() *slog.Logger {
 func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: time.Now, NewID: NewID, Logger: Logger()})
+	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: NewID, Logger: Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: secretbox.Fixed(secretbox.Key{}), MailServer: MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	o := engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: secretbox.NewInMemory(secretbox.Key{}), MailServer: MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	for _, c := range change {
 		c(&o)
 	}
@@ -59,13 +59,13 @@ func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	return e
 }
 
-// post is a mail server for all tests of a process: it takes every mail, and nobody reads them.
-var post = sync.OnceValues(func() (*smtptest.Server, error) { return smtptest.Start(smtptest.Options{NoTLS: true}) })
+// sharedMailServer is a mail server for all tests of a process: it takes every mail, and nobody reads them.
+var sharedMailServer = sync.OnceValues(func() (*smtptest.Server, error) { return smtptest.Start(smtptest.Options{NoTLS: true}) })
 
 // MailServer is that server, as an engine is given it.
 func MailServer(t testing.TB) *mail.Server {
 	t.Helper()
-	s, err := post()
+	s, err := sharedMailServer()
 	if err != nil {
 		t.Fatal(err)
 	}

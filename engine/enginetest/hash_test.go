@@ -26,7 +26,7 @@ func TestDraftsAreHashedAsStored(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		d, err := b.Assessments.Dossier(ctx, b.by, a.ID)
+		d, err := b.Assessments.Snapshot(ctx, b.by, a.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,11 +15,11 @@ import (
 
 // drafts makes a draft of each deliverable. What comes back is each as text, without what
 // says which line of which version it is, and what the lines said of levels before.
-func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment.Dossier) {
+func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment.Snapshot) {
 	t.Helper()
 	ctx, in := t.Context(), &api.AssessmentInput{AssessmentID: a}
 	before := map[string]api.MaturityScore{}
-	was, err := b.Assessments.Dossier(ctx, b.by, a)
+	was, err := b.Assessments.Snapshot(ctx, b.by, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment
 			t.Fatal(err)
 		}
 	}
-	d, err := b.Assessments.Dossier(ctx, b.by, a)
+	d, err := b.Assessments.Snapshot(ctx, b.by, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment
 }
 
 // byHand is a change that people make between two drafts.
-func (b *bench) byHand(t *testing.T, a string, d *assessment.Dossier, rng *rand.Rand, step int) {
+func (b *bench) byHand(t *testing.T, a string, d *assessment.Snapshot, rng *rand.Rand, step int) {
 	t.Helper()
 	ctx, s, note := t.Context(), b.Assessments, api.Some(fmt.Sprintf("noted at step %d", step))
 	var err error
@@ -192,7 +192,7 @@ func TestDraftAfterChangesIsTheWholeDraft(t *testing.T) {
 		if step%3 != 2 {
 			continue // what is remembered is added to more than once
 		}
-		b.Assessments.Forget(a.ID)
+		b.Assessments.DropCaches(a.ID)
 		var whole map[api.Gate]string
 		whole, d = b.drafts(t, a.ID)
 		for _, gate := range slices.Sorted(maps.Keys(whole)) {

@@ -32,7 +32,7 @@ func newDaemons(t *testing.T) *daemons {
 		t.Fatal(err)
 	}
 	ctx := context.WithoutCancel(t.Context())
-	d.db, err = store.Open(ctx, store.Options{Dir: dir, Schema: store.Tables, Clock: d.now, NewID: enginetest.NewID, Logger: enginetest.Logger(), Driver: driver})
+	d.db, err = store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, Clock: d.now, NewID: enginetest.NewID, Logger: enginetest.Logger(), Driver: driver})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func (d *daemons) engine(t *testing.T, now func() time.Time, every func(time.Dur
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	e, err := engine.New(ctx, engine.Options{DB: d.db, Logger: enginetest.Logger(), Clock: now, Version: "test", CacheDir: enginetest.CacheDir(t),
-		LocalName: "Ada Auditor", LocalEmail: "ada@local", Every: every})
+		LocalName: "Ada Auditor", LocalEmail: "ada@local", NewTicker: every})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestLeaseOfTheFuture(t *testing.T) {
 	run := b.begin(t, a.ID, api.WorkflowFull)
 	err = d.db.Update(t.Context(), func(tx *store.Tx) error {
 		r, err := store.WorkflowRuns.Get(tx, b.by.OrganizationID, run.ID)
-		r.Holder, r.HeldSince, r.HeldUntil = "another", d.now().AddDate(0, 1, 0), d.now().AddDate(0, 1, 1)
+		r.LeaseHolder, r.LeasedSince, r.LeasedUntil = "another", d.now().AddDate(0, 1, 0), d.now().AddDate(0, 1, 1)
 		if err == nil {
 			err = store.WorkflowRuns.Put(tx, b.by.OrganizationID, &r)
 		}

@@ -151,7 +151,7 @@ func TestOwnMailServer(t *testing.T) {
 // A server of an organization's that refuses shows its password to nobody, is the trouble of
 // that organization alone, and its mails don't go another way.
 func TestOwnMailServerRefuses(t *testing.T) {
-	theirs := smtpServer(t, smtptest.Options{User: "grc", Password: "sesame-sesame", Answer: func(command string) string {
+	theirs := smtpServer(t, smtptest.Options{User: "grc", Password: "sesame-sesame", OnCommand: func(command string) string {
 		if strings.HasPrefix(command, "AUTH") {
 			return "535 5.7.8 no: " + command + " (wrong-wrong)"
 		}
@@ -173,10 +173,10 @@ func TestOwnMailServerRefuses(t *testing.T) {
 			t.Errorf("the password is told: %q, %q", *e.Error, said)
 		}
 	}
-	if n := p.operator.Talks(); n != 0 {
+	if n := p.operator.Connections(); n != 0 {
 		t.Errorf("the operator's server was asked %d times", n)
 	}
-	if l, err := p.e.Mail.Load(t.Context()); err != nil || l.Trouble != "" {
+	if l, err := p.e.Mail.Stats(t.Context()); err != nil || l.LastServerError != "" {
 		t.Errorf("%+v, %v: one organization's server is not the operator's trouble", l, err)
 	}
 }
@@ -194,15 +194,15 @@ func TestOwnMailServerIsGuarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := p.tried(acme, p.send(acme, "ben@acme.example").ID)
-	if e.Error == nil || !strings.Contains(*e.Error, "private network") || theirs.Talks() != 0 || p.operator.Talks() != 0 {
-		t.Errorf("%+v; it was reached %d times", e, theirs.Talks())
+	if e.Error == nil || !strings.Contains(*e.Error, "private network") || theirs.Connections() != 0 || p.operator.Connections() != 0 {
+		t.Errorf("%+v; it was reached %d times", e, theirs.Connections())
 	}
 }
 
 // A server that hangs holds up the mails of its organization alone.
 func TestOwnMailServerHangs(t *testing.T) {
 	met := make(chan struct{}, 100)
-	theirs := smtpServer(t, smtptest.Options{Greeting: "silence", Met: func() { met <- struct{}{} }})
+	theirs := smtpServer(t, smtptest.Options{Greeting: "silence", OnConnect: func() { met <- struct{}{} }})
 	p := newPosts(t, theirs, thisMachine)
 	acme, other := p.organization("acme"), p.organization("other")
 	if _, err := p.own(acme, "127.0.0.1", theirs, ""); err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/scf-service/service/examples/harbor"
 )
 
-func (b *bench) dossier(t *testing.T, a string) *assessment.Dossier {
+func (b *bench) dossier(t *testing.T, a string) *assessment.Snapshot {
 	t.Helper()
-	d, err := b.Assessments.Dossier(t.Context(), b.by, a)
+	d, err := b.Assessments.Snapshot(t.Context(), b.by, a)
 	if err != nil {
 		t.Fatal(err)
 	}

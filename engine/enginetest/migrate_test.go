@@ -75,7 +75,7 @@ func TestMigrate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before, err := b.Assessments.Dossier(ctx, b.by, a.ID)
+	before, err := b.Assessments.Snapshot(ctx, b.by, a.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestMigrate(t *testing.T) {
 	if !slices.Equal(m.DecisionsKept, []string{"IAC-06"}) || !slices.Equal(m.DecisionsLeft, []string{"OPS-01"}) || len(m.Versions) != 4 {
 		t.Errorf("kept %v, left %v, drafts %+v", m.DecisionsKept, m.DecisionsLeft, m.Versions)
 	}
-	after, err := b.Assessments.Dossier(ctx, b.by, a.ID)
+	after, err := b.Assessments.Snapshot(ctx, b.by, a.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ var stages = map[api.Gate]struct{ drafted, review, approved api.State }{
 // workedOn is the deliverable that is next to pass its gate; at the end, any of them.
 func (m *model) workedOn(r *rand.Rand) api.Gate {
 	for _, g := range api.Gates {
-		if !m.state.Reached(stages[g].approved) || m.state == stages[g].approved {
+		if !m.state.HasReached(stages[g].approved) || m.state == stages[g].approved {
 			return g
 		}
 	}
@@ -244,7 +244,7 @@ func (x *machine) step(r *rand.Rand) {
 			}
 			m.reopened(g)
 			d.version++
-			d.status, d.fresh = api.VersionDraft, g != api.GateSoA || m.state.Reached(api.StateScopeDrafted)
+			d.status, d.fresh = api.VersionDraft, g != api.GateSoA || m.state.HasReached(api.StateScopeDrafted)
 			break
 		}
 		err = x.draft(g, op == "regenerate" && x.target[g] != "")

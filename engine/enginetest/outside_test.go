@@ -54,7 +54,7 @@ func TestOutsideEmbedder(t *testing.T) {
 	model := &slowModel{permits: make(chan struct{}, 1000)}
 	server := httptest.NewServer(model)
 	t.Cleanup(server.Close)
-	chosen, err := remote.New(remote.Options{Model: "ollama/tiny", URL: server.URL, Pause: time.Microsecond})
+	chosen, err := remote.New(remote.Options{Model: "ollama/tiny", URL: server.URL, RetryPause: time.Microsecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +69,11 @@ func TestOutsideEmbedder(t *testing.T) {
 	}})
 	e, _, _ := opened(t, engine.Options{Logger: log, Embedder: chosen})
 	ctx := t.Context()
-	p, err := e.Identity.Identify(ctx, identity.Credential{Local: true})
+	p, err := e.Identity.Authenticate(ctx, identity.Credential{Local: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	by, err := e.Identity.Caller(ctx, p, "")
+	by, err := e.Identity.ResolveCaller(ctx, p, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func TestWhatDraftsRememberGoesAtRest(t *testing.T) {
 	}
 	before := draft()
 	rests := 1
-	for !b.Assessments.Rest() {
+	for !b.Assessments.TrimCaches() {
 		if rests++; rests > 1000 {
 			t.Fatal("what a draft remembers is kept for ever")
 		}
@@ -42,7 +42,7 @@ func TestWhatDraftsRememberGoesAtRest(t *testing.T) {
 	if rests < 10 {
 		t.Errorf("it is gone after %d rests: the next draft a moment later would read all anew", rests)
 	}
-	if b.Assessments.Rest() {
+	if b.Assessments.TrimCaches() {
 		t.Error("there is something left to forget")
 	}
 	for n, hash := range draft() {

@@ -27,7 +27,7 @@ func opened(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clock) 
 	c := &clock{}
 	c.at.Store(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).Unix())
 	ctx := context.WithoutCancel(t.Context())
-	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: c.now, NewID: enginetest.NewID, Logger: enginetest.Logger()})
+	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: c.now, NewID: enginetest.NewID, Logger: enginetest.Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func opened(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clock) 
 // Each hour what has ended is deleted, what has not stays, and nothing ticks after Close.
 func TestSweeping(t *testing.T) {
 	ticks, asked, stopped := make(chan time.Time), make(chan time.Duration, 1), make(chan struct{})
-	e, db, c := opened(t, engine.Options{Every: func(d time.Duration) (<-chan time.Time, func()) {
+	e, db, c := opened(t, engine.Options{NewTicker: func(d time.Duration) (<-chan time.Time, func()) {
 		if d < time.Minute { // what looks for workflow runs
 			return nil, func() {}
 		}
@@ -79,9 +79,9 @@ func TestSweeping(t *testing.T) {
 		}
 	}
 	keepAnswer := func(key string) {
-		_, done, err := e.Replays.Begin(ctx, idempotency.Request{OrganizationID: "o", Operation: "op", Key: key, Fingerprint: "f"})
+		_, done, err := e.Idempotency.Begin(ctx, idempotency.Request{OrganizationID: "o", Operation: "op", Key: key, Fingerprint: "f"})
 		if err == nil {
-			err = done(&idempotency.Answer{Status: 200})
+			err = done(&idempotency.Response{Status: 200})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestSweeping(t *testing.T) {
 			if sessions, err = store.Sessions.Count(tx); err != nil {
 				return err
 			}
-			answers, err = store.Replays.Count(tx)
+			answers, err = store.IdempotentReplies.Count(tx)
 			return err
 		})
 		if err != nil {
@@ -135,18 +135,18 @@ func TestSweeping(t *testing.T) {
 // The files of deleted documents go a day later; what a record names stays.
 func TestSweepingFiles(t *testing.T) {
 	ticks := make(chan time.Time)
-	e, db, c := opened(t, engine.Options{Every: func(d time.Duration) (<-chan time.Time, func()) {
+	e, db, c := opened(t, engine.Options{NewTicker: func(d time.Duration) (<-chan time.Time, func()) {
 		if d < time.Minute {
 			return nil, func() {}
 		}
 		return ticks, func() {}
 	}})
 	ctx := t.Context()
-	p, err := e.Identity.Identify(ctx, identity.Credential{Local: true})
+	p, err := e.Identity.Authenticate(ctx, identity.Credential{Local: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	by, err := e.Identity.Caller(ctx, p, "")
+	by, err := e.Identity.ResolveCaller(ctx, p, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestSweepingFiles(t *testing.T) {
 // An engine that was never started can be closed, and a stopped one again.
 func TestCloseWithoutStart(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
-	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()})
+	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,12 +32,12 @@ type desk struct {
 func newDesk(t testing.TB) *desk {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()})
+	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	e, err := engine.New(ctx, engine.Options{DB: db, Logger: enginetest.Logger(), Clock: time.Now, Version: "test", CacheDir: enginetest.CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local",
-		Box: secretbox.Fixed(secretbox.Key{}), MailServer: enginetest.MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+		Box: secretbox.NewInMemory(secretbox.Key{}), MailServer: enginetest.MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +49,11 @@ func newDesk(t testing.TB) *desk {
 			t.Error(err)
 		}
 	})
-	p, err := e.Identity.Identify(ctx, identity.Credential{Local: true})
+	p, err := e.Identity.Authenticate(ctx, identity.Credential{Local: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	by, err := e.Identity.Caller(ctx, p, "")
+	by, err := e.Identity.ResolveCaller(ctx, p, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func (d *desk) large(t testing.TB, lines, documents int) string {
 				return err
 			}
 		}
-		return assessment.SealVersion(tx, d.by.OrganizationID, api.GateSoA, v.ID)
+		return assessment.RehashVersion(tx, d.by.OrganizationID, api.GateSoA, v.ID)
 	}))
 	return a.ID
 }
@@ -125,15 +125,15 @@ func (d *desk) cloned(t testing.TB, home *desk, id string) {
 func (d *desk) carry(t testing.TB, from *desk, p *api.SyncParcel) (n int) {
 	ask := &api.MissingSyncInput{AssessmentID: p.AssessmentID}
 	ask.Body.SHA256 = p.Files
-	m, err := d.Sync.Missing(t.Context(), d.by, ask)
+	m, err := d.Sync.ListMissingFiles(t.Context(), d.by, ask)
 	want(t, err)
 	if ask.Body.SHA256 = m.SHA256; len(m.SHA256) == 0 {
 		return 0
 	}
-	f, err := from.Sync.Fetch(t.Context(), from.by, ask)
+	f, err := from.Sync.DownloadFiles(t.Context(), from.by, ask)
 	want(t, err)
 	defer f.Content.Close()
-	_, err = d.Sync.Bring(t.Context(), d.by, &api.BringSyncInput{AssessmentID: p.AssessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}})
+	_, err = d.Sync.UploadFiles(t.Context(), d.by, &api.BringSyncInput{AssessmentID: p.AssessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}})
 	want(t, err)
 	return len(m.SHA256)
 }
@@ -148,7 +148,7 @@ func (d *desk) sync(t testing.TB, home *desk, id string) (sent, read int) {
 
 func (d *desk) timed(t testing.TB, home *desk, id string, s *spent) (sent, read int) {
 	for {
-		p, err := d.Sync.Prepare(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
+		p, err := d.Sync.PrepareBatch(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
 		want(t, err)
 		if p.Lines == 0 {
 			break
@@ -166,12 +166,12 @@ func (d *desk) timed(t testing.TB, home *desk, id string, s *spent) (sent, read 
 		st, err := d.Sync.Status(t.Context(), d.by, &api.SyncInput{AssessmentID: id})
 		want(t, err)
 		began := time.Now()
-		p, err := home.Sync.Changes(t.Context(), home.by, &api.ChangesSyncInput{AssessmentID: id, ReplicaID: st.ReplicaID, Since: int(st.Since), AnchorSequence: int(st.AnchorSequence), AnchorHash: st.AnchorHash})
+		p, err := home.Sync.ReadChanges(t.Context(), home.by, &api.ChangesSyncInput{AssessmentID: id, ReplicaID: st.ReplicaID, Since: int(st.Since), AnchorSequence: int(st.AnchorSequence), AnchorHash: st.AnchorHash})
 		want(t, err)
 		gathered := time.Now()
 		d.carry(t, home, p)
 		carried := time.Now()
-		out, err := d.Sync.Take(t.Context(), d.by, &api.BringSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "c", Content: bytes.NewReader(p.Data)}})
+		out, err := d.Sync.Apply(t.Context(), d.by, &api.BringSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "c", Content: bytes.NewReader(p.Data)}})
 		want(t, err)
 		s.gather, s.files, s.take = s.gather+gathered.Sub(began), s.files+carried.Sub(gathered), s.take+time.Since(carried)
 		if read += len(p.Data); !out.More {
@@ -252,14 +252,14 @@ func BenchmarkSyncBundle(b *testing.B) {
 	home := newDesk(b)
 	id := home.large(b, 1468, 200)
 	keys := func(of *desk) string {
-		k, err := of.Sync.Key(b.Context(), of.by, &api.MakeSyncKeyInput{})
+		k, err := of.Sync.GetOrCreateKey(b.Context(), of.by, &api.MakeSyncKeyInput{})
 		want(b, err)
 		return k.Key
 	}
 	trust := func(at *desk, key string) *api.SyncPeer {
 		in := &api.TrustSyncPeerInput{}
 		in.Body.Key = key
-		p, err := at.Sync.Trust(b.Context(), at.by, in)
+		p, err := at.Sync.TrustPeer(b.Context(), at.by, in)
 		want(b, err)
 		return p
 	}
@@ -280,7 +280,7 @@ func BenchmarkSyncBundle(b *testing.B) {
 		_, err = size.ReadFrom(f.Content)
 		want(b, err)
 		n := size.Len()
-		_, err = away.Sync.TakeBundle(b.Context(), away.by, &api.TakeSyncBundleInput{File: api.UploadFile{Filename: "b", Content: &size}})
+		_, err = away.Sync.ImportBundle(b.Context(), away.by, &api.TakeSyncBundleInput{File: api.UploadFile{Filename: "b", Content: &size}})
 		want(b, err)
 		b.ReportMetric(float64(n), "bytes")
 	}

@@ -15,7 +15,7 @@ func (d *desk) passages(t *testing.T, id string) (doc store.Document, all []api.
 	t.Helper()
 	want(t, d.db.View(t.Context(), func(tx *store.Tx) (err error) {
 		if doc, err = store.Documents.Get(tx, d.by.OrganizationID, id); err == nil {
-			all, err = evidence.Passages(tx, &doc)
+			all, err = evidence.DocumentPassages(tx, &doc)
 		}
 		return err
 	}))
@@ -50,7 +50,7 @@ func (d *desk) quotes(t *testing.T, assessment string, e ...api.Evidence) {
 // notes brings both together, and tells what the home said of it.
 func (d *desk) notes(t *testing.T, home *desk, id string) string {
 	t.Helper()
-	p, err := d.Sync.Prepare(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
+	p, err := d.Sync.PrepareBatch(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
 	want(t, err)
 	home.carry(t, d, p)
 	out, err := home.Sync.Push(t.Context(), home.by, &api.PushSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "b", Content: bytes.NewReader(p.Data)}})

@@ -43,7 +43,7 @@ func (b *bench) until(t *testing.T, id string, want api.RunStatus, words string)
 		if run.Status == want && (words == "" || run.WaitingFor != nil && strings.Contains(*run.WaitingFor, words)) {
 			return &run
 		}
-		if !run.Status.Live() {
+		if !run.Status.IsLive() {
 			break
 		}
 	}
@@ -203,7 +203,7 @@ func TestSmallWorkflows(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.until(t, refresh.ID, api.RunCompleted, "")
-	d, err := b.Assessments.Dossier(t.Context(), b.by, a.ID)
+	d, err := b.Assessments.Snapshot(t.Context(), b.by, a.ID)
 	if err != nil || d.SoA.VersionNumber != 2 || d.Gap.VersionNumber != 2 || d.Gap.Inputs["soa_version_id"] != d.SoA.ID {
 		t.Errorf("SoA %+v, gap %+v, %v", d.SoA, d.Gap, err)
 	}

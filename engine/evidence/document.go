@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxFile bounds one document.
-	maxFile = 256 << 20
+	// maxFileSize bounds one document.
+	maxFileSize = 256 << 20
 	// maxCategory bounds the name of its kind.
 	maxCategory = 100
 )
@@ -27,29 +27,29 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	if name == "" {
 		return nil, api.Invalid("file", "the file has no name")
 	}
-	if err := s.open(ctx, by, in.AssessmentID); err != nil {
+	if err := s.checkOpen(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
 	category := strings.ToLower(strings.TrimSpace(in.Category))
 	if len(category) > maxCategory {
 		return nil, api.Invalid("category", "a category is a word or two, of at most %d bytes", maxCategory)
 	}
-	blob, err := s.db.Blobs().Put(ctx, in.File.Content, maxFile)
+	blob, err := s.db.Blobs().Put(ctx, in.File.Content, maxFileSize)
 	if errors.Is(err, store.ErrTooLarge) {
-		return nil, api.Invalid("file", "%s is over the limit of %d MiB", name, maxFile>>20)
+		return nil, api.Invalid("file", "%s is over the limit of %d MiB", name, maxFileSize>>20)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("keeping %s: %w", name, err)
 	}
-	taken := &store.Document{Stage: "queued", Document: api.Document{Filename: name, Path: cleanPath(in.Path), Category: category, AssessmentID: in.AssessmentID,
+	uploaded := &store.Document{Stage: "queued", Document: api.Document{Filename: name, Path: cleanPath(in.Path), Category: category, AssessmentID: in.AssessmentID,
 		SizeBytes: blob.Size, SHA256: blob.SHA256, Title: name, Status: api.DocumentUploaded, UploadedBy: by.Actor.Name}}
 	var doc store.Document
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := s.stillOpen(tx, by, in.AssessmentID); err != nil {
+		if err := s.requireOpen(tx, by, in.AssessmentID); err != nil {
 			return err
 		}
 		if in.Replaces != "" {
-			doc, err = s.replace(tx, by, in.Replaces, taken)
+			doc, err = s.replaceDocument(tx, by, in.Replaces, uploaded)
 			return err
 		}
 		old, err := store.Documents.By("content").Get(tx, by.OrganizationID, in.AssessmentID, blob.SHA256)
@@ -61,7 +61,7 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		doc = *taken
+		doc = *uploaded
 		doc.TenantRecord = api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID}
 		if err := store.Documents.Insert(tx, by.OrganizationID, &doc); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 func cleanName(name string) string {
 	name = filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, "�"), "\\", "/"))
 	name = strings.Map(func(r rune) rune {
-		if api.Steers(r) {
+		if api.IsUnsafeRune(r) {
 			return -1
 		}
 		return r
@@ -94,15 +94,15 @@ func cleanName(name string) string {
 	return strings.TrimSpace(name)
 }
 
-func (s *Service) open(ctx context.Context, by api.Caller, assessment string) error {
-	return s.db.View(ctx, func(tx *store.Tx) error { return s.stillOpen(tx, by, assessment) })
+func (s *Service) checkOpen(ctx context.Context, by api.Caller, assessment string) error {
+	return s.db.View(ctx, func(tx *store.Tx) error { return s.requireOpen(tx, by, assessment) })
 }
 
-// stillOpen refuses documents to an assessment that is not there or is closed.
-func (s *Service) stillOpen(tx *store.Tx, by api.Caller, assessment string) error {
+// requireOpen refuses documents to an assessment that is not there or is closed.
+func (s *Service) requireOpen(tx *store.Tx, by api.Caller, assessment string) error {
 	a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
 	if err != nil {
-		return store.Missing(err, "assessment", assessment)
+		return store.ToNotFound(err, "assessment", assessment)
 	}
 	if a.State == api.StateClosed {
 		return api.Conflict("the assessment is closed; its documents stay as they are")
@@ -112,18 +112,18 @@ func (s *Service) stillOpen(tx *store.Tx, by api.Caller, assessment string) erro
 
 // documentOrder is what documents can be sorted by.
 var documentOrder = []store.SortBy[store.Document]{
-	{Name: "filename", Of: func(d *store.Document) any { return store.Natural(d.Filename) }},
-	{Name: "title", Of: func(d *store.Document) any { return store.Natural(d.Title) }},
-	{Name: "category", Of: func(d *store.Document) any { return strings.ToLower(d.Category) }},
-	{Name: "status", Of: func(d *store.Document) any { return slices.Index(d.Status.Values(), d.Status) }},
-	{Name: "size_bytes", Of: func(d *store.Document) any { return d.SizeBytes }},
-	{Name: "created_at", Of: func(d *store.Document) any { return d.CreatedAt }},
-	{Name: "updated_at", Of: func(d *store.Document) any { return d.UpdatedAt }},
+	{Name: "filename", Value: func(d *store.Document) any { return store.NaturalSortKey(d.Filename) }},
+	{Name: "title", Value: func(d *store.Document) any { return store.NaturalSortKey(d.Title) }},
+	{Name: "category", Value: func(d *store.Document) any { return strings.ToLower(d.Category) }},
+	{Name: "status", Value: func(d *store.Document) any { return slices.Index(d.Status.Values(), d.Status) }},
+	{Name: "size_bytes", Value: func(d *store.Document) any { return d.SizeBytes }},
+	{Name: "created_at", Value: func(d *store.Document) any { return d.CreatedAt }},
+	{Name: "updated_at", Value: func(d *store.Document) any { return d.UpdatedAt }},
 }
 
 // List lists the documents of an assessment, in the order they came.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.DocumentsInput) (*api.List[api.Document], error) {
-	if err := s.exists(ctx, by, in.AssessmentID); err != nil {
+	if err := s.checkAssessmentExists(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
 	q := strings.ToLower(in.Q)
@@ -137,27 +137,27 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.DocumentsInpu
 	if err != nil {
 		return nil, err
 	}
-	return api.ListOf(l, func(d *store.Document) api.Document { return d.Document }), nil
+	return api.MapList(l, func(d *store.Document) api.Document { return d.Document }), nil
 }
 
-func (s *Service) exists(ctx context.Context, by api.Caller, assessment string) error {
+func (s *Service) checkAssessmentExists(ctx context.Context, by api.Caller, assessment string) error {
 	return s.db.View(ctx, func(tx *store.Tx) error {
 		_, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
-		return store.Missing(err, "assessment", assessment)
+		return store.ToNotFound(err, "assessment", assessment)
 	})
 }
 
-func (s *Service) get(ctx context.Context, by api.Caller, id string) (doc store.Document, err error) {
+func (s *Service) getDocument(ctx context.Context, by api.Caller, id string) (doc store.Document, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
 		doc, err = store.Documents.Get(tx, by.OrganizationID, id)
-		return store.Missing(err, "document", id)
+		return store.ToNotFound(err, "document", id)
 	})
 	return doc, err
 }
 
 // Get is a document's record.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.Document, error) {
-	doc, err := s.get(ctx, by, in.DocumentID)
+	doc, err := s.getDocument(ctx, by, in.DocumentID)
 	return &doc.Document, err
 }
 
@@ -165,7 +165,7 @@ var stageProgress = map[string]int{"queued": 0, "parse": 10, "chunk": 50, "embed
 
 // Status tells how far a document is read.
 func (s *Service) Status(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.DocumentProgress, error) {
-	doc, err := s.get(ctx, by, in.DocumentID)
+	doc, err := s.getDocument(ctx, by, in.DocumentID)
 	if err != nil {
 		return nil, err
 	}
@@ -178,38 +178,38 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 	var doc store.Document
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if doc, err = store.Documents.Get(tx, by.OrganizationID, in.DocumentID); err != nil {
-			return store.Missing(err, "document", in.DocumentID)
+			return store.ToNotFound(err, "document", in.DocumentID)
 		}
-		if err := s.stillOpen(tx, by, doc.AssessmentID); err != nil {
+		if err := s.requireOpen(tx, by, doc.AssessmentID); err != nil {
 			return err
 		}
-		before, err := passagesOf(tx, &doc)
+		before, err := readPassages(tx, &doc)
 		if err != nil {
 			return err
 		}
-		gone := map[string]bool{}
+		removed := map[string]bool{}
 		for _, c := range before {
-			gone[c.ID] = true
+			removed[c.ID] = true
 		}
-		if err := errors.Join(s.forget(tx, &doc), s.tell(tx, by, &doc, gone)); err != nil {
+		if err := errors.Join(s.deletePassages(tx, &doc), s.notifyChanged(tx, by, &doc, removed)); err != nil {
 			return err
 		}
 		return errors.Join(store.Documents.Delete(tx, by.OrganizationID, doc.ID),
-			audit.Tell(tx, by, audit.Event{Type: "document.deleted", AssessmentID: doc.AssessmentID, Summary: "removed " + doc.Filename,
+			audit.PublishEvent(tx, by, audit.Event{Type: "document.deleted", AssessmentID: doc.AssessmentID, Summary: "removed " + doc.Filename,
 				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256}}))
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.indexes.drop(doc.AssessmentID)
-	if err := s.settle(ctx, by.OrganizationID, doc.AssessmentID); err != nil { // the document is gone all the same
+	s.indexes.remove(doc.AssessmentID)
+	if err := s.markDuplicatesIfIdle(ctx, by.OrganizationID, doc.AssessmentID); err != nil { // the document is gone all the same
 		s.log.Warn("near-duplicates could not be marked anew", "assessment_id", doc.AssessmentID, "error", err)
 	}
 	return &api.None{}, nil
 }
 
-// forget removes a document's passages, vectors and packs.
-func (s *Service) forget(tx *store.Tx, doc *store.Document) error {
+// deletePassages removes a document's passages, vectors and packs.
+func (s *Service) deletePassages(tx *store.Tx, doc *store.Document) error {
 	var ids []string
 	for c, err := range store.Chunks.By("document").Scan(tx, doc.OrganizationID, store.Prefix(doc.ID)) {
 		if err != nil {
@@ -223,8 +223,8 @@ func (s *Service) forget(tx *store.Tx, doc *store.Document) error {
 		}
 	}
 	_, err := store.Vectors.DeleteAll(tx, doc.OrganizationID, doc.AssessmentID, doc.ID)
-	_, other := store.OutsideVectors.DeleteAll(tx, doc.OrganizationID, doc.AssessmentID, doc.ID)
-	return errors.Join(err, other, dropPacks(tx, doc))
+	_, other := store.ExternalVectors.DeleteAll(tx, doc.OrganizationID, doc.AssessmentID, doc.ID)
+	return errors.Join(err, other, deletePacks(tx, doc))
 }
 
 // Purge removes all documents of an assessment, as part of its deletion.
@@ -237,20 +237,20 @@ func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
 		docs = append(docs, d)
 	}
 	for _, d := range docs {
-		if err := s.forget(tx, &d); err != nil {
+		if err := s.deletePassages(tx, &d); err != nil {
 			return err
 		}
 		if err := store.Documents.Delete(tx, by.OrganizationID, d.ID); err != nil {
 			return err
 		}
 	}
-	tx.AfterCommit(func() { s.indexes.drop(assessment) })
+	tx.AfterCommit(func() { s.indexes.remove(assessment) })
 	return nil
 }
 
 // Download is the file as it was uploaded.
 func (s *Service) Download(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.File, error) {
-	doc, err := s.get(ctx, by, in.DocumentID)
+	doc, err := s.getDocument(ctx, by, in.DocumentID)
 	if err != nil {
 		return nil, err
 	}
@@ -270,9 +270,9 @@ func (s *Service) Reprocess(ctx context.Context, by api.Caller, in *api.Document
 	var doc store.Document
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if doc, err = store.Documents.Get(tx, by.OrganizationID, in.DocumentID); err != nil {
-			return store.Missing(err, "document", in.DocumentID)
+			return store.ToNotFound(err, "document", in.DocumentID)
 		}
-		if err := s.stillOpen(tx, by, doc.AssessmentID); err != nil {
+		if err := s.requireOpen(tx, by, doc.AssessmentID); err != nil {
 			return err
 		}
 		doc.Status, doc.Stage, doc.Error, doc.UpdatedAt = api.DocumentUploaded, "queued", nil, tx.Now()
@@ -285,8 +285,8 @@ func (s *Service) Reprocess(ctx context.Context, by api.Caller, in *api.Document
 
 // Chunks lists a document's passages in their order.
 func (s *Service) Chunks(ctx context.Context, by api.Caller, in *api.DocumentChunksInput) (*api.List[api.Chunk], error) {
-	if _, err := s.get(ctx, by, in.DocumentID); err != nil {
+	if _, err := s.getDocument(ctx, by, in.DocumentID); err != nil {
 		return nil, err
 	}
-	return s.passages(ctx, by, in.Paging, store.PageQuery[api.Chunk]{Index: "document", Prefix: store.K(in.DocumentID)})
+	return s.listPassages(ctx, by, in.Paging, store.PageQuery[api.Chunk]{Index: "document", Prefix: store.K(in.DocumentID)})
 }

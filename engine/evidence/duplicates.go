@@ -45,28 +45,28 @@ func (s *Service) markDuplicates(ctx context.Context, org, assessment string) er
 	var all []api.Chunk
 	var texts []dedup.Text
 	for group, d := range docs {
-		own := chunks[d.ID]
-		slices.SortFunc(own, func(a, b api.Chunk) int { return a.Index - b.Index })
-		for _, c := range own {
+		passages := chunks[d.ID]
+		slices.SortFunc(passages, func(a, b api.Chunk) int { return a.Index - b.Index })
+		for _, c := range passages {
 			all, texts = append(all, c), append(texts, dedup.Text{Group: group, Text: c.Text})
 		}
 	}
-	marks := map[string]*string{}
-	for i, at := range dedup.Earliest(texts) {
-		var of *string
+	newMarks := map[string]*string{}
+	for i, at := range dedup.EarliestMatches(texts) {
+		var original *string
 		if at >= 0 {
-			of = &all[at].ID
+			original = &all[at].ID
 		}
-		if orEmpty(of) != orEmpty(all[i].DuplicateOf) {
-			marks[all[i].ID] = of
+		if stringOrEmpty(original) != stringOrEmpty(all[i].DuplicateOf) {
+			newMarks[all[i].ID] = original
 		}
 	}
-	if len(marks) == 0 {
+	if len(newMarks) == 0 {
 		return nil
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		for _, c := range all {
-			of, changed := marks[c.ID]
+			original, changed := newMarks[c.ID]
 			if !changed {
 				continue
 			}
@@ -77,7 +77,7 @@ func (s *Service) markDuplicates(ctx context.Context, org, assessment string) er
 				}
 				continue
 			}
-			now.DuplicateOf = of
+			now.DuplicateOf = original
 			if err := store.Chunks.Put(tx, org, &now); err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func (s *Service) markDuplicates(ctx context.Context, org, assessment string) er
 	})
 }
 
-func orEmpty(s *string) string {
+func stringOrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}

@@ -16,22 +16,22 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxModel bounds a stored embedder.
-const maxModel = 256 << 20
+// maxModelSize bounds a stored embedder.
+const maxModelSize = 256 << 20
 
 // embedders are the trained models by catalog version; each is trained or loaded once.
 type embedders struct {
-	mu sync.Mutex
-	of map[string]*embedderSlot
-	// wanted is the version to be trained in the background next, the latest asked for.
-	wanted chan string
-	// training is how far what is trained now is, by catalog version.
-	training map[string]api.EmbedderTraining
+	mu        sync.Mutex
+	byVersion map[string]*embedderSlot
+	// requested is the version to be trained in the background next, the latest asked for.
+	requested chan string
+	// progress is how far what is trained now is, by catalog version.
+	progress map[string]api.EmbedderTraining
 }
 
 func (e *embedders) init() {
-	e.of, e.wanted = map[string]*embedderSlot{}, make(chan string, 1)
-	e.training = map[string]api.EmbedderTraining{}
+	e.byVersion, e.requested = map[string]*embedderSlot{}, make(chan string, 1)
+	e.progress = map[string]api.EmbedderTraining{}
 }
 
 type embedderSlot struct {
@@ -39,31 +39,31 @@ type embedderSlot struct {
 	model *embed.Model
 }
 
-// Prepare has the embedder of a catalog version trained in the background, so that the
+// TrainAhead has the embedder of a catalog version trained in the background, so that the
 // first document to be read need not wait for it. It returns at once. Of several versions
 // asked for while one is trained, the last is next; the others are trained when needed.
-func (s *Service) Prepare(version string) {
+func (s *Service) TrainAhead(version string) {
 	for {
 		select {
-		case s.embedders.wanted <- version:
+		case s.embedders.requested <- version:
 			return
 		default:
 		}
 		select {
-		case <-s.embedders.wanted:
+		case <-s.embedders.requested:
 		default:
 		}
 	}
 }
 
-// prepare trains what Prepare asks for, one after the other, until ctx ends.
-func (s *Service) prepare(ctx context.Context) {
+// trainRequested trains what Prepare asks for, one after the other, until ctx ends.
+func (s *Service) trainRequested(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case version := <-s.embedders.wanted:
-			if _, err := s.embedderOf(ctx, version); err != nil && ctx.Err() == nil {
+		case version := <-s.embedders.requested:
+			if _, err := s.embedderFor(ctx, version); err != nil && ctx.Err() == nil {
 				s.log.Warn("the embedder could not be trained ahead; it will be when a document is read", "error", err)
 			}
 		}
@@ -76,20 +76,20 @@ func (s *Service) Embedder(ctx context.Context, by api.Caller, assessment string
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
 		version = a.SCFVersionID
-		return store.Missing(err, "assessment", assessment)
+		return store.ToNotFound(err, "assessment", assessment)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.embedderOf(ctx, version)
+	return s.embedderFor(ctx, version)
 }
 
-func (s *Service) embedderOf(ctx context.Context, version string) (*embed.Model, error) {
+func (s *Service) embedderFor(ctx context.Context, version string) (*embed.Model, error) {
 	s.embedders.mu.Lock()
-	slot := s.embedders.of[version]
+	slot := s.embedders.byVersion[version]
 	if slot == nil {
 		slot = &embedderSlot{}
-		s.embedders.of[version] = slot
+		s.embedders.byVersion[version] = slot
 	}
 	s.embedders.mu.Unlock()
 
@@ -138,18 +138,18 @@ func (s *Service) trainEmbedder(ctx context.Context, version string) (*embed.Mod
 	if err != nil {
 		return nil, err
 	}
-	began := s.clock()
-	defer s.embedders.over(version)
+	started := s.clock()
+	defer s.embedders.removeProgress(version)
 	progress := func(done, total int) {
-		s.embedders.tell(api.EmbedderTraining{SCFVersionID: version, Label: snap.Version().Label, Progress: 100 * done / max(total, 1)})
+		s.embedders.setProgress(api.EmbedderTraining{SCFVersionID: version, Label: snap.Version().Label, Progress: 100 * done / max(total, 1)})
 	}
 	progress(0, 1)
-	model, data, err := s.learn(ctx, snap, progress)
+	model, data, err := s.trainOrLoadCached(ctx, snap, progress)
 	if err != nil {
 		return nil, err
 	}
-	s.log.Info("trained the embedder", "catalog", snap.Version().Label, "embedder", model.Name(), "took", s.clock().Sub(began))
-	blob, err := s.db.Blobs().Put(ctx, bytes.NewReader(data), maxModel)
+	s.log.Info("trained the embedder", "catalog", snap.Version().Label, "embedder", model.Name(), "took", s.clock().Sub(started))
+	blob, err := s.db.Blobs().Put(ctx, bytes.NewReader(data), maxModelSize)
 	if err != nil {
 		return nil, err
 	}
@@ -163,34 +163,34 @@ func (s *Service) trainEmbedder(ctx context.Context, version string) (*embed.Mod
 	})
 }
 
-func (e *embedders) tell(t api.EmbedderTraining) {
+func (e *embedders) setProgress(t api.EmbedderTraining) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.training[t.SCFVersionID] = t
+	e.progress[t.SCFVersionID] = t
 }
 
-func (e *embedders) over(version string) {
+func (e *embedders) removeProgress(version string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	delete(e.training, version)
+	delete(e.progress, version)
 }
 
-// trained is the training that goes on, of several the one that is least far; nil where none does.
-func (e *embedders) trained() *api.EmbedderTraining {
+// slowestTraining is the training that goes on, of several the one that is least far; nil where none does.
+func (e *embedders) slowestTraining() *api.EmbedderTraining {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var least *api.EmbedderTraining
-	for _, version := range slices.Sorted(maps.Keys(e.training)) {
-		if t := e.training[version]; least == nil || t.Progress < least.Progress {
+	for _, version := range slices.Sorted(maps.Keys(e.progress)) {
+		if t := e.progress[version]; least == nil || t.Progress < least.Progress {
 			least = &t
 		}
 	}
 	return least
 }
 
-// corpus is a catalog as something to learn from: each control with the ways it
+// trainingCorpus is a catalog as something to learn from: each control with the ways it
 // is said, our own too, and requirement texts with the controls they map to.
-func corpus(src *scf.Source) embed.Corpus {
+func trainingCorpus(src *scf.Source) embed.Corpus {
 	var out embed.Corpus
 	codes := make([][]string, len(src.Controls))
 	type key struct{ framework, requirement int }
@@ -209,8 +209,8 @@ func corpus(src *scf.Source) embed.Corpus {
 		for _, o := range c.Objectives {
 			t = append(t, o.Text)
 		}
-		if e, ok := criteria.Of(c.Code); ok && !src.IsStarter { // the starter catalog's are its objectives
-			t = append(t, e.Texts()...)
+		if e, ok := criteria.Lookup(c.Code); ok && !src.IsStarter { // the starter catalog's are its objectives
+			t = append(t, e.AllTexts()...)
 		}
 		for _, p := range c.Solutions {
 			t = append(t, p.Text)
@@ -219,7 +219,7 @@ func corpus(src *scf.Source) embed.Corpus {
 		for _, e := range c.Evidence {
 			t = append(t, src.Evidence[e].Artifact)
 		}
-		out.Documents = append(out.Documents, embed.Document{ID: c.Code, Texts: nonEmpty(t), Codes: codes[i]})
+		out.Documents = append(out.Documents, embed.Document{ID: c.Code, Texts: dropEmptyTexts(t), Codes: codes[i]})
 	}
 	for f, fw := range src.Frameworks {
 		for r, req := range fw.Requirements {
@@ -231,7 +231,7 @@ func corpus(src *scf.Source) embed.Corpus {
 	return out
 }
 
-// nonEmpty keeps title and description in their places, and of the rest what says something.
-func nonEmpty(texts []string) []string {
+// dropEmptyTexts keeps title and description in their places, and of the rest what says something.
+func dropEmptyTexts(texts []string) []string {
 	return append(texts[:2:2], slices.DeleteFunc(slices.Clone(texts[2:]), func(t string) bool { return t == "" })...)
 }

@@ -38,37 +38,37 @@ type Options struct {
 	Tracer *tracing.Tracer
 	// Workers is how many documents are read at once; 2 where zero.
 	Workers int
-	// Outside embeds with a model elsewhere, beside the built-in embedder; nil: none is chosen.
-	Outside embed.Embedder
-	// OutsideRetry is how long to wait for a model that is away; a minute where zero.
-	OutsideRetry time.Duration
+	// RemoteEmbedder embeds with a model elsewhere, beside the built-in embedder; nil: none is chosen.
+	RemoteEmbedder embed.Embedder
+	// RemoteRetry is how long to wait for a model that is away; a minute where zero.
+	RemoteRetry time.Duration
 	// Categorize guesses the category of a document from its name, title and text.
 	Categorize func(filename, title, text string) string
-	// Changed is told, in the transaction in which it happens, of the passages of a document
+	// OnPassagesChanged is told, in the transaction in which it happens, of the passages of a document
 	// that say something else from now on or are gone, by their ids. Nil: nobody is told.
-	Changed func(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error
+	OnPassagesChanged func(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error
 }
 
 // Service answers the operations on documents and the knowledge base.
 type Service struct {
-	db         *store.DB
-	catalog    *catalog.Service
-	log        *slog.Logger
-	tracer     *tracing.Tracer
-	clock      func() time.Time
-	reader     *parse.Reader
-	categorize func(filename, title, text string) string
-	changed    func(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error
-	workers    int
-	// learned is the folder of what was learned of the starter catalog, by build; empty: nowhere.
-	learned, build string
+	db                *store.DB
+	catalog           *catalog.Service
+	log               *slog.Logger
+	tracer            *tracing.Tracer
+	clock             func() time.Time
+	reader            *parse.Reader
+	categorize        func(filename, title, text string) string
+	onPassagesChanged func(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error
+	workers           int
+	// modelCacheDir is the folder of what was learned of the starter catalog, by build; empty: nowhere.
+	modelCacheDir, build string
 
-	indexes   indexes
+	indexes   indexCache
 	embedders embedders
-	outside   *outside
+	remote    *remoteEmbedder
 	queue     queue
-	// rereading has room for as many as may read at once beside the queue.
-	rereading chan struct{}
+	// rereadSlots has room for as many as may read at once beside the queue.
+	rereadSlots chan struct{}
 }
 
 // New makes the service; call Start to have it read documents.
@@ -80,11 +80,11 @@ func New(o Options) (*Service, error) {
 	if o.Workers <= 0 {
 		o.Workers = 2
 	}
-	s := &Service{db: o.DB, catalog: o.Catalog, log: o.Logger, tracer: o.Tracer, clock: o.Clock, reader: reader, categorize: o.Categorize, changed: o.Changed, workers: o.Workers,
-		outside: newOutside(o.Outside, o.OutsideRetry), rereading: make(chan struct{}, o.Workers)}
-	s.indexes.of = map[string]*assessmentIndex{}
+	s := &Service{db: o.DB, catalog: o.Catalog, log: o.Logger, tracer: o.Tracer, clock: o.Clock, reader: reader, categorize: o.Categorize, onPassagesChanged: o.OnPassagesChanged, workers: o.Workers,
+		remote: newRemoteEmbedder(o.RemoteEmbedder, o.RemoteRetry), rereadSlots: make(chan struct{}, o.Workers)}
+	s.indexes.byKey = map[string]*assessmentIndex{}
 	if o.CacheDir != "" && o.Build != "" {
-		s.learned, s.build = filepath.Join(o.CacheDir, "learned"), o.Build
+		s.modelCacheDir, s.build = filepath.Join(o.CacheDir, "learned"), o.Build
 	}
 	s.embedders.init()
 	s.queue.init()
@@ -96,19 +96,19 @@ func New(o Options) (*Service, error) {
 func (s *Service) Start(ctx context.Context) error {
 	ctx, s.queue.stop = context.WithCancel(ctx)
 	for range s.workers {
-		s.queue.running.Add(1)
-		go s.work(ctx)
+		s.queue.workers.Add(1)
+		go s.runWorker(ctx)
 	}
-	s.queue.running.Go(func() { s.prepare(ctx) })
-	if s.outside.embedder != nil {
-		s.queue.running.Go(func() { s.embedOutside(ctx) })
+	s.queue.workers.Go(func() { s.trainRequested(ctx) })
+	if s.remote.embedder != nil {
+		s.queue.workers.Go(func() { s.runRemoteEmbedding(ctx) })
 	}
 	return s.db.View(ctx, func(tx *store.Tx) error {
 		for d, err := range store.Documents.AcrossTenants().Scan(tx) {
 			if err != nil {
 				return err
 			}
-			if pending(d.Status) {
+			if isPending(d.Status) {
 				s.queue.add(job{d.OrganizationID, d.ID})
 			}
 		}
@@ -120,12 +120,12 @@ func (s *Service) Start(ctx context.Context) error {
 func (s *Service) Close() error {
 	if s.queue.stop != nil {
 		s.queue.stop()
-		s.queue.wake()
+		s.queue.wakeAll()
 	}
-	s.queue.running.Wait()
+	s.queue.workers.Wait()
 	return s.reader.Close()
 }
 
-func pending(status api.DocumentState) bool {
+func isPending(status api.DocumentState) bool {
 	return status == api.DocumentUploaded || status == api.DocumentProcessing
 }

@@ -13,26 +13,26 @@ import (
 // Indexes of many assessments do not fill the memory: those not used longest go, and a search
 // in one of them loads it anew.
 func TestIndexesAreBounded(t *testing.T) {
-	x := indexes{of: map[string]*assessmentIndex{}}
+	x := indexCache{byKey: map[string]*assessmentIndex{}}
 	there := func() (out []string) {
-		for place := range x.of {
+		for place := range x.byKey {
 			out = append(out, place)
 		}
 		slices.Sort(out)
 		return out
 	}
 	for n := range 5 {
-		x.filled(x.slot(fmt.Sprint("assessment ", n)), maxIndexed/4)
+		x.recordSize(x.entry(fmt.Sprint("assessment ", n)), maxIndexedPassages/4)
 	}
 	if got, want := there(), []string{"assessment 1", "assessment 2", "assessment 3", "assessment 4"}; !slices.Equal(got, want) {
 		t.Fatalf("after five of a quarter each there are %q, want %q", got, want)
 	}
-	x.slot("assessment 1") // asked for again
-	x.filled(x.slot("assessment 5"), maxIndexed/4)
+	x.entry("assessment 1") // asked for again
+	x.recordSize(x.entry("assessment 5"), maxIndexedPassages/4)
 	if got, want := there(), []string{"assessment 1", "assessment 3", "assessment 4", "assessment 5"}; !slices.Equal(got, want) {
 		t.Fatalf("the one not used longest did not go: there are %q, want %q", got, want)
 	}
-	x.filled(x.slot("large"), 3*maxIndexed)
+	x.recordSize(x.entry("large"), 3*maxIndexedPassages)
 	if got := there(); !slices.Equal(got, []string{"large"}) {
 		t.Fatalf("beside one that is too large alone there are %q", got)
 	}
@@ -43,9 +43,9 @@ func TestIndexesGoAtRest(t *testing.T) {
 	db := packedStore(t)
 	keepPassages(t, db, 60, true)
 	s := &Service{db: db}
-	s.indexes.of = map[string]*assessmentIndex{}
+	s.indexes.byKey = map[string]*assessmentIndex{}
 	find := func() (ids []string) {
-		ix, err := s.fill(context.Background(), packedOrg, packedAssessment, packedAssessment, search.Options{}, store.Vectors)
+		ix, err := s.loadIndexFrom(context.Background(), packedOrg, packedAssessment, packedAssessment, search.Options{}, store.Vectors)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,19 +62,19 @@ func TestIndexesGoAtRest(t *testing.T) {
 	if len(before) == 0 {
 		t.Fatal("nothing is found")
 	}
-	for n := range restsKept {
-		if gone := s.Rest(); gone != 0 {
+	for n := range maxIdleTrims {
+		if gone := s.TrimCaches(); gone != 0 {
 			t.Fatalf("rest %d let %d passages go", n, gone)
 		}
 	}
 	find() // and it has all its rests before it again
-	for range restsKept {
-		s.Rest()
+	for range maxIdleTrims {
+		s.TrimCaches()
 	}
-	if gone := s.Rest(); gone != 60 {
+	if gone := s.TrimCaches(); gone != 60 {
 		t.Fatalf("an index of 60 passages that nobody asked for went with %d", gone)
 	}
-	if n, _ := s.indexes.size(); n != 0 {
+	if n, _ := s.indexes.sizes(); n != 0 {
 		t.Fatalf("%d indexes are held after the last rest", n)
 	}
 	if after := find(); !slices.Equal(before, after) {

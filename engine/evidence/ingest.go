@@ -19,36 +19,36 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// reader is the actor of what happens in the background.
-func reader(org string) api.Caller {
+// ingestionCaller is the actor of what happens in the background.
+func ingestionCaller(org string) api.Caller {
 	return api.Caller{OrganizationID: org, Actor: api.Actor{Type: api.ActorWorkflow, ID: "ingestion", Name: "document reader"}}
 }
 
-// work reads documents until ctx ends.
-func (s *Service) work(ctx context.Context) {
-	defer s.queue.running.Done()
+// runWorker reads documents until ctx ends.
+func (s *Service) runWorker(ctx context.Context) {
+	defer s.queue.workers.Done()
 	for {
 		j, ok := s.queue.next(ctx)
 		if !ok {
 			return
 		}
-		traced, span := s.tracer.Start(ctx, "read document", tracing.Begin{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.document_id", Value: j.document}}})
-		err := s.take(traced, j)
+		traced, span := s.tracer.Start(ctx, "read document", tracing.StartOptions{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.document_id", Value: j.document}}})
+		err := s.ingestSafely(traced, j)
 		span.End(err)
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("a document could not be taken in", "document_id", j.document, "error", err) // who waits for it is told
 		}
-		s.queue.done(j, err)
+		s.queue.finish(j, err)
 	}
 }
 
-// take reads a document. A fault of ours that it meets is its failure, and leaves
+// ingestSafely reads a document. A fault of ours that it meets is its failure, and leaves
 // the other documents to be read.
-func (s *Service) take(ctx context.Context, j job) (err error) {
+func (s *Service) ingestSafely(ctx context.Context, j job) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("reading a document panicked", "document_id", j.document, "panic", p, "stack", string(debug.Stack()))
-			err = s.failed(ctx, j, "", fmt.Errorf("reading it broke off: %v", p))
+			err = s.recordFailure(ctx, j, "", fmt.Errorf("reading it broke off: %v", p))
 		}
 	}()
 	return s.ingest(ctx, j)
@@ -58,16 +58,16 @@ func (s *Service) take(ctx context.Context, j job) (err error) {
 // with what keeps one from either, as a full disk does; another Wait tries it again.
 func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) error {
 	for first := true; ; first = false {
-		finished := s.queue.afterNext()
-		waiting, err := s.unread(ctx, by, assessment)
+		finished := s.queue.nextFinished()
+		waiting, err := s.unreadDocuments(ctx, by, assessment)
 		if err != nil || len(waiting) == 0 {
 			return err
 		}
 		for _, d := range waiting {
 			j := job{d.OrganizationID, d.ID}
 			if first {
-				s.queue.ensure(j)
-			} else if err := s.queue.trouble(j); err != nil {
+				s.queue.addIfMissing(j)
+			} else if err := s.queue.failure(j); err != nil {
 				return fmt.Errorf("taking in %s: %w", d.Filename, err)
 			}
 		}
@@ -79,15 +79,15 @@ func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) er
 	}
 }
 
-// unread are the documents of an assessment that wait to be read or are being read.
-func (s *Service) unread(ctx context.Context, by api.Caller, assessment string) (docs []store.Document, err error) {
+// unreadDocuments are the documents of an assessment that wait to be read or are being read.
+func (s *Service) unreadDocuments(ctx context.Context, by api.Caller, assessment string) (docs []store.Document, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		docs = nil
 		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
 			if err != nil {
 				return err
 			}
-			if pending(d.Status) {
+			if isPending(d.Status) {
 				docs = append(docs, d)
 			}
 		}
@@ -99,30 +99,30 @@ func (s *Service) unread(ctx context.Context, by api.Caller, assessment string) 
 // ingest reads one document: parse, chunk, embed, index. What is wrong with the
 // file is written to its record; the error is only of what went wrong around it.
 func (s *Service) ingest(ctx context.Context, j job) error {
-	doc, err := s.stage(ctx, j, "parse")
-	if errors.Is(err, store.ErrNotFound) || (err == nil && !pending(doc.Status)) {
+	doc, err := s.setStage(ctx, j, "parse")
+	if errors.Is(err, store.ErrNotFound) || (err == nil && !isPending(doc.Status)) {
 		return nil // deleted meanwhile, or read by another worker
 	}
 	if err != nil {
 		return err
 	}
 	parsing, span := tracing.Start(ctx, "parse", tracing.Internal, tracing.Attr{Key: "service.document_bytes", Value: int(doc.SizeBytes)})
-	parsed, err := s.parse(parsing, &doc)
+	parsed, err := s.parseDocument(parsing, &doc)
 	span.End(err)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return errors.Join(s.failed(ctx, j, doc.SHA256, err), s.settle(ctx, j.organization, doc.AssessmentID))
+		return errors.Join(s.recordFailure(ctx, j, doc.SHA256, err), s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID))
 	}
 	chunks := chunk.Split(parsed, chunk.Options{})
 	if len(chunks) == 0 {
-		return errors.Join(s.failed(ctx, j, doc.SHA256, parse.ErrEmpty), s.settle(ctx, j.organization, doc.AssessmentID))
+		return errors.Join(s.recordFailure(ctx, j, doc.SHA256, parse.ErrEmpty), s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID))
 	}
-	if _, err := s.stage(ctx, j, "embed"); err != nil {
+	if _, err := s.setStage(ctx, j, "embed"); err != nil {
 		return err
 	}
-	embedder, err := s.Embedder(ctx, reader(j.organization), doc.AssessmentID)
+	embedder, err := s.Embedder(ctx, ingestionCaller(j.organization), doc.AssessmentID)
 	if err != nil {
 		return err
 	}
@@ -136,35 +136,35 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 	if err != nil {
 		return fmt.Errorf("embedding %s: %w", doc.Filename, err)
 	}
-	if err := s.save(ctx, j, doc.SHA256, parsed, chunks, vectors, embedder.Name()); err != nil {
+	if err := s.savePassages(ctx, j, doc.SHA256, parsed, chunks, vectors, embedder.Name()); err != nil {
 		return err
 	}
-	s.indexes.drop(doc.AssessmentID) // the next search loads it anew
-	s.outside.embedNow()
-	return s.settle(ctx, j.organization, doc.AssessmentID)
+	s.indexes.remove(doc.AssessmentID) // the next search loads it anew
+	s.remote.wakeWorker()
+	return s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID)
 }
 
-// settle does what concerns all documents of an assessment, once none of them waits.
-func (s *Service) settle(ctx context.Context, org, assessment string) error {
-	waits := false
+// markDuplicatesIfIdle does what concerns all documents of an assessment, once none of them waits.
+func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment string) error {
+	hasPending := false
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		// From the newest: while many are read, it is the one that still waits.
 		for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
-			if waits = err == nil && pending(d.Status); waits || err != nil {
+			if hasPending = err == nil && isPending(d.Status); hasPending || err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err != nil || waits {
+	if err != nil || hasPending {
 		return err
 	}
 	return s.markDuplicates(ctx, org, assessment)
 }
 
-func (s *Service) stage(ctx context.Context, j job, stage string) (doc store.Document, err error) {
+func (s *Service) setStage(ctx context.Context, j job, stage string) (doc store.Document, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		if doc, err = store.Documents.Get(tx, j.organization, j.document); err != nil || !pending(doc.Status) {
+		if doc, err = store.Documents.Get(tx, j.organization, j.document); err != nil || !isPending(doc.Status) {
 			return err
 		}
 		doc.Status, doc.Stage, doc.UpdatedAt = api.DocumentProcessing, stage, tx.Now()
@@ -179,7 +179,7 @@ func (s *Service) Parse(ctx context.Context, name string, content io.ReaderAt, s
 	return s.reader.Read(ctx, name, content, size)
 }
 
-func (s *Service) parse(ctx context.Context, doc *store.Document) (*parse.Document, error) {
+func (s *Service) parseDocument(ctx context.Context, doc *store.Document) (*parse.Document, error) {
 	f, size, err := s.db.Blobs().Open(doc.SHA256)
 	if err != nil {
 		return nil, err
@@ -188,28 +188,28 @@ func (s *Service) parse(ctx context.Context, doc *store.Document) (*parse.Docume
 	return s.reader.Read(ctx, doc.Filename, readerAt{f}, size)
 }
 
-// failed keeps the reason with the document, if it still has the content that was read;
+// recordFailure keeps the reason with the document, if it still has the content that was read;
 // empty is whatever it has.
-func (s *Service) failed(ctx context.Context, j job, content string, cause error) error {
+func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause error) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
 		if err != nil {
 			return ignoreMissing(err)
 		}
-		if content != "" && content != doc.SHA256 {
+		if sha256 != "" && sha256 != doc.SHA256 {
 			return nil
 		}
 		reason := cause.Error()
-		before, err := passagesOf(tx, &doc)
+		before, err := readPassages(tx, &doc)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(s.forget(tx, &doc), s.tellChanged(tx, &doc, before, nil)); err != nil {
+		if err := errors.Join(s.deletePassages(tx, &doc), s.notifyChangedPassages(tx, &doc, before, nil)); err != nil {
 			return err
 		}
 		doc.Status, doc.Stage, doc.Error, doc.ChunkCount, doc.UpdatedAt = api.DocumentFailed, "done", &reason, 0, tx.Now()
 		return errors.Join(store.Documents.Put(tx, j.organization, &doc),
-			audit.Tell(tx, reader(j.organization), audit.Event{Type: "document.failed", AssessmentID: doc.AssessmentID, Summary: doc.Filename + " could not be read: " + reason,
+			audit.PublishEvent(tx, ingestionCaller(j.organization), audit.Event{Type: "document.failed", AssessmentID: doc.AssessmentID, Summary: doc.Filename + " could not be read: " + reason,
 				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "error": reason}}))
 	})
 }
@@ -221,30 +221,30 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// save replaces the document's passages in one transaction. A passage that was
+// savePassages replaces the document's passages in one transaction. A passage that was
 // there before has its id again, so that links to it survive. A document that was given
 // other content meanwhile is left alone: it is read once more.
-func (s *Service) save(ctx context.Context, j job, content string, parsed *parse.Document, chunks []chunk.Chunk, vectors [][]float32, embedder string) error {
+func (s *Service) savePassages(ctx context.Context, j job, sha256 string, parsed *parse.Document, chunks []chunk.Chunk, vectors [][]float32, embedder string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
 		if err != nil {
 			return ignoreMissing(err)
 		}
-		if doc.SHA256 != content {
+		if doc.SHA256 != sha256 {
 			return nil
 		}
 		a, err := store.Assessments.Get(tx, j.organization, doc.AssessmentID)
 		if err != nil {
 			return ignoreMissing(err)
 		}
-		before, err := passagesOf(tx, &doc)
+		before, err := readPassages(tx, &doc)
 		if err != nil {
 			return err
 		}
-		if err := s.forget(tx, &doc); err != nil {
+		if err := s.deletePassages(tx, &doc); err != nil {
 			return err
 		}
-		read := chunksOf(j.organization, &doc, a.CreatedAt, before, chunks)
+		read := toChunkRecords(j.organization, &doc, a.CreatedAt, before, chunks)
 		packed := make([]search.Passage, len(read))
 		for i, rec := range read {
 			vec := store.Vector{OrganizationID: j.organization, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: rec.ID,
@@ -252,26 +252,26 @@ func (s *Service) save(ctx context.Context, j job, content string, parsed *parse
 			if err := errors.Join(store.Chunks.Insert(tx, j.organization, &rec), store.Vectors.Put(tx, j.organization, &vec)); err != nil {
 				return err
 			}
-			packed[i] = passage(rec, doc.Document, vectors[i])
+			packed[i] = toSearchPassage(rec, doc.Document, vectors[i])
 		}
-		if err := putPacks(tx, &doc, packed); err != nil {
+		if err := savePacks(tx, &doc, packed); err != nil {
 			return err
 		}
-		if err := s.tellChanged(tx, &doc, before, read); err != nil {
+		if err := s.notifyChangedPassages(tx, &doc, before, read); err != nil {
 			return err
 		}
-		describe(&doc, parsed, s.categorize)
+		applyMetadata(&doc, parsed, s.categorize)
 		doc.Status, doc.Stage, doc.Error, doc.UpdatedAt = api.DocumentIngested, "done", nil, tx.Now()
 		doc.ChunkCount, doc.Embedder = len(chunks), embedder
 		return errors.Join(store.Documents.Put(tx, j.organization, &doc),
-			audit.Tell(tx, reader(j.organization), audit.Event{Type: "document.ingested", AssessmentID: doc.AssessmentID,
+			audit.PublishEvent(tx, ingestionCaller(j.organization), audit.Event{Type: "document.ingested", AssessmentID: doc.AssessmentID,
 				Summary: fmt.Sprintf("read %s: %d passages", doc.Filename, len(chunks)), ResourceType: "document", ResourceID: doc.ID,
 				Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)}}))
 	})
 }
 
-// passagesOf are a document's passages in their order.
-func passagesOf(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error) {
+// readPassages are a document's passages in their order.
+func readPassages(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error) {
 	for c, err := range store.Chunks.By("document").Scan(tx, doc.OrganizationID, store.Prefix(doc.ID)) {
 		if err != nil {
 			return nil, err
@@ -281,8 +281,8 @@ func passagesOf(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error) 
 	return out, nil
 }
 
-// tellChanged tells of the passages that say something else than before, or are gone.
-func (s *Service) tellChanged(tx *store.Tx, doc *store.Document, before, after []api.Chunk) error {
+// notifyChangedPassages tells of the passages that say something else than before, or are gone.
+func (s *Service) notifyChangedPassages(tx *store.Tx, doc *store.Document, before, after []api.Chunk) error {
 	now := map[string]string{}
 	for _, c := range after {
 		now[c.ID] = c.SHA256
@@ -293,29 +293,29 @@ func (s *Service) tellChanged(tx *store.Tx, doc *store.Document, before, after [
 			changed[c.ID] = true
 		}
 	}
-	return s.tell(tx, reader(doc.OrganizationID), doc, changed)
+	return s.notifyChanged(tx, ingestionCaller(doc.OrganizationID), doc, changed)
 }
 
-func (s *Service) tell(tx *store.Tx, by api.Caller, doc *store.Document, changed map[string]bool) error {
-	if s.changed == nil || len(changed) == 0 {
+func (s *Service) notifyChanged(tx *store.Tx, by api.Caller, doc *store.Document, changed map[string]bool) error {
+	if s.onPassagesChanged == nil || len(changed) == 0 {
 		return nil
 	}
-	return s.changed(tx, by, doc.AssessmentID, doc.Filename, changed)
+	return s.onPassagesChanged(tx, by, doc.AssessmentID, doc.Filename, changed)
 }
 
-// name is a person or role without the full stop of the line it stood on.
-func name(s string) string { return strings.TrimRight(s, " .;,") }
+// trimName is a person or role without the full stop of the line it stood on.
+func trimName(s string) string { return strings.TrimRight(s, " .;,") }
 
-// describe fills in what the document says of itself.
-func describe(doc *store.Document, parsed *parse.Document, categorize func(filename, title, text string) string) {
+// applyMetadata fills in what the document says of itself.
+func applyMetadata(doc *store.Document, parsed *parse.Document, categorize func(filename, title, text string) string) {
 	doc.MIMEType, doc.Language, doc.PageCount = parsed.MIME, parsed.Language, parsed.PageCount
-	doc.DocVersion, doc.Owner, doc.ApprovedBy, doc.Warnings = parsed.Version, name(parsed.Owner), name(parsed.ApprovedBy), parsed.Warnings
+	doc.DocVersion, doc.Owner, doc.ApprovedBy, doc.Warnings = parsed.Version, trimName(parsed.Owner), trimName(parsed.ApprovedBy), parsed.Warnings
 	if parsed.Title != "" {
 		doc.Title = parsed.Title
 	}
 	doc.EffectiveDate = nil
-	if parsed.Effective != nil {
-		d := api.DateOf(*parsed.Effective)
+	if parsed.EffectiveDate != nil {
+		d := api.DateOf(*parsed.EffectiveDate)
 		doc.EffectiveDate = &d
 	}
 	if doc.Category == "" && categorize != nil {
@@ -330,11 +330,11 @@ func describe(doc *store.Document, parsed *parse.Document, categorize func(filen
 	}
 }
 
-// chunksOf are a document's passages as records. One that was there before has its id again;
+// toChunkRecords are a document's passages as records. One that was there before has its id again;
 // a new one has an id of the time given.
-func chunksOf(org string, doc *store.Document, at time.Time, before []api.Chunk, chunks []chunk.Chunk) []api.Chunk {
-	origin := cmp.Or(doc.Origin, doc.SHA256)
-	ids := keepIDs(before, chunks, func(sha string, nth int) string { return passageID(doc.AssessmentID, at, origin, sha, nth) })
+func toChunkRecords(org string, doc *store.Document, idTime time.Time, before []api.Chunk, chunks []chunk.Chunk) []api.Chunk {
+	origin := cmp.Or(doc.OriginalSHA256, doc.SHA256)
+	ids := assignIDs(before, chunks, func(sha string, nth int) string { return newPassageID(doc.AssessmentID, idTime, origin, sha, nth) })
 	out := make([]api.Chunk, len(chunks))
 	for i, c := range chunks {
 		out[i] = api.Chunk{ID: ids[i], OrganizationID: org, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index, Text: c.Text, HeadingPath: c.HeadingPath,

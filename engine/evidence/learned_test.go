@@ -16,7 +16,7 @@ func starterSnapshot(t *testing.T) *scf.Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap, err := scf.New(src, scf.Version{ID: "0190a000-0000-7000-8000-000000000001", Status: "active"})
+	snap, err := scf.NewSnapshot(src, scf.Version{ID: "0190a000-0000-7000-8000-000000000001", Status: "active"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +30,8 @@ func TestLearnedIsKept(t *testing.T) {
 	snap := starterSnapshot(t)
 	trained := 0
 	learn := func(build string) []byte {
-		s := &Service{learned: dir, build: build}
-		_, data, err := s.learn(t.Context(), snap, func(done, _ int) {
+		s := &Service{modelCacheDir: dir, build: build}
+		_, data, err := s.trainOrLoadCached(t.Context(), snap, func(done, _ int) {
 			if done > 0 {
 				trained = 1
 			}
@@ -68,12 +68,12 @@ func TestLearnedIsKept(t *testing.T) {
 			t.Errorf("%s took what another program learned, or learned other things", build)
 		}
 	}
-	if n := len(files()); n != learnedKept {
+	if n := len(files()); n != maxCachedModels {
 		t.Errorf("%d are kept", n)
 	}
 	trained = 0
 	s := &Service{}
-	if _, _, err := s.learn(t.Context(), snap, func(done, _ int) { trained = 1 }); err != nil || trained == 0 {
+	if _, _, err := s.trainOrLoadCached(t.Context(), snap, func(done, _ int) { trained = 1 }); err != nil || trained == 0 {
 		t.Errorf("without a folder: %v", err)
 	}
 }

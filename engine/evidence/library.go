@@ -42,7 +42,7 @@ func ReadLibrary(ctx context.Context, folder fs.FS, embedder *embed.Model, categ
 		if err != nil || !entry.Type().IsRegular() || strings.HasPrefix(path.Base(name), ".") { // a link may lead anywhere
 			return err
 		}
-		if err := l.read(ctx, reader, folder, name, categorize); err != nil {
+		if err := l.readFile(ctx, reader, folder, name, categorize); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return nil
@@ -50,7 +50,7 @@ func ReadLibrary(ctx context.Context, folder fs.FS, embedder *embed.Model, categ
 	return l, errors.Join(err, reader.Close())
 }
 
-func (l *Library) read(ctx context.Context, reader *parse.Reader, folder fs.FS, name string, categorize func(filename, title, text string) string) error {
+func (l *Library) readFile(ctx context.Context, reader *parse.Reader, folder fs.FS, name string, categorize func(filename, title, text string) string) error {
 	if info, err := fs.Stat(folder, name); err != nil {
 		return err
 	} else if info.Size() > maxLibraryFile {
@@ -66,7 +66,7 @@ func (l *Library) read(ctx context.Context, reader *parse.Reader, folder fs.FS, 
 	}
 	doc := store.Document{}
 	doc.ID, doc.Filename, doc.Title, doc.Status = name, name, name, api.DocumentIngested
-	describe(&doc, parsed, categorize)
+	applyMetadata(&doc, parsed, categorize)
 	parts := chunk.Split(parsed, chunk.Options{})
 	texts := make([]string, len(parts))
 	for i, c := range parts {
@@ -91,26 +91,26 @@ func (l *Library) read(ctx context.Context, reader *parse.Reader, folder fs.FS, 
 func (l *Library) Documents() []api.Document { return l.documents }
 
 // Session searches the library as if a document weren't in it; "": all of them.
-func (l *Library) Session(without string) (*Session, error) {
-	x := &Session{embedder: l.embedder, ground: l.embedder.Background(), index: search.New(search.Options{Weight: l.embedder.Weight}),
+func (l *Library) Session(excluded string) (*Session, error) {
+	x := &Session{embedder: l.embedder, background: l.embedder.Background(), index: search.New(search.Options{Weight: l.embedder.Weight}),
 		chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}, passages: map[string][]search.Passage{}}
 	var kept []search.Passage
 	for _, p := range l.passages {
-		if p.DocumentID != without {
+		if p.DocumentID != excluded {
 			kept = append(kept, p)
 			x.chunks[p.ID] = l.chunks[p.ID]
 			x.passages[p.DocumentID] = append(x.passages[p.DocumentID], p)
 		}
 	}
 	for _, d := range l.documents {
-		if d.ID != without {
+		if d.ID != excluded {
 			x.Documents[d.ID] = d
 		}
 	}
 	return x, x.index.Put(kept...)
 }
 
-// Train makes the embedder of a catalog, as an assessment by it has.
-func Train(ctx context.Context, src *scf.Source) (*embed.Model, error) {
-	return embed.Train(ctx, corpus(src), embed.Options{})
+// TrainEmbedder makes the embedder of a catalog, as an assessment by it has.
+func TrainEmbedder(ctx context.Context, src *scf.Source) (*embed.Model, error) {
+	return embed.Train(ctx, trainingCorpus(src), embed.Options{})
 }

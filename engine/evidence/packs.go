@@ -10,10 +10,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// putPacks keeps a document's passages as the search index reads them, in place of those
+// savePacks keeps a document's passages as the search index reads them, in place of those
 // that were kept before.
-func putPacks(tx *store.Tx, doc *store.Document, passages []search.Passage) error {
-	if err := dropPacks(tx, doc); err != nil {
+func savePacks(tx *store.Tx, doc *store.Document, passages []search.Passage) error {
+	if err := deletePacks(tx, doc); err != nil {
 		return err
 	}
 	for part := 0; len(passages) > 0; part++ {
@@ -31,7 +31,7 @@ func putPacks(tx *store.Tx, doc *store.Document, passages []search.Passage) erro
 	return nil
 }
 
-func dropPacks(tx *store.Tx, doc *store.Document) error {
+func deletePacks(tx *store.Tx, doc *store.Document) error {
 	_, err := store.PassagePacks.DeleteAll(tx, doc.OrganizationID, doc.AssessmentID, doc.ID)
 	return err
 }
@@ -47,13 +47,13 @@ func loadPacks(ctx context.Context, tx *store.Tx, org, assessment string, docume
 				return
 			}
 			d, known := documents[packs[0].DocumentID]
-			if !known || !whole(packs, d.ChunkCount) {
+			if !known || !arePacksComplete(packs, d.ChunkCount) {
 				continue
 			}
 			delete(documents, d.ID)
-			of := passage(api.Chunk{DocumentID: d.ID, AssessmentID: assessment}, d.Document, nil)
+			sample := toSearchPassage(api.Chunk{DocumentID: d.ID, AssessmentID: assessment}, d.Document, nil)
 			for _, p := range packs {
-				if !yield(search.Packed{DocumentID: of.DocumentID, AssessmentID: assessment, Category: of.Category, Date: of.Date, Data: p.Data}, nil) {
+				if !yield(search.Packed{DocumentID: sample.DocumentID, AssessmentID: assessment, Category: sample.Category, Date: sample.Date, Data: p.Data}, nil) {
 					return
 				}
 			}
@@ -64,34 +64,34 @@ func loadPacks(ctx context.Context, tx *store.Tx, org, assessment string, docume
 // packsByDocument gives the packs of one document after the other.
 func packsByDocument(ctx context.Context, tx *store.Tx, org, assessment string) iter.Seq2[[]store.PassagePack, error] {
 	return func(yield func([]store.PassagePack, error) bool) {
-		var of []store.PassagePack
+		var packs []store.PassagePack
 		for p, err := range store.PassagePacks.Scan(tx, org, store.Prefix(assessment)) {
 			if err := errors.Join(err, ctx.Err()); err != nil {
 				yield(nil, err)
 				return
 			}
-			if len(of) > 0 && of[0].DocumentID != p.DocumentID {
-				if !yield(of, nil) {
+			if len(packs) > 0 && packs[0].DocumentID != p.DocumentID {
+				if !yield(packs, nil) {
 					return
 				}
-				of = nil
+				packs = nil
 			}
-			of = append(of, p)
+			packs = append(packs, p)
 		}
-		if len(of) > 0 {
-			yield(of, nil)
+		if len(packs) > 0 {
+			yield(packs, nil)
 		}
 	}
 }
 
-// whole reports that the packs hold so many passages, each in a form that is read.
-func whole(packs []store.PassagePack, passages int) bool {
+// arePacksComplete reports that the packs hold so many passages, each in a form that is read.
+func arePacksComplete(packs []store.PassagePack, count int) bool {
 	for _, p := range packs {
 		n, err := search.PackedLen(p.Data)
 		if err != nil {
 			return false
 		}
-		passages -= n
+		count -= n
 	}
-	return passages == 0
+	return count == 0
 }

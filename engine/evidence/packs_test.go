@@ -24,7 +24,7 @@ const (
 
 func packedStore(tb testing.TB) *store.DB {
 	tb.Helper()
-	db, err := store.Open(tb.Context(), store.Options{Dir: tb.TempDir(), Schema: store.Tables, Clock: time.Now,
+	db, err := store.Open(tb.Context(), store.Options{Dir: tb.TempDir(), Schema: store.ServiceSchema, Clock: time.Now,
 		NewID: func() string { return uuid.Must(uuid.NewV7()).String() }})
 	if err != nil {
 		tb.Fatal(err)
@@ -64,7 +64,7 @@ func keepPassages(tb testing.TB, db *store.DB, n int, packed bool) {
 					if err := store.Vectors.Put(tx, packedOrg, &v); err != nil {
 						return err
 					}
-					passages = append(passages, passage(c, d.Document, vector))
+					passages = append(passages, toSearchPassage(c, d.Document, vector))
 					d.ChunkCount++
 					from++
 				}
@@ -72,7 +72,7 @@ func keepPassages(tb testing.TB, db *store.DB, n int, packed bool) {
 					return err
 				}
 				if packed {
-					if err := putPacks(tx, &d, passages); err != nil {
+					if err := savePacks(tx, &d, passages); err != nil {
 						return err
 					}
 				}
@@ -91,8 +91,8 @@ func keepPassages(tb testing.TB, db *store.DB, n int, packed bool) {
 func filled(tb testing.TB, db *store.DB) *search.Index {
 	tb.Helper()
 	s := &Service{db: db}
-	s.indexes.of = map[string]*assessmentIndex{}
-	ix, err := s.fill(context.Background(), packedOrg, packedAssessment, packedAssessment, search.Options{}, store.Vectors)
+	s.indexes.byKey = map[string]*assessmentIndex{}
+	ix, err := s.loadIndexFrom(context.Background(), packedOrg, packedAssessment, packedAssessment, search.Options{}, store.Vectors)
 	if err != nil {
 		tb.Fatal(err)
 	}

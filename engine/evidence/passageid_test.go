@@ -15,16 +15,16 @@ import (
 
 func TestPassageIDs(t *testing.T) {
 	began := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	id := passageID("a", began, "doc", "text", 0)
+	id := newPassageID("a", began, "doc", "text", 0)
 	if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id) {
 		t.Errorf("%s is no UUIDv7", id)
 	}
-	if id != passageID("a", began, "doc", "text", 0) {
+	if id != newPassageID("a", began, "doc", "text", 0) {
 		t.Error("the same passage has two ids")
 	}
 	for what, other := range map[string]string{
-		"assessment": passageID("b", began, "doc", "text", 0), "document": passageID("a", began, "doc2", "text", 0),
-		"passage": passageID("a", began, "doc", "text2", 0), "copy": passageID("a", began, "doc", "text", 1),
+		"assessment": newPassageID("b", began, "doc", "text", 0), "document": newPassageID("a", began, "doc2", "text", 0),
+		"passage": newPassageID("a", began, "doc", "text2", 0), "copy": newPassageID("a", began, "doc", "text", 1),
 	} {
 		if other == id {
 			t.Errorf("another %s has the same id", what)
@@ -66,9 +66,9 @@ func policy() string {
 // passages survive its new version.
 func TestIDsSurviveEdits(t *testing.T) {
 	text := policy()
-	derive := func(sha string, nth int) string { return passageID("a", time.Unix(0, 0), "doc", sha, nth) }
+	derive := func(sha string, nth int) string { return newPassageID("a", time.Unix(0, 0), "doc", sha, nth) }
 	first := passages(t, text)
-	ids := keepIDs(nil, first, derive)
+	ids := assignIDs(nil, first, derive)
 	var before []api.Chunk
 	for i, c := range first {
 		before = append(before, api.Chunk{ID: ids[i], Text: c.Text, HeadingPath: c.HeadingPath, SHA256: c.SHA256})
@@ -86,7 +86,7 @@ func TestIDsSurviveEdits(t *testing.T) {
 		"every section":     {strings.ReplaceAll(text, "shown to an auditor who asks", "given to an auditor"), 0, 0.95},
 	} {
 		now := passages(t, tt.text)
-		got := keepIDs(before, now, derive)
+		got := assignIDs(before, now, derive)
 		at := map[string]string{}
 		for i, id := range got {
 			if at[id] != "" {
@@ -113,12 +113,12 @@ func TestIDsSurviveEdits(t *testing.T) {
 
 // A passage that comes back after its id was kept by an edited one has another id.
 func TestIDsAreNeverTwice(t *testing.T) {
-	derive := func(sha string, nth int) string { return passageID("a", time.Unix(0, 0), "doc", sha, nth) }
+	derive := func(sha string, nth int) string { return newPassageID("a", time.Unix(0, 0), "doc", sha, nth) }
 	a := chunk.Chunk{Text: "Every person has one account and one only.", SHA256: "a"}
 	edited := chunk.Chunk{Text: "Every person has one account and one only, always.", SHA256: "b"}
-	ids := keepIDs(nil, []chunk.Chunk{a}, derive)
-	second := keepIDs([]api.Chunk{{ID: ids[0], Text: a.Text, SHA256: "a"}}, []chunk.Chunk{edited}, derive)
-	third := keepIDs([]api.Chunk{{ID: second[0], Text: edited.Text, SHA256: "b"}}, []chunk.Chunk{a, edited}, derive)
+	ids := assignIDs(nil, []chunk.Chunk{a}, derive)
+	second := assignIDs([]api.Chunk{{ID: ids[0], Text: a.Text, SHA256: "a"}}, []chunk.Chunk{edited}, derive)
+	third := assignIDs([]api.Chunk{{ID: second[0], Text: edited.Text, SHA256: "b"}}, []chunk.Chunk{a, edited}, derive)
 	if second[0] != ids[0] || third[1] != ids[0] || third[0] == third[1] {
 		t.Errorf("%v, %v, %v", ids, second, third)
 	}

@@ -18,38 +18,38 @@ type queue struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	jobs    []job
-	// taken are the jobs that wait or run; true where one that runs was asked for again.
-	taken map[job]bool
-	// broken says why a job that is gone left its document unread.
-	broken  map[job]error
-	stop    context.CancelFunc
-	running sync.WaitGroup
+	// active are the jobs that wait or run; true where one that runs was asked for again.
+	active map[job]bool
+	// failures says why a job that is gone left its document unread.
+	failures map[job]error
+	stop     context.CancelFunc
+	workers  sync.WaitGroup
 	// finished is closed and replaced whenever a document is done, for those who wait.
 	finished chan struct{}
 }
 
 func (q *queue) init() {
 	q.changed = sync.NewCond(&q.mu)
-	q.taken, q.broken = map[job]bool{}, map[job]error{}
+	q.active, q.failures = map[job]bool{}, map[job]error{}
 	q.finished = make(chan struct{})
 }
 
 func (q *queue) add(j job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	delete(q.broken, j)
-	if _, there := q.taken[j]; there {
-		q.taken[j] = true
+	delete(q.failures, j)
+	if _, there := q.active[j]; there {
+		q.active[j] = true
 		return
 	}
-	q.taken[j] = false
+	q.active[j] = false
 	q.jobs = append(q.jobs, j)
 	q.changed.Signal()
 }
 
-// wake lets waiting workers see that their context ended. Without the lock one that
+// wakeAll lets waiting workers see that their context ended. Without the lock one that
 // is about to wait would miss it.
-func (q *queue) wake() {
+func (q *queue) wakeAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.changed.Broadcast()
@@ -70,54 +70,54 @@ func (q *queue) next(ctx context.Context) (job, bool) {
 	}
 	j := q.jobs[0]
 	q.jobs = q.jobs[1:]
-	q.taken[j] = false
+	q.active[j] = false
 	return j, true
 }
 
-// done gives a job back, with what went wrong around it.
-func (q *queue) done(j job, err error) {
+// finish gives a job back, with what went wrong around it.
+func (q *queue) finish(j job, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.taken[j] {
-		q.taken[j] = false
+	if q.active[j] {
+		q.active[j] = false
 		q.jobs = append(q.jobs, j)
 		q.changed.Signal()
 	} else {
-		delete(q.taken, j)
+		delete(q.active, j)
 		if err != nil {
-			q.broken[j] = err
+			q.failures[j] = err
 		}
 	}
 	close(q.finished)
 	q.finished = make(chan struct{})
 }
 
-func (q *queue) afterNext() <-chan struct{} {
+func (q *queue) nextFinished() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.finished
 }
 
-// trouble is why a document stays unread; nil while it waits or is being read.
-func (q *queue) trouble(j job) error {
+// failure is why a document stays unread; nil while it waits or is being read.
+func (q *queue) failure(j job) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.broken[j]
+	return q.failures[j]
 }
 
-// ensure adds a job that is not there, be it for trouble with it before.
-func (q *queue) ensure(j job) {
+// addIfMissing adds a job that is not there, be it for trouble with it before.
+func (q *queue) addIfMissing(j job) {
 	q.mu.Lock()
-	_, there := q.taken[j]
+	_, there := q.active[j]
 	q.mu.Unlock()
 	if !there {
 		q.add(j)
 	}
 }
 
-// load is how many jobs wait, how many run, and how many met trouble.
-func (q *queue) load() (waiting, running, broken int) {
+// counts is how many jobs wait, how many run, and how many met trouble.
+func (q *queue) counts() (waiting, running, broken int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.jobs), len(q.taken) - len(q.jobs), len(q.broken)
+	return len(q.jobs), len(q.active) - len(q.jobs), len(q.failures)
 }

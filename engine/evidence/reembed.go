@@ -15,17 +15,17 @@ import (
 // kept yet: a session to search it meanwhile, and the vectors.
 type Reembedding struct {
 	*Session
-	assessment, embedder string
-	vectors              []store.Vector
+	assessmentID, embedderName string
+	vectors                    []store.Vector
 }
 
-// embedAtOnce is how many passages are embedded between two looks at whether to go on.
-const embedAtOnce = 256
+// embedBatchSize is how many passages are embedded between two looks at whether to go on.
+const embedBatchSize = 256
 
 // Reembed embeds the passages of an assessment for another catalog version and keeps
 // nothing; where the embedder is the same there is nothing to keep either.
 func (s *Service) Reembed(ctx context.Context, by api.Caller, assessment, version string) (*Reembedding, error) {
-	embedder, err := s.embedderOf(ctx, version)
+	embedder, err := s.embedderFor(ctx, version)
 	if err != nil {
 		return nil, err
 	}
@@ -35,17 +35,17 @@ func (s *Service) Reembed(ctx context.Context, by api.Caller, assessment, versio
 	}
 	if old.embedder.Name() == embedder.Name() {
 		old.passages, err = s.storedPassages(ctx, by, assessment)
-		return &Reembedding{Session: old, assessment: assessment, embedder: embedder.Name()}, err
+		return &Reembedding{Session: old, assessmentID: assessment, embedderName: embedder.Name()}, err
 	}
-	out := &Reembedding{assessment: assessment, embedder: embedder.Name(), Session: &Session{Documents: old.Documents, embedder: embedder, passages: map[string][]search.Passage{},
-		ground: embedder.Background(), index: search.New(search.Options{Weight: embedder.Weight, Embed: embedder.Parts}), chunks: old.chunks}}
+	out := &Reembedding{assessmentID: assessment, embedderName: embedder.Name(), Session: &Session{Documents: old.Documents, embedder: embedder, passages: map[string][]search.Passage{},
+		background: embedder.Background(), index: search.New(search.Options{Weight: embedder.Weight, Embed: embedder.EmbedAll}), chunks: old.chunks}}
 	ids := slices.Sorted(maps.Keys(old.chunks))
 	passages := make([]search.Passage, 0, len(ids))
 	for len(ids) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		some := ids[:min(embedAtOnce, len(ids))]
+		some := ids[:min(embedBatchSize, len(ids))]
 		ids = ids[len(some):]
 		texts := make([]string, len(some))
 		for i, id := range some {
@@ -57,11 +57,11 @@ func (s *Service) Reembed(ctx context.Context, by api.Caller, assessment, versio
 		}
 		for i, id := range some {
 			c := old.chunks[id]
-			p := passage(c, old.Documents[c.DocumentID], vectors[i])
+			p := toSearchPassage(c, old.Documents[c.DocumentID], vectors[i])
 			passages = append(passages, p)
 			out.passages[c.DocumentID] = append(out.passages[c.DocumentID], p)
 			out.vectors = append(out.vectors, store.Vector{OrganizationID: by.OrganizationID, AssessmentID: assessment, DocumentID: c.DocumentID,
-				ChunkID: id, Embedder: out.embedder, Values: vectors[i]})
+				ChunkID: id, Embedder: out.embedderName, Values: vectors[i]})
 		}
 	}
 	return out, out.index.Put(passages...)
@@ -75,7 +75,7 @@ func (s *Service) storedPassages(ctx context.Context, by api.Caller, assessment 
 			if err != nil {
 				return err
 			}
-			if out[d.ID], err = unpacked(tx, &d, store.Vectors); err != nil {
+			if out[d.ID], err = searchPassages(tx, &d, store.Vectors); err != nil {
 				return err
 			}
 		}
@@ -83,21 +83,21 @@ func (s *Service) storedPassages(ctx context.Context, by api.Caller, assessment 
 	})
 }
 
-// KeepReembedding writes the vectors in the transaction that moves the assessment to the
+// SaveReembedding writes the vectors in the transaction that moves the assessment to the
 // other catalog version. It refuses where documents came, went or are being read since.
-func (s *Service) KeepReembedding(tx *store.Tx, by api.Caller, r *Reembedding) error {
+func (s *Service) SaveReembedding(tx *store.Tx, by api.Caller, r *Reembedding) error {
 	moved := api.Conflict("documents were changed or are still being read; try again when they are read")
 	var docs []store.Document
-	for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(r.assessment)) {
+	for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(r.assessmentID)) {
 		if err != nil {
 			return err
 		}
-		if pending(d.Status) {
+		if isPending(d.Status) {
 			return moved
 		}
 		docs = append(docs, d)
 	}
-	n, err := store.Chunks.By("assessment").Count(tx, by.OrganizationID, r.assessment)
+	n, err := store.Chunks.By("assessment").Count(tx, by.OrganizationID, r.assessmentID)
 	if err != nil {
 		return err
 	}
@@ -117,8 +117,8 @@ func (s *Service) KeepReembedding(tx *store.Tx, by api.Caller, r *Reembedding) e
 	}
 	for _, d := range docs {
 		if d.Status == api.DocumentIngested {
-			d.Embedder = r.embedder
-			if err := putPacks(tx, &d, r.passages[d.ID]); err != nil {
+			d.Embedder = r.embedderName
+			if err := savePacks(tx, &d, r.passages[d.ID]); err != nil {
 				return err
 			}
 			if err := store.Documents.Put(tx, by.OrganizationID, &d); err != nil {
@@ -129,5 +129,5 @@ func (s *Service) KeepReembedding(tx *store.Tx, by api.Caller, r *Reembedding) e
 	return nil
 }
 
-// Reload has the next search read the assessment's passages anew.
-func (s *Service) Reload(assessment string) { s.indexes.drop(assessment) }
+// ReloadIndex has the next search read the assessment's passages anew.
+func (s *Service) ReloadIndex(assessment string) { s.indexes.remove(assessment) }

@@ -11,51 +11,51 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-const maxPath = 1000
+const maxPathLength = 1000
 
-// replace makes taken the new version of a document: the record keeps its id and the
+// replaceDocument makes taken the new version of a document: the record keeps its id and the
 // category that it has, and the new content is read in the background. The same content
 // under another name or path is a rename, and nothing is read again.
-func (s *Service) replace(tx *store.Tx, by api.Caller, id string, taken *store.Document) (store.Document, error) {
+func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, uploaded *store.Document) (store.Document, error) {
 	doc, err := store.Documents.Get(tx, by.OrganizationID, id)
-	if err == nil && doc.AssessmentID != taken.AssessmentID {
+	if err == nil && doc.AssessmentID != uploaded.AssessmentID {
 		err = store.ErrNotFound
 	}
 	if err != nil {
-		return doc, store.Missing(err, "document", id)
+		return doc, store.ToNotFound(err, "document", id)
 	}
 	before := doc.Document
-	doc.Filename, doc.UpdatedAt = taken.Filename, tx.Now()
-	if taken.Path != "" {
-		doc.Path = taken.Path
+	doc.Filename, doc.UpdatedAt = uploaded.Filename, tx.Now()
+	if uploaded.Path != "" {
+		doc.Path = uploaded.Path
 	}
-	if taken.Category != "" {
-		doc.Category = taken.Category
+	if uploaded.Category != "" {
+		doc.Category = uploaded.Category
 	}
-	if doc.SHA256 == taken.SHA256 {
+	if doc.SHA256 == uploaded.SHA256 {
 		doc.MarkExisted()
 		if before.Filename == doc.Filename && before.Path == doc.Path && before.Category == doc.Category {
 			return doc, nil
 		}
 		return doc, errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc),
-			audit.Tell(tx, by, audit.Event{Type: "document.renamed", AssessmentID: doc.AssessmentID, Summary: before.Filename + " is now " + doc.Filename,
+			audit.PublishEvent(tx, by, audit.Event{Type: "document.renamed", AssessmentID: doc.AssessmentID, Summary: before.Filename + " is now " + doc.Filename,
 				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "before": before.Filename}}))
 	}
-	other, err := store.Documents.By("content").Get(tx, by.OrganizationID, doc.AssessmentID, taken.SHA256)
+	other, err := store.Documents.By("content").Get(tx, by.OrganizationID, doc.AssessmentID, uploaded.SHA256)
 	if err == nil {
 		return doc, api.Conflict("its content is there already as %s; delete one of the two", other.Filename)
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return doc, err
 	}
-	if doc.Origin == "" {
-		doc.Origin = doc.SHA256
+	if doc.OriginalSHA256 == "" {
+		doc.OriginalSHA256 = doc.SHA256
 	}
-	doc.SHA256, doc.SizeBytes, doc.UploadedBy = taken.SHA256, taken.SizeBytes, taken.UploadedBy
+	doc.SHA256, doc.SizeBytes, doc.UploadedBy = uploaded.SHA256, uploaded.SizeBytes, uploaded.UploadedBy
 	doc.Status, doc.Stage, doc.Error = api.DocumentUploaded, "queued", nil
 	tx.AfterCommit(func() { s.queue.add(job{by.OrganizationID, doc.ID}) })
 	return doc, errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc),
-		audit.Tell(tx, by, audit.Event{Type: "document.replaced", AssessmentID: doc.AssessmentID, Summary: "a new version of " + doc.Filename,
+		audit.PublishEvent(tx, by, audit.Event{Type: "document.replaced", AssessmentID: doc.AssessmentID, Summary: "a new version of " + doc.Filename,
 			ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "before": before.SHA256}}))
 }
 
@@ -63,14 +63,14 @@ func (s *Service) replace(tx *store.Tx, by api.Caller, id string, taken *store.D
 // lead elsewhere. It is only ever compared and shown.
 func cleanPath(p string) string {
 	p = strings.Map(func(r rune) rune {
-		if api.Steers(r) {
+		if api.IsUnsafeRune(r) {
 			return -1
 		}
 		return r
 	}, strings.ReplaceAll(strings.ToValidUTF8(p, "\uFFFD"), "\\", "/"))
 	parts := slices.DeleteFunc(strings.Split(p, "/"), func(s string) bool { return s == "" || s == "." || s == ".." })
-	if p = path.Join(parts...); len(p) > maxPath {
-		p = strings.ToValidUTF8(p[len(p)-maxPath:], "")
+	if p = path.Join(parts...); len(p) > maxPathLength {
+		p = strings.ToValidUTF8(p[len(p)-maxPathLength:], "")
 	}
 	return p
 }

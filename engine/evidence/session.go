@@ -12,11 +12,11 @@ import (
 // Session searches one assessment many times over what it held at one moment:
 // passages and documents are in memory. It is safe for concurrent use.
 type Session struct {
-	Documents map[string]api.Document
-	embedder  *embed.Model
-	ground    embed.Background
-	index     *search.Index
-	chunks    map[string]api.Chunk
+	Documents  map[string]api.Document
+	embedder   *embed.Model
+	background embed.Background
+	index      *search.Index
+	chunks     map[string]api.Chunk
 	// passages are by document, where they aren't those that are stored; see Stand.
 	passages map[string][]search.Passage
 }
@@ -27,11 +27,11 @@ func (s *Service) Open(ctx context.Context, by api.Caller, assessment string) (*
 	if err != nil {
 		return nil, err
 	}
-	ix, err := s.index(ctx, by.OrganizationID, assessment, embedder)
+	ix, err := s.loadIndex(ctx, by.OrganizationID, assessment, embedder)
 	if err != nil {
 		return nil, err
 	}
-	x := &Session{embedder: embedder, ground: embedder.Background(), index: ix, chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}}
+	x := &Session{embedder: embedder, background: embedder.Background(), index: ix, chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}}
 	return x, s.db.View(ctx, func(tx *store.Tx) error {
 		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
 			if err != nil {
@@ -74,7 +74,7 @@ func (x *Session) Embed(ctx context.Context, texts []string) ([][]float32, error
 }
 
 // Background is how close texts are for the embedder that have nothing to do with each other.
-func (x *Session) Background() embed.Background { return x.ground }
+func (x *Session) Background() embed.Background { return x.background }
 
 // Len is the number of passages.
 func (x *Session) Len() int { return len(x.chunks) }

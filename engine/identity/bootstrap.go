@@ -13,8 +13,8 @@ import (
 func (s *Service) Bootstrap(ctx context.Context, organization, email, password string) (made bool, err error) {
 	known := false
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		_, err := userByEmail(tx, plainEmail(email))
-		known, err = found(err)
+		_, err := userByEmail(tx, normalizeEmail(email))
+		known, err = exists(err)
 		return err
 	})
 	if err != nil || known {
@@ -22,7 +22,7 @@ func (s *Service) Bootstrap(ctx context.Context, organization, email, password s
 	}
 	in := &api.NewOrganizationInput{}
 	in.Body.Name, in.Body.Owner.Email, in.Body.Owner.Password, in.Body.Owner.PlatformAdmin = organization, email, password, true
-	if err := formed("SERVICE_ADMIN_PASSWORD", password); err != nil {
+	if err := validatePassword("SERVICE_ADMIN_PASSWORD", password); err != nil {
 		return false, err
 	}
 	_, err = s.CreateOrganization(ctx, api.Caller{Actor: api.Actor{Type: api.ActorUser, Name: "configuration"}}, in)
@@ -32,17 +32,17 @@ func (s *Service) Bootstrap(ctx context.Context, organization, email, password s
 // Sweep deletes what has ended: sessions, links, the old secrets of rotated keys.
 func (s *Service) Sweep(ctx context.Context) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := sweep(tx, store.Sessions, func(r *store.Session) (bool, string) { return past(&r.ExpiresAt, tx.Now()), r.Secret }); err != nil {
+		if err := deleteEnded(tx, store.Sessions, func(r *store.Session) (bool, string) { return hasPassed(&r.ExpiresAt, tx.Now()), r.Secret }); err != nil {
 			return err
 		}
-		if err := sweep(tx, store.Links, func(r *store.Link) (bool, string) { return past(&r.ExpiresAt, tx.Now()), r.Secret }); err != nil {
+		if err := deleteEnded(tx, store.OneTimeLinks, func(r *store.OneTimeLink) (bool, string) { return hasPassed(&r.ExpiresAt, tx.Now()), r.Secret }); err != nil {
 			return err
 		}
-		return sweep(tx, store.KeySecrets, func(r *store.KeySecret) (bool, string) { return past(r.ValidUntil, tx.Now()), r.Secret })
+		return deleteEnded(tx, store.KeySecrets, func(r *store.KeySecret) (bool, string) { return hasPassed(r.ValidUntil, tx.Now()), r.Secret })
 	})
 }
 
-func sweep[R any](tx *store.Tx, t *store.Table[R], ended func(*R) (bool, string)) error {
+func deleteEnded[R any](tx *store.Tx, t *store.Table[R], ended func(*R) (bool, string)) error {
 	for r, err := range t.Scan(tx) {
 		if err != nil {
 			return err

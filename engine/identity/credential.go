@@ -28,129 +28,129 @@ type Principal struct {
 	// session is the one of a signed-in browser, key the API key; nil where it is the other.
 	session *store.Session
 	key     *store.APIKey
-	// slid: this request has moved the session's end away.
-	slid bool
+	// extended: this request has moved the session's end away.
+	extended bool
 }
 
 // FromBrowser tells whether the credential is one that a browser sends by itself.
 func (p Principal) FromBrowser() bool { return p.session != nil }
 
-// openedKey is an API key with the end of the secret that opened it.
-type openedKey struct {
-	key   store.APIKey
-	until *time.Time
+// cachedKey is an API key with the end of the secret that opened it.
+type cachedKey struct {
+	key        store.APIKey
+	validUntil *time.Time
 }
 
 const (
-	// sessionLife is how long a session lasts without use.
-	sessionLife = 12 * time.Hour
+	// sessionLifetime is how long a session lasts without use.
+	sessionLifetime = 12 * time.Hour
 	// A use is written down at most this often.
-	touchSession, touchKey = 5 * time.Minute, time.Minute
-	// maxTouched bounds the memory of who was seen when.
-	maxTouched = 50_000
+	sessionUseInterval, keyUseInterval = 5 * time.Minute, time.Minute
+	// maxRecordedUses bounds the memory of who was seen when.
+	maxRecordedUses = 50_000
 )
 
-// Identify verifies a credential. Whatever is wrong with it, the answer is the same UNAUTHORIZED.
-func (s *Service) Identify(ctx context.Context, c Credential) (Principal, error) {
+// Authenticate verifies a credential. Whatever is wrong with it, the answer is the same UNAUTHORIZED.
+func (s *Service) Authenticate(ctx context.Context, c Credential) (Principal, error) {
 	switch {
 	case c.Local:
 		id, err := s.EnsureLocal(ctx)
 		return Principal{ID: "local", UserID: id, Local: true}, err
 	case c.Bearer != "":
-		return s.identifyKey(ctx, c.Bearer)
+		return s.authenticateKey(ctx, c.Bearer)
 	case c.Cookie != "":
-		return s.identifySession(ctx, c.Cookie)
+		return s.authenticateSession(ctx, c.Cookie)
 	}
 	return Principal{}, api.Unauthorized("sign in, or send an API key in the header Authorization: Bearer %s…", api.APIKeyPrefix)
 }
 
-func (s *Service) identifyKey(ctx context.Context, token string) (Principal, error) {
+func (s *Service) authenticateKey(ctx context.Context, token string) (Principal, error) {
 	refused := api.Unauthorized("this API key is not valid here: it is unknown, revoked or expired")
 	secret, ok := strings.CutPrefix(token, api.APIKeyPrefix)
-	if !ok || !wellFormed(secret) {
+	if !ok || !isWellFormedSecret(secret) {
 		return Principal{}, refused
 	}
-	kept := keep(secret)
-	k, err := s.keys.Get(kept, func() (k openedKey, err error) {
+	hash := hashSecret(secret)
+	k, err := s.keyCache.Get(hash, func() (k cachedKey, err error) {
 		err = s.db.View(ctx, func(tx *store.Tx) error {
-			have, err := store.KeySecrets.Get(tx, kept)
+			have, err := store.KeySecrets.Get(tx, hash)
 			if err != nil {
 				return err
 			}
-			k.until = have.ValidUntil
+			k.validUntil = have.ValidUntil
 			k.key, err = store.APIKeys.Get(tx, have.OrganizationID, have.KeyID)
 			return err
 		})
 		return k, err
 	})
 	key, now := k.key, s.clock()
-	if ok, err := found(err); err != nil || !ok || past(k.until, now) || key.RevokedAt != nil || past(key.ExpiresAt, now) {
-		return Principal{}, orElse(err, refused)
+	if ok, err := exists(err); err != nil || !ok || hasPassed(k.validUntil, now) || key.RevokedAt != nil || hasPassed(key.ExpiresAt, now) {
+		return Principal{}, storeErrorOr(err, refused)
 	}
-	if s.seen(key.ID, touchKey) {
-		if err := s.touchKey(ctx, key.OrganizationID, key.ID); err != nil {
+	if s.shouldRecordUse(key.ID, keyUseInterval) {
+		if err := s.recordKeyUse(ctx, key.OrganizationID, key.ID); err != nil {
 			return Principal{}, err
 		}
 	}
 	return Principal{ID: "key " + key.ID, UserID: key.CreatedBy, key: &key}, nil
 }
 
-func (s *Service) identifySession(ctx context.Context, token string) (Principal, error) {
+func (s *Service) authenticateSession(ctx context.Context, token string) (Principal, error) {
 	refused := api.Unauthorized("the session has ended; sign in again")
-	if !wellFormed(token) {
+	if !isWellFormedSecret(token) {
 		return Principal{}, refused
 	}
-	kept := keep(token)
-	have, err := s.sessions.Get(kept, func() (have store.Session, err error) {
+	hash := hashSecret(token)
+	have, err := s.sessionCache.Get(hash, func() (have store.Session, err error) {
 		err = s.db.View(ctx, func(tx *store.Tx) (err error) {
-			have, err = store.Sessions.Get(tx, kept)
+			have, err = store.Sessions.Get(tx, hash)
 			return err
 		})
 		return have, err
 	})
-	if ok, err := found(err); err != nil || !ok || past(&have.ExpiresAt, s.clock()) {
-		return Principal{}, orElse(err, refused)
+	if ok, err := exists(err); err != nil || !ok || hasPassed(&have.ExpiresAt, s.clock()) {
+		return Principal{}, storeErrorOr(err, refused)
 	}
-	slid := s.clock().Sub(have.SeenAt) >= touchSession && s.seen(have.ID, touchSession)
+	slid := s.clock().Sub(have.SeenAt) >= sessionUseInterval && s.shouldRecordUse(have.ID, sessionUseInterval)
 	if slid {
-		if have, err = s.slide(ctx, have.Secret); err != nil {
-			return Principal{}, orElse(err, refused)
+		if have, err = s.extendSession(ctx, have.Secret); err != nil {
+			return Principal{}, storeErrorOr(err, refused)
 		}
 	}
-	return Principal{ID: "session " + have.ID, UserID: have.UserID, session: &have, slid: slid}, nil
+	return Principal{ID: "session " + have.ID, UserID: have.UserID, session: &have, extended: slid}, nil
 }
 
-// past tells whether an end, if there is one, was reached.
-func past(end *time.Time, now time.Time) bool { return end != nil && !now.Before(*end) }
+// hasPassed tells whether an end, if there is one, was reached.
+func hasPassed(end *time.Time, now time.Time) bool { return end != nil && !now.Before(*end) }
 
-// orElse is err where the store failed, else the refusal.
-func orElse(err error, refused *api.Error) error {
-	if ok, err := found(err); err != nil && !ok {
+// storeErrorOr is err where the store failed, else the refusal.
+func storeErrorOr(err error, refused *api.Error) error {
+	if ok, err := exists(err); err != nil && !ok {
 		return err
 	}
 	return refused
 }
 
-// seen tells whether a use should be written down now: not where this process did
+// shouldRecordUse tells whether a use should be written down now: not where this process did
 // so a short while ago, so that many requests at once write once.
-func (s *Service) seen(id string, every time.Duration) bool {
+func (s *Service) shouldRecordUse(id string, every time.Duration) bool {
 	now := s.clock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if last, ok := s.touched[id]; ok && now.Sub(last) < every {
+	if last, ok := s.lastRecorded[id]; ok && now.Sub(last) < every {
 		return false
 	}
-	if len(s.touched) >= maxTouched {
-		clear(s.touched)
+	if len(s.lastRecorded) >= maxRecordedUses {
+		clear(s.lastRecorded)
 	}
-	s.touched[id] = now
+	s.lastRecorded[id] = now
 	return true
 }
 
-func (s *Service) touchKey(ctx context.Context, org, id string) error {
+func (s *Service) recordKeyUse(ctx context.Context, org, id string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		key, err := store.APIKeys.Get(tx, org, id)
-		if ok, err := found(err); err != nil || !ok {
+		if ok, err := exists(err); err != nil || !ok {
 			return err
 		}
 		now := tx.Now()
@@ -159,49 +159,49 @@ func (s *Service) touchKey(ctx context.Context, org, id string) error {
 	})
 }
 
-// slide moves a session's end away; store.ErrNotFound where it has ended meanwhile.
-func (s *Service) slide(ctx context.Context, secret string) (have store.Session, err error) {
+// extendSession moves a session's end away; store.ErrNotFound where it has ended meanwhile.
+func (s *Service) extendSession(ctx context.Context, secret string) (have store.Session, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		if have, err = store.Sessions.Get(tx, secret); err != nil {
 			return err
 		}
-		have.SeenAt, have.ExpiresAt = tx.Now(), tx.Now().Add(sessionLife)
+		have.SeenAt, have.ExpiresAt = tx.Now(), tx.Now().Add(sessionLifetime)
 		return store.Sessions.Update(tx, &have)
 	})
 	return have, err
 }
 
-// Slid is the end of a session that this request has moved away; false where it has not.
-func (p Principal) Slid() (time.Time, bool) {
-	if !p.slid {
+// RenewedUntil is the end of a session that this request has moved away; false where it has not.
+func (p Principal) RenewedUntil() (time.Time, bool) {
+	if !p.extended {
 		return time.Time{}, false
 	}
 	return p.session.ExpiresAt, true
 }
 
-// Caller is the principal within an organization: the one named, or where none is
+// ResolveCaller is the principal within an organization: the one named, or where none is
 // named the key's, the active one, or the first it belongs to. An organization it
 // does not belong to is FORBIDDEN, whether it exists or not.
-func (s *Service) Caller(ctx context.Context, p Principal, organizationID string) (api.Caller, error) {
-	return s.callers.Get(p.ID+"\x00"+organizationID, func() (by api.Caller, err error) {
+func (s *Service) ResolveCaller(ctx context.Context, p Principal, organizationID string) (api.Caller, error) {
+	return s.callerCache.Get(p.ID+"\x00"+organizationID, func() (by api.Caller, err error) {
 		err = s.db.View(ctx, func(tx *store.Tx) error {
-			by, err = callerIn(tx, p, organizationID)
+			by, err = resolveCaller(tx, p, organizationID)
 			return err
 		})
 		return by, err
 	})
 }
 
-func callerIn(tx *store.Tx, p Principal, organizationID string) (api.Caller, error) {
+func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller, error) {
 	user, err := store.Users.Get(tx, p.UserID)
 	if err != nil {
 		return api.Caller{}, fmt.Errorf("the person of the credential: %w", err)
 	}
-	if user.Status != active {
+	if user.Status != statusActive {
 		return api.Caller{}, api.Unauthorized("this account can't sign in")
 	}
 	by := api.Caller{UserID: user.ID, Local: p.Local, PlatformAdmin: user.PlatformAdmin,
-		Actor: api.Actor{Type: api.ActorUser, ID: user.ID, Name: nameOf(user)}}
+		Actor: api.Actor{Type: api.ActorUser, ID: user.ID, Name: displayName(user)}}
 	wanted, preferred := organizationID, ""
 	switch {
 	case p.key != nil:
@@ -215,16 +215,16 @@ func callerIn(tx *store.Tx, p Principal, organizationID string) (api.Caller, err
 		by.SessionID, preferred = p.session.ID, p.session.OrganizationID
 	case p.Local:
 		setting, err := store.Settings.Get(tx, localOrganization)
-		if _, err := found(err); err != nil {
+		if _, err := exists(err); err != nil {
 			return by, err
 		}
 		preferred = setting.Value
 	}
-	places, err := memberships(tx, user.ID)
+	places, err := listMemberships(tx, user.ID)
 	if err != nil {
 		return by, err
 	}
-	places = slices.DeleteFunc(places, func(m store.Membership) bool { return m.Status != active })
+	places = slices.DeleteFunc(places, func(m store.Membership) bool { return m.Status != statusActive })
 	place := slices.IndexFunc(places, func(m store.Membership) bool { return m.OrganizationID == wanted })
 	switch {
 	case place >= 0:
@@ -233,13 +233,13 @@ func callerIn(tx *store.Tx, p Principal, organizationID string) (api.Caller, err
 	case wanted != "":
 		return by, api.Forbidden("you do not belong to the organization of the header %s", api.TenantHeader)
 	default:
-		return inAny(tx, by, places, preferred)
+		return callerInDefault(tx, by, places, preferred)
 	}
 	org, err := store.Organizations.Get(tx, places[place].OrganizationID)
 	if err != nil {
 		return by, err
 	}
-	if org.Status == suspended {
+	if org.Status == statusSuspended {
 		by.OrganizationID = org.ID // for the note of the refusal
 		return by, api.Forbidden("the organization %q is suspended; ask the operator of this service", org.Name)
 	}
@@ -250,15 +250,15 @@ func callerIn(tx *store.Tx, p Principal, organizationID string) (api.Caller, err
 	return by, err
 }
 
-// inAny is the caller in the preferred one of their places, else the first. A suspended
+// callerInDefault is the caller in the preferred one of their places, else the first. A suspended
 // organization is none: nobody acts in it by not naming it.
-func inAny(tx *store.Tx, by api.Caller, places []store.Membership, preferred string) (api.Caller, error) {
+func callerInDefault(tx *store.Tx, by api.Caller, places []store.Membership, preferred string) (api.Caller, error) {
 	for _, m := range places {
 		org, err := store.Organizations.Get(tx, m.OrganizationID)
 		if err != nil {
 			return by, err
 		}
-		if org.Status != suspended && (by.OrganizationID == "" || org.ID == preferred) {
+		if org.Status != statusSuspended && (by.OrganizationID == "" || org.ID == preferred) {
 			by.OrganizationID, by.Role = org.ID, m.Role
 		}
 	}
@@ -269,7 +269,7 @@ func inAny(tx *store.Tx, by api.Caller, places []store.Membership, preferred str
 	return by, err
 }
 
-func nameOf(u api.User) string {
+func displayName(u api.User) string {
 	if u.Name != "" {
 		return u.Name
 	}

@@ -18,23 +18,23 @@ func isDelegate(tx *store.Tx, org, userID string) (bool, error) {
 
 // endDelegations ends what a person lets others decide, and where they are gone also what
 // others let them: it would be good again on the day they come back.
-func endDelegations(tx *store.Tx, by api.Caller, userID, why string, gone bool) error {
+func endDelegations(tx *store.Tx, by api.Caller, userID, reason string, left bool) error {
 	var ended []api.Delegation
 	for d, err := range store.Delegations.Scan(tx, by.OrganizationID) {
 		if err != nil {
 			return err
 		}
-		if d.Status == api.DelegationActive && (d.DelegatorID == userID || gone && d.DelegateID == userID) {
+		if d.Status == api.DelegationActive && (d.DelegatorID == userID || left && d.DelegateID == userID) {
 			ended = append(ended, d)
 		}
 	}
 	for _, d := range ended {
 		now := tx.Now()
-		d.Status, d.EndedAt, d.EndReason, d.UpdatedAt = api.DelegationVoid, &now, &why, now
+		d.Status, d.EndedAt, d.EndReason, d.UpdatedAt = api.DelegationVoid, &now, &reason, now
 		if err := store.Delegations.Update(tx, by.OrganizationID, &d); err != nil {
 			return err
 		}
-		if err := note(tx, by, "delegation.voided", "delegation", d.ID, map[string]any{"reason": why, "delegator_id": d.DelegatorID, "delegate_id": d.DelegateID}); err != nil {
+		if err := appendAudit(tx, by, "delegation.voided", "delegation", d.ID, map[string]any{"reason": reason, "delegator_id": d.DelegatorID, "delegate_id": d.DelegateID}); err != nil {
 			return err
 		}
 	}

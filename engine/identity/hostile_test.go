@@ -114,7 +114,7 @@ func TestBannedOwnerIsNone(t *testing.T) {
 	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
 	ban := &api.BanUserInput{UserID: h.member(t, owner, "second@acme.example", api.RoleOwner).UserID}
 	ban.Body.Reason = "left"
-	if _, err := h.Ban(t.Context(), h.must(t, identity.Credential{Local: true}, ""), ban); err != nil {
+	if _, err := h.BanUser(t.Context(), h.must(t, identity.Credential{Local: true}, ""), ban); err != nil {
 		t.Fatal(err)
 	}
 	_, err := h.RemoveMember(t.Context(), owner, &api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: owner.UserID})

@@ -21,62 +21,62 @@ type Options struct {
 	Clock func() time.Time
 	// LocalName and LocalEmail are the person whose machine it is, as the operating system knows them.
 	LocalName, LocalEmail string
-	// Invited queues the mail of an invitation, in its transaction, and tells whether there is one; nil: nobody is sent mails.
-	Invited func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
+	// SendInvitation queues the mail of an invitation, in its transaction, and tells whether there is one; nil: nobody is sent mails.
+	SendInvitation func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
 }
 
 // Service answers the operations on people and organizations.
 type Service struct {
-	db          *store.DB
-	clock       func() time.Time
-	name, email string
-	passwords   *passwords
-	throttle    *throttle
-	invited     func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
-	keys        *store.Memo[openedKey]
-	sessions    *store.Memo[store.Session]
-	callers     *store.Memo[api.Caller]
+	db                    *store.DB
+	clock                 func() time.Time
+	localName, localEmail string
+	passwords             *passwordHasher
+	throttle              *throttle
+	sendInvitation        func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
+	keyCache              *store.Cache[cachedKey]
+	sessionCache          *store.Cache[store.Session]
+	callerCache           *store.Cache[api.Caller]
 
 	mu sync.Mutex
-	// touched is when the last use of a credential was written down.
-	touched map[string]time.Time
+	// lastRecorded is when the last use of a credential was written down.
+	lastRecorded map[string]time.Time
 }
 
-// maxKept bounds each of the memos of who may call.
-const maxKept = 10_000
+// maxCached bounds each of the memos of who may call.
+const maxCached = 10_000
 
 // New makes the service.
 func New(o Options) *Service {
-	return &Service{db: o.DB, clock: o.Clock, name: o.LocalName, email: o.LocalEmail, invited: o.Invited, passwords: newPasswords(),
-		throttle: newThrottle(o.Clock), touched: map[string]time.Time{},
-		keys:     store.NewMemo[openedKey](o.DB, maxKept, store.KeySecrets, store.APIKeys),
-		sessions: store.NewMemo[store.Session](o.DB, maxKept, store.Sessions),
-		callers:  store.NewMemo[api.Caller](o.DB, maxKept, store.Users, store.Memberships, store.Organizations, store.APIKeys, store.Sessions, store.Settings, store.Delegations)}
+	return &Service{db: o.DB, clock: o.Clock, localName: o.LocalName, localEmail: o.LocalEmail, sendInvitation: o.SendInvitation, passwords: newPasswordHasher(),
+		throttle: newThrottle(o.Clock), lastRecorded: map[string]time.Time{},
+		keyCache:     store.NewCache[cachedKey](o.DB, maxCached, store.KeySecrets, store.APIKeys),
+		sessionCache: store.NewCache[store.Session](o.DB, maxCached, store.Sessions),
+		callerCache:  store.NewCache[api.Caller](o.DB, maxCached, store.Users, store.Memberships, store.Organizations, store.APIKeys, store.Sessions, store.Settings, store.Delegations)}
 }
 
 // The states of people, memberships and organizations.
 const (
-	active    = "active"
-	invited   = "invited"
-	banned    = "banned"
-	suspended = "suspended"
+	statusActive    = "active"
+	statusInvited   = "invited"
+	statusBanned    = "banned"
+	statusSuspended = "suspended"
 )
 
 func newRecord(tx *store.Tx, id string) api.Record {
 	return api.Record{ID: id, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 }
 
-// note writes what was done to the audit chain of the caller's organization. What a
+// appendAudit writes what was done to the audit chain of the caller's organization. What a
 // platform admin without an organization does is in no organization's chain.
-func note(tx *store.Tx, by api.Caller, action, kind, id string, changes map[string]any) error {
+func appendAudit(tx *store.Tx, by api.Caller, action, kind, id string, changes map[string]any) error {
 	if by.OrganizationID == "" {
 		return nil
 	}
 	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: kind, ResourceID: id, Changes: changes})
 }
 
-// Denied writes a refusal to the audit chain of the caller's organization.
-func (s *Service) Denied(ctx context.Context, by api.Caller, op *api.Operation) error {
+// RecordDenied writes a refusal to the audit chain of the caller's organization.
+func (s *Service) RecordDenied(ctx context.Context, by api.Caller, op *api.Operation) error {
 	if by.OrganizationID == "" {
 		return nil
 	}
@@ -86,8 +86,8 @@ func (s *Service) Denied(ctx context.Context, by api.Caller, op *api.Operation) 
 	})
 }
 
-// memberships are a person's places, in the order they were given.
-func memberships(tx *store.Tx, userID string) ([]store.Membership, error) {
+// listMemberships are a person's places, in the order they were given.
+func listMemberships(tx *store.Tx, userID string) ([]store.Membership, error) {
 	var out []store.Membership
 	for m, err := range store.Memberships.Scan(tx, store.Prefix(userID)) {
 		if err != nil {
@@ -103,7 +103,7 @@ func userByEmail(tx *store.Tx, email string) (api.User, error) {
 	return store.Users.By("email").Get(tx, email)
 }
 
-func found(err error) (bool, error) {
+func exists(err error) (bool, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}

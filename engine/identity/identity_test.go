@@ -25,7 +25,7 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return h.now }
-	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: clock, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }})
+	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: clock, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +69,11 @@ func (h *house) trySignIn(t *testing.T, email, password, address string) (*api.S
 // as is the caller that a credential stands for in an organization.
 func (h *house) as(t *testing.T, c identity.Credential, org string) (api.Caller, error) {
 	t.Helper()
-	p, err := h.Identify(t.Context(), c)
+	p, err := h.Authenticate(t.Context(), c)
 	if err != nil {
 		return api.Caller{}, err
 	}
-	return h.Caller(t.Context(), p, org)
+	return h.ResolveCaller(t.Context(), p, org)
 }
 
 func (h *house) must(t *testing.T, c identity.Credential, org string) api.Caller {
@@ -103,7 +103,7 @@ func TestLocalPerson(t *testing.T) {
 	if again.UserID != by.UserID || by.Role != api.RoleOwner || !by.PlatformAdmin || by.Actor.Name != "Ada" || by.OrganizationID == "" {
 		t.Fatalf("%+v, then %+v", by, again)
 	}
-	mine, err := h.Mine(t.Context(), by, &api.Paging{Limit: 10})
+	mine, err := h.ListMyOrganizations(t.Context(), by, &api.Paging{Limit: 10})
 	if err != nil || len(mine.Data) != 1 || !mine.Data[0].Active || mine.Data[0].Role != api.RoleOwner {
 		t.Fatalf("%+v, %v", mine, err)
 	}
@@ -184,7 +184,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 		for r := range store.Sessions.Scan(tx) {
 			all = append(all, r.Secret)
 		}
-		for r := range store.Links.Scan(tx) {
+		for r := range store.OneTimeLinks.Scan(tx) {
 			all = append(all, r.Secret)
 		}
 		for r := range store.KeySecrets.Scan(tx) {
@@ -215,7 +215,7 @@ func (h *house) tryInvite(t *testing.T, by api.Caller, email string, role api.Ro
 	t.Helper()
 	in := &api.InviteMemberInput{OrgInput: api.OrgInput{OrgID: by.OrganizationID}}
 	in.Body.Email, in.Body.Role = email, role
-	return h.Invite(t.Context(), by, in)
+	return h.InviteMember(t.Context(), by, in)
 }
 
 func (h *house) accept(t *testing.T, token, password string) (*api.SignedInUser, error) {
@@ -421,10 +421,10 @@ func TestBan(t *testing.T) {
 	owner := h.must(t, cookie(s), org.ID)
 	in := &api.BanUserInput{UserID: owner.UserID}
 	in.Body.Reason = "left with the laptop"
-	_, err := h.Ban(t.Context(), owner, in)
+	_, err := h.BanUser(t.Context(), owner, in)
 	wantCode(t, "banning oneself", err, api.CodeInvalidState)
 	operator := h.must(t, identity.Credential{Local: true}, "")
-	if u, err := h.Ban(t.Context(), operator, in); err != nil || u.Status != "banned" || *u.BanReason != in.Body.Reason {
+	if u, err := h.BanUser(t.Context(), operator, in); err != nil || u.Status != "banned" || *u.BanReason != in.Body.Reason {
 		t.Fatalf("%+v, %v", u, err)
 	}
 	for what, c := range map[string]identity.Credential{"session": cookie(s), "key": bearer(org.APIKey)} {
@@ -433,7 +433,7 @@ func TestBan(t *testing.T) {
 	}
 	_, err = h.trySignIn(t, "owner@acme.example", password, "192.0.2.7")
 	wantCode(t, "signing in", err, api.CodeUnauthorized)
-	if _, err := h.Unban(t.Context(), operator, &api.UserInput{UserID: owner.UserID}); err != nil {
+	if _, err := h.UnbanUser(t.Context(), operator, &api.UserInput{UserID: owner.UserID}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = h.as(t, bearer(org.APIKey), org.ID)
@@ -442,7 +442,7 @@ func TestBan(t *testing.T) {
 
 	self := &api.BanUserInput{UserID: operator.UserID}
 	self.Body.Reason = "x"
-	_, err = h.Ban(t.Context(), owner, self)
+	_, err = h.BanUser(t.Context(), owner, self)
 	wantCode(t, "banning the person whose machine it is", err, api.CodeInvalidState)
 }
 
@@ -528,7 +528,7 @@ func TestAudited(t *testing.T) {
 	if _, err := h.key(t, owner, "scf:read"); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Denied(t.Context(), owner, api.ListUsers.Operation); err != nil {
+	if err := h.RecordDenied(t.Context(), owner, api.ListUsers.Operation); err != nil {
 		t.Fatal(err)
 	}
 	var actions []string
@@ -539,7 +539,7 @@ func TestAudited(t *testing.T) {
 			}
 			actions = append(actions, e.Action+" "+e.Outcome)
 		}
-		_, _, err := audit.Verify(tx, org.ID)
+		_, _, err := audit.VerifyStored(tx, org.ID)
 		return err
 	})
 	want := []string{"api_key.created success", "organization.created success", "session.refused failure", "session.started success",

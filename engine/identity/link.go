@@ -11,33 +11,33 @@ import (
 
 // What a one-time link is for, and how long it is good.
 const (
-	forInvite    = "invite"
-	forPassword  = "password"
-	inviteLife   = 7 * 24 * time.Hour
-	passwordLife = 24 * time.Hour
+	purposeInvite        = "invite"
+	purposePassword      = "password"
+	inviteLifetime       = 7 * 24 * time.Hour
+	passwordLinkLifetime = 24 * time.Hour
 	// linkPath is the page that opens a link. The secret stands behind the #, which
 	// browsers do not send: it is in no log.
 	linkPath = "/link#"
 )
 
-// newLink makes a link; earlier ones of the same purpose and organization end.
-func newLink(tx *store.Tx, l store.Link, life time.Duration) (token string, expires time.Time, err error) {
-	same := func(o store.Link) bool { return o.Purpose == l.Purpose && o.OrganizationID == l.OrganizationID }
-	if err := endLinks(tx, l.UserID, same); err != nil {
+// newOneTimeLink makes a link; earlier ones of the same purpose and organization end.
+func newOneTimeLink(tx *store.Tx, l store.OneTimeLink, life time.Duration) (token string, expires time.Time, err error) {
+	same := func(o store.OneTimeLink) bool { return o.Purpose == l.Purpose && o.OrganizationID == l.OrganizationID }
+	if err := deleteLinks(tx, l.UserID, same); err != nil {
 		return "", time.Time{}, err
 	}
 	token, l.Secret = newSecret()
 	l.ExpiresAt = tx.Now().Add(life)
-	return token, l.ExpiresAt, store.Links.Insert(tx, &l)
+	return token, l.ExpiresAt, store.OneTimeLinks.Insert(tx, &l)
 }
 
-func endLinks(tx *store.Tx, userID string, which func(store.Link) bool) error {
-	for l, err := range store.Links.By("user").Scan(tx, store.Prefix(userID)) {
+func deleteLinks(tx *store.Tx, userID string, match func(store.OneTimeLink) bool) error {
+	for l, err := range store.OneTimeLinks.By("user").Scan(tx, store.Prefix(userID)) {
 		if err != nil {
 			return err
 		}
-		if which(l) || past(&l.ExpiresAt, tx.Now()) {
-			if err := store.Links.Delete(tx, l.Secret); err != nil {
+		if match(l) || hasPassed(&l.ExpiresAt, tx.Now()) {
+			if err := store.OneTimeLinks.Delete(tx, l.Secret); err != nil {
 				return err
 			}
 		}
@@ -45,20 +45,20 @@ func endLinks(tx *store.Tx, userID string, which func(store.Link) bool) error {
 	return nil
 }
 
-// openLink reads what a link is for, with its person; anything wrong with it is the same UNAUTHORIZED.
-func openLink(tx *store.Tx, token string) (l store.Link, user api.User, err error) {
+// lookUpLink reads what a link is for, with its person; anything wrong with it is the same UNAUTHORIZED.
+func lookUpLink(tx *store.Tx, token string) (l store.OneTimeLink, user api.User, err error) {
 	refused := api.Unauthorized("this link is not valid: it was used, replaced, or is too old; ask for a new one")
-	if !wellFormed(token) {
+	if !isWellFormedSecret(token) {
 		return l, user, refused
 	}
-	l, err = store.Links.Get(tx, keep(token))
-	if ok, err := found(err); err != nil || !ok || past(&l.ExpiresAt, tx.Now()) {
-		return l, user, orElse(err, refused)
+	l, err = store.OneTimeLinks.Get(tx, hashSecret(token))
+	if ok, err := exists(err); err != nil || !ok || hasPassed(&l.ExpiresAt, tx.Now()) {
+		return l, user, storeErrorOr(err, refused)
 	}
 	if user, err = store.Users.Get(tx, l.UserID); err != nil {
 		return l, user, err
 	}
-	if user.Status == banned {
+	if user.Status == statusBanned {
 		return l, user, refused
 	}
 	return l, user, nil
@@ -66,13 +66,13 @@ func openLink(tx *store.Tx, token string) (l store.Link, user api.User, err erro
 
 // GetLink tells what a link is for without using it.
 func (s *Service) GetLink(ctx context.Context, _ api.Caller, in *api.LinkInput) (*api.Link, error) {
-	return s.lookAt(ctx, in.Body.Token)
+	return s.describeLink(ctx, in.Body.Token)
 }
 
-func (s *Service) lookAt(ctx context.Context, token string) (*api.Link, error) {
+func (s *Service) describeLink(ctx context.Context, token string) (*api.Link, error) {
 	out := &api.Link{}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		l, user, err := openLink(tx, token)
+		l, user, err := lookUpLink(tx, token)
 		if err != nil {
 			return err
 		}
@@ -81,8 +81,8 @@ func (s *Service) lookAt(ctx context.Context, token string) (*api.Link, error) {
 		if err != nil {
 			return err
 		}
-		out.NeedsPassword = l.Purpose == forPassword || !known
-		if l.Purpose != forInvite {
+		out.NeedsPassword = l.Purpose == purposePassword || !known
+		if l.Purpose != purposeInvite {
 			return nil
 		}
 		org, err := store.Organizations.Get(tx, l.OrganizationID)
@@ -100,14 +100,14 @@ func (s *Service) lookAt(ctx context.Context, token string) (*api.Link, error) {
 // on an invitation: the link alone does not let a stranger change it.
 func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptLinkInput) (*api.SignedInUser, error) {
 	// Of a link there is no account to guard: whoever tries them waits alone.
-	tries := "links from " + Network(by.Address)
+	tries := "links from " + NetworkKey(by.Address)
 	if err := s.throttle.check(tries, by.Address); err != nil {
 		return nil, err
 	}
-	what, err := s.lookAt(ctx, in.Body.Token)
+	what, err := s.describeLink(ctx, in.Body.Token)
 	if err != nil {
 		if api.IsCode(err, api.CodeUnauthorized) {
-			s.throttle.failed(tries, by.Address)
+			s.throttle.recordFailure(tries, by.Address)
 		}
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 			return nil, err
 		}
 	case in.Body.Password != "":
-		if err := s.confirm(ctx, what.Email, in.Body.Password, by); err != nil {
+		if err := s.checkPassword(ctx, what.Email, in.Body.Password, by); err != nil {
 			return nil, err
 		}
 	default:
@@ -126,17 +126,17 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 	}
 	var out *api.SignedInUser
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		l, user, err := openLink(tx, in.Body.Token)
+		l, user, err := lookUpLink(tx, in.Body.Token)
 		if err != nil {
 			return err
 		}
-		if err := store.Links.Delete(tx, l.Secret); err != nil {
+		if err := store.OneTimeLinks.Delete(tx, l.Secret); err != nil {
 			return err
 		}
 		if user.Name == "" && in.Body.Name != "" {
 			user.Name = in.Body.Name
 		}
-		user.Status, user.UpdatedAt = active, tx.Now()
+		user.Status, user.UpdatedAt = statusActive, tx.Now()
 		if err := store.Users.Update(tx, &user); err != nil {
 			return err
 		}
@@ -145,27 +145,27 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 				return err
 			}
 		}
-		if l.Purpose == forInvite {
-			if err := enter(tx, l, by); err != nil {
+		if l.Purpose == purposeInvite {
+			if err := activateMembership(tx, l, by); err != nil {
 				return err
 			}
 		}
-		if out, err = s.begin(tx, user.ID, by); err != nil || l.Purpose != forInvite {
+		if out, err = s.startSession(tx, user.ID, by); err != nil || l.Purpose != purposeInvite {
 			return err
 		}
-		have, err := store.Sessions.Get(tx, keep(out.Token))
+		have, err := store.Sessions.Get(tx, hashSecret(out.Token))
 		if err != nil {
 			return err
 		}
 		have.OrganizationID = l.OrganizationID
-		out.Session = sessionOf(have)
+		out.Session = toAPISession(have)
 		return store.Sessions.Update(tx, &have)
 	})
 	return out, err
 }
 
-// enter turns an invitation into a membership.
-func enter(tx *store.Tx, l store.Link, by api.Caller) error {
+// activateMembership turns an invitation into a membership.
+func activateMembership(tx *store.Tx, l store.OneTimeLink, by api.Caller) error {
 	m, err := store.Memberships.Get(tx, l.UserID, l.OrganizationID)
 	if errors.Is(err, store.ErrNotFound) {
 		return api.Unauthorized("the invitation was taken back; ask for a new one")
@@ -173,7 +173,7 @@ func enter(tx *store.Tx, l store.Link, by api.Caller) error {
 	if err != nil {
 		return err
 	}
-	m.Status, m.UpdatedAt = active, tx.Now()
+	m.Status, m.UpdatedAt = statusActive, tx.Now()
 	if err := store.Memberships.Update(tx, &m); err != nil {
 		return err
 	}
@@ -181,12 +181,12 @@ func enter(tx *store.Tx, l store.Link, by api.Caller) error {
 	if err != nil {
 		return err
 	}
-	by.OrganizationID, by.UserID, by.Actor = l.OrganizationID, user.ID, api.Actor{Type: api.ActorUser, ID: user.ID, Name: nameOf(user)}
-	return note(tx, by, "member.joined", "member", m.ID, map[string]any{"role": string(m.Role)})
+	by.OrganizationID, by.UserID, by.Actor = l.OrganizationID, user.ID, api.Actor{Type: api.ActorUser, ID: user.ID, Name: displayName(user)}
+	return appendAudit(tx, by, "member.joined", "member", m.ID, map[string]any{"role": string(m.Role)})
 }
 
-// confirm checks the password of a person who has one.
-func (s *Service) confirm(ctx context.Context, email, password string, by api.Caller) error {
+// checkPassword checks the password of a person who has one.
+func (s *Service) checkPassword(ctx context.Context, email, password string, by api.Caller) error {
 	var have store.Password
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		user, err := userByEmail(tx, email)
@@ -199,7 +199,7 @@ func (s *Service) confirm(ctx context.Context, email, password string, by api.Ca
 	if err != nil {
 		return err
 	}
-	right, err := s.tryPassword(ctx, email, by, password, have.Hash)
+	right, err := s.verifyPassword(ctx, email, by, password, have.Hash)
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-func memberOf(m store.Membership, u api.User) api.Member {
+func toMember(m store.Membership, u api.User) api.Member {
 	return api.Member{TenantRecord: api.TenantRecord{Record: api.Record{ID: m.ID, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt},
 		OrganizationID: m.OrganizationID}, UserID: u.ID, Email: u.Email, Name: u.Name, Role: m.Role, Status: m.Status}
 }
 
-// members are an organization's, by their e-mail addresses.
-func members(tx *store.Tx, org string) ([]api.Member, error) {
+// listMembers are an organization's, by their e-mail addresses.
+func listMembers(tx *store.Tx, org string) ([]api.Member, error) {
 	var out []api.Member
 	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
 		if err != nil {
@@ -25,7 +25,7 @@ func members(tx *store.Tx, org string) ([]api.Member, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, memberOf(m, u))
+		out = append(out, toMember(m, u))
 	}
 	slices.SortFunc(out, func(a, b api.Member) int { return strings.Compare(a.Email+a.ID, b.Email+b.ID) })
 	return out, nil
@@ -35,7 +35,7 @@ func members(tx *store.Tx, org string) ([]api.Member, error) {
 func (s *Service) ListMembers(ctx context.Context, by api.Caller, in *api.OrgMembersInput) (*api.List[api.Member], error) {
 	var all []api.Member
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		all, err = members(tx, by.OrganizationID)
+		all, err = listMembers(tx, by.OrganizationID)
 		return err
 	})
 	if err != nil {
@@ -45,71 +45,71 @@ func (s *Service) ListMembers(ctx context.Context, by api.Caller, in *api.OrgMem
 		return (in.Role != "" && m.Role != in.Role) || (in.Status != "" && m.Status != in.Status) ||
 			!strings.Contains(strings.ToLower(m.Email+" "+m.Name), strings.ToLower(in.Q))
 	})
-	return store.PageOf(all, in.Paging, func(m *api.Member) string { return m.Email + m.ID })
+	return store.PageSlice(all, in.Paging, func(m *api.Member) string { return m.Email + m.ID })
 }
 
-// mayGive refuses to give or change a role above one's own.
-func mayGive(by api.Caller, roles ...api.Role) error {
+// checkRoleChange refuses to give or change a role above one's own.
+func checkRoleChange(by api.Caller, roles ...api.Role) error {
 	if by.Role != api.RoleOwner && slices.Contains(roles, api.RoleOwner) {
 		return api.Forbidden("only an owner makes, changes or removes an owner")
 	}
 	return nil
 }
 
-// Invite makes a place for a person and a one-time link to take it. Inviting somebody
+// InviteMember makes a place for a person and a one-time link to take it. Inviting somebody
 // again who has not come yet gives a new link.
-func (s *Service) Invite(ctx context.Context, by api.Caller, in *api.InviteMemberInput) (*api.NewMember, error) {
-	if err := mayGive(by, in.Body.Role); err != nil {
+func (s *Service) InviteMember(ctx context.Context, by api.Caller, in *api.InviteMemberInput) (*api.NewMember, error) {
+	if err := checkRoleChange(by, in.Body.Role); err != nil {
 		return nil, err
 	}
-	email := plainEmail(in.Body.Email)
+	email := normalizeEmail(in.Body.Email)
 	var out *api.NewMember
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		u, _, err := person(tx, email, "")
+		u, _, err := findOrCreateUser(tx, email, "")
 		if err != nil {
 			return err
 		}
-		if u.Status == banned {
+		if u.Status == statusBanned {
 			return api.Conflict("%s is banned from this service", email)
 		}
 		m, err := store.Memberships.Get(tx, u.ID, by.OrganizationID)
-		isMember, err := found(err)
+		isMember, err := exists(err)
 		switch {
 		case err != nil:
 			return err
-		case isMember && m.Status != invited:
+		case isMember && m.Status != statusInvited:
 			return api.Conflict("%s is a member already, with the role %s", email, m.Role)
 		case isMember:
-			if err := mayGive(by, m.Role); err != nil {
+			if err := checkRoleChange(by, m.Role); err != nil {
 				return err
 			}
 			m.Role, m.UpdatedAt = in.Body.Role, tx.Now()
 			err = store.Memberships.Update(tx, &m)
 		default:
-			if err = join(tx, by.OrganizationID, u.ID, in.Body.Role, invited); err == nil {
+			if err = addMember(tx, by.OrganizationID, u.ID, in.Body.Role, statusInvited); err == nil {
 				m, err = store.Memberships.Get(tx, u.ID, by.OrganizationID)
 			}
 		}
 		if err != nil {
 			return err
 		}
-		token, expires, err := newLink(tx, store.Link{Purpose: forInvite, UserID: u.ID, OrganizationID: by.OrganizationID, CreatedBy: by.UserID}, inviteLife)
+		token, expires, err := newOneTimeLink(tx, store.OneTimeLink{Purpose: purposeInvite, UserID: u.ID, OrganizationID: by.OrganizationID, CreatedBy: by.UserID}, inviteLifetime)
 		if err != nil {
 			return err
 		}
-		out = &api.NewMember{Member: memberOf(m, u), InviteToken: token, InvitePath: linkPath + token, InviteExpiresAt: expires}
-		if s.invited != nil {
-			if out.Emailed, err = s.invited(tx, by, u.Email, m.Role, out.InvitePath, expires); err != nil {
+		out = &api.NewMember{Member: toMember(m, u), InviteToken: token, InvitePath: linkPath + token, InviteExpiresAt: expires}
+		if s.sendInvitation != nil {
+			if out.Emailed, err = s.sendInvitation(tx, by, u.Email, m.Role, out.InvitePath, expires); err != nil {
 				return err
 			}
 		}
-		return note(tx, by, "member.invited", "member", m.ID, map[string]any{"email": email, "role": string(m.Role)})
+		return appendAudit(tx, by, "member.invited", "member", m.ID, map[string]any{"email": email, "role": string(m.Role)})
 	})
 	return out, err
 }
 
-// member finds a place of the organization by its id or its person's.
-func member(tx *store.Tx, org, id string) (store.Membership, api.User, error) {
+// findMember finds a place of the organization by its id or its person's.
+func findMember(tx *store.Tx, org, id string) (store.Membership, api.User, error) {
 	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
 		if err != nil {
 			return m, api.User{}, err
@@ -126,34 +126,34 @@ func member(tx *store.Tx, org, id string) (store.Membership, api.User, error) {
 func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.UpdateMemberInput) (*api.Member, error) {
 	var out api.Member
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		m, u, err := member(tx, by.OrganizationID, in.MemberID)
+		m, u, err := findMember(tx, by.OrganizationID, in.MemberID)
 		if err != nil {
 			return err
 		}
-		if err := mayGive(by, m.Role, in.Body.Role); err != nil {
+		if err := checkRoleChange(by, m.Role, in.Body.Role); err != nil {
 			return err
 		}
-		if m.Status == invited && in.Body.Status != "" {
+		if m.Status == statusInvited && in.Body.Status != "" {
 			return api.Conflict("%s has not come yet; take the invitation back instead", u.Email)
 		}
 		changes := map[string]any{}
 		role := string(m.Role)
-		set(changes, "role", &role, string(in.Body.Role))
-		set(changes, "status", &m.Status, in.Body.Status)
+		setIfChanged(changes, "role", &role, string(in.Body.Role))
+		setIfChanged(changes, "status", &m.Status, in.Body.Status)
 		m.Role, m.UpdatedAt = api.Role(role), tx.Now()
 		if err := store.Memberships.Update(tx, &m); err != nil {
 			return err
 		}
-		out = memberOf(m, u)
-		if err := keepsOwner(tx, by.OrganizationID); err != nil {
+		out = toMember(m, u)
+		if err := requireOwner(tx, by.OrganizationID); err != nil {
 			return err
 		}
-		if m.Status != active || !m.Role.May(api.ApprovalDecide) {
-			if err := endDelegations(tx, by, m.UserID, nameOf(u)+" may not decide any more", false); err != nil {
+		if m.Status != statusActive || !m.Role.May(api.ApprovalDecide) {
+			if err := endDelegations(tx, by, m.UserID, displayName(u)+" may not decide any more", false); err != nil {
 				return err
 			}
 		}
-		return note(tx, by, "member.updated", "member", m.ID, changes)
+		return appendAudit(tx, by, "member.updated", "member", m.ID, changes)
 	})
 	return &out, err
 }
@@ -161,46 +161,46 @@ func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.Updat
 // RemoveMember takes a place away; what the person did stays, under their name.
 func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.MemberInput) (*api.None, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		m, u, err := member(tx, by.OrganizationID, in.MemberID)
+		m, u, err := findMember(tx, by.OrganizationID, in.MemberID)
 		if err != nil {
 			return err
 		}
-		if err := mayGive(by, m.Role); err != nil {
+		if err := checkRoleChange(by, m.Role); err != nil {
 			return err
 		}
 		if err := store.Memberships.Delete(tx, m.UserID, m.OrganizationID); err != nil {
 			return err
 		}
 		// A key outlives no place: it would be good again on the day the person comes back.
-		if err := revokeAll(tx, by, m.UserID); err != nil {
+		if err := revokeUserKeys(tx, by, m.UserID); err != nil {
 			return err
 		}
-		if err := endDelegations(tx, by, m.UserID, nameOf(u)+" left the organization", true); err != nil {
+		if err := endDelegations(tx, by, m.UserID, displayName(u)+" left the organization", true); err != nil {
 			return err
 		}
-		mine := func(l store.Link) bool { return l.OrganizationID == by.OrganizationID }
-		if err := endLinks(tx, m.UserID, mine); err != nil {
+		mine := func(l store.OneTimeLink) bool { return l.OrganizationID == by.OrganizationID }
+		if err := deleteLinks(tx, m.UserID, mine); err != nil {
 			return err
 		}
-		if err := keepsOwner(tx, by.OrganizationID); err != nil {
+		if err := requireOwner(tx, by.OrganizationID); err != nil {
 			return err
 		}
-		return note(tx, by, "member.removed", "member", m.ID, map[string]any{"email": u.Email})
+		return appendAudit(tx, by, "member.removed", "member", m.ID, map[string]any{"email": u.Email})
 	})
 	return &api.None{}, err
 }
 
-// keepsOwner refuses what would leave an organization without anybody who owns it.
-func keepsOwner(tx *store.Tx, org string) error {
+// requireOwner refuses what would leave an organization without anybody who owns it.
+func requireOwner(tx *store.Tx, org string) error {
 	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
 		if err != nil {
 			return err
 		}
-		if m.Role != api.RoleOwner || m.Status != active {
+		if m.Role != api.RoleOwner || m.Status != statusActive {
 			continue
 		}
 		u, err := store.Users.Get(tx, m.UserID)
-		if err != nil || u.Status == active {
+		if err != nil || u.Status == statusActive {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 // ListTenants lists every organization, for the platform's admin.
 func (s *Service) ListTenants(ctx context.Context, _ api.Caller, in *api.Paging) (*api.List[api.Organization], error) {
-	return store.ListAll(ctx, s.db, store.Organizations, *in, store.PageQuery[api.Organization]{})
+	return store.ListGlobal(ctx, s.db, store.Organizations, *in, store.PageQuery[api.Organization]{})
 }
 
 // ListOrganizations lists the organizations the caller belongs to; a platform admin sees all.
@@ -25,31 +25,31 @@ func (s *Service) ListOrganizations(ctx context.Context, by api.Caller, in *api.
 	if by.PlatformAdmin && by.Actor.Type != api.ActorAPIKey {
 		return s.ListTenants(ctx, by, in)
 	}
-	mine, err := s.Mine(ctx, by, in)
+	mine, err := s.ListMyOrganizations(ctx, by, in)
 	if err != nil {
 		return nil, err
 	}
-	return api.ListOf(mine, func(o *api.MyOrganization) api.Organization { return o.Organization }), nil
+	return api.MapList(mine, func(o *api.MyOrganization) api.Organization { return o.Organization }), nil
 }
 
 // GetTenant reads an organization of the caller's; a platform admin reads any.
 func (s *Service) GetTenant(ctx context.Context, by api.Caller, in *api.TenantInput) (*api.Organization, error) {
-	return s.organization(ctx, by, in.TenantID)
+	return s.getOrganization(ctx, by, in.TenantID)
 }
 
 // GetOrganization is GetTenant by the other name.
 func (s *Service) GetOrganization(ctx context.Context, by api.Caller, in *api.OrganizationInput) (*api.Organization, error) {
-	return s.organization(ctx, by, in.OrganizationID)
+	return s.getOrganization(ctx, by, in.OrganizationID)
 }
 
-func (s *Service) organization(ctx context.Context, by api.Caller, id string) (*api.Organization, error) {
+func (s *Service) getOrganization(ctx context.Context, by api.Caller, id string) (*api.Organization, error) {
 	if id != by.OrganizationID && !by.PlatformAdmin {
 		return nil, api.NotFound("organization", id)
 	}
 	var org api.Organization
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 		org, err = store.Organizations.Get(tx, id)
-		return store.Missing(err, "organization", id)
+		return store.ToNotFound(err, "organization", id)
 	})
 	return &org, err
 }
@@ -71,12 +71,12 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 	var org api.Organization
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if org, err = store.Organizations.Get(tx, in.TenantID); err != nil {
-			return store.Missing(err, "organization", in.TenantID)
+			return store.ToNotFound(err, "organization", in.TenantID)
 		}
 		changes := map[string]any{}
-		set(changes, "name", &org.Name, strings.TrimSpace(in.Body.Name))
-		set(changes, "slug", &org.Slug, in.Body.Slug)
-		set(changes, "status", &org.Status, in.Body.Status)
+		setIfChanged(changes, "name", &org.Name, strings.TrimSpace(in.Body.Name))
+		setIfChanged(changes, "slug", &org.Slug, in.Body.Slug)
+		setIfChanged(changes, "status", &org.Status, in.Body.Status)
 		if org.Name == "" {
 			return api.Invalid("name", "an organization needs a name")
 		}
@@ -84,46 +84,46 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 			return api.Invalid("slug", "a slug is small letters, digits and hyphens, as acme-europe")
 		}
 		if in.Body.Settings != nil {
-			if wantsSecond(org.Settings) && !wantsSecond(in.Body.Settings) && by.Role != api.RoleOwner && !by.PlatformAdmin {
+			if requiresSecondPerson(org.Settings) && !requiresSecondPerson(in.Body.Settings) && by.Role != api.RoleOwner && !by.PlatformAdmin {
 				return api.Forbidden("only an owner takes back %s: else whoever it holds back could", api.RequireSecondPerson)
 			}
 			org.Settings, changes["settings"] = in.Body.Settings, in.Body.Settings
 		}
 		org.UpdatedAt = tx.Now()
 		if err := store.Organizations.Update(tx, &org); err != nil {
-			return takenSlug(err, org.Slug)
+			return slugError(err, org.Slug)
 		}
 		by.OrganizationID = org.ID
-		return note(tx, by, "organization.updated", "organization", org.ID, changes)
+		return appendAudit(tx, by, "organization.updated", "organization", org.ID, changes)
 	})
 	return &org, err
 }
 
-// wantsSecond tells whether somebody else than the author has to decide.
-func wantsSecond(settings map[string]any) bool {
+// requiresSecondPerson tells whether somebody else than the author has to decide.
+func requiresSecondPerson(settings map[string]any) bool {
 	on, _ := settings[api.RequireSecondPerson].(bool)
 	return on
 }
 
-// set changes a text where one is given, and notes it.
-func set(changes map[string]any, name string, dst *string, value string) {
+// setIfChanged changes a text where one is given, and notes it.
+func setIfChanged(changes map[string]any, name string, dst *string, value string) {
 	if value != "" && value != *dst {
 		changes[name] = map[string]any{"from": *dst, "to": value}
 		*dst = value
 	}
 }
 
-func takenSlug(err error, slug string) error {
+func slugError(err error, slug string) error {
 	if errors.Is(err, store.ErrExists) {
 		return api.Invalid("slug", "another organization has the slug %q", slug)
 	}
 	return err
 }
 
-var slugPattern = lazyregexp.Of(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var slugPattern = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// slugOf makes a slug of a name; "organization" of one without letters.
-func slugOf(name string) string {
+// slugFromName makes a slug of a name; "organization" of one without letters.
+func slugFromName(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
 		switch {
@@ -146,7 +146,7 @@ func slugOf(name string) string {
 
 // CreateOrganization makes an organization with its owner, who may be new.
 func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api.NewOrganizationInput) (*api.NewOrganization, error) {
-	name, email := strings.TrimSpace(in.Body.Name), plainEmail(in.Body.Owner.Email)
+	name, email := strings.TrimSpace(in.Body.Name), normalizeEmail(in.Body.Owner.Email)
 	if name == "" {
 		return nil, api.Invalid("name", "an organization needs a name")
 	}
@@ -162,7 +162,7 @@ func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api
 	}
 	password, made := in.Body.Owner.Password, false
 	if password == "" {
-		password, made = newPassword(), true
+		password, made = generatePassword(), true
 	}
 	hash, err := s.passwords.hash(ctx, "owner.password", password)
 	if err != nil {
@@ -170,20 +170,20 @@ func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api
 	}
 	out := &api.NewOrganization{}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		slug, err := freeSlug(tx, in.Body.Slug, name)
+		slug, err := availableSlug(tx, in.Body.Slug, name)
 		if err != nil {
 			return err
 		}
-		out.Organization = api.Organization{Record: newRecord(tx, tx.NewID()), Name: name, Slug: slug, Status: active, Settings: map[string]any{}}
+		out.Organization = api.Organization{Record: newRecord(tx, tx.NewID()), Name: name, Slug: slug, Status: statusActive, Settings: map[string]any{}}
 		if err := store.Organizations.Insert(tx, &out.Organization); err != nil {
-			return takenSlug(err, slug)
+			return slugError(err, slug)
 		}
-		owner, isNew, err := person(tx, email, strings.TrimSpace(in.Body.Owner.Name))
+		owner, isNew, err := findOrCreateUser(tx, email, strings.TrimSpace(in.Body.Owner.Name))
 		if err != nil {
 			return err
 		}
 		if isNew {
-			owner.Status = active
+			owner.Status = statusActive
 			if err := store.Passwords.Put(tx, &store.Password{UserID: owner.ID, Hash: hash, ChangedAt: tx.Now()}); err != nil {
 				return err
 			}
@@ -192,14 +192,14 @@ func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api
 			}
 		}
 		owner.PlatformAdmin = owner.PlatformAdmin || in.Body.Owner.PlatformAdmin
-		if err := errors.Join(store.Users.Update(tx, &owner), join(tx, out.ID, owner.ID, api.RoleOwner, active)); err != nil {
+		if err := errors.Join(store.Users.Update(tx, &owner), addMember(tx, out.ID, owner.ID, api.RoleOwner, statusActive)); err != nil {
 			return err
 		}
 		m, err := store.Memberships.Get(tx, owner.ID, out.ID)
 		if err != nil {
 			return err
 		}
-		out.Owner = memberOf(m, owner)
+		out.Owner = toMember(m, owner)
 		here := by
 		here.OrganizationID = out.ID
 		if in.Body.APIKeyName != "" {
@@ -207,7 +207,7 @@ func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api
 				return err
 			}
 		}
-		return note(tx, here, "organization.created", "organization", out.ID, map[string]any{"name": name, "owner": email})
+		return appendAudit(tx, here, "organization.created", "organization", out.ID, map[string]any{"name": name, "owner": email})
 	})
 	if err != nil {
 		return nil, err
@@ -215,30 +215,30 @@ func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api
 	return out, nil
 }
 
-// freeSlug is the wanted slug, or one made from the name that nobody has.
-func freeSlug(tx *store.Tx, wanted, name string) (string, error) {
+// availableSlug is the wanted slug, or one made from the name that nobody has.
+func availableSlug(tx *store.Tx, wanted, name string) (string, error) {
 	if wanted != "" {
 		return wanted, nil
 	}
-	base := slugOf(name)
+	base := slugFromName(name)
 	for n := 1; ; n++ {
 		slug := base
 		if n > 1 {
 			slug = fmt.Sprintf("%s-%d", base, n)
 		}
 		_, err := store.Organizations.By("slug").Get(tx, slug)
-		if ok, err := found(err); err != nil || !ok {
+		if ok, err := exists(err); err != nil || !ok {
 			return slug, err
 		}
 	}
 }
 
-// person finds somebody by e-mail address, or makes them, invited.
-func person(tx *store.Tx, email, name string) (u api.User, isNew bool, err error) {
+// findOrCreateUser finds somebody by e-mail address, or makes them, invited.
+func findOrCreateUser(tx *store.Tx, email, name string) (u api.User, isNew bool, err error) {
 	u, err = userByEmail(tx, email)
-	if ok, err := found(err); err != nil || ok {
+	if ok, err := exists(err); err != nil || ok {
 		return u, false, err
 	}
-	u = api.User{Record: newRecord(tx, tx.NewID()), Email: email, Name: name, Status: invited}
+	u = api.User{Record: newRecord(tx, tx.NewID()), Email: email, Name: name, Status: statusInvited}
 	return u, true, store.Users.Insert(tx, &u)
 }

@@ -17,41 +17,41 @@ import (
 const (
 	minPassword = 12
 	maxPassword = 128
-	// hashing bounds how many passwords are hashed at once: each takes hashMemory.
-	hashing    = 2
-	hashMemory = 19 * 1024 // KiB
+	// maxConcurrentHashes bounds how many passwords are hashed at once: each takes hashMemory.
+	maxConcurrentHashes = 2
+	hashMemory          = 19 * 1024 // KiB
 )
 
 // passwordCost follows the OWASP recommendation for argon2id with little memory.
 var passwordCost = &argon2id.Params{Memory: hashMemory, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// passwords hashes and compares, a few at a time.
-type passwords struct {
-	turn chan struct{}
-	// nobody is a hash that no password has: it is compared with where there is no
+// passwordHasher hashes and compares, a few at a time.
+type passwordHasher struct {
+	slots chan struct{}
+	// dummyHash is a hash that no password has: it is compared with where there is no
 	// account, so that the time of an answer does not tell.
-	nobody func() string
+	dummyHash func() string
 }
 
-func newPasswords() *passwords {
-	return &passwords{turn: make(chan struct{}, hashing), nobody: sync.OnceValue(func() string {
+func newPasswordHasher() *passwordHasher {
+	return &passwordHasher{slots: make(chan struct{}, maxConcurrentHashes), dummyHash: sync.OnceValue(func() string {
 		secret, _ := newSecret()
 		hash, _ := argon2id.CreateHash(secret, passwordCost)
 		return hash
 	})}
 }
 
-func (p *passwords) wait(ctx context.Context) (done func(), err error) {
+func (p *passwordHasher) acquireSlot(ctx context.Context) (done func(), err error) {
 	select {
-	case p.turn <- struct{}{}:
-		return func() { <-p.turn }, nil
+	case p.slots <- struct{}{}:
+		return func() { <-p.slots }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// formed refuses what can't be a password.
-func formed(field, password string) error {
+// validatePassword refuses what can't be a password.
+func validatePassword(field, password string) error {
 	if n := utf8.RuneCountInString(password); n < minPassword || n > maxPassword || !utf8.ValidString(password) {
 		return api.Invalid(field, "a password has %d to %d characters; a sentence of four words is easy to keep", minPassword, maxPassword)
 	}
@@ -59,11 +59,11 @@ func formed(field, password string) error {
 }
 
 // hash checks the password's form and hashes it.
-func (p *passwords) hash(ctx context.Context, field, password string) (string, error) {
-	if err := formed(field, password); err != nil {
+func (p *passwordHasher) hash(ctx context.Context, field, password string) (string, error) {
+	if err := validatePassword(field, password); err != nil {
 		return "", err
 	}
-	done, err := p.wait(ctx)
+	done, err := p.acquireSlot(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -75,25 +75,25 @@ func (p *passwords) hash(ctx context.Context, field, password string) (string, e
 	return h, nil
 }
 
-// matches compares with a hash; with none it takes as long and says no. It asks first
+// compare compares with a hash; with none it takes as long and says no. It asks first
 // and tells of a wrong password last, within its turn: so a thousand tries at once are
 // slowed as those one after the other are.
-func (p *passwords) matches(ctx context.Context, password, hash string, first func() error, wrong func()) (right bool, err error) {
-	done, err := p.wait(ctx)
+func (p *passwordHasher) compare(ctx context.Context, password, hash string, beforeCompare func() error, onMismatch func()) (right bool, err error) {
+	done, err := p.acquireSlot(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer done()
-	if err := first(); err != nil {
+	if err := beforeCompare(); err != nil {
 		return false, err
 	}
 	defer func() {
 		if err == nil && !right {
-			wrong()
+			onMismatch()
 		}
 	}()
 	if hash == "" {
-		_, err := argon2id.ComparePasswordAndHash(password, p.nobody())
+		_, err := argon2id.ComparePasswordAndHash(password, p.dummyHash())
 		return false, err
 	}
 	ok, err := argon2id.ComparePasswordAndHash(password, hash)
@@ -103,9 +103,9 @@ func (p *passwords) matches(ctx context.Context, password, hash string, first fu
 	return ok, nil
 }
 
-// newPassword is one that can be read aloud: five groups of four, without letters that
+// generatePassword is one that can be read aloud: five groups of four, without letters that
 // look alike; about 98 bits.
-func newPassword() string {
+func generatePassword() string {
 	const letters = "abcdefghjkmnpqrstuvwxyz23456789"
 	groups := make([]string, 5)
 	for i := range groups {

@@ -14,25 +14,25 @@ import (
 const secretBytes = 32
 
 // newSecret is a fresh secret, and what is kept of it.
-func newSecret() (secret, kept string) {
+func newSecret() (secret, hash string) {
 	b := make([]byte, secretBytes)
 	_, _ = rand.Read(b) //nolint:forbidigo // a secret is chance; it never fails, the runtime ends the program first
 	secret = hex.EncodeToString(b)
-	return secret, keep(secret)
+	return secret, hashSecret(secret)
 }
 
-// keep is the form in which a secret is stored. It needs no salt: a secret of 256
+// hashSecret is the form in which a secret is stored. It needs no salt: a secret of 256
 // random bits can't be guessed from its hash.
-func keep(secret string) string {
+func hashSecret(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// wellFormed refuses what can't be a secret before anything is looked up.
-func wellFormed(secret string) bool {
+// isWellFormedSecret refuses what can't be a secret before anything is looked up.
+func isWellFormedSecret(secret string) bool {
 	return len(secret) == 2*secretBytes && strings.Trim(secret, "0123456789abcdef") == ""
 }
 
-func mask(secret string) string {
+func maskKey(secret string) string {
 	return fmt.Sprintf("%s…%s", api.APIKeyPrefix, secret[len(secret)-4:])
 }

@@ -12,73 +12,73 @@ import (
 
 // SignIn starts a session. It never says whether the account or the password was wrong.
 func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput) (*api.SignedInUser, error) {
-	email := plainEmail(in.Body.Email)
+	email := normalizeEmail(in.Body.Email)
 	var user api.User
 	var password store.Password
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 		user, err = userByEmail(tx, email)
-		if ok, err := found(err); err != nil || !ok {
+		if ok, err := exists(err); err != nil || !ok {
 			return err
 		}
 		password, err = store.Passwords.Get(tx, user.ID)
-		_, err = found(err)
+		_, err = exists(err)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if user.Status != active {
+	if user.Status != statusActive {
 		password.Hash = "" // no password is right
 	}
-	right, err := s.tryPassword(ctx, email, by, in.Body.Password, password.Hash)
+	right, err := s.verifyPassword(ctx, email, by, in.Body.Password, password.Hash)
 	if err != nil {
 		return nil, err
 	}
 	if !right {
-		if err := s.noteFailure(ctx, user, by); err != nil {
+		if err := s.auditFailedSignIn(ctx, user, by); err != nil {
 			return nil, err
 		}
 		return nil, api.Unauthorized("the e-mail address or the password is wrong")
 	}
-	s.throttle.succeeded(email)
+	s.throttle.clearFailures(email)
 	var out *api.SignedInUser
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		out, err = s.begin(tx, user.ID, by)
+		out, err = s.startSession(tx, user.ID, by)
 		return err
 	})
 	return out, err
 }
 
-// tryPassword compares a password with an account's hash, slowed after failures of the
+// verifyPassword compares a password with an account's hash, slowed after failures of the
 // account and of the caller's network.
-func (s *Service) tryPassword(ctx context.Context, account string, by api.Caller, password, hash string) (bool, error) {
+func (s *Service) verifyPassword(ctx context.Context, account string, by api.Caller, password, hash string) (bool, error) {
 	slow := func() error { return s.throttle.check(account, by.Address) }
 	if err := slow(); err != nil { // before it waits for its turn
 		return false, err
 	}
-	return s.passwords.matches(ctx, password, hash, slow, func() { s.throttle.failed(account, by.Address) })
+	return s.passwords.compare(ctx, password, hash, slow, func() { s.throttle.recordFailure(account, by.Address) })
 }
 
-// noteFailure writes a failed sign-in to the chains of the organizations whose member it would have been.
-func (s *Service) noteFailure(ctx context.Context, user api.User, by api.Caller) error {
+// auditFailedSignIn writes a failed sign-in to the chains of the organizations whose member it would have been.
+func (s *Service) auditFailedSignIn(ctx context.Context, user api.User, by api.Caller) error {
 	if user.ID == "" {
 		return nil
 	}
-	by.Actor = api.Actor{Type: api.ActorUser, ID: user.ID, Name: nameOf(user)}
+	by.Actor = api.Actor{Type: api.ActorUser, ID: user.ID, Name: displayName(user)}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		return everywhere(tx, user.ID, by, func(here api.Caller) error {
+		return forEachOrganization(tx, user.ID, by, func(here api.Caller) error {
 			return audit.Append(tx, here, audit.Entry{Action: "session.refused", ResourceType: "user", ResourceID: user.ID, Outcome: audit.Failure})
 		})
 	})
 }
 
-// begin makes a session for an active person.
-func (s *Service) begin(tx *store.Tx, userID string, by api.Caller) (*api.SignedInUser, error) {
+// startSession makes a session for an active person.
+func (s *Service) startSession(tx *store.Tx, userID string, by api.Caller) (*api.SignedInUser, error) {
 	user, err := store.Users.Get(tx, userID)
 	if err != nil {
 		return nil, err
 	}
-	if user.Status != active {
+	if user.Status != statusActive {
 		return nil, api.Unauthorized("this account can't sign in")
 	}
 	now := tx.Now()
@@ -86,12 +86,12 @@ func (s *Service) begin(tx *store.Tx, userID string, by api.Caller) (*api.Signed
 	if err := store.Users.Update(tx, &user); err != nil {
 		return nil, err
 	}
-	if err := s.sweepSessions(tx, user.ID); err != nil {
+	if err := s.pruneSessions(tx, user.ID); err != nil {
 		return nil, err
 	}
 	token, kept := newSecret()
-	have := store.Session{Secret: kept, ID: tx.NewID(), UserID: user.ID, CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(sessionLife), Address: by.Address}
-	caller, err := callerIn(tx, Principal{UserID: user.ID, session: &have}, "")
+	have := store.Session{Secret: kept, ID: tx.NewID(), UserID: user.ID, CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(sessionLifetime), Address: by.Address}
+	caller, err := resolveCaller(tx, Principal{UserID: user.ID, session: &have}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +100,13 @@ func (s *Service) begin(tx *store.Tx, userID string, by api.Caller) (*api.Signed
 		return nil, err
 	}
 	caller.TraceID, caller.Address = by.TraceID, by.Address
-	if err := note(tx, caller, "session.started", "user", user.ID, nil); err != nil {
+	if err := appendAudit(tx, caller, "session.started", "user", user.ID, nil); err != nil {
 		return nil, err
 	}
-	return &api.SignedInUser{User: user, Session: sessionOf(have), Token: token}, nil
+	return &api.SignedInUser{User: user, Session: toAPISession(have), Token: token}, nil
 }
 
-func sessionOf(have store.Session) api.Session {
+func toAPISession(have store.Session) api.Session {
 	out := api.Session{ExpiresAt: have.ExpiresAt}
 	if have.OrganizationID != "" {
 		out.ActiveOrganizationID = &have.OrganizationID
@@ -117,14 +117,14 @@ func sessionOf(have store.Session) api.Session {
 // maxSessions bounds the sessions of one person; the oldest end.
 const maxSessions = 50
 
-// sweepSessions deletes a person's ended sessions, and the oldest where there are too many.
-func (s *Service) sweepSessions(tx *store.Tx, userID string) error {
+// pruneSessions deletes a person's ended sessions, and the oldest where there are too many.
+func (s *Service) pruneSessions(tx *store.Tx, userID string) error {
 	var live, gone []store.Session
 	for have, err := range store.Sessions.By("user").Scan(tx, store.Prefix(userID)) {
 		if err != nil {
 			return err
 		}
-		if past(&have.ExpiresAt, tx.Now()) {
+		if hasPassed(&have.ExpiresAt, tx.Now()) {
 			gone = append(gone, have)
 		} else {
 			live = append(live, have)
@@ -142,13 +142,13 @@ func (s *Service) sweepSessions(tx *store.Tx, userID string) error {
 	return nil
 }
 
-// endSessions ends a person's sessions but the one to keep, and tells how many there were.
-func endSessions(tx *store.Tx, userID, keep string) (n int, err error) {
+// deleteSessions ends a person's sessions but the one to keep, and tells how many there were.
+func deleteSessions(tx *store.Tx, userID, exceptID string) (n int, err error) {
 	for have, err := range store.Sessions.By("user").Scan(tx, store.Prefix(userID)) {
 		if err != nil {
 			return n, err
 		}
-		if have.ID != keep {
+		if have.ID != exceptID {
 			if err := store.Sessions.Delete(tx, have.Secret); err != nil {
 				return n, err
 			}
@@ -158,8 +158,8 @@ func endSessions(tx *store.Tx, userID, keep string) (n int, err error) {
 	return n, nil
 }
 
-// ownSession finds the session of the request.
-func ownSession(tx *store.Tx, by api.Caller) (store.Session, error) {
+// requestSession finds the session of the request.
+func requestSession(tx *store.Tx, by api.Caller) (store.Session, error) {
 	for have, err := range store.Sessions.By("user").Scan(tx, store.Prefix(by.UserID)) {
 		if err != nil || have.ID == by.SessionID {
 			return have, err
@@ -168,7 +168,7 @@ func ownSession(tx *store.Tx, by api.Caller) (store.Session, error) {
 	return store.Session{}, api.Unauthorized("the session has ended; sign in again")
 }
 
-func needsSession(by api.Caller) error {
+func requireSession(by api.Caller) error {
 	if by.SessionID == "" {
 		return api.Unauthorized("this is about a browser's session; sign in with e-mail and password")
 	}
@@ -177,16 +177,16 @@ func needsSession(by api.Caller) error {
 
 // GetSession is the session of the request.
 func (s *Service) GetSession(ctx context.Context, by api.Caller, _ *api.None) (*api.SignedInUser, error) {
-	if err := needsSession(by); err != nil {
+	if err := requireSession(by); err != nil {
 		return nil, err
 	}
 	out := &api.SignedInUser{}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		have, err := ownSession(tx, by)
+		have, err := requestSession(tx, by)
 		if err != nil {
 			return err
 		}
-		out.Session = sessionOf(have)
+		out.Session = toAPISession(have)
 		out.User, err = store.Users.Get(tx, by.UserID)
 		return err
 	})
@@ -195,25 +195,25 @@ func (s *Service) GetSession(ctx context.Context, by api.Caller, _ *api.None) (*
 
 // SignOut ends the session of the request.
 func (s *Service) SignOut(ctx context.Context, by api.Caller, _ *api.None) (*api.SignedOut, error) {
-	if err := needsSession(by); err != nil {
+	if err := requireSession(by); err != nil {
 		return nil, err
 	}
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		have, err := ownSession(tx, by)
+		have, err := requestSession(tx, by)
 		if err != nil {
 			return err
 		}
 		if err := store.Sessions.Delete(tx, have.Secret); err != nil {
 			return err
 		}
-		return note(tx, by, "session.ended", "user", by.UserID, nil)
+		return appendAudit(tx, by, "session.ended", "user", by.UserID, nil)
 	})
 	return &api.SignedOut{OK: true}, err
 }
 
 // ChangePassword sets a new password for the person of the session, and ends their other sessions.
 func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.ChangePasswordInput) (*api.User, error) {
-	if err := needsSession(by); err != nil {
+	if err := requireSession(by); err != nil {
 		return nil, err
 	}
 	var old store.Password
@@ -223,13 +223,13 @@ func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.Cha
 			return err
 		}
 		old, err = store.Passwords.Get(tx, by.UserID)
-		_, err = found(err)
+		_, err = exists(err)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	right, err := s.tryPassword(ctx, user.Email, by, in.Body.Current, old.Hash)
+	right, err := s.verifyPassword(ctx, user.Email, by, in.Body.Current, old.Hash)
 	if err != nil {
 		return nil, err
 	}
@@ -244,20 +244,20 @@ func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.Cha
 		if err := setPassword(tx, by.UserID, hash, by.SessionID); err != nil {
 			return err
 		}
-		return note(tx, by, "password.changed", "user", by.UserID, nil)
+		return appendAudit(tx, by, "password.changed", "user", by.UserID, nil)
 	})
 	return &user, err
 }
 
 // setPassword replaces a password; every session but the one to keep, and every link, ends.
-func setPassword(tx *store.Tx, userID, hash, keep string) error {
+func setPassword(tx *store.Tx, userID, hash, exceptSessionID string) error {
 	if err := store.Passwords.Put(tx, &store.Password{UserID: userID, Hash: hash, ChangedAt: tx.Now()}); err != nil {
 		return err
 	}
-	if _, err := endSessions(tx, userID, keep); err != nil {
+	if _, err := deleteSessions(tx, userID, exceptSessionID); err != nil {
 		return err
 	}
-	return endLinks(tx, userID, func(l store.Link) bool { return l.Purpose == forPassword })
+	return deleteLinks(tx, userID, func(l store.OneTimeLink) bool { return l.Purpose == purposePassword })
 }
 
 // GetMe tells who calls, and what they may do in the organization of the request.
@@ -281,7 +281,7 @@ func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.M
 			out.ExpiresAt = key.ExpiresAt
 		default:
 			if by.SessionID != "" {
-				have, err := ownSession(tx, by)
+				have, err := requestSession(tx, by)
 				if err != nil {
 					return err
 				}
@@ -298,16 +298,16 @@ func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.M
 	return out, err
 }
 
-// Mine lists the organizations the caller belongs to; a key's is the one it was made in.
-func (s *Service) Mine(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.MyOrganization], error) {
+// ListMyOrganizations lists the organizations the caller belongs to; a key's is the one it was made in.
+func (s *Service) ListMyOrganizations(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.MyOrganization], error) {
 	var all []api.MyOrganization
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		places, err := memberships(tx, by.UserID)
+		places, err := listMemberships(tx, by.UserID)
 		if err != nil {
 			return err
 		}
 		for _, m := range places {
-			if m.Status != active || (by.Actor.Type == api.ActorAPIKey && m.OrganizationID != by.OrganizationID) {
+			if m.Status != statusActive || (by.Actor.Type == api.ActorAPIKey && m.OrganizationID != by.OrganizationID) {
 				continue
 			}
 			org, err := store.Organizations.Get(tx, m.OrganizationID)
@@ -322,16 +322,16 @@ func (s *Service) Mine(ctx context.Context, by api.Caller, in *api.Paging) (*api
 		return nil, err
 	}
 	slices.SortFunc(all, func(a, b api.MyOrganization) int { return strings.Compare(a.ID, b.ID) })
-	return store.PageOf(all, *in, func(o *api.MyOrganization) string { return o.ID })
+	return store.PageSlice(all, *in, func(o *api.MyOrganization) string { return o.ID })
 }
 
-// Activate makes an organization the active one of the session.
-func (s *Service) Activate(ctx context.Context, by api.Caller, in *api.OrgInput) (*api.MyOrganization, error) {
+// ActivateOrganization makes an organization the active one of the session.
+func (s *Service) ActivateOrganization(ctx context.Context, by api.Caller, in *api.OrgInput) (*api.MyOrganization, error) {
 	var out *api.MyOrganization
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		m, err := store.Memberships.Get(tx, by.UserID, in.OrgID)
-		if err != nil || m.Status != active || (by.Actor.Type == api.ActorAPIKey && in.OrgID != by.OrganizationID) {
-			if ok, err := found(err); err != nil && !ok {
+		if err != nil || m.Status != statusActive || (by.Actor.Type == api.ActorAPIKey && in.OrgID != by.OrganizationID) {
+			if ok, err := exists(err); err != nil && !ok {
 				return err
 			}
 			return api.NotFound("organization", in.OrgID)
@@ -345,7 +345,7 @@ func (s *Service) Activate(ctx context.Context, by api.Caller, in *api.OrgInput)
 		case by.Local:
 			return store.Settings.Put(tx, &store.Setting{Name: localOrganization, Value: org.ID})
 		case by.SessionID != "":
-			have, err := ownSession(tx, by)
+			have, err := requestSession(tx, by)
 			if err != nil {
 				return err
 			}
@@ -357,4 +357,4 @@ func (s *Service) Activate(ctx context.Context, by api.Caller, in *api.OrgInput)
 	return out, err
 }
 
-func plainEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+func normalizeEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }

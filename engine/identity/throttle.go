@@ -23,14 +23,14 @@ type failures struct {
 }
 
 const (
-	// forgiven is how long after the last failure a name starts anew.
-	forgiven = 15 * time.Minute
-	// freeForAccount and freeForAddress are the failures without a wait; many people
+	// failureTTL is how long after the last failure a name starts anew.
+	failureTTL = 15 * time.Minute
+	// freeAccountTries and freeAddressTries are the failures without a wait; many people
 	// may sit behind one address.
-	freeForAccount, freeForAddress = 5, 20
-	maxWait                        = time.Minute
-	// maxTried bounds the memory. Beyond it the oldest are forgotten.
-	maxTried = 100_000
+	freeAccountTries, freeAddressTries = 5, 20
+	maxWait                            = time.Minute
+	// maxEntries bounds the memory. Beyond it the oldest are forgotten.
+	maxEntries = 100_000
 )
 
 func newThrottle(clock func() time.Time) *throttle {
@@ -42,16 +42,16 @@ func (t *throttle) check(account, address string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock()
-	wait := max(t.wait(now, "a "+account, freeForAccount), t.wait(now, "i "+Network(address), freeForAddress))
+	wait := max(t.delay(now, "a "+account, freeAccountTries), t.delay(now, "i "+NetworkKey(address), freeAddressTries))
 	if wait <= 0 {
 		return nil
 	}
 	return api.RateLimited(int((wait + time.Second - 1) / time.Second))
 }
 
-func (t *throttle) wait(now time.Time, name string, free int) time.Duration {
+func (t *throttle) delay(now time.Time, name string, free int) time.Duration {
 	f := t.tries[name]
-	if f == nil || f.count < free || now.Sub(f.last) > forgiven {
+	if f == nil || f.count < free || now.Sub(f.last) > failureTTL {
 		return 0
 	}
 	pause := maxWait
@@ -61,16 +61,16 @@ func (t *throttle) wait(now time.Time, name string, free int) time.Duration {
 	return pause - now.Sub(f.last)
 }
 
-func (t *throttle) failed(account, address string) {
+func (t *throttle) recordFailure(account, address string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock()
-	if len(t.tries) >= maxTried {
-		t.forget(now)
+	if len(t.tries) >= maxEntries {
+		t.evict(now)
 	}
-	for _, name := range []string{"a " + account, "i " + Network(address)} {
+	for _, name := range []string{"a " + account, "i " + NetworkKey(address)} {
 		f := t.tries[name]
-		if f == nil || now.Sub(f.last) > forgiven {
+		if f == nil || now.Sub(f.last) > failureTTL {
 			f = &failures{}
 			t.tries[name] = f
 		}
@@ -79,26 +79,26 @@ func (t *throttle) failed(account, address string) {
 	}
 }
 
-// forget drops what is forgiven; where that is not enough, what was tried least.
-func (t *throttle) forget(now time.Time) {
+// evict drops what is forgiven; where that is not enough, what was tried least.
+func (t *throttle) evict(now time.Time) {
 	for name, f := range t.tries {
-		if now.Sub(f.last) > forgiven || (f.count < 2 && len(t.tries) > maxTried/2) {
+		if now.Sub(f.last) > failureTTL || (f.count < 2 && len(t.tries) > maxEntries/2) {
 			delete(t.tries, name)
 		}
 	}
-	if len(t.tries) >= maxTried {
+	if len(t.tries) >= maxEntries {
 		clear(t.tries)
 	}
 }
 
-func (t *throttle) succeeded(account string) {
+func (t *throttle) clearFailures(account string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.tries, "a "+account)
 }
 
-// Network is what one customer of a provider has, to count by: an address, or a /64 of IPv6.
-func Network(address string) string {
+// NetworkKey is what one customer of a provider has, to count by: an address, or a /64 of IPv6.
+func NetworkKey(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil {
 		return "address " + address

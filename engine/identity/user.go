@@ -11,27 +11,27 @@ import (
 // ListUsers lists every person, for the platform's admin.
 func (s *Service) ListUsers(ctx context.Context, _ api.Caller, in *api.UsersInput) (*api.List[api.User], error) {
 	q := strings.ToLower(in.Q)
-	return store.ListAll(ctx, s.db, store.Users, in.Paging, store.PageQuery[api.User]{Filter: func(u *api.User) bool {
+	return store.ListGlobal(ctx, s.db, store.Users, in.Paging, store.PageQuery[api.User]{Filter: func(u *api.User) bool {
 		return (in.Status == "" || u.Status == in.Status) && strings.Contains(strings.ToLower(u.Email+" "+u.Name), q)
 	}})
 }
 
-func user(tx *store.Tx, id string) (api.User, error) {
+func getUser(tx *store.Tx, id string) (api.User, error) {
 	u, err := store.Users.Get(tx, id)
-	return u, store.Missing(err, "user", id)
+	return u, store.ToNotFound(err, "user", id)
 }
 
-// Ban ends a person's sessions, links and keys at once, in every organization.
-func (s *Service) Ban(ctx context.Context, by api.Caller, in *api.BanUserInput) (*api.User, error) {
+// BanUser ends a person's sessions, links and keys at once, in every organization.
+func (s *Service) BanUser(ctx context.Context, by api.Caller, in *api.BanUserInput) (*api.User, error) {
 	var u api.User
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		if u, err = user(tx, in.UserID); err != nil {
+		if u, err = getUser(tx, in.UserID); err != nil {
 			return err
 		}
 		switch {
 		case u.ID == by.UserID:
 			return api.Conflict("nobody bans themselves")
-		case u.Status == banned:
+		case u.Status == statusBanned:
 			return nil
 		}
 		if local, err := store.Settings.Get(tx, localUser); err == nil && local.Value == u.ID {
@@ -41,52 +41,52 @@ func (s *Service) Ban(ctx context.Context, by api.Caller, in *api.BanUserInput) 
 		if reason == "" {
 			return api.Invalid("reason", "say why; the person's organizations can read it")
 		}
-		u.Status, u.BanReason, u.UpdatedAt = banned, &reason, tx.Now()
+		u.Status, u.BanReason, u.UpdatedAt = statusBanned, &reason, tx.Now()
 		if err := store.Users.Update(tx, &u); err != nil {
 			return err
 		}
-		if _, err := endSessions(tx, u.ID, ""); err != nil {
+		if _, err := deleteSessions(tx, u.ID, ""); err != nil {
 			return err
 		}
-		if err := endLinks(tx, u.ID, func(store.Link) bool { return true }); err != nil {
+		if err := deleteLinks(tx, u.ID, func(store.OneTimeLink) bool { return true }); err != nil {
 			return err
 		}
-		return everywhere(tx, u.ID, by, func(here api.Caller) error {
-			if err := revokeAll(tx, here, u.ID); err != nil {
+		return forEachOrganization(tx, u.ID, by, func(here api.Caller) error {
+			if err := revokeUserKeys(tx, here, u.ID); err != nil {
 				return err
 			}
-			if err := endDelegations(tx, here, u.ID, nameOf(u)+" was banned", true); err != nil {
+			if err := endDelegations(tx, here, u.ID, displayName(u)+" was banned", true); err != nil {
 				return err
 			}
-			return note(tx, here, "user.banned", "user", u.ID, map[string]any{"reason": reason})
+			return appendAudit(tx, here, "user.banned", "user", u.ID, map[string]any{"reason": reason})
 		})
 	})
 	return &u, err
 }
 
-// everywhere does what concerns a person in each organization that they are a member of.
-func everywhere(tx *store.Tx, userID string, by api.Caller, do func(here api.Caller) error) error {
-	places, err := memberships(tx, userID)
+// forEachOrganization does what concerns a person in each organization that they are a member of.
+func forEachOrganization(tx *store.Tx, userID string, by api.Caller, visit func(here api.Caller) error) error {
+	places, err := listMemberships(tx, userID)
 	if err != nil {
 		return err
 	}
 	for _, m := range places {
 		by.OrganizationID = m.OrganizationID
-		if err := do(by); err != nil {
+		if err := visit(by); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// revokeAll revokes a person's keys in the caller's organization.
-func revokeAll(tx *store.Tx, by api.Caller, userID string) error {
+// revokeUserKeys revokes a person's keys in the caller's organization.
+func revokeUserKeys(tx *store.Tx, by api.Caller, userID string) error {
 	for k, err := range store.APIKeys.Scan(tx, by.OrganizationID) {
 		if err != nil {
 			return err
 		}
 		if k.CreatedBy == userID && k.RevokedAt == nil {
-			if err := revoke(tx, by, k); err != nil {
+			if err := revokeKey(tx, by, k); err != nil {
 				return err
 			}
 		}
@@ -94,24 +94,24 @@ func revokeAll(tx *store.Tx, by api.Caller, userID string) error {
 	return nil
 }
 
-// Unban lets a person sign in again. Their sessions and keys stay ended.
-func (s *Service) Unban(ctx context.Context, by api.Caller, in *api.UserInput) (*api.User, error) {
+// UnbanUser lets a person sign in again. Their sessions and keys stay ended.
+func (s *Service) UnbanUser(ctx context.Context, by api.Caller, in *api.UserInput) (*api.User, error) {
 	var u api.User
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		if u, err = user(tx, in.UserID); err != nil || u.Status != banned {
+		if u, err = getUser(tx, in.UserID); err != nil || u.Status != statusBanned {
 			return err
 		}
-		u.Status, u.BanReason, u.UpdatedAt = active, nil, tx.Now()
+		u.Status, u.BanReason, u.UpdatedAt = statusActive, nil, tx.Now()
 		if known, err := store.Passwords.Has(tx, u.ID); err != nil {
 			return err
 		} else if !known {
-			u.Status = invited
+			u.Status = statusInvited
 		}
 		if err := store.Users.Update(tx, &u); err != nil {
 			return err
 		}
-		return everywhere(tx, u.ID, by, func(here api.Caller) error {
-			return note(tx, here, "user.unbanned", "user", u.ID, nil)
+		return forEachOrganization(tx, u.ID, by, func(here api.Caller) error {
+			return appendAudit(tx, here, "user.unbanned", "user", u.ID, nil)
 		})
 	})
 	return &u, err
@@ -121,19 +121,19 @@ func (s *Service) Unban(ctx context.Context, by api.Caller, in *api.UserInput) (
 func (s *Service) CreatePasswordLink(ctx context.Context, by api.Caller, in *api.UserInput) (*api.PasswordLink, error) {
 	var out *api.PasswordLink
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		u, err := user(tx, in.UserID)
+		u, err := getUser(tx, in.UserID)
 		if err != nil {
 			return err
 		}
-		if u.Status == banned {
+		if u.Status == statusBanned {
 			return api.Conflict("%s is banned", u.Email)
 		}
-		token, expires, err := newLink(tx, store.Link{Purpose: forPassword, UserID: u.ID, CreatedBy: by.UserID}, passwordLife)
+		token, expires, err := newOneTimeLink(tx, store.OneTimeLink{Purpose: purposePassword, UserID: u.ID, CreatedBy: by.UserID}, passwordLinkLifetime)
 		if err != nil {
 			return err
 		}
 		out = &api.PasswordLink{Token: token, Path: linkPath + token, ExpiresAt: expires}
-		return note(tx, by, "password.link_created", "user", u.ID, nil)
+		return appendAudit(tx, by, "password.link_created", "user", u.ID, nil)
 	})
 	return out, err
 }

@@ -7,33 +7,33 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// analysis is what a passage's sentences say, apart from any control. It depends
+// textAnalysis is what a passage's sentences say, apart from any control. It depends
 // on nothing but the text and the year, so it is kept.
-type analysis struct {
-	text      string
-	words     string // between blanks, in small letters
-	sentences []sentence
-	template  string // a blank somewhere in the passage
-	english   bool
+type textAnalysis struct {
+	text        string
+	paddedWords string // between blanks, in small letters
+	sentences   []sentence
+	placeholder string // a blank somewhere in the passage
+	isEnglish   bool
 }
 
 // sentence is one sentence, item or row with its concepts.
 type sentence struct {
 	span
 	stance
-	terms    []term // sorted by id, one for each concept
-	held     bits   // their ids
-	roots    roots
-	affirmed roots     // without those of clauses that deny
-	cells    *sentence // of a row: what its cells say, without the names of their columns
-	lead     int       // the sentence that introduces this item ("the following must be encrypted:"), or -1
-	under    int       // the heading in the same passage that it stands under, or -1
-	times    []quantity
-	years    []int
-	concrete int     // how many of who, when, how much, with what it names
-	lacked   []thing // what it plainly says there is none of
-	sunk     bool    // of a row: it tells of a failing, as most of its table do
-	lost     *roots  // the columns that tell it; nil where they speak of the whole row
+	terms          []term      // sorted by id, one for each concept
+	termFilter     bloomFilter // their ids
+	stems          stemHashes
+	affirmedStems  stemHashes // without those of clauses that deny
+	cellContent    *sentence  // of a row: what its cells say, without the names of their columns
+	leadIndex      int        // the sentence that introduces this item ("the following must be encrypted:"), or -1
+	headingIndex   int        // the heading in the same passage that it stands under, or -1
+	quantities     []quantity
+	years          []int
+	concreteness   int            // how many of who, when, how much, with what it names
+	missingThings  []missingThing // what it plainly says there is none of
+	inFailureTable bool           // of a row: it tells of a failing, as most of its table do
+	failedColumns  *stemHashes    // the columns that tell it; nil where they speak of the whole row
 }
 
 // term is a concept in a sentence.
@@ -45,14 +45,14 @@ type term struct {
 
 // What is read of one passage. Longer ones were cut badly; the rest is left out.
 const (
-	maxSentences = 400
-	maxRead      = 64 << 10 // bytes
+	maxSentences    = 400
+	maxPassageBytes = 64 << 10 // bytes
 )
 
-func analyse(text string, year int) *analysis {
-	a := &analysis{text: text, english: true}
-	text = unstruck(text[:min(len(text), maxRead)])
-	spans := sentences(text)
+func analyzeText(text string, year int) *textAnalysis {
+	a := &textAnalysis{text: text, isEnglish: true}
+	text = blankStrikethrough(text[:min(len(text), maxPassageBytes)])
+	spans := splitSentences(text)
 	if len(spans) > maxSentences {
 		spans = spans[:maxSentences]
 	}
@@ -62,81 +62,81 @@ func analyse(text string, year int) *analysis {
 	a.sentences = make([]sentence, 0, len(spans))
 	for _, sp := range spans {
 		raw := text[sp.start:sp.end]
-		said := filled(raw)
-		words := split(said)
-		s := sentence{span: sp, stance: read(said, words, year), lead: -1, under: under}
-		s.row = s.row || isRow(raw)
-		s.terms, s.roots = termsOf(words, s.stance), rootsOf(words)
-		s.lacked = lacked(said, words, &s.stance)
-		s.affirmed = s.roots
-		s.held = bitsOf(s.terms)
+		cleaned := blankEmptyCells(raw)
+		words := splitWords(cleaned)
+		s := sentence{span: sp, stance: parseStance(cleaned, words, year), leadIndex: -1, headingIndex: under}
+		s.isTableRow = s.isTableRow || isTableRow(raw)
+		s.terms, s.stems = extractTerms(words, s.stance), hashStems(words)
+		s.missingThings = findMissingThings(cleaned, words, &s.stance)
+		s.affirmedStems = s.stems
+		s.termFilter = newBloomFilter(s.terms)
 		if s.denied != 0 {
-			s.affirmed = rootsOf(slices.DeleteFunc(slices.Clone(words), func(w word) bool { return s.denied&(1<<w.clause) != 0 }))
+			s.affirmedStems = hashStems(slices.DeleteFunc(slices.Clone(words), func(w word) bool { return s.denied&(1<<w.clause) != 0 }))
 		}
-		if s.row {
-			s.cells = cellsOf(said, &s)
+		if s.isTableRow {
+			s.cellContent = cellSentence(cleaned, &s)
 		}
-		s.times, s.years = quantities(said, words)
-		s.concrete = concreteness(said, words, s)
-		if s.heading && !s.row && !s.strong && len(words) <= 10 && (!hasAuxiliary(words) || asking[words[0].text]) {
+		s.quantities, s.years = parseQuantities(cleaned, words)
+		s.concreteness = countConcreteDetails(cleaned, words, s)
+		if s.heading && !s.isTableRow && !s.mandatory && len(words) <= 10 && (!hasAuxiliary(words) || questionWords[words[0].text]) {
 			s.fragment = true
-			under, s.under = len(a.sentences), -1
+			under, s.headingIndex = len(a.sentences), -1
 		}
 		if sp.item && lead >= 0 {
-			s.lead = lead
+			s.leadIndex = lead
 			if forbidding {
-				s.denied, s.prohibited = 0, 1<<s.clauses-1
+				s.denied, s.prohibited = 0, 1<<s.clauseCount-1
 			}
 		}
-		if s.template != "" && a.template == "" && strings.ContainsAny(s.template[:1], "[<{$_") && !openBox(s.template) {
-			a.template = s.template
+		if s.placeholder != "" && a.placeholder == "" && strings.ContainsAny(s.placeholder[:1], "[<{$_") && !isUntickedBox(s.placeholder) {
+			a.placeholder = s.placeholder
 		}
 		a.sentences = append(a.sentences, s)
 		switch {
 		case strings.HasSuffix(raw, ":"):
-			lead, forbidding = len(a.sentences)-1, forbids.MatchString(raw)
+			lead, forbidding = len(a.sentences)-1, prohibitionLeadPattern.MatchString(raw)
 		case !sp.item:
 			lead = -1
 		}
 		all = append(all, words...)
 	}
-	a.words, a.english = spaced(all), isEnglish(all)
+	a.paddedWords, a.isEnglish = joinPadded(all), isEnglish(all)
 	linkAnswers(a)
 	linkDecisions(a)
-	a.tally()
+	a.markFailureTables()
 	return a
 }
 
-// decided begins a sentence without a subject that says what became of the words before it.
-var decided = lazyregexp.Guard(`(?i)^\W*(?:rejected|declined|refused|dropped|abandoned|postponed|deferred|put off|turned down|not (?:agreed|approved|accepted|pursued))\b`)
+// decisionPattern begins a sentence without a subject that says what became of the words before it.
+var decisionPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:rejected|declined|refused|dropped|abandoned|postponed|deferred|put off|turned down|not (?:agreed|approved|accepted|pursued))\b`)
 
-const maxProposal = 8 // words that a decision follows
+const maxProposalWords = 8 // words that a decision follows
 
 // linkDecisions lets "Rejected for now" deny the words without a verb that it stands behind: "Encryption of mail. Rejected for now."
-func linkDecisions(a *analysis) {
+func linkDecisions(a *textAnalysis) {
 	for i := 1; i < len(a.sentences); i++ {
-		of, s := &a.sentences[i-1], &a.sentences[i]
-		if s.row || s.item || of.row || !decided.MatchString(a.text[s.start:s.end]) {
+		subject, s := &a.sentences[i-1], &a.sentences[i]
+		if s.isTableRow || s.item || subject.isTableRow || !decisionPattern.MatchString(a.text[s.start:s.end]) {
 			continue
 		}
-		if words := split(a.text[of.start:of.end]); len(words) <= maxProposal && !hasAuxiliary(words) && !hasVerb(words) {
-			of.denied, of.affirmed = 1<<of.clauses-1, rootsOf(nil)
+		if words := splitWords(a.text[subject.start:subject.end]); len(words) <= maxProposalWords && !hasAuxiliary(words) && !hasVerb(words) {
+			subject.denied, subject.affirmedStems = 1<<subject.clauseCount-1, hashStems(nil)
 		}
 	}
 }
 
-// struck is what somebody crossed out.
-var struck = lazyregexp.Of(`~~[^\s~](?:[^~\n]*[^\s~])?~~`)
+// strikethroughPattern is what somebody crossed out.
+var strikethroughPattern = lazyregexp.New(`~~[^\s~](?:[^~\n]*[^\s~])?~~`)
 
-// unstruck blanks out what is crossed out; all else stays in its place.
-func unstruck(text string) string {
+// blankStrikethrough blanks out what is crossed out; all else stays in its place.
+func blankStrikethrough(text string) string {
 	if !strings.Contains(text, "~~") {
 		return text
 	}
-	return struck.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
+	return strikethroughPattern.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
 }
 
-func spaced(words []word) string {
+func joinPadded(words []word) string {
 	var b strings.Builder
 	b.WriteByte(' ')
 	for _, w := range words {
@@ -146,15 +146,15 @@ func spaced(words []word) string {
 	return b.String()
 }
 
-// forbids leads to a list of what is not to be done.
-var forbids = lazyregexp.Guard(`(?i)\b(?:prohibited|forbidden|not (?:be )?(?:allowed|permitted)|(?:must|may|shall) not)\b[^.]{0,60}:\W*$`)
+// prohibitionLeadPattern leads to a list of what is not to be done.
+var prohibitionLeadPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:prohibited|forbidden|not (?:be )?(?:allowed|permitted)|(?:must|may|shall) not)\b[^.]{0,60}:\W*$`)
 
-// asking begins headings such as "What is logged".
-var asking = wordSet("what how who where when why which")
+// questionWords begins headings such as "What is logged".
+var questionWords = wordSet("what how who where when why which")
 
 func hasAuxiliary(words []word) bool {
 	for _, w := range words {
-		if auxiliaries[w.text] || modals[w.text] {
+		if auxiliaryVerbs[w.text] || modalVerbs[w.text] {
 			return true
 		}
 	}
@@ -162,7 +162,7 @@ func hasAuxiliary(words []word) bool {
 }
 
 // linkAnswers lets "Yes" and "No" under a question speak for it.
-func linkAnswers(a *analysis) {
+func linkAnswers(a *textAnalysis) {
 	for i := 1; i < len(a.sentences); i++ {
 		q, s := &a.sentences[i-1], &a.sentences[i]
 		if !q.question {
@@ -171,7 +171,7 @@ func linkAnswers(a *analysis) {
 		first := strings.ToLower(strings.TrimLeft(a.text[s.start:min(s.end, s.start+12)], " *_|"))
 		switch {
 		case s.answersNo || strings.HasPrefix(first, "not ") || strings.HasPrefix(first, "never") || strings.HasPrefix(first, "no") && (len(first) == 2 || strings.ContainsAny(first[2:3], " .,;|")):
-			q.denied = 1<<q.clauses - 1
+			q.denied = 1<<q.clauseCount - 1
 			q.question = false
 			q.answersNo = true
 		case strings.HasPrefix(first, "yes"):
@@ -182,67 +182,67 @@ func linkAnswers(a *analysis) {
 	}
 }
 
-// termsOf are the concepts of a sentence: phrases, the words in them, and what
+// extractTerms are the concepts of a sentence: phrases, the words in them, and what
 // they are kinds of.
-func termsOf(words []word, s stance) []term {
-	l := lex()
+func extractTerms(words []word, s stance) []term {
+	l := sharedLexicon()
 	out := make([]term, 0, 2*len(words)) // seldom more
 	add := func(concept string, credit float64, clause uint8) {
-		out = append(out, term{termID(concept), credit, clause})
-		for _, k := range l.kin[concept] {
+		out = append(out, term{hashTerm(concept), credit, clause})
+		for _, k := range l.related[concept] {
 			out = append(out, term{k.id, credit * k.credit, clause})
 		}
 	}
 	for i, w := range words {
-		if concept, n := l.at(words, i); n > 0 {
+		if concept, n := l.longestPhrase(words, i); n > 0 {
 			add(concept, 1, words[i+n-1].clause)
 			if n == 1 {
 				continue
 			}
 		}
-		if positive := undone[w.text]; positive != "" {
+		if positive := negatedForms[w.text]; positive != "" {
 			add(l.concept(positive), 1, w.clause)
 			continue
 		}
-		if (!stopWords[w.text] || anybody[w.text]) && len(w.stem) > 1 {
+		if (!stopWords[w.text] || genericPeopleWords[w.text]) && len(w.stem) > 1 {
 			add(l.concept(w.stem), 1, w.clause)
 		}
 	}
-	particles(words, add)
-	if s.strong {
+	addPhrasalVerbs(words, add)
+	if s.mandatory {
 		add("enforc", 1, 0) // the concept of "required"
 	}
-	return unique(out)
+	return dedupeTerms(out)
 }
 
-// anybody are words for people that carry no topic in a statement, and do in a house rule.
-var anybody = wordSet("you we everyone anyone everybody nobody")
+// genericPeopleWords are words for people that carry no topic in a statement, and do in a house rule.
+var genericPeopleWords = wordSet("you we everyone anyone everybody nobody")
 
-// parted are verbs whose second half may stand after their object: "switch the firewall off".
-var parted = map[string]map[string]string{
+// separableVerbs are verbs whose second half may stand after their object: "switch the firewall off".
+var separableVerbs = map[string]map[string]string{
 	"turn": {"off": "disable", "on": "enable"}, "switch": {"off": "disable", "on": "enable"}, "shut": {"off": "disable", "down": "disable"},
 	"take": {"away": "remove", "off": "remove", "back": "remove"}, "hand": {"in": "return", "back": "return"}, "give": {"back": "return"}, "strike": {"off": "remove"},
 }
 
-const maxParted = 7 // words between the halves
+const maxParticleGap = 7 // words between the halves
 
-func particles(words []word, add func(concept string, credit float64, clause uint8)) {
+func addPhrasalVerbs(words []word, add func(concept string, credit float64, clause uint8)) {
 	for i, w := range words {
-		halves := parted[w.stem]
+		halves := separableVerbs[w.stem]
 		if halves == nil {
 			continue
 		}
-		for k := i + 1; k < len(words) && k <= i+maxParted; k++ {
+		for k := i + 1; k < len(words) && k <= i+maxParticleGap; k++ {
 			if whole := halves[words[k].text]; whole != "" {
-				add(lex().concept(stemOf(whole)), 1, w.clause)
+				add(sharedLexicon().concept(stemOf(whole)), 1, w.clause)
 				break
 			}
 		}
 	}
 }
 
-// unique sorts terms and keeps the best of each concept.
-func unique(terms []term) []term {
+// dedupeTerms sorts terms and keeps the best of each concept.
+func dedupeTerms(terms []term) []term {
 	slices.SortStableFunc(terms, func(a, b term) int {
 		switch {
 		case a.id < b.id, a.id == b.id && a.credit > b.credit:
@@ -255,12 +255,12 @@ func unique(terms []term) []term {
 	return slices.CompactFunc(terms, func(a, b term) bool { return a.id == b.id })
 }
 
-// concepts are those given and those that sentences name, sorted; of the sentences only some, where
+// collectConcepts are those given and those that sentences name, sorted; of the sentences only some, where
 // which tells them.
-func (a *analysis) concepts(given []uint64, which func(*sentence) bool) []uint64 {
-	out := slices.Clone(given)
+func (a *textAnalysis) collectConcepts(initial []uint64, include func(*sentence) bool) []uint64 {
+	out := slices.Clone(initial)
 	for i := range a.sentences {
-		if s := &a.sentences[i]; which == nil || which(s) {
+		if s := &a.sentences[i]; include == nil || include(s) {
 			for _, t := range s.terms {
 				if t.credit >= creditBroader {
 					out = append(out, t.id)
@@ -272,32 +272,32 @@ func (a *analysis) concepts(given []uint64, which func(*sentence) bool) []uint64
 	return slices.Compact(out)
 }
 
-// affirms: a sentence that denies, announces and asks nothing.
-func (s *sentence) affirms() bool {
-	return s.denied == 0 && s.plan == "" && s.template == "" && !s.question && !s.row
+// isAffirmative: a sentence that denies, announces and asks nothing.
+func (s *sentence) isAffirmative() bool {
+	return s.denied == 0 && s.planWords == "" && s.placeholder == "" && !s.question && !s.isTableRow
 }
 
-// bits are a bit for each of some ids, many to a bit: they tell most of what isn't among them.
-type bits [4]uint64
+// bloomFilter are a bit for each of some ids, many to a bit: they tell most of what isn't among them.
+type bloomFilter [4]uint64
 
-func bitsOf(terms []term) (b bits) {
+func newBloomFilter(terms []term) (b bloomFilter) {
 	for _, t := range terms {
 		b[t.id>>6&3] |= 1 << (t.id & 63)
 	}
 	return b
 }
 
-func (b *bits) may(id uint64) bool { return b[id>>6&3]>>(id&63)&1 != 0 }
+func (b *bloomFilter) mayContain(id uint64) bool { return b[id>>6&3]>>(id&63)&1 != 0 }
 
-// holds finds a concept among those of a sentence.
-func (s *sentence) holds(id uint64) (term, bool) {
-	if !s.held.may(id) {
+// findTerm finds a concept among those of a sentence.
+func (s *sentence) findTerm(id uint64) (term, bool) {
+	if !s.termFilter.mayContain(id) {
 		return term{}, false
 	}
-	return lookup(s.terms, id)
+	return searchTerms(s.terms, id)
 }
 
-func lookup(terms []term, id uint64) (term, bool) {
+func searchTerms(terms []term, id uint64) (term, bool) {
 	lo, hi := 0, len(terms) // by hand: no other code runs as often
 	for lo < hi {
 		if mid := int(uint(lo+hi) >> 1); terms[mid].id < id {
@@ -312,17 +312,17 @@ func lookup(terms []term, id uint64) (term, bool) {
 	return terms[lo], true
 }
 
-// contextTerms are the concepts that headings, title and kind of document give to
+// headingTerms are the concepts that headings, title and kind of document give to
 // every sentence below them.
-func contextTerms(p Passage, category string) []uint64 {
-	words := split(p.DocumentTitle + " . " + strings.Join(p.HeadingPath, " . "))
-	terms := termsOf(words, stance{})
+func headingTerms(p Passage, category string) []uint64 {
+	words := splitWords(p.DocumentTitle + " . " + strings.Join(p.HeadingPath, " . "))
+	terms := extractTerms(words, stance{})
 	out := make([]uint64, 0, len(terms)+3)
 	for _, t := range terms {
 		out = append(out, t.id)
 	}
 	// A document that rules something documents and defines it.
-	if intends(category) {
+	if isPrescriptive(category) {
 		out = append(out, conceptID("document"), conceptID("define"), conceptID(category))
 	}
 	slices.Sort(out)

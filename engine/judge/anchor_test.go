@@ -11,7 +11,7 @@ import (
 // known is a control whose statements are our criteria for its code.
 func known(t *testing.T, code string) api.Control {
 	t.Helper()
-	e, ok := criteria.Of(code)
+	e, ok := criteria.Lookup(code)
 	if !ok {
 		t.Fatalf("no criteria for %s", code)
 	}
@@ -34,7 +34,7 @@ func TestEvidenceNamesTheThing(t *testing.T) {
 		j := judge(t, c, policy(text))
 		said := false
 		for _, s := range j.Statements {
-			said = said || s.Verdict == covered || s.Verdict == partial
+			said = said || s.Verdict == verdictCovered || s.Verdict == verdictPartial
 		}
 		if said != want {
 			t.Errorf("%q: said %v: %+v", text, said, j.Statements)
@@ -45,28 +45,28 @@ func TestEvidenceNamesTheThing(t *testing.T) {
 // What names the control and not what one statement asks says that statement in part at most, and
 // the reason has the words that were looked for.
 func TestStatementsHaveWordsOfTheirOwn(t *testing.T) {
-	d := newDemand("Key escrow is approved by the owner.", askedOf("key escrow", split("key escrow")))
-	d.says = anchorsOf(criteria.Groups{{"approve", "sign off"}})
+	d := newPreparedStatement("Key escrow is approved by the owner.", requiredConcepts("key escrow", splitWords("key escrow")))
+	d.statementAnchors = newAnchorGroups(criteria.WordGroups{{"approve", "sign off"}})
 	asksForApproval(t, d)
 }
 
 // asksForApproval: the owner's approval of key escrow is read from a sentence that says it, and no more than
 // a part from one that doesn't.
-func asksForApproval(t *testing.T, d *demand) {
+func asksForApproval(t *testing.T, d *preparedStatement) {
 	t.Helper()
 	for text, want := range map[string]string{
-		"Key escrow by the owner is approved.": covered, "Key escrow by the owner is signed off.": covered,
-		"Key escrow is signed off by the owner.": covered, "Key escrow is released by the owner.": partial,
+		"Key escrow by the owner is approved.": verdictCovered, "Key escrow by the owner is signed off.": verdictCovered,
+		"Key escrow is signed off by the owner.": verdictCovered, "Key escrow is released by the owner.": verdictPartial,
 	} {
-		got := NewSession(nil, Options{}).readPassage(d, hit{candidateOf(policy(text)), 0.6})
-		if len(got) != 1 || got[0].verdict != want || want == partial && !strings.Contains(got[0].reason, "approve, sign off") {
+		got := NewSession(nil, Options{}).judgePassage(d, retrievedPassage{candidateOf(policy(text)), 0.6})
+		if len(got) != 1 || got[0].verdict != want || want == verdictPartial && !strings.Contains(got[0].reason, "approve, sign off") {
 			t.Errorf("%q: %+v, want %s", text, got, want)
 		}
 	}
 }
 
-func candidateOf(p Passage) *candidate {
-	return &candidate{Passage: p, prepared: NewSession(nil, Options{}).analysed(p)}
+func candidateOf(p Passage) *analyzedPassage {
+	return &analyzedPassage{Passage: p, passageAnalysis: NewSession(nil, Options{}).analyzePassage(p)}
 }
 
 // A word stands in any of a passage's sentences, in its headings or in its document's title; one that is
@@ -76,11 +76,11 @@ func TestWhereAWordIsLookedFor(t *testing.T) {
 	p.HeadingPath, p.DocumentTitle = []string{"Visitor entry"}, "Handbook of the premises"
 	c := candidateOf(p)
 	for word, want := range map[string]bool{"door": true, "visitors": true, "premises": true, "before": true, "until": false, "badge": false, "visitor entry": true, "visitor badge": false, "guest gate": true, "door gate": false, "visitor door": true} {
-		if got := c.unnamed(anchorsOf(criteria.Groups{{word}})) == nil; got != want {
+		if got := c.missingAnchor(newAnchorGroups(criteria.WordGroups{{word}})) == nil; got != want {
 			t.Errorf("%q: %v", word, got)
 		}
 	}
-	if a := c.unnamed(anchorsOf(criteria.Groups{{"door"}, {"badge", "card"}})); a == nil || a.String() != "badge, card or their like" {
+	if a := c.missingAnchor(newAnchorGroups(criteria.WordGroups{{"door"}, {"badge", "card"}})); a == nil || a.String() != "badge, card or their like" {
 		t.Errorf("unnamed: %v", a)
 	}
 }

@@ -32,7 +32,7 @@ func TestNoThatRules(t *testing.T) {
 		"Backups have no encryption.":                                        true,
 		"There are no exercises beyond those that the provider talks about.": false,
 	} {
-		s := analyse(text, 2026).sentences[0]
+		s := analyzeText(text, 2026).sentences[0]
 		if got := s.denied != 0; got != want {
 			t.Errorf("%q: denied %v", text, got)
 		}
@@ -41,11 +41,11 @@ func TestNoThatRules(t *testing.T) {
 
 // What is not yet introduced, live or rolled out isn't there, whatever the word for it.
 func TestNotYetDeniesAll(t *testing.T) {
-	d := newDemand("Backups of all data are taken.", askedOf("backup of data", split("backup of data")))
+	d := newPreparedStatement("Backups of all data are taken.", requiredConcepts("backup of data", splitWords("backup of data")))
 	for _, text := range []string{
 		"Backups of the servers are not yet rolled out in the branches.", "Backups of laptops are not yet introduced.", "A backup of the branch is not yet live.", "Backups are not currently enabled.",
 	} {
-		if s := analyse(text, 2026).sentences[0]; s.denied == 0 || !d.targeted(&s, text, true) {
+		if s := analyzeText(text, 2026).sentences[0]; s.denied == 0 || !d.isTargetOfDenial(&s, text, true) {
 			t.Errorf("%q denies nothing", text)
 		}
 	}
@@ -54,8 +54,8 @@ func TestNotYetDeniesAll(t *testing.T) {
 // A rule that keeps people out is taken back like any other.
 func TestNoAccessYet(t *testing.T) {
 	c := candidateOf(policy("Guests are kept apart and have no access to production. This is not yet enforced."))
-	d := newDemand("Production runs apart from the network of guests.", askedOf("production", split("production")))
-	if _, is := negates(d, c, 0, d.against([]*sentence{&c.sentences[0]}, nil, c.around)); !is {
+	d := newPreparedStatement("Production runs apart from the network of guests.", requiredConcepts("production", splitWords("production")))
+	if _, is := deniesMatch(d, c, 0, d.matchWindow([]*sentence{&c.sentences[0]}, nil, c.surroundings)); !is {
 		t.Error("the next sentence was not heard")
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// traitWords say a trait in words, for "the organization …".
-var traitWords = map[string]string{
+// traitPhrases say a trait in words, for "the organization …".
+var traitPhrases = map[string]string{
 	"develops_software": "develops software", "uses_cloud": "uses cloud services", "processes_personal_data": "processes personal data",
 	"handles_cards": "handles payment card data", "has_ot": "runs operational technology", "has_facilities": "has facilities of its own",
 	"uses_ai": "uses artificial intelligence", "outsources_it": "outsources IT", "has_mobile_devices": "uses mobile devices",
@@ -16,27 +16,27 @@ var traitWords = map[string]string{
 }
 
 func traitPhrase(name string) string {
-	if w, ok := traitWords[name]; ok {
+	if w, ok := traitPhrases[name]; ok {
 		return w
 	}
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// Applicability says whether a control concerns an organization with these traits,
+// DetermineApplicability says whether a control concerns an organization with these traits,
 // and why. Only a person's "false" takes a control out: what isn't known, or only
 // read from documents, keeps it in and is said.
-func Applicability(c api.Control, traits map[string]api.Trait) (api.Applicability, string) {
+func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.Applicability, string) {
 	if c.IsDeprecated {
 		return api.NotApplicable, "The catalog keeps this control only as deprecated."
 	}
 	onlyFacility := len(c.Applicability) == 1 && c.Applicability[0] == "facility"
 	facility := traits["has_facilities"]
 	noFacility := facility.Value == "false" && facility.Source == "person"
-	if onlyFacility && noFacility && len(c.Traits) == 0 && c.DomainCode == continuity {
+	if onlyFacility && noFacility && len(c.Traits) == 0 && c.DomainCode == continuityDomain {
 		return api.PartiallyApplicable, "It concerns sites and lines to fall back on, which providers may run: a person stated that the organization has no facilities of its own."
 	}
 	if onlyFacility && noFacility && len(c.Traits) == 0 {
-		return api.NotApplicable, "It concerns facilities only, and a person stated that the organization has none of its own." + because(facility)
+		return api.NotApplicable, "It concerns facilities only, and a person stated that the organization has none of its own." + formatTraitReason(facility)
 	}
 	if len(c.Traits) == 0 {
 		if noFacility && slices.Contains(c.Applicability, "facility") {
@@ -60,26 +60,26 @@ func Applicability(c api.Control, traits map[string]api.Trait) (api.Applicabilit
 	}
 	switch {
 	case len(yes) > 0:
-		return api.Applicable, "The organization " + list(yes) + "."
+		return api.Applicable, "The organization " + joinWithAnd(yes) + "."
 	case len(unknown) > 0:
-		return api.Applicable, "Kept in: it is not known whether the organization " + or(unknown) + ". Set the trait in the scope to decide."
+		return api.Applicable, "Kept in: it is not known whether the organization " + joinWithOr(unknown) + ". Set the trait in the scope to decide."
 	case len(read) > 0:
-		return api.Applicable, "Kept in: documents suggest that the organization doesn't match “" + or(read) + "”, but no person confirmed it. Set the trait in the scope to decide."
+		return api.Applicable, "Kept in: documents suggest that the organization doesn't match “" + joinWithOr(read) + "”, but no person confirmed it. Set the trait in the scope to decide."
 	}
-	return api.NotApplicable, "It concerns only an organization that " + or(said) + "; a person stated that this one doesn't."
+	return api.NotApplicable, "It concerns only an organization that " + joinWithOr(said) + "; a person stated that this one doesn't."
 }
 
-// continuity is the domain whose sites may well be a provider's.
-const continuity = "BCD"
+// continuityDomain is the domain whose sites may well be a provider's.
+const continuityDomain = "BCD"
 
-func because(t api.Trait) string {
+func formatTraitReason(t api.Trait) string {
 	if t.Reason == "" {
 		return ""
 	}
 	return " " + strings.TrimRight(t.Reason, ".") + "."
 }
 
-func or(words []string) string {
+func joinWithOr(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

@@ -13,7 +13,7 @@ func TestChanges(t *testing.T) {
 	}
 	before := []api.Finding{finding("IAC-06", api.SeverityHigh, api.NotMet), finding("BCD-11", api.SeverityLow, api.PartiallyMet), finding("CFG-02", api.SeverityHigh, api.NotMet), finding("MON-01", api.SeverityLow, api.PartiallyMet)}
 	after := []api.Finding{finding("IAC-06", api.SeverityLow, api.PartiallyMet), finding("BCD-11", api.SeverityHigh, api.ResultNoEvid), finding("NET-04", api.SeverityMedium, api.NotMet), finding("MON-01", api.SeverityLow, api.PartiallyMet)}
-	got := Changes(before, after, []string{"evidence"})
+	got := CompareFindings(before, after, []string{"evidence"})
 	var short []string
 	for _, c := range got {
 		short = append(short, string(c.Change)+" "+c.ControlCode)
@@ -26,10 +26,10 @@ func TestChanges(t *testing.T) {
 	}
 	edited := finding("IAC-06", api.SeverityLow, api.PartiallyMet)
 	edited.EditedFields = []string{"severity"}
-	if got := Changes(before[:1], []api.Finding{edited}, nil); !slices.Equal(got[0].Why, []string{"person"}) {
+	if got := CompareFindings(before[:1], []api.Finding{edited}, nil); !slices.Equal(got[0].Why, []string{"person"}) {
 		t.Errorf("an edit is told as %v", got[0].Why)
 	}
-	if len(Changes(before, before, nil)) != 0 {
+	if len(CompareFindings(before, before, nil)) != 0 {
 		t.Error("the same findings have changes")
 	}
 }

@@ -10,27 +10,27 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// families are how many requirements NIST SP 800-171 (revision 2) has in each, 3.1 to 3.14.
-var families = [...]int{22, 3, 9, 9, 11, 3, 6, 9, 2, 6, 3, 4, 16, 7}
+// requirementCounts are how many requirements NIST SP 800-171 (revision 2) has in each, 3.1 to 3.14.
+var requirementCounts = [...]int{22, 3, 9, 9, 11, 3, 6, 9, 2, 6, 3, 4, 16, 7}
 
-// bareCode is the requirement in a code of NIST SP 800-171 ("3.1.1"), of its objectives
+// requirementCodePattern is the requirement in a code of NIST SP 800-171 ("3.1.1"), of its objectives
 // ("3.1.1[a]") or of CMMC level 2 ("AC.L2-3.1.1").
-var bareCode = lazyregexp.Of(`^(?:[A-Z]{2}\.?L2\.?-)?3\.(\d{1,2})\.(\d{1,2})(?:\[[a-z]+\])?$`)
+var requirementCodePattern = lazyregexp.New(`^(?:[A-Z]{2}\.?L2\.?-)?3\.(\d{1,2})\.(\d{1,2})(?:\[[a-z]+\])?$`)
 
-// cmmcRequirement is the requirement that CMMC level 2 scores which a framework's code
+// parseCMMCRequirement is the requirement that CMMC level 2 scores which a framework's code
 // names; empty for all others: revision 3 counts otherwise, and level 1 allows no plan.
-func cmmcRequirement(framework, code string) string {
+func parseCMMCRequirement(framework, code string) string {
 	level2 := strings.Contains(framework, "cmmc") && strings.Contains(framework, "level-2")
 	if !level2 && (!strings.HasPrefix(framework, "nist-800-171") || strings.HasSuffix(framework, "-r3")) {
 		return ""
 	}
-	m := bareCode.FindStringSubmatch(code)
+	m := requirementCodePattern.FindStringSubmatch(code)
 	if m == nil {
 		return ""
 	}
 	family, _ := strconv.Atoi(m[1])
 	n, _ := strconv.Atoi(m[2])
-	if family < 1 || family > len(families) || n < 1 || n > families[family-1] {
+	if family < 1 || family > len(requirementCounts) || n < 1 || n > requirementCounts[family-1] {
 		return ""
 	}
 	return fmt.Sprintf("3.%d.%d", family, n)
@@ -39,20 +39,20 @@ func cmmcRequirement(framework, code string) string {
 // What a requirement costs that isn't met; all others cost 1. The system security
 // plan (3.12.4) has no points: without it there is no assessment.
 var (
-	fivePoints = requirementSet(`3.1.1 3.1.2 3.1.12 3.1.13 3.1.16 3.1.17 3.1.18 3.2.1 3.2.2 3.3.1 3.3.5 3.4.1 3.4.2 3.4.5 3.4.6 3.4.7 3.4.8
+	fivePointRequirements = requirementSet(`3.1.1 3.1.2 3.1.12 3.1.13 3.1.16 3.1.17 3.1.18 3.2.1 3.2.2 3.3.1 3.3.5 3.4.1 3.4.2 3.4.5 3.4.6 3.4.7 3.4.8
 		3.5.1 3.5.2 3.5.3 3.5.10 3.6.1 3.6.2 3.7.2 3.7.5 3.8.3 3.8.7 3.9.2 3.10.1 3.10.2 3.11.2 3.12.1 3.12.3
 		3.13.1 3.13.2 3.13.5 3.13.6 3.13.11 3.13.15 3.14.1 3.14.2 3.14.3 3.14.4 3.14.6`)
-	threePoints = requirementSet(`3.1.5 3.1.19 3.3.2 3.7.1 3.7.4 3.8.1 3.8.2 3.8.8 3.9.1 3.11.1 3.12.2 3.13.8 3.14.5 3.14.7`)
+	threePointRequirements = requirementSet(`3.1.5 3.1.19 3.3.2 3.7.1 3.7.4 3.8.1 3.8.2 3.8.8 3.9.1 3.11.1 3.12.2 3.13.8 3.14.5 3.14.7`)
 	// Never on a plan of action, whatever they cost: 32 CFR 170.21(a)(2)(iii).
-	neverPlanned = requirementSet(`3.1.20 3.1.22 3.10.3 3.10.4 3.10.5 3.12.4`)
+	neverDeferrable = requirementSet(`3.1.20 3.1.22 3.10.3 3.10.4 3.10.5 3.12.4`)
 )
 
 const (
-	cmmcRequirements = 110
-	cmmcFrom         = 0.8 // of all points
-	cmmcDays         = 180 // to close what is on the plan
-	systemPlan       = "3.12.4"
-	cuiEncryption    = "3.13.11"
+	cmmcRequirementCount     = 110
+	minCMMCScore             = 0.8 // of all points
+	cmmcCloseDays            = 180 // to close what is on the plan
+	securityPlanRequirement  = "3.12.4"
+	cuiEncryptionRequirement = "3.13.11"
 )
 
 func requirementSet(s string) map[string]bool {
@@ -63,129 +63,129 @@ func requirementSet(s string) map[string]bool {
 	return m
 }
 
-// CMMCPoints is what a requirement of NIST SP 800-171 costs where it isn't met. CUI
+// CMMCRequirementCost is what a requirement of NIST SP 800-171 costs where it isn't met. CUI
 // encryption costs 5 where nothing is encrypted, and 3 where it is, by a module that
 // wasn't validated: partly.
-func CMMCPoints(requirement string, partly bool) int {
+func CMMCRequirementCost(requirement string, partly bool) int {
 	switch {
-	case requirement == systemPlan:
+	case requirement == securityPlanRequirement:
 		return 0
-	case requirement == cuiEncryption && partly:
+	case requirement == cuiEncryptionRequirement && partly:
 		return 3
-	case fivePoints[requirement]:
+	case fivePointRequirements[requirement]:
 		return 5
-	case threePoints[requirement]:
+	case threePointRequirements[requirement]:
 		return 3
 	}
 	return 1
 }
 
-// CMMC tells whether a plan of action is allowed for a conditional CMMC level 2
+// CheckCMMC tells whether a plan of action is allowed for a conditional CMMC level 2
 // status (32 CFR 170.21): 80 % of the points, nothing that waits costs more than one
 // point but CUI encryption at three, none of the named exclusions, and each that waits
 // stands on the plan, to be closed in 180 days. A requirement is met where every control
 // that bears it and applies is implemented, and where none of them is applicable.
 // Nil where no item bears a requirement of NIST SP 800-171 revision 2 or CMMC level 2. What no
 // control bears, or only controls left out of scope, is not taken for met.
-func CMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEligibility {
-	of := map[string]*cmmcStanding{}
+func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEligibility {
+	statuses := map[string]*requirementStatus{}
 	for n := range items {
 		for framework, codes := range items[n].RequirementCodes {
 			for _, code := range codes {
-				if code := cmmcRequirement(framework, code); code != "" {
-					if of[code] == nil {
-						of[code] = &cmmcStanding{}
+				if code := parseCMMCRequirement(framework, code); code != "" {
+					if statuses[code] == nil {
+						statuses[code] = &requirementStatus{}
 					}
-					of[code].add(&items[n])
+					statuses[code].add(&items[n])
 				}
 			}
 		}
 	}
-	if len(of) == 0 {
+	if len(statuses) == 0 {
 		return nil
 	}
-	e := &api.CMMCEligibility{Points: cmmcRequirements, Of: cmmcRequirements, CloseWithinDays: cmmcDays, NotMet: []string{}, NotAssessed: []string{}, Blocking: []string{}}
+	e := &api.CMMCEligibility{Points: cmmcRequirementCount, Of: cmmcRequirementCount, CloseWithinDays: cmmcCloseDays, NotMet: []string{}, NotAssessed: []string{}, Blocking: []string{}}
 	waits := map[string]bool{} // what is not met, and may be on a plan
-	for family, n := range families {
+	for family, n := range requirementCounts {
 		for i := range n {
 			code := fmt.Sprintf("3.%d.%d", family+1, i+1)
-			st := of[code]
+			st := statuses[code]
 			switch {
-			case st == nil || !st.applies && (st.leftOut || code == systemPlan):
+			case st == nil || !st.applies && (st.excluded || code == securityPlanRequirement):
 				e.NotAssessed = append(e.NotAssessed, code)
 				continue
-			case len(st.lacking) == 0:
+			case len(st.unmetControls) == 0:
 				continue
 			}
-			cost := CMMCPoints(code, st.partly)
+			cost := CMMCRequirementCost(code, st.partlyMet)
 			e.Points -= cost
 			e.NotMet = append(e.NotMet, code)
 			switch {
-			case code == systemPlan:
+			case code == securityPlanRequirement:
 				e.Blocking = append(e.Blocking, code+": without a system security plan there is no assessment")
-			case neverPlanned[code]:
+			case neverDeferrable[code]:
 				e.Blocking = append(e.Blocking, code+": may not be on a plan of action")
-			case cost > 1 && (code != cuiEncryption || cost != 3): // the one exception above one point
+			case cost > 1 && (code != cuiEncryptionRequirement || cost != 3): // the one exception above one point
 				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: costs %d points; only requirements of one point may wait", code, cost))
 			default:
 				waits[code] = true
-				e.Blocking = append(e.Blocking, unplanned(code, st.lacking, plan)...)
+				e.Blocking = append(e.Blocking, unplannedReasons(code, st.unmetControls, plan)...)
 			}
 		}
 	}
 	if n := len(e.NotAssessed); n > 0 {
-		e.Blocking = append(e.Blocking, fmt.Sprintf("%d of %d requirements stand on no control in scope of this assessment and are to be assessed first: %s", n, cmmcRequirements, list(e.NotAssessed)))
+		e.Blocking = append(e.Blocking, fmt.Sprintf("%d of %d requirements stand on no control in scope of this assessment and are to be assessed first: %s", n, cmmcRequirementCount, joinWithAnd(e.NotAssessed)))
 	}
 	e.Score = float64(int(float64(e.Points)/float64(e.Of)*1000+0.5)) / 1000
 	if e.Points < 0 {
 		e.Score = 0
 	}
-	if e.Score < cmmcFrom {
-		e.Blocking = append(e.Blocking, fmt.Sprintf("the score is %d of %d points; a plan is allowed from %.0f %%", e.Points, e.Of, cmmcFrom*100))
+	if e.Score < minCMMCScore {
+		e.Blocking = append(e.Blocking, fmt.Sprintf("the score is %d of %d points; a plan is allowed from %.0f %%", e.Points, e.Of, minCMMCScore*100))
 	}
 	if t, err := today.Time(); err == nil {
-		last := api.DateOf(t.AddDate(0, 0, cmmcDays))
+		last := api.DateOf(t.AddDate(0, 0, cmmcCloseDays))
 		for n := range plan {
-			if p := &plan[n]; p.Due() > last && p.Open() && bears(p.RequirementCodes, waits) {
-				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.Due(), cmmcDays))
+			if p := &plan[n]; p.CurrentDueDate() > last && p.IsOpen() && hasRequirement(p.RequirementCodes, waits) {
+				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.CurrentDueDate(), cmmcCloseDays))
 			}
 		}
 	}
 	e.Eligible = len(e.Blocking) == 0
-	e.Formula = fmt.Sprintf("%d − points of %s not met = %d; %d ÷ %d = %.1f %%", e.Of, counted(len(e.NotMet), "requirement"), e.Points, e.Points, e.Of, 100*float64(e.Points)/float64(e.Of))
+	e.Formula = fmt.Sprintf("%d − points of %s not met = %d; %d ÷ %d = %.1f %%", e.Of, formatCount(len(e.NotMet), "requirement"), e.Points, e.Points, e.Of, 100*float64(e.Points)/float64(e.Of))
 	if e.Points < 0 {
 		e.Formula += ", which counts as 0"
 	}
 	return e
 }
 
-// cmmcStanding is how the controls that bear a requirement stand.
-type cmmcStanding struct {
-	applies bool     // one at least
-	leftOut bool     // one at least that nobody calls not applicable: it may be called for
-	partly  bool     // one that applies is implemented in part
-	lacking []string // those that apply and are not implemented
+// requirementStatus is how the controls that bear a requirement stand.
+type requirementStatus struct {
+	applies       bool     // one at least
+	excluded      bool     // one at least that nobody calls not applicable: it may be called for
+	partlyMet     bool     // one that applies is implemented in part
+	unmetControls []string // those that apply and are not implemented
 }
 
-func (st *cmmcStanding) add(it *api.SoAItem) {
-	if !it.Applicability.In() {
-		st.leftOut = st.leftOut || it.Applicability != api.NotApplicable
+func (st *requirementStatus) add(it *api.SoAItem) {
+	if !it.Applicability.IsApplicable() {
+		st.excluded = st.excluded || it.Applicability != api.NotApplicable
 		return
 	}
 	st.applies = true
-	st.partly = st.partly || it.ImplementationStatus == api.Implemented || it.ImplementationStatus == api.PartiallyImplemented
+	st.partlyMet = st.partlyMet || it.ImplementationStatus == api.Implemented || it.ImplementationStatus == api.PartiallyImplemented
 	if it.ImplementationStatus != api.Implemented {
-		st.lacking = append(st.lacking, it.ControlCode)
+		st.unmetControls = append(st.unmetControls, it.ControlCode)
 	}
 }
 
-// unplanned says of each control that a requirement lacks why no item of the plan closes it.
-func unplanned(requirement string, controls []string, plan []api.POAMItem) (out []string) {
+// unplannedReasons says of each control that a requirement lacks why no item of the plan closes it.
+func unplannedReasons(requirement string, controls []string, plan []api.POAMItem) (out []string) {
 	for _, control := range controls {
 		planned, why := false, ""
 		for n := range plan {
-			if p := &plan[n]; Closes(p, control) {
-				planned = planned || p.Open()
+			if p := &plan[n]; ClosesControl(p, control) {
+				planned = planned || p.IsOpen()
 				why = fmt.Sprintf("; %s is %s", p.POAMCode, strings.ReplaceAll(p.Status, "_", " "))
 			}
 		}
@@ -196,9 +196,9 @@ func unplanned(requirement string, controls []string, plan []api.POAMItem) (out 
 	return out
 }
 
-func bears(codes api.RequirementCodes, requirements map[string]bool) bool {
+func hasRequirement(codes api.RequirementCodes, requirements map[string]bool) bool {
 	for framework, list := range codes {
-		if slices.ContainsFunc(list, func(c string) bool { return requirements[cmmcRequirement(framework, c)] }) {
+		if slices.ContainsFunc(list, func(c string) bool { return requirements[parseCMMCRequirement(framework, c)] }) {
 			return true
 		}
 	}

@@ -40,7 +40,7 @@ func TestCMMC(t *testing.T) {
 					}
 				}
 			}
-			e := CMMC(items, planned(tc.missing), "2026-11-20")
+			e := CheckCMMC(items, planned(tc.missing), "2026-11-20")
 			if e == nil || e.Points != tc.points || e.Eligible != tc.eligible {
 				t.Fatalf("%+v, want %d points, eligible %v", e, tc.points, tc.eligible)
 			}
@@ -49,7 +49,7 @@ func TestCMMC(t *testing.T) {
 			}
 		})
 	}
-	if CMMC([]api.SoAItem{{Applicability: api.Applicable}}, nil, "2026-11-20") != nil {
+	if CheckCMMC([]api.SoAItem{{Applicability: api.Applicable}}, nil, "2026-11-20") != nil {
 		t.Error("no requirement of 800-171, and yet a score")
 	}
 }
@@ -97,20 +97,20 @@ func TestCMMCAsksForAPlanThatCloses(t *testing.T) {
 		{"no system security plan", as(api.NotApplicable, "3.12.4"), nil, "to be assessed first: 3.12.4"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			e := CMMC(tc.items, tc.plan, "2026-11-20")
+			e := CheckCMMC(tc.items, tc.plan, "2026-11-20")
 			if e.Eligible != (tc.blocking == "") || !strings.Contains(strings.Join(e.Blocking, "\n"), tc.blocking) {
 				t.Errorf("eligible %v, blocking %q, want %q", e.Eligible, e.Blocking, tc.blocking)
 			}
 		})
 	}
-	if e := CMMC(as(api.OutOfScope, strings.Fields("3.1.1 3.1.2")...)[:2], nil, "2026-11-20"); e == nil || e.Eligible {
+	if e := CheckCMMC(as(api.OutOfScope, strings.Fields("3.1.1 3.1.2")...)[:2], nil, "2026-11-20"); e == nil || e.Eligible {
 		t.Errorf("all that bears it is out of scope: %+v", e)
 	}
 }
 
 // allMet bears every requirement.
 func allMet() (out []api.SoAItem) {
-	for family, n := range families {
+	for family, n := range requirementCounts {
 		for i := range n {
 			out = append(out, bearing(fmt.Sprintf("3.%d.%d", family+1, i+1), api.Implemented))
 		}
@@ -122,7 +122,7 @@ func allMet() (out []api.SoAItem) {
 func some(n int, status api.Implementation) (out []api.SoAItem) {
 	for _, it := range allMet() {
 		code := it.RequirementCodes["nist-800-171-r2"][0]
-		if len(out) < n && CMMCPoints(code, false) == 1 && !neverPlanned[code] {
+		if len(out) < n && CMMCRequirementCost(code, false) == 1 && !neverDeferrable[code] {
 			it.ImplementationStatus = status
 			out = append(out, it)
 		}
@@ -138,11 +138,11 @@ func TestCMMCRequirements(t *testing.T) {
 		{"nist-800-171-r2", "NFO–PL-8", ""}, {"nist-800-171-r2", "3.1.23", ""}, {"nist-800-171-r3", "03.01.01.a", ""}, {"nist-800-171-r3", "3.1.1", ""},
 		{"cmmc-2.0-level-3", "AC.L3-3.1.2E", ""}, {"cmmc-2.0-level-1", "AC.L1-3.1.1", ""}, {"iso-27001-2022", "3.1.1", ""},
 	} {
-		if got := cmmcRequirement(tc.framework, tc.code); got != tc.want {
+		if got := parseCMMCRequirement(tc.framework, tc.code); got != tc.want {
 			t.Errorf("%s %s is %q, want %q", tc.framework, tc.code, got, tc.want)
 		}
 	}
-	if e := CMMC([]api.SoAItem{bearing("3.1.1", api.Implemented)}, nil, "2026-11-20"); e.Eligible || len(e.NotAssessed) != 109 {
+	if e := CheckCMMC([]api.SoAItem{bearing("3.1.1", api.Implemented)}, nil, "2026-11-20"); e.Eligible || len(e.NotAssessed) != 109 {
 		t.Errorf("109 requirements that nothing bears: %+v", e)
 	}
 }
@@ -152,7 +152,7 @@ func TestCMMCPointsAddUp(t *testing.T) {
 	total := 0
 	for family, n := range map[string]int{"3.1": 22, "3.2": 3, "3.3": 9, "3.4": 9, "3.5": 11, "3.6": 3, "3.7": 6, "3.8": 9, "3.9": 2, "3.10": 6, "3.11": 3, "3.12": 4, "3.13": 16, "3.14": 7} {
 		for i := 1; i <= n; i++ {
-			total += CMMCPoints(family+"."+string(rune('0' + i/10))[:min(1, i/10)]+string(rune('0'+i%10)), false)
+			total += CMMCRequirementCost(family+"."+string(rune('0' + i/10))[:min(1, i/10)]+string(rune('0'+i%10)), false)
 		}
 	}
 	if 110-total != -203 {
@@ -163,7 +163,7 @@ func TestCMMCPointsAddUp(t *testing.T) {
 func TestCMMCPlanTakesAtMostHalfAYear(t *testing.T) {
 	items := append([]api.SoAItem{bearing("3.1.3", api.NotImplemented)}, allMet()...)
 	plan := []api.POAMItem{{Item: items[0].Item, POAMCode: "POAM-001", DueDate: "2027-06-30", Status: "open"}}
-	if e := CMMC(items, plan, "2026-11-20"); e.Eligible {
+	if e := CheckCMMC(items, plan, "2026-11-20"); e.Eligible {
 		t.Errorf("a plan of more than 180 days is eligible: %+v", e)
 	}
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Assessed tells whether a control applies and was judged, by the rules or a person.
-func Assessed(item *api.SoAItem) bool {
-	return item.Applicability.In() && item.ImplementationStatus != api.NotAssessed && item.ImplementationStatus != ""
+// IsAssessed tells whether a control applies and was judged, by the rules or a person.
+func IsAssessed(item *api.SoAItem) bool {
+	return item.Applicability.IsApplicable() && item.ImplementationStatus != api.NotAssessed && item.ImplementationStatus != ""
 }
 
-// Compliance is the plain percentage over the items that apply and were assessed:
+// CompliancePercent is the plain percentage over the items that apply and were assessed:
 // implemented ones count 1, partly implemented ones ½. It is nil where there is none.
 // What is not evidenced counts as assessed: it was looked for.
-func Compliance(items []api.SoAItem) (pct *float64, formula string) {
+func CompliancePercent(items []api.SoAItem) (pct *float64, formula string) {
 	var all, full, half int
 	for _, it := range items {
-		if !Assessed(&it) {
+		if !IsAssessed(&it) {
 			continue
 		}
 		all++
@@ -49,20 +49,20 @@ const (
 // count; a control that is partly done is deficient.
 type ConformityResult struct {
 	Level             string   // empty where nothing was assessed
-	Pct               *float64 // satisfactory over assessed, 0 to 100
+	Percent           *float64 // satisfactory over assessed, 0 to 100
 	DeficientMaterial []string // codes of material controls that are deficient
 	Formula           string
 }
 
-// Conformity rates items by the SCF's thresholds: all satisfactory conforms strictly;
+// RateConformity rates items by the SCF's thresholds: all satisfactory conforms strictly;
 // 80 % with no material control deficient conforms; 70 % likewise is a significant
 // deficiency; anything else is a material weakness. weight tells a control's weight
 // by its code; 10 is material.
-func Conformity(items []api.SoAItem, weight func(code string) int) ConformityResult {
+func RateConformity(items []api.SoAItem, weight func(code string) int) ConformityResult {
 	var r ConformityResult
 	all, good := 0, 0
 	for _, it := range items {
-		if !Assessed(&it) {
+		if !IsAssessed(&it) {
 			continue
 		}
 		all++
@@ -89,8 +89,8 @@ func Conformity(items []api.SoAItem, weight func(code string) int) ConformityRes
 		r.Level = Conforms
 	}
 	r.Formula = fmt.Sprintf("%d satisfactory ÷ %d applicable and assessed = %.2f %%; %s deficient (weight 10). 100 %% conforms strictly, 80 %% conforms, 70 %% is a significant deficiency, less or any deficient material control is a material weakness.",
-		good, all, v, counted(len(r.DeficientMaterial), "material control"))
+		good, all, v, formatCount(len(r.DeficientMaterial), "material control"))
 	v = math.Round(v*100) / 100
-	r.Pct = &v
+	r.Percent = &v
 	return r
 }

@@ -19,9 +19,9 @@ func TestImplementation(t *testing.T) {
 	vague := policy("Laptops must be encrypted. Recovery keys must be stored by the IT team.")
 	record := passage("record", "Laptops were checked on 2026-09-14: all laptops were encrypted. Recovery keys were stored by the IT team.")
 	stale := says
-	stale.Effective = &old
+	stale.EffectiveDate = &old
 	oldRecord := record
-	oldRecord.Effective = &old
+	oldRecord.EffectiveDate = &old
 	draft := says
 	draft.Text = "Status: Draft\n\n" + says.Text
 	draft.SHA256 = draft.Text
@@ -63,7 +63,7 @@ func check(t *testing.T, j Judgement, ps []Passage) {
 	t.Helper()
 	for _, e := range j.Evidence {
 		i := slices.IndexFunc(ps, func(p Passage) bool { return p.ChunkID == e.ChunkID })
-		if i < 0 || !strings.Contains(fold(ps[i].Text), e.Quote) {
+		if i < 0 || !strings.Contains(collapseSpace(ps[i].Text), e.Quote) {
 			t.Errorf("the quote %q is not in the passage it names", e.Quote)
 		}
 		if e.Supports == "" || e.Stance == "" {
@@ -143,7 +143,7 @@ func TestConflictingFigures(t *testing.T) {
 	a := policy("Audit logs are retained for a defined period of 90 days.")
 	b := passage("standard", "Audit logs are retained for a defined period of 30 days.")
 	j := judge(t, c, a, b)
-	if j.Statements[0].Verdict != conflicting || j.Implementation == api.Implemented {
+	if j.Statements[0].Verdict != verdictConflicting || j.Implementation == api.Implemented {
 		t.Errorf("%s: %+v", j.Implementation, j.Statements)
 	}
 }
@@ -156,7 +156,7 @@ func TestOverdueReviewCounts(t *testing.T) {
 	if j.Implementation != api.PartiallyImplemented || !strings.Contains(j.Statements[0].Reason, "2024-03-01") {
 		t.Errorf("%s: %+v", j.Implementation, j.Statements)
 	}
-	if j, err := Judge(context.Background(), encryption, shelf{p, q}, Options{}); err != nil || j.Implementation != api.Implemented {
+	if j, err := Evaluate(context.Background(), encryption, shelf{p, q}, Options{}); err != nil || j.Implementation != api.Implemented {
 		t.Errorf("without a today nothing is late: %s, %v", j.Implementation, err)
 	}
 }
@@ -176,7 +176,7 @@ func TestJudgeAllIsJudge(t *testing.T) {
 	for i := range 20 {
 		controls = append(controls, []api.Control{encryption, control("Backups", "Backups are tested.")}[i%2])
 	}
-	all, err := NewSession(ps, Options{Today: today}).JudgeAll(context.Background(), controls, 4)
+	all, err := NewSession(ps, Options{Today: today}).EvaluateAll(context.Background(), controls, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestJudgeAllIsJudge(t *testing.T) {
 			t.Fatalf("%s: %+v\n%+v", c.Title, one, all[i])
 		}
 	}
-	if _, err := NewSession(broken{}, Options{}).JudgeAll(context.Background(), controls, 4); err == nil || !strings.Contains(err.Error(), "closed") {
+	if _, err := NewSession(broken{}, Options{}).EvaluateAll(context.Background(), controls, 4); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -197,18 +197,18 @@ func (broken) Find(context.Context, string, int) ([]Passage, error) {
 }
 
 func TestErrorsAndCancellation(t *testing.T) {
-	if _, err := Judge(context.Background(), encryption, broken{}, Options{}); err == nil || !strings.Contains(err.Error(), "index is closed") || !strings.Contains(err.Error(), encryption.Code) {
+	if _, err := Evaluate(context.Background(), encryption, broken{}, Options{}); err == nil || !strings.Contains(err.Error(), "index is closed") || !strings.Contains(err.Error(), encryption.Code) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := Judge(context.Background(), encryption, nil, Options{}); err == nil {
+	if _, err := Evaluate(context.Background(), encryption, nil, Options{}); err == nil {
 		t.Error("no finder, no error")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Judge(ctx, encryption, shelf{}, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Evaluate(ctx, encryption, shelf{}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := Traits(context.Background(), broken{}); err == nil {
+	if _, err := DetectTraits(context.Background(), broken{}); err == nil {
 		t.Error("no error of the finder in Traits")
 	}
 }
@@ -244,9 +244,9 @@ func TestStatements(t *testing.T) {
 // A reason names only the degrees that there are.
 func TestReasonsSayHowFar(t *testing.T) {
 	for want, got := range map[string]string{
-		"Of 5 statements the evidence says 2 in full, 1 nearly in full and 1 in part": degrees(map[string]int{covered: 2, partial: 2}, 3, 5),
-		"Of 4 statements the evidence says 4 in part":                                 degrees(map[string]int{partial: 4}, 0, 4),
-		"Of 1 statement the evidence says 1 nearly in full":                           degrees(map[string]int{partial: 1}, 1, 1),
+		"Of 5 statements the evidence says 2 in full, 1 nearly in full and 1 in part": formatDegrees(map[string]int{verdictCovered: 2, verdictPartial: 2}, 3, 5),
+		"Of 4 statements the evidence says 4 in part":                                 formatDegrees(map[string]int{verdictPartial: 4}, 0, 4),
+		"Of 1 statement the evidence says 1 nearly in full":                           formatDegrees(map[string]int{verdictPartial: 1}, 1, 1),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -5,58 +5,58 @@ import (
 	"strings"
 )
 
-// ended: the word at i says that something was done once and is no more: "we stopped reviewing logs",
+// isDiscontinued: the word at i says that something was done once and is no more: "we stopped reviewing logs",
 // "the reviews have been discontinued", "the project is on hold".
-func ended(words []word, i int) bool {
-	w, next, k := words[i].text, at(words, i+1), i-1
-	for strings.HasSuffix(at(words, k), "ly") || at(words, k) == "now" {
+func isDiscontinued(words []word, i int) bool {
+	w, next, k := words[i].text, wordAt(words, i+1), i-1
+	for strings.HasSuffix(wordAt(words, k), "ly") || wordAt(words, k) == "now" {
 		k--
 	}
-	before := at(words, k)
+	before := wordAt(words, k)
 	if w == "stopped" && next == "by" {
 		return false // an attack, by the firewall
 	}
 	switch w {
 	case "stopped", "ceased", "discontinued", "abandoned", "paused", "suspended", "cancelled", "canceled", "quit":
-		return auxiliaries[before] || before == "we" || before == "they" || i > 0 && words[i-1].clause != words[i].clause ||
+		return auxiliaryVerbs[before] || before == "we" || before == "they" || i > 0 && words[i-1].clause != words[i].clause ||
 			(w == "stopped" || w == "ceased") && (next == "" || next == "in" || next == "since" || next == "on")
 	case "decided": // … against penetration tests
 		return next == "against"
 	case "ignored", "neglected", "overlooked":
-		return (auxiliaries[before] || inPart[at(words, i-1)]) && !clauseHas(words, words[i].clause, "if", "not", "never", "or")
+		return (auxiliaryVerbs[before] || partialAdverbs[wordAt(words, i-1)]) && !clauseHas(words, words[i].clause, "if", "not", "never", "or")
 	case "abolished":
-		return auxiliaries[before]
+		return auxiliaryVerbs[before]
 	case "disabled", "deactivated", "withdrawn":
-		return past[before] // "leavers' accounts are disabled" is a rule
+		return pastAuxiliaries[before] // "leavers' accounts are disabled" is a rule
 	case "deferred", "postponed", "shelved":
-		return auxiliaries[before] && !clauseHasModal(words, words[i].clause)
+		return auxiliaryVerbs[before] && !clauseHasModal(words, words[i].clause)
 	case "switched", "turned", "given":
-		return past[before] && (next == "off" || next == "up")
+		return pastAuxiliaries[before] && (next == "off" || next == "up")
 	case "put": // … off
-		return next == "off" && (past[before] || before == "and")
+		return next == "off" && (pastAuxiliaries[before] || before == "and")
 	case "hold":
-		far := at(words, k-1)
-		return before == "on" && (k == 0 || words[k-1].clause != words[k].clause || auxiliaries[far] || holding[far] || clauseHas(words, words[i].clause, "put"))
+		far := wordAt(words, k-1)
+		return before == "on" && (k == 0 || words[k-1].clause != words[k].clause || auxiliaryVerbs[far] || continuationWords[far] || clauseHas(words, words[i].clause, "put"))
 	}
 	return false
 }
 
-// saysWhich: the negation at i belongs to a side clause that only says which things are meant, and the
+// isDefiningClause: the negation at i belongs to a side clause that only says which things are meant, and the
 // sentence goes on: "systems that are not managed are blocked". "We ensure that it is not lost" is none.
-func saysWhich(words []word, i int) bool {
+func isDefiningClause(words []word, i int) bool {
 	subject := 0
 	for k := i - 1; k >= 0 && k >= i-4 && words[k].clause == words[i].clause; k-- {
 		switch words[k].text {
 		case "which", "who":
 			return false // after a comma or a noun; told by its own clause
 		case "that":
-			before := at(words, k-1)
+			before := wordAt(words, k-1)
 			// "With keys that the provider does not hold" says which keys; "systems that staff use are not patched" denies.
-			whose := subject == 0 || subject == 2 && determiners[at(words, k+1)] ||
-				subject == 1 && at(words, i-1) == "does" && !strings.HasSuffix(at(words, k+1), "s") // a name, not the verb of "that leaves"
-			return k > 0 && whose && !saysThat[stemOf(before)] && before != "so" && before != "is" && before != "note" && before != "fact" && before != "rule" && before != "case"
+			whose := subject == 0 || subject == 2 && determiners[wordAt(words, k+1)] ||
+				subject == 1 && wordAt(words, i-1) == "does" && !strings.HasSuffix(wordAt(words, k+1), "s") // a name, not the verb of "that leaves"
+			return k > 0 && whose && !reportingVerbs[stemOf(before)] && before != "so" && before != "is" && before != "note" && before != "fact" && before != "rule" && before != "case"
 		}
-		if !auxiliaries[words[k].text] && !strings.HasSuffix(words[k].text, "ly") {
+		if !auxiliaryVerbs[words[k].text] && !strings.HasSuffix(words[k].text, "ly") {
 			if subject++; k == i-1 {
 				return false
 			}
@@ -65,101 +65,103 @@ func saysWhich(words []word, i int) bool {
 	return false
 }
 
-// ofSubject: the negation at i tells who or what the subject of a sentence is, and the sentence goes on: "staff who
+// qualifiesSubject: the negation at i tells who or what the subject of a sentence is, and the sentence goes on: "staff who
 // do not complete the training lose their access". "We have staff who do not" denies.
-func ofSubject(words []word, i int) bool {
+func qualifiesSubject(words []word, i int) bool {
 	k := i - 1
-	for k >= 0 && (auxiliaries[words[k].text] || strings.HasSuffix(words[k].text, "ly")) {
+	for k >= 0 && (auxiliaryVerbs[words[k].text] || strings.HasSuffix(words[k].text, "ly")) {
 		k--
 	}
-	if k < 1 || k > maxSubjectName || !relative[words[k].text] || hasVerb(words[:k]) || words[0].text == "we" {
+	if k < 1 || k > maxSubjectWords || !relativePronouns[words[k].text] || hasVerb(words[:k]) || words[0].text == "we" {
 		return false
 	}
-	if i-1 > k && past[words[i-1].text] || at(words, i-1) == "did" || at(words, i-1) == "had" {
+	if i-1 > k && pastAuxiliaries[words[i-1].text] || wordAt(words, i-1) == "did" || wordAt(words, i-1) == "had" {
 		return false
 	}
-	return len(words) > i+leastBehind && words[len(words)-1].clause >= words[i].clause && words[k-1].end+1 == words[k].start
+	return len(words) > i+minWordsAfter && words[len(words)-1].clause >= words[i].clause && words[k-1].end+1 == words[k].start
 }
 
 const (
-	maxSubjectName = 4 // words of a subject
-	leastBehind    = 4 // words that a sentence goes on with
+	maxSubjectWords = 4 // words of a subject
+	minWordsAfter   = 4 // words that a sentence goes on with
 )
 
-// keepsApart: the "nobody" that ends at i is a rule on who does what: "nobody approves their own request",
+// isSegregationRule: the "nobody" that ends at i is a rule on who does what: "nobody approves their own request",
 // "nobody who runs production has rights in the backup". "Nobody who joined was trained" tells what was.
-func keepsApart(words []word, i int) bool {
-	next := at(words, i+1)
+func isSegregationRule(words []word, i int) bool {
+	next := wordAt(words, i+1)
 	if next == "who" {
-		return !slices.ContainsFunc(words[i+2:], func(w word) bool { return past[w.text] || w.text == "had" || strings.HasSuffix(w.text, "ed") })
+		return !slices.ContainsFunc(words[i+2:], func(w word) bool {
+			return pastAuxiliaries[w.text] || w.text == "had" || strings.HasSuffix(w.text, "ed")
+		})
 	}
-	return !auxiliaries[next] && clauseHas(words, words[i].clause, "own", "same", "alone", "else", "themselves", "himself", "herself", "must", "may", "shall", "hand", "manually")
+	return !auxiliaryVerbs[next] && clauseHas(words, words[i].clause, "own", "same", "alone", "else", "themselves", "himself", "herself", "must", "may", "shall", "hand", "manually")
 }
 
-// keptFrom: the "not" at i says who has no access: "suppliers do not receive VPN access".
-func keptFrom(words []word, i int) bool {
-	subject, verb := at(words, i-2), at(words, i+1)
-	if at(words, i-1) != "do" && at(words, i-1) != "does" || verb != "receive" && verb != "get" && verb != "have" && verb != "hold" {
+// isAccessRestriction: the "not" at i says who has no access: "suppliers do not receive VPN access".
+func isAccessRestriction(words []word, i int) bool {
+	subject, verb := wordAt(words, i-2), wordAt(words, i+1)
+	if wordAt(words, i-1) != "do" && wordAt(words, i-1) != "does" || verb != "receive" && verb != "get" && verb != "have" && verb != "hold" {
 		return false
 	}
 	return subject != "" && subject != "we" && !pronouns[subject] && clauseHas(words, words[i].clause, "access", "rights", "permissions", "privileges") && !clauseHas(words, words[i].clause, "yet", "currently")
 }
 
-// asksWhich: the negation at i stands in words that only name a question: "what went well and what did not".
+// isIndirectQuestion: the negation at i stands in words that only name a question: "what went well and what did not".
 // "What lengths are allowed is not laid down" denies.
-func asksWhich(words []word, i int) bool {
-	switch firstOfClause(words, words[i].clause) {
+func isIndirectQuestion(words []word, i int) bool {
+	switch firstWordOfClause(words, words[i].clause) {
 	case "what", "why", "how", "whether":
-		prev := at(words, i-1)
+		prev := wordAt(words, i-1)
 		return words[i].clause > 0 || i+1 == len(words) || prev == "do" || prev == "does" || prev == "did"
 	}
 	return false
 }
 
-// contrasted: the "not" at i goes on with the same subject and the verb that stood before, of another thing:
+// isContrast: the "not" at i goes on with the same subject and the verb that stood before, of another thing:
 // "reports to the chief executive and does not report to engineering"; or it names that thing alone: "covers our
 // repositories, and not private ones".
-func contrasted(words []word, i int) bool {
-	prev := at(words, i-1)
+func isContrast(words []word, i int) bool {
+	prev := wordAt(words, i-1)
 	if (prev == "and" || prev == "but") && i > 1 {
 		for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
-			if w := words[k]; auxiliaries[w.text] || modals[w.text] || participle(w.text) || verbs[w.text] || isVerb(w) {
+			if w := words[k]; auxiliaryVerbs[w.text] || modalVerbs[w.text] || isParticiple(w.text) || verbs[w.text] || isInflectedVerb(w) {
 				return false
 			}
 		}
-		return hasVerb(words[:i-1]) && at(words, i+1) != "" && at(words, i+1) != "yet"
+		return hasVerb(words[:i-1]) && wordAt(words, i+1) != "" && wordAt(words, i+1) != "yet"
 	}
-	if before := at(words, i-2); !auxiliaries[prev] || before != "and" && before != "but" {
+	if before := wordAt(words, i-2); !auxiliaryVerbs[prev] || before != "and" && before != "but" {
 		return false
 	}
-	verb := at(words, i+1)
-	if verb == "" || generally[verb] || participle(verb) {
+	verb := wordAt(words, i+1)
+	if verb == "" || genericDenialObjects[verb] || isParticiple(verb) {
 		return false
 	}
 	return slices.ContainsFunc(words[:i-2], func(w word) bool { return w.stem == stemOf(verb) })
 }
 
-// defines: the "not" at i tells what a word means: "libraries are not vendors in the sense of this policy".
-func defines(words []word, i int) bool {
-	if !auxiliaries[at(words, i-1)] {
+// isDefinition: the "not" at i tells what a word means: "libraries are not vendors in the sense of this policy".
+func isDefinition(words []word, i int) bool {
+	if !auxiliaryVerbs[wordAt(words, i-1)] {
 		return false
 	}
 	for k := i + 1; k < len(words) && k <= i+6; k++ {
-		if (words[k].text == "sense" || words[k].text == "meaning" || words[k].text == "purposes") && at(words, k+1) == "of" {
+		if (words[k].text == "sense" || words[k].text == "meaning" || words[k].text == "purposes") && wordAt(words, k+1) == "of" {
 			return true
 		}
 	}
 	return false
 }
 
-// unharmed: the "no" of a clause tells that something bad did not happen: "no customer data was lost".
-func unharmed(words []word, clause uint8) bool {
-	return clauseHas(words, clause, "was", "were", "been") && clauseSome(words, clause, func(w string) bool { return harm[w] })
+// reportsNoHarm: the "no" of a clause tells that something bad did not happen: "no customer data was lost".
+func reportsNoHarm(words []word, clause uint8) bool {
+	return clauseHas(words, clause, "was", "were", "been") && clauseMatches(words, clause, func(w string) bool { return harmParticiples[w] })
 }
 
-// subjectWithout: the "without" at i tells which things are spoken of, and what is done with them follows:
+// isWithoutQualifier: the "without" at i tells which things are spoken of, and what is done with them follows:
 // "an account without an owner is disabled".
-func subjectWithout(words []word, i int) bool {
+func isWithoutQualifier(words []word, i int) bool {
 	from := i
 	for from > 0 && words[from-1].clause+1 >= words[i].clause {
 		from--
@@ -168,21 +170,21 @@ func subjectWithout(words []word, i int) bool {
 		return false
 	}
 	for k := i + 2; k < len(words) && k <= i+5; k++ {
-		if auxiliaries[words[k].text] {
-			return enforced[at(words, k+1)] || strings.HasSuffix(at(words, k+1), "ly") && enforced[at(words, k+2)]
+		if auxiliaryVerbs[words[k].text] {
+			return enforcementParticiples[wordAt(words, k+1)] || strings.HasSuffix(wordAt(words, k+1), "ly") && enforcementParticiples[wordAt(words, k+2)]
 		}
 	}
 	return false
 }
 
-// restricts: the negation at i stands in a clause that a "which" or "who" opens and in which what it
+// isRelativeQualifier: the negation at i stands in a clause that a "which" or "who" opens and in which what it
 // describes goes on with a verb of its own: "accounts which have not been used for a month are disabled".
-func restricts(words []word, i int) bool {
-	if first := firstOfClause(words, words[i].clause); first != "which" && first != "who" {
+func isRelativeQualifier(words []word, i int) bool {
+	if first := firstWordOfClause(words, words[i].clause); first != "which" && first != "who" {
 		return false
 	}
 	for k := i + 2; k < len(words) && words[k].clause == words[i].clause; k++ {
-		if w := words[k].text; w != "been" && w != "being" && (auxiliaries[w] || modals[w]) {
+		if w := words[k].text; w != "been" && w != "being" && (auxiliaryVerbs[w] || modalVerbs[w]) {
 			return true
 		}
 	}
@@ -201,61 +203,61 @@ func hasMoreThan(words []word, i int) bool {
 	return false
 }
 
-// keptApart: the "no" at i is of duties that would stand in the way: "has no operational duties".
-func keptApart(words []word, i int) bool {
-	return inTheWay[at(words, i+1)] && (duties[at(words, i+2)] || at(words, i+2) == "or" && duties[at(words, i+4)])
+// deniesConflictingDuties: the "no" at i is of duties that would stand in the way: "has no operational duties".
+func deniesConflictingDuties(words []word, i int) bool {
+	return conflictAdjectives[wordAt(words, i+1)] && (dutyNouns[wordAt(words, i+2)] || wordAt(words, i+2) == "or" && dutyNouns[wordAt(words, i+4)])
 }
 
 var (
-	inTheWay = wordSet("operational line operating executive other managerial conflicting")
-	duties   = wordSet("duties duty tasks task responsibilities responsibility role roles interests interest functions function involvement")
-	sooner   = wordSet("earlier sooner immediately anew again")
+	conflictAdjectives = wordSet("operational line operating executive other managerial conflicting")
+	dutyNouns          = wordSet("duties duty tasks task responsibilities responsibility role roles interests interest functions function involvement")
+	urgencyAdverbs     = wordSet("earlier sooner immediately anew again")
 )
 
-// toOthers: what is denied of others alone limits what is said of the first: "software changes are tested;
+// limitOtherDenials: what is denied of others alone limits what is said of the first: "software changes are tested;
 // other changes are not".
-func (s *stance) toOthers(words []word) {
+func (s *stance) limitOtherDenials(words []word) {
 	for i, w := range words {
-		if w.clause == 0 || words[i-1].clause == w.clause || s.denied&(1<<w.clause) == 0 || s.denied&(1<<(w.clause-1)) != 0 || s.row {
+		if w.clause == 0 || words[i-1].clause == w.clause || s.denied&(1<<w.clause) == 0 || s.denied&(1<<(w.clause-1)) != 0 || s.isTableRow {
 			continue
 		}
 		first := i
-		for at(words, first) == "and" || at(words, first) == "but" || at(words, first) == "all" || at(words, first) == "the" || at(words, first) == "any" {
+		for wordAt(words, first) == "and" || wordAt(words, first) == "but" || wordAt(words, first) == "all" || wordAt(words, first) == "the" || wordAt(words, first) == "any" {
 			first++
 		}
-		if o := at(words, first); o == "other" || o == "others" || o == "rest" || o == "remaining" || o == "remainder" {
-			s.limit = firstOf(s.limit, o+" not")
+		if o := wordAt(words, first); o == "other" || o == "others" || o == "rest" || o == "remaining" || o == "remainder" {
+			s.limit = firstNonEmpty(s.limit, o+" not")
 		}
 	}
 }
 
-// tooLate: what was done late was not done in time.
-func (s *stance) tooLate(words []word) {
+// limitLateActions: what was done late was not done in time.
+func (s *stance) limitLateActions(words []word) {
 	for i, w := range words {
 		if w.text != "late" && w.text != "belatedly" || !clauseHas(words, w.clause, "was", "were", "been", "had") || clauseHas(words, w.clause, "no", "not", "none", "never", "nobody") {
 			continue
 		}
-		if prev := at(words, i-1); participle(prev) && prev != "been" || prev == "too" || w.text == "belatedly" {
-			s.limit = firstOf(s.limit, "late")
+		if prev := wordAt(words, i-1); isParticiple(prev) && prev != "been" || prev == "too" || w.text == "belatedly" {
+			s.limit = firstNonEmpty(s.limit, "late")
 			return
 		}
 	}
 }
 
-var enforced = wordSet("disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined isolated reported escalated corrected flagged stopped destroyed withdrawn")
+var enforcementParticiples = wordSet("disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined isolated reported escalated corrected flagged stopped destroyed withdrawn")
 
 var (
-	harm        = wordSet("exfiltrated viewed impacted abused manipulated read lost affected exposed stolen disclosed leaked compromised damaged harmed copied accessed breached injured hurt misused")
-	separating  = wordSet("path paths route routes connection connections") // that there is none keeps apart
-	shielded    = wordSet("protected locked restricted limited blocked forbidden enforced")
-	refusing    = wordSet("refuse refuses refused reject rejects rejected block blocks blocked prevent prevents prevented detect detects detected deny denies denied forbid forbids forbidden find finds flag flags flagged stop stops quarantine quarantines quarantined alert alerts prohibit prohibits prohibited")
-	determiners = wordSet("the a an our your its their this each every")
-	holding     = wordSet("remains remain currently still")
-	past        = wordSet("been was were")
-	inPart      = wordSet("often mostly usually generally largely widely simply")
-	former      = wordSet("previously formerly historically")
+	harmParticiples   = wordSet("exfiltrated viewed impacted abused manipulated read lost affected exposed stolen disclosed leaked compromised damaged harmed copied accessed breached injured hurt misused")
+	connectionNouns   = wordSet("path paths route routes connection connections") // that there is none keeps apart
+	protectedStates   = wordSet("protected locked restricted limited blocked forbidden enforced")
+	refusalVerbs      = wordSet("refuse refuses refused reject rejects rejected block blocks blocked prevent prevents prevented detect detects detected deny denies denied forbid forbids forbidden find finds flag flags flagged stop stops quarantine quarantines quarantined alert alerts prohibit prohibits prohibited")
+	determiners       = wordSet("the a an our your its their this each every")
+	continuationWords = wordSet("remains remain currently still")
+	pastAuxiliaries   = wordSet("been was were")
+	partialAdverbs    = wordSet("often mostly usually generally largely widely simply")
+	formerAdverbs     = wordSet("previously formerly historically")
 	// Verbs that "that" follows with what is said.
-	saysThat = stemSet("ensure verify say said state mean show found confirm report note assume know tell told indicate see saw agree guarantee demonstrate declare")
+	reportingVerbs = stemSet("ensure verify say said state mean show found confirm report note assume know tell told indicate see saw agree guarantee demonstrate declare")
 )
 
 // stemSet are words in all their forms.
@@ -267,39 +269,39 @@ func stemSet(s string) map[string]bool {
 	return m
 }
 
-// spreadOver lets the members of an enumeration share what is said of the last: "backups of servers,
+// spreadDiscontinuation lets the members of an enumeration share what is said of the last: "backups of servers,
 // laptops and phones have been discontinued".
-func (s *stance) spreadOver(words []word) {
+func (s *stance) spreadDiscontinuation(words []word) {
 	for i := len(words) - 1; i > 0; i-- {
 		c := words[i].clause
-		if before := words[i-1].clause; before != c && s.over&(1<<c) != 0 && !s.row && !clauseHasVerb(words, before) && clauseHasAuxiliary(words, c) {
-			s.over |= 1 << before
+		if before := words[i-1].clause; before != c && s.discontinued&(1<<c) != 0 && !s.isTableRow && !clauseHasVerb(words, before) && clauseHasAuxiliary(words, c) {
+			s.discontinued |= 1 << before
 		}
 	}
 }
 
-// generally are words that a "not" before denies all that a sentence is about.
-var generally = wordSet("do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made attempted tried looked complete completed yet currently any anything one way process procedure policy control rule formal official")
+// genericDenialObjects are words that a "not" before denies all that a sentence is about.
+var genericDenialObjects = wordSet("do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made attempted tried looked complete completed yet currently any anything one way process procedure policy control rule formal official")
 
-// targeted tells whether what a sentence denies is of the statement: in "we don't notify users of
+// isTargetOfDenial tells whether what a sentence denies is of the statement: in "we don't notify users of
 // flaws" not the finding of flaws. Where it stands alone, without the sentence before, "they don't
 // require it" is of nothing.
-func (d *demand) targeted(s *sentence, text string, alone bool) bool {
-	words := split(text)
-	cutClauses(text, words)
+func (d *preparedStatement) isTargetOfDenial(s *sentence, text string, alone bool) bool {
+	words := splitWords(text)
+	assignClauses(text, words)
 	for i, w := range words {
 		switch {
 		case s.denied&(1<<w.clause) == 0:
 			continue
-		case undone[w.text] != "":
-			if d.asks(words[i : i+1]) {
+		case negatedForms[w.text] != "":
+			if d.namesAny(words[i : i+1]) {
 				return true
 			}
 			continue
-		case !negatives[w.text] && !lacking[w.text] && !strings.HasSuffix(w.text, "n't"):
+		case !negationWords[w.text] && !lackWords[w.text] && !strings.HasSuffix(w.text, "n't"):
 			continue
 		}
-		if alone && pointsBack(words, i) {
+		if alone && deniesPronoun(words, i) {
 			continue
 		}
 		n := 0
@@ -311,14 +313,14 @@ func (d *demand) targeted(s *sentence, text string, alone bool) bool {
 			if n > 0 && prepositions[next.text] {
 				break
 			}
-			if generally[next.text] {
+			if genericDenialObjects[next.text] {
 				return true
 			}
 			if stopWords[next.text] || strings.HasSuffix(next.text, "ly") {
 				continue
 			}
 			n++
-			if d.asks(words[k:k+1]) || k+1 < len(words) && words[k+1].clause == next.clause && d.asks(words[k:k+2]) {
+			if d.namesAny(words[k:k+1]) || k+1 < len(words) && words[k+1].clause == next.clause && d.namesAny(words[k:k+2]) {
 				return true // "not switched on" is of what is to be enabled
 			}
 		}
@@ -329,32 +331,32 @@ func (d *demand) targeted(s *sentence, text string, alone bool) bool {
 	return false
 }
 
-// namedInCell: a cell of a row that denies something says no more than "no", or names what the control is
+// isNamedInCell: a cell of a row that denies something says no more than "no", or names what the control is
 // about and the statement asks for.
-func (d *demand) namedInCell(row *sentence, text string) bool {
-	words := split(text)
-	cutClauses(text, words)
-	for _, c := range cellsIn(text) {
-		own := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.start < c.value || w.end > c.end })
-		if !slices.ContainsFunc(own, func(w word) bool { return row.denied&(1<<w.clause) != 0 }) {
+func (d *preparedStatement) isNamedInCell(row *sentence, text string) bool {
+	words := splitWords(text)
+	assignClauses(text, words)
+	for _, c := range splitCells(text) {
+		cellWords := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.start < c.value || w.end > c.end })
+		if !slices.ContainsFunc(cellWords, func(w word) bool { return row.denied&(1<<w.clause) != 0 }) {
 			continue
 		}
-		if len(own) < leastOfText {
+		if len(cellWords) < minCellWords {
 			return true
 		}
-		s := &sentence{terms: termsOf(own, stance{})}
-		s.held = bitsOf(s.terms)
-		if window := []*sentence{s}; d.topicIn(window) > 0 && d.against(window, nil, surroundings{}).hits >= min(2, d.hits) {
+		s := &sentence{terms: extractTerms(cellWords, stance{})}
+		s.termFilter = newBloomFilter(s.terms)
+		if window := []*sentence{s}; d.topicShareIn(window) > 0 && d.matchWindow(window, nil, surroundings{}).specificHits >= min(2, d.specificConcepts) {
 			return true
 		}
 	}
 	return false
 }
 
-const leastOfText = 3 // words of a cell that says what it speaks of
+const minCellWords = 3 // words of a cell that says what it speaks of
 
-// pointsBack: what is denied at i is an "it" that the sentence before names.
-func pointsBack(words []word, i int) bool {
+// deniesPronoun: what is denied at i is an "it" that the sentence before names.
+func deniesPronoun(words []word, i int) bool {
 	end := i
 	for end+1 < len(words) && words[end+1].clause == words[i].clause {
 		end++
@@ -365,16 +367,16 @@ func pointsBack(words []word, i int) bool {
 // prepositions are words behind which another thing is named.
 var prepositions = wordSet("for to with of in on at by from about against through during under over into until before after")
 
-// asks tells whether words name something of the statement or its control.
-func (d *demand) asks(words []word) bool {
-	terms := termsOf(words, stance{})
-	for _, of := range [2][]asked{d.terms, d.topic} {
-		for _, a := range of {
-			if _, ok := lookup(terms, a.id); ok {
+// namesAny tells whether words name something of the statement or its control.
+func (d *preparedStatement) namesAny(words []word) bool {
+	terms := extractTerms(words, stance{})
+	for _, group := range [2][]requiredConcept{d.concepts, d.topic} {
+		for _, a := range group {
+			if _, ok := searchTerms(terms, a.id); ok {
 				return true
 			}
 			for _, p := range a.parts {
-				if _, ok := lookup(terms, p); ok {
+				if _, ok := searchTerms(terms, p); ok {
 					return true
 				}
 			}
@@ -383,60 +385,60 @@ func (d *demand) asks(words []word) bool {
 	return false
 }
 
-// ends tells whether the statement itself is about ending things: leavers' accounts are disabled.
-func (d *demand) ends() bool {
-	return d.withdraws() || d.mentionsAny("terminate", "suspend", "stop", "block", "lock", "cancel", "discontinue", "dispose") || d.restricts()
+// asksTermination tells whether the statement itself is about ending things: leavers' accounts are disabled.
+func (d *preparedStatement) asksTermination() bool {
+	return d.asksWithdrawal() || d.mentionsAny("terminate", "suspend", "stop", "block", "lock", "cancel", "discontinue", "dispose") || d.asksRestriction()
 }
 
-// withdraws tells whether the statement asks for something to be taken away.
-func (d *demand) withdraws() bool {
+// asksWithdrawal tells whether the statement asks for something to be taken away.
+func (d *preparedStatement) asksWithdrawal() bool {
 	return d.mentionsAny("disable", "remove", "revoke", "withdraw", "delete")
 }
 
-func (d *demand) mentionsAny(words ...string) bool {
+func (d *preparedStatement) mentionsAny(words ...string) bool {
 	return slices.ContainsFunc(words, d.mentions)
 }
 
-// denial reads a window that denies, with the words that tell why, as far as it denies what is asked.
-func (s *Session) denial(d *demand, h hit, from int, r reading, word string) (reading, bool) {
-	c, m, whole := h.candidate, r.match, r.cover
-	cur := &c.sentences[r.at]
+// judgeDenial reads a window that denies, with the words that tell why, as far as it denies what is asked.
+func (s *Session) judgeDenial(d *preparedStatement, h retrievedPassage, from int, r passageVerdict, reasonSuffix string) (passageVerdict, bool) {
+	c, m, fullCoverage := h.analyzedPassage, r.match, r.coverage
+	cur := &c.sentences[r.sentenceIndex]
 	text := c.text[cur.start:cur.end]
-	say := func(verdict, reason string) (reading, bool) {
+	decideAs := func(verdict, reason string) (passageVerdict, bool) {
 		r.verdict, r.reason = verdict, reason
 		return r, true
 	}
-	if cur.lacksNothing() && !cur.backward {
+	if cur.isHarmlessDenial() && !cur.refersBack {
 		return r, false // there is nothing that it could be done with
 	}
-	if d.afterwards(text) || d.ahead && saysSince.MatchString(text) && !saysBefore.MatchString(text) {
+	if d.hasWrongOrder(text) || d.asksBefore && sincePattern.MatchString(text) && !beforePattern.MatchString(text) {
 		return r, false // "not looked at again after signing" denies nothing of what comes before it
 	}
-	if whole >= deniesIt && !m.off && m.lacks == nil && d.stillThere(cur) {
-		return say(denied, "The evidence tells of what was still there.")
+	if fullCoverage >= coverDenied && !m.offTopic && m.missingAnchor == nil && d.reportsStillPresent(cur) {
+		return decideAs(verdictDenied, "The evidence tells of what was still there.")
 	}
-	if whole >= deniesIt && d.lacks(cur) && m.plain(d.lacksLittle(cur)) {
-		return say(denied, "The evidence says that there is none, or that it was not done"+word+".")
+	if fullCoverage >= coverDenied && d.isLackedBy(cur) && m.confirmsLack(d.isLackVague(cur)) {
+		return decideAs(verdictDenied, "The evidence says that there is none, or that it was not done"+reasonSuffix+".")
 	}
-	r.cover = s.coverOf(h, m.unworded())
-	if word == "" && !cur.row && !cur.answersNo && !m.outright && !d.targeted(cur, text, from == r.at) {
+	r.coverage = s.coverageWithSearchBonus(h, m.withoutWording())
+	if reasonSuffix == "" && !cur.isTableRow && !cur.answersNo && !m.deniesOutright && !d.isTargetOfDenial(cur, text, from == r.sentenceIndex) {
 		return r, false // it denies something else
 	}
-	if cur.row && word == "" && !cur.answersNo && !m.outright && !d.namedInCell(cur, text) {
+	if cur.isTableRow && reasonSuffix == "" && !cur.answersNo && !m.deniesOutright && !d.isNamedInCell(cur, text) {
 		return r, false // "exception list not reviewed" in a row of an incident denies nothing of other lists
 	}
-	if d.saidInstead(cur, m) {
-		if r.cover < saysPart || !m.relevant() || m.own < minOwn {
+	if d.hasAlternative(cur, m) {
+		if r.coverage < coverPartial || !m.isRelevant() || m.ownWeight < minOwnWeight {
 			return r, false
 		}
-		return say(partial, "It is denied, but something near is said to be done instead.")
+		return decideAs(verdictPartial, "It is denied, but something near is said to be done instead.")
 	}
-	if m.outright && m.own >= minOwn {
-		r.cover = max(r.cover, deniesIt)
-		return say(denied, "The evidence says that it is not done at all"+word+".")
+	if m.deniesOutright && m.ownWeight >= minOwnWeight {
+		r.coverage = max(r.coverage, coverDenied)
+		return decideAs(verdictDenied, "The evidence says that it is not done at all"+reasonSuffix+".")
 	}
-	if m.relevant() && m.cover >= speaksOf && r.cover >= deniesIt && !m.headless && m.own >= max(minOwn, ownShare*d.enough()) {
-		return say(denied, "The evidence says that it is not so"+word+".")
+	if m.isRelevant() && m.wordCoverage >= coverOnTopic && r.coverage >= coverDenied && !m.missesHead && m.ownWeight >= max(minOwnWeight, minOwnShare*d.requiredWeight()) {
+		return decideAs(verdictDenied, "The evidence says that it is not so"+reasonSuffix+".")
 	}
 	return r, false
 }

@@ -38,12 +38,12 @@ func TestDenialSupportsNothing(t *testing.T) {
 		{"Security tests", "Security testing is performed before release.", "Nothing is written: no rules for coding, no security testing before release."},
 		{"Backups", "Restores are tested.", "Backups are taken daily, but restores have not been tested."},
 	} {
-		for _, m := range []*Meaning{nil, {Embed: likeness, Mean: 0.1, Deviation: 0.1}} {
-			j, err := Judge(context.Background(), control(tc.title, tc.statement), fixed{withScore(policy(tc.text))}, Options{Today: today, Meaning: m})
+		for _, m := range []*Embedder{nil, {Embed: likeness, Mean: 0.1, Deviation: 0.1}} {
+			j, err := Evaluate(context.Background(), control(tc.title, tc.statement), fixed{withScore(policy(tc.text))}, Options{Today: today, Embedder: m})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := j.Statements[0]; v.Verdict != denied && v.Verdict != missing {
+			if v := j.Statements[0]; v.Verdict != verdictDenied && v.Verdict != verdictMissing {
 				t.Errorf("embedder %v: %q says of %q: %s (%s)", m != nil, tc.text, tc.statement, v.Verdict, v.Reason)
 			}
 		}
@@ -57,7 +57,7 @@ func TestAffirmedBesideADenial(t *testing.T) {
 		{"Laptops are encrypted.", "Devices: laptops are encrypted, phones are not encrypted."},
 	} {
 		j := judge(t, control("Backups and devices", tc.statement), policy(tc.text))
-		if v := j.Statements[0]; v.Verdict != covered {
+		if v := j.Statements[0]; v.Verdict != verdictCovered {
 			t.Errorf("%q says of %q: %s (%s)", tc.text, tc.statement, v.Verdict, v.Reason)
 		}
 	}
@@ -73,10 +73,10 @@ func TestNothingFoundClaimsNoMore(t *testing.T) {
 func TestDeniedOutright(t *testing.T) {
 	c := control("Penetration testing", "Penetration tests are performed at least annually and after significant changes.")
 	holds(t, c, map[string]string{
-		"Penetration test: never done.":                         denied,
-		"There is no penetration test.":                         denied,
-		"We have never done penetration tests.":                 denied,
-		"No penetration test found critical holes in the wiki.": missing,
+		"Penetration test: never done.":                         verdictDenied,
+		"There is no penetration test.":                         verdictDenied,
+		"We have never done penetration tests.":                 verdictDenied,
+		"No penetration test found critical holes in the wiki.": verdictMissing,
 	})
 }
 
@@ -97,7 +97,7 @@ func TestNoDenial(t *testing.T) {
 		{"Access to source code", "Access to source code is restricted by role.", "The rules are in one file: validate every input, use the query builder, no secrets in the source code."},
 	} {
 		j := judge(t, control(tc.title, tc.statement), policy(tc.text))
-		if v := j.Statements[0]; v.Verdict == denied || v.Verdict == conflicting {
+		if v := j.Statements[0]; v.Verdict == verdictDenied || v.Verdict == verdictConflicting {
 			t.Errorf("%q says of %q: %s (%s)", tc.text, tc.statement, v.Verdict, v.Reason)
 		}
 	}
@@ -107,9 +107,9 @@ func TestNoDenial(t *testing.T) {
 func TestExceptionsAreNotTheRule(t *testing.T) {
 	const statement = "Exceptions from multi-factor authentication are documented and approved."
 	holds(t, control("Multi-factor authentication", statement), map[string]string{
-		"Multi-factor authentication is required for all remote access and is documented.":    missing,
-		"Exceptions from multi-factor authentication are documented and approved.":            covered,
-		"MFA is required for remote access, this is documented, and no contractor is exempt.": missing,
+		"Multi-factor authentication is required for all remote access and is documented.":    verdictMissing,
+		"Exceptions from multi-factor authentication are documented and approved.":            verdictCovered,
+		"MFA is required for remote access, this is documented, and no contractor is exempt.": verdictMissing,
 	})
 }
 
@@ -123,7 +123,7 @@ func TestSentencesWithOtherVerbs(t *testing.T) {
 		"Responsibilities of the board":                                      true,
 		"4 Access to systems ........ 12":                                    true,
 	} {
-		if got := analyse(text, 2026).sentences[0].fragment; got != fragment {
+		if got := analyzeText(text, 2026).sentences[0].fragment; got != fragment {
 			t.Errorf("%q: fragment %v", text, got)
 		}
 	}
@@ -149,7 +149,7 @@ func TestPlansOfSomethingElse(t *testing.T) {
 func TestDenialOfADeed(t *testing.T) {
 	for _, text := range []string{"No screening of new employees takes place.", "No background checks are done.", "- NC-3. No screening of new employees takes place. Owner: Personnel."} {
 		j := judge(t, control("Background checks", "Candidates are screened before they start."), policy(text))
-		if v := j.Statements[0]; v.Verdict != denied {
+		if v := j.Statements[0]; v.Verdict != verdictDenied {
 			t.Errorf("%q: %s (%s)", text, v.Verdict, v.Reason)
 		}
 	}
@@ -162,11 +162,11 @@ func TestAllButDeniesNothing(t *testing.T) {
 		"Anything which nobody ordered is sent back.":                       false,
 		"We found that no rule is reviewed.":                                true,
 	} {
-		if s := read(text, split(text), 2026); (s.denied != 0) != denies {
+		if s := parseStance(text, splitWords(text), 2026); (s.denied != 0) != denies {
 			t.Errorf("%q denies: %v", text, s.denied != 0)
 		}
 	}
-	if s := read("Owners ought to look over access rights.", split("Owners ought to look over access rights."), 2026); s.hedge == "" {
+	if s := parseStance("Owners ought to look over access rights.", splitWords("Owners ought to look over access rights."), 2026); s.hedge == "" {
 		t.Error("what ought to be done is a wish")
 	}
 }

@@ -46,7 +46,7 @@ var domains = map[string]domain{
 	"IAO": {"Head of internal audit", "controls are believed to work that don't", 5},
 }
 
-func domainOf(code string) domain {
+func domainForCode(code string) domain {
 	prefix, _, _ := strings.Cut(code, "-")
 	if d, ok := domains[prefix]; ok {
 		return d

@@ -13,7 +13,7 @@ import (
 
 func soaItem(status api.Implementation, ratio float64) api.SoAItem {
 	return api.SoAItem{Item: api.Item{ControlCode: "IAC-06", RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}},
-		Applicability: api.Applicable, ImplementationStatus: status, CoverageRatio: ratio, EvidenceCoverage: coverageOf(ratio), Reason: "Because."}
+		Applicability: api.Applicable, ImplementationStatus: status, CoverageRatio: ratio, EvidenceCoverage: coverageLevel(ratio), Reason: "Because."}
 }
 
 func weighted(w int) api.Control {
@@ -44,7 +44,7 @@ func TestApplicability(t *testing.T) {
 		{"facility unknown", api.Control{Applicability: []string{"facility"}}, nil, api.Applicable, "every"},
 		{"deprecated", api.Control{IsDeprecated: true}, nil, api.NotApplicable, "deprecated"},
 	} {
-		if got, why := Applicability(tc.c, tc.traits); got != tc.want || !strings.Contains(why, tc.says) {
+		if got, why := DetermineApplicability(tc.c, tc.traits); got != tc.want || !strings.Contains(why, tc.says) {
 			t.Errorf("%s: %s, %q", tc.name, got, why)
 		}
 	}
@@ -68,25 +68,25 @@ func TestSeverity(t *testing.T) {
 		{0, 1, 0, api.NotImplemented, api.SeverityInformational},
 		{10, 1, 50, api.NotAssessed, api.SeverityInformational},
 	} {
-		got, _, why := Severity(tc.weight, tc.missing, tc.requirements, tc.status)
+		got, _, why := RateSeverity(tc.weight, tc.missing, tc.requirements, tc.status)
 		if got != tc.want {
 			t.Errorf("%+v: %s (%s)", tc, got, why)
 		}
 	}
-	if _, _, why := Severity(9, 0.25, 3, api.PartiallyImplemented); !strings.Contains(why, "weight 9 × (0.4 + 0.6 × 25 % missing) × 0.80 for partially implemented + 0.3 for 3 requirements = 4.26") {
+	if _, _, why := RateSeverity(9, 0.25, 3, api.PartiallyImplemented); !strings.Contains(why, "weight 9 × (0.4 + 0.6 × 25 % missing) × 0.80 for partially implemented + 0.3 for 3 requirements = 4.26") {
 		t.Errorf("formula %q", why)
 	}
 	// More weight, more missing or more requirements is never milder.
 	for w := range 10 {
 		for m := range 10 {
-			for status := range statusFactor {
-				here, _, _ := Severity(w, float64(m)/10, m, status)
+			for status := range statusFactors {
+				here, _, _ := RateSeverity(w, float64(m)/10, m, status)
 				for _, s := range []struct {
 					w int
 					m float64
 					r int
 				}{{w + 1, float64(m) / 10, m}, {w, float64(m+1) / 10, m}, {w, float64(m) / 10, m + 1}} {
-					if worse, _, _ := Severity(s.w, s.m, s.r, status); rank(worse) > rank(here) {
+					if worse, _, _ := RateSeverity(s.w, s.m, s.r, status); severityRank(worse) > severityRank(here) {
 						t.Fatalf("%d %d %s: %s became %s", w, m, status, here, worse)
 					}
 				}
@@ -111,7 +111,7 @@ func TestFinding(t *testing.T) {
 		{api.SoAItem{Applicability: api.NotApplicable, ImplementationStatus: api.NotImplemented}, false, ""},
 		{api.SoAItem{Applicability: api.Undecided, ImplementationStatus: api.NotEvidenced}, false, ""},
 	} {
-		f, ok := Finding(weighted(9), tc.item, nil)
+		f, ok := DraftFinding(weighted(9), tc.item, nil)
 		if ok != tc.gap || f.Result != tc.result {
 			t.Fatalf("%s, %s: %v %s", tc.item.Applicability, tc.item.ImplementationStatus, ok, f.Result)
 		}
@@ -123,8 +123,8 @@ func TestFinding(t *testing.T) {
 
 func TestNotEvidencedIsNeverNotImplemented(t *testing.T) {
 	c := weighted(9)
-	item := SoA(c, nil, judge(t, c), Inclusion{Applicability: api.Applicable})
-	f, _ := Finding(c, item, nil)
+	item := DraftSoAItem(c, nil, judge(t, c), Inclusion{Applicability: api.Applicable})
+	f, _ := DraftFinding(c, item, nil)
 	all := strings.ToLower(strings.Join([]string{item.Reason, f.Condition, f.Criteria, f.Cause, f.Effect, f.Recommendation, string(f.Status), string(f.Result), f.SeverityReason}, " "))
 	if strings.Contains(all, "not implemented") || strings.Contains(all, "not_implemented") {
 		t.Errorf("said of what is only not evidenced: %s", all)
@@ -136,7 +136,7 @@ func TestCompensatingControls(t *testing.T) {
 	for w, offered := range map[int]bool{9: true, 10: false} {
 		c := weighted(w)
 		c.CompensatingControls = []api.CompensatingControl{{ControlCode: "IAC-25", Name: &name}}
-		f, _ := Finding(c, soaItem(api.NotImplemented, 0), nil)
+		f, _ := DraftFinding(c, soaItem(api.NotImplemented, 0), nil)
 		if got := strings.Contains(f.Recommendation, "IAC-25 (Session limits; not in this assessment)"); got != offered {
 			t.Errorf("weight %d: %q", w, f.Recommendation)
 		}
@@ -147,7 +147,7 @@ func TestCompensatingControls(t *testing.T) {
 func TestCompensatingControlsInScope(t *testing.T) {
 	c := weighted(5)
 	c.CompensatingControls = []api.CompensatingControl{{ControlCode: "IAC-25"}, {ControlCode: "MON-02"}, {ControlCode: "MON-02"}}
-	f, _ := Finding(c, soaItem(api.NotImplemented, 0), map[string]api.Implementation{"MON-02": api.PartiallyImplemented})
+	f, _ := DraftFinding(c, soaItem(api.NotImplemented, 0), map[string]api.Implementation{"MON-02": api.PartiallyImplemented})
 	if want := "these may compensate: MON-02 (partially implemented)."; !strings.HasSuffix(f.Recommendation, want) {
 		t.Errorf("%q, want %q", f.Recommendation, want)
 	}
@@ -181,14 +181,14 @@ func TestMaturity(t *testing.T) {
 		{"figures", with(soaItem(api.Implemented, 1), figures), 4, true},
 		{"both", with(soaItem(api.Implemented, 1), figures, better), 5, true},
 	} {
-		m := Maturity(weighted(9), tc.item, 3)
+		m := RateMaturity(weighted(9), tc.item, 3)
 		if m.Level != tc.level || m.Assessed != tc.assessed || m.Rationale == "" || m.Criteria == "" || (m.NextCriteria == "") != (m.Level == 5) {
 			t.Errorf("%s: %+v", tc.name, m)
 		}
 	}
 	c := weighted(9)
 	c.Maturity = map[string]string{"3": "Everyone uses a token.", "4": "Utilize level 3 criteria definitions: none."}
-	if m := Maturity(c, soaItem(api.Implemented, 1), 9); m.Criteria != "Everyone uses a token." || m.NextCriteria != generalLevel[4] || m.TargetLevel != 5 {
+	if m := RateMaturity(c, soaItem(api.Implemented, 1), 9); m.Criteria != "Everyone uses a token." || m.NextCriteria != genericLevelCriteria[4] || m.TargetLevel != 5 {
 		t.Errorf("criteria %q, %q, target %d", m.Criteria, m.NextCriteria, m.TargetLevel)
 	}
 }
@@ -198,11 +198,11 @@ func TestRemediationAims(t *testing.T) {
 	c := weighted(9)
 	c.Maturity = map[string]string{"3": "One way holds everywhere.", "4": "Figures are watched."}
 	f := api.Finding{Status: api.PartiallyImplemented, Severity: api.SeverityHigh}
-	for aim, want := range map[Aim]string{
-		{}: "Level 3 is reached: One way holds everywhere.", {Target: 4, Reached: 2, Rated: true}: "Level 4 is reached: Figures are watched.",
-		{Target: 3, Reached: 3, Rated: true}: "", {Rated: true}: "",
+	for aim, want := range map[MaturityGoal]string{
+		{}: "Level 3 is reached: One way holds everywhere.", {Target: 4, Current: 2, Rated: true}: "Level 4 is reached: Figures are watched.",
+		{Target: 3, Current: 3, Rated: true}: "", {Rated: true}: "",
 	} {
-		p := Remediation(c, f, aim, Options{Today: today})
+		p := DraftPOAMItem(c, f, aim, Options{Today: today})
 		if got := strings.Join(p.AcceptanceCriteria, "\n"); want != "" && !strings.Contains(got, want) || want == "" && strings.Contains(got, "Level") {
 			t.Errorf("%+v: %q", aim, got)
 		}
@@ -214,7 +214,7 @@ func TestRemediationAims(t *testing.T) {
 
 // A control that the catalog lacks is named by its code, once.
 func TestRemediationOfAnotherCode(t *testing.T) {
-	p := Remediation(api.Control{Code: "SITE-1", Title: "SITE-1"}, api.Finding{Status: api.NotImplemented, Condition: "No fence."}, Aim{}, Options{Today: today})
+	p := DraftPOAMItem(api.Control{Code: "SITE-1", Title: "SITE-1"}, api.Finding{Status: api.NotImplemented, Condition: "No fence."}, MaturityGoal{}, Options{Today: today})
 	if p.Weakness != "SITE-1 is not implemented. No fence." || !strings.Contains(p.CorrectiveAction, "“SITE-1”") || !strings.Contains(p.AcceptanceCriteria[0], "SITE-1") {
 		t.Errorf("%q, %q, %q", p.Weakness, p.CorrectiveAction, p.AcceptanceCriteria)
 	}
@@ -225,9 +225,9 @@ func TestRemediation(t *testing.T) {
 		api.SeverityCritical: "2026-12-18", // the 20th is a Sunday
 		api.SeverityHigh:     "2027-01-19", api.SeverityMedium: "2027-02-18", api.SeverityLow: "2027-05-19",
 	} {
-		f, _ := Finding(weighted(9), soaItem(api.NotImplemented, 0), nil)
+		f, _ := DraftFinding(weighted(9), soaItem(api.NotImplemented, 0), nil)
 		f.Severity = severity
-		p := Remediation(weighted(9), f, Aim{}, Options{Today: today})
+		p := DraftPOAMItem(weighted(9), f, MaturityGoal{}, Options{Today: today})
 		if p.DueDate != due || len(p.Milestones) == 0 || p.Milestones[len(p.Milestones)-1].DueDate != due {
 			t.Errorf("%s: due %s, %+v", severity, p.DueDate, p.Milestones)
 		}
@@ -252,7 +252,7 @@ func TestOrder(t *testing.T) {
 		item("GOV-01", api.SeverityHigh, "document", "2027-01-19"),
 		item("MON-02", api.SeverityCritical, "collect_evidence", "2026-12-18"),
 	}
-	out := Order(items, today)
+	out := OrderItems(items, today)
 	var codes []string
 	place := make(map[string]int)
 	for i, it := range out {
@@ -289,7 +289,7 @@ func TestOrder(t *testing.T) {
 	}
 	reversed := slices.Clone(items)
 	slices.Reverse(reversed)
-	if !reflect.DeepEqual(out, Order(reversed, today)) {
+	if !reflect.DeepEqual(out, OrderItems(reversed, today)) {
 		t.Error("the order of the input matters")
 	}
 }
@@ -298,7 +298,7 @@ func TestOrder(t *testing.T) {
 func TestMilestonesAreSpreadAnew(t *testing.T) {
 	first := api.POAMItem{Item: api.Item{ControlCode: "IAC-01"}, Severity: api.SeverityLow, DueDate: "2027-05-19", Milestones: []api.Milestone{
 		{Title: "draft", DueDate: "2027-02-01"}, {Title: "review", DueDate: "2027-03-26"}, {Title: "approved", DueDate: "2027-05-19"}}}
-	out := Order([]api.POAMItem{first, {Item: api.Item{ControlCode: "IAC-02"}, Severity: api.SeverityHigh, DueDate: "2027-01-19"}}, "2026-11-20")
+	out := OrderItems([]api.POAMItem{first, {Item: api.Item{ControlCode: "IAC-02"}, Severity: api.SeverityHigh, DueDate: "2027-01-19"}}, "2026-11-20")
 	m := out[0].Milestones
 	if out[0].ControlCode != "IAC-01" || out[0].DueDate != "2027-01-19" || m[0].DueDate >= m[1].DueDate || m[1].DueDate >= m[2].DueDate || m[2].DueDate != "2027-01-19" {
 		t.Errorf("due %s, %+v", out[0].DueDate, m)
@@ -318,10 +318,10 @@ func sameSet(a, b []string) bool {
 func TestCompliance(t *testing.T) {
 	items := []api.SoAItem{soaItem(api.Implemented, 1), soaItem(api.PartiallyImplemented, 0.5), soaItem(api.NotEvidenced, 0),
 		soaItem(api.NotAssessed, 0), {Applicability: api.NotApplicable, ImplementationStatus: api.NotImplemented}}
-	if pct, formula := Compliance(items); pct == nil || *pct != 50 || !strings.Contains(formula, "1 implemented + ½ × 1") {
+	if pct, formula := CompliancePercent(items); pct == nil || *pct != 50 || !strings.Contains(formula, "1 implemented + ½ × 1") {
 		t.Errorf("%v %q", pct, formula)
 	}
-	if pct, formula := Compliance(nil); pct != nil || formula == "" {
+	if pct, formula := CompliancePercent(nil); pct != nil || formula == "" {
 		t.Errorf("%v %q", pct, formula)
 	}
 }
@@ -352,7 +352,7 @@ func TestConformity(t *testing.T) {
 			}
 			return 10
 		}
-		if r := Conformity(many(tc.good, tc.bad), weight); r.Level != tc.want || r.Formula == "" {
+		if r := RateConformity(many(tc.good, tc.bad), weight); r.Level != tc.want || r.Formula == "" {
 			t.Errorf("%+v: %+v", tc, r)
 		}
 	}
@@ -368,7 +368,7 @@ func TestTraits(t *testing.T) {
 		policy("We do not use mobile devices."), passage("register", "The register lists smartphones and tablets of the staff."),
 		policy("[Company] runs operational technology."),
 	}
-	got, err := Traits(context.Background(), ps)
+	got, err := DetectTraits(context.Background(), ps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,13 +385,13 @@ func TestTraits(t *testing.T) {
 
 func TestSameOwners(t *testing.T) {
 	owners := map[string]string{"a": "Jonas Wexley", "b": "Jonas Wexley, Infrastructure Lead", "c": "Ana Roe (CISO)", "d": "Head of IT", "e": "Head of IT, Paris", "f": "Head of IT, Rome", "g": "Jonas Wexley, Infrastructure Lead"}
-	SameOwners(owners)
+	NormalizeOwners(owners)
 	want := map[string]string{"a": "Jonas Wexley", "b": "Jonas Wexley", "c": "Ana Roe (CISO)", "d": "Head of IT", "e": "Head of IT, Paris", "f": "Head of IT, Rome", "g": "Jonas Wexley"}
 	if !maps.Equal(owners, want) {
 		t.Errorf("%v", owners)
 	}
 	for owner, name := range map[string]string{"Ana Roe (CISO)": "Ana Roe", "Head of IT, Paris": "Head of IT", "Ana Roe": "Ana Roe", "": ""} {
-		if got := NameOf(owner); got != name {
+		if got := OwnerName(owner); got != name {
 			t.Errorf("%q is %q", owner, got)
 		}
 	}
@@ -402,7 +402,7 @@ func TestSoA(t *testing.T) {
 	c.Risks = []string{"R-1"}
 	p := policy("MFA is required for all users by the IT team.")
 	j := judge(t, c, p)
-	item := SoA(c, api.RequirementCodes{"gdpr": {"Art 32"}, "pci-dss-4.0.1": {"8.4.2"}, "iso-27001-2022": {"A.8.5"}}, j,
+	item := DraftSoAItem(c, api.RequirementCodes{"gdpr": {"Art 32"}, "pci-dss-4.0.1": {"8.4.2"}, "iso-27001-2022": {"A.8.5"}}, j,
 		Inclusion{Applicability: api.Applicable, Rationale: "It applies.", Owners: map[string]string{p.DocumentID: "CISO"}})
 	if !slices.Equal(item.InclusionReasons, []string{"legal", "contractual", "framework", "risk"}) {
 		t.Errorf("reasons %v", item.InclusionReasons)
@@ -410,7 +410,7 @@ func TestSoA(t *testing.T) {
 	if item.Owner == nil || *item.Owner != "CISO" || !strings.Contains(item.Rationale, "gdpr, iso-27001-2022 and pci-dss-4.0.1") || !item.NeedsReview {
 		t.Errorf("%+v", item)
 	}
-	out := SoA(c, nil, j, Inclusion{Applicability: api.NotApplicable, Rationale: "No."})
+	out := DraftSoAItem(c, nil, j, Inclusion{Applicability: api.NotApplicable, Rationale: "No."})
 	if out.ImplementationStatus != api.NotAssessed || len(out.Evidence) != 0 || !out.NeedsReview || out.Rationale != "No." {
 		t.Errorf("%+v", out)
 	}
@@ -432,7 +432,7 @@ func TestCategory(t *testing.T) {
 		{"a.md", "", "Users must sign. Keys must rotate. Doors shall close.", "policy"},
 		{"photo.md", "", "A walk in the park.", "other"},
 	} {
-		if got := Category(tc.file, tc.title, tc.text); got != tc.want {
+		if got := GuessCategory(tc.file, tc.title, tc.text); got != tc.want {
 			t.Errorf("%s, %q: %s, want %s", tc.file, tc.title, got, tc.want)
 		}
 		if !slices.Contains(Categories, tc.want) {
@@ -447,12 +447,12 @@ func TestFindingOfAnEdit(t *testing.T) {
 	item := soaItem(api.PartiallyImplemented, 0.5)
 	item.MissingElements = []string{"Networks are separated (the evidence says it is not so)", "Links are encrypted"}
 	item.Note = &note
-	f, _ := Finding(weighted(5), item, nil)
+	f, _ := DraftFinding(weighted(5), item, nil)
 	if f.MissingElements[0] != item.MissingElements[0] || !strings.Contains(f.Condition, "Note: “Seen at the data centre on 3 March”.") {
 		t.Errorf("%q, %q", f.MissingElements, f.Condition)
 	}
 	item.EditedFields = []string{"implementation_status"}
-	if f, _ = Finding(weighted(5), item, nil); f.MissingElements[0] != "Networks are separated" || item.MissingElements[0] == f.MissingElements[0] {
+	if f, _ = DraftFinding(weighted(5), item, nil); f.MissingElements[0] != "Networks are separated" || item.MissingElements[0] == f.MissingElements[0] {
 		t.Errorf("%q of %q", f.MissingElements, item.MissingElements)
 	}
 }

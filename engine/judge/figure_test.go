@@ -64,7 +64,7 @@ func TestWentWrong(t *testing.T) {
 		"Incident: phishing; Is incident: no; Notified: none":                                                 {"", false},
 		"Person: T. Oyelaran; Left: 2026-03-31; Laptop returned: no":                                          {"Laptop returned", true},
 	} {
-		if columns, wrong := wentWrong(row); strings.Join(columns, ", ") != want.columns || wrong != want.wrong {
+		if columns, wrong := findFailedColumns(row); strings.Join(columns, ", ") != want.columns || wrong != want.wrong {
 			t.Errorf("%q: %q, %v", row, columns, wrong)
 		}
 	}

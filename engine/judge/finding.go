@@ -8,48 +8,48 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Finding drafts the gap of an item; false where there is none: the control is not
+// DraftFinding drafts the gap of an item; false where there is none: the control is not
 // to be assessed, or is implemented with strong evidence. "Not evidenced" is told
 // as what it is, and never as "not implemented". Ids, version and due date are the caller's.
 // others are the controls in scope, by code, with how far they are implemented.
-func Finding(c api.Control, item api.SoAItem, others map[string]api.Implementation) (api.Finding, bool) {
-	if !Assessed(&item) || item.ImplementationStatus == api.Implemented && item.EvidenceCoverage == api.CoverageStrong {
+func DraftFinding(c api.Control, item api.SoAItem, implementationByCode map[string]api.Implementation) (api.Finding, bool) {
+	if !IsAssessed(&item) || item.ImplementationStatus == api.Implemented && item.EvidenceCoverage == api.CoverageStrong {
 		return api.Finding{}, false
 	}
 	f := api.Finding{
-		Item:            itemOf(c, item.RequirementCodes),
+		Item:            newItem(c, item.RequirementCodes),
 		InCatalog:       true,
 		Status:          item.ImplementationStatus,
-		Result:          resultOf(item.ImplementationStatus),
-		GapType:         gapType(c, item),
-		Weight:          weightOf(c),
-		Criteria:        criteriaFor(c, item),
+		Result:          resultFromStatus(item.ImplementationStatus),
+		GapType:         classifyGap(c, item),
+		Weight:          controlWeight(c),
+		Criteria:        describeCriteria(c, item),
 		MissingElements: append([]string{}, item.MissingElements...),
 		Evidence:        append([]api.Evidence{}, item.Evidence...),
 		Confidence:      item.Confidence,
 		Owner:           item.Owner,
 		Source:          "analysis",
 	}
-	if f.StatusSetBy = setBy(item); f.StatusSetBy != "" {
-		f.MissingElements = withoutNotes(f.MissingElements)
+	if f.StatusSetBy = statusSetBy(item); f.StatusSetBy != "" {
+		f.MissingElements = stripNotes(f.MissingElements)
 	}
-	rate(&f, item)
-	f.Condition = condition(item)
-	f.Cause = cause(item)
-	f.Effect = effect(c, item)
-	f.Recommendation = recommendation(c, f, disputeOf(item.Statements), others)
+	rateFinding(&f, item)
+	f.Condition = describeCondition(item)
+	f.Cause = describeCause(item)
+	f.Effect = describeEffect(c, item)
+	f.Recommendation = draftRecommendation(c, f, classifyContradictions(item.Statements), implementationByCode)
 	return f, true
 }
 
-// rate gives a finding its severity by what its item lacks; one that a person set stays.
-func rate(f *api.Finding, item api.SoAItem) {
-	missing, who := 1-item.CoverageRatio, setBy(item)
+// rateFinding gives a finding its severity by what its item lacks; one that a person set stays.
+func rateFinding(f *api.Finding, item api.SoAItem) {
+	missing, who := 1-item.CoverageRatio, statusSetBy(item)
 	if who != "" {
-		missing = missingBy(item)
+		missing = missingShareOf(item)
 	}
-	severity, points, reason := Severity(f.Weight, missing, item.RequirementCodes.Count(), f.Status)
+	severity, points, reason := RateSeverity(f.Weight, missing, item.RequirementCodes.Count(), f.Status)
 	f.SeverityPoints = points
-	if f.SetByHand("severity") {
+	if f.IsManual("severity") {
 		return
 	}
 	if missing != 1-item.CoverageRatio {
@@ -58,63 +58,63 @@ func rate(f *api.Finding, item api.SoAItem) {
 	f.Severity, f.SeverityReason = severity, reason
 }
 
-// Overrule tells in a finding that a person set its status against what its line of the SoA says, where
+// ApplyStatusOverride tells in a finding that a person set its status against what its line of the DraftSoAItem says, where
 // it would tell why the line says so, and rates it anew. What people wrote and set stays.
-func Overrule(f *api.Finding, item api.SoAItem, who string) {
+func ApplyStatusOverride(f *api.Finding, item api.SoAItem, who string) {
 	f.MissingElements = append([]string{}, item.MissingElements...)
 	if f.Status != item.ImplementationStatus {
-		item.ImplementationStatus, item.Reason = f.Status, ByPerson(who)
+		item.ImplementationStatus, item.Reason = f.Status, SetByReason(who)
 		item.EditedFields, item.EditedBy = []string{"implementation_status"}, &who
 	}
-	if setBy(item) != "" {
-		f.MissingElements = withoutNotes(f.MissingElements)
+	if statusSetBy(item) != "" {
+		f.MissingElements = stripNotes(f.MissingElements)
 	}
-	rate(f, item)
-	if !f.SetByHand("condition") {
-		f.Condition = condition(item)
+	rateFinding(f, item)
+	if !f.IsManual("condition") {
+		f.Condition = describeCondition(item)
 	}
-	if !f.SetByHand("cause") {
-		f.Cause = cause(item)
+	if !f.IsManual("cause") {
+		f.Cause = describeCause(item)
 	}
 }
 
-// OverruledBy is who set a status, by the cause that tells it; empty where it doesn't.
-func OverruledBy(cause string) string {
-	rest, is := strings.CutPrefix(cause, notRead)
-	who, _, set := strings.Cut(rest, setTo)
+// StatusOverriddenBy is who set a status, by the cause that tells it; empty where it doesn't.
+func StatusOverriddenBy(cause string) string {
+	rest, is := strings.CutPrefix(cause, overrideCausePrefix)
+	who, _, set := strings.Cut(rest, overrideCauseMiddle)
 	if !is || !set {
 		return ""
 	}
 	return who
 }
 
-// notRead and setTo stand around the name in the cause of a status that a person set.
+// overrideCausePrefix and overrideCauseMiddle stand around the name in the cause of a status that a person set.
 const (
-	notRead = "Not read from the evidence: "
-	setTo   = " set the status to "
+	overrideCausePrefix = "Not read from the evidence: "
+	overrideCauseMiddle = " set the status to "
 )
 
-// withoutNotes are missing elements without what the evidence says of them.
-func withoutNotes(missing []string) []string {
+// stripNotes are missing elements without what the evidence says of them.
+func stripNotes(missing []string) []string {
 	out := make([]string, len(missing))
 	for i, m := range missing {
-		out[i] = withoutNote(m)
+		out[i] = stripNote(m)
 	}
 	return out
 }
 
-// byPerson begins the reason of a line whose status a person set; the name follows.
-const byPerson = "Set by "
+// setByPrefix begins the reason of a line whose status a person set; the name follows.
+const setByPrefix = "Set by "
 
-// ByPerson is the reason of a line whose status a person set.
-func ByPerson(name string) string { return byPerson + name + "." }
+// SetByReason is the reason of a line whose status a person set.
+func SetByReason(name string) string { return setByPrefix + name + "." }
 
-// setBy is who set the status, against what was read; empty where the rules did.
-func setBy(item api.SoAItem) string {
-	if !item.Overruled() {
+// statusSetBy is who set the status, against what was read; empty where the rules did.
+func statusSetBy(item api.SoAItem) string {
+	if !item.IsOverruled() {
 		return ""
 	}
-	if name, is := strings.CutPrefix(item.Reason, byPerson); is {
+	if name, is := strings.CutPrefix(item.Reason, setByPrefix); is {
 		return strings.TrimSuffix(name, ".")
 	}
 	if item.EditedBy != nil && *item.EditedBy != "" {
@@ -123,9 +123,9 @@ func setBy(item api.SoAItem) string {
 	return "a person"
 }
 
-// missingBy is the share that is missing where a person set the status: what they say is not
+// missingShareOf is the share that is missing where a person set the status: what they say is not
 // there is missing whole, whatever was read of it.
-func missingBy(item api.SoAItem) float64 {
+func missingShareOf(item api.SoAItem) float64 {
 	switch item.ImplementationStatus {
 	case api.NotImplemented, api.NotEvidenced, api.Planned:
 		return 1
@@ -133,7 +133,7 @@ func missingBy(item api.SoAItem) float64 {
 	return 1 - item.CoverageRatio
 }
 
-func resultOf(s api.Implementation) api.Result {
+func resultFromStatus(s api.Implementation) api.Result {
 	switch s {
 	case api.Implemented:
 		return api.Met
@@ -145,7 +145,7 @@ func resultOf(s api.Implementation) api.Result {
 	return api.NotMet
 }
 
-func verdicts(item api.SoAItem) map[string]int {
+func countVerdicts(item api.SoAItem) map[string]int {
 	n := make(map[string]int)
 	for _, s := range item.Statements {
 		n[s.Verdict]++
@@ -153,9 +153,9 @@ func verdicts(item api.SoAItem) map[string]int {
 	return n
 }
 
-// gapType names what kind of thing is missing.
-func gapType(c api.Control, item api.SoAItem) string {
-	n := verdicts(item)
+// classifyGap names what kind of thing is missing.
+func classifyGap(c api.Control, item api.SoAItem) string {
+	n := countVerdicts(item)
 	technical := false
 	for _, a := range c.Applicability {
 		technical = technical || a == "technology"
@@ -165,11 +165,11 @@ func gapType(c api.Control, item api.SoAItem) string {
 		return "evidence"
 	case item.ImplementationStatus == api.Implemented:
 		return "evidence"
-	case disputeOf(item.Statements) == ofRecords:
+	case classifyContradictions(item.Statements) == ruleNotFollowed:
 		return "effectiveness"
-	case n[conflicting] > 0:
+	case n[verdictConflicting] > 0:
 		return "governance"
-	case item.ImplementationStatus == api.NotImplemented || item.ImplementationStatus == api.Planned || n[denied] > 0 || n[plannedOnly] > 0:
+	case item.ImplementationStatus == api.NotImplemented || item.ImplementationStatus == api.Planned || n[verdictDenied] > 0 || n[verdictPlanned] > 0:
 		switch {
 		case c.DomainCode == "TPM":
 			return "contractual"
@@ -183,13 +183,13 @@ func gapType(c api.Control, item api.SoAItem) string {
 		return "evidence"
 	case c.DomainCode == "MON":
 		return "monitoring"
-	case item.CoverageRatio >= strongFrom:
+	case item.CoverageRatio >= minStrongRatio:
 		return "effectiveness"
 	}
 	return "documentation"
 }
 
-func condition(item api.SoAItem) string {
+func describeCondition(item api.SoAItem) string {
 	var b strings.Builder
 	switch item.ImplementationStatus {
 	case api.NotEvidenced:
@@ -211,25 +211,25 @@ func condition(item api.SoAItem) string {
 			continue
 		}
 		shown[key] = true
-		fmt.Fprintf(&b, " %s: “%s”.", citation(e), shorten(strings.TrimRight(e.Quote, "."), 240))
+		fmt.Fprintf(&b, " %s: “%s”.", formatCitation(e), shorten(strings.TrimRight(e.Quote, "."), 240))
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// citation names the place of a piece of evidence.
-func citation(e api.Evidence) string {
-	r := reading{from: &candidate{Passage: Passage{DocumentTitle: e.DocumentTitle, Filename: e.Filename, Locator: e.Locator, HeadingPath: e.HeadingPath}}}
+// formatCitation names the place of a piece of evidence.
+func formatCitation(e api.Evidence) string {
+	r := passageVerdict{passage: &analyzedPassage{Passage: Passage{DocumentTitle: e.DocumentTitle, Filename: e.Filename, Locator: e.Locator, HeadingPath: e.HeadingPath}}}
 	verb := map[string]string{"supports": "says", "plans": "announces", "denies": "says", "template": "holds the blank", "limits": "says", "conflicts": "says, against it"}[e.Stance]
 	if verb == "" {
 		verb = "says"
 	}
-	return r.where() + " " + verb
+	return r.formatLocation() + " " + verb
 }
 
-func criteriaFor(c api.Control, item api.SoAItem) string {
+func describeCriteria(c api.Control, item api.SoAItem) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %s", c.Code, c.Title, strings.TrimSpace(firstOf(c.Description, c.Title)))
-	for i, f := range frameworksOf(item.RequirementCodes) {
+	fmt.Fprintf(&b, "%s %s: %s", c.Code, c.Title, strings.TrimSpace(firstNonEmpty(c.Description, c.Title)))
+	for i, f := range frameworkCodes(item.RequirementCodes) {
 		if i == 0 {
 			b.WriteString(" Asked for by")
 		} else {
@@ -244,18 +244,18 @@ func criteriaFor(c api.Control, item api.SoAItem) string {
 	return strings.TrimRight(b.String(), ".; ") + "."
 }
 
-func cause(item api.SoAItem) string {
-	n := verdicts(item)
-	if who := setBy(item); who != "" && item.ImplementationStatus != api.Implemented {
-		return notRead + who + setTo + words(item.ImplementationStatus) + ", and can tell why."
+func describeCause(item api.SoAItem) string {
+	n := countVerdicts(item)
+	if who := statusSetBy(item); who != "" && item.ImplementationStatus != api.Implemented {
+		return overrideCausePrefix + who + overrideCauseMiddle + statusText(item.ImplementationStatus) + ", and can tell why."
 	}
 	switch {
-	case item.ImplementationStatus == api.NotEvidenced && n[template] > 0:
+	case item.ImplementationStatus == api.NotEvidenced && n[verdictTemplate] > 0:
 		return "A template was taken over, and its blanks were never filled in."
 	case item.ImplementationStatus == api.NotEvidenced:
 		return "Not known. The documents given may not hold it, or it may not be done; the control's owner can tell."
-	case n[conflicting] > 0:
-		return contradictions[disputeOf(item.Statements)].cause
+	case n[verdictConflicting] > 0:
+		return contradictionTexts[classifyContradictions(item.Statements)].cause
 	case item.ImplementationStatus == api.Planned:
 		return "The measure has been decided, but not carried out."
 	case item.ImplementationStatus == api.NotImplemented:
@@ -264,16 +264,16 @@ func cause(item api.SoAItem) string {
 		return "It is done by habit; nobody wrote it down as a rule."
 	case strings.HasPrefix(item.Reason, "Policies ask"):
 		return "The rule was written, but its practice leaves no record, or the record was not given."
-	case n[plannedOnly] > 0 || n[denied] > 0:
+	case n[verdictPlanned] > 0 || n[verdictDenied] > 0:
 		return "The measure has been begun, and not carried through everywhere."
-	case n[partial] > 0:
+	case n[verdictPartial] > 0:
 		return "Documents speak of it in general or limited words, and leave parts open."
 	}
 	return "The documents leave parts of the control out."
 }
 
-func effect(c api.Control, item api.SoAItem) string {
-	d := domainOf(c.Code)
+func describeEffect(c api.Control, item api.SoAItem) string {
+	d := domainForCode(c.Code)
 	text := "The risk is that " + d.effect + "."
 	if item.ImplementationStatus == api.NotEvidenced {
 		text = "If it is indeed not done, the risk is that " + d.effect + ". Until it is shown, an assessor can't rely on it."
@@ -281,13 +281,13 @@ func effect(c api.Control, item api.SoAItem) string {
 	if len(c.Risks) > 0 {
 		text += " Risks of the catalog: " + strings.Join(c.Risks[:min(len(c.Risks), 8)], ", ") + "."
 	}
-	if weightOf(c) == 10 {
+	if controlWeight(c) == 10 {
 		text += " The control is material: a deficiency in it is a material weakness of the whole."
 	}
 	return text
 }
 
-func recommendation(c api.Control, f api.Finding, over dispute, others map[string]api.Implementation) string {
+func draftRecommendation(c api.Control, f api.Finding, contradiction contradictionKind, implementationByCode map[string]api.Implementation) string {
 	var b strings.Builder
 	switch {
 	case f.Status == api.NotEvidenced:
@@ -300,8 +300,8 @@ func recommendation(c api.Control, f api.Finding, over dispute, others map[strin
 		b.WriteString("Write down what is missing in an approved policy or procedure.")
 	case f.GapType == "evidence":
 		b.WriteString("Collect records that show it being done.")
-	case over != noDispute:
-		b.WriteString(contradictions[over].advice)
+	case contradiction != noContradiction:
+		b.WriteString(contradictionTexts[contradiction].advice)
 	default:
 		b.WriteString("Complete the control where it falls short.")
 	}
@@ -311,29 +311,29 @@ func recommendation(c api.Control, f api.Finding, over dispute, others map[strin
 			if i > 0 {
 				b.WriteString("; ")
 			}
-			b.WriteString(strings.TrimRight(withoutNote(m), "."))
+			b.WriteString(strings.TrimRight(stripNote(m), "."))
 		}
 		b.WriteString(".")
 	}
 	switch {
-	case weightOf(c) == 10:
+	case controlWeight(c) == 10:
 		b.WriteString(" No compensating control can stand in for a material control.")
 	case len(c.CompensatingControls) > 0:
-		b.WriteString(" Until then, these may compensate: " + or(compensating(c, others)) + ".")
+		b.WriteString(" Until then, these may compensate: " + joinWithOr(compensatingControls(c, implementationByCode)) + ".")
 	}
 	return b.String()
 }
 
-// compensating names the controls that may stand in for one, with how far they are implemented:
+// compensatingControls names the controls that may stand in for one, with how far they are implemented:
 // those of the assessment, or those of the catalog where none of them is in it.
-func compensating(c api.Control, others map[string]api.Implementation) []string {
+func compensatingControls(c api.Control, implementationByCode map[string]api.Implementation) []string {
 	var inside, outside []string
 	for _, k := range c.CompensatingControls {
 		about := make([]string, 0, 2)
 		if k.Name != nil && *k.Name != "" {
 			about = append(about, *k.Name)
 		}
-		list, status := &inside, others[k.ControlCode]
+		list, status := &inside, implementationByCode[k.ControlCode]
 		if status == "" {
 			list, status = &outside, "not in this assessment"
 		}

@@ -43,16 +43,16 @@ func TestFrames(t *testing.T) {
 		"Auditor report of May: backups are tested each quarter.":                                       "",
 		"Auditors report each year to the board.":                                                       "",
 	} {
-		s := analyse(text, 2026).sentences[0]
+		s := analyzeText(text, 2026).sentences[0]
 		got := ""
-		switch a := analyse(text, 2026); {
+		switch a := analyzeText(text, 2026); {
 		case s.instruction:
 			got = "instruction"
 		case s.question:
 			got = "question"
-		case s.unreal != 0:
+		case s.hypothetical != 0:
 			got = "unreal"
-		case s.denied&1 != 0 || len(a.sentences) > 1 && a.sentences[1].backward && a.sentences[1].denied != 0:
+		case s.denied&1 != 0 || len(a.sentences) > 1 && a.sentences[1].refersBack && a.sentences[1].denied != 0:
 			got = "denied"
 		}
 		if got != want {

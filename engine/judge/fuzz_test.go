@@ -23,7 +23,7 @@ func FuzzJudge(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p := Passage{ChunkID: "c", DocumentID: "d", Filename: "f.md", Text: text, Score: 0.9}
-		j, err := Judge(context.Background(), encryption, fixed{p}, Options{Today: today})
+		j, err := Evaluate(context.Background(), encryption, fixed{p}, Options{Today: today})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,16 +97,16 @@ func BenchmarkJudge(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		s := NewSession(&window{pool: pool}, Options{Today: today})
-		judgements, err := s.JudgeAll(context.Background(), controls, 2)
+		judgements, err := s.EvaluateAll(context.Background(), controls, 2)
 		if err != nil {
 			b.Fatal(err)
 		}
 		for i, c := range controls {
-			item := SoA(c, nil, judgements[i], Inclusion{Applicability: api.Applicable})
-			if f, ok := Finding(c, item, nil); ok {
-				Remediation(c, f, Aim{}, Options{Today: today})
+			item := DraftSoAItem(c, nil, judgements[i], Inclusion{Applicability: api.Applicable})
+			if f, ok := DraftFinding(c, item, nil); ok {
+				DraftPOAMItem(c, f, MaturityGoal{}, Options{Today: today})
 			}
-			Maturity(c, item, 3)
+			RateMaturity(c, item, 3)
 		}
 	}
 }

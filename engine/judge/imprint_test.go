@@ -27,7 +27,7 @@ func TestImprint(t *testing.T) {
 	if j := judge(t, owners, line); len(j.Evidence) > 0 {
 		t.Errorf("an imprint is evidence of %q: %+v", owners.Title, j.Evidence)
 	}
-	if !newDemand("The security policy has an owner.", askedOf("Policy", split("Policy"))).ofDocuments() || newDemand("Exceptions are documented by owners.", askedOf("Exceptions", split("Exceptions"))).ofDocuments() {
+	if !newPreparedStatement("The security policy has an owner.", requiredConcepts("Policy", splitWords("Policy"))).concernsDocuments() || newPreparedStatement("Exceptions are documented by owners.", requiredConcepts("Exceptions", splitWords("Exceptions"))).concernsDocuments() {
 		t.Error("a policy is a document; what is documented is none")
 	}
 }
@@ -43,7 +43,7 @@ func TestUnfilledCells(t *testing.T) {
 		"Owners:":                                "Owners:",
 		"These are to be named: -; nothing else is to be done.": "These are to be named: -; nothing else is to be done.",
 	} {
-		if got := filled(text); fold(got) != fold(want) || len(got) < len(text) {
+		if got := blankEmptyCells(text); collapseSpace(got) != collapseSpace(want) || len(got) < len(text) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
@@ -60,7 +60,7 @@ func TestRowAnnouncesItsOwn(t *testing.T) {
 		t.Errorf("the name of a column announces the control: %+v", j.Evidence)
 	}
 	mfa := control("Multi-factor authentication", "Multi-factor authentication is used for remote access.")
-	if j := judge(t, mfa, policy("Measure: Multi-factor authentication is used for remote access; Status: Not started; Due: Q3 2027")); j.Statements[0].Verdict != plannedOnly {
+	if j := judge(t, mfa, policy("Measure: Multi-factor authentication is used for remote access; Status: Not started; Due: Q3 2027")); j.Statements[0].Verdict != verdictPlanned {
 		t.Errorf("a row that announces it: %s", j.Statements[0].Verdict)
 	}
 }

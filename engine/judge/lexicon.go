@@ -15,10 +15,10 @@ type lexicon struct {
 	// phrases by their first stem, longest first.
 	phrases map[string][]phrase
 	broader map[string][]string // concept → what it is a kind of
-	near    map[string][]string // concept → what may be meant by it, given the rest of the sentence
-	kin     map[string][]term   // both, for a sentence's concepts
-	weight  map[string]float64  // of concepts that tell less than others
-	action  map[string]bool     // concepts that say what is done
+	similar map[string][]string // concept → what may be meant by it, given the rest of the sentence
+	related map[string][]term   // both, for a sentence's concepts
+	weights map[string]float64  // of concepts that tell less than others
+	actions map[string]bool     // concepts that say what is done
 }
 
 type phrase struct {
@@ -33,24 +33,24 @@ type phrase struct {
 const (
 	weightGeneral = 0.25
 	weightCommon  = 0.6
-	weightPlain   = 1.0
+	weightFull    = 1.0
 	creditBroader = 0.85 // a sentence that names one kind of what the statement names
-	creditAkin    = 0.7  // a word that may mean what the statement names
+	creditSimilar = 0.7  // a word that may mean what the statement names
 	creditContext = 0.75 // a term that only the headings or the title hold
 )
 
-var lex = sync.OnceValue(func() *lexicon {
+var sharedLexicon = sync.OnceValue(func() *lexicon {
 	l := &lexicon{
 		phrases: make(map[string][]phrase),
 		broader: make(map[string][]string),
-		near:    make(map[string][]string),
-		kin:     make(map[string][]term),
-		weight:  make(map[string]float64),
-		action:  make(map[string]bool),
+		similar: make(map[string][]string),
+		related: make(map[string][]term),
+		weights: make(map[string]float64),
+		actions: make(map[string]bool),
 	}
 	key := func(s string) string { // one concept's name: the stems of its words
 		var stems []string
-		for _, w := range split(s) {
+		for _, w := range splitWords(s) {
 			stems = append(stems, w.stem)
 		}
 		return strings.Join(stems, " ")
@@ -88,8 +88,8 @@ var lex = sync.OnceValue(func() *lexicon {
 				group = append(group, c)
 			}
 			for _, c := range group[1:] {
-				if c != group[0] && !slices.Contains(l.near[c], group[0]) {
-					l.near[c] = append(l.near[c], group[0])
+				if c != group[0] && !slices.Contains(l.similar[c], group[0]) {
+					l.similar[c] = append(l.similar[c], group[0])
 				}
 			}
 		case section == "general" || section == "common":
@@ -97,33 +97,33 @@ var lex = sync.OnceValue(func() *lexicon {
 			if section == "common" {
 				w = weightCommon
 			}
-			for _, f := range split(line) {
-				l.weight[l.concept(f.stem)] = w
+			for _, f := range splitWords(line) {
+				l.weights[l.concept(f.stem)] = w
 			}
 		case section == "actions":
-			for _, f := range split(line) {
-				l.action[l.concept(f.stem)] = true
+			for _, f := range splitWords(line) {
+				l.actions[l.concept(f.stem)] = true
 			}
 		}
 	}
 	for concept, wide := range l.broader {
 		for _, w := range wide {
-			l.kin[concept] = append(l.kin[concept], term{id: termID(w), credit: creditBroader})
+			l.related[concept] = append(l.related[concept], term{id: hashTerm(w), credit: creditBroader})
 		}
 	}
-	for concept, akin := range l.near {
+	for concept, akin := range l.similar {
 		for _, a := range akin {
-			l.kin[concept] = append(l.kin[concept], term{id: termID(a), credit: creditAkin})
+			l.related[concept] = append(l.related[concept], term{id: hashTerm(a), credit: creditSimilar})
 		}
 	}
 	for first, ps := range l.phrases {
-		sortLongest(ps)
+		sortByLength(ps)
 		l.phrases[first] = ps
 	}
 	return l
 })
 
-func sortLongest(ps []phrase) {
+func sortByLength(ps []phrase) {
 	for i := 1; i < len(ps); i++ {
 		for j := i; j > 0 && len(ps[j].stems) > len(ps[j-1].stems); j-- {
 			ps[j], ps[j-1] = ps[j-1], ps[j]
@@ -142,8 +142,8 @@ func (l *lexicon) concept(key string) string {
 	return key
 }
 
-// at returns the longest phrase that begins at words[i], and its length in words.
-func (l *lexicon) at(words []word, i int) (string, int) {
+// longestPhrase returns the longest phrase that begins at words[i], and its length in words.
+func (l *lexicon) longestPhrase(words []word, i int) (string, int) {
 	for _, p := range l.phrases[words[i].stem] {
 		if i+len(p.stems) > len(words) {
 			continue
@@ -163,13 +163,13 @@ func (l *lexicon) at(words []word, i int) (string, int) {
 }
 
 func (l *lexicon) weightOf(concept string) float64 {
-	if w, ok := l.weight[concept]; ok {
+	if w, ok := l.weights[concept]; ok {
 		return w
 	}
-	return weightPlain
+	return weightFull
 }
 
 // conceptID is the id of the concept that a word belongs to.
 func conceptID(w string) uint64 {
-	return termID(lex().concept(stemOf(w)))
+	return hashTerm(sharedLexicon().concept(stemOf(w)))
 }

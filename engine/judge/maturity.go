@@ -10,7 +10,7 @@ import (
 )
 
 // What the levels mean in general, where the catalog has no criteria for a control.
-var generalLevel = [6]string{
+var genericLevelCriteria = [6]string{
 	"The practice isn't performed; nothing shows due care.",
 	"The practice is performed now and then, by the people who think of it, without a common way.",
 	"The practice is asked for and followed in some places, but not in one way everywhere.",
@@ -20,29 +20,29 @@ var generalLevel = [6]string{
 }
 
 var (
-	noCriteria  = lazyregexp.Guard(`(?i)criteria definitions are not available|^utilize .* criteria definitions|no defined level \d criteria`)
-	measures    = lazyregexp.Guard(`(?i)\b(?:metrics?|kpis?|kris?|measured|measurements?|dashboards?|percentage|mean time|average|trend|scorecard|target value|threshold|statistics|service level (?:reports?|targets?|figures?|achievement))\b`)
-	percent     = lazyregexp.Of(`\d ?%`)
-	overseen    = lazyregexp.Guard(`(?i)\b(?:management|board|committee|executive|leadership|ciso|director|reported|reviewed|review)\b`)
-	improvement = lazyregexp.Guard(`(?i)\b(?:continual(?:ly)? improv\w*|continuous(?:ly)? improv\w*|lessons learned|root cause|automat(?:ed|ically|ion)|predictive|optimi[sz]\w+|benchmark(?:ed|ing))\b`)
+	noCriteriaPattern  = lazyregexp.NewPrefiltered(`(?i)criteria definitions are not available|^utilize .* criteria definitions|no defined level \d criteria`)
+	metricPattern      = lazyregexp.NewPrefiltered(`(?i)\b(?:metrics?|kpis?|kris?|measured|measurements?|dashboards?|percentage|mean time|average|trend|scorecard|target value|threshold|statistics|service level (?:reports?|targets?|figures?|achievement))\b`)
+	percentPattern     = lazyregexp.New(`\d ?%`)
+	oversightPattern   = lazyregexp.NewPrefiltered(`(?i)\b(?:management|board|committee|executive|leadership|ciso|director|reported|reviewed|review)\b`)
+	improvementPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:continual(?:ly)? improv\w*|continuous(?:ly)? improv\w*|lessons learned|root cause|automat(?:ed|ically|ion)|predictive|optimi[sz]\w+|benchmark(?:ed|ing))\b`)
 )
 
-// Maturity rates a control from 0 to 5. Levels are cumulative: 4 needs all of 3 and
+// RateMaturity rates a control from 0 to 5. Levels are cumulative: 4 needs all of 3 and
 // figures that management looks at, 5 needs 4 and improvement. Where nothing is
 // evidenced there is nothing to rate: Assessed is false and the level 0.
-func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
+func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	m := api.MaturityScore{
-		Item:        itemOf(c, item.RequirementCodes),
+		Item:        newItem(c, item.RequirementCodes),
 		TargetLevel: min(5, max(0, target)),
-		Weight:      weightOf(c),
+		Weight:      controlWeight(c),
 		Evidence:    []api.Evidence{},
 		Confidence:  item.Confidence,
 		Assessed:    true,
 	}
-	if !Assessed(&item) {
+	if !IsAssessed(&item) {
 		m.Assessed = false
 		m.Rationale = "Not rated: the control is not assessed."
-		SetCriteria(&m, c)
+		SetLevelCriteria(&m, c)
 		return m
 	}
 	switch item.ImplementationStatus {
@@ -56,7 +56,7 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 		m.Rationale = "Not rated: " + found + ", which says nothing of the practice itself. Level 0 stands until there is some."
 	case api.NotImplemented:
 		m.Rationale = "Level 0: the evidence says that it is not done."
-		if who := setBy(item); who != "" {
+		if who := statusSetBy(item); who != "" {
 			m.Rationale = "Level 0: " + who + " said that it is not done."
 		}
 	case api.Planned:
@@ -69,9 +69,9 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 			m.Rationale = fmt.Sprintf("Level 2: %.0f %% of what is asked for is said; for level 3 it must hold everywhere. %s", item.CoverageRatio*100, item.Reason)
 		}
 	case api.Implemented:
-		m.Level, m.Rationale = established(item)
+		m.Level, m.Rationale = rateImplemented(item)
 	}
-	if who := setBy(item); who != "" {
+	if who := statusSetBy(item); who != "" {
 		m.Confidence = 0 // the status that it follows from is nobody's reading
 		if item.ImplementationStatus != api.NotImplemented {
 			m.Rationale += " The status is what " + who + " set."
@@ -80,19 +80,19 @@ func Maturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	if m.Assessed {
 		m.Evidence = append(m.Evidence, item.Evidence...)
 		if m.Level >= 4 {
-			m.Confidence = round(m.Confidence * 0.9) // read from words, not from the figures themselves
+			m.Confidence = roundToThousandths(m.Confidence * 0.9) // read from words, not from the figures themselves
 		}
 	}
-	SetCriteria(&m, c)
+	SetLevelCriteria(&m, c)
 	return m
 }
 
-// measured tells whether a quote speaks of figures.
-func measured(quote string) bool {
-	return measures.MatchString(quote) || strings.Contains(quote, "%") && percent.MatchString(quote)
+// mentionsMetrics tells whether a quote speaks of figures.
+func mentionsMetrics(quote string) bool {
+	return metricPattern.MatchString(quote) || strings.Contains(quote, "%") && percentPattern.MatchString(quote)
 }
 
-func established(item api.SoAItem) (int, string) {
+func rateImplemented(item api.SoAItem) (int, string) {
 	if item.EvidenceCoverage != api.CoverageStrong {
 		return 2, fmt.Sprintf("Level 2: it counts as implemented, but the evidence is %s; for level 3 it must be shown for all of it.", item.EvidenceCoverage)
 	}
@@ -101,8 +101,8 @@ func established(item api.SoAItem) (int, string) {
 		if e.Stance != "supports" && e.Stance != "limits" {
 			continue
 		}
-		figures = figures || measured(e.Quote) && overseen.MatchString(e.Quote)
-		better = better || improvement.MatchString(e.Quote)
+		figures = figures || mentionsMetrics(e.Quote) && oversightPattern.MatchString(e.Quote)
+		better = better || improvementPattern.MatchString(e.Quote)
 	}
 	holds := "it is documented, and records show it being followed"
 	if !item.InOperation {
@@ -117,20 +117,20 @@ func established(item api.SoAItem) (int, string) {
 	return 3, "Level 3: " + holds + ". For level 4, no figures were found that management looks at."
 }
 
-// SetCriteria writes what the level of a score and the next one ask for.
-func SetCriteria(m *api.MaturityScore, c api.Control) {
-	m.Criteria = criteriaOf(c, m.Level)
-	m.NextCriteria = criteriaOf(c, m.Level+1)
+// SetLevelCriteria writes what the level of a score and the next one ask for.
+func SetLevelCriteria(m *api.MaturityScore, c api.Control) {
+	m.Criteria = levelCriteria(c, m.Level)
+	m.NextCriteria = levelCriteria(c, m.Level+1)
 }
 
-// criteriaOf is what the catalog asks for at a level, or what the level means in general.
-func criteriaOf(c api.Control, level int) string {
+// levelCriteria is what the catalog asks for at a level, or what the level means in general.
+func levelCriteria(c api.Control, level int) string {
 	if level > 5 {
 		return ""
 	}
 	text := strings.TrimSpace(c.Maturity[strconv.Itoa(level)])
-	if text == "" || len(text) < 400 && noCriteria.MatchString(text) {
-		return generalLevel[level]
+	if text == "" || len(text) < 400 && noCriteriaPattern.MatchString(text) {
+		return genericLevelCriteria[level]
 	}
 	return text
 }

@@ -29,19 +29,19 @@ func TestGuardedSignsOfMaturity(t *testing.T) {
 		if figures.MatchString(s) {
 			found++
 		}
-		if got := measured(s); got != figures.MatchString(s) {
+		if got := mentionsMetrics(s); got != figures.MatchString(s) {
 			t.Errorf("%q: figures %v", s, got)
 		}
 		for _, one := range []interface {
 			MatchString(string) bool
 			String() string
-		}{overseen, improvement} {
+		}{oversightPattern, improvementPattern} {
 			if got := one.MatchString(s); got != regexp.MustCompile(one.String()).MatchString(s) {
 				t.Errorf("%q: %s %v", s, one, got)
 			}
 		}
 	}
-	if !measured("Management saw that 97 % of staff took the course.") {
+	if !mentionsMetrics("Management saw that 97 % of staff took the course.") {
 		t.Error("a percentage is no figure")
 	}
 	if found < 5 {

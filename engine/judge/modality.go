@@ -6,19 +6,19 @@ import "strings"
 func readModality(s *stance, text string, words []word) {
 	weak := ""
 	for i, w := range words {
-		if s.row && inLabel(text, w) {
+		if s.isTableRow && isInColumnName(text, w) {
 			continue // the name of a column
 		}
 		switch {
 		case w.text == "must" || w.text == "shall" || w.text == "mandatory" || w.text == "required" || w.text == "requires" || w.text == "enforced" || w.text == "obliged":
-			s.strong = true
-		case hedges[w.text] && at(words, i+1) != "not" && (s.conditional|s.denied)&(1<<w.clause) == 0:
+			s.mandatory = true
+		case hedgeWords[w.text] && wordAt(words, i+1) != "not" && (s.conditional|s.denied)&(1<<w.clause) == 0:
 			// "may not" and "no visitor may" forbid, "may only" restricts; "should an incident occur" supposes.
-			if w.text == "may" && (limits(words, i) || threatens(words, i) || entitled[at(words, i+1)]) {
-				s.strong = true
+			if w.text == "may" && (isRestrictingMay(words, i) || isSanctionMay(words, i) || entitlementVerbs[wordAt(words, i+1)]) {
+				s.mandatory = true
 				continue
 			}
-			if w.text == "should" && i == 0 || (w.text == "may" || w.text == "might" || w.text == "could") && subordinate(words, i) {
+			if w.text == "should" && i == 0 || (w.text == "may" || w.text == "might" || w.text == "could") && isSubordinate(words, i) {
 				continue
 			}
 			weak = w.text
@@ -28,33 +28,33 @@ func readModality(s *stance, text string, words []word) {
 					weak = p + " " + w.text
 				}
 			}
-		case w.text == "try" || w.text == "aim" && at(words, i+1) == "to" || w.text == "aims" || w.text == "strives" || w.text == "endeavours" || w.text == "endeavors" || w.text == "endeavor" || w.text == "seeks" || w.text == "attempts" && at(words, i+1) == "to":
+		case w.text == "try" || w.text == "aim" && wordAt(words, i+1) == "to" || w.text == "aims" || w.text == "strives" || w.text == "endeavours" || w.text == "endeavors" || w.text == "endeavor" || w.text == "seeks" || w.text == "attempts" && wordAt(words, i+1) == "to":
 			weak = w.text
 		}
 	}
-	if weak != "" && !s.strong || strings.Contains(weak, " ") {
+	if weak != "" && !s.mandatory || strings.Contains(weak, " ") {
 		s.hedge = weak
 	}
 }
 
-// limits: the "may" at i says what alone is allowed: "may use encrypted sticks only", "no visitor may enter".
-func limits(words []word, i int) bool {
+// isRestrictingMay: the "may" at i says what alone is allowed: "may use encrypted sticks only", "no visitor may enter".
+func isRestrictingMay(words []word, i int) bool {
 	return clauseHas(words, words[i].clause, "only", "no", "nobody", "none", "neither", "nor", "never")
 }
 
-// threatens: the "may" at i says what follows a breach: "may be subject to disciplinary action".
-func threatens(words []word, i int) bool {
-	next := at(words, i+1)
-	return next == "result" || next == "lead" || next == "be" && punished[at(words, i+2)]
+// isSanctionMay: the "may" at i says what follows a breach: "may be subject to disciplinary action".
+func isSanctionMay(words []word, i int) bool {
+	next := wordAt(words, i+1)
+	return next == "result" || next == "lead" || next == "be" && sanctionWords[wordAt(words, i+2)]
 }
 
-// entitled: what one may do by right: "the authority to which the patient may complain".
-var entitled = wordSet("complain appeal object")
+// entitlementVerbs: what one may do by right: "the authority to which the patient may complain".
+var entitlementVerbs = wordSet("complain appeal object")
 
-var punished = wordSet("subject subjected disciplined dismissed")
+var sanctionWords = wordSet("subject subjected disciplined dismissed")
 
-// inLabel: the word stands in the name of a column, "Name: value; …".
-func inLabel(text string, w word) bool {
+// isInColumnName: the word stands in the name of a column, "Name: value; …".
+func isInColumnName(text string, w word) bool {
 	from := strings.LastIndexAny(text[:w.start], ";|") + 1
 	rest := text[w.end:]
 	if end := strings.IndexAny(rest, ";|"); end >= 0 {
@@ -63,8 +63,8 @@ func inLabel(text string, w word) bool {
 	return !strings.Contains(text[from:w.start], ": ") && strings.Contains(rest, ": ")
 }
 
-// subordinate: the verb belongs to a side clause ("systems that may hold personal data").
-func subordinate(words []word, i int) bool {
-	p := at(words, i-1)
+// isSubordinate: the verb belongs to a side clause ("systems that may hold personal data").
+func isSubordinate(words []word, i int) bool {
+	p := wordAt(words, i-1)
 	return p == "that" || p == "which" || p == "who" || p == "as" || p == "they" || p == "it"
 }

@@ -58,7 +58,7 @@ func TestOneRowDeniesNoRule(t *testing.T) {
 	good := row("Ida Brandt", "Result: completed") + "\n" + row("Olu Obi", "Result: completed")
 	bad := row("Per Lund", "Result: not completed - overdue")
 	j := judge(t, c, passage("record", good+"\n"+bad))
-	if v := j.Statements[0]; v.Verdict != partial || !j.Exception || j.Implementation == api.NotImplemented {
+	if v := j.Statements[0]; v.Verdict != verdictPartial || !j.Exception || j.Implementation == api.NotImplemented {
 		t.Errorf("%s, %s: %s", j.Implementation, v.Verdict, v.Reason)
 	}
 	shown := false
@@ -68,10 +68,10 @@ func TestOneRowDeniesNoRule(t *testing.T) {
 	if !shown {
 		t.Errorf("the row isn't quoted: %+v", j.Evidence)
 	}
-	if j := judge(t, c, passage("record", bad)); j.Statements[0].Verdict != denied || j.Exception {
+	if j := judge(t, c, passage("record", bad)); j.Statements[0].Verdict != verdictDenied || j.Exception {
 		t.Errorf("alone: %+v", j.Statements[0])
 	}
-	if item := SoA(c, nil, j, Inclusion{Applicability: api.Applicable}); !item.NeedsReview {
+	if item := DraftSoAItem(c, nil, j, Inclusion{Applicability: api.Applicable}); !item.NeedsReview {
 		t.Error("nobody is asked to look at it")
 	}
 }
@@ -97,8 +97,8 @@ func TestCellDeniesItsOwn(t *testing.T) {
 		cause, notes string
 		verdict      string
 	}{
-		{"exception list not reviewed", "no notice to authorities needed", covered},
-		{"relayed sign-in", "list of contacts with authorities not reviewed since 2024", conflicting},
+		{"exception list not reviewed", "no notice to authorities needed", verdictCovered},
+		{"relayed sign-in", "list of contacts with authorities not reviewed since 2024", verdictConflicting},
 	} {
 		j := judge(t, c, rule, row(tc.cause, tc.notes))
 		if j.Statements[0].Verdict != tc.verdict {

@@ -8,92 +8,92 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-const months = `january|february|march|april|may|june|july|august|september|october|november|december`
+const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december`
 
-// notSo are the states that a status or a cell says not to be.
-const notSo = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established|held|reviewed|passed|completed|carried out`
+// negativeStates are the states that a status or a cell says not to be.
+const negativeStates = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established|held|reviewed|passed|completed|carried out`
 
 const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|establish|adopt|develop|procur|purchas|enabl|migrat|put in place|launch|complet|finali[sz]|creat|install|acquir|set up|start|begin|build|address|remediat|in place|available|extend)`
 
 var (
-	planPattern = lazyregexp.Guard(`(?i)\b(?:` +
+	planPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:` +
 		`road ?map item|will (?:\w+ly )?(?:soon )?(?:be )?(?:fitted|built|bought|implement|deploy|introduc|roll(?:ed)? out|rolled|establish|adopt|procur|purchas|migrat|put in place|launch|in place)\w*|` +
 		`shall be (?:implemented|introduced|rolled out|deployed) (?:by|in|during) |` +
 		`(?:is|are|was|were|has been|have been|being|remains?|currently|still) (?:\w+ly )?(?:planned|foreseen|envisaged|intended|on the roadmap|on our roadmap|under development|under construction|in development|in progress|in preparation|work in progress|being (?:` + planVerbs + `)\w*)(?: (?:for|to|in|by|as))?|` +
 		`(?:we|organi[sz]ation|company|team|it|department|management) (?:currently )?(?:plans?|intends?|expects?|proposes?) to |` +
 		`plans? (?:are|is) (?:under way|underway|in place) to |planned (?:for|in|by) |scheduled to (?:be )?(?:` + planVerbs + `)\w*|` +
-		`scheduled for (?:q[1-4]|20\d\d|next|completion|implementation|roll-?out|` + months + `)|(?:on|in) (?:the|our) roadmap|` +
+		`scheduled for (?:q[1-4]|20\d\d|next|completion|implementation|roll-?out|` + monthNames + `)|(?:on|in) (?:the|our) roadmap|` +
 		`to be (?:implemented|introduced|rolled out|deployed|established|developed|purchased|completed by|done)|` +
 		`going to (?:implement|introduce|deploy|roll|establish|adopt|develop|buy)|next (?:year|quarter|fiscal year|budget)|` +
 		`(?:target|planned|expected|due|go-live) date:? |(?:has|have) been (?:proposed|suggested|scheduled)\b|(?:is|are) (?:proposed|scheduled to|expected (?:to (?:be )?` + planVerbs + `\w*|to go|to arrive|in|by)|going to)\b|not (?:yet )?started\b|(?:on|in) (?:the|our|a) backlog|` +
 		`(?:under|being) (?:consideration|considered|evaluated|discussed)\b|(?:we|team|it|they) (?:are|is) (?:evaluating|considering|exploring|looking into|discussing)\b|(?:would|'d|’d) like to\b|hopes? to\b|in (?:the )?future,? |budget (?:is )?pending|` +
 		`(?:is|are) to (?:be (?:divided|introduced|bought|written|set up|assessed|monitored|moved|replaced)|monitor|watch|send|provide) .{0,80}\b(?:20\d\d|next|q[1-4])|want(?:s)? to (?:have|introduce|buy|set up|start|build)|(?:explore|investigate) whether\b|first draft\b)`)
-	statusPlan = lazyregexp.Of(`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|not (?:yet )?(?:started|begun)|in progress|pending|to ?do|ongoing|scheduled|0 ?%|(?:an? |first |rough )?(?:ideas?|notes|sketch|proposal|thoughts)\b|(?:\w+ )?(?:offers?|quotes?) (?:received|asked|requested)|under discussion|to be (?:decided|discussed))`)
-	statusNo   = lazyregexp.Of(`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:implement|complete|encrypted|` + notSo + `)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`)
-	// cellNo is a cell that says no and nothing else; ofState are columns that speak of their whole row.
-	cellNo = lazyregexp.Of(`(?i)^\W*(?:no|n|false|none|never|absent|off|none (?:held|done|made|performed|recorded))[\s.]*$|^\W*(?:(?:target )?missed|not (?:implemented|completed?|` + notSo + `)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`)
-	// notStarted is the state of what lies ahead.
-	notStarted = lazyregexp.Of(`(?i)^\W*not (?:yet )?started\b`)
-	// nothingFound: "Result: none".
-	nothingFound = lazyregexp.Of(`(?i)^\W*(?:result|outcome|answer|response)s?: *(?:no|none|n)[\s.]*$`)
-	ofState      = lazyregexp.Of(`(?i)^\W*(?:(?:current |overall )?(?:status|state)|(?:date )?held(?: on)?|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)(?: on)?\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`)
-	statusYes    = lazyregexp.Of(`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`)
+	plannedStatusPattern  = lazyregexp.New(`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|not (?:yet )?(?:started|begun)|in progress|pending|to ?do|ongoing|scheduled|0 ?%|(?:an? |first |rough )?(?:ideas?|notes|sketch|proposal|thoughts)\b|(?:\w+ )?(?:offers?|quotes?) (?:received|asked|requested)|under discussion|to be (?:decided|discussed))`)
+	negativeStatusPattern = lazyregexp.New(`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:implement|complete|encrypted|` + negativeStates + `)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`)
+	// negativeCellPattern is a cell that says no and nothing else; statusColumnPattern are columns that speak of their whole row.
+	negativeCellPattern = lazyregexp.New(`(?i)^\W*(?:no|n|false|none|never|absent|off|none (?:held|done|made|performed|recorded))[\s.]*$|^\W*(?:(?:target )?missed|not (?:implemented|completed?|` + negativeStates + `)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`)
+	// notStartedPattern is the state of what lies ahead.
+	notStartedPattern = lazyregexp.New(`(?i)^\W*not (?:yet )?started\b`)
+	// noFindingsPattern: "Result: none".
+	noFindingsPattern     = lazyregexp.New(`(?i)^\W*(?:result|outcome|answer|response)s?: *(?:no|none|n)[\s.]*$`)
+	statusColumnPattern   = lazyregexp.New(`(?i)^\W*(?:(?:current |overall )?(?:status|state)|(?:date )?held(?: on)?|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)(?: on)?\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`)
+	positiveStatusPattern = lazyregexp.New(`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`)
 
-	byDate = lazyregexp.Of(`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:easter|spring|summer|autumn|fall|winter|christmas) )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + months + `)(?: \d{1,2},?)? )?(20\d\d)\b`)
+	deadlinePattern = lazyregexp.New(`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:easter|spring|summer|autumn|fall|winter|christmas) )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + monthNames + `)(?: \d{1,2},?)? )?(20\d\d)\b`)
 
-	nextReview = lazyregexp.Of(`(?i)\b(?:review\w*|revis\w*|valid|expir\w*|next|due)\b[^.]{0,40}\b20\d\d`) // of the document itself
+	reviewYearPattern = lazyregexp.New(`(?i)\b(?:review\w*|revis\w*|valid|expir\w*|next|due)\b[^.]{0,40}\b20\d\d`) // of the document itself
 
-	templatePattern = lazyregexp.Of(`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|job|amount|persons?|set the|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,160}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\((?:an? )?(?:sample|example|dummy) (?:text|wording|sentence)\)|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`)
-	// separate: "kept apart from one another" limits nothing.
-	separate        = lazyregexp.Guard(`(?i)\b(?:is|are|be|kept|keeps?|held|runs?|stored|stands?|lies?|lives?) (?:\w+ )?apart from\b|\bapart from (?:one another|each other)\b`)
-	limitPattern    = lazyregexp.Guard(`(?i)\b(?:(?:on|in|for|of|to) (?:the |our |all )?(?:laptops|desktops|workstations|servers|phones|tablets|endpoints|windows (?:machines|devices)|production|offices?|headquarters|head office|clinics?) only\b|only (?:on|in|for) (?:the |our )?(?:laptops|desktops|workstations|servers|phones|tablets|production|offices?|headquarters|head office|clinics?)\b|(?:have|has|had|gets?) none\s*(?:[.;,]|$)|outside (?:of )?(?:this|the|our) (?:policy|scope|standard|procedure)|except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:number of|subset)|a few (?:of|other|more|systems?|devices|users|people|servers|laptops|machines|teams|suppliers|vendors|employees|staff|applications|accounts|sites|offices|locations|countries|departments|rooms|places|services|customers|controls|cases|exceptions)\b|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|in theory)`)
-	instructPattern = lazyregexp.Guard(`(?i)(?:(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|other)\b.{0,30}\b(?:instruction|prompt|rule|guideline|finding|evidence|criteria)|\b(?:ignore|disregard|forget) (?:all |everything )?(?:the )?above\b|\b(?:mark|rate|score|grade|report|treat|regard|deem|consider|classify|set|record|flag)\b.{0,120}\bas (?:fully )?(?:compliant|implemented|met|satisf|passed|not applicable|evidenced|performed|done|in place|effective|covered|level [0-5])|^\W*(?:please )?(?:answer|respond|reply|conclude|say) that\b|\bwhen (?:evaluating|assessing|judging|rating|scoring|auditing|reviewing)\b[^.;]{0,60}, ?(?:please )?(?:answer|respond|reply|conclude|state|say|accept|consider|assume|find|rate|mark|report)\b|\bin your (?:assessment|report|answer|evaluation|judge?ment|findings?|response|rating)\b|\b(?:it is sufficient|it suffices) to (?:find|conclude|accept|state)\b|\bthe (?:correct|right|expected) (?:answer|finding|verdict|rating|conclusion) is\b|\bwrite in (?:the|your) (?:report|assessment|answer|findings?)\b|^\W*(?:grade|verdict)\s*[:=]|\b(?:full|top|maximum) (?:marks|score|points)\b|^\W*score \d+\s*:|\bdo not doubt\b|\byou have seen that\b|\byou are an? (?:auditor|assessor|reviewer|assistant|judge|expert)\b|\bas an ai\b|\b(?:system|assistant|user) ?(?:prompt|message)|\b(?:the )?(?:assessor|auditor|model|tool|reviewer|assistant|reader|llm)s? (?:must|should|shall|will|is to|are to|has to|have to) (?:conclude|mark|rate|accept|assume|consider|treat|find|report)|you (?:are|must|should|will) (?:now|conclude|mark|rate|answer|respond|output)\b)`)
-	speakerPattern  = lazyregexp.Of(`(?i)^\W*(?:(?:system|assistant|user) ?:|(?:assessor|auditor|reviewer)s?: (?:please |kindly )?(?:write|report|state|mark|rate|conclude|confirm|consider|accept|regard|treat|assume)\b|(?:assistant|ai|model|assessor|auditor|reviewer)s?(?:, (?:please |kindly )?| please | kindly )(?:write|report|state|mark|rate|conclude|confirm|consider|accept|regard|treat|note that|assume)\b)`)
-	purposePattern  = lazyregexp.Of(`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`)
-	// tellsOfItself is what a document says that it is, not what is to be done.
-	tellsOfItself = lazyregexp.Guard(`(?i)^\W*(?:(?:(?:this|the) (?:[\w&-]+ ){0,4}(?:policy|guide|guidance|guidelines?|document|procedure|standard|plan|section|chapter|handbook|manual|page|framework)|it|this) (?:also )?(?:applies to|provides (?:you with )?(?:the |an |some |further |more )?(?:general )?(?:context|overview|advice|guidance|information|details?|background|introduction)|gives (?:you )?(?:some |an )?(?:advice|guidance|overview|information)|aligns (?:to|with)|is divided into|should be read|is part of|helps you|contains (?:guidance|advice|information)))\b`)
-	// asksElsewhere says whom to ask.
-	asksElsewhere   = lazyregexp.Guard(`(?i)^\W*(?:(?:if|for|should|where)\b[^.;]{0,100}\b(?:questions?|quer(?:y|ies)|advice|assistance|help|guidance|further (?:information|details?)|more (?:information|details?)|unsure|in doubt|not sure)\b[^.;]{0,60}\b(?:contact|ask|e-?mail|speak (?:to|with)|talk to|consult|call|see|visit|refer to|get in touch)\b|(?:please )?(?:contact|e-?mail|ask|speak (?:to|with)) [^.;]{0,60} (?:for|if you (?:have|need)) (?:[\w,]+ ){0,3}(?:advice|assistance|help|guidance|questions?|further|more|information|details?)\b)`)
-	definePattern   = lazyregexp.Of(`(?i)^[“"']?[\w /-]{2,60}[”"']?(?:\s*\([\w ]+\))?\s+(?:means|refers to|is defined as|stands for|is (?:a|an|the) (?:process|method|term|practice|type|kind|technique|mechanism|act) (?:of|that|by|in|where|which))\b`)
-	referPattern    = lazyregexp.Of(`(?i)^(?:please )?(?:see|refer to|cf\.|consult)\b|\b(?:is|are) (?:described|covered|addressed|detailed|defined|documented) in (?:the|a|our) (?:separate |corresponding )?[\w &-]{3,60}(?:policy|procedure|standard|plan|document)\.?$|\.{5,}\s*\d+$|\b(?:iso|iec|nist|pci|gdpr|hipaa|dora|nis ?2|the (?:standard|regulation|law|act|directive|framework)|(?:clause|article|annex) [A-Z]?\d[\d.]*)\b[^.]{0,40}\b(?:requires?|demands?|asks?|states?|says) (?:us |organi[sz]ations )?(?:that|to)\b`)
-	wishPattern     = lazyregexp.Guard(`(?i)\b(?:would be (?:\w+ )?(?:desirable|nice|great|good|better|useful|helpful|ideal|welcome|expected|sensible|advisable|preferable)|(?:we|i|auditors?|assessors?|consultants?|testers?|reviewers?) (?:would |strongly |also |therefore )*(?:recommend|suggest|advise)\b|it (?:is|was) recommended that)`)
-	happenedPattern = lazyregexp.Of(`(?i)\b(?:was|were|has been|have been) (?:\w+ly )?(?:[a-z]+ed|done|held|made|taken|run|sent|found|given|shut|kept|built|set)\b|\b(?:completed|performed|conducted|executed|reviewed|tested|approved|restored|closed|attended|signed|held)\b[^.]{0,40}\b(?:on|at|in)\b.{0,20}\b20\d\d\b|\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d`)
-	isoDate         = lazyregexp.Of(`\b(20\d\d)-(\d\d)-(\d\d)\b`)
+	templatePattern = lazyregexp.New(`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|job|amount|persons?|set the|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,160}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\((?:an? )?(?:sample|example|dummy) (?:text|wording|sentence)\)|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`)
+	// separationPattern: "kept apart from one another" limits nothing.
+	separationPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:is|are|be|kept|keeps?|held|runs?|stored|stands?|lies?|lives?) (?:\w+ )?apart from\b|\bapart from (?:one another|each other)\b`)
+	limitPattern      = lazyregexp.NewPrefiltered(`(?i)\b(?:(?:on|in|for|of|to) (?:the |our |all )?(?:laptops|desktops|workstations|servers|phones|tablets|endpoints|windows (?:machines|devices)|production|offices?|headquarters|head office|clinics?) only\b|only (?:on|in|for) (?:the |our )?(?:laptops|desktops|workstations|servers|phones|tablets|production|offices?|headquarters|head office|clinics?)\b|(?:have|has|had|gets?) none\s*(?:[.;,]|$)|outside (?:of )?(?:this|the|our) (?:policy|scope|standard|procedure)|except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:number of|subset)|a few (?:of|other|more|systems?|devices|users|people|servers|laptops|machines|teams|suppliers|vendors|employees|staff|applications|accounts|sites|offices|locations|countries|departments|rooms|places|services|customers|controls|cases|exceptions)\b|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|in theory)`)
+	instructPattern   = lazyregexp.NewPrefiltered(`(?i)(?:(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|other)\b.{0,30}\b(?:instruction|prompt|rule|guideline|finding|evidence|criteria)|\b(?:ignore|disregard|forget) (?:all |everything )?(?:the )?above\b|\b(?:mark|rate|score|grade|report|treat|regard|deem|consider|classify|set|record|flag)\b.{0,120}\bas (?:fully )?(?:compliant|implemented|met|satisf|passed|not applicable|evidenced|performed|done|in place|effective|covered|level [0-5])|^\W*(?:please )?(?:answer|respond|reply|conclude|say) that\b|\bwhen (?:evaluating|assessing|judging|rating|scoring|auditing|reviewing)\b[^.;]{0,60}, ?(?:please )?(?:answer|respond|reply|conclude|state|say|accept|consider|assume|find|rate|mark|report)\b|\bin your (?:assessment|report|answer|evaluation|judge?ment|findings?|response|rating)\b|\b(?:it is sufficient|it suffices) to (?:find|conclude|accept|state)\b|\bthe (?:correct|right|expected) (?:answer|finding|verdict|rating|conclusion) is\b|\bwrite in (?:the|your) (?:report|assessment|answer|findings?)\b|^\W*(?:grade|verdict)\s*[:=]|\b(?:full|top|maximum) (?:marks|score|points)\b|^\W*score \d+\s*:|\bdo not doubt\b|\byou have seen that\b|\byou are an? (?:auditor|assessor|reviewer|assistant|judge|expert)\b|\bas an ai\b|\b(?:system|assistant|user) ?(?:prompt|message)|\b(?:the )?(?:assessor|auditor|model|tool|reviewer|assistant|reader|llm)s? (?:must|should|shall|will|is to|are to|has to|have to) (?:conclude|mark|rate|accept|assume|consider|treat|find|report)|you (?:are|must|should|will) (?:now|conclude|mark|rate|answer|respond|output)\b)`)
+	speakerPattern    = lazyregexp.New(`(?i)^\W*(?:(?:system|assistant|user) ?:|(?:assessor|auditor|reviewer)s?: (?:please |kindly )?(?:write|report|state|mark|rate|conclude|confirm|consider|accept|regard|treat|assume)\b|(?:assistant|ai|model|assessor|auditor|reviewer)s?(?:, (?:please |kindly )?| please | kindly )(?:write|report|state|mark|rate|conclude|confirm|consider|accept|regard|treat|note that|assume)\b)`)
+	purposePattern    = lazyregexp.New(`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`)
+	// selfDescriptionPattern is what a document says that it is, not what is to be done.
+	selfDescriptionPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:(?:(?:this|the) (?:[\w&-]+ ){0,4}(?:policy|guide|guidance|guidelines?|document|procedure|standard|plan|section|chapter|handbook|manual|page|framework)|it|this) (?:also )?(?:applies to|provides (?:you with )?(?:the |an |some |further |more )?(?:general )?(?:context|overview|advice|guidance|information|details?|background|introduction)|gives (?:you )?(?:some |an )?(?:advice|guidance|overview|information)|aligns (?:to|with)|is divided into|should be read|is part of|helps you|contains (?:guidance|advice|information)))\b`)
+	// contactPattern says whom to ask.
+	contactPattern    = lazyregexp.NewPrefiltered(`(?i)^\W*(?:(?:if|for|should|where)\b[^.;]{0,100}\b(?:questions?|quer(?:y|ies)|advice|assistance|help|guidance|further (?:information|details?)|more (?:information|details?)|unsure|in doubt|not sure)\b[^.;]{0,60}\b(?:contact|ask|e-?mail|speak (?:to|with)|talk to|consult|call|see|visit|refer to|get in touch)\b|(?:please )?(?:contact|e-?mail|ask|speak (?:to|with)) [^.;]{0,60} (?:for|if you (?:have|need)) (?:[\w,]+ ){0,3}(?:advice|assistance|help|guidance|questions?|further|more|information|details?)\b)`)
+	definitionPattern = lazyregexp.New(`(?i)^[“"']?[\w /-]{2,60}[”"']?(?:\s*\([\w ]+\))?\s+(?:means|refers to|is defined as|stands for|is (?:a|an|the) (?:process|method|term|practice|type|kind|technique|mechanism|act) (?:of|that|by|in|where|which))\b`)
+	referencePattern  = lazyregexp.New(`(?i)^(?:please )?(?:see|refer to|cf\.|consult)\b|\b(?:is|are) (?:described|covered|addressed|detailed|defined|documented) in (?:the|a|our) (?:separate |corresponding )?[\w &-]{3,60}(?:policy|procedure|standard|plan|document)\.?$|\.{5,}\s*\d+$|\b(?:iso|iec|nist|pci|gdpr|hipaa|dora|nis ?2|the (?:standard|regulation|law|act|directive|framework)|(?:clause|article|annex) [A-Z]?\d[\d.]*)\b[^.]{0,40}\b(?:requires?|demands?|asks?|states?|says) (?:us |organi[sz]ations )?(?:that|to)\b`)
+	wishPattern       = lazyregexp.NewPrefiltered(`(?i)\b(?:would be (?:\w+ )?(?:desirable|nice|great|good|better|useful|helpful|ideal|welcome|expected|sensible|advisable|preferable)|(?:we|i|auditors?|assessors?|consultants?|testers?|reviewers?) (?:would |strongly |also |therefore )*(?:recommend|suggest|advise)\b|it (?:is|was) recommended that)`)
+	pastEventPattern  = lazyregexp.New(`(?i)\b(?:was|were|has been|have been) (?:\w+ly )?(?:[a-z]+ed|done|held|made|taken|run|sent|found|given|shut|kept|built|set)\b|\b(?:completed|performed|conducted|executed|reviewed|tested|approved|restored|closed|attended|signed|held)\b[^.]{0,40}\b(?:on|at|in)\b.{0,20}\b20\d\d\b|\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d`)
+	isoDatePattern    = lazyregexp.New(`\b(20\d\d)-(\d\d)-(\d\d)\b`)
 )
 
 // What a pattern can't match without. Patterns are slow, and most sentences hold
 // none of their words.
 const (
-	forPlan = 1 << iota
-	forTemplate
-	forLimit
-	forInstruction
-	forPurpose
-	forDefinition
-	forReference
-	forHappened
-	forWish
+	triggersPlan = 1 << iota
+	triggersPlaceholder
+	triggersLimit
+	triggersInstruction
+	triggersPurpose
+	triggersDefinition
+	triggersReference
+	triggersPastEvent
+	triggersWish
 )
 
-var triggers = triggerWords(map[int]string{
-	forPlan: `will shall planned plan plans foreseen envisaged intended intends intend roadmap development construction progress preparation being
+var triggerMasks = newTriggerMasks(map[int]string{
+	triggersPlan: `will shall planned plan plans foreseen envisaged intended intends intend roadmap development construction progress preparation being
 		start started considered consideration evaluated evaluating considering exploring looking discussing discussed proposed suggested backlog like hope hopes future pending to want wants explore investigate draft
 		fitted built bought roadmap item expects expect aims aim proposes propose scheduled going next target expected due live implemented introduced rolled deployed established
 		developed purchased completed done prepared drawn written drafted worked compiled procured hired`,
-	forTemplate: `tbd tbc todo fixme lorem your acme text wording sentence defined determined confirmed decided specified completed added written agreed`,
-	forLimit: `except excepting exception excluding other scope apply exempt exceptionally only limited apart pilot partially partly part some selected
+	triggersPlaceholder: `tbd tbc todo fixme lorem your acme text wording sentence defined determined confirmed decided specified completed added written agreed`,
+	triggersLimit: `except excepting exception excluding other scope apply exempt exceptionally only limited apart pilot partially partly part some selected
 		most few none outside number subset case ad informal informally inconsistent inconsistently sporadic sporadically occasional occasionally theory`,
-	forInstruction: `ignore disregard forget override compliant implemented met satisfied satisfactory satisfying passed evidenced level applicable ai prompt message
+	triggersInstruction: `ignore disregard forget override compliant implemented met satisfied satisfactory satisfying passed evidenced level applicable ai prompt message
 		assistant assistants assessor assessors auditor auditors model models tool reviewer reviewers reader readers llm you your above performed done place effective covered
 		answer respond reply conclude say evaluating assessing judging rating scoring auditing reviewing suffices sufficient correct right expected write grade verdict marks points score doubt`,
-	forPurpose:    `purpose purposes aim aims goal goals objective objectives intent intents scope scopes policy document procedure standard plan section chapter`,
-	forDefinition: `means refers defined stands process method term practice type kind technique mechanism act`,
-	forReference:  `requires require demands demand asks ask states says see refer cf consult described covered addressed detailed defined documented`,
-	forWish:       `desirable nice great good better useful helpful ideal welcome expected sensible advisable preferable recommend recommended suggest advise`,
-	forHappened:   `was were been completed performed conducted executed reviewed tested approved restored closed attended signed held`,
+	triggersPurpose:    `purpose purposes aim aims goal goals objective objectives intent intents scope scopes policy document procedure standard plan section chapter`,
+	triggersDefinition: `means refers defined stands process method term practice type kind technique mechanism act`,
+	triggersReference:  `requires require demands demand asks ask states says see refer cf consult described covered addressed detailed defined documented`,
+	triggersWish:       `desirable nice great good better useful helpful ideal welcome expected sensible advisable preferable recommend recommended suggest advise`,
+	triggersPastEvent:  `was were been completed performed conducted executed reviewed tested approved restored closed attended signed held`,
 })
 
-func triggerWords(lists map[int]string) map[string]int {
+func newTriggerMasks(lists map[int]string) map[string]int {
 	m := make(map[string]int)
 	for bit, list := range lists {
 		for _, w := range strings.Fields(list) {
@@ -103,197 +103,197 @@ func triggerWords(lists map[int]string) map[string]int {
 	return m
 }
 
-// worth says which patterns can match a sentence at all.
-func worth(text string, words []word) int {
+// possiblePatterns says which patterns can match a sentence at all.
+func possiblePatterns(text string, words []word) int {
 	mask := 0
 	for _, w := range words {
-		mask |= triggers[w.text]
+		mask |= triggerMasks[w.text]
 		if strings.HasPrefix(w.text, "xxx") {
-			mask |= forTemplate
+			mask |= triggersPlaceholder
 		}
 	}
 	if strings.ContainsAny(text, "[<{$☐□❏⬜") || strings.Contains(text, "____") {
-		mask |= forTemplate
+		mask |= triggersPlaceholder
 	}
 	if strings.Contains(text, ".....") {
-		mask |= forReference
+		mask |= triggersReference
 	}
 	if strings.Contains(text, "20") && strings.Contains(text, ":") {
-		mask |= forHappened
+		mask |= triggersPastEvent
 	}
 	if strings.Contains(text, ":") {
-		mask |= forInstruction
+		mask |= triggersInstruction
 	}
 	return mask
 }
 
 func readPatterns(s *stance, text string, words []word, year int) {
-	may := worth(text, words)
-	if may&forTemplate != 0 {
-		readTemplate(s, text)
+	possible := possiblePatterns(text, words)
+	if possible&triggersPlaceholder != 0 {
+		readPlaceholder(s, text)
 	}
-	readPlan(s, text, words, year, may)
-	if s.limit == "" && may&forLimit != 0 {
-		if s.limit = limitPattern.FindString(text); s.limit != "" && (noneExempt.MatchString(text) || separate.MatchString(text)) {
+	readPlan(s, text, words, year, possible)
+	if s.limit == "" && possible&triggersLimit != 0 {
+		if s.limit = limitPattern.FindString(text); s.limit != "" && (noExemptionPattern.MatchString(text) || separationPattern.MatchString(text)) {
 			s.limit = ""
 		}
 	}
-	if s.limit == "" && may&forLimit != 0 && s.denied|s.prohibited == 0 && !noneExempt.MatchString(text) && !onlyThose.MatchString(text) {
-		s.limit = exceptSome.FindString(text)
+	if s.limit == "" && possible&triggersLimit != 0 && s.denied|s.prohibited == 0 && !noExemptionPattern.MatchString(text) && !restrictionPattern.MatchString(text) {
+		s.limit = exceptPattern.FindString(text)
 	}
 	if s.limit == "" {
-		s.limit = fewer(text)
-		s.fewer = s.limit != ""
+		s.limit = findPartialShare(text)
+		s.limitIsShare = s.limit != ""
 	}
 	if strings.ContainsAny(text, ":=|") {
-		s.answersNo = s.answersNo || !s.row && statusNo.MatchString(text)
-		s.answersYes = statusYes.MatchString(text)
+		s.answersNo = s.answersNo || !s.isTableRow && negativeStatusPattern.MatchString(text)
+		s.answersYes = positiveStatusPattern.MatchString(text)
 	}
-	s.question = strings.HasSuffix(strings.TrimRight(text, "*_\"'”)"), "?") || strings.Contains(text, "uestion") && unanswered.MatchString(text)
+	s.question = strings.HasSuffix(strings.TrimRight(text, "*_\"'”)"), "?") || strings.Contains(text, "uestion") && unansweredPattern.MatchString(text)
 	// "System:" may open an order to a model; in a row it is a column.
-	s.instruction = may&forInstruction != 0 && (instructPattern.MatchString(text) || !s.row && speakerPattern.MatchString(text))
-	if may&forWish != 0 && wishPattern.MatchString(text) {
-		s.unreal = 1<<s.clauses - 1 // what somebody would like to see
+	s.instruction = possible&triggersInstruction != 0 && (instructPattern.MatchString(text) || !s.isTableRow && speakerPattern.MatchString(text))
+	if possible&triggersWish != 0 && wishPattern.MatchString(text) {
+		s.hypothetical = 1<<s.clauseCount - 1 // what somebody would like to see
 		s.denied = 0
 	}
-	s.purpose = may&forPurpose != 0 && purposePattern.MatchString(text) || tellsOfItself.MatchString(text)
-	s.definition = may&forDefinition != 0 && definePattern.MatchString(text)
-	s.reference = may&forReference != 0 && referPattern.MatchString(text)
-	s.elsewhere = asksElsewhere.MatchString(text)
-	s.happened = may&forHappened != 0 && happenedPattern.MatchString(text) || s.answersYes && isoDate.MatchString(text)
-	s.still = stillOn.MatchString(text)
+	s.statesPurpose = possible&triggersPurpose != 0 && purposePattern.MatchString(text) || selfDescriptionPattern.MatchString(text)
+	s.definition = possible&triggersDefinition != 0 && definitionPattern.MatchString(text)
+	s.reference = possible&triggersReference != 0 && referencePattern.MatchString(text)
+	s.namesContact = contactPattern.MatchString(text)
+	s.reportsPast = possible&triggersPastEvent != 0 && pastEventPattern.MatchString(text) || s.answersYes && isoDatePattern.MatchString(text)
+	s.stillPresent = stillActivePattern.MatchString(text)
 	readFrame(s, text, words)
-	if s.row {
-		s.readCells(text, words)
+	if s.isTableRow {
+		s.readNegativeCells(text, words)
 	}
 	if s.answersNo {
-		s.denied |= 1<<s.clauses - 1
+		s.denied |= 1<<s.clauseCount - 1
 	}
 }
 
-// ofDeed: a column's name is of what is done or there against a risk: "reviewed: no" denies, "privileged: no" is of a kind.
-func ofDeed(name []word) bool {
-	return slices.ContainsFunc(name, func(w word) bool { return isVerb(w) || safeguards[w.stem] })
+// isActionColumn: a column's name is of what is done or there against a risk: "reviewed: no" denies, "privileged: no" is of a kind.
+func isActionColumn(name []word) bool {
+	return slices.ContainsFunc(name, func(w word) bool { return isInflectedVerb(w) || safeguardStems[w.stem] })
 }
 
-// readCells reads a row's bare "no": under a column of state it is said of the whole row, under another
+// readNegativeCells reads a row's bare "no": under a column of state it is said of the whole row, under another
 // of what the column names.
-func (s *stance) readCells(text string, words []word) {
+func (s *stance) readNegativeCells(text string, words []word) {
 	at := 0
 	for cell := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '|' }) {
 		from := at + strings.Index(text[at:], cell)
 		at = from + len(cell)
 		label, value, ok := strings.Cut(cell, ": ")
-		if !ok || !cellNo.MatchString(value) {
+		if !ok || !negativeCellPattern.MatchString(value) {
 			continue
 		}
 		switch {
-		case openBox(strings.TrimSpace(value)):
-			s.template = strings.TrimSpace(value)
+		case isUntickedBox(strings.TrimSpace(value)):
+			s.placeholder = strings.TrimSpace(value)
 			return
-		case nothingFound.MatchString(cell), s.plan != "" && notStarted.MatchString(value):
+		case noFindingsPattern.MatchString(cell), s.planWords != "" && notStartedPattern.MatchString(value):
 			continue
-		case ofState.MatchString(label):
+		case statusColumnPattern.MatchString(label):
 			s.answersNo = true
 			return
 		}
-		own := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.start < from || w.end > at })
-		if !ofDeed(own) {
+		cellWords := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.start < from || w.end > at })
+		if !isActionColumn(cellWords) {
 			continue
 		}
-		for _, w := range own {
+		for _, w := range cellWords {
 			s.denied |= 1 << w.clause
 		}
 	}
 }
 
-// unanswered: what questions were about that have no answer tells nothing of what is done.
-var unanswered = lazyregexp.Guard(`(?i)\bquestions?\b(?: \w+){0,4} (?:(?:could|can|did|were|was|are|is)(?: not|n't)|cannot|unable to|not able to)(?: be| yet)* answer|\b(?:open|unanswered|outstanding|unresolved) questions?\b`)
+// unansweredPattern: what questions were about that have no answer tells nothing of what is done.
+var unansweredPattern = lazyregexp.NewPrefiltered(`(?i)\bquestions?\b(?: \w+){0,4} (?:(?:could|can|did|were|was|are|is)(?: not|n't)|cannot|unable to|not able to)(?: be| yet)* answer|\b(?:open|unanswered|outstanding|unresolved) questions?\b`)
 
-// exceptSome leaves something out of a rule; not out of what onlyThose forbid: "all ports are closed except the web's".
+// exceptPattern leaves something out of a rule; not out of what restrictionPattern forbid: "all ports are closed except the web's".
 var (
-	exceptSome = lazyregexp.Guard(`(?i)\bexcept (?:the|our|on|at|by|to|from|two|one|some|those|by) [\w-]+`)
-	onlyThose  = lazyregexp.Guard(`(?i)\b(?:only|nobody|no[- ]one|none|closed|clos\w+|block\w*|den(?:y|ied|ies)|refus\w+|reject\w*|restrict\w*|prohibit\w*|forbid\w*|forbidden|drop\w*|disabled|removed|locked|by default)\b`)
+	exceptPattern      = lazyregexp.NewPrefiltered(`(?i)\bexcept (?:the|our|on|at|by|to|from|two|one|some|those|by) [\w-]+`)
+	restrictionPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:only|nobody|no[- ]one|none|closed|clos\w+|block\w*|den(?:y|ied|ies)|refus\w+|reject\w*|restrict\w*|prohibit\w*|forbid\w*|forbidden|drop\w*|disabled|removed|locked|by default)\b`)
 )
 
-// noneExempt: "no user is exempt" limits nothing.
-var noneExempt = lazyregexp.Guard(`(?i)\b(?:no|nobody|none|never)\b[^.;]{0,60}\bexempt`)
+// noExemptionPattern: "no user is exempt" limits nothing.
+var noExemptionPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:no|nobody|none|never)\b[^.;]{0,60}\bexempt`)
 
-// openBox: a box that nobody ticked, before a step or a question.
-func openBox(text string) bool { return unticked.MatchString(text) }
+// isUntickedBox: a box that nobody ticked, before a step or a question.
+func isUntickedBox(text string) bool { return untickedBoxPattern.MatchString(text) }
 
-var unticked = lazyregexp.Of(`^\W{0,2}?(?:\[ *\]|[☐□❏⬜])`)
+var untickedBoxPattern = lazyregexp.New(`^\W{0,2}?(?:\[ *\]|[☐□❏⬜])`)
 
-func readTemplate(s *stance, text string) {
-	if box := unticked.FindString(text); box != "" {
-		s.template = box
+func readPlaceholder(s *stance, text string) {
+	if box := untickedBoxPattern.FindString(text); box != "" {
+		s.placeholder = box
 		return
 	}
 	for _, m := range templatePattern.FindAllStringIndex(text, -1) {
 		// "[name](link)" is no blank, nor is a ticked box, unless it stands for a number; and "has to be specified" is a rule.
-		if m[1] < len(text) && text[m[1]] == '(' || strings.EqualFold(text[m[0]:m[1]], "[x]") && !awaitsNumber.MatchString(text[:m[0]]) || obliged(text, m) {
+		if m[1] < len(text) && text[m[1]] == '(' || strings.EqualFold(text[m[0]:m[1]], "[x]") && !beforeNumberPattern.MatchString(text[:m[0]]) || isObligation(text, m) {
 			continue
 		}
-		s.template = strings.TrimSpace(text[m[0]:m[1]])
+		s.placeholder = strings.TrimSpace(text[m[0]:m[1]])
 		return
 	}
 }
 
-var awaitsNumber = lazyregexp.Of(`(?i)\b(?:least|most|than|within|every|after|maximum|minimum|up to|for)\s*$`)
+var beforeNumberPattern = lazyregexp.New(`(?i)\b(?:least|most|than|within|every|after|maximum|minimum|up to|for)\s*$`)
 
-func readPlan(s *stance, text string, words []word, year, may int) {
-	if may&forPlan != 0 {
-		if m := planPattern.FindStringIndex(text); m != nil && !obliged(text, m) && !wellPlanned.MatchString(text[m[0]:m[1]]) && !whoDoes.MatchString(text[:m[0]]) && !byThen(text, m) {
-			s.plan = strings.TrimSpace(text[m[0]:m[1]])
+func readPlan(s *stance, text string, words []word, year, possible int) {
+	if possible&triggersPlan != 0 {
+		if m := planPattern.FindStringIndex(text); m != nil && !isObligation(text, m) && !plannedMannerPattern.MatchString(text[m[0]:m[1]]) && !relativeEndPattern.MatchString(text[:m[0]]) && !isDueDateReference(text, m) {
+			s.planWords = strings.TrimSpace(text[m[0]:m[1]])
 		}
 	}
-	if s.plan == "" && may&forPlan != 0 {
-		if m := toBeWritten.FindStringIndex(text); m != nil && !obliged(text, m) && !comesAgain.MatchString(text) {
-			s.plan = strings.TrimSpace(text[m[0]:m[1]])
+	if s.planWords == "" && possible&triggersPlan != 0 {
+		if m := futureDocumentPattern.FindStringIndex(text); m != nil && !isObligation(text, m) && !recurringRulePattern.MatchString(text) {
+			s.planWords = strings.TrimSpace(text[m[0]:m[1]])
 		}
 	}
-	if s.plan == "" && strings.ContainsAny(text, ":=|") {
-		s.plan = statusPlan.FindString(text)
-		s.backward = s.backward || s.plan != "" && len(words) <= 4 // "Status: not started." after what it is of
+	if s.planWords == "" && strings.ContainsAny(text, ":=|") {
+		s.planWords = plannedStatusPattern.FindString(text)
+		s.refersBack = s.refersBack || s.planWords != "" && len(words) <= 4 // "Status: not started." after what it is of
 	}
-	if s.plan == "" && year > 0 && strings.Contains(text, "20") {
+	if s.planWords == "" && year > 0 && strings.Contains(text, "20") {
 		// A rule may name a past date from which it holds; only what lies ahead is a plan.
-		if m := byDate.FindStringSubmatchIndex(text); m != nil && !nextReview.MatchString(text) && !lasting.MatchString(text[:m[1]]) {
+		if m := deadlinePattern.FindStringSubmatchIndex(text); m != nil && !reviewYearPattern.MatchString(text) && !validityPattern.MatchString(text[:m[1]]) {
 			if y, err := strconv.Atoi(text[m[2]:m[3]]); err == nil && (y > year || y == year && strings.Contains(strings.ToLower(text), "will")) {
-				s.plan = text[m[0]:m[1]]
+				s.planWords = text[m[0]:m[1]]
 			}
 		}
 	}
-	if s.plan != "" && pronouns[at(words, 0)] && len(words) <= 14 {
-		s.backward = true
+	if s.planWords != "" && pronouns[wordAt(words, 0)] && len(words) <= 14 {
+		s.refersBack = true
 	}
 }
 
-// toBeWritten is what comes into being once. What comes again with each thing (comesAgain) is a rule.
+// futureDocumentPattern is what comes into being once. What comes again with each thing (recurringRulePattern) is a rule.
 var (
-	toBeWritten = lazyregexp.Guard(`(?i)\b(?:will (?:\w+ly )?be|(?:is|are) (?:\w+ly )?(?:still )?to be|still (?:has|have|needs?) to be|(?:is|are) being) (?:prepared|drawn up|written|drafted|worked out|compiled|purchased|procured|hired)\b`)
-	comesAgain  = lazyregexp.Guard(`(?i)\b(?:each|every|any|whenever|when|if|where|upon|after|before|for all|all|always|must|shall|annual\w*|year\w*|quarter\w*|month\w*|week\w*|dai\w*|regular\w*|periodic\w*|within|by the|who|kept|maintained|reviewed|updated)\b`)
+	futureDocumentPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:will (?:\w+ly )?be|(?:is|are) (?:\w+ly )?(?:still )?to be|still (?:has|have|needs?) to be|(?:is|are) being) (?:prepared|drawn up|written|drafted|worked out|compiled|purchased|procured|hired)\b`)
+	recurringRulePattern  = lazyregexp.NewPrefiltered(`(?i)\b(?:each|every|any|whenever|when|if|where|upon|after|before|for all|all|always|must|shall|annual\w*|year\w*|quarter\w*|month\w*|week\w*|dai\w*|regular\w*|periodic\w*|within|by the|who|kept|maintained|reviewed|updated)\b`)
 )
 
-// lasting is how long something holds: "signed a waiver until 31 August 2027".
-var lasting = lazyregexp.Of(`(?i)\b(?:signed|approved|accepted|granted|valid|extended|agreed|renewed|runs?|lasts?|licen[cs]ed?|waiver|exception|contract)\b[^.;]{0,60}\b(?:until|to|till)\b[^.;]*$`)
+// validityPattern is how long something holds: "signed a waiver until 31 August 2027".
+var validityPattern = lazyregexp.New(`(?i)\b(?:signed|approved|accepted|granted|valid|extended|agreed|renewed|runs?|lasts?|licen[cs]ed?|waiver|exception|contract)\b[^.;]{0,60}\b(?:until|to|till)\b[^.;]*$`)
 
-// whoDoes: "staff who are going to see patients" are no plan.
-var whoDoes = lazyregexp.Of(`(?i)\b(?:who|that|which) $`)
+// relativeEndPattern: "staff who are going to see patients" are no plan.
+var relativeEndPattern = lazyregexp.New(`(?i)\b(?:who|that|which) $`)
 
-// byThen: a date that something was to be done by announces nothing by itself: "did it by the due date of …".
-func byThen(text string, m []int) bool {
-	return strings.HasSuffix(strings.TrimRight(strings.ToLower(text[m[0]:m[1]]), ": "), "date") && byThe.MatchString(text[:m[0]])
+// isDueDateReference: a date that something was to be done by announces nothing by itself: "did it by the due date of …".
+func isDueDateReference(text string, m []int) bool {
+	return strings.HasSuffix(strings.TrimRight(strings.ToLower(text[m[0]:m[1]]), ": "), "date") && dueDatePrefixPattern.MatchString(text[:m[0]])
 }
 
-var byThe = lazyregexp.Of(`(?i)\b(?:by|after|before|past|until|beyond|since|of) (?:(?:the|its|their|that|this) )?$`)
+var dueDatePrefixPattern = lazyregexp.New(`(?i)\b(?:by|after|before|past|until|beyond|since|of) (?:(?:the|its|their|that|this) )?$`)
 
-// wellPlanned is how a thing is done, not when: "changes are properly planned".
-var wellPlanned = lazyregexp.Of(`(?i)\b(?:properly|carefully|adequately|thoroughly|formally|centrally|jointly|systematically|fully) (?:planned|foreseen|intended)`)
+// plannedMannerPattern is how a thing is done, not when: "changes are properly planned".
+var plannedMannerPattern = lazyregexp.New(`(?i)\b(?:properly|carefully|adequately|thoroughly|formally|centrally|jointly|systematically|fully) (?:planned|foreseen|intended)`)
 
-var obliging = lazyregexp.Of(`(?i)\b(?:has|have|had|needs?|ought|required|requires?|is|are)\s*$`)
+var obligationPrefixPattern = lazyregexp.New(`(?i)\b(?:has|have|had|needs?|ought|required|requires?|is|are)\s*$`)
 
-// obliged: the "to be …" at m follows "has", "needs", "is": a rule, not a blank or a plan.
-func obliged(text string, m []int) bool {
-	return strings.HasPrefix(strings.ToLower(text[m[0]:m[1]]), "to be") && obliging.MatchString(text[:m[0]])
+// isObligation: the "to be …" at m follows "has", "needs", "is": a rule, not a blank or a plan.
+func isObligation(text string, m []int) bool {
+	return strings.HasPrefix(strings.ToLower(text[m[0]:m[1]]), "to be") && obligationPrefixPattern.MatchString(text[:m[0]])
 }

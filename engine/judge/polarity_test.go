@@ -23,9 +23,9 @@ func TestRulesWithANo(t *testing.T) {
 		"The tests of the control network were deferred.":                                         true,
 		"The tests are deferred where the plant can't be stopped and are made good within a week": true,
 	} {
-		s := analyse(text, 2026).sentences[0]
-		if got := s.denied|s.over != 0; got != want {
-			t.Errorf("%q: denied %b, over %b", text, s.denied, s.over)
+		s := analyzeText(text, 2026).sentences[0]
+		if got := s.denied|s.discontinued != 0; got != want {
+			t.Errorf("%q: denied %b, over %b", text, s.denied, s.discontinued)
 		}
 		if s.hedge != "" {
 			t.Errorf("%q: a wish: %q", text, s.hedge)
@@ -45,7 +45,7 @@ func TestLateAndOthers(t *testing.T) {
 		"Accounts are closed no later than the last working day.":                          false,
 		"Laptops are encrypted; other media are kept in a safe.":                           false,
 	} {
-		if s := analyse(text, 2026).sentences[0]; (s.limit != "") != want {
+		if s := analyzeText(text, 2026).sentences[0]; (s.limit != "") != want {
 			t.Errorf("%q: limit %q", text, s.limit)
 		}
 	}
@@ -61,8 +61,8 @@ func TestStillToBeWritten(t *testing.T) {
 		"Minutes have to be written.":                                                          false,
 		"An inventory is to be drawn up and kept current by the owner.":                        false,
 	} {
-		if s := analyse(text, 2026).sentences[0]; (s.plan != "") != want {
-			t.Errorf("%q: plan %q", text, s.plan)
+		if s := analyzeText(text, 2026).sentences[0]; (s.planWords != "") != want {
+			t.Errorf("%q: plan %q", text, s.planWords)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestStillToBeWritten(t *testing.T) {
 func TestOnlyWhatIsNeeded(t *testing.T) {
 	c := control("Least privilege", "Users have only the rights that their tasks need.")
 	for _, text := range []string{"No user has more rights than the task needs.", "Ordinary users have no administrative rights."} {
-		if got := judge(t, c, policy(text)).Statements[0]; got.Verdict == denied {
+		if got := judge(t, c, policy(text)).Statements[0]; got.Verdict == verdictDenied {
 			t.Errorf("%q: %s (%s)", text, got.Verdict, got.Reason)
 		}
 	}
@@ -82,8 +82,8 @@ func TestLaterIsNotBefore(t *testing.T) {
 	c := control("Supplier assessment", "Suppliers are assessed before a contract is signed.")
 	first := "Each supplier is assessed before the contract is signed."
 	for later, want := range map[string]string{
-		"Suppliers are not assessed again after the contract is signed.": covered,
-		"Suppliers are not assessed before the contract is signed.":      conflicting,
+		"Suppliers are not assessed again after the contract is signed.": verdictCovered,
+		"Suppliers are not assessed before the contract is signed.":      verdictConflicting,
 	} {
 		j := judge(t, c, policy(first), passage("record", later))
 		if got := j.Statements[0]; got.Verdict != want {
@@ -103,7 +103,7 @@ func TestPassedPromises(t *testing.T) {
 		"Encryption of laptops is planned.":               false,
 	} {
 		got := judge(t, c, policy(text)).Statements[0]
-		if got.Verdict != plannedOnly || strings.Contains(got.Reason, "day that has passed") != want {
+		if got.Verdict != verdictPlanned || strings.Contains(got.Reason, "day that has passed") != want {
 			t.Errorf("%q: %s (%s)", text, got.Verdict, got.Reason)
 		}
 	}

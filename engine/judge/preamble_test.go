@@ -9,8 +9,8 @@ import (
 func TestPreamblesBearNothingInFull(t *testing.T) {
 	const statement, text = "Backups are taken every day.", "Backups of all servers are taken every day."
 	for heading, want := range map[string]string{
-		"Purpose": partial, "1. Purpose and Scope": partial, "Scope of this policy": partial, "Terms and definitions": partial, "Background": partial,
-		"Backups": covered, "Scope of backups": covered, "4 Rules": covered, "Terms of service": covered, "Policy": covered, "": covered,
+		"Purpose": verdictPartial, "1. Purpose and Scope": verdictPartial, "Scope of this policy": verdictPartial, "Terms and definitions": verdictPartial, "Background": verdictPartial,
+		"Backups": verdictCovered, "Scope of backups": verdictCovered, "4 Rules": verdictCovered, "Terms of service": verdictCovered, "Policy": verdictCovered, "": verdictCovered,
 	} {
 		p := policy(text)
 		if heading != "" {
@@ -26,7 +26,7 @@ func TestPreamblesBearNothingInFull(t *testing.T) {
 func TestScopeIsSaidUnderScope(t *testing.T) {
 	p := policy("We confirm the scope of the management system every year.")
 	p.HeadingPath = []string{"Manual", "Scope"}
-	if v := judge(t, control("Scope", "The scope of the management system is confirmed every year."), p).Statements[0]; v.Verdict != covered {
+	if v := judge(t, control("Scope", "The scope of the management system is confirmed every year."), p).Statements[0]; v.Verdict != verdictCovered {
 		t.Errorf("%s (%s)", v.Verdict, v.Reason)
 	}
 }
@@ -35,15 +35,15 @@ func TestScopeIsSaidUnderScope(t *testing.T) {
 func TestManyBlanksMakeATemplate(t *testing.T) {
 	rule := policy("Backups of all servers are taken every day.")
 	for blanks, want := range map[string]string{
-		"Recovery takes [set the time]. It is led by [job title]. Call [name of supplier].": partial,
-		"Recovery takes [set the time].": covered,
-		"Template B-3: call of the crisis team\nRecovery takes [set the time]. It is led by [job title]. Call [name of supplier].": covered, // to be copied, below a whole handbook
-		"See [1], [x], [the list](list.md), [a](b) and [c] for more.":                                                              covered,
+		"Recovery takes [set the time]. It is led by [job title]. Call [name of supplier].": verdictPartial,
+		"Recovery takes [set the time].": verdictCovered,
+		"Template B-3: call of the crisis team\nRecovery takes [set the time]. It is led by [job title]. Call [name of supplier].": verdictCovered, // to be copied, below a whole handbook
+		"See [1], [x], [the list](list.md), [a](b) and [c] for more.":                                                              verdictCovered,
 	} {
 		form := policy(blanks)
 		form.DocumentID, form.ChunkID = rule.DocumentID, "c-2"
 		v := judge(t, control("Backups", "Backups are taken every day."), rule, form).Statements[0]
-		if v.Verdict != want || (want == partial) != strings.Contains(v.Reason, "template with 3 blanks") {
+		if v.Verdict != want || (want == verdictPartial) != strings.Contains(v.Reason, "template with 3 blanks") {
 			t.Errorf("beside %q: %s (%s), want %s", blanks, v.Verdict, v.Reason, want)
 		}
 	}
@@ -52,22 +52,22 @@ func TestManyBlanksMakeATemplate(t *testing.T) {
 // What a document says it is an example of is nobody's rule yet, and a brochure wants to sell.
 func TestExamplesAndBrochuresAreNoRules(t *testing.T) {
 	for notice, want := range map[string]string{
-		"Example text, replace before use.":                                     partial,
-		"This document is a template.":                                          partial,
-		"Adapt this policy to your organization.":                               partial,
-		"For illustration purposes only.":                                       partial,
-		"The sample policy of the association was adapted in 2025.":             covered,
-		"Send us a sample of the text before the contract template is changed.": covered,
+		"Example text, replace before use.":                                     verdictPartial,
+		"This document is a template.":                                          verdictPartial,
+		"Adapt this policy to your organization.":                               verdictPartial,
+		"For illustration purposes only.":                                       verdictPartial,
+		"The sample policy of the association was adapted in 2025.":             verdictCovered,
+		"Send us a sample of the text before the contract template is changed.": verdictCovered,
 	} {
 		rule := policy("Backups of all servers are taken every day.")
 		said := policy(notice)
 		said.DocumentID, said.ChunkID = rule.DocumentID, "c-2"
 		v := judge(t, control("Backups", "Backups are taken every day."), rule, said).Statements[0]
-		if v.Verdict != want || (want == partial) != strings.Contains(v.Reason, "nobody has adapted") {
+		if v.Verdict != want || (want == verdictPartial) != strings.Contains(v.Reason, "nobody has adapted") {
 			t.Errorf("beside %q: %s (%s), want %s", notice, v.Verdict, v.Reason, want)
 		}
 	}
-	for name, want := range map[string]string{"brochure.pdf": partial, "Press release 2026.md": partial, "whitepaper.md": partial, "release.md": covered, "papers.md": covered} {
+	for name, want := range map[string]string{"brochure.pdf": verdictPartial, "Press release 2026.md": verdictPartial, "whitepaper.md": verdictPartial, "release.md": verdictCovered, "papers.md": verdictCovered} {
 		p := policy("Backups of all servers are taken every day.")
 		p.Filename = name
 		if v := judge(t, control("Backups", "Backups are taken every day."), p).Statements[0]; v.Verdict != want {

@@ -12,9 +12,9 @@ import (
 
 // quantity is a number with what it counts. Times are in hours.
 type quantity struct {
-	value float64
-	unit  string // hour, or the stem of what is counted
-	every bool   // a time that recurs
+	value     float64
+	unit      string // hour, or the stem of what is counted
+	recurring bool   // a time that recurs
 }
 
 const (
@@ -27,58 +27,58 @@ const (
 )
 
 var (
-	timeUnits = map[string]float64{"minute": hour / 60, "hour": hour, "h": hour, "hr": hour, "day": day, "week": week, "month": month, "quarter": quarter, "year": year}
-	adverbs   = map[string]float64{"hourly": hour, "daily": day, "nightly": day, "weekly": week, "biweekly": 2 * week, "fortnightly": 2 * week,
+	timeUnits        = map[string]float64{"minute": hour / 60, "hour": hour, "h": hour, "hr": hour, "day": day, "week": week, "month": month, "quarter": quarter, "year": year}
+	frequencyAdverbs = map[string]float64{"hourly": hour, "daily": day, "nightly": day, "weekly": week, "biweekly": 2 * week, "fortnightly": 2 * week,
 		"monthly": month, "bimonthly": 2 * month, "quarterly": quarter, "semiannually": year / 2, "semiannual": year / 2, "biannually": year / 2, "biannual": year / 2,
 		"annually": year, "annual": year, "yearly": year, "biennial": 2 * year, "biennially": 2 * year}
-	recurs = map[string]float64{"january": year, "february": year, "march": year, "april": year, "may": year, "june": year, "july": year, "august": year,
+	recurrenceNouns = map[string]float64{"january": year, "february": year, "march": year, "april": year, "may": year, "june": year, "july": year, "august": year,
 		"september": year, "october": year, "november": year, "december": year, "spring": year, "summer": year, "autumn": year, "winter": year, "morning": day, "night": day, "evening": day,
 		"monday": week, "tuesday": week, "wednesday": week, "thursday": week, "friday": week, "saturday": week, "sunday": week}
-	// reckoned are ways to count years, quarters and days.
-	reckoned = wordSet("calendar financial fiscal business working budget accounting academic")
-	numbers  = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+	// calendarAdjectives are ways to count years, quarters and days.
+	calendarAdjectives = wordSet("calendar financial fiscal business working budget accounting academic")
+	numberWords        = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 		"twelve": 12, "fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "sixty": 60, "ninety": 90}
-	yearPattern = lazyregexp.Of(`\b(?:19|20)\d\d\b`)
+	yearPattern = lazyregexp.New(`\b(?:19|20)\d\d\b`)
 )
 
-// quantities are the times and counts that a sentence names, and its years.
-func quantities(text string, words []word) ([]quantity, []int) {
+// parseQuantities are the times and counts that a sentence names, and its years.
+func parseQuantities(text string, words []word) ([]quantity, []int) {
 	var out []quantity
 	for i, w := range words {
-		if v, ok := adverbs[w.text]; ok {
+		if v, ok := frequencyAdverbs[w.text]; ok {
 			out = append(out, quantity{v, "hour", true})
 			continue
 		}
-		if each := at(words, i-1); (each == "every" || each == "each") && recurs[w.text] > 0 {
-			out = append(out, quantity{recurs[w.text], "hour", true}) // "every October"
+		if each := wordAt(words, i-1); (each == "every" || each == "each") && recurrenceNouns[w.text] > 0 {
+			out = append(out, quantity{recurrenceNouns[w.text], "hour", true}) // "every October"
 			continue
 		}
 		unit := strings.TrimSuffix(w.text, "s")
 		hours, ok := timeUnits[unit]
-		prev, before := at(words, i-1), at(words, i-2)
-		if reckoned[prev] && (before == "every" || before == "each" || before == "per" || before == "a" || before == "an") {
-			prev, before = before, at(words, i-3) // "each calendar year", "once a business year"
+		prev, before := wordAt(words, i-1), wordAt(words, i-2)
+		if calendarAdjectives[prev] && (before == "every" || before == "each" || before == "per" || before == "a" || before == "an") {
+			prev, before = before, wordAt(words, i-3) // "each calendar year", "once a business year"
 		}
 		switch {
 		case !ok:
-			if n, isNumber := number(w.text); isNumber && i+1 < len(words) && timeUnits[strings.TrimSuffix(words[i+1].text, "s")] == 0 {
+			if n, isNumber := parseNumber(w.text); isNumber && i+1 < len(words) && timeUnits[strings.TrimSuffix(words[i+1].text, "s")] == 0 {
 				if k := i + 1; words[k].text != "%" && !stopWords[words[k].text] && n < 100000 {
 					out = append(out, quantity{value: n, unit: words[k].stem})
 				}
 			}
 		case prev == "every" || prev == "each" || prev == "per" || (prev == "a" || prev == "an") && (before == "once" || before == "twice"):
-			if before == "twice" || prev == "per" && at(words, i-2) == "twice" {
+			if before == "twice" || prev == "per" && wordAt(words, i-2) == "twice" {
 				hours /= 2
 			}
 			if hours >= day {
 				out = append(out, quantity{hours, "hour", true})
 			}
 		case prev == "business" || prev == "working" || prev == "calendar":
-			if n, isNumber := number(before); isNumber {
-				out = append(out, quantity{n * hours, "hour", at(words, i-3) == "every"})
+			if n, isNumber := parseNumber(before); isNumber {
+				out = append(out, quantity{n * hours, "hour", wordAt(words, i-3) == "every"})
 			}
 		default:
-			if n, isNumber := number(prev); isNumber {
+			if n, isNumber := parseNumber(prev); isNumber {
 				out = append(out, quantity{n * hours, "hour", before == "every"})
 			}
 		}
@@ -95,8 +95,8 @@ func quantities(text string, words []word) ([]quantity, []int) {
 	return out, years
 }
 
-func number(w string) (float64, bool) {
-	if n, ok := numbers[w]; ok {
+func parseNumber(w string) (float64, bool) {
+	if n, ok := numberWords[w]; ok {
 		return n, true
 	}
 	if w == "" || w[0] < '0' || w[0] > '9' {
@@ -106,53 +106,53 @@ func number(w string) (float64, bool) {
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// seldom tells whether what recurs in got does so less often than want asks, or a
+// isLessFrequent tells whether what recurs in got does so less often than want asks, or a
 // term of got is longer than the one that want sets.
-func seldom(want, got []quantity) (string, bool) {
+func isLessFrequent(want, got []quantity) (string, bool) {
 	for _, w := range want {
 		if w.unit != "hour" {
 			continue
 		}
 		best, found := math.Inf(1), false
 		for _, g := range got {
-			if g.unit == "hour" && g.every == w.every {
+			if g.unit == "hour" && g.recurring == w.recurring {
 				best, found = min(best, g.value), true
 			}
 		}
 		switch {
-		case !found && w.every:
-			return "asked is " + span1(w) + ", and it doesn't say how often", true
+		case !found && w.recurring:
+			return "asked is " + formatDuration(w) + ", and it doesn't say how often", true
 		case !found:
-			return "asked is " + span1(w) + ", and it doesn't say within which time", true
+			return "asked is " + formatDuration(w) + ", and it doesn't say within which time", true
 		case best > w.value*1.05:
-			return "asked is " + span1(w) + ", said is " + span1(quantity{best, "hour", w.every}), true
+			return "asked is " + formatDuration(w) + ", said is " + formatDuration(quantity{best, "hour", w.recurring}), true
 		}
 	}
 	return "", false
 }
 
-// span1 writes a time: "every 12 months", "72 hours".
-func span1(q quantity) string {
+// formatDuration writes a time: "every 12 months", "72 hours".
+func formatDuration(q quantity) string {
 	s := ""
 	switch v := q.value; {
 	case v >= 2*month-1:
-		s = plural(math.Round(v/month), "month")
+		s = formatUnits(math.Round(v/month), "month")
 	case v >= 2*week && math.Mod(v, week) == 0:
-		s = plural(v/week, "week")
+		s = formatUnits(v/week, "week")
 	case v > 3*day || v == day:
-		s = plural(math.Round(v/day), "day")
+		s = formatUnits(math.Round(v/day), "day")
 	case v >= hour:
-		s = plural(math.Round(v), "hour")
+		s = formatUnits(math.Round(v), "hour")
 	default:
-		s = plural(math.Round(v*60), "minute")
+		s = formatUnits(math.Round(v*60), "minute")
 	}
-	if q.every {
+	if q.recurring {
 		return "every " + s
 	}
 	return s
 }
 
-func plural(n float64, unit string) string {
+func formatUnits(n float64, unit string) string {
 	s := strconv.FormatFloat(n, 'f', -1, 64) + " " + unit
 	if n != 1 {
 		s += "s"
@@ -161,23 +161,23 @@ func plural(n float64, unit string) string {
 }
 
 var (
-	actors    = wordSet("team manager managers officer owner owners ciso dpo hr it administrator administrators committee director board department helpdesk engineer engineers auditor lead security operations supervisor custodian provider")
-	artefacts = wordSet("ticket tickets log logs register checklist form report reports minutes dashboard certificate workflow console tool scanner siem jira")
-	agentMark = lazyregexp.Of(`[a-z,] (?:[A-Z][a-zA-Z]+[A-Z0-9]\w*|[A-Z][a-z]+ (?:[A-Z][a-z]+))`)
+	actorWords        = wordSet("team manager managers officer owner owners ciso dpo hr it administrator administrators committee director board department helpdesk engineer engineers auditor lead security operations supervisor custodian provider")
+	artifactWords     = wordSet("ticket tickets log logs register checklist form report reports minutes dashboard certificate workflow console tool scanner siem jira")
+	properNamePattern = lazyregexp.New(`[a-z,] (?:[A-Z][a-zA-Z]+[A-Z0-9]\w*|[A-Z][a-z]+ (?:[A-Z][a-z]+))`)
 )
 
-// concreteness counts who, when, with what and how much a sentence names: what a
+// countConcreteDetails counts who, when, with what and how much a sentence names: what a
 // person could go and check.
-func concreteness(text string, words []word, s sentence) int {
+func countConcreteDetails(text string, words []word, s sentence) int {
 	var who, what bool
 	for _, w := range words {
-		who = who || actors[w.text]
-		what = what || artefacts[w.text]
+		who = who || actorWords[w.text]
+		what = what || artifactWords[w.text]
 	}
 	// The name of a tool or a team has capitals within the sentence.
-	named := strings.IndexFunc(text[min(len(text), 1):], unicode.IsUpper) >= 0 && agentMark.MatchString(text)
+	named := strings.IndexFunc(text[min(len(text), 1):], unicode.IsUpper) >= 0 && properNamePattern.MatchString(text)
 	n := 0
-	for _, is := range [...]bool{who, what || named, len(s.times) > 0, len(s.years) > 0 && s.happened} {
+	for _, is := range [...]bool{who, what || named, len(s.quantities) > 0, len(s.years) > 0 && s.reportsPast} {
 		if is {
 			n++
 		}
@@ -185,38 +185,38 @@ func concreteness(text string, words []word, s sentence) int {
 	return n
 }
 
-// shares are "48 % of the staff", "61 of 212 employees" and "of 212 employees, 61 completed it".
-var shares = [...]struct {
-	pattern   *lazyregexp.Late
+// sharePatterns are "48 % of the staff", "61 of 212 employees" and "of 212 employees, 61 completed it".
+var sharePatterns = [...]struct {
+	pattern   *lazyregexp.Regexp
 	part, all int // the groups; 0 is a hundred
 }{
-	{lazyregexp.Of(`\b(\d{1,3})(?:\.\d+)? ?% of\b`), 1, 0},
-	{lazyregexp.Of(`(?i)\b(\d{1,6}) (?:out )?of (?:the |our |all )?(\d{1,6})(?: [a-z]{3,}| ?\(\d)`), 1, 2},
-	{lazyregexp.Of(`(?i)\bof (?:the |our |all )?(\d{1,6}) [a-z]{3,}(?: [a-z]{2,}){0,6}, (?:only |just )?(\d{1,6}) (?:ha[ds] |have )?[a-z]{3,}`), 2, 1},
+	{lazyregexp.New(`\b(\d{1,3})(?:\.\d+)? ?% of\b`), 1, 0},
+	{lazyregexp.New(`(?i)\b(\d{1,6}) (?:out )?of (?:the |our |all )?(\d{1,6})(?: [a-z]{3,}| ?\(\d)`), 1, 2},
+	{lazyregexp.New(`(?i)\bof (?:the |our |all )?(\d{1,6}) [a-z]{3,}(?: [a-z]{2,}){0,6}, (?:only |just )?(\d{1,6}) (?:ha[ds] |have )?[a-z]{3,}`), 2, 1},
 }
 
 const (
-	nearlyAll   = 95 // percent, from which a share limits nothing
-	leastShared = 10 // of fewer, "2 of 3" may be a rule or a page
+	nearlyAllPercent = 95 // percent, from which a share limits nothing
+	minShareTotal    = 10 // of fewer, "2 of 3" may be a rule or a page
 )
 
-// fewer are the words by which a sentence tells that something is so for a share of all; empty where it is
+// findPartialShare are the words by which a sentence tells that something is so for a share of all; empty where it is
 // for nearly all of them.
-func fewer(text string) string {
+func findPartialShare(text string) string {
 	if !strings.Contains(text, "f ") || !strings.ContainsAny(text, "0123456789") {
 		return ""
 	}
-	for _, of := range shares {
-		m := of.pattern.FindStringSubmatch(text)
+	for _, share := range sharePatterns {
+		m := share.pattern.FindStringSubmatch(text)
 		if m == nil {
 			continue
 		}
-		part, _ := strconv.Atoi(m[of.part])
+		part, _ := strconv.Atoi(m[share.part])
 		all := 100
-		if of.all > 0 {
-			all, _ = strconv.Atoi(m[of.all])
+		if share.all > 0 {
+			all, _ = strconv.Atoi(m[share.all])
 		}
-		if all >= leastShared && 100*part < nearlyAll*all {
+		if all >= minShareTotal && 100*part < nearlyAllPercent*all {
 			return strings.TrimSpace(m[0])
 		}
 	}

@@ -17,11 +17,11 @@ type span struct {
 
 var abbreviations = wordSet("e.g i.e etc vs no nos inc ltd mr ms mrs dr art sec ch approx fig incl resp st cf al")
 
-const maxSpan = 1200 // bytes; longer runs without an end are cut
+const maxSentenceBytes = 1200 // bytes; longer runs without an end are cut
 
-// sentences cuts text where sentences, list items and rows end. A line that goes on
+// splitSentences cuts text where sentences, list items and rows end. A line that goes on
 // in lower case belongs to the one before, as PDF text breaks anywhere.
-func sentences(text string) []span {
+func splitSentences(text string) []span {
 	var out []span
 	add := func(start, end int, endsLine bool) {
 		s := span{start: start, end: end}
@@ -31,11 +31,11 @@ func sentences(text string) []span {
 		for s.start < s.end && isSpace(text[s.start]) {
 			s.start++
 		}
-		if n := bullet(text[s.start:s.end]); n > 0 {
+		if n := bulletLength(text[s.start:s.end]); n > 0 {
 			s.start += n
 			s.item = true
-			s.start += label(text[s.start:s.end])
-		} else if boxed.MatchString(text[s.start:s.end]) {
+			s.start += labelLength(text[s.start:s.end])
+		} else if checkboxPattern.MatchString(text[s.start:s.end]) {
 			s.item = true // whose box is kept: it tells whether it is ticked
 		}
 		if strings.IndexFunc(text[s.start:s.end], unicode.IsLetter) < 0 {
@@ -54,11 +54,11 @@ func sentences(text string) []span {
 				from = i + 1
 			}
 		case c == '.' || c == '!' || c == '?':
-			if endsSentence(text, from, i) && !supposing(text[from:i+1], text[i+1:]) {
+			if endsSentence(text, from, i) && !isQuestionCondition(text[from:i+1], text[i+1:]) {
 				add(from, i+1, false)
 				from = i + 1
 			}
-		case i-from >= maxSpan && isSpace(c), i-from >= 2*maxSpan && utf8.RuneStart(c):
+		case i-from >= maxSentenceBytes && isSpace(c), i-from >= 2*maxSentenceBytes && utf8.RuneStart(c):
 			add(from, i, false)
 			from = i
 		}
@@ -74,11 +74,11 @@ func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\
 // breaksLine tells whether the line break at i ends what began at from.
 func breaksLine(text string, from, i int) bool {
 	rest := strings.TrimLeft(text[i+1:], " \t\r")
-	if rest == "" || rest[0] == '\n' || bullet(rest) > 0 || boxed.MatchString(rest) {
+	if rest == "" || rest[0] == '\n' || bulletLength(rest) > 0 || checkboxPattern.MatchString(rest) {
 		return true
 	}
 	before := strings.TrimRight(text[from:i], " \t\r")
-	if before == "" || isRow(rest) || isRow(before) {
+	if before == "" || isTableRow(rest) || isTableRow(before) {
 		return true
 	}
 	switch before[len(before)-1] {
@@ -92,9 +92,9 @@ func breaksLine(text string, from, i int) bool {
 	return !unicode.IsLower(r) && r != '(' && (len(before) < 60 || unicode.IsUpper(r) && !unicode.IsLower(rune(before[len(before)-1])))
 }
 
-// isRow tells whether a text begins with a table row as readers write it, "Name: value; Name: value",
+// isTableRow tells whether a text begins with a table row as readers write it, "Name: value; Name: value",
 // or with cells between bars. A row never goes on with the one before.
-func isRow(text string) bool {
+func isTableRow(text string) bool {
 	line, _, _ := strings.Cut(text, "\n")
 	if strings.Count(line, "|") >= 2 || strings.Contains(line, " | ") {
 		return true
@@ -142,47 +142,47 @@ func endsSentence(text string, from, i int) bool {
 	}
 	before := strings.TrimSpace(text[from:k])
 	if before == "" { // "1." or "a." before a list item
-		return len(token) > 3 && !labelNumber(token)
+		return len(token) > 3 && !isLabelNumber(token)
 	}
-	return !labelNumber(token) || bullet(before+" ") <= len(before)
+	return !isLabelNumber(token) || bulletLength(before+" ") <= len(before)
 }
 
-// label is the length of the number of a finding or risk that opens an item, with the blanks after it.
-func label(item string) int {
+// labelLength is the length of the number of a finding or risk that opens an item, with the blanks after it.
+func labelLength(item string) int {
 	token, rest, ok := strings.Cut(item, ". ")
-	if !ok || !labelNumber(strings.ToLower(token)) {
+	if !ok || !isLabelNumber(strings.ToLower(token)) {
 		return 0
 	}
 	return len(item) - len(strings.TrimLeft(rest, " \t"))
 }
 
-// labelNumber: a token is the number of a finding or risk that opens its line, "NC-3" or "R12".
-func labelNumber(token string) bool {
+// isLabelNumber: a token is the number of a finding or risk that opens its line, "NC-3" or "R12".
+func isLabelNumber(token string) bool {
 	head := strings.TrimRight(token, "0123456789")
 	head = strings.TrimSuffix(head, "-")
 	return len(head) > 0 && len(head) <= 4 && len(token) > len(head) && strings.Trim(head, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-const maxSupposing = 5 // words
+const maxConditionWords = 5 // words
 
-// supposing: a question without its verb in front is a condition of what follows on its line:
+// isQuestionCondition: a question without its verb in front is a condition of what follows on its line:
 // "Lost it? Tell us at once.", "Personal data involved? The counsel decides."
-func supposing(question, rest string) bool {
+func isQuestionCondition(question, rest string) bool {
 	rest, _, _ = strings.Cut(rest, "\n")
 	if rest = strings.TrimLeft(rest, " \t*_)"); rest == "" || question[len(question)-1] != '?' {
 		return false
 	}
-	words, next := split(question), split(rest)
-	if len(words) == 0 || len(words) > maxSupposing || len(next) < 3 || strings.HasSuffix(strings.TrimRight(rest, "*_ "), "?") {
+	words, next := splitWords(question), splitWords(rest)
+	if len(words) == 0 || len(words) > maxConditionWords || len(next) < 3 || strings.HasSuffix(strings.TrimRight(rest, "*_ "), "?") {
 		return false
 	}
 	first := words[0].text
-	return !auxiliaries[first] && !modals[first] && !asking[first] && !contrasts[first] && !strings.HasSuffix(first, "n't") &&
-		next[0].text != "yes" && !negatives[next[0].text] && next[0].text != "n/a"
+	return !auxiliaryVerbs[first] && !modalVerbs[first] && !questionWords[first] && !contrastWords[first] && !strings.HasSuffix(first, "n't") &&
+		next[0].text != "yes" && !negationWords[next[0].text] && next[0].text != "n/a"
 }
 
-// bullet is the length of a list mark at the beginning of s, with the blanks after it.
-func bullet(s string) int {
+// bulletLength is the length of a list mark at the beginning of s, with the blanks after it.
+func bulletLength(s string) int {
 	i := 0
 	switch {
 	case s == "":
@@ -216,5 +216,5 @@ func bullet(s string) int {
 	return i
 }
 
-// boxed begins with a box to tick, ticked or not.
-var boxed = lazyregexp.Of(`^(?:\[[ xX✓✔]?\]\s|[☐□❏⬜☑☒])`)
+// checkboxPattern begins with a box to tick, ticked or not.
+var checkboxPattern = lazyregexp.New(`^(?:\[[ xX✓✔]?\]\s|[☐□❏⬜☑☒])`)

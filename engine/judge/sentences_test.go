@@ -26,12 +26,12 @@ func TestSentencesOfFiveKinds(t *testing.T) {
 		if n == nil {
 			t.Fatalf("%q is of no kind: %q", text, kind)
 		}
-		c := &candidate{prepared: (&Session{}).analysed(passage("record", text))}
+		c := &analyzedPassage{passageAnalysis: (&Session{}).analyzePassage(passage("record", text))}
 		against, less := false, false
 		for i := range c.sentences {
 			s := &c.sentences[i]
-			against = against || s.denied&^s.absent != 0 || s.over != 0 || c.fell(i)
-			less = less || s.limit != "" || s.seldom != 0 || stillOn.MatchString(text)
+			against = against || s.denied&^s.harmless != 0 || s.discontinued != 0 || c.recordsFailureAt(i)
+			less = less || s.limit != "" || s.rare != 0 || stillActivePattern.MatchString(text)
 		}
 		n.all++
 		if heard := against || kind == "failure" && less; heard == (kind == "lack" || kind == "failure") {

@@ -16,30 +16,30 @@ import (
 // passage once, however many controls it is found for. It is safe for concurrent
 // use, and good as long as the documents don't change; a new Session then.
 type Session struct {
-	finder  Finder
-	options Options
-	year    int // of Today; 0 where unknown
-	heard   Heard
+	finder      Finder
+	options     Options
+	currentYear int // of Today; 0 where unknown
+	trace       TraceFunc
 
-	mu       sync.Mutex
-	prepared map[passageKey]*prepared
-	facts    map[string]docFacts // by document
-	factsErr error
-	once     sync.Once
+	mu         sync.Mutex
+	passages   map[passageKey]*passageAnalysis
+	statuses   map[string]documentStatus // by document
+	statusErr  error
+	statusOnce sync.Once
 }
 
-// Heard is told what was held against what: a statement after its topic, a sentence, and how much
+// TraceFunc is told what was held against what: a statement after its topic, a sentence, and how much
 // of the statement it says, 0 to 1. It is for measuring, and called by several at once.
-type Heard func(statement, sentence string, says float64)
+type TraceFunc func(statement, sentence string, says float64)
 
-// Hear tells f of all that is read from then on.
-func (s *Session) Hear(f Heard) { s.heard = f }
+// SetTrace tells f of all that is read from then on.
+func (s *Session) SetTrace(f TraceFunc) { s.trace = f }
 
 // NewSession returns a Session over what f finds.
 func NewSession(f Finder, o Options) *Session {
-	s := &Session{finder: f, options: o.withDefaults(), prepared: make(map[passageKey]*prepared)}
+	s := &Session{finder: f, options: o.withDefaults(), passages: make(map[passageKey]*passageAnalysis)}
 	if t, err := o.Today.Time(); err == nil {
-		s.year = t.Year()
+		s.currentYear = t.Year()
 	}
 	return s
 }
@@ -47,41 +47,41 @@ func NewSession(f Finder, o Options) *Session {
 // passageKey is all that a passage's preparation depends on.
 type passageKey struct{ text, title, file, category, headings string }
 
-// prepared is a passage as the rules see it, whatever is looked for.
-type prepared struct {
-	*analysis
-	context  []uint64      // sorted concepts of title and headings
-	named    []uint64      // these and those of the sentences
-	above    roots         // of title, file name and headings
-	idle     []bool        // of each sentence, whether it says nothing
-	imprint  []bool        // of each, whether it tells of its document alone
-	windows  [][]*sentence // of each, what is read: the one that leads to it, and itself
-	near     [][]*sentence // of each, those that give it its subject
-	takesUp  []bool        // of each, whether it goes on with the one before
-	around   surroundings
-	category string
-	listed   string      // the name of the list of plans that it stands in
-	vectors  [][]float32 // two for each sentence; none without an embedder
-	ladders  []ladder    // one for each
-	// embedding is held while a Ledger gives it vectors.
-	embedding sync.Mutex
+// passageAnalysis is a passage as the rules see it, whatever is looked for.
+type passageAnalysis struct {
+	*textAnalysis
+	headingConcepts []uint64      // sorted concepts of title and headings
+	passageConcepts []uint64      // these and those of the sentences
+	headingStems    stemHashes    // of title, file name and headings
+	uninformative   []bool        // of each sentence, whether it says nothing
+	imprints        []bool        // of each, whether it tells of its document alone
+	windows         [][]*sentence // of each, what is read: the one that leads to it, and itself
+	neighbors       [][]*sentence // of each, those that give it its subject
+	continues       []bool        // of each, whether it goes on with the one before
+	surroundings    surroundings
+	category        string
+	planListName    string            // the name of the list of plans that it stands in
+	vectors         [][]float32       // two for each sentence; none without an embedder
+	nearest         []nearestCriteria // one for each
+	// embedMu is held while a Ledger gives it vectors.
+	embedMu sync.Mutex
 }
 
-// candidate is a passage with what its sentences say.
-type candidate struct {
+// analyzedPassage is a passage with what its sentences say.
+type analyzedPassage struct {
 	Passage
-	*prepared
-	facts docFacts
+	*passageAnalysis
+	status documentStatus
 }
 
-// hit is a passage that was found for a question.
-type hit struct {
-	*candidate
+// retrievedPassage is a passage that was found for a question.
+type retrievedPassage struct {
+	*analyzedPassage
 	score float64
 }
 
-// find returns the passages for a query that score high enough, best first.
-func (s *Session) find(ctx context.Context, query string) ([]hit, error) {
+// findPassages returns the passages for a query that score high enough, best first.
+func (s *Session) findPassages(ctx context.Context, query string) ([]retrievedPassage, error) {
 	if s.finder == nil {
 		return nil, errors.New("no finder was given to look for evidence with")
 	}
@@ -89,16 +89,16 @@ func (s *Session) find(ctx context.Context, query string) ([]hit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("searching for %q: %w", shorten(query, 80), err)
 	}
-	out := make([]hit, 0, len(found))
+	out := make([]retrievedPassage, 0, len(found))
 	for _, p := range found {
 		if p.Score < s.options.MinScore || strings.TrimSpace(p.Text) == "" {
 			continue
 		}
-		ready, err := s.prepare(ctx, p)
+		ready, err := s.preparePassage(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, hit{&candidate{Passage: p, prepared: ready, facts: s.facts[p.DocumentID]}, p.Score})
+		out = append(out, retrievedPassage{&analyzedPassage{Passage: p, passageAnalysis: ready, status: s.statuses[p.DocumentID]}, p.Score})
 	}
 	sort.SliceStable(out, func(i, j int) bool {
 		if out[i].score != out[j].score {
@@ -109,67 +109,67 @@ func (s *Session) find(ctx context.Context, query string) ([]hit, error) {
 	return out, nil
 }
 
-func (s *Session) prepare(ctx context.Context, p Passage) (*prepared, error) {
+func (s *Session) preparePassage(ctx context.Context, p Passage) (*passageAnalysis, error) {
 	key := passageKey{p.SHA256, p.DocumentTitle, p.Filename, p.Category, strings.Join(p.HeadingPath, "\n")}
 	if key.text == "" {
 		key.text = p.Text
 	}
 	s.mu.Lock()
-	c, ok := s.prepared[key]
+	c, ok := s.passages[key]
 	s.mu.Unlock()
 	if ok && c.text == p.Text {
 		return c, nil
 	}
-	c = s.analysed(p)
-	if err := s.embed(ctx, p, c); err != nil {
+	c = s.analyzePassage(p)
+	if err := s.embedSentences(ctx, p, c); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	s.prepared[key] = c
+	s.passages[key] = c
 	s.mu.Unlock()
 	return c, nil
 }
 
-// analysed is a passage as the rules see it, but for the vectors of its sentences.
-func (s *Session) analysed(p Passage) *prepared {
-	c := &prepared{analysis: analyse(p.Text, s.year), category: p.Category}
-	if isLicence(p.Filename, p.Text) {
+// analyzePassage is a passage as the rules see it, but for the vectors of its sentences.
+func (s *Session) analyzePassage(p Passage) *passageAnalysis {
+	c := &passageAnalysis{textAnalysis: analyzeText(p.Text, s.currentYear), category: p.Category}
+	if isLicense(p.Filename, p.Text) {
 		c.sentences = nil
 	}
 	if c.category == "" {
-		c.category = Category(p.Filename, p.DocumentTitle, p.Text)
+		c.category = GuessCategory(p.Filename, p.DocumentTitle, p.Text)
 	}
-	c.context, c.listed = contextTerms(p, c.category), listedAhead(p)
-	c.around = surroundings{c.context, c.concepts(nil, (*sentence).affirms)}
-	c.named = c.concepts(c.context, nil)
+	c.headingConcepts, c.planListName = headingTerms(p, c.category), planListNameOf(p)
+	c.surroundings = surroundings{c.headingConcepts, c.collectConcepts(nil, (*sentence).isAffirmative)}
+	c.passageConcepts = c.collectConcepts(c.headingConcepts, nil)
 	n := len(c.sentences)
-	c.idle, c.windows, c.near, c.takesUp = make([]bool, n), make([][]*sentence, n), make([][]*sentence, n), make([]bool, n)
-	c.imprint = make([]bool, n)
+	c.uninformative, c.windows, c.neighbors, c.continues = make([]bool, n), make([][]*sentence, n), make([][]*sentence, n), make([]bool, n)
+	c.imprints = make([]bool, n)
 	for i := range c.sentences {
 		cur := &c.sentences[i]
-		c.takesUp[i] = c.analysis.takesUp(i)
-		if c.idle[i], c.windows[i], c.near[i] = c.saysNothing(i), []*sentence{cur}, c.beside(i); c.leadOf(cur) != cur {
-			c.windows[i] = []*sentence{c.leadOf(cur), cur}
+		c.continues[i] = c.textAnalysis.continuesPrevious(i)
+		if c.uninformative[i], c.windows[i], c.neighbors[i] = c.isUninformative(i), []*sentence{cur}, c.neighborsOf(i); c.leadSentence(cur) != cur {
+			c.windows[i] = []*sentence{c.leadSentence(cur), cur}
 		}
-		c.imprint[i] = isImprint(c.text[cur.start:cur.end], operates(c.category))
+		c.imprints[i] = isImprint(c.text[cur.start:cur.end], isRecordCategory(c.category))
 	}
-	c.above = rootsOf(split(p.DocumentTitle + " . " + fileWords(p.Filename) + " . " + strings.Join(p.HeadingPath, " . ")))
+	c.headingStems = hashStems(splitWords(p.DocumentTitle + " . " + filenameWords(p.Filename) + " . " + strings.Join(p.HeadingPath, " . ")))
 	return c
 }
 
-// JudgeAll judges controls, several at once; workers below 1 is one. The judgements
+// EvaluateAll judges controls, several at once; workers below 1 is one. The judgements
 // are in the order of the controls, and the same as Judge gives. It stops at the
 // first error.
-func (s *Session) JudgeAll(ctx context.Context, controls []api.Control, workers int) ([]Judgement, error) {
+func (s *Session) EvaluateAll(ctx context.Context, controls []api.Control, workers int) ([]Judgement, error) {
 	out := make([]Judgement, len(controls))
-	return out, Each(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {
-		out[i], err = s.Judge(ctx, controls[i])
+	return out, ForEach(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {
+		out[i], err = s.Evaluate(ctx, controls[i])
 		return err
 	})
 }
 
-// Each does n pieces of work, several at once; the first error ends it.
-func Each(ctx context.Context, n, workers int, work func(ctx context.Context, i int) error) error {
+// ForEach does n pieces of work, several at once; the first error ends it.
+func ForEach(ctx context.Context, n, workers int, work func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
@@ -194,7 +194,7 @@ func Each(ctx context.Context, n, workers int, work func(ctx context.Context, i 
 
 // shorten cuts s to about n bytes at a word's end.
 func shorten(s string, n int) string {
-	s = fold(s)
+	s = collapseSpace(s)
 	if len(s) <= n {
 		return s
 	}
@@ -204,5 +204,5 @@ func shorten(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + " …"
 }
 
-// fold makes one blank of all white space.
-func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
+// collapseSpace makes one blank of all white space.
+func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

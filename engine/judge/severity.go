@@ -7,37 +7,37 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// unweighted is taken where the catalog gives a control no weight: the middle.
-const unweighted = 5
+// defaultWeight is taken where the catalog gives a control no weight: the middle.
+const defaultWeight = 5
 
 // How much a status weighs. What isn't evidenced may well be done, so it weighs
 // less than what is known not to be.
-var statusFactor = map[api.Implementation]float64{
+var statusFactors = map[api.Implementation]float64{
 	api.NotImplemented: 1, api.Planned: 0.9, api.NotEvidenced: 0.85, api.PartiallyImplemented: 0.8, api.Implemented: 0.4,
 }
 
 // Points from which a finding is of a severity.
 const (
-	criticalFrom = 9.0
-	highFrom     = 7.0
-	mediumFrom   = 4.5
-	lowFrom      = 2.0
+	minCriticalPoints = 9.0
+	minHighPoints     = 7.0
+	minMediumPoints   = 4.5
+	minLowPoints      = 2.0
 )
 
-// Severity rates a gap:
+// RateSeverity rates a gap:
 //
 //	points = weight × (0.4 + 0.6 × share missing) × status factor + ¹⁄₁₀ for each requirement, 1 at most
 //
 // A material control (weight 10) is never below medium, and not below high where
 // half of it or more is missing. The points are rounded to hundredths; the last result says all
 // this with the numbers.
-func Severity(weight int, missingShare float64, requirements int, status api.Implementation) (api.Severity, float64, string) {
+func RateSeverity(weight int, missingShare float64, requirements int, status api.Implementation) (api.Severity, float64, string) {
 	weight = min(10, max(0, weight))
 	if math.IsNaN(missingShare) {
 		missingShare = 1
 	}
 	missingShare = min(1, max(0, missingShare))
-	factor, ok := statusFactor[status]
+	factor, ok := statusFactors[status]
 	if !ok {
 		return api.SeverityInformational, 0, fmt.Sprintf("The status %q is no gap.", status)
 	}
@@ -47,19 +47,19 @@ func Severity(weight int, missingShare float64, requirements int, status api.Imp
 	for _, step := range []struct {
 		from float64
 		is   api.Severity
-	}{{lowFrom, api.SeverityLow}, {mediumFrom, api.SeverityMedium}, {highFrom, api.SeverityHigh}, {criticalFrom, api.SeverityCritical}} {
+	}{{minLowPoints, api.SeverityLow}, {minMediumPoints, api.SeverityMedium}, {minHighPoints, api.SeverityHigh}, {minCriticalPoints, api.SeverityCritical}} {
 		if points >= step.from-1e-9 {
 			severity = step.is
 		}
 	}
 	why := fmt.Sprintf("weight %d × (0.4 + 0.6 × %.0f %% missing) × %.2f for %s + %.1f for %s = %.2f; critical from %.0f, high from %.0f, medium from %.1f, low from %.0f",
-		weight, missingShare*100, factor, words(status), extra, counted(max(0, requirements), "requirement"), points, criticalFrom, highFrom, mediumFrom, lowFrom)
+		weight, missingShare*100, factor, statusText(status), extra, formatCount(max(0, requirements), "requirement"), points, minCriticalPoints, minHighPoints, minMediumPoints, minLowPoints)
 	if weight == 10 && status != api.Implemented {
 		floor := api.SeverityMedium
 		if missingShare >= 0.5 {
 			floor = api.SeverityHigh
 		}
-		if rank(severity) > rank(floor) {
+		if severityRank(severity) > severityRank(floor) {
 			severity = floor
 			why += fmt.Sprintf("; raised to %s because the control is material (weight 10)", floor)
 		}
@@ -67,8 +67,8 @@ func Severity(weight int, missingShare float64, requirements int, status api.Imp
 	return severity, math.Round(points*100) / 100, why + "."
 }
 
-// rank is the place of a severity, worst first.
-func rank(s api.Severity) int {
+// severityRank is the place of a severity, worst first.
+func severityRank(s api.Severity) int {
 	for i, o := range api.Severities {
 		if o == s {
 			return i
@@ -77,8 +77,8 @@ func rank(s api.Severity) int {
 	return len(api.Severities)
 }
 
-// words writes a status for people.
-func words(s api.Implementation) string {
+// statusText writes a status for people.
+func statusText(s api.Implementation) string {
 	switch s {
 	case api.PartiallyImplemented:
 		return "partially implemented"
@@ -92,9 +92,9 @@ func words(s api.Implementation) string {
 	return string(s)
 }
 
-func weightOf(c api.Control) int {
+func controlWeight(c api.Control) int {
 	if c.Weight == nil {
-		return unweighted
+		return defaultWeight
 	}
 	return *c.Weight
 }

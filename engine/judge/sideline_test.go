@@ -24,7 +24,7 @@ func TestNoDenials(t *testing.T) {
 		"Our search covers repositories of the company, and not private accounts of engineers.",
 		"Fields that hold absence notes are encrypted by the application.",
 	} {
-		if s := read(text, split(text), 2026); s.denied != 0 {
+		if s := parseStance(text, splitWords(text), 2026); s.denied != 0 {
 			t.Errorf("%q denies", text)
 		}
 	}
@@ -46,7 +46,7 @@ func TestDenialsBesideThem(t *testing.T) {
 		"Servers are not patched.",
 		"There is an absence of rules.",
 	} {
-		if s := read(text, split(text), 2026); s.denied == 0 {
+		if s := parseStance(text, splitWords(text), 2026); s.denied == 0 {
 			t.Errorf("%q denies nothing", text)
 		}
 	}
@@ -61,12 +61,12 @@ func TestSideline(t *testing.T) {
 	for _, tc := range []struct {
 		with Passage
 		want string
-	}{{denies, partial}, {apart, conflicting}} {
+	}{{denies, verdictPartial}, {apart, verdictConflicting}} {
 		tc.with.ChunkID = "second"
 		j := judge(t, control("Key management", "Encryption keys are rotated every twelve months."), says, tc.with)
 		if got := j.Statements[0]; got.Verdict != tc.want {
 			t.Errorf("%s: %s (%s), want %s", tc.with.DocumentID, got.Verdict, got.Reason, tc.want)
-		} else if tc.want == partial && !strings.Contains(got.Reason, "of a part, or of something near") {
+		} else if tc.want == verdictPartial && !strings.Contains(got.Reason, "of a part, or of something near") {
 			t.Errorf("reason: %s", got.Reason)
 		}
 	}
@@ -74,7 +74,7 @@ func TestSideline(t *testing.T) {
 
 // The boxes of a list stand on lines of their own.
 func TestBoxesAreItems(t *testing.T) {
-	a := analyse("Leaving\n[ ] Badge handed in   IT\n[x] Account disabled   IT\n☐ Keys back", 2026)
+	a := analyzeText("Leaving\n[ ] Badge handed in   IT\n[x] Account disabled   IT\n☐ Keys back", 2026)
 	if n := len(a.sentences); n != 4 || !a.sentences[1].item || !a.sentences[3].item {
 		t.Errorf("%d sentences: %+v", n, a.sentences)
 	}

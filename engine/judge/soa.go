@@ -15,34 +15,34 @@ type Inclusion struct {
 	Applicability api.Applicability
 	Rationale     string
 	// Baseline and Picked: the control came in by a baseline, or by hand.
-	Baseline, Picked bool
+	Baseline, ChosenManually bool
 	// Owners are the owners that documents name, by document id.
 	Owners map[string]string
-	// Documents is how many there are, Foreign how many of them in another language than English.
-	Documents, Foreign int
+	// DocumentCount is how many there are, Foreign how many of them in another language than English.
+	DocumentCount, ForeignDocuments int
 }
 
-// Include has a control in that a person brought in, whatever the scope says of it.
-func (in *Inclusion) Include(as api.Applicability, name string) {
-	if !in.Applicability.In() {
-		in.Rationale = BroughtIn(name)
+// IncludeManually has a control in that a person brought in, whatever the scope says of it.
+func (in *Inclusion) IncludeManually(applicability api.Applicability, name string) {
+	if !in.Applicability.IsApplicable() {
+		in.Rationale = ManualInclusionReason(name)
 	}
-	in.Applicability = as
+	in.Applicability = applicability
 }
 
-// BroughtIn is the rationale of a control that a person has in where it was left out.
-func BroughtIn(name string) string { return name + " decided so." }
+// ManualInclusionReason is the rationale of a control that a person has in where it was left out.
+func ManualInclusionReason(name string) string { return name + " decided so." }
 
 // Below this confidence a person must look, whatever the status.
-const reviewBelow = 0.6
+const minUnreviewedConfidence = 0.6
 
-// unreadable is how sure the rules are that nothing is said where they could not read all.
-const unreadable = 0.3
+// maxUnreadableConfidence is how sure the rules are that nothing is said where they could not read all.
+const maxUnreadableConfidence = 0.3
 
-// SoA drafts a control's line. Ids, version and revision are the caller's.
-func SoA(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) api.SoAItem {
+// DraftSoAItem drafts a control's line. Ids, version and revision are the caller's.
+func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) api.SoAItem {
 	item := api.SoAItem{
-		Item:             itemOf(c, codes),
+		Item:             newItem(c, codes),
 		Applicability:    in.Applicability,
 		InclusionReasons: inclusionReasons(c, codes, in),
 		Evidence:         []api.Evidence{},
@@ -52,8 +52,8 @@ func SoA(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) a
 	if item.Applicability == "" {
 		item.Applicability = api.Undecided
 	}
-	item.Rationale = rationale(in, codes)
-	if !item.Applicability.In() {
+	item.Rationale = formatRationale(in, codes)
+	if !item.Applicability.IsApplicable() {
 		item.ImplementationStatus = api.NotAssessed
 		item.EvidenceCoverage = api.CoverageAbsent
 		item.Reason = "Not assessed: the control is " + strings.ReplaceAll(string(item.Applicability), "_", " ") + "."
@@ -72,35 +72,35 @@ func SoA(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) a
 	item.StatementsFrom = j.StatementsFrom
 	item.InOperation = j.Operation
 	item.MissingElements = append(item.MissingElements, j.Missing...)
-	item.Owner = owner(j.Evidence, in.Owners)
+	item.Owner = mainOwner(j.Evidence, in.Owners)
 	item.Confidence = j.Confidence
 	item.Reason = j.Reason
-	if in.Foreign > 0 && j.Implementation == api.NotEvidenced {
-		item.Reason += fmt.Sprintf(" Of %s, %d in another language than English could not be read by these rules: a person should.", counted(in.Documents, "document"), in.Foreign)
-		item.Confidence = min(item.Confidence, unreadable)
+	if in.ForeignDocuments > 0 && j.Implementation == api.NotEvidenced {
+		item.Reason += fmt.Sprintf(" Of %s, %d in another language than English could not be read by these rules: a person should.", formatCount(in.DocumentCount, "document"), in.ForeignDocuments)
+		item.Confidence = min(item.Confidence, maxUnreadableConfidence)
 	}
-	item.NeedsReview = j.Confidence < reviewBelow || j.Implementation != api.Implemented || j.Coverage != api.CoverageStrong || c.IsMaterial || j.Exception ||
-		slices.ContainsFunc(j.Statements, func(s api.Statement) bool { return s.Verdict == conflicting })
+	item.NeedsReview = j.Confidence < minUnreviewedConfidence || j.Implementation != api.Implemented || j.Coverage != api.CoverageStrong || c.IsMaterial || j.Exception ||
+		slices.ContainsFunc(j.Statements, func(s api.Statement) bool { return s.Verdict == verdictConflicting })
 	return item
 }
 
-func itemOf(c api.Control, codes api.RequirementCodes) api.Item {
+func newItem(c api.Control, codes api.RequirementCodes) api.Item {
 	if codes == nil {
 		codes = api.RequirementCodes{}
 	}
 	return api.Item{ControlID: c.ID, ControlCode: c.Code, ControlTitle: c.Title, DomainCode: c.DomainCode, RequirementCodes: codes, EditedFields: []string{}}
 }
 
-func rationale(in Inclusion, codes api.RequirementCodes) string {
+func formatRationale(in Inclusion, codes api.RequirementCodes) string {
 	r := in.Rationale
-	if !in.Applicability.In() {
+	if !in.Applicability.IsApplicable() {
 		return r
 	}
-	by := frameworksOf(codes)
+	by := frameworkCodes(codes)
 	switch {
 	case len(by) > 0:
-		r += " Brought in by " + list(by) + "."
-	case in.Picked:
+		r += " Brought in by " + joinWithAnd(by) + "."
+	case in.ChosenManually:
 		r += " Chosen by hand."
 	case in.Baseline:
 		r += " Brought in by the chosen baseline."
@@ -108,7 +108,7 @@ func rationale(in Inclusion, codes api.RequirementCodes) string {
 	return strings.TrimSpace(r)
 }
 
-func frameworksOf(codes api.RequirementCodes) []string {
+func frameworkCodes(codes api.RequirementCodes) []string {
 	var out []string
 	for f, cs := range codes {
 		if len(cs) > 0 {
@@ -121,17 +121,17 @@ func frameworksOf(codes api.RequirementCodes) []string {
 
 // Beginnings of framework codes that are law, or come by contract.
 var (
-	legalParts      = []string{"gdpr", "hipaa", "dora", "nis2", "nis-2", "lgpd", "ccpa", "cpra", "act", "law", "glba", "sox", "ferpa", "ai-act", "pipeda", "pipl", "popia", "emea-", "usa-state", "us-state", "directive", "regulation", "cfr"}
-	contractualPart = []string{"pci", "soc2", "soc-2", "tsc", "cmmc", "tisax", "swift", "fedramp", "dfars", "800-171", "hitrust"}
+	legalFrameworkParts       = []string{"gdpr", "hipaa", "dora", "nis2", "nis-2", "lgpd", "ccpa", "cpra", "act", "law", "glba", "sox", "ferpa", "ai-act", "pipeda", "pipl", "popia", "emea-", "usa-state", "us-state", "directive", "regulation", "cfr"}
+	contractualFrameworkParts = []string{"pci", "soc2", "soc-2", "tsc", "cmmc", "tisax", "swift", "fedramp", "dfars", "800-171", "hitrust"}
 )
 
 func inclusionReasons(c api.Control, codes api.RequirementCodes, in Inclusion) []string {
 	var legal, contractual, framework bool
-	for _, f := range frameworksOf(codes) {
+	for _, f := range frameworkCodes(codes) {
 		switch {
-		case anyPart(f, legalParts):
+		case matchesAnyPart(f, legalFrameworkParts):
 			legal = true
-		case anyPart(f, contractualPart):
+		case matchesAnyPart(f, contractualFrameworkParts):
 			contractual = true
 		default:
 			framework = true
@@ -147,11 +147,11 @@ func inclusionReasons(c api.Control, codes api.RequirementCodes, in Inclusion) [
 	add(contractual, "contractual")
 	add(framework, "framework")
 	add(len(c.Risks) > 0, "risk")
-	add(in.Baseline || in.Picked || len(out) == 0, "best_practice")
+	add(in.Baseline || in.ChosenManually || len(out) == 0, "best_practice")
 	return out
 }
 
-func anyPart(code string, parts []string) bool {
+func matchesAnyPart(code string, parts []string) bool {
 	code = strings.ToLower(code)
 	for _, p := range parts {
 		if strings.HasPrefix(code, p) || strings.Contains(code, "-"+strings.TrimSuffix(p, "-")) {
@@ -161,22 +161,22 @@ func anyPart(code string, parts []string) bool {
 	return false
 }
 
-// NameOf is an owner without what stands behind the name: "Jonas Wexley, Infrastructure Lead" is
+// OwnerName is an owner without what stands behind the name: "Jonas Wexley, Infrastructure Lead" is
 // Jonas Wexley.
-func NameOf(owner string) string {
+func OwnerName(owner string) string {
 	if at := strings.IndexAny(owner, ",;("); at > 0 {
 		return strings.TrimSpace(owner[:at])
 	}
 	return owner
 }
 
-// SameOwners gives one who is named alone here and with more behind the name there the name
+// NormalizeOwners gives one who is named alone here and with more behind the name there the name
 // alone. Where different things stand behind it, as "Head of IT, Paris" and "Head of IT, Rome",
 // they may be two, and stay.
-func SameOwners(owners map[string]string) {
+func NormalizeOwners(owners map[string]string) {
 	alone, behind := map[string]bool{}, map[string]string{}
 	for _, o := range owners {
-		name := NameOf(o)
+		name := OwnerName(o)
 		switch rest, seen := behind[name]; {
 		case o == name:
 			alone[name] = true
@@ -187,15 +187,15 @@ func SameOwners(owners map[string]string) {
 		}
 	}
 	for id, o := range owners {
-		if name := NameOf(o); alone[name] && behind[name] == o {
+		if name := OwnerName(o); alone[name] && behind[name] == o {
 			owners[id] = name
 		}
 	}
 }
 
-// owner is the owner of the document that bears most of the evidence; the first by
+// mainOwner is the owner of the document that bears most of the evidence; the first by
 // name where several do.
-func owner(evidence []api.Evidence, owners map[string]string) *string {
+func mainOwner(evidence []api.Evidence, owners map[string]string) *string {
 	votes := make(map[string]int)
 	for _, e := range evidence {
 		if o := strings.TrimSpace(owners[e.DocumentID]); o != "" && e.Stance != "template" {

@@ -16,9 +16,9 @@ func TestSupposingQuestions(t *testing.T) {
 		{"Encrypted? Yes, all of them are.", 2, false},
 		{"Lost it?\nTell security straight away.", 2, false},
 	} {
-		spans := sentences(tc.text)
-		words := split(tc.text[spans[0].start:spans[0].end])
-		s := read(tc.text[spans[0].start:spans[0].end], words, 2026)
+		spans := splitSentences(tc.text)
+		words := splitWords(tc.text[spans[0].start:spans[0].end])
+		s := parseStance(tc.text[spans[0].start:spans[0].end], words, 2026)
 		if len(spans) != tc.sentences || (s.conditional&1 != 0) != tc.supposed || tc.supposed && s.question {
 			t.Errorf("%q: %d sentences, conditional %b, question %v", tc.text, len(spans), s.conditional, s.question)
 		}
@@ -31,8 +31,8 @@ func TestUninvolved(t *testing.T) {
 		"Two testers, who have no part in running the platform, tested the network.": false,
 		"Two servers, which have no firewall, run the platform.":                     true,
 	} {
-		words := split(text)
-		if s := read(text, words, 2026); (s.denied != 0) != denies {
+		words := splitWords(text)
+		if s := parseStance(text, words, 2026); (s.denied != 0) != denies {
 			t.Errorf("%q: denied %b", text, s.denied)
 		}
 	}

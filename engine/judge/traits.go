@@ -13,50 +13,50 @@ import (
 // traitRule says how a trait shows. A sentence that says does, and is neither denied,
 // supposed, planned nor a question, makes it true; one that denies it makes it false.
 type traitRule struct {
-	query string
-	says  *lazyregexp.Late
+	query   string
+	pattern *lazyregexp.Regexp
 }
 
 var traitRules = map[string]traitRule{
 	"develops_software": {"we develop software, developers, source code, code review, releases",
-		lazyregexp.Of(`(?i)\b(?:(?:develop|build|writ|ship|creat|maintain|releas)\w*(?: and \w+)? (?:\w+ ){0,3}(?:software|applications?|code|products?|apps?)|(?:software|application|product) (?:development|engineering|engineers?|developers?)|source code|code reviews?|pull requests?|merge requests?|our developers|development team|secure development|sdlc|software (?:that )?(?:we|the company) (?:ships?|develops?))\b`)},
+		lazyregexp.New(`(?i)\b(?:(?:develop|build|writ|ship|creat|maintain|releas)\w*(?: and \w+)? (?:\w+ ){0,3}(?:software|applications?|code|products?|apps?)|(?:software|application|product) (?:development|engineering|engineers?|developers?)|source code|code reviews?|pull requests?|merge requests?|our developers|development team|secure development|sdlc|software (?:that )?(?:we|the company) (?:ships?|develops?))\b`)},
 	"uses_cloud": {"cloud services, hosted in AWS Azure Google Cloud, SaaS",
-		lazyregexp.Of(`(?i)\b(?:aws|amazon web services|azure|google cloud|gcp|cloud (?:services?|providers?|infrastructure|platforms?|hosting|environments?|accounts?|applications?|computing|storage)|cloud-(?:based|hosted)|saas|iaas|paas|microsoft 365|office 365|intune|entra id|exchange online|sharepoint online|onedrive|google workspace|third.party cloud)\b`)},
+		lazyregexp.New(`(?i)\b(?:aws|amazon web services|azure|google cloud|gcp|cloud (?:services?|providers?|infrastructure|platforms?|hosting|environments?|accounts?|applications?|computing|storage)|cloud-(?:based|hosted)|saas|iaas|paas|microsoft 365|office 365|intune|entra id|exchange online|sharepoint online|onedrive|google workspace|third.party cloud)\b`)},
 	"processes_personal_data": {"personal data, personal information, data subjects, privacy, GDPR",
-		lazyregexp.Of(`(?i)\b(?:personal (?:data|information)|personally identifiable|pii|data subjects?|gdpr|privacy notice|data protection (?:officer|impact)|records? of processing|phi|protected health information|special categor(?:y|ies) of data|customer data|user data)\b`)},
+		lazyregexp.New(`(?i)\b(?:personal (?:data|information)|personally identifiable|pii|data subjects?|gdpr|privacy notice|data protection (?:officer|impact)|records? of processing|phi|protected health information|special categor(?:y|ies) of data|customer data|user data)\b`)},
 	"handles_cards": {"payment card data, cardholder data, PCI DSS",
-		lazyregexp.Of(`(?i)\b(?:cardholder|payment cards?|credit cards?|debit cards?|card (?:data|numbers?|payments?)|pci[ -]?dss|primary account numbers?)\b`)},
+		lazyregexp.New(`(?i)\b(?:cardholder|payment cards?|credit cards?|debit cards?|card (?:data|numbers?|payments?)|pci[ -]?dss|primary account numbers?)\b`)},
 	"has_ot": {"operational technology, industrial control systems, SCADA, PLC, production line",
-		lazyregexp.Of(`(?i)\b(?:operational technology|industrial control|scada|plcs?|programmable logic|ot (?:network|systems?|environment|devices?|assets?|security)|manufacturing (?:line|plant|execution|equipment)|production lines?|ics (?:network|systems?|environment))\b`)},
+		lazyregexp.New(`(?i)\b(?:operational technology|industrial control|scada|plcs?|programmable logic|ot (?:network|systems?|environment|devices?|assets?|security)|manufacturing (?:line|plant|execution|equipment)|production lines?|ics (?:network|systems?|environment))\b`)},
 	"has_facilities": {"office building, data center, physical access, visitors, badges",
-		lazyregexp.Of(`(?i)\b(?:(?:our|the|company|all|main) (?:\w+ )?(?:offices?|buildings?|premises|facilit(?:y|ies)|data ?cent(?:er|re)s?|server rooms?|warehouses?|plants?|sites?)|visitors?|badge(?:s| readers?)?|server rooms?|secure areas?|physical access|reception)\b`)},
+		lazyregexp.New(`(?i)\b(?:(?:our|the|company|all|main) (?:\w+ )?(?:offices?|buildings?|premises|facilit(?:y|ies)|data ?cent(?:er|re)s?|server rooms?|warehouses?|plants?|sites?)|visitors?|badge(?:s| readers?)?|server rooms?|secure areas?|physical access|reception)\b`)},
 	"uses_ai": {"artificial intelligence, machine learning models, generative AI, chatbots",
-		lazyregexp.Of(`(?i)\b(?:artificial intelligence|machine learning|generative ai|ai (?:systems?|tools?|models?|services?|assistants?|applications?|features?|policy)|large language models?|llms?|chatgpt|copilot|neural networks?)\b`)},
+		lazyregexp.New(`(?i)\b(?:artificial intelligence|machine learning|generative ai|ai (?:systems?|tools?|models?|services?|assistants?|applications?|features?|policy)|large language models?|llms?|chatgpt|copilot|neural networks?)\b`)},
 	"outsources_it": {"outsourced IT, managed service provider, hosting by third party",
-		lazyregexp.Of(`(?i)\b(?:outsourc\w+|managed (?:security )?service providers?|msps?|mssps?|(?:external|third.party|managed) (?:it )?(?:providers?|hosting|hosters?|data cent(?:er|re)s?|support|operations?|cloud providers?|service providers?)|it (?:services? )?(?:is|are) (?:run|operated|provided|managed) by)\b`)},
+		lazyregexp.New(`(?i)\b(?:outsourc\w+|managed (?:security )?service providers?|msps?|mssps?|(?:external|third.party|managed) (?:it )?(?:providers?|hosting|hosters?|data cent(?:er|re)s?|support|operations?|cloud providers?|service providers?)|it (?:services? )?(?:is|are) (?:run|operated|provided|managed) by)\b`)},
 	"has_mobile_devices": {"mobile devices, smartphones, laptops, BYOD, mobile device management",
-		lazyregexp.Of(`(?i)\b(?:mobile (?:devices?|phones?|computing|endpoints?)|smart ?phones?|tablets?|laptops?|notebooks?|byod|ios|android|mdm)\b`)},
+		lazyregexp.New(`(?i)\b(?:mobile (?:devices?|phones?|computing|endpoints?)|smart ?phones?|tablets?|laptops?|notebooks?|byod|ios|android|mdm)\b`)},
 	"has_remote_workers": {"remote work, work from home, telework, VPN",
-		lazyregexp.Of(`(?i)\b(?:remote (?:work(?:ers?|ing|force)?|employees|staff|access|teams?)|work(?:s|ing)? (?:from home|remotely)|telework\w*|home offices?|fully remote|distributed (?:team|company|workforce)|vpn)\b`)},
+		lazyregexp.New(`(?i)\b(?:remote (?:work(?:ers?|ing|force)?|employees|staff|access|teams?)|work(?:s|ing)? (?:from home|remotely)|telework\w*|home offices?|fully remote|distributed (?:team|company|workforce)|vpn)\b`)},
 }
 
 // An absence is told of the organization: "we do not process card data".
-var absence = lazyregexp.Of(`(?i)\b(?:we|company|organi[sz]ation|no|none|not|never|does not|do not|neither)\b`)
+var organizationDenialPattern = lazyregexp.New(`(?i)\b(?:we|company|organi[sz]ation|no|none|not|never|does not|do not|neither)\b`)
 
-var example = lazyregexp.Of(`(?i)(?:\be\.g\.|\bfor example\b|\bsuch as\b)[^.;)]{0,80}$`)
+var examplePattern = lazyregexp.New(`(?i)(?:\be\.g\.|\bfor example\b|\bsuch as\b)[^.;)]{0,80}$`)
 
 const (
 	traitTopK   = 20
 	traitQuotes = 3
 )
 
-// Traits looks for every trait of api.TraitNames and says true, false or unknown,
+// DetectTraits looks for every trait of api.TraitNames and says true, false or unknown,
 // with quotes. Where passages disagree, or none tells, it is unknown.
-func Traits(ctx context.Context, f Finder) (map[string]api.Trait, error) {
+func DetectTraits(ctx context.Context, f Finder) (map[string]api.Trait, error) {
 	s := NewSession(f, Options{TopK: traitTopK, MinScore: 0.05})
 	out := make(map[string]api.Trait, len(api.TraitNames))
 	for _, name := range api.TraitNames {
-		t, err := s.trait(ctx, name)
+		t, err := s.detectTrait(ctx, name)
 		if err != nil {
 			return nil, fmt.Errorf("looking whether the organization %s: %w", traitPhrase(name), err)
 		}
@@ -65,34 +65,34 @@ func Traits(ctx context.Context, f Finder) (map[string]api.Trait, error) {
 	return out, nil
 }
 
-func (s *Session) trait(ctx context.Context, name string) (api.Trait, error) {
+func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, error) {
 	rule, ok := traitRules[name]
 	if !ok {
 		return api.Trait{Value: "unknown", Source: "default", Reason: "No rule knows this trait; a person should set it.", Evidence: []api.Evidence{}}, nil
 	}
-	candidates, err := s.find(ctx, rule.query)
+	candidates, err := s.findPassages(ctx, rule.query)
 	if err != nil {
 		return api.Trait{}, err
 	}
 	var yes, no []api.Evidence
 	documents := make(map[string]bool)
 	for i := range candidates {
-		c := candidates[i].candidate
+		c := candidates[i].analyzedPassage
 		for k := range c.sentences {
 			cur := &c.sentences[k]
 			text := c.text[cur.start:cur.end]
-			m := rule.says.FindStringIndex(text)
-			if m == nil || cur.instruction || cur.question || cur.definition || cur.template != "" || cur.plan != "" {
+			m := rule.pattern.FindStringIndex(text)
+			if m == nil || cur.instruction || cur.question || cur.definition || cur.placeholder != "" || cur.planWords != "" {
 				continue
 			}
-			if example.MatchString(text[:m[0]]) {
+			if examplePattern.MatchString(text[:m[0]]) {
 				continue // "laws and standards (e.g. PCI DSS)" says nothing of the organization
 			}
-			clause := clauseAt(text, m[0])
-			ev := reading{verdict: covered, cover: candidates[i].score, from: c, at: k, quote: c.quote(k, k)}.evidence(traitPhrase(name))
+			clause := clauseMaskAt(text, m[0])
+			ev := passageVerdict{verdict: verdictCovered, coverage: candidates[i].score, passage: c, sentenceIndex: k, quote: c.quoteSentences(k, k)}.toEvidence(traitPhrase(name))
 			switch {
 			case cur.denied&clause != 0:
-				if absence.MatchString(text) && denialOfTrait(text, m) {
+				if organizationDenialPattern.MatchString(text) && deniesTrait(text, m) {
 					ev.Stance = "denies"
 					no = append(no, ev)
 				}
@@ -114,37 +114,37 @@ func (s *Session) trait(ctx context.Context, name string) (api.Trait, error) {
 	case len(yes) > 0 && len(no) > 0:
 		return say("unknown", "Passages disagree; a person should decide.", slices.Concat(first(no), first(yes)))
 	case len(no) > 0:
-		return say("false", fmt.Sprintf("By %s, the organization doesn't match “%s”.", counted(len(no), "passage"), traitPhrase(name)), first(no))
+		return say("false", fmt.Sprintf("By %s, the organization doesn't match “%s”.", formatCount(len(no), "passage"), traitPhrase(name)), first(no))
 	case len(yes) > 0:
-		return say("true", fmt.Sprintf("By %s in %s, the organization %s.", counted(len(yes), "passage"), counted(len(documents), "document"), traitPhrase(name)), first(yes))
+		return say("true", fmt.Sprintf("By %s in %s, the organization %s.", formatCount(len(yes), "passage"), formatCount(len(documents), "document"), traitPhrase(name)), first(yes))
 	}
 	t.Source = "default"
 	return say("unknown", "No passage tells; a person should set it.", nil)
 }
 
-// denialOfTrait tells "we do not develop software" from "customer data is not stored
+// deniesTrait tells "we do not develop software" from "customer data is not stored
 // on laptops": the negation must come shortly before the trait, with a verb of having or doing.
-var denyingTrait = lazyregexp.Of(`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`)
+var traitDenialPattern = lazyregexp.New(`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`)
 
-// notDoing is what one does not do.
-var notDoing = lazyregexp.Of(`(?i)\b(?:does not|do not|doesn.t|don.t|never) (?:currently |yet |ourselves )?(\w+)(?: \w+){0,3}$`)
+// negatedVerbPattern is what one does not do.
+var negatedVerbPattern = lazyregexp.New(`(?i)\b(?:does not|do not|doesn.t|don.t|never) (?:currently |yet |ourselves )?(\w+)(?: \w+){0,3}$`)
 
-var negated = lazyregexp.Of(`(?i)(?:\bnot|n.t|\bnever)$`)
+var trailingNegationPattern = lazyregexp.New(`(?i)(?:\bnot|n.t|\bnever)$`)
 
-func denialOfTrait(text string, m []int) bool {
+func deniesTrait(text string, m []int) bool {
 	before := strings.TrimRight(text[:m[0]], " ")
-	if denyingTrait.MatchString(before) {
-		deed := notDoing.FindStringSubmatch(before)
-		return deed == nil || having[strings.ToLower(deed[1])] // "we don't delete personal data" has it
+	if traitDenialPattern.MatchString(before) {
+		deed := negatedVerbPattern.FindStringSubmatch(before)
+		return deed == nil || possessionVerbs[strings.ToLower(deed[1])] // "we don't delete personal data" has it
 	}
 	// The trait's own words may begin with the verb: "does not | develop software".
-	return negated.MatchString(before)
+	return trailingNegationPattern.MatchString(before)
 }
 
-// clauseAt is the bit of the clause that holds the byte at.
-func clauseAt(text string, at int) uint64 {
-	words := split(text)
-	cutClauses(text, words)
+// clauseMaskAt is the bit of the clause that holds the byte at.
+func clauseMaskAt(text string, at int) uint64 {
+	words := splitWords(text)
+	assignClauses(text, words)
 	for _, w := range words {
 		if w.end > at {
 			return 1 << w.clause

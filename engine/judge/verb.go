@@ -9,8 +9,8 @@ contain list name own grant receive send perform conduct carry follow ensure cre
 compare change install configure publish acknowledge complete track manage decide agree state describe work hold lead meet undergo attend back
 segregate separate segment filter identify prevent respond recover exist support allow deny need take make give provide obtain request terminate`)
 
-// saying are forms that are hardly ever nouns.
-var saying = wordSet(`goes go went get gets got gives gave takes took sees saw tells told asks asked shows shown begins began keeps stands stood pays meets
+// finiteVerbForms are forms that are hardly ever nouns.
+var finiteVerbForms = wordSet(`goes go went get gets got gives gave takes took sees saw tells told asks asked shows shown begins began keeps stands stood pays meets
 opens closes brings brought comes came writes wrote says said knows means meant sits lies holds belongs speaks reads fills stops happens helps runs ran
 passes looks looked puts explains confirms counts decides chooses enters includes involves joins learns lets moves needs operates owns picks reaches
 refuses relies remains reminds replaces returns sends sent serves sets ships signs stays suspends tries uses waits walks warns watches wears wipes
@@ -19,13 +19,13 @@ agrees attacks drops become becomes begin bring come ensure exist happen hear kn
 // hasVerb tells a sentence from a heading. It knows auxiliaries and the verbs of the field.
 func hasVerb(words []word) bool {
 	for i, w := range words {
-		if auxiliaries[w.text] || modals[w.text] || strings.HasSuffix(w.text, "n't") {
+		if auxiliaryVerbs[w.text] || modalVerbs[w.text] || strings.HasSuffix(w.text, "n't") {
 			return true
 		}
-		if i > 0 && i < len(words)-1 && w.stem != w.text && (strings.HasSuffix(w.text, "s") || strings.HasSuffix(w.text, "ed")) && isVerb(w) {
+		if i > 0 && i < len(words)-1 && w.stem != w.text && (strings.HasSuffix(w.text, "s") || strings.HasSuffix(w.text, "ed")) && isInflectedVerb(w) {
 			return true
 		}
-		if i > 0 && i < len(words)-1 && saying[w.text] {
+		if i > 0 && i < len(words)-1 && finiteVerbForms[w.text] {
 			return true
 		}
 		// An imperative begins with its verb; staff "report" things.
@@ -36,7 +36,7 @@ func hasVerb(words []word) bool {
 	return false
 }
 
-func isVerb(w word) bool {
+func isInflectedVerb(w word) bool {
 	for _, end := range [...]string{"s", "es", "ed", "d", "ied", "ies"} {
 		if head, ok := strings.CutSuffix(w.text, end); ok && (verbs[head] || verbs[head+"e"] || verbs[head+"y"]) {
 			return true

@@ -11,151 +11,151 @@ import (
 
 // The verdicts on a statement.
 const (
-	covered     = "covered"
-	partial     = "partial"
-	plannedOnly = "planned"
-	denied      = "denied"
-	template    = "template"
-	conflicting = "conflicting"
-	missing     = "missing"
+	verdictCovered     = "covered"
+	verdictPartial     = "partial"
+	verdictPlanned     = "planned"
+	verdictDenied      = "denied"
+	verdictTemplate    = "template"
+	verdictConflicting = "conflicting"
+	verdictMissing     = "missing"
 )
 
 // Where a sentence begins to say a statement.
 const (
-	saysIt    = 0.62 // cover from which a sentence says it
-	saysMost  = 0.59 // nearly all of it
-	saysPart  = 0.39
-	speaksOf  = 0.38 // cover from which a denial or plan is about it
-	deniesIt  = 0.58 // cover from which a denial counts
-	sinksIt   = 0.5  // cover from which a row of a table of failings counts
-	ownShare  = 0.3  // share of the demand that the sentence itself must hold
-	minOwn    = 0.7  // weight the sentence itself must hold, so that headings alone never cover
-	saysPlan  = 0.62 // cover from which a plan is one of the statement, whatever its control
-	planTopic = 0.5  // share of the control's title that a plan names
-	minTopic  = 0.2  // share of the control's title, unless the statement stands by itself
-	standAlon = 2.2  // distinct weight that needs no topic
-	rowSense  = 0.4  // closeness that a row needs, whose cells are no sentence
-	sameThing = 0.6  // closeness from which words that are missing may be said otherwise
-	meaning   = 0.12 // what the best score by meaning adds to cover
-	StaleDays = 3 * 365
-	oldRecord = 550 // days; a record proves operation for a year and some slack
+	coverFull            = 0.62 // cover from which a sentence says it
+	coverMost            = 0.59 // nearly all of it
+	coverPartial         = 0.39
+	coverOnTopic         = 0.38 // cover from which a denial or plan is about it
+	coverDenied          = 0.58 // cover from which a denial counts
+	coverFailing         = 0.5  // cover from which a row of a table of failings counts
+	minOwnShare          = 0.3  // share of the demand that the sentence itself must hold
+	minOwnWeight         = 0.7  // weight the sentence itself must hold, so that headings alone never cover
+	coverPlan            = 0.62 // cover from which a plan is one of the statement, whatever its control
+	minPlanTopicShare    = 0.5  // share of the control's title that a plan names
+	minTopicShare        = 0.2  // share of the control's title, unless the statement stands by itself
+	weightWithoutTopic   = 2.2  // distinct weight that needs no topic
+	minRowSimilarity     = 0.4  // closeness that a row needs, whose cells are no sentence
+	paraphraseSimilarity = 0.6  // closeness from which words that are missing may be said otherwise
+	maxSearchBonus       = 0.12 // what the best score by meaning adds to cover
+	StaleDays            = 3 * 365
+	maxRecordAgeDays     = 550 // days; a record proves operation for a year and some slack
 )
 
-// reading is what one window of a passage says of a demand.
-type reading struct {
-	verdict  string
-	cover    float64
-	reason   string
-	quote    string
-	from     *candidate
-	at       int // index of the sentence
-	match    match
-	strong   bool // of a partial one: most is said, and nothing takes it back
-	happened bool
-	concrete int
-	named    bool // of a planned one: it names what the control is about
-	odd      bool // a row that denies what its neighbours affirm
-	fell     bool // a record that tells of its failing
-	sunk     bool // of these, a row of a table of failings, which shows nothing by itself
+// passageVerdict is what one window of a passage says of a demand.
+type passageVerdict struct {
+	verdict        string
+	coverage       float64
+	reason         string
+	quote          string
+	passage        *analyzedPassage
+	sentenceIndex  int // index of the sentence
+	match          match
+	nearlyFull     bool // of a partial one: most is said, and nothing takes it back
+	reportsPast    bool
+	concreteness   int
+	namesTopic     bool // of a planned one: it names what the control is about
+	outlierRow     bool // a row that denies what its neighbours affirm
+	recordsFailure bool // a record that tells of its failing
+	inFailureTable bool // of these, a row of a table of failings, which shows nothing by itself
 }
 
-// readPassage finds the window of a passage that says most of the demand, for each verdict.
-func (s *Session) readPassage(d *demand, h hit) []reading {
-	c := h.candidate
-	var best []reading // one of each verdict, and one of failing
-	topic, off, unnamed := -1.0, false, anchor(nil)
+// judgePassage finds the window of a passage that says most of the demand, for each verdict.
+func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage) []passageVerdict {
+	c := retrieved.analyzedPassage
+	var best []passageVerdict // one of each verdict, and one of failing
+	topic, off, unnamed := -1.0, false, anchorGroup(nil)
 	for i := range c.sentences {
 		cur := &c.sentences[i]
-		if c.idle[i] || c.imprint[i] && !d.ofDocuments() {
+		if c.uninformative[i] || c.imprints[i] && !d.concernsDocuments() {
 			continue
 		}
 		window := c.windows[i]
-		lacks := d.lacks(cur)
-		if !lacks && !d.heldBy(window, minOwn*0.6) {
+		lacks := d.isLackedBy(cur)
+		if !lacks && !d.reachesWeight(window, minOwnWeight*0.6) {
 			continue
 		}
-		near := c.near[i]
-		m := d.against(window, near, c.around)
+		near := c.neighbors[i]
+		m := d.matchWindow(window, near, c.surroundings)
 		from := i
-		if m.own > 0 && c.takesUp[i] && c.sentences[i-1].template == "" && (c.sentences[i-1].denied == 0 || d.negative()) {
+		if m.ownWeight > 0 && c.continues[i] && c.sentences[i-1].placeholder == "" && (c.sentences[i-1].denied == 0 || d.isProhibition()) {
 			// A sentence that takes up the one before is read with it.
-			if two := d.against([]*sentence{&c.sentences[i-1], cur}, near, c.around); two.cover > m.cover+0.12 && m.own >= 0.5 {
+			if two := d.matchWindow([]*sentence{&c.sentences[i-1], cur}, near, c.surroundings); two.wordCoverage > m.wordCoverage+0.12 && m.ownWeight >= 0.5 {
 				m, from = two, i-1
 			}
 		}
-		m.sense, m.crowd = s.meaning(d, c, i)
-		m.outright = cur.denied != 0 && d.outright(cur)
-		if m.worded = d.wording.best(); !m.outright && !lacks && s.worth(m) < speaksOf-meaning && s.heard == nil {
+		m.similarity, m.competition = s.compareMeaning(d, c, i)
+		m.deniesOutright = cur.denied != 0 && d.isSoleSubject(cur)
+		if m.wordingMatch = d.wording.fullMatch(); !m.deniesOutright && !lacks && s.combinedCoverage(m) < coverOnTopic-maxSearchBonus && s.trace == nil {
 			continue // whatever words it has
 		}
 		read := window
 		if from < i {
 			read = append(slices.Clone(window), &c.sentences[from])
 		}
-		m.worded = d.wording.in(read, c.above)
-		if _, is := negates(d, c, i, m); !is && cur.denied != 0 && !d.negative() {
-			m = affirmed(d, window, near, c, m)
+		m.wordingMatch = d.wording.matchIn(read, c.headingStems)
+		if _, is := deniesMatch(d, c, i, m); !is && cur.denied != 0 && !d.isProhibition() {
+			m = matchAffirmedClauses(d, window, near, c, m)
 		}
-		if s.heard != nil {
-			s.heard(d.question(), c.quote(from, i), s.worth(m))
+		if s.trace != nil {
+			s.trace(d.searchQuery(), c.quoteSentences(from, i), s.combinedCoverage(m))
 		}
-		if !lacks && (!m.outright && s.worth(m) < speaksOf-meaning || m.own < minOwn*0.6) {
+		if !lacks && (!m.deniesOutright && s.combinedCoverage(m) < coverOnTopic-maxSearchBonus || m.ownWeight < minOwnWeight*0.6) {
 			continue
 		}
 		if topic < 0 {
-			topic, off, unnamed = d.topicOf(c), c.unnamed(d.names) != nil, c.unnamed(d.says)
+			topic, off, unnamed = d.passageTopicShare(c), c.missingAnchor(d.controlAnchors) != nil, c.missingAnchor(d.statementAnchors)
 		}
-		m.topic, m.off, m.lacks = topic, off, unnamed
-		r, ok := s.judgeWindow(d, h, from, i, m)
+		m.topicShare, m.offTopic, m.missingAnchor = topic, off, unnamed
+		r, ok := s.judgeWindow(d, retrieved, from, i, m)
 		if !ok {
 			continue
 		}
-		k := slices.IndexFunc(best, func(b reading) bool { return b.verdict == r.verdict && b.fell == r.fell })
+		k := slices.IndexFunc(best, func(b passageVerdict) bool { return b.verdict == r.verdict && b.recordsFailure == r.recordsFailure })
 		switch {
 		case k < 0:
 			k, best = len(best), append(best, r)
-		case r.cover > best[k].cover:
+		case r.coverage > best[k].coverage:
 			best[k] = r
 		default:
 			continue
 		}
-		best[k].quote = c.quote(from, i)
+		best[k].quote = c.quoteSentences(from, i)
 	}
 	if len(best) > 1 {
-		slices.SortFunc(best, func(a, b reading) int {
-			return slices.Index(inOrder[:], a.verdict) - slices.Index(inOrder[:], b.verdict)
+		slices.SortFunc(best, func(a, b passageVerdict) int {
+			return slices.Index(verdictOrder[:], a.verdict) - slices.Index(verdictOrder[:], b.verdict)
 		})
 	}
 	return best
 }
 
-// inOrder are the verdicts of readings, in the order in which they are kept.
-var inOrder = [...]string{covered, partial, denied, plannedOnly, template}
+// verdictOrder are the verdicts of readings, in the order in which they are kept.
+var verdictOrder = [...]string{verdictCovered, verdictPartial, verdictDenied, verdictPlanned, verdictTemplate}
 
-// saysNothing: a fragment that no list, answer or blank makes a whole, or a document's status or version
+// isUninformative: a fragment that no list, answer or blank makes a whole, or a document's status or version
 // by itself.
-func (c *prepared) saysNothing(i int) bool {
+func (c *passageAnalysis) isUninformative(i int) bool {
 	cur := &c.sentences[i]
-	if cur.end-cur.start < 60 && ofDocument.MatchString(c.text[cur.start:cur.end]) {
+	if cur.end-cur.start < 60 && documentStatusPattern.MatchString(c.text[cur.start:cur.end]) {
 		return true
 	}
-	return cur.fragment && !cur.answersYes && !cur.answersNo && cur.template == "" && cur.lead < 0 && !c.listsAhead(cur)
+	return cur.fragment && !cur.answersYes && !cur.answersNo && cur.placeholder == "" && cur.leadIndex < 0 && !c.isPlanListEntry(cur)
 }
 
-// beside are the sentences that give the one at i its subject: its heading in the
+// neighborsOf are the sentences that give the one at i its subject: its heading in the
 // passage and its neighbours. Rows stand alone.
-func (a *analysis) beside(i int) []*sentence {
+func (a *textAnalysis) neighborsOf(i int) []*sentence {
 	cur := &a.sentences[i]
 	var out []*sentence
-	if cur.under >= 0 {
-		out = append(out, &a.sentences[cur.under])
+	if cur.headingIndex >= 0 {
+		out = append(out, &a.sentences[cur.headingIndex])
 	}
-	if cur.row {
+	if cur.isTableRow {
 		return out
 	}
 	for _, k := range [...]int{i - 1, i + 1} {
 		if k >= 0 && k < len(a.sentences) {
-			if n := &a.sentences[k]; n.under == cur.under && !n.row && !n.question && !n.instruction && n.template == "" && n.plan == "" && n.hedge == "" && n.limit == "" {
+			if n := &a.sentences[k]; n.headingIndex == cur.headingIndex && !n.isTableRow && !n.question && !n.instruction && n.placeholder == "" && n.planWords == "" && n.hedge == "" && n.limit == "" {
 				out = append(out, n)
 			}
 		}
@@ -164,234 +164,234 @@ func (a *analysis) beside(i int) []*sentence {
 }
 
 // judgeWindow turns a match into a verdict, worst news first.
-func (s *Session) judgeWindow(d *demand, h hit, from, i int, m match) (reading, bool) {
-	c := h.candidate
+func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i int, m match) (passageVerdict, bool) {
+	c := h.analyzedPassage
 	cur := &c.sentences[i]
-	r := reading{from: c, at: i, match: m, happened: cur.happened || c.isRecord() && !cur.strong, concrete: cur.concrete}
-	r.cover = s.coverOf(h, m)
-	relevant := m.relevant()
-	if cur.instruction || from < i && c.sentences[from].instruction || c.leadOf(cur).instruction {
+	r := passageVerdict{passage: c, sentenceIndex: i, match: m, reportsPast: cur.reportsPast || c.isRecord() && !cur.mandatory, concreteness: cur.concreteness}
+	r.coverage = s.coverageWithSearchBonus(h, m)
+	relevant := m.isRelevant()
+	if cur.instruction || from < i && c.sentences[from].instruction || c.leadSentence(cur).instruction {
 		return r, false // evidence doesn't tell how it is to be judged
 	}
-	if cur.question || m.main != 0 && m.main&^(cur.unreal|cur.exempt) == 0 {
+	if cur.question || m.mainClause != 0 && m.mainClause&^(cur.hypothetical|cur.exempt) == 0 {
 		return r, false // it says nothing of what is
 	}
-	say := func(verdict, reason string) (reading, bool) {
+	decideAs := func(verdict, reason string) (passageVerdict, bool) {
 		r.verdict, r.reason = verdict, reason
 		return r, true
 	}
 	text := c.text[cur.start:cur.end]
-	if cur.row && cur.answersNo && ofFailure.MatchString(d.text) && failedCell.MatchString(text) {
+	if cur.isTableRow && cur.answersNo && failureStatementPattern.MatchString(d.text) && failedCellPattern.MatchString(text) {
 		return r, false // what failed tells nothing of what is done then
 	}
-	sunk := cur.sunk && !intends(c.category) && c.category != "template" && d.loses(cur)
-	word, negated := negates(d, c, i, m)
-	if negated = negated && !d.negative(); negated {
-		if no, ok := s.denial(d, h, from, r, word); ok || !sunk {
+	inFailureTable := cur.inFailureTable && !isPrescriptive(c.category) && c.category != "template" && d.concernsFailedRow(cur)
+	word, negated := deniesMatch(d, c, i, m)
+	if negated = negated && !d.isProhibition(); negated {
+		if no, ok := s.judgeDenial(d, h, from, r, word); ok || !inFailureTable {
 			return no, ok
 		}
 	}
-	if !d.negative() && relevant && m.plain(false) && (sunk && r.cover >= sinksIt || r.cover >= deniesIt && c.fell(i)) {
-		r.fell, r.sunk = true, sunk
-		return say(partial, "A record tells that it failed.")
+	if !d.isProhibition() && relevant && m.confirmsLack(false) && (inFailureTable && r.coverage >= coverFailing || r.coverage >= coverDenied && c.recordsFailureAt(i)) {
+		r.recordsFailure, r.inFailureTable = true, inFailureTable
+		return decideAs(verdictPartial, "A record tells that it failed.")
 	}
 	if negated {
 		return r, false // what is denied supports nothing
 	}
-	if d.lackedBy(text) && !refuses.MatchString(text) || d.negative() && turnsOff.MatchString(d.text) && isOff.MatchString(text) {
+	if d.isLackedIn(text) && !refusalPattern.MatchString(text) || d.isProhibition() && switchOffPattern.MatchString(d.text) && switchedOffPattern.MatchString(text) {
 		return r, false // of what is off, nothing tells that it can't be turned off
 	}
-	plan := firstOf(cur.planOf(c, i), s.ahead(c, cur))
-	if plan != "" && cur.row && !d.inCells(c, i, m) {
+	plan := firstNonEmpty(cur.findPlanWords(c, i), s.impliedPlan(c, cur))
+	if plan != "" && cur.isTableRow && !d.matchesCells(c, i, m) {
 		return r, false // the row announces something else, which its columns' names are not
 	}
-	if r.cover < saysPart || !relevant || m.own < minOwn {
-		if plan != "" && relevant && !m.headless && r.cover >= speaksOf && m.own >= minOwn && !d.mentions("plan") && d.plans(&r) {
-			return say(plannedOnly, s.planReason(plan, text))
+	if r.coverage < coverPartial || !relevant || m.ownWeight < minOwnWeight {
+		if plan != "" && relevant && !m.missesHead && r.coverage >= coverOnTopic && m.ownWeight >= minOwnWeight && !d.mentions("plan") && d.matchesPlan(&r) {
+			return decideAs(verdictPlanned, s.formatPlanReason(plan, text))
 		}
 		return r, false
 	}
-	if m.off {
+	if m.offTopic {
 		return r, false // near it, and about something else
 	}
-	if t := firstOf(cur.template, c.leadOf(cur).template); t != "" {
-		if c.checklist(cur) {
-			return say(partial, "It is a step of a checklist; nothing shows that it was taken.")
+	if t := firstNonEmpty(cur.placeholder, c.leadSentence(cur).placeholder); t != "" {
+		if c.isUntickedStep(cur) {
+			return decideAs(verdictPartial, "It is a step of a checklist; nothing shows that it was taken.")
 		}
-		return say(template, fmt.Sprintf("The sentence still holds the template words %q.", t))
+		return decideAs(verdictTemplate, fmt.Sprintf("The sentence still holds the template words %q.", t))
 	}
 	if plan != "" && !d.mentions("plan") {
-		if !d.plans(&r) {
+		if !d.matchesPlan(&r) {
 			return r, false
 		}
-		r.named = r.named && !m.off
-		return say(plannedOnly, s.planReason(plan, text))
+		r.namesTopic = r.namesTopic && !m.offTopic
+		return decideAs(verdictPlanned, s.formatPlanReason(plan, text))
 	}
-	if cur.conditional != 0 && m.main != 0 && m.focus&^cur.conditional == 0 && d.stance.conditional == 0 {
-		return say(partial, "It is said only as a condition, not as a rule or a fact.")
+	if cur.conditional != 0 && m.mainClause != 0 && m.matchedClauses&^cur.conditional == 0 && d.stance.conditional == 0 {
+		return decideAs(verdictPartial, "It is said only as a condition, not as a rule or a fact.")
 	}
-	if cur.row && s.options.Meaning != nil && m.sense < rowSense {
+	if cur.isTableRow && s.options.Embedder != nil && m.similarity < minRowSimilarity {
 		return r, false // cells share words by chance
 	}
-	if r.cover < saysIt && (m.headless && m.sense < sameThing || c.preamble(cur) && !d.mentions("scope")) {
+	if r.coverage < coverFull && (m.missesHead && m.similarity < paraphraseSimilarity || c.isUnderPreamble(cur) && !d.mentions("scope")) {
 		return r, false // about something else
 	}
-	if d.excused && !excuses(cur, c.leadOf(cur)) {
+	if d.asksExceptions && !mentionsExceptions(cur, c.leadSentence(cur)) {
 		return r, false // the rule says nothing of exceptions from it
 	}
-	if why := s.unsaid(d, cur, text, m, r.cover); why != "" {
-		r.strong = r.cover >= saysMost && s.weakened(d, c, cur, m) == "" && len(m.core) == 0 && m.lacks == nil && (!m.worded.known || m.worded.all >= saidHalf)
-		return say(partial, why)
+	if why := s.omissionReason(d, cur, text, m, r.coverage); why != "" {
+		r.nearlyFull = r.coverage >= coverMost && s.limitationReason(d, c, cur, m) == "" && len(m.missedTopics) == 0 && m.missingAnchor == nil && (!m.wordingMatch.hasWording || m.wordingMatch.totalShare >= minNearlyFullWordingShare)
+		return decideAs(verdictPartial, why)
 	}
-	if m.worded.known && m.worded.all < saidMost {
-		return say(partial, "It speaks of the matter; not said: any of "+likes(m.worded.lacks)+".")
+	if m.wordingMatch.hasWording && m.wordingMatch.totalShare < minFullWordingShare {
+		return decideAs(verdictPartial, "It speaks of the matter; not said: any of "+formatAlternatives(m.wordingMatch.missingGroup)+".")
 	}
-	if m.lacks != nil {
-		return say(partial, "It speaks of the matter, but of none of: "+m.lacks.String()+".")
+	if m.missingAnchor != nil {
+		return decideAs(verdictPartial, "It speaks of the matter, but of none of: "+m.missingAnchor.String()+".")
 	}
-	if len(m.core) > 0 {
-		return say(partial, "It speaks of the matter, but not of: "+list(m.core)+".")
+	if len(m.missedTopics) > 0 {
+		return decideAs(verdictPartial, "It speaks of the matter, but not of: "+joinWithAnd(m.missedTopics)+".")
 	}
-	if why := s.weakened(d, c, cur, m); why != "" {
-		return say(partial, why)
+	if why := s.limitationReason(d, c, cur, m); why != "" {
+		return decideAs(verdictPartial, why)
 	}
-	return say(covered, "The passage says it"+unsaidMinor(m)+".")
+	return decideAs(verdictCovered, "The passage says it"+formatMissedConcepts(m)+".")
 }
 
-// relevant: a window speaks of what the control is about, or says so much that it need not.
-func (m match) relevant() bool {
-	return m.topic >= minTopic || m.distinct >= standAlon || m.sense >= sameThing
+// isRelevant: a window speaks of what the control is about, or says so much that it need not.
+func (m match) isRelevant() bool {
+	return m.topicShare >= minTopicShare || m.specificWeight >= weightWithoutTopic || m.similarity >= paraphraseSimilarity
 }
 
-// coverOf is what a window is worth, with what the search thinks of its passage.
-func (s *Session) coverOf(h hit, m match) float64 {
-	cover := s.worth(m)
-	if cover >= saysPart && h.english {
-		cover = min(1, cover+meaning*min(1, max(0, (h.score-0.5)*2)))
+// coverageWithSearchBonus is what a window is worth, with what the search thinks of its passage.
+func (s *Session) coverageWithSearchBonus(h retrievedPassage, m match) float64 {
+	cover := s.combinedCoverage(m)
+	if cover >= coverPartial && h.isEnglish {
+		cover = min(1, cover+maxSearchBonus*min(1, max(0, (h.score-0.5)*2)))
 	}
 	return cover
 }
 
-// worth is how much of a demand a window says, by words and by meaning. Neither
+// combinedCoverage is how much of a demand a window says, by words and by meaning. Neither
 // suffices alone: words are shared by chance, and what is close in meaning may be
 // the next thing.
-func (s *Session) worth(m match) float64 {
-	if s.options.Meaning == nil {
-		return m.cover
+func (s *Session) combinedCoverage(m match) float64 {
+	if s.options.Embedder == nil {
+		return m.wordCoverage
 	}
-	if !m.worded.known {
-		return min(1, max(0, 0.26+0.55*m.cover+0.1*m.share+0.35*m.sense-0.5*m.crowd))
+	if !m.wordingMatch.hasWording {
+		return min(1, max(0, 0.26+0.55*m.wordCoverage+0.1*m.ownShare+0.35*m.similarity-0.5*m.competition))
 	}
-	return min(1, max(0, 0.265+0.39*m.cover+0.08*m.share+0.08*m.sense-0.58*m.crowd+0.5*m.worded.share()))
+	return min(1, max(0, 0.265+0.39*m.wordCoverage+0.08*m.ownShare+0.08*m.similarity-0.58*m.competition+0.5*m.wordingMatch.averageShare()))
 }
 
-// plans tells whether what is announced is the statement, or what its control is about
+// matchesPlan tells whether what is announced is the statement, or what its control is about
 // by name; r notes the latter.
-func (d *demand) plans(r *reading) bool {
-	cur := &r.from.sentences[r.at]
-	window := append([]*sentence{cur.body(), r.from.leadOf(cur)}, r.from.near[r.at]...)
-	r.named = max(d.topicIn(window), d.topicBy(window, false, true)) >= planTopic
-	return r.named || r.cover >= saysPlan
+func (d *preparedStatement) matchesPlan(r *passageVerdict) bool {
+	cur := &r.passage.sentences[r.sentenceIndex]
+	window := append([]*sentence{cur.content(), r.passage.leadSentence(cur)}, r.passage.neighbors[r.sentenceIndex]...)
+	r.namesTopic = max(d.topicShareIn(window), d.topicShareBy(window, false, true)) >= minPlanTopicShare
+	return r.namesTopic || r.coverage >= coverPlan
 }
 
-// checklist: a step with its box in a list in which nobody has ticked any: what is to be done, where a
+// isUntickedStep: a step with its box in a list in which nobody has ticked any: what is to be done, where a
 // form would ask for a yes or no.
-func (c *candidate) checklist(s *sentence) bool {
-	return s.item && openBox(s.template) && strings.Count(c.text[s.start:s.end], "[") <= 1 && c.category == "procedure" && !ticked.MatchString(c.text)
+func (c *analyzedPassage) isUntickedStep(s *sentence) bool {
+	return s.item && isUntickedBox(s.placeholder) && strings.Count(c.text[s.start:s.end], "[") <= 1 && c.category == "procedure" && !tickedBoxPattern.MatchString(c.text)
 }
 
-var ticked = lazyregexp.Of(`(?i)\[x\]|[☑☒✓✔✅]`)
+var tickedBoxPattern = lazyregexp.New(`(?i)\[x\]|[☑☒✓✔✅]`)
 
-func (s *Session) planReason(plan, text string) string {
+func (s *Session) formatPlanReason(plan, text string) string {
 	reason := fmt.Sprintf("It is announced, not done: %q", plan)
-	if s.overdue(text) {
+	if s.isOverdue(text) {
 		reason += ", for a day that has passed"
 	}
 	return reason + "."
 }
 
-func unsaidMinor(m match) string {
-	if len(m.missed) == 0 {
+func formatMissedConcepts(m match) string {
+	if len(m.missedConcepts) == 0 {
 		return ""
 	}
-	return ", though not in these words: " + list(m.missed)
+	return ", though not in these words: " + joinWithAnd(m.missedConcepts)
 }
 
-// unsaid is what of a statement a sentence that speaks of it leaves out; empty where it says all.
-func (s *Session) unsaid(d *demand, cur *sentence, text string, m match, cover float64) string {
+// omissionReason is what of a statement a sentence that speaks of it leaves out; empty where it says all.
+func (s *Session) omissionReason(d *preparedStatement, cur *sentence, text string, m match, cover float64) string {
 	switch {
-	case cover < saysIt && len(m.missed) > 0:
-		return "It says part of it; not said: " + list(m.missed) + "."
-	case cover < saysIt:
+	case cover < coverFull && len(m.missedConcepts) > 0:
+		return "It says part of it; not said: " + joinWithAnd(m.missedConcepts) + "."
+	case cover < coverFull:
 		return "It says part of it, in general words."
-	case m.worded.whole():
+	case m.wordingMatch.isComplete():
 		// said in other words
-	case m.sense < sameThing && (m.own < ownShare*d.enough() || m.hits < min(2, d.hits)):
+	case m.similarity < paraphraseSimilarity && (m.ownWeight < minOwnShare*d.requiredWeight() || m.specificHits < min(2, d.specificConcepts)):
 		return "Its heading speaks of the matter, the sentence says little of it."
-	case m.headless && m.sense < sameThing || float64(m.heavy) > float64(d.heavy)*(0.2+0.3*m.sense):
-		return "It speaks of the matter; not said: " + list(m.missed) + "."
-	case len(m.unsaid) > 0 && m.sense < sameThing:
-		return "It speaks of the matter, but doesn't say: " + list(m.unsaid) + "."
+	case m.missesHead && m.similarity < paraphraseSimilarity || float64(m.missedHeavy) > float64(d.heavyConcepts)*(0.2+0.3*m.similarity):
+		return "It speaks of the matter; not said: " + joinWithAnd(m.missedConcepts) + "."
+	case len(m.missedActions) > 0 && m.similarity < paraphraseSimilarity:
+		return "It speaks of the matter, but doesn't say: " + joinWithAnd(m.missedActions) + "."
 	}
-	if d.afterwards(text) {
+	if d.hasWrongOrder(text) {
 		return "It says after, where before is asked for."
 	}
-	if why, is := seldom(d.times, cur.times); is {
+	if why, is := isLessFrequent(d.quantities, cur.quantities); is {
 		return "It is weaker than asked: " + why + "."
 	}
 	return ""
 }
 
-// weakened is why a sentence that says a statement doesn't bear it fully.
-func (s *Session) weakened(d *demand, c *candidate, cur *sentence, m match) string {
+// limitationReason is why a sentence that says a statement doesn't bear it fully.
+func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur *sentence, m match) string {
 	switch {
-	case cur.purpose && !d.mentions("scope") && !d.mentions("applies"):
+	case cur.statesPurpose && !d.mentions("scope") && !d.mentions("applies"):
 		return "It states a purpose, not a rule or a practice."
-	case c.preamble(cur) && !d.mentions("scope"):
+	case c.isUnderPreamble(cur) && !d.mentions("scope"):
 		return "It stands in the part on purpose, scope or terms, which says what the document is for."
 	case cur.definition:
 		return "It explains a term; it doesn't say what is done."
 	case cur.reference:
 		return "It only points to another document."
-	case cur.elsewhere && !d.mentions("contact") && !d.mentions("help") && !d.mentions("question"):
+	case cur.namesContact && !d.mentions("contact") && !d.mentions("help") && !d.mentions("question"):
 		return "It says whom to ask, not what is done."
-	case d.negative() && (cur.denied|cur.prohibited)&m.main == 0 && (cur.row || !saysNo(cur) && !(ofAccess.MatchString(d.text) && withdrawn.MatchString(c.text[cur.start:cur.end]))):
+	case d.isProhibition() && (cur.denied|cur.prohibited)&m.mainClause == 0 && (cur.isTableRow || !prohibitsImplicitly(cur) && !(accessPattern.MatchString(d.text) && withdrawnPattern.MatchString(c.text[cur.start:cur.end]))):
 		return "The statement says what must not be, and the sentence doesn't rule that out."
-	case !d.negative() && cur.prohibited&m.main != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") && !d.lackedBy(c.text[cur.start:cur.end]):
+	case !d.isProhibition() && cur.prohibited&m.mainClause != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") && !d.isLackedIn(c.text[cur.start:cur.end]):
 		return "The sentence forbids something; it doesn't say that this is done."
-	case m.main != 0 && m.main&^cur.seldom == 0:
+	case m.mainClause != 0 && m.mainClause&^cur.rare == 0:
 		return "It hardly ever happens, or to few, the sentence says."
-	case c.leadOf(cur).hedge != "" || cur.hedge != "":
-		return fmt.Sprintf("It is a wish, not a rule: %q.", firstOf(cur.hedge, c.leadOf(cur).hedge))
-	case !d.only && (cur.limit != "" || c.leadOf(cur).limit != ""):
-		return fmt.Sprintf("It is limited: %q.", firstOf(cur.limit, c.leadOf(cur).limit))
+	case c.leadSentence(cur).hedge != "" || cur.hedge != "":
+		return fmt.Sprintf("It is a wish, not a rule: %q.", firstNonEmpty(cur.hedge, c.leadSentence(cur).hedge))
+	case !d.aboutLimits && (cur.limit != "" || c.leadSentence(cur).limit != ""):
+		return fmt.Sprintf("It is limited: %q.", firstNonEmpty(cur.limit, c.leadSentence(cur).limit))
 	}
-	if why := s.stale(c, cur); why != "" {
+	if why := s.staleReason(c, cur); why != "" {
 		return why
 	}
-	if day := s.ranOut(c.text[cur.start:cur.end]); day != "" {
+	if day := s.expiredDate(c.text[cur.start:cur.end]); day != "" {
 		return fmt.Sprintf("What it tells of ran out: %q.", day)
 	}
-	if words := c.notInForce(); words != "" {
+	if words := c.notInForceWords(); words != "" {
 		return fmt.Sprintf("The document is not in force: %q.", words)
 	}
-	if c.facts.blanks >= manyBlanks {
-		return fmt.Sprintf("The document is a template with %d blanks: %q.", c.facts.blanks, c.facts.blank)
+	if c.status.placeholderCount >= minTemplatePlaceholders {
+		return fmt.Sprintf("The document is a template with %d blanks: %q.", c.status.placeholderCount, c.status.firstPlaceholder)
 	}
-	if c.facts.sample != "" {
-		return fmt.Sprintf("The document is an example that nobody has adapted: %q.", c.facts.sample)
+	if c.status.sampleWords != "" {
+		return fmt.Sprintf("The document is an example that nobody has adapted: %q.", c.status.sampleWords)
 	}
-	if name := c.praise(); name != "" {
+	if name := c.marketingName(); name != "" {
 		return fmt.Sprintf("It is what %q says, which wants to sell or tells of others.", name)
 	}
-	if at := slices.IndexFunc(c.sentences, c.tellsHow); at >= 0 {
+	if at := slices.IndexFunc(c.sentences, c.instructsReader); at >= 0 {
 		return fmt.Sprintf("Beside it stands a sentence that tells the reader how to judge: %q.", shorten(c.text[c.sentences[at].start:c.sentences[at].end], 60))
 	}
-	if head := c.ideal(cur); head != "" {
+	if head := c.idealHeading(cur); head != "" {
 		return fmt.Sprintf("It stands under %q, which says what should be.", head)
 	}
-	if c.template != "" {
-		return fmt.Sprintf("The passage still holds the template words %q.", c.template)
+	if c.placeholder != "" {
+		return fmt.Sprintf("The passage still holds the template words %q.", c.placeholder)
 	}
 	if cur.answersYes && !c.isRecord() && strings.HasPrefix(cur.hedge, "an answer") {
 		return "It is an answer in a questionnaire; nothing shows it."
@@ -399,155 +399,155 @@ func (s *Session) weakened(d *demand, c *candidate, cur *sentence, m match) stri
 	return ""
 }
 
-// afterwards: a sentence tells of what comes after, where the statement asks for what comes before.
-func (d *demand) afterwards(text string) bool {
-	return d.ahead && saysAfter.MatchString(text) && !saysBefore.MatchString(text)
+// hasWrongOrder: a sentence tells of what comes after, where the statement asks for what comes before.
+func (d *preparedStatement) hasWrongOrder(text string) bool {
+	return d.asksBefore && afterPattern.MatchString(text) && !beforePattern.MatchString(text)
 }
 
-// tellsHow: a sentence tells the reader how to judge. "System:" alone may be the label of a form.
-func (c *candidate) tellsHow(s sentence) bool {
+// instructsReader: a sentence tells the reader how to judge. "System:" alone may be the label of a form.
+func (c *analyzedPassage) instructsReader(s sentence) bool {
 	return s.instruction && instructPattern.MatchString(c.text[s.start:s.end])
 }
 
-// ideal is the heading or title above a sentence that says what organizations should have, not what this one does.
-func (c *candidate) ideal(s *sentence) string {
+// idealHeading is the heading or title above a sentence that says what organizations should have, not what this one does.
+func (c *analyzedPassage) idealHeading(s *sentence) string {
 	above := append([]string{c.DocumentTitle}, c.HeadingPath...)
-	if s.under >= 0 {
-		above = append(above, c.text[c.sentences[s.under].start:c.sentences[s.under].end])
+	if s.headingIndex >= 0 {
+		above = append(above, c.text[c.sentences[s.headingIndex].start:c.sentences[s.headingIndex].end])
 	}
 	for _, head := range above {
-		if len(head) < 100 && idealHead.MatchString(head) {
+		if len(head) < 100 && idealHeadingPattern.MatchString(head) {
 			return head
 		}
 	}
 	return ""
 }
 
-var idealHead = lazyregexp.Guard(`(?i)\b(?:what|which|things) (?:\w+ ){0,4}(?:should|ought to|would) (?:have|be|do)\b|\bwhat good looks like\b|\b(?:control|requirements?) catalog(?:ue)?\b|\bcatalog(?:ue)? of (?:controls|requirements)\b|\bbest practices?\b`)
+var idealHeadingPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:what|which|things) (?:\w+ ){0,4}(?:should|ought to|would) (?:have|be|do)\b|\bwhat good looks like\b|\b(?:control|requirements?) catalog(?:ue)?\b|\bcatalog(?:ue)? of (?:controls|requirements)\b|\bbest practices?\b`)
 
-var preambles = lazyregexp.Guard(`(?i)^\W*(?:[\d.]+\W+)?(?:(?:and|the|of|this|purpose|scope|background|introduction|definitions?|glossary|terms|applicability|policy|document|procedure)\b[\s,&/:]*)+$`)
+var preambleHeadingPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:[\d.]+\W+)?(?:(?:and|the|of|this|purpose|scope|background|introduction|definitions?|glossary|terms|applicability|policy|document|procedure)\b[\s,&/:]*)+$`)
 
-// preamble: the heading above a sentence is of what the document is for, not of what is to be done.
-func (c *candidate) preamble(s *sentence) bool {
+// isUnderPreamble: the heading above a sentence is of what the document is for, not of what is to be done.
+func (c *analyzedPassage) isUnderPreamble(s *sentence) bool {
 	head := ""
-	if s.under >= 0 {
-		head = c.text[c.sentences[s.under].start:c.sentences[s.under].end]
+	if s.headingIndex >= 0 {
+		head = c.text[c.sentences[s.headingIndex].start:c.sentences[s.headingIndex].end]
 	} else if n := len(c.HeadingPath); n > 0 {
 		head = c.HeadingPath[n-1]
 	}
-	return len(head) < 80 && preambleWord.MatchString(head) && preambles.MatchString(head)
+	return len(head) < 80 && preambleWordPattern.MatchString(head) && preambleHeadingPattern.MatchString(head)
 }
 
-var preambleWord = lazyregexp.Guard(`(?i)\b(?:purpose|scope|background|introduction|definitions?|glossary|terms|applicability)\b`)
+var preambleWordPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:purpose|scope|background|introduction|definitions?|glossary|terms|applicability)\b`)
 
-// negates tells whether the sentence denies what matched, and with which words.
-func negates(d *demand, c *candidate, i int, m match) (string, bool) {
+// deniesMatch tells whether the sentence denies what matched, and with which words.
+func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (string, bool) {
 	cur := &c.sentences[i]
-	if cur.nobody != 0 && cur.nobody == cur.denied && d.restricts() {
+	if cur.deniedForPeople != 0 && cur.deniedForPeople == cur.denied && d.asksRestriction() {
 		return "", false // "nobody has standing access" denies nothing of a restriction
 	}
 	// Nor does "they have no access" deny anything but their access.
-	elsewhere := cur.denied != 0 && keptOut.MatchString(c.text[cur.start:cur.end]) && !d.grants()
-	if cur.denied != 0 && !elsewhere && (cur.backward || cur.clauses == 1 || cur.denied&m.main != 0 && m.denied >= m.said/2) {
+	elsewhere := cur.denied != 0 && noAccessPattern.MatchString(c.text[cur.start:cur.end]) && !d.asksAccess()
+	if cur.denied != 0 && !elsewhere && (cur.refersBack || cur.clauseCount == 1 || cur.denied&m.mainClause != 0 && m.deniedWeight >= m.sentenceWeight/2) {
 		return "", true
 	}
-	if m.main != 0 && m.main&^cur.over == 0 && !d.ends() {
+	if m.mainClause != 0 && m.mainClause&^cur.discontinued == 0 && !d.asksTermination() {
 		return ": it was given up", true
 	}
-	if d.stillThere(cur) {
+	if d.reportsStillPresent(cur) {
 		return ": it was still there", true
 	}
-	if lead := c.leadOf(cur); lead != cur && lead.denied != 0 {
+	if lead := c.leadSentence(cur); lead != cur && lead.denied != 0 {
 		return ", as the words before the list say", true
 	}
 	// "MFA is required. This is not yet enforced."
-	if n := i + 1; n < len(c.sentences) && !cur.row && c.sentences[n].backward && c.sentences[n].denied != 0 && !c.sentences[n].item {
-		return ", as the next sentence says: " + quoteWords(c.text[c.sentences[n].start:c.sentences[n].end]), true
+	if n := i + 1; n < len(c.sentences) && !cur.isTableRow && c.sentences[n].refersBack && c.sentences[n].denied != 0 && !c.sentences[n].item {
+		return ", as the next sentence says: " + shortQuote(c.text[c.sentences[n].start:c.sentences[n].end]), true
 	}
 	return "", false
 }
 
-// affirmed measures a sentence by the clauses alone that don't deny. Vectors are blind
+// matchAffirmedClauses measures a sentence by the clauses alone that don't deny. Vectors are blind
 // to a "not", so the meaning counts no more than what is left of the words.
-func affirmed(d *demand, window, near []*sentence, c *candidate, whole match) match {
+func matchAffirmedClauses(d *preparedStatement, window, near []*sentence, c *analyzedPassage, fullMatch match) match {
 	cur := *window[len(window)-1]
 	cur.terms = slices.DeleteFunc(slices.Clone(cur.terms), func(t term) bool { return cur.denied&(1<<t.clause) != 0 })
-	cur.roots = cur.affirmed
-	left := append(slices.Clone(window[:len(window)-1]), &cur)
-	m := d.against(left, near, c.around)
-	m.crowd, m.worded = whole.crowd, d.wording.in(left, c.above)
-	if whole.own > 0 {
-		share := min(1, m.own/whole.own, float64(m.hits)/float64(max(1, whole.hits)))
-		m.sense, m.worded = whole.sense*share, m.worded.left(share)
-		m.crowd = max(m.crowd, m.crowd*share) // being ahead of all others counts no more either
+	cur.stems = cur.affirmedStems
+	remaining := append(slices.Clone(window[:len(window)-1]), &cur)
+	m := d.matchWindow(remaining, near, c.surroundings)
+	m.competition, m.wordingMatch = fullMatch.competition, d.wording.matchIn(remaining, c.headingStems)
+	if fullMatch.ownWeight > 0 {
+		share := min(1, m.ownWeight/fullMatch.ownWeight, float64(m.specificHits)/float64(max(1, fullMatch.specificHits)))
+		m.similarity, m.wordingMatch = fullMatch.similarity*share, m.wordingMatch.scaleDown(share)
+		m.competition = max(m.competition, m.competition*share) // being ahead of all others counts no more either
 	}
 	return m
 }
 
-func quoteWords(s string) string { return "“" + shorten(s, 120) + "”" }
+func shortQuote(s string) string { return "“" + shorten(s, 120) + "”" }
 
-func (s *sentence) planOf(c *candidate, i int) string {
-	if s.plan != "" {
-		return s.plan
+func (s *sentence) findPlanWords(c *analyzedPassage, i int) string {
+	if s.planWords != "" {
+		return s.planWords
 	}
-	if plan := c.leadOf(s).plan; plan != "" {
+	if plan := c.leadSentence(s).planWords; plan != "" {
 		return plan
 	}
-	if n := i + 1; n < len(c.sentences) && !s.row && c.sentences[n].backward && c.sentences[n].plan != "" && !c.sentences[n].item {
-		return c.sentences[n].plan
+	if n := i + 1; n < len(c.sentences) && !s.isTableRow && c.sentences[n].refersBack && c.sentences[n].planWords != "" && !c.sentences[n].item {
+		return c.sentences[n].planWords
 	}
 	return ""
 }
 
-// maxLead is how far a list's first words reach, in bytes: what can be quoted as one.
-const maxLead = 600
+// maxLeadBytes is how far a list's first words reach, in bytes: what can be quoted as one.
+const maxLeadBytes = 600
 
-// leadOf is the sentence that introduces an item; the item itself where there is none
+// leadSentence is the sentence that introduces an item; the item itself where there is none
 // near.
-func (a *analysis) leadOf(s *sentence) *sentence {
-	if s.lead >= 0 && s.end-a.sentences[s.lead].start <= maxLead {
-		return &a.sentences[s.lead]
+func (a *textAnalysis) leadSentence(s *sentence) *sentence {
+	if s.leadIndex >= 0 && s.end-a.sentences[s.leadIndex].start <= maxLeadBytes {
+		return &a.sentences[s.leadIndex]
 	}
 	return s
 }
 
-var lacks = lazyregexp.Guard(`(?i)\bwithout (?:(?:any|an?|the|prior|proper) )*([a-z]+)`)
+var withoutPattern = lazyregexp.NewPrefiltered(`(?i)\bwithout (?:(?:any|an?|the|prior|proper) )*([a-z]+)`)
 
-var turnsOff = lazyregexp.Guard(`(?i)\b(?:(?:turn|switch)(?:ed)? off|disabled?|deactivated?)\b`)
+var switchOffPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:(?:turn|switch)(?:ed)? off|disabled?|deactivated?)\b`)
 
-// isOff: "the firewall is not switched on", "was turned off".
-var isOff = lazyregexp.Guard(`(?i)\b(?:is|are|was|were|been) (?:(?:not|no longer|never) (?:\w+ )?(?:(?:switched|turned) on|enabled|activated|active|running)|(?:switched|turned) off)\b`)
+// switchedOffPattern: "the firewall is not switched on", "was turned off".
+var switchedOffPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:is|are|was|were|been) (?:(?:not|no longer|never) (?:\w+ )?(?:(?:switched|turned) on|enabled|activated|active|running)|(?:switched|turned) off)\b`)
 
-// refuses: "no access without a badge" asks for the badge.
-var refuses = lazyregexp.Of(`(?i)\b(?:no|not|never|nobody|none|cannot|can't|don't|blocked|refuse[sd]?|reject(?:s|ed)?|prevent(?:s|ed)?|denied|impossible|prohibited|forbidden)\b`)
+// refusalPattern: "no access without a badge" asks for the badge.
+var refusalPattern = lazyregexp.New(`(?i)\b(?:no|not|never|nobody|none|cannot|can't|don't|blocked|refuse[sd]?|reject(?:s|ed)?|prevent(?:s|ed)?|denied|impossible|prohibited|forbidden)\b`)
 
-// lackedBy tells whether a sentence speaks of something without what d asks for.
-func (d *demand) lackedBy(text string) bool {
-	if d.negative() {
+// isLackedIn tells whether a sentence speaks of something without what d asks for.
+func (d *preparedStatement) isLackedIn(text string) bool {
+	if d.isProhibition() {
 		return false
 	}
-	for _, m := range lacks.FindAllStringSubmatch(text, -1) {
+	for _, m := range withoutPattern.FindAllStringSubmatch(text, -1) {
 		id := conceptID(strings.ToLower(m[1]))
-		if slices.ContainsFunc(d.terms, func(a asked) bool { return a.id == id || slices.Contains(a.parts, id) }) {
+		if slices.ContainsFunc(d.concepts, func(a requiredConcept) bool { return a.id == id || slices.Contains(a.parts, id) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// saidInstead: behind what a sentence denies, a "but" tells of another thing of the matter
+// hasAlternative: behind what a sentence denies, a "but" tells of another thing of the matter
 // that is done ("no criminal checks, but references are checked").
-func (d *demand) saidInstead(cur *sentence, m match) bool {
-	if m.outright || cur.instead&^(cur.denied|cur.prohibited|cur.conditional) == 0 {
+func (d *preparedStatement) hasAlternative(cur *sentence, m match) bool {
+	if m.deniesOutright || cur.afterBut&^(cur.denied|cur.prohibited|cur.conditional) == 0 {
 		return false
 	}
-	for _, of := range [2][]asked{d.terms, d.topic} {
-		for _, a := range of {
-			if a.action || a.weight < weightCommon {
+	for _, group := range [2][]requiredConcept{d.concepts, d.topic} {
+		for _, a := range group {
+			if a.isAction || a.weight < weightCommon {
 				continue
 			}
 			for _, t := range cur.terms {
-				if (t.id == a.id || slices.Contains(a.parts, t.id)) && cur.instead&(1<<t.clause) != 0 {
+				if (t.id == a.id || slices.Contains(a.parts, t.id)) && cur.afterBut&(1<<t.clause) != 0 {
 					return true
 				}
 			}
@@ -556,48 +556,48 @@ func (d *demand) saidInstead(cur *sentence, m match) bool {
 	return false
 }
 
-// takesUp tells whether a sentence goes on with the one before: it begins with a
+// continuesPrevious tells whether a sentence goes on with the one before: it begins with a
 // pronoun, or with what that one ended on.
-func (a *analysis) takesUp(i int) bool {
+func (a *textAnalysis) continuesPrevious(i int) bool {
 	if i == 0 {
 		return false
 	}
 	cur, prev := &a.sentences[i], &a.sentences[i-1]
-	return !cur.item && !prev.item && !cur.row && !prev.row && !prev.fragment && !prev.question && (cur.pronoun || alike(prev, cur) >= 0.2)
+	return !cur.item && !prev.item && !cur.isTableRow && !prev.isTableRow && !prev.fragment && !prev.question && (cur.startsWithPronoun || conceptOverlap(prev, cur) >= 0.2)
 }
 
-// negative tells whether the statement itself rules something out.
-func (d *demand) negative() bool { return d.stance.denied|d.stance.prohibited != 0 }
+// isProhibition tells whether the statement itself rules something out.
+func (d *preparedStatement) isProhibition() bool { return d.stance.denied|d.stance.prohibited != 0 }
 
-// restricts tells whether the statement, or its control, is about keeping people from things.
-func (d *demand) restricts() bool {
+// asksRestriction tells whether the statement, or its control, is about keeping people from things.
+func (d *preparedStatement) asksRestriction() bool {
 	for _, word := range [...]string{"restrict", "deny", "block", "prohibit", "prevent", "limit"} {
 		id := conceptID(word)
-		if d.mentions(word) || slices.ContainsFunc(d.topic, func(a asked) bool { return a.id == id }) {
+		if d.mentions(word) || slices.ContainsFunc(d.topic, func(a requiredConcept) bool { return a.id == id }) {
 			return true
 		}
 	}
 	return false
 }
 
-// grants tells whether the statement asks for somebody's access or rights.
-func (d *demand) grants() bool {
-	return !d.only && !d.restricts() && ofAccess.MatchString(d.text)
+// asksAccess tells whether the statement asks for somebody's access or rights.
+func (d *preparedStatement) asksAccess() bool {
+	return !d.aboutLimits && !d.asksRestriction() && accessPattern.MatchString(d.text)
 }
 
-func (d *demand) mentions(word string) bool {
+func (d *preparedStatement) mentions(word string) bool {
 	id := conceptID(word)
-	return slices.ContainsFunc(d.terms, func(a asked) bool { return a.id == id })
+	return slices.ContainsFunc(d.concepts, func(a requiredConcept) bool { return a.id == id })
 }
 
-// excuses: a sentence speaks of what is let off a rule.
-func excuses(of ...*sentence) bool {
-	for _, s := range of {
+// mentionsExceptions: a sentence speaks of what is let off a rule.
+func mentionsExceptions(sentences ...*sentence) bool {
+	for _, s := range sentences {
 		if s.limit != "" && s.exempt == 0 {
 			return true
 		}
 		for _, concept := range [...]string{"exception", "waiver", "deviation", "exempt"} {
-			if t, ok := s.holds(conceptID(concept)); ok && (s.denied|s.nobody)&(1<<t.clause) == 0 {
+			if t, ok := s.findTerm(conceptID(concept)); ok && (s.denied|s.deniedForPeople)&(1<<t.clause) == 0 {
 				return true // "no contractor is exempt" tells of none
 			}
 		}
@@ -608,33 +608,33 @@ func excuses(of ...*sentence) bool {
 const accessWords = `(?:access|rights?|permissions?|privileges?)\b`
 
 var (
-	ofAccess   = lazyregexp.Guard(`(?i)\b` + accessWords)
-	keptOut    = lazyregexp.Guard(`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords + `|\b(?:not|never) (?:\w+ )?administrators\b`)
-	withdrawn  = lazyregexp.Guard(`(?i)\b(?:taken (?:away|back)|withdrawn|removed|revoked) (?:from|for)\b`)
-	saysBefore = lazyregexp.Guard(`(?i)\b(?:before|prior|until|first|ahead)\b`)
-	saysSince  = lazyregexp.Guard(`(?i)\bsince\b`)
-	saysAfter  = lazyregexp.Guard(`(?i)\bafter\b`)
+	accessPattern    = lazyregexp.NewPrefiltered(`(?i)\b` + accessWords)
+	noAccessPattern  = lazyregexp.NewPrefiltered(`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords + `|\b(?:not|never) (?:\w+ )?administrators\b`)
+	withdrawnPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:taken (?:away|back)|withdrawn|removed|revoked) (?:from|for)\b`)
+	beforePattern    = lazyregexp.NewPrefiltered(`(?i)\b(?:before|prior|until|first|ahead)\b`)
+	sincePattern     = lazyregexp.NewPrefiltered(`(?i)\bsince\b`)
+	afterPattern     = lazyregexp.NewPrefiltered(`(?i)\bafter\b`)
 )
 
-// saysNo: a sentence may rule out without a "not".
-func saysNo(s *sentence) bool {
+// prohibitsImplicitly: a sentence may rule out without a "not".
+func prohibitsImplicitly(s *sentence) bool {
 	for _, concept := range [...]string{"restrict", "prevent", "avoid", "reject"} {
-		if _, ok := s.holds(conceptID(concept)); ok {
+		if _, ok := s.findTerm(conceptID(concept)); ok {
 			return true
 		}
 	}
 	return false
 }
 
-func firstOf(a, b string) string {
+func firstNonEmpty(a, b string) string {
 	if a != "" {
 		return a
 	}
 	return b
 }
 
-// list writes words as "a, b and c".
-func list(words []string) string {
+// joinWithAnd writes words as "a, b and c".
+func joinWithAnd(words []string) string {
 	if len(words) > 5 {
 		words = append(slices.Clone(words[:5]), "more")
 	}
@@ -644,20 +644,20 @@ func list(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// quote is the text from one sentence to another as the passage has it, white space
+// quoteSentences is the text from one sentence to another as the passage has it, white space
 // folded; an item comes with its lead where that is near.
-func (c *candidate) quote(from, to int) string {
+func (c *analyzedPassage) quoteSentences(from, to int) string {
 	start, end := c.sentences[from].start, c.sentences[to].end
-	if lead := c.leadOf(&c.sentences[to]); lead.start < start {
+	if lead := c.leadSentence(&c.sentences[to]); lead.start < start {
 		start = lead.start
 	}
-	return fold(c.text[start:end])
+	return collapseSpace(c.text[start:end])
 }
 
-// evidence is a reading as a line of a deliverable.
-func (r reading) evidence(statement string) api.Evidence {
-	p := r.from.Passage
-	stanceOf := map[string]string{covered: "supports", partial: "limits", plannedOnly: "plans", denied: "denies", template: "template", conflicting: "conflicts"}
+// toEvidence is a reading as a line of a deliverable.
+func (r passageVerdict) toEvidence(statementText string) api.Evidence {
+	p := r.passage.Passage
+	stanceOf := map[string]string{verdictCovered: "supports", verdictPartial: "limits", verdictPlanned: "plans", verdictDenied: "denies", verdictTemplate: "template", verdictConflicting: "conflicts"}
 	title := p.DocumentTitle
 	if title == "" {
 		title = p.Filename
@@ -665,8 +665,8 @@ func (r reading) evidence(statement string) api.Evidence {
 	return api.Evidence{
 		ChunkID: p.ChunkID, DocumentID: p.DocumentID, DocumentTitle: title, Filename: p.Filename,
 		HeadingPath: append([]string{}, p.HeadingPath...), Locator: p.Locator, Quote: r.quote,
-		Score: round(r.cover), SHA256: p.SHA256, Supports: statement, Stance: stanceOf[r.verdict],
+		Score: roundToThousandths(r.coverage), SHA256: p.SHA256, Supports: statementText, Stance: stanceOf[r.verdict],
 	}
 }
 
-func round(f float64) float64 { return float64(int(f*1000+0.5)) / 1000 }
+func roundToThousandths(f float64) float64 { return float64(int(f*1000+0.5)) / 1000 }

@@ -10,7 +10,7 @@ import (
 // A criterion is recognised by a word of each group, in any of the ways there are to say it; what
 // stands above a sentence counts half.
 func TestWordings(t *testing.T) {
-	w := wordingOf(criteria.Groups{{"wipe", "factory reset"}, {"laptop", "usb stick"}, {"before", "re-issue"}})
+	w := newWording(criteria.WordGroups{{"wipe", "factory reset"}, {"laptop", "usb stick"}, {"before", "re-issue"}})
 	for _, tc := range []struct {
 		text, heading string
 		own, all      float64
@@ -26,22 +26,22 @@ func TestWordings(t *testing.T) {
 		p.HeadingPath = []string{tc.heading}
 		c := candidateOf(p)
 		window := []*sentence{&c.sentences[len(c.sentences)-1]}
-		if h := w.in(window, c.above); !reflect.DeepEqual(h, worded{true, tc.own, tc.all, tc.lacks}) {
+		if h := w.matchIn(window, c.headingStems); !reflect.DeepEqual(h, wordingMatch{true, tc.own, tc.all, tc.lacks}) {
 			t.Errorf("%q under %q: %+v", tc.text, tc.heading, h)
 		}
 	}
-	if h := (wording)(nil).in(nil, roots{}); h.known || h.whole() {
+	if h := (wording)(nil).matchIn(nil, stemHashes{}); h.hasWording || h.isComplete() {
 		t.Errorf("no wording: %+v", h)
 	}
 }
 
 // Of a sentence of which one clause denies, a wording counts for what is left.
 func TestWordingsOfDenials(t *testing.T) {
-	h := worded{known: true, own: 1, all: 1}
-	if !h.left(1).whole() || h.left(1).share() != 1 {
-		t.Errorf("nothing is denied: %+v", h.left(1))
+	h := wordingMatch{hasWording: true, ownShare: 1, totalShare: 1}
+	if !h.scaleDown(1).isComplete() || h.scaleDown(1).averageShare() != 1 {
+		t.Errorf("nothing is denied: %+v", h.scaleDown(1))
 	}
-	if half := h.left(0.5); half.whole() || half.share() != 0.5 {
+	if half := h.scaleDown(0.5); half.isComplete() || half.averageShare() != 0.5 {
 		t.Errorf("half is denied: %+v", half)
 	}
 }
@@ -49,8 +49,8 @@ func TestWordingsOfDenials(t *testing.T) {
 // A sentence of the statement's own words says it in part at most where a group of its wording is
 // missing, and the reason names the group.
 func TestWordingsGate(t *testing.T) {
-	d := newDemand("Key escrow is approved by the owner.", askedOf("key escrow", split("key escrow")))
-	d.wording = wordingOf(criteria.Groups{{"approve", "sign off"}, {"escrow"}})
+	d := newPreparedStatement("Key escrow is approved by the owner.", requiredConcepts("key escrow", splitWords("key escrow")))
+	d.wording = newWording(criteria.WordGroups{{"approve", "sign off"}, {"escrow"}})
 	asksForApproval(t, d)
 }
 
@@ -62,7 +62,7 @@ func TestBlanksForNumbers(t *testing.T) {
 		"[x] Passwords are checked on [insert list].":                              "[insert list]",
 		"[x] Passwords are checked.":                                               "",
 	} {
-		if got := analyse(text, 2026).sentences[0].template; got != want {
+		if got := analyzeText(text, 2026).sentences[0].placeholder; got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -76,8 +76,8 @@ func TestNoAccessDeniesAccessOnly(t *testing.T) {
 		"Access of engineers to tests is limited.": false,
 	} {
 		c := candidateOf(policy("Engineers have no access to production."))
-		d := newDemand(statement, askedOf("production", split("production")))
-		if _, is := negates(d, c, 0, d.against([]*sentence{&c.sentences[0]}, nil, c.around)); is != want {
+		d := newPreparedStatement(statement, requiredConcepts("production", splitWords("production")))
+		if _, is := deniesMatch(d, c, 0, d.matchWindow([]*sentence{&c.sentences[0]}, nil, c.surroundings)); is != want {
 			t.Errorf("%q: denied %v", statement, is)
 		}
 	}

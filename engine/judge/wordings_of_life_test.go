@@ -32,13 +32,13 @@ func TestHowSentencesAreMeant(t *testing.T) {
 		{text: "Shared accounts are no longer checked.", not: true},
 		{text: "Laws are kept in a register; there is none yet.", not: true},
 	} {
-		s := analyse(tc.text, 2026).sentences[0]
+		s := analyzeText(tc.text, 2026).sentences[0]
 		for _, is := range []struct {
 			what      string
 			got, want bool
 		}{
-			{"hedged", s.hedge != "", tc.hedged}, {"limited", s.limit != "", tc.limited}, {"wished", s.unreal != 0, tc.wished},
-			{"a plan", s.plan != "", tc.plan}, {"denied", s.denied&1 != 0, tc.not},
+			{"hedged", s.hedge != "", tc.hedged}, {"limited", s.limit != "", tc.limited}, {"wished", s.hypothetical != 0, tc.wished},
+			{"a plan", s.planWords != "", tc.plan}, {"denied", s.denied&1 != 0, tc.not},
 		} {
 			if is.got != is.want {
 				t.Errorf("%q: %s %v", tc.text, is.what, is.got)
@@ -51,24 +51,24 @@ func TestHowSentencesAreMeant(t *testing.T) {
 func TestRulesForACase(t *testing.T) {
 	c := control("Alerts", "An alert is raised when a source of logs stops sending.")
 	holds(t, c, map[string]string{
-		"An alert is raised when a source of logs stops sending.": covered,
-		"If a source of logs stops sending an alert is raised.":   covered,
+		"An alert is raised when a source of logs stops sending.": verdictCovered,
+		"If a source of logs stops sending an alert is raised.":   verdictCovered,
 	})
 }
 
 // What is denied is what the sentence names, not all that its heading is about.
 func TestWhatIsDenied(t *testing.T) {
 	holds(t, control("Malware protection", "Malware protection reports to a console."), map[string]string{
-		"Malware protection reports to a console. Laboratory workstations do not require it.": covered,
+		"Malware protection reports to a console. Laboratory workstations do not require it.": verdictCovered,
 	})
 	holds(t, control("Multi-factor authentication", "Administrators use multi-factor authentication."), map[string]string{
-		"Remote access without multi-factor authentication is possible for board members.": missing,
-		"Administrators don't use multi-factor authentication.":                            denied,
+		"Remote access without multi-factor authentication is possible for board members.": verdictMissing,
+		"Administrators don't use multi-factor authentication.":                            verdictDenied,
 	})
 	holds(t, control("Custody", "A chain of custody is recorded."), map[string]string{
-		"It is not the case that evidence may be altered: a chain of custody is recorded for each item.": covered,
-		"It is not the case that a chain of custody is recorded.":                                        denied,
-		"A chain of custody has never been attempted.":                                                   denied,
+		"It is not the case that evidence may be altered: a chain of custody is recorded for each item.": verdictCovered,
+		"It is not the case that a chain of custody is recorded.":                                        verdictDenied,
+		"A chain of custody has never been attempted.":                                                   verdictDenied,
 	})
 }
 
@@ -78,21 +78,21 @@ func TestWaysToSayDraftAndDue(t *testing.T) {
 		"DRAFT v0.3 - not approved - for comment until 2026-12-15": true, "**DRAFT 0.4 for comment**": true, "DRAFT. 20 October 2026.": true, "Draft": true,
 		"Draft policies are read by the board.": false, "Draft reports go to the auditor.": false,
 	} {
-		var f docFacts
-		f.read(Passage{Text: "Key management\n" + text + "\nKeys are kept in a vault."})
-		if got := f.draft != ""; got != want {
+		var f documentStatus
+		f.addPassage(Passage{Text: "Key management\n" + text + "\nKeys are kept in a vault."})
+		if got := f.draftWords != ""; got != want {
 			t.Errorf("%q: a draft: %v", text, got)
 		}
 	}
 	for name, want := range map[string]bool{"DRAFT-crypto.md": true, "retention (draft).docx": true, "overdraft.md": false, "drafting-rules.md": false} {
-		if got := (&candidate{Passage: Passage{Filename: name}}).notInForce() != ""; got != want {
+		if got := (&analyzedPassage{Passage: Passage{Filename: name}}).notInForceWords() != ""; got != want {
 			t.Errorf("%s: a draft: %v", name, got)
 		}
 	}
-	var f docFacts
-	f.read(Passage{Text: "Issued September 2019. To be renewed not later than September 2021."})
-	if f.review.Year() != 2021 {
-		t.Errorf("due %v", f.review)
+	var f documentStatus
+	f.addPassage(Passage{Text: "Issued September 2019. To be renewed not later than September 2021."})
+	if f.reviewDue.Year() != 2021 {
+		t.Errorf("due %v", f.reviewDue)
 	}
 }
 
@@ -101,11 +101,11 @@ func TestChecklists(t *testing.T) {
 	c := control("Secrecy", "New staff sign a secrecy agreement.")
 	list := passage("procedure", "Before the first day:\n\n- [ ] New staff sign a secrecy agreement.\n- [ ] A laptop is ordered.")
 	list.Filename, list.DocumentTitle = "onboarding-checklist.md", "Onboarding checklist"
-	if v := judge(t, c, list).Statements[0]; v.Verdict != partial {
+	if v := judge(t, c, list).Statements[0]; v.Verdict != verdictPartial {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 	list.Text = "New staff sign a secrecy agreement: [ ] yes [ ] no"
-	if v := judge(t, c, list).Statements[0]; v.Verdict == partial || v.Verdict == covered {
+	if v := judge(t, c, list).Statements[0]; v.Verdict == verdictPartial || v.Verdict == verdictCovered {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }
@@ -113,7 +113,7 @@ func TestChecklists(t *testing.T) {
 // A note to do something later leaves no blank in what else the page says.
 func TestNotesToDo(t *testing.T) {
 	holds(t, control("Local rights", "Users have no local administrator rights."), map[string]string{
-		"Users have no local administrator rights.\n\nTODO: write down who owns which server.": covered,
+		"Users have no local administrator rights.\n\nTODO: write down who owns which server.": verdictCovered,
 	})
 }
 
@@ -122,15 +122,15 @@ func TestImprintsAndYearlyMonths(t *testing.T) {
 	c := control("Document control", "Documents carry a version, an owner and an approval date.")
 	a, b := policy("Version 1.4, owner: Jo Field, approved every 12 months, next review 2027-01-01."), policy("Version 2.0, owner: Jo Field, approved every 6 months, next review 2027-02-02.")
 	b.DocumentID, b.ChunkID = "other", "other-1"
-	if v := judge(t, c, a, b).Statements[0]; v.Verdict == conflicting {
+	if v := judge(t, c, a, b).Statements[0]; v.Verdict == verdictConflicting {
 		t.Error(v.Reason)
 	}
 	holds(t, control("Risk assessment", "A risk assessment is carried out at least once a year."), map[string]string{
-		"A risk assessment is carried out every October.":                                   covered,
-		"A risk assessment is carried out each calendar year.":                              covered,
-		"A risk assessment is carried out not less than once in every financial year.":      covered,
-		"A risk assessment is carried out every business year.":                             covered,
-		"A risk assessment is carried out within ten business days after each acquisition.": partial,
+		"A risk assessment is carried out every October.":                                   verdictCovered,
+		"A risk assessment is carried out each calendar year.":                              verdictCovered,
+		"A risk assessment is carried out not less than once in every financial year.":      verdictCovered,
+		"A risk assessment is carried out every business year.":                             verdictCovered,
+		"A risk assessment is carried out within ten business days after each acquisition.": verdictPartial,
 	})
 }
 
@@ -138,34 +138,34 @@ func TestImprintsAndYearlyMonths(t *testing.T) {
 func TestDeniedClausesLendNoWords(t *testing.T) {
 	c := candidateOf(policy("Water pipes cross the ceiling; there is no leak sensor."))
 	s := &c.sentences[0]
-	if s.denied == 0 || len(s.affirmed.ids) >= len(s.roots.ids) {
-		t.Errorf("%d of %d stems are left", len(s.affirmed.ids), len(s.roots.ids))
+	if s.denied == 0 || len(s.affirmedStems.hashes) >= len(s.stems.hashes) {
+		t.Errorf("%d of %d stems are left", len(s.affirmedStems.hashes), len(s.stems.hashes))
 	}
 }
 
 // Sentences of a lift maker's documents that were heard wrong, by what their one statement comes to.
 func TestHeardRightSince(t *testing.T) {
 	for _, tc := range []struct{ category, ask, text, want string }{
-		{"policy", "Suppliers return a questionnaire before signing.", "No supplier is signed before Purchasing has sent the questionnaire.", partial},
-		{"policy", "Production data is masked before it is used for testing.", "Production data is never used for testing.", partial},
-		{"policy", "Suppliers return a questionnaire before signing.", "No supplier who holds our data, or who connects to our network, is signed before Purchasing has sent the questionnaire.", partial},
-		{"policy", "Restricted documents are sent encrypted.", "They are never sent by mail or chat.", missing},
-		{"policy", "Access rights no longer needed are withdrawn.", "Access rights no longer needed are not withdrawn.", denied},
-		{"policy", "Personal data is deleted.", "Personal data is not deleted.", denied},
-		{"record", "Changes are approved before they are made.", "All 30 had an approval before the change was made.", covered},
-		{"record", "Changes are approved before they are made.", "Three had started before they were approved.", partial},
-		{"record", "Accounts of leavers are disabled on their last working day.", "The accounts of leavers were switched off on their last working day.", covered},
-		{"policy", "A data protection officer is appointed.", "Graham Penhallow was appointed in writing as data protection officer in 2019.", covered},
-		{"policy", "Backups are tested.", "Backups were tested in 2019.", partial},
-		{"record", "Water leak sensors are installed.", "A water leak sensor was talked about and put off.", denied},
-		{"policy", "Firewall rules are reviewed at least every six months.", "Firewall rules were meant to be reviewed every six months; the last time was in September 2024.", missing},
-		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2026.", partial},
-		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2031.", covered},
-		{"policy", "Input is validated.", "Input is validated everywhere except the export function.", partial},
-		{"policy", "Ports are closed by default.", "Ports are closed by default except the one of the web server.", covered},
-		{"policy", "Data loss prevention is in use.", "There's no DLP.", denied},
-		{"policy", "Deviations of time are monitored.", "We've no 24/7 monitoring.", missing},
-		{"report", "Critical patches are installed within 14 days.", "Critical patches were installed within 14 days: 71 % (target 95).", partial},
+		{"policy", "Suppliers return a questionnaire before signing.", "No supplier is signed before Purchasing has sent the questionnaire.", verdictPartial},
+		{"policy", "Production data is masked before it is used for testing.", "Production data is never used for testing.", verdictPartial},
+		{"policy", "Suppliers return a questionnaire before signing.", "No supplier who holds our data, or who connects to our network, is signed before Purchasing has sent the questionnaire.", verdictPartial},
+		{"policy", "Restricted documents are sent encrypted.", "They are never sent by mail or chat.", verdictMissing},
+		{"policy", "Access rights no longer needed are withdrawn.", "Access rights no longer needed are not withdrawn.", verdictDenied},
+		{"policy", "Personal data is deleted.", "Personal data is not deleted.", verdictDenied},
+		{"record", "Changes are approved before they are made.", "All 30 had an approval before the change was made.", verdictCovered},
+		{"record", "Changes are approved before they are made.", "Three had started before they were approved.", verdictPartial},
+		{"record", "Accounts of leavers are disabled on their last working day.", "The accounts of leavers were switched off on their last working day.", verdictCovered},
+		{"policy", "A data protection officer is appointed.", "Graham Penhallow was appointed in writing as data protection officer in 2019.", verdictCovered},
+		{"policy", "Backups are tested.", "Backups were tested in 2019.", verdictPartial},
+		{"record", "Water leak sensors are installed.", "A water leak sensor was talked about and put off.", verdictDenied},
+		{"policy", "Firewall rules are reviewed at least every six months.", "Firewall rules were meant to be reviewed every six months; the last time was in September 2024.", verdictMissing},
+		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2026.", verdictPartial},
+		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2031.", verdictCovered},
+		{"policy", "Input is validated.", "Input is validated everywhere except the export function.", verdictPartial},
+		{"policy", "Ports are closed by default.", "Ports are closed by default except the one of the web server.", verdictCovered},
+		{"policy", "Data loss prevention is in use.", "There's no DLP.", verdictDenied},
+		{"policy", "Deviations of time are monitored.", "We've no 24/7 monitoring.", verdictMissing},
+		{"report", "Critical patches are installed within 14 days.", "Critical patches were installed within 14 days: 71 % (target 95).", verdictPartial},
 	} {
 		j := judge(t, control("Control", tc.ask), passage(tc.category, tc.text))
 		if got := j.Statements[0]; got.Verdict != tc.want {
@@ -182,7 +182,7 @@ func TestTraitIsDeniedByWhatOneHas(t *testing.T) {
 		"We never shred paper with personal data at home.": false,
 	} {
 		at := strings.Index(text, "personal data")
-		if got := denialOfTrait(text, []int{at, at + len("personal data")}); got != want {
+		if got := deniesTrait(text, []int{at, at + len("personal data")}); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

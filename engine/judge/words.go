@@ -19,9 +19,9 @@ type word struct {
 	clause     uint8 // which clause of its sentence
 }
 
-// split cuts text into words. Hyphens and slashes separate; an apostrophe or a dot
+// splitWords cuts text into words. Hyphens and slashes separate; an apostrophe or a dot
 // within a word or number does not ("don't", "1.2").
-func split(text string) []word {
+func splitWords(text string) []word {
 	out := make([]word, 0, len(text)/6+1)
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -32,17 +32,17 @@ func split(text string) []word {
 		start := i
 		for i < len(text) {
 			r, size = utf8.DecodeRuneInString(text[i:])
-			if !isWordRune(r) && !(isJoiner(r) && i+size < len(text) && joins(text, i, size)) {
+			if !isWordRune(r) && !(isJoiner(r) && i+size < len(text) && joinsWord(text, i, size)) {
 				break
 			}
 			i += size
 		}
 		w := text[start:i]
 		if strings.ContainsFunc(w, isApostrophe) {
-			w = apostrophes.Replace(w)
+			w = apostropheReplacer.Replace(w)
 		}
 		w = strings.ToLower(w)
-		if first, second, is := uncontracted(w); is {
+		if first, second, is := splitContraction(w); is {
 			mark := start + len(first)
 			_, wide := utf8.DecodeRuneInString(text[mark:])
 			out = append(out, word{text: first, stem: stemOf(first), start: start, end: mark}, word{text: second, stem: stemOf(second), start: mark + wide, end: i})
@@ -55,7 +55,7 @@ func split(text string) []word {
 		case raw == "May" && (len(out) > 0 || i+1 < len(text) && text[i] == ' ' && text[i+1] >= '0' && text[i+1] <= '9'):
 			one.text = raw // the month, or a name
 		}
-		if whole := shortened[w]; whole != "" {
+		if whole := missingApostrophes[w]; whole != "" {
 			one.text, one.stem = whole, whole
 		}
 		out = append(out, one)
@@ -65,18 +65,18 @@ func split(text string) []word {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '%' }
 
-// shortened are words that people type without their apostrophe.
-var shortened = map[string]string{"isnt": "isn't", "arent": "aren't", "wasnt": "wasn't", "werent": "weren't", "dont": "don't", "doesnt": "doesn't",
+// missingApostrophes are words that people type without their apostrophe.
+var missingApostrophes = map[string]string{"isnt": "isn't", "arent": "aren't", "wasnt": "wasn't", "werent": "weren't", "dont": "don't", "doesnt": "doesn't",
 	"didnt": "didn't", "hasnt": "hasn't", "havent": "haven't"}
 
-// uncontracted are the two words of one: "there's" is "there is".
-func uncontracted(w string) (first, second string, is bool) {
+// splitContraction are the two words of one: "there's" is "there is".
+func splitContraction(w string) (first, second string, is bool) {
 	first, end, is := strings.Cut(w, "'")
 	if !is {
 		return "", "", false
 	}
 	switch {
-	case end == "s" && isContracted[first]:
+	case end == "s" && contractibleWords[first]:
 		return first, "is", true
 	case end == "re" && pronouns[first], end == "re" && first == "we":
 		return first, "are", true
@@ -88,18 +88,18 @@ func uncontracted(w string) (first, second string, is bool) {
 	return "", "", false
 }
 
-var isContracted = wordSet("there here that it what who he she where how")
+var contractibleWords = wordSet("there here that it what who he she where how")
 
-// apostrophes are the marks that people type for one.
-var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "´", "'", "`", "'", "ʼ", "'", "′", "'")
+// apostropheReplacer are the marks that people type for one.
+var apostropheReplacer = strings.NewReplacer("’", "'", "‘", "'", "´", "'", "`", "'", "ʼ", "'", "′", "'")
 
 func isApostrophe(r rune) bool { return r == '`' || r >= utf8.RuneSelf && isJoiner(r) }
 
 func isJoiner(r rune) bool { return strings.ContainsRune("'’‘´`ʼ′.,", r) }
 
-// joins tells whether the rune at i holds a word together: an apostrophe between
+// joinsWord tells whether the rune at i holds a word together: an apostrophe between
 // letters, a dot or comma between digits.
-func joins(text string, i, size int) bool {
+func joinsWord(text string, i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[i+size:])
 	if text[i] == '.' || text[i] == ',' {
@@ -108,12 +108,12 @@ func joins(text string, i, size int) bool {
 	return unicode.IsLetter(before) && unicode.IsLetter(after)
 }
 
-const maxStemmed = 40 // longer "words" are keys and hashes
+const maxStemBytes = 40 // longer "words" are keys and hashes
 
 // stemOf is the stem of one word.
 func stemOf(w string) string {
 	w = strings.TrimSuffix(w, "'s")
-	if len(w) < 3 || len(w) > maxStemmed {
+	if len(w) < 3 || len(w) > maxStemBytes {
 		return w
 	}
 	for _, r := range w {
@@ -121,42 +121,42 @@ func stemOf(w string) string {
 			return w
 		}
 	}
-	if one, ok := unstemmed[w]; ok {
+	if one, ok := stemOverrides[w]; ok {
 		return one
 	}
-	if known, ok := stems.Load(w); ok {
+	if known, ok := stemCache.Load(w); ok {
 		return known.(string)
 	}
 	base := w
-	if of, ok := irregular[w]; ok {
-		base = of
+	if result, ok := irregularForms[w]; ok {
+		base = result
 	}
-	env := snowballstem.NewEnv(american(base))
+	env := snowballstem.NewEnv(americanSpelling(base))
 	english.Stem(env)
-	of := env.Current()
-	if stemsKnown.Add(1) <= maxStems {
-		stems.Store(w, of)
+	result := env.Current()
+	if stemCacheSize.Add(1) <= maxCachedStems {
+		stemCache.Store(w, result)
 	}
-	return of
+	return result
 }
 
 // Documents say the same few thousand words over and over.
 var (
-	stems      sync.Map // of word to stem
-	stemsKnown atomic.Int64
+	stemCache     sync.Map // of word to stem
+	stemCacheSize atomic.Int64
 )
 
-const maxStems = 1 << 15
+const maxCachedStems = 1 << 15
 
 // Words that stemming would confuse with others of the field: a manager with
 // management, an officer with an office, a server with a service.
 // irregular are forms of verbs that no rule of stems brings together.
-var irregular = formsOf(`withdraw withdrew withdrawn, keep kept, hold held, write wrote written, choose chose chosen, break broke broken, give gave given, make made,
+var irregularForms = parseIrregularForms(`withdraw withdrew withdrawn, keep kept, hold held, write wrote written, choose chose chosen, break broke broken, give gave given, make made,
 send sent, build built, buy bought, tell told, teach taught, know knew known, show shown, see saw seen, draw drew drawn, hide hid hidden, steal stole stolen, sell sold,
 lose lost, begin began begun, bring brought, understand understood, bind bound, deal dealt, take took taken, speak spoke spoken, forget forgot forgotten, overwrite overwrote overwritten,
 rewrite rewrote rewritten, undertake undertook undertaken, oversee oversaw overseen, uphold upheld, withhold withheld, think thought, pay paid, run ran, mean meant`)
 
-func formsOf(list string) map[string]string {
+func parseIrregularForms(list string) map[string]string {
 	m := make(map[string]string)
 	for line := range strings.SplitSeq(list, ",") {
 		forms := strings.Fields(line)
@@ -167,7 +167,7 @@ func formsOf(list string) map[string]string {
 	return m
 }
 
-var unstemmed = map[string]string{
+var stemOverrides = map[string]string{
 	"manager": "manager", "managers": "manager", "officer": "officer", "officers": "officer", "office": "office", "offices": "office",
 	"provider": "provider", "providers": "provider", "processor": "processor", "processors": "processor", "server": "server", "servers": "server",
 	"executive": "executive", "executives": "executive", "operator": "operator", "operators": "operator", "owner": "owner", "owners": "owner",
@@ -182,8 +182,8 @@ var unstemmed = map[string]string{
 	"employment": "employment", "department": "department", "importance": "importance", "reporter": "reporter", "logon": "logon", "recorder": "recorder",
 }
 
-// american folds the British spellings that the field uses.
-func american(w string) string {
+// americanSpelling folds the British spellings that the field uses.
+func americanSpelling(w string) string {
 	switch w {
 	case "programme":
 		return "program"
@@ -215,8 +215,8 @@ func american(w string) string {
 	return w
 }
 
-// termID names a concept. Collisions of 64 bits are not a concern at this size.
-func termID(concept string) uint64 {
+// hashTerm names a concept. Collisions of 64 bits are not a concern at this size.
+func hashTerm(concept string) uint64 {
 	h := uint64(14695981039346656037) // FNV-1a, as hash/fnv has it
 	for i := range len(concept) {
 		h = (h ^ uint64(concept[i])) * 1099511628211

@@ -29,9 +29,9 @@ type Request struct {
 
 // Answer is what a model said.
 type Answer struct {
-	Text, Model        string
-	Digest             string // of the model's weights; empty where the server doesn't tell
-	Prompt, Completion int    // tokens
+	Text, Model                    string
+	Digest                         string // of the model's weights; empty where the server doesn't tell
+	PromptTokens, CompletionTokens int    // tokens
 }
 
 // Status is how a model stands.
@@ -46,19 +46,19 @@ type Status struct {
 
 // The reasons for which there is no answer. All are for errors.Is.
 var (
-	ErrAway     = errors.New("the model's server does not answer")
-	ErrSlow     = errors.New("the model took too long")
-	ErrTooMuch  = errors.New("the model answered more than it may")
-	ErrUnknown  = errors.New("the server has no such model")
-	ErrContext  = errors.New("the question is longer than the model's context")
-	ErrBusy     = errors.New("too many questions wait for the model")
-	ErrNonsense = errors.New("the server's answer can't be read")
+	ErrUnavailable     = errors.New("the model's server does not answer")
+	ErrTimeout         = errors.New("the model took too long")
+	ErrAnswerTooLong   = errors.New("the model answered more than it may")
+	ErrUnknownModel    = errors.New("the server has no such model")
+	ErrContextExceeded = errors.New("the question is longer than the model's context")
+	ErrBusy            = errors.New("too many questions wait for the model")
+	ErrInvalidResponse = errors.New("the server's answer can't be read")
 )
 
 const (
 	maxAnswer  = 1 << 20 // bytes of one answer, as it comes over the wire
 	maxWaiting = 16
-	tries      = 2
+	maxTries   = 2
 	retryAfter = 200 * time.Millisecond
 	// DefaultTimeout bounds one question with all its tries.
 	DefaultTimeout = 2 * time.Minute
@@ -86,18 +86,18 @@ type Model struct {
 	server  *url.URL
 	timeout time.Duration
 	driver  driver
-	queue   chan struct{} // one place: who holds it is being answered
+	slot    chan struct{} // one place: who holds it is being answered
 	waiting chan struct{}
-	// resting: it took too long a moment ago.
-	resting atomic.Bool
-	digest  digest
+	// coolingDown: it took too long a moment ago.
+	coolingDown atomic.Bool
+	digest      modelDigestCache
 }
 
 type driver interface {
 	chat(context.Context, Request) (Answer, error)
 	status(context.Context) (Status, error)
-	// tells is whether status knows of which weights a model is.
-	tells() bool
+	// reportsDigest is whether status knows of which weights a model is.
+	reportsDigest() bool
 }
 
 // New is the model of a name; it calls nobody. Errors say what is wrong with the options.
@@ -122,13 +122,13 @@ func New(o Options) (*Model, error) {
 	if o.HTTP == nil {
 		o.HTTP = &http.Transport{ResponseHeaderTimeout: o.Timeout, MaxIdleConns: 2, IdleConnTimeout: time.Minute}
 	}
-	web := &http.Client{Transport: bounded{o.HTTP, maxAnswer}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	m := &Model{name: o.Name, server: server, timeout: o.Timeout, queue: make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting)}
+	client := &http.Client{Transport: limitTransport{o.HTTP, maxAnswer}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	m := &Model{name: o.Name, server: server, timeout: o.Timeout, slot: make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting)}
 	switch kind {
 	case "ollama":
-		m.driver = newOllama(name, server, web, o)
+		m.driver = newOllama(name, server, client, o)
 	case "openai":
-		m.driver = &openAI{name: name, server: server, token: o.Token, web: web}
+		m.driver = &openAI{name: name, server: server, token: o.Token, client: client}
 	default:
 		return nil, fmt.Errorf("there is no kind of model %q; it is ollama or openai", kind)
 	}
@@ -138,14 +138,14 @@ func New(o Options) (*Model, error) {
 // Name is the name it was made with.
 func (m *Model) Name() string { return m.name }
 
-// rest is how long a model that took too long is left in peace: a batch of questions
+// cooldown is how long a model that took too long is left in peace: a batch of questions
 // shall not wait out the time limit with each.
-const rest = 30 * time.Second
+const cooldown = 30 * time.Second
 
 // Chat asks the model, in its turn. The errors are those above, or ctx's.
 func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
-	if m.resting.Load() {
-		return Answer{}, fmt.Errorf("%w a moment ago; it is asked again in half a minute", ErrSlow)
+	if m.coolingDown.Load() {
+		return Answer{}, fmt.Errorf("%w a moment ago; it is asked again in half a minute", ErrTimeout)
 	}
 	select {
 	case m.waiting <- struct{}{}:
@@ -156,16 +156,16 @@ func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 	limit, stop := context.WithTimeout(ctx, m.timeout)
 	defer stop()
 	select {
-	case m.queue <- struct{}{}:
-		defer func() { <-m.queue }()
+	case m.slot <- struct{}{}:
+		defer func() { <-m.slot }()
 	case <-limit.Done():
-		return Answer{}, m.reason(ctx, limit.Err())
+		return Answer{}, m.classifyTimeout(ctx, limit.Err())
 	}
 	var a Answer
 	var err error
 	for try := 1; ; try++ {
 		a, err = m.driver.chat(limit, r)
-		if err == nil || try == tries || !errors.Is(err, ErrAway) || limit.Err() != nil {
+		if err == nil || try == maxTries || !errors.Is(err, ErrUnavailable) || limit.Err() != nil {
 			break
 		}
 		select {
@@ -174,52 +174,52 @@ func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 		}
 	}
 	if err != nil {
-		if err = m.reason(ctx, err); errors.Is(err, ErrSlow) && m.resting.CompareAndSwap(false, true) {
-			time.AfterFunc(rest, func() { m.resting.Store(false) })
+		if err = m.classifyTimeout(ctx, err); errors.Is(err, ErrTimeout) && m.coolingDown.CompareAndSwap(false, true) {
+			time.AfterFunc(cooldown, func() { m.coolingDown.Store(false) })
 		}
 		return Answer{}, err
 	}
-	a.Digest = m.digest.of(limit, m.driver)
-	if r.MaxTokens > 0 && a.Completion > r.MaxTokens {
-		return a, fmt.Errorf("%w: %d tokens, %d are allowed", ErrTooMuch, a.Completion, r.MaxTokens)
+	a.Digest = m.digest.get(limit, m.driver)
+	if r.MaxTokens > 0 && a.CompletionTokens > r.MaxTokens {
+		return a, fmt.Errorf("%w: %d tokens, %d are allowed", ErrAnswerTooLong, a.CompletionTokens, r.MaxTokens)
 	}
 	return a, nil
 }
 
-// digest remembers for a while which weights a name stands for: they change when
+// modelDigestCache remembers for a while which weights a name stands for: they change when
 // somebody pulls the model anew.
-type digest struct {
-	known atomic.Pointer[string]
+type modelDigestCache struct {
+	value atomic.Pointer[string]
 }
 
 const (
-	digestKept = time.Minute
-	digestWait = 2 * time.Second
+	digestTTL     = time.Minute
+	digestTimeout = 2 * time.Second
 )
 
-// of asks once in a while, and not a server that doesn't tell.
-func (d *digest) of(ctx context.Context, from driver) string {
-	if !from.tells() {
+// get asks once in a while, and not a server that doesn't tell.
+func (d *modelDigestCache) get(ctx context.Context, from driver) string {
+	if !from.reportsDigest() {
 		return ""
 	}
-	if known := d.known.Load(); known != nil {
+	if known := d.value.Load(); known != nil {
 		return *known
 	}
-	ctx, stop := context.WithTimeout(ctx, digestWait)
+	ctx, stop := context.WithTimeout(ctx, digestTimeout)
 	defer stop()
 	s, _ := from.status(ctx)
-	d.known.Store(&s.Digest)
-	time.AfterFunc(digestKept, func() { d.known.Store(nil) })
+	d.value.Store(&s.Digest)
+	time.AfterFunc(digestTTL, func() { d.value.Store(nil) })
 	return s.Digest
 }
 
-// reason tells one's own time limit from the caller's end.
-func (m *Model) reason(ctx context.Context, err error) error {
+// classifyTimeout tells one's own time limit from the caller's end.
+func (m *Model) classifyTimeout(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: longer than %s", ErrSlow, m.timeout)
+		return fmt.Errorf("%w: longer than %s", ErrTimeout, m.timeout)
 	}
 	return err
 }

@@ -42,7 +42,7 @@ var ask = Request{System: "s", User: "u", Schema: json.RawMessage(`{"type":"obje
 func TestChat(t *testing.T) {
 	for _, m := range []*Model{made(t, "ollama/q", ollamaSays(`{"a":1}`, 5), time.Minute), made(t, "openai/q", openSays(`{"a":1}`, 5), time.Minute)} {
 		a, err := m.Chat(t.Context(), ask)
-		if err != nil || a.Text != `{"a":1}` || a.Prompt != 7 || a.Completion != 5 || a.Model != m.Name() {
+		if err != nil || a.Text != `{"a":1}` || a.PromptTokens != 7 || a.CompletionTokens != 5 || a.Model != m.Name() {
 			t.Errorf("%s: %+v, %v", m.Name(), a, err)
 		}
 	}
@@ -64,50 +64,50 @@ func TestBadServers(t *testing.T) {
 		server      http.HandlerFunc
 		want        error
 	}{
-		{"slow", "ollama/q", hang, ErrSlow},
-		{"slow", "openai/q", hang, ErrSlow},
+		{"slow", "ollama/q", hang, ErrTimeout},
+		{"slow", "openai/q", hang, ErrTimeout},
 		{"streams for ever", "ollama/q", func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				if _, err := fmt.Fprintln(w, `{"message":{"content":"x"},"done":false}`); err != nil {
 					return
 				}
 			}
-		}, ErrTooMuch},
-		{"10 MB", "openai/q", openSays(strings.Repeat("x", 10<<20), 5), ErrTooMuch},
+		}, ErrAnswerTooLong},
+		{"10 MB", "openai/q", openSays(strings.Repeat("x", 10<<20), 5), ErrAnswerTooLong},
 		{"streams for ever", "openai/q", func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				if _, err := fmt.Fprint(w, strings.Repeat(" ", 4096)); err != nil {
 					return
 				}
 			}
-		}, ErrTooMuch},
-		{"10 MB in a line", "ollama/q", ollamaSays(strings.Repeat("x", 10<<20), 5), ErrNonsense},
+		}, ErrAnswerTooLong},
+		{"10 MB in a line", "ollama/q", ollamaSays(strings.Repeat("x", 10<<20), 5), ErrInvalidResponse},
 		{"nested", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintln(w, `{"message":`+strings.Repeat(`{"a":`, 20000)+strings.Repeat("}", 20000)+"}")
-		}, ErrNonsense},
+		}, ErrInvalidResponse},
 		{"other types", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintln(w, `{"message":{"content":{"a":1}},"done":"yes"}`)
-		}, ErrNonsense},
+		}, ErrInvalidResponse},
 		{"other types", "openai/q", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, `{"choices":"none","usage":7}`)
-		}, ErrNonsense},
+		}, ErrInvalidResponse},
 		{"closes early", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintln(w, `{"message":{"content":"x"},"done":false}`)
-		}, ErrAway},
-		{"closes early", "openai/q", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ErrAway},
-		{"no JSON", "openai/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, ErrNonsense},
+		}, ErrUnavailable},
+		{"closes early", "openai/q", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ErrUnavailable},
+		{"no JSON", "openai/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, ErrInvalidResponse},
 		{"unknown", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, `{"error":"model 'q' not found"}`, http.StatusNotFound)
-		}, ErrUnknown},
+		}, ErrUnknownModel},
 		{"too long", "openai/q", func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "maximum context length", http.StatusBadRequest)
-		}, ErrContext},
-		{"too many tokens", "openai/q", openSays("{}", 51), ErrTooMuch},
-		{"nested", "openai/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("[", 20000)) }, ErrNonsense},
+		}, ErrContextExceeded},
+		{"too many tokens", "openai/q", openSays("{}", 51), ErrAnswerTooLong},
+		{"nested", "openai/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("[", 20000)) }, ErrInvalidResponse},
 	} {
 		t.Run(tc.name+" "+tc.model, func(t *testing.T) {
 			limit := time.Minute
-			if errors.Is(tc.want, ErrSlow) {
+			if errors.Is(tc.want, ErrTimeout) {
 				limit = 50 * time.Millisecond
 			}
 			if _, err := made(t, tc.model, tc.server, limit).Chat(t.Context(), ask); !errors.Is(err, tc.want) {
@@ -144,7 +144,7 @@ func TestSlowModelsRest(t *testing.T) {
 	}, 50*time.Millisecond)
 	t.Cleanup(func() { close(gone) }) // before the server closes, which waits
 	for range 100 {
-		if _, err := m.Chat(t.Context(), ask); !errors.Is(err, ErrSlow) {
+		if _, err := m.Chat(t.Context(), ask); !errors.Is(err, ErrTimeout) {
 			t.Fatal(err)
 		}
 	}

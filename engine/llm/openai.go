@@ -16,10 +16,10 @@ import (
 type openAI struct {
 	name, token string
 	server      *url.URL
-	web         *http.Client
+	client      *http.Client
 }
 
-type openAnswer struct {
+type openAIResponse struct {
 	Model   string `json:"model"`
 	Choices []struct {
 		Message      struct{ Content string } `json:"message"`
@@ -37,21 +37,21 @@ func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 	if len(r.Schema) > 0 {
 		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": r.Schema}}
 	}
-	var out openAnswer
-	if err := o.call(ctx, http.MethodPost, "chat/completions", body, &out); err != nil {
+	var out openAIResponse
+	if err := o.callAPI(ctx, http.MethodPost, "chat/completions", body, &out); err != nil {
 		return Answer{}, err
 	}
 	if len(out.Choices) == 0 {
-		return Answer{}, fmt.Errorf("%w: it has no choice", ErrNonsense)
+		return Answer{}, fmt.Errorf("%w: it has no choice", ErrInvalidResponse)
 	}
-	a := Answer{Text: out.Choices[0].Message.Content, Model: "openai/" + o.name, Prompt: max(0, out.Usage.Prompt), Completion: max(0, out.Usage.Completion)}
-	if a.Completion == 0 { // a server that doesn't count
-		a.Completion = (len(a.Text) + 3) / 4
+	a := Answer{Text: out.Choices[0].Message.Content, Model: "openai/" + o.name, PromptTokens: max(0, out.Usage.Prompt), CompletionTokens: max(0, out.Usage.Completion)}
+	if a.CompletionTokens == 0 { // a server that doesn't count
+		a.CompletionTokens = (len(a.Text) + 3) / 4
 	}
 	return a, nil
 }
 
-func (*openAI) tells() bool { return false }
+func (*openAI) reportsDigest() bool { return false }
 
 func (o *openAI) status(ctx context.Context) (Status, error) {
 	var s Status
@@ -60,7 +60,7 @@ func (o *openAI) status(ctx context.Context) (Status, error) {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := o.call(ctx, http.MethodGet, "models", nil, &all); err != nil {
+	if err := o.callAPI(ctx, http.MethodGet, "models", nil, &all); err != nil {
 		return s, err
 	}
 	for _, m := range all.Data {
@@ -70,12 +70,12 @@ func (o *openAI) status(ctx context.Context) (Status, error) {
 		s.Ready = s.Ready || m.ID == o.name
 	}
 	if !s.Ready {
-		return s, fmt.Errorf("%w: %s", ErrUnknown, o.name)
+		return s, fmt.Errorf("%w: %s", ErrUnknownModel, o.name)
 	}
 	return s, nil
 }
 
-func (o *openAI) call(ctx context.Context, method, path string, in, out any) error {
+func (o *openAI) callAPI(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
@@ -97,28 +97,28 @@ func (o *openAI) call(ctx context.Context, method, path string, in, out any) err
 	if o.token != "" {
 		req.Header.Set("Authorization", "Bearer "+o.token)
 	}
-	resp, err := o.web.Do(req)
+	resp, err := o.client.Do(req)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	switch {
-	case errors.Is(err, ErrTooMuch), ctx.Err() != nil && err != nil:
+	case errors.Is(err, ErrAnswerTooLong), ctx.Err() != nil && err != nil:
 		return err
 	case err != nil:
-		return fmt.Errorf("%w: the answer broke off", ErrAway)
+		return fmt.Errorf("%w: the answer broke off", ErrUnavailable)
 	case resp.StatusCode == http.StatusNotFound:
-		return fmt.Errorf("%w: %s", ErrUnknown, clip(string(b)))
+		return fmt.Errorf("%w: %s", ErrUnknownModel, truncate(string(b)))
 	case resp.StatusCode == http.StatusBadRequest && bytes.Contains(bytes.ToLower(b), []byte("context")):
-		return fmt.Errorf("%w: %s", ErrContext, clip(string(b)))
+		return fmt.Errorf("%w: %s", ErrContextExceeded, truncate(string(b)))
 	case resp.StatusCode >= http.StatusInternalServerError || resp.StatusCode == http.StatusTooManyRequests:
-		return fmt.Errorf("%w: %s", ErrAway, resp.Status)
+		return fmt.Errorf("%w: %s", ErrUnavailable, resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("%w: %s", ErrNonsense, resp.Status)
+		return fmt.Errorf("%w: %s", ErrInvalidResponse, resp.Status)
 	}
 	if err := json.Unmarshal(b, out); err != nil {
-		return fmt.Errorf("%w: %s", ErrNonsense, clip(err.Error()))
+		return fmt.Errorf("%w: %s", ErrInvalidResponse, truncate(err.Error()))
 	}
 	return nil
 }

@@ -20,11 +20,11 @@ func TestPull(t *testing.T) {
 		fmt.Fprintln(w, `{"status":"pulling 6a0746a1ec1a","digest":"sha256:6a","total":200,"completed":50}`)
 		fmt.Fprintln(w, `{"status":"success"}`)
 	}, time.Minute)
-	var got []Pulled
-	if err := m.Pull(t.Context(), func(p Pulled) { got = append(got, p) }); err != nil {
+	var got []PullProgress
+	if err := m.Pull(t.Context(), func(p PullProgress) { got = append(got, p) }); err != nil {
 		t.Fatal(err)
 	}
-	want := []Pulled{{Doing: "pulling manifest"}, {"pulling 6a0746a1ec1a", 50, 200}, {Doing: "success"}}
+	want := []PullProgress{{Status: "pulling manifest"}, {"pulling 6a0746a1ec1a", 50, 200}, {Status: "success"}}
 	if !reflect.DeepEqual(got, want) || !strings.HasPrefix(asked, "/api/pull ") || !strings.Contains(asked, `"q:8b"`) {
 		t.Errorf("%+v after %s", got, asked)
 	}
@@ -36,18 +36,18 @@ func TestPullGoesWrong(t *testing.T) {
 		server      http.HandlerFunc
 		want        error
 	}{
-		{"breaks off", "ollama/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, `{"status":"pulling manifest"}`) }, ErrAway},
-		{"is refused", "ollama/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, `{"error":"file does not exist"}`) }, ErrNotPulled},
-		{"no such place", "ollama/q", http.NotFound, ErrUnknown},
-		{"no JSON", "ollama/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "<html>") }, ErrNotPulled},
+		{"breaks off", "ollama/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, `{"status":"pulling manifest"}`) }, ErrUnavailable},
+		{"is refused", "ollama/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, `{"error":"file does not exist"}`) }, ErrPullFailed},
+		{"no such place", "ollama/q", http.NotFound, ErrUnknownModel},
+		{"no JSON", "ollama/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "<html>") }, ErrPullFailed},
 		{"numbers that can't be", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintln(w, `{"status":"x","total":-5,"completed":900}`)
 			fmt.Fprintln(w, `{"status":"success","completed":-1}`)
 		}, nil},
-		{"another kind", "openai/q", http.NotFound, ErrCantPull},
+		{"another kind", "openai/q", http.NotFound, ErrPullUnsupported},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := made(t, tc.model, tc.server, time.Minute).Pull(t.Context(), func(p Pulled) {
+			err := made(t, tc.model, tc.server, time.Minute).Pull(t.Context(), func(p PullProgress) {
 				if p.Done < 0 || p.Total < 0 || p.Done > p.Total {
 					t.Errorf("%+v", p)
 				}

@@ -62,13 +62,13 @@ func child(dir string) int {
 	logger := slog.New(slog.DiscardHandler)
 	fail := func(err error) int { fmt.Fprintln(os.Stderr, err); return 1 }
 	ctx := context.Background()
-	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.Tables, Clock: clock, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, LockTimeout: 30 * time.Second, Logger: logger})
+	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, Clock: clock, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, LockTimeout: 30 * time.Second, Logger: logger})
 	if err != nil {
 		return fail(err)
 	}
-	s := notify.New(notify.Options{DB: db, Clock: clock, Logger: logger, Box: secretbox.Fixed(secretbox.Key{}), Agent: "service/test",
+	s := notify.New(notify.Options{DB: db, Clock: clock, Logger: logger, Box: secretbox.NewInMemory(secretbox.Key{}), Agent: "service/test",
 		Guard: netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
-		Every: func(d time.Duration) (<-chan time.Time, func()) {
+		NewTicker: func(d time.Duration) (<-chan time.Time, func()) {
 			t := time.NewTicker(d / 20)
 			return t.C, t.Stop
 		}})
@@ -86,7 +86,7 @@ func child(dir string) int {
 	for lines.Scan() {
 		n := lines.Text()
 		err := db.Update(ctx, func(tx *store.Tx) error {
-			return audit.Tell(tx, killedBy, audit.Event{Type: "report.ready", AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: n, Data: map[string]any{"n": n}})
+			return audit.PublishEvent(tx, killedBy, audit.Event{Type: "report.ready", AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: n, Data: map[string]any{"n": n}})
 		})
 		if err != nil {
 			return fail(err)
@@ -266,7 +266,7 @@ func BenchmarkWrite(b *testing.B) {
 				h.later(time.Second)
 				if beside == "beside" {
 					h.Service = h.service()
-					h.Service.Loop.Every = func(time.Duration) (<-chan time.Time, func()) { return make(chan time.Time), func() {} }
+					h.Service.Dispatcher.NewTicker = func(time.Duration) (<-chan time.Time, func()) { return make(chan time.Time), func() {} }
 					h.Start(b.Context())
 					defer h.Close()
 				}
@@ -281,7 +281,7 @@ func BenchmarkWrite(b *testing.B) {
 							if err := store.Settings.Put(tx, &s); err != nil || with == 0 {
 								return err
 							}
-							return audit.Tell(tx, h.by, audit.Event{Type: "report.ready", AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: "x", Data: map[string]any{"n": n}})
+							return audit.PublishEvent(tx, h.by, audit.Event{Type: "report.ready", AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: "x", Data: map[string]any{"n": n}})
 						})
 						if err != nil {
 							b.Fatal(err)
@@ -307,7 +307,7 @@ func BenchmarkLatency(b *testing.B) {
 	h.hook()
 	h.later(time.Second)
 	h.Service = h.service()
-	h.Service.Loop.Every = func(time.Duration) (<-chan time.Time, func()) { return make(chan time.Time), func() {} }
+	h.Service.Dispatcher.NewTicker = func(time.Duration) (<-chan time.Time, func()) { return make(chan time.Time), func() {} }
 	h.Start(b.Context())
 	defer h.Close()
 	var took []time.Duration

@@ -36,49 +36,49 @@ type Options struct {
 	Box *secretbox.Box
 	// Guard knows the private networks that webhooks may reach.
 	Guard netguard.Guard
-	// Every gives a tick in each such time until stop is called.
-	Every func(time.Duration) (ticks <-chan time.Time, stop func())
+	// NewTicker gives a tick in each such time until stop is called.
+	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 	// Agent names the program in requests: "service/0.1.0".
 	Agent string
 	// Tracer tells where deliveries take their time; nil: nothing is traced.
 	Tracer *tracing.Tracer
-	// Others are told of events beside webhooks.
-	Others []delivery.Kind
+	// ExtraKinds are told of events beside webhooks.
+	ExtraKinds []delivery.ReceiverKind
 }
 
 // Service answers the operations on webhooks and sends their deliveries.
 type Service struct {
 	Options
-	*delivery.Loop
+	*delivery.Dispatcher
 	client *http.Client
 }
 
-// limits are those of a delivery.
-var limits = netguard.Limits{Whole: 15 * time.Second, Header: 10 * time.Second, Answer: maxAnswer}
+// clientLimits are those of a delivery.
+var clientLimits = netguard.Limits{Timeout: 15 * time.Second, HeaderTimeout: 10 * time.Second, MaxBodyBytes: maxResponseBytes}
 
 // New makes the service; Start begins to send.
 func New(o Options) *Service {
-	s := &Service{Options: o, client: o.Guard.Client(limits)}
-	s.Loop = delivery.NewLoop(delivery.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Every: o.Every, Tracer: o.Tracer, Kinds: append([]delivery.Kind{webhooks{s}}, o.Others...)})
+	s := &Service{Options: o, client: o.Guard.Client(clientLimits)}
+	s.Dispatcher = delivery.NewDispatcher(delivery.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, NewTicker: o.NewTicker, Tracer: o.Tracer, Kinds: append([]delivery.ReceiverKind{webhookKind{s}}, o.ExtraKinds...)})
 	return s
 }
 
 // Close breaks off what is being sent and waits for its end; it is sent again later.
 func (s *Service) Close() {
-	s.Loop.Close()
+	s.Dispatcher.Close()
 	s.client.CloseIdleConnections()
 }
 
 const (
-	maxWebhooks = 50 // of an organization
-	overlap     = 24 * time.Hour
+	maxWebhooks   = 50 // of an organization
+	secretOverlap = 24 * time.Hour
 )
 
 // testEvent is sent on demand, to see whether a webhook works.
 const testEvent = "webhook.test"
 
-// newSecret is a secret as the Standard Webhooks scheme writes it, 24 bytes of chance.
-func newSecret() string {
+// newWebhookSecret is a secret as the Standard Webhooks scheme writes it, 24 bytes of chance.
+func newWebhookSecret() string {
 	b := make([]byte, 24)
 	_, _ = rand.Read(b) //nolint:forbidigo // a secret is chance; it never fails, the runtime ends the program first
 	return secretPrefix + base64.StdEncoding.EncodeToString(b)
@@ -92,7 +92,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.OrgListInput)
 	if err != nil {
 		return nil, err
 	}
-	return api.ListOf(all, func(w *store.Webhook) api.Webhook { return w.Webhook }), nil
+	return api.MapList(all, func(w *store.Webhook) api.Webhook { return w.Webhook }), nil
 }
 
 // Create makes a webhook. It hears of what happens from then on.
@@ -105,7 +105,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebho
 	if err != nil {
 		return nil, err
 	}
-	secret := newSecret()
+	secret := newWebhookSecret()
 	sealed, err := s.Box.Seal([]byte(secret))
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebho
 			URL:          address, Events: events, Description: strings.TrimSpace(in.Body.Description), Enabled: in.Body.Enabled == nil || *in.Body.Enabled,
 		}}
 		out.Webhook = w.Webhook
-		return errors.Join(store.Webhooks.Insert(tx, by.OrganizationID, &w), note(tx, by, "webhook.created", &w))
+		return errors.Join(store.Webhooks.Insert(tx, by.OrganizationID, &w), auditChange(tx, by, "webhook.created", &w))
 	})
 	if err != nil {
 		return nil, err
@@ -132,22 +132,22 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebho
 	return out, nil
 }
 
-// note writes to the audit chain; of the address only the host, which holds no secret.
-func note(tx *store.Tx, by api.Caller, action string, w *store.Webhook) error {
+// auditChange writes to the audit chain; of the address only the host, which holds no secret.
+func auditChange(tx *store.Tx, by api.Caller, action string, w *store.Webhook) error {
 	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "webhook", ResourceID: w.ID,
-		Changes: map[string]any{"host": hostOf(w.URL), "events": w.Events, "enabled": w.Enabled}})
+		Changes: map[string]any{"host": urlHost(w.URL), "events": w.Events, "enabled": w.Enabled}})
 }
 
-func find(tx *store.Tx, org, id string) (store.Webhook, error) {
+func getWebhook(tx *store.Tx, org, id string) (store.Webhook, error) {
 	w, err := store.Webhooks.Get(tx, org, id)
-	return w, store.Missing(err, "webhook", id)
+	return w, store.ToNotFound(err, "webhook", id)
 }
 
 // Get is one webhook.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.Webhook, error) {
 	var w store.Webhook
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		w, err = find(tx, by.OrganizationID, in.WebhookID)
+		w, err = getWebhook(tx, by.OrganizationID, in.WebhookID)
 		return err
 	})
 	return &w.Webhook, err
@@ -173,7 +173,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebho
 	}
 	var w store.Webhook
 	err := s.DB.Update(ctx, func(tx *store.Tx) (err error) {
-		if w, err = find(tx, by.OrganizationID, in.WebhookID); err != nil {
+		if w, err = getWebhook(tx, by.OrganizationID, in.WebhookID); err != nil {
 			return err
 		}
 		if address != nil {
@@ -189,7 +189,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebho
 			w.Enabled, w.FailedInRow = *in.Body.Enabled, 0
 		}
 		w.UpdatedAt = tx.Now()
-		return errors.Join(store.Webhooks.Update(tx, by.OrganizationID, &w), note(tx, by, "webhook.updated", &w))
+		return errors.Join(store.Webhooks.Update(tx, by.OrganizationID, &w), auditChange(tx, by, "webhook.updated", &w))
 	})
 	return &w.Webhook, err
 }
@@ -197,32 +197,32 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebho
 // Delete ends a webhook and what waits for it.
 func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
-		w, err := find(tx, by.OrganizationID, in.WebhookID)
+		w, err := getWebhook(tx, by.OrganizationID, in.WebhookID)
 		if err != nil {
 			return err
 		}
-		return errors.Join(delivery.Purge(tx, by.OrganizationID, w.ID), store.Webhooks.Delete(tx, by.OrganizationID, w.ID), note(tx, by, "webhook.deleted", &w))
+		return errors.Join(delivery.PurgeReceiver(tx, by.OrganizationID, w.ID), store.Webhooks.Delete(tx, by.OrganizationID, w.ID), auditChange(tx, by, "webhook.deleted", &w))
 	})
 }
 
-// Rotate gives a webhook a new secret. For a day, deliveries are signed with both, so that
+// RotateSecret gives a webhook a new secret. For a day, deliveries are signed with both, so that
 // the receiver can change over.
-func (s *Service) Rotate(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.NewWebhook, error) {
-	secret := newSecret()
+func (s *Service) RotateSecret(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.NewWebhook, error) {
+	secret := newWebhookSecret()
 	sealed, err := s.Box.Seal([]byte(secret))
 	if err != nil {
 		return nil, err
 	}
 	out := &api.NewWebhook{Secret: secret}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		w, err := find(tx, by.OrganizationID, in.WebhookID)
+		w, err := getWebhook(tx, by.OrganizationID, in.WebhookID)
 		if err != nil {
 			return err
 		}
-		until := tx.Now().Add(overlap)
-		w.Previous, w.PreviousUntil, w.Sealed, w.UpdatedAt = w.Sealed, &until, sealed, tx.Now()
+		until := tx.Now().Add(secretOverlap)
+		w.PreviousSealed, w.PreviousUntil, w.Sealed, w.UpdatedAt = w.Sealed, &until, sealed, tx.Now()
 		out.Webhook = w.Webhook
-		return errors.Join(store.Webhooks.Update(tx, by.OrganizationID, &w), note(tx, by, "webhook.rotated", &w))
+		return errors.Join(store.Webhooks.Update(tx, by.OrganizationID, &w), auditChange(tx, by, "webhook.rotated", &w))
 	})
 	if err != nil {
 		return nil, err
@@ -234,7 +234,7 @@ func (s *Service) Rotate(ctx context.Context, by api.Caller, in *api.WebhookInpu
 func (s *Service) Test(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.Delivery, error) {
 	var d store.Delivery
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
-		w, err := find(tx, by.OrganizationID, in.WebhookID)
+		w, err := getWebhook(tx, by.OrganizationID, in.WebhookID)
 		if err != nil {
 			return err
 		}
@@ -243,8 +243,8 @@ func (s *Service) Test(ctx context.Context, by api.Caller, in *api.WebhookInput)
 		if err != nil {
 			return err
 		}
-		d.Once = true
-		return errors.Join(store.Deliveries.Insert(tx, by.OrganizationID, &d), note(tx, by, "webhook.tested", &w))
+		d.SingleAttempt = true
+		return errors.Join(store.Deliveries.Insert(tx, by.OrganizationID, &d), auditChange(tx, by, "webhook.tested", &w))
 	})
 	return &d.Delivery, err
 }
@@ -261,19 +261,19 @@ func (s *Service) ListDeliveries(ctx context.Context, by api.Caller, in *api.Del
 func (s *Service) Redeliver(ctx context.Context, by api.Caller, in *api.DeliveryInput) (*api.Delivery, error) {
 	var d store.Delivery
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
-		w, err := find(tx, by.OrganizationID, in.WebhookID)
+		w, err := getWebhook(tx, by.OrganizationID, in.WebhookID)
 		if err != nil {
 			return err
 		}
-		if d, err = delivery.Again(tx, by.OrganizationID, w.ID, in.DeliveryID); err != nil {
+		if d, err = delivery.Requeue(tx, by.OrganizationID, w.ID, in.DeliveryID); err != nil {
 			return err
 		}
-		return note(tx, by, "webhook.redelivered", &w)
+		return auditChange(tx, by, "webhook.redelivered", &w)
 	})
 	return &d.Delivery, err
 }
 
-func hostOf(address string) string {
+func urlHost(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "" // none is kept that was not parsed before
@@ -281,5 +281,5 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-// errSealed says what to do about a secret that no key opens.
-var errSealed = fmt.Errorf("%w; rotate it", secretbox.ErrKey)
+// errSecretUnreadable says what to do about a secret that no key opens.
+var errSecretUnreadable = fmt.Errorf("%w; rotate it", secretbox.ErrUnknownKey)

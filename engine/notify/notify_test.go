@@ -55,7 +55,7 @@ func newHouse(t testing.TB) *house {
 	}))
 	t.Cleanup(h.server.Close)
 	var err error
-	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: h.now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
+	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: h.now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func newHouse(t testing.TB) *house {
 
 // service is what a start of the program makes.
 func (h *house) service() *notify.Service {
-	return notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.Fixed(secretbox.Key{}),
+	return notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.NewInMemory(secretbox.Key{}),
 		Guard: netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Agent: "service/test"})
 }
 
@@ -97,7 +97,7 @@ func (h *house) hook(events ...string) *api.NewWebhook {
 func (h *house) happens(event string, fail bool) {
 	h.t.Helper()
 	err := h.db.Update(h.t.Context(), func(tx *store.Tx) error {
-		if err := audit.Tell(tx, h.by, audit.Event{Type: event, AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: event, Data: map[string]any{"n": 1}}); err != nil || !fail {
+		if err := audit.PublishEvent(tx, h.by, audit.Event{Type: event, AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: event, Data: map[string]any{"n": 1}}); err != nil || !fail {
 			return err
 		}
 		return io.ErrUnexpectedEOF
@@ -109,7 +109,7 @@ func (h *house) happens(event string, fail bool) {
 
 func (h *house) round() {
 	h.t.Helper()
-	if err := h.Round(h.t.Context()); err != nil {
+	if err := h.RunOnce(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -170,7 +170,7 @@ func TestDelivery(t *testing.T) {
 func TestRotation(t *testing.T) {
 	h := newHouse(t)
 	w := h.hook()
-	next, err := h.Rotate(t.Context(), h.by, &api.WebhookInput{WebhookID: w.ID})
+	next, err := h.RotateSecret(t.Context(), h.by, &api.WebhookInput{WebhookID: w.ID})
 	if err != nil || next.Secret == w.Secret {
 		t.Fatal(next, err)
 	}
@@ -317,7 +317,7 @@ func TestAddresses(t *testing.T) {
 // What a name resolves to is looked at when it is connected to, and a redirect is not followed.
 func TestNamesAndRedirects(t *testing.T) {
 	h := newHouse(t)
-	strict := notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.Fixed(secretbox.Key{}), Agent: "service/test"})
+	strict := notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.NewInMemory(secretbox.Key{}), Agent: "service/test"})
 	in := &api.CreateWebhookInput{}
 	in.Body.URL = strings.Replace(h.server.URL, "http://127.0.0.1", "https://localhost", 1)
 	w, err := strict.Create(t.Context(), h.by, in)
@@ -325,7 +325,7 @@ func TestNamesAndRedirects(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.happens("report.ready", false)
-	if err := strict.Round(t.Context()); err != nil {
+	if err := strict.RunOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if d := h.deliveries(w.ID)[0]; len(h.requests) != 0 || d.Attempts[0].Error == nil || !strings.Contains(*d.Attempts[0].Error, "private network") {
@@ -367,9 +367,9 @@ func TestHostile(t *testing.T) {
 	if d := h.deliveries(w.ID)[0]; d.Status != "delivered" {
 		t.Errorf("%+v", d)
 	}
-	other := notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.Fixed(secretbox.Key{1})})
+	other := notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.NewInMemory(secretbox.Key{1})})
 	h.happens("report.ready", false)
-	if err := other.Round(t.Context()); err != nil {
+	if err := other.RunOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if d := h.deliveries(w.ID)[0]; d.Attempts[0].Error == nil || !strings.Contains(*d.Attempts[0].Error, "rotate") {
@@ -389,7 +389,7 @@ func TestTenants(t *testing.T) {
 	stranger.OrganizationID = "018f0000-0000-7000-8000-00000000000c"
 	id := api.WebhookInput{WebhookID: w.ID}
 	_, e1 := h.Get(t.Context(), stranger, &id)
-	_, e2 := h.Rotate(t.Context(), stranger, &id)
+	_, e2 := h.RotateSecret(t.Context(), stranger, &id)
 	_, e3 := h.Delete(t.Context(), stranger, &id)
 	_, e4 := h.Test(t.Context(), stranger, &id)
 	_, e5 := h.ListDeliveries(t.Context(), stranger, &api.DeliveriesInput{WebhookInput: id})

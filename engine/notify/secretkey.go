@@ -11,22 +11,22 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// resealStep is how many records are sealed anew in one transaction.
-const resealStep = 200
+// resealBatch is how many records are sealed anew in one transaction.
+const resealBatch = 200
 
-// SecretKey tells with which keys secrets are sealed, and whether all can be opened.
-func (s *Service) SecretKey(ctx context.Context, _ api.Caller, _ *api.None) (*api.SecretKey, error) {
-	place, ids, err := s.Box.State()
+// GetSecretKey tells with which keys secrets are sealed, and whether all can be opened.
+func (s *Service) GetSecretKey(ctx context.Context, _ api.Caller, _ *api.None) (*api.SecretKey, error) {
+	place, ids, err := s.Box.KeyInfo()
 	if err != nil {
 		return nil, err
 	}
 	out := &api.SecretKey{Place: place, KeyID: ids[0], OldKeyIDs: ids[1:], Unreadable: []string{}}
 	return out, s.DB.View(ctx, func(tx *store.Tx) error {
 		out.Sealed, out.SealedOld, out.Unreadable = 0, 0, []string{}
-		return s.eachSealed(tx, func(what string, sealed *[]byte) error {
-			_, old, err := s.Box.Again(*sealed)
+		return s.forEachSealed(tx, func(what string, sealed *[]byte) error {
+			_, old, err := s.Box.Reseal(*sealed)
 			switch {
-			case errors.Is(err, secretbox.ErrKey):
+			case errors.Is(err, secretbox.ErrUnknownKey):
 				out.Unreadable = append(out.Unreadable, what)
 			case err != nil:
 				return err
@@ -43,13 +43,13 @@ func (s *Service) SecretKey(ctx context.Context, _ api.Caller, _ *api.None) (*ap
 // RotateSecretKey puts a new key in use and seals all secrets with it. The old keys are
 // known until they are forgotten, so what stops half way goes on the next time.
 func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.RotateSecretKeyInput) (*api.SecretKey, error) {
-	before, err := s.SecretKey(ctx, by, nil)
+	before, err := s.GetSecretKey(ctx, by, nil)
 	if err != nil {
 		return nil, err
 	}
 	// A key of the environment was changed by whoever set it: what is left is to seal anew.
 	if before.Place != secretbox.Environment {
-		if err := s.Box.Renew(in.Body.KeepIn); err != nil {
+		if err := s.Box.RotateKey(in.Body.KeepIn); err != nil {
 			return nil, api.Conflict("the key could not be changed: %s", err)
 		}
 	} else if in.Body.KeepIn != "" {
@@ -64,12 +64,12 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 			break
 		}
 	}
-	now, err := s.SecretKey(ctx, by, nil)
+	now, err := s.GetSecretKey(ctx, by, nil)
 	if err != nil {
 		return nil, err
 	}
 	if in.Body.Forget && before.Place != secretbox.Environment && now.SealedOld == 0 {
-		if err := s.Box.Forget(); err != nil {
+		if err := s.Box.DropOldKeys(); err != nil {
 			return nil, err
 		}
 		now.OldKeyIDs = []string{}
@@ -83,22 +83,22 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 	})
 }
 
-// errEnough ends a step of sealing anew.
-var errEnough = errors.New("enough for one step")
+// errBatchFull ends a step of sealing anew.
+var errBatchFull = errors.New("enough for one step")
 
 // reseal seals some secrets with the key in use; more: there may be others.
-func (s *Service) reseal(ctx context.Context) (more bool, err error) {
+func (s *Service) reseal(ctx context.Context) (hasMore bool, err error) {
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		var hooks []store.Webhook
 		var tools []store.Integration
 		var mails []store.Email
 		var keys []store.SyncKey
 		done := 0
-		more = false
+		hasMore = false
 		again := func(_ string, sealed *[]byte) error {
-			now, changed, err := s.Box.Again(*sealed)
-			if errors.Is(err, secretbox.ErrKey) || !changed {
-				if errors.Is(err, secretbox.ErrKey) {
+			now, changed, err := s.Box.Reseal(*sealed)
+			if errors.Is(err, secretbox.ErrUnknownKey) || !changed {
+				if errors.Is(err, secretbox.ErrUnknownKey) {
 					err = nil
 				}
 				return err
@@ -107,7 +107,7 @@ func (s *Service) reseal(ctx context.Context) (more bool, err error) {
 			done++
 			return nil
 		}
-		err := s.eachSealed(tx, again, func(record any) error {
+		err := s.forEachSealed(tx, again, func(record any) error {
 			if done == 0 {
 				return nil
 			}
@@ -121,14 +121,14 @@ func (s *Service) reseal(ctx context.Context) (more bool, err error) {
 			case store.SyncKey:
 				keys = append(keys, r)
 			}
-			if len(hooks)+len(tools)+len(mails)+len(keys) >= resealStep {
-				more = true
-				return errEnough
+			if len(hooks)+len(tools)+len(mails)+len(keys) >= resealBatch {
+				hasMore = true
+				return errBatchFull
 			}
 			done = 0
 			return nil
 		})
-		if err != nil && !errors.Is(err, errEnough) {
+		if err != nil && !errors.Is(err, errBatchFull) {
 			return err
 		}
 		for i := range hooks {
@@ -153,25 +153,25 @@ func (s *Service) reseal(ctx context.Context) (more bool, err error) {
 		}
 		return nil
 	})
-	return more, err
+	return hasMore, err
 }
 
-// eachSealed calls one for each sealed secret there is, and then after with the record that
+// forEachSealed calls one for each sealed secret there is, and then after with the record that
 // has it. A table with sealed secrets is named here, or its secrets are lost with the old key.
-func (s *Service) eachSealed(tx *store.Tx, one func(what string, sealed *[]byte) error, after func(record any) error) error {
-	if after == nil {
-		after = func(any) error { return nil }
+func (s *Service) forEachSealed(tx *store.Tx, visit func(what string, sealed *[]byte) error, recordDone func(record any) error) error {
+	if recordDone == nil {
+		recordDone = func(any) error { return nil }
 	}
 	for w, err := range store.Webhooks.AcrossTenants().Scan(tx) {
 		if err != nil {
 			return err
 		}
-		for _, sealed := range slices.DeleteFunc([]*[]byte{&w.Sealed, &w.Previous}, func(b *[]byte) bool { return len(*b) == 0 }) {
-			if err := one("webhook "+w.ID, sealed); err != nil {
+		for _, sealed := range slices.DeleteFunc([]*[]byte{&w.Sealed, &w.PreviousSealed}, func(b *[]byte) bool { return len(*b) == 0 }) {
+			if err := visit("webhook "+w.ID, sealed); err != nil {
 				return err
 			}
 		}
-		if err := after(w); err != nil {
+		if err := recordDone(w); err != nil {
 			return err
 		}
 	}
@@ -180,11 +180,11 @@ func (s *Service) eachSealed(tx *store.Tx, one func(what string, sealed *[]byte)
 			return err
 		}
 		if len(r.Sealed) > 0 {
-			if err := one("integration "+r.ID, &r.Sealed); err != nil {
+			if err := visit("integration "+r.ID, &r.Sealed); err != nil {
 				return err
 			}
 		}
-		if err := after(r); err != nil {
+		if err := recordDone(r); err != nil {
 			return err
 		}
 	}
@@ -193,11 +193,11 @@ func (s *Service) eachSealed(tx *store.Tx, one func(what string, sealed *[]byte)
 			return err
 		}
 		if len(m.Sealed) > 0 {
-			if err := one("mail "+m.ID, &m.Sealed); err != nil {
+			if err := visit("mail "+m.ID, &m.Sealed); err != nil {
 				return err
 			}
 		}
-		if err := after(m); err != nil {
+		if err := recordDone(m); err != nil {
 			return err
 		}
 	}
@@ -205,10 +205,10 @@ func (s *Service) eachSealed(tx *store.Tx, one func(what string, sealed *[]byte)
 		if err != nil {
 			return err
 		}
-		if err := one("key for bundles of "+k.OrganizationID, &k.Sealed); err != nil {
+		if err := visit("key for bundles of "+k.OrganizationID, &k.Sealed); err != nil {
 			return err
 		}
-		if err := after(k); err != nil {
+		if err := recordDone(k); err != nil {
 			return err
 		}
 	}

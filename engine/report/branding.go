@@ -34,11 +34,11 @@ func (s *Service) PutBranding(ctx context.Context, by api.Caller, in *api.PutBra
 		if err != nil {
 			return nil, api.Invalid("logo", "the logo is not in base64; encode the image's file")
 		}
-		if brand.Logo, err = render.Logo(file); err != nil {
+		if brand.Logo, err = render.NormalizeLogo(file); err != nil {
 			return nil, err
 		}
 	}
-	if err := brand.Check(); err != nil {
+	if err := brand.Validate(); err != nil {
 		return nil, err
 	}
 	out := &api.Branding{OrganizationID: by.OrganizationID, Accent: b.Accent, Band: b.Band, Line: b.Line, Footer: b.Footer,
@@ -46,7 +46,7 @@ func (s *Service) PutBranding(ctx context.Context, by api.Caller, in *api.PutBra
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		now := tx.Now()
 		out.UpdatedAt = &now
-		return errors.Join(store.Brandings.Put(tx, by.OrganizationID, out), audit.Tell(tx, by, audit.Event{Type: "branding.updated", Summary: "set how reports look",
+		return errors.Join(store.Brandings.Put(tx, by.OrganizationID, out), audit.PublishEvent(tx, by, audit.Event{Type: "branding.updated", Summary: "set how reports look",
 			ResourceType: "organization", ResourceID: by.OrganizationID, Data: map[string]any{"branding_sha256": brand.SHA256()}}))
 	})
 	return out, err
@@ -62,13 +62,13 @@ func (s *Service) DeleteBranding(ctx context.Context, by api.Caller, _ *api.OrgI
 			return err
 		}
 		return errors.Join(store.Brandings.Delete(tx, by.OrganizationID, "branding"),
-			audit.Tell(tx, by, audit.Event{Type: "branding.deleted", Summary: "set reports back to the program's own look", ResourceType: "organization", ResourceID: by.OrganizationID}))
+			audit.PublishEvent(tx, by, audit.Event{Type: "branding.deleted", Summary: "set reports back to the program's own look", ResourceType: "organization", ResourceID: by.OrganizationID}))
 	})
 	return &api.None{}, err
 }
 
-// brand is the branding as reports take it.
-func (s *Service) brand(ctx context.Context, by api.Caller) (render.Brand, error) {
+// loadBrand is the branding as reports take it.
+func (s *Service) loadBrand(ctx context.Context, by api.Caller) (render.Brand, error) {
 	b, err := s.Branding(ctx, by, nil)
 	if err != nil {
 		return render.Brand{}, err

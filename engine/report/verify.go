@@ -20,55 +20,55 @@ import (
 // What a report's sources name of the moment it was written in, beside what it was made
 // from: with these, the same bytes can be written again.
 const (
-	sourceAsOf    = "as_of"
-	sourceAudit   = "audit_sequence"
-	sourceProgram = "written_by"
+	sourceAsOf          = "as_of"
+	sourceAuditSequence = "audit_sequence"
+	sourceWrittenBy     = "written_by"
 )
 
 // moment are the names that tell when a report was written, not what from.
-var momentNames = []string{sourceAsOf, sourceAudit, sourceProgram, sourceLayout, sourceStyle}
+var uncomparedSources = []string{sourceAsOf, sourceAuditSequence, sourceWrittenBy, sourceTemplateHash, sourceStyleHash}
 
-// sourcesOf names what a report is made from, and when.
-func sourcesOf(src *render.Source, template string) map[string]string {
-	out := render.Sources(src, template)
+// reportSources names what a report is made from, and when.
+func reportSources(src *render.Source, template string) map[string]string {
+	out := render.Provenance(src, template)
 	out[sourceAsOf] = src.AsOf.UTC().Format(time.RFC3339Nano)
-	out[sourceProgram] = src.Tool
+	out[sourceWrittenBy] = src.Tool
 	if src.AuditHead != nil {
-		out[sourceAudit] = strconv.FormatUint(src.AuditHead.Sequence, 10)
+		out[sourceAuditSequence] = strconv.FormatUint(src.AuditHead.Sequence, 10)
 	}
 	return out
 }
 
-// changes are the sources that are others now, in the order of their names.
-func changes(was, is map[string]string) []api.SourceChange {
+// compareSources are the sources that are others now, in the order of their names.
+func compareSources(before, after map[string]string) []api.SourceChange {
 	out := []api.SourceChange{}
 	names := map[string]bool{}
-	for _, m := range []map[string]string{was, is} {
+	for _, m := range []map[string]string{before, after} {
 		for name := range m {
-			names[name] = !slices.Contains(momentNames, name)
+			names[name] = !slices.Contains(uncomparedSources, name)
 		}
 	}
 	for name, counts := range names {
-		if a, b := was[name], is[name]; counts && a != b {
-			out = append(out, api.SourceChange{Name: name, Was: some(a), Is: some(b)})
+		if a, b := before[name], after[name]; counts && a != b {
+			out = append(out, api.SourceChange{Name: name, Was: nilIfEmpty(a), Is: nilIfEmpty(b)})
 		}
 	}
 	slices.SortFunc(out, func(a, b api.SourceChange) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
-func some(s string) *string {
+func nilIfEmpty(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-var fileHash = lazyregexp.Of(`^[0-9A-Fa-f]{64}$`)
+var sha256Pattern = lazyregexp.New(`^[0-9A-Fa-f]{64}$`)
 
-// named is the report of an id, or the newest whose file has a SHA-256.
-func (s *Service) named(ctx context.Context, by api.Caller, ref string) (*api.Report, error) {
-	if !fileHash.MatchString(ref) {
+// findReport is the report of an id, or the newest whose file has a SHA-256.
+func (s *Service) findReport(ctx context.Context, by api.Caller, ref string) (*api.Report, error) {
+	if !sha256Pattern.MatchString(ref) {
 		return s.Get(ctx, by, &api.ReportInput{ReportID: ref})
 	}
 	var found *api.Report
@@ -84,7 +84,7 @@ func (s *Service) named(ctx context.Context, by api.Caller, ref string) (*api.Re
 		return nil
 	})
 	if err == nil && found == nil {
-		err = api.NotFound("report", ref).Because(fmt.Errorf("no report of the organization has a file with the SHA-256 %s", ref))
+		err = api.NotFound("report", ref).WithCause(fmt.Errorf("no report of the organization has a file with the SHA-256 %s", ref))
 	}
 	return found, err
 }
@@ -92,21 +92,21 @@ func (s *Service) named(ctx context.Context, by api.Caller, ref string) (*api.Re
 // Verify tells whether a file is a report that the service wrote. Where what it was made
 // from is still what there is, it is written anew and compared, byte for byte.
 func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyReportInput) (*api.ReportVerification, error) {
-	r, err := s.named(ctx, by, in.ReportID)
+	r, err := s.findReport(ctx, by, in.ReportID)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.ReportVerification{OK: true, Report: *r, Changed: []api.SourceChange{}}
-	if got, err := s.kept(r); err != nil || got != r.SHA256 {
+	if got, err := s.storedHash(r); err != nil || got != r.SHA256 {
 		out.OK, out.Outcome = false, "damaged"
 		out.Message = "The file that the service keeps is not the one it wrote: it is damaged or gone. Restore it from a backup, or write the report again."
 		return out, nil
 	}
-	src, err := s.source(ctx, by, r.AssessmentID)
+	src, err := s.loadSource(ctx, by, r.AssessmentID)
 	if err != nil {
 		return nil, err
 	}
-	if out.Changed = changes(r.Sources, render.Sources(src, content(r.Template))); len(out.Changed) > 0 {
+	if out.Changed = compareSources(r.Sources, render.Provenance(src, contentTemplate(r.Template))); len(out.Changed) > 0 {
 		out.Outcome = "sources_changed"
 		out.Message = "The file is what the service wrote. What it was made from has changed since, so it can't be written anew to compare; the sources it names are those of its time."
 		return out, nil
@@ -116,20 +116,20 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 		out.Message = "The file is what the service wrote, and its sources are unchanged. A package holds the audit trail of its moment, so it is not written anew: `service verify FILE` checks what is in it."
 		return out, nil
 	}
-	if ownLooked(r) {
+	if hasCustomLook(r) {
 		out.Outcome = "own_look"
 		out.Message = "The file is what the service wrote, and its sources are unchanged. It was laid out by a template or styles of your own, which are not kept, so it is not written anew to compare."
 		return out, nil
 	}
-	if r.Sources[sourceProgram] != s.Tool {
+	if r.Sources[sourceWrittenBy] != s.ProgramVersion {
 		out.Outcome = "program_changed"
-		out.Message = fmt.Sprintf("The file is what the service wrote, and its sources are unchanged. It was written by %s, this is %s, so it is not written anew to compare.", or(r.Sources[sourceProgram], "an earlier version"), s.Tool)
+		out.Message = fmt.Sprintf("The file is what the service wrote, and its sources are unchanged. It was written by %s, this is %s, so it is not written anew to compare.", orDefault(r.Sources[sourceWrittenBy], "an earlier version"), s.ProgramVersion)
 		return out, nil
 	}
-	if err := s.asThen(ctx, by, src, r); err != nil {
+	if err := s.restoreMoment(ctx, by, src, r); err != nil {
 		return nil, err
 	}
-	sums, err := s.anew(ctx, src, r)
+	sums, err := s.rewrittenHashes(ctx, src, r)
 	if err != nil {
 		return nil, err
 	}
@@ -144,15 +144,15 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	return out, nil
 }
 
-func or(s, otherwise string) string {
+func orDefault(s, fallback string) string {
 	if s == "" {
-		return otherwise
+		return fallback
 	}
 	return s
 }
 
-// kept is the SHA-256 of the file that is kept.
-func (s *Service) kept(r *api.Report) (string, error) {
+// storedHash is the SHA-256 of the file that is kept.
+func (s *Service) storedHash(r *api.Report) (string, error) {
 	file, _, err := s.DB.Blobs().Open(r.SHA256)
 	if err != nil {
 		return "", err
@@ -165,14 +165,14 @@ func (s *Service) kept(r *api.Report) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// asThen sets a source back to the moment that a report was written in.
-func (s *Service) asThen(ctx context.Context, by api.Caller, src *render.Source, r *api.Report) error {
+// restoreMoment sets a source back to the moment that a report was written in.
+func (s *Service) restoreMoment(ctx context.Context, by api.Caller, src *render.Source, r *api.Report) error {
 	at, err := time.Parse(time.RFC3339Nano, r.Sources[sourceAsOf])
 	if err != nil {
 		return nil //nolint:nilerr // a report of before this was noted is compared as things are
 	}
 	src.AsOf, src.Summary.LastActivityAt = at, at
-	if n, err := strconv.ParseUint(r.Sources[sourceAudit], 10, 63); err == nil {
+	if n, err := strconv.ParseUint(r.Sources[sourceAuditSequence], 10, 63); err == nil {
 		if src.AuditHead, err = s.Audit.HeadAt(ctx, by, n); err != nil {
 			return err
 		}
@@ -180,15 +180,15 @@ func (s *Service) asThen(ctx context.Context, by api.Caller, src *render.Source,
 	return nil
 }
 
-// anew are the SHA-256 of the report written again: with its title, and where that is the
+// rewrittenHashes are the SHA-256 of the report written again: with its title, and where that is the
 // one given to reports without, with none.
-func (s *Service) anew(ctx context.Context, src *render.Source, r *api.Report) (sums []string, err error) {
+func (s *Service) rewrittenHashes(ctx context.Context, src *render.Source, r *api.Report) (sums []string, err error) {
 	titles := []string{r.Title}
-	if r.Title == titleOf(src, r.Template) {
+	if r.Title == defaultTitle(src, r.Template) {
 		titles = []string{"", r.Title}
 	}
 	for _, title := range titles {
-		asked, err := s.request(api.ReportBody{Template: r.Template, Format: r.Format, ReportLook: api.ReportLook{Title: title}})
+		asked, err := s.renderRequest(api.ReportBody{Template: r.Template, Format: r.Format, ReportLook: api.ReportLook{Title: title}})
 		if err != nil {
 			return nil, err
 		}

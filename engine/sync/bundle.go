@@ -19,19 +19,19 @@ import (
 // A bundle is the same exchange as over a network, in a file: from a clone its batch and how
 // far it has read, from a home what a clone lacks and which batch it took last.
 
-// bundleRoom is what of changes goes into one bundle; a batch is read again as one file, of maxBytes.
-var bundleRoom = room{lines: maxBytes / 2, documents: maxDocuments, files: bundle.MaxBytes - bundle.MaxHeld}
+// bundleBudget is what of changes goes into one bundle; a batch is read again as one file, of maxDecodedBytes.
+var bundleBudget = fileBudget{lines: maxDecodedBytes / 2, documents: maxDocuments, files: bundle.MaxBytes - bundle.MaxMemoryBytes}
 
-// packing is a bundle on its way out.
-type packing struct {
+// bundleWriter is a bundle on its way out.
+type bundleWriter struct {
 	manifest bundle.Manifest
-	// held are the parts in memory, in the order of the manifest; files follow them.
-	held [][]byte
+	// memoryParts are the parts in memory, in the order of the manifest; files follow them.
+	memoryParts [][]byte
 }
 
-func (p *packing) hold(kind string, data []byte) {
-	p.manifest.Hold(kind, data)
-	p.held = append(p.held, data)
+func (p *bundleWriter) addMemoryPart(kind string, data []byte) {
+	p.manifest.AddPart(kind, data)
+	p.memoryParts = append(p.memoryParts, data)
 }
 
 // WriteBundle writes what the other side lacks, as far as is known here, into one file.
@@ -41,11 +41,11 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 			return nil, err
 		}
 	}
-	mine, err := s.secret(ctx, by)
+	mine, err := s.secretKey(ctx, by)
 	if err != nil {
 		return nil, err
 	}
-	peer, to, err := s.recipient(ctx, by, in)
+	peer, to, err := s.bundleRecipient(ctx, by, in)
 	if err != nil {
 		return nil, err
 	}
@@ -54,13 +54,13 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 		return nil, err
 	}
 	if in.Body.Publish {
-		if st, err = s.publishAt(ctx, by, peer, to, st); err != nil {
+		if st, err = s.publishToPeer(ctx, by, peer, to, st); err != nil {
 			return nil, err
 		}
 	}
-	p := &packing{manifest: bundle.Manifest{MadeAt: s.Clock().UTC(), AssessmentID: in.AssessmentID, CatalogSHA256: st.CatalogSHA256, CatalogLabel: st.CatalogLabel, OwnSHA256: st.OwnSHA256, Machine: in.Body.Machine, Publish: in.Body.Publish}}
+	p := &bundleWriter{manifest: bundle.Manifest{MadeAt: s.Clock().UTC(), AssessmentID: in.AssessmentID, CatalogSHA256: st.CatalogSHA256, CatalogLabel: st.CatalogLabel, OwnSHA256: st.OwnSHA256, Machine: in.Body.Machine, Publish: in.Body.Publish}}
 	var files []string
-	if st.Role == store.SyncClone {
+	if st.Role == store.SyncRoleClone {
 		files, err = s.packBatch(ctx, by, p, st)
 	} else {
 		files, err = s.packChanges(ctx, by, p, peer, in)
@@ -76,7 +76,7 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 	if err := s.packFiles(p, files); err != nil {
 		return nil, err
 	}
-	if err := s.numbered(ctx, by, p, peer); err != nil {
+	if err := s.assignSerial(ctx, by, p, peer); err != nil {
 		return nil, err
 	}
 	name := strings.ToLower(p.manifest.Role) + "-" + in.AssessmentID + ".bundle"
@@ -85,8 +85,8 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if n < len(p.held) {
-				return io.NopCloser(bytes.NewReader(p.held[n])), nil
+			if n < len(p.memoryParts) {
+				return io.NopCloser(bytes.NewReader(p.memoryParts[n])), nil
 			}
 			f, _, err := s.DB.Blobs().Open(part.SHA256)
 			return f, err
@@ -94,21 +94,21 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 	}), nil
 }
 
-// recipient is for whom a bundle is: who was named, who exchanged the last one, or the only one.
-func (s *Service) recipient(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.SyncPeer, *bundle.Key, error) {
+// bundleRecipient is for whom a bundle is: who was named, who exchanged the last one, or the only one.
+func (s *Service) bundleRecipient(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.SyncPeer, *bundle.Key, error) {
 	var p api.SyncPeer
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		org, id := by.OrganizationID, in.Body.PeerID
 		if id == "" {
 			l, err := store.SyncLinks.Get(tx, org, in.AssessmentID)
-			if ignore(err) != nil {
-				return store.Missing(err, "assessment", in.AssessmentID)
+			if ignoreNotFound(err) != nil {
+				return store.ToNotFound(err, "assessment", in.AssessmentID)
 			}
 			id = l.PeerID
 		}
 		if id != "" {
 			p, err = store.SyncPeers.Get(tx, org, id)
-			return store.Missing(err, "peer", id)
+			return store.ToNotFound(err, "peer", id)
 		}
 		n := 0
 		for one, err := range store.SyncPeers.Scan(tx, org) {
@@ -133,10 +133,10 @@ func (s *Service) recipient(ctx context.Context, by api.Caller, in *api.WriteSyn
 	return &p, k, err
 }
 
-// publishAt makes an assessment that was begun here a clone of one that the peer is to have.
-func (s *Service) publishAt(ctx context.Context, by api.Caller, peer *api.SyncPeer, to *bundle.Key, st *api.SyncStatus) (*api.SyncStatus, error) {
+// publishToPeer makes an assessment that was begun here a clone of one that the peer is to have.
+func (s *Service) publishToPeer(ctx context.Context, by api.Caller, peer *api.SyncPeer, to *bundle.Key, st *api.SyncStatus) (*api.SyncStatus, error) {
 	if st.Role != "none" {
-		if st.Role == store.SyncClone {
+		if st.Role == store.SyncRoleClone {
 			return st, nil // as it is: the bundle is written again
 		}
 		return nil, api.Conflict("the assessment has clones of its own and is their home; it can't be a clone as well")
@@ -150,41 +150,41 @@ func (s *Service) publishAt(ctx context.Context, by api.Caller, peer *api.SyncPe
 }
 
 // packBatch packs what a clone has changed.
-func (s *Service) packBatch(ctx context.Context, by api.Caller, p *packing, st *api.SyncStatus) ([]string, error) {
-	b, err := s.prepare(ctx, by, st.AssessmentID, false, bundleRoom)
+func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter, st *api.SyncStatus) ([]string, error) {
+	b, err := s.prepareBatch(ctx, by, st.AssessmentID, false, bundleBudget)
 	if err != nil {
 		return nil, err
 	}
 	m := &p.manifest
-	m.Role, m.ReplicaID, m.Account = store.SyncClone, st.ReplicaID, st.Account
+	m.Role, m.ReplicaID, m.Account = store.SyncRoleClone, st.ReplicaID, st.Account
 	// What was sent meanwhile is not read meanwhile: how far it has read still holds.
 	m.Since, m.AnchorSequence, m.AnchorHash = st.Since, st.AnchorSequence, st.AnchorHash
 	if b.Lines > 0 {
 		m.Counter, m.More = b.Counter, b.More
-		p.hold(bundle.Batch, b.Data)
+		p.addMemoryPart(bundle.Batch, b.Data)
 	}
 	return b.Files, s.DB.View(ctx, func(tx *store.Tx) error {
 		a, err := store.Assessments.Get(tx, by.OrganizationID, st.AssessmentID)
 		m.Name = a.Name
-		return ignore(err)
+		return ignoreNotFound(err)
 	})
 }
 
 // packChanges packs what the clone of a peer lacks. A peer without a clone has one from now on.
-func (s *Service) packChanges(ctx context.Context, by api.Caller, p *packing, peer *api.SyncPeer, in *api.WriteSyncBundleInput) ([]string, error) {
+func (s *Service) packChanges(ctx context.Context, by api.Caller, p *bundleWriter, peer *api.SyncPeer, in *api.WriteSyncBundleInput) ([]string, error) {
 	id, org := in.AssessmentID, by.OrganizationID
 	var as api.Caller
 	var rep store.SyncReplica
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		ok := false
 		var err error
-		if as, ok, err = callerOf(tx, by, peer, "document:read"); err != nil {
+		if as, ok, err = peerCaller(tx, by, peer, "document:read"); err != nil {
 			return err
 		}
 		if !ok {
 			return api.Conflict("%s, whose key that is, is no member with the right to read the assessment; nothing is written for them", peer.UserName)
 		}
-		rep, err = replicaOf(tx, org, id, peer)
+		rep, err = peerReplica(tx, org, id, peer)
 		return err
 	})
 	if err != nil {
@@ -200,36 +200,36 @@ func (s *Service) packChanges(ctx context.Context, by api.Caller, p *packing, pe
 		rep.ID = joined.ReplicaID
 	}
 	m := &p.manifest
-	m.Role, m.ReplicaID, m.Name, m.Account, m.Counter, m.Answer, m.BatchSHA256 = store.SyncHome, rep.ID, joined.Name, joined.Account, rep.Counter, rep.Answer, rep.Sum
+	m.Role, m.ReplicaID, m.Name, m.Account, m.Counter, m.Answer, m.BatchSHA256 = store.SyncRoleRemote, rep.ID, joined.Name, joined.Account, rep.Counter, rep.LastResult, rep.LastSum
 	var files []string
-	left := room{lines: math.MaxInt, documents: math.MaxInt, files: bundleRoom.files}
+	left := fileBudget{lines: math.MaxInt, documents: math.MaxInt, files: bundleBudget.files}
 	held := 0
 	ask := &api.ChangesSyncInput{AssessmentID: id, ReplicaID: rep.ID, Since: int(rep.Since)}
 	for m.More = true; m.More; {
-		left.lines = pageBytes
+		left.lines = pageSize
 		var page *api.SyncParcel
 		err := s.DB.View(ctx, func(tx *store.Tx) error {
-			f, err := changes(tx, as, ask, &left)
+			f, err := readChanges(tx, as, ask, &left)
 			if err == nil {
-				page, err = f.parcel()
+				page, err = f.toParcel()
 			}
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		if held += len(page.Data); page.More && page.Lines == 0 || held > bundle.MaxHeld/2 {
+		if held += len(page.Data); page.More && page.Lines == 0 || held > bundle.MaxMemoryBytes/2 {
 			break // the rest is for another bundle
 		}
-		p.hold(bundle.Changes, page.Data)
+		p.addMemoryPart(bundle.Changes, page.Data)
 		files = append(files, page.Files...)
 		ask.Since, m.More = int(page.Next), page.More
 	}
 	return files, nil
 }
 
-// replicaOf is the clone of a peer; none where it has none yet.
-func replicaOf(tx *store.Tx, org, id string, peer *api.SyncPeer) (store.SyncReplica, error) {
+// peerReplica is the clone of a peer; none where it has none yet.
+func peerReplica(tx *store.Tx, org, id string, peer *api.SyncPeer) (store.SyncReplica, error) {
 	for r, err := range store.SyncReplicas.Scan(tx, org, store.Prefix(id)) {
 		if err != nil || r.PeerID == peer.ID && r.UserID == peer.UserID {
 			return r, err
@@ -239,31 +239,31 @@ func replicaOf(tx *store.Tx, org, id string, peer *api.SyncPeer) (store.SyncRepl
 }
 
 // packCatalog packs the content of the catalog version, and of the own frameworks and controls.
-func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *packing) error {
+func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWriter) error {
 	f, size, err := s.DB.Blobs().Open(p.manifest.CatalogSHA256)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if size > bundle.MaxHeld/2 {
-		return api.Conflict("the catalog version is over %d MiB, and is not carried in a bundle; import the release at the other side", bundle.MaxHeld>>21)
+	if size > bundle.MaxMemoryBytes/2 {
+		return api.Conflict("the catalog version is over %d MiB, and is not carried in a bundle; import the release at the other side", bundle.MaxMemoryBytes>>21)
 	}
 	data, err := io.ReadAll(f)
 	if err != nil {
 		return err
 	}
-	p.hold(bundle.Catalog, data)
+	p.addMemoryPart(bundle.Catalog, data)
 	if p.manifest.OwnSHA256 == "" {
 		return nil
 	}
-	if data, err = s.ownContent(ctx, by, p.manifest.AssessmentID); err == nil {
-		p.hold(bundle.Own, data)
+	if data, err = s.customContent(ctx, by, p.manifest.AssessmentID); err == nil {
+		p.addMemoryPart(bundle.Custom, data)
 	}
 	return err
 }
 
 // packFiles names the files of documents.
-func (s *Service) packFiles(p *packing, files []string) error {
+func (s *Service) packFiles(p *bundleWriter, files []string) error {
 	seen := map[string]bool{}
 	for _, sha := range files {
 		if seen[sha] {
@@ -282,15 +282,15 @@ func (s *Service) packFiles(p *packing, files []string) error {
 	return nil
 }
 
-// numbered gives the bundle its number, and notes it.
-func (s *Service) numbered(ctx context.Context, by api.Caller, p *packing, peer *api.SyncPeer) error {
+// assignSerial gives the bundle its number, and notes it.
+func (s *Service) assignSerial(ctx context.Context, by api.Caller, p *bundleWriter, peer *api.SyncPeer) error {
 	org, m := by.OrganizationID, &p.manifest
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
-		l, err := link(tx, org, m.AssessmentID)
+		l, err := syncLink(tx, org, m.AssessmentID)
 		if err != nil {
 			return err
 		}
-		if m.Role == store.SyncClone {
+		if m.Role == store.SyncRoleClone {
 			l.Written++
 			m.Serial = l.Written
 			l.PeerID = peer.ID
@@ -309,14 +309,14 @@ func (s *Service) numbered(ctx context.Context, by api.Caller, p *packing, peer 
 	})
 }
 
-// answer is what came of a clone's last batch at its home.
-func answer(m *bundle.Manifest) (*api.PushedSync, error) {
+// decodePushResult is what came of a clone's last batch at its home.
+func decodePushResult(m *bundle.Manifest) (*api.PushedSync, error) {
 	out := &api.PushedSync{Notes: []string{}}
 	if len(m.Answer) == 0 {
 		return out, nil
 	}
 	if err := json.Unmarshal(m.Answer, out); err != nil {
-		return nil, damaged("its answer can't be read: %v", err)
+		return nil, damagedFileError("its answer can't be read: %v", err)
 	}
 	return out, nil
 }

@@ -10,7 +10,7 @@ import (
 
 // key is a site's public key for bundles.
 func (s *site) key() string {
-	k, err := s.sy.Key(context.Background(), s.local, &api.MakeSyncKeyInput{})
+	k, err := s.sy.GetOrCreateKey(context.Background(), s.local, &api.MakeSyncKeyInput{})
 	must(s.t, err)
 	return k.Key
 }
@@ -19,7 +19,7 @@ func (s *site) key() string {
 func (s *site) trust(by api.Caller, key, name string) *api.SyncPeer {
 	in := &api.TrustSyncPeerInput{}
 	in.Body.Key, in.Body.Name = key, name
-	p, err := s.sy.Trust(context.Background(), by, in)
+	p, err := s.sy.TrustPeer(context.Background(), by, in)
 	must(s.t, err)
 	return p
 }
@@ -46,7 +46,7 @@ func (s *site) write(peer *api.SyncPeer) ([]byte, error) {
 }
 
 func (s *site) takeBundle(data []byte) (*api.TakenSyncBundle, error) {
-	return s.sy.TakeBundle(context.Background(), s.local, &api.TakeSyncBundleInput{File: api.UploadFile{Filename: "b", Content: bytes.NewReader(data)}})
+	return s.sy.ImportBundle(context.Background(), s.local, &api.TakeSyncBundleInput{File: api.UploadFile{Filename: "b", Content: bytes.NewReader(data)}})
 }
 
 // carried is a bundle that may come again, or late.

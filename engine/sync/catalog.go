@@ -17,16 +17,16 @@ import (
 
 // CatalogFile is the content of an assessment's catalog version.
 func (s *Service) CatalogFile(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.File, error) {
-	if err := s.linked(ctx, by, in.AssessmentID, "scf:read"); err != nil {
+	if err := s.requireLink(ctx, by, in.AssessmentID, "scf:read"); err != nil {
 		return nil, err
 	}
 	var sha string
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		a, err := store.Assessments.Get(tx, by.OrganizationID, in.AssessmentID)
 		if err != nil {
-			return store.Missing(err, "assessment", in.AssessmentID)
+			return store.ToNotFound(err, "assessment", in.AssessmentID)
 		}
-		v, err := catalogOf(tx, &a)
+		v, err := loadAssessmentCatalog(tx, &a)
 		sha = v.SnapshotBlob
 		return err
 	})
@@ -42,10 +42,10 @@ func (s *Service) CatalogFile(ctx context.Context, by api.Caller, in *api.SyncIn
 
 // FrameworksFile is the content of the own frameworks and controls that an assessment uses.
 func (s *Service) FrameworksFile(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.File, error) {
-	if err := s.linked(ctx, by, in.AssessmentID, "scf:read"); err != nil {
+	if err := s.requireLink(ctx, by, in.AssessmentID, "scf:read"); err != nil {
 		return nil, err
 	}
-	data, err := s.ownContent(ctx, by, in.AssessmentID)
+	data, err := s.customContent(ctx, by, in.AssessmentID)
 	if err != nil {
 		return nil, err
 	}
@@ -56,46 +56,46 @@ func (s *Service) FrameworksFile(ctx context.Context, by api.Caller, in *api.Syn
 	return &api.File{Filename: "frameworks.json", ContentType: "application/json", Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Content: io.NopCloser(bytes.NewReader(data))}, nil
 }
 
-// ownContent is nil where an assessment uses nothing of the organization's own.
-func (s *Service) ownContent(ctx context.Context, by api.Caller, id string) (data []byte, err error) {
+// customContent is nil where an assessment uses nothing of the organization's own.
+func (s *Service) customContent(ctx context.Context, by api.Caller, id string) (data []byte, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		a, err := store.Assessments.Get(tx, by.OrganizationID, id)
 		if err != nil {
-			return store.Missing(err, "assessment", id)
+			return store.ToNotFound(err, "assessment", id)
 		}
-		data, _, err = catalog.OwnContent(tx, by.OrganizationID, a.CustomRevision)
+		data, _, err = catalog.CustomContent(tx, by.OrganizationID, a.CustomRevision)
 		return err
 	})
 	return data, err
 }
 
-// BringCatalog keeps a catalog version that was carried over.
-func (s *Service) BringCatalog(ctx context.Context, by api.Caller, in *api.BringSyncCatalogInput) (*api.SyncFiles, error) {
-	data, out, err := whole(in)
+// UploadCatalog keeps a catalog version that was carried over.
+func (s *Service) UploadCatalog(ctx context.Context, by api.Caller, in *api.BringSyncCatalogInput) (*api.SyncFiles, error) {
+	data, out, err := readUpload(in)
 	if err != nil {
 		return nil, err
 	}
 	var have *store.CatalogVersion
-	err = s.DB.View(ctx, func(tx *store.Tx) (err error) { have, err = versionWith(tx, out.SHA256[0]); return err })
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) { have, err = findCatalogVersion(tx, out.SHA256[0]); return err })
 	if err != nil || have != nil {
 		return out, err
 	}
-	_, err = s.Catalog.Carry(ctx, by, data)
+	_, err = s.Catalog.ReceiveSnapshot(ctx, by, data)
 	return out, err
 }
 
-// BringFrameworks keeps own frameworks and controls that were carried over.
-func (s *Service) BringFrameworks(ctx context.Context, by api.Caller, in *api.BringSyncCatalogInput) (*api.SyncFiles, error) {
-	data, out, err := whole(in)
+// UploadFrameworks keeps own frameworks and controls that were carried over.
+func (s *Service) UploadFrameworks(ctx context.Context, by api.Caller, in *api.BringSyncCatalogInput) (*api.SyncFiles, error) {
+	data, out, err := readUpload(in)
 	if err != nil {
 		return nil, err
 	}
-	return out, s.Catalog.CarryOwn(ctx, by, data)
+	return out, s.Catalog.ReceiveCustom(ctx, by, data)
 }
 
-// whole reads a file that was brought, and its hash.
-func whole(in *api.BringSyncCatalogInput) ([]byte, *api.SyncFiles, error) {
-	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxBlob+1))
+// readUpload reads a file that was brought, and its hash.
+func readUpload(in *api.BringSyncCatalogInput) ([]byte, *api.SyncFiles, error) {
+	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxBlobSize+1))
 	sum := sha256.Sum256(data)
 	return data, &api.SyncFiles{SHA256: []string{hex.EncodeToString(sum[:])}}, err
 }

@@ -26,36 +26,36 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 	b := in.Body
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
-		if _, _, err := catalogWith(tx, org, b.CatalogSHA256, b.OwnSHA256); err != nil {
+		if _, _, err := findCatalog(tx, org, b.CatalogSHA256, b.OwnSHA256); err != nil {
 			return err
 		}
 		a, err := store.Assessments.Get(tx, org, b.AssessmentID)
 		there := err == nil
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return store.Missing(err, "assessment", b.AssessmentID)
+			return store.ToNotFound(err, "assessment", b.AssessmentID)
 		}
 		old, err := store.SyncLinks.Get(tx, org, b.AssessmentID)
 		switch {
-		case err == nil && old.Role == store.SyncClone && old.ReplicaID == b.ReplicaID && (b.Server == "" || b.Server == old.Server):
+		case err == nil && old.Role == store.SyncRoleClone && old.ReplicaID == b.ReplicaID && (b.Server == "" || b.Server == old.Server):
 			return nil // as it is
-		case err == nil && old.Role == store.SyncClone && old.ReplicaID == b.ReplicaID: // its home has another address now
+		case err == nil && old.Role == store.SyncRoleClone && old.ReplicaID == b.ReplicaID: // its home has another address now
 			old.Server, old.RemoteOrganization, old.Account = b.Server, cmp.Or(b.RemoteOrganization, old.RemoteOrganization), cmp.Or(b.Account, old.Account)
-			return errors.Join(store.SyncLinks.Put(tx, org, &old), attached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
-		case err == nil && old.Role == store.SyncClone:
-			return api.Conflict("the assessment is a clone already, and its home is %s; `service sync` brings both together, `service sync forget` ends that", homeName(&old))
+			return errors.Join(store.SyncLinks.Put(tx, org, &old), auditAttached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
+		case err == nil && old.Role == store.SyncRoleClone:
+			return api.Conflict("the assessment is a clone already, and its home is %s; `service sync` brings both together, `service sync forget` ends that", remoteName(&old))
 		case err == nil:
 			return api.Conflict("the assessment has clones of its own and is their home; it can't be a clone as well")
 		case !errors.Is(err, store.ErrNotFound):
 			return err
 		}
 		if there {
-			if have, err := catalogOf(tx, &a); err != nil || have.SnapshotBlob != b.CatalogSHA256 || have.own != b.OwnSHA256 {
-				return cmpErr(err, api.Conflict("the assessment here uses another catalog version"))
+			if have, err := loadAssessmentCatalog(tx, &a); err != nil || have.SnapshotBlob != b.CatalogSHA256 || have.customSHA256 != b.OwnSHA256 {
+				return firstError(err, api.Conflict("the assessment here uses another catalog version"))
 			}
 		}
-		l := store.SyncLink{OrganizationID: org, AssessmentID: b.AssessmentID, Role: store.SyncClone, CreatedAt: tx.Now(), Server: b.Server, RemoteOrganization: b.RemoteOrganization,
+		l := store.SyncLink{OrganizationID: org, AssessmentID: b.AssessmentID, Role: store.SyncRoleClone, CreatedAt: tx.Now(), Server: b.Server, RemoteOrganization: b.RemoteOrganization,
 			ReplicaID: b.ReplicaID, Account: b.Account, PeerID: peer}
-		return errors.Join(store.SyncLinks.Insert(tx, org, &l), touchAll(tx, org, b.AssessmentID, there), attached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
+		return errors.Join(store.SyncLinks.Insert(tx, org, &l), markAllChanged(tx, org, b.AssessmentID, there), auditAttached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
 	})
 	if err != nil {
 		return nil, err
@@ -63,11 +63,11 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: b.AssessmentID})
 }
 
-func attached(tx *store.Tx, by api.Caller, id, server, replica string) error {
+func auditAttached(tx *store.Tx, by api.Caller, id, server, replica string) error {
 	return audit.Append(tx, by, audit.Entry{Action: "sync.attached", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{"server": server, "replica_id": replica}})
 }
 
-func cmpErr(err error, other error) error {
+func firstError(err error, other error) error {
 	if err != nil {
 		return err
 	}
@@ -77,36 +77,36 @@ func cmpErr(err error, other error) error {
 // Detach ends the synchronisation of an assessment here; its records stay.
 func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.None, error) {
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
-		l, err := link(tx, by.OrganizationID, in.AssessmentID)
+		l, err := syncLink(tx, by.OrganizationID, in.AssessmentID)
 		if err != nil {
 			return err
 		}
-		if l.Role == store.SyncHome {
+		if l.Role == store.SyncRoleRemote {
 			if err := by.Require(api.ApprovalDecide); err != nil {
 				return api.Forbidden("only an owner or admin ends what others' clones rest on")
 			}
 		}
-		return errors.Join(store.ForgetSync(tx, by.OrganizationID, in.AssessmentID),
+		return errors.Join(store.DeleteSync(tx, by.OrganizationID, in.AssessmentID),
 			audit.Append(tx, by, audit.Entry{Action: "sync.detached", ResourceType: "assessment", ResourceID: in.AssessmentID, Changes: map[string]any{"role": l.Role}}))
 	})
 	return &api.None{}, err
 }
 
-// Prepare is the batch of what the clone has changed. Until the home is known to have it, it
+// PrepareBatch is the batch of what the clone has changed. Until the home is known to have it, it
 // is always the same one.
-func (s *Service) Prepare(ctx context.Context, by api.Caller, in *api.PrepareSyncInput) (*api.SyncParcel, error) {
-	return s.prepare(ctx, by, in.AssessmentID, in.Dry == "true", onePage)
+func (s *Service) PrepareBatch(ctx context.Context, by api.Caller, in *api.PrepareSyncInput) (*api.SyncParcel, error) {
+	return s.prepareBatch(ctx, by, in.AssessmentID, in.Dry == "true", pageBudget)
 }
 
-func (s *Service) prepare(ctx context.Context, by api.Caller, id string, dry bool, left room) (*api.SyncParcel, error) {
+func (s *Service) prepareBatch(ctx context.Context, by api.Caller, id string, dryRun bool, budget fileBudget) (*api.SyncParcel, error) {
 	var out *api.SyncParcel
 	do := s.DB.Update
-	if dry {
+	if dryRun {
 		do = s.DB.View
 	}
 	err := do(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
-		l, err := as(tx, org, id, store.SyncClone)
+		l, err := linkWithRole(tx, org, id, store.SyncRoleClone)
 		if err != nil {
 			return err
 		}
@@ -114,24 +114,24 @@ func (s *Service) prepare(ctx context.Context, by api.Caller, id string, dry boo
 		if err == nil {
 			f, err := decodeFile(bytes.NewReader(waiting.Data), kindBatch)
 			if err == nil {
-				out = f.about(waiting.Data)
+				out = f.describe(waiting.Data)
 			}
 			return err
 		}
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		b, err := gather(tx, org, &l, left)
+		b, err := collectChanges(tx, org, &l, budget)
 		if err != nil {
 			return err
 		}
-		if out, err = b.file.parcel(); err != nil || dry {
+		if out, err = b.file.toParcel(); err != nil || dryRun {
 			return err
 		}
 		if len(b.file.lines) == 0 { // there is nothing that the home need know
-			return tx.Unlogged(func() error { return sent(tx, org, id, b.covers) })
+			return tx.WithoutSyncLog(func() error { return recordSent(tx, org, id, b.entries) })
 		}
-		return store.SyncBatches.Put(tx, org, &store.SyncBatch{OrganizationID: org, AssessmentID: id, Counter: l.Counter + 1, Data: out.Data, Covers: b.covers})
+		return store.SyncBatches.Put(tx, org, &store.SyncBatch{OrganizationID: org, AssessmentID: id, Counter: l.Counter + 1, Data: out.Data, Entries: b.entries})
 	})
 	return out, err
 }
@@ -141,7 +141,7 @@ func (s *Service) prepare(ctx context.Context, by api.Caller, id string, dry boo
 func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.AcknowledgeSyncInput) (*api.SyncStatus, error) {
 	org, id := by.OrganizationID, in.AssessmentID
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
-		l, err := as(tx, org, id, store.SyncClone)
+		l, err := linkWithRole(tx, org, id, store.SyncRoleClone)
 		if err != nil {
 			return err
 		}
@@ -155,12 +155,12 @@ func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.Acknow
 		if err != nil {
 			return err
 		}
-		if err := tx.Unlogged(func() error { return sent(tx, org, id, b.Covers) }); err != nil {
+		if err := tx.WithoutSyncLog(func() error { return recordSent(tx, org, id, b.Entries) }); err != nil {
 			return err
 		}
 		l.Counter = b.Counter
 		return errors.Join(store.SyncBatches.Delete(tx, org, id), store.SyncLinks.Put(tx, org, &l),
-			audit.Append(tx, by, audit.Entry{Action: "sync.sent", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{"counter": b.Counter, "records": len(b.Covers)}}))
+			audit.Append(tx, by, audit.Entry{Action: "sync.sent", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{"counter": b.Counter, "records": len(b.Entries)}}))
 	})
 	if err != nil {
 		return nil, err
@@ -168,21 +168,21 @@ func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.Acknow
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: id})
 }
 
-// sent makes what a batch told the base of what is read next.
-func sent(tx *store.Tx, org, id string, covers []store.SyncCover) error {
-	for _, c := range covers {
-		row, err := store.SyncRows.Get(tx, org, id, c.Table, c.Key)
+// recordSent makes what a batch told the base of what is read next.
+func recordSent(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) error {
+	for _, c := range entries {
+		row, err := store.SyncLogEntries.Get(tx, org, id, c.Table, c.Key)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		still := err == nil && row.Sequence == c.Sequence
 		if still {
-			if err := store.SyncRows.Delete(tx, org, id, c.Table, c.Key); err != nil {
+			if err := store.SyncLogEntries.Delete(tx, org, id, c.Table, c.Key); err != nil {
 				return err
 			}
 		}
-		t := tableNamed(c.Table)
-		if c.Shed {
+		t := tableByName(c.Table)
+		if c.CloneOnly {
 			if still {
 				if err := t.remove(tx, org, c.Key); err != nil {
 					return err
@@ -190,44 +190,44 @@ func sent(tx *store.Tx, org, id string, covers []store.SyncCover) error {
 			}
 			continue
 		}
-		f, err := decode(c.Record)
+		f, err := decodeFields(c.Record)
 		if err != nil {
 			return err
 		}
-		if err := setBase(tx, org, id, c.Table, c.Key, f); err != nil {
+		if err := saveBase(tx, org, id, c.Table, c.Key, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Take brings a file of the home's changes to the clone. One that was taken before does nothing.
-func (s *Service) Take(ctx context.Context, by api.Caller, in *api.BringSyncInput) (*api.BroughtSync, error) {
-	f, err := decodeFile(io.LimitReader(in.File.Content, maxFile), kindChanges)
+// Apply brings a file of the home's changes to the clone. One that was taken before does nothing.
+func (s *Service) Apply(ctx context.Context, by api.Caller, in *api.BringSyncInput) (*api.BroughtSync, error) {
+	f, err := decodeFile(io.LimitReader(in.File.Content, maxFileBytes), kindChanges)
 	if err != nil {
 		return nil, err
 	}
 	if f.AssessmentID != in.AssessmentID {
 		return nil, api.Invalid("file", "the changes are of another assessment")
 	}
-	return s.take(ctx, by, in.AssessmentID, f, false)
+	return s.apply(ctx, by, in.AssessmentID, f, false)
 }
 
-// take brings changes to the clone. Those of a bundle may begin before what was read last:
+// apply brings changes to the clone. Those of a bundle may begin before what was read last:
 // records come as they are, so one that came before comes again.
-func (s *Service) take(ctx context.Context, by api.Caller, id string, f *file, bundled bool) (*api.BroughtSync, error) {
+func (s *Service) apply(ctx context.Context, by api.Caller, id string, f *exchangeFile, bundled bool) (*api.BroughtSync, error) {
 	org := by.OrganizationID
-	p, err := s.placeOf(ctx, by, id, f.CatalogSHA256, f.OwnSHA256)
+	p, err := s.loadImportTarget(ctx, by, id, f.CatalogSHA256, f.OwnSHA256)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.BroughtSync{}
-	t := &taking{s: s, by: by, f: f, place: p, bundled: bundled, docs: map[string]*evidence.Arrival{}}
+	t := &pullApplier{service: s, by: by, file: f, target: p, bundled: bundled, docs: map[string]*evidence.ImportedDocument{}}
 	done := false
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		l, err := as(tx, org, id, store.SyncClone)
+		l, err := linkWithRole(tx, org, id, store.SyncRoleClone)
 		if err == nil {
-			done, err = t.due(tx, &l)
+			done, err = t.checkOrder(tx, &l)
 		}
 		out.Since, out.More = l.Since, f.More
 		return err
@@ -240,25 +240,25 @@ func (s *Service) take(ctx context.Context, by api.Caller, id string, f *file, b
 		if l.Op != opPut || l.Table != store.Documents.Name() {
 			continue
 		}
-		doc, err := p.document(l.Record)
+		doc, err := p.decodeDocument(l.Record)
 		if err != nil {
 			return nil, err
 		}
-		if t.docs[doc.ID], err = s.Evidence.Arrive(ctx, org, p.version, doc, l.Chunks); err != nil {
+		if t.docs[doc.ID], err = s.Evidence.PrepareImport(ctx, org, p.catalogVersionID, doc, l.Chunks); err != nil {
 			return nil, err
 		}
 	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		l, err := as(tx, org, id, store.SyncClone)
+		l, err := linkWithRole(tx, org, id, store.SyncRoleClone)
 		if err != nil {
 			return err
 		}
 		out = &api.BroughtSync{Since: l.Since, More: f.More}
-		if done, err := t.due(tx, &l); done || err != nil {
+		if done, err := t.checkOrder(tx, &l); done || err != nil {
 			return err
 		}
-		t.read = l.Since
-		if err := tx.Unlogged(func() error { return t.lines(tx, out) }); err != nil {
+		t.readSequence = l.Since
+		if err := tx.WithoutSyncLog(func() error { return t.applyLines(tx, out) }); err != nil {
 			return err
 		}
 		moved := f.Next > l.Since
@@ -274,99 +274,99 @@ func (s *Service) take(ctx context.Context, by api.Caller, id string, f *file, b
 		return nil, err
 	}
 	if len(t.docs) > 0 {
-		s.Evidence.Arrived(id)
+		s.Evidence.RefreshSearch(id)
 	}
 	return out, nil
 }
 
-// taking is a file of changes on its way into a clone.
-type taking struct {
-	s     *Service
-	by    api.Caller
-	f     *file
-	place *place
-	docs  map[string]*evidence.Arrival
+// pullApplier is a file of changes on its way into a clone.
+type pullApplier struct {
+	service *Service
+	by      api.Caller
+	file    *exchangeFile
+	target  *importTarget
+	docs    map[string]*evidence.ImportedDocument
 	// bundled: it came in a bundle; read is how far the clone had read before.
-	bundled bool
-	read    int64
+	bundled      bool
+	readSequence int64
 }
 
-// due tells whether the file is what comes next; done where it was taken before.
-func (t *taking) due(tx *store.Tx, l *store.SyncLink) (done bool, err error) {
-	if l.ReplicaID != t.f.ReplicaID {
+// checkOrder tells whether the file is what comes next; done where it was taken before.
+func (t *pullApplier) checkOrder(tx *store.Tx, l *store.SyncLink) (done bool, err error) {
+	if l.ReplicaID != t.file.ReplicaID {
 		return false, api.Invalid("file", "the changes were read for another clone")
 	}
 	waiting, err := store.SyncBatches.Has(tx, l.OrganizationID, l.AssessmentID)
 	switch {
 	case err != nil:
 		return false, err
-	case t.f.Next < t.f.Since:
-		return false, damaged("it ends before it begins")
-	case (t.f.Since == l.Since || t.bundled && t.f.Since < l.Since && l.Since < t.f.Next) && waiting:
+	case t.file.Next < t.file.Since:
+		return false, damagedFileError("it ends before it begins")
+	case (t.file.Since == l.Since || t.bundled && t.file.Since < l.Since && l.Since < t.file.Next) && waiting:
 		return false, api.Conflict("a batch is on its way to the home; bring it there before reading")
-	case t.f.Since == l.Since, t.bundled && t.f.Since < l.Since && l.Since < t.f.Next:
+	case t.file.Since == l.Since, t.bundled && t.file.Since < l.Since && l.Since < t.file.Next:
 		return false, nil
-	case t.f.Next <= l.Since:
+	case t.file.Next <= l.Since:
 		return true, nil
 	}
-	return false, api.Conflict("the changes begin at %d, and this clone has read up to %d; read from there", t.f.Since, l.Since)
+	return false, api.Conflict("the changes begin at %d, and this clone has read up to %d; read from there", t.file.Since, l.Since)
 }
 
-func (t *taking) lines(tx *store.Tx, out *api.BroughtSync) error {
+func (t *pullApplier) applyLines(tx *store.Tx, out *api.BroughtSync) error {
 	written := map[string]api.Gate{}
-	for i, last := 0, t.f.Since; i < len(t.f.lines); i++ {
-		l := &t.f.lines[i]
-		if err := checkKey(l); err != nil {
+	for i, last := 0, t.file.Since; i < len(t.file.lines); i++ {
+		l := &t.file.lines[i]
+		if err := checkLineKey(l); err != nil {
 			return err
 		}
-		if l.Sequence <= last || l.Sequence > t.f.Next {
-			return damaged("change %d has the number %d, and it is of those from %d to %d", i+1, l.Sequence, t.f.Since+1, t.f.Next)
+		if l.Sequence <= last || l.Sequence > t.file.Next {
+			return damagedFileError("change %d has the number %d, and it is of those from %d to %d", i+1, l.Sequence, t.file.Since+1, t.file.Next)
 		}
 		last = l.Sequence
-		tab := tableNamed(l.Table)
-		err := t.told(tx, tab, l)
+		tab := tableByName(l.Table)
+		err := t.checkHistory(tx, tab, l)
 		if err != nil {
 			return err
 		}
 		switch l.Op {
 		case opPut:
-			err = t.put(tx, tab, l)
-			if tab.sort == versions {
-				written[keyID(l.Key)] = tab.gate
+			err = t.applyPut(tx, tab, l)
+			if tab.kind == versionTable {
+				written[recordIDFromKey(l.Key)] = tab.gate
 			}
 		case opDelete:
-			err = t.drop(tx, tab, l)
+			err = t.applyDelete(tx, tab, l)
 		default:
-			err = damaged("there is no change %.20q in what a home tells", l.Op)
+			err = damagedFileError("there is no change %.20q in what a home tells", l.Op)
 		}
 		if err != nil {
 			return err
 		}
 		out.Taken++
 	}
-	for _, id := range slices.Sorted(keys(written)) {
-		if err := assessment.RecordVersion(tx, t.by, t.f.AssessmentID, written[id], id); err != nil {
+	for _, id := range slices.Sorted(mapKeys(written)) {
+		if err := assessment.RecordVersionArtifact(tx, t.by, t.file.AssessmentID, written[id], id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// told holds what a bundle tells again against what was read before: a record that has not
+// checkHistory holds what a bundle tells again against what was read before: a record that has not
 // changed since is as it was then, unless the home has another history now.
-func (t *taking) told(tx *store.Tx, tab *table, l *line) error {
-	if l.Op != opPut || l.Sequence > t.read {
+func (t *pullApplier) checkHistory(tx *store.Tx, tab *table, l *changeLine) error {
+	if l.Op != opPut || l.Sequence > t.readSequence {
 		return nil
 	}
-	local, there, err := tab.read(tx, t.place.org, l.Key)
+	local, there, err := tab.read(tx, t.target.org, l.Key)
 	if err != nil {
 		return err
 	}
-	was, err := base(tx, t.place.org, t.f.AssessmentID, tab.name, l.Key)
+	was, err := loadBase(tx, t.target.org, t.file.AssessmentID, tab.name, l.Key)
 	if err != nil {
 		return err
 	}
-	if there && (was == nil || !equal(tab.wire(local), was)) {
+	if there && (was == nil || !equalFields(tab.toWire(local), was)) {
 		return nil // it was changed here, and its base may wait for what becomes of that
 	}
 	same := was != nil
@@ -376,41 +376,41 @@ func (t *taking) told(tx *store.Tx, tab *table, l *line) error {
 		}
 	}
 	if !same {
-		return api.Conflict("the bundle tells another history than the one this clone has read: %s", restored)
+		return api.Conflict("the bundle tells another history than the one this clone has read: %s", remoteRestoredAdvice)
 	}
 	return nil
 }
 
-// put brings a record as the home has it, keeping what was changed here and not sent.
-func (t *taking) put(tx *store.Tx, tab *table, l *line) error {
-	org, id := t.place.org, t.f.AssessmentID
-	key, err := tab.key(org, clone(l.Record))
+// applyPut brings a record as the home has it, keeping what was changed here and not sent.
+func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
+	org, id := t.target.org, t.file.AssessmentID
+	key, err := tab.key(org, cloneFields(l.Record))
 	if err != nil {
 		return err
 	}
-	if string(key) != string(l.Key) || !tab.belongs(l.Record, id) {
-		return damaged("a record of %s is of another assessment, or has another key than it says", tab.name)
+	if string(key) != string(l.Key) || !tab.belongsTo(l.Record, id) {
+		return damagedFileError("a record of %s is of another assessment, or has another key than it says", tab.name)
 	}
 	local, there, err := tab.read(tx, org, l.Key)
 	if err != nil {
 		return err
 	}
-	if there && !tab.belongs(local, id) {
+	if there && !tab.belongsTo(local, id) {
 		return api.Conflict("a record of another assessment here has the id of one of %s; it can't be cloned here", tab.name)
 	}
-	was, err := base(tx, org, id, tab.name, l.Key)
+	was, err := loadBase(tx, org, id, tab.name, l.Key)
 	if err != nil {
 		return err
 	}
-	if err := t.makeRoom(tx, tab, l, &local, &was, &there); err != nil {
+	if err := t.resolveCollision(tx, tab, l, &local, &was, &there); err != nil {
 		return err
 	}
-	next, nextBase := merged(tab, l.Record, local, was, there)
-	if err := tab.home(t.place, next, local); err != nil {
+	next, nextBase := mergeRecord(tab, l.Record, local, was, there)
+	if err := tab.fillLocalFields(t.target, next, local); err != nil {
 		return err
 	}
 	if tab.name == store.Documents.Name() {
-		err = t.document(tx, next, local, l)
+		err = t.applyDocument(tx, next, local, l)
 	} else {
 		err = tab.put(tx, org, next)
 	}
@@ -420,23 +420,23 @@ func (t *taking) put(tx *store.Tx, tab *table, l *line) error {
 	// What is kept may have another form than what came: a record reads the same each time.
 	if kept, _, err := tab.read(tx, org, l.Key); err != nil {
 		return err
-	} else if kept = tab.wire(kept); equalBut(next, l.Record, tab) {
+	} else if kept = tab.toWire(kept); equalOnWire(next, l.Record, tab) {
 		nextBase = kept
 	}
-	return setBase(tx, org, id, tab.name, l.Key, nextBase)
+	return saveBase(tx, org, id, tab.name, l.Key, nextBase)
 }
 
-// merged is the record to keep, and its base. A field that was changed here and not sent
+// mergeRecord is the record to keep, and its base. A field that was changed here and not sent
 // stays; its base stays as well where the home has changed it too: so it is a conflict when
 // it is sent.
-func merged(tab *table, came, local, was fields, there bool) (next, nextBase fields) {
-	next, nextBase = clone(came), clone(came)
-	if !there {
+func mergeRecord(tab *table, remote, local, base fields, exists bool) (next, nextBase fields) {
+	next, nextBase = cloneFields(remote), cloneFields(remote)
+	if !exists {
 		return next, nextBase
 	}
-	for name, mine := range tab.wire(local) {
-		before, theirs := was[name], came[name]
-		if string(mine) == string(before) || string(mine) == string(theirs) || was == nil {
+	for name, mine := range tab.toWire(local) {
+		before, theirs := base[name], remote[name]
+		if string(mine) == string(before) || string(mine) == string(theirs) || base == nil {
 			continue
 		}
 		next[name] = mine
@@ -450,73 +450,73 @@ func merged(tab *table, came, local, was fields, there bool) (next, nextBase fie
 	return next, nextBase
 }
 
-func equalBut(next, came fields, tab *table) bool { return equal(tab.wire(next), came) }
+func equalOnWire(next, remote fields, tab *table) bool { return equalFields(tab.toWire(next), remote) }
 
-// document keeps a document. Its content and passages are the home's, or those of a new
+// applyDocument keeps a document. Its content and passages are the home's, or those of a new
 // version that was not sent.
-func (t *taking) document(tx *store.Tx, next, local fields, l *line) error {
-	if local != nil && text(next["sha256"]) != text(l.Record["sha256"]) {
-		return tableNamed(store.Documents.Name()).put(tx, t.place.org, next)
+func (t *pullApplier) applyDocument(tx *store.Tx, next, local fields, l *changeLine) error {
+	if local != nil && stringFromJSON(next["sha256"]) != stringFromJSON(l.Record["sha256"]) {
+		return tableByName(store.Documents.Name()).put(tx, t.target.org, next)
 	}
-	arrival := t.docs[text(l.Record["id"])]
+	arrival := t.docs[stringFromJSON(l.Record["id"])]
 	var doc store.Document
-	next["organization_id"] = quoted(t.place.org)
-	if err := assessment.Fill(next, &doc); err != nil {
+	next["organization_id"] = stringToJSON(t.target.org)
+	if err := assessment.FillRecord(next, &doc); err != nil {
 		return err
 	}
 	doc.Embedder, doc.Stage = arrival.Document.Embedder, "done"
 	arrival.Document = doc
-	have, err := hasFile(tx, t.place.org, doc.AssessmentID, doc.SHA256)
+	have, err := hasFile(tx, t.target.org, doc.AssessmentID, doc.SHA256)
 	if err != nil {
 		return err
 	}
 	if !have {
 		return api.Conflict("the file of %s is not here yet; fetch it first", doc.Filename)
 	}
-	if err := t.s.Evidence.Keep(tx, t.by, arrival, false); err != nil {
+	if err := t.service.Evidence.SaveImport(tx, t.by, arrival, false); err != nil {
 		return err
 	}
-	err = store.SyncFiles.Delete(tx, t.place.org, doc.AssessmentID, doc.SHA256)
+	err = store.SyncFiles.Delete(tx, t.target.org, doc.AssessmentID, doc.SHA256)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-// makeRoom clears the way where a record here, that was not sent yet, holds what has to be
+// resolveCollision clears the way where a record here, that was not sent yet, holds what has to be
 // the record's alone: the number of a version, the content of a document, being the scope.
-func (t *taking) makeRoom(tx *store.Tx, tab *table, l *line, local, was *fields, there *bool) error {
-	org, id := t.place.org, t.f.AssessmentID
+func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, local, base *fields, exists *bool) error {
+	org, id := t.target.org, t.file.AssessmentID
 	switch {
-	case tab.sort == versions:
-		return t.renumber(tx, tab, l)
+	case tab.kind == versionTable:
+		return t.renumberVersion(tx, tab, l)
 	case tab.name == store.Documents.Name():
-		old, err := store.Documents.By("content").Get(tx, org, id, text(l.Record["sha256"]))
-		if err != nil || old.ID == text(l.Record["id"]) {
-			return ignore(err)
+		old, err := store.Documents.By("content").Get(tx, org, id, stringFromJSON(l.Record["sha256"]))
+		if err != nil || old.ID == stringFromJSON(l.Record["id"]) {
+			return ignoreNotFound(err)
 		}
 		// The same file; its passages have the same ids under the other document.
-		if err := t.s.Evidence.Leave(tx, t.by, &old, false); err != nil {
+		if err := t.service.Evidence.DeleteDocument(tx, t.by, &old, false); err != nil {
 			return err
 		}
-		if err := setBase(tx, org, id, tab.name, store.K(old.ID).Bytes(), nil); err != nil {
+		if err := saveBase(tx, org, id, tab.name, store.K(old.ID).Bytes(), nil); err != nil {
 			return err
 		}
 		return store.SyncFiles.Put(tx, org, &store.SyncFile{OrganizationID: org, AssessmentID: id, SHA256: old.SHA256, At: tx.Now()})
-	case tab.name == store.Scopes.Name() && !*there:
+	case tab.name == store.Scopes.Name() && !*exists:
 		old, err := store.Scopes.By("assessment").Get(tx, org, id)
 		if err != nil {
-			return ignore(err)
+			return ignoreNotFound(err)
 		}
 		key := store.K(old.ID).Bytes()
-		sent, err := base(tx, org, id, tab.name, key)
+		sent, err := loadBase(tx, org, id, tab.name, key)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(tab.remove(tx, org, key), setBase(tx, org, id, tab.name, key, nil)); err != nil {
+		if err := errors.Join(tab.remove(tx, org, key), saveBase(tx, org, id, tab.name, key, nil)); err != nil {
 			return err
 		}
-		f, err := assessment.Fields(&old)
+		f, err := assessment.FieldsFromRecord(&old)
 		if err != nil {
 			return err
 		}
@@ -525,22 +525,22 @@ func (t *taking) makeRoom(tx *store.Tx, tab *table, l *line, local, was *fields,
 			sent = fields{}
 		}
 		f["id"], sent["id"] = l.Record["id"], l.Record["id"]
-		*local, *there, *was = f, true, sent
-		for _, name := range tab.fixed {
-			(*local)[name], (*was)[name] = l.Record[name], l.Record[name]
+		*local, *exists, *base = f, true, sent
+		for _, name := range tab.readOnlyFields {
+			(*local)[name], (*base)[name] = l.Record[name], l.Record[name]
 		}
-		tx.Touch(org, id, tab.name, l.Key) // it is still to be sent
+		tx.MarkChanged(org, id, tab.name, l.Key) // it is still to be sent
 	}
 	return nil
 }
 
-// renumber gives a version here whose number the home has given to another one a later number.
-func (t *taking) renumber(tx *store.Tx, tab *table, l *line) error {
-	org, id := t.place.org, t.f.AssessmentID
+// renumberVersion gives a version here whose number the home has given to another one a later number.
+func (t *pullApplier) renumberVersion(tx *store.Tx, tab *table, l *changeLine) error {
+	org, id := t.target.org, t.file.AssessmentID
 	last := 0
 	var holder []byte
 	var held fields
-	for key, err := range tab.all(tx, org, id) {
+	for key, err := range tab.keys(tx, org, id) {
 		if err != nil {
 			return err
 		}
@@ -548,7 +548,7 @@ func (t *taking) renumber(tx *store.Tx, tab *table, l *line) error {
 		if err != nil {
 			return err
 		}
-		last = max(last, number(f["version_number"]))
+		last = max(last, intFromJSON(f["version_number"]))
 		if string(key) != string(l.Key) && string(f["version_number"]) == string(l.Record["version_number"]) {
 			holder, held = slices.Clone(key), f
 		}
@@ -556,46 +556,46 @@ func (t *taking) renumber(tx *store.Tx, tab *table, l *line) error {
 	if holder == nil {
 		return nil
 	}
-	to := digits(max(last, number(l.Record["version_number"])) + 1)
+	to := intToJSON(max(last, intFromJSON(l.Record["version_number"])) + 1)
 	held["version_number"] = to
 	if err := tab.put(tx, org, held); err != nil {
 		return err
 	}
-	was, err := base(tx, org, id, tab.name, holder)
+	was, err := loadBase(tx, org, id, tab.name, holder)
 	if err != nil || was == nil {
 		return err
 	}
 	was["version_number"] = to
-	return setBase(tx, org, id, tab.name, holder, was)
+	return saveBase(tx, org, id, tab.name, holder, was)
 }
 
-// drop removes a record that the home has deleted, unless it was changed here since: then
+// applyDelete removes a record that the home has deleted, unless it was changed here since: then
 // that is sent, and is a conflict there.
-func (t *taking) drop(tx *store.Tx, tab *table, l *line) error {
-	org, id := t.place.org, t.f.AssessmentID
+func (t *pullApplier) applyDelete(tx *store.Tx, tab *table, l *changeLine) error {
+	org, id := t.target.org, t.file.AssessmentID
 	if tab.name == store.Assessments.Name() {
-		return damaged("an assessment is not deleted by a change of it")
+		return damagedFileError("an assessment is not deleted by a change of it")
 	}
 	local, there, err := tab.read(tx, org, l.Key)
 	if err != nil {
 		return err
 	}
-	was, err := base(tx, org, id, tab.name, l.Key)
+	was, err := loadBase(tx, org, id, tab.name, l.Key)
 	if err != nil {
 		return err
 	}
-	if there && !tab.belongs(local, id) || there && was == nil {
+	if there && !tab.belongsTo(local, id) || there && was == nil {
 		return nil // not one that both had
 	}
-	if there && !equal(tab.wire(local), was) {
+	if there && !equalFields(tab.toWire(local), was) {
 		return nil
 	}
 	if there && tab.name == store.Documents.Name() {
-		doc, err := store.Documents.Get(tx, org, store.RawKey(l.Key))
+		doc, err := store.Documents.Get(tx, org, store.KeyFromBytes(l.Key))
 		if err != nil {
 			return err
 		}
-		err = t.s.Evidence.Leave(tx, t.by, &doc, false)
+		err = t.service.Evidence.DeleteDocument(tx, t.by, &doc, false)
 		if err != nil {
 			return err
 		}
@@ -603,5 +603,5 @@ func (t *taking) drop(tx *store.Tx, tab *table, l *line) error {
 	} else if err := tab.remove(tx, org, l.Key); err != nil {
 		return err
 	}
-	return setBase(tx, org, id, tab.name, l.Key, nil)
+	return saveBase(tx, org, id, tab.name, l.Key, nil)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Conflicts lists conflicts, newest first.
-func (s *Service) Conflicts(ctx context.Context, by api.Caller, in *api.SyncConflictsInput) (*api.List[api.SyncConflict], error) {
+// ListConflicts lists conflicts, newest first.
+func (s *Service) ListConflicts(ctx context.Context, by api.Caller, in *api.SyncConflictsInput) (*api.List[api.SyncConflict], error) {
 	q := store.PageQuery[api.SyncConflict]{Reverse: true, Filter: func(c *api.SyncConflict) bool { return in.Status == "" || c.Status == in.Status }}
 	if in.AssessmentID != "" {
 		q.Index, q.Prefix = "assessment", store.K(in.AssessmentID)
@@ -26,58 +26,58 @@ func (s *Service) Conflicts(ctx context.Context, by api.Caller, in *api.SyncConf
 	return store.List(ctx, s.DB, store.SyncConflicts, by.OrganizationID, in.Paging, q)
 }
 
-// Conflict is one conflict.
-func (s *Service) Conflict(ctx context.Context, by api.Caller, in *api.SyncConflictInput) (*api.SyncConflict, error) {
+// GetConflict is one conflict.
+func (s *Service) GetConflict(ctx context.Context, by api.Caller, in *api.SyncConflictInput) (*api.SyncConflict, error) {
 	var c api.SyncConflict
-	err := s.DB.View(ctx, func(tx *store.Tx) (err error) { c, err = conflict(tx, by, in.ConflictID); return err })
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) { c, err = getConflict(tx, by, in.ConflictID); return err })
 	return &c, err
 }
 
-func conflict(tx *store.Tx, by api.Caller, id string) (api.SyncConflict, error) {
+func getConflict(tx *store.Tx, by api.Caller, id string) (api.SyncConflict, error) {
 	c, err := store.SyncConflicts.Get(tx, by.OrganizationID, id)
-	return c, store.Missing(err, "conflict", id)
+	return c, store.ToNotFound(err, "conflict", id)
 }
 
-// Resolve decides a conflict, as a person's edit would.
-func (s *Service) Resolve(ctx context.Context, by api.Caller, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
+// ResolveConflict decides a conflict, as a person's edit would.
+func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
 	if in.Body.Choice == "value" && len(in.Body.Value) == 0 {
 		return nil, api.Invalid("value", "say which value to set")
 	}
 	if in.Body.Choice != "value" && len(in.Body.Value) > 0 {
 		return nil, api.Invalid("value", "a value goes with the choice \"value\"")
 	}
-	c, err := s.Conflict(ctx, by, &in.SyncConflictInput)
+	c, err := s.GetConflict(ctx, by, &in.SyncConflictInput)
 	if err != nil {
 		return nil, err
 	}
-	var held *replay
+	var held *batchApplier
 	if c.Kind == api.ConflictReplica {
 		if err := by.Require(api.ApprovalDecide); err != nil {
 			return nil, api.Forbidden("only an owner or admin decides on the work of who is no member any more")
 		}
 		if in.Body.Choice == "clone" {
-			if held, err = s.released(ctx, by, c); err != nil {
+			if held, err = s.restoreHeldBatch(ctx, by, c); err != nil {
 				return nil, err
 			}
 		}
 	}
 	var out api.SyncConflict
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		tx.Attribute(by.Actor.Name)
-		if out, err = conflict(tx, by, in.ConflictID); err != nil {
+		tx.SetActor(by.Actor.Name)
+		if out, err = getConflict(tx, by, in.ConflictID); err != nil {
 			return err
 		}
 		if out.Status != "open" {
 			return api.Conflict("this conflict is resolved already; it is decided once")
 		}
-		if _, err := as(tx, by.OrganizationID, out.AssessmentID, store.SyncHome); err != nil {
+		if _, err := linkWithRole(tx, by.OrganizationID, out.AssessmentID, store.SyncRoleRemote); err != nil {
 			return err
 		}
 		if held != nil {
-			held.out, held.void, held.refused = &api.PushedSync{Notes: []string{}}, map[string]bool{}, map[string]bool{}
-			err = held.lines(tx)
+			held.out, held.voidApprovals, held.refusedVersions = &api.PushedSync{Notes: []string{}}, map[string]bool{}, map[string]bool{}
+			err = held.applyLines(tx)
 		} else {
-			err = choose(tx, by, &out, in)
+			err = applyChoice(tx, by, &out, in)
 		}
 		if err != nil {
 			return err
@@ -85,20 +85,20 @@ func (s *Service) Resolve(ctx context.Context, by api.Caller, in *api.ResolveSyn
 		now := tx.Now()
 		out.Status, out.Choice, out.ResolvedBy, out.ResolvedAt, out.UpdatedAt = "resolved", in.Body.Choice, &by.Actor.Name, &now, now
 		return errors.Join(store.SyncConflicts.Put(tx, by.OrganizationID, &out),
-			audit.Tell(tx, by, audit.Event{Type: "sync.resolved", AssessmentID: out.AssessmentID, Summary: fmt.Sprintf("decided a conflict: %s (%s)", out.Message, in.Body.Choice),
+			audit.PublishEvent(tx, by, audit.Event{Type: "sync.resolved", AssessmentID: out.AssessmentID, Summary: fmt.Sprintf("decided a conflict: %s (%s)", out.Message, in.Body.Choice),
 				ResourceType: "sync_conflict", ResourceID: out.ID, Data: map[string]any{"choice": in.Body.Choice, "field": out.Field, "record_id": out.RecordID}}))
 	})
 	if err != nil {
 		return nil, err
 	}
 	if held != nil {
-		s.Evidence.Arrived(out.AssessmentID)
+		s.Evidence.RefreshSearch(out.AssessmentID)
 	}
 	return &out, nil
 }
 
-// released readies a batch that was held back, to be done as the caller.
-func (s *Service) released(ctx context.Context, by api.Caller, c *api.SyncConflict) (*replay, error) {
+// restoreHeldBatch readies a batch that was held back, to be done as the caller.
+func (s *Service) restoreHeldBatch(ctx context.Context, by api.Caller, c *api.SyncConflict) (*batchApplier, error) {
 	b, _, err := s.DB.Blobs().Open(c.KeptSHA256)
 	if err != nil {
 		return nil, err
@@ -113,27 +113,27 @@ func (s *Service) released(ctx context.Context, by api.Caller, c *api.SyncConfli
 		return nil, err
 	}
 	sum := sha256.Sum256(data)
-	r := &replay{s: s, by: by, f: f, data: data, sum: hex.EncodeToString(sum[:])}
-	if r.place, err = s.placeOf(ctx, by, f.AssessmentID, f.CatalogSHA256, f.OwnSHA256); err != nil {
+	r := &batchApplier{service: s, by: by, batch: f, data: data, sha256Hex: hex.EncodeToString(sum[:])}
+	if r.target, err = s.loadImportTarget(ctx, by, f.AssessmentID, f.CatalogSHA256, f.OwnSHA256); err != nil {
 		return nil, err
 	}
-	return r, r.arrivals(ctx)
+	return r, r.prepareDocuments(ctx)
 }
 
-// choose does what was chosen.
-func choose(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.ResolveSyncInput) error {
-	t := tableNamed(c.Table)
+// applyChoice does what was chosen.
+func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.ResolveSyncInput) error {
+	t := tableByName(c.Table)
 	if in.Body.Choice == "home" {
 		return nil
 	}
 	if t == nil || c.Kind != api.ConflictField && c.Kind != api.ConflictDelete {
 		return api.Conflict("what came can't be taken as it is; choose home, and do again here what is to be kept")
 	}
-	if err := by.Require(t.writes()); err != nil {
+	if err := by.Require(t.writePermission()); err != nil {
 		return err
 	}
 	if c.Kind == api.ConflictDelete {
-		return remove(tx, by, t, c, in.Body.Choice)
+		return applyDeletion(tx, by, t, c, in.Body.Choice)
 	}
 	if t.name == store.Documents.Name() && c.Field == "sha256" {
 		return api.Conflict("upload the other file as the new version of %s, then choose home", c.Label)
@@ -157,13 +157,13 @@ func choose(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.ResolveSyn
 	changes := map[string]assessment.FieldChange{c.Field: {From: from, To: to}}
 	var left []assessment.FieldConflict
 	switch {
-	case t.sort == items:
-		left, err = assessment.ReplayItem(tx, by, c.AssessmentID, t.gate, c.RecordID, changes)
+	case t.kind == itemTable:
+		left, err = assessment.ApplyItemChanges(tx, by, c.AssessmentID, t.gate, c.RecordID, changes)
 	case t.name == store.Scopes.Name():
-		left, _, err = assessment.ReplayScope(tx, by, c.AssessmentID, c.RecordID, changes, t.fixed)
+		left, _, err = assessment.ApplyScopeChanges(tx, by, c.AssessmentID, c.RecordID, changes, t.readOnlyFields)
 	default:
 		var merged []string
-		if merged, left = assessment.MergeFields(f, changes, t.fixed); len(merged) > 0 {
+		if merged, left = assessment.MergeFields(f, changes, t.readOnlyFields); len(merged) > 0 {
 			err = t.put(tx, by.OrganizationID, f)
 		}
 	}
@@ -173,16 +173,16 @@ func choose(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.ResolveSyn
 	return err
 }
 
-// remove deletes what was deleted offline, after all.
-func remove(tx *store.Tx, by api.Caller, t *table, c *api.SyncConflict, choice string) error {
-	if choice != "clone" || t.sort != items || string(c.Clone.Value) != "null" {
+// applyDeletion deletes what was deleted offline, after all.
+func applyDeletion(tx *store.Tx, by api.Caller, t *table, c *api.SyncConflict, choice string) error {
+	if choice != "clone" || t.kind != itemTable || string(c.Clone.Value) != "null" {
 		return api.Conflict("choose home; then delete %s here, or write it anew", c.Label)
 	}
 	f, there, err := t.read(tx, by.OrganizationID, store.K(c.RecordID).Bytes())
 	if err != nil || !there {
 		return err
 	}
-	_, err = assessment.ReplayDeletedItem(tx, by, c.AssessmentID, t.gate, c.RecordID, f)
+	_, err = assessment.DeleteSyncedItem(tx, by, c.AssessmentID, t.gate, c.RecordID, f)
 	return err
 }
 
@@ -197,24 +197,24 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.SyncInput) 
 		l, err := store.SyncLinks.Get(tx, org, id)
 		linked := err == nil
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return store.Missing(err, "assessment", id)
+			return store.ToNotFound(err, "assessment", id)
 		}
 		a, err := store.Assessments.Get(tx, org, id)
 		switch {
 		case err == nil:
-			v, err := catalogOf(tx, &a)
+			v, err := loadAssessmentCatalog(tx, &a)
 			if err != nil {
 				return err
 			}
-			out.CatalogSHA256, out.CatalogLabel, out.OwnSHA256 = v.SnapshotBlob, v.Label, v.own
+			out.CatalogSHA256, out.CatalogLabel, out.OwnSHA256 = v.SnapshotBlob, v.Label, v.customSHA256
 		case !linked || !errors.Is(err, store.ErrNotFound):
-			return store.Missing(err, "assessment", id)
+			return store.ToNotFound(err, "assessment", id)
 		}
 		if !linked {
 			return nil
 		}
 		out.Role = l.Role
-		if out.Head, err = tx.SyncHead(org, id); err != nil {
+		if out.Head, err = tx.LastSyncSequence(org, id); err != nil {
 			return err
 		}
 		for c, err := range store.SyncConflicts.By("assessment").Scan(tx, org, store.Prefix(id)) {
@@ -225,14 +225,14 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.SyncInput) 
 				out.OpenConflicts++
 			}
 		}
-		if l.Role == store.SyncHome {
-			return replicas(tx, org, id, out)
+		if l.Role == store.SyncRoleRemote {
+			return addReplicas(tx, org, id, out)
 		}
 		out.Server, out.OrganizationID, out.ReplicaID, out.Account, out.Since = l.Server, l.RemoteOrganization, l.ReplicaID, l.Account, l.Since
 		out.AnchorSequence, out.AnchorHash = l.AnchorSequence, l.AnchorHash
 		if l.PeerID != "" {
 			peer, err := store.SyncPeers.Get(tx, org, l.PeerID)
-			if ignore(err) != nil {
+			if ignoreNotFound(err) != nil {
 				return err
 			}
 			out.PeerName = peer.Name
@@ -240,12 +240,12 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.SyncInput) 
 		if !l.SyncedAt.IsZero() {
 			out.SyncedAt = &l.SyncedAt
 		}
-		return ahead(tx, org, id, out)
+		return addUnsent(tx, org, id, out)
 	})
 	return out, err
 }
 
-func replicas(tx *store.Tx, org, id string, out *api.SyncStatus) error {
+func addReplicas(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 	for r, err := range store.SyncReplicas.Scan(tx, org, store.Prefix(id)) {
 		if err != nil {
 			return err
@@ -255,32 +255,32 @@ func replicas(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 	return nil
 }
 
-// ahead counts what the clone's person has changed and not sent.
-func ahead(tx *store.Tx, org, id string, out *api.SyncStatus) error {
-	for row, err := range store.SyncRows.Scan(tx, org, store.Prefix(id)) {
+// addUnsent counts what the clone's person has changed and not sent.
+func addUnsent(tx *store.Tx, org, id string, out *api.SyncStatus) error {
+	for row, err := range store.SyncLogEntries.Scan(tx, org, store.Prefix(id)) {
 		if err != nil {
 			return err
 		}
-		t := tableNamed(row.Table)
-		if t == nil || t.sort == homes || t.sort == kept {
+		t := tableByName(row.Table)
+		if t == nil || t.kind == remoteTable || t.kind == remoteIssuedTable {
 			continue
 		}
 		f, there, err := t.read(tx, org, row.Key)
 		if err != nil {
 			return err
 		}
-		was, err := base(tx, org, id, row.Table, row.Key)
+		was, err := loadBase(tx, org, id, row.Table, row.Key)
 		if err != nil {
 			return err
 		}
-		if !there && was == nil || there && equal(t.wire(f), was) {
+		if !there && was == nil || there && equalFields(t.toWire(f), was) {
 			continue
 		}
 		if out.Ahead++; len(out.Unsent) < maxUnsent {
 			if !there {
 				f = was
 			}
-			out.Unsent = append(out.Unsent, api.SyncAhead{Table: t.name, Label: t.named(f), By: row.By, At: row.At})
+			out.Unsent = append(out.Unsent, api.SyncAhead{Table: t.name, Label: t.displayName(f), By: row.By, At: row.At})
 		}
 	}
 	return nil

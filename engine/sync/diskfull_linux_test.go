@@ -11,7 +11,7 @@ import (
 
 // A full disk on either side leaves both as they were, and with room again it goes on.
 func TestDiskFull(t *testing.T) {
-	if fulldisktest.Alone(t) {
+	if fulldisktest.RunInSubprocess(t) {
 		return
 	}
 	w := newWorld(t, 7, 1)
@@ -28,7 +28,7 @@ func TestDiskFull(t *testing.T) {
 	before := h.records()
 	full := func(what string, try func() error) {
 		t.Helper()
-		undo := fulldisktest.Limit(t, 4<<10)
+		undo := fulldisktest.LimitFileSize(t, 4<<10)
 		err := try()
 		undo()
 		if !errors.Is(err, store.ErrDiskFull) {

@@ -12,7 +12,7 @@ import (
 // Dump writes the synchronised records of an assessment.
 func Dump(tx *store.Tx, org, id string, w io.Writer) error {
 	for _, t := range tables {
-		for key, err := range t.all(tx, org, id) {
+		for key, err := range t.keys(tx, org, id) {
 			if err != nil {
 				return err
 			}
@@ -20,7 +20,7 @@ func Dump(tx *store.Tx, org, id string, w io.Writer) error {
 			if err != nil {
 				return err
 			}
-			b, err := encode(t.wire(f))
+			b, err := encodeFields(t.toWire(f))
 			if err != nil {
 				return err
 			}
@@ -38,15 +38,15 @@ func Forge(data []byte, kind string, change func(header map[string]any, lines []
 	}
 	var head map[string]any
 	var lines []map[string]any
-	if err := recode(f.header, &head); err != nil {
+	if err := recode(f.fileHeader, &head); err != nil {
 		return nil, err
 	}
 	if err := recode(f.lines, &lines); err != nil {
 		return nil, err
 	}
 	lines = change(head, lines)
-	f.header, f.lines = header{}, nil
-	if err := recode(head, &f.header); err != nil {
+	f.fileHeader, f.lines = fileHeader{}, nil
+	if err := recode(head, &f.fileHeader); err != nil {
 		return nil, err
 	}
 	if err := recode(lines, &f.lines); err != nil {

@@ -16,29 +16,29 @@ import (
 )
 
 const (
-	// rest is how long a file waits for the record that names it.
-	rest = 7 * 24 * time.Hour
-	// maxFiles bounds how many files wait for one assessment, maxBlob how large one is.
-	maxFiles = 10_000
-	maxBlob  = 256 << 20
+	// pendingFileTTL is how long a file waits for the record that names it.
+	pendingFileTTL = 7 * 24 * time.Hour
+	// maxPendingFiles bounds how many files wait for one assessment, maxBlobSize how large one is.
+	maxPendingFiles = 10_000
+	maxBlobSize     = 256 << 20
 	// A disk flushes several files in the time of one: as many as are not larger than this are kept at once.
-	keptAtOnce = 8
-	smallFile  = 1 << 20
+	parallelWrites = 8
+	smallFile      = 1 << 20
 )
 
-// Bring keeps the files of a tar, for documents that are still to come; where it breaks off,
+// UploadFiles keeps the files of a tar, for documents that are still to come; where it breaks off,
 // those before.
-func (s *Service) Bring(ctx context.Context, by api.Caller, in *api.BringSyncInput) (*api.BroughtSync, error) {
-	if err := s.linked(ctx, by, in.AssessmentID, "document:write"); err != nil {
+func (s *Service) UploadFiles(ctx context.Context, by api.Caller, in *api.BringSyncInput) (*api.BroughtSync, error) {
+	if err := s.requireLink(ctx, by, in.AssessmentID, "document:write"); err != nil {
 		return nil, err
 	}
-	k := s.keeping()
-	err := bring(ctx, k, tar.NewReader(in.File.Content))
-	kept, failed := k.end()
+	k := s.newFileSaver()
+	err := saveTar(ctx, k, tar.NewReader(in.File.Content))
+	kept, failed := k.wait()
 	if err == nil {
 		err = failed
 	}
-	if failed := s.await(ctx, by, in.AssessmentID, kept...); failed != nil {
+	if failed := s.recordPendingFiles(ctx, by, in.AssessmentID, kept...); failed != nil {
 		return nil, failed
 	}
 	if err != nil {
@@ -47,8 +47,8 @@ func (s *Service) Bring(ctx context.Context, by api.Caller, in *api.BringSyncInp
 	return &api.BroughtSync{Taken: len(kept)}, nil
 }
 
-// bring keeps the files of a tar.
-func bring(ctx context.Context, k *keeping, t *tar.Reader) error {
+// saveTar keeps the files of a tar.
+func saveTar(ctx context.Context, k *fileSaver, t *tar.Reader) error {
 	for {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
@@ -57,37 +57,39 @@ func bring(ctx context.Context, k *keeping, t *tar.Reader) error {
 		if err != nil {
 			return api.Invalid("file", "the tar broke off: %v", err)
 		}
-		if err := k.keep(ctx, h.Name, h.Size, t); err != nil {
+		if err := k.save(ctx, h.Name, h.Size, t); err != nil {
 			return err
 		}
 	}
 }
 
-// keeping keeps files by the names that they should have, small ones several at once.
-type keeping struct {
-	s     *Service
-	slots chan struct{}
-	all   gosync.WaitGroup
+// fileSaver keeps files by the names that they should have, small ones several at once.
+type fileSaver struct {
+	s       *Service
+	slots   chan struct{}
+	workers gosync.WaitGroup
 
-	mu   gosync.Mutex
-	kept []string
-	err  error
+	mu    gosync.Mutex
+	saved []string
+	err   error
 }
 
-func (s *Service) keeping() *keeping { return &keeping{s: s, slots: make(chan struct{}, keptAtOnce)} }
+func (s *Service) newFileSaver() *fileSaver {
+	return &fileSaver{s: s, slots: make(chan struct{}, parallelWrites)}
+}
 
-// keep keeps a file, or begins to; an error may be that of one before.
-func (k *keeping) keep(ctx context.Context, sha string, size int64, r io.Reader) error {
+// save keeps a file, or begins to; an error may be that of one before.
+func (k *fileSaver) save(ctx context.Context, sha string, size int64, r io.Reader) error {
 	if size > smallFile {
-		return k.note(sha, k.s.keep(ctx, sha, r))
+		return k.record(sha, k.s.saveFile(ctx, sha, r))
 	}
 	data, err := io.ReadAll(io.LimitReader(r, smallFile+1))
 	if err != nil {
-		return k.note(sha, cutWithin(sha, err))
+		return k.record(sha, saveError(sha, err))
 	}
 	k.slots <- struct{}{}
-	k.all.Go(func() {
-		_ = k.note(sha, k.s.keep(ctx, sha, bytes.NewReader(data)))
+	k.workers.Go(func() {
+		_ = k.record(sha, k.s.saveFile(ctx, sha, bytes.NewReader(data)))
 		<-k.slots
 	})
 	k.mu.Lock()
@@ -95,52 +97,52 @@ func (k *keeping) keep(ctx context.Context, sha string, size int64, r io.Reader)
 	return k.err
 }
 
-func (k *keeping) note(sha string, err error) error {
+func (k *fileSaver) record(sha string, err error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err == nil {
-		k.kept = append(k.kept, sha)
+		k.saved = append(k.saved, sha)
 	} else if k.err == nil {
 		k.err = err
 	}
 	return k.err
 }
 
-// end waits for all, and is what was kept and the first failure.
-func (k *keeping) end() ([]string, error) {
-	k.all.Wait()
-	return k.kept, k.err
+// wait waits for all, and is what was kept and the first failure.
+func (k *fileSaver) wait() ([]string, error) {
+	k.workers.Wait()
+	return k.saved, k.err
 }
 
-// keep keeps a file whose content is to have the hash.
-func (s *Service) keep(ctx context.Context, sha string, r io.Reader) error {
-	blob, err := s.DB.Blobs().Put(ctx, r, maxBlob)
+// saveFile keeps a file whose content is to have the hash.
+func (s *Service) saveFile(ctx context.Context, sha string, r io.Reader) error {
+	blob, err := s.DB.Blobs().Put(ctx, r, maxBlobSize)
 	switch {
 	case errors.Is(err, store.ErrTooLarge):
-		return api.Invalid("file", "%.80s is over the limit of %d MiB", sha, maxBlob>>20)
+		return api.Invalid("file", "%.80s is over the limit of %d MiB", sha, maxBlobSize>>20)
 	case err != nil:
-		return cutWithin(sha, err)
+		return saveError(sha, err)
 	case blob.SHA256 != sha:
 		return api.Invalid("file", "%.80s has other content than its name says", sha)
 	}
 	return nil
 }
 
-func cutWithin(sha string, err error) error {
+func saveError(sha string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return api.Invalid("file", "it broke off within %.80s", sha)
 	}
 	return fmt.Errorf("keeping %.80s: %w", sha, err)
 }
 
-// await notes files that came ahead of the records that will name them.
-func (s *Service) await(ctx context.Context, by api.Caller, id string, files ...string) error {
+// recordPendingFiles notes files that came ahead of the records that will name them.
+func (s *Service) recordPendingFiles(ctx context.Context, by api.Caller, id string, files ...string) error {
 	if len(files) == 0 {
 		return nil
 	}
 	org := by.OrganizationID
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
-		if _, err := link(tx, org, id); err != nil {
+		if _, err := syncLink(tx, org, id); err != nil {
 			return err
 		}
 		var old []string
@@ -150,11 +152,11 @@ func (s *Service) await(ctx context.Context, by api.Caller, id string, files ...
 				return err
 			}
 			n++
-			if tx.Now().Sub(f.At) > rest {
+			if tx.Now().Sub(f.At) > pendingFileTTL {
 				old = append(old, f.SHA256)
 			}
 		}
-		held, err := s.held(tx, org, id, len(old) > 0)
+		held, err := s.heldBatchFiles(tx, org, id, len(old) > 0)
 		if err != nil {
 			return err
 		}
@@ -164,7 +166,7 @@ func (s *Service) await(ctx context.Context, by api.Caller, id string, files ...
 				return err
 			}
 		}
-		if n-len(old)+len(files) > maxFiles {
+		if n-len(old)+len(files) > maxPendingFiles {
 			return api.Conflict("%d files wait for their documents already; bring those first", n-len(old))
 		}
 		for _, sha := range files {
@@ -176,10 +178,10 @@ func (s *Service) await(ctx context.Context, by api.Caller, id string, files ...
 	})
 }
 
-// held are the files of batches that are held back: they wait for as long as it takes.
-func (s *Service) held(tx *store.Tx, org, id string, look bool) (map[string]bool, error) {
+// heldBatchFiles are the files of batches that are held back: they wait for as long as it takes.
+func (s *Service) heldBatchFiles(tx *store.Tx, org, id string, include bool) (map[string]bool, error) {
 	files := map[string]bool{}
-	if !look {
+	if !include {
 		return files, nil
 	}
 	for c, err := range store.SyncConflicts.By("assessment").Scan(tx, org, store.Prefix(id)) {
@@ -197,7 +199,7 @@ func (s *Service) held(tx *store.Tx, org, id string, look bool) (map[string]bool
 		if err := errors.Join(err, b.Close()); err != nil {
 			return nil, err
 		}
-		for _, sha := range f.about(nil).Files {
+		for _, sha := range f.describe(nil).Files {
 			files[sha] = true
 		}
 	}

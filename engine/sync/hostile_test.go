@@ -115,10 +115,10 @@ func TestLyingClone(t *testing.T) {
 	other := store.Document{Document: api.Document{AssessmentID: "another", Filename: "payroll.xlsx", SHA256: strings.Repeat("e", 64), Status: api.DocumentIngested}}
 	other.TenantRecord = api.TenantRecord{Record: api.Record{ID: "d1"}, OrganizationID: h.org}
 	must(t, h.db.Update(context.Background(), func(tx *store.Tx) error { return store.Documents.Put(tx, h.org, &other) }))
-	if _, err := h.sy.Fetch(context.Background(), s.there, files(other.SHA256)); !api.IsCode(err, api.CodeNotFound) {
+	if _, err := h.sy.DownloadFiles(context.Background(), s.there, files(other.SHA256)); !api.IsCode(err, api.CodeNotFound) {
 		t.Errorf("a file of another assessment: %v", err)
 	}
-	if _, err := h.sy.Missing(context.Background(), s.there, files("../../service.db")); !api.IsCode(err, api.CodeValidation) {
+	if _, err := h.sy.ListMissingFiles(context.Background(), s.there, files("../../service.db")); !api.IsCode(err, api.CodeValidation) {
 		t.Errorf("a name that is no hash: %v", err)
 	}
 	stranger := person("org-other", "u1", "person u1", api.RoleOwner)
@@ -262,7 +262,7 @@ func TestDryRun(t *testing.T) {
 			for r, err := range store.SyncReplicas.Scan(tx, x.org) {
 				fmt.Fprintln(&b, r, err)
 			}
-			records, hash, broken := audit.Verify(tx, x.org)
+			records, hash, broken := audit.VerifyStored(tx, x.org)
 			fmt.Fprintln(&b, records, hash)
 			return errors.Join(err, failed, broken)
 		}))
@@ -270,7 +270,7 @@ func TestDryRun(t *testing.T) {
 	}
 	away, home := all(s), all(h)
 	ctx := context.Background()
-	p, err := s.sy.Prepare(ctx, s.local, &api.PrepareSyncInput{AssessmentID: assessmentID, Dry: "true"})
+	p, err := s.sy.PrepareBatch(ctx, s.local, &api.PrepareSyncInput{AssessmentID: assessmentID, Dry: "true"})
 	must(t, err)
 	out, err := h.sy.Push(ctx, s.there, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(p.Data), Dry: "true"})
 	must(t, err)
@@ -279,7 +279,7 @@ func TestDryRun(t *testing.T) {
 	}
 	st, err := s.sy.Status(ctx, s.local, &api.SyncInput{AssessmentID: assessmentID})
 	must(t, err)
-	_, err = h.sy.Changes(ctx, s.there, &api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since), Dry: "true"})
+	_, err = h.sy.ReadChanges(ctx, s.there, &api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since), Dry: "true"})
 	must(t, err)
 	if all(s) != away || all(h) != home {
 		t.Error("a dry run has left something")
@@ -294,7 +294,7 @@ func TestTrust(t *testing.T) {
 	try := func(by api.Caller, email string) error {
 		in := &api.TrustSyncPeerInput{}
 		in.Body.Key, in.Body.Email = key, email
-		_, err := h.sy.Trust(context.Background(), by, in)
+		_, err := h.sy.TrustPeer(context.Background(), by, in)
 		return err
 	}
 	member, admin := person(h.org, "u1", "person u1", api.RoleMember), person(h.org, "u2", "person u2", api.RoleAdmin)
@@ -337,7 +337,7 @@ func (s *site) revoke() {
 }
 
 func (w *world) conflicts() []api.SyncConflict {
-	l, err := w.home.sy.Conflicts(context.Background(), w.home.local, &api.SyncConflictsInput{Paging: api.Paging{Limit: 200}, Status: "open"})
+	l, err := w.home.sy.ListConflicts(context.Background(), w.home.local, &api.SyncConflictsInput{Paging: api.Paging{Limit: 200}, Status: "open"})
 	must(w.t, err)
 	return l.Data
 }
@@ -385,14 +385,14 @@ func TestRevoked(t *testing.T) {
 				}
 				// Nobody decides for weeks, and other files come meanwhile: its own are kept for that.
 				w.now = w.now.Add(30 * 24 * time.Hour)
-				_, err := h.sy.Bring(context.Background(), h.local, &api.BringSyncInput{AssessmentID: assessmentID, File: upload(tarOf(t, "of somebody else"))})
+				_, err := h.sy.UploadFiles(context.Background(), h.local, &api.BringSyncInput{AssessmentID: assessmentID, File: upload(tarOf(t, "of somebody else"))})
 				must(t, err)
 				in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: open[0].ID}}
 				in.Body.Choice = choice
-				if _, err := h.sy.Resolve(context.Background(), person(h.org, "u3", "person u3", api.RoleMember), in); !api.IsCode(err, api.CodeForbidden) {
+				if _, err := h.sy.ResolveConflict(context.Background(), person(h.org, "u3", "person u3", api.RoleMember), in); !api.IsCode(err, api.CodeForbidden) {
 					t.Errorf("a member decides on it: %v", err)
 				}
-				_, err = h.sy.Resolve(context.Background(), h.local, in)
+				_, err = h.sy.ResolveConflict(context.Background(), h.local, in)
 				must(t, err)
 				if there := strings.Contains(h.records(), "seen on site"); there != (choice == "clone") || len(w.conflicts()) > 0 {
 					t.Errorf("decided for the %s, the document is there: %t; conflicts: %+v", choice, there, w.conflicts())
@@ -483,7 +483,7 @@ func TestTwoAtOnce(t *testing.T) {
 		t.Fatalf("they differ:\n%s", difference(want, got))
 	}
 	for _, x := range []*site{s, h} {
-		must(t, x.db.View(context.Background(), func(tx *store.Tx) error { _, _, err := audit.Verify(tx, x.org); return err }))
+		must(t, x.db.View(context.Background(), func(tx *store.Tx) error { _, _, err := audit.VerifyStored(tx, x.org); return err }))
 	}
 }
 

@@ -16,19 +16,19 @@ import (
 // maxPeers bounds whose bundles an organization takes.
 const maxPeers = 1_000
 
-// Key shows the organization's key for bundles, made where there is none.
-func (s *Service) Key(ctx context.Context, by api.Caller, in *api.MakeSyncKeyInput) (*api.SyncKey, error) {
+// GetOrCreateKey shows the organization's key for bundles, made where there is none.
+func (s *Service) GetOrCreateKey(ctx context.Context, by api.Caller, in *api.MakeSyncKeyInput) (*api.SyncKey, error) {
 	if in.Body.Replace {
 		if err := by.Require(api.ApprovalDecide); err != nil {
 			return nil, api.Forbidden("only an owner or admin replaces the key that others trust")
 		}
 	}
-	rec, err := s.keyOf(ctx, by)
+	rec, err := s.storedKey(ctx, by)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
 	if err != nil || in.Body.Replace {
-		if rec, err = s.makeKey(ctx, by, rec.Key); err != nil {
+		if rec, err = s.createKey(ctx, by, rec.Key); err != nil {
 			return nil, err
 		}
 	}
@@ -39,7 +39,7 @@ func (s *Service) Key(ctx context.Context, by api.Caller, in *api.MakeSyncKeyInp
 	return &api.SyncKey{Name: k.Name, Key: rec.Key, Fingerprint: k.Fingerprint(), CreatedAt: rec.CreatedAt}, nil
 }
 
-func (s *Service) keyOf(ctx context.Context, by api.Caller) (rec store.SyncKey, err error) {
+func (s *Service) storedKey(ctx context.Context, by api.Caller) (rec store.SyncKey, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		rec, err = store.SyncKeys.Get(tx, by.OrganizationID, "key")
 		return err
@@ -47,8 +47,8 @@ func (s *Service) keyOf(ctx context.Context, by api.Caller) (rec store.SyncKey, 
 	return rec, err
 }
 
-// makeKey makes a key in place of the one that was read; another made meanwhile stays.
-func (s *Service) makeKey(ctx context.Context, by api.Caller, before string) (rec store.SyncKey, err error) {
+// createKey makes a key in place of the one that was read; another made meanwhile stays.
+func (s *Service) createKey(ctx context.Context, by api.Caller, before string) (rec store.SyncKey, err error) {
 	org := by.OrganizationID
 	var o api.Organization
 	if err := s.DB.View(ctx, func(tx *store.Tx) (err error) { o, err = store.Organizations.Get(tx, org); return err }); err != nil {
@@ -60,7 +60,7 @@ func (s *Service) makeKey(ctx context.Context, by api.Caller, before string) (re
 		}
 		return r
 	}, cmp.Or(o.Name, o.Slug, org))
-	secret, err := bundle.NewSecret(org, strings.ToValidUTF8(name[:min(len(name), 200)], ""))
+	secret, err := bundle.NewSecretKey(org, strings.ToValidUTF8(name[:min(len(name), 200)], ""))
 	if err != nil {
 		return rec, err
 	}
@@ -84,9 +84,9 @@ func (s *Service) makeKey(ctx context.Context, by api.Caller, before string) (re
 	return rec, err
 }
 
-// secret is the organization's whole key.
-func (s *Service) secret(ctx context.Context, by api.Caller) (*bundle.Secret, error) {
-	rec, err := s.keyOf(ctx, by)
+// secretKey is the organization's whole key.
+func (s *Service) secretKey(ctx context.Context, by api.Caller) (*bundle.SecretKey, error) {
+	rec, err := s.storedKey(ctx, by)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, api.Conflict("the organization has no key for bundles yet: `service sync key` makes it; give it to the other side, who trusts it")
 	}
@@ -100,13 +100,13 @@ func (s *Service) secret(ctx context.Context, by api.Caller) (*bundle.Secret, er
 	return bundle.Unseal(k, rec.Sealed, s.Open)
 }
 
-// Peers lists whose bundles are taken.
-func (s *Service) Peers(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.SyncPeer], error) {
+// ListPeers lists whose bundles are taken.
+func (s *Service) ListPeers(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.SyncPeer], error) {
 	return store.List(ctx, s.DB, store.SyncPeers, by.OrganizationID, *in, store.PageQuery[api.SyncPeer]{})
 }
 
-// Trust takes the bundles of a key from now on, as those of an account.
-func (s *Service) Trust(ctx context.Context, by api.Caller, in *api.TrustSyncPeerInput) (*api.SyncPeer, error) {
+// TrustPeer takes the bundles of a key from now on, as those of an account.
+func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyncPeerInput) (*api.SyncPeer, error) {
 	k, err := bundle.ParseKey(in.Body.Key)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (s *Service) Trust(ctx context.Context, by api.Caller, in *api.TrustSyncPee
 		if own, err := store.SyncKeys.Get(tx, org, "key"); err == nil && own.Key == k.Text() {
 			return api.Invalid("key", "this is the key of your own organization; trust the other side's")
 		}
-		u, err := account(tx, by, in.Body.Email)
+		u, err := peerAccount(tx, by, in.Body.Email)
 		if err != nil {
 			return err
 		}
@@ -146,9 +146,9 @@ func (s *Service) Trust(ctx context.Context, by api.Caller, in *api.TrustSyncPee
 	})
 }
 
-// account is as whom a key's changes are brought: the caller or, for who may change members,
+// peerAccount is as whom a key's changes are brought: the caller or, for who may change members,
 // another one. Nobody but an owner lets a key act as an owner.
-func account(tx *store.Tx, by api.Caller, email string) (api.User, error) {
+func peerAccount(tx *store.Tx, by api.Caller, email string) (api.User, error) {
 	if by.UserID == "" {
 		return api.User{}, api.Forbidden("a key is trusted by a person; sign in")
 	}
@@ -165,11 +165,11 @@ func account(tx *store.Tx, by api.Caller, email string) (api.User, error) {
 	}
 	u, err := store.Users.By("email").Get(tx, email)
 	if err != nil {
-		return u, store.Missing(err, "member", email)
+		return u, store.ToNotFound(err, "member", email)
 	}
 	m, err := store.Memberships.Get(tx, u.ID, by.OrganizationID)
 	if err != nil || m.Status != "active" {
-		return u, cmp.Or(store.Missing(err, "member", email), error(api.NotFound("member", email)))
+		return u, cmp.Or(store.ToNotFound(err, "member", email), error(api.NotFound("member", email)))
 	}
 	if m.Role == api.RoleOwner && by.Role != api.RoleOwner {
 		return u, api.Forbidden("only an owner lets a key act as an owner")
@@ -177,12 +177,12 @@ func account(tx *store.Tx, by api.Caller, email string) (api.User, error) {
 	return u, nil
 }
 
-// Distrust takes no bundle of a key any more, and writes none for it.
-func (s *Service) Distrust(ctx context.Context, by api.Caller, in *api.SyncPeerInput) (*api.None, error) {
+// DistrustPeer takes no bundle of a key any more, and writes none for it.
+func (s *Service) DistrustPeer(ctx context.Context, by api.Caller, in *api.SyncPeerInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
 		p, err := store.SyncPeers.Get(tx, by.OrganizationID, in.PeerID)
 		if err != nil {
-			return store.Missing(err, "peer", in.PeerID)
+			return store.ToNotFound(err, "peer", in.PeerID)
 		}
 		if p.UserID != by.UserID {
 			if err := by.Require("member:write"); err != nil {
@@ -194,9 +194,9 @@ func (s *Service) Distrust(ctx context.Context, by api.Caller, in *api.SyncPeerI
 	})
 }
 
-// callerOf is the account of a peer as it stands now, with what the taker's request says of
+// peerCaller is the account of a peer as it stands now, with what the taker's request says of
 // itself; not ok where it is no member with that right any more.
-func callerOf(tx *store.Tx, by api.Caller, p *api.SyncPeer, right api.Permission) (as api.Caller, ok bool, err error) {
+func peerCaller(tx *store.Tx, by api.Caller, p *api.SyncPeer, right api.Permission) (as api.Caller, ok bool, err error) {
 	if p.UserID == by.UserID && by.Scopes == nil && by.Role.May(right) {
 		return by, true, nil
 	}

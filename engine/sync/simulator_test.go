@@ -116,14 +116,14 @@ func simulate(t *testing.T, seed uint64) {
 	}
 	r.nothingLost(seed, want)
 	r.gatesHeld(seed)
-	l, err := w.home.sy.Conflicts(context.Background(), w.home.local, &api.SyncConflictsInput{Paging: api.Paging{Limit: 200}})
+	l, err := w.home.sy.ListConflicts(context.Background(), w.home.local, &api.SyncConflictsInput{Paging: api.Paging{Limit: 200}})
 	must(t, err)
 	for _, c := range l.Data {
 		r.did["conflict "+c.Kind]++
 	}
 	tally.add(r.did)
 	for _, s := range append(slices.Clone(w.sites), w.home) {
-		must(t, s.db.View(context.Background(), func(tx *store.Tx) error { _, _, err := audit.Verify(tx, s.org); return err }))
+		must(t, s.db.View(context.Background(), func(tx *store.Tx) error { _, _, err := audit.VerifyStored(tx, s.org); return err }))
 	}
 }
 
@@ -257,7 +257,7 @@ func (r *run) work(s *site) {
 	case 0, 1:
 		value := r.value()
 		in := &api.PutScopeInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}}
-		old, err := s.as.GetScopeOf(ctx, s.local, &in.AssessmentInput)
+		old, err := s.as.GetAssessmentScope(ctx, s.local, &in.AssessmentInput)
 		if what == 0 {
 			systems := append(slices.Clone(old.Systems), value)
 			in.Body.Systems = &systems
@@ -304,10 +304,10 @@ func (r *run) work(s *site) {
 				return err
 			}
 			next, ok := a.State.Next()
-			if !ok || a.State.Reached(api.StateEvidenceAnalysisReady) {
+			if !ok || a.State.HasReached(api.StateEvidenceAnalysisReady) {
 				return errNothing
 			}
-			return assessment.ReplayMove(tx, s.local, assessmentID, next.To, "")
+			return assessment.ApplySyncedTransition(tx, s.local, assessmentID, next.To, "")
 		}); err == nil {
 			r.did["move"]++
 		}
@@ -383,7 +383,7 @@ func (r *run) gatesHeld(seed uint64) {
 					r.t.Errorf("seed %d: version %d is not what was approved", seed, v.VersionNumber)
 				}
 				before := v.ContentSHA256
-				sealed := assessment.ContentOf(tx, r.home.org, v.ID)
+				sealed := assessment.SoAContentHash(tx, r.home.org, v.ID)
 				if sealed != before {
 					r.t.Errorf("seed %d: the lines of the approved version %d have the hash %s, not %s", seed, v.VersionNumber, sealed, before)
 				}

@@ -36,19 +36,19 @@ type Options struct {
 
 // Catalogs is the shelf, as far as it is needed here.
 type Catalogs interface {
-	For(ctx context.Context, organization, version string, own int) (*scf.Snapshot, error)
-	Carry(ctx context.Context, by api.Caller, snapshot []byte) (string, error)
-	CarryOwn(ctx context.Context, by api.Caller, content []byte) error
+	SnapshotWithCustom(ctx context.Context, organization, version string, own int) (*scf.Snapshot, error)
+	ReceiveSnapshot(ctx context.Context, by api.Caller, snapshot []byte) (string, error)
+	ReceiveCustom(ctx context.Context, by api.Caller, content []byte) error
 }
 
 // Documents keeps documents that were read elsewhere: Arrive as they were read there, Read
 // as they are read here.
 type Documents interface {
-	Read(ctx context.Context, org, version string, doc store.Document, came []api.Chunk) (a *evidence.Arrival, strange int, err error)
-	Arrive(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*evidence.Arrival, error)
-	Keep(tx *store.Tx, by api.Caller, a *evidence.Arrival, told bool) error
-	Leave(tx *store.Tx, by api.Caller, doc *store.Document, told bool) error
-	Arrived(assessment string)
+	ReparseForImport(ctx context.Context, org, version string, doc store.Document, came []api.Chunk) (a *evidence.ImportedDocument, strange int, err error)
+	PrepareImport(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*evidence.ImportedDocument, error)
+	SaveImport(tx *store.Tx, by api.Caller, a *evidence.ImportedDocument, told bool) error
+	DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, told bool) error
+	RefreshSearch(assessment string)
 }
 
 var (
@@ -62,8 +62,8 @@ type Service struct{ Options }
 // New makes the service.
 func New(o Options) *Service { return &Service{o} }
 
-// link is how an assessment is synchronised; NOT_FOUND where it isn't.
-func link(tx *store.Tx, org, assessment string) (store.SyncLink, error) {
+// syncLink is how an assessment is synchronised; NOT_FOUND where it isn't.
+func syncLink(tx *store.Tx, org, assessment string) (store.SyncLink, error) {
 	l, err := store.SyncLinks.Get(tx, org, assessment)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrBadKey) {
 		return l, api.NotFound("synchronised assessment", assessment)
@@ -71,25 +71,25 @@ func link(tx *store.Tx, org, assessment string) (store.SyncLink, error) {
 	return l, err
 }
 
-// as is link where the assessment has this role.
-func as(tx *store.Tx, org, assessment, role string) (store.SyncLink, error) {
-	l, err := link(tx, org, assessment)
+// linkWithRole is link where the assessment has this role.
+func linkWithRole(tx *store.Tx, org, assessment, role string) (store.SyncLink, error) {
+	l, err := syncLink(tx, org, assessment)
 	if err == nil && l.Role != role {
-		if role == store.SyncHome {
-			return l, api.Conflict("this is a clone of the assessment; its home is %s", homeName(&l))
+		if role == store.SyncRoleRemote {
+			return l, api.Conflict("this is a clone of the assessment; its home is %s", remoteName(&l))
 		}
 		return l, api.Conflict("this is the assessment's home, not a clone of it")
 	}
 	return l, err
 }
 
-// homeName is where a clone's home is, in words.
-func homeName(l *store.SyncLink) string {
+// remoteName is where a clone's home is, in words.
+func remoteName(l *store.SyncLink) string {
 	return cmp.Or(l.Server, "reached by bundles only")
 }
 
-// versionWith is the catalog version here with that content; nil where there is none.
-func versionWith(tx *store.Tx, snapshot string) (*store.CatalogVersion, error) {
+// findCatalogVersion is the catalog version here with that content; nil where there is none.
+func findCatalogVersion(tx *store.Tx, snapshot string) (*store.CatalogVersion, error) {
 	for v, err := range store.CatalogVersions.Scan(tx) {
 		if err != nil {
 			return nil, err
@@ -101,76 +101,76 @@ func versionWith(tx *store.Tx, snapshot string) (*store.CatalogVersion, error) {
 	return nil, nil
 }
 
-// used is which catalog an assessment uses, by content: what ids and revisions mean differs from
+// assessmentCatalog is which catalog an assessment uses, by content: what ids and revisions mean differs from
 // one installation to another.
-type used struct {
+type assessmentCatalog struct {
 	store.CatalogVersion
-	// own is the SHA-256 of the organization's own frameworks and controls; empty for none.
-	own string
+	// customSHA256 is the SHA-256 of the organization's own frameworks and controls; empty for none.
+	customSHA256 string
 }
 
-// catalogOf is the catalog of an assessment.
-func catalogOf(tx *store.Tx, a *api.Assessment) (u used, err error) {
+// loadAssessmentCatalog is the catalog of an assessment.
+func loadAssessmentCatalog(tx *store.Tx, a *api.Assessment) (u assessmentCatalog, err error) {
 	if u.CatalogVersion, err = store.CatalogVersions.Get(tx, a.SCFVersionID); err != nil {
 		return u, err
 	}
-	_, u.own, err = catalog.OwnContent(tx, a.OrganizationID, a.CustomRevision)
+	_, u.customSHA256, err = catalog.CustomContent(tx, a.OrganizationID, a.CustomRevision)
 	return u, err
 }
 
-// place is where records come to: what ids mean differs from one installation to another,
+// importTarget is where records come to: what ids mean differs from one installation to another,
 // codes don't.
-type place struct {
-	org, assessment, version string
-	// own is the revision of the organization's own frameworks and controls; 0 for none.
-	own      int
-	snapshot *scf.Snapshot
+type importTarget struct {
+	org, assessment, catalogVersionID string
+	// customRevision is the revision of the organization's own frameworks and controls; 0 for none.
+	customRevision int
+	snapshot       *scf.Snapshot
 }
 
-func (s *Service) placeOf(ctx context.Context, by api.Caller, assessment, snapshot, own string) (*place, error) {
-	p := &place{org: by.OrganizationID, assessment: assessment}
+func (s *Service) loadImportTarget(ctx context.Context, by api.Caller, assessment, snapshot, customSHA256 string) (*importTarget, error) {
+	p := &importTarget{org: by.OrganizationID, assessment: assessment}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		v, revision, err := catalogWith(tx, p.org, snapshot, own)
+		v, revision, err := findCatalog(tx, p.org, snapshot, customSHA256)
 		if err == nil {
-			p.version, p.own = v.ID, revision
+			p.catalogVersionID, p.customRevision = v.ID, revision
 		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	p.snapshot, err = s.Catalog.For(ctx, p.org, p.version, p.own)
+	p.snapshot, err = s.Catalog.SnapshotWithCustom(ctx, p.org, p.catalogVersionID, p.customRevision)
 	return p, err
 }
 
-// catalogWith is the catalog here with that content; a refusal that says what to do where it is lacking.
-func catalogWith(tx *store.Tx, org, snapshot, own string) (*store.CatalogVersion, int, error) {
-	v, err := versionWith(tx, snapshot)
+// findCatalog is the catalog here with that content; a refusal that says what to do where it is lacking.
+func findCatalog(tx *store.Tx, org, snapshot, customSHA256 string) (*store.CatalogVersion, int, error) {
+	v, err := findCatalogVersion(tx, snapshot)
 	if err != nil {
 		return nil, 0, err
 	}
 	if v == nil {
-		return nil, 0, missingCatalog(snapshot)
+		return nil, 0, missingCatalogError(snapshot)
 	}
-	revision, found, err := catalog.OwnWith(tx, org, own)
+	revision, found, err := catalog.FindCustomRevision(tx, org, customSHA256)
 	if err == nil && !found {
-		err = api.Conflict("the assessment uses own frameworks or controls that are not here (content %.12s…): carry them over with the catalog (`service sync clone` and `publish` with --carry-catalog)", own)
+		err = api.Conflict("the assessment uses own frameworks or controls that are not here (content %.12s…): carry them over with the catalog (`service sync clone` and `publish` with --carry-catalog)", customSHA256)
 	}
 	return v, revision, err
 }
 
-func missingCatalog(snapshot string) error {
+func missingCatalogError(snapshot string) error {
 	return api.Conflict("the catalog version of the assessment is not where it is to come (content %.12s…): import the same release there, or carry it over (`service sync clone` and `publish` with --carry-catalog)", snapshot)
 }
 
-func (p *place) control(code string) string {
+func (p *importTarget) controlID(code string) string {
 	if p.snapshot == nil {
 		return ""
 	}
 	return p.snapshot.ControlID(code)
 }
 
-func (p *place) framework(code string) string {
+func (p *importTarget) frameworkID(code string) string {
 	if p.snapshot == nil {
 		return ""
 	}

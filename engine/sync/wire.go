@@ -22,30 +22,30 @@ const (
 	kindBatch   = "batch"
 	kindChanges = "changes"
 
-	// pageBytes is how large a file grows before another is begun; maxBytes bounds what is
+	// pageSize is how large a file grows before another is begun; maxDecodedBytes bounds what is
 	// read of one after decompression, and maxLines its lines.
-	pageBytes = 4 << 20
-	maxBytes  = 64 << 20
-	maxLines  = 200_000
-	// maxFile bounds a file as it comes.
-	maxFile = 64 << 20
+	pageSize        = 4 << 20
+	maxDecodedBytes = 64 << 20
+	maxLines        = 200_000
+	// maxFileBytes bounds a file as it comes.
+	maxFileBytes = 64 << 20
 )
 
 // The operations of lines.
 const (
-	opPut    = "put"    // changes: the record as it is now
-	opDelete = "delete" // the record is gone
-	opInsert = "insert" // batch: a record that is new
-	opEdit   = "edit"   // batch: changed fields
-	opTouch  = "touch"  // batch: changed in a way that only the home decides
-	opSubmit = "submit"
-	opDecide = "decide"
-	opMove   = "move"
-	opEnd    = "end"
+	opPut        = "put"    // changes: the record as it is now
+	opDelete     = "delete" // the record is gone
+	opInsert     = "insert" // batch: a record that is new
+	opEdit       = "edit"   // batch: changed fields
+	opTouch      = "touch"  // batch: changed in a way that only the home decides
+	opSubmit     = "submit"
+	opDecide     = "decide"
+	opTransition = "move"
+	opEnd        = "end"
 )
 
-// header begins a file.
-type header struct {
+// fileHeader begins a file.
+type fileHeader struct {
 	Format         string `json:"format"`
 	Kind           string `json:"kind"`
 	AssessmentID   string `json:"assessment_id"`
@@ -60,8 +60,8 @@ type header struct {
 	AnchorHash     string `json:"anchor_hash,omitempty"`
 }
 
-// line is one change.
-type line struct {
+// changeLine is one change.
+type changeLine struct {
 	Op       string                            `json:"op"`
 	Table    string                            `json:"table,omitempty"`
 	Key      []byte                            `json:"key,omitempty"`
@@ -81,18 +81,18 @@ type line struct {
 	Reason   string             `json:"reason,omitempty"`
 }
 
-// file is what two engines exchange.
-type file struct {
-	header
-	lines []line
+// exchangeFile is what two engines exchange.
+type exchangeFile struct {
+	fileHeader
+	lines []changeLine
 }
 
-func (f *file) encode() ([]byte, error) {
+func (f *exchangeFile) encode() ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	e := json.NewEncoder(z)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(f.header); err != nil {
+	if err := e.Encode(f.fileHeader); err != nil {
 		return nil, err
 	}
 	for i := range f.lines {
@@ -100,7 +100,7 @@ func (f *file) encode() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if err := e.Encode(line{Op: opEnd, Sequence: int64(len(f.lines))}); err != nil {
+	if err := e.Encode(changeLine{Op: opEnd, Sequence: int64(len(f.lines))}); err != nil {
 		return nil, err
 	}
 	if err := z.Close(); err != nil {
@@ -109,48 +109,48 @@ func (f *file) encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// damaged is the refusal of a file that is not whole.
-func damaged(format string, args ...any) error {
+// damagedFileError is the refusal of a file that is not whole.
+func damagedFileError(format string, args ...any) error {
 	return api.Invalid("file", "the file is no whole file of a synchronisation: "+format, args...)
 }
 
 // decodeFile reads a file that came from elsewhere.
-func decodeFile(r io.Reader, kind string) (*file, error) {
+func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 	in := bufio.NewReader(r)
 	z, err := gzip.NewReader(in)
 	if err != nil {
-		return nil, damaged("%v", err)
+		return nil, damagedFileError("%v", err)
 	}
 	z.Multistream(false)
-	left := &io.LimitedReader{R: z, N: maxBytes + 1}
+	left := &io.LimitedReader{R: z, N: maxDecodedBytes + 1}
 	d := json.NewDecoder(left)
 	broken := func(err error) error {
 		if left.N <= 0 {
-			return api.Invalid("file", "the file holds more than %d MiB", maxBytes>>20)
+			return api.Invalid("file", "the file holds more than %d MiB", maxDecodedBytes>>20)
 		}
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		return damaged("%v", err)
+		return damagedFileError("%v", err)
 	}
-	f := &file{}
-	if err := d.Decode(&f.header); err != nil {
+	f := &exchangeFile{}
+	if err := d.Decode(&f.fileHeader); err != nil {
 		return nil, broken(err)
 	}
 	switch {
 	case f.Format != Format:
 		return nil, api.Invalid("file", "the file has the form %.40q, and this program knows %s; use the same version on both sides", f.Format, Format)
 	case f.Kind != kind:
-		return nil, damaged("it is of the kind %.20q, not %s", f.Kind, kind)
+		return nil, damagedFileError("it is of the kind %.20q, not %s", f.Kind, kind)
 	}
 	for {
-		var l line
+		var l changeLine
 		if err := d.Decode(&l); err != nil {
 			return nil, broken(err)
 		}
 		if l.Op == opEnd {
 			if l.Sequence != int64(len(f.lines)) {
-				return nil, damaged("it has %d changes and should have %d", len(f.lines), l.Sequence)
+				return nil, damagedFileError("it has %d changes and should have %d", len(f.lines), l.Sequence)
 			}
 			break
 		}
@@ -161,31 +161,31 @@ func decodeFile(r io.Reader, kind string) (*file, error) {
 	}
 	// The rest must be the end of the compressed data, whose checksum is looked at then.
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, damaged("there is more behind its end")
+		return nil, damagedFileError("there is more behind its end")
 	}
 	if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
-		return nil, damaged("there is more behind its end")
+		return nil, damagedFileError("there is more behind its end")
 	}
 	return f, nil
 }
 
-// parcel is the file with what is to be known to carry it.
-func (f *file) parcel() (*api.SyncParcel, error) {
+// toParcel is the file with what is to be known to carry it.
+func (f *exchangeFile) toParcel() (*api.SyncParcel, error) {
 	data, err := f.encode()
 	if err != nil {
 		return nil, err
 	}
-	return f.about(data), nil
+	return f.describe(data), nil
 }
 
-func (f *file) about(data []byte) *api.SyncParcel {
+func (f *exchangeFile) describe(data []byte) *api.SyncParcel {
 	p := &api.SyncParcel{AssessmentID: f.AssessmentID, Counter: f.Counter, Lines: len(f.lines), Next: f.Next, More: f.More, Files: []string{}, FileBytes: []int64{}, Data: data}
 	seen := map[string]bool{}
 	for i := range f.lines {
 		if l := &f.lines[i]; l.Table == store.Documents.Name() {
-			if sha := text(l.Record["sha256"]); sha != "" && l.Op != opDelete && !seen[sha] {
+			if sha := stringFromJSON(l.Record["sha256"]); sha != "" && l.Op != opDelete && !seen[sha] {
 				seen[sha] = true
-				p.Files, p.FileBytes = append(p.Files, sha), append(p.FileBytes, int64(max(0, number(l.Record["size_bytes"]))))
+				p.Files, p.FileBytes = append(p.Files, sha), append(p.FileBytes, int64(max(0, intFromJSON(l.Record["size_bytes"]))))
 			}
 		}
 	}

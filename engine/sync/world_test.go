@@ -25,28 +25,30 @@ import (
 // is looked at here.
 type bare struct{}
 
-func (bare) Arrive(_ context.Context, org, _ string, doc store.Document, _ []api.Chunk) (*evidence.Arrival, error) {
+func (bare) PrepareImport(_ context.Context, org, _ string, doc store.Document, _ []api.Chunk) (*evidence.ImportedDocument, error) {
 	doc.OrganizationID = org
-	return &evidence.Arrival{Document: doc}, nil
+	return &evidence.ImportedDocument{Document: doc}, nil
 }
 
-func (b bare) Read(ctx context.Context, org, version string, doc store.Document, came []api.Chunk) (*evidence.Arrival, int, error) {
-	a, err := b.Arrive(ctx, org, version, doc, came)
+func (b bare) ReparseForImport(ctx context.Context, org, version string, doc store.Document, came []api.Chunk) (*evidence.ImportedDocument, int, error) {
+	a, err := b.PrepareImport(ctx, org, version, doc, came)
 	return a, 0, err
 }
 
-func (bare) Keep(tx *store.Tx, _ api.Caller, a *evidence.Arrival, _ bool) error {
+func (bare) SaveImport(tx *store.Tx, _ api.Caller, a *evidence.ImportedDocument, _ bool) error {
 	return store.Documents.Put(tx, a.Document.OrganizationID, &a.Document)
 }
 
-func (bare) Leave(tx *store.Tx, _ api.Caller, doc *store.Document, _ bool) error {
+func (bare) DeleteDocument(tx *store.Tx, _ api.Caller, doc *store.Document, _ bool) error {
 	return store.Documents.Delete(tx, doc.OrganizationID, doc.ID)
 }
 
-func (bare) Arrived(string)                                                  {}
-func (bare) For(context.Context, string, string, int) (*scf.Snapshot, error) { return nil, nil }
-func (bare) CarryOwn(context.Context, api.Caller, []byte) error              { return errors.New("not here") }
-func (bare) Carry(context.Context, api.Caller, []byte) (string, error) {
+func (bare) RefreshSearch(string) {}
+func (bare) SnapshotWithCustom(context.Context, string, string, int) (*scf.Snapshot, error) {
+	return nil, nil
+}
+func (bare) ReceiveCustom(context.Context, api.Caller, []byte) error { return errors.New("not here") }
+func (bare) ReceiveSnapshot(context.Context, api.Caller, []byte) (string, error) {
 	return "", errors.New("not here")
 }
 
@@ -140,7 +142,7 @@ func (s *site) open() {
 		must(s.t, s.db.Close())
 	}
 	clock := func() time.Time { return s.world.now.Add(s.skew) }
-	db, err := store.Open(context.Background(), store.Options{Dir: s.dir, Schema: store.Tables, Clock: clock, NewID: func() string {
+	db, err := store.Open(context.Background(), store.Options{Dir: s.dir, Schema: store.ServiceSchema, Clock: clock, NewID: func() string {
 		var b [16]byte
 		ms := uint64(clock().UnixMilli())
 		for i := range 6 {
@@ -181,7 +183,7 @@ func begin(tx *store.Tx, org, catalog string, lines int) error {
 		it.Item = api.Item{TenantRecord: rec(tx.NewID()), AssessmentID: assessmentID, VersionID: v.ID, Revision: 1, ControlCode: fmt.Sprintf("IAC-%02d", i+1)}
 		errs = append(errs, store.SoAItems.Put(tx, org, &it))
 	}
-	errs = append(errs, assessment.SealVersion(tx, org, api.GateSoA, v.ID))
+	errs = append(errs, assessment.RehashVersion(tx, org, api.GateSoA, v.ID))
 	return errors.Join(errs...)
 }
 
@@ -204,24 +206,24 @@ func upload(data []byte) api.UploadFile {
 }
 
 func (s *site) prepare() (*api.SyncParcel, error) {
-	return s.sy.Prepare(context.Background(), s.local, &api.PrepareSyncInput{AssessmentID: assessmentID})
+	return s.sy.PrepareBatch(context.Background(), s.local, &api.PrepareSyncInput{AssessmentID: assessmentID})
 }
 
 // carry brings the files that a parcel names from one site to another.
 func carry(from, to *site, by, as api.Caller, p *api.SyncParcel) error {
 	ask := &api.MissingSyncInput{AssessmentID: assessmentID}
 	ask.Body.SHA256 = p.Files
-	lacks, err := to.sy.Missing(context.Background(), as, ask)
+	lacks, err := to.sy.ListMissingFiles(context.Background(), as, ask)
 	if err != nil || len(lacks.SHA256) == 0 {
 		return err
 	}
 	ask.Body.SHA256 = lacks.SHA256
-	f, err := from.sy.Fetch(context.Background(), by, ask)
+	f, err := from.sy.DownloadFiles(context.Background(), by, ask)
 	if err != nil {
 		return err
 	}
 	defer f.Content.Close()
-	_, err = to.sy.Bring(context.Background(), as, &api.BringSyncInput{AssessmentID: assessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}})
+	_, err = to.sy.UploadFiles(context.Background(), as, &api.BringSyncInput{AssessmentID: assessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}})
 	return err
 }
 
@@ -241,12 +243,12 @@ func (s *site) fetch() (*api.SyncParcel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.world.home.sy.Changes(context.Background(), s.there, &api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since),
+	return s.world.home.sy.ReadChanges(context.Background(), s.there, &api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since),
 		AnchorSequence: int(st.AnchorSequence), AnchorHash: st.AnchorHash})
 }
 
 func (s *site) take(data []byte) (*api.BroughtSync, error) {
-	return s.sy.Take(context.Background(), s.local, &api.BringSyncInput{AssessmentID: assessmentID, File: upload(data)})
+	return s.sy.Apply(context.Background(), s.local, &api.BringSyncInput{AssessmentID: assessmentID, File: upload(data)})
 }
 
 // sync brings clone and home together, without any trouble.

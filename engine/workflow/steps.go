@@ -11,69 +11,69 @@ import (
 // step is one piece of work of a workflow.
 type step struct {
 	name, title string
-	// to is the state that the step brings about; empty where it is no move.
-	to api.State
-	do func(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, st *step) error
+	// targetState is the state that the step brings about; empty where it is no move.
+	targetState api.State
+	run         func(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, st *step) error
 }
 
 // plans are the steps of each kind of workflow.
 var plans = map[string][]step{
-	api.WorkflowFull:   moves(api.StateReportGenerated),
-	api.WorkflowIngest: append(moves(api.StateDocumentsIngested), readDocuments),
+	api.WorkflowFull:   lifecycleSteps(api.StateReportGenerated),
+	api.WorkflowIngest: append(lifecycleSteps(api.StateDocumentsIngested), readDocumentsStep),
 	api.WorkflowRefresh: {
-		readDocuments,
-		{name: "refresh_soa", title: "look for evidence again", do: refresh(api.GateSoA)},
-		{name: "approve_soa", title: "have the Statement of Applicability approved", do: approveSoA},
-		{name: "refresh_gap_analysis", title: "find the gaps again", do: refresh(api.GateGapAnalysis)},
+		readDocumentsStep,
+		{name: "refresh_soa", title: "look for evidence again", run: refreshStep(api.GateSoA)},
+		{name: "approve_soa", title: "have the Statement of Applicability approved", run: approveSoA},
+		{name: "refresh_gap_analysis", title: "find the gaps again", run: refreshStep(api.GateGapAnalysis)},
 	},
-	api.WorkflowReport: {{name: "write_reports", title: "write the reports", do: writeReports}},
+	api.WorkflowReport: {{name: "write_reports", title: "write the reports", run: writeReports}},
 }
 
-var readDocuments = step{name: "read_documents", title: "read the documents", do: func(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, _ *step) error {
+var readDocumentsStep = step{name: "read_documents", title: "read the documents", run: func(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, _ *step) error {
 	return s.evidence.Wait(ctx, by, run.AssessmentID)
 }}
 
-// moves are the moves of the lifecycle up to a state, each a step by the state's name.
-func moves(until api.State) (out []step) {
+// lifecycleSteps are the moves of the lifecycle up to a state, each a step by the state's name.
+func lifecycleSteps(last api.State) (out []step) {
 	for _, m := range api.Moves {
-		out = append(out, step{name: string(m.To), title: m.Work, to: m.To, do: move})
-		if m.To == until {
+		out = append(out, step{name: string(m.To), title: m.Work, targetState: m.To, run: makeMove})
+		if m.To == last {
 			break
 		}
 	}
 	return out
 }
 
-// move makes one move, unless it waits for people.
-func move(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, p *step) error {
-	st, err := s.assessments.Standing(ctx, by, run.AssessmentID)
-	if err != nil || st.State.Reached(p.to) {
+// makeMove makes one move, unless it waits for people.
+func makeMove(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, p *step) error {
+	st, err := s.assessments.Progress(ctx, by, run.AssessmentID)
+	if err != nil || st.State.HasReached(p.targetState) {
 		return err
 	}
-	if next, ok := st.State.Next(); !ok || next.To != p.to {
-		return errAgain // it was moved since the step was chosen
+	if next, ok := st.State.Next(); !ok || next.To != p.targetState {
+		return errRecheck // it was moved since the step was chosen
 	}
-	if st.Gate != nil {
-		if st.Pending == "" {
-			return waitForInput("%s", st.Gate.Message)
+	if st.GateError != nil {
+		if st.PendingApprovalID == "" {
+			return waitForInput("%s", st.GateError.Message)
 		}
-		return &waiting{status: api.RunApproval, words: st.Gate.Message, approval: st.Pending}
+		return &waitError{status: api.RunApproval, message: st.GateError.Message, approvalID: st.PendingApprovalID}
 	}
-	if st.Returned != "" && !run.Signalled {
+	if st.ReturnReason != "" && !run.HasSignal {
 		// Whoever mends it may not be through: they say when, by submitting it or a signal.
-		return waitForInput("it came back (%s): mend it, then submit it for review", st.Returned)
+		return waitForInput("it came back (%s): mend it, then submit it for review", st.ReturnReason)
 	}
 	in := &api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: run.AssessmentID}}
-	in.Body.TargetState, in.Body.Reason = p.to, fmt.Sprintf("step of the %s workflow", run.WorkflowType)
+	in.Body.TargetState, in.Body.Reason = p.targetState, fmt.Sprintf("step of the %s workflow", run.WorkflowType)
 	_, err = s.assessments.Transition(ctx, by, in)
 	switch {
 	case api.IsCode(err, api.CodeInvalidState):
-		now, again := s.assessments.Standing(ctx, by, run.AssessmentID)
+		now, again := s.assessments.Progress(ctx, by, run.AssessmentID)
 		if again != nil {
 			return again
 		}
 		if now.State != st.State {
-			return errAgain // somebody else moved it
+			return errRecheck // somebody else moved it
 		}
 		return waitForInput("%s", api.AsError(err).Message)
 	case api.IsCode(err, api.CodeApproval):
@@ -82,9 +82,9 @@ func move(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun
 	return err
 }
 
-func refresh(gate api.Gate) func(context.Context, *Service, api.Caller, *store.WorkflowRun, *step) error {
+func refreshStep(gate api.Gate) func(context.Context, *Service, api.Caller, *store.WorkflowRun, *step) error {
 	return func(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, _ *step) error {
-		_, err := s.assessments.Refresh(ctx, by, run.AssessmentID, gate)
+		_, err := s.assessments.RedraftIfChanged(ctx, by, run.AssessmentID, gate)
 		return err
 	}
 }
@@ -92,7 +92,7 @@ func refresh(gate api.Gate) func(context.Context, *Service, api.Caller, *store.W
 // approveSoA submits the newest Statement of Applicability, once, and waits until a
 // person has approved it.
 func approveSoA(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, p *step) error {
-	st, err := s.assessments.Standing(ctx, by, run.AssessmentID)
+	st, err := s.assessments.Progress(ctx, by, run.AssessmentID)
 	if err != nil {
 		return err
 	}
@@ -100,33 +100,33 @@ func approveSoA(ctx context.Context, s *Service, by api.Caller, run *store.Workf
 	case api.VersionApproved:
 		return nil
 	case api.VersionUnderReview:
-		v, err := s.assessments.GetSoA(ctx, by, &api.SoAInput{SoAVersionID: st.SoA})
+		v, err := s.assessments.GetSoA(ctx, by, &api.SoAInput{SoAVersionID: st.SoAVersionID})
 		if err != nil || v.ApprovalID == nil {
 			return err
 		}
-		return &waiting{status: api.RunApproval, words: fmt.Sprintf("version %d of the Statement of Applicability is under review: an owner or admin has to approve it", v.VersionNumber), approval: *v.ApprovalID}
+		return &waitError{status: api.RunApproval, message: fmt.Sprintf("version %d of the Statement of Applicability is under review: an owner or admin has to approve it", v.VersionNumber), approvalID: *v.ApprovalID}
 	case api.VersionRejected:
 		return waitForInput("the Statement of Applicability was rejected: mend it, then submit it for review")
 	}
-	if at(run, p.name).Attempts > 1 && !run.Signalled {
+	if stepNamed(run, p.name).Attempts > 1 && !run.HasSignal {
 		return waitForInput("the Statement of Applicability is being mended: submit it for review")
 	}
-	if _, err := s.assessments.SubmitSoA(ctx, by, &api.SoAInput{SoAVersionID: st.SoA}); err != nil {
+	if _, err := s.assessments.SubmitSoA(ctx, by, &api.SoAInput{SoAVersionID: st.SoAVersionID}); err != nil {
 		if api.IsCode(err, api.CodeInvalidState) {
 			return waitForInput("%s", api.AsError(err).Message)
 		}
 		return err
 	}
-	return errAgain
+	return errRecheck
 }
 
 func writeReports(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, _ *step) error {
-	return s.reports.WriteAll(ctx, by, run.AssessmentID)
+	return s.reports.WriteFinalReports(ctx, by, run.AssessmentID)
 }
 
-// detail says how far the current step is, where the store tells.
-func detail(tx *store.Tx, run *api.WorkflowRun) (*string, error) {
-	if run.Status != api.RunRunning || run.CurrentStep != readDocuments.name && run.CurrentStep != string(api.StateDocumentsIngested) {
+// progressDetail says how far the current step is, where the store tells.
+func progressDetail(tx *store.Tx, run *api.WorkflowRun) (*string, error) {
+	if run.Status != api.RunRunning || run.CurrentStep != readDocumentsStep.name && run.CurrentStep != string(api.StateDocumentsIngested) {
 		return nil, nil
 	}
 	all, read := 0, 0

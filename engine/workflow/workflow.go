@@ -42,8 +42,8 @@ type Options struct {
 	Logger      *slog.Logger
 	// Tracer tells where work takes its time; nil: nothing is traced.
 	Tracer *tracing.Tracer
-	// Every gives a tick in each such time until stop is called.
-	Every func(time.Duration) (ticks <-chan time.Time, stop func())
+	// NewTicker gives a tick in each such time until stop is called.
+	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 	// Workers is how many runs go on at once; 2 where zero.
 	Workers int
 }
@@ -56,21 +56,21 @@ type Service struct {
 	reports     *report.Service
 	log         *slog.Logger
 	tracer      *tracing.Tracer
-	every       func(time.Duration) (<-chan time.Time, func())
+	newTicker   func(time.Duration) (<-chan time.Time, func())
 
-	// me is this process among those that share the database.
-	me      string
-	workers chan struct{}
+	// workerID is this process among those that share the database.
+	workerID    string
+	workerSlots chan struct{}
 
-	mu     sync.Mutex
-	active map[string]context.CancelFunc
+	mu          sync.Mutex
+	cancelByRun map[string]context.CancelFunc
 
 	// stop ends the work; watching is closed when the streams have to end.
-	stop     context.CancelFunc
-	working  sync.WaitGroup
-	watching chan struct{}
-	streams  chan struct{}
-	unwatch  sync.Once
+	stop          context.CancelFunc
+	background    sync.WaitGroup
+	streamsClosed chan struct{}
+	streamSlots   chan struct{}
+	closeOnce     sync.Once
 }
 
 // New makes the service; call Start to have it work on the runs.
@@ -78,8 +78,8 @@ func New(o Options) *Service {
 	if o.Workers <= 0 {
 		o.Workers = 2
 	}
-	return &Service{db: o.DB, assessments: o.Assessments, evidence: o.Evidence, reports: o.Reports, log: o.Logger, tracer: o.Tracer, every: o.Every,
-		workers: make(chan struct{}, o.Workers), active: map[string]context.CancelFunc{}, watching: make(chan struct{}), streams: make(chan struct{}, maxStreams)}
+	return &Service{db: o.DB, assessments: o.Assessments, evidence: o.Evidence, reports: o.Reports, log: o.Logger, tracer: o.Tracer, newTicker: o.NewTicker,
+		workerSlots: make(chan struct{}, o.Workers), cancelByRun: map[string]context.CancelFunc{}, streamsClosed: make(chan struct{}), streamSlots: make(chan struct{}, maxStreams)}
 }
 
 // StartLifecycle starts the run that walks an assessment through its states.
@@ -99,13 +99,13 @@ func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartWork
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		a, err := store.Assessments.Get(tx, by.OrganizationID, in.AssessmentID)
 		if err != nil {
-			return store.Missing(err, "assessment", in.AssessmentID)
+			return store.ToNotFound(err, "assessment", in.AssessmentID)
 		}
-		if err := s.mayBegin(tx, &a, in.Body.WorkflowType); err != nil {
+		if err := s.checkCanStart(tx, &a, in.Body.WorkflowType); err != nil {
 			return err
 		}
 		now := tx.Now()
-		run = store.WorkflowRun{Starter: store.Starter{UserID: by.UserID, TraceID: by.TraceID, Trace: tracing.Here(ctx).String()}, WorkflowRun: api.WorkflowRun{
+		run = store.WorkflowRun{Starter: store.RunStarter{UserID: by.UserID, TraceID: by.TraceID, Trace: tracing.Current(ctx).String()}, WorkflowRun: api.WorkflowRun{
 			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: now, UpdatedAt: now}, OrganizationID: by.OrganizationID},
 			AssessmentID: a.ID, WorkflowType: in.Body.WorkflowType, Status: api.RunPending, StartedBy: by.Actor, Revision: 1}}
 		if by.Actor.Type == api.ActorAPIKey {
@@ -120,16 +120,16 @@ func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartWork
 			run.WaitingFor = &words
 		}
 		run.CurrentStep = run.Steps[0].Name
-		return errors.Join(store.WorkflowRuns.Insert(tx, by.OrganizationID, &run), tell(tx, by, &run, "started", "started"))
+		return errors.Join(store.WorkflowRuns.Insert(tx, by.OrganizationID, &run), recordEvent(tx, by, &run, "started", "started"))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.shown(ctx, by, run.ID)
+	return s.readRun(ctx, by, run.ID)
 }
 
-// mayBegin refuses a run that can't come to anything, or that goes on already.
-func (s *Service) mayBegin(tx *store.Tx, a *api.Assessment, kind string) error {
+// checkCanStart refuses a run that can't come to anything, or that goes on already.
+func (s *Service) checkCanStart(tx *store.Tx, a *api.Assessment, kind string) error {
 	if a.State == api.StateClosed && kind != api.WorkflowReport {
 		return api.Conflict("the assessment is closed and does not change")
 	}
@@ -150,53 +150,53 @@ func (s *Service) mayBegin(tx *store.Tx, a *api.Assessment, kind string) error {
 	return err
 }
 
-// tell writes what became of a run to timeline, audit chain and outbox.
-func tell(tx *store.Tx, by api.Caller, run *store.WorkflowRun, what, words string) error {
+// recordEvent writes what became of a run to timeline, audit chain and outbox.
+func recordEvent(tx *store.Tx, by api.Caller, run *store.WorkflowRun, action, summary string) error {
 	data := map[string]any{"workflow_type": run.WorkflowType, "status": run.Status, "step": run.CurrentStep}
 	if run.Error != nil {
 		data["error"] = *run.Error
 	}
-	return audit.Tell(tx, by, audit.Event{Type: "workflow." + what, AssessmentID: run.AssessmentID, Summary: fmt.Sprintf("the %s workflow %s", run.WorkflowType, words),
+	return audit.PublishEvent(tx, by, audit.Event{Type: "workflow." + action, AssessmentID: run.AssessmentID, Summary: fmt.Sprintf("the %s workflow %s", run.WorkflowType, summary),
 		ResourceType: "workflow", ResourceID: run.ID, Data: data})
 }
 
-func get(tx *store.Tx, org, id string) (store.WorkflowRun, error) {
+func getRun(tx *store.Tx, org, id string) (store.WorkflowRun, error) {
 	run, err := store.WorkflowRuns.Get(tx, org, id)
-	return run, store.Missing(err, "workflow run", id)
+	return run, store.ToNotFound(err, "workflow run", id)
 }
 
 // Get is one run.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.WorkflowInput) (*api.WorkflowRun, error) {
-	return s.shown(ctx, by, in.WorkflowRunID)
+	return s.readRun(ctx, by, in.WorkflowRunID)
 }
 
-func (s *Service) shown(ctx context.Context, by api.Caller, id string) (*api.WorkflowRun, error) {
+func (s *Service) readRun(ctx context.Context, by api.Caller, id string) (*api.WorkflowRun, error) {
 	var out api.WorkflowRun
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		run, err := get(tx, by.OrganizationID, id)
+		run, err := getRun(tx, by.OrganizationID, id)
 		if err != nil {
 			return err
 		}
-		out, err = present(tx, &run)
+		out, err = toAPIRun(tx, &run)
 		return err
 	})
 	return &out, err
 }
 
-// present is a run as it is told. One that waited for people and has what it waited for
+// toAPIRun is a run as it is told. One that waited for people and has what it waited for
 // is pending, though no worker has taken it up yet.
-func present(tx *store.Tx, run *store.WorkflowRun) (out api.WorkflowRun, err error) {
+func toAPIRun(tx *store.Tx, run *store.WorkflowRun) (out api.WorkflowRun, err error) {
 	out = run.WorkflowRun
-	if run.Status.Waits() {
-		now, err := assessment.Situation(tx, run.OrganizationID, run.AssessmentID)
+	if run.Status.IsWaiting() {
+		now, err := assessment.StateFingerprint(tx, run.OrganizationID, run.AssessmentID)
 		if err != nil {
 			return out, err
 		}
-		if now != run.Situation || run.Signalled {
+		if now != run.WaitSnapshot || run.HasSignal {
 			out.Status, out.WaitingFor, out.ApprovalID = api.RunPending, nil, nil
 		}
 	}
-	out.Detail, err = detail(tx, &out)
+	out.Detail, err = progressDetail(tx, &out)
 	return out, err
 }
 
@@ -205,7 +205,7 @@ func (s *Service) GetLifecycle(ctx context.Context, by api.Caller, in *api.Asses
 	id := ""
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		if _, err := store.Assessments.Get(tx, by.OrganizationID, in.AssessmentID); err != nil {
-			return store.Missing(err, "assessment", in.AssessmentID)
+			return store.ToNotFound(err, "assessment", in.AssessmentID)
 		}
 		for run, err := range store.WorkflowRuns.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(in.AssessmentID), store.Reverse) {
 			if err != nil {
@@ -221,12 +221,12 @@ func (s *Service) GetLifecycle(ctx context.Context, by api.Caller, in *api.Asses
 	if err != nil {
 		return nil, err
 	}
-	return s.shown(ctx, by, id)
+	return s.readRun(ctx, by, id)
 }
 
 // List lists the runs of an assessment, newest first.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.WorkflowsInput) (*api.List[api.WorkflowRun], error) {
-	if _, err := s.assessments.Standing(ctx, by, in.AssessmentID); err != nil {
+	if _, err := s.assessments.Progress(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
 	l, err := store.List(ctx, s.db, store.WorkflowRuns, by.OrganizationID, in.Paging, store.PageQuery[store.WorkflowRun]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true,
@@ -236,13 +236,13 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.WorkflowsInpu
 	if err != nil {
 		return nil, err
 	}
-	return api.ListOf(l, func(r *store.WorkflowRun) api.WorkflowRun { return r.WorkflowRun }), nil
+	return api.MapList(l, func(r *store.WorkflowRun) api.WorkflowRun { return r.WorkflowRun }), nil
 }
 
-// change writes what a person asked of a run.
-func (s *Service) change(ctx context.Context, by api.Caller, id string, change func(*store.Tx, *store.WorkflowRun) error) (*api.WorkflowRun, error) {
+// updateRun writes what a person asked of a run.
+func (s *Service) updateRun(ctx context.Context, by api.Caller, id string, change func(*store.Tx, *store.WorkflowRun) error) (*api.WorkflowRun, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		run, err := get(tx, by.OrganizationID, id)
+		run, err := getRun(tx, by.OrganizationID, id)
 		if err != nil {
 			return err
 		}
@@ -256,12 +256,12 @@ func (s *Service) change(ctx context.Context, by api.Caller, id string, change f
 	if err != nil {
 		return nil, err
 	}
-	return s.shown(ctx, by, id)
+	return s.readRun(ctx, by, id)
 }
 
 // Cancel ends a run for good. What is done stays done; the step under way is broken off.
 func (s *Service) Cancel(ctx context.Context, by api.Caller, in *api.WorkflowInput) (*api.WorkflowRun, error) {
-	return s.change(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
+	return s.updateRun(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
 		if run.Status == api.RunCancelled || run.Status == api.RunCompleted {
 			return api.Conflict("the run is %s already", run.Status)
 		}
@@ -271,21 +271,21 @@ func (s *Service) Cancel(ctx context.Context, by api.Caller, in *api.WorkflowInp
 				st.Status = api.StepCancelled
 			}
 		}
-		run.Status, run.CompletedAt, run.Holder = api.RunCancelled, &now, ""
-		settle(run)
-		tx.AfterCommit(func() { s.breakOff(run.ID) })
-		return tell(tx, by, run, "cancelled", "was cancelled by "+by.Actor.Name)
+		run.Status, run.CompletedAt, run.LeaseHolder = api.RunCancelled, &now, ""
+		clearWait(run)
+		tx.AfterCommit(func() { s.cancelActive(run.ID) })
+		return recordEvent(tx, by, run, "cancelled", "was cancelled by "+by.Actor.Name)
 	})
 }
 
-// settle takes away what a run waited for.
-func settle(run *store.WorkflowRun) {
-	run.WaitingFor, run.ApprovalID, run.NotBefore, run.WaitSince, run.Situation, run.Signalled = nil, nil, nil, time.Time{}, "", false
+// clearWait takes away what a run waited for.
+func clearWait(run *store.WorkflowRun) {
+	run.WaitingFor, run.ApprovalID, run.NotBefore, run.WaitSince, run.WaitSnapshot, run.HasSignal = nil, nil, nil, time.Time{}, "", false
 }
 
 // Resume lets a failed run go on with the step that failed, and a waiting one look again.
 func (s *Service) Resume(ctx context.Context, by api.Caller, in *api.WorkflowInput) (*api.WorkflowRun, error) {
-	return s.change(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
+	return s.updateRun(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
 		switch run.Status {
 		case api.RunCancelled:
 			return api.Conflict("the run was cancelled and does not go on; start another")
@@ -294,37 +294,37 @@ func (s *Service) Resume(ctx context.Context, by api.Caller, in *api.WorkflowInp
 		case api.RunFailed:
 			a, err := store.Assessments.Get(tx, by.OrganizationID, run.AssessmentID)
 			if err != nil {
-				return store.Missing(err, "assessment", run.AssessmentID)
+				return store.ToNotFound(err, "assessment", run.AssessmentID)
 			}
-			if err := s.mayBegin(tx, &a, run.WorkflowType); err != nil {
+			if err := s.checkCanStart(tx, &a, run.WorkflowType); err != nil {
 				return err
 			}
 			run.Status, run.Error, run.CompletedAt = api.RunPending, nil, nil
-			settle(run)
+			clearWait(run)
 			if at := slices.IndexFunc(run.Steps, func(st api.WorkflowStep) bool { return st.Status == api.StepFailed }); at >= 0 {
 				run.Steps[at].Status, run.Steps[at].Error = api.StepPending, nil
 			}
 		default:
-			run.NotBefore, run.WaitSince, run.Signalled = nil, time.Time{}, true
+			run.NotBefore, run.WaitSince, run.HasSignal = nil, time.Time{}, true
 		}
 		run.Failures = 0
 		// Who resumes a run vouches for it from here on.
-		run.Starter = store.Starter{UserID: by.UserID, TraceID: by.TraceID, Trace: tracing.Here(ctx).String()}
+		run.Starter = store.RunStarter{UserID: by.UserID, TraceID: by.TraceID, Trace: tracing.Current(ctx).String()}
 		if by.Actor.Type == api.ActorAPIKey {
 			run.Starter.KeyID = by.Actor.ID
 		}
-		return tell(tx, by, run, "resumed", "was resumed by "+by.Actor.Name)
+		return recordEvent(tx, by, run, "resumed", "was resumed by "+by.Actor.Name)
 	})
 }
 
 // Signal lets a waiting run look again whether it can go on. It is nobody's decision.
 func (s *Service) Signal(ctx context.Context, by api.Caller, in *api.SignalInput) (*api.WorkflowRun, error) {
-	return s.change(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
-		if !run.Status.Live() {
+	return s.updateRun(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
+		if !run.Status.IsLive() {
 			return api.Conflict("the run is %s and takes no signals", run.Status)
 		}
 		run.LastSignal = &api.Signal{Name: in.Body.Name, Payload: in.Body.Payload, Actor: by.Actor, At: tx.Now()}
-		run.Signalled = true
-		return tell(tx, by, run, "signalled", fmt.Sprintf("got the signal %q from %s", in.Body.Name, by.Actor.Name))
+		run.HasSignal = true
+		return recordEvent(tx, by, run, "signalled", fmt.Sprintf("got the signal %q from %s", in.Body.Name, by.Actor.Name))
 	})
 }

@@ -7,19 +7,19 @@ import (
 	"errors"
 )
 
-// Next reads a line, without its end and blanks around it. Of one that is longer than most
+// ReadLine reads a line, without its end and blanks around it. Of one that is longer than most
 // nothing is kept, and long says so. The error, io.EOF at the end, comes with the last line.
-func Next(in *bufio.Reader, most int) (line []byte, long bool, err error) {
+func ReadLine(in *bufio.Reader, limit int) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
-		if !long && len(line)+len(part) > most {
-			line, long = nil, true
+		if !tooLong && len(line)+len(part) > limit {
+			line, tooLong = nil, true
 		}
-		if !long {
+		if !tooLong {
 			line = append(line, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return bytes.TrimSpace(line), long, err
+			return bytes.TrimSpace(line), tooLong, err
 		}
 	}
 }

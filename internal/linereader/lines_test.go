@@ -13,7 +13,7 @@ func TestNext(t *testing.T) {
 	in := bufio.NewReaderSize(strings.NewReader(" a \r\n\n"+strings.Repeat("x", 100)+"\n"+strings.Repeat("y", 40)+"\nlast"), 16)
 	var got []string
 	for {
-		line, long, err := Next(in, 50)
+		line, long, err := ReadLine(in, 50)
 		got = append(got, fmt.Sprint(string(line), long))
 		if errors.Is(err, io.EOF) {
 			break

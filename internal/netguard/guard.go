@@ -26,27 +26,27 @@ import (
 // Guard knows which private networks may be reached.
 type Guard struct{ Allowed []netip.Prefix }
 
-// closed are networks that nobody outside is reached in, beside those that netip knows:
+// blockedNetworks are networks that nobody outside is reached in, beside those that netip knows:
 // shared by providers, for protocols, for documents and tests, for later, and the forms of
 // IPv6 that carry an address of IPv4 (NAT64, 6to4, Teredo).
-var closed = prefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+var blockedNetworks = mustParsePrefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
 	"::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/32", "2001:db8::/32", "2002::/16", "fec0::/10", "3fff::/20", "5f00::/16")
 
-func prefixes(all ...string) (out []netip.Prefix) {
+func mustParsePrefixes(all ...string) (out []netip.Prefix) {
 	for _, s := range all {
 		out = append(out, netip.MustParsePrefix(s))
 	}
 	return out
 }
 
-// reachable tells whether an address may be connected to.
-func reachable(a netip.Addr, allowed []netip.Prefix) bool {
+// isReachable tells whether an address may be connected to.
+func isReachable(a netip.Addr, allowed []netip.Prefix) bool {
 	a = a.Unmap().WithZone("")
 	in := func(p netip.Prefix) bool { return p.Contains(a) }
 	if slices.ContainsFunc(allowed, in) {
 		return true
 	}
-	return a.IsValid() && a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !slices.ContainsFunc(closed, in)
+	return a.IsValid() && a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !slices.ContainsFunc(blockedNetworks, in)
 }
 
 // CheckURL refuses what can't be an address to send to; field is its name in errors. The
@@ -80,7 +80,7 @@ func (g Guard) CheckURL(field, raw string) (string, error) {
 func (g Guard) CheckHost(field, host string) error {
 	a, literal := netip.ParseAddr(strings.Trim(host, "[]"))
 	switch {
-	case literal == nil && !reachable(a, g.Allowed):
+	case literal == nil && !isReachable(a, g.Allowed):
 		return api.Invalid(field, "%s is an address of the machine's own or a private network; the operator can allow it (SERVICE_WEBHOOK_ALLOW)", a)
 	case literal == nil:
 		return nil
@@ -101,7 +101,7 @@ const (
 func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
-		if err != nil || !reachable(to.Addr(), g.Allowed) {
+		if err != nil || !isReachable(to.Addr(), g.Allowed) {
 			return fmt.Errorf("%s is an address of the machine's own or a private network", to.Addr())
 		}
 		return nil
@@ -109,8 +109,8 @@ func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, err
 	return dialer.DialContext(ctx, network, address)
 }
 
-// Encrypted is a way to connect with the connection encrypted from its first byte.
-func Encrypted(dial func(ctx context.Context, network, address string) (net.Conn, error), config *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
+// TLSDialer is a way to connect with the connection encrypted from its first byte.
+func TLSDialer(dial func(ctx context.Context, network, address string) (net.Conn, error), config *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		plain, err := dial(ctx, network, address)
 		if err != nil {
@@ -124,45 +124,45 @@ func Encrypted(dial func(ctx context.Context, network, address string) (net.Conn
 	}
 }
 
-// Brief is Dial to servers that speak line by line: the connection ends once they have said
+// LimitedDialer is Dial to servers that speak line by line: the connection ends once they have said
 // so many bytes.
-func (g Guard) Brief(most int64) func(ctx context.Context, network, address string) (net.Conn, error) {
+func (g Guard) LimitedDialer(maxBytes int64) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := g.Dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return &brief{Conn: c, left: most}, nil
+		return &limitedConn{Conn: c, remaining: maxBytes}, nil
 	}
 }
 
-type brief struct {
+type limitedConn struct {
 	net.Conn
-	left int64
+	remaining int64
 }
 
-func (b *brief) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, ErrTooLong
+func (b *limitedConn) Read(p []byte) (int, error) {
+	if b.remaining <= 0 {
+		return 0, ErrResponseTooLong
 	}
-	n, err := b.Conn.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
+	n, err := b.Conn.Read(p[:min(int64(len(p)), b.remaining)])
+	b.remaining -= int64(n)
 	return n, err
 }
 
 // Limits bound a client's requests.
 type Limits struct {
-	// Whole bounds a request with its answer, Header the time until the answer begins.
-	Whole, Header time.Duration
-	// Answer bounds the bytes of an answer's body; reading further fails.
-	Answer int64
+	// Timeout bounds a request with its answer, Header the time until the answer begins.
+	Timeout, HeaderTimeout time.Duration
+	// MaxBodyBytes bounds the bytes of an answer's body; reading further fails.
+	MaxBodyBytes int64
 }
 
 // Client sends to allowed addresses only, whatever a name resolves to when it is
 // connected to; it follows no redirect and uses no proxy.
 func (g Guard) Client(l Limits) *http.Client {
 	return &http.Client{
-		Timeout:       l.Whole,
+		Timeout:       l.Timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport:     g.Transport(l),
 	}
@@ -170,53 +170,53 @@ func (g Guard) Client(l Limits) *http.Client {
 
 // Transport is Client's, for libraries that make a client of their own.
 func (g Guard) Transport(l Limits) http.RoundTripper {
-	return &capped{limit: l.Answer, Transport: &http.Transport{
-		DialContext: g.Dial, TLSHandshakeTimeout: connectTimeout, ResponseHeaderTimeout: l.Header, ExpectContinueTimeout: time.Second,
+	return &limitedTransport{limit: l.MaxBodyBytes, Transport: &http.Transport{
+		DialContext: g.Dial, TLSHandshakeTimeout: connectTimeout, ResponseHeaderTimeout: l.HeaderTimeout, ExpectContinueTimeout: time.Second,
 		MaxResponseHeaderBytes: maxHeader, MaxIdleConns: 20, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second, ForceAttemptHTTP2: true,
 	}}
 }
 
-// capped ends answers that are too long.
-type capped struct {
+// limitedTransport ends answers that are too long.
+type limitedTransport struct {
 	*http.Transport
 	limit int64
 }
 
-func (c *capped) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c *limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := c.Transport.RoundTrip(r)
 	if err == nil {
-		answer.Body = &cappedBody{ReadCloser: answer.Body, left: c.limit}
+		answer.Body = &limitedBody{ReadCloser: answer.Body, remaining: c.limit}
 	}
 	return answer, err
 }
 
-// ErrTooLong is the error of reading an answer that is too long.
-var ErrTooLong = errors.New("its answer is too long")
+// ErrResponseTooLong is the error of reading an answer that is too long.
+var ErrResponseTooLong = errors.New("its answer is too long")
 
-type cappedBody struct {
+type limitedBody struct {
 	io.ReadCloser
-	left int64
+	remaining int64
 }
 
-func (b *cappedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+func (b *limitedBody) Read(p []byte) (int, error) {
+	if b.remaining <= 0 {
 		if n, err := b.ReadCloser.Read(make([]byte, 1)); n == 0 {
 			return 0, err
 		}
-		return 0, ErrTooLong
+		return 0, ErrResponseTooLong
 	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.remaining)])
+	b.remaining -= int64(n)
 	return n, err
 }
 
-// Reason leaves the address out of an error of a request: its path may be a secret.
-func Reason(err error) error {
+// RedactError leaves the address out of an error of a request: its path may be a secret.
+func RedactError(err error) error {
 	var asked *url.Error
 	if errors.As(err, &asked) && asked.Err != nil {
 		err = asked.Err
 	}
-	return errors.New(Short(err.Error()))
+	return errors.New(SafeLine(err.Error()))
 }
 
 // RetryAfter is the wait that an answer asks for, by seconds or by date; 0: none.
@@ -231,8 +231,8 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// Short is text from elsewhere as one line that is safe to show.
-func Short(s string) string {
+// SafeLine is text from elsewhere as one line that is safe to show.
+func SafeLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool {
 		return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 	}), " ")

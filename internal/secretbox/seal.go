@@ -17,15 +17,15 @@ import (
 	"sync"
 )
 
-// Keys is where the keys are kept.
-type Keys interface {
+// KeyStore is where the keys are kept.
+type KeyStore interface {
 	// Load reads the keys, the one in use first. It makes the first where there is none.
 	Load() ([]Key, error)
 	// Save replaces them, at that place; "" is where they are. Keys of the environment are not
 	// the program's to change.
 	Save(keys []Key, place string) error
-	// Place says where they are: environment, file or keyring.
-	Place() string
+	// Location says where they are: environment, file or keyring.
+	Location() string
 }
 
 // The places of keys.
@@ -66,8 +66,8 @@ func (k Key) Text() string { return base64.StdEncoding.EncodeToString(k[:]) }
 // maxKeys are known at once.
 const maxKeys = 8
 
-// Parse reads keys in base64, one a line or separated by commas; from names them in errors.
-func Parse(text, from string) ([]Key, error) {
+// ParseKeys reads keys in base64, one a line or separated by commas; from names them in errors.
+func ParseKeys(text, from string) ([]Key, error) {
 	var out []Key
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }) {
 		b, err := base64.StdEncoding.DecodeString(word)
@@ -87,8 +87,8 @@ func Parse(text, from string) ([]Key, error) {
 	return out, nil
 }
 
-// Text is keys as Parse reads them, one a line.
-func Text(keys []Key) string {
+// FormatKeys is keys as Parse reads them, one a line.
+func FormatKeys(keys []Key) string {
 	var b strings.Builder
 	for _, k := range keys {
 		b.WriteString(k.Text() + "\n")
@@ -96,47 +96,47 @@ func Text(keys []Key) string {
 	return b.String()
 }
 
-// ErrKey is the error of what no key opens.
-var ErrKey = errors.New("its secret can't be opened with this installation's key")
+// ErrUnknownKey is the error of what no key opens.
+var ErrUnknownKey = errors.New("its secret can't be opened with this installation's key")
 
 // Box seals and opens.
 type Box struct {
-	keys   Keys
+	keys   KeyStore
 	mu     sync.RWMutex
 	loaded []Key
-	boxes  []cipher.AEAD
+	aeads  []cipher.AEAD
 }
 
 // New is a box over keys. They are read when first needed.
-func New(keys Keys) *Box { return &Box{keys: keys} }
+func New(keys KeyStore) *Box { return &Box{keys: keys} }
 
-// fixed are keys in memory.
-type fixed struct {
+// memoryKeys are keys in memory.
+type memoryKeys struct {
 	keys []Key
 }
 
-// Fixed is a box with keys in memory, for tests and for what need not outlive the process.
-func Fixed(keys ...Key) *Box { return New(&fixed{keys}) }
+// NewInMemory is a box with keys in memory, for tests and for what need not outlive the process.
+func NewInMemory(keys ...Key) *Box { return New(&memoryKeys{keys}) }
 
-func (f *fixed) Load() ([]Key, error)         { return f.keys, nil }
-func (f *fixed) Save(k []Key, _ string) error { f.keys = k; return nil }
-func (f *fixed) Place() string                { return Memory }
+func (f *memoryKeys) Load() ([]Key, error)         { return f.keys, nil }
+func (f *memoryKeys) Save(k []Key, _ string) error { f.keys = k; return nil }
+func (f *memoryKeys) Location() string             { return Memory }
 
-func (b *Box) open() ([]cipher.AEAD, error) {
+func (b *Box) ciphers() ([]cipher.AEAD, error) {
 	b.mu.RLock()
-	boxes := b.boxes
+	boxes := b.aeads
 	b.mu.RUnlock()
 	if boxes != nil {
 		return boxes, nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.boxes, b.load()
+	return b.aeads, b.load()
 }
 
 // load reads the keys; mu is held.
 func (b *Box) load() error {
-	if b.boxes != nil {
+	if b.aeads != nil {
 		return nil
 	}
 	if b.keys == nil {
@@ -146,10 +146,10 @@ func (b *Box) load() error {
 	if err != nil {
 		return err
 	}
-	return b.use(keys)
+	return b.setKeys(keys)
 }
 
-func (b *Box) use(keys []Key) error {
+func (b *Box) setKeys(keys []Key) error {
 	if len(keys) == 0 {
 		return errors.New("there is no key to seal secrets with")
 	}
@@ -165,13 +165,13 @@ func (b *Box) use(keys []Key) error {
 		}
 		boxes = append(boxes, box)
 	}
-	b.loaded, b.boxes = keys, boxes
+	b.loaded, b.aeads = keys, boxes
 	return nil
 }
 
 // Seal encrypts a secret with the key in use, a nonce before it.
 func (b *Box) Seal(secret []byte) ([]byte, error) {
-	boxes, err := b.open()
+	boxes, err := b.ciphers()
 	if err != nil {
 		return nil, err
 	}
@@ -182,13 +182,13 @@ func (b *Box) Seal(secret []byte) ([]byte, error) {
 
 // Open is what was sealed, by whichever key.
 func (b *Box) Open(sealed []byte) ([]byte, error) {
-	secret, _, err := b.opened(sealed)
+	secret, _, err := b.openWithIndex(sealed)
 	return secret, err
 }
 
-// opened also tells by which key, counted from the one in use.
-func (b *Box) opened(sealed []byte) ([]byte, int, error) {
-	boxes, err := b.open()
+// openWithIndex also tells by which key, counted from the one in use.
+func (b *Box) openWithIndex(sealed []byte) ([]byte, int, error) {
+	boxes, err := b.ciphers()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -199,12 +199,12 @@ func (b *Box) opened(sealed []byte) ([]byte, int, error) {
 			}
 		}
 	}
-	return nil, 0, ErrKey
+	return nil, 0, ErrUnknownKey
 }
 
-// Again is what was sealed, sealed by the key in use; false where it was already.
-func (b *Box) Again(sealed []byte) ([]byte, bool, error) {
-	secret, by, err := b.opened(sealed)
+// Reseal is what was sealed, sealed by the key in use; false where it was already.
+func (b *Box) Reseal(sealed []byte) ([]byte, bool, error) {
+	secret, by, err := b.openWithIndex(sealed)
 	if err != nil || by == 0 {
 		return sealed, false, err
 	}
@@ -212,9 +212,9 @@ func (b *Box) Again(sealed []byte) ([]byte, bool, error) {
 	return out, err == nil, err
 }
 
-// State tells where the keys are and which they are, the one in use first.
-func (b *Box) State() (place string, ids []string, err error) {
-	if _, err := b.open(); err != nil {
+// KeyInfo tells where the keys are and which they are, the one in use first.
+func (b *Box) KeyInfo() (place string, ids []string, err error) {
+	if _, err := b.ciphers(); err != nil {
 		return "", nil, err
 	}
 	b.mu.RLock()
@@ -222,21 +222,23 @@ func (b *Box) State() (place string, ids []string, err error) {
 	for _, k := range b.loaded {
 		ids = append(ids, k.ID())
 	}
-	return b.keys.Place(), ids, nil
+	return b.keys.Location(), ids, nil
 }
 
-// Renew puts a new key in use and keeps those before it. It is kept before it is used:
+// RotateKey puts a new key in use and keeps those before it. It is kept before it is used:
 // nothing is ever sealed with a key that a crash could take away.
-func (b *Box) Renew(place string) error {
-	return b.change(place, func(keys []Key) []Key {
+func (b *Box) RotateKey(place string) error {
+	return b.replaceKeys(place, func(keys []Key) []Key {
 		return append([]Key{NewKey()}, keys[:min(len(keys), maxKeys-1)]...)
 	})
 }
 
-// Forget leaves the key in use alone.
-func (b *Box) Forget() error { return b.change("", func(keys []Key) []Key { return keys[:1] }) }
+// DropOldKeys leaves the key in use alone.
+func (b *Box) DropOldKeys() error {
+	return b.replaceKeys("", func(keys []Key) []Key { return keys[:1] })
+}
 
-func (b *Box) change(place string, next func([]Key) []Key) error {
+func (b *Box) replaceKeys(place string, next func([]Key) []Key) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.load(); err != nil {
@@ -246,5 +248,5 @@ func (b *Box) change(place string, next func([]Key) []Key) error {
 	if err := b.keys.Save(keys, place); err != nil {
 		return err
 	}
-	return b.use(keys)
+	return b.setKeys(keys)
 }

@@ -41,8 +41,8 @@ type Attr struct {
 	Value any
 }
 
-// Link is a place in a trace, as W3C's Trace Context has it.
-type Link struct{ at otel.SpanContext }
+// SpanRef is a place in a trace, as W3C's Trace Context has it.
+type SpanRef struct{ spanContext otel.SpanContext }
 
 // Span is a piece of work under way. It belongs to one goroutine.
 type Span struct {
@@ -50,31 +50,31 @@ type Span struct {
 	failed bool
 }
 
-// Begin says how a span begins.
-type Begin struct {
+// StartOptions says how a span begins.
+type StartOptions struct {
 	Kind Kind
-	// At is when it began; now where zero.
-	At time.Time
+	// StartedAt is when it began; now where zero.
+	StartedAt time.Time
 	// Parent is where in another program's trace it belongs; After what it comes of, in
 	// another trace.
-	Parent, After *Link
-	Attrs         []Attr
+	Parent, FollowsFrom *SpanRef
+	Attrs               []Attr
 }
 
 // Start begins a span under the one in ctx, else under its parent, else a trace.
-func (t *Tracer) Start(ctx context.Context, name string, b Begin) (context.Context, *Span) {
+func (t *Tracer) Start(ctx context.Context, name string, b StartOptions) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
 	}
-	options := []otel.SpanStartOption{otel.WithSpanKind(b.Kind), otel.WithAttributes(attributes(b.Attrs)...)}
-	if !b.At.IsZero() {
-		options = append(options, otel.WithTimestamp(b.At))
+	options := []otel.SpanStartOption{otel.WithSpanKind(b.Kind), otel.WithAttributes(toAttributes(b.Attrs)...)}
+	if !b.StartedAt.IsZero() {
+		options = append(options, otel.WithTimestamp(b.StartedAt))
 	}
-	if b.After != nil {
-		options = append(options, otel.WithLinks(otel.Link{SpanContext: b.After.at}))
+	if b.FollowsFrom != nil {
+		options = append(options, otel.WithLinks(otel.Link{SpanContext: b.FollowsFrom.spanContext}))
 	}
 	if b.Parent != nil && !otel.SpanContextFromContext(ctx).IsValid() {
-		ctx = otel.ContextWithRemoteSpanContext(ctx, b.Parent.at)
+		ctx = otel.ContextWithRemoteSpanContext(ctx, b.Parent.spanContext)
 	}
 	ctx, span := t.tracer.Start(ctx, name, options...)
 	return ctx, &Span{span: span}
@@ -86,7 +86,7 @@ func Start(ctx context.Context, name string, kind Kind, attrs ...Attr) (context.
 	if !above.IsRecording() {
 		return ctx, nil
 	}
-	ctx, span := above.TracerProvider().Tracer(scope).Start(ctx, name, otel.WithSpanKind(kind), otel.WithAttributes(attributes(attrs)...))
+	ctx, span := above.TracerProvider().Tracer(instrumentationName).Start(ctx, name, otel.WithSpanKind(kind), otel.WithAttributes(toAttributes(attrs)...))
 	return ctx, &Span{span: span}
 }
 
@@ -98,10 +98,10 @@ func (s *Span) TraceID() string {
 	return s.span.SpanContext().TraceID().String()
 }
 
-// Set says more of a span.
-func (s *Span) Set(attrs ...Attr) {
+// SetAttributes says more of a span.
+func (s *Span) SetAttributes(attrs ...Attr) {
 	if s != nil {
-		s.span.SetAttributes(attributes(attrs)...)
+		s.span.SetAttributes(toAttributes(attrs)...)
 	}
 }
 
@@ -110,7 +110,7 @@ func (s *Span) Fail(kind string) {
 	if s != nil {
 		s.failed = true
 		s.span.SetStatus(codes.Error, "")
-		s.Set(Attr{"error.type", kind})
+		s.SetAttributes(Attr{"error.type", kind})
 	}
 }
 
@@ -120,13 +120,13 @@ func (s *Span) End(err error) {
 		return
 	}
 	if err != nil && !s.failed {
-		s.Fail(typeOf(err))
+		s.Fail(errorType(err))
 	}
 	s.span.End()
 }
 
-// typeOf is the kind of an error: the code that one of ours has, else the type at its root.
-func typeOf(err error) string {
+// errorType is the kind of an error: the code that one of ours has, else the type at its root.
+func errorType(err error) string {
 	var coded interface{ ErrorType() string }
 	if errors.As(err, &coded) {
 		return coded.ErrorType()
@@ -140,67 +140,67 @@ func typeOf(err error) string {
 	}
 }
 
-// Here is the place of ctx in its trace, for what goes on later; nil where it is in none that
+// Current is the place of ctx in its trace, for what goes on later; nil where it is in none that
 // is kept.
-func Here(ctx context.Context) *Link {
+func Current(ctx context.Context) *SpanRef {
 	at := otel.SpanContextFromContext(ctx)
 	if !at.IsSampled() {
 		return nil
 	}
-	return &Link{at}
+	return &SpanRef{at}
 }
 
 const parentHeader = "traceparent"
 
-var headers propagation.TraceContext
+var propagator propagation.TraceContext
 
 // String is the place as the header traceparent has it.
-func (l *Link) String() string {
+func (l *SpanRef) String() string {
 	if l == nil {
 		return ""
 	}
 	carrier := propagation.MapCarrier{}
-	headers.Inject(otel.ContextWithSpanContext(context.Background(), l.at), carrier)
+	propagator.Inject(otel.ContextWithSpanContext(context.Background(), l.spanContext), carrier)
 	return carrier[parentHeader]
 }
 
-// Parse reads a traceparent; nil where it is none.
-func Parse(text string) *Link {
+// ParseTraceparent reads a traceparent; nil where it is none.
+func ParseTraceparent(text string) *SpanRef {
 	if text == "" {
 		return nil
 	}
-	return extract(propagation.MapCarrier{parentHeader: text})
+	return extractSpanRef(propagation.MapCarrier{parentHeader: text})
 }
 
 // Extract reads the place that a request names; nil where it names none, or none that is valid.
-func Extract(h http.Header) *Link {
+func Extract(h http.Header) *SpanRef {
 	if len(h.Values(parentHeader)) != 1 {
 		return nil
 	}
-	return extract(propagation.HeaderCarrier(h))
+	return extractSpanRef(propagation.HeaderCarrier(h))
 }
 
-func extract(c propagation.TextMapCarrier) *Link {
-	at := otel.SpanContextFromContext(headers.Extract(context.Background(), c))
+func extractSpanRef(c propagation.TextMapCarrier) *SpanRef {
+	at := otel.SpanContextFromContext(propagator.Extract(context.Background(), c))
 	if !at.IsValid() {
 		return nil
 	}
-	return &Link{at}
+	return &SpanRef{at}
 }
 
 // Inject tells the program that a request goes to which span it is of. It is for programs
 // of the operator's own: strangers have no business with the operator's traces.
 func Inject(ctx context.Context, h http.Header) {
-	headers.Inject(ctx, propagation.HeaderCarrier(h))
+	propagator.Inject(ctx, propagation.HeaderCarrier(h))
 }
 
-func attributes(all []Attr) []attribute.KeyValue {
+func toAttributes(all []Attr) []attribute.KeyValue {
 	out := make([]attribute.KeyValue, 0, len(all))
 	for _, a := range all {
 		k := attribute.Key(a.Key)
 		switch v := a.Value.(type) {
 		case string:
-			out = append(out, k.String(clip(v)))
+			out = append(out, k.String(truncate(v)))
 		case bool:
 			out = append(out, k.Bool(v))
 		case int:
@@ -215,7 +215,7 @@ func attributes(all []Attr) []attribute.KeyValue {
 // maxValue bounds what is said in one attribute.
 const maxValue = 256
 
-func clip(s string) string {
+func truncate(s string) string {
 	s = strings.ToValidUTF8(s, "?")
 	if len(s) <= maxValue {
 		return s

@@ -24,19 +24,19 @@ func (coded) ErrorType() string { return "NOT_FOUND" }
 func TestSpans(t *testing.T) {
 	c := tracetest.Start(t)
 	tracer := c.Tracer(t)
-	far := tracing.Parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-	ctx, outer := tracer.Start(t.Context(), "outer", tracing.Begin{Kind: tracing.Server, Parent: far, Attrs: []tracing.Attr{{Key: "n", Value: 7}, {Key: "half", Value: 0.5}, {Key: "yes", Value: true}}})
+	far := tracing.ParseTraceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	ctx, outer := tracer.Start(t.Context(), "outer", tracing.StartOptions{Kind: tracing.Server, Parent: far, Attrs: []tracing.Attr{{Key: "n", Value: 7}, {Key: "half", Value: 0.5}, {Key: "yes", Value: true}}})
 	_, inner := tracing.Start(ctx, "inner", tracing.Client, tracing.Attr{Key: "long", Value: strings.Repeat("é", 400) + "\xff"})
 	h := http.Header{}
 	tracing.Inject(ctx, h)
 	inner.End(fmt.Errorf("wrapped: %w", coded{}))
-	_, other := tracer.Start(t.Context(), "later", tracing.Begin{Kind: tracing.Internal, After: tracing.Here(ctx)})
+	_, other := tracer.Start(t.Context(), "later", tracing.StartOptions{Kind: tracing.Internal, FollowsFrom: tracing.Current(ctx)})
 	other.End(errors.New("evidence of somebody's"))
 	outer.End(nil)
 	if err := tracer.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	out, in, later := c.Named("outer")[0], c.Named("inner")[0], c.Named("later")[0]
+	out, in, later := c.SpansNamed("outer")[0], c.SpansNamed("inner")[0], c.SpansNamed("later")[0]
 	if out.TraceID != "0af7651916cd43dd8448eb211c80319c" || out.ParentID != "b7ad6b7169203331" || out.Kind != "server" || out.Failed || out.Attrs["n"] != "7" || out.Attrs["half"] != "0.5" || out.Attrs["yes"] != "true" ||
 		out.Resource["service.name"] != "service" || out.Resource["service.version"] != "test" {
 		t.Errorf("%+v", out)
@@ -62,13 +62,13 @@ func TestSpans(t *testing.T) {
 func TestUnsampled(t *testing.T) {
 	c := tracetest.Start(t)
 	tracer := c.Tracer(t)
-	ctx, s := tracer.Start(t.Context(), "outer", tracing.Begin{Parent: tracing.Parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00")})
+	ctx, s := tracer.Start(t.Context(), "outer", tracing.StartOptions{Parent: tracing.ParseTraceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00")})
 	_, in := tracing.Start(ctx, "inner", tracing.Internal)
 	h := http.Header{}
 	tracing.Inject(ctx, h)
 	in.End(nil)
 	s.End(nil)
-	if err := tracer.Flush(t.Context()); err != nil || len(c.Spans()) != 0 || tracing.Here(ctx) != nil || !strings.HasSuffix(h.Get("traceparent"), "-00") {
+	if err := tracer.Flush(t.Context()); err != nil || len(c.Spans()) != 0 || tracing.Current(ctx) != nil || !strings.HasSuffix(h.Get("traceparent"), "-00") {
 		t.Errorf("%v, %v, %v", err, c.Spans(), h)
 	}
 }
@@ -76,15 +76,15 @@ func TestUnsampled(t *testing.T) {
 // Nothing of it does anything where nothing is traced.
 func TestOff(t *testing.T) {
 	var tracer *tracing.Tracer
-	ctx, s := tracer.Start(t.Context(), "x", tracing.Begin{})
-	s.Set(tracing.Attr{Key: "a", Value: "b"})
+	ctx, s := tracer.Start(t.Context(), "x", tracing.StartOptions{})
+	s.SetAttributes(tracing.Attr{Key: "a", Value: "b"})
 	s.Fail("x")
 	s.End(errors.New("x"))
 	_, in := tracing.Start(ctx, "y", tracing.Internal)
 	in.End(nil)
 	h := http.Header{}
 	tracing.Inject(ctx, h)
-	if err := errors.Join(tracer.Flush(ctx), tracer.Close(ctx)); err != nil || ctx != t.Context() || len(h) != 0 || s.TraceID() != "" || tracing.Here(ctx).String() != "" {
+	if err := errors.Join(tracer.Flush(ctx), tracer.Close(ctx)); err != nil || ctx != t.Context() || len(h) != 0 || s.TraceID() != "" || tracing.Current(ctx).String() != "" {
 		t.Errorf("%v %v", err, h)
 	}
 }
@@ -133,7 +133,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, s := tracer.Start(t.Context(), "x", tracing.Begin{})
+	_, s := tracer.Start(t.Context(), "x", tracing.StartOptions{})
 	s.End(nil)
 	if err := tracer.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestEnvironment(t *testing.T) {
 // A collector that refuses is told of once, without its address; so is that it is back.
 func TestCollectorAway(t *testing.T) {
 	c := tracetest.Start(t)
-	c.Answer(http.StatusForbidden)
+	c.SetStatus(http.StatusForbidden)
 	var log bytes.Buffer
 	tracer, err := tracing.New(t.Context(), tracing.Options{Endpoint: c.URL + "/v1/traces?token=sesame", Env: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
@@ -154,15 +154,15 @@ func TestCollectorAway(t *testing.T) {
 	}
 	defer tracer.Close(context.Background())
 	for range 3 {
-		_, s := tracer.Start(t.Context(), "x", tracing.Begin{})
+		_, s := tracer.Start(t.Context(), "x", tracing.StartOptions{})
 		s.End(nil)
 		_ = tracer.Flush(t.Context())
 	}
-	c.Answer(http.StatusOK)
-	_, s := tracer.Start(t.Context(), "y", tracing.Begin{})
+	c.SetStatus(http.StatusOK)
+	_, s := tracer.Start(t.Context(), "y", tracing.StartOptions{})
 	s.End(nil)
 	_ = tracer.Flush(t.Context())
-	if text := log.String(); strings.Count(text, "can't be sent") != 1 || strings.Count(text, "sent again") != 1 || !strings.Contains(text, "spans_lost=3") || strings.Contains(text, "sesame") || len(c.Named("y")) != 1 {
+	if text := log.String(); strings.Count(text, "can't be sent") != 1 || strings.Count(text, "sent again") != 1 || !strings.Contains(text, "spans_lost=3") || strings.Contains(text, "sesame") || len(c.SpansNamed("y")) != 1 {
 		t.Errorf("%s", text)
 	}
 }
@@ -174,11 +174,11 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		l := tracing.Parse(text)
+		l := tracing.ParseTraceparent(text)
 		if l == nil {
 			return
 		}
-		again := tracing.Parse(l.String())
+		again := tracing.ParseTraceparent(l.String())
 		if again == nil || again.String() != l.String() || len(l.String()) != 55 {
 			t.Errorf("%q: %q", text, l)
 		}

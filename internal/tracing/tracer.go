@@ -33,8 +33,8 @@ type Tracer struct {
 }
 
 const (
-	scope      = "service"
-	tracesPath = "/v1/traces"
+	instrumentationName = "service"
+	tracesPath          = "/v1/traces"
 )
 
 // New makes a tracer; nil where no collector is named. It calls nobody yet.
@@ -42,12 +42,12 @@ const (
 // What it does not read itself of the variables, the library does: headers, time limits,
 // compression, certificates, the sampler, the attributes of the resource, batches.
 func New(ctx context.Context, o Options) (*Tracer, error) {
-	endpoint, own, err := whereTo(o.Env, o.Endpoint)
+	endpoint, explicit, err := resolveEndpoint(o.Env, o.Endpoint)
 	if err != nil || endpoint == nil {
 		return nil, err
 	}
 	var options []otlptracehttp.Option
-	if own {
+	if explicit {
 		options = append(options, otlptracehttp.WithEndpointURL(endpoint.String()))
 	}
 	exporter, err := otlptracehttp.New(ctx, options...)
@@ -59,12 +59,12 @@ func New(ctx context.Context, o Options) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES is not of the form name=value,name=value: %w", err)
 	}
-	provider := sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithBatcher(&told{SpanExporter: exporter, log: o.Logger, to: endpoint.Scheme + "://" + endpoint.Host}))
-	return &Tracer{provider: provider, tracer: provider.Tracer(scope)}, nil
+	provider := sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithBatcher(&loggingExporter{SpanExporter: exporter, log: o.Logger, endpoint: endpoint.Scheme + "://" + endpoint.Host}))
+	return &Tracer{provider: provider, tracer: provider.Tracer(instrumentationName)}, nil
 }
 
-// whereTo is the collector's address; nil where there is none. own: no variable names it.
-func whereTo(env func(string) string, given string) (at *url.URL, own bool, err error) {
+// resolveEndpoint is the collector's address; nil where there is none. own: no variable names it.
+func resolveEndpoint(env func(string) string, given string) (at *url.URL, explicit bool, err error) {
 	if strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") {
 		return nil, false, nil
 	}
@@ -98,10 +98,10 @@ func whereTo(env func(string) string, given string) (at *url.URL, own bool, err 
 			break
 		}
 	}
-	if own = given != ""; own && (at.Path == "" || at.Path == "/") {
+	if explicit = given != ""; explicit && (at.Path == "" || at.Path == "/") {
 		at.Path = tracesPath
 	}
-	return at, own, nil
+	return at, explicit, nil
 }
 
 // Flush sends what waits.
@@ -120,17 +120,17 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// told is an exporter that tells once that it can't send, and once that it can again: a
+// loggingExporter is an exporter that tells once that it can't send, and once that it can again: a
 // collector that is away must not fill the log.
-type told struct {
+type loggingExporter struct {
 	sdk.SpanExporter
-	log     *slog.Logger
-	to      string
-	failing atomic.Bool
-	lost    atomic.Int64
+	log      *slog.Logger
+	endpoint string
+	failing  atomic.Bool
+	lost     atomic.Int64
 }
 
-func (e *told) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	err := e.SpanExporter.ExportSpans(ctx, spans)
 	if err != nil {
 		e.lost.Add(int64(len(spans)))
@@ -139,12 +139,12 @@ func (e *told) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error 
 			if errors.As(err, &asked) {
 				err = asked.Err // its address may be secret
 			}
-			e.log.Warn("traces can't be sent", "endpoint", e.to, "error", err)
+			e.log.Warn("traces can't be sent", "endpoint", e.endpoint, "error", err)
 		}
 		return nil
 	}
 	if e.failing.Swap(false) {
-		e.log.Info("traces are sent again", "endpoint", e.to, "spans_lost", e.lost.Swap(0))
+		e.log.Info("traces are sent again", "endpoint", e.endpoint, "spans_lost", e.lost.Swap(0))
 	}
 	return nil
 }

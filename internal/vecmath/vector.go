@@ -11,11 +11,11 @@ func Dot(a, b []float32) float32 {
 	return vek32.Dot(a, b)
 }
 
-// Dots are the products of a vector with rows that stand one after another. There is room in to for as
+// DotRows are the products of a vector with rows that stand one after another. There is room in to for as
 // many as it holds.
-func Dots(to, v, rows []float32) {
+func DotRows(dst, v, rows []float32) {
 	n := len(v)
-	for i := range to {
-		to[i] = Dot(v, rows[i*n:(i+1)*n])
+	for i := range dst {
+		dst[i] = Dot(v, rows[i*n:(i+1)*n])
 	}
 }

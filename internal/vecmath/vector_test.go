@@ -21,7 +21,7 @@ func TestDotsAreDots(t *testing.T) {
 		for many := range 9 {
 			v, rows := someRows(n), someRows(n*many+5)
 			to := make([]float32, many)
-			Dots(to, v, rows[:n*many])
+			DotRows(to, v, rows[:n*many])
 			for i, got := range to {
 				if want := Dot(v, rows[i*n:(i+1)*n]); math.Float32bits(got) != math.Float32bits(want) {
 					t.Errorf("row %d of %d, %d numbers: %v, alone %v", i, many, n, got, want)
@@ -29,7 +29,7 @@ func TestDotsAreDots(t *testing.T) {
 			}
 		}
 	}
-	Dots([]float32{1}, nil, nil)
+	DotRows([]float32{1}, nil, nil)
 	if Dot(nil, nil) != 0 {
 		t.Error("nothing is close to nothing")
 	}
@@ -39,6 +39,6 @@ func BenchmarkDots(b *testing.B) {
 	const n, many = 256, 24
 	v, rows, to := someRows(n), someRows(n*many), make([]float32, many)
 	for b.Loop() {
-		Dots(to, v, rows)
+		DotRows(to, v, rows)
 	}
 }

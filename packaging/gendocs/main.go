@@ -32,7 +32,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return called("what is to be written?")
+		return usageError("what is to be written?")
 	}
 	f := flag.NewFlagSet("papers "+args[0], flag.ContinueOnError)
 	version := f.String("version", "", "version that is released")
@@ -44,25 +44,25 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if *version == "" {
-		return called("-version is missing")
+		return usageError("-version is missing")
 	}
 	date := time.Unix(*unix, 0).UTC()
 	switch rest := f.Args(); {
 	case args[0] == "write" && len(rest) == 1:
-		return write(ctx, rest[0], *version, date)
+		return writeAll(ctx, rest[0], *version, date)
 	case args[0] == "parts" && len(rest) == 2:
-		return writeParts(rest[0], *version, rest[1])
+		return writeSBOM(rest[0], *version, rest[1])
 	case args[0] == "origin" && len(rest) == 1:
-		return writeOrigin(build{*version, *commit, *source, *builder}, rest[0])
+		return writeProvenance(buildInfo{*version, *commit, *source, *builder}, rest[0])
 	}
-	return called("it can't be called like this")
+	return usageError("it can't be called like this")
 }
 
-// called is an error about how the program was called.
-func called(what string) error { return fmt.Errorf("%s\n%s", what, strings.TrimSpace(usage)) }
+// usageError is an error about how the program was called.
+func usageError(problem string) error { return fmt.Errorf("%s\n%s", problem, strings.TrimSpace(usage)) }
 
-// write writes all that is the same for every system.
-func write(ctx context.Context, dir, version string, date time.Time) error {
+// writeAll writes all that is the same for every system.
+func writeAll(ctx context.Context, dir, version string, date time.Time) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func write(ctx context.Context, dir, version string, date time.Time) error {
 	if err := writeCompletions(dir, version); err != nil {
 		return fmt.Errorf("completions: %w", err)
 	}
-	if err := writeLicences(ctx, dir); err != nil {
+	if err := writeLicenses(ctx, dir); err != nil {
 		return fmt.Errorf("licences: %w", err)
 	}
 	return nil

@@ -17,9 +17,9 @@ import (
 	"github.com/scf-service/service/cli"
 )
 
-// packaged is the program's name in packages of Linux: their systems have another program of
+// linuxPackageName is the program's name in packages of Linux: their systems have another program of
 // the name service, whose completion script lies where ours would.
-const packaged = "scf-service"
+const linuxPackageName = "scf-service"
 
 // writeMan writes a page for each command: plain into man, packed as packages want them into man.gz.
 func writeMan(dir, version string, date time.Time) error {
@@ -27,8 +27,8 @@ func writeMan(dir, version string, date time.Time) error {
 	if err := os.MkdirAll(pages, 0o755); err != nil {
 		return err
 	}
-	root := cli.Tree(version)
-	literal(root)
+	root := cli.CommandTree(version)
+	escapeMarkup(root)
 	head := &doc.GenManHeader{Title: "SERVICE", Section: "1", Date: &date, Source: "service " + version, Manual: "Service"}
 	if err := doc.GenManTree(root, head, pages); err != nil {
 		return err
@@ -51,36 +51,36 @@ func writeMan(dir, version string, date time.Time) error {
 		if err := errors.Join(err, z.Close()); err != nil {
 			return err
 		}
-		if err := put(filepath.Join(dir, "man.gz", filepath.Base(name)+".gz"), packed.Bytes()); err != nil {
+		if err := writeFile(filepath.Join(dir, "man.gz", filepath.Base(name)+".gz"), packed.Bytes()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-var placeholder = regexp.MustCompile(`[<>*_\[\]]`)
+var markupCharacters = regexp.MustCompile(`[<>*_\[\]]`)
 
-// literal keeps what the pages' writer would take for markup as it stands: help is plain text,
+// escapeMarkup keeps what the pages' writer would take for markup as it stands: help is plain text,
 // wrapped by hand, in which a paragraph that is set in is a list or a command.
-func literal(cmd *cobra.Command) {
+func escapeMarkup(cmd *cobra.Command) {
 	cmd.DisableAutoGenTag = true
 	var out []string
 	for paragraph := range strings.SplitSeq(cmd.Long, "\n\n") {
-		if asIs(paragraph) {
+		if isPreformatted(paragraph) {
 			paragraph = "```\n" + paragraph + "\n```"
 		} else {
-			paragraph = placeholder.ReplaceAllString(paragraph, `\$0`)
+			paragraph = markupCharacters.ReplaceAllString(paragraph, `\$0`)
 		}
 		out = append(out, paragraph)
 	}
 	cmd.Long = strings.Join(out, "\n\n")
 	for _, sub := range cmd.Commands() {
-		literal(sub)
+		escapeMarkup(sub)
 	}
 }
 
-// asIs tells a table or a list from running text.
-func asIs(paragraph string) bool {
+// isPreformatted tells a table or a list from running text.
+func isPreformatted(paragraph string) bool {
 	for line := range strings.Lines(paragraph) {
 		if strings.HasPrefix(line, "  ") || strings.Contains(strings.TrimRight(line, "\n"), "   ") {
 			return true
@@ -91,8 +91,8 @@ func asIs(paragraph string) bool {
 
 // writeCompletions writes the scripts: for the program's own name, and for that in packages.
 func writeCompletions(dir, version string) error {
-	for _, name := range []string{"service", packaged} {
-		root := cli.Tree(version)
+	for _, name := range []string{"service", linuxPackageName} {
+		root := cli.CommandTree(version)
 		root.Use = name
 		for _, one := range []struct {
 			file  string
@@ -107,7 +107,7 @@ func writeCompletions(dir, version string) error {
 			if err := one.write(&b); err != nil {
 				return fmt.Errorf("%s: %w", one.file, err)
 			}
-			if err := put(filepath.Join(dir, "completions", one.file), b.Bytes()); err != nil {
+			if err := writeFile(filepath.Join(dir, "completions", one.file), b.Bytes()); err != nil {
 				return err
 			}
 		}
@@ -115,8 +115,8 @@ func writeCompletions(dir, version string) error {
 	return nil
 }
 
-// put writes a file, with the folders above it.
-func put(path string, text []byte) error {
+// writeFile writes a file, with the folders above it.
+func writeFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func TestEveryCommandHasAPage(t *testing.T) {
 			t.Errorf("the page of %s has no example", c.CommandPath())
 		}
 	}
-	visit(cli.Tree("1.2.3"))
+	visit(cli.CommandTree("1.2.3"))
 	if n < 100 {
 		t.Errorf("only %d commands were looked at", n)
 	}
@@ -99,19 +99,19 @@ func TestEveryCommandHasAPage(t *testing.T) {
 
 func TestLicencesOfAllThatIsLinked(t *testing.T) {
 	t.Chdir("../..")
-	all, err := packages(t.Context())
+	all, err := linkedPackages(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := texts(all)
+	found, err := collectLicenses(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if without := lacking(all, found); len(without) > 0 {
+	if without := missingLicenses(all, found); len(without) > 0 {
 		t.Errorf("nothing was found of %v", without)
 	}
 	dir := t.TempDir()
-	if err := writeLicences(t.Context(), dir); err != nil {
+	if err := writeLicenses(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	text := tree(t, dir)["licences/THIRD-PARTY-LICENCES.txt"]
@@ -123,7 +123,7 @@ func TestLicencesOfAllThatIsLinked(t *testing.T) {
 	if strings.Contains(text, "go-md2man") || strings.Contains(text, "unidoc") {
 		t.Error("it has licences of what is not in the program")
 	}
-	if missing := lacking(all, found[:len(found)/2]); len(missing) == 0 {
+	if missing := missingLicenses(all, found[:len(found)/2]); len(missing) == 0 {
 		t.Error("where half the texts are taken away, nothing is missed")
 	}
 }
@@ -131,16 +131,16 @@ func TestLicencesOfAllThatIsLinked(t *testing.T) {
 func TestNoticesOfPartsAreTaken(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{"LICENSE": "MIT", "inner/NOTICE.txt": "of a part", "inner/deep/LICENSE-font": "of a font", "inner/deep/license.go": "package deep", "other/LICENSE": "not linked"} {
-		if err := put(filepath.Join(root, name), []byte(text)); err != nil {
+		if err := writeFile(filepath.Join(root, name), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p := linked{ImportPath: "m/inner/deep", Dir: filepath.Join(root, "inner", "deep")}
+	p := linkedPackage{ImportPath: "m/inner/deep", Dir: filepath.Join(root, "inner", "deep")}
 	p.Module = &struct {
 		Path, Version, Dir string
 		Main               bool
 	}{Path: "m", Version: "v1.0.0", Dir: root}
-	got, err := texts([]linked{p, p})
+	got, err := collectLicenses([]linkedPackage{p, p})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,15 +157,15 @@ func TestListOfParts(t *testing.T) {
 	info := &buildinfo.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: "github.com/scf-service/service"},
 		Deps:     []*debug.Module{{Path: "z.example/z", Version: "v1.0.0+incompatible", Sum: "h1:z"}, {Path: "a.example/a", Version: "v1", Replace: &debug.Module{Path: "b.example/b", Version: "v2", Sum: "h1:b"}}},
 		Settings: []debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "vcs.time", Value: "now"}}}
-	b, err := partsOf(info, "1.2.3")
+	b, err := newBOM(info, "1.2.3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := partsOf(info, "1.2.3")
+	again, err := newBOM(info, "1.2.3")
 	if err != nil || b.Serial != again.Serial {
 		t.Errorf("%s, then %s, %v", b.Serial, again.Serial, err)
 	}
-	if other, err := partsOf(info, "1.2.4"); err != nil || other.Serial == b.Serial {
+	if other, err := newBOM(info, "1.2.4"); err != nil || other.Serial == b.Serial {
 		t.Errorf("another version has the same serial number, %v", err)
 	}
 	text, err := json.Marshal(b)
@@ -183,7 +183,7 @@ func TestListOfParts(t *testing.T) {
 	if len(b.Dependencies[0].On) != len(b.Components) {
 		t.Error("not every part is told to be one of the program")
 	}
-	if _, err := partsOf(&buildinfo.BuildInfo{}, "1"); err == nil {
+	if _, err := newBOM(&buildinfo.BuildInfo{}, "1"); err == nil {
 		t.Error("a program without modules has a list")
 	}
 	// And of a real program: this one.
@@ -192,7 +192,7 @@ func TestListOfParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "parts.json")
-	if err := writeParts(self, "1.2.3", out); err != nil {
+	if err := writeSBOM(self, "1.2.3", out); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(out); err != nil || !bytes.Contains(b, []byte("pkg:golang/github.com/spf13/cobra@")) {
@@ -202,16 +202,16 @@ func TestListOfParts(t *testing.T) {
 
 func TestOriginNamesItsSource(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "origin.json")
-	whole := build{"1.2.3", "abc", "https://example.com/r", "https://example.com/b"}
-	if err := writeOrigin(whole, out); err != nil {
+	whole := buildInfo{"1.2.3", "abc", "https://example.com/r", "https://example.com/b"}
+	if err := writeProvenance(whole, out); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(out)
 	if err != nil || !bytes.Contains(text, []byte(`"git+https://example.com/r"`)) || !bytes.Contains(text, []byte(`"gitCommit": "abc"`)) {
 		t.Errorf("%v\n%s", err, text)
 	}
-	for _, lacks := range []build{{"1", "", "s", "b"}, {"1", "c", "", "b"}, {"1", "c", "s", ""}} {
-		if writeOrigin(lacks, out) == nil {
+	for _, lacks := range []buildInfo{{"1", "", "s", "b"}, {"1", "c", "", "b"}, {"1", "c", "s", ""}} {
+		if writeProvenance(lacks, out) == nil {
 			t.Errorf("%+v gave a provenance", lacks)
 		}
 	}

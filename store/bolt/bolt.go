@@ -40,10 +40,10 @@ type Options struct {
 
 // DB is an open file. It implements kv.Driver.
 type DB struct {
-	bolt   *bbolt.DB
-	path   string
-	log    *slog.Logger
-	writer chan struct{} // holds one token: the right to write
+	bolt       *bbolt.DB
+	path       string
+	log        *slog.Logger
+	writeToken chan struct{} // holds one token: the right to write
 
 	closing sync.Once
 	closed  chan struct{}
@@ -63,7 +63,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	info, err := os.Stat(path)
 	fresh := errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0
 	if !fresh {
-		if err := sound(ctx, path, o.LockTimeout); err != nil {
+		if err := checkPages(ctx, path, o.LockTimeout); err != nil {
 			return nil, err
 		}
 	}
@@ -80,11 +80,11 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	}
 	if fresh {
 		if err := disk.SyncDir(filepath.Dir(path)); err != nil {
-			return nil, errors.Join(disk.Explain(err), b.Close())
+			return nil, errors.Join(disk.Classify(err), b.Close())
 		}
 	}
-	db := &DB{bolt: b, path: path, log: o.Logger, writer: make(chan struct{}, 1), closed: make(chan struct{})}
-	db.writer <- struct{}{}
+	db := &DB{bolt: b, path: path, log: o.Logger, writeToken: make(chan struct{}, 1), closed: make(chan struct{})}
+	db.writeToken <- struct{}{}
 	return db, nil
 }
 
@@ -95,13 +95,13 @@ func open(ctx context.Context, path string, wait time.Duration, o *bbolt.Options
 			return nil, err
 		}
 		o.Timeout = max(min(wait, lockStep), time.Nanosecond)
-		b, err := try(path, o)
+		b, err := openLocked(path, o)
 		wait -= lockStep
 		switch again := errors.Is(err, berrors.ErrTimeout) || errors.Is(err, errReplaced); {
 		case err == nil:
 			return b, nil
 		case !again || wait <= 0:
-			return nil, explain(path, err)
+			return nil, toKVError(path, err)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func open(ctx context.Context, path string, wait time.Duration, o *bbolt.Options
 // errReplaced: while we waited for the lock, the file was given another's name.
 var errReplaced = errors.New("the file was replaced by a restore meanwhile; try again")
 
-func try(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
+func openLocked(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
 	var file *os.File
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
 		f, err = os.OpenFile(name, flag, mode)
@@ -147,7 +147,7 @@ func mmapSize() int {
 	return 1 << 30
 }
 
-func explain(path string, err error) error {
+func toKVError(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -160,7 +160,7 @@ func explain(path string, err error) error {
 	case errors.Is(err, berrors.ErrTxClosed):
 		return kv.ErrTxDone
 	case errors.Is(err, berrors.ErrTxNotWritable):
-		return kv.ErrTxView
+		return kv.ErrReadOnlyTx
 	case strings.HasPrefix(err.Error(), "file size too small"): // bbolt has no value for it
 		return fmt.Errorf("%w: %s: %w; restore a backup", kv.ErrCorrupt, path, err)
 	}
@@ -170,7 +170,7 @@ func explain(path string, err error) error {
 			err = fmt.Errorf("%w (%w)", err, e)
 		}
 	}
-	return disk.Explain(err)
+	return disk.Classify(err)
 }
 
 // View implements kv.Driver.
@@ -180,7 +180,7 @@ func (db *DB) View(ctx context.Context, fn func(kv.KV) error) error {
 	}
 	btx, err := db.bolt.Begin(false)
 	if err != nil {
-		return explain(db.path, err)
+		return toKVError(db.path, err)
 	}
 	defer btx.Rollback()
 	t := newTx(ctx, btx)
@@ -195,17 +195,17 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 	}
 	// bbolt's own queue for writers can't be left; this one can.
 	select {
-	case <-db.writer:
+	case <-db.writeToken:
 	case <-db.closed:
 		return kv.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { db.writer <- struct{}{} }()
+	defer func() { db.writeToken <- struct{}{} }()
 
 	btx, err := db.bolt.Begin(true)
 	if err != nil {
-		return explain(db.path, err)
+		return toKVError(db.path, err)
 	}
 	defer btx.Rollback() // after a commit it does nothing
 	t := newTx(ctx, btx)
@@ -216,11 +216,11 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !t.wrote {
+	if !t.changed {
 		return nil // no need to sync a file nobody changed
 	}
 	if err := btx.Commit(); err != nil {
-		err = explain(db.path, err)
+		err = toKVError(db.path, err)
 		db.log.ErrorContext(ctx, "commit failed", "path", db.path, "error", err)
 		return err
 	}
@@ -235,21 +235,21 @@ func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	}
 	btx, err := db.bolt.Begin(false)
 	if err != nil {
-		return explain(db.path, err)
+		return toKVError(db.path, err)
 	}
 	defer btx.Rollback()
-	f := &firstError{w: disk.Writer(ctx, w)}
+	f := &errorRecorder{w: disk.ContextWriter(ctx, w)}
 	_, err = btx.WriteTo(f)
-	return explain(db.path, cmp.Or(f.err, err))
+	return toKVError(db.path, cmp.Or(f.err, err))
 }
 
-// firstError remembers why a write failed; bbolt keeps only the words of it.
-type firstError struct {
+// errorRecorder remembers why a write failed; bbolt keeps only the words of it.
+type errorRecorder struct {
 	w   io.Writer
 	err error
 }
 
-func (f *firstError) Write(p []byte) (int, error) {
+func (f *errorRecorder) Write(p []byte) (int, error) {
 	n, err := f.w.Write(p)
 	if f.err == nil {
 		f.err = err
@@ -262,7 +262,7 @@ func (db *DB) Close() error {
 	var err error
 	db.closing.Do(func() {
 		close(db.closed)
-		err = explain(db.path, db.bolt.Close())
+		err = toKVError(db.path, db.bolt.Close())
 	})
 	return err
 }

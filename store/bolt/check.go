@@ -38,9 +38,9 @@ const (
 	flagBucket = 0x01
 )
 
-// sound refuses a file whose pages don't hold together with kv.ErrCorrupt. It
+// checkPages refuses a file whose pages don't hold together with kv.ErrCorrupt. It
 // does not judge values: nothing in the file says what they were.
-func sound(ctx context.Context, path string, wait time.Duration) error {
+func checkPages(ctx context.Context, path string, wait time.Duration) error {
 	// For reading, bbolt looks at no more than the two meta pages, and holds
 	// the lock meanwhile.
 	b, err := open(ctx, path, wait, &bbolt.Options{ReadOnly: true})
@@ -57,8 +57,8 @@ func sound(ctx context.Context, path string, wait time.Duration) error {
 	if err != nil {
 		return err
 	}
-	w := walker{ctx: ctx, file: f, pageSize: int64(b.Info().PageSize)}
-	if err := w.walk(info.Size()); err != nil {
+	w := pageChecker{ctx: ctx, file: f, pageSize: int64(b.Info().PageSize)}
+	if err := w.check(info.Size()); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func sound(ctx context.Context, path string, wait time.Duration) error {
 	return nil
 }
 
-type walker struct {
+type pageChecker struct {
 	ctx      context.Context
 	file     io.ReaderAt
 	pageSize int64
@@ -76,10 +76,10 @@ type walker struct {
 	buffer   []byte
 }
 
-var native = binary.NativeEndian
+var byteOrder = binary.NativeEndian
 
-func (w *walker) walk(size int64) error {
-	root, err := w.meta()
+func (w *pageChecker) check(size int64) error {
+	root, err := w.readMeta()
 	if err != nil {
 		return err
 	}
@@ -88,11 +88,11 @@ func (w *walker) walk(size int64) error {
 	}
 	w.seen = make([]bool, w.pages)
 	w.seen[0], w.seen[1] = true, true
-	return w.tree(root)
+	return w.checkTree(root)
 }
 
-// meta reads the newer of the two meta pages that is whole.
-func (w *walker) meta() (root uint64, err error) {
+// readMeta reads the newer of the two meta pages that is whole.
+func (w *pageChecker) readMeta() (root uint64, err error) {
 	newest, found := uint64(0), false
 	for page := range int64(2) {
 		b := make([]byte, metaSize)
@@ -101,9 +101,9 @@ func (w *walker) meta() (root uint64, err error) {
 		}
 		h := fnv.New64a()
 		_, _ = h.Write(b[:56]) // a hash takes everything
-		if tx := native.Uint64(b[48:]); h.Sum64() == native.Uint64(b[56:]) && (!found || tx > newest) {
+		if tx := byteOrder.Uint64(b[48:]); h.Sum64() == byteOrder.Uint64(b[56:]) && (!found || tx > newest) {
 			newest, found = tx, true
-			root, w.pages = native.Uint64(b[16:]), native.Uint64(b[40:])
+			root, w.pages = byteOrder.Uint64(b[16:]), byteOrder.Uint64(b[40:])
 		}
 	}
 	if !found || w.pages < 2 {
@@ -112,19 +112,19 @@ func (w *walker) meta() (root uint64, err error) {
 	return root, nil
 }
 
-// tree looks through all pages below one, each of which must be met once.
-func (w *walker) tree(id uint64) error {
+// checkTree looks through all pages below one, each of which must be met once.
+func (w *pageChecker) checkTree(id uint64) error {
 	todo := []uint64{id}
 	for len(todo) > 0 {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
 		id := todo[len(todo)-1]
-		b, err := w.page(id)
+		b, err := w.readPage(id)
 		if err != nil {
 			return err
 		}
-		below, err := children(b)
+		below, err := childPages(b)
 		if err != nil {
 			return fmt.Errorf("page %d: %w", id, err)
 		}
@@ -133,8 +133,8 @@ func (w *walker) tree(id uint64) error {
 	return nil
 }
 
-// page reads a page with its overflow, into the buffer of the page before.
-func (w *walker) page(id uint64) ([]byte, error) {
+// readPage reads a page with its overflow, into the buffer of the page before.
+func (w *pageChecker) readPage(id uint64) ([]byte, error) {
 	if id < 2 || id >= w.pages {
 		return nil, fmt.Errorf("page %d is named and does not exist", id)
 	}
@@ -142,10 +142,10 @@ func (w *walker) page(id uint64) ([]byte, error) {
 	if _, err := w.file.ReadAt(w.buffer, int64(id)*w.pageSize); err != nil {
 		return nil, err
 	}
-	if own := native.Uint64(w.buffer); own != id {
+	if own := byteOrder.Uint64(w.buffer); own != id {
 		return nil, fmt.Errorf("page %d has the number %d", id, own)
 	}
-	n := 1 + uint64(native.Uint32(w.buffer[12:]))
+	n := 1 + uint64(byteOrder.Uint32(w.buffer[12:]))
 	if n > w.pages-id {
 		return nil, fmt.Errorf("page %d is longer than the file", id)
 	}
@@ -163,12 +163,12 @@ func (w *walker) page(id uint64) ([]byte, error) {
 	return w.buffer, err
 }
 
-// children checks a page of the tree and returns the pages it names.
-func children(b []byte) (below []uint64, err error) {
+// childPages checks a page of the tree and returns the pages it names.
+func childPages(b []byte) (below []uint64, err error) {
 	if len(b) < pageHeader {
 		return nil, fmt.Errorf("it is too short")
 	}
-	flags, count := native.Uint16(b[8:]), int(native.Uint16(b[10:]))
+	flags, count := byteOrder.Uint16(b[8:]), int(byteOrder.Uint16(b[10:]))
 	if flags != flagBranch && flags != flagLeaf {
 		return nil, fmt.Errorf("it is of no known kind (%#x)", flags)
 	}
@@ -184,10 +184,10 @@ func children(b []byte) (below []uint64, err error) {
 		e := b[at : at+elementSize]
 		var pos, keySize, valueSize uint64
 		if flags == flagBranch {
-			pos, keySize = uint64(native.Uint32(e)), uint64(native.Uint32(e[4:]))
-			below = append(below, native.Uint64(e[8:]))
+			pos, keySize = uint64(byteOrder.Uint32(e)), uint64(byteOrder.Uint32(e[4:]))
+			below = append(below, byteOrder.Uint64(e[8:]))
 		} else {
-			pos, keySize, valueSize = uint64(native.Uint32(e[4:])), uint64(native.Uint32(e[8:])), uint64(native.Uint32(e[12:]))
+			pos, keySize, valueSize = uint64(byteOrder.Uint32(e[4:])), uint64(byteOrder.Uint32(e[8:])), uint64(byteOrder.Uint32(e[12:]))
 		}
 		begin := uint64(at) + pos
 		if begin+keySize+valueSize > uint64(len(b)) {
@@ -198,8 +198,8 @@ func children(b []byte) (below []uint64, err error) {
 			return nil, fmt.Errorf("element %d is out of order", i)
 		}
 		last = key
-		if flags == flagLeaf && native.Uint32(e)&flagBucket != 0 {
-			more, err := bucket(value)
+		if flags == flagLeaf && byteOrder.Uint32(e)&flagBucket != 0 {
+			more, err := bucketRoots(value)
 			if err != nil {
 				return nil, fmt.Errorf("element %d: %w", i, err)
 			}
@@ -209,30 +209,30 @@ func children(b []byte) (below []uint64, err error) {
 	return below, nil
 }
 
-// bucket checks a bucket's value and returns its root page, or nothing where
+// bucketRoots checks a bucket's value and returns its root page, or nothing where
 // the bucket is so small that its page is in the value.
-func bucket(value []byte) ([]uint64, error) {
+func bucketRoots(value []byte) ([]uint64, error) {
 	if len(value) < bucketSize {
 		return nil, fmt.Errorf("a bucket is too short")
 	}
-	if root := native.Uint64(value); root != 0 {
+	if root := byteOrder.Uint64(value); root != 0 {
 		return []uint64{root}, nil
 	}
 	inline := value[bucketSize:]
-	if len(inline) < pageHeader || native.Uint16(inline[8:]) != flagLeaf {
+	if len(inline) < pageHeader || byteOrder.Uint16(inline[8:]) != flagLeaf {
 		return nil, fmt.Errorf("a bucket without a page")
 	}
-	below, err := children(inline)
+	below, err := childPages(inline)
 	if err == nil && len(below) > 0 {
 		err = fmt.Errorf("a bucket in a bucket's value")
 	}
 	return nil, err
 }
 
-// Check looks through the whole file, the order of all keys too, and returns
+// Verify looks through the whole file, the order of all keys too, and returns
 // kv.ErrCorrupt where it is damaged. Nobody else may have it open.
-func Check(ctx context.Context, path string) (err error) {
-	if err := sound(ctx, path, lockStep); err != nil {
+func Verify(ctx context.Context, path string) (err error) {
+	if err := checkPages(ctx, path, lockStep); err != nil {
 		return err
 	}
 	b, err := open(ctx, path, lockStep, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true})

@@ -40,10 +40,10 @@ func sample(t testing.TB) []byte {
 		}
 	}
 	b, err := os.ReadFile(path)
-	if err := errors.Join(err, Check(t.Context(), path), db.Close()); !errors.Is(err, kv.ErrLocked) {
+	if err := errors.Join(err, Verify(t.Context(), path), db.Close()); !errors.Is(err, kv.ErrLocked) {
 		t.Fatalf("checking an open file: %v", err)
 	}
-	if err := Check(t.Context(), path); err != nil {
+	if err := Verify(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -114,17 +114,17 @@ func FuzzPage(f *testing.F) {
 		f.Add(whole[i*page : (i+1)*page])
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, _ = children(b)
-		_, _ = bucket(b)
+		_, _ = childPages(b)
+		_, _ = bucketRoots(b)
 		if len(b) < page {
 			return
 		}
 		// The same as page 2 of a file.
 		at2 := append(bytes.Clone(whole[:2*page]), b...)
-		native.PutUint64(at2[2*page:], 2)
-		w := walker{ctx: t.Context(), file: bytes.NewReader(at2), pageSize: int64(page), pages: uint64(len(at2) / page)}
+		byteOrder.PutUint64(at2[2*page:], 2)
+		w := pageChecker{ctx: t.Context(), file: bytes.NewReader(at2), pageSize: int64(page), pages: uint64(len(at2) / page)}
 		w.seen = make([]bool, w.pages)
-		if err := w.tree(2); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if err := w.checkTree(2); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("read behind the end: %v", err)
 		}
 	})

@@ -13,11 +13,11 @@ import (
 
 // tx implements kv.KV over a bbolt transaction.
 type tx struct {
-	ctx    context.Context
-	bolt   *bbolt.Tx
-	tables map[string]*table
-	wrote  bool
-	done   bool
+	ctx     context.Context
+	bolt    *bbolt.Tx
+	tables  map[string]*table
+	changed bool
+	ended   bool
 }
 
 type table struct {
@@ -26,9 +26,9 @@ type table struct {
 	deleted bool          // in this transaction: there may be empty pages
 }
 
-// pack has pages be filled before they are split: most keys begin with a time and come in their order, and
+// setFillPercent has pages be filled before they are split: most keys begin with a time and come in their order, and
 // bbolt would leave every page half empty behind them.
-func (tb *table) pack() {
+func (tb *table) setFillPercent() {
 	if tb.bucket != nil {
 		tb.bucket.FillPercent = 0.9
 	}
@@ -38,14 +38,14 @@ func newTx(ctx context.Context, b *bbolt.Tx) *tx {
 	return &tx{ctx: ctx, bolt: b, tables: map[string]*table{}}
 }
 
-func (t *tx) end() { t.done = true }
+func (t *tx) end() { t.ended = true }
 
-func (t *tx) usable(write bool) error {
+func (t *tx) checkUsable(write bool) error {
 	switch {
-	case t.done:
+	case t.ended:
 		return kv.ErrTxDone
 	case write && !t.bolt.Writable():
-		return kv.ErrTxView
+		return kv.ErrReadOnlyTx
 	}
 	return t.ctx.Err()
 }
@@ -54,14 +54,14 @@ func (t *tx) table(name string) *table {
 	tb := t.tables[name]
 	if tb == nil {
 		tb = &table{bucket: t.bolt.Bucket([]byte(name))}
-		tb.pack()
+		tb.setFillPercent()
 		t.tables[name] = tb
 	}
 	return tb
 }
 
 func (t *tx) Get(name string, key []byte) ([]byte, error) {
-	if err := t.usable(false); err != nil {
+	if err := t.checkUsable(false); err != nil {
 		return nil, err
 	}
 	if err := kv.CheckKey(name, key); err != nil {
@@ -75,7 +75,7 @@ func (t *tx) Get(name string, key []byte) ([]byte, error) {
 }
 
 func (t *tx) Put(name string, key, value []byte) error {
-	if err := t.usable(true); err != nil {
+	if err := t.checkUsable(true); err != nil {
 		return err
 	}
 	if err := kv.CheckPut(name, key, value); err != nil {
@@ -88,18 +88,18 @@ func (t *tx) Put(name string, key, value []byte) error {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
 		tb.bucket = b
-		tb.pack()
+		tb.setFillPercent()
 	}
 	if value == nil {
 		value = []byte{} // Get must tell empty from missing
 	}
 	tb.changes++
-	t.wrote = true
+	t.changed = true
 	return tb.bucket.Put(key, value)
 }
 
 func (t *tx) Delete(name string, key []byte) error {
-	if err := t.usable(true); err != nil {
+	if err := t.checkUsable(true); err != nil {
 		return err
 	}
 	if err := kv.CheckKey(name, key); err != nil {
@@ -111,12 +111,12 @@ func (t *tx) Delete(name string, key []byte) error {
 	}
 	tb.changes++
 	tb.deleted = true
-	t.wrote = true
+	t.changed = true
 	return tb.bucket.Delete(key)
 }
 
 func (t *tx) Tables() ([]string, error) {
-	if err := t.usable(false); err != nil {
+	if err := t.checkUsable(false); err != nil {
 		return nil, err
 	}
 	var names []string
@@ -128,7 +128,7 @@ func (t *tx) Tables() ([]string, error) {
 }
 
 func (t *tx) Drop(name string) error {
-	if err := t.usable(true); err != nil {
+	if err := t.checkUsable(true); err != nil {
 		return err
 	}
 	if err := kv.CheckTable(name); err != nil {
@@ -138,7 +138,7 @@ func (t *tx) Drop(name string) error {
 	if tb.bucket == nil {
 		return nil
 	}
-	t.wrote = true
+	t.changed = true
 	tb.bucket = nil
 	tb.deleted = false
 	tb.changes++
@@ -158,7 +158,7 @@ func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
 			seen   = -1 // the table's changes when the cursor was placed
 		)
 		for {
-			if err := t.usable(false); err != nil {
+			if err := t.checkUsable(false); err != nil {
 				yield(kv.Pair{}, err)
 				return
 			}
@@ -169,9 +169,9 @@ func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
 			switch {
 			case cursor == nil || seen != tb.changes:
 				cursor, seen = tb.bucket.Cursor(), tb.changes
-				k, v = tb.place(cursor, r, last)
+				k, v = tb.seekFirst(cursor, r, last)
 			case r.Reverse:
-				k, v = tb.prev(cursor, last)
+				k, v = tb.seekPrevious(cursor, last)
 			default:
 				k, v = cursor.Next()
 			}
@@ -192,24 +192,24 @@ func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
 	}
 }
 
-// pastAll sorts behind every key.
-var pastAll = bytes.Repeat([]byte{0xFF}, kv.MaxKey+1)
+// maxKeyBound sorts behind every key.
+var maxKeyBound = bytes.Repeat([]byte{0xFF}, kv.MaxKey+1)
 
-// place puts the cursor on the first pair of the range, or on the one after
+// seekFirst puts the cursor on the first pair of the range, or on the one after
 // last in the scan's direction. An empty last is none: no key is empty.
-func (tb *table) place(c *bbolt.Cursor, r kv.Range, last []byte) (k, v []byte) {
+func (tb *table) seekFirst(c *bbolt.Cursor, r kv.Range, last []byte) (k, v []byte) {
 	if r.Reverse {
 		below := r.End
 		switch {
 		case len(last) > 0:
 			below = last
 		case below == nil:
-			below = pastAll // Last never ends where all pages are empty
+			below = maxKeyBound // Last never ends where all pages are empty
 		case len(below) == 0:
 			return nil, nil // nothing sorts before the empty key
 		}
 		c.Seek(below)
-		return tb.prev(c, below)
+		return tb.seekPrevious(c, below)
 	}
 	from := r.Start
 	if len(last) > 0 {
@@ -225,10 +225,10 @@ func (tb *table) place(c *bbolt.Cursor, r kv.Range, last []byte) (k, v []byte) {
 	return k, v
 }
 
-// prev moves the cursor to the last pair below a key, which is where it stands.
+// seekPrevious moves the cursor to the last pair below a key, which is where it stands.
 // On a page emptied in this transaction bbolt's Prev gives nil as if the table
 // began there (its Next goes over it); only the first key tells the two apart.
-func (tb *table) prev(c *bbolt.Cursor, below []byte) (k, v []byte) {
+func (tb *table) seekPrevious(c *bbolt.Cursor, below []byte) (k, v []byte) {
 	if k, v = c.Prev(); k != nil || !tb.deleted {
 		return k, v
 	}

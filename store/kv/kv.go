@@ -21,15 +21,15 @@ const (
 )
 
 var (
-	ErrLocked   = errors.New("the database is in use by another process")
-	ErrDiskFull = errors.New("the disk is full")
-	ErrReadOnly = errors.New("the data folder can't be written")
-	ErrCorrupt  = errors.New("the data is damaged")
-	ErrClosed   = errors.New("the database is closed")
-	ErrTxDone   = errors.New("the transaction has ended")
-	ErrTxView   = errors.New("a view can't write")
-	ErrBadKey   = errors.New("the key is not valid")
-	ErrTooLarge = errors.New("too large")
+	ErrLocked     = errors.New("the database is in use by another process")
+	ErrDiskFull   = errors.New("the disk is full")
+	ErrReadOnly   = errors.New("the data folder can't be written")
+	ErrCorrupt    = errors.New("the data is damaged")
+	ErrClosed     = errors.New("the database is closed")
+	ErrTxDone     = errors.New("the transaction has ended")
+	ErrReadOnlyTx = errors.New("a view can't write")
+	ErrBadKey     = errors.New("the key is not valid")
+	ErrTooLarge   = errors.New("too large")
 )
 
 // Driver keeps tables. It is safe for concurrent use.
@@ -97,7 +97,7 @@ type Range struct {
 // CheckTable refuses a name no driver takes.
 func CheckTable(table string) error {
 	if table == "" || len(table) > MaxTable {
-		return fmt.Errorf("%w: a table's name has 1 to %d bytes, %q has %d", ErrBadKey, MaxTable, clip(table), len(table))
+		return fmt.Errorf("%w: a table's name has 1 to %d bytes, %q has %d", ErrBadKey, MaxTable, truncate(table), len(table))
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func CheckPut(table string, key, value []byte) error {
 	return nil
 }
 
-func clip(s string) string {
+func truncate(s string) string {
 	if len(s) > 40 {
 		return s[:40] + "…"
 	}

@@ -69,9 +69,9 @@ func testIsolation(t *testing.T, d kv.Driver) {
 func testViewCannotWrite(t *testing.T, d kv.Driver) {
 	update(t, d, func(k kv.KV) { put(t, k, "t", "a", "1") })
 	view(t, d, func(k kv.KV) {
-		wantErr(t, "Put", k.Put("t", []byte("a"), []byte("2")), kv.ErrTxView)
-		wantErr(t, "Delete", k.Delete("t", []byte("a")), kv.ErrTxView)
-		wantErr(t, "Drop", k.Drop("t"), kv.ErrTxView)
+		wantErr(t, "Put", k.Put("t", []byte("a"), []byte("2")), kv.ErrReadOnlyTx)
+		wantErr(t, "Delete", k.Delete("t", []byte("a")), kv.ErrReadOnlyTx)
+		wantErr(t, "Drop", k.Drop("t"), kv.ErrReadOnlyTx)
 		want(t, "unchanged", get(t, k, "t", "a"), "1")
 	})
 }
@@ -224,13 +224,13 @@ func testBackup(t *testing.T, d kv.Driver) {
 		t.Fatal("an empty backup")
 	}
 	failure := errors.New("no room")
-	wantErr(t, "Backup to a failing writer", d.Backup(t.Context(), failing{failure}), failure)
+	wantErr(t, "Backup to a failing writer", d.Backup(t.Context(), failingWriter{failure}), failure)
 	update(t, d, func(k kv.KV) { put(t, k, "t", "b", "1") })
 }
 
-type failing struct{ err error }
+type failingWriter struct{ err error }
 
-func (f failing) Write([]byte) (int, error) { return 0, f.err }
+func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
 
 func testClose(t *testing.T, d kv.Driver) {
 	if err := errors.Join(d.Close(), d.Close()); err != nil {

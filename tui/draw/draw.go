@@ -26,13 +26,13 @@ const (
 	Purple Style = 5
 	Cyan   Style = 6
 
-	Bold    Style = 1 << 3
-	Dim     Style = 1 << 4
-	Reverse Style = 1 << 5
-	Under   Style = 1 << 6
+	Bold      Style = 1 << 3
+	Dim       Style = 1 << 4
+	Reverse   Style = 1 << 5
+	Underline Style = 1 << 6
 )
 
-const colour Style = 7
+const colorMask Style = 7
 
 // sgr is the sequence that begins a style; empty for a plain one.
 func (s Style) sgr(color bool) string {
@@ -40,12 +40,12 @@ func (s Style) sgr(color bool) string {
 	for _, c := range []struct {
 		style Style
 		code  string
-	}{{Bold, "1"}, {Dim, "2"}, {Under, "4"}, {Reverse, "7"}} {
+	}{{Bold, "1"}, {Dim, "2"}, {Underline, "4"}, {Reverse, "7"}} {
 		if s&c.style != 0 {
 			codes = append(codes, c.code)
 		}
 	}
-	if c := s & colour; c != 0 && color {
+	if c := s & colorMask; c != 0 && color {
 		codes = append(codes, "3"+string('0'+rune(c)))
 	}
 	if len(codes) == 0 {
@@ -63,13 +63,13 @@ type Span struct {
 // Line is one line of a screen.
 type Line []Span
 
-// T is a line of one span.
-func T(style Style, text string) Line { return Line{{text, style}} }
+// TextLine is a line of one span.
+func TextLine(style Style, text string) Line { return Line{{text, style}} }
 
 // Width is how many cells the line takes.
 func (l Line) Width() (n int) {
 	for _, s := range l {
-		n += print.Width(print.Line(s.Text))
+		n += print.Width(print.SafeLine(s.Text))
 	}
 	return n
 }
@@ -78,7 +78,7 @@ func (l Line) Width() (n int) {
 func (l Line) Text() string {
 	var b strings.Builder
 	for _, s := range l {
-		b.WriteString(print.Line(s.Text))
+		b.WriteString(print.SafeLine(s.Text))
 	}
 	return b.String()
 }
@@ -90,12 +90,12 @@ func (l Line) Cut(w int) Line {
 	}
 	out, used := make(Line, 0, len(l)), 0
 	for i, s := range l {
-		text := print.Line(s.Text)
+		text := print.SafeLine(s.Text)
 		n := print.Width(text)
 		if used+n > w {
-			text = print.Cut(text, w-used)
+			text = print.Truncate(text, w-used)
 			if text == "" && i > 0 && w == used {
-				return endCut(out)
+				return endWithEllipsis(out)
 			}
 			return append(out, Span{text, s.Style})
 		}
@@ -105,11 +105,11 @@ func (l Line) Cut(w int) Line {
 	return out
 }
 
-// endCut marks at the end of a full line that more would have followed.
-func endCut(l Line) Line {
+// endWithEllipsis marks at the end of a full line that more would have followed.
+func endWithEllipsis(l Line) Line {
 	for at := len(l) - 1; at >= 0; at-- {
 		if w := print.Width(l[at].Text); w > 0 {
-			l[at].Text = print.Cut(l[at].Text+"……", w)
+			l[at].Text = print.Truncate(l[at].Text+"……", w)
 			return l
 		}
 	}
@@ -120,28 +120,28 @@ func endCut(l Line) Line {
 func (l Line) Fit(w int, fill Style) Line {
 	out := l.Cut(w)
 	if n := w - out.Width(); n > 0 {
-		out = append(out, Span{blanks(n), fill})
+		out = append(out, Span{spaces(n), fill})
 	}
 	return out
 }
 
-// With is the line with a style added to each span.
-func (l Line) With(add Style) Line {
+// AddStyle is the line with a style added to each span.
+func (l Line) AddStyle(add Style) Line {
 	out := make(Line, len(l))
 	for i, s := range l {
 		if add&Reverse != 0 {
-			s.Style &^= colour | Dim // what is turned around stays readable everywhere
+			s.Style &^= colorMask | Dim // what is turned around stays readable everywhere
 		}
 		out[i] = Span{s.Text, s.Style | add}
 	}
 	return out
 }
 
-const manyBlanks = "                                                                                                                                "
+const blankRun = "                                                                                                                                "
 
-func blanks(n int) string {
-	if n <= len(manyBlanks) {
-		return manyBlanks[:max(n, 0)]
+func spaces(n int) string {
+	if n <= len(blankRun) {
+		return blankRun[:max(n, 0)]
 	}
 	return strings.Repeat(" ", n)
 }
@@ -165,7 +165,7 @@ func Render(lines []Line, w, h int, color bool) string {
 func render(b *strings.Builder, l Line, w int, color bool) {
 	// Signs of neighbouring spans can join to one that is wider than both.
 	if whole := l.Text(); len(l) > 1 && print.Width(whole) > w {
-		l = Line{{print.Cut(whole, w), Plain}}
+		l = Line{{print.Truncate(whole, w), Plain}}
 	}
 	for _, s := range l {
 		if s.Text == "" {
@@ -180,8 +180,8 @@ func render(b *strings.Builder, l Line, w int, color bool) {
 	}
 }
 
-// Beside puts two columns next to each other: the left one lw cells wide, then a rule.
-func Beside(left, right []Line, lw, h int) []Line {
+// SideBySide puts two columns next to each other: the left one lw cells wide, then a rule.
+func SideBySide(left, right []Line, lw, h int) []Line {
 	out := make([]Line, h)
 	for i := range out {
 		var l, r Line

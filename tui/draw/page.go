@@ -36,31 +36,31 @@ func (p *Page) Title(format string, args ...any) {
 func (p *Page) Text(style Style, text string) { p.Indent(0, style, text) }
 
 // Indent adds wrapped text, by so many cells to the right.
-func (p *Page) Indent(by int, style Style, text string) {
-	by = min(by, p.w/3)
-	for _, l := range print.Wrap(print.Block(text), p.w-by) {
-		p.Lines = append(p.Lines, Line{{blanks(by), Plain}, {l, style}})
+func (p *Page) Indent(columns int, style Style, text string) {
+	columns = min(columns, p.w/3)
+	for _, l := range print.Wrap(print.SafeBlock(text), p.w-columns) {
+		p.Lines = append(p.Lines, Line{{spaces(columns), Plain}, {l, style}})
 	}
 }
 
-// Add adds a line as it is.
-func (p *Page) Add(l Line) { p.Lines = append(p.Lines, l) }
+// AddLine adds a line as it is.
+func (p *Page) AddLine(l Line) { p.Lines = append(p.Lines, l) }
 
-// hintFrom is the height from which a line is spent on telling of those below.
-const hintFrom = 4
+// minHintHeight is the height from which a line is spent on telling of those below.
+const minHintHeight = 4
 
-// Scrolled are the h lines from a place on, which is put where there are lines; below them
+// ScrollLines are the h lines from a place on, which is put where there are lines; below them
 // stands how many more there are, and by which key.
-func Scrolled(lines []Line, from *int, h int, key string) []Line {
-	*from = max(0, min(*from, len(lines)-h))
-	lines = lines[*from:]
+func ScrollLines(lines []Line, offset *int, h int, key string) []Line {
+	*offset = max(0, min(*offset, len(lines)-h))
+	lines = lines[*offset:]
 	if len(lines) <= h {
 		return lines
 	}
-	if h < hintFrom {
+	if h < minHintHeight {
 		return lines[:max(0, h)]
 	}
-	return append(lines[:h-1:h-1], T(Dim, fmt.Sprintf("▼ %d more lines%s", len(lines)-h+1, key)))
+	return append(lines[:h-1:h-1], TextLine(Dim, fmt.Sprintf("▼ %d more lines%s", len(lines)-h+1, key)))
 }
 
 // stackedBelow is the width below which a value of more than a line stands under its name.
@@ -74,17 +74,17 @@ func (p *Page) Field(name, value string, style Style) {
 	if strings.TrimSpace(value) == "" {
 		return
 	}
-	if p.w < 2*fieldWidth || p.w < stackedBelow && (strings.Contains(value, "\n") || print.Width(print.Line(value)) > p.w-fieldWidth) {
+	if p.w < 2*fieldWidth || p.w < stackedBelow && (strings.Contains(value, "\n") || print.Width(print.SafeLine(value)) > p.w-fieldWidth) {
 		p.Text(Dim, name)
 		p.Indent(2, style, value)
 		return
 	}
-	for i, l := range print.Wrap(print.Block(value), p.w-fieldWidth) {
+	for i, l := range print.Wrap(print.SafeBlock(value), p.w-fieldWidth) {
 		head := ""
 		if i == 0 {
 			head = name
 		}
-		line := T(Dim, head).Fit(fieldWidth-1, Plain)
+		line := TextLine(Dim, head).Fit(fieldWidth-1, Plain)
 		p.Lines = append(p.Lines, append(line, Span{" ", Plain}, Span{l, style}))
 	}
 }

@@ -13,35 +13,35 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// Most is how much a field takes, in bytes: more than the service takes of any text.
-const Most = 40_000
+// MaxBytes is how much a field takes, in bytes: more than the service takes of any text.
+const MaxBytes = 40_000
 
 // Field is a text with a cursor.
 type Field struct {
-	// Lines allows line breaks.
-	Lines bool
-	// signs are what a person calls characters, each with its marks.
-	signs []string
-	at    int
+	// Multiline allows line breaks.
+	Multiline bool
+	// graphemes are what a person calls characters, each with its marks.
+	graphemes []string
+	cursor    int
 }
 
 // New is a field with a text in it, the cursor at its end.
-func New(text string, lines bool) *Field {
-	f := &Field{Lines: lines}
+func New(text string, multiline bool) *Field {
+	f := &Field{Multiline: multiline}
 	f.insert(text)
 	return f
 }
 
 // Value is the text.
-func (f *Field) Value() string { return strings.Join(f.signs, "") }
+func (f *Field) Value() string { return strings.Join(f.graphemes, "") }
 
 // Set replaces the text.
 func (f *Field) Set(text string) {
-	f.signs, f.at = nil, 0
+	f.graphemes, f.cursor = nil, 0
 	f.insert(text)
 }
 
-func split(s string) (out []string) {
+func splitGraphemes(s string) (out []string) {
 	g := uniseg.NewGraphemes(s)
 	for g.Next() {
 		out = append(out, g.Str())
@@ -52,21 +52,21 @@ func split(s string) (out []string) {
 func (f *Field) insert(text string) {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
-	if !f.Lines {
+	if !f.Multiline {
 		text = strings.ReplaceAll(text, "\n", " ")
 	}
-	if room := Most - len(f.Value()); len(text) > room {
+	if room := MaxBytes - len(f.Value()); len(text) > room {
 		text = strings.ToValidUTF8(text[:max(0, room)], "")
 	}
 	// A mark that is typed after its letter joins it.
-	before := strings.Join(f.signs[:f.at], "") + text
-	after := f.signs[f.at:]
-	head := split(before)
-	f.signs, f.at = append(head, after...), len(head)
+	before := strings.Join(f.graphemes[:f.cursor], "") + text
+	after := f.graphemes[f.cursor:]
+	head := splitGraphemes(before)
+	f.graphemes, f.cursor = append(head, after...), len(head)
 }
 
-// Key takes a key; false where it means nothing here.
-func (f *Field) Key(k tea.KeyMsg) bool {
+// HandleKey takes a key; false where it means nothing here.
+func (f *Field) HandleKey(k tea.KeyMsg) bool {
 	switch k.Type {
 	case tea.KeyRunes, tea.KeySpace:
 		if k.Alt && !k.Paste {
@@ -77,41 +77,41 @@ func (f *Field) Key(k tea.KeyMsg) bool {
 	}
 	switch k.String() {
 	case "left", "ctrl+b":
-		f.at = max(0, f.at-1)
+		f.cursor = max(0, f.cursor-1)
 	case "right", "ctrl+f":
-		f.at = min(len(f.signs), f.at+1)
+		f.cursor = min(len(f.graphemes), f.cursor+1)
 	case "home", "ctrl+a":
-		for f.at > 0 && f.signs[f.at-1] != "\n" {
-			f.at--
+		for f.cursor > 0 && f.graphemes[f.cursor-1] != "\n" {
+			f.cursor--
 		}
 	case "end", "ctrl+e":
-		for f.at < len(f.signs) && f.signs[f.at] != "\n" {
-			f.at++
+		for f.cursor < len(f.graphemes) && f.graphemes[f.cursor] != "\n" {
+			f.cursor++
 		}
 	case "backspace", "ctrl+h":
-		if f.at > 0 {
-			f.signs = append(f.signs[:f.at-1:f.at-1], f.signs[f.at:]...)
-			f.at--
+		if f.cursor > 0 {
+			f.graphemes = append(f.graphemes[:f.cursor-1:f.cursor-1], f.graphemes[f.cursor:]...)
+			f.cursor--
 		}
 	case "delete", "ctrl+d":
-		if f.at < len(f.signs) {
-			f.signs = append(f.signs[:f.at:f.at], f.signs[f.at+1:]...)
+		if f.cursor < len(f.graphemes) {
+			f.graphemes = append(f.graphemes[:f.cursor:f.cursor], f.graphemes[f.cursor+1:]...)
 		}
 	case "ctrl+u":
-		f.signs, f.at = append([]string{}, f.signs[f.at:]...), 0
+		f.graphemes, f.cursor = append([]string{}, f.graphemes[f.cursor:]...), 0
 	case "ctrl+k":
-		f.signs = f.signs[:f.at]
+		f.graphemes = f.graphemes[:f.cursor]
 	case "ctrl+w":
-		from := f.at
-		for from > 0 && f.signs[from-1] == " " {
+		from := f.cursor
+		for from > 0 && f.graphemes[from-1] == " " {
 			from--
 		}
-		for from > 0 && f.signs[from-1] != " " && f.signs[from-1] != "\n" {
+		for from > 0 && f.graphemes[from-1] != " " && f.graphemes[from-1] != "\n" {
 			from--
 		}
-		f.signs, f.at = append(f.signs[:from:from], f.signs[f.at:]...), from
+		f.graphemes, f.cursor = append(f.graphemes[:from:from], f.graphemes[f.cursor:]...), from
 	case "ctrl+j", "alt+enter":
-		if !f.Lines {
+		if !f.Multiline {
 			return false
 		}
 		f.insert("\n")
@@ -127,25 +127,25 @@ func (f *Field) Draw(w, h int) []draw.Line {
 	w = max(w, 2)
 	var out []draw.Line
 	line, used, here := draw.Line{}, 0, 0
-	for i := 0; i <= len(f.signs); i++ {
+	for i := 0; i <= len(f.graphemes); i++ {
 		sign, style := " ", draw.Plain
-		if i < len(f.signs) && f.signs[i] != "\n" {
-			sign = print.Line(f.signs[i])
+		if i < len(f.graphemes) && f.graphemes[i] != "\n" {
+			sign = print.SafeLine(f.graphemes[i])
 		}
-		if i == f.at {
+		if i == f.cursor {
 			style = draw.Reverse
 			here = len(out)
 		}
 		if n := print.Width(sign); used+n > w {
 			out, line, used = append(out, line), draw.Line{}, 0
-			if i == f.at {
+			if i == f.cursor {
 				here = len(out)
 			}
 		}
-		if i < len(f.signs) || i == f.at {
+		if i < len(f.graphemes) || i == f.cursor {
 			line, used = append(line, draw.Span{Text: sign, Style: style}), used+print.Width(sign)
 		}
-		if i < len(f.signs) && f.signs[i] == "\n" {
+		if i < len(f.graphemes) && f.graphemes[i] == "\n" {
 			out, line, used = append(out, line), draw.Line{}, 0
 		}
 	}

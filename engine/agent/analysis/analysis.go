@@ -19,18 +19,18 @@ const Rules = "analyses/2"
 // Model is what answers by these rules name as their model.
 const Model = "builtin"
 
-// Sign is one thing that was found, and what the rules made of it.
-type Sign struct {
+// Indicator is one thing that was found, and what the rules made of it.
+type Indicator struct {
 	Rule  string // as "failed_logins"
 	Found string // what stands in the text, or the figure
 	Means string // what it changes
 }
 
-// Signs are the trace of an answer, in the order they were met.
-type Signs []Sign
+// Indicators are the trace of an answer, in the order they were met.
+type Indicators []Indicator
 
-func (s *Signs) add(rule, found, means string) {
-	*s = append(*s, Sign{Rule: rule, Found: clip(found, 200), Means: means})
+func (s *Indicators) add(rule, found, means string) {
+	*s = append(*s, Indicator{Rule: rule, Found: truncate(found, 200), Means: means})
 }
 
 // Controls is the catalog: Control is an error for a code that it lacks.
@@ -38,16 +38,16 @@ type Controls interface {
 	Control(code string) (api.Control, error)
 }
 
-// answered marks what every built-in answer says of itself; the run's id is the caller's.
-func answered() api.Analysed { return api.Analysed{Model: Model, Limitations: []string{}} }
+// newAnalysed marks what every built-in answer says of itself; the run's id is the caller's.
+func newAnalysed() api.Analysed { return api.Analysed{Model: Model, Limitations: []string{}} }
 
-// list makes an absent list an empty one.
-func list(of []string) []string {
-	if of == nil {
+// nonNil makes an absent list an empty one.
+func nonNil(values []string) []string {
+	if values == nil {
 		return []string{}
 	}
-	return of
+	return values
 }
 
-// bounded keeps a figure between two others.
-func bounded(n, least, most float64) float64 { return max(least, min(most, n)) }
+// clamp keeps a figure between two others.
+func clamp(n, least, most float64) float64 { return max(least, min(most, n)) }

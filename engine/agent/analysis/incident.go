@@ -11,83 +11,83 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// severities, least first.
-var severities = []string{"low", "medium", "high", "critical"}
+// severityLevels, least first.
+var severityLevels = []string{"low", "medium", "high", "critical"}
 
 // attack is a sign of an incident in one line, and how grave it is: tried, and done.
 type attack struct {
-	vector      string
-	what        *pattern
-	tried, done int      // places in severities
-	proof       *pattern // in the same line: it went through; nil: the sign itself is the proof
+	vector                           string
+	pattern                          *pattern
+	attemptSeverity, successSeverity int      // places in severities
+	successPattern                   *pattern // in the same line: it went through; nil: the sign itself is the proof
 }
 
-var wentThrough = re(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|responseStatus=2\d\d|\b(?:succeeded|success)\b`)
+var successResponse = compileFold(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|responseStatus=2\d\d|\b(?:succeeded|success)\b`)
 
 var attacks = []attack{
-	{"ransomware", re(`ransom\w*|files? (?:renamed|encrypted)|vssadmin(?:\.exe)? delete shadows|\.lockd\b|wbadmin delete`), 3, 3, nil},
-	{"credential_theft", re(`mimikatz|sekurlsa|lsass\.exe.{0,40}dump|procdump.{0,40}lsass|dcsync|kerberoast|ntds\.dit`), 3, 3, nil},
-	{"remote_code_execution", re(`\$\{jndi:|\bcmd\.jsp\b|/bin/(?:ba)?sh -i|;\s*(?:wget|curl)\s+http|shellshock|\(\)\s*\{\s*:;`), 1, 3, re(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|outbound connection|reverse shell`)},
-	{"sql_injection", re(`union\s+(?:all\s+)?select|'\s*or\s+'?1'?\s*=\s*'?1|sleep\(\d+\)|information_schema|;\s*drop\s+table`), 1, 2, wentThrough},
-	{"cross_site_scripting", re(`<script|document\.cookie|javascript:|onerror\s*=`), 1, 2, wentThrough},
-	{"path_traversal", re(`\.\./\.\./|/etc/passwd|/\.env\b|/\.git/config|\bwp-config\.php`), 1, 2, wentThrough},
-	{"malware", re(`powershell.{0,80}-e(?:nc|ncodedcommand)?\b\s+[a-z0-9+/=]{12,}|trojan|backdoor|malware|virus|worm\.|cobalt ?strike|\bloader\b`), 2, 2, nil},
-	{"command_and_control", re(`\bc2\b|beacon|command.and.control|dns tunnel`), 2, 2, nil},
-	{"denial_of_service", re(`flood detected|\bd?dos attack|syn flood|\d(?:\.\d)?\s*m pps|amplification`), 1, 2, re(`unavailable|packet loss|outage|timed? ?out|down`)},
-	{"privilege_escalation", re(`eventid=1102|audit log was cleared|added to a security-enabled .{0,30}group|sudo: .{0,60}command=.{0,40}/etc/shadow|system:anonymous.{0,60}verb=(?:create|delete|patch)|pods/exec`), 2, 3, re(`system:anonymous.{0,200}responseStatus=2`)},
-	{"account_compromise", re(`impossible travel|"stoplogging"|"deletetrail"|mfa fatigue`), 2, 2, nil},
-	{"data_exposure", re(`"principal"\s*:\s*"\*"|anonymous_principal|paste site|publicly readable|found on a (?:forum|leak)|leaked?\b`), 2, 3, re(`getobject|records|export|found on`)},
-	{"data_exfiltration", re(`(?:uploaded?|sent|copied).{0,120}(?:records|export|customers?_)|exfiltrat\w+|personal (?:drive|mailbox)`), 2, 2, nil},
-	{"phishing", re(`phish\w*|credential harvest|spoofed (?:mail|sender)`), 0, 2, re(`entered credentials|clicked|opened the attachment|sign-in .{0,80}succeeded`)},
+	{"ransomware", compileFold(`ransom\w*|files? (?:renamed|encrypted)|vssadmin(?:\.exe)? delete shadows|\.lockd\b|wbadmin delete`), 3, 3, nil},
+	{"credential_theft", compileFold(`mimikatz|sekurlsa|lsass\.exe.{0,40}dump|procdump.{0,40}lsass|dcsync|kerberoast|ntds\.dit`), 3, 3, nil},
+	{"remote_code_execution", compileFold(`\$\{jndi:|\bcmd\.jsp\b|/bin/(?:ba)?sh -i|;\s*(?:wget|curl)\s+http|shellshock|\(\)\s*\{\s*:;`), 1, 3, compileFold(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|outbound connection|reverse shell`)},
+	{"sql_injection", compileFold(`union\s+(?:all\s+)?select|'\s*or\s+'?1'?\s*=\s*'?1|sleep\(\d+\)|information_schema|;\s*drop\s+table`), 1, 2, successResponse},
+	{"cross_site_scripting", compileFold(`<script|document\.cookie|javascript:|onerror\s*=`), 1, 2, successResponse},
+	{"path_traversal", compileFold(`\.\./\.\./|/etc/passwd|/\.env\b|/\.git/config|\bwp-config\.php`), 1, 2, successResponse},
+	{"malware", compileFold(`powershell.{0,80}-e(?:nc|ncodedcommand)?\b\s+[a-z0-9+/=]{12,}|trojan|backdoor|malware|virus|worm\.|cobalt ?strike|\bloader\b`), 2, 2, nil},
+	{"command_and_control", compileFold(`\bc2\b|beacon|command.and.control|dns tunnel`), 2, 2, nil},
+	{"denial_of_service", compileFold(`flood detected|\bd?dos attack|syn flood|\d(?:\.\d)?\s*m pps|amplification`), 1, 2, compileFold(`unavailable|packet loss|outage|timed? ?out|down`)},
+	{"privilege_escalation", compileFold(`eventid=1102|audit log was cleared|added to a security-enabled .{0,30}group|sudo: .{0,60}command=.{0,40}/etc/shadow|system:anonymous.{0,60}verb=(?:create|delete|patch)|pods/exec`), 2, 3, compileFold(`system:anonymous.{0,200}responseStatus=2`)},
+	{"account_compromise", compileFold(`impossible travel|"stoplogging"|"deletetrail"|mfa fatigue`), 2, 2, nil},
+	{"data_exposure", compileFold(`"principal"\s*:\s*"\*"|anonymous_principal|paste site|publicly readable|found on a (?:forum|leak)|leaked?\b`), 2, 3, compileFold(`getobject|records|export|found on`)},
+	{"data_exfiltration", compileFold(`(?:uploaded?|sent|copied).{0,120}(?:records|export|customers?_)|exfiltrat\w+|personal (?:drive|mailbox)`), 2, 2, nil},
+	{"phishing", compileFold(`phish\w*|credential harvest|spoofed (?:mail|sender)`), 0, 2, compileFold(`entered credentials|clicked|opened the attachment|sign-in .{0,80}succeeded`)},
 }
 
 var (
-	failedLogin  = re(`failed password|authentication fail|eventid=4625|login failed|failed login|invalid credentials|access denied for user|logon failure`)
-	goodLogin    = re(`accepted (?:password|publickey)|eventid=4624|login succeeded|successful (?:vpn )?login|login success`)
-	loginUser    = re(`(?:invalid user |for user '?|for |targetusername=|user=)([a-z0-9_.\\-]+)`)
-	address      = compile(`\b(?:\d{1,3}\.){3}\d{1,3}\b`)
-	contained    = re(`action=(?:quarantined|blocked|cleaned)|verdict=(?:quarantined|blocked|clean)|\bblocked\b|none delivered`)
-	testFile     = re(`eicar`)
-	authorised   = re(`authori[sz]ed.{0,40}(?:scan|test|pentest).{0,80}\bchg-?\d+`)
-	cloudRoot    = re(`"type"\s*:\s*"root"`)
-	personalData = re(`customers?\b|patients?|personal data|e-?mail addresses|date of birth|health data|records \(|staff records|users--|from\s+users|customer-|credentials|passport|ssn\b|\d[\d,]{2,} (?:records|names|files)`)
-	hostOf       = re(`(?:\bhost=|\bcomputer=|\bpod=|"bucketname"\s*:\s*"|\bhostname=)"?([a-z0-9_.-]+)|^\w{3} [ \d]\d \d\d:\d\d:\d\d ([a-z0-9_.-]+) `)
-	userOf       = re(`\b(?:user|targetusername|subjectusername)=([a-z0-9_.\\@-]+)`)
+	failedLogin      = compileFold(`failed password|authentication fail|eventid=4625|login failed|failed login|invalid credentials|access denied for user|logon failure`)
+	successfulLogin  = compileFold(`accepted (?:password|publickey)|eventid=4624|login succeeded|successful (?:vpn )?login|login success`)
+	loginUser        = compileFold(`(?:invalid user |for user '?|for |targetusername=|user=)([a-z0-9_.\\-]+)`)
+	ipAddressPattern = compilePattern(`\b(?:\d{1,3}\.){3}\d{1,3}\b`)
+	containedPattern = compileFold(`action=(?:quarantined|blocked|cleaned)|verdict=(?:quarantined|blocked|clean)|\bblocked\b|none delivered`)
+	testFilePattern  = compileFold(`eicar`)
+	authorizedTest   = compileFold(`authori[sz]ed.{0,40}(?:scan|test|pentest).{0,80}\bchg-?\d+`)
+	cloudRoot        = compileFold(`"type"\s*:\s*"root"`)
+	personalData     = compileFold(`customers?\b|patients?|personal data|e-?mail addresses|date of birth|health data|records \(|staff records|users--|from\s+users|customer-|credentials|passport|ssn\b|\d[\d,]{2,} (?:records|names|files)`)
+	hostPattern      = compileFold(`(?:\bhost=|\bcomputer=|\bpod=|"bucketname"\s*:\s*"|\bhostname=)"?([a-z0-9_.-]+)|^\w{3} [ \d]\d \d\d:\d\d:\d\d ([a-z0-9_.-]+) `)
+	userPattern      = compileFold(`\b(?:user|targetusername|subjectusername)=([a-z0-9_.\\@-]+)`)
 )
 
-// bruteFrom is how many failed logins of one source are no slip of the hand.
-const bruteFrom = 4
+// minFailedLogins is how many failed logins of one source are no slip of the hand.
+const minFailedLogins = 4
 
 type triage struct {
-	severity int
-	vector   string
-	seen     bool
-	signs    Signs
+	severity  int
+	vector    string
+	hasAttack bool
+	signs     Indicators
 }
 
-func (t *triage) raise(severity int, vector string) {
-	if !t.seen || severity > t.severity {
+func (t *triage) raiseSeverity(severity int, vector string) {
+	if !t.hasAttack || severity > t.severity {
 		t.severity, t.vector = severity, vector
 	}
-	t.seen = true
+	t.hasAttack = true
 }
 
-// Incident tells a real incident from noise by what the lines of a log show: what was
+// TriageIncident tells a real incident from noise by what the lines of a log show: what was
 // tried, and above all whether it went through.
-func Incident(_ context.Context, module, logs string) (*api.IncidentTriage, Signs) {
-	logs = clean(logs)
+func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage, Indicators) {
+	logs = truncateText(logs)
 	lines := strings.Split(logs, "\n")
 	t := &triage{}
-	sanctioned := authorised.MatchString(logs)
+	authorized := authorizedTest.MatchString(logs)
 	for _, line := range lines {
-		t.line(line, sanctioned)
+		t.scanLine(line, authorized)
 	}
-	broke := t.logins(lines)
-	t.cloud(logs)
+	intruder := t.scanLogins(lines)
+	t.scanCloudRoot(logs)
 
-	out := &api.IncidentTriage{Analysed: answered(), IsFalsePositive: !t.seen, SeverityLevel: severities[t.severity], AttackVectorGuessed: t.vector,
-		AffectedAssetsIdentified: assets(module, lines)}
-	if !t.seen {
+	out := &api.IncidentTriage{Analysed: newAnalysed(), IsFalsePositive: !t.hasAttack, SeverityLevel: severityLevels[t.severity], AttackVectorGuessed: t.vector,
+		AffectedAssetsIdentified: affectedAssets(module, lines)}
+	if !t.hasAttack {
 		out.AttackVectorGuessed = "none"
 		t.signs.add("nothing", fmt.Sprintf("%d lines", len(lines)), "no line shows an attack")
 	}
@@ -100,56 +100,56 @@ func Incident(_ context.Context, module, logs string) (*api.IncidentTriage, Sign
 	if out.RequiresDPOBreachNotification {
 		t.signs.add("personal_data", personalData.FindString(logs), "people's data may be affected: the data protection officer decides on a notification, which is due within 72 hours")
 	}
-	out.ImmediateContainmentActions = containment(t, broke, out)
+	out.ImmediateContainmentActions = containmentActions(t, intruder, out)
 	return out, t.signs
 }
 
-func clean(s string) string {
+func truncateText(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}
 	return strings.ToValidUTF8(s, " ")
 }
 
-// line looks for the signs of attacks in one line, also as URLs hide them.
-func (t *triage) line(raw string, sanctioned bool) {
+// scanLine looks for the signs of attacks in one line, also as URLs hide them.
+func (t *triage) scanLine(raw string, authorized bool) {
 	line := raw
 	if un, err := url.QueryUnescape(raw); err == nil {
 		line = raw + " " + un
 	}
-	if testFile.MatchString(line) {
+	if testFilePattern.MatchString(line) {
 		t.signs.add("test_file", raw, "the standard test file for scanners: no attack")
 		return
 	}
 	for _, a := range attacks {
-		m := a.what.FindString(line)
+		m := a.pattern.FindString(line)
 		if m == "" {
 			continue
 		}
-		severity, how := a.tried, "tried"
-		if a.proof == nil || a.proof.MatchString(line) {
-			severity, how = a.done, "went through"
+		severity, how := a.attemptSeverity, "tried"
+		if a.successPattern == nil || a.successPattern.MatchString(line) {
+			severity, how = a.successSeverity, "went through"
 		}
 		switch {
-		case sanctioned && severity == a.tried && a.proof != nil:
+		case authorized && severity == a.attemptSeverity && a.successPattern != nil:
 			t.signs.add("authorised_test", m, "part of an announced test, and nothing went through")
 			continue
-		case contained.MatchString(line) && severity > 0 && a.vector != "data_exfiltration" && a.vector != "ransomware":
+		case containedPattern.MatchString(line) && severity > 0 && a.vector != "data_exfiltration" && a.vector != "ransomware":
 			severity--
 			how = "was stopped"
-		case contained.MatchString(line) && a.vector == "phishing":
+		case containedPattern.MatchString(line) && a.vector == "phishing":
 			how = "was stopped"
 		}
-		t.signs.add(a.vector, m, how+": "+severities[severity])
-		t.raise(severity, a.vector)
+		t.signs.add(a.vector, m, how+": "+severityLevels[severity])
+		t.raiseSeverity(severity, a.vector)
 	}
 }
 
-// logins counts failed logins by source, and looks for one that worked after them.
-func (t *triage) logins(lines []string) (broke string) {
+// scanLogins counts failed logins by source, and looks for one that worked after them.
+func (t *triage) scanLogins(lines []string) (intruder string) {
 	failed, users := map[string]int{}, map[string]map[string]bool{}
 	for _, line := range lines {
-		who := address.FindString(line)
+		who := ipAddressPattern.FindString(line)
 		if m := loginUser.FindStringSubmatch(line); m != nil && who == "" {
 			who = m[1]
 		}
@@ -162,58 +162,58 @@ func (t *triage) logins(lines []string) (broke string) {
 				}
 				users[who][m[1]] = true
 			}
-		case goodLogin.MatchString(line) && failed[who] >= bruteFrom:
+		case successfulLogin.MatchString(line) && failed[who] >= minFailedLogins:
 			t.signs.add("login_after_failures", line, fmt.Sprintf("%s came in after %d failed logins", who, failed[who]))
-			t.raise(3, "brute_force")
-			broke = who
+			t.raiseSeverity(3, "brute_force")
+			intruder = who
 		}
 	}
-	for _, who := range sorted(failed) {
-		if failed[who] >= bruteFrom {
+	for _, who := range sortedKeys(failed) {
+		if failed[who] >= minFailedLogins {
 			t.signs.add("failed_logins", fmt.Sprintf("%d from %s on %d accounts", failed[who], who, len(users[who])), "guessing of passwords: medium")
-			t.raise(1, "brute_force")
+			t.raiseSeverity(1, "brute_force")
 		}
 	}
-	return broke
+	return intruder
 }
 
-// cloud looks at what the root account of a cloud does.
-func (t *triage) cloud(logs string) {
+// scanCloudRoot looks at what the root account of a cloud does.
+func (t *triage) scanCloudRoot(logs string) {
 	if !cloudRoot.MatchString(logs) {
 		return
 	}
 	severity := 1
-	if re(`"mfaused"\s*:\s*"no"`).MatchString(logs) {
+	if compileFold(`"mfaused"\s*:\s*"no"`).MatchString(logs) {
 		severity = 2
 	}
-	if re(`"stoplogging"|"deletetrail"|"createaccesskey"`).MatchString(logs) {
+	if compileFold(`"stoplogging"|"deletetrail"|"createaccesskey"`).MatchString(logs) {
 		severity = 3
 	}
-	t.signs.add("root_account", "root", "the root account was used: "+severities[severity])
-	t.raise(severity, "account_compromise")
+	t.signs.add("root_account", "root", "the root account was used: "+severityLevels[severity])
+	t.raiseSeverity(severity, "account_compromise")
 }
 
-// assets are what the log names: the module, hosts, accounts, addresses of one's own networks.
-func assets(module string, lines []string) []string {
+// affectedAssets are what the log names: the module, hosts, accounts, addresses of one's own networks.
+func affectedAssets(module string, lines []string) []string {
 	out := []string{strings.TrimSpace(module)}
 	for _, line := range lines {
-		for _, m := range hostOf.FindAllStringSubmatch(line, -1) {
+		for _, m := range hostPattern.FindAllStringSubmatch(line, -1) {
 			out = append(out, m[1]+m[2])
 		}
-		for _, m := range userOf.FindAllStringSubmatch(line, -1) {
+		for _, m := range userPattern.FindAllStringSubmatch(line, -1) {
 			out = append(out, "account "+m[1])
 		}
-		for _, a := range address.FindAllString(line, -1) {
+		for _, a := range ipAddressPattern.FindAllString(line, -1) {
 			if ip, err := netip.ParseAddr(a); err == nil && ip.IsPrivate() {
 				out = append(out, a)
 			}
 		}
 	}
-	return once(out, 25)
+	return uniqueStrings(out, 25)
 }
 
-func containment(t *triage, broke string, out *api.IncidentTriage) []string {
-	if !t.seen {
+func containmentActions(t *triage, intruder string, out *api.IncidentTriage) []string {
+	if !t.hasAttack {
 		return []string{}
 	}
 	var do []string
@@ -222,7 +222,7 @@ func containment(t *triage, broke string, out *api.IncidentTriage) []string {
 	if where == "" {
 		where = "the system"
 	}
-	sources := once(foreign(t), 5)
+	sources := uniqueStrings(externalAddresses(t), 5)
 	switch t.vector {
 	case "brute_force", "account_compromise", "credential_theft", "phishing":
 		if t.severity >= 2 {
@@ -250,8 +250,8 @@ func containment(t *triage, broke string, out *api.IncidentTriage) []string {
 	case "privilege_escalation":
 		add("Remove the rights that were gained on %s and check what was done with them.", where)
 	}
-	if broke != "" {
-		add("Treat everything that %s did since the login as hostile.", broke)
+	if intruder != "" {
+		add("Treat everything that %s did since the login as hostile.", intruder)
 	} else if len(sources) > 0 && t.severity <= 2 {
 		add("Block %s.", strings.Join(sources, ", "))
 	}
@@ -262,11 +262,11 @@ func containment(t *triage, broke string, out *api.IncidentTriage) []string {
 	return do
 }
 
-// foreign are the addresses that failed logins came from, outside one's own networks.
-func foreign(t *triage) []string {
+// externalAddresses are the addresses that failed logins came from, outside one's own networks.
+func externalAddresses(t *triage) []string {
 	var out []string
 	for _, s := range t.signs {
-		for _, a := range address.FindAllString(s.Found, -1) {
+		for _, a := range ipAddressPattern.FindAllString(s.Found, -1) {
 			if ip, err := netip.ParseAddr(a); err == nil && !ip.IsPrivate() {
 				out = append(out, a)
 			}
@@ -275,7 +275,7 @@ func foreign(t *triage) []string {
 	return out
 }
 
-func sorted[V any](m map[string]V) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	out := make([]string, 0, len(m))
 	for k := range m {
 		out = append(out, k)

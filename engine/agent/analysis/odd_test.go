@@ -23,14 +23,14 @@ var oddTexts = map[string]string{
 }
 
 func answersTo(t *testing.T, s string) []any {
-	a, _ := Evidence(t.Context(), "Data is encrypted.", s)
-	b, _ := Incident(t.Context(), s[:min(len(s), 50)], s)
-	c, _ := Risk(t.Context(), s, "privacy", s)
-	d, _ := Vendor(t.Context(), s[:min(len(s), 50)], s)
-	e, _ := RoPA(t.Context(), s, everyControl{})
-	f, _ := DPIA(t.Context(), s, map[string]any{"suggested_risk_level": s}, everyControl{})
-	g, _ := Remediation(t.Context(), map[string]any{"missing_elements": []any{s, 7, nil}, "is_compliant": s, "confidence_score": s}, s, everyControl{})
-	h, _ := Evidence(t.Context(), s, s)
+	a, _ := EvaluateEvidence(t.Context(), "Data is encrypted.", s)
+	b, _ := TriageIncident(t.Context(), s[:min(len(s), 50)], s)
+	c, _ := TranslateRisk(t.Context(), s, "privacy", s)
+	d, _ := ScanVendorContract(t.Context(), s[:min(len(s), 50)], s)
+	e, _ := AnalyzeRoPA(t.Context(), s, everyControl{})
+	f, _ := AssessDPIA(t.Context(), s, map[string]any{"suggested_risk_level": s}, everyControl{})
+	g, _ := PlanRemediation(t.Context(), map[string]any{"missing_elements": []any{s, 7, nil}, "is_compliant": s, "confidence_score": s}, s, everyControl{})
+	h, _ := EvaluateEvidence(t.Context(), s, s)
 	return []any{a, b, c, d, e, f, g, h}
 }
 
@@ -49,7 +49,7 @@ func TestOddTexts(t *testing.T) {
 					t.Errorf("%T has a list that is null", a)
 				}
 			}
-			if r := all[1].(*api.IncidentTriage); !slices.Contains(severities, r.SeverityLevel) {
+			if r := all[1].(*api.IncidentTriage); !slices.Contains(severityLevels, r.SeverityLevel) {
 				t.Errorf("%+v", r)
 			}
 			if r := all[2].(*api.RiskTranslation); r.UrgencyMetric < 0 || r.UrgencyMetric > 100 {
@@ -68,28 +68,28 @@ func TestOtherLanguages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			all := answersTo(t, oddTexts[name])
 			ropa, dpia, same := all[4].(*api.RoPAAnalysis), all[5].(*api.DPIAAssessment), all[7].(*api.EvidenceEvaluation)
-			if ropa.SuggestedRiskLevel == "low" || !slices.Contains(ropa.Limitations, Unread) {
+			if ropa.SuggestedRiskLevel == "low" || !slices.Contains(ropa.Limitations, UnreadableNotice) {
 				t.Errorf("%+v", ropa)
 			}
-			if dpia.IsApprovedTechnically || dpia.ResidualRiskLevel == "low" || !slices.Contains(dpia.Limitations, Unread) {
+			if dpia.IsApprovedTechnically || dpia.ResidualRiskLevel == "low" || !slices.Contains(dpia.Limitations, UnreadableNotice) {
 				t.Errorf("%+v", dpia)
 			}
-			if same.IsCompliant || len(same.MissingElements) == 0 || !slices.Contains(same.Limitations, Unread) {
+			if same.IsCompliant || len(same.MissingElements) == 0 || !slices.Contains(same.Limitations, UnreadableNotice) {
 				t.Errorf("%+v", same)
 			}
-			if r := all[2].(*api.RiskTranslation); Band(r.UrgencyMetric) == "low" || !slices.Contains(r.Limitations, Unread) {
+			if r := all[2].(*api.RiskTranslation); UrgencyBand(r.UrgencyMetric) == "low" || !slices.Contains(r.Limitations, UnreadableNotice) {
 				t.Errorf("%+v", r)
 			}
 		})
 	}
 	for _, kind := range Kinds {
-		all, err := read7(kind)
+		all, err := readCases(kind)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, c := range all {
 			for _, s := range []string{c.Requirement, c.Evidence, c.Logs, c.Text, c.Context, c.Arch} {
-				if unread(s) && kind != "vendor" {
+				if isForeignLanguage(s) && kind != "vendor" {
 					t.Errorf("%s, case %d is taken for another language: %s", kind, i+1, s)
 				}
 			}

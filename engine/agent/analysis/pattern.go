@@ -3,8 +3,8 @@ package analysis
 import "github.com/scf-service/service/internal/lazyregexp"
 
 // pattern is an expression that is tried on much text and seldom found.
-type pattern = lazyregexp.Guarded
+type pattern = lazyregexp.Prefiltered
 
-func re(s string) *pattern { return compile(`(?i)` + s) }
+func compileFold(s string) *pattern { return compilePattern(`(?i)` + s) }
 
-func compile(s string) *pattern { return lazyregexp.Guard(s) }
+func compilePattern(s string) *pattern { return lazyregexp.NewPrefiltered(s) }

@@ -12,96 +12,96 @@ import (
 
 // factor moves the urgency of a risk, once, wherever its words stand.
 type factor struct {
-	name string
-	what *pattern
-	by   float64
+	name    string
+	pattern *pattern
+	weight  float64
 }
 
 var riskFactors = []factor{
-	{"happening now", re(`exploited in the wild|currently|yesterday|active(?:ly)? (?:attack|exploit)|attackers? (?:hold|have|are)|still valid|under way|encrypted .{0,30}servers`), 30},
-	{"no login needed", re(`unauthenticated|remote code execution|lets anyone|anyone (?:can|may)|public repository|internet-facing|publicly`), 18},
-	{"takes over systems", re(`ransomware|domain administrator|remote code execution|sql injection|full control|administrator rights`), 18},
-	{"people's data", re(`personal data|customer data|customers\b|patients?|health data|passwords?|credentials|subscribers|users in|users\.|data subjects?|employees?\b`), 10},
-	{"special data", re(`health|patients?|biometric|genetic|children|keystrokes|criminal`), 10},
-	{"special data leaves the law's reach", re(`(?:health|patients?|biometric|genetic)[^.]{0,120}third country`), 10},
-	{"at scale", re(`\b\d+(?:\.\d+)? ?(?:m|million)\b|\b\d{2,3},\d{3}\b|all (?:customers|workloads|staff)`), 8},
-	{"a protection is missing", re(`missing|no (?:multi-factor|failover|encryption|data processing|legal basis|mfa)|not encrypted|unsalted|without (?:a |any )?(?:transfer|legal|salt|encryption|consent)|never been|unsupported|nothing was started|before consent|were skipped|undefined|stayed active|readable by all|demands|hard-coded|manual`), 12},
-	{"a core safeguard", re(`multi-factor|backups?|encryption keys|administrator|failover|single point of failure|any developer|transfer mechanism|legal basis|salt`), 14},
-	{"the business stands or falls with it", re(`revenue|stops? all|all workloads|a day\b|payment|ledger|hospital|card acceptance|fintech|listed company|insurance|notar|outage|settlements`), 10},
-	{"a deadline presses", re(`deadline|expires in (?:one|two|three|\d+) (?:weeks?|days)|\bin (?:one|two) weeks|legal month|within 30 days|30 days to`), 14},
-	{"a regulator's clock runs", re(`regulator gave|deadline of \d+ days|order of the (?:regulator|authority)`), 12},
-	{"it is out of date", re(`years old|outdated|out of support|average ten days late`), 16},
-	{"people are misled", re(`click rate|phishing`), 16},
-	{"a regulator or the law", re(`regulator|gdpr|dora|nis ?2|pci|legal (?:basis|month)|fine|authority|third country|works council|transfer mechanism`), 12},
+	{"happening now", compileFold(`exploited in the wild|currently|yesterday|active(?:ly)? (?:attack|exploit)|attackers? (?:hold|have|are)|still valid|under way|encrypted .{0,30}servers`), 30},
+	{"no login needed", compileFold(`unauthenticated|remote code execution|lets anyone|anyone (?:can|may)|public repository|internet-facing|publicly`), 18},
+	{"takes over systems", compileFold(`ransomware|domain administrator|remote code execution|sql injection|full control|administrator rights`), 18},
+	{"people's data", compileFold(`personal data|customer data|customers\b|patients?|health data|passwords?|credentials|subscribers|users in|users\.|data subjects?|employees?\b`), 10},
+	{"special data", compileFold(`health|patients?|biometric|genetic|children|keystrokes|criminal`), 10},
+	{"special data leaves the law's reach", compileFold(`(?:health|patients?|biometric|genetic)[^.]{0,120}third country`), 10},
+	{"at scale", compileFold(`\b\d+(?:\.\d+)? ?(?:m|million)\b|\b\d{2,3},\d{3}\b|all (?:customers|workloads|staff)`), 8},
+	{"a protection is missing", compileFold(`missing|no (?:multi-factor|failover|encryption|data processing|legal basis|mfa)|not encrypted|unsalted|without (?:a |any )?(?:transfer|legal|salt|encryption|consent)|never been|unsupported|nothing was started|before consent|were skipped|undefined|stayed active|readable by all|demands|hard-coded|manual`), 12},
+	{"a core safeguard", compileFold(`multi-factor|backups?|encryption keys|administrator|failover|single point of failure|any developer|transfer mechanism|legal basis|salt`), 14},
+	{"the business stands or falls with it", compileFold(`revenue|stops? all|all workloads|a day\b|payment|ledger|hospital|card acceptance|fintech|listed company|insurance|notar|outage|settlements`), 10},
+	{"a deadline presses", compileFold(`deadline|expires in (?:one|two|three|\d+) (?:weeks?|days)|\bin (?:one|two) weeks|legal month|within 30 days|30 days to`), 14},
+	{"a regulator's clock runs", compileFold(`regulator gave|deadline of \d+ days|order of the (?:regulator|authority)`), 12},
+	{"it is out of date", compileFold(`years old|outdated|out of support|average ten days late`), 16},
+	{"people are misled", compileFold(`click rate|phishing`), 16},
+	{"a regulator or the law", compileFold(`regulator|gdpr|dora|nis ?2|pci|legal (?:basis|month)|fine|authority|third country|works council|transfer mechanism`), 12},
 }
 
-// pressing factors alone make a risk critical: it happens, anyone can make it happen, a
+// pressingFactors factors alone make a risk critical: it happens, anyone can make it happen, a
 // regulator waits, or data that can't be taken back is concerned.
-var pressing = map[string]bool{"happening now": true, "no login needed": true, "special data leaves the law's reach": true, "a regulator's clock runs": true}
+var pressingFactors = map[string]bool{"happening now": true, "no login needed": true, "special data leaves the law's reach": true, "a regulator's clock runs": true}
 
-const criticalFrom = 80
+const minCriticalUrgency = 80
 
-var riskDampers = []factor{
-	{"nothing that matters is on it", re(`test server|without data|no customers|brochure|stationery|printers|wiki|banner reveals|internal tool|six people`), 22},
-	{"a formality", re(`wording|names a former|minor|documentation|overdue by|verbose|lacks an owner|questionnaire`), 24},
-	{"behind a door", re(`behind vpn|internal (?:test|printers|wiki|tool|servers?)|office network`), 10},
-	{"as others are", re(`industry average|low-tier|average is similar|low risk|two regions`), 8},
+var riskReducers = []factor{
+	{"nothing that matters is on it", compileFold(`test server|without data|no customers|brochure|stationery|printers|wiki|banner reveals|internal tool|six people`), 22},
+	{"a formality", compileFold(`wording|names a former|minor|documentation|overdue by|verbose|lacks an owner|questionnaire`), 24},
+	{"behind a door", compileFold(`behind vpn|internal (?:test|printers|wiki|tool|servers?)|office network`), 10},
+	{"as others are", compileFold(`industry average|low-tier|average is similar|low risk|two regions`), 8},
 }
 
 var (
-	cvss  = re(`cvss[^0-9]{0,12}(\d{1,2}(?:\.\d)?)`)
-	money = re(`(\d+(?:[.,]\d+)*)\s*(m|million|k|thousand|bn|billion)?\s*(eur|usd|gbp|chf|€|\$|£)\s*(a|per)?\s*(day|year|month)?|(€|\$|£)\s*(\d+(?:[.,]\d+)*)\s*(m|million|k|thousand|bn|billion)?`)
+	cvssPattern  = compileFold(`cvss[^0-9]{0,12}(\d{1,2}(?:\.\d)?)`)
+	moneyPattern = compileFold(`(\d+(?:[.,]\d+)*)\s*(m|million|k|thousand|bn|billion)?\s*(eur|usd|gbp|chf|€|\$|£)\s*(a|per)?\s*(day|year|month)?|(€|\$|£)\s*(\d+(?:[.,]\d+)*)\s*(m|million|k|thousand|bn|billion)?`)
 )
 
-// Risk says a technical risk in a board's words, and how urgent it is: a base, moved by
+// TranslateRisk says a technical risk in a board's words, and how urgent it is: a base, moved by
 // what the text says of exposure, of what is at stake and of time.
-func Risk(_ context.Context, description, category, business string) (*api.RiskTranslation, Signs) {
-	var signs Signs
-	d, b := read(description), read(business)
-	all := text{whole: d.whole + " . " + b.whole, clauses: append(append([]string{}, d.clauses...), b.clauses...)}
+func TranslateRisk(_ context.Context, description, category, business string) (*api.RiskTranslation, Indicators) {
+	var signs Indicators
+	d, b := parseText(description), parseText(business)
+	all := parsedText{body: d.body + " . " + b.body, clauses: append(append([]string{}, d.clauses...), b.clauses...)}
 	urgency := 26.0
-	var because []string
+	var reasons []string
 	for _, f := range riskFactors {
-		if m, ok := all.mentions(f.what); ok {
-			urgency += f.by
-			because = append(because, f.name)
-			signs.add("raises", m, fmt.Sprintf("%s: +%.0f", f.name, f.by))
+		if m, ok := all.findMention(f.pattern); ok {
+			urgency += f.weight
+			reasons = append(reasons, f.name)
+			signs.add("raises", m, fmt.Sprintf("%s: +%.0f", f.name, f.weight))
 		}
 	}
-	for _, f := range riskDampers {
-		if m, ok := all.mentions(f.what); ok {
-			urgency -= f.by
-			signs.add("lowers", m, fmt.Sprintf("%s: −%.0f", f.name, f.by))
+	for _, f := range riskReducers {
+		if m, ok := all.findMention(f.pattern); ok {
+			urgency -= f.weight
+			signs.add("lowers", m, fmt.Sprintf("%s: −%.0f", f.name, f.weight))
 		}
 	}
-	if m := cvss.FindStringSubmatch(d.whole); m != nil {
+	if m := cvssPattern.FindStringSubmatch(d.body); m != nil {
 		if score, err := strconv.ParseFloat(m[1], 64); err == nil && score <= 10 {
 			urgency = max(urgency, score*9)
 			signs.add("cvss", m[0], "a published score")
 		}
 	}
-	if !slices.ContainsFunc(because, func(b string) bool { return pressing[b] }) {
-		urgency = min(urgency, criticalFrom-1)
+	if !slices.ContainsFunc(reasons, func(b string) bool { return pressingFactors[b] }) {
+		urgency = min(urgency, minCriticalUrgency-1)
 	}
-	answer := answered()
-	if notRead(&answer.Limitations, &signs, description, business) {
+	answer := newAnalysed()
+	if noteForeignLanguage(&answer.Limitations, &signs, description, business) {
 		urgency = max(urgency, 34)
 	}
-	urgency = bounded(urgency, 3, 99)
-	band := Band(urgency)
+	urgency = clamp(urgency, 3, 99)
+	band := UrgencyBand(urgency)
 	out := &api.RiskTranslation{Analysed: answer, UrgencyMetric: urgency,
-		ExecutiveSummary:         summary(d, category, band, because),
-		FinancialImpactEstimate:  financial(b, d, band, &signs),
-		RegulatoryImpact:         regulatory(all, category, &signs),
-		BoardLevelRecommendation: recommendation(band, because),
+		ExecutiveSummary:         executiveSummary(d, category, band, reasons),
+		FinancialImpactEstimate:  financialImpact(b, d, band, &signs),
+		RegulatoryImpact:         regulatoryImpact(all, category, &signs),
+		BoardLevelRecommendation: boardRecommendation(band, reasons),
 	}
 	return out, signs
 }
 
-// Band names the urgency of a figure from 0 to 100.
-func Band(urgency float64) string {
+// UrgencyBand names the urgency of a figure from 0 to 100.
+func UrgencyBand(urgency float64) string {
 	switch {
-	case urgency >= criticalFrom:
+	case urgency >= minCriticalUrgency:
 		return "critical"
 	case urgency >= 56:
 		return "high"
@@ -111,18 +111,18 @@ func Band(urgency float64) string {
 	return "low"
 }
 
-func summary(d text, category, band string, because []string) string {
-	first := clip(d.whole, 320)
+func executiveSummary(d parsedText, category, band string, reasons []string) string {
+	first := truncate(d.body, 320)
 	why := "Nothing in the description makes it pressing."
-	if len(because) > 0 {
-		why = "It weighs because: " + strings.Join(because, ", ") + "."
+	if len(reasons) > 0 {
+		why = "It weighs because: " + strings.Join(reasons, ", ") + "."
 	}
 	return fmt.Sprintf("A %s risk of %s urgency. In the words it was reported: %s %s", category, band, strings.TrimRight(first, ".")+".", why)
 }
 
-func financial(b, d text, band string, signs *Signs) string {
-	for _, t := range []text{b, d} {
-		if m := money.FindString(t.whole); m != "" {
+func financialImpact(b, d parsedText, band string, signs *Indicators) string {
+	for _, t := range []parsedText{b, d} {
+		if m := moneyPattern.FindString(t.body); m != "" {
 			signs.add("money", m, "the figure that is at stake")
 			return fmt.Sprintf("The context names %s. That is what is exposed, not what a loss would be; the share at risk has to be estimated by the business.", strings.TrimSpace(m))
 		}
@@ -134,33 +134,33 @@ var laws = []struct {
 	what *pattern
 	says string
 }{
-	{re(`personal data|customer data|patients?|health data|data subject|employees?|subscribers|cookie|privacy notice|leads|users\b|customers\b`), "Data protection law (GDPR where people in the EU are concerned): a breach is notified within 72 hours where it puts people at risk"},
-	{re(`third country|transfer mechanism`), "transfers to third countries need a mechanism (GDPR chapter V)"},
-	{re(`pci|card`), "PCI DSS: the acquirer may restrict card acceptance"},
-	{re(`dora|payment institution|bank|fintech|insurance`), "financial supervision (DORA): major incidents and ICT risk are reported to the supervisor"},
-	{re(`soc 2`), "the SOC 2 report may carry an exception"},
-	{re(`hospital|patients?|energy|water|telecom`), "rules for essential services (NIS2) with short reporting times"},
-	{re(`contract with|contract worth|demands`), "a duty under contract"},
+	{compileFold(`personal data|customer data|patients?|health data|data subject|employees?|subscribers|cookie|privacy notice|leads|users\b|customers\b`), "Data protection law (GDPR where people in the EU are concerned): a breach is notified within 72 hours where it puts people at risk"},
+	{compileFold(`third country|transfer mechanism`), "transfers to third countries need a mechanism (GDPR chapter V)"},
+	{compileFold(`pci|card`), "PCI DSS: the acquirer may restrict card acceptance"},
+	{compileFold(`dora|payment institution|bank|fintech|insurance`), "financial supervision (DORA): major incidents and ICT risk are reported to the supervisor"},
+	{compileFold(`soc 2`), "the SOC 2 report may carry an exception"},
+	{compileFold(`hospital|patients?|energy|water|telecom`), "rules for essential services (NIS2) with short reporting times"},
+	{compileFold(`contract with|contract worth|demands`), "a duty under contract"},
 }
 
-func regulatory(all text, category string, signs *Signs) string {
-	var of []string
+func regulatoryImpact(all parsedText, category string, signs *Indicators) string {
+	var names []string
 	for _, l := range laws {
-		if m, ok := all.mentions(l.what); ok {
-			of = append(of, l.says)
+		if m, ok := all.findMention(l.what); ok {
+			names = append(names, l.says)
 			signs.add("law", m, l.says)
 		}
 	}
-	if len(of) == 0 {
+	if len(names) == 0 {
 		return "Nothing in the description points to a particular law; a lawyer should confirm that for the category " + category + "."
 	}
-	return strings.Join(once(of, 5), "; ") + "."
+	return strings.Join(uniqueStrings(names, 5), "; ") + "."
 }
 
-func recommendation(band string, because []string) string {
+func boardRecommendation(band string, reasons []string) string {
 	why := ""
-	if len(because) > 0 {
-		why = " The first question to management: what is done today about “" + because[0] + "”?"
+	if len(reasons) > 0 {
+		why = " The first question to management: what is done today about “" + reasons[0] + "”?"
 	}
 	switch band {
 	case "critical":

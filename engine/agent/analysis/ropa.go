@@ -12,41 +12,41 @@ import (
 
 // criterion is a mark of risky processing, as the supervisory authorities list them.
 type criterion struct {
-	name string
-	what *pattern
+	name    string
+	pattern *pattern
 }
 
 var (
-	special   = criterion{"special categories or criminal data", re(`health|diagnos\w+|patients?|medical|genetic|biometric\w*|fingerprints?|facial recognition|religio\w*|trade union|political opinions?|sexual|ethnic\w*|criminal|suspected crimes|blood type|allerg\w+|heart.?rate|disab\w+|telemedicine`)}
-	children  = criterion{"vulnerable people", re(`\bchild(?:ren)?\b|pupils?|minors\b|schools?\b|patients?|asylum|elderly|unconscious|accused persons|(?:of|staff|factory|field|800|300) ?(?:workers|employees)\b|applicants? in video|behaviour (?:notes|scores)`)}
-	watched   = criterion{"systematic monitoring", re(`gps\b|location (?:of|tracking)|tracking of|public (?:square|space)|keystroke|all day|every 15 minutes|15-minute|monitor(?:s|ing) (?:software|of)|emotions?\b|video surveillance of the staff|with sound|predictive policing`)}
-	scoring   = criterion{"evaluation or scoring", re(`scor(?:e|es|ing)\b|profil(?:e|es|ing)\b|rate their performance|targeted adverts|machine learning|behaviour notes|predict\w*|emotions?\b|bias\b`)}
-	decided   = criterion{"automated decisions with effect", re(`automated? (?:\w+ )?decisions?|automatically|automatic blocking|without human|credit scoring`)}
-	large     = criterion{"large scale", re(`million|\b\d+ ?m\b|\b\d{2,3},\d{3}\b|households|all (?:card|transactions)|public school board|population`)}
-	novel     = criterion{"new technology", re(`facial recognition|fingerprint|\bai\b|machine learning|language model|wearables?|smart meters?|emotion|biometric|genetic|internet of things`)}
-	combined  = criterion{"shared or combined beyond the purpose", re(`shares? it with insurers|with insurers|ad partners|sells?\b|published openly|analytics provider|combine`)}
-	sensitive = criterion{"data that harms when lost", re(`bank account|salary|tax id|passport|identity documents|credit|income|cctv|badges?|register of residents|interview notes|\bcvs?\b|call centre|location|surveillance|finger`)}
+	specialCategories    = criterion{"special categories or criminal data", compileFold(`health|diagnos\w+|patients?|medical|genetic|biometric\w*|fingerprints?|facial recognition|religio\w*|trade union|political opinions?|sexual|ethnic\w*|criminal|suspected crimes|blood type|allerg\w+|heart.?rate|disab\w+|telemedicine`)}
+	vulnerablePeople     = criterion{"vulnerable people", compileFold(`\bchild(?:ren)?\b|pupils?|minors\b|schools?\b|patients?|asylum|elderly|unconscious|accused persons|(?:of|staff|factory|field|800|300) ?(?:workers|employees)\b|applicants? in video|behaviour (?:notes|scores)`)}
+	systematicMonitoring = criterion{"systematic monitoring", compileFold(`gps\b|location (?:of|tracking)|tracking of|public (?:square|space)|keystroke|all day|every 15 minutes|15-minute|monitor(?:s|ing) (?:software|of)|emotions?\b|video surveillance of the staff|with sound|predictive policing`)}
+	evaluationOrScoring  = criterion{"evaluation or scoring", compileFold(`scor(?:e|es|ing)\b|profil(?:e|es|ing)\b|rate their performance|targeted adverts|machine learning|behaviour notes|predict\w*|emotions?\b|bias\b`)}
+	automatedDecisions   = criterion{"automated decisions with effect", compileFold(`automated? (?:\w+ )?decisions?|automatically|automatic blocking|without human|credit scoring`)}
+	largeScale           = criterion{"large scale", compileFold(`million|\b\d+ ?m\b|\b\d{2,3},\d{3}\b|households|all (?:card|transactions)|public school board|population`)}
+	newTechnology        = criterion{"new technology", compileFold(`facial recognition|fingerprint|\bai\b|machine learning|language model|wearables?|smart meters?|emotion|biometric|genetic|internet of things`)}
+	combinedData         = criterion{"shared or combined beyond the purpose", compileFold(`shares? it with insurers|with insurers|ad partners|sells?\b|published openly|analytics provider|combine`)}
+	sensitiveData        = criterion{"data that harms when lost", compileFold(`bank account|salary|tax id|passport|identity documents|credit|income|cctv|badges?|register of residents|interview notes|\bcvs?\b|call centre|location|surveillance|finger`)}
 )
 
-var risky = []criterion{special, children, watched, scoring, decided, large, novel, combined}
+var riskCriteria = []criterion{specialCategories, vulnerablePeople, systematicMonitoring, evaluationOrScoring, automatedDecisions, largeScale, newTechnology, combinedData}
 
-type basis struct {
-	name string
-	what *pattern
-	by   float64
+type legalBasisRule struct {
+	name    string
+	pattern *pattern
+	weight  float64
 }
 
-var bases = []basis{
-	{"vital_interests", re(`unconscious|save (?:a |their )?li(?:fe|ves)|emergency service|life-threatening`), 4},
-	{"consent", re(`(?:explicit )?consent|ticked a box|opt.?in|agreement; destroyed|participant's agreement|voluntar\w+`), 3},
-	{"legal_obligation", re(`(?:the )?law (?:demands?|obliges|requires)|laws? demand|by law|act (?:requires|prescribes)|as the [\w-]+ act|report to the tax office|legally required|obliges|statutory|tax law`), 3.2},
-	{"public_task", re(`public school|municipality|public authority|hospital records|ministry|police`), 2.5},
-	{"contract", re(`contract|payroll|wages|orders?\b|deliver what|booking|to bill\b|purchase|bought|applications?\b|members\b|treatment|loan|ordered|support tickets?|delivery of`), 2},
-	{"legitimate_interests", re(`prevent theft|fraud|security\b|keep in touch|cctv|analytics|visitor|plan routes|legitimate interest|marketing|badges?`), 1.9},
+var legalBasisRules = []legalBasisRule{
+	{"vital_interests", compileFold(`unconscious|save (?:a |their )?li(?:fe|ves)|emergency service|life-threatening`), 4},
+	{"consent", compileFold(`(?:explicit )?consent|ticked a box|opt.?in|agreement; destroyed|participant's agreement|voluntar\w+`), 3},
+	{"legal_obligation", compileFold(`(?:the )?law (?:demands?|obliges|requires)|laws? demand|by law|act (?:requires|prescribes)|as the [\w-]+ act|report to the tax office|legally required|obliges|statutory|tax law`), 3.2},
+	{"public_task", compileFold(`public school|municipality|public authority|hospital records|ministry|police`), 2.5},
+	{"contract", compileFold(`contract|payroll|wages|orders?\b|deliver what|booking|to bill\b|purchase|bought|applications?\b|members\b|treatment|loan|ordered|support tickets?|delivery of`), 2},
+	{"legitimate_interests", compileFold(`prevent theft|fraud|security\b|keep in touch|cctv|analytics|visitor|plan routes|legitimate interest|marketing|badges?`), 1.9},
 }
 
-// demands are the controls that follow from a mark of the processing.
-var demands = []struct {
+// controlRules are the controls that follow from a mark of the processing.
+var controlRules = []struct {
 	code string
 	when *pattern // nil: always
 	why  string
@@ -55,48 +55,48 @@ var demands = []struct {
 	{"PRI-02", nil, "people are told what is done with their data"},
 	{"PRI-05", nil, "the time after which the data goes has to be fixed"},
 	{"PRI-06", nil, "people can ask for their data"},
-	{"PRI-03", re(`consent|ticked|opt.?in|agreement`), "it rests on consent, which has to be proven and can be withdrawn"},
-	{"CRY-05", re(special.what.String()[4:] + `|bank|salary|passport|identity|credit|children`), "data of this kind is kept encrypted"},
-	{"IAC-08", re(special.what.String()[4:] + `|bank|salary|staff|employees|whistle`), "only those who need it may see it"},
+	{"PRI-03", compileFold(`consent|ticked|opt.?in|agreement`), "it rests on consent, which has to be proven and can be withdrawn"},
+	{"CRY-05", compileFold(specialCategories.pattern.String()[4:] + `|bank|salary|passport|identity|credit|children`), "data of this kind is kept encrypted"},
+	{"IAC-08", compileFold(specialCategories.pattern.String()[4:] + `|bank|salary|staff|employees|whistle`), "only those who need it may see it"},
 	{"RSK-10", nil, ""}, // only where an assessment is required
-	{"PRI-07", re(`shares?|shared|transfer\w*|insurers|partners|vendor|provider|call centre|ambulance`), "data goes to somebody else"},
-	{"TPM-05", re(`vendor|provider|call centre|processor|cloud|host`), "a third party handles it for you"},
-	{"CLD-09", re(`transfer\w*|philippines|third country|\busa?\b|india|abroad`), "the data leaves the country; places and mechanism have to be known"},
-	{"PES-05", re(`cctv|video|surveillance|badges?`), "cameras and doors are part of it"},
-	{"AAT-10", re(`machine learning|\bai\b|language model|facial recognition|automated decisions?|automatically|scoring`), "a machine judges people"},
-	{"AAT-22.1", re(`automated decisions?|automatically|scoring|\bai\b|emotion`), "a person has to be able to step in"},
-	{"PRI-05.3", re(`anonymi|pseudonym|research|analytics`), "names can be taken out of the data"},
-	{"PRI-04", re(`gps|location|every 15|all day|profiles?|tracking|fingerprint`), "less data would do"},
+	{"PRI-07", compileFold(`shares?|shared|transfer\w*|insurers|partners|vendor|provider|call centre|ambulance`), "data goes to somebody else"},
+	{"TPM-05", compileFold(`vendor|provider|call centre|processor|cloud|host`), "a third party handles it for you"},
+	{"CLD-09", compileFold(`transfer\w*|philippines|third country|\busa?\b|india|abroad`), "the data leaves the country; places and mechanism have to be known"},
+	{"PES-05", compileFold(`cctv|video|surveillance|badges?`), "cameras and doors are part of it"},
+	{"AAT-10", compileFold(`machine learning|\bai\b|language model|facial recognition|automated decisions?|automatically|scoring`), "a machine judges people"},
+	{"AAT-22.1", compileFold(`automated decisions?|automatically|scoring|\bai\b|emotion`), "a person has to be able to step in"},
+	{"PRI-05.3", compileFold(`anonymi|pseudonym|research|analytics`), "names can be taken out of the data"},
+	{"PRI-04", compileFold(`gps|location|every 15|all day|profiles?|tracking|fingerprint`), "less data would do"},
 }
 
-// RoPA says what follows from the description of a processing: how risky it is by the
+// AnalyzeRoPA says what follows from the description of a processing: how risky it is by the
 // marks it bears, on what it may rest, and which controls it asks for.
-func RoPA(_ context.Context, description string, controls Controls) (*api.RoPAAnalysis, Signs) {
-	var signs Signs
-	t := read(description)
-	out := &api.RoPAAnalysis{Analysed: answered(), RequiredControls: []api.RequiredControl{}}
-	marks, points := markOf(t, &signs)
-	_, small := t.mentions(re(`anonymised|no cookies|visitor book`))
-	_, sens := t.says(sensitive.what)
+func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api.RoPAAnalysis, Indicators) {
+	var signs Indicators
+	t := parseText(description)
+	out := &api.RoPAAnalysis{Analysed: newAnalysed(), RequiredControls: []api.RequiredControl{}}
+	marks, points := findRiskMarks(t, &signs)
+	_, small := t.findMention(compileFold(`anonymised|no cookies|visitor book`))
+	_, sens := t.findAffirmed(sensitiveData.pattern)
 	switch {
 	case small && points == 0:
 		out.SuggestedRiskLevel = "low"
-	case points >= 2 || marks[special.name] || marks[decided.name]:
+	case points >= 2 || marks[specialCategories.name] || marks[automatedDecisions.name]:
 		out.SuggestedRiskLevel = "high"
 	case points >= 1 || sens:
 		out.SuggestedRiskLevel = "medium"
 	default:
 		out.SuggestedRiskLevel = "low"
 	}
-	if notRead(&out.Limitations, &signs, description) && out.SuggestedRiskLevel == "low" {
+	if noteForeignLanguage(&out.Limitations, &signs, description) && out.SuggestedRiskLevel == "low" {
 		out.SuggestedRiskLevel = "medium"
 	}
-	out.IsDPIARequired = points >= 2 || marks[decided.name] || marks[special.name] && !membershipOnly(t)
+	out.IsDPIARequired = points >= 2 || marks[automatedDecisions.name] || marks[specialCategories.name] && !isMembershipList(t)
 	if out.IsDPIARequired {
 		signs.add("dpia", fmt.Sprintf("%d marks", points), "an assessment of the impact is required")
 	}
-	out.SuggestedLegalBasis = legalBasis(t, &signs)
-	for _, d := range demands {
+	out.SuggestedLegalBasis = suggestLegalBasis(t, &signs)
+	for _, d := range controlRules {
 		why := d.why
 		switch {
 		case d.code == "RSK-10" && !out.IsDPIARequired:
@@ -104,7 +104,7 @@ func RoPA(_ context.Context, description string, controls Controls) (*api.RoPAAn
 		case d.code == "RSK-10":
 			why = "its risk asks for an impact assessment before it begins"
 		case d.when != nil:
-			m, ok := t.says(d.when)
+			m, ok := t.findAffirmed(d.when)
 			if !ok {
 				continue
 			}
@@ -120,18 +120,18 @@ func RoPA(_ context.Context, description string, controls Controls) (*api.RoPAAn
 	return out, signs
 }
 
-// membershipOnly: one kind of special data in a plain list, which is kept for dues.
-func membershipOnly(t text) bool {
-	_, list := t.mentions(re(`membership list`))
+// isMembershipList: one kind of special data in a plain list, which is kept for dues.
+func isMembershipList(t parsedText) bool {
+	_, list := t.findMention(compileFold(`membership list`))
 	return list
 }
 
-// markOf finds the marks of risky processing that a text says, and counts them.
-func markOf(t text, signs *Signs) (map[string]bool, int) {
+// findRiskMarks finds the marks of risky processing that a text says, and counts them.
+func findRiskMarks(t parsedText, signs *Indicators) (map[string]bool, int) {
 	marks := map[string]bool{}
-	for _, c := range risky {
-		if m, ok := t.says(c.what); ok {
-			if c.name == large.name && !isLarge(m) {
+	for _, c := range riskCriteria {
+		if m, ok := t.findAffirmed(c.pattern); ok {
+			if c.name == largeScale.name && !isLargeScale(m) {
 				continue
 			}
 			marks[c.name] = true
@@ -141,14 +141,14 @@ func markOf(t text, signs *Signs) (map[string]bool, int) {
 	return marks, len(marks)
 }
 
-var peopleCount = lazyregexp.Of(`\b(\d{1,3}(?:,\d{3})+|\d{4,})\b`)
+var peopleCountPattern = lazyregexp.New(`\b(\d{1,3}(?:,\d{3})+|\d{4,})\b`)
 
-// isLarge: figures count from ten thousand people on.
-func isLarge(s string) bool {
-	if re(`million|\b\d+ ?m\b|households|all (?:card|transactions)|public school board|population`).MatchString(s) {
+// isLargeScale: figures count from ten thousand people on.
+func isLargeScale(s string) bool {
+	if compileFold(`million|\b\d+ ?m\b|households|all (?:card|transactions)|public school board|population`).MatchString(s) {
 		return true
 	}
-	for _, m := range peopleCount.FindAllString(s, -1) {
+	for _, m := range peopleCountPattern.FindAllString(s, -1) {
 		if n, err := strconv.Atoi(strings.ReplaceAll(m, ",", "")); err == nil && n >= 10000 {
 			return true
 		}
@@ -156,11 +156,11 @@ func isLarge(s string) bool {
 	return false
 }
 
-func legalBasis(t text, signs *Signs) string {
+func suggestLegalBasis(t parsedText, signs *Indicators) string {
 	best, at := "legitimate_interests", 0.0
-	for _, b := range bases {
-		if m, ok := t.says(b.what); ok && b.by > at {
-			best, at = b.name, b.by
+	for _, b := range legalBasisRules {
+		if m, ok := t.findAffirmed(b.pattern); ok && b.weight > at {
+			best, at = b.name, b.weight
 			signs.add("basis", m, b.name)
 		}
 	}

@@ -16,13 +16,13 @@ func (everyControl) Control(code string) (api.Control, error) {
 
 // The rules stay as good as docs/quality.md says.
 func TestAccuracyOnTheLabelledCases(t *testing.T) {
-	scores, err := Measure(t.Context(), everyControl{})
+	scores, err := MeasureBuiltin(t.Context(), everyControl{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range scores {
 		share := float64(s.Met) / float64(s.Labels)
-		t.Logf("%-12s %d cases, %d whole, labels %.3f, held out %d of %d: %s", s.Analysis, s.Cases, s.Whole, share, s.HeldMet, s.Held, strings.Join(s.Wrong, "; "))
+		t.Logf("%-12s %d cases, %d whole, labels %.3f, held out %d of %d: %s", s.Analysis, s.Cases, s.FullyMet, share, s.HeldOutMet, s.HeldOut, strings.Join(s.Missed, "; "))
 		if s.Cases < 30 {
 			t.Errorf("%s has only %d cases", s.Analysis, s.Cases)
 		}

@@ -11,51 +11,51 @@ import (
 // maxText bounds what is read of one text, in bytes.
 const maxText = 1 << 20
 
-// text is what somebody wrote, cut into sentences and those into clauses.
-type text struct {
-	whole   string
-	clauses []string
-	orders  []string // sentences that tell the reader what to answer
+// parsedText is what somebody wrote, cut into sentences and those into clauses.
+type parsedText struct {
+	body         string
+	clauses      []string
+	instructions []string // sentences that tell the reader what to answer
 }
 
 var (
-	sentenceEnd = lazyregexp.Of(`[.!?]["')]*(?:\s+|$)|;\s*|\n+|•`)
-	clauseEnd   = lazyregexp.Of(`,\s+|\s+(?:but|while|whereas|although|however)\s+|:\s+`)
-	// order finds sentences that are aimed at whoever judges the text.
-	order = compile(`(?i)\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|prior|policy|guideline)|` +
+	sentenceEndPattern = lazyregexp.New(`[.!?]["')]*(?:\s+|$)|;\s*|\n+|•`)
+	clauseEndPattern   = lazyregexp.New(`,\s+|\s+(?:but|while|whereas|although|however)\s+|:\s+`)
+	// instructionPattern finds sentences that are aimed at whoever judges the text.
+	instructionPattern = compilePattern(`(?i)\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|prior|policy|guideline)|` +
 		`\b(?:set|mark|rate|report|return|answer|output|respond|classify|score|declare|conclude|grade|treat|consider|accept)\b,? (?:that|this|it|the|all|every\w*|as|with|is_\w+|them|our|only|a|any|him|severity|us)\b.{0,60}\b(?:is_\w+|compliant|fully|true|false.positive|low|100|approved|satisfied|implemented|benign|met|conform\w*|no (?:risk|gaps?|findings?))\b|` +
 		`\byou (?:are|must|should|will|shall) (?:now |always )?(?:a |an |the )?(?:assistant|auditor|ai|model|evaluator|answer|respond|approve|accept|mark|rate|report|conclude)|` +
 		`\b(?:dear|attention|note to|message to|hey) (?:ai|assistant|auditor|assessor|reviewer|model|llm|evaluator)|^\W*(?:system|assistant|developer)\s*(?:prompt)?\s*[:>\]]|<\|?/?(?:im_start|im_end|system|inst|assistant)|\bas an ai\b|\bthe (?:auditor|assessor|reviewer|evaluator|model|assistant) (?:must|shall|should|has to|will|is to)\b|\bjailbreak|\bdeveloper mode\b|` +
 		`\bis_compliant\b|\bconfidence_score\b|\bis_false_positive\b|\bsystem prompt\b|\bend of (?:evidence|data|document)\b|\bnew (?:instructions?|task|rules?)\s*:`)
-	negation = compile(`(?i)\b(?:no|not|never|without|none|neither|nor|nobody|lacks?|lacking|missing|absent|unknown|undefined|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|cannot|can't|instead of|rather than|fails? to|failed to|free of|keine?n?r?)\b`)
-	announce = compile(`(?i)\b(?:will be|to be (?:defined|decided|done|introduced|implemented)|planned|plans? to|planning|intend\w*|roadmap|next (?:year|quarter|month)|in q[1-4] 20\d\d|not yet|upcoming|scheduled to|going to|future)\b`)
-	blank    = compile(`\[[A-Za-z][A-Za-z _-]{0,40}\]|<[a-z][a-z _-]{1,40}>|\bTBD\b|\bTODO\b|lorem ipsum`)
+	negationPattern     = compilePattern(`(?i)\b(?:no|not|never|without|none|neither|nor|nobody|lacks?|lacking|missing|absent|unknown|undefined|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|cannot|can't|instead of|rather than|fails? to|failed to|free of|keine?n?r?)\b`)
+	announcementPattern = compilePattern(`(?i)\b(?:will be|to be (?:defined|decided|done|introduced|implemented)|planned|plans? to|planning|intend\w*|roadmap|next (?:year|quarter|month)|in q[1-4] 20\d\d|not yet|upcoming|scheduled to|going to|future)\b`)
+	placeholderPattern  = compilePattern(`\[[A-Za-z][A-Za-z _-]{0,40}\]|<[a-z][a-z _-]{1,40}>|\bTBD\b|\bTODO\b|lorem ipsum`)
 )
 
-// read cuts a text; what gives orders is set aside.
-func read(s string) text {
+// parseText cuts a text; what gives orders is set aside.
+func parseText(s string) parsedText {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, " ")
 	}
-	t := text{}
+	t := parsedText{}
 	var kept []string
-	for _, sentence := range cut(s, sentenceEnd) {
-		if order.MatchString(sentence) {
-			t.orders = append(t.orders, sentence)
+	for _, sentence := range splitTrimmed(s, sentenceEndPattern) {
+		if instructionPattern.MatchString(sentence) {
+			t.instructions = append(t.instructions, sentence)
 			continue
 		}
 		kept = append(kept, sentence)
-		t.clauses = append(t.clauses, cut(sentence, clauseEnd)...)
+		t.clauses = append(t.clauses, splitTrimmed(sentence, clauseEndPattern)...)
 	}
-	t.whole = strings.Join(kept, ". ")
+	t.body = strings.Join(kept, ". ")
 	return t
 }
 
-// cut splits and trims, leaving out what is empty.
-func cut(s string, at *lazyregexp.Late) []string {
+// splitTrimmed splits and trims, leaving out what is empty.
+func splitTrimmed(s string, at *lazyregexp.Regexp) []string {
 	var out []string
 	for _, p := range at.Split(s, -1) {
 		if p = strings.TrimSpace(p); p != "" {
@@ -65,43 +65,43 @@ func cut(s string, at *lazyregexp.Late) []string {
 	return out
 }
 
-// says is the first clause that says it and doesn't deny or only announce it.
-func (t text) says(what *pattern) (string, bool) {
+// findAffirmed is the first clause that says it and doesn't deny or only announce it.
+func (t parsedText) findAffirmed(what *pattern) (string, bool) {
 	for _, c := range t.clauses {
-		if at := what.FindStringIndex(c); at != nil && !denied(c, at) && !announce.MatchString(c) {
+		if at := what.FindStringIndex(c); at != nil && !isNegated(c, at) && !announcementPattern.MatchString(c) {
 			return c, true
 		}
 	}
 	return "", false
 }
 
-// mentions is what matches anywhere, denied or not.
-func (t text) mentions(what *pattern) (string, bool) {
-	m := what.FindString(t.whole)
+// findMention is what matches anywhere, denied or not.
+func (t parsedText) findMention(what *pattern) (string, bool) {
+	m := what.FindString(t.body)
 	return m, m != ""
 }
 
-// denied tells whether a clause takes back what stands at a place in it: by a negation
+// isNegated tells whether a clause takes back what stands at a place in it: by a negation
 // that is part of the match, near before it, or directly behind it.
-func denied(clause string, at []int) bool {
-	if negation.MatchString(clause[at[0]:at[1]]) {
+func isNegated(clause string, match []int) bool {
+	if negationPattern.MatchString(clause[match[0]:match[1]]) {
 		return true
 	}
-	for _, n := range negation.FindAllStringIndex(clause, -1) {
+	for _, n := range negationPattern.FindAllStringIndex(clause, -1) {
 		switch {
-		case n[1] <= at[0] && words(clause[n[1]:at[0]]) <= 6:
+		case n[1] <= match[0] && countWords(clause[n[1]:match[0]]) <= 6:
 			return true
-		case n[0] >= at[1] && words(clause[at[1]:n[0]]) <= 2 && !strings.EqualFold(clause[n[0]:n[1]], "without"):
+		case n[0] >= match[1] && countWords(clause[match[1]:n[0]]) <= 2 && !strings.EqualFold(clause[n[0]:n[1]], "without"):
 			return true
 		}
 	}
 	return false
 }
 
-func words(s string) int { return len(strings.Fields(s)) }
+func countWords(s string) int { return len(strings.Fields(s)) }
 
-// clip shortens to so many bytes at a whole character.
-func clip(s string, most int) string {
+// truncate shortens to so many bytes at a whole character.
+func truncate(s string, most int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= most {
 		return s
@@ -113,16 +113,16 @@ func clip(s string, most int) string {
 	return s + "…"
 }
 
-// once keeps the first of equal texts, and at most so many.
-func once(of []string, most int) []string {
+// uniqueStrings keeps the first of equal texts, and at most so many.
+func uniqueStrings(values []string, limit int) []string {
 	out := []string{}
-	for _, s := range of {
-		if s != "" && !slices.Contains(out, s) && len(out) < most {
+	for _, s := range values {
+		if s != "" && !slices.Contains(out, s) && len(out) < limit {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// Orders is how many sentences of a text tell their reader what to answer.
-func Orders(s string) int { return len(read(s).orders) }
+// CountInstructions is how many sentences of a text tell their reader what to answer.
+func CountInstructions(s string) int { return len(parseText(s).instructions) }

@@ -24,8 +24,8 @@ var (
 // maxRows bounds a table.
 const maxRows = 100_000
 
-// looksCSV tells a table from YAML: by the file's ending, or a first line with separators and no colon.
-func looksCSV(filename string, head []byte) bool {
+// isCSV tells a table from YAML: by the file's ending, or a first line with separators and no colon.
+func isCSV(filename string, head []byte) bool {
 	switch strings.ToLower(filepath.Ext(filename)) {
 	case ".csv":
 		return true
@@ -36,8 +36,8 @@ func looksCSV(filename string, head []byte) bool {
 	return bytes.ContainsAny(line, ",;\t") && !bytes.Contains(line, []byte(":"))
 }
 
-// separator is the one that the header uses most.
-func separator(data []byte) rune {
+// detectSeparator is the one that the header uses most.
+func detectSeparator(data []byte) rune {
 	line, _, _ := bytes.Cut(data, []byte("\n"))
 	best, most := ',', 0
 	for _, r := range []rune{',', ';', '\t'} {
@@ -48,25 +48,25 @@ func separator(data []byte) rune {
 	return best
 }
 
-// table is a CSV file, row by row.
-type table struct {
-	r       *csv.Reader
+// csvTable is a CSV file, row by row.
+type csvTable struct {
+	reader  *csv.Reader
 	columns map[string]int
 	row     []string
 	line    int
 }
 
-func (t *table) get(column string) string {
+func (t *csvTable) value(column string) string {
 	if i, ok := t.columns[column]; ok && i < len(t.row) {
 		return strings.TrimSpace(t.row[i])
 	}
 	return ""
 }
 
-// list is a cell with several values.
-func (t *table) list(column, separators string) []string {
+// values is a cell with several values.
+func (t *csvTable) values(column, separators string) []string {
 	var out []string
-	for _, v := range strings.FieldsFunc(t.get(column), func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+	for _, v := range strings.FieldsFunc(t.value(column), func(r rune) bool { return strings.ContainsRune(separators, r) }) {
 		if v = strings.TrimSpace(v); v != "" {
 			out = append(out, v)
 		}
@@ -74,18 +74,18 @@ func (t *table) list(column, separators string) []string {
 	return out
 }
 
-func (t *table) wrong(format string, args ...any) error {
+func (t *csvTable) errorf(format string, args ...any) error {
 	return fmt.Errorf("line %d: %s", t.line, fmt.Sprintf(format, args...))
 }
 
-// next reads a row that says something.
-func (t *table) next() error {
+// nextRow reads a row that says something.
+func (t *csvTable) nextRow() error {
 	for {
-		row, err := t.r.Read()
+		row, err := t.reader.Read()
 		if err != nil {
 			return err
 		}
-		t.line, _ = t.r.FieldPos(0)
+		t.line, _ = t.reader.FieldPos(0)
 		if slices.ContainsFunc(row, func(c string) bool { return strings.TrimSpace(c) != "" }) {
 			t.row = row
 			return nil
@@ -95,22 +95,22 @@ func (t *table) next() error {
 
 func readCSV(data []byte, o Options) (*Set, error) {
 	r := csv.NewReader(bytes.NewReader(data))
-	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = separator(bytes.TrimLeft(data, "\r\n \t")), -1, true
-	t := &table{r: r, columns: map[string]int{}}
-	if err := t.next(); err != nil {
+	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = detectSeparator(bytes.TrimLeft(data, "\r\n \t")), -1, true
+	t := &csvTable{reader: r, columns: map[string]int{}}
+	if err := t.nextRow(); err != nil {
 		return nil, csvError(err)
 	}
-	known, err := t.header()
+	subject, err := t.readHeader()
 	if err != nil {
 		return nil, err
 	}
-	take := t.framework(o)
-	if known == "control" {
-		take = t.controlRow()
+	readRow := t.requirementRowReader(o)
+	if subject == "control" {
+		readRow = t.controlRowReader()
 	}
 	out := &Set{}
 	for rows := 0; ; rows++ {
-		err := t.next()
+		err := t.nextRow()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -118,12 +118,12 @@ func readCSV(data []byte, o Options) (*Set, error) {
 			return nil, csvError(err)
 		}
 		if len(t.row) > len(t.columns) {
-			return nil, t.wrong("it has %d cells and the header %d; put text with separators in it into quotes", len(t.row), len(t.columns))
+			return nil, t.errorf("it has %d cells and the header %d; put text with separators in it into quotes", len(t.row), len(t.columns))
 		}
 		if rows >= maxRows {
-			return nil, t.wrong("it has more than %d rows", maxRows)
+			return nil, t.errorf("it has more than %d rows", maxRows)
 		}
-		if err := take(out); err != nil {
+		if err := readRow(out); err != nil {
 			return nil, err
 		}
 	}
@@ -141,75 +141,75 @@ func csvError(err error) error {
 	return err
 }
 
-// header reads the names of the columns, and which of them a row is about.
-func (t *table) header() (about string, err error) {
+// readHeader reads the names of the columns, and which of them a row is about.
+func (t *csvTable) readHeader() (subject string, err error) {
 	for i, cell := range t.row {
-		name := strings.ReplaceAll(strings.ToLower(scf.Collapse(cell)), " ", "_")
+		name := strings.ReplaceAll(strings.ToLower(scf.CollapseSpaces(cell)), " ", "_")
 		if _, twice := t.columns[name]; twice {
-			return "", t.wrong("the column %q stands twice in the header", short(name))
+			return "", t.errorf("the column %q stands twice in the header", truncate(name))
 		}
 		t.columns[name] = i
 	}
 	allowed := requirementColumns
-	about = "requirement"
-	if _, ok := t.columns[about]; !ok {
-		about, allowed = "control", controlColumns
+	subject = "requirement"
+	if _, ok := t.columns[subject]; !ok {
+		subject, allowed = "control", controlColumns
 	}
-	if _, ok := t.columns[about]; !ok {
-		return "", t.wrong("the header is not one that is known: a table of requirements has the columns %s; one of controls has %s",
+	if _, ok := t.columns[subject]; !ok {
+		return "", t.errorf("the header is not one that is known: a table of requirements has the columns %s; one of controls has %s",
 			strings.Join(requirementColumns, ", "), strings.Join(controlColumns, ", "))
 	}
 	for _, cell := range t.row {
-		name := strings.ReplaceAll(strings.ToLower(scf.Collapse(cell)), " ", "_")
+		name := strings.ReplaceAll(strings.ToLower(scf.CollapseSpaces(cell)), " ", "_")
 		if !slices.Contains(allowed, name) {
-			return "", t.wrong("there is no column %q in a table of %ss; the columns are %s", short(name), about, strings.Join(allowed, ", "))
+			return "", t.errorf("there is no column %q in a table of %ss; the columns are %s", truncate(name), subject, strings.Join(allowed, ", "))
 		}
 	}
-	return about, nil
+	return subject, nil
 }
 
-func optional(s string) *string {
+func nilIfEmpty(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-// framework takes rows of requirements; several rows of one requirement add up.
-func (t *table) framework(o Options) func(*Set) error {
+// requirementRowReader takes rows of requirements; several rows of one requirement add up.
+func (t *csvTable) requirementRowReader(o Options) func(*Set) error {
 	at, lines := map[string]int{}, map[string]int{}
 	return func(out *Set) error {
 		if len(out.Frameworks) == 0 {
 			out.Frameworks = append(out.Frameworks, api.CustomFrameworkBody{Code: o.Code, Name: o.Name})
 		}
 		f := &out.Frameworks[0]
-		code := scf.Collapse(t.get("requirement"))
+		code := scf.CollapseSpaces(t.value("requirement"))
 		if code == "" {
-			return t.wrong("the requirement has no code")
+			return t.errorf("the requirement has no code")
 		}
 		n, again := at[code]
-		title, text := optional(t.get("title")), optional(t.get("text"))
+		title, text := nilIfEmpty(t.value("title")), nilIfEmpty(t.value("text"))
 		switch {
 		case !again:
 			n = len(f.Requirements)
 			at[code], lines[code] = n, t.line
 			f.Requirements = append(f.Requirements, api.CustomRequirement{Code: code, Title: title, Text: text})
-		case differs(title, f.Requirements[n].Title) || differs(text, f.Requirements[n].Text):
-			return t.wrong("the requirement %s stands on line %d with another title or text", short(code), lines[code])
+		case isDifferent(title, f.Requirements[n].Title) || isDifferent(text, f.Requirements[n].Text):
+			return t.errorf("the requirement %s stands on line %d with another title or text", truncate(code), lines[code])
 		}
-		return t.controls(&f.Requirements[n])
+		return t.addControls(&f.Requirements[n])
 	}
 }
 
-func differs(now, before *string) bool {
-	return now != nil && (before == nil || *now != *before)
+func isDifferent(current, previous *string) bool {
+	return current != nil && (previous == nil || *current != *previous)
 }
 
-// controls adds those of a row to a requirement.
-func (t *table) controls(r *api.CustomRequirement) error {
-	all := t.list("controls", ",;\n ")
-	strength, rationale := t.get("strength"), t.get("rationale")
-	relationship := strings.ToLower(t.get("relationship"))
+// addControls adds those of a row to a requirement.
+func (t *csvTable) addControls(r *api.CustomRequirement) error {
+	all := t.values("controls", ",;\n ")
+	strength, rationale := t.value("strength"), t.value("rationale")
+	relationship := strings.ToLower(t.value("relationship"))
 	if relationship == "" && strength == "" && rationale == "" {
 		for _, c := range all {
 			if !slices.Contains(r.Controls, c) {
@@ -223,7 +223,7 @@ func (t *table) controls(r *api.CustomRequirement) error {
 		if strength != "" {
 			n, err := strconv.Atoi(strength)
 			if err != nil || n < 0 || n > 10 {
-				return t.wrong("the strength %q is no number from 0 to 10", short(strength))
+				return t.errorf("the strength %q is no number from 0 to 10", truncate(strength))
 			}
 			x.Strength = &n
 		}
@@ -232,26 +232,26 @@ func (t *table) controls(r *api.CustomRequirement) error {
 	return nil
 }
 
-// controlRow takes rows of controls.
-func (t *table) controlRow() func(*Set) error {
+// controlRowReader takes rows of controls.
+func (t *csvTable) controlRowReader() func(*Set) error {
 	lines := map[string]int{}
 	return func(out *Set) error {
 		c := api.CustomControlBody{
-			Code: strings.ToUpper(t.get("control")), Title: t.get("title"), Description: t.get("description"), Question: optional(t.get("question")),
-			DomainName: optional(t.get("domain_name")), Controls: t.list("controls", ",;\n "), Evidence: t.list("evidence_requests", ";\n"),
-			Objectives: t.list("assessment_objectives", ";\n"), Tags: t.list("tags", ",;\n"),
+			Code: strings.ToUpper(t.value("control")), Title: t.value("title"), Description: t.value("description"), Question: nilIfEmpty(t.value("question")),
+			DomainName: nilIfEmpty(t.value("domain_name")), Controls: t.values("controls", ",;\n "), Evidence: t.values("evidence_requests", ";\n"),
+			Objectives: t.values("assessment_objectives", ";\n"), Tags: t.values("tags", ",;\n"),
 		}
 		if c.Code == "" {
-			return t.wrong("the control has no code")
+			return t.errorf("the control has no code")
 		}
 		if first, twice := lines[c.Code]; twice {
-			return t.wrong("the control %s stands on line %d already", short(c.Code), first)
+			return t.errorf("the control %s stands on line %d already", truncate(c.Code), first)
 		}
 		lines[c.Code] = t.line
-		if w := t.get("weight"); w != "" {
+		if w := t.value("weight"); w != "" {
 			n, err := strconv.Atoi(w)
 			if err != nil || n < 1 || n > 10 {
-				return t.wrong("the weight %q is no number from 1 to 10", short(w))
+				return t.errorf("the weight %q is no number from 1 to 10", truncate(w))
 			}
 			c.Weight = &n
 		}

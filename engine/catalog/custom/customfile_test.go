@@ -22,7 +22,7 @@ controls:
 `
 
 func TestRead(t *testing.T) {
-	set, err := custom.Read("yard.yaml", []byte(both), custom.Options{})
+	set, err := custom.ReadFile("yard.yaml", []byte(both), custom.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,14 +34,14 @@ func TestRead(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	json := `{"code": "yard-rules", "name": "Yard", "is_custom": true, "requirements": [{"code": "1", "text": "Do \"it\"\nnow"}], "requirement_count": 1, "unresolved": []}`
-	if set, err = custom.Read("x.json", []byte(json), custom.Options{}); err != nil || *set.Frameworks[0].Requirements[0].Text != "Do \"it\"\nnow" {
+	if set, err = custom.ReadFile("x.json", []byte(json), custom.Options{}); err != nil || *set.Frameworks[0].Requirements[0].Text != "Do \"it\"\nnow" {
 		t.Errorf("%+v, %v", set, err)
 	}
 }
 
 func TestReadCSV(t *testing.T) {
 	table := "\xef\xbb\xbfRequirement;Title;Controls;Relationship;Strength\nQ1;First;IAC-06, GOV-01;;\n;;;;\nQ1;;IAC-07;Subset;5\nQ2;Second;;;\n"
-	set, err := custom.Read("/tmp/ACME Questions 2026.csv", []byte(table), custom.Options{})
+	set, err := custom.ReadFile("/tmp/ACME Questions 2026.csv", []byte(table), custom.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestReadCSV(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	table = "control\ttitle\tdescription\tweight\nyard-01\tWhistles\tBlown, loudly\t7\n"
-	if set, err = custom.Read("pasted", []byte(table), custom.Options{}); err != nil || *set.Controls[0].Weight != 7 {
+	if set, err = custom.ReadFile("pasted", []byte(table), custom.Options{}); err != nil || *set.Controls[0].Weight != 7 {
 		t.Errorf("%+v, %v", set, err)
 	}
 }
@@ -87,7 +87,7 @@ func TestRefused(t *testing.T) {
 		"a strength of words": {"x.csv", "requirement,controls,strength\n1,IAC-06,strong\n", `line 2: the strength "strong"`},
 		"only a header":       {"x.csv", "requirement,title\n", "no framework"},
 	} {
-		_, err := custom.Read(c.file, []byte(c.data), custom.Options{})
+		_, err := custom.ReadFile(c.file, []byte(c.data), custom.Options{})
 		if err == nil || !strings.Contains(err.Error(), c.says) || len(err.Error()) > 500 {
 			t.Errorf("%s: %v; want %q", name, err, c.says)
 		}
@@ -112,7 +112,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("x.csv", []byte("requirement;title;controls\n1;One;IAC-06\n"))
 	f.Add("x.csv", []byte("control,title,description\nA-1,\"a\nb\",c\n"))
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
-		set, err := custom.Read(name, data, custom.Options{})
+		set, err := custom.ReadFile(name, data, custom.Options{})
 		if err == nil && len(set.Frameworks)+len(set.Controls) == 0 {
 			t.Fatal("nothing was read, and nothing said")
 		}

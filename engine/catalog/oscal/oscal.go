@@ -26,12 +26,12 @@ const Version = "1.2.2"
 
 // The parts of the OSCAL models that are read and written here.
 type (
-	root struct {
-		Catalog *document   `json:"catalog,omitempty"`
-		Profile *profile    `json:"profile,omitempty"`
-		Mapping *collection `json:"mapping-collection,omitempty"`
+	documentRoot struct {
+		Catalog *catalogDocument   `json:"catalog,omitempty"`
+		Profile *profile           `json:"profile,omitempty"`
+		Mapping *mappingCollection `json:"mapping-collection,omitempty"`
 	}
-	document struct {
+	catalogDocument struct {
 		UUID       string      `json:"uuid"`
 		Metadata   metadata    `json:"metadata"`
 		Controls   []control   `json:"controls,omitempty"`
@@ -104,12 +104,12 @@ func Read(data []byte, base *scf.Source) (*scf.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := conforms(data, "catalog", "profile", "mapping-collection"); err != nil {
+	if err := validateModels(data, "catalog", "profile", "mapping-collection"); err != nil {
 		return nil, err
 	}
-	var doc root
+	var doc documentRoot
 	if err := json.Unmarshal(data, &doc); err != nil {
-		return nil, wrong("", "%v", err)
+		return nil, pathErrorf("", "%v", err)
 	}
 	var src *scf.Source
 	switch {
@@ -120,95 +120,95 @@ func Read(data []byte, base *scf.Source) (*scf.Source, error) {
 	case doc.Mapping != nil:
 		src, err = readCollection(doc.Mapping, base)
 	default:
-		return nil, wrong("", "it is OSCAL, but no catalog, profile or mapping collection")
+		return nil, pathErrorf("", "it is OSCAL, but no catalog, profile or mapping collection")
 	}
 	if err != nil {
 		return nil, err
 	}
 	src.SHA256, src.Filename = sum, ""
-	src.Statistics = structured.Count(src)
+	src.Statistics = structured.CountRecords(src)
 	return src, nil
 }
 
-func wrong(place, format string, args ...any) error {
-	return &structured.PlaceError{Place: place, Message: fmt.Sprintf(format, args...)}
+func pathErrorf(place, format string, args ...any) error {
+	return &structured.PathError{Path: place, Message: fmt.Sprintf(format, args...)}
 }
 
-// get is the value of a property; where it would not fit there, it stands in the remarks.
-func get(props []property, name string) string {
+// propValue is the value of a property; where it would not fit there, it stands in the remarks.
+func propValue(props []property, name string) string {
 	for _, p := range props {
 		if p.Name == name {
-			return p.text()
+			return p.value()
 		}
 	}
 	return ""
 }
 
-func all(props []property, name string) (out []string) {
+func propValues(props []property, name string) (out []string) {
 	for _, p := range props {
 		if p.Name == name {
-			out = append(out, p.text())
+			out = append(out, p.value())
 		}
 	}
 	return out
 }
 
-// elsewhere is the value of a property whose text stands in its remarks.
-const elsewhere = "see-remarks"
+// valueInRemarks is the value of a property whose text stands in its remarks.
+const valueInRemarks = "see-remarks"
 
-func (p property) text() string {
-	if p.Value == elsewhere && p.Remarks != "" {
+func (p property) value() string {
+	if p.Value == valueInRemarks && p.Remarks != "" {
 		return p.Remarks
 	}
 	return p.Value
 }
 
-var fits = lazyregexp.Of(`^\S(.*\S)?$`)
+var singleLine = lazyregexp.New(`^\S(.*\S)?$`)
 
-func prop(name, value string) property {
+func newProp(name, value string) property {
 	p := property{Name: name, NS: Namespace, Value: value}
-	if !fits.MatchString(value) {
-		p.Value, p.Remarks = elsewhere, value
+	if !singleLine.MatchString(value) {
+		p.Value, p.Remarks = valueInRemarks, value
 	}
 	return p
 }
 
-// some is a property where there is a value.
-func some(props []property, name, value string) []property {
+// appendProp is a property where there is a value.
+func appendProp(props []property, name, value string) []property {
 	if value == "" {
 		return props
 	}
-	return append(props, prop(name, value))
+	return append(props, newProp(name, value))
 }
 
-func each(props []property, name string, values []string) []property {
+func appendProps(props []property, name string, values []string) []property {
 	for _, v := range values {
-		props = append(props, prop(name, v))
+		props = append(props, newProp(name, v))
 	}
 	return props
 }
 
-// prose is what a part says, with the parts in it.
-func (p *part) prose() string {
+// fullText is what a part says, with the parts in it.
+func (p *part) fullText() string {
 	var b strings.Builder
-	p.say(&b, 0)
+	p.writeText(&b, 0)
 	return strings.TrimSpace(b.String())
 }
 
-func (p *part) say(b *strings.Builder, depth int) {
+func (p *part) writeText(b *strings.Builder, depth int) {
 	if p.Prose != "" {
-		if label := get(p.Props, "label"); label != "" && depth > 0 {
+		if label := propValue(p.Props, "label"); label != "" && depth > 0 {
 			b.WriteString(label + " ")
 		}
 		b.WriteString(p.Prose + "\n")
 	}
 	for i := range p.Parts {
-		p.Parts[i].say(b, depth+1)
+		p.Parts[i].writeText(b, depth+1)
 	}
 }
 
-// extend is a copy of a catalog to lay something onto.
-func extend(base *scf.Source) *scf.Source {
+// copyForOverlay is a copy of a catalog to lay something onto.
+func copyForOverlay(base *scf.Source) *scf.Source {
 	out := *base
 	out.Frameworks = append([]scf.Framework(nil), base.Frameworks...)
 	out.Mappings = append([]scf.Mapping(nil), base.Mappings...)

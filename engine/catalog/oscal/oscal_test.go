@@ -21,7 +21,7 @@ var day = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
 func encoded(t testing.TB, src *scf.Source) []byte {
 	t.Helper()
-	s, err := scf.New(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"})
+	s, err := scf.NewSnapshot(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func load(t testing.TB) *scf.Source {
 func roundTrip(t *testing.T, src *scf.Source) {
 	t.Helper()
 	want := encoded(t, src)
-	doc, err := oscal.Write(src, day)
+	doc, err := oscal.WriteCatalog(src, day)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +58,8 @@ func roundTrip(t *testing.T, src *scf.Source) {
 	if bytes.Equal(encoded(t, got), want) {
 		return
 	}
-	a, _ := structured.Write(src)
-	b, _ := structured.Write(got)
+	a, _ := structured.WriteCatalog(src)
+	b, _ := structured.WriteCatalog(got)
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			t.Fatalf("the catalog that was read is another one:\n%s\n%s", a[max(0, i-200):min(len(a), i+100)], b[max(0, i-200):min(len(b), i+100)])
@@ -100,7 +100,7 @@ func TestFrameworkTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := scf.New(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"})
+	s, err := scf.NewSnapshot(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestProfile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		s, err := scf.New(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"})
+		s, err := scf.NewSnapshot(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestMappings(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		s, err := scf.New(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"})
+		s, err := scf.NewSnapshot(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,8 +223,8 @@ func TestRefused(t *testing.T) {
 		"a requirement's text alone": {`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x"}], "back-matter": {"resources": [{"uuid": "11111111-1111-4111-8111-111111111111", "title": "F", "props": [{"name": "type", "value": "framework"}, {"name": "requirement-title", "value": "x", "group": "r9"}]}]}}}`, "catalog.back-matter.resources[0].props[1]", "no requirement"},
 	} {
 		_, err := oscal.Read([]byte(c.doc), load(t))
-		var at *structured.PlaceError
-		if !errors.As(err, &at) || !strings.HasPrefix(at.Place, c.place) || !strings.Contains(err.Error(), c.says) || len(err.Error()) > 900 {
+		var at *structured.PathError
+		if !errors.As(err, &at) || !strings.HasPrefix(at.Path, c.place) || !strings.Contains(err.Error(), c.says) || len(err.Error()) > 900 {
 			t.Errorf("%s: %v; want %q at %q", name, err, c.says, c.place)
 		}
 	}
@@ -240,7 +240,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil || !json.Valid(data) {
 			return
 		}
-		if _, err := scf.New(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"}); err != nil {
+		if _, err := scf.NewSnapshot(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"}); err != nil {
 			t.Fatalf("what was read contradicts itself: %v", err)
 		}
 	})

@@ -52,14 +52,14 @@ func ParseAliases(text []byte) (*Aliases, error) {
 	}
 	taken := map[string]string{}
 	for _, e := range slices.Concat(a.Same, a.Laws) {
-		if e.Code == "" || len(e.Code) > maxAliasText || e.Code != PlainSlug(e.Code) {
+		if e.Code == "" || len(e.Code) > maxAliasText || e.Code != Slug(e.Code) {
 			return nil, fmt.Errorf("alias code %q is not in lower case with hyphens, such as %q", e.Code, "nist-csf-2.0")
 		}
 		if len(e.Names) > maxAliasNames {
 			return nil, fmt.Errorf("%s has more than %d names", e.Code, maxAliasNames)
 		}
 		for _, name := range e.Names {
-			slug := PlainSlug(name)
+			slug := Slug(name)
 			if slug == "" || len(name) > maxAliasText {
 				return nil, fmt.Errorf("%s has a name that says nothing or too much: %.40q", e.Code, name)
 			}
@@ -73,10 +73,10 @@ func ParseAliases(text []byte) (*Aliases, error) {
 }
 
 // Merge puts a user's table before this one; where both name something, the user's counts.
-func (a *Aliases) Merge(first *Aliases) *Aliases {
+func (a *Aliases) Merge(preferred *Aliases) *Aliases {
 	return &Aliases{
-		Same: slices.Concat(first.Same, a.Same), Laws: slices.Concat(first.Laws, a.Laws),
-		Editions: slices.Concat(first.Editions, a.Editions),
+		Same: slices.Concat(preferred.Same, a.Same), Laws: slices.Concat(preferred.Laws, a.Laws),
+		Editions: slices.Concat(preferred.Editions, a.Editions),
 	}
 }
 
@@ -92,58 +92,58 @@ var BuiltinAliases = sync.OnceValue(func() *Aliases {
 	return a
 })
 
-// namesakes is a table ready to be asked.
-type namesakes struct {
-	same map[string]known // by PlainSlug
-	laws map[string]string
+// aliasIndex is a table ready to be asked.
+type aliasIndex struct {
+	bySlug        map[string]aliasTarget // by Slug
+	byUndatedSlug map[string]string
 }
 
-// known is what a name means, and how sure: the place of the name in its list.
-type known struct {
+// aliasTarget is what a name means, and how sure: the place of the name in its list.
+type aliasTarget struct {
 	code string
 	rank int
 }
 
-func (a *Aliases) index() *namesakes {
-	x := &namesakes{same: map[string]known{}, laws: map[string]string{}}
-	put := func(slug string, k known) {
-		if _, taken := x.same[slug]; !taken {
-			x.same[slug] = k
+func (a *Aliases) newIndex() *aliasIndex {
+	x := &aliasIndex{bySlug: map[string]aliasTarget{}, byUndatedSlug: map[string]string{}}
+	put := func(slug string, k aliasTarget) {
+		if _, taken := x.bySlug[slug]; !taken {
+			x.bySlug[slug] = k
 		}
 	}
 	for _, e := range a.Same {
 		for i, name := range e.Names {
-			put(PlainSlug(name), known{e.Code, i})
+			put(Slug(name), aliasTarget{e.Code, i})
 		}
-		put(e.Code, known{e.Code, 0})
+		put(e.Code, aliasTarget{e.Code, 0})
 	}
 	for _, e := range a.Laws {
 		for _, name := range slices.Concat([]string{e.Code}, e.Names) {
-			slug := PlainSlug(name)
-			put(slug, known{e.Code, 0})
-			if _, taken := x.laws[slug]; !taken {
-				x.laws[slug] = e.Code
+			slug := Slug(name)
+			put(slug, aliasTarget{e.Code, 0})
+			if _, taken := x.byUndatedSlug[slug]; !taken {
+				x.byUndatedSlug[slug] = e.Code
 			}
 		}
 	}
 	return x
 }
 
-var builtinNamesakes = sync.OnceValue(func() *namesakes { return BuiltinAliases().index() })
+var builtinAliasIndex = sync.OnceValue(func() *aliasIndex { return BuiltinAliases().newIndex() })
 
-var yearBehind = lazyregexp.Of(`^(.+)-(?:19|20)\d\d$`)
+var yearSuffix = lazyregexp.New(`^(.+)-(?:19|20)\d\d$`)
 
-// find says what a plain slug means; false where the table does not say.
-func (x *namesakes) find(slug string) (known, bool) {
-	if k, ok := x.same[slug]; ok {
+// lookUp says what a plain slug means; false where the table does not say.
+func (x *aliasIndex) lookUp(slug string) (aliasTarget, bool) {
+	if k, ok := x.bySlug[slug]; ok {
 		return k, true
 	}
-	if m := yearBehind.FindStringSubmatch(slug); m != nil {
-		if code, ok := x.laws[m[1]]; ok {
-			return known{code, 1}, true
+	if m := yearSuffix.FindStringSubmatch(slug); m != nil {
+		if code, ok := x.byUndatedSlug[m[1]]; ok {
+			return aliasTarget{code, 1}, true
 		}
 	}
-	return known{}, false
+	return aliasTarget{}, false
 }
 
 // Successors are the codes of newer editions of a framework, the nearest first; none where
@@ -157,12 +157,12 @@ func (a *Aliases) Successors(code string) []string {
 	return nil
 }
 
-// spelled is a code by spelling alone, of which a rule about spelling may know more.
-func spelled(plain string) string {
-	for _, rule := range facts {
-		if rule.from.MatchString(plain) {
-			return rule.from.ReplaceAllString(plain, rule.to)
+// applyRenameRules is a code by spelling alone, of which a rule about spelling may know more.
+func applyRenameRules(slug string) string {
+	for _, rule := range renameRules {
+		if rule.pattern.MatchString(slug) {
+			return rule.pattern.ReplaceAllString(slug, rule.replacement)
 		}
 	}
-	return strings.Clone(plain)
+	return strings.Clone(slug)
 }

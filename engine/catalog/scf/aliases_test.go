@@ -13,11 +13,11 @@ func TestBuiltinAliases(t *testing.T) {
 		t.Fatalf("%d, %d, %d entries", len(a.Same), len(a.Laws), len(a.Editions))
 	}
 	for _, e := range slices.Concat(a.Same, a.Laws) {
-		if Slug(e.Code) != e.Code {
-			t.Errorf("the code %s is also a name of %s", e.Code, Slug(e.Code))
+		if FrameworkCode(e.Code) != e.Code {
+			t.Errorf("the code %s is also a name of %s", e.Code, FrameworkCode(e.Code))
 		}
 		for _, name := range e.Names {
-			if got := Slug(name); got != e.Code {
+			if got := FrameworkCode(name); got != e.Code {
 				t.Errorf("%q is %s, not %s", name, got, e.Code)
 			}
 		}
@@ -25,8 +25,8 @@ func TestBuiltinAliases(t *testing.T) {
 	seen := map[string]bool{}
 	for _, line := range a.Editions {
 		for _, code := range line {
-			if Slug(code) != code || seen[code] {
-				t.Errorf("edition %s is %s, or in two lines", code, Slug(code))
+			if FrameworkCode(code) != code || seen[code] {
+				t.Errorf("edition %s is %s, or in two lines", code, FrameworkCode(code))
 			}
 			seen[code] = true
 		}
@@ -46,12 +46,12 @@ func TestNamesOverTheYears(t *testing.T) {
 		{"US\nFedRAMP\n[moderate]", "US\nFedRAMP\nR4 (moderate)"},
 	} {
 		for _, name := range names {
-			if Slug(name) != Slug(names[0]) {
-				t.Errorf("%q is %s, %q is %s", names[0], Slug(names[0]), name, Slug(name))
+			if FrameworkCode(name) != FrameworkCode(names[0]) {
+				t.Errorf("%q is %s, %q is %s", names[0], FrameworkCode(names[0]), name, FrameworkCode(name))
 			}
 		}
 	}
-	if Slug("US\nFedRAMP\nR5 (low)") == Slug("US\nFedRAMP\n(low)") || Slug("NIST\nCSF\nv1.1") == Slug("NIST\nCSF\n2.0") {
+	if FrameworkCode("US\nFedRAMP\nR5 (low)") == FrameworkCode("US\nFedRAMP\n(low)") || FrameworkCode("NIST\nCSF\nv1.1") == FrameworkCode("NIST\nCSF\n2.0") {
 		t.Error("another edition is not the same framework")
 	}
 }

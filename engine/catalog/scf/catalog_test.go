@@ -41,7 +41,7 @@ func sample() *Source {
 				Extra:      []Pair{{"My column", "mine"}}, Traits: []string{"uses_cloud"}, Tags: []string{"authentication"}},
 			{Code: "NET-03", Title: "Boundary protection", Description: "Guard the edges of networks.", Weight: 5,
 				Evidence: []int{1}, Threats: []string{"NT-1"}, Errata: []string{"- renamed"},
-				Compensating: []Compensating{{Control: "IAC-06", Name: "Multi-factor authentication", Justification: "Fewer get in."}}},
+				Compensating: []CompensatingControl{{Control: "IAC-06", Name: "Multi-factor authentication", Justification: "Fewer get in."}}},
 			{Code: "NET-03.1", Title: "Old thing [deprecated - incorporated into NET-03]", Weight: 0},
 		},
 		Frameworks: []Framework{
@@ -67,7 +67,7 @@ func sample() *Source {
 
 func snapshot(t testing.TB, src *Source, id string) *Snapshot {
 	t.Helper()
-	s, err := New(src, Version{ID: id, ImportedAt: imported})
+	s, err := NewSnapshot(src, Version{ID: id, ImportedAt: imported})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,11 +89,11 @@ func TestNewRefusesContradictions(t *testing.T) {
 	} {
 		src := sample()
 		spoil(src)
-		if _, err := New(src, Version{ID: versionA}); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := NewSnapshot(src, Version{ID: versionA}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if _, err := New(sample(), Version{ID: "not an id"}); err == nil {
+	if _, err := NewSnapshot(sample(), Version{ID: "not an id"}); err == nil {
 		t.Error("a version id that is no UUIDv7 was taken")
 	}
 }
@@ -187,7 +187,7 @@ func TestIDsAreStableAndFindTheirRecord(t *testing.T) {
 		if kind == "domain" {
 			continue
 		}
-		var missing *NotFound
+		var missing *NotFoundError
 		if _, err := find(b); !errors.As(err, &missing) {
 			t.Errorf("%s of another version: %v", kind, err)
 		}
@@ -215,7 +215,7 @@ func TestReferences(t *testing.T) {
 			t.Errorf("requirement %q: %s, %v", ref, got, err)
 		}
 	}
-	var twice *Ambiguous
+	var twice *AmbiguousError
 	if _, err := s.Requirement("5.1"); !errors.As(err, &twice) || !slices.Equal(twice.Matches, []string{"iso-27001-2022:5.1", "iso-27002-2022:5.1"}) {
 		t.Errorf("5.1: %v", err)
 	}
@@ -335,7 +335,7 @@ func TestSearch(t *testing.T) {
 	}
 	for text, want := range map[string]string{"iac 6.4": "IAC-06.4", "AST-02 (11)": "AST-02.11", "net 10": "NET-10", "iac-06.01": "IAC-06.1",
 		"iac": "", "iac 123": "", "pr.ac-1": "", "iac-6.4.1": "", "AC-2(1)": ""} {
-		if got := tidyControl(text); got != want {
+		if got := normalizeControlCode(text); got != want {
 			t.Errorf("%q is read as %q", text, got)
 		}
 	}

@@ -22,7 +22,7 @@ func TestEncodeDecode(t *testing.T) {
 	if other := encode(t, snapshot(t, sample(), versionB)); !bytes.Equal(data, other) {
 		t.Error("the same source gave other bytes under another version")
 	}
-	back, err := Decode(data, Version{ID: versionA, ImportedAt: imported})
+	back, err := DecodeSnapshot(data, Version{ID: versionA, ImportedAt: imported})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,19 +41,19 @@ func TestDecodeRefuses(t *testing.T) {
 	data := encode(t, snapshot(t, sample(), versionA))
 	v := Version{ID: versionA}
 	for n := range data {
-		if _, err := Decode(data[:n], v); !errors.Is(err, ErrFormat) {
+		if _, err := DecodeSnapshot(data[:n], v); !errors.Is(err, ErrFormat) {
 			t.Fatalf("cut at %d: %v", n, err)
 		}
 		changed := bytes.Clone(data)
 		changed[n] ^= 0x55
-		if _, err := Decode(changed, v); !errors.Is(err, ErrFormat) {
+		if _, err := DecodeSnapshot(changed, v); !errors.Is(err, ErrFormat) {
 			t.Fatalf("changed at %d: %v", n, err)
 		}
 	}
-	if _, err := Decode(append(bytes.Clone(data), 'x'), v); !errors.Is(err, ErrFormat) {
+	if _, err := DecodeSnapshot(append(bytes.Clone(data), 'x'), v); !errors.Is(err, ErrFormat) {
 		t.Errorf("a byte too many: %v", err)
 	}
-	if _, err := Decode(data, Version{ID: "x"}); err == nil || errors.Is(err, ErrFormat) {
+	if _, err := DecodeSnapshot(data, Version{ID: "x"}); err == nil || errors.Is(err, ErrFormat) {
 		t.Errorf("a bad version id: %v", err)
 	}
 }
@@ -63,11 +63,11 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(magic))
 	f.Add([]byte("SCFC\x01\xff\xff\xff\x7f\x28\xb5\x2f\xfd"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := Decode(data, Version{ID: versionA})
+		s, err := DecodeSnapshot(data, Version{ID: versionA})
 		if err != nil {
 			return
 		}
-		s.Warm()
+		s.Preload()
 		s.Search("anything", 5)
 		if _, err := s.Encode(); err != nil {
 			t.Error(err)
@@ -77,30 +77,30 @@ func FuzzDecode(f *testing.F) {
 
 // FuzzPayload goes past the checksum, which random bytes do not.
 func FuzzPayload(f *testing.F) {
-	w := &writer{}
-	w.source(snapshot(f, sample(), versionA).src)
+	w := &encoder{}
+	w.writeSource(snapshot(f, sample(), versionA).src)
 	f.Add(w.buf)
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		r := &reader{s: string(payload)}
-		src := r.source()
+		r := &decoder{rest: string(payload)}
+		src := r.readSource()
 		if r.err != nil {
 			return
 		}
-		s, err := New(src, Version{ID: versionA})
+		s, err := NewSnapshot(src, Version{ID: versionA})
 		if err != nil {
 			return
 		}
-		s.Warm()
+		s.Preload()
 		for _, fw := range s.Frameworks() {
 			if _, err := s.Coverage(fw.ID); err != nil {
 				t.Error(err)
 			}
 		}
-		again := &writer{}
-		again.source(s.src)
-		r = &reader{s: string(again.buf)}
-		r.source()
-		if r.err != nil || len(r.s) != 0 {
+		again := &encoder{}
+		again.writeSource(s.src)
+		r = &decoder{rest: string(again.buf)}
+		r.readSource()
+		if r.err != nil || len(r.rest) != 0 {
 			t.Errorf("what was read cannot be written and read again: %v", r.err)
 		}
 	})

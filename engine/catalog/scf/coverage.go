@@ -16,14 +16,14 @@ func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 		return api.Coverage{}, err
 	}
 	out := api.Coverage{
-		VersionID: s.meta.ID, FrameworkID: s.frameworkIDs[f], FrameworkCode: s.src.Frameworks[f].Code,
+		VersionID: s.version.ID, FrameworkID: s.frameworkIDs[f], FrameworkCode: s.src.Frameworks[f].Code,
 		RequirementCount: len(s.src.Frameworks[f].Requirements), ByDomain: []api.DomainCoverage{},
 	}
 	byDomain := make([]api.DomainCoverage, len(s.src.Domains))
 	controls := make([]bool, len(s.src.Controls))
 	lastSeen := make([]int32, len(s.src.Domains)) // requirement last counted for the domain, plus one
-	for n := s.base[f]; n < s.base[f+1]; n++ {
-		mapped := s.mappingsOf(n)
+	for n := s.firstRequirement[f]; n < s.firstRequirement[f+1]; n++ {
+		mapped := s.requirementMappings(n)
 		if len(mapped) > 0 {
 			out.MappedRequirementCount++
 		}
@@ -63,7 +63,7 @@ func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {
 		return api.Crosswalk{}, err
 	}
 	all := s.frameworkList()
-	out := api.Crosswalk{VersionID: s.meta.ID, Framework: all[a], Controls: []api.CrosswalkControl{}, Pairs: []api.CrosswalkPair{}}
+	out := api.Crosswalk{VersionID: s.version.ID, Framework: all[a], Controls: []api.CrosswalkControl{}, Pairs: []api.CrosswalkPair{}}
 	b := -1
 	if strings.TrimSpace(target) != "" {
 		if b, err = s.findFramework(target); err != nil {
@@ -71,10 +71,10 @@ func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {
 		}
 		out.Target = &all[b]
 	}
-	codesA := s.codesByControl(a)
+	codesA := s.requirementsByControl(a)
 	var codesB [][]int32
 	if b >= 0 {
-		codesB = s.codesByControl(b)
+		codesB = s.requirementsByControl(b)
 	}
 	for c := range s.src.Controls {
 		if len(codesA[c]) == 0 || b >= 0 && len(codesB[c]) == 0 {
@@ -82,22 +82,22 @@ func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {
 		}
 		row := api.CrosswalkControl{
 			ControlID: s.controlIDs[c], ControlCode: s.src.Controls[c].Code, ControlTitle: s.src.Controls[c].Title,
-			DomainCode: s.src.Controls[c].Domain(), RequirementCodes: s.codes(a, codesA[c]), TargetRequirementCodes: []string{},
+			DomainCode: s.src.Controls[c].Domain(), RequirementCodes: s.requirementCodes(a, codesA[c]), TargetRequirementCodes: []string{},
 		}
 		if b >= 0 {
-			row.TargetRequirementCodes = s.codes(b, codesB[c])
+			row.TargetRequirementCodes = s.requirementCodes(b, codesB[c])
 		}
 		out.Controls = append(out.Controls, row)
 	}
 	if b >= 0 {
-		out.Pairs = s.join(a, b, codesA, codesB)
+		out.Pairs = s.requirementPairs(a, b, codesA, codesB)
 	}
 	return out, nil
 }
 
-// codesByControl gives each control its requirements of a framework, in order.
-func (s *Snapshot) codesByControl(framework int) [][]int32 {
-	mappings := s.mappingsIn(framework)
+// requirementsByControl gives each control its requirements of a framework, in order.
+func (s *Snapshot) requirementsByControl(framework int) [][]int32 {
+	mappings := s.frameworkMappings(framework)
 	size := make([]int32, len(s.src.Controls))
 	for _, i := range mappings {
 		size[s.src.Mappings[i].Control]++
@@ -114,7 +114,7 @@ func (s *Snapshot) codesByControl(framework int) [][]int32 {
 	return out
 }
 
-func (s *Snapshot) codes(framework int, requirements []int32) []string {
+func (s *Snapshot) requirementCodes(framework int, requirements []int32) []string {
 	out := make([]string, len(requirements))
 	for i, r := range requirements {
 		out[i] = s.src.Frameworks[framework].Requirements[r].Code
@@ -122,7 +122,7 @@ func (s *Snapshot) codes(framework int, requirements []int32) []string {
 	return out
 }
 
-func (s *Snapshot) join(a, b int, codesA, codesB [][]int32) []api.CrosswalkPair {
+func (s *Snapshot) requirementPairs(a, b int, codesA, codesB [][]int32) []api.CrosswalkPair {
 	type link struct{ a, b, control int32 }
 	var links []link
 	for c := range codesA {

@@ -8,11 +8,11 @@ import (
 
 // Diff says what changed from one version to another. Controls meet by code. Texts that
 // differ in white space alone are the same. Mappings meet by framework code and by
-// LooseCode, so that a release which only spells requirement codes otherwise neither
+// NormalizeCode, so that a release which only spells requirement codes otherwise neither
 // gains nor loses; they are compared for controls and frameworks that both versions have.
 func Diff(from, to *Snapshot) api.CatalogDiff {
 	d := api.CatalogDiff{
-		FromVersionID: from.meta.ID, FromLabel: from.src.Label, ToVersionID: to.meta.ID, ToLabel: to.src.Label,
+		FromVersionID: from.version.ID, FromLabel: from.src.Label, ToVersionID: to.version.ID, ToLabel: to.src.Label,
 		Added: []api.ControlRef{}, Removed: []api.ControlRef{}, Changed: []api.ControlChange{},
 		FrameworksAdded: []string{}, FrameworksRemoved: []string{}, FrameworksReplaced: []api.FrameworkEdition{},
 		MappingsGained: []api.MappingChanges{}, MappingsLost: []api.MappingChanges{},
@@ -38,16 +38,16 @@ func Diff(from, to *Snapshot) api.CatalogDiff {
 			d.Summary.Unchanged++
 		}
 		for _, f := range shared {
-			was, is := from.codesOf(j, f.from), to.codesOf(i, f.to)
+			was, is := from.controlRequirementCodes(j, f.from), to.controlRequirementCodes(i, f.to)
 			d.MappingsGained = appendMissing(d.MappingsGained, c.Code, f.code, is, was, &d.Summary.MappingsGained)
 			d.MappingsLost = appendMissing(d.MappingsLost, c.Code, f.code, was, is, &d.Summary.MappingsLost)
 		}
 	}
 	for i := range from.src.Frameworks {
-		if code := from.src.Frameworks[i].Code; !to.owns(code) {
+		if code := from.src.Frameworks[i].Code; !to.hasFrameworkCode(code) {
 			d.FrameworksRemoved = append(d.FrameworksRemoved, code)
 			for _, next := range BuiltinAliases().Successors(code) {
-				if to.owns(next) {
+				if to.hasFrameworkCode(next) {
 					d.FrameworksReplaced = append(d.FrameworksReplaced, api.FrameworkEdition{FromCode: code, ToCode: next})
 					break
 				}
@@ -55,29 +55,29 @@ func Diff(from, to *Snapshot) api.CatalogDiff {
 		}
 	}
 	for i := range to.src.Frameworks {
-		if code := to.src.Frameworks[i].Code; !from.owns(code) {
+		if code := to.src.Frameworks[i].Code; !from.hasFrameworkCode(code) {
 			d.FrameworksAdded = append(d.FrameworksAdded, code)
 		}
 	}
 	for _, c := range d.Changed {
-		d.Summary.Renamed += one(c.Renamed)
-		d.Summary.Reworded += one(c.Reworded)
-		d.Summary.Reweighted += one(c.Reweighted)
+		d.Summary.Renamed += boolToInt(c.Renamed)
+		d.Summary.Reworded += boolToInt(c.Reworded)
+		d.Summary.Reweighted += boolToInt(c.Reweighted)
 	}
 	d.Summary.Added, d.Summary.Removed = len(d.Added), len(d.Removed)
 	d.Summary.FrameworksAdded, d.Summary.FrameworksRemoved = len(d.FrameworksAdded), len(d.FrameworksRemoved)
 	return d
 }
 
-func one(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// owns reports a code that is a framework's own, not an alias.
-func (s *Snapshot) owns(code string) bool {
+// hasFrameworkCode reports a code that is a framework's own, not an alias.
+func (s *Snapshot) hasFrameworkCode(code string) bool {
 	i, ok := s.frameworks[code]
 	return ok && s.src.Frameworks[i].Code == code
 }
@@ -85,18 +85,18 @@ func (s *Snapshot) owns(code string) bool {
 func compareControls(from, to *Control) (api.ControlChange, bool) {
 	c := api.ControlChange{
 		Code: to.Code, FromTitle: from.Title, ToTitle: to.Title,
-		Renamed: Collapse(from.Title) != Collapse(to.Title),
-		Reworded: Collapse(from.Description) != Collapse(to.Description) ||
+		Renamed: CollapseSpaces(from.Title) != CollapseSpaces(to.Title),
+		Reworded: CollapseSpaces(from.Description) != CollapseSpaces(to.Description) ||
 			// A question is compared only where both have one: older releases have none.
-			from.Question != "" && to.Question != "" && Collapse(from.Question) != Collapse(to.Question),
+			from.Question != "" && to.Question != "" && CollapseSpaces(from.Question) != CollapseSpaces(to.Question),
 		Reweighted: from.Weight != to.Weight,
-		FromWeight: weight(from), ToWeight: weight(to),
-		Deprecated: to.Deprecated() && !from.Deprecated(),
+		FromWeight: weightOrNil(from), ToWeight: weightOrNil(to),
+		Deprecated: to.IsDeprecated() && !from.IsDeprecated(),
 	}
 	return c, c.Renamed || c.Reworded || c.Reweighted || c.Deprecated
 }
 
-func weight(c *Control) *int {
+func weightOrNil(c *Control) *int {
 	if c.Weight == NoWeight {
 		return nil
 	}
@@ -113,16 +113,16 @@ func sharedFrameworks(from, to *Snapshot) []sharedFramework {
 	var out []sharedFramework
 	for i := range to.src.Frameworks {
 		code := to.src.Frameworks[i].Code
-		if from.owns(code) {
+		if from.hasFrameworkCode(code) {
 			out = append(out, sharedFramework{code, from.frameworks[code], i})
 		}
 	}
 	return out
 }
 
-// codesOf are a control's requirement codes in a framework.
-func (s *Snapshot) codesOf(control, framework int) []string {
-	own := s.src.Mappings[s.byControl[control]:s.byControl[control+1]]
+// controlRequirementCodes are a control's requirement codes in a framework.
+func (s *Snapshot) controlRequirementCodes(control, framework int) []string {
+	own := s.src.Mappings[s.firstMapping[control]:s.firstMapping[control+1]]
 	at, _ := slices.BinarySearchFunc(own, framework, func(m Mapping, f int) int {
 		if m.Framework < f {
 			return -1
@@ -143,11 +143,11 @@ func appendMissing(out []api.MappingChanges, control, framework string, a, b []s
 	}
 	has := make(map[string]bool, len(b))
 	for _, code := range b {
-		has[LooseCode(code)] = true
+		has[NormalizeCode(code)] = true
 	}
 	var missing []string
 	for _, code := range a {
-		if !has[LooseCode(code)] {
+		if !has[NormalizeCode(code)] {
 			missing = append(missing, code)
 		}
 	}

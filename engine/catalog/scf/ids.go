@@ -10,10 +10,10 @@ import (
 )
 
 // Kinds of record that have an id. The numbers are part of every id: never reuse one.
-type kind byte
+type idKind byte
 
 const (
-	kindDomain kind = iota + 1
+	kindDomain idKind = iota + 1
 	kindControl
 	kindFramework
 	kindRequirement
@@ -34,28 +34,28 @@ const (
 // code; of a framework its code; of a requirement the framework's and its own code; of a
 // mapping the control's, framework's and requirement's codes. So an id can be computed
 // by whoever knows the version, and stays when mappings are added to it later.
-func (s *Snapshot) id(k kind, key ...string) uuid.UUID {
+func (s *Snapshot) recordID(k idKind, key ...string) uuid.UUID {
 	buf := make([]byte, 0, 128)
-	buf = append(buf, s.version[:]...)
+	buf = append(buf, s.rootUUID[:]...)
 	buf = append(buf, byte(k))
 	for _, part := range key {
 		buf = binary.BigEndian.AppendUint32(buf, uint32(len(part)))
 		buf = append(buf, part...)
 	}
 	h := sha256.Sum256(buf)
-	id := s.version
+	id := s.rootUUID
 	id[6] = 0x70 | byte(k)
 	copy(id[7:], h[:9])
 	id[8] = id[8]&0x3f | 0x80
 	return id
 }
 
-// kindOf reads the kind out of an id, and false where the id is not of this version.
-func (s *Snapshot) kindOf(id uuid.UUID) (kind, bool) {
-	if [6]byte(id[:6]) != [6]byte(s.version[:6]) || id[6]>>4 != 7 {
+// parseIDKind reads the kind out of an id, and false where the id is not of this version.
+func (s *Snapshot) parseIDKind(id uuid.UUID) (idKind, bool) {
+	if [6]byte(id[:6]) != [6]byte(s.rootUUID[:6]) || id[6]>>4 != 7 {
 		return 0, false
 	}
-	return kind(id[6] & 0x0f), true
+	return idKind(id[6] & 0x0f), true
 }
 
 // parseVersionID takes a UUIDv7 as written in a version record.
@@ -70,7 +70,7 @@ func parseVersionID(s string) (uuid.UUID, error) {
 // Version is what the caller knows about an imported catalog and its bytes do not hold.
 type Version struct {
 	ID         string // a UUIDv7
-	Root       string // the version whose ids the records have, where it is not this one
+	RootID     string // the version whose ids the records have, where it is not this one
 	Status     string // api.CatalogActive or api.CatalogSuperseded; empty means active
 	ImportedAt time.Time
 }

@@ -10,27 +10,27 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// NotFound says that no record of a version has an id or code.
-type NotFound struct {
+// NotFoundError says that no record of a version has an id or code.
+type NotFoundError struct {
 	Kind, Ref   string   // Kind: domain, control, framework, requirement, mapping
 	Suggestions []string // codes that come near, best first
 }
 
-func (e *NotFound) Error() string {
+func (e *NotFoundError) Error() string {
 	if len(e.Suggestions) == 0 {
 		return fmt.Sprintf("no %s %q in this catalog", e.Kind, e.Ref)
 	}
 	return fmt.Sprintf("no %s %q in this catalog: did you mean %s?", e.Kind, e.Ref, joinOr(e.Suggestions))
 }
 
-// Ambiguous says that a code could mean several records.
-type Ambiguous struct {
+// AmbiguousError says that a code could mean several records.
+type AmbiguousError struct {
 	Kind, Ref string
 	// Matches name each record so that using one as the reference is not ambiguous.
 	Matches []string
 }
 
-func (e *Ambiguous) Error() string {
+func (e *AmbiguousError) Error() string {
 	const shown = 6
 	if more := len(e.Matches) - shown; more > 0 {
 		return fmt.Sprintf("%s %q could mean %s and %d more: name one", e.Kind, e.Ref, strings.Join(e.Matches[:shown], ", "), more)
@@ -45,8 +45,8 @@ func joinOr(s []string) string {
 	return strings.Join(s[:len(s)-1], ", ") + " or " + s[len(s)-1]
 }
 
-// asID parses an id in its canonical form; anything else is a code.
-func asID(ref string) (uuid.UUID, bool) {
+// parseID parses an id in its canonical form; anything else is a code.
+func parseID(ref string) (uuid.UUID, bool) {
 	if len(ref) != 36 {
 		return uuid.UUID{}, false
 	}
@@ -57,8 +57,8 @@ func asID(ref string) (uuid.UUID, bool) {
 // findControl resolves an id or a code, however it is spelled: iac-6 is IAC-06.
 func (s *Snapshot) findControl(ref string) (int, error) {
 	ref = strings.TrimSpace(ref)
-	if id, ok := asID(ref); ok {
-		if k, ours := s.kindOf(id); ours && k == kindControl {
+	if id, ok := parseID(ref); ok {
+		if k, ours := s.parseIDKind(id); ours && k == kindControl {
 			want := id.String()
 			for i := range s.controlIDs {
 				if s.controlIDs[i] == want {
@@ -66,23 +66,23 @@ func (s *Snapshot) findControl(ref string) (int, error) {
 				}
 			}
 		}
-		return 0, &NotFound{Kind: "control", Ref: ref}
+		return 0, &NotFoundError{Kind: "control", Ref: ref}
 	}
 	if i, ok := s.controls[strings.ToUpper(ref)]; ok {
 		return i, nil
 	}
-	if i, ok := s.controls[tidyControl(ref)]; ok {
+	if i, ok := s.controls[normalizeControlCode(ref)]; ok {
 		return i, nil
 	}
-	return 0, &NotFound{Kind: "control", Ref: ref, Suggestions: s.nearControls(ref)}
+	return 0, &NotFoundError{Kind: "control", Ref: ref, Suggestions: s.suggestControls(ref)}
 }
 
 // findFramework resolves an id, a code, an alias, a name or a workbook header, and the
 // beginning of a code where only one framework has it.
 func (s *Snapshot) findFramework(ref string) (int, error) {
 	ref = strings.TrimSpace(ref)
-	if id, ok := asID(ref); ok {
-		if k, ours := s.kindOf(id); ours && k == kindFramework {
+	if id, ok := parseID(ref); ok {
+		if k, ours := s.parseIDKind(id); ours && k == kindFramework {
 			want := id.String()
 			for i := range s.frameworkIDs {
 				if s.frameworkIDs[i] == want {
@@ -90,22 +90,22 @@ func (s *Snapshot) findFramework(ref string) (int, error) {
 				}
 			}
 		}
-		return 0, &NotFound{Kind: "framework", Ref: ref}
+		return 0, &NotFoundError{Kind: "framework", Ref: ref}
 	}
-	for _, code := range []string{ref, strings.ToLower(ref), Slug(ref)} {
+	for _, code := range []string{ref, strings.ToLower(ref), FrameworkCode(ref)} {
 		if i, ok := s.frameworks[code]; ok {
 			return i, nil
 		}
 	}
 	var matches []int
-	name := Collapse(ref)
+	name := CollapseSpaces(ref)
 	for i := range s.src.Frameworks {
 		f := &s.src.Frameworks[i]
 		if strings.EqualFold(f.Name, name) || strings.EqualFold(f.Column, name) {
 			matches = append(matches, i)
 		}
 	}
-	if stem := Slug(ref) + "-"; len(matches) == 0 && len(stem) > 3 {
+	if stem := FrameworkCode(ref) + "-"; len(matches) == 0 && len(stem) > 3 {
 		for i := range s.src.Frameworks {
 			if strings.HasPrefix(s.src.Frameworks[i].Code, stem) {
 				matches = append(matches, i)
@@ -114,11 +114,11 @@ func (s *Snapshot) findFramework(ref string) (int, error) {
 	}
 	switch len(matches) {
 	case 0:
-		return 0, &NotFound{Kind: "framework", Ref: ref, Suggestions: s.SuggestFrameworks(ref, 5)}
+		return 0, &NotFoundError{Kind: "framework", Ref: ref, Suggestions: s.SuggestFrameworks(ref, 5)}
 	case 1:
 		return matches[0], nil
 	}
-	err := &Ambiguous{Kind: "framework", Ref: ref}
+	err := &AmbiguousError{Kind: "framework", Ref: ref}
 	for _, i := range matches {
 		err.Matches = append(err.Matches, s.src.Frameworks[i].Code)
 	}
@@ -128,76 +128,76 @@ func (s *Snapshot) findFramework(ref string) (int, error) {
 // findRequirement resolves an id, a code, or "framework:code".
 func (s *Snapshot) findRequirement(ref string) (int32, error) {
 	ref = strings.TrimSpace(ref)
-	if id, ok := asID(ref); ok {
-		if k, ours := s.kindOf(id); ours && k == kindRequirement {
+	if id, ok := parseID(ref); ok {
+		if k, ours := s.parseIDKind(id); ours && k == kindRequirement {
 			if n, ok := s.requirementByID()[id]; ok {
 				return n, nil
 			}
 		}
-		return 0, &NotFound{Kind: "requirement", Ref: ref}
+		return 0, &NotFoundError{Kind: "requirement", Ref: ref}
 	}
 	if fw, code, ok := strings.Cut(ref, ":"); ok {
 		if f, err := s.findFramework(fw); err == nil {
-			return s.requirementIn(f, strings.TrimSpace(code))
+			return s.findRequirementIn(f, strings.TrimSpace(code))
 		}
 	}
 	found := s.requirementRefs().exact[ref]
 	if len(found) == 0 {
-		found = slices.Concat(s.requirementRefs().loose[LooseCode(ref)], s.annex(ref))
+		found = slices.Concat(s.requirementRefs().loose[NormalizeCode(ref)], s.findAnnexControls(ref))
 	}
 	switch len(found) {
 	case 0:
-		return 0, &NotFound{Kind: "requirement", Ref: ref}
+		return 0, &NotFoundError{Kind: "requirement", Ref: ref}
 	case 1:
 		return found[0], nil
 	}
-	err := &Ambiguous{Kind: "requirement", Ref: ref}
+	err := &AmbiguousError{Kind: "requirement", Ref: ref}
 	for _, n := range found {
-		f, r := s.frameworkOf(n)
+		f, r := s.locateRequirement(n)
 		fw := &s.src.Frameworks[f]
 		err.Matches = append(err.Matches, fw.Code+":"+fw.Requirements[r].Code)
 	}
 	return 0, err
 }
 
-// requirementIn resolves a code inside a framework: as written, then loosely, then, for
+// findRequirementIn resolves a code inside a framework: as written, then loosely, then, for
 // ISO 27001's "A.5.1", in the framework that holds its annex, and 5.1 as A.5.1.
-func (s *Snapshot) requirementIn(f int, code string) (int32, error) {
-	for _, found := range [][]int32{s.requirementRefs().exact[code], s.requirementRefs().loose[LooseCode(code)]} {
-		if in := s.within(f, found); len(in) > 0 {
+func (s *Snapshot) findRequirementIn(f int, code string) (int32, error) {
+	for _, found := range [][]int32{s.requirementRefs().exact[code], s.requirementRefs().loose[NormalizeCode(code)]} {
+		if in := s.filterByFramework(f, found); len(in) > 0 {
 			return in[0], nil
 		}
 	}
 	fw := &s.src.Frameworks[f]
-	for clauses := range annexes {
+	for clauses := range annexFrameworks {
 		if fw.Code != clauses && !slices.Contains(fw.Aliases, clauses) {
 			continue
 		}
 		for _, found := range [][]int32{
-			s.annexOf(clauses, code), s.annexOf(clauses, "A."+code),
-			s.within(f, s.requirementRefs().loose["a."+LooseCode(code)]), // the starter spells the annex out
+			s.findAnnexControlsOf(clauses, code), s.findAnnexControlsOf(clauses, "A."+code),
+			s.filterByFramework(f, s.requirementRefs().loose["a."+NormalizeCode(code)]), // the starter spells the annex out
 		} {
 			if len(found) > 0 {
 				return found[0], nil
 			}
 		}
 	}
-	return 0, &NotFound{Kind: "requirement", Ref: fw.Code + ":" + code}
+	return 0, &NotFoundError{Kind: "requirement", Ref: fw.Code + ":" + code}
 }
 
-// annex finds a control of ISO 27001's Annex A, "A.5.1", where it stands in a column of
+// findAnnexControls finds a control of ISO 27001's Annex A, "A.5.1", where it stands in a column of
 // ISO 27002 as 5.1.
-func (s *Snapshot) annex(ref string) []int32 {
-	return slices.Concat(s.annexOf(iso27001, ref), s.annexOf(iso27001of2013, ref))
+func (s *Snapshot) findAnnexControls(ref string) []int32 {
+	return slices.Concat(s.findAnnexControlsOf(iso27001, ref), s.findAnnexControlsOf(iso27001Edition2013, ref))
 }
 
-func (s *Snapshot) annexOf(clauses, ref string) []int32 {
-	f, ok := s.frameworks[annexes[clauses]]
+func (s *Snapshot) findAnnexControlsOf(framework, ref string) []int32 {
+	f, ok := s.frameworks[annexFrameworks[framework]]
 	number, annex := strings.CutPrefix(strings.ToUpper(ref), "A.")
 	if !ok || !annex {
 		return nil
 	}
-	return s.within(f, s.requirementRefs().exact[number])
+	return s.filterByFramework(f, s.requirementRefs().exact[number])
 }
 
 // Control finds a control by id or code.
@@ -234,7 +234,7 @@ func (s *Snapshot) Requirement(ref string) (api.Requirement, error) {
 	if err != nil {
 		return api.Requirement{}, err
 	}
-	return s.requirement(n), nil
+	return s.requirementRecord(n), nil
 }
 
 // Domain finds a domain by id or code.
@@ -248,15 +248,15 @@ func (s *Snapshot) Domain(ref string) (api.Domain, error) {
 	for _, d := range s.domainList() {
 		codes = append(codes, d.Code)
 	}
-	return api.Domain{}, &NotFound{Kind: "domain", Ref: ref, Suggestions: Nearest(ref, codes)}
+	return api.Domain{}, &NotFoundError{Kind: "domain", Ref: ref, Suggestions: Suggest(ref, codes)}
 }
 
 // Mapping finds a mapping by id.
 func (s *Snapshot) Mapping(id string) (api.Mapping, error) {
-	if u, ok := asID(id); ok {
+	if u, ok := parseID(id); ok {
 		if i, ok := s.mappingByID()[u]; ok {
-			return s.mapping(i), nil
+			return s.mappingRecord(i), nil
 		}
 	}
-	return api.Mapping{}, &NotFound{Kind: "mapping", Ref: id}
+	return api.Mapping{}, &NotFoundError{Kind: "mapping", Ref: id}
 }

@@ -35,13 +35,13 @@ func (s *Snapshot) ControlAt(index int32) api.Control { return s.controlList()[i
 
 // ControlIndexes is Controls for who wants a part of them only.
 func (s *Snapshot) ControlIndexes(f ControlFilter) ([]int32, error) {
-	keep, err := s.keep(f)
+	keep, err := s.matchFilter(f)
 	if err != nil {
 		return nil, err
 	}
 	n := 0
 	for _, k := range keep {
-		n += one(k)
+		n += boolToInt(k)
 	}
 	out := make([]int32, 0, n)
 	for i, k := range keep {
@@ -52,8 +52,8 @@ func (s *Snapshot) ControlIndexes(f ControlFilter) ([]int32, error) {
 	return out, nil
 }
 
-// keep marks the controls that a filter lets through.
-func (s *Snapshot) keep(f ControlFilter) ([]bool, error) {
+// matchFilter marks the controls that a filter lets through.
+func (s *Snapshot) matchFilter(f ControlFilter) ([]bool, error) {
 	keep := make([]bool, len(s.src.Controls))
 	for i := range keep {
 		keep[i] = true
@@ -82,11 +82,11 @@ func (s *Snapshot) keep(f ControlFilter) ([]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		in := s.controlsOf(fw)
+		in := s.controlsMappedTo(fw)
 		narrow(func(i int) bool { return in[i] })
 	}
 	if words := strings.TrimSpace(f.Query); words != "" {
-		in := s.text().all(words)
+		in := s.textIndex().matchAll(words)
 		narrow(func(i int) bool { return in[int32(i)] })
 	}
 	for _, tag := range f.Tags {
@@ -104,18 +104,18 @@ func hasTag(c *Control, tag string) bool {
 	return false
 }
 
-// controlsOf marks the controls that map to a framework.
-func (s *Snapshot) controlsOf(framework int) []bool {
+// controlsMappedTo marks the controls that map to a framework.
+func (s *Snapshot) controlsMappedTo(framework int) []bool {
 	in := make([]bool, len(s.src.Controls))
-	for _, m := range s.mappingsIn(framework) {
+	for _, m := range s.frameworkMappings(framework) {
 		in[s.src.Mappings[m].Control] = true
 	}
 	return in
 }
 
-// mappingsIn are the mappings of a framework, by requirement and then control.
-func (s *Snapshot) mappingsIn(framework int) []int32 {
-	return s.reqList[s.reqStart[s.base[framework]]:s.reqStart[s.base[framework+1]]]
+// frameworkMappings are the mappings of a framework, by requirement and then control.
+func (s *Snapshot) frameworkMappings(framework int) []int32 {
+	return s.mappingsByRequirement[s.mappingStart[s.firstRequirement[framework]]:s.mappingStart[s.firstRequirement[framework+1]]]
 }
 
 // Domains lists all domains in the source's order.
@@ -147,9 +147,9 @@ func (s *Snapshot) Requirements(framework string) ([]api.Requirement, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]api.Requirement, 0, s.base[f+1]-s.base[f])
-	for n := s.base[f]; n < s.base[f+1]; n++ {
-		out = append(out, s.requirement(n))
+	out := make([]api.Requirement, 0, s.firstRequirement[f+1]-s.firstRequirement[f])
+	for n := s.firstRequirement[f]; n < s.firstRequirement[f+1]; n++ {
+		out = append(out, s.requirementRecord(n))
 	}
 	return out, nil
 }
@@ -160,9 +160,9 @@ func (s *Snapshot) ControlMappings(ref string) ([]api.Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]api.Mapping, 0, s.byControl[c+1]-s.byControl[c])
-	for i := s.byControl[c]; i < s.byControl[c+1]; i++ {
-		out = append(out, s.mapping(i))
+	out := make([]api.Mapping, 0, s.firstMapping[c+1]-s.firstMapping[c])
+	for i := s.firstMapping[c]; i < s.firstMapping[c+1]; i++ {
+		out = append(out, s.mappingRecord(i))
 	}
 	return out, nil
 }
@@ -174,8 +174,8 @@ func (s *Snapshot) RequirementMappings(ref string) ([]api.Mapping, error) {
 		return nil, err
 	}
 	out := []api.Mapping{}
-	for _, i := range s.mappingsOf(n) {
-		out = append(out, s.mapping(i))
+	for _, i := range s.requirementMappings(n) {
+		out = append(out, s.mappingRecord(i))
 	}
 	return out, nil
 }

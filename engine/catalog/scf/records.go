@@ -6,23 +6,23 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// opt is null in JSON where the source has nothing.
-func opt(s string) *string {
+// nilIfEmpty is null in JSON where the source has nothing.
+func nilIfEmpty(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-// list is never null in JSON.
-func list(s []string) []string {
+// emptyIfNil is never null in JSON.
+func emptyIfNil(s []string) []string {
 	if s == nil {
 		return []string{}
 	}
 	return s
 }
 
-func pairs(p []Pair) map[string]string {
+func pairsToMap(p []Pair) map[string]string {
 	m := make(map[string]string, len(p))
 	for _, e := range p {
 		m[e.Name] = e.Text
@@ -35,9 +35,9 @@ func (s *Snapshot) makeDomains() []api.Domain {
 	for i := range s.src.Domains {
 		d := &s.src.Domains[i]
 		out[i] = api.Domain{
-			ID: s.id(kindDomain, d.Code).String(), VersionID: s.meta.ID, Code: d.Code, Name: d.Name,
-			Principle: opt(d.Principle), Intent: opt(d.Intent),
-			CreatedAt: s.meta.ImportedAt, UpdatedAt: s.meta.ImportedAt,
+			ID: s.recordID(kindDomain, d.Code).String(), VersionID: s.version.ID, Code: d.Code, Name: d.Name,
+			Principle: nilIfEmpty(d.Principle), Intent: nilIfEmpty(d.Intent),
+			CreatedAt: s.version.ImportedAt, UpdatedAt: s.version.ImportedAt,
 		}
 	}
 	for i := range s.src.Controls {
@@ -49,26 +49,26 @@ func (s *Snapshot) makeDomains() []api.Domain {
 func (s *Snapshot) makeControls() []api.Control {
 	out := make([]api.Control, len(s.src.Controls))
 	for i := range s.src.Controls {
-		out[i] = s.control(i)
+		out[i] = s.controlRecord(i)
 	}
 	return out
 }
 
-func (s *Snapshot) control(i int) api.Control {
+func (s *Snapshot) controlRecord(i int) api.Control {
 	c := &s.src.Controls[i]
 	out := api.Control{
-		ID: s.controlIDs[i], VersionID: s.meta.ID, Code: c.Code, Title: c.Title,
-		Description: c.Description, Question: opt(c.Question), DomainCode: c.Domain(),
-		Applicability: list(c.Applicability), CSFFunction: opt(c.CSFFunction), Cadence: opt(c.Cadence),
+		ID: s.controlIDs[i], VersionID: s.version.ID, Code: c.Code, Title: c.Title,
+		Description: c.Description, Question: nilIfEmpty(c.Question), DomainCode: c.Domain(),
+		Applicability: emptyIfNil(c.Applicability), CSFFunction: nilIfEmpty(c.CSFFunction), Cadence: nilIfEmpty(c.Cadence),
 		EvidenceRequests: make([]api.EvidenceRequest, 0, len(c.Evidence)),
-		Solutions:        pairs(c.Solutions), Maturity: map[string]string{},
-		Risks: list(c.Risks), Threats: list(c.Threats),
+		Solutions:        pairsToMap(c.Solutions), Maturity: map[string]string{},
+		Risks: emptyIfNil(c.Risks), Threats: emptyIfNil(c.Threats),
 		AssessmentObjectives: make([]api.AssessmentObjective, 0, len(c.Objectives)),
 		CompensatingControls: make([]api.CompensatingControl, 0, len(c.Compensating)),
-		Baselines:            list(c.Baselines), SCRMTiers: list(c.SCRMTiers), Traits: list(c.Traits),
-		Tags: list(c.Tags), IsMaterial: c.Weight == 10, IsDeprecated: c.Deprecated(),
-		Errata: list(c.Errata), Extra: pairs(c.Extra), IsCustom: c.Owner != "", OrganizationID: opt(c.Owner),
-		CreatedAt: s.meta.ImportedAt, UpdatedAt: s.meta.ImportedAt,
+		Baselines:            emptyIfNil(c.Baselines), SCRMTiers: emptyIfNil(c.SCRMTiers), Traits: emptyIfNil(c.Traits),
+		Tags: emptyIfNil(c.Tags), IsMaterial: c.Weight == 10, IsDeprecated: c.IsDeprecated(),
+		Errata: emptyIfNil(c.Errata), Extra: pairsToMap(c.Extra), IsCustom: c.Owner != "", OrganizationID: nilIfEmpty(c.Owner),
+		CreatedAt: s.version.ImportedAt, UpdatedAt: s.version.ImportedAt,
 	}
 	if c.Weight != NoWeight {
 		w := c.Weight
@@ -83,7 +83,7 @@ func (s *Snapshot) control(i int) api.Control {
 		}
 	}
 	for _, o := range c.Objectives {
-		rec := api.AssessmentObjective{Code: o.Code, Text: o.Text, Applicability: list(o.Applicability), Origins: list(o.Origins)}
+		rec := api.AssessmentObjective{Code: o.Code, Text: o.Text, Applicability: emptyIfNil(o.Applicability), Origins: emptyIfNil(o.Origins)}
 		if o.Rigor != 0 {
 			rigor := o.Rigor
 			rec.Rigor = &rigor
@@ -92,13 +92,13 @@ func (s *Snapshot) control(i int) api.Control {
 	}
 	for _, k := range c.Compensating {
 		out.CompensatingControls = append(out.CompensatingControls,
-			api.CompensatingControl{ControlCode: k.Control, Name: opt(k.Name), Justification: opt(k.Justification)})
+			api.CompensatingControl{ControlCode: k.Control, Name: nilIfEmpty(k.Name), Justification: nilIfEmpty(k.Justification)})
 	}
 	return out
 }
 
 func evidenceRecord(e *EvidenceRequest) api.EvidenceRequest {
-	return api.EvidenceRequest{Code: opt(e.Code), Area: opt(e.Area), Artifact: e.Artifact, Description: opt(e.Description)}
+	return api.EvidenceRequest{Code: nilIfEmpty(e.Code), Area: nilIfEmpty(e.Area), Artifact: e.Artifact, Description: nilIfEmpty(e.Description)}
 }
 
 // EvidenceItems lists the evidence requests with the controls they serve.
@@ -124,7 +124,7 @@ func (s *Snapshot) Threats() []api.Hazard { return hazardRecords(s.src.Threats) 
 func hazardRecords(list []Hazard) []api.Hazard {
 	out := make([]api.Hazard, len(list))
 	for i, h := range list {
-		out[i] = api.Hazard{Code: h.Code, Group: opt(h.Group), Title: h.Title, Description: opt(h.Description), CSFFunction: opt(h.CSFFunction)}
+		out[i] = api.Hazard{Code: h.Code, Group: nilIfEmpty(h.Group), Title: h.Title, Description: nilIfEmpty(h.Description), CSFFunction: nilIfEmpty(h.CSFFunction)}
 	}
 	return out
 }
@@ -133,7 +133,7 @@ func hazardRecords(list []Hazard) []api.Hazard {
 func (s *Snapshot) Principles() []api.Principle {
 	out := make([]api.Principle, len(s.src.Principles))
 	for i, p := range s.src.Principles {
-		out[i] = api.Principle{Number: p.Number, Name: p.Name, Description: opt(p.Description), ControlCodes: list(p.Controls)}
+		out[i] = api.Principle{Number: p.Number, Name: p.Name, Description: nilIfEmpty(p.Description), ControlCodes: emptyIfNil(p.Controls)}
 	}
 	return out
 }
@@ -143,26 +143,26 @@ func (s *Snapshot) makeFrameworks() []api.Framework {
 	for i := range s.src.Frameworks {
 		f := &s.src.Frameworks[i]
 		out[i] = api.Framework{
-			ID: s.frameworkIDs[i], VersionID: s.meta.ID, Code: f.Code, Name: f.Name,
-			Publisher: opt(f.Publisher), Jurisdiction: opt(f.Jurisdiction), Title: opt(f.Title),
-			SourceURL: opt(f.SourceURL), Column: opt(f.Column),
-			Aliases: list(f.Aliases), Includes: list(f.Includes), IsCustom: f.Owner != "", OrganizationID: opt(f.Owner),
+			ID: s.frameworkIDs[i], VersionID: s.version.ID, Code: f.Code, Name: f.Name,
+			Publisher: nilIfEmpty(f.Publisher), Jurisdiction: nilIfEmpty(f.Jurisdiction), Title: nilIfEmpty(f.Title),
+			SourceURL: nilIfEmpty(f.SourceURL), Column: nilIfEmpty(f.Column),
+			Aliases: emptyIfNil(f.Aliases), Includes: emptyIfNil(f.Includes), IsCustom: f.Owner != "", OrganizationID: nilIfEmpty(f.Owner),
 			RequirementCount: len(f.Requirements),
-			MappingCount:     int(s.reqStart[s.base[i+1]] - s.reqStart[s.base[i]]),
-			CreatedAt:        s.meta.ImportedAt, UpdatedAt: s.meta.ImportedAt,
+			MappingCount:     int(s.mappingStart[s.firstRequirement[i+1]] - s.mappingStart[s.firstRequirement[i]]),
+			CreatedAt:        s.version.ImportedAt, UpdatedAt: s.version.ImportedAt,
 		}
 	}
 	return out
 }
 
-func (s *Snapshot) requirement(number int32) api.Requirement {
-	f, r := s.frameworkOf(number)
+func (s *Snapshot) requirementRecord(number int32) api.Requirement {
+	f, r := s.locateRequirement(number)
 	q := &s.src.Frameworks[f].Requirements[r]
 	return api.Requirement{
-		ID: s.requirementIDs()[number], VersionID: s.meta.ID,
+		ID: s.requirementIDs()[number], VersionID: s.version.ID,
 		FrameworkID: s.frameworkIDs[f], FrameworkCode: s.src.Frameworks[f].Code,
-		Code: q.Code, Title: opt(q.Title), Text: opt(q.Text), SortOrder: r + 1,
-		CreatedAt: s.meta.ImportedAt, UpdatedAt: s.meta.ImportedAt,
+		Code: q.Code, Title: nilIfEmpty(q.Title), Text: nilIfEmpty(q.Text), SortOrder: r + 1,
+		CreatedAt: s.version.ImportedAt, UpdatedAt: s.version.ImportedAt,
 	}
 }
 
@@ -172,22 +172,22 @@ const (
 	sourceStarter  = "starter"
 )
 
-func (s *Snapshot) mapping(i int32) api.Mapping {
+func (s *Snapshot) mappingRecord(i int32) api.Mapping {
 	m := &s.src.Mappings[i]
 	f := &s.src.Frameworks[m.Framework]
 	out := api.Mapping{
-		ID: s.mappingID(m).String(), VersionID: s.meta.ID,
+		ID: s.mappingID(m).String(), VersionID: s.version.ID,
 		ControlID: s.controlIDs[m.Control], ControlCode: s.src.Controls[m.Control].Code,
 		FrameworkID: s.frameworkIDs[m.Framework], FrameworkCode: f.Code,
-		RequirementID: s.requirementIDs()[s.number(m)], RequirementCode: f.Requirements[m.Requirement].Code,
+		RequirementID: s.requirementIDs()[s.requirementNumber(m)], RequirementCode: f.Requirements[m.Requirement].Code,
 		Source: sourceWorkbook, IsOfficial: !s.src.IsStarter,
-		CreatedAt: s.meta.ImportedAt, UpdatedAt: s.meta.ImportedAt,
+		CreatedAt: s.version.ImportedAt, UpdatedAt: s.version.ImportedAt,
 	}
 	if s.src.IsStarter {
 		out.Source = sourceStarter
 	}
 	if d := m.Detail; d != nil {
-		out.Relationship, out.Rationale = opt(d.Relationship), opt(d.Rationale)
+		out.Relationship, out.Rationale = nilIfEmpty(d.Relationship), nilIfEmpty(d.Rationale)
 		out.IsOfficial = d.Official
 		if d.Source != "" {
 			out.Source = d.Source

@@ -16,12 +16,12 @@ import (
 // textIndex is an inverted index over controls and titled requirements. Documents are
 // controls first, then requirements by their number.
 type textIndex struct {
-	controls int
-	terms    map[string][]posting
-	length   []float32 // weighted words of a document
-	mean     float64
-	// code is each control's code in lower case.
-	code []string
+	controls   int
+	terms      map[string][]posting
+	length     []float32 // weighted words of a document
+	meanLength float64
+	// codes is each control's code in lower case.
+	codes []string
 }
 
 type posting struct {
@@ -31,41 +31,41 @@ type posting struct {
 
 // How much a word counts by the field it stands in.
 const (
-	inTitle       = 4
-	inTags        = 3
-	inQuestion    = 1.5
-	inDescription = 1
-	inObjective   = 0.5
+	titleWeight       = 4
+	tagWeight         = 3
+	questionWeight    = 1.5
+	descriptionWeight = 1
+	objectiveWeight   = 0.5
 )
 
-func (s *Snapshot) makeText() *textIndex {
+func (s *Snapshot) makeTextIndex() *textIndex {
 	x := &textIndex{controls: len(s.src.Controls), terms: map[string][]posting{}}
-	total := x.controls + int(s.base[len(s.base)-1])
+	total := x.controls + int(s.firstRequirement[len(s.firstRequirement)-1])
 	x.length = make([]float32, total)
-	x.code = make([]string, x.controls)
-	w := indexer{x: x, words: newWords(), counts: map[string]float32{}}
+	x.codes = make([]string, x.controls)
+	w := indexer{index: x, words: newStemmer(), counts: map[string]float32{}}
 	for i := range s.src.Controls {
 		c := &s.src.Controls[i]
-		x.code[i] = strings.ToLower(c.Code)
-		w.add(c.Title, inTitle)
-		w.add(c.Description, inDescription)
-		w.add(c.Question, inQuestion)
+		x.codes[i] = strings.ToLower(c.Code)
+		w.addText(c.Title, titleWeight)
+		w.addText(c.Description, descriptionWeight)
+		w.addText(c.Question, questionWeight)
 		for _, t := range c.Tags {
-			w.add(t, inTags)
+			w.addText(t, tagWeight)
 		}
 		for k := range c.Objectives {
-			w.add(c.Objectives[k].Text, inObjective)
+			w.addText(c.Objectives[k].Text, objectiveWeight)
 		}
-		w.flush(int32(i))
+		w.flushDocument(int32(i))
 	}
 	n := int32(0)
 	for f := range s.src.Frameworks {
 		for r := range s.src.Frameworks[f].Requirements {
 			q := &s.src.Frameworks[f].Requirements[r]
 			if q.Title != "" || q.Text != "" {
-				w.add(q.Title, inTitle)
-				w.add(q.Text, inDescription)
-				w.flush(int32(x.controls) + n)
+				w.addText(q.Title, titleWeight)
+				w.addText(q.Text, descriptionWeight)
+				w.flushDocument(int32(x.controls) + n)
 			}
 			n++
 		}
@@ -73,54 +73,54 @@ func (s *Snapshot) makeText() *textIndex {
 	docs := 0
 	for _, l := range x.length {
 		if l > 0 {
-			x.mean += float64(l)
+			x.meanLength += float64(l)
 			docs++
 		}
 	}
 	if docs > 0 {
-		x.mean /= float64(docs)
+		x.meanLength /= float64(docs)
 	}
 	return x
 }
 
 // indexer collects the words of one document after the other.
 type indexer struct {
-	x      *textIndex
-	words  *words
+	index  *textIndex
+	words  *stemmer
 	counts map[string]float32
 	order  []string
 }
 
-func (w *indexer) add(text string, weight float32) {
+func (w *indexer) addText(text string, weight float32) {
 	take := func(term string) {
 		if _, seen := w.counts[term]; !seen {
 			w.order = append(w.order, term)
 		}
 		w.counts[term] += weight
 	}
-	w.words.each(text, take)
-	w.words.joined(text, take)
+	w.words.eachStem(text, take)
+	w.words.eachCompound(text, take)
 }
 
-func (w *indexer) flush(doc int32) {
+func (w *indexer) flushDocument(doc int32) {
 	for _, term := range w.order {
 		weight := w.counts[term]
-		w.x.terms[term] = append(w.x.terms[term], posting{doc, weight})
-		w.x.length[doc] += weight
+		w.index.terms[term] = append(w.index.terms[term], posting{doc, weight})
+		w.index.length[doc] += weight
 	}
 	w.order = w.order[:0]
 	clear(w.counts)
 }
 
-// words splits text into stems, remembering those it has seen.
-type words struct {
+// stemmer splits text into stems, remembering those it has seen.
+type stemmer struct {
 	stems map[string]string
 	env   *snowballstem.Env
 }
 
-func newWords() *words { return &words{stems: map[string]string{}, env: snowballstem.NewEnv("")} }
+func newStemmer() *stemmer { return &stemmer{stems: map[string]string{}, env: snowballstem.NewEnv("")} }
 
-func (w *words) each(text string, yield func(stem string)) {
+func (w *stemmer) eachStem(text string, yield func(stem string)) {
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
@@ -131,13 +131,13 @@ func (w *words) each(text string, yield func(stem string)) {
 	}
 }
 
-// joined are the compounds of a text in one word: "multifactor" for "multi-factor".
-func (w *words) joined(text string, yield func(stem string)) {
+// eachCompound are the compounds of a text in one word: "multifactor" for "multi-factor".
+func (w *stemmer) eachCompound(text string, yield func(stem string)) {
 	for at := strings.IndexByte(text, '-'); at >= 0; {
 		next := strings.IndexByte(text[at+1:], '-')
 		before, after := text[:at], text[at+1:]
-		before = before[strings.LastIndexFunc(before, notLetter)+1:]
-		if end := strings.IndexFunc(after, notLetter); end >= 0 {
+		before = before[strings.LastIndexFunc(before, isNotLetter)+1:]
+		if end := strings.IndexFunc(after, isNotLetter); end >= 0 {
 			after = after[:end]
 		}
 		if len(before) > 1 && len(after) > 1 && len(before)+len(after) <= 64 {
@@ -150,9 +150,9 @@ func (w *words) joined(text string, yield func(stem string)) {
 	}
 }
 
-func notLetter(r rune) bool { return !unicode.IsLetter(r) }
+func isNotLetter(r rune) bool { return !unicode.IsLetter(r) }
 
-func (w *words) stem(word string) string {
+func (w *stemmer) stem(word string) string {
 	stem, known := w.stems[word]
 	if !known {
 		w.env.SetCurrent(word)
@@ -163,9 +163,9 @@ func (w *words) stem(word string) string {
 	return stem
 }
 
-func (w *words) of(text string) []string {
+func (w *stemmer) uniqueStems(text string) []string {
 	var out []string
-	w.each(text, func(stem string) {
+	w.eachStem(text, func(stem string) {
 		if !slices.Contains(out, stem) {
 			out = append(out, stem)
 		}
@@ -181,9 +181,9 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// tidyControl writes a control's code as the SCF does where people write it without care:
+// normalizeControlCode writes a control's code as the SCF does where people write it without care:
 // "iac 6" and "IAC6" are IAC-06. It is empty where the text is no such code.
-func tidyControl(text string) string {
+func normalizeControlCode(text string) string {
 	m := controlSpelling.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return ""
@@ -199,24 +199,24 @@ func tidyControl(text string) string {
 	return code
 }
 
-var controlSpelling = lazyregexp.Of(`^([A-Za-z]{3})[\s_.–-]*(\d{1,2})(?:[\s_.(-]+(\d{1,2})\)?)?$`)
+var controlSpelling = lazyregexp.New(`^([A-Za-z]{3})[\s_.–-]*(\d{1,2})(?:[\s_.(-]+(\d{1,2})\)?)?$`)
 
-const maxQuery = 1000 // bytes of a query that are read
+const maxQueryBytes = 1000 // bytes of a query that are read
 
-// all are the controls that hold every word of the text, or whose code begins with it.
-func (x *textIndex) all(text string) map[int32]bool {
-	text = text[:min(len(text), maxQuery)]
+// matchAll are the controls that hold every word of the text, or whose code begins with it.
+func (x *textIndex) matchAll(text string) map[int32]bool {
+	text = text[:min(len(text), maxQueryBytes)]
 	found := map[int32]bool{}
 	if code := strings.ToLower(strings.TrimSpace(text)); len(code) >= 3 {
-		tidy := strings.ToLower(tidyControl(code))
-		for i, c := range x.code {
+		tidy := strings.ToLower(normalizeControlCode(code))
+		for i, c := range x.codes {
 			if strings.HasPrefix(c, code) || tidy != "" && strings.HasPrefix(c, tidy) {
 				found[int32(i)] = true
 			}
 		}
 	}
 	hits := map[int32]int{}
-	terms := newWords().of(text)
+	terms := newStemmer().uniqueStems(text)
 	for _, t := range terms {
 		for _, p := range x.terms[t] {
 			if int(p.doc) < x.controls {
@@ -240,10 +240,10 @@ func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 	if limit <= 0 {
 		limit = 50
 	}
-	ranked := s.ranked(text)
+	ranked := s.rankDocuments(text)
 	out := []api.CatalogHit{}
 	for _, r := range ranked[:min(limit, len(ranked))] {
-		out = append(out, s.hit(r.doc, math.Round(r.score*1e4)/1e4))
+		out = append(out, s.toHit(r.doc, math.Round(r.score*1e4)/1e4))
 	}
 	return out
 }
@@ -253,7 +253,7 @@ func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 func (s *Snapshot) RankControls(f ControlFilter) ([]int32, error) {
 	query := f.Query
 	f.Query = ""
-	left, err := s.keep(f)
+	left, err := s.matchFilter(f)
 	if err != nil {
 		return nil, err
 	}
@@ -265,36 +265,36 @@ func (s *Snapshot) RankControls(f ControlFilter) ([]int32, error) {
 		}
 	}
 	controls := int32(len(s.src.Controls))
-	for _, r := range s.ranked(query) {
+	for _, r := range s.rankDocuments(query) {
 		if r.doc < controls {
 			take(r.doc)
 			continue
 		}
-		for _, m := range s.mappingsOf(r.doc - controls) {
+		for _, m := range s.requirementMappings(r.doc - controls) {
 			take(int32(s.src.Mappings[m].Control))
 		}
 	}
 	return out, nil
 }
 
-type scored struct {
+type scoredDocument struct {
 	doc   int32
 	score float64
 }
 
-// ranked are all documents that a text finds, best first.
-func (s *Snapshot) ranked(text string) []scored {
-	text = strings.TrimSpace(text[:min(len(text), maxQuery)])
-	x := s.text()
-	scores := x.rank(text)
-	for _, n := range s.byCode(text) {
+// rankDocuments are all documents that a text finds, best first.
+func (s *Snapshot) rankDocuments(text string) []scoredDocument {
+	text = strings.TrimSpace(text[:min(len(text), maxQueryBytes)])
+	x := s.textIndex()
+	scores := x.scoreDocuments(text)
+	for _, n := range s.requirementsByCode(text) {
 		scores[int32(x.controls)+n] = 1
 	}
-	ranked := make([]scored, 0, len(scores))
+	ranked := make([]scoredDocument, 0, len(scores))
 	for doc, score := range scores {
-		ranked = append(ranked, scored{doc, score})
+		ranked = append(ranked, scoredDocument{doc, score})
 	}
-	slices.SortFunc(ranked, func(a, b scored) int {
+	slices.SortFunc(ranked, func(a, b scoredDocument) int {
 		switch {
 		case a.score > b.score:
 			return -1
@@ -306,19 +306,19 @@ func (s *Snapshot) ranked(text string) []scored {
 	return ranked
 }
 
-// byCode finds requirements by a code as people write it: "A.5.17" and "5.17", "iso 27002
+// requirementsByCode finds requirements by a code as people write it: "A.5.17" and "5.17", "iso 27002
 // 5.17", "nis2:21.2(a)".
-func (s *Snapshot) byCode(text string) []int32 {
-	loose := LooseCode(text)
+func (s *Snapshot) requirementsByCode(text string) []int32 {
+	loose := NormalizeCode(text)
 	if loose == "" {
 		return nil
 	}
 	refs := s.requirementRefs()
-	found := slices.Concat(refs.loose[loose], s.annex(text))
-	if len(found) == 0 && digit(loose[0]) { // ISO 27001's, where Annex A is spelled out
-		for clauses := range annexes {
+	found := slices.Concat(refs.loose[loose], s.findAnnexControls(text))
+	if len(found) == 0 && isDigit(loose[0]) { // ISO 27001's, where Annex A is spelled out
+		for clauses := range annexFrameworks {
 			if f, ok := s.frameworks[clauses]; ok {
-				found = append(found, s.within(f, refs.loose["a."+loose])...)
+				found = append(found, s.filterByFramework(f, refs.loose["a."+loose])...)
 			}
 		}
 	}
@@ -329,8 +329,8 @@ func (s *Snapshot) byCode(text string) []int32 {
 		if !strings.ContainsAny(code, "0123456789") {
 			break
 		}
-		for _, f := range s.frameworksNamed(strings.Join(words[:i], " ")) {
-			if n, err := s.requirementIn(f, code); err == nil {
+		for _, f := range s.frameworksByName(strings.Join(words[:i], " ")) {
+			if n, err := s.findRequirementIn(f, code); err == nil {
 				found = append(found, n)
 			}
 		}
@@ -339,9 +339,9 @@ func (s *Snapshot) byCode(text string) []int32 {
 	return slices.Compact(found)
 }
 
-// frameworksNamed are those that a name could mean.
-func (s *Snapshot) frameworksNamed(name string) []int {
-	slug := Slug(name)
+// frameworksByName are those that a name could mean.
+func (s *Snapshot) frameworksByName(name string) []int {
+	slug := FrameworkCode(name)
 	if i, ok := s.frameworks[slug]; ok {
 		return []int{i}
 	}
@@ -354,12 +354,12 @@ func (s *Snapshot) frameworksNamed(name string) []int {
 	return out
 }
 
-// rank scores documents from 0 to 1. Words weigh by BM25, against the best that a
+// scoreDocuments scores documents from 0 to 1. Words weigh by BM25, against the best that a
 // document of mean length could reach; a code is 1, the beginning of one 0.95.
-func (x *textIndex) rank(text string) map[int32]float64 {
+func (x *textIndex) scoreDocuments(text string) map[int32]float64 {
 	scores := map[int32]float64{}
 	const k1, b = 1.2, 0.6
-	terms := newWords().of(text)
+	terms := newStemmer().uniqueStems(text)
 	docs := float64(len(x.length))
 	best := 0.0
 	for _, t := range terms {
@@ -368,15 +368,15 @@ func (x *textIndex) rank(text string) map[int32]float64 {
 		best += idf * (k1 + 1)
 		for _, p := range list {
 			tf := float64(p.weight)
-			norm := k1 * (1 - b + b*float64(x.length[p.doc])/x.mean)
+			norm := k1 * (1 - b + b*float64(x.length[p.doc])/x.meanLength)
 			scores[p.doc] += idf * tf * (k1 + 1) / (tf + norm)
 		}
 	}
 	for doc := range scores {
 		scores[doc] = 0.9 * scores[doc] / best
 	}
-	code, tidy := strings.ToLower(text), strings.ToLower(tidyControl(text))
-	for i, c := range x.code {
+	code, tidy := strings.ToLower(text), strings.ToLower(normalizeControlCode(text))
+	for i, c := range x.codes {
 		if c == code || c == tidy {
 			scores[int32(i)] = 1
 		} else if len(code) >= 3 && strings.HasPrefix(c, code) || tidy != "" && strings.HasPrefix(c, tidy) {
@@ -386,14 +386,14 @@ func (x *textIndex) rank(text string) map[int32]float64 {
 	return scores
 }
 
-func (s *Snapshot) hit(doc int32, score float64) api.CatalogHit {
+func (s *Snapshot) toHit(doc int32, score float64) api.CatalogHit {
 	if int(doc) < len(s.src.Controls) {
 		c := &s.src.Controls[doc]
 		return api.CatalogHit{
-			Kind: "control", ID: s.controlIDs[doc], Code: c.Code, Title: opt(c.Title), DomainCode: opt(c.Domain()), Score: score,
+			Kind: "control", ID: s.controlIDs[doc], Code: c.Code, Title: nilIfEmpty(c.Title), DomainCode: nilIfEmpty(c.Domain()), Score: score,
 		}
 	}
-	q := s.requirement(doc - int32(len(s.src.Controls)))
+	q := s.requirementRecord(doc - int32(len(s.src.Controls)))
 	return api.CatalogHit{
 		Kind: "requirement", ID: q.ID, Code: q.Code, Title: q.Title, FrameworkCode: &q.FrameworkCode, Score: score,
 	}

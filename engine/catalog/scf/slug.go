@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Collapse turns every run of white space, no-break spaces too, into one blank.
-func Collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
+// CollapseSpaces turns every run of white space, no-break spaces too, into one blank.
+func CollapseSpaces(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Annex A of ISO/IEC 27001:2022 lists the 93 controls of ISO/IEC 27002:2022. The SCF has
 // the clauses in one column and the controls in another.
@@ -17,23 +17,23 @@ const (
 	iso27001 = "iso-27001-2022"
 	iso27002 = "iso-27002-2022"
 
-	iso27001of2013 = "iso-27001-2013"
+	iso27001Edition2013 = "iso-27001-2013"
 )
 
-// annexes are the standards whose Annex A stands in another column.
-var annexes = map[string]string{iso27001: iso27002, iso27001of2013: "iso-27002-2013"}
+// annexFrameworks are the standards whose Annex A stands in another column.
+var annexFrameworks = map[string]string{iso27001: iso27002, iso27001Edition2013: "iso-27002-2013"}
 
-// Slug makes a framework's code out of its name or a workbook's header, the same for the
+// FrameworkCode makes a framework's code out of its name or a workbook's header, the same for the
 // spellings that releases used: "NIST 800-53 rev 5", "NIST⏎800-53⏎R5" and "NIST SP
 // 800-53r5" are all nist-800-53-r5. A slug of a slug is the same slug.
-func Slug(header string) string { return knownSlug(PlainSlug(header)) }
+func FrameworkCode(header string) string { return resolveSlug(Slug(header)) }
 
-// PlainSlug knows spelling, but no facts about frameworks.
-func PlainSlug(header string) string {
-	slug := respell(header)
+// Slug knows spelling, but no facts about frameworks.
+func Slug(header string) string {
+	slug := normalizeSpelling(header)
 	for {
 		// A rewritten spelling can be another's: "0R0R0" is 0-r0r0 once, then 0-r0-r0.
-		again := respell(slug)
+		again := normalizeSpelling(slug)
 		if again == slug {
 			return slug
 		}
@@ -41,17 +41,17 @@ func PlainSlug(header string) string {
 	}
 }
 
-// respell is one round of the spellings.
-func respell(header string) string {
-	s := strings.ToLower(Collapse(apostrophes.Replace(header)))
-	for _, rule := range spellings {
-		s = rule.from.ReplaceAllString(s, rule.to)
+// normalizeSpelling is one round of the spellings.
+func normalizeSpelling(header string) string {
+	s := strings.ToLower(CollapseSpaces(apostropheRemover.Replace(header)))
+	for _, rule := range spellingRules {
+		s = rule.pattern.ReplaceAllString(s, rule.replacement)
 	}
 	var b strings.Builder
 	var last rune // the last rune of s; '-' once a gap is due
 	for i, r := range s {
 		switch {
-		case r == '.' && i+1 < len(s) && digit(s[i+1]) && unicode.IsDigit(last):
+		case r == '.' && i+1 < len(s) && isDigit(s[i+1]) && unicode.IsDigit(last):
 			b.WriteRune(r) // 4.0.1
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			if last == '-' && b.Len() > 0 {
@@ -70,62 +70,62 @@ func respell(header string) string {
 	return slug
 }
 
-// apostrophes stand for nothing: they go before the spellings are looked at.
-var apostrophes = strings.NewReplacer("'", "", "’", "")
+// apostropheRemover stand for nothing: they go before the spellings are looked at.
+var apostropheRemover = strings.NewReplacer("'", "", "’", "")
 
-type rewrite struct {
-	from *lazyregexp.Late
-	to   string
+type rewriteRule struct {
+	pattern     *lazyregexp.Regexp
+	replacement string
 }
 
-var spellings = []rewrite{
-	{lazyregexp.Of(`\brev(?:ision)?\.?\s*(\d)`), "r$1"}, // rev 5, rev5
-	{lazyregexp.Of(`(\d)r(\d)\b`), "$1 r$2"},            // 800-53r5
-	{lazyregexp.Of(`\bv\.?\s?(\d)`), "$1"},              // v2022
-	{lazyregexp.Of(`\bnist sp\b`), "nist"},              // NIST SP 800-66
-	{lazyregexp.Of(`\biso\s*/\s*iec\b`), "iso"},         // ISO/IEC 27001
-	{lazyregexp.Of(`\bpcidss\b`), "pci dss"},            // as in 2022.3
-	{lazyregexp.Of(`\+`), " plus "},                     // "Low+" is not "Low"
-	{lazyregexp.Of(`\bsb (\d)`), "sb$1"},                // a senate bill
+var spellingRules = []rewriteRule{
+	{lazyregexp.New(`\brev(?:ision)?\.?\s*(\d)`), "r$1"}, // rev 5, rev5
+	{lazyregexp.New(`(\d)r(\d)\b`), "$1 r$2"},            // 800-53r5
+	{lazyregexp.New(`\bv\.?\s?(\d)`), "$1"},              // v2022
+	{lazyregexp.New(`\bnist sp\b`), "nist"},              // NIST SP 800-66
+	{lazyregexp.New(`\biso\s*/\s*iec\b`), "iso"},         // ISO/IEC 27001
+	{lazyregexp.New(`\bpcidss\b`), "pci dss"},            // as in 2022.3
+	{lazyregexp.New(`\+`), " plus "},                     // "Low+" is not "Low"
+	{lazyregexp.New(`\bsb (\d)`), "sb$1"},                // a senate bill
 }
 
-// knownSlug gives a framework the code it has in every release.
-func knownSlug(slug string) string { return builtinNamesakes().code(slug).code }
+// resolveSlug gives a framework the code it has in every release.
+func resolveSlug(slug string) string { return builtinAliasIndex().resolve(slug).code }
 
-// code is what a plain slug means: by the table, else by the rules below, else itself.
-func (x *namesakes) code(slug string) known {
+// resolve is what a plain slug means: by the table, else by the rules below, else itself.
+func (x *aliasIndex) resolve(slug string) aliasTarget {
 	for {
-		if k, ok := x.find(slug); ok {
+		if k, ok := x.lookUp(slug); ok {
 			return k
 		}
-		by := spelled(slug)
+		by := applyRenameRules(slug)
 		if by == slug {
-			return known{slug, 0}
+			return aliasTarget{slug, 0}
 		}
 		slug = by
 	}
 }
 
-// facts are those that hold for whatever a release calls the column.
-var facts = []rewrite{
-	{lazyregexp.Of(`^aicpa-(?:tsc|soc-2)-2016(?:-.*)?$`), "soc2-tsc-2016"},
-	{lazyregexp.Of(`^(?:aicpa-(?:tsc|soc-2)(?:-.*)?|soc-?2)$`), "soc2-tsc"},
-	{lazyregexp.Of(`^cis-(?:csc|controls)-`), "cis-"},
-	{lazyregexp.Of(`^us-(cmmc|fedramp)\b`), "$1"},
-	{lazyregexp.Of(`^(?:eu-)?(gdpr|dora|nis2)(?:-(?:eu-)?\d{4}.*)?$`), "$1"},
-	{lazyregexp.Of(`^(?:eu-)?ai-act(?:-\d{4}.*)?$`), "eu-ai-act"},
-	{lazyregexp.Of(`^(?:us-)?hipaa(?:-administrative-simplification)?(?:-\d{4})?$`), "hipaa"},
-	{lazyregexp.Of(`^(?:us-)?hipaa-security-rule(?:-.*)?$`), "hipaa-security-rule"},
+// renameRules are those that hold for whatever a release calls the column.
+var renameRules = []rewriteRule{
+	{lazyregexp.New(`^aicpa-(?:tsc|soc-2)-2016(?:-.*)?$`), "soc2-tsc-2016"},
+	{lazyregexp.New(`^(?:aicpa-(?:tsc|soc-2)(?:-.*)?|soc-?2)$`), "soc2-tsc"},
+	{lazyregexp.New(`^cis-(?:csc|controls)-`), "cis-"},
+	{lazyregexp.New(`^us-(cmmc|fedramp)\b`), "$1"},
+	{lazyregexp.New(`^(?:eu-)?(gdpr|dora|nis2)(?:-(?:eu-)?\d{4}.*)?$`), "$1"},
+	{lazyregexp.New(`^(?:eu-)?ai-act(?:-\d{4}.*)?$`), "eu-ai-act"},
+	{lazyregexp.New(`^(?:us-)?hipaa(?:-administrative-simplification)?(?:-\d{4})?$`), "hipaa"},
+	{lazyregexp.New(`^(?:us-)?hipaa-security-rule(?:-.*)?$`), "hipaa-security-rule"},
 	// The CPRA amended the CCPA; releases name the column after either.
-	{lazyregexp.Of(`^us-ca-(?:ccpa|cpra)(?:-.*)?$`), "ccpa"},
-	{lazyregexp.Of(`^brazil(?:-lgpd)?(?:-\d{4})?$`), "lgpd"},
-	{lazyregexp.Of(`^columbia$`), "colombia"}, // 2018.1
-	{lazyregexp.Of(`^niac-`), "naic-"},        // up to 2022.3
-	{lazyregexp.Of(`^mpaa-`), "mpa-"},         // renamed in 2019
-	{lazyregexp.Of(`^iso-42001(?:-2023)?$`), "iso-42001"},
-	{lazyregexp.Of(`^nist-(?:ai-100-1-)?ai-rmf(?:-1\.0)?$`), "nist-ai-rmf-1.0"},
+	{lazyregexp.New(`^us-ca-(?:ccpa|cpra)(?:-.*)?$`), "ccpa"},
+	{lazyregexp.New(`^brazil(?:-lgpd)?(?:-\d{4})?$`), "lgpd"},
+	{lazyregexp.New(`^columbia$`), "colombia"}, // 2018.1
+	{lazyregexp.New(`^niac-`), "naic-"},        // up to 2022.3
+	{lazyregexp.New(`^mpaa-`), "mpa-"},         // renamed in 2019
+	{lazyregexp.New(`^iso-42001(?:-2023)?$`), "iso-42001"},
+	{lazyregexp.New(`^nist-(?:ai-100-1-)?ai-rmf(?:-1\.0)?$`), "nist-ai-rmf-1.0"},
 	// The baselines of rev 5 are published as 800-53B.
-	{lazyregexp.Of(`^nist-800-53b-(r5-(?:privacy|low|moderate|high))$`), "nist-800-53-$1"},
+	{lazyregexp.New(`^nist-800-53b-(r5-(?:privacy|low|moderate|high))$`), "nist-800-53-$1"},
 }
 
 // AssignCodes gives frameworks their codes by their headers, or by their names where they
@@ -136,22 +136,22 @@ var facts = []rewrite{
 // 27002:2022: where both have a column, an assessment of the first includes the second;
 // where only the controls have one, it answers to both names.
 func AssignCodes(frameworks []Framework, users *Aliases) {
-	table := builtinNamesakes()
+	table := builtinAliasIndex()
 	if users != nil {
-		table = BuiltinAliases().Merge(users).index()
+		table = BuiltinAliases().Merge(users).newIndex()
 	}
-	plain, meant := make([]string, len(frameworks)), make([]known, len(frameworks))
+	plain, meant := make([]string, len(frameworks)), make([]aliasTarget, len(frameworks))
 	best := map[string]int{}
 	for i := range frameworks {
 		header := frameworks[i].Column
 		if header == "" {
 			header = frameworks[i].Name
 		}
-		plain[i] = PlainSlug(header)
+		plain[i] = Slug(header)
 		if plain[i] == "" {
 			plain[i] = "framework"
 		}
-		meant[i] = table.code(plain[i])
+		meant[i] = table.resolve(plain[i])
 		if first, twice := best[meant[i].code]; !twice || meant[i].rank < meant[first].rank {
 			best[meant[i].code] = i
 		}

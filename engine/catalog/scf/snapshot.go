@@ -14,21 +14,21 @@ import (
 // Snapshot is one version of a catalog, indexed. It never changes and is safe for
 // concurrent use. Values it returns share memory with it: read them, do not write.
 type Snapshot struct {
-	src     *Source
-	meta    Version
-	version uuid.UUID
-	record  api.CatalogVersion
+	src      *Source
+	version  Version
+	rootUUID uuid.UUID
+	record   api.CatalogVersion
 
 	controls   map[string]int
 	frameworks map[string]int // codes and aliases
 	domains    map[string]int
 
 	// Requirements are numbered over all frameworks; framework f owns base[f] up to base[f+1].
-	base []int32
+	firstRequirement []int32
 	// Mappings are ordered by control; control c owns byControl[c] up to byControl[c+1].
-	byControl []int32
+	firstMapping []int32
 	// Requirement r is named by mappings reqList[reqStart[r]:reqStart[r+1]].
-	reqStart, reqList []int32
+	mappingStart, mappingsByRequirement []int32
 
 	frameworkIDs, controlIDs []string
 
@@ -41,15 +41,15 @@ type Snapshot struct {
 	mappingByID     func() map[uuid.UUID]int32
 	requirementRefs func() *requirementIndex
 	frameworkNames  func() [][]string
-	text            func() *textIndex
+	textIndex       func() *textIndex
 }
 
-// New indexes a source, which the snapshot owns from then on. It refuses a source that
+// NewSnapshot indexes a source, which the snapshot owns from then on. It refuses a source that
 // contradicts itself: doubled codes, mappings to nothing, a version id that is no UUIDv7.
-func New(src *Source, v Version) (*Snapshot, error) {
+func NewSnapshot(src *Source, v Version) (*Snapshot, error) {
 	id, err := parseVersionID(v.ID)
-	if err == nil && v.Root != "" {
-		id, err = parseVersionID(v.Root)
+	if err == nil && v.RootID != "" {
+		id, err = parseVersionID(v.RootID)
 	}
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func New(src *Source, v Version) (*Snapshot, error) {
 		v.Status = api.CatalogActive
 	}
 	v.ImportedAt = v.ImportedAt.UTC()
-	s := &Snapshot{src: src, meta: v, version: id}
+	s := &Snapshot{src: src, version: v, rootUUID: id}
 	for _, step := range []func() error{s.indexNames, s.indexMappings} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("catalog %q: %w", src.Label, err)
@@ -66,7 +66,7 @@ func New(src *Source, v Version) (*Snapshot, error) {
 	}
 	s.record = api.CatalogVersion{
 		ID: v.ID, Label: src.Label, Status: v.Status, IsStarter: src.IsStarter,
-		SourceFilename: opt(src.Filename), SourceSHA256: opt(src.SHA256),
+		SourceFilename: nilIfEmpty(src.Filename), SourceSHA256: nilIfEmpty(src.SHA256),
 		MappingDocuments: []api.MappingDocument{}, FrameworkAliases: []api.FrameworkAlias{},
 		ImportedAt: v.ImportedAt, Counts: src.Counts(), CreatedAt: v.ImportedAt, UpdatedAt: v.ImportedAt,
 	}
@@ -78,12 +78,12 @@ func New(src *Source, v Version) (*Snapshot, error) {
 	s.mappingByID = sync.OnceValue(s.makeMappingByID)
 	s.requirementRefs = sync.OnceValue(s.makeRequirementRefs)
 	s.frameworkNames = sync.OnceValue(s.makeFrameworkNames)
-	s.text = sync.OnceValue(s.makeText)
+	s.textIndex = sync.OnceValue(s.makeTextIndex)
 	return s, nil
 }
 
-// Warm makes what is otherwise made on first use, so that no first reader waits.
-func (s *Snapshot) Warm() {
+// Preload makes what is otherwise made on first use, so that no first reader waits.
+func (s *Snapshot) Preload() {
 	s.domainList()
 	s.controlList()
 	s.frameworkList()
@@ -91,7 +91,7 @@ func (s *Snapshot) Warm() {
 	s.mappingByID()
 	s.requirementRefs()
 	s.frameworkNames()
-	s.text()
+	s.textIndex()
 }
 
 // Source is what the snapshot was made from. It must not be changed.
@@ -114,7 +114,7 @@ func (s *Snapshot) indexNames() error {
 	s.controlIDs = make([]string, len(src.Controls))
 	for i := range src.Controls {
 		c := &src.Controls[i]
-		if !ValidCode(c.Code) && (c.Owner == "" || !ValidCustomCode(c.Code)) {
+		if !IsControlCode(c.Code) && (c.Owner == "" || !IsCustomControlCode(c.Code)) {
 			return fmt.Errorf("control code %q is not of the form ABC-01 or ABC-01.1", c.Code)
 		}
 		if _, twice := s.controls[c.Code]; twice {
@@ -132,19 +132,19 @@ func (s *Snapshot) indexNames() error {
 			}
 		}
 		s.controls[c.Code] = i
-		s.controlIDs[i] = s.id(kindControl, owned(c.Owner, c.Code)...).String()
+		s.controlIDs[i] = s.recordID(kindControl, naturalKey(c.Owner, c.Code)...).String()
 	}
 	s.frameworks = make(map[string]int, len(src.Frameworks))
 	s.frameworkIDs = make([]string, len(src.Frameworks))
-	s.base = make([]int32, len(src.Frameworks)+1)
+	s.firstRequirement = make([]int32, len(src.Frameworks)+1)
 	for i := range src.Frameworks {
 		f := &src.Frameworks[i]
 		if _, twice := s.frameworks[f.Code]; twice || f.Code == "" {
 			return fmt.Errorf("framework code %q is empty or occurs twice", f.Code)
 		}
 		s.frameworks[f.Code] = i
-		s.frameworkIDs[i] = s.id(kindFramework, owned(f.Owner, f.Code)...).String()
-		s.base[i+1] = s.base[i] + int32(len(f.Requirements))
+		s.frameworkIDs[i] = s.recordID(kindFramework, naturalKey(f.Owner, f.Code)...).String()
+		s.firstRequirement[i+1] = s.firstRequirement[i] + int32(len(f.Requirements))
 		seen := make(map[string]bool, len(f.Requirements))
 		for r := range f.Requirements {
 			code := f.Requirements[r].Code
@@ -180,35 +180,37 @@ func (s *Snapshot) indexMappings() error {
 	if !slices.IsSortedFunc(src.Mappings, compareMappings) {
 		slices.SortStableFunc(src.Mappings, compareMappings)
 	}
-	s.byControl = make([]int32, len(src.Controls)+1)
-	s.reqStart = make([]int32, s.base[len(s.base)-1]+1)
+	s.firstMapping = make([]int32, len(src.Controls)+1)
+	s.mappingStart = make([]int32, s.firstRequirement[len(s.firstRequirement)-1]+1)
 	for i := range src.Mappings {
 		m := &src.Mappings[i]
 		if i > 0 && compareMappings(*m, src.Mappings[i-1]) == 0 {
 			return fmt.Errorf("control %s maps to %s of %s twice", src.Controls[m.Control].Code,
 				src.Frameworks[m.Framework].Requirements[m.Requirement].Code, src.Frameworks[m.Framework].Code)
 		}
-		s.byControl[m.Control+1]++
-		s.reqStart[s.number(m)+1]++
+		s.firstMapping[m.Control+1]++
+		s.mappingStart[s.requirementNumber(m)+1]++
 	}
 	for i := range src.Controls {
-		s.byControl[i+1] += s.byControl[i]
+		s.firstMapping[i+1] += s.firstMapping[i]
 	}
-	for i := 1; i < len(s.reqStart); i++ {
-		s.reqStart[i] += s.reqStart[i-1]
+	for i := 1; i < len(s.mappingStart); i++ {
+		s.mappingStart[i] += s.mappingStart[i-1]
 	}
-	s.reqList = make([]int32, len(src.Mappings))
-	next := slices.Clone(s.reqStart)
+	s.mappingsByRequirement = make([]int32, len(src.Mappings))
+	next := slices.Clone(s.mappingStart)
 	for i := range src.Mappings {
-		r := s.number(&src.Mappings[i])
-		s.reqList[next[r]] = int32(i)
+		r := s.requirementNumber(&src.Mappings[i])
+		s.mappingsByRequirement[next[r]] = int32(i)
 		next[r]++
 	}
 	return nil
 }
 
-// number is the requirement's place among those of all frameworks.
-func (s *Snapshot) number(m *Mapping) int32 { return s.base[m.Framework] + int32(m.Requirement) }
+// requirementNumber is the requirement's place among those of all frameworks.
+func (s *Snapshot) requirementNumber(m *Mapping) int32 {
+	return s.firstRequirement[m.Framework] + int32(m.Requirement)
+}
 
 func compareMappings(a, b Mapping) int {
 	if a.Control != b.Control {
@@ -220,29 +222,29 @@ func compareMappings(a, b Mapping) int {
 	return a.Requirement - b.Requirement
 }
 
-// frameworkOf says whose requirement a number is, and its place there.
-func (s *Snapshot) frameworkOf(number int32) (framework, requirement int) {
-	f, exact := slices.BinarySearch(s.base, number)
+// locateRequirement says whose requirement a number is, and its place there.
+func (s *Snapshot) locateRequirement(number int32) (framework, requirement int) {
+	f, exact := slices.BinarySearch(s.firstRequirement, number)
 	if !exact {
-		return f - 1, int(number - s.base[f-1])
+		return f - 1, int(number - s.firstRequirement[f-1])
 	}
-	for s.base[f+1] == number { // frameworks without requirements share the number
+	for s.firstRequirement[f+1] == number { // frameworks without requirements share the number
 		f++
 	}
 	return f, 0
 }
 
-// mappingsOf are the mappings that name a requirement, as indexes.
-func (s *Snapshot) mappingsOf(number int32) []int32 {
-	return s.reqList[s.reqStart[number]:s.reqStart[number+1]]
+// requirementMappings are the mappings that name a requirement, as indexes.
+func (s *Snapshot) requirementMappings(number int32) []int32 {
+	return s.mappingsByRequirement[s.mappingStart[number]:s.mappingStart[number+1]]
 }
 
 func (s *Snapshot) makeRequirementIDs() []string {
-	ids := make([]string, 0, len(s.reqStart)-1)
+	ids := make([]string, 0, len(s.mappingStart)-1)
 	for f := range s.src.Frameworks {
 		fw := &s.src.Frameworks[f]
 		for r := range fw.Requirements {
-			ids = append(ids, s.id(kindRequirement, owned(fw.Owner, fw.Code, fw.Requirements[r].Code)...).String())
+			ids = append(ids, s.recordID(kindRequirement, naturalKey(fw.Owner, fw.Code, fw.Requirements[r].Code)...).String())
 		}
 	}
 	return ids
@@ -260,12 +262,12 @@ func (s *Snapshot) makeRequirementByID() map[uuid.UUID]int32 {
 func (s *Snapshot) mappingID(m *Mapping) uuid.UUID {
 	fw := &s.src.Frameworks[m.Framework]
 	c := &s.src.Controls[m.Control]
-	return s.id(kindMapping, owned(cmp.Or(c.Owner, fw.Owner), c.Code, fw.Code, fw.Requirements[m.Requirement].Code)...)
+	return s.recordID(kindMapping, naturalKey(cmp.Or(c.Owner, fw.Owner), c.Code, fw.Code, fw.Requirements[m.Requirement].Code)...)
 }
 
-// owned is a natural key of what an organization added: led by its id, so that two
+// naturalKey is a natural key of what an organization added: led by its id, so that two
 // organizations never share one.
-func owned(owner string, key ...string) []string {
+func naturalKey(owner string, key ...string) []string {
 	if owner == "" {
 		return key
 	}
@@ -286,14 +288,14 @@ type requirementIndex struct {
 }
 
 func (s *Snapshot) makeRequirementRefs() *requirementIndex {
-	n := len(s.reqStart) - 1
+	n := len(s.mappingStart) - 1
 	x := &requirementIndex{exact: make(map[string][]int32, n), loose: make(map[string][]int32, n)}
 	next := int32(0)
 	for f := range s.src.Frameworks {
 		for r := range s.src.Frameworks[f].Requirements {
 			code := s.src.Frameworks[f].Requirements[r].Code
 			x.exact[code] = append(x.exact[code], next)
-			loose := LooseCode(code)
+			loose := NormalizeCode(code)
 			x.loose[loose] = append(x.loose[loose], next)
 			next++
 		}
@@ -301,9 +303,9 @@ func (s *Snapshot) makeRequirementRefs() *requirementIndex {
 	return x
 }
 
-// within keeps the requirements of one framework.
-func (s *Snapshot) within(f int, numbers []int32) []int32 {
-	from, _ := slices.BinarySearch(numbers, s.base[f])
-	to, _ := slices.BinarySearch(numbers, s.base[f+1])
+// filterByFramework keeps the requirements of one framework.
+func (s *Snapshot) filterByFramework(f int, numbers []int32) []int32 {
+	from, _ := slices.BinarySearch(numbers, s.firstRequirement[f])
+	to, _ := slices.BinarySearch(numbers, s.firstRequirement[f+1])
 	return numbers[from:to]
 }

@@ -56,7 +56,7 @@ type Control struct {
 	Risks        []string
 	Threats      []string
 	Objectives   []Objective
-	Compensating []Compensating
+	Compensating []CompensatingControl
 	Baselines    []string
 	SCRMTiers    []string
 	Traits       []string
@@ -70,12 +70,12 @@ type Control struct {
 // Domain is the prefix of the control's code. The domain column of a workbook is no key: its spelling varies.
 func (c *Control) Domain() string { return DomainOf(c.Code) }
 
-// Deprecated reports a control that a release keeps only so that its code stays known.
-func (c *Control) Deprecated() bool {
+// IsDeprecated reports a control that a release keeps only so that its code stays known.
+func (c *Control) IsDeprecated() bool {
 	return c.Weight == 0 || deprecatedTitle.MatchString(c.Title)
 }
 
-var deprecatedTitle = lazyregexp.Of(`(?i)\[deprecated\b`)
+var deprecatedTitle = lazyregexp.New(`(?i)\[deprecated\b`)
 
 // Pair is a named text.
 type Pair struct{ Name, Text string }
@@ -93,8 +93,8 @@ type Objective struct {
 	Origins       []string
 }
 
-// Compensating names a control that may stand in for another.
-type Compensating struct {
+// CompensatingControl names a control that may stand in for another.
+type CompensatingControl struct {
 	Control, Name, Justification string
 }
 
@@ -143,10 +143,10 @@ type Principle struct {
 	Controls                  []string
 }
 
-var codePattern = lazyregexp.Of(`^[A-Z]{3}-\d{2}(\.\d{1,2})?$`)
+var controlCodePattern = lazyregexp.New(`^[A-Z]{3}-\d{2}(\.\d{1,2})?$`)
 
-// ValidCode reports whether a control code has the form of every SCF release, such as GOV-01 or AST-02.11.
-func ValidCode(code string) bool { return codePattern.MatchString(code) }
+// IsControlCode reports whether a control code has the form of every SCF release, such as GOV-01 or AST-02.11.
+func IsControlCode(code string) bool { return controlCodePattern.MatchString(code) }
 
 // DomainOf is the prefix of a control code.
 func DomainOf(code string) string {

@@ -54,11 +54,11 @@ func TestSlug(t *testing.T) {
 		"US-TX\nSB820":                                  "us-tx-sb820",
 		"US - TX\nSB 820":                               "us-tx-sb820",
 	} {
-		got := Slug(header)
+		got := FrameworkCode(header)
 		if got != want {
 			t.Errorf("%q: %s, want %s", header, got, want)
 		}
-		if again := Slug(got); again != got {
+		if again := FrameworkCode(got); again != got {
 			t.Errorf("%q: the slug %s gives %s", header, got, again)
 		}
 	}
@@ -85,7 +85,7 @@ func TestAssignCodes(t *testing.T) {
 
 func TestNatural(t *testing.T) {
 	codes := []string{"A.5.10", "5.10", "5.2", "A.5.2", "AC-2(10)", "AC-2", "AC-10", "AC-2(2)", "5", "5.02"}
-	slices.SortFunc(codes, Natural)
+	slices.SortFunc(codes, CompareNatural)
 	want := []string{"5", "5.02", "5.2", "5.10", "A.5.2", "A.5.10", "AC-2", "AC-2(2)", "AC-2(10)", "AC-10"}
 	if !slices.Equal(codes, want) {
 		t.Errorf("%q", codes)
@@ -98,14 +98,14 @@ func TestLooseCode(t *testing.T) {
 		{"PM-1", "PM-01", "pm-1"}, {"AC-2 (1)", "AC-2(1)", "AC-02(01)"}, {"46", "Art 46"}, {"A.5.1", "a.5.1"},
 	} {
 		for _, code := range same[1:] {
-			if LooseCode(code) != LooseCode(same[0]) {
-				t.Errorf("%q is %q, %q is %q", code, LooseCode(code), same[0], LooseCode(same[0]))
+			if NormalizeCode(code) != NormalizeCode(same[0]) {
+				t.Errorf("%q is %q, %q is %q", code, NormalizeCode(code), same[0], NormalizeCode(same[0]))
 			}
 		}
 	}
 	for _, pair := range [][2]string{{"5.1", "5.10"}, {"5.11", "5.1.1"}, {"A.5.1", "5.1"}, {"AC-21", "AC-2(1)"}} {
-		if LooseCode(pair[0]) == LooseCode(pair[1]) {
-			t.Errorf("%q and %q are both %q", pair[0], pair[1], LooseCode(pair[0]))
+		if NormalizeCode(pair[0]) == NormalizeCode(pair[1]) {
+			t.Errorf("%q and %q are both %q", pair[0], pair[1], NormalizeCode(pair[0]))
 		}
 	}
 }
@@ -115,12 +115,12 @@ func TestSectionsByAnyName(t *testing.T) {
 		{"§ 164.308(a)(1)", "164.308(a)(1)", "§164.308.a.1"}, {"Section 3(1)(b)", "Sec. 3.1.b", "sec 3(1)(b)"}, {"Security 4", "security 4"},
 	} {
 		for _, code := range same {
-			if LooseCode(code) != LooseCode(same[0]) {
-				t.Errorf("%q is %q, %q is %q", same[0], LooseCode(same[0]), code, LooseCode(code))
+			if NormalizeCode(code) != NormalizeCode(same[0]) {
+				t.Errorf("%q is %q, %q is %q", same[0], NormalizeCode(same[0]), code, NormalizeCode(code))
 			}
 		}
 	}
-	if LooseCode("Security 4") == LooseCode("4") {
+	if NormalizeCode("Security 4") == NormalizeCode("4") {
 		t.Error("a word was taken for a section")
 	}
 }

@@ -9,12 +9,12 @@ import (
 
 // SuggestFrameworks gives up to n codes that come nearest to a mistyped name, best first.
 func (s *Snapshot) SuggestFrameworks(ref string, n int) []string {
-	want := Slug(ref)
+	want := FrameworkCode(ref)
 	names := s.frameworkNames()
-	return nearest(len(names), n, func(i int) (string, float64) {
+	return bestMatches(len(names), n, func(i int) (string, float64) {
 		score := 0.0
 		for _, name := range names[i] {
-			score = max(score, likeness(want, name))
+			score = max(score, similarity(want, name))
 		}
 		return names[i][0], score
 	})
@@ -26,7 +26,7 @@ func (s *Snapshot) makeFrameworkNames() [][]string {
 	for i := range s.src.Frameworks {
 		f := &s.src.Frameworks[i]
 		names[i] = append([]string{f.Code}, f.Aliases...)
-		for _, other := range []string{PlainSlug(f.Name), PlainSlug(f.Column)} {
+		for _, other := range []string{Slug(f.Name), Slug(f.Column)} {
 			if other != "" && !slices.Contains(names[i], other) {
 				names[i] = append(names[i], other)
 			}
@@ -35,23 +35,23 @@ func (s *Snapshot) makeFrameworkNames() [][]string {
 	return names
 }
 
-func (s *Snapshot) nearControls(ref string) []string {
+func (s *Snapshot) suggestControls(ref string) []string {
 	want := strings.ToUpper(strings.TrimSpace(ref))
-	return nearest(len(s.src.Controls), 3, func(i int) (string, float64) {
+	return bestMatches(len(s.src.Controls), 3, func(i int) (string, float64) {
 		code := s.src.Controls[i].Code
-		return code, likeness(want, code)
+		return code, similarity(want, code)
 	})
 }
 
-// nearest ranks by likeness and keeps what is more like than not; ties by code.
-func nearest(count, n int, at func(i int) (string, float64)) []string {
+// bestMatches ranks by likeness and keeps what is more like than not; ties by code.
+func bestMatches(count, limit int, candidateAt func(i int) (string, float64)) []string {
 	type candidate struct {
 		code  string
 		score float64
 	}
 	var found []candidate
 	for i := range count {
-		if code, score := at(i); score >= 0.5 {
+		if code, score := candidateAt(i); score >= 0.5 {
 			found = append(found, candidate{code, score})
 		}
 	}
@@ -62,18 +62,18 @@ func nearest(count, n int, at func(i int) (string, float64)) []string {
 			}
 			return 1
 		}
-		return Natural(a.code, b.code)
+		return CompareNatural(a.code, b.code)
 	})
 	out := []string{}
-	for _, c := range found[:min(n, len(found))] {
+	for _, c := range found[:min(limit, len(found))] {
 		out = append(out, c.code)
 	}
 	return out
 }
 
-// likeness is 0 to 1: the better of shared parts and of edits, since people both leave
+// similarity is 0 to 1: the better of shared parts and of edits, since people both leave
 // out a part ("27001") and mistype one.
-func likeness(a, b string) float64 {
+func similarity(a, b string) float64 {
 	if a == "" || b == "" {
 		return 0
 	}
@@ -99,9 +99,9 @@ func likeness(a, b string) float64 {
 	return max(edits, parts) * 0.99
 }
 
-// Nearest gives up to three of the known words that come nearest to a mistyped one, best
+// Suggest gives up to three of the known words that come nearest to a mistyped one, best
 // first. Words are made of parts with _ or - between them.
-func Nearest(word string, known []string) []string {
-	want := Slug(word)
-	return nearest(len(known), 3, func(i int) (string, float64) { return known[i], likeness(want, Slug(known[i])) })
+func Suggest(word string, known []string) []string {
+	want := FrameworkCode(word)
+	return bestMatches(len(known), 3, func(i int) (string, float64) { return known[i], similarity(want, FrameworkCode(known[i])) })
 }

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// Fingerprint is the SHA-256 over the embedded files, by path: the same edition has the same.
-var Fingerprint = sync.OnceValue(func() string {
+// EditionSHA256 is the SHA-256 over the embedded files, by path: the same edition has the same.
+var EditionSHA256 = sync.OnceValue(func() string {
 	h := sha256.New()
-	err := fs.WalkDir(embedded, ".", func(path string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(embeddedFiles, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := fs.ReadFile(embedded, path)
+		data, err := fs.ReadFile(embeddedFiles, path)
 		h.Write([]byte(path + "\x00"))
 		h.Write(data)
 		return err

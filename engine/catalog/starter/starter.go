@@ -24,10 +24,10 @@ import (
 const Label = "starter-1"
 
 //go:embed data data-frameworks.yaml
-var embedded embed.FS
+var embeddedFiles embed.FS
 
 // Load gives the embedded catalog. An error is a mistake in the program's own files.
-func Load() (*scf.Source, error) { return load(embedded) }
+func Load() (*scf.Source, error) { return loadFrom(embeddedFiles) }
 
 type domainFile struct {
 	Domain struct {
@@ -59,8 +59,8 @@ type frameworksFile struct {
 	}
 }
 
-// strict decodes one document and refuses keys that nobody reads.
-func strict(data []byte, into any) error {
+// decodeStrict decodes one document and refuses keys that nobody reads.
+func decodeStrict(data []byte, into any) error {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
 	if err := d.Decode(into); err != nil {
@@ -72,10 +72,10 @@ func strict(data []byte, into any) error {
 	return nil
 }
 
-func load(files fs.FS) (*scf.Source, error) {
-	b := &builder{
-		src:   &scf.Source{Label: Label, IsStarter: true, Warnings: []api.ImportWarning{}},
-		codes: map[string]bool{}, frameworks: map[string]int{},
+func loadFrom(files fs.FS) (*scf.Source, error) {
+	b := &catalogBuilder{
+		src:          &scf.Source{Label: Label, IsStarter: true, Warnings: []api.ImportWarning{}},
+		controlCodes: map[string]bool{}, frameworks: map[string]int{},
 	}
 	data, err := fs.ReadFile(files, "data-frameworks.yaml")
 	if err == nil {
@@ -98,7 +98,7 @@ func load(files fs.FS) (*scf.Source, error) {
 			return nil, fmt.Errorf("starter catalog, %s: %w", name, err)
 		}
 	}
-	if err := b.finish(); err != nil {
+	if err := b.resolveMappings(); err != nil {
 		return nil, fmt.Errorf("starter catalog: %w", err)
 	}
 	return b.src, nil

@@ -32,7 +32,7 @@ func loaded(t testing.TB) *scf.Source {
 // whole skips a test that only the full set of domains can pass.
 func whole(t *testing.T) *scf.Source {
 	t.Helper()
-	names, err := fs.Glob(embedded, "data/*.yaml")
+	names, err := fs.Glob(embeddedFiles, "data/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestLoad(t *testing.T) {
 	if again := loaded(t); !reflect.DeepEqual(again, src) {
 		t.Error("loaded twice, it differs")
 	}
-	s, err := scf.New(src, scf.Version{ID: versionID})
+	s, err := scf.NewSnapshot(src, scf.Version{ID: versionID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestLoad(t *testing.T) {
 	}
 	for i := range src.Controls {
 		c := &src.Controls[i]
-		if !scf.ValidCode(c.Code) {
+		if !scf.IsControlCode(c.Code) {
 			t.Errorf("code %q", c.Code)
 		}
 		mappings, err := s.ControlMappings(c.Code)
@@ -74,8 +74,8 @@ func TestLoad(t *testing.T) {
 func TestFrameworkLists(t *testing.T) {
 	counts := map[string]int{}
 	for _, f := range loaded(t).Frameworks {
-		if scf.Slug(f.Code) != f.Code {
-			t.Errorf("a workbook would call %s %s", f.Code, scf.Slug(f.Code))
+		if scf.FrameworkCode(f.Code) != f.Code {
+			t.Errorf("a workbook would call %s %s", f.Code, scf.FrameworkCode(f.Code))
 		}
 		if f.Name == "" || f.Publisher == "" || f.Jurisdiction == "" || f.Title == "" || !strings.HasPrefix(f.SourceURL, "https://") {
 			t.Errorf("%s is not described: %+v", f.Code, f)
@@ -141,7 +141,7 @@ func TestWholeCatalog(t *testing.T) {
 	if len(src.Controls) < 180 || len(src.Domains) != 33 {
 		t.Errorf("%d controls in %d domains", len(src.Controls), len(src.Domains))
 	}
-	s, err := scf.New(src, scf.Version{ID: versionID})
+	s, err := scf.NewSnapshot(src, scf.Version{ID: versionID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestStrict(t *testing.T) {
 			"data-frameworks.yaml": {Data: []byte(frameworks)},
 		}
 	}
-	src, err := load(files(goodDomain, goodFrameworks))
+	src, err := loadFrom(files(goodDomain, goodFrameworks))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,14 +328,14 @@ func TestStrict(t *testing.T) {
 		if bad == goodDomain {
 			t.Fatalf("%q is not in the text", test.from)
 		}
-		if _, err := load(files(bad, goodFrameworks)); err == nil || !strings.Contains(err.Error(), "starter catalog") {
+		if _, err := loadFrom(files(bad, goodFrameworks)); err == nil || !strings.Contains(err.Error(), "starter catalog") {
 			t.Errorf("%s: %v", test.to, err)
 		} else if !strings.Contains(err.Error(), test.words) {
 			t.Errorf("%s: %v", test.to, err)
 		}
 	}
 	twice := goodDomain + goodDomain[strings.Index(goodDomain, "  - code"):]
-	if _, err := load(files(twice, goodFrameworks)); err == nil || !strings.Contains(err.Error(), "occurs twice") {
+	if _, err := loadFrom(files(twice, goodFrameworks)); err == nil || !strings.Contains(err.Error(), "occurs twice") {
 		t.Errorf("a control twice: %v", err)
 	}
 }

@@ -27,12 +27,12 @@ type Line struct {
 
 // Document is what a mapping document says.
 type Document struct {
-	Focal      string // what it calls the framework
-	Identifier string // by which its publisher files it, such as emea-eu-nis2-2022; may be empty
-	Release    string // of the SCF it was written for; may be empty
-	Elements   []Element
-	Rows       int
-	Warnings   []api.ImportWarning
+	FocalDocument string // what it calls the framework
+	Identifier    string // by which its publisher files it, such as emea-eu-nis2-2022; may be empty
+	Release       string // of the SCF it was written for; may be empty
+	Elements      []Element
+	Rows          int
+	Warnings      []api.ImportWarning
 }
 
 // Element is a numbered part of the framework, as often a requirement.
@@ -53,10 +53,10 @@ type Relation struct {
 
 // Bounds of a document. The largest that is published has some 10,000 rows.
 const (
-	maxRows     = 200_000
-	maxCode     = 200
-	maxText     = 20_000
-	maxWarnings = 500
+	maxRows       = 200_000
+	maxCodeLength = 200
+	maxTextLength = 20_000
+	maxWarnings   = 500
 )
 
 // ErrNoTable says that no table has the columns of a mapping document.
@@ -67,12 +67,12 @@ var ErrNoTable = errors.New(`no table has the columns "FDE #", "STRM Relationshi
 func Read(tables [][]Line) (*Document, error) {
 	for _, table := range tables {
 		for i, line := range table {
-			if columns, ok := header(line.Cells); ok {
-				r := &reader{doc: &Document{Warnings: []api.ImportWarning{}}, columns: columns, at: map[string]int{}}
+			if columns, ok := findColumns(line.Cells); ok {
+				r := &reader{doc: &Document{Warnings: []api.ImportWarning{}}, columns: columns, elementIndex: map[string]int{}}
 				for _, before := range table[:i] {
-					r.preamble(before.Cells)
+					r.readPreamble(before.Cells)
 				}
-				return r.rows(table[i+1:])
+				return r.readRows(table[i+1:])
 			}
 		}
 	}
@@ -83,87 +83,87 @@ func Read(tables [][]Line) (*Document, error) {
 type column int
 
 const (
-	other column = iota
-	element
-	name
-	text
-	rationale
-	relationship
-	control
-	strength
-	notes
+	columnOther column = iota
+	columnElement
+	columnName
+	columnText
+	columnRationale
+	columnRelationship
+	columnControl
+	columnStrength
+	columnNotes
 	columnCount
 )
 
-var elementHeader = lazyregexp.Of(`^(?:\w+ )?fde ?#`)
+var elementHeader = lazyregexp.New(`^(?:\w+ )?fde ?#`)
 
-// header finds the columns by their headers, whose spelling varies from file to file.
-func header(cells []string) (columns [columnCount]int, ok bool) {
+// findColumns finds the columns by their headers, whose spelling varies from file to file.
+func findColumns(cells []string) (columns [columnCount]int, ok bool) {
 	for i := range columns {
 		columns[i] = -1
 	}
 	for i, cell := range cells {
-		h := strings.TrimSpace(strings.ToLower(scf.Collapse(strings.ReplaceAll(cell, "▪", " "))))
-		c := other
+		h := strings.TrimSpace(strings.ToLower(scf.CollapseSpaces(strings.ReplaceAll(cell, "▪", " "))))
+		c := columnOther
 		switch {
 		case len(h) > 200:
 		case elementHeader.MatchString(h):
-			c = element
+			c = columnElement
 		case strings.HasPrefix(h, "fde name"):
-			c = name
+			c = columnName
 		case strings.Contains(h, "fde") && strings.Contains(h, "description"):
-			c = text
+			c = columnText
 		case strings.HasPrefix(h, "strm rationale"):
-			c = rationale
+			c = columnRationale
 		case strings.HasPrefix(h, "strm relationship"):
-			c = relationship
+			c = columnRelationship
 		case strings.HasPrefix(h, "scf #"):
-			c = control
+			c = columnControl
 		case strings.HasPrefix(h, "strength of relationship"):
-			c = strength
+			c = columnStrength
 		case strings.HasPrefix(h, "notes"):
-			c = notes
+			c = columnNotes
 		}
-		if c != other && columns[c] < 0 {
+		if c != columnOther && columns[c] < 0 {
 			columns[c] = i
 		}
 	}
-	return columns, columns[element] >= 0 && columns[relationship] >= 0 && columns[control] >= 0
+	return columns, columns[columnElement] >= 0 && columns[columnRelationship] >= 0 && columns[columnControl] >= 0
 }
 
 type reader struct {
-	doc     *Document
-	columns [columnCount]int
-	at      map[string]int // element code to index
-	last    string         // code of the row before
-	torn    *Element       // the upper part of a row that a page break tore
+	doc          *Document
+	columns      [columnCount]int
+	elementIndex map[string]int // element code to index
+	lastCode     string         // code of the row before
+	splitRow     *Element       // the upper part of a row that a page break tore
 }
 
 var (
-	published = lazyregexp.Of(`scf-strm-([a-z0-9_-]+?)\.(?:pdf|xlsx)`)
-	forWhich  = lazyregexp.Of(`(?i)\(scf\)[^.]*?version (\d{4}\.\d+(?:\.\d+)*)`)
-	label     = lazyregexp.Of(`(?i)^.*?focal document:\s*`)
+	identifierPattern = lazyregexp.New(`scf-strm-([a-z0-9_-]+?)\.(?:pdf|xlsx)`)
+	releasePattern    = lazyregexp.New(`(?i)\(scf\)[^.]*?version (\d{4}\.\d+(?:\.\d+)*)`)
+	focalLabel        = lazyregexp.New(`(?i)^.*?focal document:\s*`)
 )
 
-// preamble takes the title of the document apart.
-func (r *reader) preamble(cells []string) {
-	all := scf.Collapse(strings.Join(cells, " "))
-	if m := published.FindStringSubmatch(strings.ToLower(all)); m != nil && r.doc.Identifier == "" {
+// readPreamble takes the title of the document apart.
+func (r *reader) readPreamble(cells []string) {
+	all := scf.CollapseSpaces(strings.Join(cells, " "))
+	if m := identifierPattern.FindStringSubmatch(strings.ToLower(all)); m != nil && r.doc.Identifier == "" {
 		r.doc.Identifier = m[1]
 	}
-	if m := forWhich.FindStringSubmatch(all); m != nil && r.doc.Release == "" {
+	if m := releasePattern.FindStringSubmatch(all); m != nil && r.doc.Release == "" {
 		r.doc.Release = m[1]
 	}
-	if label.MatchString(all) && r.doc.Focal == "" {
-		focal, _, _ := strings.Cut(label.ReplaceAllString(all, ""), "Reference document:")
+	if focalLabel.MatchString(all) && r.doc.FocalDocument == "" {
+		focal, _, _ := strings.Cut(focalLabel.ReplaceAllString(all, ""), "Reference document:")
 		focal, _, _ = strings.Cut(focal, "Focal Document URL:")
-		r.doc.Focal = cut(strings.TrimSpace(focal), 300)
+		r.doc.FocalDocument = truncate(strings.TrimSpace(focal), 300)
 	}
 }
 
-// IdentifierIn is the publisher's identifier in a file's name, empty where it has none.
-func IdentifierIn(filename string) string {
-	if m := published.FindStringSubmatch(strings.ToLower(filename)); m != nil {
+// IdentifierFromFilename is the publisher's identifier in a file's name, empty where it has none.
+func IdentifierFromFilename(filename string) string {
+	if m := identifierPattern.FindStringSubmatch(strings.ToLower(filename)); m != nil {
 		return m[1]
 	}
 	return ""
@@ -175,16 +175,16 @@ func (r *reader) warn(l Line, message string, args ...any) {
 	}
 }
 
-func (r *reader) rows(lines []Line) (*Document, error) {
+func (r *reader) readRows(lines []Line) (*Document, error) {
 	for _, l := range lines {
-		if columns, again := header(l.Cells); again { // on each page
+		if columns, again := findColumns(l.Cells); again { // on each page
 			r.columns = columns
 			continue
 		}
 		if r.doc.Rows++; r.doc.Rows > maxRows {
 			return nil, fmt.Errorf("the document has more than %d rows", maxRows)
 		}
-		r.row(l)
+		r.readRow(l)
 	}
 	if len(r.doc.Elements) == 0 {
 		return nil, errors.New("the document has no elements below its header")
@@ -192,54 +192,54 @@ func (r *reader) rows(lines []Line) (*Document, error) {
 	return r.doc, nil
 }
 
-func (r *reader) cell(l Line, c column) string {
+func (r *reader) rawCell(l Line, c column) string {
 	if i := r.columns[c]; i >= 0 && i < len(l.Cells) {
 		return strings.TrimSpace(l.Cells[i])
 	}
 	return ""
 }
 
-// words is a cell's text, empty where it says that there is none.
-func (r *reader) words(l Line, c column) string {
-	s := scf.Collapse(r.cell(l, c))
+// cellText is a cell's text, empty where it says that there is none.
+func (r *reader) cellText(l Line, c column) string {
+	s := scf.CollapseSpaces(r.rawCell(l, c))
 	if strings.EqualFold(s, "n/a") || s == "-" {
 		return ""
 	}
-	return cut(s, maxText)
+	return truncate(s, maxTextLength)
 }
 
-func (r *reader) row(l Line) {
-	code, controls := scf.Collapse(r.cell(l, element)), r.cell(l, control)
-	if code == "" && controls == "" && r.cell(l, relationship) == "" {
+func (r *reader) readRow(l Line) {
+	code, controls := scf.CollapseSpaces(r.rawCell(l, columnElement)), r.rawCell(l, columnControl)
+	if code == "" && controls == "" && r.rawCell(l, columnRelationship) == "" {
 		// A page ended inside the row; its codes stand in the part below.
-		if r.torn == nil && (r.words(l, text) != "" || r.words(l, name) != "") {
-			r.torn = &Element{Name: r.words(l, name), Text: r.words(l, text)}
+		if r.splitRow == nil && (r.cellText(l, columnText) != "" || r.cellText(l, columnName) != "") {
+			r.splitRow = &Element{Name: r.cellText(l, columnName), Text: r.cellText(l, columnText)}
 		} else {
 			r.doc.Rows--
 		}
 		return
 	}
-	e := Element{Code: code, Name: r.words(l, name), Text: r.words(l, text), sheet: l.Sheet, cell: l.Cell}
-	if r.torn != nil {
-		e.Name, e.Text = scf.Collapse(r.torn.Name+" "+e.Name), scf.Collapse(r.torn.Text+" "+e.Text)
-		r.torn = nil
+	e := Element{Code: code, Name: r.cellText(l, columnName), Text: r.cellText(l, columnText), sheet: l.Sheet, cell: l.Cell}
+	if r.splitRow != nil {
+		e.Name, e.Text = scf.CollapseSpaces(r.splitRow.Name+" "+e.Name), scf.CollapseSpaces(r.splitRow.Text+" "+e.Text)
+		r.splitRow = nil
 		r.doc.Rows--
 	}
 	switch {
-	case code == "" && r.last == "":
+	case code == "" && r.lastCode == "":
 		r.warn(l, "the row has no element number and was left out")
 		return
 	case code == "": // merged with the row above
-		e.Code = r.last
-	case len(code) > maxCode:
+		e.Code = r.lastCode
+	case len(code) > maxCodeLength:
 		r.warn(l, "the element number has %d letters: the row was left out", len(code))
 		return
 	}
-	r.last = e.Code
-	i, known := r.at[e.Code]
+	r.lastCode = e.Code
+	i, known := r.elementIndex[e.Code]
 	if !known {
 		i = len(r.doc.Elements)
-		r.at[e.Code] = i
+		r.elementIndex[e.Code] = i
 		r.doc.Elements = append(r.doc.Elements, e)
 	}
 	into := &r.doc.Elements[i]
@@ -250,26 +250,26 @@ func (r *reader) row(l Line) {
 	if len(e.Text) > len(into.Text) {
 		into.Text = e.Text
 	}
-	r.relate(into, l, controls)
+	r.addRelations(into, l, controls)
 }
 
-func (r *reader) relate(e *Element, l Line, controls string) {
-	how := relationOf(r.cell(l, relationship))
+func (r *reader) addRelations(e *Element, l Line, controls string) {
+	how := parseRelationship(r.rawCell(l, columnRelationship))
 	for _, code := range strings.FieldsFunc(controls, func(c rune) bool { return c == '\n' || c == ',' || c == ';' }) {
 		code = strings.ToUpper(strings.Join(strings.Fields(code), "")) // a narrow column breaks them
 		if code == "" || code == "N/A" || code == "NONE" || code == "-" {
 			continue
 		}
-		if !scf.ValidCode(code) {
-			r.warn(l, "%s: %q is not a control code such as GOV-01: left out", e.Code, cut(code, 40))
+		if !scf.IsControlCode(code) {
+			r.warn(l, "%s: %q is not a control code such as GOV-01: left out", e.Code, truncate(code, 40))
 			continue
 		}
 		if how == "" {
-			r.warn(l, "%s and %s: %q is no relationship that is known: left out", e.Code, code, cut(r.cell(l, relationship), 40))
+			r.warn(l, "%s and %s: %q is no relationship that is known: left out", e.Code, code, truncate(r.rawCell(l, columnRelationship), 40))
 			continue
 		}
-		rel := Relation{Control: code, Relationship: how, Strength: r.strength(l, e.Code), Rationale: strings.ToLower(r.words(l, rationale)),
-			Notes: r.words(l, notes), sheet: l.Sheet, cell: l.Cell}
+		rel := Relation{Control: code, Relationship: how, Strength: r.parseStrength(l, e.Code), Rationale: strings.ToLower(r.cellText(l, columnRationale)),
+			Notes: r.cellText(l, columnNotes), sheet: l.Sheet, cell: l.Cell}
 		for _, before := range e.Relations {
 			if before.Control != code {
 				continue
@@ -283,9 +283,9 @@ func (r *reader) relate(e *Element, l Line, controls string) {
 	}
 }
 
-// relationOf reads a relationship in any of the spellings that documents have.
-func relationOf(s string) string {
-	s = strings.ToLower(scf.Collapse(s))
+// parseRelationship reads a relationship in any of the spellings that documents have.
+func parseRelationship(s string) string {
+	s = strings.ToLower(scf.CollapseSpaces(s))
 	switch {
 	case strings.HasPrefix(s, "no"), s == "n/a":
 		return "none"
@@ -301,22 +301,22 @@ func relationOf(s string) string {
 	return ""
 }
 
-func (r *reader) strength(l Line, code string) int {
-	s := r.words(l, strength)
+func (r *reader) parseStrength(l Line, code string) int {
+	s := r.cellText(l, columnStrength)
 	if s == "" {
 		return -1
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil || n < 0 || n > 10 || n != float64(int(n)) {
-		r.warn(l, "%s: strength %q is no whole number from 0 to 10: taken as none", code, cut(s, 40))
+		r.warn(l, "%s: strength %q is no whole number from 0 to 10: taken as none", code, truncate(s, 40))
 		return -1
 	}
 	return int(n)
 }
 
-func cut(s string, most int) string {
-	if len(s) <= most {
+func truncate(s string, maxBytes int) string {
+	if len(s) <= maxBytes {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return strings.ToValidUTF8(s[:maxBytes], "") + "…"
 }

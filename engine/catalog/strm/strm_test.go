@@ -46,7 +46,7 @@ func TestRead(t *testing.T) {
 		"§ 4||x|Functional|somehow|Who|GOV-02|…|10|",
 		"§ 5||x|Functional|Equal|Who|GOVERN|…|10|",
 	)
-	if doc.Focal != "Moon Base Act (2030)" || doc.Release != "2031.1" || doc.Identifier != "moon-base-act-2030" || doc.Rows != 8 || len(doc.Elements) != 5 {
+	if doc.FocalDocument != "Moon Base Act (2030)" || doc.Release != "2031.1" || doc.Identifier != "moon-base-act-2030" || doc.Rows != 8 || len(doc.Elements) != 5 {
 		t.Errorf("%+v", doc)
 	}
 	var got []string
@@ -120,11 +120,11 @@ func TestLay(t *testing.T) {
 		"Article 2|Water||Functional|Subset Of||IAC-06||10|mostly",
 		"Article 10|||Functional|No Relationship||GOV-02||0|",
 		"Article 11|||Functional|Equal||ZZZ-01||10|")
-	out, record, warnings := Lay(base, 1, doc, api.MappingDocument{Filename: "m.pdf"})
+	out, record, warnings := Apply(base, 1, doc, api.MappingDocument{Filename: "m.pdf"})
 	if !reflect.DeepEqual(base, source()) {
 		t.Error("the source was changed")
 	}
-	if _, err := scf.New(out, scf.Version{ID: "01930000-0000-7000-8000-000000000001"}); err != nil {
+	if _, err := scf.NewSnapshot(out, scf.Version{ID: "01930000-0000-7000-8000-000000000001"}); err != nil {
 		t.Fatal(err)
 	}
 	want := api.MappingDocument{Filename: "m.pdf", FrameworkCode: "moon", Rows: 4, Elements: 4, Related: 2,
@@ -149,7 +149,7 @@ func TestLay(t *testing.T) {
 	for _, words := range []string{"not related by the document", "ZZZ-01 is no control", "the workbook does not: added", "were added: Article 2", "Article 11: the workbook maps it to IAC-06, the document does not"} {
 		warned(t, warnings, words)
 	}
-	again, record, _ := Lay(out, 1, doc, api.MappingDocument{Filename: "m.pdf"})
+	again, record, _ := Apply(out, 1, doc, api.MappingDocument{Filename: "m.pdf"})
 	if record.MappingsAdded != 0 || record.RequirementsAdded != 0 || !reflect.DeepEqual(again, out) {
 		t.Errorf("the second time: %+v", record)
 	}
@@ -164,8 +164,8 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		out, _, _ := Lay(source(), 1, doc, api.MappingDocument{Filename: "m.pdf"})
-		if _, err := scf.New(out, scf.Version{ID: "01930000-0000-7000-8000-000000000001"}); err != nil {
+		out, _, _ := Apply(source(), 1, doc, api.MappingDocument{Filename: "m.pdf"})
+		if _, err := scf.NewSnapshot(out, scf.Version{ID: "01930000-0000-7000-8000-000000000001"}); err != nil {
 			t.Errorf("the catalog contradicts itself: %v", err)
 		}
 	})

@@ -13,24 +13,24 @@ const (
 	FormatVersion = 1
 )
 
-// document is the JSON form. Order is kept: domains, controls and frameworks are listed
+// catalogDocument is the JSON form. Order is kept: domains, controls and frameworks are listed
 // as the catalog lists them.
-type document struct {
+type catalogDocument struct {
 	Format        string `json:"format"`
 	FormatVersion int    `json:"format_version"`
 	Label         string `json:"label"`
 	// Origin tells where the catalog came from; it is not read again, but for the mark of the starter.
-	Origin     *origin     `json:"origin,omitempty"`
-	Domains    []domain    `json:"domains"`
-	Evidence   []evidence  `json:"evidence_requests,omitempty"`
-	Risks      []hazard    `json:"risks,omitempty"`
-	Threats    []hazard    `json:"threats,omitempty"`
-	Principles []principle `json:"principles,omitempty"`
-	Frameworks []framework `json:"frameworks"`
-	Controls   []control   `json:"controls"`
+	Origin     *documentOrigin   `json:"origin,omitempty"`
+	Domains    []domain          `json:"domains"`
+	Evidence   []evidenceRequest `json:"evidence_requests,omitempty"`
+	Risks      []hazard          `json:"risks,omitempty"`
+	Threats    []hazard          `json:"threats,omitempty"`
+	Principles []principle       `json:"principles,omitempty"`
+	Frameworks []framework       `json:"frameworks"`
+	Controls   []control         `json:"controls"`
 }
 
-type origin struct {
+type documentOrigin struct {
 	Filename  string `json:"filename,omitempty"`
 	SHA256    string `json:"sha256,omitempty"`
 	IsStarter bool   `json:"is_starter,omitempty"`
@@ -43,8 +43,8 @@ type domain struct {
 	Intent    string `json:"intent,omitempty"`
 }
 
-// evidence is an evidence request; controls name it by ID, which means nothing else.
-type evidence struct {
+// evidenceRequest is an evidence request; controls name it by ID, which means nothing else.
+type evidenceRequest struct {
 	ID          string `json:"id"`
 	Code        string `json:"code,omitempty"`
 	Area        string `json:"area,omitempty"`
@@ -87,35 +87,35 @@ type requirement struct {
 }
 
 type control struct {
-	Code          string            `json:"code"`
-	Title         string            `json:"title"`
-	Description   string            `json:"description,omitempty"`
-	Question      string            `json:"question,omitempty"`
-	Weight        *int              `json:"weight,omitempty"`
-	Applicability []string          `json:"applicability,omitempty"`
-	CSFFunction   string            `json:"csf_function,omitempty"`
-	Cadence       string            `json:"cadence,omitempty"`
-	Evidence      []string          `json:"evidence_requests,omitempty"`
-	Solutions     []named           `json:"solutions,omitempty"`
-	Maturity      map[string]string `json:"maturity,omitempty"`
-	Risks         []string          `json:"risks,omitempty"`
-	Threats       []string          `json:"threats,omitempty"`
-	Objectives    []objective       `json:"assessment_objectives,omitempty"`
-	Compensating  []compensating    `json:"compensating_controls,omitempty"`
-	Baselines     []string          `json:"baselines,omitempty"`
-	SCRMTiers     []string          `json:"scrm_tiers,omitempty"`
-	Traits        []string          `json:"traits,omitempty"`
-	Tags          []string          `json:"tags,omitempty"`
-	Errata        []string          `json:"errata,omitempty"`
-	Extra         []named           `json:"extra,omitempty"`
+	Code          string                `json:"code"`
+	Title         string                `json:"title"`
+	Description   string                `json:"description,omitempty"`
+	Question      string                `json:"question,omitempty"`
+	Weight        *int                  `json:"weight,omitempty"`
+	Applicability []string              `json:"applicability,omitempty"`
+	CSFFunction   string                `json:"csf_function,omitempty"`
+	Cadence       string                `json:"cadence,omitempty"`
+	Evidence      []string              `json:"evidence_requests,omitempty"`
+	Solutions     []namedText           `json:"solutions,omitempty"`
+	Maturity      map[string]string     `json:"maturity,omitempty"`
+	Risks         []string              `json:"risks,omitempty"`
+	Threats       []string              `json:"threats,omitempty"`
+	Objectives    []objective           `json:"assessment_objectives,omitempty"`
+	Compensating  []compensatingControl `json:"compensating_controls,omitempty"`
+	Baselines     []string              `json:"baselines,omitempty"`
+	SCRMTiers     []string              `json:"scrm_tiers,omitempty"`
+	Traits        []string              `json:"traits,omitempty"`
+	Tags          []string              `json:"tags,omitempty"`
+	Errata        []string              `json:"errata,omitempty"`
+	Extra         []namedText           `json:"extra,omitempty"`
 	// Mappings are requirement codes by framework code.
 	Mappings map[string][]string `json:"mappings,omitempty"`
 	// Relations are mappings of which the source says more.
 	Relations []relation `json:"relations,omitempty"`
 }
 
-// named is a text with the name of its size or column; a list keeps their order.
-type named struct {
+// namedText is a text with the name of its size or column; a list keeps their order.
+type namedText struct {
 	Name string `json:"name"`
 	Text string `json:"text,omitempty"`
 }
@@ -128,7 +128,7 @@ type objective struct {
 	Origins       []string `json:"origins,omitempty"`
 }
 
-type compensating struct {
+type compensatingControl struct {
 	Control       string `json:"control_code"`
 	Name          string `json:"name,omitempty"`
 	Justification string `json:"justification,omitempty"`

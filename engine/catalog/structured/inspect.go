@@ -16,31 +16,31 @@ import (
 
 // What a document may be at most. The largest real ones stay far below.
 const (
-	maxDepth  = 48
-	maxNumber = 15      // digits: what a float64 holds exactly
-	maxText   = 1 << 20 // bytes of one text
+	maxNesting      = 48
+	maxNumberDigits = 15      // digits: what a float64 holds exactly
+	maxTextBytes    = 1 << 20 // bytes of one text
 )
 
-// A PlaceError says what is wrong at a place of a JSON document.
-type PlaceError struct {
-	// Place is written as controls[12].code; empty for the whole document.
-	Place   string
+// A PathError says what is wrong at a place of a JSON document.
+type PathError struct {
+	// Path is written as controls[12].code; empty for the whole document.
+	Path    string
 	Message string
 }
 
-func (e *PlaceError) Error() string {
-	if e.Place == "" {
+func (e *PathError) Error() string {
+	if e.Path == "" {
 		return e.Message
 	}
-	return e.Place + ": " + e.Message
+	return e.Path + ": " + e.Message
 }
 
-func wrong(place, format string, args ...any) error {
-	return &PlaceError{Place: place, Message: fmt.Sprintf(format, args...)}
+func pathErrorf(place, format string, args ...any) error {
+	return &PathError{Path: place, Message: fmt.Sprintf(format, args...)}
 }
 
-// Place writes a path through a document: keys as they are, indexes in brackets.
-func Place(path []string) string {
+// FormatPath writes a path through a document: keys as they are, indexes in brackets.
+func FormatPath(path []string) string {
 	var b strings.Builder
 	for _, p := range path {
 		if _, err := strconv.Atoi(p); err == nil {
@@ -50,13 +50,13 @@ func Place(path []string) string {
 		if b.Len() > 0 {
 			b.WriteByte('.')
 		}
-		b.WriteString(shorten(p))
+		b.WriteString(truncate(p))
 	}
 	return b.String()
 }
 
-// shorten keeps what an error repeats of hostile input small.
-func shorten(s string) string {
+// truncate keeps what an error repeats of hostile input small.
+func truncate(s string) string {
 	const most = 80
 	if len(s) <= most {
 		return s
@@ -71,34 +71,34 @@ func shorten(s string) string {
 // content has the same hash however it was laid out.
 func Inspect(data []byte) (sum string, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return "", wrong("", "there is nothing in it")
+		return "", pathErrorf("", "there is nothing in it")
 	}
 	if !utf8.Valid(data) {
-		return "", wrong("", "it is not in UTF-8")
+		return "", pathErrorf("", "it is not in UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	in := inspector{hash: sha256.New()}
 	for {
 		tok, err := d.Token()
-		if errors.Is(err, io.EOF) && in.begun && len(in.stack) == 0 {
+		if errors.Is(err, io.EOF) && in.started && len(in.stack) == 0 {
 			return hex.EncodeToString(in.hash.Sum(nil)), nil
 		}
 		if err != nil {
-			return "", wrong(in.place(), "this is no JSON: %s", strings.TrimPrefix(syntax(err, data), "json: "))
+			return "", pathErrorf(in.path(), "this is no JSON: %s", strings.TrimPrefix(describeSyntaxError(err, data), "json: "))
 		}
-		if in.begun && len(in.stack) == 0 {
-			return "", wrong("", "there is more after the end of the document")
+		if in.started && len(in.stack) == 0 {
+			return "", pathErrorf("", "there is more after the end of the document")
 		}
-		in.begun = true
-		if err := in.take(tok); err != nil {
+		in.started = true
+		if err := in.visit(tok); err != nil {
 			return "", err
 		}
 	}
 }
 
-// syntax tells the line of a syntax error.
-func syntax(err error, data []byte) string {
+// describeSyntaxError tells the line of a syntax error.
+func describeSyntaxError(err error, data []byte) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "it ends in the middle"
 	}
@@ -109,24 +109,24 @@ func syntax(err error, data []byte) string {
 	return err.Error()
 }
 
-// level is an object or list that is open.
-type level struct {
+// openValue is an object or list that is open.
+type openValue struct {
 	keys  map[string]bool // nil for a list
 	key   string
 	index int
-	// value says that a key has been read and its value is due.
-	value bool
+	// expectsValue says that a key has been read and its value is due.
+	expectsValue bool
 }
 
 type inspector struct {
-	hash  hash.Hash
-	stack []level
-	begun bool
+	hash    hash.Hash
+	stack   []openValue
+	started bool
 }
 
-func (in *inspector) write(s string) { _, _ = io.WriteString(in.hash, s) }
+func (in *inspector) writeHash(s string) { _, _ = io.WriteString(in.hash, s) }
 
-func (in *inspector) place() string {
+func (in *inspector) path() string {
 	path := make([]string, 0, len(in.stack))
 	for _, l := range in.stack {
 		switch {
@@ -136,91 +136,91 @@ func (in *inspector) place() string {
 			path = append(path, l.key)
 		}
 	}
-	return Place(path)
+	return FormatPath(path)
 }
 
-func (in *inspector) take(tok json.Token) error {
+func (in *inspector) visit(tok json.Token) error {
 	if delim, ok := tok.(json.Delim); ok && (delim == '}' || delim == ']') {
-		in.write(delim.String())
+		in.writeHash(delim.String())
 		in.stack = in.stack[:len(in.stack)-1]
-		in.done()
+		in.endValue()
 		return nil
 	}
-	if done, err := in.asKey(tok); done || err != nil {
+	if done, err := in.visitKey(tok); done || err != nil {
 		return err
 	}
 	if n := len(in.stack); n > 0 && in.stack[n-1].keys == nil && in.stack[n-1].index > 0 {
-		in.write(",")
+		in.writeHash(",")
 	}
 	switch t := tok.(type) {
 	case json.Delim:
-		if len(in.stack) >= maxDepth {
-			return wrong(in.place(), "it is nested more than %d deep", maxDepth)
+		if len(in.stack) >= maxNesting {
+			return pathErrorf(in.path(), "it is nested more than %d deep", maxNesting)
 		}
-		l := level{}
+		l := openValue{}
 		if t == '{' {
 			l.keys = map[string]bool{}
 		}
 		in.stack = append(in.stack, l)
-		in.write(t.String())
+		in.writeHash(t.String())
 		return nil
 	case string:
-		if len(t) > maxText {
-			return wrong(in.place(), "the text has %d bytes; %d are the most", len(t), maxText)
+		if len(t) > maxTextBytes {
+			return pathErrorf(in.path(), "the text has %d bytes; %d are the most", len(t), maxTextBytes)
 		}
-		in.write(compact(t))
+		in.writeHash(compactString(t))
 	case json.Number:
-		if len(strings.Trim(t.String(), "-")) > maxNumber || strings.ContainsAny(t.String(), "eE") {
-			return wrong(in.place(), "the number %s is written in a way that nothing here needs", shorten(t.String()))
+		if len(strings.Trim(t.String(), "-")) > maxNumberDigits || strings.ContainsAny(t.String(), "eE") {
+			return pathErrorf(in.path(), "the number %s is written in a way that nothing here needs", truncate(t.String()))
 		}
-		in.write(t.String())
+		in.writeHash(t.String())
 	case bool:
-		in.write(strconv.FormatBool(t))
+		in.writeHash(strconv.FormatBool(t))
 	case nil:
-		in.write("null")
+		in.writeHash("null")
 	}
-	in.done()
+	in.endValue()
 	return nil
 }
 
-// asKey takes a token that is an object's key.
-func (in *inspector) asKey(tok json.Token) (bool, error) {
+// visitKey takes a token that is an object's key.
+func (in *inspector) visitKey(tok json.Token) (bool, error) {
 	n := len(in.stack)
-	if n == 0 || in.stack[n-1].keys == nil || in.stack[n-1].value {
+	if n == 0 || in.stack[n-1].keys == nil || in.stack[n-1].expectsValue {
 		return false, nil
 	}
 	l := &in.stack[n-1]
-	l.key, l.value = tok.(string), true
+	l.key, l.expectsValue = tok.(string), true
 	if l.keys[l.key] {
-		return true, wrong(in.place(), "the key occurs twice")
+		return true, pathErrorf(in.path(), "the key occurs twice")
 	}
-	if len(l.key) > maxText {
-		return true, wrong(in.place(), "the key is too long")
+	if len(l.key) > maxTextBytes {
+		return true, pathErrorf(in.path(), "the key is too long")
 	}
 	if len(l.keys) > 0 {
-		in.write(",")
+		in.writeHash(",")
 	}
 	l.keys[l.key] = true
-	in.write(compact(l.key) + ":")
+	in.writeHash(compactString(l.key) + ":")
 	return true, nil
 }
 
-// done notes that a value has ended.
-func (in *inspector) done() {
+// endValue notes that a value has ended.
+func (in *inspector) endValue() {
 	if n := len(in.stack); n > 0 {
 		in.stack[n-1].index++
-		in.stack[n-1].value = false
+		in.stack[n-1].expectsValue = false
 	}
 }
 
-// compact is a text as the shortest JSON: only what must be escaped is.
-func compact(s string) string {
-	b, _ := encode(s)
+// compactString is a text as the shortest JSON: only what must be escaped is.
+func compactString(s string) string {
+	b, _ := encodeJSON(s)
 	return string(b)
 }
 
-// encode marshals without escaping what only HTML would mind, and without an end of line.
-func encode(v any) ([]byte, error) {
+// encodeJSON marshals without escaping what only HTML would mind, and without an end of line.
+func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -14,31 +14,31 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// Read takes a document, whole or not at all. Errors are of the document and name its
+// ReadCatalog takes a document, whole or not at all. Errors are of the document and name its
 // place. The source's SHA256 is the one that Inspect tells.
-func Read(data []byte) (*scf.Source, error) {
+func ReadCatalog(data []byte) (*scf.Source, error) {
 	sum, err := Inspect(data)
 	if err != nil {
 		return nil, err
 	}
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
-		return nil, wrong("", "this is no JSON: %v", err)
+		return nil, pathErrorf("", "this is no JSON: %v", err)
 	}
-	if err := conforms(tree); err != nil {
+	if err := checkSchema(tree); err != nil {
 		return nil, err
 	}
-	var doc document
+	var doc catalogDocument
 	if err := json.Unmarshal(data, &doc); err != nil {
-		return nil, wrong("", "%v", err)
+		return nil, pathErrorf("", "%v", err)
 	}
-	r := reader{doc: &doc, src: &scf.Source{Label: doc.Label, SHA256: sum}}
-	return r.read()
+	r := catalogReader{doc: &doc, src: &scf.Source{Label: doc.Label, SHA256: sum}}
+	return r.readAll()
 }
 
-// reader turns a document that fits the schema into a source.
-type reader struct {
-	doc *document
+// catalogReader turns a document that fits the schema into a source.
+type catalogReader struct {
+	doc *catalogDocument
 	src *scf.Source
 
 	domains, controls, evidence, frameworks map[string]int
@@ -46,7 +46,7 @@ type reader struct {
 	requirements []map[string]int
 }
 
-func (r *reader) read() (*scf.Source, error) {
+func (r *catalogReader) readAll() (*scf.Source, error) {
 	if r.doc.Origin != nil {
 		r.src.IsStarter = r.doc.Origin.IsStarter
 	}
@@ -55,7 +55,7 @@ func (r *reader) read() (*scf.Source, error) {
 			return nil, err
 		}
 	}
-	r.src.Risks, r.src.Threats = sources(r.doc.Risks), sources(r.doc.Threats)
+	r.src.Risks, r.src.Threats = toHazards(r.doc.Risks), toHazards(r.doc.Threats)
 	slices.SortStableFunc(r.src.Mappings, func(a, b scf.Mapping) int {
 		if a.Control != b.Control {
 			return a.Control - b.Control
@@ -65,12 +65,12 @@ func (r *reader) read() (*scf.Source, error) {
 		}
 		return a.Requirement - b.Requirement
 	})
-	r.src.Statistics = Count(r.src)
+	r.src.Statistics = CountRecords(r.src)
 	return r.src, nil
 }
 
-// Count is what an import run tells of a source that is no workbook.
-func Count(src *scf.Source) api.ImportStatistics {
+// CountRecords is what an import run tells of a source that is no workbook.
+func CountRecords(src *scf.Source) api.ImportStatistics {
 	n := src.Counts()
 	st := api.ImportStatistics{
 		Controls: n.Controls, Domains: n.Domains, Frameworks: n.Frameworks, Requirements: n.Requirements, Mappings: n.Mappings,
@@ -83,23 +83,23 @@ func Count(src *scf.Source) api.ImportStatistics {
 	return st
 }
 
-func (r *reader) warn(place, format string, args ...any) {
+func (r *catalogReader) warn(place, format string, args ...any) {
 	r.src.Warnings = append(r.src.Warnings, api.ImportWarning{Cell: place, Message: fmt.Sprintf(format, args...)})
 }
 
-// once notes a code, which must be new.
-func once(seen map[string]int, code string, n int, place, what string) error {
+// noteUnique notes a code, which must be new.
+func noteUnique(seen map[string]int, code string, index int, place, noun string) error {
 	if first, twice := seen[code]; twice {
-		return wrong(place, "the %s %q occurs twice, first as number %d", what, shorten(code), first+1)
+		return pathErrorf(place, "the %s %q occurs twice, first as number %d", noun, truncate(code), first+1)
 	}
-	seen[code] = n
+	seen[code] = index
 	return nil
 }
 
-func (r *reader) readDomains() error {
+func (r *catalogReader) readDomains() error {
 	r.domains = make(map[string]int, len(r.doc.Domains))
 	for i, d := range r.doc.Domains {
-		if err := once(r.domains, d.Code, i, fmt.Sprintf("domains[%d].code", i), "domain"); err != nil {
+		if err := noteUnique(r.domains, d.Code, i, fmt.Sprintf("domains[%d].code", i), "domain"); err != nil {
 			return err
 		}
 		r.src.Domains = append(r.src.Domains, scf.Domain(d))
@@ -107,10 +107,10 @@ func (r *reader) readDomains() error {
 	return nil
 }
 
-func (r *reader) readEvidence() error {
+func (r *catalogReader) readEvidence() error {
 	r.evidence = make(map[string]int, len(r.doc.Evidence))
 	for i, e := range r.doc.Evidence {
-		if err := once(r.evidence, e.ID, i, fmt.Sprintf("evidence_requests[%d].id", i), "evidence request"); err != nil {
+		if err := noteUnique(r.evidence, e.ID, i, fmt.Sprintf("evidence_requests[%d].id", i), "evidence request"); err != nil {
 			return err
 		}
 		r.src.Evidence = append(r.src.Evidence, scf.EvidenceRequest{Code: e.Code, Area: e.Area, Artifact: e.Artifact, Description: e.Description})
@@ -118,7 +118,7 @@ func (r *reader) readEvidence() error {
 	return nil
 }
 
-func sources(all []hazard) []scf.Hazard {
+func toHazards(all []hazard) []scf.Hazard {
 	var out []scf.Hazard
 	for _, h := range all {
 		out = append(out, scf.Hazard(h))
@@ -126,12 +126,12 @@ func sources(all []hazard) []scf.Hazard {
 	return out
 }
 
-func (r *reader) readFrameworks() error {
+func (r *catalogReader) readFrameworks() error {
 	r.frameworks = make(map[string]int, len(r.doc.Frameworks))
 	for i := range r.doc.Frameworks {
 		f := &r.doc.Frameworks[i]
 		place := fmt.Sprintf("frameworks[%d]", i)
-		if err := once(r.frameworks, f.Code, i, place+".code", "framework"); err != nil {
+		if err := noteUnique(r.frameworks, f.Code, i, place+".code", "framework"); err != nil {
 			return err
 		}
 		out := scf.Framework{
@@ -140,7 +140,7 @@ func (r *reader) readFrameworks() error {
 		}
 		codes := make(map[string]int, len(f.Requirements))
 		for n, q := range f.Requirements {
-			if err := once(codes, q.Code, n, fmt.Sprintf("%s.requirements[%d].code", place, n), "requirement"); err != nil {
+			if err := noteUnique(codes, q.Code, n, fmt.Sprintf("%s.requirements[%d].code", place, n), "requirement"); err != nil {
 				return err
 			}
 			out.Requirements = append(out.Requirements, scf.Requirement(q))
@@ -151,48 +151,48 @@ func (r *reader) readFrameworks() error {
 	for i := range r.doc.Frameworks {
 		for n, code := range r.doc.Frameworks[i].Includes {
 			if _, known := r.frameworks[code]; !known {
-				r.warn(fmt.Sprintf("frameworks[%d].includes[%d]", i, n), "there is no framework %q in the document", shorten(code))
+				r.warn(fmt.Sprintf("frameworks[%d].includes[%d]", i, n), "there is no framework %q in the document", truncate(code))
 			}
 		}
 	}
 	return nil
 }
 
-func (r *reader) readControls() error {
+func (r *catalogReader) readControls() error {
 	r.controls = make(map[string]int, len(r.doc.Controls))
 	for i := range r.doc.Controls {
 		c := &r.doc.Controls[i]
 		place := fmt.Sprintf("controls[%d]", i)
-		if err := once(r.controls, c.Code, i, place+".code", "control"); err != nil {
+		if err := noteUnique(r.controls, c.Code, i, place+".code", "control"); err != nil {
 			return err
 		}
 		if _, known := r.domains[scf.DomainOf(c.Code)]; !known {
-			return wrong(place+".code", "%s belongs to the domain %s, which the document does not list", c.Code, scf.DomainOf(c.Code))
+			return pathErrorf(place+".code", "%s belongs to the domain %s, which the document does not list", c.Code, scf.DomainOf(c.Code))
 		}
-		out, err := r.control(c, place)
+		out, err := r.toControl(c, place)
 		if err != nil {
 			return err
 		}
 		r.src.Controls = append(r.src.Controls, out)
-		if err := r.mappings(c, i, place); err != nil {
+		if err := r.addMappings(c, i, place); err != nil {
 			return err
 		}
 	}
 	for i := range r.doc.Controls {
 		for n, k := range r.doc.Controls[i].Compensating {
 			if _, known := r.controls[k.Control]; !known {
-				r.warn(fmt.Sprintf("controls[%d].compensating_controls[%d]", i, n), "there is no control %q in the document", shorten(k.Control))
+				r.warn(fmt.Sprintf("controls[%d].compensating_controls[%d]", i, n), "there is no control %q in the document", truncate(k.Control))
 			}
 		}
 	}
 	return nil
 }
 
-func (r *reader) control(c *control, place string) (scf.Control, error) {
+func (r *catalogReader) toControl(c *control, place string) (scf.Control, error) {
 	out := scf.Control{
 		Code: c.Code, Title: c.Title, Description: c.Description, Question: c.Question, Weight: scf.NoWeight,
-		Applicability: c.Applicability, CSFFunction: c.CSFFunction, Cadence: c.Cadence, Solutions: pairs(c.Solutions), Risks: c.Risks,
-		Threats: c.Threats, Baselines: c.Baselines, SCRMTiers: c.SCRMTiers, Traits: c.Traits, Tags: c.Tags, Errata: c.Errata, Extra: pairs(c.Extra),
+		Applicability: c.Applicability, CSFFunction: c.CSFFunction, Cadence: c.Cadence, Solutions: toPairs(c.Solutions), Risks: c.Risks,
+		Threats: c.Threats, Baselines: c.Baselines, SCRMTiers: c.SCRMTiers, Traits: c.Traits, Tags: c.Tags, Errata: c.Errata, Extra: toPairs(c.Extra),
 	}
 	if c.Weight != nil {
 		out.Weight = *c.Weight
@@ -200,7 +200,7 @@ func (r *reader) control(c *control, place string) (scf.Control, error) {
 	for n, id := range c.Evidence {
 		e, known := r.evidence[id]
 		if !known {
-			return out, wrong(fmt.Sprintf("%s.evidence_requests[%d]", place, n), "there is no evidence request with the id %q", shorten(id))
+			return out, pathErrorf(fmt.Sprintf("%s.evidence_requests[%d]", place, n), "there is no evidence request with the id %q", truncate(id))
 		}
 		out.Evidence = append(out.Evidence, e)
 	}
@@ -212,12 +212,12 @@ func (r *reader) control(c *control, place string) (scf.Control, error) {
 		out.Objectives = append(out.Objectives, scf.Objective(o))
 	}
 	for _, k := range c.Compensating {
-		out.Compensating = append(out.Compensating, scf.Compensating(k))
+		out.Compensating = append(out.Compensating, scf.CompensatingControl(k))
 	}
 	return out, nil
 }
 
-func pairs(all []named) []scf.Pair {
+func toPairs(all []namedText) []scf.Pair {
 	var out []scf.Pair
 	for _, n := range all {
 		out = append(out, scf.Pair(n))
@@ -225,20 +225,20 @@ func pairs(all []named) []scf.Pair {
 	return out
 }
 
-// mappings adds those of a control, each pair once.
-func (r *reader) mappings(c *control, number int, place string) error {
+// addMappings adds those of a control, each pair once.
+func (r *catalogReader) addMappings(c *control, number int, place string) error {
 	seen := map[[2]int]bool{}
 	add := func(framework, code, at string, detail *scf.MappingDetail) error {
 		f, known := r.frameworks[framework]
 		if !known {
-			return wrong(at, "there is no framework %q in the document", shorten(framework))
+			return pathErrorf(at, "there is no framework %q in the document", truncate(framework))
 		}
 		q, known := r.requirements[f][code]
 		if !known {
-			return wrong(at, "the framework %s has no requirement %q", framework, shorten(code))
+			return pathErrorf(at, "the framework %s has no requirement %q", framework, truncate(code))
 		}
 		if seen[[2]int{f, q}] {
-			return wrong(at, "%s maps to %s of %s twice", c.Code, shorten(code), framework)
+			return pathErrorf(at, "%s maps to %s of %s twice", c.Code, truncate(code), framework)
 		}
 		seen[[2]int{f, q}] = true
 		r.src.Mappings = append(r.src.Mappings, scf.Mapping{Control: number, Framework: f, Requirement: q, Detail: detail})
@@ -246,7 +246,7 @@ func (r *reader) mappings(c *control, number int, place string) error {
 	}
 	for _, framework := range slices.Sorted(maps.Keys(c.Mappings)) {
 		for n, code := range c.Mappings[framework] {
-			if err := add(framework, code, fmt.Sprintf("%s.mappings.%s[%d]", place, shorten(framework), n), nil); err != nil {
+			if err := add(framework, code, fmt.Sprintf("%s.mappings.%s[%d]", place, truncate(framework), n), nil); err != nil {
 				return err
 			}
 		}
@@ -263,11 +263,11 @@ func (r *reader) mappings(c *control, number int, place string) error {
 	return nil
 }
 
-func (r *reader) readPrinciples() error {
+func (r *catalogReader) readPrinciples() error {
 	for i, p := range r.doc.Principles {
 		for n, code := range p.Controls {
 			if _, known := r.controls[code]; !known {
-				r.warn(fmt.Sprintf("principles[%d].controls[%d]", i, n), "there is no control %q in the document", shorten(code))
+				r.warn(fmt.Sprintf("principles[%d].controls[%d]", i, n), "there is no control %q in the document", truncate(code))
 			}
 		}
 		r.src.Principles = append(r.src.Principles, scf.Principle(p))

@@ -15,7 +15,7 @@ import (
 //go:embed schema.json
 var schemaJSON []byte
 
-var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
+var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaJSON))
 	if err != nil {
 		return nil, err
@@ -27,18 +27,18 @@ var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return c.Compile("schema.json")
 })
 
-// conforms holds a document, in the form that Unmarshal gives, against the schema.
-func conforms(doc any) error {
-	schema, err := compiled()
+// checkSchema holds a document, in the form that Unmarshal gives, against the schema.
+func checkSchema(doc any) error {
+	schema, err := compiledSchema()
 	if err != nil {
 		return fmt.Errorf("the schema of the format is broken: %w", err)
 	}
-	return Misfit(schema.Validate(doc))
+	return FirstSchemaError(schema.Validate(doc))
 }
 
-// Misfit gives what a schema says against a document as the first place that is wrong;
+// FirstSchemaError gives what a schema says against a document as the first place that is wrong;
 // nil for nil.
-func Misfit(err error) error {
+func FirstSchemaError(err error) error {
 	var v *jsonschema.ValidationError
 	if !errors.As(err, &v) {
 		return err
@@ -50,9 +50,9 @@ func Misfit(err error) error {
 		more += len(first.Causes) - 1
 		first = first.Causes[0]
 	}
-	said := shorten(first.ErrorKind.LocalizedString(words))
+	text := truncate(first.ErrorKind.LocalizedString(words))
 	if more > 0 {
-		said += fmt.Sprintf(" (and %d more)", more)
+		text += fmt.Sprintf(" (and %d more)", more)
 	}
-	return &PlaceError{Place: Place(first.InstanceLocation), Message: said}
+	return &PathError{Path: FormatPath(first.InstanceLocation), Message: text}
 }

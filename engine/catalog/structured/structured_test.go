@@ -32,7 +32,7 @@ const small = `{
 // encoded are the bytes under which the shelf keeps a catalog: the same catalog, the same bytes.
 func encoded(t *testing.T, src *scf.Source) []byte {
 	t.Helper()
-	s, err := scf.New(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000", ImportedAt: time.Unix(0, 0)})
+	s, err := scf.NewSnapshot(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000", ImportedAt: time.Unix(0, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,18 +47,18 @@ func encoded(t *testing.T, src *scf.Source) []byte {
 func roundTrip(t *testing.T, src *scf.Source) {
 	t.Helper()
 	want := encoded(t, src)
-	written, err := structured.Write(src)
+	written, err := structured.WriteCatalog(src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := structured.Read(written)
+	got, err := structured.ReadCatalog(written)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if sum, err := structured.Inspect(written); err != nil || got.SHA256 != sum {
 		t.Errorf("the hash is %s, %v", sum, err)
 	}
-	if again, err := structured.Write(&scf.Source{Label: got.Label, Filename: src.Filename, SHA256: src.SHA256, IsStarter: got.IsStarter, Domains: got.Domains,
+	if again, err := structured.WriteCatalog(&scf.Source{Label: got.Label, Filename: src.Filename, SHA256: src.SHA256, IsStarter: got.IsStarter, Domains: got.Domains,
 		Controls: got.Controls, Frameworks: got.Frameworks, Mappings: got.Mappings, Evidence: got.Evidence, Risks: got.Risks, Threats: got.Threats,
 		Principles: got.Principles}); err != nil || !bytes.Equal(again, written) {
 		t.Errorf("written again it differs, %v", err)
@@ -75,7 +75,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	roundTrip(t, src)
-	mine, err := structured.Read([]byte(small))
+	mine, err := structured.ReadCatalog([]byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestRoundTripOfficial(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	src, err := structured.Read([]byte(small))
+	src, err := structured.ReadCatalog([]byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,9 +171,9 @@ func TestRefused(t *testing.T) {
 		"no such relationship":  {change(`"subset"`, `"cousin"`), "controls[1].relations[0].relationship", "one of"},
 		"maturity beyond level": {change(`{"3"`, `{"6"`), "controls[1].maturity", "6"},
 	} {
-		_, err := structured.Read([]byte(c.doc))
-		var at *structured.PlaceError
-		if !errors.As(err, &at) || !strings.HasPrefix(at.Place, c.place) || !strings.Contains(err.Error(), c.says) {
+		_, err := structured.ReadCatalog([]byte(c.doc))
+		var at *structured.PathError
+		if !errors.As(err, &at) || !strings.HasPrefix(at.Path, c.place) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v; want %q at %q", name, err, c.says, c.place)
 		}
 		if err != nil && len(err.Error()) > 700 {
@@ -183,7 +183,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	src, err := structured.Read([]byte(change(`"weight": 10`, `"compensating_controls": [{"control_code": "ZZZ-01"}]`)))
+	src, err := structured.ReadCatalog([]byte(change(`"weight": 10`, `"compensating_controls": [{"control_code": "ZZZ-01"}]`)))
 	if err != nil || len(src.Warnings) != 1 || src.Warnings[0].Cell != "controls[0].compensating_controls[0]" {
 		t.Errorf("%+v, %v", src, err)
 	}
@@ -195,18 +195,18 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(strings.Repeat(`{"a":`, 100)))
 	f.Add([]byte(`{"format":"service-catalog","format_version":1,"label":"x","domains":[{"code":"A","name":""}],"frameworks":[],"controls":[]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		src, err := structured.Read(data)
+		src, err := structured.ReadCatalog(data)
 		if err != nil {
 			return
 		}
-		if _, err := scf.New(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"}); err != nil {
+		if _, err := scf.NewSnapshot(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"}); err != nil {
 			t.Fatalf("what was read contradicts itself: %v", err)
 		}
-		written, err := structured.Write(src)
+		written, err := structured.WriteCatalog(src)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := structured.Read(written); err != nil {
+		if _, err := structured.ReadCatalog(written); err != nil {
 			t.Fatalf("what was written can't be read: %v", err)
 		}
 	})
@@ -217,13 +217,13 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	data, err := structured.Write(src)
+	data, err := structured.WriteCatalog(src)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := structured.Read(data); err != nil {
+		if _, err := structured.ReadCatalog(data); err != nil {
 			b.Fatal(err)
 		}
 	}

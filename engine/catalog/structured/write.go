@@ -6,37 +6,37 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// Write gives the catalog as a document, compact and without an end of line: the same
+// WriteCatalog gives the catalog as a document, compact and without an end of line: the same
 // catalog, the same bytes.
-func Write(src *scf.Source) ([]byte, error) {
-	doc := document{
+func WriteCatalog(src *scf.Source) ([]byte, error) {
+	doc := catalogDocument{
 		Format: Format, FormatVersion: FormatVersion, Label: src.Label,
 		Domains: make([]domain, 0, len(src.Domains)), Frameworks: make([]framework, 0, len(src.Frameworks)), Controls: make([]control, 0, len(src.Controls)),
-		Risks: hazards(src.Risks), Threats: hazards(src.Threats),
+		Risks: fromHazards(src.Risks), Threats: fromHazards(src.Threats),
 	}
 	if src.Filename != "" || src.SHA256 != "" || src.IsStarter {
-		doc.Origin = &origin{src.Filename, src.SHA256, src.IsStarter}
+		doc.Origin = &documentOrigin{src.Filename, src.SHA256, src.IsStarter}
 	}
 	for _, d := range src.Domains {
 		doc.Domains = append(doc.Domains, domain(d))
 	}
 	ids := evidenceIDs(src.Evidence)
 	for i, e := range src.Evidence {
-		doc.Evidence = append(doc.Evidence, evidence{ids[i], e.Code, e.Area, e.Artifact, e.Description})
+		doc.Evidence = append(doc.Evidence, evidenceRequest{ids[i], e.Code, e.Area, e.Artifact, e.Description})
 	}
 	for _, p := range src.Principles {
 		doc.Principles = append(doc.Principles, principle(p))
 	}
 	for i := range src.Frameworks {
-		doc.Frameworks = append(doc.Frameworks, writeFramework(&src.Frameworks[i]))
+		doc.Frameworks = append(doc.Frameworks, fromFramework(&src.Frameworks[i]))
 	}
 	for i := range src.Controls {
-		doc.Controls = append(doc.Controls, writeControl(&src.Controls[i], ids))
+		doc.Controls = append(doc.Controls, fromControl(&src.Controls[i], ids))
 	}
 	for i := range src.Mappings {
-		writeMapping(&doc.Controls[src.Mappings[i].Control], src, &src.Mappings[i])
+		addMapping(&doc.Controls[src.Mappings[i].Control], src, &src.Mappings[i])
 	}
-	return encode(doc)
+	return encodeJSON(doc)
 }
 
 // evidenceIDs names evidence requests: by their code where only one has it.
@@ -54,7 +54,7 @@ func evidenceIDs(all []scf.EvidenceRequest) []string {
 	return ids
 }
 
-func hazards(all []scf.Hazard) []hazard {
+func fromHazards(all []scf.Hazard) []hazard {
 	var out []hazard
 	for _, h := range all {
 		out = append(out, hazard(h))
@@ -62,7 +62,7 @@ func hazards(all []scf.Hazard) []hazard {
 	return out
 }
 
-func writeFramework(f *scf.Framework) framework {
+func fromFramework(f *scf.Framework) framework {
 	out := framework{
 		Code: f.Code, Name: f.Name, Publisher: f.Publisher, Jurisdiction: f.Jurisdiction, Title: f.Title, SourceURL: f.SourceURL, Column: f.Column,
 		Aliases: f.Aliases, Includes: f.Includes, Requirements: make([]requirement, 0, len(f.Requirements)),
@@ -73,11 +73,11 @@ func writeFramework(f *scf.Framework) framework {
 	return out
 }
 
-func writeControl(c *scf.Control, evidenceIDs []string) control {
+func fromControl(c *scf.Control, evidenceIDs []string) control {
 	out := control{
 		Code: c.Code, Title: c.Title, Description: c.Description, Question: c.Question, Applicability: c.Applicability,
-		CSFFunction: c.CSFFunction, Cadence: c.Cadence, Solutions: names(c.Solutions), Risks: c.Risks, Threats: c.Threats, Baselines: c.Baselines,
-		SCRMTiers: c.SCRMTiers, Traits: c.Traits, Tags: c.Tags, Errata: c.Errata, Extra: names(c.Extra),
+		CSFFunction: c.CSFFunction, Cadence: c.Cadence, Solutions: fromPairs(c.Solutions), Risks: c.Risks, Threats: c.Threats, Baselines: c.Baselines,
+		SCRMTiers: c.SCRMTiers, Traits: c.Traits, Tags: c.Tags, Errata: c.Errata, Extra: fromPairs(c.Extra),
 	}
 	if c.Weight != scf.NoWeight {
 		out.Weight = &c.Weight
@@ -97,20 +97,20 @@ func writeControl(c *scf.Control, evidenceIDs []string) control {
 		out.Objectives = append(out.Objectives, objective(o))
 	}
 	for _, k := range c.Compensating {
-		out.Compensating = append(out.Compensating, compensating(k))
+		out.Compensating = append(out.Compensating, compensatingControl(k))
 	}
 	return out
 }
 
-func names(all []scf.Pair) []named {
-	var out []named
+func fromPairs(all []scf.Pair) []namedText {
+	var out []namedText
 	for _, p := range all {
-		out = append(out, named(p))
+		out = append(out, namedText(p))
 	}
 	return out
 }
 
-func writeMapping(c *control, src *scf.Source, m *scf.Mapping) {
+func addMapping(c *control, src *scf.Source, m *scf.Mapping) {
 	f := &src.Frameworks[m.Framework]
 	code := f.Requirements[m.Requirement].Code
 	d := m.Detail

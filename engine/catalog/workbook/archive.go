@@ -9,43 +9,43 @@ import (
 	"strings"
 )
 
-// part is a worksheet by its name in the workbook and its file in the archive.
-type part struct{ name, path string }
+// sheetPart is a worksheet by its name in the workbook and its file in the archive.
+type sheetPart struct{ name, path string }
 
-// inspect looks at the archive before anything is unpacked: that it is a workbook, that
+// inspectArchive looks at the archive before anything is unpacked: that it is a workbook, that
 // what it declares to hold is within bounds, and which worksheets it has.
-func inspect(r io.ReaderAt, size int64, limits Limits) (sheets []part, warnings []string, err error) {
+func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPart, warnings []string, err error) {
 	if size > limits.File {
-		return nil, nil, refuse(ErrTooLarge, "", "", "the file has %d bytes, more than the %d that are taken", size, limits.File)
+		return nil, nil, readErrorf(ErrTooLarge, "", "", "the file has %d bytes, more than the %d that are taken", size, limits.File)
 	}
 	var head [8]byte
 	n, _ := r.ReadAt(head[:], 0)
 	if string(head[:n]) == "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" {
-		return nil, nil, refuse(ErrNotWorkbook, "", "",
+		return nil, nil, readErrorf(ErrNotWorkbook, "", "",
 			"the file is protected by a password or an old .xls: open it and save it as .xlsx without a password")
 	}
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, nil, refuse(ErrNotWorkbook, "", "", "the file is no .xlsx workbook: %v", err)
+		return nil, nil, readErrorf(ErrNotWorkbook, "", "", "the file is no .xlsx workbook: %v", err)
 	}
 	if len(z.File) > limits.Parts {
-		return nil, nil, refuse(ErrTooLarge, "", "", "the archive has %d parts, more than the %d that are taken", len(z.File), limits.Parts)
+		return nil, nil, readErrorf(ErrTooLarge, "", "", "the archive has %d parts, more than the %d that are taken", len(z.File), limits.Parts)
 	}
 	var total uint64
 	files := make(map[string]*zip.File, len(z.File))
 	for _, f := range z.File {
 		total += f.UncompressedSize64
 		if f.UncompressedSize64 > uint64(limits.Unpacked) || total > uint64(limits.Unpacked) {
-			return nil, nil, refuse(ErrTooLarge, "", "",
+			return nil, nil, readErrorf(ErrTooLarge, "", "",
 				"the archive unpacks to more than %d bytes (part %s): it is no catalog", limits.Unpacked, f.Name)
 		}
 		name := strings.ToLower(strings.ReplaceAll(f.Name, `\`, "/"))
 		if _, twice := files[name]; twice {
-			return nil, nil, refuse(ErrDamaged, "", "", "the archive has two parts named %s", f.Name)
+			return nil, nil, readErrorf(ErrDamaged, "", "", "the archive has two parts named %s", f.Name)
 		}
 		files[name] = f
-		if f.UncompressedSize64 > mostFrame && frame(name) {
-			return nil, nil, refuse(ErrTooLarge, "", "", "part %s has %d bytes: it is no catalog", f.Name, f.UncompressedSize64)
+		if f.UncompressedSize64 > maxStructurePart && isStructurePart(name) {
+			return nil, nil, readErrorf(ErrTooLarge, "", "", "part %s has %d bytes: it is no catalog", f.Name, f.UncompressedSize64)
 		}
 		switch {
 		case strings.HasSuffix(name, "vbaproject.bin"):
@@ -56,22 +56,22 @@ func inspect(r io.ReaderAt, size int64, limits Limits) (sheets []part, warnings 
 	}
 	book := files["xl/workbook.xml"]
 	if book == nil {
-		return nil, nil, refuse(ErrNotWorkbook, "", "", "the file is a zip archive but no .xlsx workbook: xl/workbook.xml is missing")
+		return nil, nil, readErrorf(ErrNotWorkbook, "", "", "the file is a zip archive but no .xlsx workbook: xl/workbook.xml is missing")
 	}
 	sheets, err = listSheets(book, files["xl/_rels/workbook.xml.rels"], limits)
 	return sheets, warnings, err
 }
 
-// mostFrame bounds the parts that hold a workbook together; they are read whole.
-const mostFrame = 4 << 20
+// maxStructurePart bounds the parts that hold a workbook together; they are read whole.
+const maxStructurePart = 4 << 20
 
-// frame reports such a part, by its name in lower case.
-func frame(name string) bool {
+// isStructurePart reports such a part, by its name in lower case.
+func isStructurePart(name string) bool {
 	return name == "[content_types].xml" || name == "xl/workbook.xml" || name == "xl/styles.xml" ||
 		strings.HasPrefix(name, "xl/theme/") || strings.HasSuffix(name, ".rels")
 }
 
-func listSheets(book, rels *zip.File, limits Limits) ([]part, error) {
+func listSheets(book, rels *zip.File, limits Limits) ([]sheetPart, error) {
 	var relations struct {
 		List []struct {
 			ID     string `xml:"Id,attr"`
@@ -80,7 +80,7 @@ func listSheets(book, rels *zip.File, limits Limits) ([]part, error) {
 		} `xml:"Relationship"`
 	}
 	if rels == nil {
-		return nil, refuse(ErrDamaged, "", "", "the workbook does not say where its sheets are")
+		return nil, readErrorf(ErrDamaged, "", "", "the workbook does not say where its sheets are")
 	}
 	if err := decodePart(rels, &relations); err != nil {
 		return nil, err
@@ -105,19 +105,19 @@ func listSheets(book, rels *zip.File, limits Limits) ([]part, error) {
 		return nil, err
 	}
 	if len(workbook.Sheets) > limits.Sheets {
-		return nil, refuse(ErrTooLarge, "", "", "the workbook has %d sheets, more than the %d that are taken", len(workbook.Sheets), limits.Sheets)
+		return nil, readErrorf(ErrTooLarge, "", "", "the workbook has %d sheets, more than the %d that are taken", len(workbook.Sheets), limits.Sheets)
 	}
-	var sheets []part
+	var sheets []sheetPart
 	seen := map[string]bool{}
 	for _, s := range workbook.Sheets {
 		if lower := strings.ToLower(s.Name); seen[lower] {
-			return nil, refuse(ErrDamaged, s.Name, "", "two sheets have this name")
+			return nil, readErrorf(ErrDamaged, s.Name, "", "two sheets have this name")
 		} else {
 			seen[lower] = true
 		}
 		for _, a := range s.Attrs {
 			if p, ok := target[a.Value]; ok && a.Name.Local == "id" {
-				sheets = append(sheets, part{s.Name, p})
+				sheets = append(sheets, sheetPart{s.Name, p})
 			}
 		}
 	}
@@ -128,11 +128,11 @@ func listSheets(book, rels *zip.File, limits Limits) ([]part, error) {
 func decodePart(f *zip.File, into any) error {
 	r, err := f.Open()
 	if err != nil {
-		return refuse(ErrDamaged, "", "", "part %s cannot be unpacked: %v", f.Name, err)
+		return readErrorf(ErrDamaged, "", "", "part %s cannot be unpacked: %v", f.Name, err)
 	}
 	defer r.Close()
-	if err := xml.NewDecoder(io.LimitReader(r, mostFrame)).Decode(into); err != nil {
-		return refuse(ErrDamaged, "", "", "part %s cannot be read: %v", f.Name, err)
+	if err := xml.NewDecoder(io.LimitReader(r, maxStructurePart)).Decode(into); err != nil {
+		return readErrorf(ErrDamaged, "", "", "part %s cannot be read: %v", f.Name, err)
 	}
 	return nil
 }

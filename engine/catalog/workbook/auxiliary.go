@@ -10,37 +10,37 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// table is an auxiliary sheet from its header on; columns are found by their headers.
-type table struct {
+// auxiliaryTable is an auxiliary sheet from its header on; columns are found by their headers.
+type auxiliaryTable struct {
 	*sheet
-	header int // row of the header
-	names  []string
+	headerRow   int // row of the header
+	columnNames []string
 }
 
-// col finds the first column whose header begins with the text, from a place on; -1 where none does.
-func (t *table) col(prefix string) int { return t.colFrom(0, prefix) }
+// column finds the first column whose header begins with the text, from a place on; -1 where none does.
+func (t *auxiliaryTable) column(prefix string) int { return t.columnFrom(0, prefix) }
 
-func (t *table) colFrom(from int, prefix string) int {
-	for i := from; i < len(t.names); i++ {
-		if strings.HasPrefix(t.names[i], prefix) {
+func (t *auxiliaryTable) columnFrom(from int, prefix string) int {
+	for i := from; i < len(t.columnNames); i++ {
+		if strings.HasPrefix(t.columnNames[i], prefix) {
 			return i
 		}
 	}
 	return -1
 }
 
-type phase int
+type readPhase int
 
 const (
-	beforeMain phase = iota
+	beforeMain readPhase = iota
 	afterMain
 )
 
-// kindsOfSheet recognise an auxiliary sheet by a header it alone has.
-var kindsOfSheet = []struct {
-	phase  phase
+// auxiliarySheets recognise an auxiliary sheet by a header it alone has.
+var auxiliarySheets = []struct {
+	phase  readPhase
 	header string // beginning of a header, in lower case
-	read   func(*importer, *table)
+	read   func(*importer, *auxiliaryTable)
 }{
 	{beforeMain, "focal document identifier", (*importer).readSources},
 	{beforeMain, "mapping column header", (*importer).readSources},
@@ -55,45 +55,45 @@ var kindsOfSheet = []struct {
 	{afterMain, "threat #", (*importer).readThreats},
 }
 
-// auxiliary reads the sheets of a phase. In the later one it also tells which sheets
+// readAuxiliary reads the sheets of a phase. In the later one it also tells which sheets
 // were not read at all.
-func (im *importer) auxiliary(ctx context.Context, heads []*sheet, main int, now phase) error {
+func (im *importer) readAuxiliary(ctx context.Context, heads []*sheet, main int, current readPhase) error {
 	for i, head := range heads {
 		if i == main {
 			continue
 		}
 		known := false
-		for _, kind := range kindsOfSheet {
-			header := headerRow(head, kind.header)
+		for _, kind := range auxiliarySheets {
+			header := findHeaderRow(head, kind.header)
 			if header < 0 {
 				continue
 			}
 			known = true
-			if kind.phase != now {
+			if kind.phase != current {
 				break
 			}
-			s, err := im.book.read(ctx, im.book.parts[i], im.book.limits.Rows, true)
+			s, err := im.book.readSheet(ctx, im.book.parts[i], im.book.limits.Rows, true)
 			if err != nil {
 				return err
 			}
-			t := &table{sheet: s, header: header}
+			t := &auxiliaryTable{sheet: s, headerRow: header}
 			for _, name := range s.rows[header] {
-				t.names = append(t.names, strings.ToLower(scf.Collapse(name)))
+				t.columnNames = append(t.columnNames, strings.ToLower(scf.CollapseSpaces(name)))
 			}
 			kind.read(im, t)
 			break
 		}
-		if !known && now == afterMain {
+		if !known && current == afterMain {
 			im.warn(head.name, "", "the sheet is not known and was not read")
 		}
 	}
 	return nil
 }
 
-func headerRow(s *sheet, prefix string) int {
+func findHeaderRow(s *sheet, prefix string) int {
 	for row := range s.rows {
 		for _, name := range s.rows[row] {
-			if strings.HasPrefix(strings.ToLower(scf.Collapse(name)), prefix) && len(name) < 200 {
+			if strings.HasPrefix(strings.ToLower(scf.CollapseSpaces(name)), prefix) && len(name) < 200 {
 				return row
 			}
 		}
@@ -101,73 +101,73 @@ func headerRow(s *sheet, prefix string) int {
 	return -1
 }
 
-func (im *importer) readSources(t *table) {
-	column := max(t.col("mapping column header"), t.col("scf column header"))
+func (im *importer) readSources(t *auxiliaryTable) {
+	column := max(t.column("mapping column header"), t.column("scf column header"))
 	if column < 0 { // before 2021 the list does not say which column a source has
 		return
 	}
-	publisher, geography := t.col("source"), t.col("geography")
-	title, url := t.col("authoritative source -"), t.col("url")
+	publisher, geography := t.column("source"), t.column("geography")
+	title, url := t.column("authoritative source -"), t.column("url")
 	if title < 0 {
-		title = t.col("focal document title")
+		title = t.column("focal document title")
 	}
 	if url < 0 {
-		url = t.col("focal document source")
+		url = t.column("focal document source")
 	}
-	for row := t.header + 1; row < len(t.rows); row++ {
-		header := scf.Collapse(t.cell(row, column))
+	for row := t.headerRow + 1; row < len(t.rows); row++ {
+		header := scf.CollapseSpaces(t.cell(row, column))
 		if header == "" { // legend rows name no column
 			continue
 		}
-		im.sources = append(im.sources, focal{
-			slug: scf.PlainSlug(header), code: scf.Slug(header), column: header, id: strings.ToLower(t.text(row, t.col("focal document identifier"))), geography: t.text(row, geography), publisher: scf.Collapse(t.text(row, publisher)),
-			title: scf.Collapse(t.text(row, title)), url: t.text(row, url),
+		im.sources = append(im.sources, focalDocument{
+			slug: scf.Slug(header), code: scf.FrameworkCode(header), column: header, id: strings.ToLower(t.trimmedCell(row, t.column("focal document identifier"))), geography: t.trimmedCell(row, geography), publisher: scf.CollapseSpaces(t.trimmedCell(row, publisher)),
+			title: scf.CollapseSpaces(t.trimmedCell(row, title)), url: t.trimmedCell(row, url),
 		})
 	}
 }
 
-var domainCode = lazyregexp.Of(`^[A-Z]{3}$`)
+var domainCode = lazyregexp.New(`^[A-Z]{3}$`)
 
-func (im *importer) readDomains(t *table) {
-	code, name := t.col("scf identifier"), t.col("scf domain")
-	principle, intent := -1, t.col("principle intent")
-	for i, n := range t.names {
+func (im *importer) readDomains(t *auxiliaryTable) {
+	code, name := t.column("scf identifier"), t.column("scf domain")
+	principle, intent := -1, t.column("principle intent")
+	for i, n := range t.columnNames {
 		if strings.HasSuffix(n, "principles") {
 			principle = i
 		}
 	}
-	for row := t.header + 1; row < len(t.rows); row++ {
+	for row := t.headerRow + 1; row < len(t.rows); row++ {
 		d := scf.Domain{
-			Code: t.text(row, code), Name: scf.Collapse(t.cell(row, name)),
-			Principle: t.text(row, principle), Intent: t.text(row, intent),
+			Code: t.trimmedCell(row, code), Name: scf.CollapseSpaces(t.cell(row, name)),
+			Principle: t.trimmedCell(row, principle), Intent: t.trimmedCell(row, intent),
 		}
 		if !domainCode.MatchString(d.Code) { // totals
 			continue
 		}
 		if slices.ContainsFunc(im.src.Domains, func(o scf.Domain) bool { return o.Code == d.Code }) {
-			im.warn(t.name, place(row+1, code+1), "domain %s is listed twice: the first counts", d.Code)
+			im.warn(t.name, cellName(row+1, code+1), "domain %s is listed twice: the first counts", d.Code)
 			continue
 		}
 		im.src.Domains = append(im.src.Domains, d)
 	}
 }
 
-// nameDomains makes the list of domains out of the controls' prefixes, in the order of
+// buildDomains makes the list of domains out of the controls' prefixes, in the order of
 // the controls. Names are the main sheet's most frequent spelling; the list of domains
 // adds principle and intent, and sometimes still has an older name.
-func (im *importer) nameDomains() {
+func (im *importer) buildDomains() {
 	listed := im.src.Domains
 	im.src.Domains = nil
 	names := map[string]map[string]int{}
 	var order []string
-	named, _ := im.columnOf(domainName)
+	named, _ := im.columnByRole(roleDomainName)
 	for i := range im.src.Controls {
 		prefix := im.src.Controls[i].Domain()
 		if names[prefix] == nil {
 			names[prefix] = map[string]int{}
 			order = append(order, prefix)
 		}
-		if name := scf.Collapse(im.main.cell(im.rows[i], named.index)); name != "" {
+		if name := scf.CollapseSpaces(im.main.cell(im.controlRows[i], named.index)); name != "" {
 			names[prefix][name]++
 		}
 	}
@@ -215,40 +215,40 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-func (im *importer) readObjectives(t *table) {
-	control, code, text := t.col("scf #"), max(t.col("scf ao #"), t.col("ao #")), -1
-	for i, n := range t.names {
+func (im *importer) readObjectives(t *auxiliaryTable) {
+	control, code, text := t.column("scf #"), max(t.column("scf ao #"), t.column("ao #")), -1
+	for i, n := range t.columnNames {
 		if text < 0 && i != code && strings.Contains(n, "assessment objective") && !strings.Contains(n, "origin") {
 			text = i
 		}
 	}
 	if control < 0 || text < 0 {
-		im.warn(t.name, place(t.header+1, 1), "the sheet has no column of control codes or of objectives and was not read")
+		im.warn(t.name, cellName(t.headerRow+1, 1), "the sheet has no column of control codes or of objectives and was not read")
 		return
 	}
-	applies, origins, rigor := t.col("pptdf"), t.col("scf assessment objective (ao) origin"), t.col("assessment rigor")
-	for row := t.header + 1; row < len(t.rows); row++ {
-		id := t.text(row, control)
-		if id == "" && t.text(row, code) == "" {
+	applies, origins, rigor := t.column("pptdf"), t.column("scf assessment objective (ao) origin"), t.column("assessment rigor")
+	for row := t.headerRow + 1; row < len(t.rows); row++ {
+		id := t.trimmedCell(row, control)
+		if id == "" && t.trimmedCell(row, code) == "" {
 			continue
 		}
 		i, ok := im.byCode[id]
 		if !ok {
-			im.warn(t.name, place(row+1, control+1), "objective %s belongs to no control of the catalog", shorten(t.text(row, code)))
+			im.warn(t.name, cellName(row+1, control+1), "objective %s belongs to no control of the catalog", truncate(t.trimmedCell(row, code)))
 			continue
 		}
-		o := scf.Objective{Code: t.text(row, code), Text: t.text(row, text), Origins: lines(t.cell(row, origins))}
+		o := scf.Objective{Code: t.trimmedCell(row, code), Text: t.trimmedCell(row, text), Origins: splitLines(t.cell(row, origins))}
 		if o.Text == "" {
-			im.warn(t.name, place(row+1, text+1), "objective %s has no text and was left out", shorten(o.Code))
+			im.warn(t.name, cellName(row+1, text+1), "objective %s has no text and was left out", truncate(o.Code))
 			continue
 		}
-		if word := t.text(row, applies); word != "" {
-			o.Applicability = im.applicabilityOf(t.name, word, place(row+1, applies+1))
+		if word := t.trimmedCell(row, applies); word != "" {
+			o.Applicability = im.parseApplicability(t.name, word, cellName(row+1, applies+1))
 		}
-		if n, err := strconv.Atoi(t.text(row, rigor)); err == nil && n >= 1 && n <= 3 {
+		if n, err := strconv.Atoi(t.trimmedCell(row, rigor)); err == nil && n >= 1 && n <= 3 {
 			o.Rigor = n
-		} else if t.text(row, rigor) != "" {
-			im.warn(t.name, place(row+1, rigor+1), "rigor %q is not 1, 2 or 3", shorten(t.text(row, rigor)))
+		} else if t.trimmedCell(row, rigor) != "" {
+			im.warn(t.name, cellName(row+1, rigor+1), "rigor %q is not 1, 2 or 3", truncate(t.trimmedCell(row, rigor)))
 		}
 		im.src.Controls[i].Objectives = append(im.src.Controls[i].Objectives, o)
 	}
@@ -257,20 +257,20 @@ func (im *importer) readObjectives(t *table) {
 // readCompensating reads the pairs behind "Possible Compensating Control #N". In 2026.1.1
 // the labels are shifted against the data: code, name, description, justification stand
 // under them in this order. So the code is whichever of the four cells holds one.
-func (im *importer) readCompensating(t *table) {
-	primary := t.col("scf control #")
-	for row := t.header + 1; row < len(t.rows); row++ {
-		i, ok := im.byCode[t.text(row, primary)]
+func (im *importer) readCompensating(t *auxiliaryTable) {
+	primary := t.column("scf control #")
+	for row := t.headerRow + 1; row < len(t.rows); row++ {
+		i, ok := im.byCode[t.trimmedCell(row, primary)]
 		if !ok {
-			if t.text(row, primary) != "" {
-				im.warn(t.name, place(row+1, primary+1), "%q is no control of the catalog", shorten(t.text(row, primary)))
+			if t.trimmedCell(row, primary) != "" {
+				im.warn(t.name, cellName(row+1, primary+1), "%q is no control of the catalog", truncate(t.trimmedCell(row, primary)))
 			}
 			continue
 		}
-		for from := t.col("possible compensating control #"); from >= 0; from = t.colFrom(from+1, "possible compensating control #") {
-			if k, at := compensating(t, row, from); k.Control != "" {
+		for from := t.column("possible compensating control #"); from >= 0; from = t.columnFrom(from+1, "possible compensating control #") {
+			if k, at := parseCompensating(t, row, from); k.Control != "" {
 				if _, known := im.byCode[k.Control]; !known {
-					im.warn(t.name, place(row+1, at+1), "%s is no control of the catalog", k.Control)
+					im.warn(t.name, cellName(row+1, at+1), "%s is no control of the catalog", k.Control)
 				}
 				im.src.Controls[i].Compensating = append(im.src.Controls[i].Compensating, k)
 			}
@@ -278,30 +278,30 @@ func (im *importer) readCompensating(t *table) {
 	}
 }
 
-func compensating(t *table, row, from int) (k scf.Compensating, at int) {
+func parseCompensating(t *auxiliaryTable, row, from int) (k scf.CompensatingControl, at int) {
 	for at = from; at < from+4; at++ {
-		if scf.ValidCode(t.text(row, at)) {
-			k.Control = t.text(row, at)
+		if scf.IsControlCode(t.trimmedCell(row, at)) {
+			k.Control = t.trimmedCell(row, at)
 			break
 		}
 	}
 	switch at {
 	case from: // code, name, description, justification
-		k.Name, k.Justification = t.text(row, from+1), t.text(row, from+3)
+		k.Name, k.Justification = t.trimmedCell(row, from+1), t.trimmedCell(row, from+3)
 	case from + 2: // as labelled: description, name, code, justification
-		k.Name, k.Justification = t.text(row, from+1), t.text(row, from+3)
+		k.Name, k.Justification = t.trimmedCell(row, from+1), t.trimmedCell(row, from+3)
 	case from + 1, from + 3:
-		k.Name = t.text(row, from)
+		k.Name = t.trimmedCell(row, from)
 	}
-	k.Name = scf.Collapse(k.Name)
+	k.Name = scf.CollapseSpaces(k.Name)
 	return k, at
 }
 
 // readPrinciples joins the rows of a principle: newer releases have one for each control.
-func (im *importer) readPrinciples(t *table) {
-	number, name, text := t.col("#"), t.col("principle name"), -1
-	control := t.col("scf #")
-	for i, n := range t.names {
+func (im *importer) readPrinciples(t *auxiliaryTable) {
+	number, name, text := t.column("#"), t.column("principle name"), -1
+	control := t.column("scf #")
+	for i, n := range t.columnNames {
 		if text < 0 && strings.Contains(n, "principle") && strings.HasSuffix(n, "description") {
 			text = i
 		}
@@ -309,9 +309,9 @@ func (im *importer) readPrinciples(t *table) {
 			control = i
 		}
 	}
-	for row := t.header + 1; row < len(t.rows); row++ {
+	for row := t.headerRow + 1; row < len(t.rows); row++ {
 		p := scf.Principle{
-			Number: t.text(row, number), Name: scf.Collapse(t.cell(row, name)), Description: t.text(row, text),
+			Number: t.trimmedCell(row, number), Name: scf.CollapseSpaces(t.cell(row, name)), Description: t.trimmedCell(row, text),
 		}
 		if p.Name == "" && p.Number == "" {
 			continue
@@ -321,9 +321,9 @@ func (im *importer) readPrinciples(t *table) {
 			im.src.Principles = append(all, p)
 		}
 		into := &im.src.Principles[len(im.src.Principles)-1]
-		for _, code := range lines(t.cell(row, control)) {
+		for _, code := range splitLines(t.cell(row, control)) {
 			if _, known := im.byCode[code]; !known {
-				im.warn(t.name, place(row+1, control+1), "%q is no control of the catalog", shorten(code))
+				im.warn(t.name, cellName(row+1, control+1), "%q is no control of the catalog", truncate(code))
 				continue
 			}
 			if !slices.Contains(into.Controls, code) {
@@ -333,35 +333,37 @@ func (im *importer) readPrinciples(t *table) {
 	}
 }
 
-func (im *importer) readRisks(t *table)   { im.src.Risks = hazards(t, "risk", riskCode) }
-func (im *importer) readThreats(t *table) { im.src.Threats = hazards(t, "threat", threatCode) }
+func (im *importer) readRisks(t *auxiliaryTable) { im.src.Risks = readHazards(t, "risk", riskCode) }
+func (im *importer) readThreats(t *auxiliaryTable) {
+	im.src.Threats = readHazards(t, "threat", threatCode)
+}
 
 var (
-	riskCode   = lazyregexp.Of(`^R-[A-Z]{2}-\d+$`)
-	threatCode = lazyregexp.Of(`^[NM]T-\d+$`)
+	riskCode   = lazyregexp.New(`^R-[A-Z]{2}-\d+$`)
+	threatCode = lazyregexp.New(`^[NM]T-\d+$`)
 )
 
-// hazards reads a risk or threat catalog. The group stands on the first row of each; a
+// readHazards reads a risk or threat catalog. The group stands on the first row of each; a
 // second line of headers and a note at the end have no code.
-func hazards(t *table, word string, valid *lazyregexp.Late) []scf.Hazard {
-	group, code, title := t.col(word+" grouping"), t.col(word+" #"), t.col(word+"*")
-	text, function := t.colFrom(title+1, "description"), t.col("nist csf")
+func readHazards(t *auxiliaryTable, word string, valid *lazyregexp.Regexp) []scf.Hazard {
+	group, code, title := t.column(word+" grouping"), t.column(word+" #"), t.column(word+"*")
+	text, function := t.columnFrom(title+1, "description"), t.column("nist csf")
 	if text < 0 {
-		text = t.col(word + " description")
+		text = t.column(word + " description")
 	}
 	var out []scf.Hazard
 	last := ""
-	for row := t.header + 1; row < len(t.rows); row++ {
-		id := t.text(row, code)
+	for row := t.headerRow + 1; row < len(t.rows); row++ {
+		id := t.trimmedCell(row, code)
 		if !valid.MatchString(id) {
 			continue
 		}
-		if g := scf.Collapse(t.cell(row, group)); g != "" {
+		if g := scf.CollapseSpaces(t.cell(row, group)); g != "" {
 			last = g
 		}
 		out = append(out, scf.Hazard{
-			Code: id, Group: last, Title: scf.Collapse(t.cell(row, title)), Description: t.text(row, text),
-			CSFFunction: strings.ToLower(t.text(row, function)),
+			Code: id, Group: last, Title: scf.CollapseSpaces(t.cell(row, title)), Description: t.trimmedCell(row, text),
+			CSFFunction: strings.ToLower(t.trimmedCell(row, function)),
 		})
 	}
 	return out

@@ -54,9 +54,9 @@ func BenchmarkImport(b *testing.B) {
 			for b.Loop() {
 				src, err := readBytes(data, Options{Filename: name})
 				must(b, err)
-				s, err := scf.New(src, scf.Version{ID: versionID})
+				s, err := scf.NewSnapshot(src, scf.Version{ID: versionID})
 				must(b, err)
-				s.Warm()
+				s.Preload()
 			}
 		})
 	}
@@ -81,9 +81,9 @@ func BenchmarkAgainstStream(b *testing.B) {
 				began = time.Now()
 				src, err := readBytes(data, Options{Filename: name})
 				must(b, err)
-				s, err := scf.New(src, scf.Version{ID: versionID})
+				s, err := scf.NewSnapshot(src, scf.Version{ID: versionID})
 				must(b, err)
-				s.Warm()
+				s.Preload()
 				imported += time.Since(began)
 				held = max(held, stop())
 			}
@@ -124,7 +124,7 @@ func BenchmarkDecode(b *testing.B) {
 			must(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
-				_, err := scf.Decode(data, scf.Version{ID: versionID})
+				_, err := scf.DecodeSnapshot(data, scf.Version{ID: versionID})
 				must(b, err)
 			}
 		})
@@ -135,15 +135,15 @@ func BenchmarkWarm(b *testing.B) {
 	data, err := open(b, files[1]).Encode()
 	must(b, err)
 	for b.Loop() {
-		s, err := scf.Decode(data, scf.Version{ID: versionID})
+		s, err := scf.DecodeSnapshot(data, scf.Version{ID: versionID})
 		must(b, err)
-		s.Warm()
+		s.Preload()
 	}
 }
 
 func BenchmarkQueries(b *testing.B) {
 	s := open(b, files[1])
-	s.Warm()
+	s.Preload()
 	requirement, err := s.Requirement("iso-27002-2022:5.10")
 	must(b, err)
 	var largest string
@@ -185,7 +185,7 @@ func BenchmarkQueries(b *testing.B) {
 // below which time 95 of 100 answers come.
 func BenchmarkSearch(b *testing.B) {
 	s := open(b, files[1])
-	s.Warm()
+	s.Preload()
 	var asks []string
 	for _, c := range s.Source().Controls {
 		asks = append(asks, c.Title)
@@ -222,7 +222,7 @@ func file(t testing.TB, name string) []byte {
 }
 
 func open(t testing.TB, name string) *scf.Snapshot {
-	s, err := scf.New(official(t, name), scf.Version{ID: versionID})
+	s, err := scf.NewSnapshot(official(t, name), scf.Version{ID: versionID})
 	must(t, err)
 	return s
 }

@@ -51,7 +51,7 @@ func build(t testing.TB, grids ...grid) []byte {
 		}
 		for r, row := range g.rows {
 			for c, value := range row {
-				cell := place(r+1, c+1)
+				cell := cellName(r+1, c+1)
 				switch v := value.(type) {
 				case nil:
 				case formula:
@@ -115,7 +115,7 @@ func take(t testing.TB, o Options, grids ...grid) *scf.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := scf.New(src, scf.Version{ID: versionID}); err != nil {
+	if _, err := scf.NewSnapshot(src, scf.Version{ID: versionID}); err != nil {
 		t.Fatal(err)
 	}
 	return src

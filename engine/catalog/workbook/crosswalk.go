@@ -9,34 +9,34 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// settleColumns decides on columns whose header alone does not: a header that the list of
+// classifyByContent decides on columns whose header alone does not: a header that the list of
 // sources names, or that stands beside crosswalk columns and holds codes, is a framework
 // too; and what is named like a framework but holds prose is not.
-func (im *importer) settleColumns() {
+func (im *importer) classifyByContent() {
 	listed := map[string]bool{}
 	for _, f := range im.sources {
 		listed[f.slug] = true
 	}
-	held := make([]content, len(im.columns))
+	held := make([]contentKind, len(im.columns))
 	for i := range im.columns {
 		c := &im.columns[i]
-		if c.role != crosswalk && c.role != unknown {
+		if c.role != roleCrosswalk && c.role != roleUnknown {
 			continue
 		}
-		held[i] = im.content(c.index)
+		held[i] = im.columnContent(c.index)
 		switch {
-		case c.role == crosswalk && held[i] == prose:
-			im.warn(im.main.name, place(im.header+1, c.index+1), "%q is named like a framework but holds prose: kept as an unknown column", c.header)
-			c.role = unknown
-		case c.role == unknown && held[i] != prose && listed[scf.PlainSlug(c.header)]:
-			c.role = crosswalk
+		case c.role == roleCrosswalk && held[i] == contentProse:
+			im.warn(im.main.name, cellName(im.headerRow+1, c.index+1), "%q is named like a framework but holds prose: kept as an unknown column", c.header)
+			c.role = roleUnknown
+		case c.role == roleUnknown && held[i] != contentProse && listed[scf.Slug(c.header)]:
+			c.role = roleCrosswalk
 		}
 	}
 	// A run of columns with codes that touches a known framework on either side.
 	joined := make([]bool, len(im.columns))
 	touch := func(i, beside int) {
-		if im.columns[i].role == unknown && held[i] == codes &&
-			beside >= 0 && beside < len(im.columns) && (im.columns[beside].role == crosswalk || joined[beside]) {
+		if im.columns[i].role == roleUnknown && held[i] == contentCodes &&
+			beside >= 0 && beside < len(im.columns) && (im.columns[beside].role == roleCrosswalk || joined[beside]) {
 			joined[i] = true
 		}
 	}
@@ -48,57 +48,57 @@ func (im *importer) settleColumns() {
 	}
 	for i := range im.columns {
 		c := &im.columns[i]
-		if c.role != unknown {
+		if c.role != roleUnknown {
 			continue
 		}
 		if joined[i] {
-			im.warn(im.main.name, place(im.header+1, c.index+1), "%q is taken for a framework: it stands among them and holds codes", c.header)
-			c.role = crosswalk
+			im.warn(im.main.name, cellName(im.headerRow+1, c.index+1), "%q is taken for a framework: it stands among them and holds codes", c.header)
+			c.role = roleCrosswalk
 			continue
 		}
-		im.warn(im.main.name, place(im.header+1, c.index+1), "%q is not known: kept as it is under extra", c.header)
+		im.warn(im.main.name, cellName(im.headerRow+1, c.index+1), "%q is not known: kept as it is under extra", c.header)
 		im.src.Statistics.UnknownColumns++
 	}
-	im.nameless()
+	im.addHeaderlessColumns()
 }
 
-// nameless keeps what stands in columns without a header.
-func (im *importer) nameless() {
+// addHeaderlessColumns keeps what stands in columns without a header.
+func (im *importer) addHeaderlessColumns() {
 	named := map[int]bool{}
 	for _, c := range im.columns {
 		named[c.index] = true
 	}
 	first := map[int]int{} // column to the first row that fills it
-	for row := len(im.main.rows) - 1; row > im.header; row-- {
+	for row := len(im.main.rows) - 1; row > im.headerRow; row-- {
 		for col := range im.main.rows[row] {
-			if !named[col] && im.main.text(row, col) != "" {
+			if !named[col] && im.main.trimmedCell(row, col) != "" {
 				first[col] = row
 			}
 		}
 	}
 	for _, col := range slices.Sorted(maps.Keys(first)) {
-		letter := strings.TrimRight(place(1, col+1), "1")
-		im.warn(im.main.name, place(first[col]+1, col+1), "column %s has no header: kept as it is under extra", letter)
+		letter := strings.TrimRight(cellName(1, col+1), "1")
+		im.warn(im.main.name, cellName(first[col]+1, col+1), "column %s has no header: kept as it is under extra", letter)
 		im.columns = append(im.columns, mainColumn{index: col, header: "Column " + letter})
 		im.src.Statistics.UnknownColumns++
-		im.headless++
+		im.headerlessColumns++
 	}
 }
 
-// content is what a column's cells look like.
-type content int
+// contentKind is what a column's cells look like.
+type contentKind int
 
 const (
-	mixed content = iota // or nothing
-	codes                // short lines with digits, not all of them whole numbers or controls
-	prose                // lines as long as sentences
+	contentMixed contentKind = iota // or nothing
+	contentCodes                    // short lines with digits, not all of them whole numbers or controls
+	contentProse                    // lines as long as sentences
 )
 
-// content judges a column by its cells.
-func (im *importer) content(col int) content {
+// columnContent judges a column by its cells.
+func (im *importer) columnContent(col int) contentKind {
 	var total, digits, long, whole, controls int
-	for row := im.header + 1; row < len(im.main.rows); row++ {
-		for _, line := range lines(im.main.cell(row, col)) {
+	for row := im.headerRow + 1; row < len(im.main.rows); row++ {
+		for _, line := range splitLines(im.main.cell(row, col)) {
 			total++
 			if strings.ContainsFunc(line, unicode.IsDigit) {
 				digits++
@@ -106,7 +106,7 @@ func (im *importer) content(col int) content {
 			if strings.IndexFunc(line, func(r rune) bool { return !unicode.IsDigit(r) }) < 0 {
 				whole++
 			}
-			if scf.ValidCode(line) {
+			if scf.IsControlCode(line) {
 				controls++
 			}
 			if len(line) > 120 {
@@ -116,42 +116,42 @@ func (im *importer) content(col int) content {
 	}
 	switch {
 	case long*4 > total:
-		return prose
+		return contentProse
 	case total > 0 && long == 0 && digits*10 >= total*9 && whole < total && controls*2 < total:
-		return codes
+		return contentCodes
 	}
-	return mixed
+	return contentMixed
 }
 
-// crosswalk reads every framework column of the controls' rows.
-func (im *importer) crosswalk() {
+// readCrosswalk reads every framework column of the controls' rows.
+func (im *importer) readCrosswalk() {
 	var columns []mainColumn
 	for _, c := range im.columns {
-		if c.role == crosswalk {
+		if c.role == roleCrosswalk {
 			columns = append(columns, c)
-			im.src.Frameworks = append(im.src.Frameworks, im.framework(c))
+			im.src.Frameworks = append(im.src.Frameworks, im.newFramework(c))
 		}
 	}
 	scf.AssignCodes(im.src.Frameworks, im.aliases)
 	for f, c := range columns {
-		im.column(f, c)
+		im.readFrameworkColumn(f, c)
 	}
 }
 
-// column reads one framework's cells. Requirements come in their natural order.
-func (im *importer) column(f int, c mainColumn) {
+// readFrameworkColumn reads one framework's cells. Requirements come in their natural order.
+func (im *importer) readFrameworkColumn(f int, c mainColumn) {
 	type link struct {
 		control int
 		code    string
 	}
 	var links []link
 	distinct := map[string]int{}
-	for control, row := range im.rows {
+	for control, row := range im.controlRows {
 		raw := im.main.cell(row, c.index)
 		if strings.TrimSpace(raw) == "" {
 			continue
 		}
-		codes := im.codes(raw, row, c)
+		codes := im.splitCodes(raw, row, c)
 		for _, code := range codes {
 			distinct[code] = 0
 			links = append(links, link{control, code})
@@ -161,7 +161,7 @@ func (im *importer) column(f int, c mainColumn) {
 	for code := range distinct {
 		ordered = append(ordered, code)
 	}
-	slices.SortFunc(ordered, scf.Natural)
+	slices.SortFunc(ordered, scf.CompareNatural)
 	fw := &im.src.Frameworks[f]
 	fw.Requirements = make([]scf.Requirement, len(ordered))
 	for r, code := range ordered {
@@ -173,14 +173,14 @@ func (im *importer) column(f int, c mainColumn) {
 	}
 }
 
-// codes splits a crosswalk cell. The separator is the line break alone: codes hold
+// splitCodes splits a crosswalk cell. The separator is the line break alone: codes hold
 // blanks, slashes and brackets. In two cells of PCI DSS up to 2020.4 commas separate,
 // among blanks and ranges; a faithful import does not guess, so they are told and kept.
-func (im *importer) codes(raw string, row int, c mainColumn) []string {
+func (im *importer) splitCodes(raw string, row int, c mainColumn) []string {
 	st := &im.src.Statistics
 	st.CrosswalkCells++
-	where := at{row + 1, c.index + 1}
-	if im.main.survey.kinds[where] == isNumber {
+	where := cellRef{row + 1, c.index + 1}
+	if im.main.survey.kinds[where] == kindNumber {
 		st.NumericCells++
 	}
 	var out []string
@@ -196,7 +196,7 @@ func (im *importer) codes(raw string, row int, c mainColumn) []string {
 			continue
 		}
 		if strings.Contains(code, ", ") && !strings.ContainsFunc(code, unicode.IsLetter) {
-			im.warn(im.main.name, place(where.row, where.col), "%q lists codes with commas: kept as one requirement", shorten(code))
+			im.warn(im.main.name, cellName(where.row, where.col), "%q lists codes with commas: kept as one requirement", truncate(code))
 		}
 		out = append(out, code)
 	}
@@ -206,17 +206,17 @@ func (im *importer) codes(raw string, row int, c mainColumn) []string {
 	return out
 }
 
-// focal is a row of the list of authoritative sources, later called focal documents.
-type focal struct {
+// focalDocument is a row of the list of authoritative sources, later called focal documents.
+type focalDocument struct {
 	slug, code, column, id, geography, publisher, title, url string
 }
 
-// framework describes a column by its header and what the list of sources says of it.
-func (im *importer) framework(c mainColumn) scf.Framework {
+// newFramework describes a column by its header and what the list of sources says of it.
+func (im *importer) newFramework(c mainColumn) scf.Framework {
 	fw := scf.Framework{
-		Name: c.header, Column: c.header, Jurisdiction: jurisdiction(c.header), Publisher: publisher(c.header),
+		Name: c.header, Column: c.header, Jurisdiction: parseJurisdiction(c.header), Publisher: parsePublisher(c.header),
 	}
-	if f := im.source(c.header); f != nil {
+	if f := im.findSource(c.header); f != nil {
 		fw.Title, fw.SourceURL = f.title, f.url
 		if fw.Publisher == "" && f.publisher != "Federal" && f.publisher != "State" {
 			fw.Publisher = f.publisher
@@ -224,7 +224,7 @@ func (im *importer) framework(c mainColumn) scf.Framework {
 		if fw.Jurisdiction == "" {
 			fw.Jurisdiction = f.geography
 		}
-		if id := scf.PlainSlug(f.id); id != "" && id == f.id {
+		if id := scf.Slug(f.id); id != "" && id == f.id {
 			fw.Aliases = append(fw.Aliases, id)
 		}
 	}
@@ -234,11 +234,11 @@ func (im *importer) framework(c mainColumn) scf.Framework {
 	return fw
 }
 
-// source finds what the list of sources says of a header: under the same name, else under
+// findSource finds what the list of sources says of a header: under the same name, else under
 // another that means the same.
-func (im *importer) source(header string) *focal {
-	slug, code := scf.PlainSlug(header), scf.Slug(header)
-	var other *focal
+func (im *importer) findSource(header string) *focalDocument {
+	slug, code := scf.Slug(header), scf.FrameworkCode(header)
+	var other *focalDocument
 	for i := range im.sources {
 		f := &im.sources[i]
 		if f.slug == slug {
@@ -251,8 +251,8 @@ func (im *importer) source(header string) *focal {
 	return other
 }
 
-// jurisdiction reads the region that a header begins with: "US", "US-CA", "EU", "Germany".
-func jurisdiction(header string) string {
+// parseJurisdiction reads the region that a header begins with: "US", "US-CA", "EU", "Germany".
+func parseJurisdiction(header string) string {
 	h := strings.ReplaceAll(header, " - ", "-")
 	words := strings.Fields(h)
 	if len(words) == 0 {
@@ -283,8 +283,8 @@ var twoWordCountries = []string{
 	"Saudi Arabia", "South Africa", "South Korea", "New Zealand", "Hong Kong", "Costa Rica", "Czech Republic", "Slovak Republic",
 }
 
-// publisher is a header's first word where that is a body which publishes.
-func publisher(header string) string {
+// parsePublisher is a header's first word where that is a body which publishes.
+func parsePublisher(header string) string {
 	first, _, _ := strings.Cut(header, " ")
 	switch first {
 	case "AICPA", "APEC", "BSI", "CIS", "COSO", "CSA", "ENISA", "IEC", "IMO", "ISO", "MITRE", "MPA", "MPAA", "NAIC",

@@ -25,15 +25,15 @@ var (
 	ErrCellTooLarge   = errors.New("a cell holds too much text")
 )
 
-// Refusal says why a workbook was not taken, and where. Sheet and Cell are empty where
+// ReadError says why a workbook was not taken, and where. Sheet and Cell are empty where
 // the whole file is meant.
-type Refusal struct {
+type ReadError struct {
 	Reason      error
 	Sheet, Cell string
 	Message     string
 }
 
-func (e *Refusal) Error() string {
+func (e *ReadError) Error() string {
 	at := ""
 	switch {
 	case e.Cell != "":
@@ -44,14 +44,14 @@ func (e *Refusal) Error() string {
 	return at + e.Message
 }
 
-func (e *Refusal) Unwrap() error { return e.Reason }
+func (e *ReadError) Unwrap() error { return e.Reason }
 
-func refuse(reason error, sheet, cell, message string, args ...any) *Refusal {
-	return &Refusal{Reason: reason, Sheet: sheet, Cell: cell, Message: fmt.Sprintf(message, args...)}
+func readErrorf(reason error, sheet, cell, message string, args ...any) *ReadError {
+	return &ReadError{Reason: reason, Sheet: sheet, Cell: cell, Message: fmt.Sprintf(message, args...)}
 }
 
-// place writes a row and column, both from 1, in A1 notation.
-func place(row, col int) string {
+// cellName writes a row and column, both from 1, in A1 notation.
+func cellName(row, col int) string {
 	name, err := excelize.CoordinatesToCellName(col, row)
 	if err != nil {
 		return fmt.Sprintf("row %d, column %d", row, col)

@@ -8,49 +8,49 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-var evidenceCode = lazyregexp.Of(`^E-[A-Z]{2,4}-\d+$`)
+var evidenceCode = lazyregexp.New(`^E-[A-Z]{2,4}-\d+$`)
 
-// evidenceCell notes which evidence requests the main sheet gives a control.
-func (im *importer) evidenceCell(control, text, where string) {
-	for _, code := range items(text) {
-		if scf.ValidCode(code) {
+// readEvidenceCell notes which evidence requests the main sheet gives a control.
+func (im *importer) readEvidenceCell(control, text, where string) {
+	for _, code := range splitItems(text) {
+		if scf.IsControlCode(code) {
 			im.warn(im.main.name, where, "%s is a control, not an evidence request: left out", code)
 			continue
 		}
-		im.mainERL[control] = appendNew(im.mainERL[control], code)
+		im.evidenceCodesByControl[control] = appendNew(im.evidenceCodesByControl[control], code)
 	}
 }
 
 // readEvidence reads the list of evidence requests: the items, and which controls they say they are for.
-func (im *importer) readEvidence(t *table) {
-	code, area, artifact := t.col("erl #"), t.col("area of focus"), t.col("documentation artifact")
-	text, controls := t.col("artifact description"), t.col("scf control mappings")
-	im.evidence, im.listERL = map[string]int{}, map[string][]int{}
-	for row := t.header + 1; row < len(t.rows); row++ {
+func (im *importer) readEvidence(t *auxiliaryTable) {
+	code, area, artifact := t.column("erl #"), t.column("area of focus"), t.column("documentation artifact")
+	text, controls := t.column("artifact description"), t.column("scf control mappings")
+	im.evidenceByCode, im.evidenceEntriesByControl = map[string]int{}, map[string][]int{}
+	for row := t.headerRow + 1; row < len(t.rows); row++ {
 		e := scf.EvidenceRequest{
-			Code: t.text(row, code), Area: scf.Collapse(t.cell(row, area)),
-			Artifact: scf.Collapse(t.cell(row, artifact)), Description: t.text(row, text),
+			Code: t.trimmedCell(row, code), Area: scf.CollapseSpaces(t.cell(row, area)),
+			Artifact: scf.CollapseSpaces(t.cell(row, artifact)), Description: t.trimmedCell(row, text),
 		}
-		where := place(row+1, code+1)
+		where := cellName(row+1, code+1)
 		if e.Code == "" {
 			continue
 		}
 		if !evidenceCode.MatchString(e.Code) {
-			im.warn(t.name, where, "%q is not of the form E-ABC-01", shorten(e.Code))
+			im.warn(t.name, where, "%q is not of the form E-ABC-01", truncate(e.Code))
 		}
 		entry := len(im.src.Evidence)
 		im.src.Evidence = append(im.src.Evidence, e)
-		if _, twice := im.evidence[e.Code]; twice {
+		if _, twice := im.evidenceByCode[e.Code]; twice {
 			im.warn(t.name, where, "evidence request %s is listed twice: controls that name it mean the first", e.Code)
 		} else {
-			im.evidence[e.Code] = entry
+			im.evidenceByCode[e.Code] = entry
 		}
-		for _, control := range items(t.cell(row, controls)) {
+		for _, control := range splitItems(t.cell(row, controls)) {
 			if _, known := im.byCode[control]; !known {
-				im.warn(t.name, place(row+1, controls+1), "%q is no control of the catalog", shorten(control))
+				im.warn(t.name, cellName(row+1, controls+1), "%q is no control of the catalog", truncate(control))
 				continue
 			}
-			im.listERL[control] = append(im.listERL[control], entry)
+			im.evidenceEntriesByControl[control] = append(im.evidenceEntriesByControl[control], entry)
 		}
 	}
 }
@@ -58,22 +58,22 @@ func (im *importer) readEvidence(t *table) {
 // joinEvidence gives each control the requests that either sheet links to it: the main
 // sheet's first, then the list's. Where the two disagree, it says so and keeps both.
 func (im *importer) joinEvidence() {
-	listed := im.evidence != nil
+	listed := im.evidenceByCode != nil
 	if !listed {
-		im.evidence = map[string]int{}
+		im.evidenceByCode = map[string]int{}
 	}
-	col, _ := im.columnOf(evidence)
+	col, _ := im.columnByRole(roleEvidence)
 	for i := range im.src.Controls {
 		c := &im.src.Controls[i]
-		where := place(im.rows[i]+1, col.index+1)
-		for _, code := range im.mainERL[c.Code] {
-			e, known := im.evidence[code]
+		where := cellName(im.controlRows[i]+1, col.index+1)
+		for _, code := range im.evidenceCodesByControl[c.Code] {
+			e, known := im.evidenceByCode[code]
 			if !known {
 				if listed {
-					im.warn(im.main.name, where, "evidence request %q is not in the list of evidence requests", shorten(code))
+					im.warn(im.main.name, where, "evidence request %q is not in the list of evidence requests", truncate(code))
 				}
 				e = len(im.src.Evidence)
-				im.evidence[code] = e
+				im.evidenceByCode[code] = e
 				im.src.Evidence = append(im.src.Evidence, scf.EvidenceRequest{Code: code})
 			}
 			c.Evidence = append(c.Evidence, e)
@@ -82,23 +82,23 @@ func (im *importer) joinEvidence() {
 			continue
 		}
 		var theirs []string
-		for _, e := range im.listERL[c.Code] {
+		for _, e := range im.evidenceEntriesByControl[c.Code] {
 			theirs = append(theirs, im.src.Evidence[e].Code)
 			if !slices.Contains(c.Evidence, e) {
 				c.Evidence = append(c.Evidence, e)
 			}
 		}
-		if only := minus(im.mainERL[c.Code], theirs); len(only) > 0 {
+		if only := difference(im.evidenceCodesByControl[c.Code], theirs); len(only) > 0 {
 			im.warn(im.main.name, where, "%s asks for %s; the list of evidence requests does not link them back", c.Code, strings.Join(only, ", "))
 		}
-		if only := minus(theirs, im.mainERL[c.Code]); len(only) > 0 {
+		if only := difference(theirs, im.evidenceCodesByControl[c.Code]); len(only) > 0 {
 			im.warn(im.main.name, where, "the list of evidence requests links %s to %s, which does not ask for it", strings.Join(only, ", "), c.Code)
 		}
 	}
 }
 
-// minus are the elements of a that b lacks, each once.
-func minus(a, b []string) []string {
+// difference are the elements of a that b lacks, each once.
+func difference(a, b []string) []string {
 	var out []string
 	for _, e := range a {
 		if !slices.Contains(b, e) {

@@ -25,13 +25,13 @@ func FuzzSheet(f *testing.F) {
 		data := edited(t, good, func(string) string { return xml })
 		src, err := readBytes(data, Options{Label: "1", Limits: Limits{Controls: 100, Columns: 100, Warnings: 50}})
 		if err != nil {
-			var refusal *Refusal
+			var refusal *ReadError
 			if !errors.As(err, &refusal) {
 				t.Errorf("an error without a place: %v", err)
 			}
 			return
 		}
-		if _, err := scf.New(src, scf.Version{ID: versionID}); err != nil {
+		if _, err := scf.NewSnapshot(src, scf.Version{ID: versionID}); err != nil {
 			t.Errorf("a source was read that contradicts itself: %v", err)
 		}
 	})
@@ -46,13 +46,13 @@ func FuzzHeader(f *testing.F) {
 		f.Add(h)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		c := classify(header)
-		again := classify(" " + strings.Join(strings.Fields(header), " \n\u00a0") + "\t")
+		c := classifyHeader(header)
+		again := classifyHeader(" " + strings.Join(strings.Fields(header), " \n\u00a0") + "\t")
 		if again != c {
 			t.Errorf("%q is %+v, with other white space %+v", header, c, again)
 		}
-		if slug := scf.Slug(header); scf.Slug(slug) != slug {
-			t.Errorf("%q: the slug of %q is %q", header, slug, scf.Slug(slug))
+		if slug := scf.FrameworkCode(header); scf.FrameworkCode(slug) != slug {
+			t.Errorf("%q: the slug of %q is %q", header, slug, scf.FrameworkCode(slug))
 		}
 	})
 }
@@ -63,19 +63,19 @@ func FuzzCells(f *testing.F) {
 		f.Add(c)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		im := &importer{book: &book{limits: Limits{}.orDefault()}, src: &scf.Source{}, main: &sheet{name: "m"}}
-		codes := im.codes(text, 1, mainColumn{})
+		im := &importer{book: &workbookReader{limits: Limits{}.withDefaults()}, src: &scf.Source{}, main: &sheet{name: "m"}}
+		codes := im.splitCodes(text, 1, mainColumn{})
 		for i, code := range codes {
 			if code == "" || code != strings.TrimSpace(code) || slices.Contains(codes[:i], code) || strings.Contains(code, "\n") {
 				t.Errorf("%q in %q", code, codes)
 			}
-			if spaced := strings.ReplaceAll(code, "(", " ("); scf.LooseCode(spaced) != scf.LooseCode(code) {
-				t.Errorf("%q is %q, %q is %q", code, scf.LooseCode(code), spaced, scf.LooseCode(spaced))
+			if spaced := strings.ReplaceAll(code, "(", " ("); scf.NormalizeCode(spaced) != scf.NormalizeCode(code) {
+				t.Errorf("%q is %q, %q is %q", code, scf.NormalizeCode(code), spaced, scf.NormalizeCode(spaced))
 			}
 		}
-		slices.SortFunc(codes, scf.Natural)
-		shortest(text)
-		marked(text, "IAC-01")
+		slices.SortFunc(codes, scf.CompareNatural)
+		normalizeNumber(text)
+		isMarked(text, "IAC-01")
 	})
 }
 
@@ -90,13 +90,13 @@ func FuzzFile(f *testing.F) {
 		limits := Limits{File: 1 << 20, Unpacked: 4 << 20, Controls: 100, Columns: 100, Cells: 10_000, Warnings: 50}
 		src, err := readBytes(data, Options{Label: "1", Limits: limits})
 		if err != nil {
-			var refusal *Refusal
+			var refusal *ReadError
 			if !errors.As(err, &refusal) {
 				t.Errorf("an error without a reason: %v", err)
 			}
 			return
 		}
-		if _, err := scf.New(src, scf.Version{ID: versionID}); err != nil {
+		if _, err := scf.NewSnapshot(src, scf.Version{ID: versionID}); err != nil {
 			t.Errorf("a source was read that contradicts itself: %v", err)
 		}
 	})

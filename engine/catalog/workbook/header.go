@@ -8,56 +8,56 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// role is what a column of the main sheet holds.
-type role int
+// columnRole is what a column of the main sheet holds.
+type columnRole int
 
 const (
-	unknown role = iota
-	domainName
-	controlTitle
-	controlCode
-	description
-	methods
-	evidence
-	question
-	weight
-	function
-	cadence
-	solution      // name: company size
-	applicability // one text
-	applies       // a mark; name: what it applies to
-	scrmTier      // a mark; name: tier
-	maturity      // level
-	baseline      // a mark; name: slug
-	risk          // a mark; name: code
-	threat        // a mark; name: code
-	errata
-	compensation // name: which cell of the pair, level: which pair
-	note         // kept as it is, known to exist in some releases
-	summary      // repeats other columns
-	crosswalk
+	roleUnknown columnRole = iota
+	roleDomainName
+	roleControlTitle
+	roleControlCode
+	roleDescription
+	roleMethods
+	roleEvidence
+	roleQuestion
+	roleWeight
+	roleFunction
+	roleCadence
+	roleSolution      // name: company size
+	roleApplicability // one text
+	roleAppliesMark   // a mark; name: what it applies to
+	roleSCRMTier      // a mark; name: tier
+	roleMaturity      // level
+	roleBaseline      // a mark; name: slug
+	roleRisk          // a mark; name: code
+	roleThreat        // a mark; name: code
+	roleErrata
+	roleCompensating // name: which cell of the pair, level: which pair
+	roleNote         // kept as it is, known to exist in some releases
+	roleSummary      // repeats other columns
+	roleCrosswalk
 )
 
 // column is one column of the main sheet, keyed by its place: headers occur twice.
 type mainColumn struct {
 	index  int
 	header string // white space collapsed
-	role   role
+	role   columnRole
 	name   string
 	level  int
 }
 
 var (
-	maturityHeader = lazyregexp.Of(`^(?:[a-z|]+)-cmm (?:level )?([0-5])\b`)
-	scrmHeader     = lazyregexp.Of(`^scrm\b.*\btier ([123])\b`)
-	baselineHeader = lazyregexp.Of(`^scf[- ](?:core\b|community derived|scrms\b|[a-z]\b)`)
-	riskHeader     = lazyregexp.Of(`^risk (r-[a-z]{2}-\d+)$`)
-	threatHeader   = lazyregexp.Of(`^threat ([nm]t-\d+)$`)
+	maturityHeader = lazyregexp.New(`^(?:[a-z|]+)-cmm (?:level )?([0-5])\b`)
+	scrmHeader     = lazyregexp.New(`^scrm\b.*\btier ([123])\b`)
+	baselineHeader = lazyregexp.New(`^scf[- ](?:core\b|community derived|scrms\b|[a-z]\b)`)
+	riskHeader     = lazyregexp.New(`^risk (r-[a-z]{2}-\d+)$`)
+	threatHeader   = lazyregexp.New(`^threat ([nm]t-\d+)$`)
 	// 2026.3 has the compensating controls among the main sheet's columns.
-	compensationHeader = lazyregexp.Of(`^(?:(possible) compensating control # ?(\d)|compensating control # ?(\d) (name|description|justification))$`)
-	legacyHeader       = lazyregexp.Of(`^leg[ae]cy scf #|^orphaned controls\b|^risk if primary control\b`)
-	summaryHeader      = lazyregexp.Of(`^(?:minimum|mimimum) security requirements\b|^(?:risk|control) threat summary$`)
-	frameworkName      = lazyregexp.Of(`^(?:` + strings.Join([]string{
+	compensationHeader = lazyregexp.New(`^(?:(possible) compensating control # ?(\d)|compensating control # ?(\d) (name|description|justification))$`)
+	legacyHeader       = lazyregexp.New(`^leg[ae]cy scf #|^orphaned controls\b|^risk if primary control\b`)
+	summaryHeader      = lazyregexp.New(`^(?:minimum|mimimum) security requirements\b|^(?:risk|control) threat summary$`)
+	frameworkName      = lazyregexp.New(`^(?:` + strings.Join([]string{
 		// Regions, then publishers whose columns have none.
 		`us\b`, `emea\b`, `apac\b`, `americas\b`, `eu\b`, `uk\b`,
 		`aicpa\b`, `apec\b`, `bsi\b`, `cis\b`, `cmmc\b`, `cobit\b`, `coso\b`, `cr cmm\b`, `csa\b`, `enisa\b`, `etsi\b`,
@@ -67,58 +67,58 @@ var (
 	}, "|") + `)`)
 )
 
-// classify says what a header means, by what it says and never by where it stands.
-func classify(header string) mainColumn {
-	c := mainColumn{header: scf.Collapse(header)}
+// classifyHeader says what a header means, by what it says and never by where it stands.
+func classifyHeader(header string) mainColumn {
+	c := mainColumn{header: scf.CollapseSpaces(header)}
 	h := strings.ToLower(c.header)
 	has := func(prefix string) bool { return strings.HasPrefix(h, prefix) }
 	switch {
 	case h == "":
-	case mandatoryRole(h) != unknown:
+	case mandatoryRole(h) != roleUnknown:
 		c.role = mandatoryRole(h)
 	case has("methods to comply"):
-		c.role = methods
+		c.role = roleMethods
 	case has("evidence request list"):
-		c.role = evidence
+		c.role = roleEvidence
 	case has("scf control question"):
-		c.role = question
+		c.role = roleQuestion
 	case has("relative control weight"), has("control weight"):
-		c.role = weight
+		c.role = roleWeight
 	case h == "function grouping", has("nist csf") && strings.HasSuffix(h, "function grouping"):
-		c.role = function
+		c.role = roleFunction
 	case has("conformity validation cadence"):
-		c.role = cadence
+		c.role = roleCadence
 	case compensationHeader.MatchString(h):
 		m := compensationHeader.FindStringSubmatch(h)
-		c.role, c.name, c.level = compensation, m[1]+m[4], int((m[2] + m[3])[0]-'0')
+		c.role, c.name, c.level = roleCompensating, m[1]+m[4], int((m[2] + m[3])[0]-'0')
 	case has("possible solutions"):
-		c.role, c.name = solution, companySize(h)
+		c.role, c.name = roleSolution, companySize(h)
 	case has("identify minimum compliance"):
-		c.role, c.name = baseline, "minimum-compliance"
+		c.role, c.name = roleBaseline, "minimum-compliance"
 	case has("identify discretionary security"):
-		c.role, c.name = baseline, "discretionary-security"
+		c.role, c.name = roleBaseline, "discretionary-security"
 	case summaryHeader.MatchString(h):
-		c.role = summary
+		c.role = roleSummary
 	case strings.Contains(h, "errata"):
-		c.role = errata
+		c.role = roleErrata
 	case h == "target audience", h == "applicability", legacyHeader.MatchString(h):
-		c.role = note
+		c.role = roleNote
 	case h == "pptdf", h == "pptdf applicability":
-		c.role = applicability
-	case appliesTo(h) != "":
-		c.role, c.name = applies, appliesTo(h)
+		c.role = roleApplicability
+	case applicabilityWord(h) != "":
+		c.role, c.name = roleAppliesMark, applicabilityWord(h)
 	case maturityHeader.MatchString(h):
-		c.role, c.level = maturity, int(maturityHeader.FindStringSubmatch(h)[1][0]-'0')
+		c.role, c.level = roleMaturity, int(maturityHeader.FindStringSubmatch(h)[1][0]-'0')
 	case scrmHeader.MatchString(h):
-		c.role, c.name = scrmTier, [...]string{"strategic", "operational", "tactical"}[scrmHeader.FindStringSubmatch(h)[1][0]-'1']
+		c.role, c.name = roleSCRMTier, [...]string{"strategic", "operational", "tactical"}[scrmHeader.FindStringSubmatch(h)[1][0]-'1']
 	case baselineHeader.MatchString(h):
-		c.role, c.name = baseline, scf.PlainSlug(c.header)
+		c.role, c.name = roleBaseline, scf.Slug(c.header)
 	case riskHeader.MatchString(h):
-		c.role, c.name = risk, strings.ToUpper(riskHeader.FindStringSubmatch(h)[1])
+		c.role, c.name = roleRisk, strings.ToUpper(riskHeader.FindStringSubmatch(h)[1])
 	case threatHeader.MatchString(h):
-		c.role, c.name = threat, strings.ToUpper(threatHeader.FindStringSubmatch(h)[1])
+		c.role, c.name = roleThreat, strings.ToUpper(threatHeader.FindStringSubmatch(h)[1])
 	case frameworkName.MatchString(h):
-		c.role = crosswalk
+		c.role = roleCrosswalk
 	}
 	return c
 }
@@ -134,9 +134,9 @@ func companySize(h string) string {
 	return "any"
 }
 
-// appliesTo reads the five mark columns of 2024.2 to 2025.3: one of the words, alone or
+// applicabilityWord reads the five mark columns of 2024.2 to 2025.3: one of the words, alone or
 // beside "PPTDF" and "Applicability".
-func appliesTo(h string) string {
+func applicabilityWord(h string) string {
 	word := ""
 	for _, w := range strings.FieldsFunc(h, func(r rune) bool { return r == ' ' || r == '(' || r == ')' || r == '-' || r == ':' }) {
 		switch w {
@@ -155,36 +155,36 @@ func appliesTo(h string) string {
 
 // Columns without which a sheet is not the main one, as the SCF calls them, and as others
 // have written where no column has the SCF's own name.
-var mandatory = []struct {
-	role   role
+var mandatoryColumns = []struct {
+	role   columnRole
 	name   string
 	others []string
 }{
-	{domainName, "SCF Domain", []string{"domain", "scf domain name", "control domain"}},
-	{controlTitle, "SCF Control", []string{"scf control name", "control name", "scf control title"}},
-	{controlCode, "SCF #", []string{"scf control #", "scf id", "scf control id", "scf control number", "control #", "control id"}},
-	{description, "Secure Controls Framework (SCF) Control Description", []string{"control description", "scf description"}},
+	{roleDomainName, "SCF Domain", []string{"domain", "scf domain name", "control domain"}},
+	{roleControlTitle, "SCF Control", []string{"scf control name", "control name", "scf control title"}},
+	{roleControlCode, "SCF #", []string{"scf control #", "scf id", "scf control id", "scf control number", "control #", "control id"}},
+	{roleDescription, "Secure Controls Framework (SCF) Control Description", []string{"control description", "scf description"}},
 }
 
 // mandatoryRole is the role of a header in the SCF's own words, in lower case.
-func mandatoryRole(h string) role {
+func mandatoryRole(h string) columnRole {
 	switch {
 	case h == "scf domain":
-		return domainName
+		return roleDomainName
 	case h == "scf control":
-		return controlTitle
+		return roleControlTitle
 	case h == "scf #":
-		return controlCode
+		return roleControlCode
 	case (strings.HasPrefix(h, "secure controls framework") || strings.HasPrefix(h, "scf")) && strings.HasSuffix(h, "control description"):
-		return description
+		return roleDescription
 	}
-	return unknown
+	return roleUnknown
 }
 
-// missing are the mandatory headers that a row lacks.
-func missing(columns []mainColumn) []string {
+// missingColumns are the mandatory headers that a row lacks.
+func missingColumns(columns []mainColumn) []string {
 	var out []string
-	for _, m := range mandatory {
+	for _, m := range mandatoryColumns {
 		if !slices.ContainsFunc(columns, func(c mainColumn) bool { return c.role == m.role }) {
 			out = append(out, m.name)
 		}
@@ -192,20 +192,20 @@ func missing(columns []mainColumn) []string {
 	return out
 }
 
-func classifyAll(row []string) []mainColumn {
+func classifyHeaders(row []string) []mainColumn {
 	var out []mainColumn
 	for i, header := range row {
-		if c := classify(header); c.header != "" {
+		if c := classifyHeader(header); c.header != "" {
 			c.index = i
 			out = append(out, c)
 		}
 	}
-	for _, m := range mandatory {
+	for _, m := range mandatoryColumns {
 		if slices.ContainsFunc(out, func(c mainColumn) bool { return c.role == m.role }) {
 			continue
 		}
 		for i := range out {
-			if out[i].role == unknown && slices.Contains(m.others, strings.ToLower(out[i].header)) {
+			if out[i].role == roleUnknown && slices.Contains(m.others, strings.ToLower(out[i].header)) {
 				out[i].role = m.role
 				break
 			}
@@ -214,25 +214,25 @@ func classifyAll(row []string) []mainColumn {
 	return out
 }
 
-// mainHeader finds the row that names the main sheet's columns among a sheet's first; -1
+// findMainHeader finds the row that names the main sheet's columns among a sheet's first; -1
 // where the sheet is another.
-func mainHeader(h *sheet) (int, []mainColumn) {
+func findMainHeader(h *sheet) (int, []mainColumn) {
 	for row := range h.rows {
-		if columns := classifyAll(h.rows[row]); likeMain(h.name, columns) {
+		if columns := classifyHeaders(h.rows[row]); isMainSheet(h.name, columns) {
 			return row, columns
 		}
 	}
 	return -1, nil
 }
 
-var mainName = lazyregexp.Of(`(?i)^(?:secure controls framework|scf v?\d{4}\.\d+(?:\.\d+)*)$`)
+var mainSheetName = lazyregexp.New(`(?i)^(?:secure controls framework|scf v?\d{4}\.\d+(?:\.\d+)*)$`)
 
-// likeMain reports a sheet that by its columns holds the controls. A compliance extract
+// isMainSheet reports a sheet that by its columns holds the controls. A compliance extract
 // (2020.3 has one for the GDPR) has the same four columns but no weights.
-func likeMain(name string, columns []mainColumn) bool {
-	if len(missing(columns)) > 0 {
+func isMainSheet(name string, columns []mainColumn) bool {
+	if len(missingColumns(columns)) > 0 {
 		return false
 	}
-	return mainName.MatchString(strings.TrimSpace(name)) ||
-		slices.ContainsFunc(columns, func(c mainColumn) bool { return c.role == weight })
+	return mainSheetName.MatchString(strings.TrimSpace(name)) ||
+		slices.ContainsFunc(columns, func(c mainColumn) bool { return c.role == roleWeight })
 }

@@ -83,7 +83,7 @@ func TestOfficialCounts(t *testing.T) {
 			if got != test.want {
 				t.Errorf("got  %+v\nwant %+v", got, test.want)
 			}
-			if _, err := scf.New(src, scf.Version{ID: versionID}); err != nil {
+			if _, err := scf.NewSnapshot(src, scf.Version{ID: versionID}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -110,7 +110,7 @@ func TestFrameworksKeepTheirCodes(t *testing.T) {
 
 func TestOfficialDetails(t *testing.T) {
 	src := official(t, "scf-2022.3.xlsx")
-	s, err := scf.New(src, scf.Version{ID: versionID})
+	s, err := scf.NewSnapshot(src, scf.Version{ID: versionID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestOfficialDetails(t *testing.T) {
 	like := official(t, "scf-2026.1.1-like.xlsx")
 	for i := range like.Controls {
 		c := &like.Controls[i]
-		if c.Code == "TDA-11.2" && (!c.Deprecated() || c.Weight != 0 || len(c.Applicability) != 0) {
+		if c.Code == "TDA-11.2" && (!c.IsDeprecated() || c.Weight != 0 || len(c.Applicability) != 0) {
 			t.Errorf("TDA-11.2: %+v", c)
 		}
 		if c.Weight == scf.NoWeight || c.Cadence == "" || c.Description == "" {
@@ -189,7 +189,7 @@ func TestEveryCodeStaysKnown(t *testing.T) {
 
 func TestOfficialDiff(t *testing.T) {
 	open := func(file, id string) *scf.Snapshot {
-		s, err := scf.New(official(t, file), scf.Version{ID: id})
+		s, err := scf.NewSnapshot(official(t, file), scf.Version{ID: id})
 		if err != nil {
 			t.Fatal(err)
 		}

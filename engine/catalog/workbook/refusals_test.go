@@ -105,8 +105,8 @@ func TestRefusals(t *testing.T) {
 		}), ErrDamaged, "SCF 2022.3", "A3", "from here on"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := readBytes(test.data, Options{Label: "1", Limits: Limits{Controls: 20, Columns: 80, Cells: 1000, Cell: 10_000}})
-			var refusal *Refusal
+			_, err := readBytes(test.data, Options{Label: "1", Limits: Limits{Controls: 20, Columns: 80, Cells: 1000, CellBytes: 10_000}})
+			var refusal *ReadError
 			if !errors.As(err, &refusal) {
 				t.Fatalf("got %v", err)
 			}

@@ -102,29 +102,29 @@ var releases = []release{
 
 // value is what a cell of a column may hold, in a row with the given control.
 func value(header, code string) string {
-	c := classify(header)
+	c := classifyHeader(header)
 	switch c.role {
-	case domainName:
+	case roleDomainName:
 		return "A domain"
-	case controlTitle:
+	case roleControlTitle:
 		return "A control"
-	case controlCode:
+	case roleControlCode:
 		return code
-	case weight:
+	case roleWeight:
 		return "5"
-	case applicability:
+	case roleApplicability:
 		return "People"
-	case cadence:
+	case roleCadence:
 		return "Annual"
-	case function:
+	case roleFunction:
 		return "Protect"
-	case applies, scrmTier, baseline, risk, threat:
+	case roleAppliesMark, roleSCRMTier, roleBaseline, roleRisk, roleThreat:
 		return "x"
-	case evidence:
+	case roleEvidence:
 		return "E-GOV-01, E-GOV-02"
-	case crosswalk:
+	case roleCrosswalk:
 		return "1.1\n1.2"
-	case compensation:
+	case roleCompensating:
 		if c.name == "possible" {
 			return "IAC-06"
 		}
@@ -132,7 +132,7 @@ func value(header, code string) string {
 	if strings.HasPrefix(header, "Notes") {
 		return "see there"
 	}
-	if c.role == unknown {
+	if c.role == roleUnknown {
 		return "Sec. 1\nSec. 2"
 	}
 	return "Some words."

@@ -11,64 +11,64 @@ import (
 type sheet struct {
 	name   string
 	rows   [][]string
-	survey survey
+	survey sheetSurvey
 }
 
-// book reads sheets out of an inspected workbook.
-type book struct {
-	file    *excelize.File
-	parts   []part
-	limits  Limits
-	surveys map[string]survey // by path
-	cells   int               // that were looked over
+// workbookReader reads sheets out of an inspected workbook.
+type workbookReader struct {
+	file          *excelize.File
+	parts         []sheetPart
+	limits        Limits
+	surveys       map[string]sheetSurvey // by path
+	surveyedCells int                    // that were looked over
 }
 
-// anyRows is how many rows a sheet of any kind may have.
-func (b *book) anyRows() int { return max(b.limits.Controls+1, b.limits.Rows) }
+// maxSheetRows is how many rows a sheet of any kind may have.
+func (b *workbookReader) maxSheetRows() int { return max(b.limits.Controls+1, b.limits.Rows) }
 
-// survey looks over a sheet before any of it is read, once.
-func (b *book) survey(p part) survey {
+// surveySheet looks over a sheet before any of it is read, once.
+func (b *workbookReader) surveySheet(p sheetPart) sheetSurvey {
 	s, done := b.surveys[p.path]
 	if !done {
 		raw, _ := b.file.Pkg.Load(p.path)
 		xml, _ := raw.([]byte)
-		s = surveySheet(xml, b.anyRows(), b.limits.Cells-b.cells)
+		s = scanSheet(xml, b.maxSheetRows(), b.limits.Cells-b.surveyedCells)
 		b.surveys[p.path] = s
-		b.cells += s.cells
+		b.surveyedCells += s.cells
 	}
 	return s
 }
 
-// peekRows are enough to see which kind of sheet it is: catalogs have five lines of prose
+// headRows are enough to see which kind of sheet it is: catalogs have five lines of prose
 // before their header.
-const peekRows = 10
+const headRows = 10
 
-// head reads a sheet's first rows.
-func (b *book) head(ctx context.Context, p part) (*sheet, error) {
-	return b.read(ctx, p, peekRows, false)
+// readHead reads a sheet's first rows.
+func (b *workbookReader) readHead(ctx context.Context, p sheetPart) (*sheet, error) {
+	return b.readSheet(ctx, p, headRows, false)
 }
 
-// read reads at most the given number of rows; more rows are refused where whole is set.
-func (b *book) read(ctx context.Context, p part, most int, whole bool) (*sheet, error) {
+// readSheet reads at most the given number of rows; more rows are refused where whole is set.
+func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int, complete bool) (*sheet, error) {
 	s := &sheet{name: p.name}
-	s.survey = b.survey(p)
+	s.survey = b.surveySheet(p)
 	switch {
-	case s.survey.tooMany:
-		return nil, refuse(ErrTooManyCells, p.name, "", "the workbook has more than %d cells up to here", b.limits.Cells)
-	case s.survey.lastRow > b.anyRows(), whole && s.survey.lastRow > most:
-		if !whole {
-			most = b.anyRows()
+	case s.survey.hasTooManyCells:
+		return nil, readErrorf(ErrTooManyCells, p.name, "", "the workbook has more than %d cells up to here", b.limits.Cells)
+	case s.survey.lastRow > b.maxSheetRows(), complete && s.survey.lastRow > maxRows:
+		if !complete {
+			maxRows = b.maxSheetRows()
 		}
-		return nil, refuse(ErrTooManyRows, p.name, "", "the sheet has %d rows or more; %d are taken", s.survey.lastRow, most)
-	case whole && !s.survey.complete:
-		return nil, refuse(ErrDamaged, p.name, "", "the sheet's data is cut off")
+		return nil, readErrorf(ErrTooManyRows, p.name, "", "the sheet has %d rows or more; %d are taken", s.survey.lastRow, maxRows)
+	case complete && !s.survey.isComplete:
+		return nil, readErrorf(ErrDamaged, p.name, "", "the sheet's data is cut off")
 	}
 	rows, err := b.file.Rows(p.name)
 	if err != nil {
-		return nil, refuse(ErrDamaged, p.name, "", "the sheet cannot be read: %v", err)
+		return nil, readErrorf(ErrDamaged, p.name, "", "the sheet cannot be read: %v", err)
 	}
 	defer rows.Close()
-	for rows.Next() && len(s.rows) < most {
+	for rows.Next() && len(s.rows) < maxRows {
 		if len(s.rows)%256 == 0 {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -77,36 +77,36 @@ func (b *book) read(ctx context.Context, p part, most int, whole bool) (*sheet, 
 		cells, err := rows.Columns(excelize.Options{RawCellValue: true})
 		n := len(s.rows) + 1
 		if err != nil {
-			return nil, refuse(ErrDamaged, p.name, place(n, 1), "the row cannot be read: %v", err)
+			return nil, readErrorf(ErrDamaged, p.name, cellName(n, 1), "the row cannot be read: %v", err)
 		}
 		if len(cells) > b.limits.Columns {
-			return nil, refuse(ErrTooManyColumns, p.name, place(n, len(cells)), "the row has %d columns, more than the %d that are taken", len(cells), b.limits.Columns)
+			return nil, readErrorf(ErrTooManyColumns, p.name, cellName(n, len(cells)), "the row has %d columns, more than the %d that are taken", len(cells), b.limits.Columns)
 		}
 		for i, text := range cells {
-			if len(text) > b.limits.Cell {
-				return nil, refuse(ErrCellTooLarge, p.name, place(n, i+1), "the cell holds %d bytes, more than the %d that are taken", len(text), b.limits.Cell)
+			if len(text) > b.limits.CellBytes {
+				return nil, readErrorf(ErrCellTooLarge, p.name, cellName(n, i+1), "the cell holds %d bytes, more than the %d that are taken", len(text), b.limits.CellBytes)
 			}
 			if text != "" {
-				cells[i] = s.tidy(n, i+1, text)
+				cells[i] = s.restoreText(n, i+1, text)
 			}
 		}
 		s.rows = append(s.rows, cells)
 	}
 	if err := rows.Error(); err != nil {
-		return nil, refuse(ErrDamaged, p.name, "", "the sheet cannot be read: %v", err)
+		return nil, readErrorf(ErrDamaged, p.name, "", "the sheet cannot be read: %v", err)
 	}
-	if whole && len(s.rows) < s.survey.lastRow { // excelize takes broken XML for the end
-		return nil, refuse(ErrDamaged, p.name, place(len(s.rows)+1, 1), "the sheet cannot be read from here on")
+	if complete && len(s.rows) < s.survey.lastRow { // excelize takes broken XML for the end
+		return nil, readErrorf(ErrDamaged, p.name, cellName(len(s.rows)+1, 1), "the sheet cannot be read from here on")
 	}
 	return s, nil
 }
 
-// tidy undoes what the storage did to a text: numbers, error values, line ends.
-func (s *sheet) tidy(row, col int, text string) string {
-	switch s.survey.kinds[at{row, col}] {
-	case isNumber:
-		return shortest(text)
-	case isError:
+// restoreText undoes what the storage did to a text: numbers, error values, line ends.
+func (s *sheet) restoreText(row, col int, text string) string {
+	switch s.survey.kinds[cellRef{row, col}] {
+	case kindNumber:
+		return normalizeNumber(text)
+	case kindError:
 		return ""
 	}
 	if strings.Contains(text, "\r") {
@@ -123,21 +123,21 @@ func (s *sheet) cell(row, col int) string {
 	return s.rows[row][col]
 }
 
-// text is a cell without blanks around it.
-func (s *sheet) text(row, col int) string { return strings.TrimSpace(s.cell(row, col)) }
+// trimmedCell is a cell without blanks around it.
+func (s *sheet) trimmedCell(row, col int) string { return strings.TrimSpace(s.cell(row, col)) }
 
-// blank reports a row without any text.
-func (s *sheet) blank(row int) bool {
+// isBlankRow reports a row without any text.
+func (s *sheet) isBlankRow(row int) bool {
 	for col := range s.rows[row] {
-		if s.text(row, col) != "" {
+		if s.trimmedCell(row, col) != "" {
 			return false
 		}
 	}
 	return true
 }
 
-// lines splits a cell at its line breaks, trims, and drops what is empty.
-func lines(text string) []string {
+// splitLines splits a cell at its line breaks, trims, and drops what is empty.
+func splitLines(text string) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
@@ -147,12 +147,12 @@ func lines(text string) []string {
 	return out
 }
 
-// items splits a cell that lists codes which hold no commas: at line breaks and commas.
-func items(text string) []string {
-	return lines(strings.NewReplacer(",", "\n", ";", "\n").Replace(text))
+// splitItems splits a cell that lists codes which hold no commas: at line breaks and commas.
+func splitItems(text string) []string {
+	return splitLines(strings.NewReplacer(",", "\n", ";", "\n").Replace(text))
 }
 
-// marked reports that a cell says yes: an x, or the code of its own row or column.
-func marked(text, code string) bool {
+// isMarked reports that a cell says yes: an x, or the code of its own row or column.
+func isMarked(text, code string) bool {
 	return strings.EqualFold(text, "x") || text == code
 }

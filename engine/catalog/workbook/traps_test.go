@@ -24,7 +24,7 @@ func TestNamesCodesAndWeights(t *testing.T) {
 	if len(src.Domains) != 2 || src.Domains[0] != (scf.Domain{Code: "IAC", Name: "Access"}) {
 		t.Errorf("%+v", src.Domains)
 	}
-	if !src.Controls[2].Deprecated() {
+	if !src.Controls[2].IsDeprecated() {
 		t.Error("weight 0 is not deprecated")
 	}
 }
@@ -265,7 +265,7 @@ func TestAuxiliarySheets(t *testing.T) {
 		{"evidence of the list", src.Controls[2].Evidence, []int{1}},
 		{"objective", src.Controls[1].Objectives, []scf.Objective{{Code: "IAC-06_A01", Text: "A second factor is asked for.",
 			Rigor: 2, Applicability: []string{"technology"}, Origins: []string{"A", "B"}}}},
-		{"compensating", src.Controls[0].Compensating, []scf.Compensating{
+		{"compensating", src.Controls[0].Compensating, []scf.CompensatingControl{
 			{Control: "IAC-06", Name: "Second factor", Justification: "Fewer get in."}, {Control: "NET-03", Name: "Edges", Justification: "Far away."}}},
 		{"principle", src.Principles, []scf.Principle{{Number: "1.10", Name: "Notice", Description: "Tell people.", Controls: []string{"IAC-01", "NET-03"}}}},
 		{"risks", src.Risks, []scf.Hazard{

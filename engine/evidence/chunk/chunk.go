@@ -46,9 +46,9 @@ type Chunk struct {
 // Split parts a document into chunks. An empty document has none.
 func Split(doc *parse.Document, opt Options) []Chunk {
 	opt = opt.withDefaults()
-	all := units(doc.Blocks, opt)
-	g := &gatherer{opt: opt, shared: sharedDepth(all)}
-	for _, u := range all {
+	units := splitUnits(doc.Blocks, opt)
+	g := &grouper{opt: opt, sharedDepth: sharedDepth(units)}
+	for _, u := range units {
 		g.add(u)
 	}
 	g.close()
@@ -59,9 +59,9 @@ func Split(doc *parse.Document, opt Options) []Chunk {
 	return out
 }
 
-// Tokens estimates how many tokens a model makes of a text: its words, with long ones and
+// EstimateTokens estimates how many tokens a model makes of a text: its words, with long ones and
 // ones with digits or marks counted as several, as subword tokenizers part them.
-func Tokens(text string) int {
+func EstimateTokens(text string) int {
 	n, run, kind := 0, 0, 0
 	flush := func() {
 		if run > 0 {
@@ -96,23 +96,23 @@ func Tokens(text string) int {
 // unit is what is never cut: a sentence or a few, a list item, a table row, a heading with
 // what it leads to.
 type unit struct {
-	text   string
-	tokens int
-	block  parse.Block
-	path   []string
-	glue   bool // may stand on the same line as the unit before: both are of one paragraph
-	leads  bool // ends in a colon: what follows belongs to it
+	text           string
+	tokens         int
+	block          parse.Block
+	headingPath    []string
+	joinsPrevious  bool // may stand on the same line as the unit before: both are of one paragraph
+	introducesList bool // ends in a colon: what follows belongs to it
 }
 
 // sharedDepth is how many headings all units stand under: the title, mostly. The top
 // sections are those below it.
-func sharedDepth(all []unit) int {
-	if len(all) == 0 {
+func sharedDepth(units []unit) int {
+	if len(units) == 0 {
 		return 0
 	}
-	path := all[0].path
-	for _, u := range all {
-		path = common(path, u.path)
+	path := units[0].headingPath
+	for _, u := range units {
+		path = commonPrefix(path, u.headingPath)
 	}
 	return len(path)
 }
@@ -123,34 +123,34 @@ type group struct {
 	size  int // in tokens
 }
 
-// gatherer gathers units to groups.
-type gatherer struct {
-	opt    Options
-	shared int
-	groups []group
-	open   group
+// grouper gathers units to groups.
+type grouper struct {
+	opt         Options
+	sharedDepth int
+	groups      []group
+	current     group
 }
 
-func (g *gatherer) add(u unit) {
-	if len(g.open.units) > 0 && g.breaksBefore(u) {
+func (g *grouper) add(u unit) {
+	if len(g.current.units) > 0 && g.breaksBefore(u) {
 		g.close()
 	}
-	g.open.units = append(g.open.units, u)
-	g.open.size += u.tokens
+	g.current.units = append(g.current.units, u)
+	g.current.size += u.tokens
 }
 
 // close ends the open group. What is left of a section and too small to stand alone goes
 // to the group before it.
-func (g *gatherer) close() {
-	open := g.open
-	g.open = group{}
+func (g *grouper) close() {
+	open := g.current
+	g.current = group{}
 	if len(open.units) == 0 {
 		return
 	}
 	if n := len(g.groups); n > 0 && open.size < g.opt.Min && g.groups[n-1].size+open.size <= g.opt.Max {
 		prev := &g.groups[n-1]
 		last := prev.units[len(prev.units)-1]
-		if slices.Equal(last.path, open.units[0].path) && last.block.Locator.Sheet == open.units[0].block.Locator.Sheet && g.top(last.path) != "" {
+		if slices.Equal(last.headingPath, open.units[0].headingPath) && last.block.Locator.Sheet == open.units[0].block.Locator.Sheet && g.topSection(last.headingPath) != "" {
 			prev.units, prev.size = append(prev.units, open.units...), prev.size+open.size
 			return
 		}
@@ -159,60 +159,60 @@ func (g *gatherer) close() {
 }
 
 // breaksBefore reports whether the open group ends before u.
-func (g *gatherer) breaksBefore(u unit) bool {
-	last, size := g.open.units[len(g.open.units)-1], g.open.size
+func (g *grouper) breaksBefore(u unit) bool {
+	last, size := g.current.units[len(g.current.units)-1], g.current.size
 	switch {
 	case last.block.Locator.Sheet != u.block.Locator.Sheet:
 		return true
 	case size+u.tokens > g.opt.Max:
 		return true
-	case last.block.Kind == parse.Heading && under(u.path, last.path):
+	case last.block.Kind == parse.Heading && isUnder(u.headingPath, last.headingPath):
 		return false // a heading stays with what it heads
-	case g.top(last.path) != g.top(u.path):
+	case g.topSection(last.headingPath) != g.topSection(u.headingPath):
 		return true
-	case !slices.Equal(last.path, u.path):
+	case !slices.Equal(last.headingPath, u.headingPath):
 		// Another section: only what is too small to stand alone takes it in.
-		return size >= g.opt.Min || !related(g.open.units[0].path, u.path)
-	case last.leads && u.block.Kind == parse.ListItem:
+		return size >= g.opt.Min || !areRelatedSections(g.current.units[0].headingPath, u.headingPath)
+	case last.introducesList && u.block.Kind == parse.ListItem:
 		return false
 	case size >= g.opt.Target:
 		return true
 	case u.block.Kind == parse.TableRow && last.block.Kind == parse.TableRow:
 		return last.block.Table != u.block.Table && size >= g.opt.Min
-	case size >= g.opt.Min && u.leads:
+	case size >= g.opt.Min && u.introducesList:
 		return true // begin the next chunk with the sentence that leads the list
 	}
 	return false
 }
 
-// top names the top section of a path; empty for what stands above the first.
-func (g *gatherer) top(path []string) string {
-	if len(path) <= g.shared {
+// topSection names the top section of a path; empty for what stands above the first.
+func (g *grouper) topSection(path []string) string {
+	if len(path) <= g.sharedDepth {
 		return ""
 	}
-	return path[g.shared]
+	return path[g.sharedDepth]
 }
 
-// under reports whether path is parent or below it.
-func under(path, parent []string) bool {
+// isUnder reports whether path is parent or below it.
+func isUnder(path, parent []string) bool {
 	return len(path) >= len(parent) && slices.Equal(path[:len(parent)], parent)
 }
 
-// related reports whether two sections are the same, one within the other, or siblings.
-func related(a, b []string) bool {
-	n := len(common(a, b))
+// areRelatedSections reports whether two sections are the same, one within the other, or siblings.
+func areRelatedSections(a, b []string) bool {
+	n := len(commonPrefix(a, b))
 	return n > 0 && (n >= len(a)-1 || n >= len(b)-1)
 }
 
 func newChunk(index int, units []unit) Chunk {
 	var sb strings.Builder
 	weight := map[parse.Kind]int{}
-	path := units[0].path
-	at := units[0].block.Locator
+	path := units[0].headingPath
+	locator := units[0].block.Locator
 	opening := true
 	for i, u := range units {
 		if i > 0 {
-			if u.glue {
+			if u.joinsPrevious {
 				sb.WriteByte(' ')
 			} else {
 				sb.WriteByte('\n')
@@ -220,22 +220,22 @@ func newChunk(index int, units []unit) Chunk {
 		}
 		sb.WriteString(u.text)
 		weight[u.block.Kind] += u.tokens
-		if opening && under(u.path, path) {
-			path = u.path // the headings that open a chunk lead to its section
+		if opening && isUnder(u.headingPath, path) {
+			path = u.headingPath // the headings that open a chunk lead to its section
 		} else {
-			path = common(path, u.path)
+			path = commonPrefix(path, u.headingPath)
 		}
-		opening = opening && u.block.Kind == parse.Heading && i+1 < len(units) && under(units[i+1].path, u.path)
-		at = span(at, u.block.Locator)
+		opening = opening && u.block.Kind == parse.Heading && i+1 < len(units) && isUnder(units[i+1].headingPath, u.headingPath)
+		locator = unionLocators(locator, u.block.Locator)
 	}
-	c := Chunk{Index: index, Text: sb.String(), HeadingPath: slices.Clone(path), Locator: at, Kind: mostly(weight)}
-	c.TokenEstimate = Tokens(c.Text)
+	c := Chunk{Index: index, Text: sb.String(), HeadingPath: slices.Clone(path), Locator: locator, Kind: dominantKind(weight)}
+	c.TokenEstimate = EstimateTokens(c.Text)
 	sum := sha256.Sum256([]byte(strings.Join(c.HeadingPath, "\x1f") + "\x1e" + c.Text))
 	c.SHA256 = hex.EncodeToString(sum[:])
 	return c
 }
 
-func mostly(weight map[parse.Kind]int) parse.Kind {
+func dominantKind(weight map[parse.Kind]int) parse.Kind {
 	best := parse.Paragraph
 	for _, k := range []parse.Kind{parse.Paragraph, parse.ListItem, parse.TableRow, parse.Line, parse.Heading} {
 		if weight[k] > weight[best] {
@@ -245,7 +245,7 @@ func mostly(weight map[parse.Kind]int) parse.Kind {
 	return best
 }
 
-func common(a, b []string) []string {
+func commonPrefix(a, b []string) []string {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -253,8 +253,8 @@ func common(a, b []string) []string {
 	return a[:n]
 }
 
-// span is the place that holds both. Chunks don't cross sheets; on pages the first counts.
-func span(a, b api.Locator) api.Locator {
+// unionLocators is the place that holds both. Chunks don't cross sheets; on pages the first counts.
+func unionLocators(a, b api.Locator) api.Locator {
 	if b.LineStart > 0 && (a.LineStart == 0 || b.LineStart < a.LineStart) {
 		a.LineStart = b.LineStart
 	}
@@ -268,6 +268,6 @@ func span(a, b api.Locator) api.Locator {
 	if a.Sheet == "" {
 		a.Sheet = b.Sheet
 	}
-	a.CellRange = spanCells(a.CellRange, b.CellRange)
+	a.CellRange = unionCellRanges(a.CellRange, b.CellRange)
 	return a
 }

@@ -255,7 +255,7 @@ func TestSentences(t *testing.T) {
 		{" \n ", nil},
 		{"...", []string{"..."}},
 	} {
-		if got := Sentences(tt.in); !reflect.DeepEqual(got, tt.want) {
+		if got := SplitSentences(tt.in); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("Sentences(%q)\n got %q\nwant %q", tt.in, got, tt.want)
 		}
 	}
@@ -266,7 +266,7 @@ func FuzzSentences(f *testing.F) {
 	f.Add("\xff. A\x00. B…\u2029")
 	f.Fuzz(func(t *testing.T, s string) {
 		// Nothing is lost but space.
-		if got, want := strings.Join(strings.Fields(strings.Join(Sentences(s), " ")), ""), strings.Join(strings.Fields(s), ""); got != want {
+		if got, want := strings.Join(strings.Fields(strings.Join(SplitSentences(s), " ")), ""), strings.Join(strings.Fields(s), ""); got != want {
 			t.Errorf("%q became %q", s, got)
 		}
 	})
@@ -276,7 +276,7 @@ func TestCells(t *testing.T) {
 	for _, tt := range []struct{ a, b, want string }{
 		{"A1:C1", "B2:D9", "A1:D9"}, {"", "B2", "B2"}, {"B2", "", "B2"}, {"AA10", "Z3", "Z3:AA10"}, {"B2", "B2", "B2"}, {"?", "A1", "A1"}, {"XFD1048576", "A1", "A1:XFD1048576"},
 	} {
-		if got := spanCells(tt.a, tt.b); got != tt.want {
+		if got := unionCellRanges(tt.a, tt.b); got != tt.want {
 			t.Errorf("spanCells(%q, %q) = %q, want %q", tt.a, tt.b, got, tt.want)
 		}
 	}

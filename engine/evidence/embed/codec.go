@@ -27,7 +27,7 @@ const (
 	codecVersion  = 2
 	maxDimensions = 4096
 	maxTerms      = 1 << 20
-	maxTerm       = 255
+	maxTermBytes  = 255
 	headerSize    = len(magic) + 2 + 2 + 4 + 8
 	knownSize     = 8 + 4 + 4
 )
@@ -37,7 +37,7 @@ var ErrModel = errors.New("not a usable embedding model; train it again from the
 
 // MarshalBinary returns the model as bytes: the same model, the same bytes.
 func (m *Model) MarshalBinary() ([]byte, error) {
-	size := headerSize + 8 + len(m.known)*knownSize + len(m.rows)*4 + sha256.Size
+	size := headerSize + 8 + len(m.knownTexts)*knownSize + len(m.rows)*4 + sha256.Size
 	for _, t := range m.terms {
 		size += 1 + len(t)
 	}
@@ -46,8 +46,8 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	b = binary.LittleEndian.AppendUint16(b, codecVersion)
 	b = binary.LittleEndian.AppendUint16(b, uint16(m.dims))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(m.terms)))
-	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(m.ground.Mean))
-	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(m.ground.Deviation))
+	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(m.background.Mean))
+	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(m.background.Deviation))
 	for _, t := range m.terms {
 		b = append(append(b, byte(len(t))), t...)
 	}
@@ -61,9 +61,9 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 }
 
 func (m *Model) appendKnown(b []byte) []byte {
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(m.known)))
-	for _, key := range slices.Sorted(maps.Keys(m.known)) {
-		k := m.known[key]
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(m.knownTexts)))
+	for _, key := range slices.Sorted(maps.Keys(m.knownTexts)) {
+		k := m.knownTexts[key]
 		b = binary.LittleEndian.AppendUint64(b, key)
 		b = binary.LittleEndian.AppendUint32(b, uint32(k.row))
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(k.prior))

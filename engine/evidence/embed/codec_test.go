@@ -43,7 +43,7 @@ func TestModelRoundTrip(t *testing.T) {
 
 // small is a model of two terms and two known texts, one with a row of its own.
 func small(t testing.TB) []byte {
-	known := map[uint64]knownText{textKey("a b"): {row: 2, prior: 0.5}, textKey("c"): {row: -1, prior: -0.5}}
+	known := map[uint64]knownText{hashText("a b"): {row: 2, prior: 0.5}, hashText("c"): {row: -1, prior: -0.5}}
 	data, err := newModel(2, []string{"a", "b c"}, []float32{1, 2, 3, 4, 5, 6}, Background{0, 0.1}, known).MarshalBinary()
 	if err != nil {
 		t.Fatal(err)

@@ -62,21 +62,21 @@ func axpy(alpha float32, x, y []float32) {
 	blas32.Axpy(alpha, blas32.Vector{N: len(x), Data: x, Inc: 1}, blas32.Vector{N: len(y), Data: y, Inc: 1})
 }
 
-func scale(alpha float32, x []float32) {
+func scaleVector(alpha float32, x []float32) {
 	for i := range x {
 		x[i] *= alpha
 	}
 }
 
-// normalise scales x to length 1 and returns its length. What is shorter than
+// normalize scales x to length 1 and returns its length. What is shorter than
 // float32 can measure becomes zero, and zero stays zero.
-func normalise(x []float32) float32 {
+func normalize(x []float32) float32 {
 	const shortest = 1e-12
 	n := float32(math.Sqrt(float64(dot(x, x))))
 	if n < shortest {
 		clear(x)
 		return 0
 	}
-	scale(1/n, x)
+	scaleVector(1/n, x)
 	return n
 }

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	batchSize   = 256
-	choices     = 768 // documents among which a batch finds its own
-	learnRate   = 2e-3
-	temperature = 0.07
-	dropped     = 0.3 // share of words left out, so that no single word decides
-	droppedRows = 0.7 // share of documents' own rows left out, so that words still learn
+	batchSize          = 256
+	candidateDocuments = 768 // documents among which a batch finds its own
+	learnRate          = 2e-3
+	temperature        = 0.07
+	termDropout        = 0.3 // share of words left out, so that no single word decides
+	rowDropout         = 0.7 // share of documents' own rows left out, so that words still learn
 )
 
 // learner moves rows so that each query's vector comes closest to its documents'.
@@ -35,9 +35,9 @@ type learner struct {
 	logits            []float32
 }
 
-func learn(ctx context.Context, set *trainingSet, rows []float32, o Options, rng *rand.Rand, bar *progress) error {
+func trainRows(ctx context.Context, set *trainingSet, rows []float32, o Options, rng *rand.Rand, bar *progress) error {
 	d := o.Dimensions
-	most := min(len(set.anchors), max(choices, batchSize))
+	most := min(len(set.documentTerms), max(candidateDocuments, batchSize))
 	l := &learner{
 		set: set, dims: d, rows: rows, rng: rng,
 		grad: make([]float32, len(rows)), first: make([]float32, len(rows)), second: make([]float32, len(rows)),
@@ -50,7 +50,7 @@ func learn(ctx context.Context, set *trainingSet, rows []float32, o Options, rng
 	for i := range order {
 		order[i] = i
 	}
-	total := set.steps(o.Epochs)
+	total := set.stepCount(o.Epochs)
 	for range o.Epochs {
 		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for from := 0; from < len(order); from += batchSize {
@@ -67,17 +67,17 @@ func learn(ctx context.Context, set *trainingSet, rows []float32, o Options, rng
 }
 
 func (l *learner) batch(order []int, rate float64) {
-	chosen, at := l.choose(order)
+	chosen, at := l.chooseDocuments(order)
 	d, n, b := l.dims, len(chosen), len(order)
 	docTerms := make([][]weighted, n)
 	docLength := make([]float32, n)
 	for i, c := range chosen {
-		docTerms[i] = tally(l.drop(l.set.anchors[c]))
+		docTerms[i] = weighTerms(l.dropTerms(l.set.documentTerms[c]))
 	}
 	queryTerms := make([][]weighted, b)
 	queryLength := make([]float32, b)
 	for i, q := range order {
-		queryTerms[i] = tally(l.drop(l.set.queries[q].terms))
+		queryTerms[i] = weighTerms(l.dropTerms(l.set.queries[q].terms))
 	}
 	l.encode(docTerms, l.docs, docLength)
 	l.encode(queryTerms, l.queries, queryLength)
@@ -95,15 +95,15 @@ func (l *learner) batch(order []int, rate float64) {
 	dDocs := blas32.General{Rows: n, Cols: d, Stride: d, Data: l.dDocs[:n*d]}
 	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1/temperature, logits, docs, 0, dQueries)
 	blas32.Gemm(blas.Trans, blas.NoTrans, 1/temperature, logits, queries, 0, dDocs)
-	l.back(docTerms, l.docs, l.dDocs, docLength)
-	l.back(queryTerms, l.queries, l.dQueries, queryLength)
-	l.adam(rate)
+	l.backpropagate(docTerms, l.docs, l.dDocs, docLength)
+	l.backpropagate(queryTerms, l.queries, l.dQueries, queryLength)
+	l.applyAdam(rate)
 }
 
-// choose takes the documents that the queries aim at most, and others by chance.
+// chooseDocuments takes the documents that the queries aim at most, and others by chance.
 // at tells where in chosen each document is, -1 where it isn't.
-func (l *learner) choose(order []int) (chosen, at []int) {
-	at = make([]int, len(l.set.anchors))
+func (l *learner) chooseDocuments(order []int) (chosen, at []int) {
+	at = make([]int, len(l.set.documentTerms))
 	for i := range at {
 		at[i] = -1
 	}
@@ -124,7 +124,7 @@ func (l *learner) choose(order []int) (chosen, at []int) {
 		take(most.document)
 	}
 	for _, doc := range l.rng.Perm(len(at)) {
-		if len(chosen) >= choices {
+		if len(chosen) >= candidateDocuments {
 			break
 		}
 		take(doc)
@@ -132,13 +132,13 @@ func (l *learner) choose(order []int) (chosen, at []int) {
 	return chosen, at
 }
 
-// drop leaves out a share of terms, but never all.
-func (l *learner) drop(terms []int32) []int32 {
+// dropTerms leaves out a share of terms, but never all.
+func (l *learner) dropTerms(terms []int32) []int32 {
 	out := make([]int32, 0, len(terms))
 	for _, t := range terms {
-		share := float32(dropped)
+		share := float32(termDropout)
 		if int(t) >= len(l.set.vocab.terms) {
-			share = droppedRows
+			share = rowDropout
 		}
 		if l.rng.Float32() >= share {
 			out = append(out, t)
@@ -159,14 +159,14 @@ func (l *learner) encode(terms [][]weighted, to, length []float32) {
 			for _, t := range terms[i] {
 				axpy(t.weight, l.rows[int(t.term)*d:(int(t.term)+1)*d], v)
 			}
-			length[i] = normalise(v)
+			length[i] = normalize(v)
 		}
 	})
 }
 
 // softmaxError replaces logits by (softmax − aims) · share.
 // Aims at documents that were not chosen fall to the others.
-func softmaxError(logits []float32, aims []target, at []int, share float32) {
+func softmaxError(logits []float32, targets []target, at []int, share float32) {
 	largest := logits[0]
 	for _, x := range logits {
 		largest = max(largest, x)
@@ -177,22 +177,22 @@ func softmaxError(logits []float32, aims []target, at []int, share float32) {
 		logits[i] = e
 		sum += e
 	}
-	scale(share/sum, logits)
+	scaleVector(share/sum, logits)
 	var there float32
-	for _, t := range aims {
+	for _, t := range targets {
 		if at[t.document] >= 0 {
 			there += t.weight
 		}
 	}
-	for _, t := range aims {
+	for _, t := range targets {
 		if k := at[t.document]; k >= 0 {
 			logits[k] -= t.weight / there * share
 		}
 	}
 }
 
-// back carries the gradients of unit vectors to the rows that made them.
-func (l *learner) back(terms [][]weighted, unit, gradient, length []float32) {
+// backpropagate carries the gradients of unit vectors to the rows that made them.
+func (l *learner) backpropagate(terms [][]weighted, unit, gradient, length []float32) {
 	d := l.dims
 	for i := range terms {
 		if length[i] == 0 {
@@ -207,8 +207,8 @@ func (l *learner) back(terms [][]weighted, unit, gradient, length []float32) {
 	}
 }
 
-// adam moves the rows that had a gradient, and clears it.
-func (l *learner) adam(rate float64) {
+// applyAdam moves the rows that had a gradient, and clears it.
+func (l *learner) applyAdam(rate float64) {
 	const beta1, beta2, epsilon = 0.9, 0.999, 1e-8
 	l.step++
 	t := float64(l.step)
@@ -236,9 +236,9 @@ type weighted struct {
 	weight float32
 }
 
-// tally counts terms, by the square root: texts to learn from are short, and what they
+// weighTerms counts terms, by the square root: texts to learn from are short, and what they
 // repeat are the phrases of their kind.
-func tally(ids []int32) []weighted {
+func weighTerms(ids []int32) []weighted {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)
 	var out []weighted

@@ -11,10 +11,10 @@ var lexiconText string
 //go:embed phrases.txt
 var phrasesText string
 
-// lexicon returns the concepts of the security field that every catalog shares,
+// readLexicon returns the concepts of the security field that every catalog shares,
 // in our own words: each a list of ways to say the same thing, its name first. Lines
 // of one name are one concept.
-func lexicon() [][]string {
+func readLexicon() [][]string {
 	var out [][]string
 	number := make(map[string]int)
 	for line := range strings.Lines(lexiconText + "\n" + phrasesText) {

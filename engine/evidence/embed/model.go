@@ -13,26 +13,26 @@ import (
 // each document of its corpus where other texts taught it more than the words do. It is
 // safe for concurrent use and never changes.
 type Model struct {
-	dims   int
-	terms  []string // stems, and bigrams as "first second"
-	rows   []float32
-	name   string
-	index  map[string]int32
-	spell  spellings
-	heavy  float32 // length of a row that means much
-	ground Background
-	known  map[uint64]knownText // by textKey
+	dims           int
+	terms          []string // stems, and bigrams as "first second"
+	rows           []float32
+	name           string
+	index          map[string]int32
+	spellings      spellings
+	heavyRowLength float32 // length of a row that means much
+	background     Background
+	knownTexts     map[uint64]knownText // by hashText
 }
 
 var _ Embedder = (*Model)(nil)
 
-func newModel(dims int, terms []string, rows []float32, ground Background, known map[uint64]knownText) *Model {
-	m := &Model{dims: dims, ground: ground, known: known, terms: terms, rows: rows, index: make(map[string]int32, len(terms))}
+func newModel(dims int, terms []string, rows []float32, background Background, knownTexts map[uint64]knownText) *Model {
+	m := &Model{dims: dims, background: background, knownTexts: knownTexts, terms: terms, rows: rows, index: make(map[string]int32, len(terms))}
 	for i, t := range terms {
 		m.index[t] = int32(i)
 	}
-	m.spell = newSpellings(terms)
-	m.heavy = heavyRow(dims, rows[:len(terms)*dims])
+	m.spellings = newSpellings(terms)
+	m.heavyRowLength = upperQuartileLength(dims, rows[:len(terms)*dims])
 	m.name = fmt.Sprintf("builtin-%d-%s", dims, m.fingerprint())
 	return m
 }
@@ -44,7 +44,7 @@ func (m *Model) Name() string { return m.name }
 func (m *Model) Dimensions() int { return m.dims }
 
 // Background is how close unrelated texts are for this model.
-func (m *Model) Background() Background { return m.ground }
+func (m *Model) Background() Background { return m.background }
 
 // Len is the number of stems and bigrams that the model knows.
 func (m *Model) Len() int { return len(m.terms) }
@@ -52,49 +52,49 @@ func (m *Model) Len() int { return len(m.terms) }
 // Embed returns a vector of length 1 per text, all zeros for a text without a
 // known word. It fails only when ctx ends.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	out, known := make([][]float32, len(texts)), guesses{}
+	out, known := make([][]float32, len(texts)), spellingCache{}
 	for i, text := range texts {
 		if i%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		out[i] = m.embed(text, known)
+		out[i] = m.embedText(text, known)
 	}
 	return out, nil
 }
 
-// Parts embeds parts of texts at once, as Embed does.
-func (m *Model) Parts(texts []string) [][]float32 {
-	out, known := make([][]float32, len(texts)), guesses{}
+// EmbedAll embeds parts of texts at once, as Embed does.
+func (m *Model) EmbedAll(texts []string) [][]float32 {
+	out, known := make([][]float32, len(texts)), spellingCache{}
 	for i, text := range texts {
-		out[i] = m.embed(text, known)
+		out[i] = m.embedText(text, known)
 	}
 	return out
 }
 
 func (m *Model) row(i int32) []float32 { return m.rows[int(i)*m.dims : (int(i)+1)*m.dims] }
 
-func (m *Model) embed(text string, spelt guesses) []float32 {
+func (m *Model) embedText(text string, cache spellingCache) []float32 {
 	v := make([]float32, m.dims)
 	tokens := words.Split(text)
-	ids, unknown := m.look(tokens)
-	if k, ok := m.known[stemsKey(tokens)]; ok && k.row >= 0 {
+	ids, unknown := m.lookUp(tokens)
+	if k, ok := m.knownTexts[hashStems(tokens)]; ok && k.row >= 0 {
 		ids = append(ids, k.row)
 	}
 	sumRows(v, m.rows, ids)
 	for _, stem := range unknown {
-		for _, near := range m.spell.guess(stem, spelt) {
-			axpy(near.weight*unknownWeight, m.row(near.term), v)
+		for _, near := range m.spellings.cachedNearest(stem, cache) {
+			axpy(near.weight*unknownWordWeight, m.row(near.term), v)
 		}
 	}
-	normalise(v)
+	normalize(v)
 	return v
 }
 
-// unknownWeight is how much a word counts that is only known by its spelling.
-const unknownWeight = 0.5
+// unknownWordWeight is how much a word counts that is only known by its spelling.
+const unknownWordWeight = 0.5
 
-// look gives the rows of the known stems and bigrams, and the unknown stems.
-func (m *Model) look(tokens []words.Token) (ids []int32, unknown []string) {
+// lookUp gives the rows of the known stems and bigrams, and the unknown stems.
+func (m *Model) lookUp(tokens []words.Token) (ids []int32, unknown []string) {
 	ids = make([]int32, 0, len(tokens)*3/2)
 	previous := ""
 	var pair []byte
@@ -131,15 +131,15 @@ func sumRows(v, rows []float32, ids []int32) {
 // search uses it, since a rare word need not be a telling one.
 func (m *Model) Weight(stem string) float64 {
 	id, ok := m.index[stem]
-	if !ok || m.heavy == 0 {
+	if !ok || m.heavyRowLength == 0 {
 		return 1
 	}
 	r := m.row(id)
-	return min(1, math.Sqrt(float64(dot(r, r)))/float64(m.heavy))
+	return min(1, math.Sqrt(float64(dot(r, r)))/float64(m.heavyRowLength))
 }
 
-// heavyRow is the length that one row in four exceeds.
-func heavyRow(dims int, rows []float32) float32 {
+// upperQuartileLength is the length that one row in four exceeds.
+func upperQuartileLength(dims int, rows []float32) float32 {
 	var lengths []float32
 	for i := 0; i+dims <= len(rows); i += dims {
 		r := rows[i : i+dims]

@@ -19,7 +19,7 @@ const (
 // eigenvectors scaled by the root of the eigenvalue's size (a truncated SVD),
 // found by subspace iteration from a seeded start. Where m has fewer rows than
 // dims, the rest is zero.
-func eigenRows(ctx context.Context, m *sparse, dims int, rng *rand.Rand) ([]float32, error) {
+func eigenRows(ctx context.Context, m *sparseMatrix, dims int, rng *rand.Rand) ([]float32, error) {
 	n := len(m.start) - 1
 	width := min(dims+oversample, n)
 	x, y := make([]float32, n*width), make([]float32, n*width)
@@ -31,12 +31,12 @@ func eigenRows(ctx context.Context, m *sparse, dims int, rng *rand.Rand) ([]floa
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		m.times(x, y, width)
+		m.multiply(x, y, width)
 		transpose(y, basis, n, width)
-		orthonormalise(basis, width, n)
+		orthonormalize(basis, width, n)
 		transpose(basis, x, width, n)
 	}
-	m.times(x, y, width)
+	m.multiply(x, y, width)
 	transpose(y, x, n, width) // x: m·basis, one vector per row
 	small := mat.NewSymDense(width, nil)
 	for i := range width {
@@ -46,11 +46,11 @@ func eigenRows(ctx context.Context, m *sparse, dims int, rng *rand.Rand) ([]floa
 			small.SetSym(i, j, float64(a+b)/2)
 		}
 	}
-	return rotate(small, basis, n, dims)
+	return rotateToEigenvectors(small, basis, n, dims)
 }
 
-// rotate turns the basis to the eigenvectors of small, largest first.
-func rotate(small *mat.SymDense, basis []float32, n, dims int) ([]float32, error) {
+// rotateToEigenvectors turns the basis to the eigenvectors of small, largest first.
+func rotateToEigenvectors(small *mat.SymDense, basis []float32, n, dims int) ([]float32, error) {
 	var eig mat.EigenSym
 	if !eig.Factorize(small, true) {
 		return nil, errors.New("word vectors: the eigenvalues did not converge")
@@ -89,9 +89,9 @@ func transpose(from, to []float32, rows, cols int) {
 	})
 }
 
-// orthonormalise makes count vectors of length n orthogonal (Gram-Schmidt). One
+// orthonormalize makes count vectors of length n orthogonal (Gram-Schmidt). One
 // that lies in the others becomes zero.
-func orthonormalise(v []float32, count, n int) {
+func orthonormalize(v []float32, count, n int) {
 	var largest float32
 	for i := range count {
 		a := v[i*n : (i+1)*n]
@@ -103,7 +103,7 @@ func orthonormalise(v []float32, count, n int) {
 			clear(a) // what is left is rounding
 			continue
 		}
-		normalise(a)
+		normalize(a)
 		parallel(count-i-1, func(from, to int) {
 			for j := i + 1 + from; j < i+1+to; j++ {
 				b := v[j*n : (j+1)*n]

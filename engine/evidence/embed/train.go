@@ -23,7 +23,7 @@ type Options struct {
 const (
 	defaultDimensions = 256
 	defaultEpochs     = 4
-	rarity            = 1e-3 // SIF: a word with this share of all words counts half
+	sifRarity         = 1e-3 // SIF: a word with this share of all words counts half
 )
 
 // ErrCorpus is returned for a corpus that nothing can be learned from.
@@ -41,43 +41,43 @@ func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 	if o.Epochs == 0 {
 		o.Epochs = defaultEpochs
 	}
-	set, err := prepare(corpus)
+	set, err := newTrainingSet(corpus)
 	if err != nil {
 		return nil, err
 	}
-	bar := newProgress(o.Progress, set.steps(max(o.Epochs, 0))+startSteps)
+	bar := newProgress(o.Progress, set.stepCount(max(o.Epochs, 0))+initialSteps)
 	rng := newRNG(o.Seed)
-	rows, err := startRows(ctx, set, o.Dimensions, rng)
+	rows, err := initialRows(ctx, set, o.Dimensions, rng)
 	if err != nil {
 		return nil, err
 	}
-	bar.add(startSteps)
+	bar.add(initialSteps)
 	if o.Epochs > 0 {
-		if err := learn(ctx, set, rows, o, rng, bar); err != nil {
+		if err := trainRows(ctx, set, rows, o, rng, bar); err != nil {
 			return nil, err
 		}
 	}
-	m := newModel(o.Dimensions, set.vocab.terms, rows, set.background(rows, o.Dimensions, rng), set.known)
+	m := newModel(o.Dimensions, set.vocab.terms, rows, set.measureBackground(rows, o.Dimensions, rng), set.knownTexts)
 	bar.add(bar.total - bar.done)
 	return m, nil
 }
 
 func newRNG(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5c0f)) }
 
-// startRows counts word vectors: PPMI, truncated SVD, rarity, common direction.
-func startRows(ctx context.Context, set *trainingSet, dims int, rng *rand.Rand) ([]float32, error) {
-	m := ppmi(set.company, set.vocab.stems)
+// initialRows counts word vectors: PPMI, truncated SVD, rarity, common direction.
+func initialRows(ctx context.Context, set *trainingSet, dims int, rng *rand.Rand) ([]float32, error) {
+	m := computePPMI(set.cooccurrenceTexts, set.vocab.stemCount)
 	rows, err := eigenRows(ctx, m, dims, rng)
 	if err != nil {
 		return nil, err
 	}
 	vocab := set.vocab
-	for i := range vocab.stems {
+	for i := range vocab.stemCount {
 		r := rows[i*dims : (i+1)*dims]
-		normalise(r)
-		scale(float32(rarity/(rarity+float64(vocab.count[i])/float64(vocab.total))), r)
+		normalize(r)
+		scaleVector(float32(sifRarity/(sifRarity+float64(vocab.counts[i])/float64(vocab.totalStems))), r)
 	}
-	rows = append(rows, make([]float32, (len(vocab.terms)-vocab.stems+set.ownRows)*dims)...)
+	rows = append(rows, make([]float32, (len(vocab.terms)-vocab.stemCount+set.documentRows)*dims)...)
 	removeCommon(rows, dims, set)
 	return rows, nil
 }
@@ -89,7 +89,7 @@ func removeCommon(rows []float32, dims int, set *trainingSet) {
 	for _, q := range set.queries {
 		v := make([]float32, dims)
 		sumRows(v, rows, q.terms)
-		if normalise(v) > 0 {
+		if normalize(v) > 0 {
 			vectors = append(vectors, v)
 		}
 	}
@@ -97,13 +97,13 @@ func removeCommon(rows []float32, dims int, set *trainingSet) {
 	for _, v := range vectors {
 		axpy(1, v, common)
 	}
-	normalise(common)
+	normalize(common)
 	for range 10 { // power iteration: the first principal direction
 		next := make([]float32, dims)
 		for _, v := range vectors {
 			axpy(dot(v, common), v, next)
 		}
-		normalise(next)
+		normalize(next)
 		common = next
 	}
 	for i := 0; i < len(rows); i += dims {
@@ -116,22 +116,22 @@ func removeCommon(rows []float32, dims int, set *trainingSet) {
 // each other: what a threshold must be measured from.
 type Background struct{ Mean, Deviation float32 }
 
-// background measures texts against documents that they don't ask for.
-func (s *trainingSet) background(rows []float32, dims int, rng *rand.Rand) Background {
+// measureBackground measures texts against documents that they don't ask for.
+func (s *trainingSet) measureBackground(rows []float32, dims int, rng *rand.Rand) Background {
 	const pairs = 4000
 	var sum, squares, n float64
 	q, d := make([]float32, dims), make([]float32, dims)
 	for range pairs {
-		text := s.queries[rng.IntN(max(s.asked, 1))]
-		doc := rng.IntN(s.documents)
+		text := s.queries[rng.IntN(max(s.corpusQueries, 1))]
+		doc := rng.IntN(s.corpusDocuments)
 		if slices.ContainsFunc(text.targets, func(t target) bool { return t.document == doc }) {
 			continue
 		}
 		clear(q)
 		clear(d)
 		sumRows(q, rows, text.terms)
-		sumRows(d, rows, s.anchors[doc])
-		if normalise(q) > 0 && normalise(d) > 0 {
+		sumRows(d, rows, s.documentTerms[doc])
+		if normalize(q) > 0 && normalize(d) > 0 {
 			c := float64(dot(q, d))
 			sum += c
 			squares += c * c
@@ -145,23 +145,23 @@ func (s *trainingSet) background(rows []float32, dims int, rng *rand.Rand) Backg
 	return Background{float32(mean), float32(math.Sqrt(max(squares/n-mean*mean, 1e-4)))}
 }
 
-// startSteps is what the counting takes, in steps of the learned part.
-const startSteps = 20
+// initialSteps is what the counting takes, in steps of the learned part.
+const initialSteps = 20
 
 type progress struct {
-	tell        func(done, total int)
+	report      func(done, total int)
 	done, total int
 }
 
-func newProgress(tell func(done, total int), total int) *progress {
-	p := &progress{tell: tell, total: total}
+func newProgress(report func(done, total int), total int) *progress {
+	p := &progress{report: report, total: total}
 	p.add(0)
 	return p
 }
 
 func (p *progress) add(n int) {
 	p.done = min(p.done+n, p.total)
-	if p.tell != nil {
-		p.tell(p.done, p.total)
+	if p.report != nil {
+		p.report(p.done, p.total)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // words: the lexicon's concepts, put as demands.
 func starter(n int) Corpus {
 	var c Corpus
-	concepts := lexicon()
+	concepts := readLexicon()
 	for i := range n {
 		ways := concepts[i%len(concepts)]
 		more := concepts[(i*7+3)%len(concepts)]
@@ -155,7 +155,7 @@ func TestProgressRunsToTheEnd(t *testing.T) {
 
 func TestLexiconIsWellFormed(t *testing.T) {
 	seen := make(map[string]bool)
-	for i, c := range lexicon() {
+	for i, c := range readLexicon() {
 		if len(c) < 2 {
 			t.Errorf("concept %d (%q) has one way only", i+1, c)
 		}
@@ -168,7 +168,7 @@ func TestLexiconIsWellFormed(t *testing.T) {
 
 func TestDirections(t *testing.T) {
 	// [[2 1] [1 2]] has eigenvalues 3 and 1: rows times rows give the matrix back.
-	m := &sparse{start: []int{0, 2, 4}, column: []int32{0, 1, 0, 1}, value: []float32{2, 1, 1, 2}}
+	m := &sparseMatrix{start: []int{0, 2, 4}, column: []int32{0, 1, 0, 1}, value: []float32{2, 1, 1, 2}}
 	rows, err := eigenRows(context.Background(), m, 4, newRNG(1))
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func BenchmarkTrainStarter(b *testing.B) {
 func BenchmarkEmbed1000Passages(b *testing.B) {
 	m := train(b, starter(200), Options{})
 	var texts []string
-	concepts := lexicon()
+	concepts := readLexicon()
 	for i := range 1000 {
 		var s []string
 		for k := range 8 {

@@ -13,15 +13,15 @@ const (
 
 // vocabulary numbers the terms of a corpus: stems by frequency, then bigrams.
 type vocabulary struct {
-	terms []string
-	index map[string]int32
-	count []int // how often each term stands in the corpus
-	total int
-	stems int // the first so many terms are stems
+	terms      []string
+	index      map[string]int32
+	counts     []int // how often each term stands in the corpus
+	totalStems int
+	stemCount  int // the first so many terms are stems
 }
 
-// countTerms takes the stems seen often enough, and those that always keep.
-func countTerms(texts [][]string, always map[string]bool) *vocabulary {
+// newVocabulary takes the stems seen often enough, and those that always keep.
+func newVocabulary(texts [][]string, alwaysKeep map[string]bool) *vocabulary {
 	counts := make(map[string]int)
 	total := 0
 	for _, t := range texts {
@@ -30,18 +30,18 @@ func countTerms(texts [][]string, always map[string]bool) *vocabulary {
 		}
 		total += len(t)
 	}
-	v := &vocabulary{index: make(map[string]int32), total: total}
+	v := &vocabulary{index: make(map[string]int32), totalStems: total}
 	for s, n := range counts {
-		if n >= minCount || always[s] {
+		if n >= minCount || alwaysKeep[s] {
 			v.terms = append(v.terms, s)
 		}
 	}
-	byCount(v.terms, counts)
+	sortByCount(v.terms, counts)
 	v.terms = v.terms[:min(len(v.terms), maxVocab)]
-	v.stems = len(v.terms)
+	v.stemCount = len(v.terms)
 	for _, t := range v.terms {
 		v.index[t] = int32(len(v.index))
-		v.count = append(v.count, counts[t])
+		v.counts = append(v.counts, counts[t])
 	}
 	v.addBigrams(texts)
 	return v
@@ -62,22 +62,22 @@ func (v *vocabulary) addBigrams(texts [][]string) {
 	counts := make(map[string]int)
 	var bigrams []string
 	for p, n := range pairs {
-		lift := float64(n-minBigram/2) * float64(v.total) / (float64(v.count[p[0]]) * float64(v.count[p[1]]))
+		lift := float64(n-minBigram/2) * float64(v.totalStems) / (float64(v.counts[p[0]]) * float64(v.counts[p[1]]))
 		if n >= minBigram && lift >= minLift {
 			t := v.terms[p[0]] + " " + v.terms[p[1]]
 			bigrams = append(bigrams, t)
 			counts[t] = n
 		}
 	}
-	byCount(bigrams, counts)
+	sortByCount(bigrams, counts)
 	for _, t := range bigrams[:min(len(bigrams), maxBigrams)] {
 		v.index[t] = int32(len(v.terms))
 		v.terms = append(v.terms, t)
-		v.count = append(v.count, counts[t])
+		v.counts = append(v.counts, counts[t])
 	}
 }
 
-func byCount(terms []string, counts map[string]int) {
+func sortByCount(terms []string, counts map[string]int) {
 	sort.Slice(terms, func(i, j int) bool {
 		if counts[terms[i]] != counts[terms[j]] {
 			return counts[terms[i]] > counts[terms[j]]

@@ -12,11 +12,11 @@ import (
 // Languages are those that pictures are read in, as eng+deu.
 func (t *Tesseract) Languages() string { return t.languages }
 
-// Missing are the languages that the installed program has no data for.
-func (t *Tesseract) Missing(ctx context.Context) ([]string, error) {
+// MissingLanguages are the languages that the installed program has no data for.
+func (t *Tesseract) MissingLanguages(ctx context.Context) ([]string, error) {
 	args := append(t.program[1:len(t.program):len(t.program)], "--list-langs")
 	cmd := exec.CommandContext(ctx, t.program[0], args...)
-	out := &bounded{max: 64 << 10}
+	out := &limitedBuffer{max: 64 << 10}
 	// Some versions list on the one stream, some on the other.
 	cmd.Env, cmd.WaitDelay, cmd.Stdout, cmd.Stderr = t.env, 5*time.Second, out, out
 	if err := cmd.Run(); err != nil {

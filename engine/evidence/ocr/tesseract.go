@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	timeLimit   = 2 * time.Minute
-	memoryLimit = 2 << 30 // bytes of address space
-	maxText     = 8 << 20
-	slots       = 2 // pictures at once
+	timeLimit     = 2 * time.Minute
+	memoryLimit   = 2 << 30 // bytes of address space
+	maxText       = 8 << 20
+	maxConcurrent = 2 // pictures at once
 )
 
 // Tesseract runs the program. It is safe for use by several goroutines.
@@ -31,23 +31,23 @@ type Tesseract struct {
 	slots     chan struct{}
 }
 
-var languageNames = lazyregexp.Of(`^[A-Za-z_]{2,20}(/[A-Za-z_]{2,20})?(\+[A-Za-z_]{2,20}(/[A-Za-z_]{2,20})?){0,9}$`)
+var languagesPattern = lazyregexp.New(`^[A-Za-z_]{2,20}(/[A-Za-z_]{2,20})?(\+[A-Za-z_]{2,20}(/[A-Za-z_]{2,20})?){0,9}$`)
 
-// Find looks for the program. Languages are named as it does, joined by a plus ("eng+deu");
+// FindTesseract looks for the program. Languages are named as it does, joined by a plus ("eng+deu");
 // empty is English. It returns nil and no error where the program is not installed; env is
 // what the caller's environment says of a variable.
-func Find(languages string, env func(string) string) (*Tesseract, error) {
+func FindTesseract(languages string, env func(string) string) (*Tesseract, error) {
 	if languages == "" {
 		languages = "eng"
 	}
-	if !languageNames.MatchString(languages) {
+	if !languagesPattern.MatchString(languages) {
 		return nil, fmt.Errorf("languages of pictures are named as tesseract does, as eng or eng+deu, not %q", languages)
 	}
 	path, err := exec.LookPath("tesseract")
 	if err != nil {
 		return nil, nil //nolint:nilerr,nilnil // that it is absent is an answer
 	}
-	t := &Tesseract{program: []string{path}, languages: languages, slots: make(chan struct{}, slots), env: []string{"OMP_THREAD_LIMIT=1", "LC_ALL=C"}}
+	t := &Tesseract{program: []string{path}, languages: languages, slots: make(chan struct{}, maxConcurrent), env: []string{"OMP_THREAD_LIMIT=1", "LC_ALL=C"}}
 	if prlimit, err := exec.LookPath("prlimit"); err == nil {
 		t.program = []string{prlimit, fmt.Sprintf("--as=%d", memoryLimit), "--", path}
 	}
@@ -57,11 +57,11 @@ func Find(languages string, env func(string) string) (*Tesseract, error) {
 	return t, nil
 }
 
-// Text recognises the text of one picture, in the layout that tesseract gives it: paragraphs
+// RecognizeText recognises the text of one picture, in the layout that tesseract gives it: paragraphs
 // parted by empty lines, pages by form feeds. The picture must begin as a format that is
 // known does: what doesn't, the program takes for a list of files to read.
-func (t *Tesseract) Text(ctx context.Context, picture []byte) (string, error) {
-	if !Picture(picture) {
+func (t *Tesseract) RecognizeText(ctx context.Context, picture []byte) (string, error) {
+	if !IsSupportedImage(picture) {
 		return "", errors.New("it is not a picture of a format that is known")
 	}
 	select {
@@ -75,8 +75,8 @@ func (t *Tesseract) Text(ctx context.Context, picture []byte) (string, error) {
 	args := append(t.program[1:len(t.program):len(t.program)], "stdin", "stdout", "-l", t.languages)
 	cmd := exec.CommandContext(limited, t.program[0], args...)
 	cmd.Env, cmd.Stdin, cmd.WaitDelay = t.env, bytes.NewReader(picture), 5*time.Second
-	out, said := &bounded{max: maxText}, &bounded{max: 4 << 10}
-	cmd.Stdout, cmd.Stderr = out, said
+	out, stderr := &limitedBuffer{max: maxText}, &limitedBuffer{max: 4 << 10}
+	cmd.Stdout, cmd.Stderr = out, stderr
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
@@ -84,35 +84,35 @@ func (t *Tesseract) Text(ctx context.Context, picture []byte) (string, error) {
 	case limited.Err() != nil:
 		return "", fmt.Errorf("tesseract was stopped after %s", timeLimit)
 	case err != nil:
-		return "", fmt.Errorf("tesseract could not read it: %s", lastLine(said.String(), err))
+		return "", fmt.Errorf("tesseract could not read it: %s", lastLine(stderr.String(), err))
 	}
 	return strings.ToValidUTF8(out.String(), ""), nil
 }
 
 // lastLine is what the program said last, or the error where it said nothing.
-func lastLine(said string, err error) string {
-	lines := strings.Split(strings.TrimSpace(said), "\n")
+func lastLine(output string, err error) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
 		return strings.ToValidUTF8(last, "")
 	}
 	return err.Error()
 }
 
-// bounded keeps the beginning of what is written to it.
-type bounded struct {
+// limitedBuffer keeps the beginning of what is written to it.
+type limitedBuffer struct {
 	bytes.Buffer
 	max int
 }
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *limitedBuffer) Write(p []byte) (int, error) {
 	if room := b.max - b.Len(); room > 0 {
 		b.Buffer.Write(p[:min(len(p), room)])
 	}
 	return len(p), nil
 }
 
-// Picture reports whether bytes begin as a picture that tesseract knows.
-func Picture(raw []byte) bool {
+// IsSupportedImage reports whether bytes begin as a picture that tesseract knows.
+func IsSupportedImage(raw []byte) bool {
 	for _, magic := range []string{"\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "GIF8", "II*\x00", "MM\x00*", "BM", "P5\n", "P6\n"} {
 		if bytes.HasPrefix(raw, []byte(magic)) {
 			return true

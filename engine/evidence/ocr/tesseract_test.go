@@ -14,7 +14,7 @@ import (
 
 func find(t testing.TB) *Tesseract {
 	t.Helper()
-	x, err := Find("", os.Getenv)
+	x, err := FindTesseract("", os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func bars(t testing.TB) []byte {
 
 func TestText(t *testing.T) {
 	x := find(t)
-	got, err := x.Text(context.Background(), bars(t))
+	got, err := x.RecognizeText(context.Background(), bars(t))
 	if err != nil || strings.TrimSpace(got) != "HILL" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -63,41 +63,41 @@ func TestText(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	x := find(t)
 	// To the program, text is a list of files to read.
-	if got, err := x.Text(context.Background(), []byte("/etc/passwd\n")); err == nil {
+	if got, err := x.RecognizeText(context.Background(), []byte("/etc/passwd\n")); err == nil {
 		t.Errorf("a list of files gave %q", got)
 	}
-	if got, err := x.Text(context.Background(), []byte("\x89PNG\r\n\x1a\nand nothing")); err == nil || !strings.Contains(err.Error(), "tesseract could not read it") {
+	if got, err := x.RecognizeText(context.Background(), []byte("\x89PNG\r\n\x1a\nand nothing")); err == nil || !strings.Contains(err.Error(), "tesseract could not read it") {
 		t.Errorf("a broken picture gave %q, %v", got, err)
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := x.Text(ended, bars(t)); !errors.Is(err, context.Canceled) {
+	if _, err := x.RecognizeText(ended, bars(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
 	}
 }
 
 func TestFindRefuses(t *testing.T) {
 	for _, languages := range []string{"eng; rm -rf /", "--psm", "../eng", "eng+", "-l", "eng deu"} {
-		if _, err := Find(languages, os.Getenv); err == nil {
+		if _, err := FindTesseract(languages, os.Getenv); err == nil {
 			t.Errorf("%q was taken", languages)
 		}
 	}
 	for _, languages := range []string{"eng", "eng+deu", "chi_sim", "script/Latin"} {
-		if _, err := Find(languages, os.Getenv); err != nil {
+		if _, err := FindTesseract(languages, os.Getenv); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 func TestMissing(t *testing.T) {
-	if got, err := find(t).Missing(context.Background()); err != nil || len(got) > 0 {
+	if got, err := find(t).MissingLanguages(context.Background()); err != nil || len(got) > 0 {
 		t.Errorf("of English: %v, %v", got, err)
 	}
-	x, err := Find("eng+xyz_none", os.Getenv)
+	x, err := FindTesseract("eng+xyz_none", os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := x.Missing(context.Background()); err != nil || len(got) != 1 || got[0] != "xyz_none" {
+	if got, err := x.MissingLanguages(context.Background()); err != nil || len(got) != 1 || got[0] != "xyz_none" {
 		t.Errorf("of one that nobody has: %v, %v", got, err)
 	}
 }

@@ -16,59 +16,59 @@ func (r *Reader) readArchive(b *builder, content io.ReaderAt, size int64) error 
 	if err != nil {
 		return err
 	}
-	c := r.container(b)
+	c := r.newContainer(b)
 	for _, f := range z.File {
 		if err := b.ctx.Err(); err != nil {
 			return err
 		}
 		name := memberName(f)
-		if f.FileInfo().IsDir() || strings.HasSuffix(name, "/") || litter(name) {
+		if f.FileInfo().IsDir() || strings.HasSuffix(name, "/") || isSystemFile(name) {
 			continue
 		}
-		if err := c.file(name, f); err != nil {
+		if err := c.addEntry(name, f); err != nil {
 			return err
 		}
 	}
-	return c.end("archive")
+	return c.finish("archive")
 }
 
-// file reads one entry of an archive.
-func (c *container) file(name string, f *zip.File) error {
+// addEntry reads one entry of an archive.
+func (c *container) addEntry(name string, f *zip.File) error {
 	n := f.UncompressedSize64
-	label := c.label(name)
+	label := c.uniqueName(name)
 	if n > uint64(c.r.opt.MaxBytes) {
 		c.members++
-		c.skip(label, fail(ErrTooLarge, "", "%d bytes, the limit is %d", n, c.r.opt.MaxBytes))
+		c.skipMember(label, newError(ErrTooLarge, "", "%d bytes, the limit is %d", n, c.r.opt.MaxBytes))
 		return nil
 	}
-	if err := c.admit(int64(n)); err != nil {
+	if err := c.checkLimits(int64(n)); err != nil {
 		return err
 	}
 	if err := refuseBomb(f); err != nil {
 		return err
 	}
 	if f.Flags&zipEncrypted != 0 {
-		c.skip(label, fail(ErrEncrypted, "", ""))
+		c.skipMember(label, newError(ErrEncrypted, "", ""))
 		return nil
 	}
-	raw, err := readEntry(f, int64(n))
+	raw, err := unpackEntry(f, int64(n))
 	if err != nil {
-		c.skip(label, err)
+		c.skipMember(label, err)
 		return nil
 	}
-	return c.add(label, raw)
+	return c.addMember(label, raw)
 }
 
-// readEntry unpacks an entry, at most as many bytes as its archive says it has.
-func readEntry(f *zip.File, limit int64) ([]byte, error) {
+// unpackEntry unpacks an entry, at most as many bytes as its archive says it has.
+func unpackEntry(f *zip.File, limit int64) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {
-		return nil, damaged("", err)
+		return nil, damagedError("", err)
 	}
 	defer r.Close()
-	raw, err := io.ReadAll(&partReader{ReadCloser: r, name: "", left: limit})
+	raw, err := io.ReadAll(&partReader{ReadCloser: r, name: "", remaining: limit})
 	if err != nil {
-		return nil, damaged("", err)
+		return nil, damagedError("", err)
 	}
 	return raw, nil
 }
@@ -83,8 +83,8 @@ func memberName(f *zip.File) string {
 	return strings.ToValidUTF8(f.Name, "\uFFFD")
 }
 
-// litter is what systems leave in archives and folders.
-func litter(name string) bool {
+// isSystemFile is what systems leave in archives and folders.
+func isSystemFile(name string) bool {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	return strings.HasPrefix(name, "__MACOSX/") || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "~$") ||
 		strings.EqualFold(base, "thumbs.db") || strings.EqualFold(base, "desktop.ini")

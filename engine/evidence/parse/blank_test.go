@@ -8,7 +8,7 @@ func TestBlanksAreNoTags(t *testing.T) {
 		"<organization>": true, "<name of the company>": true, "<date>": true, "<Title>": true,
 		"<b>": false, "</b>": false, "<br/>": false, "<span class=\"x\">": false, "<!-- note -->": false, "<a href=x>": false, "<EM>": false, "<>": false,
 	} {
-		if got := isBlank(tag); got != want {
+		if got := isPlaceholderTag(tag); got != want {
 			t.Errorf("%s: %v", tag, got)
 		}
 	}

@@ -11,39 +11,39 @@ import (
 )
 
 const (
-	maxBlock    = 16 << 10 // bytes of one block; a longer text is cut at a space
-	maxHeading  = 400      // bytes; a longer "heading" is a paragraph
-	maxWarnings = 50
+	maxBlockBytes   = 16 << 10 // bytes of one block; a longer text is cut at a space
+	maxHeadingBytes = 400      // bytes; a longer "heading" is a paragraph
+	maxWarnings     = 50
 )
 
 // builder gathers the blocks of one document, holds the open headings, and stops
 // the reader when the text grows too large or the context ends: readers look at
 // err after adding.
 type builder struct {
-	ctx    context.Context
-	doc    *Document
-	left   int64 // bytes of text still allowed
-	max    int64
-	levels []int
-	path   []string // the open headings; replaced, never changed in place
-	tables int
-	facts  []fact // what metadata said: front matter, properties
-	bold   []int  // blocks that are short, wholly bold paragraphs: headings where no style makes any
-	heads  int    // headings so far
-	err    error
+	ctx            context.Context
+	doc            *Document
+	remaining      int64 // bytes of text still allowed
+	maxText        int64
+	headingLevels  []int
+	headingPath    []string // the open headings; replaced, never changed in place
+	tableCount     int
+	facts          []fact // what metadata said: front matter, properties
+	boldParagraphs []int  // blocks that are short, wholly bold paragraphs: headings where no style makes any
+	headingCount   int    // headings so far
+	err            error
 
 	// Of a document in another one:
-	depth    int    // how many containers it lies in
-	contents *int64 // bytes that the outermost document may still unpack to
-	moreTime func() // gives the whole document the time that recognising pictures takes; nil: none
+	depth          int    // how many containers it lies in
+	unpackBudget   *int64 // bytes that the outermost document may still unpack to
+	extendDeadline func() // gives the whole document the time that recognising pictures takes; nil: none
 
-	many        bool   // it holds several documents
-	memberTitle string // of the one document it holds
+	isCollection bool   // it holds several documents
+	memberTitle  string // of the one document it holds
 }
 
 func newBuilder(ctx context.Context, mime string, maxText int64) *builder {
 	contents := int64(maxContents)
-	return &builder{ctx: ctx, doc: &Document{MIME: mime}, left: maxText, max: maxText, contents: &contents}
+	return &builder{ctx: ctx, doc: &Document{MIME: mime}, remaining: maxText, maxText: maxText, unpackBudget: &contents}
 }
 
 func (b *builder) warn(format string, args ...any) {
@@ -53,62 +53,62 @@ func (b *builder) warn(format string, args ...any) {
 	}
 }
 
-// spend counts n bytes of text and reports whether reading may go on.
-func (b *builder) spend(n int) bool {
+// spendText counts n bytes of text and reports whether reading may go on.
+func (b *builder) spendText(n int) bool {
 	if b.err != nil {
 		return false
 	}
 	if b.err = b.ctx.Err(); b.err != nil {
 		return false
 	}
-	b.left -= int64(n) + 1
-	if b.left < 0 {
-		b.err = fail(ErrTooLarge, "", "it holds more than %d bytes of text", b.max)
+	b.remaining -= int64(n) + 1
+	if b.remaining < 0 {
+		b.err = newError(ErrTooLarge, "", "it holds more than %d bytes of text", b.maxText)
 		return false
 	}
 	return true
 }
 
-// heading closes the headings of the same or a deeper level and opens this one.
-func (b *builder) heading(level int, text string, at api.Locator) {
-	text = clean(text)
+// addHeading closes the headings of the same or a deeper level and opens this one.
+func (b *builder) addHeading(level int, text string, locator api.Locator) {
+	text = cleanText(text)
 	if text == "" {
 		return
 	}
-	if len(text) > maxHeading {
-		b.add(Block{Kind: Paragraph, Text: text, Locator: at})
+	if len(text) > maxHeadingBytes {
+		b.addBlock(Block{Kind: Paragraph, Text: text, Locator: locator})
 		return
 	}
-	b.heads++
+	b.headingCount++
 	level = min(max(level, 1), 9)
-	keep := len(b.levels)
-	for keep > 0 && b.levels[keep-1] >= level {
+	keep := len(b.headingLevels)
+	for keep > 0 && b.headingLevels[keep-1] >= level {
 		keep--
 	}
-	b.levels, b.path = b.levels[:keep], b.path[:keep:keep]
-	b.add(Block{Kind: Heading, Level: level, Text: text, Locator: at})
-	b.levels = append(b.levels, level)
-	b.path = append(b.path, text)
+	b.headingLevels, b.headingPath = b.headingLevels[:keep], b.headingPath[:keep:keep]
+	b.addBlock(Block{Kind: Heading, Level: level, Text: text, Locator: locator})
+	b.headingLevels = append(b.headingLevels, level)
+	b.headingPath = append(b.headingPath, text)
 }
 
-// add appends a block under the open headings. Text is cleaned here, so that no
+// addBlock appends a block under the open headings. Text is cleaned here, so that no
 // reader can forget it; an empty block is dropped.
-func (b *builder) add(blk Block) {
-	blk.HeadingPath = b.path
-	b.addAt(blk)
+func (b *builder) addBlock(blk Block) {
+	blk.HeadingPath = b.headingPath
+	b.addBlockAt(blk)
 }
 
-// addAt appends a block that brings its own heading path.
-func (b *builder) addAt(blk Block) {
+// addBlockAt appends a block that brings its own heading path.
+func (b *builder) addBlockAt(blk Block) {
 	if blk.Kind == Line {
 		blk.Text = cleanLines(blk.Text)
 	} else {
-		blk.Text = clean(blk.Text)
+		blk.Text = cleanText(blk.Text)
 	}
-	if blk.Text == "" || !b.spend(len(blk.Text)) {
+	if blk.Text == "" || !b.spendText(len(blk.Text)) {
 		return
 	}
-	if len(blk.Text) <= maxBlock || blk.Kind == TableRow {
+	if len(blk.Text) <= maxBlockBytes || blk.Kind == TableRow {
 		b.doc.Blocks = append(b.doc.Blocks, blk)
 		return
 	}
@@ -117,7 +117,7 @@ func (b *builder) addAt(blk Block) {
 		if b.err = b.ctx.Err(); b.err != nil {
 			return
 		}
-		piece := cutAtSpace(rest, maxBlock)
+		piece := cutAtSpace(rest, maxBlockBytes)
 		part := blk
 		if part.Text = strings.TrimSpace(piece); part.Text != "" {
 			b.doc.Blocks = append(b.doc.Blocks, part)
@@ -126,28 +126,28 @@ func (b *builder) addAt(blk Block) {
 	}
 }
 
-// paragraph appends a paragraph, of which a format says whether all of it is bold.
-func (b *builder) paragraph(text string, bold bool, at api.Locator) {
-	if text = clean(text); text == "" {
+// addParagraph appends a paragraph, of which a format says whether all of it is bold.
+func (b *builder) addParagraph(text string, bold bool, locator api.Locator) {
+	if text = cleanText(text); text == "" {
 		return
 	}
 	if bold && len(text) < 100 && !strings.ContainsAny(text[len(text)-1:], ".,;:") {
-		b.bold = append(b.bold, len(b.doc.Blocks))
+		b.boldParagraphs = append(b.boldParagraphs, len(b.doc.Blocks))
 	}
-	b.add(Block{Kind: Paragraph, Text: text, Locator: at})
+	b.addBlock(Block{Kind: Paragraph, Text: text, Locator: locator})
 }
 
-// headingsByBold makes headings of short bold paragraphs where the document has no heading
+// promoteBoldHeadings makes headings of short bold paragraphs where the document has no heading
 // of its own.
-func (b *builder) headingsByBold() {
-	if b.heads > 0 || len(b.bold) == 0 || len(b.bold)*2 > len(b.doc.Blocks) {
+func (b *builder) promoteBoldHeadings() {
+	if b.headingCount > 0 || len(b.boldParagraphs) == 0 || len(b.boldParagraphs)*2 > len(b.doc.Blocks) {
 		return
 	}
 	blocks := b.doc.Blocks
 	var path []string
 	next := 0
 	for i := range blocks {
-		if next < len(b.bold) && b.bold[next] == i && blocks[i].Kind == Paragraph {
+		if next < len(b.boldParagraphs) && b.boldParagraphs[next] == i && blocks[i].Kind == Paragraph {
 			next++
 			blocks[i].Kind, blocks[i].Level = Heading, 1
 			path = []string{blocks[i].Text}
@@ -157,40 +157,40 @@ func (b *builder) headingsByBold() {
 	}
 }
 
-// row appends a table row. header may be nil.
-func (b *builder) row(header, cells []string, table int, at api.Locator) {
+// addRow appends a table row. header may be nil.
+func (b *builder) addRow(header, cells []string, table int, locator api.Locator) {
 	for i := range cells {
-		cells[i] = clean(cells[i])
+		cells[i] = cleanText(cells[i])
 	}
-	b.add(Block{Kind: TableRow, Text: renderRow(header, cells), Header: header, Cells: cells, Table: table, Locator: at})
+	b.addBlock(Block{Kind: TableRow, Text: renderRow(header, cells), Header: header, Cells: cells, Table: table, Locator: locator})
 }
 
-// aside keeps text that is not part of the flow.
-func (b *builder) aside(blk Block) {
-	blk.Text = clean(blk.Text)
-	if blk.Text != "" && b.spend(len(blk.Text)) {
+// addFurniture keeps text that is not part of the flow.
+func (b *builder) addFurniture(blk Block) {
+	blk.Text = cleanText(blk.Text)
+	if blk.Text != "" && b.spendText(len(blk.Text)) {
 		b.doc.Furniture = append(b.doc.Furniture, blk)
 	}
 }
 
-func (b *builder) nextTable() int {
-	b.tables++
-	return b.tables
+func (b *builder) nextTableNumber() int {
+	b.tableCount++
+	return b.tableCount
 }
 
 // finish fills in what is known only when everything has been read.
 func (b *builder) finish(name string) *Document {
 	d := b.doc
 	d.Language = guessLanguage(d.Blocks)
-	if !b.many {
+	if !b.isCollection {
 		readFacts(d, b.facts)
 	}
-	if d.Title = clean(d.Title); d.Title == "" && !b.many {
-		d.Title = clean(b.memberTitle)
+	if d.Title = cleanText(d.Title); d.Title == "" && !b.isCollection {
+		d.Title = cleanText(b.memberTitle)
 	}
 	if d.Title == "" && len(d.Blocks) > 0 {
 		// Only a heading that opens the document names it.
-		if first := d.Blocks[0]; first.Kind == Heading && len(first.HeadingPath) == 0 && first.Level == 1 && soleTop(d.Blocks) {
+		if first := d.Blocks[0]; first.Kind == Heading && len(first.HeadingPath) == 0 && first.Level == 1 && hasSingleTopHeading(d.Blocks) {
 			d.Title = first.Text
 		}
 	}
@@ -200,8 +200,8 @@ func (b *builder) finish(name string) *Document {
 	return d
 }
 
-// soleTop reports whether the document has one heading of the first level: its title.
-func soleTop(blocks []Block) bool {
+// hasSingleTopHeading reports whether the document has one heading of the first level: its title.
+func hasSingleTopHeading(blocks []Block) bool {
 	n := 0
 	for _, blk := range blocks {
 		if blk.Kind == Heading && blk.Level == 1 {

@@ -11,26 +11,26 @@ import (
 // ligatures that PDFs carry instead of letters.
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
 
-// clean makes one line of text: composed Unicode, single spaces, nothing invisible.
-func clean(s string) string {
-	if tidy(s) {
+// cleanText makes one line of text: composed Unicode, single spaces, nothing invisible.
+func cleanText(s string) string {
+	if isClean(s) {
 		return s
 	}
-	s = visible(s)
+	s = stripInvisible(s)
 	return strings.Join(strings.Fields(s), " ")
 }
 
 // cleanLines does the same for text that keeps its lines and indents.
 func cleanLines(s string) string {
-	lines := strings.Split(visible(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
+	lines := strings.Split(stripInvisible(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
 	for i, l := range lines {
 		lines[i] = strings.TrimRightFunc(l, unicode.IsSpace)
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// tidy reports whether s is already what clean would return, without allocating: the usual case.
-func tidy(s string) bool {
+// isClean reports whether s is already what clean would return, without allocating: the usual case.
+func isClean(s string) bool {
 	space := true
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -42,9 +42,9 @@ func tidy(s string) bool {
 	return !space || s == ""
 }
 
-// visible drops control, zero-width and bidirectional marks, which hide text from a
+// stripInvisible drops control, zero-width and bidirectional marks, which hide text from a
 // reader or split its words, and what is not Unicode.
-func visible(s string) string {
+func stripInvisible(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}

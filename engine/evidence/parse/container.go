@@ -18,40 +18,40 @@ const (
 // container reads the documents that a document holds. Each becomes a part of it: its
 // blocks stand under a heading with its name, and keep the places they have in it.
 type container struct {
-	r       *Reader
-	b       *builder
-	names   map[string]int // how often a name came, so that two of one name stay apart
-	members int
-	read    int
-	first   error // why the first unreadable member was
+	r         *Reader
+	b         *builder
+	names     map[string]int // how often a name came, so that two of one name stay apart
+	members   int
+	readCount int
+	firstErr  error // why the first unreadable member was
 }
 
-func (r *Reader) container(b *builder) *container {
+func (r *Reader) newContainer(b *builder) *container {
 	return &container{r: r, b: b, names: map[string]int{}}
 }
 
-// admit reports whether one more member may be looked at, by the limits on all of them.
-func (c *container) admit(size int64) error {
+// checkLimits reports whether one more member may be looked at, by the limits on all of them.
+func (c *container) checkLimits(size int64) error {
 	if c.members++; c.members > maxMembers {
-		return fail(ErrTooLarge, "", "it holds more than %d files; split it", maxMembers)
+		return newError(ErrTooLarge, "", "it holds more than %d files; split it", maxMembers)
 	}
-	if *c.b.contents -= size; *c.b.contents < 0 {
-		return fail(ErrTooLarge, "", "what it holds unpacks to more than %d bytes", int64(maxContents))
+	if *c.b.unpackBudget -= size; *c.b.unpackBudget < 0 {
+		return newError(ErrTooLarge, "", "what it holds unpacks to more than %d bytes", int64(maxContents))
 	}
 	return nil
 }
 
-// label is the name that a member is shown by. Names are never used as paths, but one that
+// uniqueName is the name that a member is shown by. Names are never used as paths, but one that
 // looks like a way out of the archive should not be shown as one either.
-func (c *container) label(name string) string {
-	name = clean(strings.ReplaceAll(name, `\`, "/"))
+func (c *container) uniqueName(name string) string {
+	name = cleanText(strings.ReplaceAll(name, `\`, "/"))
 	parts := slices.DeleteFunc(strings.Split(name, "/"), func(p string) bool { return p == "" || p == "." || p == ".." })
 	name = strings.Join(parts, "/")
 	if name == "" {
 		name = "unnamed"
 	}
-	if len(name) > maxHeading/2 {
-		name = strings.ToValidUTF8("…"+name[len(name)-maxHeading/2:], "")
+	if len(name) > maxHeadingBytes/2 {
+		name = strings.ToValidUTF8("…"+name[len(name)-maxHeadingBytes/2:], "")
 	}
 	c.names[name]++
 	if n := c.names[name]; n > 1 {
@@ -60,22 +60,22 @@ func (c *container) label(name string) string {
 	return name
 }
 
-// add reads one member under a heading. What is wrong with it is a warning; the error is of
+// addMember reads one member under a heading. What is wrong with it is a warning; the error is of
 // what concerns the whole.
-func (c *container) add(label string, raw []byte) error {
+func (c *container) addMember(label string, raw []byte) error {
 	b := c.b
 	if b.depth >= maxNesting {
-		c.skip(label, fail(ErrTooLarge, "", "it lies more than %d containers deep", maxNesting))
+		c.skipMember(label, newError(ErrTooLarge, "", "it lies more than %d containers deep", maxNesting))
 		return nil
 	}
-	child := newBuilder(b.ctx, "", min(b.left, b.max))
-	child.max, child.depth, child.contents, child.moreTime = b.max, b.depth+1, b.contents, b.moreTime
+	child := newBuilder(b.ctx, "", min(b.remaining, b.maxText))
+	child.maxText, child.depth, child.unpackBudget, child.extendDeadline = b.maxText, b.depth+1, b.unpackBudget, b.extendDeadline
 	var err error
 	switch size := int64(len(raw)); {
 	case size == 0:
-		err = fail(ErrEmpty, "", "0 bytes")
+		err = newError(ErrEmpty, "", "0 bytes")
 	case size > c.r.opt.MaxBytes:
-		err = fail(ErrTooLarge, "", "%d bytes, the limit is %d", size, c.r.opt.MaxBytes)
+		err = newError(ErrTooLarge, "", "%d bytes, the limit is %d", size, c.r.opt.MaxBytes)
 	default:
 		err = c.r.readMember(child, label, raw)
 	}
@@ -83,13 +83,13 @@ func (c *container) add(label string, raw []byte) error {
 		return ctxErr
 	}
 	if err != nil {
-		if errors.Is(err, ErrTooLarge) && child.left < 0 {
-			return fail(ErrTooLarge, "", "it holds more than %d bytes of text", b.max)
+		if errors.Is(err, ErrTooLarge) && child.remaining < 0 {
+			return newError(ErrTooLarge, "", "it holds more than %d bytes of text", b.maxText)
 		}
-		c.skip(label, err)
+		c.skipMember(label, err)
 		return nil
 	}
-	c.take(label, child)
+	c.appendMember(label, child)
 	return b.err
 }
 
@@ -97,25 +97,25 @@ func (c *container) add(label string, raw []byte) error {
 func (r *Reader) readMember(b *builder, name string, raw []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fail(ErrDamaged, "", "its reader stopped unexpectedly (%v)", p)
+			err = newError(ErrDamaged, "", "its reader stopped unexpectedly (%v)", p)
 		}
 	}()
 	return r.readInto(b, name, bytes.NewReader(raw), int64(len(raw)))
 }
 
-// skip tells of a member that was left out.
-func (c *container) skip(label string, err error) {
-	if c.first == nil {
-		c.first = err
+// skipMember tells of a member that was left out.
+func (c *container) skipMember(label string, err error) {
+	if c.firstErr == nil {
+		c.firstErr = err
 	}
 	c.b.warn("%s: left out: %s", label, err)
 }
 
-// take puts a member's blocks under its name.
-func (c *container) take(label string, child *builder) {
+// appendMember puts a member's blocks under its name.
+func (c *container) appendMember(label string, child *builder) {
 	b, doc := c.b, child.doc
-	c.read++
-	b.left = child.left
+	c.readCount++
+	b.remaining = child.remaining
 	for _, w := range doc.Warnings {
 		b.warn("%s: %s", label, w)
 	}
@@ -123,26 +123,26 @@ func (c *container) take(label string, child *builder) {
 	if len(doc.Blocks) > 0 {
 		place = doc.Blocks[0]
 	}
-	level := len(b.path) + 1
-	for len(b.levels) > 0 && b.levels[len(b.levels)-1] >= level {
+	level := len(b.headingPath) + 1
+	for len(b.headingLevels) > 0 && b.headingLevels[len(b.headingLevels)-1] >= level {
 		level++
 	}
-	keepLevels, keepPath := b.levels, b.path
-	b.heading(level, label, place.Locator)
-	c.graft(child, level)
-	b.levels, b.path = keepLevels, keepPath
+	keepLevels, keepPath := b.headingLevels, b.headingPath
+	b.addHeading(level, label, place.Locator)
+	c.appendBlocks(child, level)
+	b.headingLevels, b.headingPath = keepLevels, keepPath
 	// What one of many documents says of itself is not true of the others; where there is
 	// but one, it speaks for the whole.
-	if b.many = c.read > 1; !b.many {
+	if b.isCollection = c.readCount > 1; !b.isCollection {
 		b.facts, b.memberTitle = append(b.facts, child.facts...), doc.Title
 	}
 }
 
-// graft appends what a builder has read under the open headings, the last of which is of
+// appendBlocks appends what a builder has read under the open headings, the last of which is of
 // the given level.
-func (c *container) graft(child *builder, level int) {
+func (c *container) appendBlocks(child *builder, level int) {
 	b := c.b
-	above := b.path
+	above := b.headingPath
 	var from, path []string
 	for _, blk := range child.doc.Blocks {
 		if path == nil || !slices.Equal(from, blk.HeadingPath) {
@@ -153,23 +153,23 @@ func (c *container) graft(child *builder, level int) {
 			blk.Level = min(blk.Level+level, 9)
 		}
 		if blk.Table > 0 {
-			blk.Table += b.tables
+			blk.Table += b.tableCount
 		}
 		b.doc.Blocks = append(b.doc.Blocks, blk)
 	}
 	b.doc.Furniture = append(b.doc.Furniture, child.doc.Furniture...)
-	b.tables += child.tables
+	b.tableCount += child.tableCount
 }
 
-// end fails where nothing of a container could be read.
-func (c *container) end(what string) error {
+// finish fails where nothing of a container could be read.
+func (c *container) finish(what string) error {
 	switch {
 	case c.members == 0:
-		return fail(ErrEmpty, "", "the %s holds no files", what)
-	case c.read == 0 && c.members == 1:
-		return c.first
-	case c.read == 0:
-		return &Error{Kind: ErrUnsupported, Detail: "none of the " + strconv.Itoa(c.members) + " files in the " + what + " can be read; the first", Cause: c.first}
+		return newError(ErrEmpty, "", "the %s holds no files", what)
+	case c.readCount == 0 && c.members == 1:
+		return c.firstErr
+	case c.readCount == 0:
+		return &Error{Kind: ErrUnsupported, Detail: "none of the " + strconv.Itoa(c.members) + " files in the " + what + " can be read; the first", Cause: c.firstErr}
 	}
 	return c.b.err
 }

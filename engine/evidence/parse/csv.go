@@ -15,30 +15,30 @@ import (
 func readCSV(b *builder, text string) error {
 	r := csv.NewReader(strings.NewReader(text))
 	r.LazyQuotes, r.FieldsPerRecord = true, -1
-	if d := delimiter(text); d != 0 {
+	if d := guessDelimiter(text); d != 0 {
 		r.Comma = d
 	} else if b.doc.MIME == mimeTSV {
 		r.Comma = '\t'
 	}
-	t := b.table()
+	t := b.newTableWriter()
 	for b.err == nil {
 		rec, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return damaged(fmt.Sprintf("line %d", lineOf(err)), err)
+			return damagedError(fmt.Sprintf("line %d", errorLine(err)), err)
 		}
 		first, _ := r.FieldPos(0)
 		last, _ := r.FieldPos(len(rec) - 1)
 		last += strings.Count(rec[len(rec)-1], "\n")
-		t.add(rec, api.Locator{LineStart: first, LineEnd: last})
+		t.addRow(rec, api.Locator{LineStart: first, LineEnd: last})
 	}
-	t.end()
+	t.finish()
 	return b.err
 }
 
-func lineOf(err error) int {
+func errorLine(err error) int {
 	var parse *csv.ParseError
 	if errors.As(err, &parse) {
 		return parse.Line

@@ -9,11 +9,11 @@ import (
 )
 
 var (
-	dateISO   = lazyregexp.Of(`\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:\b|T)`)
-	dateDots  = lazyregexp.Of(`\b(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})\b`)
-	dateSlash = lazyregexp.Of(`\b(\d{1,2})[/-](\d{1,2})[/-](\d{4})\b`)
-	dateDMY   = lazyregexp.Of(`\b(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?[\s-]+(?:of |de |d')?(\p{L}{3,10})\.?,?[\s-]+(?:de |del )?(\d{4})\b`)
-	dateMDY   = lazyregexp.Of(`\b(\p{L}{3,10})\.?[\s-]+(\d{1,2})(?:st|nd|rd|th)?,?[\s-]+(\d{4})\b`)
+	dateISO   = lazyregexp.New(`\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:\b|T)`)
+	dateDots  = lazyregexp.New(`\b(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})\b`)
+	dateSlash = lazyregexp.New(`\b(\d{1,2})[/-](\d{1,2})[/-](\d{4})\b`)
+	dateDMY   = lazyregexp.New(`\b(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?[\s-]+(?:of |de |d')?(\p{L}{3,10})\.?,?[\s-]+(?:de |del )?(\d{4})\b`)
+	dateMDY   = lazyregexp.New(`\b(\p{L}{3,10})\.?[\s-]+(\d{1,2})(?:st|nd|rd|th)?,?[\s-]+(\d{4})\b`)
 )
 
 // months by their first letters in the languages that are told apart; the longest match wins.
@@ -40,20 +40,20 @@ func parseDate(s string) (t time.Time, ok, ambiguous bool) {
 	}
 	num := func(v string) int { n, _ := strconv.Atoi(v); return n }
 	if m := dateISO.FindStringSubmatch(s); m != nil {
-		t, ok = day(num(m[1]), num(m[2]), num(m[3]))
+		t, ok = newDate(num(m[1]), num(m[2]), num(m[3]))
 		return t, ok, false
 	}
 	if m := dateDots.FindStringSubmatch(s); m != nil {
-		t, ok = day(num(m[3]), num(m[2]), num(m[1]))
+		t, ok = newDate(num(m[3]), num(m[2]), num(m[1]))
 		return t, ok, false
 	}
 	if m := dateSlash.FindStringSubmatch(s); m != nil {
 		a, b, y := num(m[1]), num(m[2]), num(m[3])
 		switch {
 		case a > 12 || a == b:
-			t, ok = day(y, b, a)
+			t, ok = newDate(y, b, a)
 		case b > 12:
-			t, ok = day(y, a, b)
+			t, ok = newDate(y, a, b)
 		default:
 			return time.Time{}, false, a > 0 && b > 0
 		}
@@ -62,21 +62,21 @@ func parseDate(s string) (t time.Time, ok, ambiguous bool) {
 	lower := strings.ToLower(s)
 	if m := dateDMY.FindStringSubmatch(lower); m != nil {
 		if mon, known := months[m[2]]; known {
-			t, ok = day(num(m[3]), int(mon), num(m[1]))
+			t, ok = newDate(num(m[3]), int(mon), num(m[1]))
 			return t, ok, false
 		}
 	}
 	if m := dateMDY.FindStringSubmatch(lower); m != nil {
 		if mon, known := months[m[1]]; known {
-			t, ok = day(num(m[3]), int(mon), num(m[2]))
+			t, ok = newDate(num(m[3]), int(mon), num(m[2]))
 			return t, ok, false
 		}
 	}
 	return time.Time{}, false, false
 }
 
-// day makes a date of its parts if there is such a day in the years policies are from.
-func day(y, m, d int) (time.Time, bool) {
+// newDate makes a date of its parts if there is such a day in the years policies are from.
+func newDate(y, m, d int) (time.Time, bool) {
 	if y < 1970 || y > 2199 || m < 1 || m > 12 || d < 1 {
 		return time.Time{}, false
 	}

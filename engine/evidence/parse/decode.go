@@ -61,9 +61,9 @@ func guessCharset(sample []byte) charset {
 	return windows1252
 }
 
-// decode returns the text of raw with \n line ends, and a warning where a character
+// decodeText returns the text of raw with \n line ends, and a warning where a character
 // was guessed or dropped.
-func decode(raw []byte) (text, warning string) {
+func decodeText(raw []byte) (text, warning string) {
 	sample := raw
 	switch guessCharset(sample) {
 	case utf16LE:

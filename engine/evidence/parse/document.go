@@ -27,10 +27,10 @@ type Document struct {
 	PageCount int    // pages of a PDF, sheets of a workbook; 0 where the format has none
 
 	// What the document says about itself; empty where it doesn't.
-	Effective  *time.Time // date only, UTC
-	Version    string
-	Owner      string
-	ApprovedBy string
+	EffectiveDate *time.Time // date only, UTC
+	Version       string
+	Owner         string
+	ApprovedBy    string
 
 	Blocks []Block
 	// Furniture is text set aside from the flow: running headers and footers, contents
@@ -43,10 +43,10 @@ type Document struct {
 // Block is one piece of a document. Text is one line of clean text (a Line block
 // keeps its line breaks).
 type Block struct {
-	Kind  Kind
-	Level int // heading: 1 the highest; list item: 1 the outermost; else 0
-	Text  string
-	Mark  string // list item: its own number or letter as shown ("2.", "(a)"); empty for bullets
+	Kind   Kind
+	Level  int // heading: 1 the highest; list item: 1 the outermost; else 0
+	Text   string
+	Marker string // list item: its own number or letter as shown ("2.", "(a)"); empty for bullets
 	// Header and Cells are a table row's columns and values; Text is the row rendered as
 	// "Column: value; …". Header is nil where the table has none.
 	Header []string
@@ -57,14 +57,14 @@ type Block struct {
 	HeadingPath []string // the headings above, outermost first; shared between blocks, don't change it
 }
 
-// Plain is what stands on the page: a list item with its mark, for a table row the cells
+// DisplayText is what stands on the page: a list item with its mark, for a table row the cells
 // without the column names.
-func (b Block) Plain() string {
+func (b Block) DisplayText() string {
 	switch {
 	case b.Kind == TableRow:
 		return strings.Join(b.Cells, " ")
-	case b.Mark != "":
-		return b.Mark + " " + b.Text
+	case b.Marker != "":
+		return b.Marker + " " + b.Text
 	}
 	return b.Text
 }

@@ -26,14 +26,14 @@ const (
 
 // docxReader reads the parts of a Word document.
 type docxReader struct {
-	b       *builder
-	z       *zip.Reader
-	styles  map[string]docxStyle
-	notes   map[string]string // "footnote 3" to its text
-	numbers numbering
+	b         *builder
+	z         *zip.Reader
+	styles    map[string]docxStyle
+	notes     map[string]string // "footnote 3" to its text
+	numbering numbering
 
-	paged bool // the document says where pages began when it was last saved
-	page  int
+	hasPageBreaks bool // the document says where pages began when it was last saved
+	page          int
 }
 
 // docxStyle is what a paragraph style says of its paragraphs.
@@ -48,24 +48,24 @@ type docxStyle struct {
 }
 
 func readDocx(b *builder, content io.ReaderAt, size int64) error {
-	z, err := openZip(content, size)
+	z, err := openOfficeZip(content, size)
 	if err != nil {
 		return err
 	}
 	d := &docxReader{b: b, z: z, page: 1, notes: map[string]string{}, styles: map[string]docxStyle{},
-		numbers: numbering{lists: map[string]*numberList{}, counters: map[string]*[9]int{}}}
+		numbering: numbering{lists: map[string]*numberList{}, counters: map[string]*[9]int{}}}
 	main := "word/document.xml"
-	for _, r := range relationsOf(z, "") {
+	for _, r := range readRelations(z, "") {
 		if strings.HasSuffix(r.Type, relDocument) {
-			main = r.target("")
+			main = r.resolveTarget("")
 		}
 	}
 	if findPart(z, main) == nil {
-		return fail(ErrDamaged, main, "the main part is missing")
+		return newError(ErrDamaged, main, "the main part is missing")
 	}
 	var headers []string
-	for _, r := range relationsOf(z, main) {
-		target := r.target(main)
+	for _, r := range readRelations(z, main) {
+		target := r.resolveTarget(main)
 		switch {
 		case r.TargetMode == "External": // never followed
 		case strings.HasSuffix(r.Type, relStyles):
@@ -83,17 +83,17 @@ func readDocx(b *builder, content io.ReaderAt, size int64) error {
 			return err
 		}
 	}
-	coreProperties(b, z)
+	readCoreProperties(b, z)
 	if err := d.readBody(main); err != nil {
 		return err
 	}
 	for _, h := range headers {
-		if err := d.readAside(h); err != nil {
+		if err := d.readHeaderFooter(h); err != nil {
 			return err
 		}
 	}
-	b.headingsByBold()
-	if !d.paged {
+	b.promoteBoldHeadings()
+	if !d.hasPageBreaks {
 		for i := range b.doc.Blocks {
 			b.doc.Blocks[i].Locator.Page = 0
 		}
@@ -110,15 +110,15 @@ type relation struct {
 	TargetMode string `xml:"TargetMode,attr"`
 }
 
-// target is the name of the part that a relation of part names.
-func (r relation) target(part string) string {
+// resolveTarget is the name of the part that a relation of part names.
+func (r relation) resolveTarget(part string) string {
 	if strings.HasPrefix(r.Target, "/") {
 		return strings.TrimPrefix(path.Clean(r.Target), "/")
 	}
 	return strings.TrimPrefix(path.Join("/", path.Dir(part), r.Target), "/")
 }
 
-type xmlVal struct {
+type xmlValue struct {
 	Val string `xml:"val,attr"`
 }
 
@@ -132,15 +132,15 @@ func (d *docxReader) readStyles(name string) error {
 	}
 	var sheet struct {
 		Style []struct {
-			ID      string `xml:"styleId,attr"`
-			Type    string `xml:"type,attr"`
-			Name    xmlVal `xml:"name"`
-			BasedOn xmlVal `xml:"basedOn"`
+			ID      string   `xml:"styleId,attr"`
+			Type    string   `xml:"type,attr"`
+			Name    xmlValue `xml:"name"`
+			BasedOn xmlValue `xml:"basedOn"`
 			PPr     struct {
-				OutlineLvl *xmlVal `xml:"outlineLvl"`
+				OutlineLvl *xmlValue `xml:"outlineLvl"`
 				NumPr      *struct {
-					Level xmlVal `xml:"ilvl"`
-					ID    xmlVal `xml:"numId"`
+					Level xmlValue `xml:"ilvl"`
+					ID    xmlValue `xml:"numId"`
 				} `xml:"numPr"`
 			} `xml:"pPr"`
 		} `xml:"style"`
@@ -153,7 +153,7 @@ func (d *docxReader) readStyles(name string) error {
 		if s.Type != "paragraph" {
 			continue
 		}
-		st := styleOfName(s.Name.Val)
+		st := styleForName(s.Name.Val)
 		st.basedOn = s.BasedOn.Val
 		if s.PPr.OutlineLvl != nil && st.level == 0 && !st.toc {
 			if n, err := strconv.Atoi(s.PPr.OutlineLvl.Val); err == nil && n >= 0 && n < 9 {
@@ -169,8 +169,8 @@ func (d *docxReader) readStyles(name string) error {
 	return nil
 }
 
-// styleOfName knows the built-in names, which every language of Word keeps in the file.
-func styleOfName(name string) docxStyle {
+// styleForName knows the built-in names, which every language of Word keeps in the file.
+func styleForName(name string) docxStyle {
 	lower := strings.ToLower(name)
 	if rest, ok := strings.CutPrefix(lower, "heading "); ok {
 		if n, err := strconv.Atoi(rest); err == nil && n >= 1 && n <= 9 {
@@ -188,11 +188,11 @@ func styleOfName(name string) docxStyle {
 	return docxStyle{}
 }
 
-// style resolves what a style inherits.
-func (d *docxReader) style(id string) docxStyle {
+// resolveStyle resolves what a style inherits.
+func (d *docxReader) resolveStyle(id string) docxStyle {
 	st, ok := d.styles[id]
 	if !ok {
-		return styleOfName(strings.Replace(id, "Heading", "heading ", 1))
+		return styleForName(strings.Replace(id, "Heading", "heading ", 1))
 	}
 	for range 20 { // styles based on each other in a ring end here
 		base, ok := d.styles[st.basedOn]
@@ -211,13 +211,13 @@ func (d *docxReader) readNotes(name, kind string) error {
 	var id string
 	var paras []string
 	w := &wordWalker{d: d, name: name}
-	w.start = func(e xml.StartElement) {
+	w.onStart = func(e xml.StartElement) {
 		if e.Name.Local == kind {
-			id, paras = val(e, "id"), nil
+			id, paras = attrValue(e, "id"), nil
 		}
 	}
-	w.paragraph = func(p *wordPara) { paras = append(paras, p.text.String()) }
-	w.end = func(e xml.EndElement) {
+	w.onParagraph = func(p *wordPara) { paras = append(paras, p.text.String()) }
+	w.onEnd = func(e xml.EndElement) {
 		if e.Name.Local == kind {
 			d.notes[kind+" "+id] = strings.Join(paras, " ")
 		}
@@ -225,23 +225,23 @@ func (d *docxReader) readNotes(name, kind string) error {
 	return w.walk()
 }
 
-// readAside keeps running headers and footers, which often tell version and owner.
-func (d *docxReader) readAside(name string) error {
+// readHeaderFooter keeps running headers and footers, which often tell version and owner.
+func (d *docxReader) readHeaderFooter(name string) error {
 	w := &wordWalker{d: d, name: name}
-	w.paragraph = func(p *wordPara) { d.b.aside(Block{Kind: Paragraph, Text: p.text.String()}) }
+	w.onParagraph = func(p *wordPara) { d.b.addFurniture(Block{Kind: Paragraph, Text: p.text.String()}) }
 	return w.walk()
 }
 
 func (d *docxReader) readBody(name string) error {
 	w := &wordWalker{d: d, name: name}
-	w.paragraph = d.paragraph
-	w.row = func(t *tableWriter, cells []string) { t.add(cells, api.Locator{Page: d.page}) }
+	w.onParagraph = d.handleParagraph
+	w.onRow = func(t *tableWriter, cells []string) { t.addRow(cells, api.Locator{Page: d.page}) }
 	return w.walk()
 }
 
-func (d *docxReader) paragraph(p *wordPara) {
+func (d *docxReader) handleParagraph(p *wordPara) {
 	text := p.text.String()
-	st := d.style(p.style)
+	st := d.resolveStyle(p.style)
 	if p.outline > 0 {
 		st.level = p.outline
 	}
@@ -249,29 +249,29 @@ func (d *docxReader) paragraph(p *wordPara) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	mark := d.mark(p, st)
+	mark := d.listNumber(p, st)
 	switch {
 	case st.toc || p.toc:
-		d.b.aside(Block{Kind: Paragraph, Text: text, Locator: here})
+		d.b.addFurniture(Block{Kind: Paragraph, Text: text, Locator: here})
 	case st.title:
 		if d.b.doc.Title == "" {
-			d.b.doc.Title = clean(text)
+			d.b.doc.Title = cleanText(text)
 		}
-		d.b.heading(1, text, here)
+		d.b.addHeading(1, text, here)
 	case st.level > 0:
-		d.b.heading(st.level, mark+" "+text, here)
-	case p.list >= 0 || st.list && p.list != noList:
-		d.b.add(Block{Kind: ListItem, Level: 1 + max(p.list, st.numLevel), Text: text, Mark: mark, Locator: here})
+		d.b.addHeading(st.level, mark+" "+text, here)
+	case p.list >= 0 || st.list && p.list != listNone:
+		d.b.addBlock(Block{Kind: ListItem, Level: 1 + max(p.list, st.numLevel), Text: text, Marker: mark, Locator: here})
 	default:
-		d.b.paragraph(text, p.bold, here)
+		d.b.addParagraph(text, p.bold, here)
 	}
 	for _, n := range p.notes {
-		d.b.add(Block{Kind: Paragraph, Text: d.notes[n], Locator: here})
+		d.b.addBlock(Block{Kind: Paragraph, Text: d.notes[n], Locator: here})
 	}
 }
 
-// mark is the number of a paragraph in its list, which its style may name.
-func (d *docxReader) mark(p *wordPara, st docxStyle) string {
+// listNumber is the number of a paragraph in its list, which its style may name.
+func (d *docxReader) listNumber(p *wordPara, st docxStyle) string {
 	id, level := p.numID, p.list
 	if id == "" {
 		id = st.numID
@@ -279,14 +279,14 @@ func (d *docxReader) mark(p *wordPara, st docxStyle) string {
 	if level < 0 {
 		level = st.numLevel
 	}
-	if p.list == noList || id == "" {
+	if p.list == listNone || id == "" {
 		return ""
 	}
-	return d.numbers.next(id, level)
+	return d.numbering.nextNumber(id, level)
 }
 
-// val is an attribute by its local name.
-func val(e xml.StartElement, name string) string {
+// attrValue is an attribute by its local name.
+func attrValue(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
 			return a.Value

@@ -27,10 +27,10 @@ type numberLevel struct {
 }
 
 type xmlLevel struct {
-	Level  string `xml:"ilvl,attr"`
-	Start  xmlVal `xml:"start"`
-	Format xmlVal `xml:"numFmt"`
-	Text   xmlVal `xml:"lvlText"`
+	Level  string   `xml:"ilvl,attr"`
+	Start  xmlValue `xml:"start"`
+	Format xmlValue `xml:"numFmt"`
+	Text   xmlValue `xml:"lvlText"`
 }
 
 // readNumbering reads word/numbering.xml; a document without it has no numbers.
@@ -48,12 +48,12 @@ func (d *docxReader) readNumbering(name string) error {
 			Level []xmlLevel `xml:"lvl"`
 		} `xml:"abstractNum"`
 		Num []struct {
-			ID       string `xml:"numId,attr"`
-			Abstract xmlVal `xml:"abstractNumId"`
+			ID       string   `xml:"numId,attr"`
+			Abstract xmlValue `xml:"abstractNumId"`
 			Override []struct {
-				Level string   `xml:"ilvl,attr"`
-				Start *xmlVal  `xml:"startOverride"`
-				Def   xmlLevel `xml:"lvl"`
+				Level string    `xml:"ilvl,attr"`
+				Start *xmlValue `xml:"startOverride"`
+				Def   xmlLevel  `xml:"lvl"`
 			} `xml:"lvlOverride"`
 		} `xml:"num"`
 	}
@@ -66,7 +66,7 @@ func (d *docxReader) readNumbering(name string) error {
 		var levels [9]numberLevel
 		for _, l := range a.Level {
 			if i, ok := levelIndex(l.Level); ok {
-				levels[i] = l.level()
+				levels[i] = l.toNumberLevel()
 			}
 		}
 		abstract[a.ID] = levels
@@ -79,7 +79,7 @@ func (d *docxReader) readNumbering(name string) error {
 				continue
 			}
 			if o.Def.Format.Val != "" {
-				list.levels[i] = o.Def.level()
+				list.levels[i] = o.Def.toNumberLevel()
 			}
 			if o.Start != nil { // begins anew: counters of its own
 				list.abstract = "num " + n.ID
@@ -88,7 +88,7 @@ func (d *docxReader) readNumbering(name string) error {
 				}
 			}
 		}
-		d.numbers.lists[n.ID] = list
+		d.numbering.lists[n.ID] = list
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func levelIndex(s string) (int, bool) {
 	return i, err == nil && i >= 0 && i < 9
 }
 
-func (l xmlLevel) level() numberLevel {
+func (l xmlLevel) toNumberLevel() numberLevel {
 	out := numberLevel{start: 1, format: l.Format.Val, text: l.Text.Val}
 	if v, err := strconv.Atoi(l.Start.Val); err == nil {
 		out.start = v
@@ -108,8 +108,8 @@ func (l xmlLevel) level() numberLevel {
 	return out
 }
 
-// next moves the counter of a list's level and returns the number as shown, "" for a bullet.
-func (n *numbering) next(numID string, level int) string {
+// nextNumber moves the counter of a list's level and returns the number as shown, "" for a bullet.
+func (n *numbering) nextNumber(numID string, level int) string {
 	list := n.lists[numID]
 	if list == nil || level < 0 || level > 8 || list.levels[level].format == "" {
 		return ""
@@ -139,7 +139,7 @@ func (n *numbering) next(numID string, level int) string {
 	if len(out) > 40 {
 		return ""
 	}
-	return clean(out)
+	return cleanText(out)
 }
 
 func formatNumber(v int, format string) string {
@@ -154,9 +154,9 @@ func formatNumber(v int, format string) string {
 		}
 		return s
 	case "lowerRoman":
-		return strings.ToLower(roman(v))
+		return strings.ToLower(formatRoman(v))
 	case "upperRoman":
-		return roman(v)
+		return formatRoman(v)
 	case "decimalZero":
 		if v < 10 {
 			return "0" + strconv.Itoa(v)
@@ -167,7 +167,7 @@ func formatNumber(v int, format string) string {
 	return strconv.Itoa(v)
 }
 
-func roman(v int) string {
+func formatRoman(v int) string {
 	if v < 1 || v > 3999 {
 		return strconv.Itoa(v)
 	}

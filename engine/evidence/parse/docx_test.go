@@ -86,8 +86,8 @@ func TestDocx(t *testing.T) {
 	¶ Boxed.  {Purpose > Details}
 	¶ After.  {Purpose > Details}
 	`)
-	if doc.Title != "Access Policy" || doc.Version != "1.4" || doc.Owner != "CISO" || !reflect.DeepEqual(doc.Effective, date(2026, 3, 1)) {
-		t.Errorf("facts %q %q %q %v", doc.Title, doc.Version, doc.Owner, doc.Effective)
+	if doc.Title != "Access Policy" || doc.Version != "1.4" || doc.Owner != "CISO" || !reflect.DeepEqual(doc.EffectiveDate, date(2026, 3, 1)) {
+		t.Errorf("facts %q %q %q %v", doc.Title, doc.Version, doc.Owner, doc.EffectiveDate)
 	}
 	if doc.PageCount != 2 || doc.Blocks[0].Locator.Page != 1 || doc.Blocks[12].Locator.Page != 2 {
 		t.Errorf("pages %d, %+v", doc.PageCount, doc.Blocks[12].Locator)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-const noList = -2 // a paragraph that takes its style's numbering away
+const listNone = -2 // a paragraph that takes its style's numbering away
 
 // wordPara is a paragraph as it is being read.
 type wordPara struct {
@@ -33,19 +33,19 @@ type wordTable struct {
 // wordWalker walks one WordprocessingML part and calls back for paragraphs and rows.
 // Deleted and moved-away text, fallbacks, field codes and hidden runs are passed over.
 type wordWalker struct {
-	d         *docxReader
-	name      string
-	paragraph func(*wordPara)
-	row       func(*tableWriter, []string) // nil: tables are read as paragraphs
-	start     func(xml.StartElement)
-	end       func(xml.EndElement)
+	d           *docxReader
+	name        string
+	onParagraph func(*wordPara)
+	onRow       func(*tableWriter, []string) // nil: tables are read as paragraphs
+	onStart     func(xml.StartElement)
+	onEnd       func(xml.EndElement)
 
-	paras  []*wordPara
-	tables []*wordTable
-	bold   bool
-	vanish bool // what the run holds is no text of the document
-	inText bool
-	toc    int // depth at which a contents block began; 0 is none
+	paras    []*wordPara
+	tables   []*wordTable
+	bold     bool
+	hidden   bool // what the run holds is no text of the document
+	inText   bool
+	tocDepth int // depth at which a contents block began; 0 is none
 }
 
 func (w *wordWalker) walk() error {
@@ -70,29 +70,29 @@ func (w *wordWalker) walk() error {
 			return nil
 		}
 		if err != nil {
-			return damaged(w.name, err)
+			return damagedError(w.name, err)
 		}
 		switch e := tok.(type) {
 		case xml.StartElement:
 			if depth++; depth > maxXMLDepth {
-				return fail(ErrDamaged, w.name, "nested deeper than %d", maxXMLDepth)
+				return newError(ErrDamaged, w.name, "nested deeper than %d", maxXMLDepth)
 			}
-			if skipped(e) {
+			if isSkipped(e) {
 				if err := skipElement(dec, depth); err != nil {
-					return damaged(w.name, err)
+					return damagedError(w.name, err)
 				}
 				depth--
 				continue
 			}
-			w.open(e, depth)
+			w.startElement(e, depth)
 		case xml.EndElement:
-			w.close(e, depth)
+			w.endElement(e, depth)
 			depth--
 		case xml.CharData:
-			if w.inText && !w.vanish && len(w.paras) > 0 {
+			if w.inText && !w.hidden && len(w.paras) > 0 {
 				p := w.paras[len(w.paras)-1]
 				if p.text.Len()+len(e) > 8<<20 {
-					return fail(ErrTooLarge, w.name, "a paragraph of more than 8 MiB")
+					return newError(ErrTooLarge, w.name, "a paragraph of more than 8 MiB")
 				}
 				p.text.Write(e)
 			}
@@ -101,8 +101,8 @@ func (w *wordWalker) walk() error {
 	return w.d.b.err
 }
 
-// skipped are elements whose text is not part of the document as it stands.
-func skipped(e xml.StartElement) bool {
+// isSkipped are elements whose text is not part of the document as it stands.
+func isSkipped(e xml.StartElement) bool {
 	switch e.Name.Local {
 	case "del", "moveFrom", "Fallback", "instrText", "delText", "delInstrText", "pPrChange", "rPrChange", "tblPrChange", "sectPrChange", "trPrChange", "tcPrChange", "numberingChange", "cellDel":
 		return true
@@ -120,7 +120,7 @@ func skipElement(dec *xml.Decoder, depth int) error {
 		switch tok.(type) {
 		case xml.StartElement:
 			if open++; depth+open > maxXMLDepth {
-				return fail(ErrDamaged, "", "nested deeper than %d", maxXMLDepth)
+				return newError(ErrDamaged, "", "nested deeper than %d", maxXMLDepth)
 			}
 		case xml.EndElement:
 			open--
@@ -129,14 +129,14 @@ func skipElement(dec *xml.Decoder, depth int) error {
 	return nil
 }
 
-func on(e xml.StartElement) bool {
-	v := val(e, "val")
+func isOn(e xml.StartElement) bool {
+	v := attrValue(e, "val")
 	return v != "0" && v != "false" && v != "none" && v != "off"
 }
 
-func (w *wordWalker) open(e xml.StartElement, depth int) {
-	if w.start != nil {
-		w.start(e)
+func (w *wordWalker) startElement(e xml.StartElement, depth int) {
+	if w.onStart != nil {
+		w.onStart(e)
 	}
 	var p *wordPara
 	if len(w.paras) > 0 {
@@ -147,57 +147,57 @@ func (w *wordWalker) open(e xml.StartElement, depth int) {
 		if e.Name.Space != "" && strings.Contains(e.Name.Space, "drawingml") {
 			return
 		}
-		w.paras = append(w.paras, &wordPara{list: -1, bold: true, toc: w.toc > 0})
+		w.paras = append(w.paras, &wordPara{list: -1, bold: true, toc: w.tocDepth > 0})
 	case "tbl":
-		if w.row != nil {
+		if w.onRow != nil {
 			t := &wordTable{}
 			if len(w.tables) == 0 {
-				t.out = w.d.b.table()
+				t.out = w.d.b.newTableWriter()
 			}
 			w.tables = append(w.tables, t)
 		}
 	case "tc":
-		if t := w.table(); t != nil {
+		if t := w.currentTable(); t != nil {
 			t.cell, t.span = nil, 1
 		}
 	case "gridSpan":
-		if t := w.table(); t != nil {
-			t.span = number(val(e, "val"), 100)
+		if t := w.currentTable(); t != nil {
+			t.span = parsePositive(attrValue(e, "val"), 100)
 		}
 	case "docPartGallery":
-		if strings.EqualFold(val(e, "val"), "Table of Contents") {
-			w.toc = max(1, depth-3) // sdt > sdtPr > docPartObj > docPartGallery
+		if strings.EqualFold(attrValue(e, "val"), "Table of Contents") {
+			w.tocDepth = max(1, depth-3) // sdt > sdtPr > docPartObj > docPartGallery
 		}
 	case "lastRenderedPageBreak":
-		w.d.paged = true
+		w.d.hasPageBreaks = true
 		w.d.page++
 	case "r":
-		w.bold, w.vanish = false, false
+		w.bold, w.hidden = false, false
 	}
 	if p == nil {
 		return
 	}
 	switch e.Name.Local {
 	case "pStyle":
-		p.style = val(e, "val")
+		p.style = attrValue(e, "val")
 	case "outlineLvl":
-		if n, err := strconv.Atoi(val(e, "val")); err == nil && n >= 0 && n < 9 {
+		if n, err := strconv.Atoi(attrValue(e, "val")); err == nil && n >= 0 && n < 9 {
 			p.outline = n + 1
 		}
 	case "ilvl":
-		if n, err := strconv.Atoi(val(e, "val")); err == nil && p.list != noList {
+		if n, err := strconv.Atoi(attrValue(e, "val")); err == nil && p.list != listNone {
 			p.list = min(max(n, 0), 8)
 		}
 	case "numId":
-		if p.numID = val(e, "val"); p.numID == "0" {
-			p.list = noList
+		if p.numID = attrValue(e, "val"); p.numID == "0" {
+			p.list = listNone
 		} else if p.list == -1 {
 			p.list = 0
 		}
 	case "b":
-		w.bold = on(e)
+		w.bold = isOn(e)
 	case "vanish", "strike", "dstrike": // hidden, or crossed out
-		w.vanish = w.vanish || on(e)
+		w.hidden = w.hidden || isOn(e)
 	case "t":
 		w.inText = true
 		if !w.bold {
@@ -208,31 +208,31 @@ func (w *wordWalker) open(e xml.StartElement, depth int) {
 	case "noBreakHyphen":
 		p.text.WriteByte('-')
 	case "footnoteReference":
-		p.notes = append(p.notes, "footnote "+val(e, "id"))
+		p.notes = append(p.notes, "footnote "+attrValue(e, "id"))
 	case "endnoteReference":
-		p.notes = append(p.notes, "endnote "+val(e, "id"))
+		p.notes = append(p.notes, "endnote "+attrValue(e, "id"))
 	}
 }
 
-func (w *wordWalker) table() *wordTable {
+func (w *wordWalker) currentTable() *wordTable {
 	if len(w.tables) == 0 {
 		return nil
 	}
 	return w.tables[len(w.tables)-1]
 }
 
-func (w *wordWalker) close(e xml.EndElement, depth int) {
+func (w *wordWalker) endElement(e xml.EndElement, depth int) {
 	switch e.Name.Local {
 	case "t":
 		w.inText = false
 	case "r":
-		w.vanish = false
+		w.hidden = false
 	case "p":
 		if len(w.paras) > 0 && !strings.Contains(e.Name.Space, "drawingml") {
 			w.endParagraph()
 		}
 	case "tc":
-		if t := w.table(); t != nil && len(t.cells) < maxColumns {
+		if t := w.currentTable(); t != nil && len(t.cells) < maxColumns {
 			t.cells = append(t.cells, strings.Join(t.cell, " "))
 			for range t.span - 1 {
 				t.cells = append(t.cells, "")
@@ -240,30 +240,30 @@ func (w *wordWalker) close(e xml.EndElement, depth int) {
 			t.cell = nil
 		}
 	case "tr":
-		if t := w.table(); t != nil {
+		if t := w.currentTable(); t != nil {
 			w.endRow(t)
 		}
 	case "tbl":
-		if t := w.table(); t != nil {
+		if t := w.currentTable(); t != nil {
 			w.tables = w.tables[:len(w.tables)-1]
 			if t.out != nil {
-				t.out.end()
+				t.out.finish()
 			}
 		}
 	case "sdt":
-		if w.toc > 0 && depth <= w.toc {
-			w.toc = 0
+		if w.tocDepth > 0 && depth <= w.tocDepth {
+			w.tocDepth = 0
 		}
 	}
-	if w.end != nil {
-		w.end(e)
+	if w.onEnd != nil {
+		w.onEnd(e)
 	}
 }
 
 func (w *wordWalker) endParagraph() {
 	p := w.paras[len(w.paras)-1]
 	w.paras = w.paras[:len(w.paras)-1]
-	if t := w.table(); t != nil {
+	if t := w.currentTable(); t != nil {
 		if s := strings.TrimSpace(p.text.String()); s != "" {
 			t.cell = append(t.cell, s)
 		}
@@ -272,7 +272,7 @@ func (w *wordWalker) endParagraph() {
 		}
 		return
 	}
-	w.paragraph(p)
+	w.onParagraph(p)
 }
 
 // endRow gives a row to the table's writer; a table in a cell becomes the cell's text.
@@ -280,11 +280,11 @@ func (w *wordWalker) endRow(t *wordTable) {
 	cells := t.cells
 	t.cells = nil
 	if t.out != nil {
-		w.row(t.out, cells)
+		w.onRow(t.out, cells)
 		return
 	}
 	if len(w.tables) > 1 {
 		outer := w.tables[len(w.tables)-2]
-		outer.cell = append(outer.cell, strings.Join(compact(cells), " | "))
+		outer.cell = append(outer.cell, strings.Join(nonEmptyCells(cells), " | "))
 	}
 }

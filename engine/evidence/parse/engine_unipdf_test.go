@@ -146,7 +146,7 @@ func TestUnipdfSeesWhatPDFiumSees(t *testing.T) {
 // shapeOf writes what is on a page beside words, to the point.
 func shapeOf(p *pdfPage) string {
 	var sb strings.Builder
-	fmt.Fprintf(&sb, "%.0f×%.0f turned %d pictured %.2f", p.w, p.h, p.turned, p.pictured)
+	fmt.Fprintf(&sb, "%.0f×%.0f turned %d pictured %.2f", p.w, p.h, p.rotation, p.pictureShare)
 	seen := map[string]bool{}
 	for _, r := range p.rules {
 		if s := fmt.Sprintf(" %v %.0f:%.0f–%.0f", r.horizontal, r.at, r.from, r.to); !seen[s] {
@@ -191,7 +191,7 @@ func TestUnipdfWords(t *testing.T) {
 	if strings.Join(got, "|") != "Access|is|m²|ten-fold" {
 		t.Errorf("words %q", got)
 	}
-	if w := r.out.words[0]; w.x0 != 50 || w.x1 != 80 || w.h() != 10 {
+	if w := r.out.words[0]; w.x0 != 50 || w.x1 != 80 || w.height() != 10 {
 		t.Errorf("place %+v", w.box)
 	}
 }

@@ -48,13 +48,13 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Cause}
 }
 
-func fail(kind error, place, format string, args ...any) error {
+func newError(kind error, place, format string, args ...any) error {
 	return &Error{Kind: kind, Place: place, Detail: fmt.Sprintf(format, args...)}
 }
 
-// damaged turns what a library said about a part into our error, but leaves alone what
+// damagedError turns what a library said about a part into our error, but leaves alone what
 // is already ours and what the context said.
-func damaged(place string, cause error) error {
+func damagedError(place string, cause error) error {
 	var own *Error
 	if errors.As(cause, &own) || errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
 		return cause

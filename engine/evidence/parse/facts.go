@@ -49,7 +49,7 @@ var factByKey = func() map[string]factKind {
 	return m
 }()
 
-func factOf(key string) (factKind, bool) {
+func factKindFor(key string) (factKind, bool) {
 	key = strings.ToLower(strings.Trim(key, " :*_#\t\u00a0"))
 	kind, ok := factByKey[key]
 	return kind, ok
@@ -58,12 +58,12 @@ func factOf(key string) (factKind, bool) {
 const (
 	factBlocks     = 80  // blocks from the top that may hold a document's facts
 	mastheadBlocks = 6   // and those that may hold them as a sentence
-	factTail       = 12  // and from the end: some policies close with them
+	factTailBlocks = 12  // and from the end: some policies close with them
 	maxFactValue   = 160 // bytes; what is longer is prose
 )
 
-// findings gathers the candidates for each fact; the first of a kind wins, as heads come first.
-type findings struct {
+// factCollector gathers the candidates for each fact; the first of a kind wins, as heads come first.
+type factCollector struct {
 	doc                          *Document
 	effective, approved, revised *time.Time
 	version, owner, approver     string
@@ -73,59 +73,59 @@ type findings struct {
 // readFacts fills in the facts from metadata, then from the head of the document, its
 // running headers and its end.
 func readFacts(d *Document, metadata []fact) {
-	f := &findings{doc: d}
+	f := &factCollector{doc: d}
 	for _, m := range metadata {
-		f.take(m.key, m.value)
+		f.record(m.key, m.value)
 	}
 	head := d.Blocks[:min(len(d.Blocks), factBlocks)]
-	f.scan(head)
-	f.mastheads(d.Blocks[:min(len(d.Blocks), mastheadBlocks)])
-	f.scan(d.Furniture[:min(len(d.Furniture), factBlocks)])
+	f.scanBlocks(head)
+	f.scanMastheads(d.Blocks[:min(len(d.Blocks), mastheadBlocks)])
+	f.scanBlocks(d.Furniture[:min(len(d.Furniture), factBlocks)])
 	if rest := d.Blocks[len(head):]; len(rest) > 0 {
-		f.scan(rest[max(0, len(rest)-factTail):])
+		f.scanBlocks(rest[max(0, len(rest)-factTailBlocks):])
 	}
 	d.Version, d.Owner, d.ApprovedBy = f.version, f.owner, f.approver
 	if d.Version == "" {
 		d.Version = f.historyVersion
 	}
 	for _, t := range []*time.Time{f.effective, f.approved, f.revised} {
-		if d.Effective == nil {
-			d.Effective = t
+		if d.EffectiveDate == nil {
+			d.EffectiveDate = t
 		}
 	}
-	if t, ok, _ := parseDate(f.historyDate); ok && d.Effective == nil {
-		d.Effective = &t
+	if t, ok, _ := parseDate(f.historyDate); ok && d.EffectiveDate == nil {
+		d.EffectiveDate = &t
 	}
 }
 
-func (f *findings) scan(blocks []Block) {
+func (f *factCollector) scanBlocks(blocks []Block) {
 	for _, b := range blocks {
 		switch {
 		case b.Kind == TableRow:
-			f.row(b)
+			f.scanRow(b)
 		case b.Kind == Line:
 			continue
 		default:
 			for _, line := range strings.Split(b.Text, "\n") {
-				f.line(line)
+				f.scanLine(line)
 			}
 		}
 	}
 }
 
-// row reads "Version | 1.2 | Owner | CISO" and rows under such a header. A table with a
+// scanRow reads "Version | 1.2 | Owner | CISO" and rows under such a header. A table with a
 // version and a date column is a history, of which the last row counts.
-func (f *findings) row(b Block) {
+func (f *factCollector) scanRow(b Block) {
 	if b.Header == nil {
-		c := compact(b.Cells)
+		c := nonEmptyCells(b.Cells)
 		for i := 0; i+1 < len(c); i++ {
-			if _, ok := factOf(c[i]); ok {
-				f.take(c[i], c[i+1])
+			if _, ok := factKindFor(c[i]); ok {
+				f.record(c[i], c[i+1])
 				i++
 			}
 		}
 		if len(c) == 1 {
-			f.line(c[0])
+			f.scanLine(c[0])
 		}
 		return
 	}
@@ -135,7 +135,7 @@ func (f *findings) row(b Block) {
 		if i >= len(b.Cells) {
 			break
 		}
-		switch kind, _ := factOf(h); kind {
+		switch kind, _ := factKindFor(h); kind {
 		case factVersion:
 			version, known = b.Cells[i], known+1
 		case factRevised, factApproved, factEffective:
@@ -144,27 +144,27 @@ func (f *findings) row(b Block) {
 			}
 		}
 	}
-	if known == 2 && versionLike(version) {
-		if newer(date, f.historyDate) {
+	if known == 2 && looksLikeVersion(version) {
+		if isNotBefore(date, f.historyDate) {
 			f.historyVersion, f.historyDate = version, date
 		}
 		return
 	}
 	// One row of facts under its keys: only where each column is a key we know.
 	for _, h := range b.Header {
-		if _, ok := factOf(h); !ok && h != "" {
+		if _, ok := factKindFor(h); !ok && h != "" {
 			return
 		}
 	}
 	for i, h := range b.Header {
 		if i < len(b.Cells) {
-			f.take(h, b.Cells[i])
+			f.record(h, b.Cells[i])
 		}
 	}
 }
 
-// newer reports whether date a is not before b. Histories run either way.
-func newer(a, b string) bool {
+// isNotBefore reports whether date a is not before b. Histories run either way.
+func isNotBefore(a, b string) bool {
 	tb, ok, _ := parseDate(b)
 	if !ok {
 		return true
@@ -173,14 +173,14 @@ func newer(a, b string) bool {
 	return ok && !ta.Before(tb)
 }
 
-// line reads "Key: value", several of them with separators between, and "Version 1.2".
-func (f *findings) line(s string) {
+// scanLine reads "Key: value", several of them with separators between, and "Version 1.2".
+func (f *factCollector) scanLine(s string) {
 	if len(s) > 600 {
 		return
 	}
 	for _, part := range splitFacts(s) {
 		if key, value, ok := strings.Cut(part, ":"); ok {
-			f.take(key, value)
+			f.record(key, value)
 			continue
 		}
 		lower := strings.ToLower(part)
@@ -188,7 +188,7 @@ func (f *findings) line(s string) {
 			if rest, ok := strings.CutPrefix(lower, lead); ok && len(part) < 80 {
 				value := part[len(part)-len(rest):]
 				if strings.HasPrefix(lead, "approved") || len(strings.Fields(value)) <= 4 {
-					f.take(lead, value)
+					f.record(lead, value)
 				}
 				break
 			}
@@ -204,7 +204,7 @@ func splitFacts(s string) []string {
 		p = strings.TrimSpace(p)
 		// "Version: 1.2 Owner: CISO": a key in the middle starts a new fact.
 		for {
-			cut := innerKey(p)
+			cut := findInnerKey(p)
 			if cut < 0 {
 				break
 			}
@@ -218,9 +218,9 @@ func splitFacts(s string) []string {
 	return out
 }
 
-// innerKey finds where a known key begins within p, behind other words, or -1: "Example
+// findInnerKey finds where a known key begins within p, behind other words, or -1: "Example
 // Ltd Version: 1.2". A key in the middle of a sentence has no capital.
-func innerKey(p string) int {
+func findInnerKey(p string) int {
 	for colon := 0; colon < len(p); colon++ {
 		if p[colon] != ':' {
 			continue
@@ -230,8 +230,8 @@ func innerKey(p string) int {
 			if p[i] != ' ' || i == 0 || p[i+1] < 'A' || p[i+1] > 'Z' && p[i+1] < 0x80 {
 				continue
 			}
-			if _, ok := factOf(p[i+1 : colon]); ok {
-				if _, whole := factOf(p[:colon]); whole {
+			if _, ok := factKindFor(p[i+1 : colon]); ok {
+				if _, whole := factKindFor(p[:colon]); whole {
 					break // "Policy Owner:" is one key
 				}
 				return i + 1
@@ -241,11 +241,11 @@ func innerKey(p string) int {
 	return -1
 }
 
-// take records one key and its value where the value is of the key's sort.
-func (f *findings) take(key, value string) {
-	kind, ok := factOf(key)
-	value = strings.Trim(clean(value), " :*_|")
-	if !ok || value == "" || len(value) > maxFactValue || blank(value) {
+// record records one key and its value where the value is of the key's sort.
+func (f *factCollector) record(key, value string) {
+	kind, ok := factKindFor(key)
+	value = strings.Trim(cleanText(value), " :*_|")
+	if !ok || value == "" || len(value) > maxFactValue || isPlaceholder(value) {
 		return
 	}
 	date, isDate, ambiguous := parseDate(value)
@@ -255,74 +255,74 @@ func (f *findings) take(key, value string) {
 	}
 	switch kind {
 	case factEffective:
-		setDate(&f.effective, date, isDate)
+		setDateIfUnset(&f.effective, date, isDate)
 	case factApproved:
-		if setDate(&f.approved, date, isDate); !isDate {
-			setText(&f.approver, value)
+		if setDateIfUnset(&f.approved, date, isDate); !isDate {
+			setTextIfUnset(&f.approver, value)
 		}
 	case factRevised:
-		setDate(&f.revised, date, isDate)
+		setDateIfUnset(&f.revised, date, isDate)
 	case factVersion:
-		if v := versionOf(value); v != "" {
-			setText(&f.version, strings.TrimRight(v, "."))
+		if v := extractVersion(value); v != "" {
+			setTextIfUnset(&f.version, strings.TrimRight(v, "."))
 		}
 	case factOwner:
-		if value = sentenceEnd.ReplaceAllString(value, "$1"); !isDate {
-			setText(&f.owner, value)
+		if value = sentenceEndPattern.ReplaceAllString(value, "$1"); !isDate {
+			setTextIfUnset(&f.owner, value)
 		}
 	case factApprovedBy:
-		if !isDate && !duty.MatchString(value) {
-			setText(&f.approver, value)
+		if !isDate && !dutyPattern.MatchString(value) {
+			setTextIfUnset(&f.approver, value)
 		}
 	case factTitle:
-		setText(&f.doc.Title, value)
+		setTextIfUnset(&f.doc.Title, value)
 	}
 }
 
-// masthead is how a line begins that tells of the document in sentences: "Version 3.1, in force since
+// mastheadPattern is how a line begins that tells of the document in sentences: "Version 3.1, in force since
 // 2 March 2026. Approved by Ann Roe." or "Procedure OPS-12, version 2". In plain text a title in capitals
 // may stand before it.
-var masthead = lazyregexp.Of(`^\W{0,4}(?:\p{Lu}[\p{Lu}\d ,&/–-]{3,80} )?(?:(?i:version|draft|revision|rev\.|issue) v?\d|(?i:in force|valid from|effective|in kraft|gültig ab|approved (?:by|on))\b|(?i:policy|procedure|standard|guideline|rules|plan|process|document|reference|ref\.)(?i: no\.?)? [A-Z][A-Z0-9]{0,7}[-./ ]?\d[\w.-]*[.,;])`)
+var mastheadPattern = lazyregexp.New(`^\W{0,4}(?:\p{Lu}[\p{Lu}\d ,&/–-]{3,80} )?(?:(?i:version|draft|revision|rev\.|issue) v?\d|(?i:in force|valid from|effective|in kraft|gültig ab|approved (?:by|on))\b|(?i:policy|procedure|standard|guideline|rules|plan|process|document|reference|ref\.)(?i: no\.?)? [A-Z][A-Z0-9]{0,7}[-./ ]?\d[\w.-]*[.,;])`)
 
 var (
-	mastVersion   = lazyregexp.Of(`(?i)(?:^\W{0,4}|[,;.(]\s*)(?:version|draft|revision|rev\.|issue) (v?\d[\w.]*)`)
-	mastEffective = lazyregexp.Of(`(?i)\b(?:(?:in force|valid|effective) (?:since|from|as of|as from|on)|in force,?|effective,?|in kraft seit|gültig (?:ab|seit)) +(\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
-	mastApproved  = lazyregexp.Of(`(?i)\b(?:approved by|freigegeben (?:von|durch)|genehmigt (?:von|durch)) ((?:\b(?:dr|prof|mr|mrs|ms|jr|sr|[a-z])\.|[^.;|]){2,120})`)
-	mastApproval  = lazyregexp.Of(`(?i)\bapproved (?:by [^.;|]{2,80} )?on (\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
-	whenApproved  = lazyregexp.Of(`(?i)[,(]? *(?:\bon\b|\bam\b)? *\(?\d.*$`)
+	versionPattern     = lazyregexp.New(`(?i)(?:^\W{0,4}|[,;.(]\s*)(?:version|draft|revision|rev\.|issue) (v?\d[\w.]*)`)
+	effectivePattern   = lazyregexp.New(`(?i)\b(?:(?:in force|valid|effective) (?:since|from|as of|as from|on)|in force,?|effective,?|in kraft seit|gültig (?:ab|seit)) +(\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
+	approvedByPattern  = lazyregexp.New(`(?i)\b(?:approved by|freigegeben (?:von|durch)|genehmigt (?:von|durch)) ((?:\b(?:dr|prof|mr|mrs|ms|jr|sr|[a-z])\.|[^.;|]){2,120})`)
+	approvedOnPattern  = lazyregexp.New(`(?i)\bapproved (?:by [^.;|]{2,80} )?on (\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
+	approvalDateSuffix = lazyregexp.New(`(?i)[,(]? *(?:\bon\b|\bam\b)? *\(?\d.*$`)
 )
 
-// mastheads reads what the first lines tell of the document in sentences.
-func (f *findings) mastheads(blocks []Block) {
+// scanMastheads reads what the first lines tell of the document in sentences.
+func (f *factCollector) scanMastheads(blocks []Block) {
 	for _, b := range blocks {
 		if b.Kind == TableRow || b.Kind == Line {
 			continue
 		}
 		for _, line := range strings.Split(b.Text, "\n") {
-			if len(line) > 300 || !masthead.MatchString(line) {
+			if len(line) > 300 || !mastheadPattern.MatchString(line) {
 				continue
 			}
 			for _, one := range []struct {
 				key string
-				in  *lazyregexp.Late
-			}{{"version", mastVersion}, {"effective", mastEffective}, {"approval date", mastApproval}, {"approved by", mastApproved}} {
+				in  *lazyregexp.Regexp
+			}{{"version", versionPattern}, {"effective", effectivePattern}, {"approval date", approvedOnPattern}, {"approved by", approvedByPattern}} {
 				if m := one.in.FindStringSubmatch(line); m != nil {
 					value := m[1]
-					if one.in == mastApproved {
-						value = whenApproved.ReplaceAllString(value, "")
+					if one.in == approvedByPattern {
+						value = approvalDateSuffix.ReplaceAllString(value, "")
 					}
-					f.take(one.key, strings.TrimRight(value, ".,"))
+					f.record(one.key, strings.TrimRight(value, ".,"))
 				}
 			}
 		}
 	}
 }
 
-// sentenceEnd is where a person or role ends and the next sentence begins, but for "Dr. Roe" and "J. Roe".
-var sentenceEnd = lazyregexp.Of(`([\p{Ll}\d)]{3,}|\b[A-Z]{2,})\. +\p{Lu}.*$`)
+// sentenceEndPattern is where a person or role ends and the next sentence begins, but for "Dr. Roe" and "J. Roe".
+var sentenceEndPattern = lazyregexp.New(`([\p{Ll}\d)]{3,}|\b[A-Z]{2,})\. +\p{Lu}.*$`)
 
-// duty: "the CIO must approve the plan" names nobody who approved.
-var duty = lazyregexp.Of(`(?i)\b(?:must|shall|should|will|needs? to|has to|have to)\b`)
+// dutyPattern: "the CIO must approve the plan" names nobody who approved.
+var dutyPattern = lazyregexp.New(`(?i)\b(?:must|shall|should|will|needs? to|has to|have to)\b`)
 
 func (d *Document) warnOnce(w string) {
 	for _, have := range d.Warnings {
@@ -333,20 +333,20 @@ func (d *Document) warnOnce(w string) {
 	d.Warnings = append(d.Warnings, w)
 }
 
-func setDate(to **time.Time, t time.Time, ok bool) {
+func setDateIfUnset(to **time.Time, t time.Time, ok bool) {
 	if ok && *to == nil {
 		*to = &t
 	}
 }
 
-func setText(to *string, v string) {
+func setTextIfUnset(to *string, v string) {
 	if *to == "" {
 		*to = v
 	}
 }
 
-// blank is what templates leave to be filled in.
-func blank(v string) bool {
+// isPlaceholder is what templates leave to be filled in.
+func isPlaceholder(v string) bool {
 	switch strings.ToLower(v) {
 	case "tbd", "tba", "n/a", "na", "none", "-", "–", "—", "…", "...", "xx", "xxx", "?":
 		return true
@@ -354,18 +354,18 @@ func blank(v string) bool {
 	return (v[0] == '[' && v[len(v)-1] == ']') || (v[0] == '<' && v[len(v)-1] == '>') || (v[0] == '{' && v[len(v)-1] == '}')
 }
 
-// versionOf takes the version out of "v1.2 (draft)" or "1.2 – 3 May 2026"; "" where there is none.
-func versionOf(v string) string {
+// extractVersion takes the version out of "v1.2 (draft)" or "1.2 – 3 May 2026"; "" where there is none.
+func extractVersion(v string) string {
 	for _, w := range strings.Fields(v) {
 		w = strings.Trim(w, ",;()")
-		if versionLike(w) {
+		if looksLikeVersion(w) {
 			return strings.TrimLeft(w, "vV")
 		}
 	}
 	return ""
 }
 
-func versionLike(w string) bool {
+func looksLikeVersion(w string) bool {
 	w = strings.TrimLeft(w, "vV")
 	if w == "" || len(w) > 20 || w[0] < '0' || w[0] > '9' {
 		return false

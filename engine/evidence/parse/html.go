@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// unescape resolves character references and the backslashes of Markdown.
-func unescape(s string) string {
+// unescapeMarkdown resolves character references and the backslashes of Markdown.
+func unescapeMarkdown(s string) string {
 	if strings.IndexByte(s, '\\') >= 0 {
 		var sb strings.Builder
 		for i := 0; i < len(s); i++ {
@@ -30,7 +30,7 @@ func unescape(s string) string {
 func readHTML(b *builder, text string) error {
 	root, err := html.Parse(strings.NewReader(text))
 	if err != nil {
-		return damaged("the HTML", err)
+		return damagedError("the HTML", err)
 	}
 	h := &htmlReader{b: b}
 	h.walk(root, 0, 0)
@@ -38,8 +38,8 @@ func readHTML(b *builder, text string) error {
 	return b.err
 }
 
-// htmlText is the text of a piece of HTML, for formats that hold some.
-func htmlText(raw string) string {
+// extractHTMLText is the text of a piece of HTML, for formats that hold some.
+func extractHTMLText(raw string) string {
 	z := html.NewTokenizer(strings.NewReader(raw))
 	var sb strings.Builder
 	hidden := ""
@@ -72,12 +72,12 @@ const maxHTMLDepth = 600 // the parser stops before
 
 // htmlReader gathers inline text until a block begins or ends.
 type htmlReader struct {
-	b    *builder
-	text strings.Builder
-	kind Kind   // of what is being gathered; empty is a paragraph
-	deep int    // list depth of it
-	mark string // number of the list item being gathered
-	side int    // inside how many parts that are not of the flow
+	b          *builder
+	text       strings.Builder
+	kind       Kind   // of what is being gathered; empty is a paragraph
+	listDepth  int    // list depth of it
+	mark       string // number of the list item being gathered
+	asideDepth int    // inside how many parts that are not of the flow
 }
 
 func (h *htmlReader) flush() {
@@ -89,14 +89,14 @@ func (h *htmlReader) flush() {
 	}
 	blk := Block{Kind: kind, Text: text}
 	if kind == ListItem && strings.TrimSpace(text) != "" {
-		blk.Level, blk.Mark = h.deep, h.mark
+		blk.Level, blk.Marker = h.listDepth, h.mark
 		h.mark = ""
 	}
-	if h.side > 0 {
-		h.b.aside(blk)
+	if h.asideDepth > 0 {
+		h.b.addFurniture(blk)
 		return
 	}
-	h.b.add(blk)
+	h.b.addBlock(blk)
 }
 
 func (h *htmlReader) walk(n *html.Node, depth, lists int) {
@@ -110,19 +110,19 @@ func (h *htmlReader) walk(n *html.Node, depth, lists int) {
 				h.text.WriteString(c.Data)
 			}
 		case html.ElementNode:
-			h.element(c, depth+1, lists)
+			h.visitElement(c, depth+1, lists)
 		case html.DocumentNode:
 			h.walk(c, depth+1, lists)
 		}
 	}
 }
 
-func (h *htmlReader) element(n *html.Node, depth, lists int) {
+func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 	switch n.DataAtom {
 	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Svg, atom.Math, atom.Iframe, atom.Object, atom.Select, atom.Textarea:
 		return
 	case atom.Head:
-		h.head(n)
+		h.readHead(n)
 		return
 	case atom.Br:
 		h.text.WriteByte('\n')
@@ -131,62 +131,62 @@ func (h *htmlReader) element(n *html.Node, depth, lists int) {
 		h.flush()
 		return
 	}
-	if hidden(n) {
+	if isHidden(n) {
 		return
 	}
 	switch n.DataAtom {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		h.flush()
 		text := nodeText(n)
-		if h.side > 0 {
-			h.b.aside(Block{Kind: Paragraph, Text: text})
+		if h.asideDepth > 0 {
+			h.b.addFurniture(Block{Kind: Paragraph, Text: text})
 			return
 		}
-		if class(n, "title") && h.b.doc.Title != "" && clean(text) == clean(h.b.doc.Title) {
+		if hasClass(n, "title") && h.b.doc.Title != "" && cleanText(text) == cleanText(h.b.doc.Title) {
 			return // pandoc and others print the title again
 		}
-		h.b.heading(int(n.Data[1]-'0'), text, api.Locator{})
+		h.b.addHeading(int(n.Data[1]-'0'), text, api.Locator{})
 	case atom.Table:
 		h.flush()
-		h.table(n)
+		h.readTable(n)
 	case atom.Ul, atom.Ol, atom.Menu:
-		h.block(n, depth, lists+1)
+		h.visitBlock(n, depth, lists+1)
 	case atom.Li, atom.Dt, atom.Dd:
 		h.flush()
-		h.kind, h.deep, h.mark = ListItem, max(lists, 1), itemNumber(n)
+		h.kind, h.listDepth, h.mark = ListItem, max(lists, 1), itemNumber(n)
 		h.walk(n, depth, lists)
 		h.flush()
 	case atom.Pre:
 		h.flush()
-		if h.side == 0 {
-			h.b.add(Block{Kind: Line, Text: nodeText(n)})
+		if h.asideDepth == 0 {
+			h.b.addBlock(Block{Kind: Line, Text: nodeText(n)})
 		}
 	case atom.Nav, atom.Footer:
 		h.flush()
-		h.side++
+		h.asideDepth++
 		h.walk(n, depth, lists)
 		h.flush()
-		h.side--
+		h.asideDepth--
 	case atom.P:
 		// A paragraph in a list item is the item's text.
-		kind, deep := h.kind, h.deep
+		kind, deep := h.kind, h.listDepth
 		if strings.TrimSpace(h.text.String()) != "" {
 			h.flush()
 		}
-		h.kind, h.deep = kind, deep
+		h.kind, h.listDepth = kind, deep
 		if kind == "" && lists > 0 {
-			h.kind, h.deep = ListItem, lists
+			h.kind, h.listDepth = ListItem, lists
 		}
 		h.walk(n, depth, lists)
 		h.flush()
 	case atom.Div, atom.Section, atom.Article, atom.Main, atom.Header, atom.Aside, atom.Blockquote, atom.Body, atom.Html, atom.Figure, atom.Figcaption,
 		atom.Address, atom.Details, atom.Summary, atom.Dl, atom.Form, atom.Fieldset, atom.Center, atom.Caption, atom.Hgroup:
-		if toc(n) {
+		if isTableOfContents(n) {
 			h.flush()
-			h.side++
-			defer func() { h.flush(); h.side-- }()
+			h.asideDepth++
+			defer func() { h.flush(); h.asideDepth-- }()
 		}
-		h.block(n, depth, lists)
+		h.visitBlock(n, depth, lists)
 	case atom.Td, atom.Th: // outside a table: broken HTML
 		h.walk(n, depth, lists)
 		h.text.WriteByte(' ')
@@ -201,7 +201,7 @@ func itemNumber(n *html.Node) string {
 	if list == nil || list.DataAtom != atom.Ol {
 		return ""
 	}
-	v := number(attr(list, "start"), 1<<20)
+	v := parsePositive(attr(list, "start"), 1<<20)
 	for c := list.FirstChild; c != nil && c != n; c = c.NextSibling {
 		if c.DataAtom == atom.Li {
 			v++
@@ -211,7 +211,7 @@ func itemNumber(n *html.Node) string {
 	return formatNumber(v, format) + "."
 }
 
-func (h *htmlReader) block(n *html.Node, depth, lists int) {
+func (h *htmlReader) visitBlock(n *html.Node, depth, lists int) {
 	if strings.TrimSpace(h.text.String()) != "" {
 		h.flush()
 	}
@@ -221,11 +221,11 @@ func (h *htmlReader) block(n *html.Node, depth, lists int) {
 	}
 }
 
-func (h *htmlReader) head(n *html.Node) {
+func (h *htmlReader) readHead(n *html.Node) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		switch c.DataAtom {
 		case atom.Title:
-			h.b.doc.Title = clean(nodeText(c))
+			h.b.doc.Title = cleanText(nodeText(c))
 		case atom.Meta:
 			name := strings.ToLower(attr(c, "name"))
 			if name != "" {
@@ -235,10 +235,10 @@ func (h *htmlReader) head(n *html.Node) {
 	}
 }
 
-// table writes the rows of a table; cells over several columns or rows are repeated, and
+// readTable writes the rows of a table; cells over several columns or rows are repeated, and
 // tables in a cell are its text.
-func (h *htmlReader) table(n *html.Node) {
-	t := h.b.table()
+func (h *htmlReader) readTable(n *html.Node) {
+	t := h.b.newTableWriter()
 	var rows []*html.Node
 	var find func(*html.Node)
 	find = func(n *html.Node) {
@@ -249,7 +249,7 @@ func (h *htmlReader) table(n *html.Node) {
 			case atom.Thead, atom.Tbody, atom.Tfoot:
 				find(c)
 			case atom.Caption:
-				h.b.add(Block{Kind: Paragraph, Text: nodeText(c)})
+				h.b.addBlock(Block{Kind: Paragraph, Text: nodeText(c)})
 			}
 		}
 	}
@@ -272,7 +272,7 @@ func (h *htmlReader) table(n *html.Node) {
 			}
 		}
 		for c := tr.FirstChild; c != nil; c = c.NextSibling {
-			if c.DataAtom != atom.Td && c.DataAtom != atom.Th || hidden(c) {
+			if c.DataAtom != atom.Td && c.DataAtom != atom.Th || isHidden(c) {
 				continue
 			}
 			fill()
@@ -280,8 +280,8 @@ func (h *htmlReader) table(n *html.Node) {
 			if c.DataAtom == atom.Th {
 				heads++
 			}
-			text, rowspan := clean(nodeText(c)), number(attr(c, "rowspan"), len(rows))
-			for range number(attr(c, "colspan"), 100) {
+			text, rowspan := cleanText(nodeText(c)), parsePositive(attr(c, "rowspan"), len(rows))
+			for range parsePositive(attr(c, "colspan"), 100) {
 				if rowspan > 1 {
 					below[len(cells)] = &span{rowspan - 1, text}
 				}
@@ -290,19 +290,19 @@ func (h *htmlReader) table(n *html.Node) {
 		}
 		fill()
 		marked := tr.Parent.DataAtom == atom.Thead || heads == all && all > 1
-		if i == 0 && marked && filled(cells) > 0 {
-			t.withHeader(cells)
+		if i == 0 && marked && countFilled(cells) > 0 {
+			t.setHeader(cells)
 			continue
 		}
-		t.add(cells, api.Locator{})
+		t.addRow(cells, api.Locator{})
 	}
-	if t.ready && t.header != nil && len(rows) == 1 {
-		h.b.row(nil, t.header, t.number, api.Locator{})
+	if t.headerKnown && t.header != nil && len(rows) == 1 {
+		h.b.addRow(nil, t.header, t.tableNumber, api.Locator{})
 	}
-	t.end()
+	t.finish()
 }
 
-func number(s string, limit int) int {
+func parsePositive(s string, limit int) int {
 	n := 1
 	if _, err := fmt.Sscanf(s, "%d", &n); err != nil || n < 1 {
 		return 1
@@ -327,7 +327,7 @@ func nodeText(n *html.Node) string {
 					sb.WriteByte('\n')
 					continue
 				}
-				if hidden(c) {
+				if isHidden(c) {
 					continue
 				}
 				apart := c.DataAtom == atom.P || c.DataAtom == atom.Div || c.DataAtom == atom.Li || c.DataAtom == atom.Td || c.DataAtom == atom.Th || c.DataAtom == atom.Tr
@@ -354,7 +354,7 @@ func attr(n *html.Node, key string) string {
 	return ""
 }
 
-func class(n *html.Node, name string) bool {
+func hasClass(n *html.Node, name string) bool {
 	for _, c := range strings.Fields(attr(n, "class")) {
 		if c == name {
 			return true
@@ -363,8 +363,8 @@ func class(n *html.Node, name string) bool {
 	return false
 }
 
-// hidden is what a browser would not show, or shows crossed out; text hidden so is not what a person approved.
-func hidden(n *html.Node) bool {
+// isHidden is what a browser would not show, or shows crossed out; text hidden so is not what a person approved.
+func isHidden(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Del, atom.S, atom.Strike: // crossed out
 		return true
@@ -381,8 +381,8 @@ func hidden(n *html.Node) bool {
 	return false
 }
 
-// toc reports whether an element is a table of contents.
-func toc(n *html.Node) bool {
+// isTableOfContents reports whether an element is a table of contents.
+func isTableOfContents(n *html.Node) bool {
 	id := strings.ToLower(attr(n, "id"))
-	return id == "toc" || id == "table-of-contents" || attr(n, "role") == "doc-toc" || attr(n, "role") == "navigation" || class(n, "toc")
+	return id == "toc" || id == "table-of-contents" || attr(n, "role") == "doc-toc" || attr(n, "role") == "navigation" || hasClass(n, "toc")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-const maxJSONDepth = 100
+const maxNestingDepth = 100
 
 // readJSON writes each object's plain values as one row ("key: value; …") under the path
 // of keys that leads to it. Several documents in a row (JSON lines) are read one by one.
@@ -29,9 +29,9 @@ func readJSON(b *builder, text string) error {
 			return b.err
 		}
 		if err != nil {
-			return damaged(fmt.Sprintf("line %d", j.line()), err)
+			return damagedError(fmt.Sprintf("line %d", j.currentLine()), err)
 		}
-		if err := j.value(tok, nil, 0, j.b.nextTable()); err != nil {
+		if err := j.readValue(tok, nil, 0, j.b.nextTableNumber()); err != nil {
 			return err
 		}
 	}
@@ -45,32 +45,32 @@ type jsonReader struct {
 	newlines []int
 }
 
-// line is the line the decoder has come to, from 1.
-func (j *jsonReader) line() int {
+// currentLine is the line the decoder has come to, from 1.
+func (j *jsonReader) currentLine() int {
 	return 1 + sort.SearchInts(j.newlines, int(j.dec.InputOffset()))
 }
 
-// value reads the value that begins with tok. path is the keys above it.
-func (j *jsonReader) value(tok json.Token, path []string, depth, table int) error {
-	if depth > maxJSONDepth {
-		return fail(ErrDamaged, fmt.Sprintf("line %d", j.line()), "nested deeper than %d", maxJSONDepth)
+// readValue reads the value that begins with tok. path is the keys above it.
+func (j *jsonReader) readValue(tok json.Token, path []string, depth, table int) error {
+	if depth > maxNestingDepth {
+		return newError(ErrDamaged, fmt.Sprintf("line %d", j.currentLine()), "nested deeper than %d", maxNestingDepth)
 	}
-	start := j.line()
+	start := j.currentLine()
 	switch tok {
 	case json.Delim('{'):
-		return j.object(path, depth, table, start)
+		return j.readObject(path, depth, table, start)
 	case json.Delim('['):
-		return j.array(path, depth, start)
+		return j.readArray(path, depth, start)
 	}
-	j.emit([]string{""}, []string{scalar(tok)}, path, table, start)
+	j.addRow([]string{""}, []string{formatScalar(tok)}, path, table, start)
 	return j.b.err
 }
 
-func (j *jsonReader) object(path []string, depth, table, start int) error {
+func (j *jsonReader) readObject(path []string, depth, table, start int) error {
 	var keys, values []string
 	flush := func() {
 		if len(keys) > 0 {
-			j.emit(keys, values, path, table, start)
+			j.addRow(keys, values, path, table, start)
 			keys, values = nil, nil
 		}
 	}
@@ -80,78 +80,78 @@ func (j *jsonReader) object(path []string, depth, table, start int) error {
 		}
 		key, err := j.dec.Token()
 		if err != nil {
-			return damaged(fmt.Sprintf("line %d", j.line()), err)
+			return damagedError(fmt.Sprintf("line %d", j.currentLine()), err)
 		}
-		name := clean(fmt.Sprint(key))
+		name := cleanText(fmt.Sprint(key))
 		tok, err := j.dec.Token()
 		if err != nil {
-			return damaged(fmt.Sprintf("line %d", j.line()), err)
+			return damagedError(fmt.Sprintf("line %d", j.currentLine()), err)
 		}
 		if _, nested := tok.(json.Delim); !nested {
-			if s := scalar(tok); s != "" {
+			if s := formatScalar(tok); s != "" {
 				keys, values = append(keys, name), append(values, s)
 			}
 			continue
 		}
 		// What stands before the nested value comes before it, so that order is kept.
 		flush()
-		if err := j.value(tok, append(path[:len(path):len(path)], name), depth+1, j.b.nextTable()); err != nil {
+		if err := j.readValue(tok, append(path[:len(path):len(path)], name), depth+1, j.b.nextTableNumber()); err != nil {
 			return err
 		}
-		start = j.line()
+		start = j.currentLine()
 	}
 	flush()
-	return j.close()
+	return j.readClosing()
 }
 
-func (j *jsonReader) array(path []string, depth, start int) error {
+func (j *jsonReader) readArray(path []string, depth, start int) error {
 	var plain []string
-	table := j.b.nextTable()
+	table := j.b.nextTableNumber()
 	for j.dec.More() {
 		if j.b.err != nil {
 			return j.b.err
 		}
 		tok, err := j.dec.Token()
 		if err != nil {
-			return damaged(fmt.Sprintf("line %d", j.line()), err)
+			return damagedError(fmt.Sprintf("line %d", j.currentLine()), err)
 		}
 		if _, nested := tok.(json.Delim); !nested {
-			if s := scalar(tok); s != "" {
+			if s := formatScalar(tok); s != "" {
 				plain = append(plain, s)
 			}
 			continue
 		}
-		if err := j.value(tok, path, depth+1, table); err != nil {
+		if err := j.readValue(tok, path, depth+1, table); err != nil {
 			return err
 		}
 	}
 	for _, p := range plain {
-		j.b.addAt(Block{Kind: ListItem, Level: 1, Text: p, HeadingPath: path, Locator: api.Locator{LineStart: start, LineEnd: j.line()}})
+		j.b.addBlockAt(Block{Kind: ListItem, Level: 1, Text: p, HeadingPath: path, Locator: api.Locator{LineStart: start, LineEnd: j.currentLine()}})
 	}
-	return j.close()
+	return j.readClosing()
 }
 
-func (j *jsonReader) close() error {
+func (j *jsonReader) readClosing() error {
 	if _, err := j.dec.Token(); err != nil {
-		return damaged(fmt.Sprintf("line %d", j.line()), err)
+		return damagedError(fmt.Sprintf("line %d", j.currentLine()), err)
 	}
 	return j.b.err
 }
 
-func (j *jsonReader) emit(keys, values, path []string, table, start int) {
+func (j *jsonReader) addRow(keys, values, path []string, table, start int) {
 	for i := range values {
-		values[i] = clean(values[i])
+		values[i] = cleanText(values[i])
 	}
 	if len(path) == 0 {
 		for i, k := range keys {
 			j.b.facts = append(j.b.facts, fact{k, values[i]})
 		}
 	}
-	j.b.addAt(Block{Kind: TableRow, Text: renderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
-		Locator: api.Locator{LineStart: start, LineEnd: j.line()}})
+	j.b.addBlockAt(Block{Kind: TableRow, Text: renderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
+		Locator: api.Locator{LineStart: start, LineEnd: j.currentLine()}})
 }
 
-func scalar(tok json.Token) string {
+func formatScalar(tok json.Token) string {
 	if tok == nil {
 		return ""
 	}

@@ -36,9 +36,9 @@ var scripts = []struct {
 	{"hi", unicode.Devanagari, "devanagari"}, {"th", unicode.Thai, "thai"},
 }
 
-// languageOfScript tells the language by the letters, where a third of them or more are of one
+// detectLanguageByScript tells the language by the letters, where a third of them or more are of one
 // such group; "" where they are not. A few letters, as in a name, tell nothing.
-func languageOfScript(blocks []Block) string {
+func detectLanguageByScript(blocks []Block) string {
 	letters, counts, groups := 0, make([]int, len(scripts)), map[string]int{}
 	for _, b := range blocks {
 		for _, r := range b.Text {
@@ -57,7 +57,7 @@ func languageOfScript(blocks []Block) string {
 				}
 			}
 		}
-		if letters >= 6*languageWords {
+		if letters >= 6*maxLanguageWords {
 			break
 		}
 	}
@@ -70,18 +70,18 @@ func languageOfScript(blocks []Block) string {
 	return ""
 }
 
-const languageWords = 4000 // words looked at; more say nothing new
+const maxLanguageWords = 4000 // words looked at; more say nothing new
 
 // guessLanguage looks at the script, then counts stop words. "und" where too few words, or no
 // language stands out.
 func guessLanguage(blocks []Block) string {
-	if of := languageOfScript(blocks); of != "" {
-		return of
+	if byScript := detectLanguageByScript(blocks); byScript != "" {
+		return byScript
 	}
-	which := map[string][]int{}
+	languagesByWord := map[string][]int{}
 	for i, lang := range languages {
 		for _, w := range stopWords[lang] {
-			which[w] = append(which[w], i)
+			languagesByWord[w] = append(languagesByWord[w], i)
 		}
 	}
 	score := make([]float64, len(languages))
@@ -89,12 +89,12 @@ func guessLanguage(blocks []Block) string {
 	for _, b := range blocks {
 		for _, w := range strings.FieldsFunc(b.Text, func(r rune) bool { return !unicode.IsLetter(r) }) {
 			words++
-			langs := which[strings.ToLower(w)]
+			langs := languagesByWord[strings.ToLower(w)]
 			for _, i := range langs {
 				score[i] += 1 / float64(len(langs))
 			}
 		}
-		if words >= languageWords {
+		if words >= maxLanguageWords {
 			break
 		}
 	}

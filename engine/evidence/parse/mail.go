@@ -14,18 +14,18 @@ import (
 // What a mail may be: the reader of mails can't be stopped, and takes longer the more its
 // parts are nested.
 const (
-	maxMail       = 64 << 20
-	maxBoundaries = 200
-	maxDelimiters = 20_000
-	smallPicture  = 4 << 10 // bytes; a smaller inline picture is a logo or a smile
+	maxMail          = 64 << 20
+	maxBoundaries    = 200
+	maxDelimiters    = 20_000
+	minInlinePicture = 4 << 10 // bytes; a smaller inline picture is a logo or a smile
 )
 
-// letter is a mail, in whichever form it came.
-type letter struct {
+// mailMessage is a mail, in whichever form it came.
+type mailMessage struct {
 	from, to, cc, date, subject string
 	body                        string
-	html                        bool // the body is HTML
-	attached                    []attachment
+	isHTML                      bool // the body is HTML
+	attachments                 []attachment
 }
 
 type attachment struct {
@@ -37,35 +37,37 @@ type attachment struct {
 // attachment as a document in it. Nothing that it links to is fetched.
 func (r *Reader) readMail(b *builder, content io.ReaderAt, size int64) error {
 	if size > maxMail {
-		return fail(ErrTooLarge, "", "a mail of %d bytes, the limit is %d", size, maxMail)
+		return newError(ErrTooLarge, "", "a mail of %d bytes, the limit is %d", size, maxMail)
 	}
-	raw, err := whole(content, size)
+	raw, err := readAll(content, size)
 	if err != nil {
 		return err
 	}
 	if bytes.Count(bytes.ToLower(raw), []byte("boundary")) > maxBoundaries || bytes.Count(raw, []byte("\n--")) > maxDelimiters {
-		return fail(ErrTooLarge, "", "a mail with too many parts in each other")
+		return newError(ErrTooLarge, "", "a mail with too many parts in each other")
 	}
 	parser := enmime.NewParser(enmime.SkipMalformedParts(true), enmime.MultipartWOBoundaryAsSinglePart(true), enmime.MaxStoredPartErrors(20),
 		enmime.SetReadPartErrorPolicy(enmime.AllowCorruptTextPartErrorPolicy))
 	root, err := parser.ReadParts(bytes.NewReader(raw))
 	if err != nil {
-		return damaged("the mail", err)
+		return damagedError("the mail", err)
 	}
 	kind := strings.ToLower(root.ContentType)
 	if kind == "multipart/encrypted" || strings.HasSuffix(kind, "pkcs7-mime") && !strings.Contains(strings.ToLower(root.Header.Get("Content-Type")), "signed-data") {
-		return fail(ErrEncrypted, "", "a mail for its recipient's key")
+		return newError(ErrEncrypted, "", "a mail for its recipient's key")
 	}
-	l := letter{from: header(root, "From"), to: header(root, "To"), cc: header(root, "Cc"), date: header(root, "Date"), subject: header(root, "Subject")}
-	l.gather(root)
-	return r.write(b, &l)
+	l := mailMessage{from: decodeHeader(root, "From"), to: decodeHeader(root, "To"), cc: decodeHeader(root, "Cc"), date: decodeHeader(root, "Date"), subject: decodeHeader(root, "Subject")}
+	l.collectParts(root)
+	return r.writeMail(b, &l)
 }
 
-func header(p *enmime.Part, name string) string { return enmime.DecodeRFC2047(p.Header.Get(name)) }
+func decodeHeader(p *enmime.Part, name string) string {
+	return enmime.DecodeRFC2047(p.Header.Get(name))
+}
 
-// gather finds the body and what is attached. Of alternatives the plain text is taken,
+// collectParts finds the body and what is attached. Of alternatives the plain text is taken,
 // or the HTML where there is none.
-func (l *letter) gather(p *enmime.Part) {
+func (l *mailMessage) collectParts(p *enmime.Part) {
 	kind := strings.ToLower(p.ContentType)
 	switch {
 	case kind == "multipart/alternative":
@@ -73,45 +75,45 @@ func (l *letter) gather(p *enmime.Part) {
 			if c := p.BreadthMatchFirst(func(c *enmime.Part) bool {
 				return strings.EqualFold(c.ContentType, want) && c.Disposition != "attachment" && len(bytes.TrimSpace(c.Content)) > 0
 			}); c != nil {
-				l.text(string(c.Content), want == "text/html")
+				l.addText(string(c.Content), want == "text/html")
 				break
 			}
 		}
 		p.BreadthMatchAll(func(c *enmime.Part) bool {
 			if c.FileName != "" || c.Disposition == "attachment" {
-				l.attach(c)
+				l.addAttachment(c)
 			}
 			return false
 		})
 	case p.FirstChild != nil:
 		for c := p.FirstChild; c != nil; c = c.NextSibling {
-			l.gather(c)
+			l.collectParts(c)
 		}
 	case (kind == "text/plain" || kind == "text/html" || kind == "") && p.Disposition != "attachment" && p.FileName == "":
-		l.text(string(p.Content), kind == "text/html")
+		l.addText(string(p.Content), kind == "text/html")
 	case strings.HasPrefix(kind, "multipart/"):
 	default:
-		l.attach(p)
+		l.addAttachment(p)
 	}
 }
 
-// text adds to the body; parts of another form than the first are attachments to it.
-func (l *letter) text(s string, html bool) {
+// addText adds to the body; parts of another form than the first are attachments to it.
+func (l *mailMessage) addText(s string, html bool) {
 	switch {
 	case strings.TrimSpace(s) == "":
 	case l.body == "":
-		l.body, l.html = s, html
-	case l.html == html:
+		l.body, l.isHTML = s, html
+	case l.isHTML == html:
 		l.body += "\n\n" + s
 	default:
-		l.attached = append(l.attached, attachment{"text", []byte(s)})
+		l.attachments = append(l.attachments, attachment{"text", []byte(s)})
 	}
 }
 
-func (l *letter) attach(p *enmime.Part) {
+func (l *mailMessage) addAttachment(p *enmime.Part) {
 	kind := strings.ToLower(p.ContentType)
 	switch {
-	case strings.HasPrefix(kind, "image/") && p.Disposition != "attachment" && len(p.Content) < smallPicture, kind == "application/pgp-signature", strings.HasSuffix(kind, "pkcs7-signature"):
+	case strings.HasPrefix(kind, "image/") && p.Disposition != "attachment" && len(p.Content) < minInlinePicture, kind == "application/pgp-signature", strings.HasSuffix(kind, "pkcs7-signature"):
 		return
 	}
 	name := p.FileName
@@ -120,30 +122,30 @@ func (l *letter) attach(p *enmime.Part) {
 			name = "forwarded mail"
 		}
 	}
-	l.attached = append(l.attached, attachment{name, p.Content})
+	l.attachments = append(l.attachments, attachment{name, p.Content})
 }
 
-// write makes blocks of a mail, under its subject.
-func (r *Reader) write(b *builder, l *letter) error {
+// writeMail makes blocks of a mail, under its subject.
+func (r *Reader) writeMail(b *builder, l *mailMessage) error {
 	b.doc.Title = l.subject
-	b.heading(1, l.subject, api.Locator{})
+	b.addHeading(1, l.subject, api.Locator{})
 	var keys, values []string
 	for _, f := range []fact{{"From", l.from}, {"To", l.to}, {"Cc", l.cc}, {"Date", l.date}} {
-		if f.value = clean(f.value); f.value != "" {
-			if len(f.value) > maxHeading {
-				f.value = cutAtSpace(f.value, maxHeading) + "…"
+		if f.value = cleanText(f.value); f.value != "" {
+			if len(f.value) > maxHeadingBytes {
+				f.value = cutAtSpace(f.value, maxHeadingBytes) + "…"
 			}
 			keys, values = append(keys, f.key), append(values, f.value)
 		}
 	}
-	b.row(keys, values, b.nextTable(), api.Locator{})
-	c := r.container(b)
+	b.addRow(keys, values, b.nextTableNumber(), api.Locator{})
+	c := r.newContainer(b)
 	if strings.TrimSpace(l.body) != "" {
-		child := newBuilder(b.ctx, "", b.left)
-		child.max = b.max
+		child := newBuilder(b.ctx, "", b.remaining)
+		child.maxText = b.maxText
 		body := strings.ReplaceAll(strings.ReplaceAll(l.body, "\r\n", "\n"), "\x00", "")
 		readBody := readPlain
-		if l.html {
+		if l.isHTML {
 			readBody = readHTML
 		}
 		if err := readBody(child, body); err != nil {
@@ -153,21 +155,21 @@ func (r *Reader) write(b *builder, l *letter) error {
 		for i := range child.doc.Blocks {
 			child.doc.Blocks[i].Locator = api.Locator{}
 		}
-		b.left = child.left
-		c.graft(child, len(b.path))
+		b.remaining = child.remaining
+		c.appendBlocks(child, len(b.headingPath))
 	}
-	for i, a := range l.attached {
+	for i, a := range l.attachments {
 		if err := b.ctx.Err(); err != nil {
 			return err
 		}
 		if a.name == "" {
 			a.name = "attachment " + strconv.Itoa(i+1)
 		}
-		label := c.label(a.name)
-		if err := c.admit(int64(len(a.content))); err != nil {
+		label := c.uniqueName(a.name)
+		if err := c.checkLimits(int64(len(a.content))); err != nil {
 			return err
 		}
-		if err := c.add(label, a.content); err != nil {
+		if err := c.addMember(label, a.content); err != nil {
 			return err
 		}
 	}

@@ -159,7 +159,7 @@ func outlook(t testing.TB) []byte {
 		return string(raw)
 	}
 	const s, att = "__substg1.0_", "__attach_version1.0_#0000000"
-	return cfbtest.File(map[string]string{
+	return cfbtest.BuildFile(map[string]string{
 		"__properties_version1.0":   fixed(32),
 		s + "0037001F":              wide("Leavers in Q3"),
 		s + "0C1A001F":              wide("Jörg K."),

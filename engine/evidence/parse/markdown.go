@@ -27,8 +27,8 @@ const (
 // readMarkdown reads the blocks of a Markdown text by its syntax tree, and what its front
 // matter says of it.
 func readMarkdown(b *builder, text string) error {
-	body, skipped := frontMatter(b, text)
-	if !tameMarkdown(body) {
+	body, skipped := readFrontMatter(b, text)
+	if !isSafeMarkdown(body) {
 		b.warn("The Markdown is too long or too deeply nested to be parsed; it was read as plain text.")
 		return readPlain(b, text)
 	}
@@ -39,13 +39,13 @@ func readMarkdown(b *builder, text string) error {
 		}
 	}
 	root := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser().Parse(gmtext.NewReader(m.src))
-	m.blocks(root, 0)
+	m.readBlocks(root, 0)
 	return b.err
 }
 
-// frontMatter takes the "---" block off the top, reads its plain keys as facts, and
+// readFrontMatter takes the "---" block off the top, reads its plain keys as facts, and
 // returns the rest with the number of lines taken.
-func frontMatter(b *builder, text string) (body string, lines int) {
+func readFrontMatter(b *builder, text string) (body string, lines int) {
 	if !strings.HasPrefix(text, "---\n") {
 		return text, 0
 	}
@@ -71,7 +71,7 @@ func frontMatter(b *builder, text string) (body string, lines int) {
 	return rest, strings.Count(text[:len(text)-len(rest)], "\n")
 }
 
-func tameMarkdown(s string) bool {
+func isSafeMarkdown(s string) bool {
 	if len(s) > maxMarkdown {
 		return false
 	}
@@ -115,9 +115,9 @@ type mdReader struct {
 	mark      string // number of the list item that has not begun yet
 }
 
-// place is the lines that a block stands on. List items and such have none of their own,
+// locate is the lines that a block stands on. List items and such have none of their own,
 // so their children's count.
-func (m *mdReader) place(n ast.Node) api.Locator {
+func (m *mdReader) locate(n ast.Node) api.Locator {
 	from, to := -1, -1
 	var visit func(ast.Node)
 	visit = func(n ast.Node) {
@@ -144,28 +144,28 @@ func (m *mdReader) place(n ast.Node) api.Locator {
 	if from < 0 {
 		return api.Locator{}
 	}
-	return at(m.line(from), m.line(max(from, to)))
+	return lineRange(m.lineAt(from), m.lineAt(max(from, to)))
 }
 
-func (m *mdReader) line(offset int) int { return m.firstLine + sort.SearchInts(m.newlines, offset) }
+func (m *mdReader) lineAt(offset int) int { return m.firstLine + sort.SearchInts(m.newlines, offset) }
 
-// blocks writes the children of a block; depth is how many lists they are in.
-func (m *mdReader) blocks(parent ast.Node, depth int) {
+// readBlocks writes the children of a block; depth is how many lists they are in.
+func (m *mdReader) readBlocks(parent ast.Node, depth int) {
 	for n := parent.FirstChild(); n != nil && m.b.err == nil; n = n.NextSibling() {
-		m.block(n, depth)
+		m.readBlock(n, depth)
 	}
 }
 
-func (m *mdReader) block(n ast.Node, depth int) {
+func (m *mdReader) readBlock(n ast.Node, depth int) {
 	switch n := n.(type) {
 	case *ast.Heading:
-		m.b.heading(n.Level, m.inline(n), m.place(n))
+		m.b.addHeading(n.Level, m.inlineText(n), m.locate(n))
 	case *ast.Paragraph, *ast.TextBlock:
 		kind := Paragraph
 		if depth > 0 {
 			kind = ListItem
 		}
-		m.b.add(Block{Kind: kind, Level: depth, Text: m.inline(n), Mark: m.mark, Locator: m.place(n)})
+		m.b.addBlock(Block{Kind: kind, Level: depth, Text: m.inlineText(n), Marker: m.mark, Locator: m.locate(n)})
 		m.mark = ""
 	case *ast.List:
 		number := n.Start
@@ -174,48 +174,48 @@ func (m *mdReader) block(n ast.Node, depth int) {
 				m.mark = strconv.Itoa(number) + string(n.Marker)
 				number++
 			}
-			m.blocks(item, depth+1)
+			m.readBlocks(item, depth+1)
 		}
 		m.mark = ""
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
-		m.b.add(Block{Kind: Line, Text: string(n.Lines().Value(m.src)), Locator: m.place(n)})
+		m.b.addBlock(Block{Kind: Line, Text: string(n.Lines().Value(m.src)), Locator: m.locate(n)})
 	case *ast.HTMLBlock:
-		m.html(n)
+		m.readHTML(n)
 	case *extast.Table:
-		m.table(n)
+		m.readTable(n)
 	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
 	default: // quotes and what extensions bring
-		m.blocks(n, depth)
+		m.readBlocks(n, depth)
 	}
 }
 
-func (m *mdReader) table(n *extast.Table) {
-	t := m.b.table()
+func (m *mdReader) readTable(n *extast.Table) {
+	t := m.b.newTableWriter()
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells []string
 		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
-			cells = append(cells, m.inline(c))
+			cells = append(cells, m.inlineText(c))
 		}
-		if _, head := row.(*extast.TableHeader); head && filled(cells) > 0 && !keyValueTable([]tableRow{{cells: cells}}) {
-			t.withHeader(cells)
+		if _, head := row.(*extast.TableHeader); head && countFilled(cells) > 0 && !isKeyValueTable([]tableRow{{cells: cells}}) {
+			t.setHeader(cells)
 			continue
 		}
-		t.add(cells, m.place(row))
+		t.addRow(cells, m.locate(row))
 	}
-	t.end()
+	t.finish()
 }
 
-// html writes the text of raw HTML between Markdown.
-func (m *mdReader) html(n *ast.HTMLBlock) {
+// readHTML writes the text of raw HTML between Markdown.
+func (m *mdReader) readHTML(n *ast.HTMLBlock) {
 	raw := string(n.Lines().Value(m.src))
 	if n.HasClosure() {
 		raw += string(n.ClosureLine.Value(m.src))
 	}
-	m.b.add(Block{Kind: Paragraph, Text: htmlText(raw), Locator: m.place(n)})
+	m.b.addBlock(Block{Kind: Paragraph, Text: extractHTMLText(raw), Locator: m.locate(n)})
 }
 
-// inline is the text of a block without its marks.
-func (m *mdReader) inline(n ast.Node) string {
+// inlineText is the text of a block without its marks.
+func (m *mdReader) inlineText(n ast.Node) string {
 	var sb strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, enter bool) (ast.WalkStatus, error) {
 		if !enter {
@@ -238,18 +238,18 @@ func (m *mdReader) inline(n ast.Node) string {
 			switch tag := string(n.Segments.Value(m.src)); {
 			case strings.HasPrefix(strings.ToLower(tag), "<br"):
 				sb.WriteByte(' ')
-			case isBlank(tag):
+			case isPlaceholderTag(tag):
 				sb.WriteString(tag)
 			}
 		}
 		return ast.WalkContinue, nil
 	})
-	return unescape(sb.String())
+	return unescapeMarkdown(sb.String())
 }
 
-// isBlank tells a blank that somebody is to fill in, "<name of the company>", from a tag:
+// isPlaceholderTag tells a blank that somebody is to fill in, "<name of the company>", from a tag:
 // no element of HTML is called so.
-func isBlank(tag string) bool {
+func isPlaceholderTag(tag string) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(tag, "<"), ">")
 	if len(name) == len(tag) || strings.ContainsAny(name, "/=!?:\"'") || name == "" {
 		return false

@@ -22,23 +22,23 @@ const (
 // readODF reads an OpenDocument text, spreadsheet or presentation. Deleted text, comments
 // and macros are passed over; formulas are not computed, their stored value is read.
 func readODF(b *builder, format *format, content io.ReaderAt, size int64) error {
-	z, err := openZip(content, size)
+	z, err := openOfficeZip(content, size)
 	if err != nil {
 		return err
 	}
 	if manifest, err := readPart(z, "META-INF/manifest.xml", maxSidePart); err == nil && strings.Contains(string(manifest), "encryption-data") {
-		return fail(ErrEncrypted, "", "%s", format.called)
+		return newError(ErrEncrypted, "", "%s", format.label)
 	}
 	if findPart(z, odfContent) == nil {
-		return fail(ErrDamaged, odfContent, "the main part is missing")
+		return newError(ErrDamaged, odfContent, "the main part is missing")
 	}
 	readODFMeta(b, z)
-	w := &odfWalker{b: b, name: odfContent, kind: format, numbered: map[string]bool{}, parents: map[string]string{}}
+	w := &odfWalker{b: b, name: odfContent, format: format, numbered: map[string]bool{}, parents: map[string]string{}}
 	if err := w.walk(z); err != nil {
 		return err
 	}
 	if format == formatODT {
-		aside := &odfWalker{b: b, name: "styles.xml", kind: format, asideOnly: true, numbered: map[string]bool{}, parents: map[string]string{}}
+		aside := &odfWalker{b: b, name: "styles.xml", format: format, asideOnly: true, numbered: map[string]bool{}, parents: map[string]string{}}
 		if err := aside.walk(z); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func readODFMeta(b *builder, z *zip.Reader) {
 	if xml.Unmarshal(raw, &meta) != nil {
 		return
 	}
-	b.doc.Title = clean(meta.Title)
+	b.doc.Title = cleanText(meta.Title)
 	for _, d := range meta.Defined {
 		b.facts = append(b.facts, fact{d.Name, d.Value})
 	}
@@ -72,28 +72,28 @@ func readODFMeta(b *builder, z *zip.Reader) {
 type odfWalker struct {
 	b         *builder
 	name      string
-	kind      *format
+	format    *format
 	asideOnly bool // only running headers and footers are of interest
 
-	texts  []*odfText // open paragraphs and headings, the innermost last
-	lists  []odfList
-	item   bool // the next paragraph opens a list item
-	skip   int  // open elements whose text is not part of the document
-	aside  int  // open elements whose text is not part of the flow
-	notes  int  // open speaker notes
-	note   []string
-	inNote int
+	texts         []*odfText // open paragraphs and headings, the innermost last
+	lists         []odfList
+	opensItem     bool // the next paragraph opens a list item
+	skipDepth     int  // open elements whose text is not part of the document
+	asideDepth    int  // open elements whose text is not part of the flow
+	notesDepth    int  // open speaker notes
+	footnotes     []string
+	footnoteDepth int
 
-	tables []*odfTable
-	sheet  string
-	sheets int
-	slides int
-	title  bool     // the open frame is the title of a slide
-	frames []string // what the open frames are
+	tables       []*odfTable
+	sheet        string
+	sheets       int
+	slides       int
+	inTitleFrame bool     // the open frame is the title of a slide
+	frames       []string // what the open frames are
 	// What a slide holds, kept until its title is known.
-	held      []slideBlock
-	heldNotes []Block
-	head      string
+	slideBlocks  []slideBlock
+	speakerNotes []Block
+	slideTitle   string
 
 	numbered map[string]bool   // list styles that are numbered
 	parents  map[string]string // what a style is made from
@@ -123,13 +123,13 @@ type odfTable struct {
 }
 
 func (w *odfWalker) walk(z *zip.Reader) error {
-	return walkXML(w.b, z, w.name, w.start, w.end, func(text []byte) error {
-		if w.skip > 0 || len(w.texts) == 0 {
+	return walkXML(w.b, z, w.name, w.startElement, w.endElement, func(text []byte) error {
+		if w.skipDepth > 0 || len(w.texts) == 0 {
 			return nil
 		}
 		t := &w.texts[len(w.texts)-1].text
 		if t.Len()+len(text) > 8<<20 {
-			return fail(ErrTooLarge, w.name, "a paragraph of more than 8 MiB")
+			return newError(ErrTooLarge, w.name, "a paragraph of more than 8 MiB")
 		}
 		t.Write(text)
 		return nil
@@ -139,88 +139,88 @@ func (w *odfWalker) walk(z *zip.Reader) error {
 // odfSkipped are elements whose text a reader of the document doesn't see.
 var odfSkipped = map[string]bool{"tracked-changes": true, "annotation": true, "scripts": true, "forms": true, "script": true, "desc": true, "bibliography-mark": false, "hidden-text": true, "hidden-paragraph": false, "sequence-decls": true, "settings": true}
 
-func (w *odfWalker) start(e xml.StartElement) {
+func (w *odfWalker) startElement(e xml.StartElement) {
 	name := e.Name.Local
-	if w.skip > 0 || odfSkipped[name] {
-		w.skip++
+	if w.skipDepth > 0 || odfSkipped[name] {
+		w.skipDepth++
 		return
 	}
 	switch name {
 	case "header", "footer", "header-left", "footer-left", "header-first", "footer-first", "table-of-content", "illustration-index", "table-index", "alphabetical-index":
-		w.aside++
+		w.asideDepth++
 	case "p", "h":
-		t := &odfText{style: val(e, "style-name")}
+		t := &odfText{style: attrValue(e, "style-name")}
 		if name == "h" {
 			t.level = 1
-			if n, err := strconv.Atoi(val(e, "outline-level")); err == nil && n > 0 {
+			if n, err := strconv.Atoi(attrValue(e, "outline-level")); err == nil && n > 0 {
 				t.level = min(n, 9)
 			}
 		}
 		w.texts = append(w.texts, t)
 	case "s":
-		w.write(strings.Repeat(" ", number(val(e, "c"), 100)))
+		w.appendText(strings.Repeat(" ", parsePositive(attrValue(e, "c"), 100)))
 	case "tab", "line-break":
-		w.write(" ")
+		w.appendText(" ")
 	case "note":
-		w.inNote++
+		w.footnoteDepth++
 	case "note-citation", "ruby-text", "page-number", "page-count":
-		w.skip++
+		w.skipDepth++
 	case "style":
-		if val(e, "family") == "paragraph" && len(w.parents) < 10_000 {
-			w.parents[val(e, "name")] = val(e, "parent-style-name")
+		if attrValue(e, "family") == "paragraph" && len(w.parents) < 10_000 {
+			w.parents[attrValue(e, "name")] = attrValue(e, "parent-style-name")
 		}
 	case "list-style":
-		w.style = val(e, "name")
+		w.style = attrValue(e, "name")
 	case "list-level-style-number":
-		if val(e, "level") == "1" && val(e, "num-format") != "" {
+		if attrValue(e, "level") == "1" && attrValue(e, "num-format") != "" {
 			w.numbered[w.style] = true
 		}
 	case "list":
-		numbered := w.numbered[val(e, "style-name")]
-		if n := len(w.lists); val(e, "style-name") == "" && n > 0 {
+		numbered := w.numbered[attrValue(e, "style-name")]
+		if n := len(w.lists); attrValue(e, "style-name") == "" && n > 0 {
 			numbered = w.lists[n-1].numbered
 		}
 		w.lists = append(w.lists, odfList{numbered: numbered})
 	case "list-item":
-		w.item = true
+		w.opensItem = true
 		if n := len(w.lists); n > 0 {
 			w.lists[n-1].count++
 		}
 	case "list-header":
-		w.item = false
+		w.opensItem = false
 	case "table":
 		w.openTable(e)
 	case "table-row":
-		if t := w.table(); t != nil {
-			t.repeat = number(val(e, "number-rows-repeated"), 1<<21)
+		if t := w.currentTable(); t != nil {
+			t.repeat = parsePositive(attrValue(e, "number-rows-repeated"), 1<<21)
 			t.cells, t.rowFilled = nil, false
 		}
 	case "table-cell", "covered-table-cell":
-		if t := w.table(); t != nil {
-			t.cell, t.columns = nil, number(val(e, "number-columns-repeated"), 1<<15)
+		if t := w.currentTable(); t != nil {
+			t.cell, t.columns = nil, parsePositive(attrValue(e, "number-columns-repeated"), 1<<15)
 		}
 	case "page":
 		w.slides++
-		w.b.levels, w.b.path = nil, nil
-		w.held, w.heldNotes, w.head = nil, nil, ""
-		if val(e, "visibility") == "hidden" {
+		w.b.headingLevels, w.b.headingPath = nil, nil
+		w.slideBlocks, w.speakerNotes, w.slideTitle = nil, nil, ""
+		if attrValue(e, "visibility") == "hidden" {
 			w.b.warn("Slide %d is hidden; it was read all the same.", w.slides)
 		}
 	case "frame":
-		w.frames = append(w.frames, val(e, "class"))
-		w.title = val(e, "class") == "title"
+		w.frames = append(w.frames, attrValue(e, "class"))
+		w.inTitleFrame = attrValue(e, "class") == "title"
 	case "notes":
-		w.notes++
+		w.notesDepth++
 	}
 }
 
-func (w *odfWalker) write(s string) {
+func (w *odfWalker) appendText(s string) {
 	if n := len(w.texts); n > 0 {
 		w.texts[n-1].text.WriteString(s)
 	}
 }
 
-func (w *odfWalker) table() *odfTable {
+func (w *odfWalker) currentTable() *odfTable {
 	if len(w.tables) == 0 {
 		return nil
 	}
@@ -230,33 +230,33 @@ func (w *odfWalker) table() *odfTable {
 func (w *odfWalker) openTable(e xml.StartElement) {
 	t := &odfTable{row: 1}
 	if len(w.tables) == 0 {
-		if w.kind == formatODS {
+		if w.format == formatODS {
 			w.sheets++
-			w.sheet = val(e, "name")
-			w.b.levels, w.b.path = nil, nil
-			w.b.heading(1, w.sheet, api.Locator{Sheet: w.sheet})
+			w.sheet = attrValue(e, "name")
+			w.b.headingLevels, w.b.headingPath = nil, nil
+			w.b.addHeading(1, w.sheet, api.Locator{Sheet: w.sheet})
 		}
-		t.out = w.b.table()
+		t.out = w.b.newTableWriter()
 	}
 	w.tables = append(w.tables, t)
 }
 
-func (w *odfWalker) end(e xml.EndElement) {
-	if w.skip > 0 {
-		w.skip--
+func (w *odfWalker) endElement(e xml.EndElement) {
+	if w.skipDepth > 0 {
+		w.skipDepth--
 		return
 	}
 	switch e.Name.Local {
 	case "header", "footer", "header-left", "footer-left", "header-first", "footer-first", "table-of-content", "illustration-index", "table-index", "alphabetical-index":
-		w.aside = max(0, w.aside-1)
+		w.asideDepth = max(0, w.asideDepth-1)
 	case "p", "h":
 		if n := len(w.texts); n > 0 {
 			t := w.texts[n-1]
 			w.texts = w.texts[:n-1]
-			w.paragraph(clean(t.text.String()), t.style, t.level)
+			w.handleParagraph(cleanText(t.text.String()), t.style, t.level)
 		}
 	case "note":
-		w.inNote = max(0, w.inNote-1)
+		w.footnoteDepth = max(0, w.footnoteDepth-1)
 	case "list":
 		if n := len(w.lists); n > 0 {
 			w.lists = w.lists[:n-1]
@@ -266,79 +266,79 @@ func (w *odfWalker) end(e xml.EndElement) {
 	case "table-row":
 		w.endRow()
 	case "table":
-		if t := w.table(); t != nil {
+		if t := w.currentTable(); t != nil {
 			w.tables = w.tables[:len(w.tables)-1]
 			if t.out != nil {
-				t.out.end()
+				t.out.finish()
 			}
 			if len(t.rows) > 0 {
-				w.held = append(w.held, slideBlock{rows: t.rows})
+				w.slideBlocks = append(w.slideBlocks, slideBlock{rows: t.rows})
 			}
 		}
 	case "frame":
 		if n := len(w.frames); n > 0 {
 			w.frames = w.frames[:n-1]
 		}
-		w.title = len(w.frames) > 0 && w.frames[len(w.frames)-1] == "title"
+		w.inTitleFrame = len(w.frames) > 0 && w.frames[len(w.frames)-1] == "title"
 	case "notes":
-		w.notes = max(0, w.notes-1)
+		w.notesDepth = max(0, w.notesDepth-1)
 	case "page":
 		w.endSlide()
 	}
 }
 
-func (w *odfWalker) here() api.Locator {
-	if w.kind == formatODP {
+func (w *odfWalker) locator() api.Locator {
+	if w.format == formatODP {
 		return api.Locator{Slide: w.slides}
 	}
 	return api.Locator{}
 }
 
-// paragraph puts a finished paragraph where it belongs.
-func (w *odfWalker) paragraph(text, style string, level int) {
+// handleParagraph puts a finished paragraph where it belongs.
+func (w *odfWalker) handleParagraph(text, style string, level int) {
 	if text == "" {
 		return
 	}
-	if w.asideOnly || w.aside > 0 {
-		if w.aside > 0 {
-			w.b.aside(Block{Kind: Paragraph, Text: text, Locator: w.here()})
+	if w.asideOnly || w.asideDepth > 0 {
+		if w.asideDepth > 0 {
+			w.b.addFurniture(Block{Kind: Paragraph, Text: text, Locator: w.locator()})
 		}
 		return
 	}
-	if w.inNote > 0 { // after the paragraph that it is a note to
-		w.note = append(w.note, text)
+	if w.footnoteDepth > 0 { // after the paragraph that it is a note to
+		w.footnotes = append(w.footnotes, text)
 		return
 	}
-	if t := w.table(); t != nil {
+	if t := w.currentTable(); t != nil {
 		t.cell = append(t.cell, text)
-		t.cell = append(t.cell, w.note...)
-		w.note = nil
+		t.cell = append(t.cell, w.footnotes...)
+		w.footnotes = nil
 		return
 	}
-	blk := Block{Kind: Paragraph, Text: text, Locator: w.here()}
+	blk := Block{Kind: Paragraph, Text: text, Locator: w.locator()}
 	switch {
-	case w.title && w.notes == 0:
-		w.head = strings.TrimSpace(w.head + " " + text)
+	case w.inTitleFrame && w.notesDepth == 0:
+		w.slideTitle = strings.TrimSpace(w.slideTitle + " " + text)
 		return
 	case level > 0:
 		blk.Kind, blk.Level = Heading, level
 	case len(w.lists) > 0:
 		blk.Kind, blk.Level = ListItem, len(w.lists)
-		if l := w.lists[len(w.lists)-1]; l.numbered && w.item {
-			blk.Mark = strconv.Itoa(l.count) + "."
+		if l := w.lists[len(w.lists)-1]; l.numbered && w.opensItem {
+			blk.Marker = strconv.Itoa(l.count) + "."
 		}
-		w.item = false
+		w.opensItem = false
 	case w.isTitle(style):
 		if w.b.doc.Title == "" {
 			w.b.doc.Title = text
 		}
 		blk.Kind, blk.Level = Heading, 1
 	}
-	w.add(blk)
-	for _, n := range w.note {
-		w.add(Block{Kind: Paragraph, Text: n, Locator: w.here()})
+	w.addBlock(blk)
+	for _, n := range w.footnotes {
+		w.addBlock(Block{Kind: Paragraph, Text: n, Locator: w.locator()})
 	}
-	w.note = nil
+	w.footnotes = nil
 }
 
 // isTitle reports whether a style is that of the document's title, or made from it.
@@ -352,37 +352,37 @@ func (w *odfWalker) isTitle(style string) bool {
 	return false
 }
 
-// add writes a block, or keeps it until the slide is over: its title may stand last.
-func (w *odfWalker) add(blk Block) {
+// addBlock writes a block, or keeps it until the slide is over: its title may stand last.
+func (w *odfWalker) addBlock(blk Block) {
 	switch {
-	case w.kind == formatODP:
-		if w.notes > 0 {
+	case w.format == formatODP:
+		if w.notesDepth > 0 {
 			blk.Kind, blk.Level = Paragraph, 0
-			w.heldNotes = append(w.heldNotes, blk)
+			w.speakerNotes = append(w.speakerNotes, blk)
 			return
 		}
-		w.held = append(w.held, slideBlock{Block: blk})
+		w.slideBlocks = append(w.slideBlocks, slideBlock{Block: blk})
 	case blk.Kind == Heading:
-		w.b.heading(blk.Level, blk.Text, blk.Locator)
+		w.b.addHeading(blk.Level, blk.Text, blk.Locator)
 	default:
-		w.b.add(blk)
+		w.b.addBlock(blk)
 	}
 }
 
 func (w *odfWalker) endSlide() {
-	w.b.heading(1, w.head, w.here())
-	w.b.slideBlocks(w.held, w.here())
-	if len(w.heldNotes) > 0 {
-		w.b.heading(2, "Speaker notes", w.here())
+	w.b.addHeading(1, w.slideTitle, w.locator())
+	w.b.addSlideBlocks(w.slideBlocks, w.locator())
+	if len(w.speakerNotes) > 0 {
+		w.b.addHeading(2, "Speaker notes", w.locator())
 	}
-	for _, n := range w.heldNotes {
-		w.b.add(n)
+	for _, n := range w.speakerNotes {
+		w.b.addBlock(n)
 	}
-	w.held, w.heldNotes, w.head = nil, nil, ""
+	w.slideBlocks, w.speakerNotes, w.slideTitle = nil, nil, ""
 }
 
 func (w *odfWalker) endCell() {
-	t := w.table()
+	t := w.currentTable()
 	if t == nil {
 		return
 	}
@@ -399,13 +399,13 @@ func (w *odfWalker) endCell() {
 }
 
 func (w *odfWalker) endRow() {
-	t := w.table()
+	t := w.currentTable()
 	if t == nil {
 		return
 	}
 	if t.out == nil { // a table in a cell is the cell's text
 		if outer := len(w.tables) - 2; outer >= 0 {
-			if row := compact(t.cells); len(row) > 0 {
+			if row := nonEmptyCells(t.cells); len(row) > 0 {
 				w.tables[outer].cell = append(w.tables[outer].cell, strings.Join(row, " | "))
 			}
 		}
@@ -422,15 +422,15 @@ func (w *odfWalker) endRow() {
 		if !t.rowFilled || w.b.err != nil {
 			break
 		}
-		at := w.here()
-		if w.kind == formatODS {
-			at = api.Locator{Sheet: w.sheet, CellRange: cellRange(t.cells, min(t.row+i, excelize.TotalRows))}
+		at := w.locator()
+		if w.format == formatODS {
+			at = api.Locator{Sheet: w.sheet, CellRange: formatCellRange(t.cells, min(t.row+i, excelize.TotalRows))}
 		}
-		if w.kind == formatODP {
+		if w.format == formatODP {
 			t.rows = append(t.rows, slices.Clone(t.cells))
 			continue
 		}
-		t.out.add(slices.Clone(t.cells), at)
+		t.out.addRow(slices.Clone(t.cells), at)
 	}
 	t.row += t.repeat
 	t.repeat = 1
@@ -452,10 +452,10 @@ func sniffODF(z *zip.Reader) (*format, error) {
 		}
 	}
 	if strings.HasPrefix(kind, "application/vnd.oasis.opendocument") {
-		return nil, fail(ErrUnsupported, "", "it is an OpenDocument file that holds neither text, tables nor slides; save it as PDF")
+		return nil, newError(ErrUnsupported, "", "it is an OpenDocument file that holds neither text, tables nor slides; save it as PDF")
 	}
 	if kind == "application/epub+zip" {
-		return nil, fail(ErrUnsupported, "", "it is an e-book; save it as .docx or PDF")
+		return nil, newError(ErrUnsupported, "", "it is an e-book; save it as .docx or PDF")
 	}
 	return nil, nil
 }

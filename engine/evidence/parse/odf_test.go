@@ -58,8 +58,8 @@ func TestODT(t *testing.T) {
 	## Exceptions  {Rules}
 	¶ None.  {Rules > Exceptions}
 	`)
-	if doc.Title != "Access Policy" || doc.Version != "2.1" || doc.Owner != "CISO" || !reflect.DeepEqual(doc.Effective, date(2026, 2, 1)) {
-		t.Errorf("title %q, version %q, owner %q, effective %v", doc.Title, doc.Version, doc.Owner, doc.Effective)
+	if doc.Title != "Access Policy" || doc.Version != "2.1" || doc.Owner != "CISO" || !reflect.DeepEqual(doc.EffectiveDate, date(2026, 2, 1)) {
+		t.Errorf("title %q, version %q, owner %q, effective %v", doc.Title, doc.Version, doc.Owner, doc.EffectiveDate)
 	}
 }
 

@@ -45,19 +45,19 @@ func (o Options) withDefaults() Options {
 
 // OCR recognises the text of one picture, in a form of its own choice that is plain text.
 type OCR interface {
-	// Text returns the text of a picture (PNG, JPEG, TIFF, GIF, BMP, WebP or PNM); pages of a
+	// RecognizeText returns the text of a picture (PNG, JPEG, TIFF, GIF, BMP, WebP or PNM); pages of a
 	// TIFF are parted by form feeds. It ends with ctx.
-	Text(ctx context.Context, picture []byte) (string, error)
+	RecognizeText(ctx context.Context, picture []byte) (string, error)
 }
 
 // Reader reads documents. It is safe for use by several goroutines.
 type Reader struct {
 	opt Options
 
-	mu      sync.Mutex
-	pdf     readingPDFs
-	reading sync.WaitGroup // PDFs
-	closed  bool
+	mu       sync.Mutex
+	pdf      pdfState
+	openPDFs sync.WaitGroup // PDFs
+	closed   bool
 }
 
 // New returns a Reader. It costs nothing until a PDF is read.
@@ -65,7 +65,7 @@ func New(opt Options) (*Reader, error) {
 	if opt.MaxBytes < 0 || opt.MaxText < 0 || opt.MaxPages < 0 || opt.Timeout < 0 {
 		return nil, errors.New("parse: a limit is negative; leave it zero for the default")
 	}
-	r := &Reader{opt: opt.withDefaults(), pdf: readingPDFs{start: startPDF}}
+	r := &Reader{opt: opt.withDefaults(), pdf: pdfState{start: startPDF}}
 	r.pdf.closing, r.pdf.stop = context.WithCancel(context.Background())
 	return r, nil
 }
@@ -79,7 +79,7 @@ func (r *Reader) Close() error {
 	}
 	r.closed = true
 	r.pdf.stop()
-	r.reading.Wait()
+	r.openPDFs.Wait()
 	if r.pdf.engine == nil {
 		return nil
 	}
@@ -92,14 +92,14 @@ func (r *Reader) Close() error {
 func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, size int64) (doc *Document, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			doc, err = nil, fail(ErrDamaged, "", "its reader stopped unexpectedly (%v)", p)
+			doc, err = nil, newError(ErrDamaged, "", "its reader stopped unexpectedly (%v)", p)
 		}
 	}()
 	if size == 0 {
-		return nil, fail(ErrEmpty, "", "0 bytes")
+		return nil, newError(ErrEmpty, "", "0 bytes")
 	}
 	if size < 0 || size > r.opt.MaxBytes {
-		return nil, fail(ErrTooLarge, "", "%d bytes, the limit is %d", size, r.opt.MaxBytes)
+		return nil, newError(ErrTooLarge, "", "%d bytes, the limit is %d", size, r.opt.MaxBytes)
 	}
 	allowed := r.opt.Timeout
 	limited, cancel := context.WithTimeout(ctx, allowed)
@@ -119,7 +119,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 		})
 	}
 	b := newBuilder(limited, "", r.opt.MaxText)
-	b.moreTime = moreTime
+	b.extendDeadline = moreTime
 	if err = r.readInto(b, name, content, size); err == nil {
 		doc = b.finish(name)
 	}
@@ -129,7 +129,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 			return nil, ctx.Err()
 		}
 		if limited.Err() != nil {
-			return nil, fail(ErrTimeout, "", "stopped after %s", allowed)
+			return nil, newError(ErrTimeout, "", "stopped after %s", allowed)
 		}
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (r *Reader) readInto(b *builder, name string, content io.ReaderAt, size int
 		return err
 	}
 	b.doc.MIME = format.mime
-	if w := nameWarning(name, format); w != "" {
+	if w := extensionWarning(name, format); w != "" {
 		b.warn("%s", w)
 	}
 	switch format {
@@ -166,7 +166,7 @@ func (r *Reader) readInto(b *builder, name string, content io.ReaderAt, size int
 	case formatRTF:
 		err = readRTF(b, content, size)
 	default:
-		if format.picture {
+		if format.isPicture {
 			err = r.readPicture(b, format, content, size)
 		} else {
 			err = readText(b, format, content, size)
@@ -179,13 +179,13 @@ func (r *Reader) readInto(b *builder, name string, content io.ReaderAt, size int
 		return err
 	}
 	if len(b.doc.Blocks) == 0 && len(b.doc.Furniture) == 0 {
-		return fail(ErrEmpty, "", "it holds no text")
+		return newError(ErrEmpty, "", "it holds no text")
 	}
 	return nil
 }
 
-// whole reads all of a document into memory.
-func whole(content io.ReaderAt, size int64) ([]byte, error) {
+// readAll reads all of a document into memory.
+func readAll(content io.ReaderAt, size int64) ([]byte, error) {
 	raw := make([]byte, size)
 	if _, err := io.ReadFull(io.NewSectionReader(content, 0, size), raw); err != nil {
 		return nil, fmt.Errorf("read the file: %w", err)
@@ -195,16 +195,16 @@ func whole(content io.ReaderAt, size int64) ([]byte, error) {
 
 // readText decodes a document of one of the text formats and hands it to its reader.
 func readText(b *builder, format *format, content io.ReaderAt, size int64) error {
-	raw, err := whole(content, size)
+	raw, err := readAll(content, size)
 	if err != nil {
 		return err
 	}
-	text, warning := decode(raw)
+	text, warning := decodeText(raw)
 	if warning != "" {
 		b.warn("%s", warning)
 	}
 	if strings.TrimSpace(text) == "" {
-		return fail(ErrEmpty, "", "it holds no text")
+		return newError(ErrEmpty, "", "it holds no text")
 	}
 	return format.read(b, text)
 }
@@ -213,5 +213,5 @@ func readText(b *builder, format *format, content io.ReaderAt, size int64) error
 func titleFromName(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	base = strings.TrimSuffix(base, path.Ext(base))
-	return clean(strings.NewReplacer("_", " ", "-", " ").Replace(base))
+	return cleanText(strings.NewReplacer("_", " ", "-", " ").Replace(base))
 }

@@ -56,7 +56,7 @@ func outline(blocks []Block) string {
 	var sb strings.Builder
 	for _, b := range blocks {
 		mark := map[Kind]string{Heading: "#", Paragraph: "¶", ListItem: "-", TableRow: "|", Line: ">"}[b.Kind]
-		sb.WriteString(strings.Repeat(mark, max(b.Level, 1)) + " " + strings.TrimLeft(b.Mark+" ", " ") + strings.ReplaceAll(b.Text, "\n", "⏎"))
+		sb.WriteString(strings.Repeat(mark, max(b.Level, 1)) + " " + strings.TrimLeft(b.Marker+" ", " ") + strings.ReplaceAll(b.Text, "\n", "⏎"))
 		if len(b.HeadingPath) > 0 {
 			sb.WriteString("  {" + strings.Join(b.HeadingPath, " > ") + "}")
 		}
@@ -123,15 +123,15 @@ Access is *given* by
 	¶ Quoted.  {Rules > Lists}
 	¶ raw html  {Rules > Lists}
 	`)
-	if doc.Title != "Access policy" || doc.Owner != "CISO" || !reflect.DeepEqual(doc.Effective, date(2026, 1, 12)) {
-		t.Errorf("facts %q %q %v", doc.Title, doc.Owner, doc.Effective)
+	if doc.Title != "Access policy" || doc.Owner != "CISO" || !reflect.DeepEqual(doc.EffectiveDate, date(2026, 1, 12)) {
+		t.Errorf("facts %q %q %v", doc.Title, doc.Owner, doc.EffectiveDate)
 	}
 	for i, want := range map[int]api.Locator{0: {LineStart: 7, LineEnd: 7}, 1: {LineStart: 9, LineEnd: 10}, 4: {LineStart: 15, LineEnd: 15}, 7: {LineStart: 22, LineEnd: 22}, 9: {LineStart: 26, LineEnd: 27}} {
 		if got := doc.Blocks[i].Locator; got != want {
 			t.Errorf("%q stands at %+v, want %+v", doc.Blocks[i].Text, got, want)
 		}
 	}
-	if row := doc.Blocks[7]; !reflect.DeepEqual(row.Header, []string{"Role", "Right"}) || !reflect.DeepEqual(row.Cells, []string{"Admin", "all"}) || row.Plain() != "Admin all" {
+	if row := doc.Blocks[7]; !reflect.DeepEqual(row.Header, []string{"Role", "Right"}) || !reflect.DeepEqual(row.Cells, []string{"Admin", "all"}) || row.DisplayText() != "Admin all" {
 		t.Errorf("row %+v", row)
 	}
 }
@@ -148,8 +148,8 @@ func TestPlain(t *testing.T) {
 	- a test:  {2. RULES}
 	--- a) each quarter  {2. RULES}
 	`)
-	if !reflect.DeepEqual(doc.Effective, date(2026, 3, 3)) {
-		t.Errorf("effective %v", doc.Effective)
+	if !reflect.DeepEqual(doc.EffectiveDate, date(2026, 3, 3)) {
+		t.Errorf("effective %v", doc.EffectiveDate)
 	}
 }
 
@@ -185,8 +185,8 @@ func TestHTML(t *testing.T) {
 	| Medium: Disk; Way: shred  {Rules}
 	> dd if=/dev/zero⏎  of=x  {Rules}
 	`)
-	if doc.Title != "Media policy" || doc.Version != "2.1" || !reflect.DeepEqual(doc.Effective, date(2026, 2, 1)) {
-		t.Errorf("facts %q %q %v", doc.Title, doc.Version, doc.Effective)
+	if doc.Title != "Media policy" || doc.Version != "2.1" || !reflect.DeepEqual(doc.EffectiveDate, date(2026, 2, 1)) {
+		t.Errorf("facts %q %q %v", doc.Title, doc.Version, doc.EffectiveDate)
 	}
 }
 
@@ -330,7 +330,7 @@ func TestFacts(t *testing.T) {
 		"prose is no key":       {"p.txt", "The owner: whoever made it. Version control is used.\n\nText.", facts{}},
 	} {
 		d := read(t, tt.file, []byte(tt.text))
-		if got := (facts{d.Effective, d.Version, d.Owner, d.ApprovedBy}); !reflect.DeepEqual(got, tt.want) {
+		if got := (facts{d.EffectiveDate, d.Version, d.Owner, d.ApprovedBy}); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %v %q %q %q", name, got.effective, got.version, got.owner, got.approv)
 		}
 	}
@@ -353,10 +353,10 @@ func TestReadRefuses(t *testing.T) {
 		"picture":           {"a.pdf", []byte("\x89PNG\r\n\x1a\n0000"), Options{}, ErrNoTextLayer},
 		"other office":      {"a.vsdx", zipOf(t, map[string]string{"[Content_Types].xml": "visio"}), Options{}, ErrUnsupported},
 		"broken zip":        {"a.docx", []byte("PK\x03\x04 and then nothing"), Options{}, ErrDamaged},
-		"locked office":     {"a.docx", cfbtest.File(map[string]string{"EncryptedPackage": "x", "EncryptionInfo": "y"}), Options{}, ErrEncrypted},
-		"old word":          {"a.doc", cfbtest.File(map[string]string{"WordDocument": "x"}), Options{}, ErrUnsupported},
-		"old excel":         {"a.xlsx", cfbtest.File(map[string]string{"Workbook": "x"}), Options{}, ErrUnsupported},
-		"old slides":        {"a.ppt", cfbtest.File(map[string]string{"PowerPoint Document": "x"}), Options{}, ErrUnsupported},
+		"locked office":     {"a.docx", cfbtest.BuildFile(map[string]string{"EncryptedPackage": "x", "EncryptionInfo": "y"}), Options{}, ErrEncrypted},
+		"old word":          {"a.doc", cfbtest.BuildFile(map[string]string{"WordDocument": "x"}), Options{}, ErrUnsupported},
+		"old excel":         {"a.xlsx", cfbtest.BuildFile(map[string]string{"Workbook": "x"}), Options{}, ErrUnsupported},
+		"old slides":        {"a.ppt", cfbtest.BuildFile(map[string]string{"PowerPoint Document": "x"}), Options{}, ErrUnsupported},
 		"broken ole":        {"a.doc", append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), make([]byte, 600)...), Options{}, ErrDamaged},
 		"too many bytes":    {"a.txt", []byte("12345"), Options{MaxBytes: 4}, ErrTooLarge},
 		"too much text":     {"a.txt", []byte(strings.Repeat("word ", 100)), Options{MaxText: 99}, ErrTooLarge},

@@ -13,7 +13,7 @@ const (
 	maxOutline   = 9
 )
 
-func pageName(n int) string { return "page " + strconv.Itoa(n) }
+func formatPage(n int) string { return "page " + strconv.Itoa(n) }
 
 // readPDF reads the text layer of a PDF page by page, then makes one flow of it.
 func (r *Reader) readPDF(b *builder, content io.ReaderAt, size int64) error {
@@ -23,13 +23,13 @@ func (r *Reader) readPDF(b *builder, content io.ReaderAt, size int64) error {
 			return err
 		}
 		if pages <= 0 {
-			return fail(ErrDamaged, "", "it has no pages")
+			return newError(ErrDamaged, "", "it has no pages")
 		}
 		if pages > r.opt.MaxPages {
-			return fail(ErrTooLarge, "", "it has %d pages, the limit is %d; split it", pages, r.opt.MaxPages)
+			return newError(ErrTooLarge, "", "it has %d pages, the limit is %d; split it", pages, r.opt.MaxPages)
 		}
 		b.doc.PageCount = pages
-		b.doc.Title = pdfTitle(doc.title())
+		b.doc.Title = cleanPDFTitle(doc.title())
 		flow := &pdfFlow{b: b}
 		if flow.outline, err = doc.outline(); err != nil {
 			return err
@@ -53,7 +53,7 @@ func (r *Reader) readPages(b *builder, doc pdfDocument, flow *pdfFlow) error {
 			broken = append(broken, n)
 			continue
 		}
-		layout := layOut(page)
+		layout := layoutPage(page)
 		if page.isScan() {
 			scans = append(scans, scannedPage{number: n, words: len(page.words), layout: layout})
 		}
@@ -61,42 +61,42 @@ func (r *Reader) readPages(b *builder, doc pdfDocument, flow *pdfFlow) error {
 		for _, w := range page.words {
 			chars += len(w.text) + 1
 		}
-		if flow.size += int64(chars); flow.size > b.max {
-			return fail(ErrTooLarge, pageName(n), "it holds more than %d bytes of text", b.max)
+		if flow.textBytes += int64(chars); flow.textBytes > b.maxText {
+			return newError(ErrTooLarge, formatPage(n), "it holds more than %d bytes of text", b.maxText)
 		}
 		flow.pages = append(flow.pages, layout)
 	}
 	if len(broken) > 0 {
-		b.warn("%s could not be read and was left out.", pageList(broken))
+		b.warn("%s could not be read and was left out.", formatPages(broken))
 	}
 	found, err := r.readScans(b, doc, scans)
 	if err != nil {
 		return err
 	}
-	flow.write()
+	flow.writeBlocks()
 	if b.err != nil {
 		return b.err
 	}
-	if err := b.insert(found); err != nil {
+	if err := b.insertByPage(found); err != nil {
 		return err
 	}
-	silent := r.warnUnread(b, scans)
-	if flow.size > 0 || len(found) > 0 {
+	silent := r.warnUnreadScans(b, scans)
+	if flow.textBytes > 0 || len(found) > 0 {
 		return b.err
 	}
 	switch {
 	case len(broken) == b.doc.PageCount:
-		return fail(ErrDamaged, "", "none of its %d pages can be read", b.doc.PageCount)
+		return newError(ErrDamaged, "", "none of its %d pages can be read", b.doc.PageCount)
 	case len(silent) > 0 && r.opt.OCR != nil:
-		return fail(ErrEmpty, "", "%d of %d pages are pictures, in which no text was recognised", len(silent), b.doc.PageCount)
+		return newError(ErrEmpty, "", "%d of %d pages are pictures, in which no text was recognised", len(silent), b.doc.PageCount)
 	case len(silent) > 0:
-		return fail(ErrNoTextLayer, "", "%d of %d pages are pictures; %s", len(silent), b.doc.PageCount, installOCR)
+		return newError(ErrNoTextLayer, "", "%d of %d pages are pictures; %s", len(silent), b.doc.PageCount, installOCRHint)
 	}
-	return fail(ErrEmpty, "", "its %d pages are blank", b.doc.PageCount)
+	return newError(ErrEmpty, "", "its %d pages are blank", b.doc.PageCount)
 }
 
-// pageList is "Page 3" or "Pages 3, 5–9": runs are shortened, long lists cut.
-func pageList(pages []int) string {
+// formatPages is "Page 3" or "Pages 3, 5–9": runs are shortened, long lists cut.
+func formatPages(pages []int) string {
 	var parts []string
 	for i := 0; i < len(pages); {
 		j := i
@@ -117,9 +117,9 @@ func pageList(pages []int) string {
 	return "Pages " + strings.Join(parts, ", ")
 }
 
-// pdfTitle drops what printers put where a title should be.
-func pdfTitle(s string) string {
-	s = clean(s)
+// cleanPDFTitle drops what printers put where a title should be.
+func cleanPDFTitle(s string) string {
+	s = cleanText(s)
 	lower := strings.ToLower(s)
 	for _, junk := range []string{"untitled", "microsoft word", "microsoft powerpoint", "powerpoint presentation", "slide 1", "document"} {
 		if strings.HasPrefix(lower, junk) {
@@ -134,9 +134,9 @@ func pdfTitle(s string) string {
 	return s
 }
 
-// sameText is a text made comparable: small letters and digits only.
-func sameText(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(clean(s)), func(r rune) bool {
+// comparableText is a text made comparable: small letters and digits only.
+func comparableText(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(cleanText(s)), func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 0x7f)
 	}), " ")
 }

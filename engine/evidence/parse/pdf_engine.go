@@ -23,7 +23,7 @@ type pdfEngine interface {
 type pdfDocument interface {
 	pages() (int, error)
 	title() string
-	// outline gives the level of each bookmark by its words, as sameText has them.
+	// outline gives the level of each bookmark by its words, as comparableText has them.
 	outline() (map[string]int, error)
 	// page reads a page, counted from 1.
 	page(n int) (*pdfPage, error)
@@ -33,8 +33,8 @@ type pdfDocument interface {
 	stopped() bool
 }
 
-// readingPDFs is what a Reader has for PDFs.
-type readingPDFs struct {
+// pdfState is what a Reader has for PDFs.
+type pdfState struct {
 	start   func(Options) (pdfEngine, error)
 	engine  pdfEngine       // nil until the first PDF
 	closing context.Context // ends with Close
@@ -43,18 +43,18 @@ type readingPDFs struct {
 
 // openPDF starts the engine at the first PDF and opens a document.
 func (r *Reader) openPDF(ctx context.Context, content io.ReaderAt, size int64, fn func(pdfDocument) error) error {
-	e, err := r.pdfEngine()
+	e, err := r.acquirePDFEngine()
 	if err != nil {
 		return err
 	}
-	defer r.reading.Done()
+	defer r.openPDFs.Done()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.pdf.closing, cancel)()
 	return e.open(ctx, content, size, fn)
 }
 
-func (r *Reader) pdfEngine() (pdfEngine, error) {
+func (r *Reader) acquirePDFEngine() (pdfEngine, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -67,6 +67,6 @@ func (r *Reader) pdfEngine() (pdfEngine, error) {
 		}
 		r.pdf.engine = e
 	}
-	r.reading.Add(1)
+	r.openPDFs.Add(1)
 	return r.pdf.engine, nil
 }

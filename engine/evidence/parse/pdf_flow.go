@@ -13,17 +13,17 @@ import (
 
 // pdfFlow makes blocks of the pages of one document.
 type pdfFlow struct {
-	b       *builder
-	outline map[string]int // level of each bookmark by its words
-	size    int64
-	pages   []*pageLayout
+	b         *builder
+	outline   map[string]int // level of each bookmark by its words
+	textBytes int64
+	pages     []*pageLayout
 
-	body    float64   // height of the lines that most text is set in
-	pitch   float64   // from line to line within a paragraph
-	sizes   []float64 // of headings, the largest first
-	repeats map[string]int
+	bodySize     float64   // height of the lines that most text is set in
+	linePitch    float64   // from line to line within a paragraph
+	headingSizes []float64 // of headings, the largest first
+	repeatCounts map[string]int
 
-	para    []string // lines of the open block
+	lines   []string // lines of the open block
 	kind    Kind
 	level   int
 	mark    string
@@ -36,18 +36,18 @@ type pdfFlow struct {
 }
 
 var (
-	pageNumber = lazyregexp.Of(`(?i)^[\s\-–—|]*(page|seite|p\.|pagina|página)?\s*\d{1,4}\s*((of|/|von|sur|de|di|van)\s*\d{1,4})?[\s\-–—|]*$`)
-	leaders    = lazyregexp.Of(`(\.\s?){4,}\s*(\d{1,4}|[ivxlc]{1,6})?\s*$|…{2,}\s*\d*\s*$`)
-	digits     = lazyregexp.Of(`\d+`)
+	pageNumberPattern = lazyregexp.New(`(?i)^[\s\-–—|]*(page|seite|p\.|pagina|página)?\s*\d{1,4}\s*((of|/|von|sur|de|di|van)\s*\d{1,4})?[\s\-–—|]*$`)
+	leaderPattern     = lazyregexp.New(`(\.\s?){4,}\s*(\d{1,4}|[ivxlc]{1,6})?\s*$|…{2,}\s*\d*\s*$`)
+	digitsPattern     = lazyregexp.New(`\d+`)
 )
 
 // repeatKey makes lines comparable that differ only in their page number.
-func repeatKey(s string) string { return digits.ReplaceAllString(sameText(s), "#") }
+func repeatKey(s string) string { return digitsPattern.ReplaceAllString(comparableText(s), "#") }
 
-func (f *pdfFlow) write() {
+func (f *pdfFlow) writeBlocks() {
 	f.measure()
 	for i, p := range f.pages {
-		f.page(p)
+		f.writePage(p)
 		f.pages[i] = nil
 		if f.b.err != nil {
 			return
@@ -59,24 +59,24 @@ func (f *pdfFlow) write() {
 
 // measure finds the size and pitch of the body, the sizes of headings, and what repeats.
 func (f *pdfFlow) measure() {
-	f.repeats = map[string]int{}
+	f.repeatCounts = map[string]int{}
 	weight := map[float64]int{}
 	for _, p := range f.pages {
 		seen := map[string]bool{}
 		for i, it := range p.items {
 			if key, ok := p.edgeKey(i); ok && !seen[key] {
 				seen[key] = true
-				f.repeats[key]++
+				f.repeatCounts[key]++
 			}
 			if it.line != nil {
-				weight[quantum(it.line.size)] += len(it.line.text)
+				weight[roundSize(it.line.size)] += len(it.line.text)
 			}
 		}
 	}
 	most := 0
 	for size, n := range weight {
-		if n > most || n == most && size < f.body {
-			f.body, most = size, n
+		if n > most || n == most && size < f.bodySize {
+			f.bodySize, most = size, n
 		}
 	}
 	var pitches []float64
@@ -84,33 +84,33 @@ func (f *pdfFlow) measure() {
 	for _, p := range f.pages {
 		for i, it := range p.items {
 			l := it.line
-			if l == nil || f.furniture(p, i) {
+			if l == nil || f.isFurniture(p, i) {
 				continue
 			}
-			if l.size > f.body*1.1 && len(l.text) < 200 && strings.ContainsFunc(l.text, unicode.IsLetter) {
-				headings[quantum(l.size)] = true
+			if l.size > f.bodySize*1.1 && len(l.text) < 200 && strings.ContainsFunc(l.text, unicode.IsLetter) {
+				headings[roundSize(l.size)] = true
 			}
-			if i > 0 && p.items[i-1].line != nil && quantum(l.size) == f.body {
+			if i > 0 && p.items[i-1].line != nil && roundSize(l.size) == f.bodySize {
 				if d := l.y0 - p.items[i-1].line.y0; d > 0.5*l.size && d < 3*l.size {
 					pitches = append(pitches, d)
 				}
 			}
 		}
 	}
-	f.pitch = f.body * 1.2
+	f.linePitch = f.bodySize * 1.2
 	if len(pitches) > 0 {
 		slices.Sort(pitches)
-		f.pitch = pitches[len(pitches)/4] // the closest lines are those within paragraphs
+		f.linePitch = pitches[len(pitches)/4] // the closest lines are those within paragraphs
 	}
 	for s := range headings {
-		f.sizes = append(f.sizes, s)
+		f.headingSizes = append(f.headingSizes, s)
 	}
-	slices.SortFunc(f.sizes, func(a, b float64) int { return cmpFloat(b, a) })
+	slices.SortFunc(f.headingSizes, func(a, b float64) int { return compareFloats(b, a) })
 	// Sizes within 6 % of each other are meant to be the same.
-	f.sizes = slices.CompactFunc(f.sizes, func(a, b float64) bool { return math.Abs(a-b) < 0.06*a })
+	f.headingSizes = slices.CompactFunc(f.headingSizes, func(a, b float64) bool { return math.Abs(a-b) < 0.06*a })
 }
 
-func quantum(size float64) float64 { return math.Round(size*4) / 4 }
+func roundSize(size float64) float64 { return math.Round(size*4) / 4 }
 
 // edgeKey is the comparable text of an item that stands at the top or bottom of the page,
 // where running headers and footers are.
@@ -121,109 +121,109 @@ func (p *pageLayout) edgeKey(i int) (string, bool) {
 	}
 	var key string
 	if g := p.items[i].grid; g != nil {
-		if b.h() > 0.25*p.h {
+		if b.height() > 0.25*p.h {
 			return "", false
 		}
-		key = g.key()
+		key = g.comparableKey()
 	} else {
 		key = repeatKey(p.items[i].line.text)
 	}
 	return key, key != ""
 }
 
-// furniture reports whether an item is a running header or footer: the same at the edge of
+// isFurniture reports whether an item is a running header or footer: the same at the edge of
 // many pages, or a page number.
-func (f *pdfFlow) furniture(p *pageLayout, i int) bool {
+func (f *pdfFlow) isFurniture(p *pageLayout, i int) bool {
 	key, edge := p.edgeKey(i)
 	if !edge || len(f.pages) < 2 {
 		return false
 	}
-	if l := p.items[i].line; l != nil && (i < 2 || i >= len(p.items)-2) && pageNumber.MatchString(l.text) {
+	if l := p.items[i].line; l != nil && (i < 2 || i >= len(p.items)-2) && pageNumberPattern.MatchString(l.text) {
 		return true
 	}
-	n := f.repeats[key]
+	n := f.repeatCounts[key]
 	return n >= 2 && n*3 >= len(f.pages)
 }
 
-func (f *pdfFlow) page(p *pageLayout) {
+func (f *pdfFlow) writePage(p *pageLayout) {
 	at := api.Locator{Page: p.number}
 	for i, it := range p.items {
 		if f.b.err != nil {
 			return
 		}
 		switch {
-		case f.furniture(p, i):
-			f.setAside(it, at)
+		case f.isFurniture(p, i):
+			f.addFurniture(it, at)
 		case it.grid != nil:
 			f.flush()
-			f.grid(it.grid, at)
+			f.writeTable(it.grid, at)
 		default:
-			f.line(it.line, p.number)
+			f.addLine(it.line, p.number)
 		}
 	}
 	f.last = nil // what follows stands on another page: distances say nothing
 }
 
-func (f *pdfFlow) setAside(it layoutItem, at api.Locator) {
+func (f *pdfFlow) addFurniture(it layoutItem, at api.Locator) {
 	if it.line != nil {
-		f.b.aside(Block{Kind: Paragraph, Text: it.line.text, Locator: at})
+		f.b.addFurniture(Block{Kind: Paragraph, Text: it.line.text, Locator: at})
 		return
 	}
 	for _, r := range it.grid.rows {
-		f.b.aside(Block{Kind: TableRow, Text: renderRow(nil, r.own), Cells: r.own, Locator: at})
+		f.b.addFurniture(Block{Kind: TableRow, Text: renderRow(nil, r.cells), Cells: r.cells, Locator: at})
 	}
 }
 
-// grid writes a table, or goes on with the one of the page before.
-func (f *pdfFlow) grid(g *grid, at api.Locator) {
-	width := len(g.rows[0].read)
-	goesOn := f.table != nil && len(f.columns) == len(g.xs) && (f.table.header == nil || len(f.table.header) == width)
+// writeTable writes a table, or goes on with the one of the page before.
+func (f *pdfFlow) writeTable(g *grid, at api.Locator) {
+	width := len(g.rows[0].effective)
+	continues := f.table != nil && len(f.columns) == len(g.xs) && (f.table.header == nil || len(f.table.header) == width)
 	for i := range f.columns {
-		goesOn = goesOn && math.Abs(f.columns[i]-g.xs[i]) < 6
+		continues = continues && math.Abs(f.columns[i]-g.xs[i]) < 6
 	}
-	if !goesOn {
+	if !continues {
 		f.endTable()
-		f.table, f.columns = f.b.table(), g.xs
+		f.table, f.columns = f.b.newTableWriter(), g.xs
 		var rows []tableRow
 		for _, r := range g.rows {
-			rows = append(rows, tableRow{cells: r.read})
+			rows = append(rows, tableRow{cells: r.effective})
 		}
 		head := findHeader(rows)
 		for _, r := range g.rows[:max(head, 0)] {
-			f.table.lead(tableRow{r.own, at})
+			f.table.writeLead(tableRow{r.cells, at})
 		}
-		f.table.ready = true
+		f.table.headerKnown = true
 		if head >= 0 {
-			f.table.header = g.rows[head].read
-			f.b.aside(Block{Kind: TableRow, Text: renderRow(nil, g.rows[head].own), Cells: g.rows[head].own, Locator: at})
+			f.table.header = g.rows[head].effective
+			f.b.addFurniture(Block{Kind: TableRow, Text: renderRow(nil, g.rows[head].cells), Cells: g.rows[head].cells, Locator: at})
 			g.rows = g.rows[head+1:]
 		}
 	}
 	for _, r := range g.rows {
-		if goesOn && slices.Equal(r.read, f.table.header) {
-			f.b.aside(Block{Kind: TableRow, Text: renderRow(nil, r.own), Cells: r.own, Locator: at})
+		if continues && slices.Equal(r.effective, f.table.header) {
+			f.b.addFurniture(Block{Kind: TableRow, Text: renderRow(nil, r.cells), Cells: r.cells, Locator: at})
 			continue
 		}
-		f.b.add(Block{Kind: TableRow, Text: renderRow(f.table.header, r.read), Header: f.table.header, Cells: r.own, Table: f.table.number, Locator: at})
+		f.b.addBlock(Block{Kind: TableRow, Text: renderRow(f.table.header, r.effective), Header: f.table.header, Cells: r.cells, Table: f.table.tableNumber, Locator: at})
 	}
 }
 
 func (f *pdfFlow) endTable() { f.table, f.columns = nil, nil }
 
-// line adds a line to the open block, or closes that and begins another.
-func (f *pdfFlow) line(l *textLine, page int) {
-	if leaders.MatchString(l.text) {
+// addLine adds a line to the open block, or closes that and begins another.
+func (f *pdfFlow) addLine(l *textLine, page int) {
+	if leaderPattern.MatchString(l.text) {
 		f.flush()
-		f.b.aside(Block{Kind: Paragraph, Text: l.text, Locator: api.Locator{Page: page}})
+		f.b.addFurniture(Block{Kind: Paragraph, Text: l.text, Locator: api.Locator{Page: page}})
 		return
 	}
 	level := f.headingLevel(l)
 	// A heading of two lines is one.
-	if level > 0 && f.kind == Heading && f.level == level && f.last != nil && l.y0-f.last.y0 < 1.6*l.size && f.start == page && len(f.para) < 3 {
-		f.para, f.last = append(f.para, l.text), l
+	if level > 0 && f.kind == Heading && f.level == level && f.last != nil && l.y0-f.last.y0 < 1.6*l.size && f.start == page && len(f.lines) < 3 {
+		f.lines, f.last = append(f.lines, l.text), l
 		return
 	}
-	item, mark, rest := listItem(l)
+	item, mark, rest := parseListItem(l)
 	switch {
 	case level > 0:
 		f.flush()
@@ -232,27 +232,27 @@ func (f *pdfFlow) line(l *textLine, page int) {
 	case item:
 		f.flush()
 		f.endTable()
-		f.kind, f.level, f.mark = ListItem, f.listLevel(l.x0), mark
-		f.open(l, page, rest)
+		f.kind, f.level, f.mark = ListItem, f.indentLevel(l.x0), mark
+		f.openBlock(l, page, rest)
 		return
-	case f.continues(l, page):
-		f.para, f.last = append(f.para, l.text), l
+	case f.continuesBlock(l, page):
+		f.lines, f.last = append(f.lines, l.text), l
 		return
 	default:
 		f.flush()
 		f.endTable()
 		f.kind, f.level = Paragraph, 0
 	}
-	f.open(l, page, l.text)
+	f.openBlock(l, page, l.text)
 }
 
-func (f *pdfFlow) open(l *textLine, page int, text string) {
-	f.start, f.last, f.para = page, l, append(f.para[:0], text)
+func (f *pdfFlow) openBlock(l *textLine, page int, text string) {
+	f.start, f.last, f.lines = page, l, append(f.lines[:0], text)
 }
 
-// listItem reports whether a line begins a list item, and gives its mark and the rest.
-func listItem(l *textLine) (ok bool, mark, rest string) {
-	if len(l.words) < 2 || !isMark(l.words[0].text) {
+// parseListItem reports whether a line begins a list item, and gives its mark and the rest.
+func parseListItem(l *textLine) (ok bool, mark, rest string) {
+	if len(l.words) < 2 || !isListMark(l.words[0].text) {
 		return false, "", ""
 	}
 	// "3 years" and "A policy" are no items: a bare number or letter needs its dot or bracket.
@@ -260,11 +260,11 @@ func listItem(l *textLine) (ok bool, mark, rest string) {
 	if r, _ := utf8.DecodeLastRuneInString(mark); unicode.IsLetter(r) || unicode.IsDigit(r) && !strings.Contains(mark, ".") {
 		return false, "", ""
 	}
-	return true, ownMark(mark), strings.TrimSpace(strings.TrimPrefix(l.text, mark))
+	return true, numberedMark(mark), strings.TrimSpace(strings.TrimPrefix(l.text, mark))
 }
 
-// listLevel is how deep an indent is among those of the open list.
-func (f *pdfFlow) listLevel(x float64) int {
+// indentLevel is how deep an indent is among those of the open list.
+func (f *pdfFlow) indentLevel(x float64) int {
 	const same = 4
 	for len(f.indents) > 0 && x < f.indents[len(f.indents)-1]-same {
 		f.indents = f.indents[:len(f.indents)-1]
@@ -275,12 +275,12 @@ func (f *pdfFlow) listLevel(x float64) int {
 	return len(f.indents)
 }
 
-// continues reports whether a line goes on with the open paragraph or item.
-func (f *pdfFlow) continues(l *textLine, page int) bool {
-	if len(f.para) == 0 || f.kind == Heading {
+// continuesBlock reports whether a line goes on with the open paragraph or item.
+func (f *pdfFlow) continuesBlock(l *textLine, page int) bool {
+	if len(f.lines) == 0 || f.kind == Heading {
 		return false
 	}
-	end := f.para[len(f.para)-1]
+	end := f.lines[len(f.lines)-1]
 	first, _ := utf8.DecodeRuneInString(l.text)
 	if f.last == nil || l.y0 < f.last.y0 { // the next page or column
 		return !strings.ContainsAny(end[len(end)-1:], ".:;!?") && (unicode.IsLower(first) || f.kind == Paragraph && !unicode.IsUpper(first) && !unicode.IsDigit(first))
@@ -288,7 +288,7 @@ func (f *pdfFlow) continues(l *textLine, page int) bool {
 	if math.Abs(l.size-f.last.size) > 0.15*f.last.size && l.y0-f.last.y0 > 1.1*l.size {
 		return false
 	}
-	if l.y0-f.last.y0 > max(1.35*f.pitch, 1.25*l.size) {
+	if l.y0-f.last.y0 > max(1.35*f.linePitch, 1.25*l.size) {
 		return false
 	}
 	if f.kind == ListItem {
@@ -297,11 +297,11 @@ func (f *pdfFlow) continues(l *textLine, page int) bool {
 	}
 	if strings.HasSuffix(end, ".") || strings.HasSuffix(end, ":") {
 		// An indented first line, or one after a line that ended early, begins a paragraph.
-		if l.x0 > f.last.x0+1.2*l.size || len(f.para) > 1 && l.x0 < f.last.x0-1.2*l.size {
+		if l.x0 > f.last.x0+1.2*l.size || len(f.lines) > 1 && l.x0 < f.last.x0-1.2*l.size {
 			return false
 		}
 	}
-	return l.bold == f.last.bold || !f.last.bold || len(f.para) > 1
+	return l.bold == f.last.bold || !f.last.bold || len(f.lines) > 1
 }
 
 // headingLevel judges a line by the document's bookmarks, by size, then by weight; 0 is none.
@@ -309,21 +309,21 @@ func (f *pdfFlow) headingLevel(l *textLine) int {
 	if len(l.text) > 200 || !strings.ContainsFunc(l.text, unicode.IsLetter) {
 		return 0
 	}
-	big := l.size > f.body*1.1
-	if level := f.outline[sameText(l.text)]; level > 0 && (big || l.bold || len(l.text) < 90) {
+	big := l.size > f.bodySize*1.1
+	if level := f.outline[comparableText(l.text)]; level > 0 && (big || l.bold || len(l.text) < 90) {
 		return level
 	}
 	if big {
-		for i, s := range f.sizes {
+		for i, s := range f.headingSizes {
 			if l.size > s*0.95 {
 				return min(i+1, 6)
 			}
 		}
-		return min(len(f.sizes), 6)
+		return min(len(f.headingSizes), 6)
 	}
-	if l.bold && l.size > f.body*0.95 && len(l.text) < 110 && !strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") && f.apart(l) {
-		level := len(f.sizes) + 1
-		if m := numbered.FindStringSubmatch(l.text); m != nil {
+	if l.bold && l.size > f.bodySize*0.95 && len(l.text) < 110 && !strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") && f.isSeparate(l) {
+		level := len(f.headingSizes) + 1
+		if m := numberedPattern.FindStringSubmatch(l.text); m != nil {
 			level += strings.Count(strings.TrimRight(m[1], "."), ".")
 		}
 		return min(level, 8)
@@ -331,29 +331,29 @@ func (f *pdfFlow) headingLevel(l *textLine) int {
 	return 0
 }
 
-// apart reports whether a line does not run on from the one above it.
-func (f *pdfFlow) apart(l *textLine) bool {
-	return f.last == nil || f.kind == Heading || l.y0-f.last.y0 > 1.15*f.pitch || l.y0 < f.last.y0 || !f.last.bold
+// isSeparate reports whether a line does not run on from the one above it.
+func (f *pdfFlow) isSeparate(l *textLine) bool {
+	return f.last == nil || f.kind == Heading || l.y0-f.last.y0 > 1.15*f.linePitch || l.y0 < f.last.y0 || !f.last.bold
 }
 
 // flush closes the open block.
 func (f *pdfFlow) flush() {
-	if len(f.para) == 0 {
+	if len(f.lines) == 0 {
 		return
 	}
 	at := api.Locator{Page: f.start}
-	text := joinLines(f.para)
-	f.para = f.para[:0]
+	text := joinLines(f.lines)
+	f.lines = f.lines[:0]
 	if f.kind != ListItem {
 		f.indents = nil
 	}
 	if f.kind == Heading {
-		f.b.heading(f.level, text, at)
+		f.b.addHeading(f.level, text, at)
 		return
 	}
 	blk := Block{Kind: f.kind, Level: f.level, Text: text, Locator: at}
 	if f.kind == ListItem {
-		blk.Mark = f.mark
+		blk.Marker = f.mark
 	}
-	f.b.add(blk)
+	f.b.addBlock(blk)
 }

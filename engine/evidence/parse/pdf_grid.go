@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	snap         = 2.5 // points within which two rules are one
-	reach        = 3.0 // points by which rules may miss each other and still meet
-	maxCrossings = 4_000_000
+	ruleTolerance = 2.5 // points within which two rules are one
+	meetTolerance = 3.0 // points by which rules may miss each other and still meet
+	maxCrossings  = 4_000_000
 )
 
 // grid is a table found by its ruling lines.
@@ -17,13 +17,13 @@ type grid struct {
 	box
 	xs, ys []float64
 	rows   []gridRow
-	cell   []int // of each field, the field that stands for its cell
+	cellOf []int // of each field, the field that stands for its cell
 }
 
 // gridRow is one row: own holds what stands in its cells, read adds what a cell that
 // spans several rows says for this one.
 type gridRow struct {
-	own, read []string
+	cells, effective []string
 }
 
 // findGrids makes tables of rules that meet. Frames and single boxes are none.
@@ -46,7 +46,7 @@ func findGrids(rules []rule) []*grid {
 	}
 	for i, h := range hs {
 		for j, v := range vs {
-			if v.at >= h.from-reach && v.at <= h.to+reach && h.at >= v.from-reach && h.at <= v.to+reach {
+			if v.at >= h.from-meetTolerance && v.at <= h.to+meetTolerance && h.at >= v.from-meetTolerance && h.at <= v.to+meetTolerance {
 				parent[root(i)] = root(len(hs) + j)
 			}
 		}
@@ -89,10 +89,10 @@ func impliedRules(rules []rule) []rule {
 	if len(level) > 4000 {
 		return nil
 	}
-	slices.SortStableFunc(level, func(a, b rule) int { return cmpFloat(a.at, b.at) })
+	slices.SortStableFunc(level, func(a, b rule) int { return compareFloats(a.at, b.at) })
 	for i, a := range level {
 		for _, b := range level[i+1:] {
-			if b.at-a.at > snap {
+			if b.at-a.at > ruleTolerance {
 				break
 			}
 			if math.Abs(a.to-b.from) < 1 || math.Abs(b.to-a.from) < 1 {
@@ -100,14 +100,14 @@ func impliedRules(rules []rule) []rule {
 			}
 		}
 	}
-	slices.SortFunc(joints, func(a, b joint) int { return cmpFloat(a.x, b.x) })
+	slices.SortFunc(joints, func(a, b joint) int { return compareFloats(a.x, b.x) })
 	var out []rule
 	for i := 0; i < len(joints); {
 		j, top, bottom := i, joints[i].y, joints[i].y
-		for ; j < len(joints) && joints[j].x-joints[i].x < snap; j++ {
+		for ; j < len(joints) && joints[j].x-joints[i].x < ruleTolerance; j++ {
 			top, bottom = min(top, joints[j].y), max(bottom, joints[j].y)
 		}
-		if bottom-top > 3*snap {
+		if bottom-top > 3*ruleTolerance {
 			out = append(out, rule{false, joints[i].x, top, bottom})
 		}
 		i = j
@@ -125,22 +125,22 @@ func mergeRules(rules []rule, horizontal bool) []rule {
 	}
 	slices.SortFunc(in, func(a, b rule) int {
 		if a.at != b.at {
-			return cmpFloat(a.at, b.at)
+			return compareFloats(a.at, b.at)
 		}
-		return cmpFloat(a.from, b.from)
+		return compareFloats(a.from, b.from)
 	})
 	var out []rule
 	for start := 0; start < len(in); {
 		end := start + 1
-		for end < len(in) && in[end].at-in[start].at <= snap {
+		for end < len(in) && in[end].at-in[start].at <= ruleTolerance {
 			end++
 		}
 		line := in[start:end]
 		at := line[len(line)/2].at
-		slices.SortFunc(line, func(a, b rule) int { return cmpFloat(a.from, b.from) })
+		slices.SortFunc(line, func(a, b rule) int { return compareFloats(a.from, b.from) })
 		cur := rule{horizontal, at, line[0].from, line[0].to}
 		for _, r := range line[1:] {
-			if r.from <= cur.to+reach {
+			if r.from <= cur.to+meetTolerance {
 				cur.to = max(cur.to, r.to)
 				continue
 			}
@@ -153,7 +153,7 @@ func mergeRules(rules []rule, horizontal bool) []rule {
 	return out
 }
 
-func cmpFloat(a, b float64) int {
+func compareFloats(a, b float64) int {
 	switch {
 	case a < b:
 		return -1
@@ -163,7 +163,7 @@ func cmpFloat(a, b float64) int {
 	return 0
 }
 
-func distinct(rules []rule) []float64 {
+func distinctPositions(rules []rule) []float64 {
 	var at []float64
 	for _, r := range rules {
 		at = append(at, r.at)
@@ -171,7 +171,7 @@ func distinct(rules []rule) []float64 {
 	slices.Sort(at)
 	out := at[:0]
 	for _, v := range at {
-		if len(out) == 0 || v-out[len(out)-1] > snap {
+		if len(out) == 0 || v-out[len(out)-1] > ruleTolerance {
 			out = append(out, v)
 		}
 	}
@@ -179,7 +179,7 @@ func distinct(rules []rule) []float64 {
 }
 
 func newGrid(hs, vs []rule) *grid {
-	ys, xs := distinct(hs), distinct(vs)
+	ys, xs := distinctPositions(hs), distinctPositions(vs)
 	if len(xs) < 3 || len(ys) < 2 { // one column is a frame, not a table
 		return nil
 	}
@@ -187,24 +187,24 @@ func newGrid(hs, vs []rule) *grid {
 		return nil
 	}
 	g := &grid{xs: xs, ys: ys, box: box{xs[0], ys[0], xs[len(xs)-1], ys[len(ys)-1]}}
-	g.regions(hs, vs)
+	g.assignCells(hs, vs)
 	return g
 }
 
-// regions numbers the cells: two neighbouring fields belong to one cell where no rule parts them.
-func (g *grid) regions(hs, vs []rule) {
+// assignCells numbers the cells: two neighbouring fields belong to one cell where no rule parts them.
+func (g *grid) assignCells(hs, vs []rule) {
 	rows, cols := len(g.ys)-1, len(g.xs)-1
 	g.rows = make([]gridRow, rows)
 	for i := range g.rows {
-		g.rows[i] = gridRow{own: make([]string, cols), read: make([]string, cols)}
+		g.rows[i] = gridRow{cells: make([]string, cols), effective: make([]string, cols)}
 	}
-	g.cell = make([]int, rows*cols)
-	for i := range g.cell {
-		g.cell[i] = i
+	g.cellOf = make([]int, rows*cols)
+	for i := range g.cellOf {
+		g.cellOf[i] = i
 	}
 	parted := func(rules []rule, at, mid float64) bool {
 		for _, r := range rules {
-			if math.Abs(r.at-at) <= snap && r.from-reach <= mid && mid <= r.to+reach {
+			if math.Abs(r.at-at) <= ruleTolerance && r.from-meetTolerance <= mid && mid <= r.to+meetTolerance {
 				return true
 			}
 		}
@@ -215,59 +215,59 @@ func (g *grid) regions(hs, vs []rule) {
 		for j := range cols {
 			midX := (g.xs[j] + g.xs[j+1]) / 2
 			if j > 0 && !parted(vs, g.xs[j], midY) {
-				g.unite(i*cols+j, i*cols+j-1)
+				g.mergeCells(i*cols+j, i*cols+j-1)
 			}
 			if i > 0 && !parted(hs, g.ys[i], midX) {
-				g.unite(i*cols+j, (i-1)*cols+j)
+				g.mergeCells(i*cols+j, (i-1)*cols+j)
 			}
 		}
 	}
 }
 
-func (g *grid) top(i int) int {
-	for g.cell[i] != i {
-		g.cell[i] = g.cell[g.cell[i]]
-		i = g.cell[i]
+func (g *grid) cellRoot(i int) int {
+	for g.cellOf[i] != i {
+		g.cellOf[i] = g.cellOf[g.cellOf[i]]
+		i = g.cellOf[i]
 	}
 	return i
 }
 
-// unite keeps the upper left field as the cell's own.
-func (g *grid) unite(a, b int) {
-	a, b = g.top(a), g.top(b)
-	g.cell[max(a, b)] = min(a, b)
+// mergeCells keeps the upper left field as the cell's own.
+func (g *grid) mergeCells(a, b int) {
+	a, b = g.cellRoot(a), g.cellRoot(b)
+	g.cellOf[max(a, b)] = min(a, b)
 }
 
-func (g *grid) holds(w word) bool {
+func (g *grid) contains(w word) bool {
 	x, y := (w.x0+w.x1)/2, (w.y0+w.y1)/2
 	return x > g.x0 && x < g.x1 && y > g.y0 && y < g.y1
 }
 
-// fill puts the words into their cells.
-func (g *grid) fill(words []word) {
+// fillWords puts the words into their cells.
+func (g *grid) fillWords(words []word) {
 	cols := len(g.xs) - 1
 	byCell := map[int][]word{}
 	for _, w := range words {
 		j, _ := slices.BinarySearch(g.xs, (w.x0+w.x1)/2)
 		i, _ := slices.BinarySearch(g.ys, (w.y0+w.y1)/2)
 		i, j = min(max(i-1, 0), len(g.ys)-2), min(max(j-1, 0), cols-1)
-		k := g.top(i*cols + j)
+		k := g.cellRoot(i*cols + j)
 		byCell[k] = append(byCell[k], w)
 	}
 	for k, ws := range byCell {
-		g.rows[k/cols].own[k%cols] = cellText(ws)
+		g.rows[k/cols].cells[k%cols] = cellText(ws)
 	}
 	for i := range g.rows {
 		for j := range cols {
-			k := g.top(i*cols + j)
+			k := g.cellRoot(i*cols + j)
 			// A cell over several columns is read once; over several rows, for each of them.
 			if k%cols == j {
-				g.rows[i].read[j] = g.rows[k/cols].own[j]
+				g.rows[i].effective[j] = g.rows[k/cols].cells[j]
 			}
 		}
 	}
 	g.splitRows(words)
-	g.rows = slices.DeleteFunc(g.rows, func(r gridRow) bool { return filled(r.own) == 0 })
+	g.rows = slices.DeleteFunc(g.rows, func(r gridRow) bool { return countFilled(r.cells) == 0 })
 	g.dropEmptyColumns()
 }
 
@@ -285,7 +285,7 @@ func (g *grid) splitRows(words []word) {
 				in = append(in, w)
 			}
 		}
-		if parts := rowsOf(in, g.xs[1:len(g.xs)-1]); len(parts) > 1 && i+1 == len(g.rows) {
+		if parts := groupRows(in, g.xs[1:len(g.xs)-1]); len(parts) > 1 && i+1 == len(g.rows) {
 			out = append(out, parts...)
 			continue
 		}
@@ -294,10 +294,10 @@ func (g *grid) splitRows(words []word) {
 	g.rows = out
 }
 
-// rowsOf makes rows of words that stand in columns with the given bounds between them. Rows
+// groupRows makes rows of words that stand in columns with the given bounds between them. Rows
 // are parted by more space than their lines; where all space is the same, each line with
 // something in the first column begins one.
-func rowsOf(words []word, bounds []float64) []gridRow {
+func groupRows(words []word, bounds []float64) []gridRow {
 	byColumn := make([][]word, len(bounds)+1)
 	for _, w := range words {
 		j, _ := slices.BinarySearch(bounds, (w.x0+w.x1)/2)
@@ -310,7 +310,7 @@ func rowsOf(words []word, bounds []float64) []gridRow {
 	var pieces []piece
 	tight := math.Inf(1)
 	for j, ws := range byColumn {
-		lines := toLines(ws)
+		lines := groupLines(ws)
 		for i, l := range lines {
 			pieces = append(pieces, piece{l, j})
 			if i > 0 {
@@ -321,7 +321,7 @@ func rowsOf(words []word, bounds []float64) []gridRow {
 	if len(pieces) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(pieces, func(a, b piece) int { return cmpFloat(a.y0, b.y0) })
+	slices.SortStableFunc(pieces, func(a, b piece) int { return compareFloats(a.y0, b.y0) })
 	var groups [][]piece // parted by any space at all
 	var spaces []float64
 	bottom := math.Inf(-1)
@@ -345,7 +345,7 @@ func rowsOf(words []word, bounds []float64) []gridRow {
 		}
 		row := make([]string, len(cells))
 		for j, lines := range cells {
-			row[j] = clean(joinLines(lines))
+			row[j] = cleanText(joinLines(lines))
 		}
 		out = append(out, gridRow{row, row})
 	}
@@ -368,10 +368,10 @@ func rowsOf(words []word, bounds []float64) []gridRow {
 
 func cellText(words []word) string {
 	var lines []string
-	for _, l := range toLines(words) {
+	for _, l := range groupLines(words) {
 		lines = append(lines, l.text)
 	}
-	return clean(joinLines(lines))
+	return cleanText(joinLines(lines))
 }
 
 func (g *grid) dropEmptyColumns() {
@@ -379,25 +379,25 @@ func (g *grid) dropEmptyColumns() {
 		return
 	}
 	var keep []int
-	for j := range g.rows[0].read {
-		if slices.ContainsFunc(g.rows, func(r gridRow) bool { return r.read[j] != "" }) {
+	for j := range g.rows[0].effective {
+		if slices.ContainsFunc(g.rows, func(r gridRow) bool { return r.effective[j] != "" }) {
 			keep = append(keep, j)
 		}
 	}
 	for i := range g.rows {
 		var own, read []string
 		for _, j := range keep {
-			own, read = append(own, g.rows[i].own[j]), append(read, g.rows[i].read[j])
+			own, read = append(own, g.rows[i].cells[j]), append(read, g.rows[i].effective[j])
 		}
 		g.rows[i] = gridRow{own, read}
 	}
 }
 
-// key is the grid's words made comparable from page to page.
-func (g *grid) key() string {
+// comparableKey is the grid's words made comparable from page to page.
+func (g *grid) comparableKey() string {
 	var sb strings.Builder
 	for _, r := range g.rows {
-		sb.WriteString(strings.Join(r.own, " "))
+		sb.WriteString(strings.Join(r.cells, " "))
 		sb.WriteByte(' ')
 	}
 	return repeatKey(sb.String())

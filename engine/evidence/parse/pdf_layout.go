@@ -10,12 +10,12 @@ import (
 // textLine is words on one line of one column.
 type textLine struct {
 	box
-	text  string
-	size  float64 // height of the words that make up most of it
-	bold  bool    // all of it
-	words []word
-	left  float64 // of the column it stands in
-	right float64
+	text        string
+	size        float64 // height of the words that make up most of it
+	bold        bool    // all of it
+	words       []word
+	columnLeft  float64 // of the column it stands in
+	columnRight float64
 }
 
 // layoutItem is a line or a table, in reading order.
@@ -38,30 +38,30 @@ type pageLayout struct {
 	items  []layoutItem
 }
 
-// layOut orders a page: tables by their rules, columns and tables without rules by the
+// layoutPage orders a page: tables by their rules, columns and tables without rules by the
 // gaps that go through many lines, the rest from top to bottom.
-func layOut(p *pdfPage) *pageLayout {
+func layoutPage(p *pdfPage) *pageLayout {
 	out := &pageLayout{number: p.number, w: p.w, h: p.h}
 	rest := p.words
 	for _, g := range findGrids(p.rules) {
 		var inside, outside []word
 		for _, w := range rest {
-			if g.holds(w) {
+			if g.contains(w) {
 				inside = append(inside, w)
 			} else {
 				outside = append(outside, w)
 			}
 		}
-		if g.fill(inside); len(g.rows) == 0 || len(g.rows[0].read) < 2 {
+		if g.fillWords(inside); len(g.rows) == 0 || len(g.rows[0].effective) < 2 {
 			continue // a drawing or a frame: its words stay lines
 		}
 		rest = outside
 		out.items = append(out.items, layoutItem{grid: g})
 	}
 	tables := len(out.items)
-	lines := toLines(rest)
+	lines := groupLines(rest)
 	// Lines above, between and below ruled tables are laid out apart from each other.
-	slices.SortStableFunc(out.items, func(a, b layoutItem) int { return cmpFloat(a.box().y0, b.box().y0) })
+	slices.SortStableFunc(out.items, func(a, b layoutItem) int { return compareFloats(a.box().y0, b.box().y0) })
 	grids := slices.Clone(out.items[:tables])
 	out.items = out.items[:0]
 	for _, g := range grids {
@@ -77,10 +77,10 @@ func layOut(p *pdfPage) *pageLayout {
 	return out
 }
 
-// toLines gathers words to lines from top to bottom, each from left to right.
-func toLines(words []word) []*textLine {
+// groupLines gathers words to lines from top to bottom, each from left to right.
+func groupLines(words []word) []*textLine {
 	ws := slices.Clone(words)
-	slices.SortStableFunc(ws, func(a, b word) int { return cmpFloat(a.y0+a.y1, b.y0+b.y1) })
+	slices.SortStableFunc(ws, func(a, b word) int { return compareFloats(a.y0+a.y1, b.y0+b.y1) })
 	var groups [][]word
 	for _, w := range ws {
 		if n := len(groups); n > 0 && sameLine(groups[n-1], w) {
@@ -100,16 +100,16 @@ func toLines(words []word) []*textLine {
 func sameLine(line []word, w word) bool {
 	tall := line[0]
 	for _, l := range line {
-		if l.h() > tall.h()*1.05 {
+		if l.height() > tall.height()*1.05 {
 			tall = l
 		}
 	}
 	overlap := min(tall.y1, w.y1) - max(tall.y0, w.y0)
-	return overlap > 0.55*min(tall.h(), w.h())
+	return overlap > 0.55*min(tall.height(), w.height())
 }
 
 func newLine(words []word) *textLine {
-	slices.SortStableFunc(words, func(a, b word) int { return cmpFloat(a.x0, b.x0) })
+	slices.SortStableFunc(words, func(a, b word) int { return compareFloats(a.x0, b.x0) })
 	l := &textLine{box: words[0].box, words: words, bold: true}
 	var sb strings.Builder
 	bySize := map[float64]int{}
@@ -118,9 +118,9 @@ func newLine(words []word) *textLine {
 			sb.WriteByte(' ')
 		}
 		sb.WriteString(w.text)
-		l.box = l.box.join(w.box)
+		l.box = l.box.union(w.box)
 		l.bold = l.bold && (w.bold || !strings.ContainsFunc(w.text, unicode.IsLetter))
-		bySize[w.h()] += len(w.text)
+		bySize[w.height()] += len(w.text)
 	}
 	most := 0
 	for size, n := range bySize {
@@ -129,7 +129,7 @@ func newLine(words []word) *textLine {
 		}
 	}
 	l.text = sb.String()
-	l.left, l.right = l.x0, l.x1
+	l.columnLeft, l.columnRight = l.x0, l.x1
 	return l
 }
 
@@ -143,7 +143,7 @@ func (l *textLine) gaps() []gap {
 	var out []gap
 	for i := 1; i < len(l.words); i++ {
 		a, b := l.words[i-1], l.words[i]
-		if b.x0-a.x1 < max(minGap, 1.1*l.size) || i == 1 && isMark(a.text) {
+		if b.x0-a.x1 < max(minGap, 1.1*l.size) || i == 1 && isListMark(a.text) {
 			continue
 		}
 		out = append(out, gap{a.x1, b.x0})
@@ -151,8 +151,8 @@ func (l *textLine) gaps() []gap {
 	return out
 }
 
-// free is the part of g that no word of the line stands in.
-func (l *textLine) free(g gap) gap {
+// freeGap is the part of g that no word of the line stands in.
+func (l *textLine) freeGap(g gap) gap {
 	best, from := gap{}, g.from
 	for _, w := range l.words {
 		if w.x1 <= g.from || w.x0 >= g.to {
@@ -169,23 +169,23 @@ func (l *textLine) free(g gap) gap {
 	return best
 }
 
-// crossed reports whether the line has words on both sides of g.
-func (l *textLine) crossed(g gap) bool { return l.x0 < g.from+1 && l.x1 > g.to-1 }
+// spansGap reports whether the line has words on both sides of g.
+func (l *textLine) spansGap(g gap) bool { return l.x0 < g.from+1 && l.x1 > g.to-1 }
 
 // orderLines finds bands of lines with a gap in common and reads them as columns or rows.
 func orderLines(lines []*textLine) []layoutItem {
 	var out []layoutItem
 	for i := 0; i < len(lines); {
-		end, gaps := band(lines[i:])
+		end, gaps := findBand(lines[i:])
 		if end == 0 {
 			out = append(out, layoutItem{line: lines[i]})
 			i++
 			continue
 		}
 		part := lines[i : i+end]
-		if prose(part, gaps) {
-			out = append(out, columns(part, gaps)...)
-		} else if g := looseGrid(part, gaps); g != nil {
+		if isColumnText(part, gaps) {
+			out = append(out, readColumns(part, gaps)...)
+		} else if g := newLooseGrid(part, gaps); g != nil {
 			out = append(out, layoutItem{grid: g})
 		} else {
 			for _, l := range part {
@@ -197,8 +197,8 @@ func orderLines(lines []*textLine) []layoutItem {
 	return out
 }
 
-// band returns how many lines from the first share gaps, and the gaps; 0 where it is none.
-func band(lines []*textLine) (int, []gap) {
+// findBand returns how many lines from the first share gaps, and the gaps; 0 where it is none.
+func findBand(lines []*textLine) (int, []gap) {
 	gaps := lines[0].gaps()
 	if len(gaps) == 0 {
 		return 0, nil
@@ -213,9 +213,9 @@ func band(lines []*textLine) (int, []gap) {
 		var next []gap
 		hit := false
 		for _, g := range gaps {
-			if f := l.free(g); f.to-f.from >= minGap {
+			if f := l.freeGap(g); f.to-f.from >= minGap {
 				next = append(next, f)
-				hit = hit || l.crossed(f)
+				hit = hit || l.spansGap(f)
 			}
 		}
 		if len(next) == 0 {
@@ -233,7 +233,7 @@ func band(lines []*textLine) (int, []gap) {
 	kept = slices.DeleteFunc(kept, func(g gap) bool {
 		n := 0
 		for _, l := range lines[:end] {
-			if l.crossed(g) {
+			if l.spansGap(g) {
 				n++
 			}
 		}
@@ -245,8 +245,8 @@ func band(lines []*textLine) (int, []gap) {
 	return end, kept
 }
 
-// split parts a line's words at the gaps; a part may be empty.
-func split(l *textLine, gaps []gap) [][]word {
+// splitAtGaps parts a line's words at the gaps; a part may be empty.
+func splitAtGaps(l *textLine, gaps []gap) [][]word {
 	out := make([][]word, len(gaps)+1)
 	for _, w := range l.words {
 		k := 0
@@ -258,9 +258,9 @@ func split(l *textLine, gaps []gap) [][]word {
 	return out
 }
 
-// prose reports whether a band is text set in columns: parts that fill their column with
+// isColumnText reports whether a band is text set in columns: parts that fill their column with
 // several words a line. Cells of a table are shorter.
-func prose(lines []*textLine, gaps []gap) bool {
+func isColumnText(lines []*textLine, gaps []gap) bool {
 	if len(lines) < 4 || len(gaps) > 3 {
 		return false
 	}
@@ -268,7 +268,7 @@ func prose(lines []*textLine, gaps []gap) bool {
 		var widths []float64
 		words, lo, hi := 0, 1e9, 0.0
 		for _, l := range lines {
-			part := split(l, gaps)[k]
+			part := splitAtGaps(l, gaps)[k]
 			if len(part) == 0 {
 				continue
 			}
@@ -287,53 +287,53 @@ func prose(lines []*textLine, gaps []gap) bool {
 	return true
 }
 
-// columns reads each column from top to bottom.
-func columns(lines []*textLine, gaps []gap) []layoutItem {
+// readColumns reads each column from top to bottom.
+func readColumns(lines []*textLine, gaps []gap) []layoutItem {
 	var out []layoutItem
 	for k := range len(gaps) + 1 {
 		from := len(out)
 		left, right := 1e9, 0.0
 		for _, l := range lines {
-			if part := split(l, gaps)[k]; len(part) > 0 {
+			if part := splitAtGaps(l, gaps)[k]; len(part) > 0 {
 				nl := newLine(part)
 				left, right = min(left, nl.x0), max(right, nl.x1)
 				out = append(out, layoutItem{line: nl})
 			}
 		}
 		for _, it := range out[from:] {
-			it.line.left, it.line.right = left, right
+			it.line.columnLeft, it.line.columnRight = left, right
 		}
 	}
 	return out
 }
 
-// looseGrid makes a table without rules of a band.
-func looseGrid(lines []*textLine, gaps []gap) *grid {
+// newLooseGrid makes a table without rules of a band.
+func newLooseGrid(lines []*textLine, gaps []gap) *grid {
 	g := &grid{box: lines[0].box}
 	var words []word
 	for _, l := range lines {
-		g.box = g.box.join(l.box)
+		g.box = g.box.union(l.box)
 		words = append(words, l.words...)
 	}
 	for _, gp := range gaps {
 		g.xs = append(g.xs, (gp.from+gp.to)/2)
 	}
-	if g.rows = rowsOf(words, g.xs); len(g.rows) < 2 {
+	if g.rows = groupRows(words, g.xs); len(g.rows) < 2 {
 		return nil
 	}
 	return g
 }
 
-// isMark reports whether a word is only a list's mark: a bullet, "1.", "(a)", "iv)".
-func isMark(s string) bool {
+// isListMark reports whether a word is only a list's mark: a bullet, "1.", "(a)", "iv)".
+func isListMark(s string) bool {
 	if utf8.RuneCountInString(s) > 7 {
 		return false
 	}
-	m := listMark.FindStringSubmatch(s + " x")
+	m := listMarkPattern.FindStringSubmatch(s + " x")
 	if m != nil {
 		return true
 	}
-	if n := numbered.FindStringSubmatch(s + " X"); n != nil && s[0] >= '0' && s[0] <= '9' && (strings.Contains(s, ".") || len(s) < 3) {
+	if n := numberedPattern.FindStringSubmatch(s + " X"); n != nil && s[0] >= '0' && s[0] <= '9' && (strings.Contains(s, ".") || len(s) < 3) {
 		return true
 	}
 	r, _ := utf8.DecodeRuneInString(s)

@@ -16,8 +16,8 @@ const (
 // box is a rectangle of a page as it is shown: y grows downward, units are points.
 type box struct{ x0, y0, x1, y1 float64 }
 
-func (b box) h() float64 { return b.y1 - b.y0 }
-func (b box) join(o box) box {
+func (b box) height() float64 { return b.y1 - b.y0 }
+func (b box) union(o box) box {
 	return box{min(b.x0, o.x0), min(b.y0, o.y0), max(b.x1, o.x1), max(b.y1, o.y1)}
 }
 
@@ -42,20 +42,20 @@ type pdfPage struct {
 	words  []word
 	rules  []rule
 
-	// pictured is how much of the page is pictures, 0 to 1: 1 also where they lie over each other.
-	pictured float64
-	turned   int // quarters that the page is turned by, clockwise, to be shown
+	// pictureShare is how much of the page is pictures, 0 to 1: 1 also where they lie over each other.
+	pictureShare float64
+	rotation     int // quarters that the page is turned by, clockwise, to be shown
 }
 
-// show maps a rectangle of the page's own space to how the page is shown.
-func (p *pdfPage) show(left, bottom, right, top float64) box {
-	x0, y0 := p.turn(left, bottom)
-	x1, y1 := p.turn(right, top)
+// toDisplay maps a rectangle of the page's own space to how the page is shown.
+func (p *pdfPage) toDisplay(left, bottom, right, top float64) box {
+	x0, y0 := p.toDisplayPoint(left, bottom)
+	x1, y1 := p.toDisplayPoint(right, top)
 	return box{min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)}
 }
 
-func (p *pdfPage) turn(x, y float64) (float64, float64) {
-	switch p.turned {
+func (p *pdfPage) toDisplayPoint(x, y float64) (float64, float64) {
+	switch p.rotation {
 	case 1:
 		return y, x
 	case 2:
@@ -66,8 +66,8 @@ func (p *pdfPage) turn(x, y float64) (float64, float64) {
 	return x, p.h - y
 }
 
-// rule takes a line where it could be one of a table.
-func (p *pdfPage) rule(x0, y0, x1, y1 float64) {
+// addRule takes a line where it could be one of a table.
+func (p *pdfPage) addRule(x0, y0, x1, y1 float64) {
 	const straight, short, edge = 1.0, 4.0, 2.0
 	if max(x0, x1) < edge || max(y0, y1) < edge || min(x0, x1) > p.w-edge || min(y0, y1) > p.h-edge {
 		return // the edge of the page itself
@@ -80,15 +80,15 @@ func (p *pdfPage) rule(x0, y0, x1, y1 float64) {
 	}
 }
 
-// picture takes the unit square, as t lays it on the page, for a picture.
-func (p *pdfPage) picture(t matrix) {
+// addPicture takes the unit square, as t lays it on the page, for a picture.
+func (p *pdfPage) addPicture(t matrix) {
 	if share := math.Abs(t.a*t.d-t.b*t.c) / (p.w * p.h); share > 0 { // not NaN
-		p.pictured = min(1, p.pictured+share)
+		p.pictureShare = min(1, p.pictureShare+share)
 	}
 }
 
-// shown takes a character of a text layer for what it shows: 0 is a space.
-func shown(c rune) rune {
+// visibleRune takes a character of a text layer for what it shows: 0 is a space.
+func visibleRune(c rune) rune {
 	switch {
 	case c == 0x02 || c == 0xFFFE || c == 0xAD:
 		return '-' // PDFium's mark of a hyphen that breaks a word at the end of a line
@@ -100,18 +100,18 @@ func shown(c rune) rune {
 
 // typeface is what the characters of a word have in common.
 type typeface struct {
-	size   float64 // of type, as shown
-	base   float64 // y of the base line
-	upside bool    // written upward or downward
-	tilted bool    // a watermark across the page
-	bold   bool
+	size       float64 // of type, as shown
+	base       float64 // y of the base line
+	isVertical bool    // written upward or downward
+	isTilted   bool    // a watermark across the page
+	bold       bool
 }
 
-// tilt notes by how much the text is turned, as shown, in radians.
-func (f *typeface) tilt(angle float64) {
+// setTilt notes by how much the text is turned, as shown, in radians.
+func (f *typeface) setTilt(angle float64) {
 	turned := math.Mod(math.Abs(angle), math.Pi)
-	f.upside = math.Abs(turned-math.Pi/2) < 0.1
-	f.tilted = !f.upside && turned > 0.1 && turned < math.Pi-0.1
+	f.isVertical = math.Abs(turned-math.Pi/2) < 0.1
+	f.isTilted = !f.isVertical && turned > 0.1 && turned < math.Pi-0.1
 }
 
 // wordBuilder joins characters to words in the order they come in.
@@ -124,43 +124,43 @@ type wordBuilder struct {
 	typeface
 }
 
-// add takes a character with its place; look is asked for the typeface of a new word.
-func (b *wordBuilder) add(c rune, g box, look func() typeface) {
-	if g.h() <= 0.01 || math.IsNaN(g.x0+g.x1+g.y0+g.y1) || math.IsInf(g.x0+g.x1+g.y0+g.y1, 0) {
+// addRune takes a character with its place; look is asked for the typeface of a new word.
+func (b *wordBuilder) addRune(c rune, g box, typefaceOf func() typeface) {
+	if g.height() <= 0.01 || math.IsNaN(g.x0+g.x1+g.y0+g.y1) || math.IsInf(g.x0+g.x1+g.y0+g.y1, 0) {
 		return
 	}
-	if b.open && !b.goesOn(g) {
-		b.end()
+	if b.open && !b.continuesWord(g) {
+		b.endWord()
 	}
 	if !b.open {
 		b.s.Reset()
-		b.open, b.at, b.typeface = true, g, look()
+		b.open, b.at, b.typeface = true, g, typefaceOf()
 	}
 	b.s.WriteRune(c)
-	b.at, b.last = b.at.join(g), g
+	b.at, b.last = b.at.union(g), g
 }
 
-// goesOn reports whether a character stands right behind the last: not on another line, not
+// continuesWord reports whether a character stands right behind the last: not on another line, not
 // far back, and without room for a space that was never written.
-func (b *wordBuilder) goesOn(g box) bool {
+func (b *wordBuilder) continuesWord(g box) bool {
 	a := b.last
-	if b.upside {
+	if b.isVertical {
 		a, g = box{a.y0, a.x0, a.y1, a.x1}, box{g.y0, g.x0, g.y1, g.x1}
-		return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.h(), a.h()) && g.x0-a.x1 < 0.25*b.size && a.x0-g.x1 < 0.25*b.size
+		return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && g.x0-a.x1 < 0.25*b.size && a.x0-g.x1 < 0.25*b.size
 	}
 	gap := g.x0 - a.x1
 	// The letters of a ligature share its box: a step back of one letter is none.
-	return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.h(), a.h()) && gap < 0.22*b.size && gap > -1.5*b.size
+	return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && gap < 0.22*b.size && gap > -1.5*b.size
 }
 
-func (b *wordBuilder) end() {
+func (b *wordBuilder) endWord() {
 	if !b.open {
 		return
 	}
-	if b.open = false; b.tilted {
+	if b.open = false; b.isTilted {
 		return
 	}
-	if !b.upside {
+	if !b.isVertical {
 		b.at.y0, b.at.y1 = b.base-0.8*b.size, b.base+0.2*b.size
 	}
 	if at := b.at; math.IsNaN(at.y0+at.y1) || math.IsInf(at.y0+at.y1, 0) {
@@ -169,8 +169,8 @@ func (b *wordBuilder) end() {
 	b.page.words = append(b.page.words, word{box: b.at, text: b.s.String(), bold: b.bold})
 }
 
-// boldName reports a font whose name says that it is bold.
-func boldName(name string) bool {
+// isBoldFont reports a font whose name says that it is bold.
+func isBoldFont(name string) bool {
 	name = strings.ToLower(name)
 	return strings.Contains(name, "bold") || strings.Contains(name, "black") || strings.Contains(name, "heavy")
 }
@@ -182,8 +182,8 @@ func (t matrix) apply(x, y float64) (float64, float64) {
 	return t.a*x + t.c*y + t.e, t.b*x + t.d*y + t.f
 }
 
-// then is t followed by u.
-func (t matrix) then(u matrix) matrix {
+// multiply is t followed by u.
+func (t matrix) multiply(u matrix) matrix {
 	return matrix{
 		t.a*u.a + t.b*u.c, t.a*u.b + t.b*u.d,
 		t.c*u.a + t.d*u.c, t.c*u.b + t.d*u.d,

@@ -214,7 +214,7 @@ func testPDFPictures(t *testing.T, e testEngine) {
 		picture(p)
 		p.AddPage() // blank: nothing to tell
 	}))
-	if want := []string{"Pages 2–3: no text layer, needs OCR: " + installOCR + "."}; !reflect.DeepEqual(doc.Warnings, want) {
+	if want := []string{"Pages 2–3: no text layer, needs OCR: " + installOCRHint + "."}; !reflect.DeepEqual(doc.Warnings, want) {
 		t.Errorf("warnings %q", doc.Warnings)
 	}
 }
@@ -308,7 +308,7 @@ var wordOf = regexp.MustCompile(`[\p{L}\p{N}]+`)
 // f1 compares two texts as bags of words.
 func f1(a, b string) float64 {
 	count := map[string]int{}
-	as, bs := wordOf.FindAllString(strings.ToLower(clean(a)), -1), wordOf.FindAllString(strings.ToLower(clean(b)), -1)
+	as, bs := wordOf.FindAllString(strings.ToLower(cleanText(a)), -1), wordOf.FindAllString(strings.ToLower(cleanText(b)), -1)
 	for _, w := range as {
 		count[w]++
 	}
@@ -353,7 +353,7 @@ func testPDFAgreesWithPoppler(t *testing.T, e testEngine) {
 		doc := e.read(t, f, raw)
 		ours := make([]string, doc.PageCount+1)
 		for _, b := range append(doc.Blocks, doc.Furniture...) {
-			ours[b.Locator.Page] += b.Plain() + "\n"
+			ours[b.Locator.Page] += b.DisplayText() + "\n"
 		}
 		all := tool(t, "pdftotext", f, "-")
 		theirs := strings.Split(all, "\f")
@@ -382,7 +382,7 @@ func TestDocxAgreesWithPandoc(t *testing.T) {
 		}
 		var ours strings.Builder
 		for _, b := range read(t, f, raw).Blocks {
-			ours.WriteString(strings.Join(append(b.Header, b.Plain()), " ") + "\n")
+			ours.WriteString(strings.Join(append(b.Header, b.DisplayText()), " ") + "\n")
 		}
 		score := f1(ours.String(), tool(t, "pandoc", "-t", "plain", "--wrap=none", f))
 		t.Logf("%s: F1 %.4f", filepath.Base(f), score)

@@ -67,25 +67,25 @@ func (e *pdfiumEngine) open(ctx context.Context, content io.ReaderAt, size int64
 		return fmt.Errorf("start a PDF instance: %w", err)
 	}
 	defer inst.Close() // a module that was stopped can't say goodbye; nothing to do about it
-	mod, err := moduleOf(inst)
+	mod, err := wasmModule(inst)
 	if err != nil {
 		return err
 	}
 	m := &pdfModule{ctx: ctx, mod: mod, mem: mod.Memory(), fns: map[string]api.Function{}}
 	m.scratch = uint32(m.call("malloc", pdfScratch))
 	if m.scratch == 0 {
-		return m.failed("no memory")
+		return m.documentError("no memory")
 	}
-	if m.doc, err = m.load(content, size); err != nil {
+	if m.doc, err = m.loadDocument(content, size); err != nil {
 		return err
 	}
 	return fn(m)
 }
 
-// moduleOf reaches the WebAssembly module under the library's instance. The library's own
+// wasmModule reaches the WebAssembly module under the library's instance. The library's own
 // calls can't be stopped (they run under a background context, and Kill panics on a nil
 // pool) and cost some 10 allocations a character; calls on the module have neither fault.
-func moduleOf(inst pdfium.Pdfium) (api.Module, error) {
+func wasmModule(inst pdfium.Pdfium) (api.Module, error) {
 	impl, ok := inst.(interface{ GetImplementation() interface{} })
 	if !ok {
 		return nil, errors.New("this go-pdfium hides its implementation")
@@ -114,7 +114,7 @@ type pdfModule struct {
 	err     error
 }
 
-func (m *pdfModule) fn(name string) api.Function {
+func (m *pdfModule) function(name string) api.Function {
 	f := m.fns[name]
 	if f == nil {
 		if f = m.mod.ExportedFunction(name); f == nil {
@@ -130,7 +130,7 @@ func (m *pdfModule) call(name string, args ...uint64) uint64 {
 	if m.err != nil {
 		return 0
 	}
-	f := m.fn(name)
+	f := m.function(name)
 	if f == nil {
 		return 0
 	}
@@ -154,22 +154,22 @@ func (m *pdfModule) callFn(f api.Function, args ...uint64) uint64 {
 // stopped reports that no later page can be read.
 func (m *pdfModule) stopped() bool { return m.err != nil || m.ctx.Err() != nil }
 
-// failed is the error of the document: the context's where it ended, else damage.
-func (m *pdfModule) failed(place string) error {
+// documentError is the error of the document: the context's where it ended, else damage.
+func (m *pdfModule) documentError(place string) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
 	return &Error{Kind: ErrDamaged, Place: place, Cause: m.err}
 }
 
-func (m *pdfModule) float(at uint32) float64 {
+func (m *pdfModule) readFloat(at uint32) float64 {
 	v, _ := m.mem.ReadFloat32Le(m.scratch + at)
 	return float64(v)
 }
 
-// text calls a function that writes UTF-16 into (buffer, length in bytes) given as its
+// readText calls a function that writes UTF-16 into (buffer, length in bytes) given as its
 // last arguments and returns the length it needs.
-func (m *pdfModule) text(name string, args ...uint64) string {
+func (m *pdfModule) readText(name string, args ...uint64) string {
 	n := uint32(m.call(name, append(args, uint64(m.scratch), pdfScratch)...))
 	if m.err != nil || n < 2 || n > pdfScratch {
 		return ""
@@ -178,13 +178,13 @@ func (m *pdfModule) text(name string, args ...uint64) string {
 	if !ok {
 		return ""
 	}
-	return string(utf16LEToUTF8(raw[:n-2]))
+	return string(decodeUTF16LE(raw[:n-2]))
 }
 
-// load copies the file into the module's memory and opens it.
-func (m *pdfModule) load(content io.ReaderAt, size int64) (doc uint64, err error) {
+// loadDocument copies the file into the module's memory and opens it.
+func (m *pdfModule) loadDocument(content io.ReaderAt, size int64) (doc uint64, err error) {
 	if size > math.MaxInt32 {
-		return 0, fail(ErrTooLarge, "", "a PDF of %d bytes", size)
+		return 0, newError(ErrTooLarge, "", "a PDF of %d bytes", size)
 	}
 	at := uint32(m.call("malloc", uint64(size)))
 	buf, ok := m.mem.Read(at, uint32(size))
@@ -192,21 +192,21 @@ func (m *pdfModule) load(content io.ReaderAt, size int64) (doc uint64, err error
 		if err := m.ctx.Err(); err != nil {
 			return 0, err
 		}
-		return 0, fail(ErrTooLarge, "", "a PDF of %d bytes does not fit the memory allowed to it", size)
+		return 0, newError(ErrTooLarge, "", "a PDF of %d bytes does not fit the memory allowed to it", size)
 	}
 	if _, err := io.ReadFull(io.NewSectionReader(content, 0, size), buf); err != nil {
 		return 0, fmt.Errorf("read the file: %w", err)
 	}
 	doc = m.call("FPDF_LoadMemDocument64", uint64(at), uint64(size), 0)
 	if m.err != nil {
-		return 0, m.failed("")
+		return 0, m.documentError("")
 	}
 	if doc == 0 {
 		switch m.call("FPDF_GetLastError") {
 		case 4, 5: // a password is missing, or a scheme PDFium doesn't know
-			return 0, fail(ErrEncrypted, "", "a PDF")
+			return 0, newError(ErrEncrypted, "", "a PDF")
 		}
-		return 0, fail(ErrDamaged, "", "it has no page tree that can be read")
+		return 0, newError(ErrDamaged, "", "it has no page tree that can be read")
 	}
 	return doc, nil
 }
@@ -214,7 +214,7 @@ func (m *pdfModule) load(content io.ReaderAt, size int64) (doc uint64, err error
 func (m *pdfModule) pages() (int, error) {
 	n := int(int32(m.call("FPDF_GetPageCount", m.doc)))
 	if m.err != nil {
-		return 0, m.failed("")
+		return 0, m.documentError("")
 	}
 	return n, nil
 }
@@ -228,7 +228,7 @@ func (m *pdfModule) title() string {
 		return ""
 	}
 	defer m.call("free", uint64(at))
-	return m.text("FPDF_GetMetaText", m.doc, uint64(at))
+	return m.readText("FPDF_GetMetaText", m.doc, uint64(at))
 }
 
 // outline reads the bookmarks: the level of each title. Rings and endless lists are cut off.
@@ -242,7 +242,7 @@ func (m *pdfModule) outline() (map[string]int, error) {
 				return
 			}
 			seen[mark] = true
-			title := sameText(m.text("FPDFBookmark_GetTitle", mark))
+			title := comparableText(m.readText("FPDFBookmark_GetTitle", mark))
 			if _, have := levels[title]; !have && title != "" {
 				levels[title] = level
 			}
@@ -253,7 +253,7 @@ func (m *pdfModule) outline() (map[string]int, error) {
 	}
 	visit(0, 1)
 	if m.err != nil {
-		return nil, m.failed("")
+		return nil, m.documentError("")
 	}
 	return levels, nil
 }

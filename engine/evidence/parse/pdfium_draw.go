@@ -15,39 +15,39 @@ const (
 func (m *pdfModule) draw(n int) ([]byte, error) {
 	page := m.call("FPDF_LoadPage", m.doc, uint64(n-1))
 	if page == 0 {
-		return nil, m.failedOr(n, "it can't be drawn")
+		return nil, m.pageError(n, "it can't be drawn")
 	}
 	defer m.call("FPDF_ClosePage", page)
 	side := func(function string) int {
-		return scanSide(float64(math.Float32frombits(uint32(m.call(function, page)))))
+		return scanPixels(float64(math.Float32frombits(uint32(m.call(function, page)))))
 	}
 	w, h := side("FPDF_GetPageWidthF"), side("FPDF_GetPageHeightF")
 	bitmap := m.call("FPDFBitmap_CreateEx", uint64(w), uint64(h), bitmapGray, 0, 0)
 	if bitmap == 0 {
-		return nil, m.failedOr(n, "there is no memory to draw it")
+		return nil, m.pageError(n, "there is no memory to draw it")
 	}
 	defer m.call("FPDFBitmap_Destroy", bitmap)
 	m.call("FPDFBitmap_FillRect", bitmap, 0, 0, uint64(w), uint64(h), 0xFFFFFFFF)
 	m.call("FPDF_RenderPageBitmap", bitmap, page, 0, 0, uint64(w), uint64(h), 0, renderFlags)
 	at, stride := uint32(m.call("FPDFBitmap_GetBuffer", bitmap)), uint32(m.call("FPDFBitmap_GetStride", bitmap))
 	if m.err != nil || stride < uint32(w) {
-		return nil, m.failedOr(n, "it can't be drawn")
+		return nil, m.pageError(n, "it can't be drawn")
 	}
 	out := fmt.Appendf(make([]byte, 0, w*h+32), "P5\n%d %d\n255\n", w, h)
 	for y := range h {
 		row, ok := m.mem.Read(at+uint32(y)*stride, uint32(w))
 		if !ok {
-			return nil, m.failedOr(n, "it can't be drawn")
+			return nil, m.pageError(n, "it can't be drawn")
 		}
 		out = append(out, row...)
 	}
 	return out, nil
 }
 
-// failedOr is what stopped the module, or else damage of a page.
-func (m *pdfModule) failedOr(n int, detail string) error {
+// pageError is what stopped the module, or else damage of a page.
+func (m *pdfModule) pageError(n int, detail string) error {
 	if m.err != nil {
-		return m.failed(pageName(n))
+		return m.documentError(formatPage(n))
 	}
-	return &Error{Kind: ErrDamaged, Place: pageName(n), Detail: detail, Cause: errors.New("PDFium gave no picture")}
+	return &Error{Kind: ErrDamaged, Place: formatPage(n), Detail: detail, Cause: errors.New("PDFium gave no picture")}
 }

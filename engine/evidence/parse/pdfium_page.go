@@ -16,19 +16,19 @@ type pageReader struct {
 func (m *pdfModule) page(n int) (*pdfPage, error) {
 	page := m.call("FPDF_LoadPage", m.doc, uint64(n-1))
 	if m.err != nil || page == 0 {
-		return nil, m.failed(pageName(n))
+		return nil, m.documentError(formatPage(n))
 	}
 	r := &pageReader{m: m, page: page, out: &pdfPage{number: n}}
 	r.out.w = float64(math.Float32frombits(uint32(m.call("FPDF_GetPageWidthF", page))))
 	r.out.h = float64(math.Float32frombits(uint32(m.call("FPDF_GetPageHeightF", page))))
-	r.out.turned = int(m.call("FPDFPage_GetRotation", page) & 3)
+	r.out.rotation = int(m.call("FPDFPage_GetRotation", page) & 3)
 	if err := r.readWords(); err != nil {
 		return nil, err
 	}
 	r.readObjects()
 	m.call("FPDF_ClosePage", page)
 	if m.err != nil {
-		return nil, m.failed(pageName(n))
+		return nil, m.documentError(formatPage(n))
 	}
 	return r.out, nil
 }
@@ -37,19 +37,19 @@ func (r *pageReader) readWords() error {
 	m := r.m
 	text := m.call("FPDFText_LoadPage", r.page)
 	if m.err != nil {
-		return m.failed(pageName(r.out.number))
+		return m.documentError(formatPage(r.out.number))
 	}
 	if text == 0 {
 		return nil
 	}
 	count := int(int32(m.call("FPDFText_CountChars", text)))
 	if count > maxPageChars {
-		return fail(ErrTooLarge, pageName(r.out.number), "%d characters on one page", count)
+		return newError(ErrTooLarge, formatPage(r.out.number), "%d characters on one page", count)
 	}
 	b := wordBuilder{page: r.out}
 	fonts := typefaces{r: r, text: text}
-	chars := m.pageText(text, count)
-	unicodeOf, boxOf := m.fn("FPDFText_GetUnicode"), m.fn("FPDFText_GetLooseCharBox")
+	chars := m.pageChars(text, count)
+	unicodeOf, boxOf := m.function("FPDFText_GetUnicode"), m.function("FPDFText_GetLooseCharBox")
 	for i := range count {
 		var c rune
 		if chars != nil {
@@ -58,31 +58,31 @@ func (r *pageReader) readWords() error {
 			c = rune(uint32(m.callFn(unicodeOf, text, uint64(i))))
 		}
 		if m.err != nil {
-			return m.failed(pageName(r.out.number))
+			return m.documentError(formatPage(r.out.number))
 		}
-		if c = shown(c); c == 0 {
-			b.end()
+		if c = visibleRune(c); c == 0 {
+			b.endWord()
 			continue
 		}
 		if m.callFn(boxOf, text, uint64(i), uint64(m.scratch)) == 0 {
 			continue
 		}
 		// FS_RECTF: left, top, right, bottom.
-		g := r.out.show(m.float(0), m.float(12), m.float(8), m.float(4))
-		b.add(c, g, func() typeface { return fonts.of(i, g) })
+		g := r.out.toDisplay(m.readFloat(0), m.readFloat(12), m.readFloat(8), m.readFloat(4))
+		b.addRune(c, g, func() typeface { return fonts.typefaceAt(i, g) })
 	}
-	b.end()
+	b.endWord()
 	m.call("FPDFText_ClosePage", text)
 	if m.err != nil {
-		return m.failed(pageName(r.out.number))
+		return m.documentError(formatPage(r.out.number))
 	}
 	return nil
 }
 
-// pageText gets all characters of a page at once, which costs a hundredth of asking for each
+// pageChars gets all characters of a page at once, which costs a hundredth of asking for each
 // (the watchdog makes calls dear). nil where they can't be matched to their places one by one:
 // some have no Unicode, or need two units of UTF-16.
-func (m *pdfModule) pageText(text uint64, count int) []uint16 {
+func (m *pdfModule) pageChars(text uint64, count int) []uint16 {
 	size := uint32(2 * (count + 1))
 	at := uint32(m.call("malloc", uint64(size)))
 	if at == 0 {
@@ -115,7 +115,7 @@ type typefaces struct {
 	last   typeface
 }
 
-func (f *typefaces) of(i int, g box) typeface {
+func (f *typefaces) typefaceAt(i int, g box) typeface {
 	m, at := f.r.m, uint64(i)
 	object := m.call("FPDFText_GetTextObject", f.text, at)
 	if object != 0 && object == f.object {
@@ -124,26 +124,26 @@ func (f *typefaces) of(i int, g box) typeface {
 	t := typeface{size: math.Float64frombits(m.call("FPDFText_GetFontSize", f.text, at))}
 	angle := 0.0
 	if m.call("FPDFText_GetMatrix", f.text, at, uint64(m.scratch)) != 0 {
-		t.size *= math.Hypot(m.float(8), m.float(12))
-		angle = math.Atan2(m.float(4), m.float(0))
+		t.size *= math.Hypot(m.readFloat(8), m.readFloat(12))
+		angle = math.Atan2(m.readFloat(4), m.readFloat(0))
 	}
 	if !(t.size > 0.5 && t.size < 2000) {
-		t.size = g.h()
+		t.size = g.height()
 	}
 	t.base = g.y1 - 0.2*t.size
 	if m.call("FPDFText_GetCharOrigin", f.text, at, uint64(m.scratch), uint64(m.scratch)+8) != 0 {
 		x, _ := m.mem.ReadFloat64Le(m.scratch)
 		y, _ := m.mem.ReadFloat64Le(m.scratch + 8)
-		_, t.base = f.r.out.turn(x, y)
+		_, t.base = f.r.out.toDisplayPoint(x, y)
 	}
-	t.tilt(angle + float64(f.r.out.turned)*math.Pi/2)
-	t.bold = f.r.bold(f.text, i)
+	t.setTilt(angle + float64(f.r.out.rotation)*math.Pi/2)
+	t.bold = f.r.isBold(f.text, i)
 	f.object, f.last = object, t
 	return t
 }
 
-// bold judges by the font's name, and by its weight where the name says nothing.
-func (r *pageReader) bold(text uint64, i int) bool {
+// isBold judges by the font's name, and by its weight where the name says nothing.
+func (r *pageReader) isBold(text uint64, i int) bool {
 	m := r.m
 	n := uint32(m.call("FPDFText_GetFontInfo", text, uint64(i), uint64(m.scratch), 256, uint64(m.scratch)+256))
 	if m.err != nil || n == 0 || n > 256 {
@@ -153,7 +153,7 @@ func (r *pageReader) bold(text uint64, i int) bool {
 	if !ok {
 		return false
 	}
-	return boldName(string(raw))
+	return isBoldFont(string(raw))
 }
 
 // readObjects looks for ruling lines and pictures.
@@ -161,11 +161,11 @@ func (r *pageReader) readObjects() {
 	count := int(int32(r.m.call("FPDFPage_CountObjects", r.page)))
 	left := maxPageObjects
 	for i := 0; i < count && left > 0 && r.m.err == nil; i++ {
-		r.object(r.m.call("FPDFPage_GetObject", r.page, uint64(i)), matrix{a: 1, d: 1}, 0, &left)
+		r.readObject(r.m.call("FPDFPage_GetObject", r.page, uint64(i)), matrix{a: 1, d: 1}, 0, &left)
 	}
 }
 
-func (r *pageReader) object(obj uint64, outer matrix, depth int, left *int) {
+func (r *pageReader) readObject(obj uint64, outer matrix, depth int, left *int) {
 	const path, image, form = 2, 3, 5
 	m := r.m
 	if *left--; obj == 0 || *left < 0 || len(r.out.rules) > maxPageRules {
@@ -177,14 +177,14 @@ func (r *pageReader) object(obj uint64, outer matrix, depth int, left *int) {
 	}
 	t := outer
 	if m.call("FPDFPageObj_GetMatrix", obj, uint64(m.scratch)) != 0 {
-		t = matrix{m.float(0), m.float(4), m.float(8), m.float(12), m.float(16), m.float(20)}.then(outer)
+		t = matrix{m.readFloat(0), m.readFloat(4), m.readFloat(8), m.readFloat(12), m.readFloat(16), m.readFloat(20)}.multiply(outer)
 	}
 	switch kind {
 	case path:
-		r.path(obj, t)
+		r.readPath(obj, t)
 		return
 	case image:
-		r.out.picture(t)
+		r.out.addPicture(t)
 		return
 	}
 	if depth >= maxFormDepth {
@@ -192,12 +192,12 @@ func (r *pageReader) object(obj uint64, outer matrix, depth int, left *int) {
 	}
 	count := int(int32(m.call("FPDFFormObj_CountObjects", obj)))
 	for i := 0; i < count && *left > 0 && m.err == nil; i++ {
-		r.object(m.call("FPDFFormObj_GetObject", obj, uint64(i)), t, depth+1, left)
+		r.readObject(m.call("FPDFFormObj_GetObject", obj, uint64(i)), t, depth+1, left)
 	}
 }
 
-// path takes the straight, upright lines of a path: strokes, thin filled rectangles, edges of cells.
-func (r *pageReader) path(obj uint64, t matrix) {
+// readPath takes the straight, upright lines of a path: strokes, thin filled rectangles, edges of cells.
+func (r *pageReader) readPath(obj uint64, t matrix) {
 	const line, bezier, move = 0, 1, 2
 	m := r.m
 	count := int(int32(m.call("FPDFPath_CountSegments", obj)))
@@ -207,23 +207,23 @@ func (r *pageReader) path(obj uint64, t matrix) {
 		if seg == 0 || m.call("FPDFPathSegment_GetPoint", seg, uint64(m.scratch), uint64(m.scratch)+4) == 0 {
 			continue
 		}
-		px, py := t.apply(m.float(0), m.float(4))
-		px, py = r.out.turn(px, py)
+		px, py := t.apply(m.readFloat(0), m.readFloat(4))
+		px, py = r.out.toDisplayPoint(px, py)
 		switch m.call("FPDFPathSegment_GetType", seg) {
 		case move:
 			startX, startY = px, py
 		case line:
-			r.out.rule(x, y, px, py)
+			r.out.addRule(x, y, px, py)
 		}
 		x, y = px, py
 		if m.call("FPDFPathSegment_GetClose", seg) != 0 {
-			r.out.rule(x, y, startX, startY)
+			r.out.addRule(x, y, startX, startY)
 			x, y = startX, startY
 		}
 	}
 }
 
-func utf16LEToUTF8(raw []byte) []rune {
+func decodeUTF16LE(raw []byte) []rune {
 	u := make([]uint16, len(raw)/2)
 	for i := range u {
 		u[i] = uint16(raw[2*i]) | uint16(raw[2*i+1])<<8

@@ -22,33 +22,33 @@ const (
 	maxScanSide = 5000 // pixels of a side of a page, as drawn for recognising
 	minScanSide = 16
 	// A recognised page must have so many words more than its text layer twice over.
-	minRecognised = 10
-	pointsInInch  = 72
+	minRecognizedGain = 10
+	pointsInInch      = 72
 )
 
-// installOCR is what to do where a picture can't be read.
-const installOCR = "install tesseract to have pictures of text read, or add a version with text"
+// installOCRHint is what to do where a picture can't be read.
+const installOCRHint = "install tesseract to have pictures of text read, or add a version with text"
 
 // readPicture recognises the text of a picture. A TIFF may have several pages.
 func (r *Reader) readPicture(b *builder, format *format, content io.ReaderAt, size int64) error {
 	if r.opt.OCR == nil {
-		return fail(ErrNoTextLayer, "", "it is %s; %s", format.called, installOCR)
+		return newError(ErrNoTextLayer, "", "it is %s; %s", format.label, installOCRHint)
 	}
 	if size > maxPicture {
-		return fail(ErrTooLarge, "", "a picture of %d bytes, the limit is %d", size, maxPicture)
+		return newError(ErrTooLarge, "", "a picture of %d bytes, the limit is %d", size, maxPicture)
 	}
-	raw, err := whole(content, size)
+	raw, err := readAll(content, size)
 	if err != nil {
 		return err
 	}
 	if c, _, err := image.DecodeConfig(bytes.NewReader(raw)); err == nil && int64(c.Width)*int64(c.Height) > maxPixels {
-		return fail(ErrTooLarge, "", "a picture of %d by %d pixels", c.Width, c.Height)
+		return newError(ErrTooLarge, "", "a picture of %d by %d pixels", c.Width, c.Height)
 	}
-	b.morePictures()
-	b.warn("%s", recognised)
-	text, err := r.opt.OCR.Text(b.ctx, raw)
+	b.extendForOCR()
+	b.warn("%s", recognizedWarning)
+	text, err := r.opt.OCR.RecognizeText(b.ctx, raw)
 	if err != nil {
-		return damaged("the picture", err)
+		return damagedError("the picture", err)
 	}
 	pages := strings.Split(strings.TrimRight(text, "\f\n "), "\f")
 	for i, page := range pages {
@@ -56,7 +56,7 @@ func (r *Reader) readPicture(b *builder, format *format, content io.ReaderAt, si
 		if len(pages) > 1 {
 			at.Page = i + 1
 		}
-		blocks, err := b.scanned(page, at)
+		blocks, err := b.parseRecognized(page, at)
 		if err != nil {
 			return err
 		}
@@ -66,31 +66,31 @@ func (r *Reader) readPicture(b *builder, format *format, content io.ReaderAt, si
 		b.doc.PageCount = len(pages)
 	}
 	if len(b.doc.Blocks) == 0 {
-		return fail(ErrEmpty, "", "no text was recognised in the picture")
+		return newError(ErrEmpty, "", "no text was recognised in the picture")
 	}
 	return nil
 }
 
-// recognised is what to know of text that was recognised rather than read.
-const recognised = "Text was recognised in pictures (OCR): letters and figures may be wrong. Compare quotes with the original."
+// recognizedWarning is what to know of text that was recognised rather than read.
+const recognizedWarning = "Text was recognised in pictures (OCR): letters and figures may be wrong. Compare quotes with the original."
 
-// morePictures gives a document the longer time that pictures take.
-func (b *builder) morePictures() {
-	if b.moreTime != nil {
-		b.moreTime()
+// extendForOCR gives a document the longer time that pictures take.
+func (b *builder) extendForOCR() {
+	if b.extendDeadline != nil {
+		b.extendDeadline()
 	}
 }
 
-// scanned makes blocks of the recognised text of one page.
-func (b *builder) scanned(text string, at api.Locator) ([]Block, error) {
-	child := newBuilder(b.ctx, "", b.left)
-	child.max = b.max
+// parseRecognized makes blocks of the recognised text of one page.
+func (b *builder) parseRecognized(text string, locator api.Locator) ([]Block, error) {
+	child := newBuilder(b.ctx, "", b.remaining)
+	child.maxText = b.maxText
 	if err := readPlain(child, strings.ReplaceAll(text, "\f", "\n")); err != nil {
 		return nil, err
 	}
-	b.left = child.left
+	b.remaining = child.remaining
 	for i := range child.doc.Blocks {
-		child.doc.Blocks[i].Locator = at
+		child.doc.Blocks[i].Locator = locator
 	}
 	return child.doc.Blocks, nil
 }
@@ -104,17 +104,17 @@ const (
 
 func (p *pdfPage) isScan() bool {
 	if len(p.words) == 0 {
-		return p.pictured > 0 || len(p.rules) > 0
+		return p.pictureShare > 0 || len(p.rules) > 0
 	}
-	return p.pictured >= scanShare && len(p.words) <= stampWords
+	return p.pictureShare >= scanShare && len(p.words) <= stampWords
 }
 
 // scannedPage is a page whose text may be in its picture.
 type scannedPage struct {
-	number int
-	words  int // of its text layer
-	layout *pageLayout
-	read   bool // its text was recognised
+	number     int
+	words      int // of its text layer
+	layout     *pageLayout
+	recognized bool // its text was recognised
 }
 
 // readScans recognises the text of scans. Of a page with a stamp the recognised text counts
@@ -123,7 +123,7 @@ func (r *Reader) readScans(b *builder, doc pdfDocument, scans []scannedPage) (fo
 	if r.opt.OCR == nil || len(scans) == 0 {
 		return nil, nil
 	}
-	b.morePictures()
+	b.extendForOCR()
 	for i := range scans {
 		s := &scans[i]
 		if i >= maxOCRPages {
@@ -134,39 +134,39 @@ func (r *Reader) readScans(b *builder, doc pdfDocument, scans []scannedPage) (fo
 		if err != nil {
 			return nil, err
 		}
-		text, err := r.opt.OCR.Text(b.ctx, picture)
+		text, err := r.opt.OCR.RecognizeText(b.ctx, picture)
 		if ctxErr := b.ctx.Err(); ctxErr != nil {
 			return nil, ctxErr
 		}
 		if err != nil {
-			b.warn("%s: %s.", capitalPage(s.number), clean(err.Error()))
+			b.warn("%s: %s.", pageLabel(s.number), cleanText(err.Error()))
 			continue
 		}
-		if s.words > 0 && len(strings.Fields(text)) < 2*s.words+minRecognised {
-			s.read = true // there is no more to it
+		if s.words > 0 && len(strings.Fields(text)) < 2*s.words+minRecognizedGain {
+			s.recognized = true // there is no more to it
 			continue
 		}
-		blocks, err := b.scanned(text, api.Locator{Page: s.number})
+		blocks, err := b.parseRecognized(text, api.Locator{Page: s.number})
 		if err != nil {
 			return nil, err
 		}
-		if s.read = len(blocks) > 0; s.read {
+		if s.recognized = len(blocks) > 0; s.recognized {
 			s.layout.items = nil
 			found = append(found, blocks...)
 		}
 	}
 	if len(found) > 0 {
-		b.warn("%s", recognised)
+		b.warn("%s", recognizedWarning)
 	}
 	return found, nil
 }
 
-// warnUnread tells of the scans whose pictures were not read, and gives those without any text.
-func (r *Reader) warnUnread(b *builder, scans []scannedPage) (silent []int) {
+// warnUnreadScans tells of the scans whose pictures were not read, and gives those without any text.
+func (r *Reader) warnUnreadScans(b *builder, scans []scannedPage) (silent []int) {
 	var stamped []int
 	for _, s := range scans {
 		switch {
-		case s.read:
+		case s.recognized:
 		case s.words > 0:
 			stamped = append(stamped, s.number)
 		default:
@@ -174,28 +174,28 @@ func (r *Reader) warnUnread(b *builder, scans []scannedPage) (silent []int) {
 		}
 	}
 	if len(silent) > 0 && r.opt.OCR == nil {
-		b.warn("%s: no text layer, needs OCR: %s.", pageList(silent), installOCR)
+		b.warn("%s: no text layer, needs OCR: %s.", formatPages(silent), installOCRHint)
 	} else if len(silent) > 0 {
-		b.warn("%s: no text layer, and no text was recognised.", pageList(silent))
+		b.warn("%s: no text layer, and no text was recognised.", formatPages(silent))
 	}
 	if len(stamped) > 0 && r.opt.OCR == nil {
-		b.warn("%s: a picture with a few words beside it; only these were read: %s.", pageList(stamped), installOCR)
+		b.warn("%s: a picture with a few words beside it; only these were read: %s.", formatPages(stamped), installOCRHint)
 	} else if len(stamped) > 0 {
-		b.warn("%s: a picture with a few words beside it; only these were read.", pageList(stamped))
+		b.warn("%s: a picture with a few words beside it; only these were read.", formatPages(stamped))
 	}
 	return silent
 }
 
-func capitalPage(n int) string { return fmt.Sprintf("Page %d", n) }
+func pageLabel(n int) string { return fmt.Sprintf("Page %d", n) }
 
-// insert puts blocks of pages between those of other pages.
-func (b *builder) insert(found []Block) error {
+// insertByPage puts blocks of pages between those of other pages.
+func (b *builder) insertByPage(found []Block) error {
 	b.doc.Blocks = append(b.doc.Blocks, found...)
 	slices.SortStableFunc(b.doc.Blocks, func(x, y Block) int { return x.Locator.Page - y.Locator.Page })
 	return b.err
 }
 
-// scanSide is how many pixels a side of so many points is drawn in.
-func scanSide(points float64) int {
+// scanPixels is how many pixels a side of so many points is drawn in.
+func scanPixels(points float64) int {
 	return int(min(max(points*scanDPI/pointsInInch, minScanSide), maxScanSide))
 }

@@ -21,7 +21,7 @@ import (
 // eye stands for a program that recognises text: it says how large a picture is.
 type eye struct{ say func([]byte) (string, error) }
 
-func (e eye) Text(ctx context.Context, picture []byte) (string, error) {
+func (e eye) RecognizeText(ctx context.Context, picture []byte) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
@@ -186,7 +186,7 @@ func TestStampedScan(t *testing.T) {
 	if drawn != 1 || !strings.Contains(text, "Access is reviewed") || strings.Count(text, "Received") != 1 || !strings.Contains(text, "word word") || !strings.Contains(text, "A figure") {
 		t.Errorf("%d pages were recognised:\n%s", drawn, text)
 	}
-	if len(doc.Warnings) != 1 || doc.Warnings[0] != recognised {
+	if len(doc.Warnings) != 1 || doc.Warnings[0] != recognizedWarning {
 		t.Errorf("warnings %q", doc.Warnings)
 	}
 	for name, tt := range map[string]struct {
@@ -195,7 +195,7 @@ func TestStampedScan(t *testing.T) {
 	}{
 		"no more to it": {eye{func([]byte) (string, error) { return "Rcceived 3 May, page l of 4 and a title", nil }}, ""},
 		"fails":         {eye{func([]byte) (string, error) { return "", errors.New("no memory") }}, "Page 1: no memory. Page 1: a picture with a few words beside it; only these were read."},
-		"no program":    {nil, "Page 1: a picture with a few words beside it; only these were read: " + installOCR + "."},
+		"no program":    {nil, "Page 1: a picture with a few words beside it; only these were read: " + installOCRHint + "."},
 	} {
 		doc, err := readWith(t, tt.o, "a.pdf", raw)
 		if err != nil {
@@ -212,7 +212,7 @@ func TestStampedScan(t *testing.T) {
 
 // With the real program, a scanned page reads as the page it was made from.
 func TestTesseract(t *testing.T) {
-	tess, err := ocr.Find("eng", os.Getenv)
+	tess, err := ocr.FindTesseract("eng", os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}

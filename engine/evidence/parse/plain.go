@@ -10,12 +10,12 @@ import (
 )
 
 var (
-	logLine    = lazyregexp.Of(`^\s*[\[<]?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d|[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d|\d\d:\d\d:\d\d[.,]\d|\d{10,13}\b|<\d{1,3}>|\S+ \S+ \S+ \[\d\d/)`)
-	boxMark    = lazyregexp.Of(`^\s*(?:\[[ xX✓✔]?\]|[☐□❏⬜☑☒])\s+\S`) // a step or answer to tick; the box is kept
-	listMark   = lazyregexp.Of(`^(\s*)([-*•▪◦‣·–o]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\s+(\S.*)$`)
-	numbered   = lazyregexp.Of(`^(?:(?:section|article|chapter|annex|appendix|part|abschnitt|kapitel|anhang|artikel|section|annexe)\s+)?(\d{1,2}(?:\.\d{1,2}){0,4}|[A-Z]|[IVX]{1,5})[.):]?\s+(\S.*)$`)
-	underline  = lazyregexp.Of("^\\s*([=\\-~^*+#\"'])[=\\-~^*+#\"']{2,}\\s*$")
-	logPerLine = 40 // lines of a log that make one block
+	logLinePattern   = lazyregexp.New(`^\s*[\[<]?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d|[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d|\d\d:\d\d:\d\d[.,]\d|\d{10,13}\b|<\d{1,3}>|\S+ \S+ \S+ \[\d\d/)`)
+	checkboxPattern  = lazyregexp.New(`^\s*(?:\[[ xX✓✔]?\]|[☐□❏⬜☑☒])\s+\S`) // a step or answer to tick; the box is kept
+	listMarkPattern  = lazyregexp.New(`^(\s*)([-*•▪◦‣·–o]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\s+(\S.*)$`)
+	numberedPattern  = lazyregexp.New(`^(?:(?:section|article|chapter|annex|appendix|part|abschnitt|kapitel|anhang|artikel|section|annexe)\s+)?(\d{1,2}(?:\.\d{1,2}){0,4}|[A-Z]|[IVX]{1,5})[.):]?\s+(\S.*)$`)
+	underlinePattern = lazyregexp.New("^\\s*([=\\-~^*+#\"'])[=\\-~^*+#\"']{2,}\\s*$")
+	linesPerLogBlock = 40 // lines of a log that make one block
 )
 
 // readPlain reads text without marks: paragraphs between empty lines, lists by their
@@ -27,8 +27,8 @@ func readPlain(b *builder, text string) error {
 		return b.err
 	}
 	p := plainReader{b: b, lines: lines}
-	for p.at < len(lines) && b.err == nil {
-		p.next()
+	for p.pos < len(lines) && b.err == nil {
+		p.readNext()
 	}
 	return b.err
 }
@@ -45,7 +45,7 @@ func isLog(lines []string) bool {
 		if len(l) > 4096 {
 			l = l[:4096]
 		}
-		if logLine.MatchString(l) {
+		if logLinePattern.MatchString(l) {
 			hits++
 		}
 	}
@@ -56,89 +56,89 @@ func isLog(lines []string) bool {
 func readLog(b *builder, lines []string) {
 	for i := 0; i < len(lines) && b.err == nil; {
 		end, size := i, 0
-		for end < len(lines) && end-i < logPerLine && (size == 0 || size+len(lines[end]) < 2000) {
+		for end < len(lines) && end-i < linesPerLogBlock && (size == 0 || size+len(lines[end]) < 2000) {
 			size += len(lines[end]) + 1
 			end++
 		}
-		b.add(Block{Kind: Line, Text: strings.Join(lines[i:end], "\n"), Locator: api.Locator{LineStart: i + 1, LineEnd: end}})
+		b.addBlock(Block{Kind: Line, Text: strings.Join(lines[i:end], "\n"), Locator: api.Locator{LineStart: i + 1, LineEnd: end}})
 		i = end
 	}
 }
 
 type plainReader struct {
-	b     *builder
-	lines []string
-	at    int
-	under []byte // underline characters met, in the order that gives their level
+	b              *builder
+	lines          []string
+	pos            int
+	underlineChars []byte // underline characters met, in the order that gives their level
 }
 
-// next reads one paragraph, list item or heading.
-func (p *plainReader) next() {
-	line := p.lines[p.at]
+// readNext reads one paragraph, list item or heading.
+func (p *plainReader) readNext() {
+	line := p.lines[p.pos]
 	if strings.TrimSpace(line) == "" {
-		p.at++
+		p.pos++
 		return
 	}
-	start := p.at
-	if p.at+1 < len(p.lines) && len(line) < maxHeading {
-		if m := underline.FindStringSubmatch(p.lines[p.at+1]); m != nil && utf8.RuneCountInString(strings.TrimSpace(p.lines[p.at+1]))*2 >= utf8.RuneCountInString(strings.TrimSpace(line)) && !underline.MatchString(line) {
-			p.b.heading(p.underLevel(m[1][0]), line, at(start+1, start+2))
-			p.at += 2
+	start := p.pos
+	if p.pos+1 < len(p.lines) && len(line) < maxHeadingBytes {
+		if m := underlinePattern.FindStringSubmatch(p.lines[p.pos+1]); m != nil && utf8.RuneCountInString(strings.TrimSpace(p.lines[p.pos+1]))*2 >= utf8.RuneCountInString(strings.TrimSpace(line)) && !underlinePattern.MatchString(line) {
+			p.b.addHeading(p.underlineLevel(m[1][0]), line, lineRange(start+1, start+2))
+			p.pos += 2
 			return
 		}
 	}
-	if underline.MatchString(line) {
-		p.at++
+	if underlinePattern.MatchString(line) {
+		p.pos++
 		return
 	}
 	if level := p.headingLevel(start); level > 0 {
-		p.b.heading(level, line, at(start+1, start+1))
-		p.at++
+		p.b.addHeading(level, line, lineRange(start+1, start+1))
+		p.pos++
 		return
 	}
-	if boxMark.MatchString(line) && len(line) < 4*maxBlock {
-		for p.at++; p.at < len(p.lines) && indent(p.lines[p.at]) > indent(line) && strings.TrimSpace(p.lines[p.at]) != "" && !opensItem(p.lines[p.at]); {
-			p.at++
+	if checkboxPattern.MatchString(line) && len(line) < 4*maxBlockBytes {
+		for p.pos++; p.pos < len(p.lines) && indentWidth(p.lines[p.pos]) > indentWidth(line) && strings.TrimSpace(p.lines[p.pos]) != "" && !startsItem(p.lines[p.pos]); {
+			p.pos++
 		}
-		p.b.add(Block{Kind: ListItem, Level: 1 + indent(line)/2, Text: joinLines(p.lines[start:p.at]), Locator: at(start+1, p.at)})
+		p.b.addBlock(Block{Kind: ListItem, Level: 1 + indentWidth(line)/2, Text: joinLines(p.lines[start:p.pos]), Locator: lineRange(start+1, p.pos)})
 		return
 	}
-	if len(line) < 4*maxBlock {
-		if m := listMark.FindStringSubmatch(line); m != nil {
-			p.at++
+	if len(line) < 4*maxBlockBytes {
+		if m := listMarkPattern.FindStringSubmatch(line); m != nil {
+			p.pos++
 			text := []string{m[3]}
 			// Lines that are indented deeper than the mark belong to the item.
-			for p.at < len(p.lines) && indent(p.lines[p.at]) > len(m[1]) && strings.TrimSpace(p.lines[p.at]) != "" && !listMark.MatchString(p.lines[p.at]) {
-				text = append(text, p.lines[p.at])
-				p.at++
+			for p.pos < len(p.lines) && indentWidth(p.lines[p.pos]) > len(m[1]) && strings.TrimSpace(p.lines[p.pos]) != "" && !listMarkPattern.MatchString(p.lines[p.pos]) {
+				text = append(text, p.lines[p.pos])
+				p.pos++
 			}
-			p.b.add(Block{Kind: ListItem, Level: 1 + len(m[1])/2, Text: joinLines(text), Mark: ownMark(m[2]), Locator: at(start+1, p.at)})
+			p.b.addBlock(Block{Kind: ListItem, Level: 1 + len(m[1])/2, Text: joinLines(text), Marker: numberedMark(m[2]), Locator: lineRange(start+1, p.pos)})
 			return
 		}
 	}
-	p.at++
-	for p.at < len(p.lines) && strings.TrimSpace(p.lines[p.at]) != "" && len(p.lines[p.at]) < 4*maxBlock && !opensItem(p.lines[p.at]) {
-		p.at++
+	p.pos++
+	for p.pos < len(p.lines) && strings.TrimSpace(p.lines[p.pos]) != "" && len(p.lines[p.pos]) < 4*maxBlockBytes && !startsItem(p.lines[p.pos]) {
+		p.pos++
 	}
-	p.b.add(Block{Kind: Paragraph, Text: joinLines(p.lines[start:p.at]), Locator: at(start+1, p.at)})
+	p.b.addBlock(Block{Kind: Paragraph, Text: joinLines(p.lines[start:p.pos]), Locator: lineRange(start+1, p.pos)})
 }
 
-// ownMark is a list's mark if it tells items apart: a number or letter, no bullet.
-func ownMark(mark string) string {
+// numberedMark is a list's mark if it tells items apart: a number or letter, no bullet.
+func numberedMark(mark string) string {
 	if strings.ContainsAny(mark, ".)") {
 		return mark
 	}
 	return ""
 }
 
-func (p *plainReader) underLevel(c byte) int {
-	for i, u := range p.under {
+func (p *plainReader) underlineLevel(c byte) int {
+	for i, u := range p.underlineChars {
 		if u == c {
 			return i + 1
 		}
 	}
-	p.under = append(p.under, c)
-	return len(p.under)
+	p.underlineChars = append(p.underlineChars, c)
+	return len(p.underlineChars)
 }
 
 // headingLevel is the level of the line at i if it stands alone and reads as a heading, else 0.
@@ -148,15 +148,15 @@ func (p *plainReader) headingLevel(i int) int {
 	if !alone || i+1 == len(p.lines) {
 		return 0
 	}
-	return headingByWords(line)
+	return headingLevelByText(line)
 }
 
-// headingByWords judges one line by its words alone: "2.1 Scope" or "SCOPE"; 0 is no heading.
-func headingByWords(line string) int {
+// headingLevelByText judges one line by its words alone: "2.1 Scope" or "SCOPE"; 0 is no heading.
+func headingLevelByText(line string) int {
 	if len(line) > 100 || line == "" || strings.ContainsAny(line[len(line)-1:], ".;,:!?") {
 		return 0
 	}
-	if m := numbered.FindStringSubmatch(line); m != nil {
+	if m := numberedPattern.FindStringSubmatch(line); m != nil {
 		first, _ := utf8.DecodeRuneInString(m[2])
 		// "a) item" and "1. item" may open a list; a heading is short and begins with a capital.
 		if unicode.IsUpper(first) && len(strings.Fields(m[2])) <= 8 && (m[1][0] <= '9' || len(m[1]) > 1) {
@@ -189,9 +189,9 @@ func joinLines(lines []string) string {
 			break
 		}
 		switch next := strings.TrimSpace(lines[i+1]); {
-		case joinsHyphen(l, next):
+		case isLineBreakHyphen(l, next):
 			sb.WriteString(strings.TrimSuffix(strings.TrimSuffix(l, "-"), "\u00ad"))
-		case endsInHyphen(l, next): // the hyphen is the word's own
+		case isWordHyphen(l, next): // the hyphen is the word's own
 			sb.WriteString(l)
 		default:
 			sb.WriteString(l)
@@ -201,9 +201,9 @@ func joinLines(lines []string) string {
 	return sb.String()
 }
 
-// joinsHyphen reports whether the hyphen at the end of a only broke the line: letters on
+// isLineBreakHyphen reports whether the hyphen at the end of a only broke the line: letters on
 // both sides, small ones after it. "end-\nto-end" keeps its hyphen, as more follow.
-func joinsHyphen(a, b string) bool {
+func isLineBreakHyphen(a, b string) bool {
 	if strings.HasSuffix(a, "\u00ad") {
 		return true
 	}
@@ -217,11 +217,11 @@ func joinsHyphen(a, b string) bool {
 	}
 	word, _, _ := strings.Cut(b, " ")
 	stem := a[strings.LastIndexByte(a, ' ')+1 : len(a)-1]
-	return !strings.Contains(word, "-") && !strings.Contains(stem, "-") && !keepsHyphen[strings.ToLower(stem)]
+	return !strings.Contains(word, "-") && !strings.Contains(stem, "-") && !hyphenatedPrefixes[strings.ToLower(stem)]
 }
 
-// endsInHyphen reports whether a ends within a word that goes on in b. A dash has a space before it.
-func endsInHyphen(a, b string) bool {
+// isWordHyphen reports whether a ends within a word that goes on in b. A dash has a space before it.
+func isWordHyphen(a, b string) bool {
 	if !strings.HasSuffix(a, "-") {
 		return false
 	}
@@ -230,12 +230,14 @@ func endsInHyphen(a, b string) bool {
 	return (unicode.IsLetter(before) || unicode.IsDigit(before)) && (unicode.IsLetter(after) || unicode.IsDigit(after))
 }
 
-// keepsHyphen are first parts that English writes with a hyphen.
-var keepsHyphen = map[string]bool{"non": true, "self": true, "third": true, "multi": true, "high": true, "low": true, "risk": true, "role": true, "least": true, "need": true, "full": true, "part": true, "long": true, "short": true, "real": true, "day": true, "post": true, "pre": true, "cross": true, "follow": true, "decision": true, "time": true, "two": true, "in": true, "on": true, "off": true, "up": true, "well": true, "sub": true, "co": true, "e": true, "anti": true, "semi": true, "ex": true, "all": true, "end": true, "first": true, "second": true, "by": true}
+// hyphenatedPrefixes are first parts that English writes with a hyphen.
+var hyphenatedPrefixes = map[string]bool{"non": true, "self": true, "third": true, "multi": true, "high": true, "low": true, "risk": true, "role": true, "least": true, "need": true, "full": true, "part": true, "long": true, "short": true, "real": true, "day": true, "post": true, "pre": true, "cross": true, "follow": true, "decision": true, "time": true, "two": true, "in": true, "on": true, "off": true, "up": true, "well": true, "sub": true, "co": true, "e": true, "anti": true, "semi": true, "ex": true, "all": true, "end": true, "first": true, "second": true, "by": true}
 
-// opensItem tells whether a line begins an item of a list or a step to tick.
-func opensItem(line string) bool { return listMark.MatchString(line) || boxMark.MatchString(line) }
+// startsItem tells whether a line begins an item of a list or a step to tick.
+func startsItem(line string) bool {
+	return listMarkPattern.MatchString(line) || checkboxPattern.MatchString(line)
+}
 
-func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
+func indentWidth(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
 
-func at(from, to int) api.Locator { return api.Locator{LineStart: from, LineEnd: to} }
+func lineRange(from, to int) api.Locator { return api.Locator{LineStart: from, LineEnd: to} }

@@ -29,42 +29,42 @@ type pptxReader struct {
 // readPptx reads each slide under its title: its text, its tables row by row, the text of
 // its diagrams, and what the speaker noted. Pictures, sounds and macros are left alone.
 func readPptx(b *builder, content io.ReaderAt, size int64) error {
-	z, err := openZip(content, size)
+	z, err := openOfficeZip(content, size)
 	if err != nil {
 		return err
 	}
 	p := &pptxReader{b: b, z: z}
 	main := "ppt/presentation.xml"
-	for _, r := range relationsOf(z, "") {
+	for _, r := range readRelations(z, "") {
 		if strings.HasSuffix(r.Type, relDocument) {
-			main = r.target("")
+			main = r.resolveTarget("")
 		}
 	}
-	slides, err := p.slides(main)
+	slides, err := p.slideParts(main)
 	if err != nil {
 		return err
 	}
 	if len(slides) == 0 {
-		return fail(ErrEmpty, "", "the presentation has no slides")
+		return newError(ErrEmpty, "", "the presentation has no slides")
 	}
 	if len(slides) > maxSlides {
-		return fail(ErrTooLarge, "", "%d slides, the limit is %d", len(slides), maxSlides)
+		return newError(ErrTooLarge, "", "%d slides, the limit is %d", len(slides), maxSlides)
 	}
 	b.doc.PageCount = len(slides)
-	coreProperties(b, z)
+	readCoreProperties(b, z)
 	for i, s := range slides {
-		if err := p.slide(s, i+1); err != nil {
+		if err := p.readSlide(s, i+1); err != nil {
 			return err
 		}
 	}
 	return b.err
 }
 
-// slides are the names of the slides' parts, in the order in which they are shown.
-func (p *pptxReader) slides(main string) ([]string, error) {
+// slideParts are the names of the slides' parts, in the order in which they are shown.
+func (p *pptxReader) slideParts(main string) ([]string, error) {
 	raw, err := readPart(p.z, main, maxSidePart)
 	if errors.Is(err, errNoPart) {
-		return nil, fail(ErrDamaged, main, "the main part is missing")
+		return nil, newError(ErrDamaged, main, "the main part is missing")
 	}
 	if err != nil {
 		return nil, err
@@ -75,12 +75,12 @@ func (p *pptxReader) slides(main string) ([]string, error) {
 		} `xml:"sldIdLst>sldId"`
 	}
 	if err := xml.Unmarshal(raw, &list); err != nil {
-		return nil, damaged(main, err)
+		return nil, damagedError(main, err)
 	}
 	target := map[string]string{}
-	for _, r := range relationsOf(p.z, main) {
+	for _, r := range readRelations(p.z, main) {
 		if r.TargetMode != "External" && strings.HasSuffix(r.Type, relSlide) {
-			target[r.ID] = r.target(main)
+			target[r.ID] = r.resolveTarget(main)
 		}
 	}
 	var out []string
@@ -94,28 +94,28 @@ func (p *pptxReader) slides(main string) ([]string, error) {
 	return out, nil
 }
 
-func (p *pptxReader) slide(name string, number int) error {
+func (p *pptxReader) readSlide(name string, number int) error {
 	s := &slideWalker{p: p, name: name}
 	if err := s.walk(); err != nil {
 		return err
 	}
 	at := api.Locator{Slide: number}
-	p.b.levels, p.b.path = nil, nil
+	p.b.headingLevels, p.b.headingPath = nil, nil
 	if s.hidden {
 		p.b.warn("Slide %d is hidden; it was read all the same.", number)
 	}
-	p.b.heading(1, s.title, at)
-	p.b.slideBlocks(s.blocks, at)
+	p.b.addHeading(1, s.title, at)
+	p.b.addSlideBlocks(s.blocks, at)
 	for _, text := range s.aside {
-		p.b.aside(Block{Kind: Paragraph, Text: text, Locator: at})
+		p.b.addFurniture(Block{Kind: Paragraph, Text: text, Locator: at})
 	}
-	relations := relationsOf(p.z, name)
+	relations := readRelations(p.z, name)
 	for _, kind := range []string{relDiagram, relNotes} {
 		for _, r := range relations {
 			if r.TargetMode == "External" || !strings.HasSuffix(r.Type, kind) {
 				continue
 			}
-			if err := p.side(r.target(name), kind == relNotes, at); err != nil {
+			if err := p.readRelatedPart(r.resolveTarget(name), kind == relNotes, at); err != nil {
 				return err
 			}
 		}
@@ -123,17 +123,17 @@ func (p *pptxReader) slide(name string, number int) error {
 	return p.b.err
 }
 
-// side reads what belongs to a slide and lies in a part of its own: a diagram or the
+// readRelatedPart reads what belongs to a slide and lies in a part of its own: a diagram or the
 // speaker's notes.
-func (p *pptxReader) side(name string, notes bool, at api.Locator) error {
+func (p *pptxReader) readRelatedPart(name string, notes bool, at api.Locator) error {
 	s := &slideWalker{p: p, name: name, notes: notes}
 	if err := s.walk(); err != nil {
 		return err
 	}
 	if notes && len(s.blocks) > 0 {
-		p.b.heading(2, "Speaker notes", at)
+		p.b.addHeading(2, "Speaker notes", at)
 	}
-	p.b.slideBlocks(s.blocks, at)
+	p.b.addSlideBlocks(s.blocks, at)
 	return nil
 }
 
@@ -143,19 +143,19 @@ type slideBlock struct {
 	rows [][]string
 }
 
-// slideBlocks writes what a slide holds.
-func (b *builder) slideBlocks(blocks []slideBlock, at api.Locator) {
+// addSlideBlocks writes what a slide holds.
+func (b *builder) addSlideBlocks(blocks []slideBlock, locator api.Locator) {
 	for _, blk := range blocks {
 		if blk.rows == nil {
-			blk.Locator = at
-			b.add(blk.Block)
+			blk.Locator = locator
+			b.addBlock(blk.Block)
 			continue
 		}
-		t := b.table()
+		t := b.newTableWriter()
 		for _, row := range blk.rows {
-			t.add(row, at)
+			t.addRow(row, locator)
 		}
-		t.end()
+		t.finish()
 	}
 }
 
@@ -182,10 +182,10 @@ type slideWalker struct {
 }
 
 func (s *slideWalker) walk() error {
-	return walkXML(s.p.b, s.p.z, s.name, s.start, s.finish, func(text []byte) error {
+	return walkXML(s.p.b, s.p.z, s.name, s.startElement, s.endElement, func(text []byte) error {
 		if s.inText {
 			if s.para.Len()+len(text) > 8<<20 {
-				return fail(ErrTooLarge, s.name, "a paragraph of more than 8 MiB")
+				return newError(ErrTooLarge, s.name, "a paragraph of more than 8 MiB")
 			}
 			s.para.Write(text)
 		}
@@ -193,16 +193,16 @@ func (s *slideWalker) walk() error {
 	})
 }
 
-func (s *slideWalker) start(e xml.StartElement) {
+func (s *slideWalker) startElement(e xml.StartElement) {
 	switch e.Name.Local {
 	case "sld":
-		s.hidden = val(e, "show") == "0" || val(e, "show") == "false"
+		s.hidden = attrValue(e, "show") == "0" || attrValue(e, "show") == "false"
 	case "sp":
 		if s.inShape++; s.inShape == 1 {
 			s.shape = ""
 		}
 	case "ph":
-		if s.shape = val(e, "type"); s.shape == "" {
+		if s.shape = attrValue(e, "type"); s.shape == "" {
 			s.shape = "body"
 		}
 	case "tbl":
@@ -213,14 +213,14 @@ func (s *slideWalker) start(e xml.StartElement) {
 		}
 	case "tc":
 		s.cell, s.inCell = nil, true
-		if n := len(s.tableRows()); n > 0 && (val(e, "hMerge") == "1" || val(e, "vMerge") == "1") {
+		if n := len(s.tableRows()); n > 0 && (attrValue(e, "hMerge") == "1" || attrValue(e, "vMerge") == "1") {
 			s.inCell = false
 		}
 	case "p":
 		s.para.Reset()
 		s.level, s.bullet = 0, 0
 	case "pPr":
-		if n, err := strconv.Atoi(val(e, "lvl")); err == nil && n > 0 {
+		if n, err := strconv.Atoi(attrValue(e, "lvl")); err == nil && n > 0 {
 			s.level = min(n, 8)
 		}
 	case "buNone":
@@ -241,12 +241,12 @@ func (s *slideWalker) tableRows() [][]string {
 	return s.table.rows
 }
 
-func (s *slideWalker) finish(e xml.EndElement) {
+func (s *slideWalker) endElement(e xml.EndElement) {
 	switch e.Name.Local {
 	case "t":
 		s.inText = false
 	case "p":
-		s.paragraph(clean(s.para.String()))
+		s.handleParagraph(cleanText(s.para.String()))
 		s.para.Reset()
 	case "tc":
 		if rows := s.tableRows(); len(rows) > 0 && len(rows[len(rows)-1]) < maxColumns {
@@ -265,7 +265,7 @@ func (s *slideWalker) finish(e xml.EndElement) {
 	}
 }
 
-func (s *slideWalker) paragraph(text string) {
+func (s *slideWalker) handleParagraph(text string) {
 	if text == "" {
 		return
 	}
@@ -283,25 +283,25 @@ func (s *slideWalker) paragraph(text string) {
 	case "sldNum", "sldImg":
 	case "body", "obj":
 		if s.notes {
-			s.add(Block{Kind: Paragraph, Text: text})
+			s.addBlock(Block{Kind: Paragraph, Text: text})
 			return
 		}
 		// The master gives a body its bullets, unless the paragraph says otherwise.
 		if s.bullet >= 0 {
-			s.add(Block{Kind: ListItem, Level: s.level + 1, Text: text})
+			s.addBlock(Block{Kind: ListItem, Level: s.level + 1, Text: text})
 			return
 		}
-		s.add(Block{Kind: Paragraph, Text: text})
+		s.addBlock(Block{Kind: Paragraph, Text: text})
 	default:
 		if s.bullet > 0 {
-			s.add(Block{Kind: ListItem, Level: s.level + 1, Text: text})
+			s.addBlock(Block{Kind: ListItem, Level: s.level + 1, Text: text})
 			return
 		}
-		s.add(Block{Kind: Paragraph, Text: text})
+		s.addBlock(Block{Kind: Paragraph, Text: text})
 	}
 }
 
-func (s *slideWalker) add(b Block) { s.blocks = append(s.blocks, slideBlock{Block: b}) }
+func (s *slideWalker) addBlock(b Block) { s.blocks = append(s.blocks, slideBlock{Block: b}) }
 
 // walkXML reads a part of an Office document token by token, held to a depth and to the
 // time of the document. What was deleted and fallbacks are passed over.
@@ -327,16 +327,16 @@ func walkXML(b *builder, z *zip.Reader, name string, start func(xml.StartElement
 			return nil
 		}
 		if err != nil {
-			return damaged(name, err)
+			return damagedError(name, err)
 		}
 		switch e := tok.(type) {
 		case xml.StartElement:
 			if depth++; depth > maxXMLDepth {
-				return fail(ErrDamaged, name, "nested deeper than %d", maxXMLDepth)
+				return newError(ErrDamaged, name, "nested deeper than %d", maxXMLDepth)
 			}
 			if e.Name.Local == "Fallback" {
 				if err := skipElement(dec, depth); err != nil {
-					return damaged(name, err)
+					return damagedError(name, err)
 				}
 				depth--
 				continue
@@ -354,8 +354,8 @@ func walkXML(b *builder, z *zip.Reader, name string, start func(xml.StartElement
 	return b.err
 }
 
-// relationsOf are the relations of a part, or of the package; none where they can't be read.
-func relationsOf(z *zip.Reader, part string) []relation {
+// readRelations are the relations of a part, or of the package; none where they can't be read.
+func readRelations(z *zip.Reader, part string) []relation {
 	name := "_rels/.rels"
 	if part != "" {
 		name = path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
@@ -373,8 +373,8 @@ func relationsOf(z *zip.Reader, part string) []relation {
 	return slices.Clip(list.Relationship)
 }
 
-// coreProperties takes the title; who saved the file last and when says nothing of the policy.
-func coreProperties(b *builder, z *zip.Reader) {
+// readCoreProperties takes the title; who saved the file last and when says nothing of the policy.
+func readCoreProperties(b *builder, z *zip.Reader) {
 	raw, err := readPart(z, "docProps/core.xml", maxSidePart)
 	if err != nil {
 		return
@@ -384,7 +384,7 @@ func coreProperties(b *builder, z *zip.Reader) {
 		Version string `xml:"version"`
 	}
 	if xml.Unmarshal(raw, &p) == nil {
-		if b.doc.Title = clean(p.Title); strings.EqualFold(b.doc.Title, "PowerPoint Presentation") {
+		if b.doc.Title = cleanText(p.Title); strings.EqualFold(b.doc.Title, "PowerPoint Presentation") {
 			b.doc.Title = ""
 		}
 		b.facts = append(b.facts, fact{"version", p.Version})

@@ -9,24 +9,24 @@ import (
 )
 
 var (
-	rstRule      = lazyregexp.Of(`^([=\-~^*+#"'` + "`" + `:.,_<>!$%&])[=\-~^*+#"'` + "`" + `:.,_<>!$%&]+\s*$`)
-	rstDirective = lazyregexp.Of(`^\.\. ([A-Za-z][\w.+-]*)::\s*(.*)$`)
-	rstField     = lazyregexp.Of(`^:([^:\n]{1,80}):\s+(\S.*)$`)
-	rstInline    = lazyregexp.Of("``([^`]+)``|(?::[\\w:.+-]{1,40}:)?`([^`<]*?)(?:\\s*<[^>`]*>)?`_{0,2}|\\[(?:#?\\w*|\\*)\\]_()|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|\\|([^|\\s][^|]*)\\|_{0,2}")
-	rstNote      = lazyregexp.Of(`^\.\. \[[^\]]{1,40}\]\s+(\S.*)$`)
-	rstSimple    = lazyregexp.Of(`^\s*=+(\s+=+)+\s*$`)
-	rstGrid      = lazyregexp.Of(`^\s*\+([-=]+\+)+\s*$`)
+	rstRule         = lazyregexp.New(`^([=\-~^*+#"'` + "`" + `:.,_<>!$%&])[=\-~^*+#"'` + "`" + `:.,_<>!$%&]+\s*$`)
+	rstDirective    = lazyregexp.New(`^\.\. ([A-Za-z][\w.+-]*)::\s*(.*)$`)
+	rstField        = lazyregexp.New(`^:([^:\n]{1,80}):\s+(\S.*)$`)
+	rstInline       = lazyregexp.New("``([^`]+)``|(?::[\\w:.+-]{1,40}:)?`([^`<]*?)(?:\\s*<[^>`]*>)?`_{0,2}|\\[(?:#?\\w*|\\*)\\]_()|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|\\|([^|\\s][^|]*)\\|_{0,2}")
+	rstNote         = lazyregexp.New(`^\.\. \[[^\]]{1,40}\]\s+(\S.*)$`)
+	rstSimpleBorder = lazyregexp.New(`^\s*=+(\s+=+)+\s*$`)
+	rstGridBorder   = lazyregexp.New(`^\s*\+([-=]+\+)+\s*$`)
 )
 
-// rstSilent are directives that hold no text of the document.
-var rstSilent = map[string]bool{"toctree": true, "image": true, "contents": true, "include": true, "raw": true, "index": true, "meta": true, "highlight": true, "default-role": true, "role": true, "sectnum": true, "target-notes": true, "automodule": true, "autoclass": true, "literalinclude": true, "csv-table": false, "only": false}
+// rstIgnored are directives that hold no text of the document.
+var rstIgnored = map[string]bool{"toctree": true, "image": true, "contents": true, "include": true, "raw": true, "index": true, "meta": true, "highlight": true, "default-role": true, "role": true, "sectnum": true, "target-notes": true, "automodule": true, "autoclass": true, "literalinclude": true, "csv-table": false, "only": false}
 
 // readRST reads reStructuredText: titles by their lines, lists, tables and directives. What
 // a directive would include or run is left alone.
 func readRST(b *builder, text string) error {
 	r := &rstReader{plainReader: plainReader{b: b, lines: strings.Split(text, "\n")}}
-	for r.at < len(r.lines) && b.err == nil {
-		r.next()
+	for r.pos < len(r.lines) && b.err == nil {
+		r.readNext()
 	}
 	return b.err
 }
@@ -34,11 +34,11 @@ func readRST(b *builder, text string) error {
 // rstReader goes on where the reader of plain text knows too little.
 type rstReader struct {
 	plainReader
-	titles []string // kinds of title in the order in which they came
+	titleStyles []string // kinds of title in the order in which they came
 }
 
-// rstLine is the character of a line that consists of one, and its length; 0 where it doesn't.
-func rstLine(line string) (byte, int) {
+// parseRuleLine is the character of a line that consists of one, and its length; 0 where it doesn't.
+func parseRuleLine(line string) (byte, int) {
 	line = strings.TrimRight(line, " \t")
 	if len(line) < 2 || !rstRule.MatchString(line) || strings.Trim(line, line[:1]) != "" {
 		return 0, 0
@@ -46,89 +46,89 @@ func rstLine(line string) (byte, int) {
 	return line[0], len(line)
 }
 
-func (r *rstReader) line(i int) string {
-	if i < 0 || i >= len(r.lines) || len(r.lines[i]) > 4*maxBlock {
+func (r *rstReader) lineAt(i int) string {
+	if i < 0 || i >= len(r.lines) || len(r.lines[i]) > 4*maxBlockBytes {
 		return ""
 	}
 	return r.lines[i]
 }
 
-func (r *rstReader) next() {
-	line := r.line(r.at)
+func (r *rstReader) readNext() {
+	line := r.lineAt(r.pos)
 	trimmed := strings.TrimSpace(line)
 	switch {
-	case trimmed == "" && len(r.lines[r.at]) > 4*maxBlock:
-		r.b.add(Block{Kind: Paragraph, Text: r.lines[r.at], Locator: at(r.at+1, r.at+1)})
-		r.at++
+	case trimmed == "" && len(r.lines[r.pos]) > 4*maxBlockBytes:
+		r.b.addBlock(Block{Kind: Paragraph, Text: r.lines[r.pos], Locator: lineRange(r.pos+1, r.pos+1)})
+		r.pos++
 	case trimmed == "":
-		r.at++
-	case r.title():
+		r.pos++
+	case r.readTitle():
 	case strings.HasPrefix(line, ".. ") || line == "..":
-		r.explicit()
-	case rstSimple.MatchString(line):
-		r.simpleTable()
-	case rstGrid.MatchString(line):
-		r.gridTable()
+		r.readExplicit()
+	case rstSimpleBorder.MatchString(line):
+		r.readSimpleTable()
+	case rstGridBorder.MatchString(line):
+		r.readGridTable()
 	default:
-		if c, _ := rstLine(line); c != 0 { // a transition
-			r.at++
+		if c, _ := parseRuleLine(line); c != 0 { // a transition
+			r.pos++
 			return
 		}
 		if m := rstField.FindStringSubmatch(line); m != nil {
 			r.b.facts = append(r.b.facts, fact{m[1], m[2]})
-			r.b.row(nil, []string{m[1], inlineRST(m[2])}, r.b.nextTable(), at(r.at+1, r.at+1))
-			r.at++
+			r.b.addRow(nil, []string{m[1], stripRSTMarkup(m[2])}, r.b.nextTableNumber(), lineRange(r.pos+1, r.pos+1))
+			r.pos++
 			return
 		}
-		r.paragraph()
+		r.readParagraph()
 	}
 }
 
-// title reads a title with a line below it, or above and below.
-func (r *rstReader) title() bool {
-	from := r.at
+// readTitle reads a title with a line below it, or above and below.
+func (r *rstReader) readTitle() bool {
+	from := r.pos
 	kind := ""
-	over, overLen := rstLine(r.line(from))
+	over, overLen := parseRuleLine(r.lineAt(from))
 	if over != 0 {
-		if strings.TrimSpace(r.line(from+1)) == "" {
+		if strings.TrimSpace(r.lineAt(from+1)) == "" {
 			return false
 		}
-		if c, n := rstLine(r.line(from + 2)); c != over || n != overLen {
+		if c, n := parseRuleLine(r.lineAt(from + 2)); c != over || n != overLen {
 			return false
 		}
 		from, kind = from+1, "over"
 	}
-	text := strings.TrimSpace(r.line(from))
-	c, n := rstLine(r.line(from + 1))
-	if c == 0 || text == "" || n+1 < utf8.RuneCountInString(text) || len(text) > maxHeading || rstSimple.MatchString(r.line(from+1)) || strings.HasPrefix(text, ".. ") {
+	text := strings.TrimSpace(r.lineAt(from))
+	c, n := parseRuleLine(r.lineAt(from + 1))
+	if c == 0 || text == "" || n+1 < utf8.RuneCountInString(text) || len(text) > maxHeadingBytes || rstSimpleBorder.MatchString(r.lineAt(from+1)) || strings.HasPrefix(text, ".. ") {
 		return false
 	}
 	kind += string(c)
 	level := 0
-	for i, t := range r.titles {
+	for i, t := range r.titleStyles {
 		if t == kind {
 			level = i + 1
 		}
 	}
 	if level == 0 {
-		r.titles = append(r.titles, kind)
-		level = len(r.titles)
+		r.titleStyles = append(r.titleStyles, kind)
+		level = len(r.titleStyles)
 	}
-	r.b.heading(level, inlineRST(text), at(from+1, from+2))
-	r.at = from + 2
+	r.b.addHeading(level, stripRSTMarkup(text), lineRange(from+1, from+2))
+	r.pos = from + 2
 	return true
 }
 
-// block is the lines that are indented deeper than column, and where they end.
-func (r *rstReader) block(from, column int) (lines []string, end int) {
+// indentedBlock is the lines that are indented deeper than column, and where they end.
+func (r *rstReader) indentedBlock(from, column int) (lines []string, end int) {
 	end = from
 	for i := from; i < len(r.lines); i++ {
-		l := r.line(i)
+		l := r.lineAt(i)
 		if strings.TrimSpace(l) == "" {
 			lines = append(lines, "")
 			continue
 		}
-		if indent(l) <= column {
+		if indentWidth(l) <= column {
 			break
 		}
 		lines, end = append(lines, l), i+1
@@ -136,17 +136,17 @@ func (r *rstReader) block(from, column int) (lines []string, end int) {
 	return lines[:min(len(lines), end-from)], end
 }
 
-// explicit reads what begins with two dots: a directive, or a comment that says nothing.
-func (r *rstReader) explicit() {
-	start := r.at
-	m := rstDirective.FindStringSubmatch(r.line(start))
-	lines, end := r.block(start+1, 0)
-	r.at = max(end, start+1)
-	if note := rstNote.FindStringSubmatch(r.line(start)); note != nil {
-		r.nested(append([]string{note[1]}, lines...), start)
+// readExplicit reads what begins with two dots: a directive, or a comment that says nothing.
+func (r *rstReader) readExplicit() {
+	start := r.pos
+	m := rstDirective.FindStringSubmatch(r.lineAt(start))
+	lines, end := r.indentedBlock(start+1, 0)
+	r.pos = max(end, start+1)
+	if note := rstNote.FindStringSubmatch(r.lineAt(start)); note != nil {
+		r.readNested(append([]string{note[1]}, lines...), start)
 		return
 	}
-	if m == nil || rstSilent[strings.ToLower(m[1])] {
+	if m == nil || rstIgnored[strings.ToLower(m[1])] {
 		return
 	}
 	name := strings.ToLower(m[1])
@@ -165,38 +165,38 @@ func (r *rstReader) explicit() {
 		}
 		body = append(body, l)
 	}
-	switch place := at(first+1, max(first+1, r.at)); name {
+	switch place := lineRange(first+1, max(first+1, r.pos)); name {
 	case "code-block", "code", "parsed-literal", "math":
-		r.b.add(Block{Kind: Line, Text: strings.Join(body, "\n"), Locator: place})
+		r.b.addBlock(Block{Kind: Line, Text: strings.Join(body, "\n"), Locator: place})
 	case "csv-table":
-		t := r.b.table()
+		t := r.b.newTableWriter()
 		for _, l := range body {
-			t.add(strings.Split(strings.ReplaceAll(l, `"`, ""), ","), place)
+			t.addRow(strings.Split(strings.ReplaceAll(l, `"`, ""), ","), place)
 		}
-		t.end()
+		t.finish()
 	default:
-		r.nested(body, start)
+		r.readNested(body, start)
 	}
 }
 
-// nested reads the content of a directive as text of its own, at its place.
-func (r *rstReader) nested(body []string, start int) {
+// readNested reads the content of a directive as text of its own, at its place.
+func (r *rstReader) readNested(body []string, start int) {
 	var para []string
 	flush := func() {
 		if len(para) == 0 {
 			return
 		}
 		text := joinLines(para)
-		blk := Block{Kind: Paragraph, Locator: at(start+1, max(start+1, r.at))}
-		if m := listMark.FindStringSubmatch(text); m != nil {
-			blk.Kind, blk.Level, blk.Mark, text = ListItem, 1, ownMark(m[2]), m[3]
+		blk := Block{Kind: Paragraph, Locator: lineRange(start+1, max(start+1, r.pos))}
+		if m := listMarkPattern.FindStringSubmatch(text); m != nil {
+			blk.Kind, blk.Level, blk.Marker, text = ListItem, 1, numberedMark(m[2]), m[3]
 		}
-		blk.Text = inlineRST(text)
-		r.b.add(blk)
+		blk.Text = stripRSTMarkup(text)
+		r.b.addBlock(blk)
 		para = nil
 	}
 	for _, l := range body {
-		if strings.TrimSpace(l) == "" || listMark.MatchString(l) {
+		if strings.TrimSpace(l) == "" || listMarkPattern.MatchString(l) {
 			flush()
 		}
 		if strings.TrimSpace(l) != "" {
@@ -206,43 +206,43 @@ func (r *rstReader) nested(body []string, start int) {
 	flush()
 }
 
-// paragraph reads a paragraph or list item, and the literal block that it may announce.
-func (r *rstReader) paragraph() {
-	start := r.at
-	column := indent(r.line(start))
-	if m := listMark.FindStringSubmatch(r.line(start)); m != nil {
+// readParagraph reads a paragraph or list item, and the literal block that it may announce.
+func (r *rstReader) readParagraph() {
+	start := r.pos
+	column := indentWidth(r.lineAt(start))
+	if m := listMarkPattern.FindStringSubmatch(r.lineAt(start)); m != nil {
 		text := []string{m[3]}
-		for r.at++; r.at < len(r.lines) && indent(r.line(r.at)) > column && strings.TrimSpace(r.line(r.at)) != "" && !listMark.MatchString(r.line(r.at)); r.at++ {
-			text = append(text, r.line(r.at))
+		for r.pos++; r.pos < len(r.lines) && indentWidth(r.lineAt(r.pos)) > column && strings.TrimSpace(r.lineAt(r.pos)) != "" && !listMarkPattern.MatchString(r.lineAt(r.pos)); r.pos++ {
+			text = append(text, r.lineAt(r.pos))
 		}
-		r.b.add(Block{Kind: ListItem, Level: 1 + column/2, Text: inlineRST(joinLines(text)), Mark: ownMark(m[2]), Locator: at(start+1, r.at)})
+		r.b.addBlock(Block{Kind: ListItem, Level: 1 + column/2, Text: stripRSTMarkup(joinLines(text)), Marker: numberedMark(m[2]), Locator: lineRange(start+1, r.pos)})
 		return
 	}
-	for r.at++; r.at < len(r.lines) && strings.TrimSpace(r.line(r.at)) != "" && !listMark.MatchString(r.line(r.at)) && !strings.HasPrefix(r.line(r.at), ".. "); r.at++ {
-		if c, _ := rstLine(r.line(r.at)); c != 0 {
+	for r.pos++; r.pos < len(r.lines) && strings.TrimSpace(r.lineAt(r.pos)) != "" && !listMarkPattern.MatchString(r.lineAt(r.pos)) && !strings.HasPrefix(r.lineAt(r.pos), ".. "); r.pos++ {
+		if c, _ := parseRuleLine(r.lineAt(r.pos)); c != 0 {
 			break
 		}
 	}
-	text := joinLines(r.lines[start:r.at])
+	text := joinLines(r.lines[start:r.pos])
 	literal := strings.HasSuffix(text, "::")
 	if literal {
 		text = strings.TrimSuffix(text, ":")
 	}
 	if text != ":" {
-		r.b.add(Block{Kind: Paragraph, Text: inlineRST(text), Locator: at(start+1, r.at)})
+		r.b.addBlock(Block{Kind: Paragraph, Text: stripRSTMarkup(text), Locator: lineRange(start+1, r.pos)})
 	}
 	if !literal {
 		return
 	}
-	if lines, end := r.block(r.at, column); len(lines) > 0 {
-		r.b.add(Block{Kind: Line, Text: strings.Join(lines, "\n"), Locator: at(r.at+1, end)})
-		r.at = end
+	if lines, end := r.indentedBlock(r.pos, column); len(lines) > 0 {
+		r.b.addBlock(Block{Kind: Line, Text: strings.Join(lines, "\n"), Locator: lineRange(r.pos+1, end)})
+		r.pos = end
 	}
 }
 
-// simpleTable reads a table whose columns stand under runs of equals signs.
-func (r *rstReader) simpleTable() {
-	border := r.line(r.at)
+// readSimpleTable reads a table whose columns stand under runs of equals signs.
+func (r *rstReader) readSimpleTable() {
+	border := r.lineAt(r.pos)
 	var starts []int
 	for i := range len(border) {
 		if border[i] == '=' && (i == 0 || border[i-1] != '=') {
@@ -257,7 +257,7 @@ func (r *rstReader) simpleTable() {
 				end = min(end, starts[i+1])
 			}
 			if s < end {
-				out[i] = inlineRST(strings.TrimSpace(strings.ToValidUTF8(l[s:end], "")))
+				out[i] = stripRSTMarkup(strings.TrimSpace(strings.ToValidUTF8(l[s:end], "")))
 			}
 		}
 		return out
@@ -265,53 +265,53 @@ func (r *rstReader) simpleTable() {
 	var rows []tableRow
 	borders := 1
 	header := 0
-	first := r.at
-	for r.at++; r.at < len(r.lines); r.at++ {
-		l := r.line(r.at)
-		if rstSimple.MatchString(l) {
-			if borders++; borders == 2 && strings.TrimSpace(r.line(r.at+1)) != "" {
+	first := r.pos
+	for r.pos++; r.pos < len(r.lines); r.pos++ {
+		l := r.lineAt(r.pos)
+		if rstSimpleBorder.MatchString(l) {
+			if borders++; borders == 2 && strings.TrimSpace(r.lineAt(r.pos+1)) != "" {
 				header = len(rows)
 				continue
 			}
-			r.at++
+			r.pos++
 			break
 		}
-		if strings.TrimSpace(l) == "" && borders < 2 && r.at-first > 500 {
+		if strings.TrimSpace(l) == "" && borders < 2 && r.pos-first > 500 {
 			break
 		}
 		c := cells(l)
-		if n := len(rows); n > header && c[0] == "" && filled(c) > 0 { // goes on with the row above
+		if n := len(rows); n > header && c[0] == "" && countFilled(c) > 0 { // goes on with the row above
 			for i := range c {
 				rows[n-1].cells[i] = strings.TrimSpace(rows[n-1].cells[i] + " " + c[i])
 			}
-			rows[n-1].at.LineEnd = r.at + 1
+			rows[n-1].at.LineEnd = r.pos + 1
 			continue
 		}
-		if filled(c) > 0 && strings.Trim(strings.TrimSpace(l), "- ") != "" {
-			rows = append(rows, tableRow{c, api.Locator{LineStart: r.at + 1, LineEnd: r.at + 1}})
+		if countFilled(c) > 0 && strings.Trim(strings.TrimSpace(l), "- ") != "" {
+			rows = append(rows, tableRow{c, api.Locator{LineStart: r.pos + 1, LineEnd: r.pos + 1}})
 		}
 	}
-	r.rows(rows, header)
+	r.writeRows(rows, header)
 }
 
-// gridTable reads a table that is drawn with plus signs, dashes and bars.
-func (r *rstReader) gridTable() {
+// readGridTable reads a table that is drawn with plus signs, dashes and bars.
+func (r *rstReader) readGridTable() {
 	var rows []tableRow
 	var open []string
-	header, from := 0, r.at
+	header, from := 0, r.pos
 	flush := func() {
-		if filled(open) > 0 {
-			rows = append(rows, tableRow{open, api.Locator{LineStart: from + 1, LineEnd: r.at}})
+		if countFilled(open) > 0 {
+			rows = append(rows, tableRow{open, api.Locator{LineStart: from + 1, LineEnd: r.pos}})
 		}
 		open = nil
 	}
-	for ; r.at < len(r.lines); r.at++ {
-		l := strings.TrimSpace(r.line(r.at))
-		if rstGrid.MatchString(l) {
+	for ; r.pos < len(r.lines); r.pos++ {
+		l := strings.TrimSpace(r.lineAt(r.pos))
+		if rstGridBorder.MatchString(l) {
 			if flush(); strings.Contains(l, "=") {
 				header = len(rows)
 			}
-			from = r.at + 1
+			from = r.pos + 1
 			continue
 		}
 		if !strings.HasPrefix(l, "|") {
@@ -322,27 +322,27 @@ func (r *rstReader) gridTable() {
 			open = make([]string, len(parts))
 		}
 		for i := range min(len(parts), len(open)) {
-			open[i] = strings.TrimSpace(open[i] + " " + inlineRST(strings.TrimSpace(parts[i])))
+			open[i] = strings.TrimSpace(open[i] + " " + stripRSTMarkup(strings.TrimSpace(parts[i])))
 		}
 	}
 	flush()
-	r.rows(rows, header)
+	r.writeRows(rows, header)
 }
 
-func (r *rstReader) rows(rows []tableRow, header int) {
-	t := r.b.table()
-	if header == 1 && len(rows) > 1 && !keyValueTable(rows) {
-		t.withHeader(rows[0].cells)
+func (r *rstReader) writeRows(rows []tableRow, header int) {
+	t := r.b.newTableWriter()
+	if header == 1 && len(rows) > 1 && !isKeyValueTable(rows) {
+		t.setHeader(rows[0].cells)
 		rows = rows[1:]
 	}
 	for _, row := range rows {
-		t.add(row.cells, row.at)
+		t.addRow(row.cells, row.at)
 	}
-	t.end()
+	t.finish()
 }
 
-// inlineRST is a text without the marks of emphasis, roles and links.
-func inlineRST(s string) string {
+// stripRSTMarkup is a text without the marks of emphasis, roles and links.
+func stripRSTMarkup(s string) string {
 	if !strings.ContainsAny(s, "`*|]") {
 		return s
 	}

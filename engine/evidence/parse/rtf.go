@@ -20,21 +20,21 @@ const (
 // marks that the file brings along, tables row by row, footnotes after their paragraph.
 // Pictures, embedded objects, field codes and hidden or deleted text are passed over.
 func readRTF(b *builder, content io.ReaderAt, size int64) error {
-	raw, err := whole(content, size)
+	raw, err := readAll(content, size)
 	if err != nil {
 		return err
 	}
-	r := &rtfReader{b: b, raw: raw, styles: map[int]docxStyle{}, fonts: map[int]*charmap.Charmap{}, page: charmap.Windows1252}
+	r := &rtfReader{b: b, raw: raw, styles: map[int]docxStyle{}, fonts: map[int]*charmap.Charmap{}, defaultCharset: charmap.Windows1252}
 	r.stack = []rtfGroup{{skipBytes: 1}}
 	return r.read()
 }
 
-// rtfInto says where the text of a group goes.
-type rtfInto int
+// rtfDest says where the text of a group goes.
+type rtfDest int
 
 const (
-	rtfBody rtfInto = iota
-	rtfNowhere
+	rtfBody rtfDest = iota
+	rtfIgnored
 	rtfFonts
 	rtfStyles
 	rtfTitle
@@ -45,7 +45,7 @@ const (
 
 // rtfGroup is what holds until the brace is closed.
 type rtfGroup struct {
-	into      rtfInto
+	dest      rtfDest
 	hidden    bool
 	bold      bool
 	font      int
@@ -68,26 +68,26 @@ type rtfReader struct {
 	raw []byte
 	at  int
 
-	stack  []rtfGroup
-	para   rtfPara
-	text   strings.Builder
-	high   uint16 // the first half of a character of two
-	skip   int    // characters to pass over after a \u
-	page   *charmap.Charmap
-	fonts  map[int]*charmap.Charmap
-	styles map[int]docxStyle
+	stack          []rtfGroup
+	para           rtfPara
+	text           strings.Builder
+	highSurrogate  uint16 // the first half of a character of two
+	skip           int    // characters to pass over after a \u
+	defaultCharset *charmap.Charmap
+	fonts          map[int]*charmap.Charmap
+	styles         map[int]docxStyle
 
-	mark  strings.Builder
-	side  strings.Builder // of the open style, title, header or footer
-	notes []string
-	plain bool // something in the paragraph is not bold
+	mark       strings.Builder
+	sideText   strings.Builder // of the open style, title, header or footer
+	notes      []string
+	hasNonBold bool // something in the paragraph is not bold
 
 	table *tableWriter
 	cells []string
 	cell  []string
 }
 
-func (r *rtfReader) top() *rtfGroup { return &r.stack[len(r.stack)-1] }
+func (r *rtfReader) currentGroup() *rtfGroup { return &r.stack[len(r.stack)-1] }
 
 func (r *rtfReader) read() error {
 	for n := 0; r.at < len(r.raw) && r.b.err == nil; n++ {
@@ -101,67 +101,67 @@ func (r *rtfReader) read() error {
 		switch c {
 		case '{':
 			if len(r.stack) > maxRTFDepth {
-				return fail(ErrDamaged, "", "groups nested deeper than %d", maxRTFDepth)
+				return newError(ErrDamaged, "", "groups nested deeper than %d", maxRTFDepth)
 			}
-			g := *r.top()
+			g := *r.currentGroup()
 			g.starred = false
 			r.stack = append(r.stack, g)
 		case '}':
-			r.close()
+			r.closeGroup()
 		case '\\':
-			r.control()
+			r.readControl()
 		case '\r', '\n':
 		default:
-			r.byte(c)
+			r.putByte(c)
 		}
 	}
 	r.endParagraph()
 	r.endTable()
-	r.b.headingsByBold()
+	r.b.promoteBoldHeadings()
 	return r.b.err
 }
 
-// close ends a group and puts the text of a destination where it belongs.
-func (r *rtfReader) close() {
+// closeGroup ends a group and puts the text of a destination where it belongs.
+func (r *rtfReader) closeGroup() {
 	if len(r.stack) == 1 {
 		return
 	}
-	g := *r.top()
+	g := *r.currentGroup()
 	r.stack = r.stack[:len(r.stack)-1]
-	if g.into == rtfStyles && g.style >= 0 {
-		if name := strings.TrimRight(clean(r.side.String()), ";"); name != "" {
-			r.styles[g.style] = styleOfName(name)
+	if g.dest == rtfStyles && g.style >= 0 {
+		if name := strings.TrimRight(cleanText(r.sideText.String()), ";"); name != "" {
+			r.styles[g.style] = styleForName(name)
 		}
-		r.side.Reset()
+		r.sideText.Reset()
 	}
-	if g.into == r.top().into {
+	if g.dest == r.currentGroup().dest {
 		return
 	}
-	switch text := clean(r.side.String()); g.into {
+	switch text := cleanText(r.sideText.String()); g.dest {
 	case rtfTitle:
 		if r.b.doc.Title == "" {
 			r.b.doc.Title = text
 		}
 	case rtfAside:
-		r.b.aside(Block{Kind: Paragraph, Text: text})
+		r.b.addFurniture(Block{Kind: Paragraph, Text: text})
 	case rtfNote:
 		if text != "" {
 			r.notes = append(r.notes, text)
 		}
-	case rtfMark, rtfBody, rtfNowhere, rtfFonts, rtfStyles:
+	case rtfMark, rtfBody, rtfIgnored, rtfFonts, rtfStyles:
 		return
 	}
-	r.side.Reset()
+	r.sideText.Reset()
 }
 
-// control reads what follows a backslash.
-func (r *rtfReader) control() {
+// readControl reads what follows a backslash.
+func (r *rtfReader) readControl() {
 	if r.at >= len(r.raw) {
 		return
 	}
 	c := r.raw[r.at]
 	if c < 'a' || c > 'z' {
-		r.symbol(c)
+		r.handleSymbol(c)
 		return
 	}
 	start := r.at
@@ -185,10 +185,10 @@ func (r *rtfReader) control() {
 		r.at = min(len(r.raw), r.at+value)
 		return
 	}
-	r.word(word, value, given)
+	r.handleWord(word, value, given)
 }
 
-func (r *rtfReader) symbol(c byte) {
+func (r *rtfReader) handleSymbol(c byte) {
 	r.at++
 	switch c {
 	case '\'':
@@ -199,55 +199,55 @@ func (r *rtfReader) symbol(c byte) {
 					r.skip--
 					return
 				}
-				r.put(string(r.charset().DecodeByte(byte(v))))
+				r.putText(string(r.currentCharset().DecodeByte(byte(v))))
 			}
 		}
 	case '*':
-		r.top().starred = true
+		r.currentGroup().starred = true
 	case '~':
-		r.put(" ")
+		r.putText(" ")
 	case '_':
-		r.put("-")
+		r.putText("-")
 	case '\\', '{', '}':
-		r.byte(c)
+		r.putByte(c)
 	case '\r', '\n':
 		r.endParagraph()
 	}
 }
 
-func (r *rtfReader) charset() *charmap.Charmap {
-	if p, ok := r.fonts[r.top().font]; ok {
+func (r *rtfReader) currentCharset() *charmap.Charmap {
+	if p, ok := r.fonts[r.currentGroup().font]; ok {
 		return p
 	}
-	return r.page
+	return r.defaultCharset
 }
 
-func (r *rtfReader) byte(c byte) {
+func (r *rtfReader) putByte(c byte) {
 	if r.skip > 0 {
 		r.skip--
 		return
 	}
 	if c < 0x80 {
-		r.put(string(rune(c)))
+		r.putText(string(rune(c)))
 		return
 	}
-	r.put(string(r.charset().DecodeByte(c)))
+	r.putText(string(r.currentCharset().DecodeByte(c)))
 }
 
-// put adds text to where the open group's goes.
-func (r *rtfReader) put(s string) {
-	g := r.top()
+// putText adds text to where the open group's goes.
+func (r *rtfReader) putText(s string) {
+	g := r.currentGroup()
 	if g.hidden {
 		return
 	}
-	switch g.into {
+	switch g.dest {
 	case rtfBody:
 		if r.text.Len() > 8<<20 {
-			r.b.err = fail(ErrTooLarge, "", "a paragraph of more than 8 MiB")
+			r.b.err = newError(ErrTooLarge, "", "a paragraph of more than 8 MiB")
 			return
 		}
 		if !g.bold && strings.TrimSpace(s) != "" {
-			r.plain = true
+			r.hasNonBold = true
 		}
 		r.text.WriteString(s)
 	case rtfMark:
@@ -255,28 +255,28 @@ func (r *rtfReader) put(s string) {
 			r.mark.WriteString(s)
 		}
 	case rtfStyles, rtfTitle, rtfAside, rtfNote:
-		if r.side.Len() < 1<<20 {
-			r.side.WriteString(s)
+		if r.sideText.Len() < 1<<20 {
+			r.sideText.WriteString(s)
 		}
-	case rtfNowhere, rtfFonts:
+	case rtfIgnored, rtfFonts:
 	}
 }
 
-// rtfNowheres are destinations without text of the document.
-var rtfNowheres = map[string]bool{"colortbl": true, "pict": true, "nonshppict": true, "fldinst": true, "objdata": true, "datafield": true, "sp": true, "author": true, "operator": true, "creatim": true, "revtim": true, "printim": true, "buptim": true, "company": true, "doccomm": true, "comment": true, "keywords": true, "subject": true, "category": true, "manager": true, "hlinkbase": true, "listtable": true, "listoverridetable": true, "revtbl": true, "rsidtbl": true, "generator": true, "xmlnstbl": true, "themedata": true, "colorschememapping": true, "datastore": true, "latentstyles": true, "annotation": true, "atnid": true, "atnauthor": true, "bkmkstart": true, "bkmkend": true, "filetbl": true, "private": true, "ftnsep": true, "ftnsepc": true, "ftncn": true, "aftnsep": true, "aftnsepc": true, "aftncn": true, "background": true, "mmath": false, "txe": true, "xe": true, "tc": true, "tcn": true}
+// rtfIgnoredWords are destinations without text of the document.
+var rtfIgnoredWords = map[string]bool{"colortbl": true, "pict": true, "nonshppict": true, "fldinst": true, "objdata": true, "datafield": true, "sp": true, "author": true, "operator": true, "creatim": true, "revtim": true, "printim": true, "buptim": true, "company": true, "doccomm": true, "comment": true, "keywords": true, "subject": true, "category": true, "manager": true, "hlinkbase": true, "listtable": true, "listoverridetable": true, "revtbl": true, "rsidtbl": true, "generator": true, "xmlnstbl": true, "themedata": true, "colorschememapping": true, "datastore": true, "latentstyles": true, "annotation": true, "atnid": true, "atnauthor": true, "bkmkstart": true, "bkmkend": true, "filetbl": true, "private": true, "ftnsep": true, "ftnsepc": true, "ftncn": true, "aftnsep": true, "aftnsepc": true, "aftncn": true, "background": true, "mmath": false, "txe": true, "xe": true, "tc": true, "tcn": true}
 
 // rtfCharsets are the code pages of the character sets that a font names.
 var rtfCharsets = map[int]int{77: 10000, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256, 186: 1257, 204: 1251, 222: 874, 238: 1250, 255: 850}
 
-func (r *rtfReader) word(word string, v int, given bool) {
-	g := r.top()
+func (r *rtfReader) handleWord(word string, v int, given bool) {
+	g := r.currentGroup()
 	on := !given || v != 0
-	if into, ok := rtfDestination(word); ok {
-		if g.into == rtfBody || into == rtfNowhere {
-			if g.into, g.style = into, -1; into == rtfMark {
+	if into, ok := destinationFor(word); ok {
+		if g.dest == rtfBody || into == rtfIgnored {
+			if g.dest, g.style = into, -1; into == rtfMark {
 				r.mark.Reset()
-			} else if into != rtfNowhere {
-				r.side.Reset()
+			} else if into != rtfIgnored {
+				r.sideText.Reset()
 			}
 		}
 		g.starred = false
@@ -285,42 +285,42 @@ func (r *rtfReader) word(word string, v int, given bool) {
 	if g.starred { // a destination that we don't know says that it may be passed over
 		g.starred = false
 		if word != "shpinst" && word != "shptxt" && word != "cs" && word != "ds" && word != "ts" {
-			g.into = rtfNowhere
+			g.dest = rtfIgnored
 			return
 		}
-		if g.into == rtfStyles {
+		if g.dest == rtfStyles {
 			g.style = -1
 			return
 		}
 	}
 	switch word {
 	case "ansicpg":
-		r.page = codePage(v)
+		r.defaultCharset = charmapForCodePage(v)
 	case "mac":
-		r.page = charmap.Macintosh
+		r.defaultCharset = charmap.Macintosh
 	case "pc":
-		r.page = charmap.CodePage437
+		r.defaultCharset = charmap.CodePage437
 	case "pca":
-		r.page = charmap.CodePage850
+		r.defaultCharset = charmap.CodePage850
 	case "f":
 		g.font = v
 	case "fcharset":
-		if page, ok := rtfCharsets[v]; ok && g.into == rtfFonts && len(r.fonts) < 10_000 {
-			r.fonts[g.font] = codePage(page)
+		if page, ok := rtfCharsets[v]; ok && g.dest == rtfFonts && len(r.fonts) < 10_000 {
+			r.fonts[g.font] = charmapForCodePage(page)
 		}
 	case "uc":
 		g.skipBytes = min(max(v, 0), 10)
 	case "u":
-		r.unicode(v)
+		r.putUnicode(v)
 	case "s":
-		if g.into == rtfStyles {
+		if g.dest == rtfStyles {
 			g.style = v
-			r.side.Reset()
+			r.sideText.Reset()
 		} else {
 			r.para.style = v
 		}
 	case "outlinelevel":
-		if v >= 0 && v < 9 && g.into == rtfBody {
+		if v >= 0 && v < 9 && g.dest == rtfBody {
 			r.para.outline = v + 1
 		}
 	case "ls":
@@ -328,7 +328,7 @@ func (r *rtfReader) word(word string, v int, given bool) {
 	case "ilvl":
 		r.para.level = min(max(v, 0), 8)
 	case "pard":
-		if g.into == rtfBody {
+		if g.dest == rtfBody {
 			r.para = rtfPara{}
 		}
 	case "fi":
@@ -344,41 +344,41 @@ func (r *rtfReader) word(word string, v int, given bool) {
 	case "v", "deleted":
 		g.hidden = on
 	case "par", "sect", "page":
-		r.breakOr(g, r.endParagraph)
+		r.breakOrSpace(g, r.endParagraph)
 	case "cell", "nestcell":
-		r.breakOr(g, r.endCell)
+		r.breakOrSpace(g, r.endCell)
 	case "row", "nestrow":
-		r.breakOr(g, r.endRow)
+		r.breakOrSpace(g, r.endRow)
 	case "line", "tab", "emspace", "enspace":
-		r.put(" ")
+		r.putText(" ")
 	case "emdash":
-		r.put("—")
+		r.putText("—")
 	case "endash":
-		r.put("–")
+		r.putText("–")
 	case "lquote":
-		r.put("‘")
+		r.putText("‘")
 	case "rquote":
-		r.put("’")
+		r.putText("’")
 	case "ldblquote":
-		r.put("“")
+		r.putText("“")
 	case "rdblquote":
-		r.put("”")
+		r.putText("”")
 	case "bullet":
-		r.put("•")
+		r.putText("•")
 	}
 }
 
-// breakOr ends what is open in the text; elsewhere a break is a space.
-func (r *rtfReader) breakOr(g *rtfGroup, end func()) {
-	if g.into == rtfBody {
+// breakOrSpace ends what is open in the text; elsewhere a break is a space.
+func (r *rtfReader) breakOrSpace(g *rtfGroup, end func()) {
+	if g.dest == rtfBody {
 		end()
 		return
 	}
-	r.put(" ")
+	r.putText(" ")
 }
 
-// rtfDestination is where the text of a group goes that begins with a word.
-func rtfDestination(word string) (rtfInto, bool) {
+// destinationFor is where the text of a group goes that begins with a word.
+func destinationFor(word string) (rtfDest, bool) {
 	switch word {
 	case "fonttbl":
 		return rtfFonts, true
@@ -393,35 +393,35 @@ func rtfDestination(word string) (rtfInto, bool) {
 	case "footnote":
 		return rtfNote, true
 	}
-	return rtfNowhere, rtfNowheres[word]
+	return rtfIgnored, rtfIgnoredWords[word]
 }
 
-func (r *rtfReader) unicode(v int) {
-	r.skip = r.top().skipBytes
+func (r *rtfReader) putUnicode(v int) {
+	r.skip = r.currentGroup().skipBytes
 	u := uint16(v) //nolint:gosec // negative numbers are the upper half by the format
 	switch {
-	case utf16.IsSurrogate(rune(u)) && r.high == 0:
-		r.high = u
-	case r.high != 0:
-		r.put(string(utf16.DecodeRune(rune(r.high), rune(u))))
-		r.high = 0
+	case utf16.IsSurrogate(rune(u)) && r.highSurrogate == 0:
+		r.highSurrogate = u
+	case r.highSurrogate != 0:
+		r.putText(string(utf16.DecodeRune(rune(r.highSurrogate), rune(u))))
+		r.highSurrogate = 0
 	default:
-		r.put(string(rune(u)))
+		r.putText(string(rune(u)))
 	}
 }
 
-// takeText ends the open text and gives it, with its notes behind it.
-func (r *rtfReader) takeText() (text string, bold bool, notes []string) {
-	text, notes = clean(r.text.String()), r.notes
-	bold = !r.plain && text != ""
+// flushText ends the open text and gives it, with its notes behind it.
+func (r *rtfReader) flushText() (text string, bold bool, notes []string) {
+	text, notes = cleanText(r.text.String()), r.notes
+	bold = !r.hasNonBold && text != ""
 	r.text.Reset()
-	r.notes, r.plain, r.high = nil, false, 0
+	r.notes, r.hasNonBold, r.highSurrogate = nil, false, 0
 	return text, bold, notes
 }
 
 func (r *rtfReader) endParagraph() {
-	text, bold, notes := r.takeText()
-	mark := clean(r.mark.String())
+	text, bold, notes := r.flushText()
+	mark := cleanText(r.mark.String())
 	r.mark.Reset()
 	if r.para.inTable {
 		if text != "" {
@@ -434,14 +434,14 @@ func (r *rtfReader) endParagraph() {
 		return
 	}
 	r.endTable()
-	r.write(text, mark, bold)
+	r.writeParagraph(text, mark, bold)
 	for _, n := range notes {
-		r.b.add(Block{Kind: Paragraph, Text: n})
+		r.b.addBlock(Block{Kind: Paragraph, Text: n})
 	}
 }
 
-func (r *rtfReader) write(text, mark string, bold bool) {
-	if m := listMark.FindStringSubmatch(text); mark == "" && r.para.hangs && m != nil { // a mark that is but text
+func (r *rtfReader) writeParagraph(text, mark string, bold bool) {
+	if m := listMarkPattern.FindStringSubmatch(text); mark == "" && r.para.hangs && m != nil { // a mark that is but text
 		mark, text = m[2], m[3]
 		r.para.level = min(max(r.para.left/360-1, 0), 8)
 	}
@@ -451,21 +451,21 @@ func (r *rtfReader) write(text, mark string, bold bool) {
 	}
 	switch {
 	case st.toc:
-		r.b.aside(Block{Kind: Paragraph, Text: text})
+		r.b.addFurniture(Block{Kind: Paragraph, Text: text})
 	case st.title:
 		if r.b.doc.Title == "" {
 			r.b.doc.Title = text
 		}
-		r.b.heading(1, text, api.Locator{})
+		r.b.addHeading(1, text, api.Locator{})
 	case st.level > 0:
-		r.b.heading(st.level, mark+" "+text, api.Locator{})
+		r.b.addHeading(st.level, mark+" "+text, api.Locator{})
 	case mark != "" || r.para.list > 0:
 		if !strings.ContainsAny(mark, ".)0123456789") { // a bullet, in whichever font
 			mark = ""
 		}
-		r.b.add(Block{Kind: ListItem, Level: r.para.level + 1, Text: text, Mark: mark})
+		r.b.addBlock(Block{Kind: ListItem, Level: r.para.level + 1, Text: text, Marker: mark})
 	default:
-		r.b.paragraph(text, bold, api.Locator{})
+		r.b.addParagraph(text, bold, api.Locator{})
 	}
 }
 
@@ -480,9 +480,9 @@ func (r *rtfReader) endCell() {
 
 func (r *rtfReader) endRow() {
 	if r.table == nil {
-		r.table = r.b.table()
+		r.table = r.b.newTableWriter()
 	}
-	r.table.add(r.cells, api.Locator{})
+	r.table.addRow(r.cells, api.Locator{})
 	r.cells, r.cell = nil, nil
 	r.para.inTable = false
 }
@@ -493,7 +493,7 @@ func (r *rtfReader) endTable() {
 		r.endRow()
 	}
 	if r.table != nil {
-		r.table.end()
+		r.table.finish()
 		r.table = nil
 	}
 }

@@ -15,38 +15,38 @@ import (
 
 // format is a kind of file that can be read.
 type format struct {
-	mime    string
-	called  string   // in a sentence: "a PDF"
-	endings []string // names that suit it
-	read    func(*builder, string) error
-	picture bool // its text has to be recognised
+	mime       string
+	label      string   // in a sentence: "a PDF"
+	extensions []string // names that suit it
+	read       func(*builder, string) error
+	isPicture  bool // its text has to be recognised
 }
 
 // The formats. Those with a read function are text.
 var (
-	formatPDF      = &format{mime: "application/pdf", called: "a PDF", endings: []string{".pdf"}}
-	formatDocx     = &format{mime: "application/vnd.openxmlformats-officedocument.wordprocessingml.document", called: "a Word document", endings: []string{".docx", ".docm", ".dotx", ".dotm"}}
-	formatXlsx     = &format{mime: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", called: "an Excel workbook", endings: []string{".xlsx", ".xlsm", ".xltx", ".xltm"}}
-	formatPptx     = &format{mime: "application/vnd.openxmlformats-officedocument.presentationml.presentation", called: "a PowerPoint presentation", endings: []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"}}
-	formatODT      = &format{mime: "application/vnd.oasis.opendocument.text", called: "an OpenDocument text", endings: []string{".odt", ".ott"}}
-	formatODS      = &format{mime: "application/vnd.oasis.opendocument.spreadsheet", called: "an OpenDocument spreadsheet", endings: []string{".ods", ".ots"}}
-	formatODP      = &format{mime: "application/vnd.oasis.opendocument.presentation", called: "an OpenDocument presentation", endings: []string{".odp", ".otp"}}
-	formatRTF      = &format{mime: "application/rtf", called: "RTF", endings: []string{".rtf"}}
-	formatMail     = &format{mime: "message/rfc822", called: "a mail", endings: []string{".eml"}}
-	formatMsg      = &format{mime: "application/vnd.ms-outlook", called: "an Outlook message", endings: []string{".msg"}}
-	formatZip      = &format{mime: "application/zip", called: "a zip archive", endings: []string{".zip"}}
-	formatHTML     = &format{mime: "text/html", called: "HTML", read: readHTML, endings: []string{".html", ".htm", ".xhtml"}}
-	formatJSON     = &format{mime: "application/json", called: "JSON", read: readJSON, endings: []string{".json", ".jsonl", ".ndjson"}}
-	formatCSV      = &format{mime: "text/csv", called: "CSV", read: readCSV, endings: []string{".csv"}}
-	formatTSV      = &format{mime: mimeTSV, called: "TSV", read: readCSV, endings: []string{".tsv", ".tab"}}
-	formatMarkdown = &format{mime: "text/markdown", called: "Markdown", read: readMarkdown, endings: []string{".md", ".markdown"}}
-	formatRST      = &format{mime: "text/x-rst", called: "reStructuredText", read: readRST, endings: []string{".rst", ".rest"}}
-	formatYAML     = &format{mime: "application/yaml", called: "YAML", read: readYAML, endings: []string{".yaml", ".yml"}}
-	formatPlain    = &format{mime: "text/plain", called: "plain text", read: readPlain}
+	formatPDF      = &format{mime: "application/pdf", label: "a PDF", extensions: []string{".pdf"}}
+	formatDocx     = &format{mime: "application/vnd.openxmlformats-officedocument.wordprocessingml.document", label: "a Word document", extensions: []string{".docx", ".docm", ".dotx", ".dotm"}}
+	formatXlsx     = &format{mime: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", label: "an Excel workbook", extensions: []string{".xlsx", ".xlsm", ".xltx", ".xltm"}}
+	formatPptx     = &format{mime: "application/vnd.openxmlformats-officedocument.presentationml.presentation", label: "a PowerPoint presentation", extensions: []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"}}
+	formatODT      = &format{mime: "application/vnd.oasis.opendocument.text", label: "an OpenDocument text", extensions: []string{".odt", ".ott"}}
+	formatODS      = &format{mime: "application/vnd.oasis.opendocument.spreadsheet", label: "an OpenDocument spreadsheet", extensions: []string{".ods", ".ots"}}
+	formatODP      = &format{mime: "application/vnd.oasis.opendocument.presentation", label: "an OpenDocument presentation", extensions: []string{".odp", ".otp"}}
+	formatRTF      = &format{mime: "application/rtf", label: "RTF", extensions: []string{".rtf"}}
+	formatMail     = &format{mime: "message/rfc822", label: "a mail", extensions: []string{".eml"}}
+	formatMsg      = &format{mime: "application/vnd.ms-outlook", label: "an Outlook message", extensions: []string{".msg"}}
+	formatZip      = &format{mime: "application/zip", label: "a zip archive", extensions: []string{".zip"}}
+	formatHTML     = &format{mime: "text/html", label: "HTML", read: readHTML, extensions: []string{".html", ".htm", ".xhtml"}}
+	formatJSON     = &format{mime: "application/json", label: "JSON", read: readJSON, extensions: []string{".json", ".jsonl", ".ndjson"}}
+	formatCSV      = &format{mime: "text/csv", label: "CSV", read: readCSV, extensions: []string{".csv"}}
+	formatTSV      = &format{mime: mimeTSV, label: "TSV", read: readCSV, extensions: []string{".tsv", ".tab"}}
+	formatMarkdown = &format{mime: "text/markdown", label: "Markdown", read: readMarkdown, extensions: []string{".md", ".markdown"}}
+	formatRST      = &format{mime: "text/x-rst", label: "reStructuredText", read: readRST, extensions: []string{".rst", ".rest"}}
+	formatYAML     = &format{mime: "application/yaml", label: "YAML", read: readYAML, extensions: []string{".yaml", ".yml"}}
+	formatPlain    = &format{mime: "text/plain", label: "plain text", read: readPlain}
 )
 
-// binaries are well-known starts of files that hold no text for us, and what to say.
-var binaries = []struct {
+// unsupportedFormats are well-known starts of files that hold no text for us, and what to say.
+var unsupportedFormats = []struct {
 	magic string
 	kind  error
 	say   string
@@ -62,27 +62,27 @@ var binaries = []struct {
 	{"SQLite format 3\x00", ErrUnsupported, "it is a database"},
 }
 
-// pictures are the pictures whose text can be recognised, and what they begin with.
-var pictures = []struct {
+// pictureFormats are the pictures whose text can be recognised, and what they begin with.
+var pictureFormats = []struct {
 	magic  string
 	format *format
 }{
-	{"\x89PNG\r\n\x1a\n", picture("png", "a PNG picture", ".png")},
-	{"\xff\xd8\xff", picture("jpeg", "a JPEG picture", ".jpg", ".jpeg", ".jpe")},
-	{"GIF8", picture("gif", "a GIF picture", ".gif")},
-	{"II*\x00", picture("tiff", "a TIFF picture", ".tif", ".tiff")},
-	{"MM\x00*", picture("tiff", "a TIFF picture", ".tif", ".tiff")},
-	{"BM", picture("bmp", "a BMP picture", ".bmp")},
-	{"RIFF", picture("webp", "a WebP picture", ".webp")},
+	{"\x89PNG\r\n\x1a\n", newPictureFormat("png", "a PNG picture", ".png")},
+	{"\xff\xd8\xff", newPictureFormat("jpeg", "a JPEG picture", ".jpg", ".jpeg", ".jpe")},
+	{"GIF8", newPictureFormat("gif", "a GIF picture", ".gif")},
+	{"II*\x00", newPictureFormat("tiff", "a TIFF picture", ".tif", ".tiff")},
+	{"MM\x00*", newPictureFormat("tiff", "a TIFF picture", ".tif", ".tiff")},
+	{"BM", newPictureFormat("bmp", "a BMP picture", ".bmp")},
+	{"RIFF", newPictureFormat("webp", "a WebP picture", ".webp")},
 }
 
-func picture(kind, called string, endings ...string) *format {
-	return &format{mime: "image/" + kind, called: called, endings: endings, picture: true}
+func newPictureFormat(kind, called string, endings ...string) *format {
+	return &format{mime: "image/" + kind, label: called, extensions: endings, isPicture: true}
 }
 
 // sniffPicture tells a picture by its beginning; nil where it is none.
 func sniffPicture(head []byte) *format {
-	for _, p := range pictures {
+	for _, p := range pictureFormats {
 		switch {
 		case !bytes.HasPrefix(head, []byte(p.magic)):
 		case p.magic == "BM" && !looksBinary(head): // words begin so too
@@ -104,7 +104,7 @@ const (
 func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	head := make([]byte, min(size, sniffBytes))
 	if n, err := content.ReadAt(head, 0); err != nil && (err != io.EOF || n < len(head)) {
-		return nil, fail(ErrDamaged, "", "it can't be read to its end: %v", err)
+		return nil, newError(ErrDamaged, "", "it can't be read to its end: %v", err)
 	}
 	switch {
 	case bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")):
@@ -119,13 +119,13 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	if f := sniffPicture(head); f != nil {
 		return f, nil
 	}
-	for _, b := range binaries {
+	for _, b := range unsupportedFormats {
 		if bytes.HasPrefix(head, []byte(b.magic)) && (b.magic != "MZ" || looksBinary(head)) {
-			return nil, fail(b.kind, "", "%s", b.say)
+			return nil, newError(b.kind, "", "%s", b.say)
 		}
 	}
 	if looksBinary(head) {
-		return nil, fail(ErrUnsupported, "", "it holds bytes that are not text")
+		return nil, newError(ErrUnsupported, "", "it holds bytes that are not text")
 	}
 	return sniffText(name, head, int64(len(head)) == size), nil
 }
@@ -152,9 +152,9 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 		"ms-powerpoint.presentation.macroEnabled.main", "ms-powerpoint.slideshow.macroEnabled.main", "ms-powerpoint.template.macroEnabled.main"):
 		return formatPptx, nil
 	case has("ms-excel.sheet.binary"):
-		return nil, fail(ErrUnsupported, "", "it is a binary Excel workbook (.xlsb); save it as .xlsx")
+		return nil, newError(ErrUnsupported, "", "it is a binary Excel workbook (.xlsb); save it as .xlsx")
 	case types != "":
-		return nil, fail(ErrUnsupported, "", "it is an Office document of another kind; save it as .docx, .xlsx, .pptx or PDF")
+		return nil, newError(ErrUnsupported, "", "it is an Office document of another kind; save it as .docx, .xlsx, .pptx or PDF")
 	}
 	if f, err := sniffODF(z); f != nil || err != nil {
 		return f, err
@@ -162,8 +162,8 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 	return formatZip, nil
 }
 
-// oldOffice are the streams that tell what an OLE2 file is, and what to say.
-var oldOffice = []struct {
+// oleStreams are the streams that tell what an OLE2 file is, and what to say.
+var oleStreams = []struct {
 	stream string
 	kind   error
 	say    string
@@ -180,17 +180,17 @@ var oldOffice = []struct {
 func sniffOLE(content io.ReaderAt, size int64) (*format, error) {
 	f, err := cfb.Open(content, size)
 	if err != nil {
-		return nil, damaged("", err)
+		return nil, damagedError("", err)
 	}
-	for _, old := range oldOffice {
+	for _, old := range oleStreams {
 		if f.Root.Child(old.stream) != nil {
-			return nil, fail(old.kind, "", "%s", old.say)
+			return nil, newError(old.kind, "", "%s", old.say)
 		}
 	}
 	if f.Root.Child("__properties_version1.0") != nil {
 		return formatMsg, nil
 	}
-	return nil, fail(ErrUnsupported, "", "it is an OLE2 file of a program that is not known here; save it as .docx, .xlsx or PDF")
+	return nil, newError(ErrUnsupported, "", "it is an OLE2 file of a program that is not known here; save it as .docx, .xlsx or PDF")
 }
 
 // looksBinary reports whether control characters make up more than a sixteenth of a
@@ -209,17 +209,17 @@ func looksBinary(head []byte) bool {
 }
 
 var (
-	htmlStart = lazyregexp.Of(`(?is)^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype\s+html|<html[\s>])`)
-	htmlTags  = lazyregexp.Of(`(?i)<(p|div|h[1-6]|table|tr|td|ul|ol|li|body|head)(\s[^>]*)?>`)
-	mdMarks   = lazyregexp.Of("(?m)^(#{1,6} \\S|```|[-*+] \\S|\\|.*\\|.*\\||> \\S)|\\]\\([^)\\s]+\\)|\\*\\*\\S")
+	htmlStartPattern = lazyregexp.New(`(?is)^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype\s+html|<html[\s>])`)
+	htmlTagPattern   = lazyregexp.New(`(?i)<(p|div|h[1-6]|table|tr|td|ul|ol|li|body|head)(\s[^>]*)?>`)
+	markdownPattern  = lazyregexp.New("(?m)^(#{1,6} \\S|```|[-*+] \\S|\\|.*\\|.*\\||> \\S)|\\]\\([^)\\s]+\\)|\\*\\*\\S")
 )
 
 func sniffText(name string, head []byte, whole bool) *format {
-	text, _ := decode(head)
+	text, _ := decodeText(head)
 	ending := strings.ToLower(path.Ext(name))
 	trimmed := strings.TrimSpace(text)
 	switch {
-	case htmlStart.MatchString(text):
+	case htmlStartPattern.MatchString(text):
 		return formatHTML
 	case looksJSON(trimmed, whole):
 		return formatJSON
@@ -227,15 +227,15 @@ func sniffText(name string, head []byte, whole bool) *format {
 		return formatMail
 	case strings.HasPrefix(trimmed, "%YAML "):
 		return formatYAML
-	case strings.HasPrefix(trimmed, "<") && len(htmlTags.FindAllStringIndex(text, 3)) == 3 && !formatMarkdown.named(ending):
+	case strings.HasPrefix(trimmed, "<") && len(htmlTagPattern.FindAllStringIndex(text, 3)) == 3 && !formatMarkdown.hasExtension(ending):
 		return formatHTML
 	}
 	// From here on only the name can be the judge, as long as the content doesn't object.
 	for _, f := range []*format{formatMarkdown, formatRST, formatYAML, formatHTML, formatTSV, formatCSV} {
-		if !f.named(ending) {
+		if !f.hasExtension(ending) {
 			continue
 		}
-		if f == formatHTML && !htmlTags.MatchString(text) {
+		if f == formatHTML && !htmlTagPattern.MatchString(text) {
 			break
 		}
 		return f
@@ -243,13 +243,13 @@ func sniffText(name string, head []byte, whole bool) *format {
 	if ending == ".txt" || ending == ".log" {
 		return formatPlain
 	}
-	if d := delimiter(text); d != 0 {
+	if d := guessDelimiter(text); d != 0 {
 		if d == '\t' {
 			return formatTSV
 		}
 		return formatCSV
 	}
-	if len(mdMarks.FindAllStringIndex(text, 3)) == 3 {
+	if len(markdownPattern.FindAllStringIndex(text, 3)) == 3 {
 		return formatMarkdown
 	}
 	return formatPlain
@@ -297,8 +297,8 @@ func looksJSON(s string, whole bool) bool {
 	}
 }
 
-// delimiter returns what parts the columns of a table written as text, or 0.
-func delimiter(text string) rune {
+// guessDelimiter returns what parts the columns of a table written as text, or 0.
+func guessDelimiter(text string) rune {
 	if len(text) > 16<<10 {
 		text = text[:16<<10]
 		if i := strings.LastIndexByte(text, '\n'); i > 0 {
@@ -329,8 +329,8 @@ func delimiter(text string) rune {
 	return best
 }
 
-func (f *format) named(ending string) bool {
-	for _, e := range f.endings {
+func (f *format) hasExtension(ending string) bool {
+	for _, e := range f.extensions {
 		if e == ending {
 			return true
 		}
@@ -342,21 +342,21 @@ func (f *format) named(ending string) bool {
 var formats = []*format{formatPDF, formatDocx, formatXlsx, formatPptx, formatODT, formatODS, formatODP, formatRTF, formatMail, formatMsg, formatZip,
 	formatHTML, formatJSON, formatCSV, formatTSV, formatMarkdown, formatRST, formatYAML}
 
-// nameWarning says so when the ending promises another format than the content is. Among
+// extensionWarning says so when the ending promises another format than the content is. Among
 // texts names are taken lightly: a .yaml may hold notes.
-func nameWarning(name string, is *format) string {
+func extensionWarning(name string, actual *format) string {
 	ending := strings.ToLower(path.Ext(name))
-	if is.named(ending) {
+	if actual.hasExtension(ending) {
 		return ""
 	}
 	for _, f := range formats {
-		if !f.named(ending) {
+		if !f.hasExtension(ending) {
 			continue
 		}
-		if f.read != nil && is.read != nil && is != formatHTML && is != formatJSON {
+		if f.read != nil && actual.read != nil && actual != formatHTML && actual != formatJSON {
 			return ""
 		}
-		return "The name ends in " + ending + " but the content is " + is.called + "; it was read as that."
+		return "The name ends in " + ending + " but the content is " + actual.label + "; it was read as that."
 	}
 	return ""
 }

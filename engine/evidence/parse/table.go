@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	headerSearch = 20   // rows looked at for the header
-	maxColumns   = 2000 // cells of one row that are kept
+	maxHeaderRows = 20   // rows looked at for the header
+	maxColumns    = 2000 // cells of one row that are kept
 )
 
 // renderRow writes a row so that it can be read on its own: "Column: value; …".
@@ -43,79 +43,81 @@ type tableRow struct {
 // tableWriter turns rows that arrive one by one into blocks. It holds back the first
 // rows until the header is known; lines above the header become paragraphs.
 type tableWriter struct {
-	b      *builder
-	number int
-	held   []tableRow
-	header []string
-	ready  bool
+	b           *builder
+	tableNumber int
+	pending     []tableRow
+	header      []string
+	headerKnown bool
 }
 
-func (b *builder) table() *tableWriter { return &tableWriter{b: b, number: b.nextTable()} }
+func (b *builder) newTableWriter() *tableWriter {
+	return &tableWriter{b: b, tableNumber: b.nextTableNumber()}
+}
 
-func (t *tableWriter) add(cells []string, at api.Locator) {
+func (t *tableWriter) addRow(cells []string, at api.Locator) {
 	if len(cells) > maxColumns {
 		cells = cells[:maxColumns]
 		t.b.warn("A table is wider than %d columns; the rest was left out.", maxColumns)
 	}
 	for i := range cells {
-		cells[i] = clean(cells[i])
+		cells[i] = cleanText(cells[i])
 	}
-	if filled(cells) == 0 {
+	if countFilled(cells) == 0 {
 		return
 	}
-	if t.ready {
-		t.b.row(t.header, cells, t.number, at)
+	if t.headerKnown {
+		t.b.addRow(t.header, cells, t.tableNumber, at)
 		return
 	}
-	t.held = append(t.held, tableRow{cells, at})
-	if len(t.held) >= headerSearch {
-		t.settle()
+	t.pending = append(t.pending, tableRow{cells, at})
+	if len(t.pending) >= maxHeaderRows {
+		t.resolveHeader()
 	}
 }
 
-// end writes what is still held back.
-func (t *tableWriter) end() { t.settle() }
+// finish writes what is still held back.
+func (t *tableWriter) finish() { t.resolveHeader() }
 
-// withHeader is for formats that mark their header.
-func (t *tableWriter) withHeader(header []string) {
+// setHeader is for formats that mark their header.
+func (t *tableWriter) setHeader(header []string) {
 	for i := range header {
-		header[i] = clean(header[i])
+		header[i] = cleanText(header[i])
 	}
-	t.header, t.ready = header, true
+	t.header, t.headerKnown = header, true
 }
 
-func (t *tableWriter) settle() {
-	if t.ready {
+func (t *tableWriter) resolveHeader() {
+	if t.headerKnown {
 		return
 	}
-	t.ready = true
-	at := findHeader(t.held)
-	for i, r := range t.held {
+	t.headerKnown = true
+	at := findHeader(t.pending)
+	for i, r := range t.pending {
 		switch {
 		case i < at:
-			t.lead(r)
+			t.writeLead(r)
 		case i == at:
 			t.header = r.cells
 		default:
-			t.b.row(t.header, r.cells, t.number, r.at)
+			t.b.addRow(t.header, r.cells, t.tableNumber, r.at)
 		}
 	}
-	if at >= 0 && at == len(t.held)-1 { // a header and nothing below is all there is
-		t.b.row(nil, t.header, t.number, t.held[at].at)
+	if at >= 0 && at == len(t.pending)-1 { // a header and nothing below is all there is
+		t.b.addRow(nil, t.header, t.tableNumber, t.pending[at].at)
 	}
-	t.held = nil
+	t.pending = nil
 }
 
-// lead writes a row above the header: a title, or a key with its value.
-func (t *tableWriter) lead(r tableRow) {
-	if filled(r.cells) > 1 {
-		t.b.row(nil, compact(r.cells), t.number, r.at)
+// writeLead writes a row above the header: a title, or a key with its value.
+func (t *tableWriter) writeLead(r tableRow) {
+	if countFilled(r.cells) > 1 {
+		t.b.addRow(nil, nonEmptyCells(r.cells), t.tableNumber, r.at)
 		return
 	}
-	t.b.add(Block{Kind: Paragraph, Text: strings.Join(r.cells, " "), Locator: r.at})
+	t.b.addBlock(Block{Kind: Paragraph, Text: strings.Join(r.cells, " "), Locator: r.at})
 }
 
-func filled(cells []string) int {
+func countFilled(cells []string) int {
 	n := 0
 	for _, c := range cells {
 		if c != "" {
@@ -125,7 +127,7 @@ func filled(cells []string) int {
 	return n
 }
 
-func compact(cells []string) []string {
+func nonEmptyCells(cells []string) []string {
 	out := make([]string, 0, len(cells))
 	for _, c := range cells {
 		if c != "" {
@@ -138,21 +140,21 @@ func compact(cells []string) []string {
 // findHeader returns the index of the row that names the columns, or -1: the first
 // that fills most columns with short, different words, above rows of its own width.
 func findHeader(rows []tableRow) int {
-	if len(rows) == 0 || keyValueTable(rows) {
+	if len(rows) == 0 || isKeyValueTable(rows) {
 		return -1
 	}
 	widest := 0
 	for _, r := range rows {
-		widest = max(widest, filled(r.cells))
+		widest = max(widest, countFilled(r.cells))
 	}
 	if widest < 2 {
 		return -1
 	}
 	for i, r := range rows {
-		if n := filled(r.cells); n < 2 || n*10 < widest*6 {
+		if n := countFilled(r.cells); n < 2 || n*10 < widest*6 {
 			continue
 		}
-		if headerLike(r.cells) {
+		if looksLikeHeader(r.cells) {
 			return i
 		}
 		return -1
@@ -160,7 +162,7 @@ func findHeader(rows []tableRow) int {
 	return -1
 }
 
-func headerLike(cells []string) bool {
+func looksLikeHeader(cells []string) bool {
 	seen := map[string]bool{}
 	for _, c := range cells {
 		if c == "" {
@@ -178,22 +180,22 @@ func headerLike(cells []string) bool {
 	return true
 }
 
-// keyValueTable reports whether a table is a list of facts ("Version | 1.2") and so has no header.
-func keyValueTable(rows []tableRow) bool {
+// isKeyValueTable reports whether a table is a list of facts ("Version | 1.2") and so has no header.
+func isKeyValueTable(rows []tableRow) bool {
 	known, colons := 0, 0
 	for _, r := range rows {
-		c := compact(r.cells)
+		c := nonEmptyCells(r.cells)
 		if len(c) == 0 || len(c) > 4 {
 			return false
 		}
-		if _, ok := factOf(c[0]); ok {
+		if _, ok := factKindFor(c[0]); ok {
 			known++
 		}
 		if strings.HasSuffix(c[0], ":") {
 			colons++
 		}
 		if len(c) > 2 {
-			if _, ok := factOf(c[2]); !ok && !strings.HasSuffix(c[2], ":") {
+			if _, ok := factKindFor(c[2]); !ok && !strings.HasSuffix(c[2], ":") {
 				return false
 			}
 		}

@@ -79,7 +79,7 @@ func (d *unipdfDocument) call(place string, do func() error) error {
 		defer close(ended)
 		defer func() {
 			if p := recover(); p != nil {
-				answer <- fail(ErrDamaged, place, "its reader stopped unexpectedly (%v)", p)
+				answer <- newError(ErrDamaged, place, "its reader stopped unexpectedly (%v)", p)
 			}
 		}()
 		answer <- do()
@@ -87,7 +87,7 @@ func (d *unipdfDocument) call(place string, do func() error) error {
 	select {
 	case err := <-answer:
 		if err != nil {
-			return damaged(place, err)
+			return damagedError(place, err)
 		}
 		return nil
 	case <-d.ctx.Done():
@@ -112,7 +112,7 @@ func (d *unipdfDocument) leave(slots <-chan struct{}) {
 func (d *unipdfDocument) stopped() bool { return d.running != nil || d.ctx.Err() != nil }
 
 func (d *unipdfDocument) load(content io.ReaderAt, size int64) error {
-	raw, err := whole(content, size) // a call that was given up must not read a file that is closed
+	raw, err := readAll(content, size) // a call that was given up must not read a file that is closed
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (d *unipdfDocument) load(content io.ReaderAt, size int64) error {
 		}
 		// Many are protected against change only, and open without a password.
 		if open, err := r.Decrypt(nil); err != nil || !open {
-			return fail(ErrEncrypted, "", "a PDF")
+			return newError(ErrEncrypted, "", "a PDF")
 		}
 		return nil
 	})
@@ -173,7 +173,7 @@ func (d *unipdfDocument) outline() (map[string]int, error) {
 			if left--; left < 0 || item == nil {
 				return
 			}
-			title := sameText(item.Title)
+			title := comparableText(item.Title)
 			if _, have := levels[title]; !have && title != "" {
 				levels[title] = level
 			}
@@ -188,7 +188,7 @@ func (d *unipdfDocument) outline() (map[string]int, error) {
 
 func (d *unipdfDocument) page(n int) (*pdfPage, error) {
 	var out *pdfPage
-	err := d.call(pageName(n), func() error {
+	err := d.call(formatPage(n), func() error {
 		page, err := d.reader.GetPage(n)
 		if err != nil {
 			return err
@@ -211,7 +211,7 @@ func (d *unipdfDocument) page(n int) (*pdfPage, error) {
 }
 
 func (d *unipdfDocument) draw(n int) (picture []byte, err error) {
-	err = d.call(pageName(n), func() error {
+	err = d.call(formatPage(n), func() error {
 		page, err := d.reader.GetPage(n)
 		if err != nil {
 			return err
@@ -221,7 +221,7 @@ func (d *unipdfDocument) draw(n int) (picture []byte, err error) {
 			return err
 		}
 		device := render.NewImageDevice()
-		device.OutputWidth = min(scanSide(r.out.w), max(minScanSide, int(maxScanSide*r.out.w/r.out.h)))
+		device.OutputWidth = min(scanPixels(r.out.w), max(minScanSide, int(maxScanSide*r.out.w/r.out.h)))
 		drawn, err := device.Render(page)
 		if err != nil {
 			return err

@@ -35,9 +35,9 @@ func newUnipdfPage(page *model.PdfPage, n int) (*unipdfPage, error) {
 		return nil, fmt.Errorf("a page of %g by %g points", r.out.w, r.out.h)
 	}
 	if turned, err := page.GetRotate(); err == nil {
-		r.out.turned = int((turned%360+360)%360) / 90
+		r.out.rotation = int((turned%360+360)%360) / 90
 	}
-	if r.out.turned%2 == 1 {
+	if r.out.rotation%2 == 1 {
 		r.out.w, r.out.h = r.out.h, r.out.w
 	}
 	return r, nil
@@ -59,34 +59,34 @@ func (r *unipdfPage) readWords() error {
 // is as high as its type is large.
 func (r *unipdfPage) words(marks []extractor.TextMark) error {
 	if len(marks) > maxPageChars {
-		return fail(ErrTooLarge, pageName(r.out.number), "%d characters on one page", len(marks))
+		return newError(ErrTooLarge, formatPage(r.out.number), "%d characters on one page", len(marks))
 	}
 	b := wordBuilder{page: r.out}
 	for i, m := range marks {
-		g := r.out.show(m.BBox.Llx-r.x, m.BBox.Lly-r.y, m.BBox.Urx-r.x, m.BBox.Ury-r.y)
+		g := r.out.toDisplay(m.BBox.Llx-r.x, m.BBox.Lly-r.y, m.BBox.Urx-r.x, m.BBox.Ury-r.y)
 		for _, c := range m.Text {
-			if c = shown(c); c == 0 || m.Meta {
-				b.end()
+			if c = visibleRune(c); c == 0 || m.Meta {
+				b.endWord()
 				continue
 			}
-			b.add(c, g, func() typeface { return r.typeface(marks[i:], g) })
+			b.addRune(c, g, func() typeface { return r.typeface(marks[i:], g) })
 		}
 	}
-	b.end()
+	b.endWord()
 	return nil
 }
 
 // typeface is that of the first of some marks.
 func (r *unipdfPage) typeface(marks []extractor.TextMark, g box) typeface {
 	m := marks[0]
-	t := typeface{size: g.h(), base: g.y1}
+	t := typeface{size: g.height(), base: g.y1}
 	if m.Orientation%180 == 90 {
 		t.size = g.x1 - g.x0
 	}
-	t.tilt(float64(m.Orientation+90*r.out.turned) * math.Pi / 180)
-	t.tilted = t.tilted || climbs(marks)
+	t.setTilt(float64(m.Orientation+90*r.out.rotation) * math.Pi / 180)
+	t.isTilted = t.isTilted || climbs(marks)
 	if m.Font != nil {
-		t.bold = boldName(m.Font.BaseFont())
+		t.bold = isBoldFont(m.Font.BaseFont())
 	}
 	return t
 }
@@ -122,7 +122,7 @@ func (r *unipdfPage) contents(stream string, resources *model.PdfPageResources, 
 	pen := pen{page: r.out}
 	p := contentstream.NewContentStreamProcessor(*ops)
 	p.AddHandler(contentstream.HandlerConditionEnumAllOperands, "", func(op *contentstream.ContentStreamOperation, g contentstream.GraphicsState, from *model.PdfPageResources) error {
-		t := matrix{g.CTM[0], g.CTM[1], g.CTM[3], g.CTM[4], g.CTM[6], g.CTM[7]}.then(outer)
+		t := matrix{g.CTM[0], g.CTM[1], g.CTM[3], g.CTM[4], g.CTM[6], g.CTM[7]}.multiply(outer)
 		switch op.Operand {
 		case "Do", "BI", "S", "s", "f", "F", "f*", "B", "B*", "b", "b*":
 			if r.left--; r.left < 0 {
@@ -131,7 +131,7 @@ func (r *unipdfPage) contents(stream string, resources *model.PdfPageResources, 
 		}
 		switch op.Operand {
 		case "BI":
-			r.out.picture(t)
+			r.out.addPicture(t)
 		case "Do":
 			if len(op.Params) == 1 {
 				r.object(op.Params[0], from, t, depth)
@@ -153,7 +153,7 @@ func (r *unipdfPage) object(name core.PdfObject, resources *model.PdfPageResourc
 	}
 	switch _, kind := resources.GetXObjectByName(*n); kind {
 	case model.XObjectTypeImage:
-		r.out.picture(t)
+		r.out.addPicture(t)
 	case model.XObjectTypeForm:
 		form, err := resources.GetXObjectFormByName(*n)
 		if err != nil || form == nil || depth >= maxFormDepth {
@@ -164,7 +164,7 @@ func (r *unipdfPage) object(name core.PdfObject, resources *model.PdfPageResourc
 			return
 		}
 		if m, ok := core.GetArray(form.Matrix); ok && m.Len() == 6 {
-			t = matrix{numberOf(m.Get(0)), numberOf(m.Get(1)), numberOf(m.Get(2)), numberOf(m.Get(3)), numberOf(m.Get(4)), numberOf(m.Get(5))}.then(t)
+			t = matrix{numberOf(m.Get(0)), numberOf(m.Get(1)), numberOf(m.Get(2)), numberOf(m.Get(3)), numberOf(m.Get(4)), numberOf(m.Get(5))}.multiply(t)
 		}
 		if form.Resources != nil {
 			resources = form.Resources
@@ -188,7 +188,7 @@ func (p *pen) draw(op *contentstream.ContentStreamOperation, t matrix) {
 	for i := range min(len(op.Params), len(v)) {
 		v[i] = numberOf(op.Params[i])
 	}
-	at := func(x, y float64) (float64, float64) { return p.page.turn(t.apply(x, y)) }
+	at := func(x, y float64) (float64, float64) { return p.page.toDisplayPoint(t.apply(x, y)) }
 	switch op.Operand {
 	case "m":
 		p.x, p.y = at(v[0], v[1])
@@ -228,7 +228,7 @@ func (p *pen) to(x, y float64) {
 func (p *pen) paint() {
 	for _, l := range p.lines {
 		if len(p.page.rules) <= maxPageRules {
-			p.page.rule(l[0], l[1], l[2], l[3])
+			p.page.addRule(l[0], l[1], l[2], l[3])
 		}
 	}
 	p.lines = p.lines[:0]

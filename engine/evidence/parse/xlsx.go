@@ -19,7 +19,7 @@ const (
 // readXlsx reads the cells of every sheet as they are shown, row by row. Formulas are not
 // computed: what the file last showed is read. Macros and links are left alone.
 func readXlsx(b *builder, content io.ReaderAt, size int64) error {
-	if _, err := openZip(content, size); err != nil { // refuse bombs before excelize unpacks them
+	if _, err := openOfficeZip(content, size); err != nil { // refuse bombs before excelize unpacks them
 		return err
 	}
 	x, err := excelize.OpenReader(io.NewSectionReader(content, 0, size), excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: 16 << 20})
@@ -27,12 +27,12 @@ func readXlsx(b *builder, content io.ReaderAt, size int64) error {
 		if errors.Is(err, excelize.ErrWorkbookPassword) || errors.Is(err, excelize.ErrWorkbookFileFormat) {
 			return &Error{Kind: ErrEncrypted, Cause: err}
 		}
-		return damaged("the workbook", err)
+		return damagedError("the workbook", err)
 	}
 	defer x.Close() // removes the temporary files of large sheets; nothing to do if it can't
 	sheets := x.GetSheetList()
 	if len(sheets) > maxSheets {
-		return fail(ErrTooLarge, "", "%d sheets, the limit is %d", len(sheets), maxSheets)
+		return newError(ErrTooLarge, "", "%d sheets, the limit is %d", len(sheets), maxSheets)
 	}
 	b.doc.PageCount = len(sheets)
 	if p, err := x.GetDocProps(); err == nil {
@@ -55,15 +55,15 @@ func readSheet(b *builder, x *excelize.File, sheet string) error {
 			b.warn("The sheet %q holds no cells and was left out.", sheet)
 			return nil
 		}
-		return damaged("sheet "+sheet, err)
+		return damagedError("sheet "+sheet, err)
 	}
 	defer rows.Close()
 	if visible, err := x.GetSheetVisible(sheet); err == nil && !visible {
 		b.warn("The sheet %q is hidden; it was read all the same.", sheet)
 	}
-	b.path, b.levels = nil, nil
-	b.heading(1, sheet, api.Locator{Sheet: sheet})
-	t := b.table()
+	b.headingPath, b.headingLevels = nil, nil
+	b.addHeading(1, sheet, api.Locator{Sheet: sheet})
+	t := b.newTableWriter()
 	empty := 0
 	for n := 1; rows.Next(); n++ {
 		if b.err != nil {
@@ -76,9 +76,9 @@ func readSheet(b *builder, x *excelize.File, sheet string) error {
 		}
 		cells, err := rows.Columns()
 		if err != nil {
-			return damaged(fmt.Sprintf("sheet %s, row %d", sheet, n), err)
+			return damagedError(fmt.Sprintf("sheet %s, row %d", sheet, n), err)
 		}
-		if filled(cells) == 0 {
+		if countFilled(cells) == 0 {
 			if empty++; empty > maxEmptyRun {
 				b.warn("The sheet %q has more than %d empty rows in a row; what follows them was left out.", sheet, maxEmptyRun)
 				break
@@ -86,17 +86,17 @@ func readSheet(b *builder, x *excelize.File, sheet string) error {
 			continue
 		}
 		empty = 0
-		t.add(cells, api.Locator{Sheet: sheet, CellRange: cellRange(cells, n)})
+		t.addRow(cells, api.Locator{Sheet: sheet, CellRange: formatCellRange(cells, n)})
 	}
 	if err := rows.Error(); err != nil {
-		return damaged("sheet "+sheet, err)
+		return damagedError("sheet "+sheet, err)
 	}
-	t.end()
+	t.finish()
 	return b.err
 }
 
-// cellRange names the cells of a row from the first to the last that holds something.
-func cellRange(cells []string, row int) string {
+// formatCellRange names the cells of a row from the first to the last that holds something.
+func formatCellRange(cells []string, row int) string {
 	first, last := -1, 0
 	for i, c := range cells {
 		if c != "" {

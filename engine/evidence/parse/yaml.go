@@ -35,7 +35,7 @@ func readYAML(b *builder, text string) error {
 			break
 		}
 		if err != nil {
-			b.warn("It is not YAML throughout (%s); it was read as plain text.", clean(cutAtSpace(strings.TrimPrefix(err.Error(), "yaml: "), 120)))
+			b.warn("It is not YAML throughout (%s); it was read as plain text.", cleanText(cutAtSpace(strings.TrimPrefix(err.Error(), "yaml: "), 120)))
 			return readPlain(b, text)
 		}
 		docs = append(docs, &doc)
@@ -43,7 +43,7 @@ func readYAML(b *builder, text string) error {
 	y := &yamlReader{b: b}
 	for _, d := range docs {
 		for _, n := range d.Content {
-			if err := y.node(n, nil, 0, b.nextTable()); err != nil {
+			if err := y.readNode(n, nil, 0, b.nextTableNumber()); err != nil {
 				return err
 			}
 		}
@@ -53,23 +53,23 @@ func readYAML(b *builder, text string) error {
 
 type yamlReader struct{ b *builder }
 
-func (y *yamlReader) node(n *yaml.Node, path []string, depth, table int) error {
-	if depth > maxJSONDepth {
-		return fail(ErrDamaged, "line "+strconv.Itoa(n.Line), "nested deeper than %d", maxJSONDepth)
+func (y *yamlReader) readNode(n *yaml.Node, path []string, depth, table int) error {
+	if depth > maxNestingDepth {
+		return newError(ErrDamaged, "line "+strconv.Itoa(n.Line), "nested deeper than %d", maxNestingDepth)
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
-		return y.mapping(n, path, depth, table)
+		return y.readMapping(n, path, depth, table)
 	case yaml.SequenceNode:
-		return y.sequence(n, path, depth)
+		return y.readSequence(n, path, depth)
 	}
-	if s := yamlText(n); s != "" {
-		y.b.addAt(Block{Kind: Paragraph, Text: s, HeadingPath: path, Locator: api.Locator{LineStart: n.Line, LineEnd: n.Line}})
+	if s := scalarText(n); s != "" {
+		y.b.addBlockAt(Block{Kind: Paragraph, Text: s, HeadingPath: path, Locator: api.Locator{LineStart: n.Line, LineEnd: n.Line}})
 	}
 	return y.b.err
 }
 
-func (y *yamlReader) mapping(n *yaml.Node, path []string, depth, table int) error {
+func (y *yamlReader) readMapping(n *yaml.Node, path []string, depth, table int) error {
 	var keys, values []string
 	first, last := 0, 0
 	flush := func() {
@@ -81,21 +81,21 @@ func (y *yamlReader) mapping(n *yaml.Node, path []string, depth, table int) erro
 				y.b.facts = append(y.b.facts, fact{k, values[i]})
 			}
 		}
-		y.b.addAt(Block{Kind: TableRow, Text: renderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
+		y.b.addBlockAt(Block{Kind: TableRow, Text: renderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
 			Locator: api.Locator{LineStart: first, LineEnd: last}})
 		keys, values, first = nil, nil, 0
 	}
 	for i := 0; i+1 < len(n.Content) && y.b.err == nil; i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		name := yamlText(key)
+		name := scalarText(key)
 		if value.Kind == yaml.MappingNode || value.Kind == yaml.SequenceNode {
 			flush()
-			if err := y.node(value, append(path[:len(path):len(path)], name), depth+1, y.b.nextTable()); err != nil {
+			if err := y.readNode(value, append(path[:len(path):len(path)], name), depth+1, y.b.nextTableNumber()); err != nil {
 				return err
 			}
 			continue
 		}
-		if s := yamlText(value); s != "" {
+		if s := scalarText(value); s != "" {
 			if keys, values = append(keys, name), append(values, s); first == 0 {
 				first = key.Line
 			}
@@ -106,30 +106,30 @@ func (y *yamlReader) mapping(n *yaml.Node, path []string, depth, table int) erro
 	return y.b.err
 }
 
-func (y *yamlReader) sequence(n *yaml.Node, path []string, depth int) error {
-	table := y.b.nextTable()
+func (y *yamlReader) readSequence(n *yaml.Node, path []string, depth int) error {
+	table := y.b.nextTableNumber()
 	for _, c := range n.Content {
 		if y.b.err != nil {
 			break
 		}
 		if c.Kind == yaml.MappingNode || c.Kind == yaml.SequenceNode {
-			if err := y.node(c, path, depth+1, table); err != nil {
+			if err := y.readNode(c, path, depth+1, table); err != nil {
 				return err
 			}
 			continue
 		}
-		if s := yamlText(c); s != "" {
-			y.b.addAt(Block{Kind: ListItem, Level: 1, Text: s, HeadingPath: path, Locator: api.Locator{LineStart: c.Line, LineEnd: c.Line + strings.Count(c.Value, "\n")}})
+		if s := scalarText(c); s != "" {
+			y.b.addBlockAt(Block{Kind: ListItem, Level: 1, Text: s, HeadingPath: path, Locator: api.Locator{LineStart: c.Line, LineEnd: c.Line + strings.Count(c.Value, "\n")}})
 		}
 	}
 	return y.b.err
 }
 
-// yamlText is a plain value; of an alias its name, and of a key that is none a note of it.
-func yamlText(n *yaml.Node) string {
+// scalarText is a plain value; of an alias its name, and of a key that is none a note of it.
+func scalarText(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.AliasNode:
-		return "*" + clean(n.Value)
+		return "*" + cleanText(n.Value)
 	case n.Kind != yaml.ScalarNode:
 		return fmt.Sprintf("(%d values)", len(n.Content))
 	case n.Tag == "!!null":
@@ -137,5 +137,5 @@ func yamlText(n *yaml.Node) string {
 	case n.Tag == "!!binary":
 		return "(binary)"
 	}
-	return clean(n.Value)
+	return cleanText(n.Value)
 }

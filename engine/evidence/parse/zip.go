@@ -24,17 +24,17 @@ const (
 func zipDirectory(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := zip.NewReader(content, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
-		return nil, damaged("the zip directory", err)
+		return nil, damagedError("the zip directory", err)
 	}
 	if len(z.File) > maxParts {
-		return nil, fail(ErrTooLarge, "", "the archive has %d parts, the limit is %d", len(z.File), maxParts)
+		return nil, newError(ErrTooLarge, "", "the archive has %d parts, the limit is %d", len(z.File), maxParts)
 	}
 	return z, nil
 }
 
-// openZip opens an Office document and refuses one that says of itself that it would
+// openOfficeZip opens an Office document and refuses one that says of itself that it would
 // unpack to too much. What parts really unpack to is bounded when they are read.
-func openZip(content io.ReaderAt, size int64) (*zip.Reader, error) {
+func openOfficeZip(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := zipDirectory(content, size)
 	if err != nil {
 		return nil, err
@@ -42,16 +42,16 @@ func openZip(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	var total uint64
 	for _, f := range z.File {
 		if f.Flags&zipEncrypted != 0 {
-			return nil, fail(ErrEncrypted, f.Name, "")
+			return nil, newError(ErrEncrypted, f.Name, "")
 		}
 		if n := f.UncompressedSize64; n > maxPart {
-			return nil, fail(ErrTooLarge, f.Name, "unpacks to %d bytes", n)
+			return nil, newError(ErrTooLarge, f.Name, "unpacks to %d bytes", n)
 		}
 		if err := refuseBomb(f); err != nil {
 			return nil, err
 		}
 		if total += f.UncompressedSize64; total > maxUnpacked {
-			return nil, fail(ErrTooLarge, "", "the archive unpacks to more than %d bytes", int64(maxUnpacked))
+			return nil, newError(ErrTooLarge, "", "the archive unpacks to more than %d bytes", int64(maxUnpacked))
 		}
 	}
 	return z, nil
@@ -60,7 +60,7 @@ func openZip(content io.ReaderAt, size int64) (*zip.Reader, error) {
 // refuseBomb refuses an entry that is packed as no file of a person is.
 func refuseBomb(f *zip.File) error {
 	if n := f.UncompressedSize64; n > ratioFrom && n/max(f.CompressedSize64, 1) > maxRatio {
-		return fail(ErrTooLarge, f.Name, "unpacks to %d times its size, as a zip bomb does", n/max(f.CompressedSize64, 1))
+		return newError(ErrTooLarge, f.Name, "unpacks to %d times its size, as a zip bomb does", n/max(f.CompressedSize64, 1))
 	}
 	return nil
 }
@@ -92,13 +92,13 @@ func openPart(z *zip.Reader, name string, limit int64) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%s: %w", name, errNoPart)
 	}
 	if f.Flags&zipEncrypted != 0 {
-		return nil, fail(ErrEncrypted, name, "")
+		return nil, newError(ErrEncrypted, name, "")
 	}
 	r, err := f.Open()
 	if err != nil {
-		return nil, damaged(name, err)
+		return nil, damagedError(name, err)
 	}
-	return &partReader{ReadCloser: r, name: name, left: limit}, nil
+	return &partReader{ReadCloser: r, name: name, remaining: limit}, nil
 }
 
 func readPart(z *zip.Reader, name string, limit int64) ([]byte, error) {
@@ -109,7 +109,7 @@ func readPart(z *zip.Reader, name string, limit int64) ([]byte, error) {
 	defer r.Close()
 	var buf bytes.Buffer
 	if _, err := buf.ReadFrom(r); err != nil {
-		return nil, damaged(name, err)
+		return nil, damagedError(name, err)
 	}
 	return buf.Bytes(), nil
 }
@@ -117,14 +117,14 @@ func readPart(z *zip.Reader, name string, limit int64) ([]byte, error) {
 // partReader fails, rather than ends, where a part is longer than allowed.
 type partReader struct {
 	io.ReadCloser
-	name string
-	left int64
+	name      string
+	remaining int64
 }
 
 func (p *partReader) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
-	if p.left -= int64(n); p.left < 0 {
-		return 0, fail(ErrTooLarge, p.name, "unpacks to more than is allowed")
+	if p.remaining -= int64(n); p.remaining < 0 {
+		return 0, newError(ErrTooLarge, p.name, "unpacks to more than is allowed")
 	}
 	return n, err
 }

@@ -6,62 +6,62 @@ import (
 	"sync/atomic"
 )
 
-// coarse holds the vectors of flat once more, a byte a number. Four times as many fit through
+// quantizedVectors holds the vectors of flat once more, a byte a number. Four times as many fit through
 // the memory's door, and how far a closeness so found can be off is known for each row, so
 // that the exact one is needed of those alone that could come in. The first scan makes them.
-type coarse struct {
-	dims, stride int // bytes of a row, a multiple of coarseStep; what is over is 0
-	blocks       []*coarseBlock
+type quantizedVectors struct {
+	dims, stride int // bytes of a row, a multiple of rowAlignment; what is over is 0
+	blocks       []*quantizedBlock
 }
 
-type coarseBlock struct {
-	making sync.Mutex
-	made   atomic.Int32 // rows
-	rows   []int8
-	scale  []float32 // number = byte × scale, nearly; 0: the row has no vector
-	off    []float32 // how long the difference is
+type quantizedBlock struct {
+	buildMu     sync.Mutex
+	rowCount    atomic.Int32 // rows
+	rows        []int8
+	scale       []float32 // number = byte × scale, nearly; 0: the row has no vector
+	errorBounds []float32 // how long the difference is
 }
 
 const (
-	coarseStep = 32
-	// epsilon, times the numbers of a vector of length 1, bounds what a sum of products in 32
+	rowAlignment = 32
+	// roundingBound, times the numbers of a vector of length 1, bounds what a sum of products in 32
 	// bits is off, twice over.
-	epsilon = 1.0 / (1 << 23)
+	roundingBound = 1.0 / (1 << 23)
 )
 
 // grow makes room for n blocks.
-func (c *coarse) grow(n, dims int) {
-	c.dims, c.stride = dims, (dims+coarseStep-1)/coarseStep*coarseStep
+func (c *quantizedVectors) grow(n, dims int) {
+	c.dims, c.stride = dims, (dims+rowAlignment-1)/rowAlignment*rowAlignment
 	for len(c.blocks) < n {
-		c.blocks = append(c.blocks, &coarseBlock{})
+		c.blocks = append(c.blocks, &quantizedBlock{})
 	}
 }
 
-// block gives the rows of block n, made of the vectors in it. Searches beside each other may ask.
-func (c *coarse) block(n int, vectors []float32) *coarseBlock {
+// blockFor gives the rows of block n, made of the vectors in it. Searches beside each other may ask.
+func (c *quantizedVectors) blockFor(n int, vectors []float32) *quantizedBlock {
 	b, rows := c.blocks[n], len(vectors)/c.dims
-	if int(b.made.Load()) == rows {
+	if int(b.rowCount.Load()) == rows {
 		return b
 	}
-	b.making.Lock()
-	defer b.making.Unlock()
+	b.buildMu.Lock()
+	defer b.buildMu.Unlock()
 	if b.rows == nil {
-		b.rows, b.scale, b.off = make([]int8, blockRows*c.stride), make([]float32, blockRows), make([]float32, blockRows)
+		b.rows, b.scale, b.errorBounds = make([]int8, blockRows*c.stride), make([]float32, blockRows), make([]float32, blockRows)
 	}
-	for i := int(b.made.Load()); i < rows; i++ {
-		b.set(i, b.rows[i*c.stride:(i+1)*c.stride], vectors[i*c.dims:(i+1)*c.dims])
+	for i := int(b.rowCount.Load()); i < rows; i++ {
+		b.quantizeRow(i, b.rows[i*c.stride:(i+1)*c.stride], vectors[i*c.dims:(i+1)*c.dims])
 	}
-	b.made.Store(int32(rows))
+	b.rowCount.Store(int32(rows))
 	return b
 }
 
-func (b *coarseBlock) set(i int, to []int8, row []float32) {
+func (b *quantizedBlock) quantizeRow(i int, to []int8, row []float32) {
 	bits := uint32(0)
 	for _, v := range row {
 		bits = max(bits, math.Float32bits(v)&^(1<<31)) // of numbers above 0, in their order
 	}
 	scale := math.Float32frombits(bits) / math.MaxInt8
-	if b.scale[i], b.off[i] = scale, 0; scale == 0 {
+	if b.scale[i], b.errorBounds[i] = scale, 0; scale == 0 {
 		return
 	}
 	to = to[:len(row)]
@@ -73,25 +73,25 @@ func (b *coarseBlock) set(i int, to []int8, row []float32) {
 		d := v - scale*float32(q)
 		off += d * d
 	}
-	b.off[i] = float32(math.Sqrt(float64(off))) * (1 + epsilon*float32(len(row)))
+	b.errorBounds[i] = float32(math.Sqrt(float64(off))) * (1 + roundingBound*float32(len(row)))
 }
 
-// coarseQuery is a query's vector in 16 bits.
-type coarseQuery struct {
-	numbers []int16
-	scale   float64
-	length  float64 // of what the numbers say
-	off     float64 // how far the closeness of any row is off on the query's side
+// quantizedQuery is a query's vector in 16 bits.
+type quantizedQuery struct {
+	numbers    []int16
+	scale      float64
+	length     float64 // of what the numbers say
+	errorBound float64 // how far the closeness of any row is off on the query's side
 }
 
-func (c *coarse) query(v []float32) coarseQuery {
+func (c *quantizedVectors) quantizeQuery(v []float32) quantizedQuery {
 	// The sum of all products stays within 32 bits.
 	largest := min(math.MaxInt16, math.MaxInt32/(math.MaxInt8*c.stride))
 	most := 0.0
 	for _, f := range v {
 		most = max(most, math.Abs(float64(f)))
 	}
-	q := coarseQuery{numbers: make([]int16, c.stride), scale: most / float64(largest)}
+	q := quantizedQuery{numbers: make([]int16, c.stride), scale: most / float64(largest)}
 	length, off := 0.0, 0.0
 	for i, f := range v {
 		n := math.Round(float64(f) / q.scale)
@@ -100,15 +100,15 @@ func (c *coarse) query(v []float32) coarseQuery {
 		length += n * n * q.scale * q.scale
 		off += d * d
 	}
-	q.length, q.off = math.Sqrt(length), math.Sqrt(off)+2*epsilon*float64(len(v))
+	q.length, q.errorBound = math.Sqrt(length), math.Sqrt(off)+2*roundingBound*float64(len(v))
 	return q
 }
 
-// upTo bounds the closeness of row i of a block from above, however dot rounds.
-func (q *coarseQuery) upTo(b *coarseBlock, i int) float64 {
+// upperBound bounds the closeness of row i of a block from above, however dot rounds.
+func (q *quantizedQuery) upperBound(b *quantizedBlock, i int) float64 {
 	n := len(q.numbers)
 	sum := dotCoarse(q.numbers, b.rows[i*n:(i+1)*n])
-	return float64(sum)*q.scale*float64(b.scale[i]) + q.length*float64(b.off[i]) + q.off
+	return float64(sum)*q.scale*float64(b.scale[i]) + q.length*float64(b.errorBounds[i]) + q.errorBound
 }
 
 // plainDot is what dotCoarse does, where nothing is quicker.

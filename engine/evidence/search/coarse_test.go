@@ -54,7 +54,7 @@ func shapes(rng *rand.Rand, dims int) []float32 {
 		}
 	}
 	v[rng.IntN(dims)] += 1e-3
-	unit(v)
+	normalize(v)
 	return v
 }
 
@@ -63,17 +63,17 @@ func TestCoarseBound(t *testing.T) {
 	quickOnly(t)
 	rng := rand.New(rand.NewPCG(2, 1))
 	for _, dims := range []int{1, 7, 33, 256, 1000} {
-		f := flat{coarse: &coarse{}}
+		f := flatVectors{coarse: &quantizedVectors{}}
 		for range 2000 {
 			f.add(shapes(rng, dims), dims)
 		}
 		for range 20 {
 			v := shapes(rng, dims)
-			q := f.coarse.query(v)
+			q := f.coarse.quantizeQuery(v)
 			for n := range f.count {
-				b := f.coarse.block(n/blockRows, f.held(n/blockRows))
-				exact, most := float64(dot(v, f.row(n))), q.upTo(b, n%blockRows)
-				if most < exact || most > exact+2*(float64(b.off[n%blockRows])*q.length+q.off) {
+				b := f.coarse.blockFor(n/blockRows, f.usedRows(n/blockRows))
+				exact, most := float64(dot(v, f.row(n))), q.upperBound(b, n%blockRows)
+				if most < exact || most > exact+2*(float64(b.errorBounds[n%blockRows])*q.length+q.errorBound) {
 					t.Fatalf("%d numbers: %v is said to be %v at most", dims, exact, most)
 				}
 			}
@@ -111,7 +111,7 @@ func TestCoarseScanIsExact(t *testing.T) {
 		}
 		x.Remove("p00003", "p01030")
 		for i := range 60 {
-			q := Query{Text: fmt.Sprintf("word%d of %q", i%7, fmt.Sprint(i)), Vector: shapes(rng, dims), TopK: []int{1, 10, 200}[i%3], Fold: i%2 == 0}
+			q := Query{Text: fmt.Sprintf("word%d of %q", i%7, fmt.Sprint(i)), Vector: shapes(rng, dims), TopK: []int{1, 10, 200}[i%3], Deduplicate: i%2 == 0}
 			if i%4 == 3 {
 				q.DocumentIDs = []string{"d1", "d17"}
 			}

@@ -54,27 +54,27 @@ type Options struct {
 // Index is safe for concurrent use: searches run beside each other, a Put or
 // Remove waits for the searches under way and is then seen whole.
 type Index struct {
-	mu       sync.RWMutex
-	options  Options
-	marks    []mark // by slot
-	names    map[string]int32
-	slots    []slot // a slot is never reused; dead ones go when there are many
-	place    map[string]int
-	dead     int
-	words    *postings
-	vectors  flat
-	approach nearest // chromem, over the same vectors; nil where there are too many for it
-	closer   closer
-	ahead    bool // some passage has a prior
-	ground   Background
-	grounded int // live passages when ground was measured
+	mu             sync.RWMutex
+	options        Options
+	filterRows     []filterRow // by slot
+	nameNumbers    map[string]int32
+	slots          []slot // a slot is never reused; dead ones go when there are many
+	slotByID       map[string]int
+	deadCount      int
+	postings       *postings
+	vectors        flatVectors
+	nearest        nearestIndex // chromem, over the same vectors; nil where there are too many for it
+	subpassages    subpassageVectors
+	hasPriors      bool // some passage has a prior
+	background     Background
+	backgroundSize int // live passages when ground was measured
 }
 
 type slot struct {
 	Passage
-	live   bool
-	length float32 // units that count for BM25
-	packed []byte  // headings and text where they came packed; see Pack
+	live      bool
+	unitCount float32 // units that count for BM25
+	packed    []byte  // headings and text where they came packed; see Pack
 }
 
 const maxPrior = 3.0
@@ -84,21 +84,21 @@ func New(o Options) *Index {
 	if o.FlatFrom == 0 {
 		o.FlatFrom = 2000
 	}
-	return &Index{options: o, closer: closer{embed: o.Embed}, place: make(map[string]int), names: make(map[string]int32), words: newPostings(), vectors: newFlat(), approach: newChromem(), ground: prior}
+	return &Index{options: o, subpassages: subpassageVectors{embed: o.Embed}, slotByID: make(map[string]int), nameNumbers: make(map[string]int32), postings: newPostings(), vectors: newFlatVectors(), nearest: newChromemIndex(), background: defaultBackground}
 }
 
 // Len is the number of passages.
 func (x *Index) Len() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return len(x.place)
+	return len(x.slotByID)
 }
 
 // Put adds passages; one whose ID is known replaces the old one. If any is
 // refused (no ID, a vector of another size, a number that isn't finite), none is
 // added. Vectors are copied and scaled to length 1.
 func (x *Index) Put(passages ...Passage) error {
-	units := split(passages)
+	units := splitPassages(passages)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	dims := x.vectors.dims
@@ -108,12 +108,12 @@ func (x *Index) Put(passages ...Passage) error {
 		}
 	}
 	for i, p := range passages {
-		x.drop(p.ID)
-		x.put(p, units[i], dims)
+		x.removePassage(p.ID)
+		x.addPassage(p, units[i], dims)
 	}
-	x.tidy()
-	x.closer.forget()
-	x.measure()
+	x.compact()
+	x.subpassages.reset()
+	x.measureBackground()
 	return nil
 }
 
@@ -143,10 +143,10 @@ func (p *Passage) check(dims *int) error {
 	return nil
 }
 
-// split takes the texts apart, on all cores.
-func split(passages []Passage) [][]words.Token {
+// splitPassages takes the texts apart, on all cores.
+func splitPassages(passages []Passage) [][]words.Token {
 	units := make([][]words.Token, len(passages))
-	onAllCores(len(passages), func(i int) { units[i] = words.Split(searchText(passages[i])) })
+	parallelFor(len(passages), func(i int) { units[i] = words.Split(searchText(passages[i])) })
 	return units
 }
 
@@ -163,20 +163,20 @@ func searchText(p Passage) string {
 	return string(append(b, p.Text...))
 }
 
-func (x *Index) put(p Passage, units []words.Token, dims int) {
+func (x *Index) addPassage(p Passage, units []words.Token, dims int) {
 	n := len(x.slots)
 	vector := x.vectors.add(p.Vector, dims)
 	p.Vector = nil
 	s := slot{Passage: p, live: true}
-	s.length = x.words.add(n, units)
-	x.ahead = x.ahead || p.Prior != 0
-	x.slots, x.marks = append(x.slots, s), append(x.marks, x.markOf(p))
-	x.place[p.ID] = n
-	if len(x.place) > x.options.FlatFrom {
-		x.approach = nil // it would serve no search
+	s.unitCount = x.postings.add(n, units)
+	x.hasPriors = x.hasPriors || p.Prior != 0
+	x.slots, x.filterRows = append(x.slots, s), append(x.filterRows, x.newFilterRow(p))
+	x.slotByID[p.ID] = n
+	if len(x.slotByID) > x.options.FlatFrom {
+		x.nearest = nil // it would serve no search
 	}
-	if vector != nil && x.approach != nil {
-		x.approach.put(p.ID, vector)
+	if vector != nil && x.nearest != nil {
+		x.nearest.put(p.ID, vector)
 	}
 }
 
@@ -185,44 +185,44 @@ func (x *Index) Remove(ids ...string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, id := range ids {
-		x.drop(id)
+		x.removePassage(id)
 	}
-	x.tidy()
-	x.closer.forget()
-	x.measure()
+	x.compact()
+	x.subpassages.reset()
+	x.measureBackground()
 }
 
-func (x *Index) drop(id string) {
-	n, ok := x.place[id]
+func (x *Index) removePassage(id string) {
+	n, ok := x.slotByID[id]
 	if !ok {
 		return
 	}
-	delete(x.place, id)
+	delete(x.slotByID, id)
 	s := &x.slots[n]
-	s.live, x.marks[n] = false, mark{}
-	x.words.remove(s.length, s.units())
-	if x.approach != nil {
-		x.approach.remove(id)
+	s.live, x.filterRows[n] = false, filterRow{}
+	x.postings.remove(s.unitCount, s.splitUnits())
+	if x.nearest != nil {
+		x.nearest.remove(id)
 	}
 	s.Passage, s.packed = Passage{}, nil
-	x.dead++
+	x.deadCount++
 }
 
-// tidy rebuilds the index without its dead slots once they are many.
-func (x *Index) tidy() {
-	if x.dead < 1024 || x.dead < len(x.slots)/3 {
+// compact rebuilds the index without its dead slots once they are many.
+func (x *Index) compact() {
+	if x.deadCount < 1024 || x.deadCount < len(x.slots)/3 {
 		return
 	}
 	slots, vectors := x.slots, x.vectors
-	x.slots, x.marks, x.names = make([]slot, 0, len(x.place)), make([]mark, 0, len(x.place)), make(map[string]int32)
-	x.place = make(map[string]int, len(x.place))
-	x.words, x.vectors, x.dead = newPostings(), newFlat(), 0
-	x.approach = newChromem()
+	x.slots, x.filterRows, x.nameNumbers = make([]slot, 0, len(x.slotByID)), make([]filterRow, 0, len(x.slotByID)), make(map[string]int32)
+	x.slotByID = make(map[string]int, len(x.slotByID))
+	x.postings, x.vectors, x.deadCount = newPostings(), newFlatVectors(), 0
+	x.nearest = newChromemIndex()
 	for n := range slots {
 		if slots[n].live {
-			p := slots[n].passage()
+			p := slots[n].unpackPassage()
 			p.Vector = vectors.row(n)
-			x.put(p, words.Split(searchText(p)), vectors.dims)
+			x.addPassage(p, words.Split(searchText(p)), vectors.dims)
 		}
 	}
 }

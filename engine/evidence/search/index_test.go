@@ -62,17 +62,17 @@ func TestAskedToTheLetterComesFirst(t *testing.T) {
 		{"how is BitLocker set up", "product"},
 	} {
 		r := find(t, x, Query{Text: c.query, Vector: asks})
-		if r[0].ID != c.first || r[0].Score < exactFrom || r[1].Score >= exactFrom {
+		if r[0].ID != c.first || r[0].Score < minExactScore || r[1].Score >= minExactScore {
 			t.Errorf("%s: %s first with %.2f, then %s with %.2f; want %s", c.query, r[0].ID, r[0].Score, r[1].ID, r[1].Score, c.first)
 		}
 	}
 	for _, query := range []string{"who signs in", "Access Control Policy", `"never written anywhere"`, "MFA", "ZZZ-99"} {
-		if r := find(t, x, Query{Text: query, Vector: asks}); r[0].Score >= exactFrom {
+		if r := find(t, x, Query{Text: query, Vector: asks}); r[0].Score >= minExactScore {
 			t.Errorf("%s: %s scores %.2f as if asked for to the letter", query, r[0].ID, r[0].Score)
 		}
 	}
 	two := find(t, x, Query{Text: "A.5.17 or IAC-06", Vector: asks, TopK: 3})
-	if two[0].Score < exactFrom || two[1].Score < exactFrom || two[2].Score >= exactFrom {
+	if two[0].Score < minExactScore || two[1].Score < minExactScore || two[2].Score >= minExactScore {
 		t.Errorf("two codes: %v", two)
 	}
 }
@@ -173,14 +173,14 @@ func TestSameTextIsFolded(t *testing.T) {
 	v := []float32{1, 0}
 	fill(t, x, Passage{ID: "a", Text: text + "3", Vector: v}, Passage{ID: "b", Text: text + "4", Vector: v},
 		Passage{ID: "c", Text: strings.ToUpper(text) + "B-17", Vector: v}, Passage{ID: "d", Text: "Backups are on tape.", Vector: v})
-	r := find(t, x, Query{Text: "backups at night", Vector: v, Fold: true, TopK: 2})
-	if ids(r) != "a d" || strings.Join(r[0].Same, " ") != "b c" || len(r[1].Same) != 0 {
+	r := find(t, x, Query{Text: "backups at night", Vector: v, Deduplicate: true, TopK: 2})
+	if ids(r) != "a d" || strings.Join(r[0].Duplicates, " ") != "b c" || len(r[1].Duplicates) != 0 {
 		t.Errorf("folded: %+v", r)
 	}
 	if got := ids(find(t, x, Query{Text: "backups at night", Vector: v})); len(strings.Fields(got)) != 4 {
 		t.Errorf("not folded: %s", got)
 	}
-	if r := find(t, x, Query{Text: "B-17", Vector: v, Fold: true}); r[0].ID != "c" || len(r[0].Same) != 0 {
+	if r := find(t, x, Query{Text: "B-17", Vector: v, Deduplicate: true}); r[0].ID != "c" || len(r[0].Duplicates) != 0 {
 		t.Errorf("what copies differ in is asked for: %+v", r)
 	}
 }
@@ -223,7 +223,7 @@ func TestRefusals(t *testing.T) {
 	for name, q := range map[string]Query{
 		"size": {Vector: []float32{1}}, "NaN": {Vector: []float32{nan, 1}}, "top": {TopK: -1},
 		"huge top": {TopK: maxTopK + 1}, "score": {MinScore: 1.1}, "NaN score": {MinScore: math.NaN()},
-		"text": {Text: strings.Repeat("a", maxQuery+1)},
+		"text": {Text: strings.Repeat("a", maxQueryBytes+1)},
 	} {
 		if _, err := x.Search(context.Background(), q); !errors.Is(err, ErrQuery) {
 			t.Errorf("%s: %v", name, err)
@@ -283,11 +283,11 @@ func TestRandomOperations(t *testing.T) {
 	for _, id := range order {
 		fill(t, fresh, model[id])
 	}
-	if lived.words.count != fresh.words.count || lived.words.units != fresh.words.units {
-		t.Errorf("counts drift: %d %v, want %d %v", lived.words.count, lived.words.units, fresh.words.count, fresh.words.units)
+	if lived.postings.passageCount != fresh.postings.passageCount || lived.postings.totalUnits != fresh.postings.totalUnits {
+		t.Errorf("counts drift: %d %v, want %d %v", lived.postings.passageCount, lived.postings.totalUnits, fresh.postings.passageCount, fresh.postings.totalUnits)
 	}
 	// The sample of the background hangs on the order of the passages; the ranking doesn't.
-	lived.ground, fresh.ground = Background{0.1, 0.2}, Background{0.1, 0.2}
+	lived.background, fresh.background = Background{0.1, 0.2}, Background{0.1, 0.2}
 	for range 200 {
 		p := random(rng, "", 8)
 		q := Query{Text: strings.Join(strings.Fields(p.Text)[:4], " "), TopK: 20}
@@ -389,7 +389,7 @@ func FuzzSearch(f *testing.F) {
 	f.Add(strings.Repeat("é", 700), "é")
 	f.Add("日"+strings.Repeat("\x80", 700), "continuation bytes without end")
 	f.Fuzz(func(t *testing.T, text, query string) {
-		if len(query) > maxQuery {
+		if len(query) > maxQueryBytes {
 			return
 		}
 		x := New(Options{})

@@ -59,7 +59,7 @@ func BenchmarkP95(b *testing.B) {
 	}
 	questions := make([]Query, 200)
 	for i := range questions {
-		questions[i] = Query{Text: text(8), Vector: vector(), Fold: true}
+		questions[i] = Query{Text: text(8), Vector: vector(), Deduplicate: true}
 	}
 	ctx := context.Background()
 	if _, err := x.Search(ctx, questions[0]); err != nil { // makes the coarse rows
@@ -77,7 +77,7 @@ func BenchmarkP95(b *testing.B) {
 	})
 	scan := func(b *testing.B) {
 		p95(b, questions, func(q Query) error {
-			r := race{x: x, vector: q.Vector, coverage: make([]float32, n), keep: 10, ground: x.ground}
+			r := candidateSearch{index: x, vector: q.Vector, coverage: make([]float32, n), limit: 10, background: x.background}
 			_, err := r.scan(ctx)
 			return err
 		})
@@ -88,12 +88,12 @@ func BenchmarkP95(b *testing.B) {
 	b.Run("hybrid by flat scan", func(b *testing.B) {
 		p95(b, questions, func(q Query) error { _, err := x.Search(ctx, q); return err })
 	})
-	plain := newChromem()
+	plain := newChromemIndex()
 	for i := range n {
 		plain.put(fmt.Sprint(i), x.vectors.row(i))
 	}
 	b.Run("chromem alone", func(b *testing.B) {
-		p95(b, questions[:40], func(q Query) error { _, _, _, err := plain.near(ctx, q.Vector, 40); return err })
+		p95(b, questions[:40], func(q Query) error { _, _, _, err := plain.nearestTo(ctx, q.Vector, 40); return err })
 	})
 }
 

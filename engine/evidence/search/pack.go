@@ -13,9 +13,9 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// packForm is the first byte of a pack. It is raised when the layout changes or when
+// packVersion is the first byte of a pack. It is raised when the layout changes or when
 // words.Split takes texts apart in another way, so that older packs are made anew.
-const packForm = 1
+const packVersion = 1
 
 // PackPassages is how many passages a pack should have: more share more words,
 // fewer are cheaper to write again.
@@ -33,11 +33,11 @@ type Packed struct {
 
 // Pack does what Put does with each passage for itself, once, as bytes to be kept:
 //
-//	form, number, dims | vectors | number × (id, units, text) | words, as packedWords tells
+//	form, number, dims | vectors | number × (id, units, text) | words, as packedPostings tells
 //
 // It takes what Put takes, without priors; what concerns the document isn't kept.
 func Pack(passages []Passage) ([]byte, error) {
-	var vectors flat
+	var vectors flatVectors
 	for _, p := range passages {
 		if err := p.check(&vectors.dims); err != nil {
 			return nil, err
@@ -48,11 +48,11 @@ func Pack(passages []Passage) ([]byte, error) {
 	}
 	dims := vectors.dims
 	counted, lengths := newPostings(), make([]float32, len(passages))
-	for i, units := range split(passages) {
+	for i, units := range splitPassages(passages) {
 		lengths[i] = counted.add(i, units)
 		vectors.add(passages[i].Vector, dims)
 	}
-	b := binary.AppendUvarint([]byte{packForm}, uint64(len(passages)))
+	b := binary.AppendUvarint([]byte{packVersion}, uint64(len(passages)))
 	b = binary.AppendUvarint(b, uint64(dims))
 	for n := range passages {
 		for _, v := range vectors.row(n) {
@@ -75,57 +75,57 @@ func appendBytes[T string | []byte](b []byte, s T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// unpacker reads what Pack wrote; after a fault it gives zeros.
-type unpacker struct {
-	b      []byte
-	broken bool
+// packReader reads what Pack wrote; after a fault it gives zeros.
+type packReader struct {
+	data    []byte
+	corrupt bool
 }
 
-func (u *unpacker) number(most int) int {
-	if len(u.b) > 0 && u.b[0] < 0x80 && int(u.b[0]) <= most { // nearly all
-		n := int(u.b[0])
-		u.b = u.b[1:]
+func (u *packReader) uvarint(most int) int {
+	if len(u.data) > 0 && u.data[0] < 0x80 && int(u.data[0]) <= most { // nearly all
+		n := int(u.data[0])
+		u.data = u.data[1:]
 		return n
 	}
-	n, size := binary.Uvarint(u.b)
+	n, size := binary.Uvarint(u.data)
 	if size <= 0 || n > uint64(max(most, 0)) {
-		u.b, u.broken = nil, true
+		u.data, u.corrupt = nil, true
 		return 0
 	}
-	u.b = u.b[size:]
+	u.data = u.data[size:]
 	return int(n)
 }
 
-func (u *unpacker) bytes() []byte { return u.take(u.number(len(u.b))) }
+func (u *packReader) nextBytes() []byte { return u.next(u.uvarint(len(u.data))) }
 
-func (u *unpacker) take(n int) []byte {
-	if n > len(u.b) {
-		u.b, u.broken = nil, true
+func (u *packReader) next(n int) []byte {
+	if n > len(u.data) {
+		u.data, u.corrupt = nil, true
 		return nil
 	}
-	out := u.b[:n:n]
-	u.b = u.b[n:]
+	out := u.data[:n:n]
+	u.data = u.data[n:]
 	return out
 }
 
 const (
-	maxPacked = 1 << 16 // passages of a pack
-	maxDims   = 1 << 16
+	maxPackPassages = 1 << 16 // passages of a pack
+	maxDims         = 1 << 16
 )
 
-func (u *unpacker) head() (n, dims int) {
-	if form := u.take(1); len(form) == 0 || form[0] != packForm {
-		u.broken = true
+func (u *packReader) header() (n, dims int) {
+	if form := u.next(1); len(form) == 0 || form[0] != packVersion {
+		u.corrupt = true
 		return 0, 0
 	}
-	return u.number(maxPacked), u.number(maxDims)
+	return u.uvarint(maxPackPassages), u.uvarint(maxDims)
 }
 
 // PackedLen is the number of passages of a pack; ErrPack where it is none of this version.
 func PackedLen(data []byte) (int, error) {
-	u := unpacker{b: data}
-	n, _ := u.head()
-	if u.broken {
+	u := packReader{data: data}
+	n, _ := u.header()
+	if u.corrupt {
 		return 0, ErrPack
 	}
 	return n, nil
@@ -143,27 +143,27 @@ func (x *Index) Load(packs iter.Seq2[Packed, error]) error {
 	rows := make(chan packedRows, 16)
 	wg.Go(func() {
 		for r := range rows {
-			r.copy()
+			r.copyToRows()
 		}
 	})
-	err := x.loadAll(packs, rows)
+	err := x.loadPacks(packs, rows)
 	close(rows)
 	wg.Wait()
 	if err != nil {
 		return err
 	}
-	if x.approach != nil {
+	if x.nearest != nil {
 		for n := range x.slots {
-			if row := x.vectors.row(n); hasLength(row) {
-				x.approach.put(x.slots[n].ID, row)
+			if row := x.vectors.row(n); isNonZero(row) {
+				x.nearest.put(x.slots[n].ID, row)
 			}
 		}
 	}
-	x.measure()
+	x.measureBackground()
 	return nil
 }
 
-func hasLength(row []float32) bool {
+func isNonZero(row []float32) bool {
 	for _, v := range row {
 		if v != 0 {
 			return true
@@ -172,44 +172,44 @@ func hasLength(row []float32) bool {
 	return false
 }
 
-func (x *Index) loadAll(packs iter.Seq2[Packed, error], rows chan<- packedRows) error {
+func (x *Index) loadPacks(packs iter.Seq2[Packed, error], rows chan<- packedRows) error {
 	for p, err := range packs {
 		if err != nil {
 			return err
 		}
-		u := unpacker{b: p.Data}
-		n, dims := u.head()
-		vectors := u.take(4 * n * dims)
-		if u.broken || dims != 0 && x.vectors.dims != 0 && dims != x.vectors.dims {
+		u := packReader{data: p.Data}
+		n, dims := u.header()
+		vectors := u.next(4 * n * dims)
+		if u.corrupt || dims != 0 && x.vectors.dims != 0 && dims != x.vectors.dims {
 			return ErrPack
 		}
-		rows <- packedRows{vectors, x.vectors.room(n, dims)}
+		rows <- packedRows{vectors, x.vectors.reserve(n, dims)}
 		first := len(x.slots)
-		m := x.markOf(Passage{AssessmentID: p.AssessmentID, DocumentID: p.DocumentID, Category: p.Category, Date: p.Date})
+		m := x.newFilterRow(Passage{AssessmentID: p.AssessmentID, DocumentID: p.DocumentID, Category: p.Category, Date: p.Date})
 		for range n {
-			id := string(u.bytes())
-			length := u.number(math.MaxInt32)
-			if _, twice := x.place[id]; u.broken || twice || id == "" {
+			id := string(u.nextBytes())
+			length := u.uvarint(math.MaxInt32)
+			if _, twice := x.slotByID[id]; u.corrupt || twice || id == "" {
 				return ErrPack
 			}
-			s := slot{live: true, length: float32(length), packed: u.bytes()}
+			s := slot{live: true, unitCount: float32(length), packed: u.nextBytes()}
 			s.Passage = Passage{ID: id, DocumentID: p.DocumentID, AssessmentID: p.AssessmentID, Category: p.Category, Date: p.Date}
-			x.place[id] = len(x.slots)
-			x.slots, x.marks = append(x.slots, s), append(x.marks, m)
+			x.slotByID[id] = len(x.slots)
+			x.slots, x.filterRows = append(x.slots, s), append(x.filterRows, m)
 		}
-		if len(x.place) > x.options.FlatFrom {
-			x.approach = nil
+		if len(x.slotByID) > x.options.FlatFrom {
+			x.nearest = nil
 		}
-		x.keep(x.slots[first:])
-		if err := x.words.load(u.b, first, x.slots[first:]); err != nil {
+		x.copyPackedTexts(x.slots[first:])
+		if err := x.postings.load(u.data, first, x.slots[first:]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// keep copies the packed texts, so that the rest of the pack can go.
-func (x *Index) keep(slots []slot) {
+// copyPackedTexts copies the packed texts, so that the rest of the pack can go.
+func (x *Index) copyPackedTexts(slots []slot) {
 	total := 0
 	for i := range slots {
 		total += len(slots[i].packed)
@@ -228,7 +228,7 @@ type packedRows struct {
 	to   [][]float32
 }
 
-func (r packedRows) copy() {
+func (r packedRows) copyToRows() {
 	b := r.from
 	for _, part := range r.to {
 		for i := range part {
@@ -238,8 +238,8 @@ func (r packedRows) copy() {
 	}
 }
 
-// room adds n rows and gives them as the parts of blocks that they are.
-func (f *flat) room(n, dims int) (parts [][]float32) {
+// reserve adds n rows and gives them as the parts of blocks that they are.
+func (f *flatVectors) reserve(n, dims int) (parts [][]float32) {
 	from := f.count
 	f.count += n
 	if dims == 0 {
@@ -255,8 +255,8 @@ func (f *flat) room(n, dims int) (parts [][]float32) {
 	return parts
 }
 
-// passage is what a slot holds, its text unpacked; without the vector.
-func (s *slot) passage() Passage {
+// unpackPassage is what a slot holds, its text unpacked; without the vector.
+func (s *slot) unpackPassage() Passage {
 	p := s.Passage
 	if s.packed == nil {
 		return p
@@ -265,13 +265,13 @@ func (s *slot) passage() Passage {
 	if err != nil {
 		return p // damaged in memory or on disk: found by meaning, and nothing to show
 	}
-	u := unpacker{b: plain}
-	for range u.number(len(plain)) {
-		p.HeadingPath = append(p.HeadingPath, string(u.bytes()))
+	u := packReader{data: plain}
+	for range u.uvarint(len(plain)) {
+		p.HeadingPath = append(p.HeadingPath, string(u.nextBytes()))
 	}
-	p.Text = string(u.b)
+	p.Text = string(u.data)
 	return p
 }
 
-// units takes a slot's text apart.
-func (s *slot) units() []words.Token { return words.Split(searchText(s.passage())) }
+// splitUnits takes a slot's text apart.
+func (s *slot) splitUnits() []words.Token { return words.Split(searchText(s.unpackPassage())) }

@@ -62,7 +62,7 @@ func TestLoadIsAsPut(t *testing.T) {
 		same := func(when string) {
 			t.Helper()
 			for _, p := range all[:40] {
-				for _, q := range []Query{{Text: p.Text, Vector: p.Vector}, {Text: p.Text}, {Text: `"section 3"`, DocumentIDs: []string{"d3", "d4"}}, {Text: p.Text, Category: "c2", Fold: true, TopK: 3}} {
+				for _, q := range []Query{{Text: p.Text, Vector: p.Vector}, {Text: p.Text}, {Text: `"section 3"`, DocumentIDs: []string{"d3", "d4"}}, {Text: p.Text, Category: "c2", Deduplicate: true, TopK: 3}} {
 					if a, b := find(t, want, q), find(t, got, q); !reflect.DeepEqual(a, b) {
 						t.Fatalf("%s, %q: loaded finds %v, put finds %v", when, q.Text, b, a)
 					}
@@ -78,11 +78,11 @@ func TestLoadIsAsPut(t *testing.T) {
 	}
 }
 
-// The bytes are kept in stores: where this fails, packForm has to be raised.
+// The bytes are kept in stores: where this fails, packVersion has to be raised.
 func TestPackForm(t *testing.T) {
 	p := packed(t, "d", Passage{ID: "a", Text: "Organisations review IAC-06 yearly, the owner's analysis too.", HeadingPath: []string{"Access"}, Vector: []float32{3, 4}},
 		Passage{ID: "b", Text: "Résumé of 30 backups"})
-	if got := fmt.Sprintf("%d %x", packForm, sha256.Sum256(p.Data)); got != "1 a25b89dbc94f1a009c2444cd9f79bad20f6c2ab765f3d2b7b9142f2efac405b0" {
+	if got := fmt.Sprintf("%d %x", packVersion, sha256.Sum256(p.Data)); got != "1 a25b89dbc94f1a009c2444cd9f79bad20f6c2ab765f3d2b7b9142f2efac405b0" {
 		t.Errorf("form and bytes are %s", got)
 	}
 }
@@ -109,7 +109,7 @@ func FuzzLoad(f *testing.F) {
 	_, by, order := documents(50)
 	f.Add(packed(f, order[0], by[order[0]]...).Data)
 	f.Add(packed(f, "d", Passage{ID: "a", Text: "IAC-06 asks"}).Data)
-	f.Add([]byte{packForm, 1, 0})
+	f.Add([]byte{packVersion, 1, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x := New(Options{})
 		if err := x.Load(inTurn(Packed{DocumentID: "d", Data: data})); err != nil {
@@ -118,7 +118,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		find(t, x, Query{Text: "who reviews IAC-06 and \"the access review\"", Fold: true})
+		find(t, x, Query{Text: "who reviews IAC-06 and \"the access review\"", Deduplicate: true})
 		x.Remove("a", "p0000")
 	})
 }

@@ -11,22 +11,22 @@ import (
 // postings is the keyword half: for each stem, number and code the slots that
 // hold it. What came packed is looked up when a term is first asked for.
 type postings struct {
-	holdings map[string]*holding
-	asked    sync.Mutex // of terms, for searches beside each other
-	packed   []packedWords
-	units    float64
-	count    int
+	terms        map[string]*termPostings
+	mu           sync.Mutex // of terms, for searches beside each other
+	packed       []packedPostings
+	totalUnits   float64
+	passageCount int
 }
 
-// holding is what holds a term.
-type holding struct {
-	list   []posting
-	living int // passages that hold the term now
+// termPostings is what holds a term.
+type termPostings struct {
+	list      []posting
+	liveCount int // passages that hold the term now
 }
 
 type posting struct {
 	slot   int32
-	times  uint16
+	count  uint16
 	length uint16 // of the passage, in units
 }
 
@@ -36,10 +36,10 @@ const (
 	lengthBias = 0.75
 )
 
-func newPostings() *postings { return &postings{holdings: make(map[string]*holding)} }
+func newPostings() *postings { return &postings{terms: make(map[string]*termPostings)} }
 
-// tally counts the units of a passage that are searched by.
-func tally(units []words.Token) (map[string]int, int) {
+// countUnits counts the units of a passage that are searched by.
+func countUnits(units []words.Token) (map[string]int, int) {
 	counts := make(map[string]int, len(units))
 	total := 0
 	for _, u := range units {
@@ -52,41 +52,41 @@ func tally(units []words.Token) (map[string]int, int) {
 }
 
 func (p *postings) add(slot int, units []words.Token) float32 {
-	p.unpack()
-	counts, total := tally(units)
+	p.unpackAll()
+	counts, total := countUnits(units)
 	for stem, n := range counts {
-		h := p.holdings[stem]
+		h := p.terms[stem]
 		if h == nil {
-			h = &holding{}
-			p.holdings[stem] = h
+			h = &termPostings{}
+			p.terms[stem] = h
 		}
 		h.list = append(h.list, posting{int32(slot), uint16(min(n, math.MaxUint16)), uint16(min(total, math.MaxUint16))})
-		h.living++
+		h.liveCount++
 	}
-	p.units += float64(total)
-	p.count++
+	p.totalUnits += float64(total)
+	p.passageCount++
 	return float32(total)
 }
 
 // find gives what holds a term, nil where nothing does.
-func (p *postings) find(stem string) *holding {
-	p.asked.Lock()
-	defer p.asked.Unlock()
-	if h := p.holdings[stem]; h != nil || len(p.packed) == 0 {
+func (p *postings) find(stem string) *termPostings {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h := p.terms[stem]; h != nil || len(p.packed) == 0 {
 		return h
 	}
-	h := &holding{list: p.inPacks(stem)}
-	if h.living = len(h.list); h.living == 0 {
+	h := &termPostings{list: p.findInPacks(stem)}
+	if h.liveCount = len(h.list); h.liveCount == 0 {
 		return nil
 	}
-	p.holdings[strings.Clone(stem)] = h
+	p.terms[strings.Clone(stem)] = h
 	return h
 }
 
-// inPacks looks a term up in all packs, on two cores where they are many.
-func (p *postings) inPacks(stem string) []posting {
-	hash := hashOf(stem)
-	look := func(packs []packedWords) (list []posting) {
+// findInPacks looks a term up in all packs, on two cores where they are many.
+func (p *postings) findInPacks(stem string) []posting {
+	hash := hashStem(stem)
+	look := func(packs []packedPostings) (list []posting) {
 		for i := range packs {
 			list = packs[i].find(hash, stem, list)
 		}
@@ -108,45 +108,45 @@ func (p *postings) inPacks(stem string) []posting {
 // remove forgets a passage's part in the counts; its postings stay, dead, until
 // the index is tidied.
 func (p *postings) remove(length float32, units []words.Token) {
-	p.unpack()
-	counts, _ := tally(units)
+	p.unpackAll()
+	counts, _ := countUnits(units)
 	for stem := range counts {
-		if h := p.holdings[stem]; h != nil { // nil: a damaged pack
-			h.living--
+		if h := p.terms[stem]; h != nil { // nil: a damaged pack
+			h.liveCount--
 		}
 	}
-	p.units -= float64(length)
-	p.count--
+	p.totalUnits -= float64(length)
+	p.passageCount--
 }
 
-// rarity is BM25's inverse document frequency, always positive.
-func (p *postings) rarity(living int) float32 {
-	n := float64(p.count)
+// inverseFrequency is BM25's inverse document frequency, always positive.
+func (p *postings) inverseFrequency(living int) float32 {
+	n := float64(p.passageCount)
 	return float32(math.Log(1 + (n-float64(living)+0.5)/(float64(living)+0.5)))
 }
 
-// term is a query term with what it is worth.
-type term struct {
+// queryTerm is a query term with what it is worth.
+type queryTerm struct {
 	list   []posting // empty: no passage holds it
 	weight float32
-	times  float32 // in the query
+	count  float32 // in the query
 }
 
-// terms gives the distinct units of a query with their worth, and the worth of
+// queryTerms gives the distinct units of a query with their worth, and the worth of
 // all together.
-func (p *postings) terms(units []words.Token, weight func(string) float64) (terms []term, worth float32) {
+func (p *postings) queryTerms(units []words.Token, weight func(string) float64) (terms []queryTerm, worth float32) {
 	seen := make(map[string]int, len(units))
 	for _, u := range units {
 		if u.Kind == words.Stop {
 			continue
 		}
 		if i, ok := seen[u.Stem]; ok {
-			terms[i].times++
+			terms[i].count++
 			continue
 		}
-		t := term{times: 1, weight: p.rarity(0)}
-		if h := p.find(u.Stem); h != nil && h.living > 0 {
-			t.list, t.weight = h.list, p.rarity(h.living)
+		t := queryTerm{count: 1, weight: p.inverseFrequency(0)}
+		if h := p.find(u.Stem); h != nil && h.liveCount > 0 {
+			t.list, t.weight = h.list, p.inverseFrequency(h.liveCount)
 		}
 		if weight != nil && u.Kind == words.Word {
 			t.weight *= float32(weight(u.Stem))
@@ -155,23 +155,23 @@ func (p *postings) terms(units []words.Token, weight func(string) float64) (term
 		terms = append(terms, t)
 	}
 	for i := range terms {
-		terms[i].weight *= terms[i].times
+		terms[i].weight *= terms[i].count
 		worth += terms[i].weight
 	}
 	return terms, worth
 }
 
-// score adds to each slot the share, 0 to 1, of the query's worth that the
+// addScores adds to each slot the share, 0 to 1, of the query's worth that the
 // passage covers, by BM25 without its factor of k1+1.
-func (p *postings) score(terms []term, worth float32, to []float32) {
-	if worth == 0 || p.count == 0 {
+func (p *postings) addScores(terms []queryTerm, worth float32, to []float32) {
+	if worth == 0 || p.passageCount == 0 {
 		return
 	}
-	mean := float32(p.units/float64(p.count)) + 1e-9
+	mean := float32(p.totalUnits/float64(p.passageCount)) + 1e-9
 	for _, t := range terms {
 		w := t.weight / worth
 		for _, e := range t.list {
-			f := float32(e.times)
+			f := float32(e.count)
 			to[e.slot] += w * f / (f + saturation*(1-lengthBias+lengthBias*float32(e.length)/mean))
 		}
 	}

@@ -19,7 +19,7 @@ type Query struct {
 	Category     string
 	From, To     string  // dates, both included; passages without a date aren't among them
 	TopK         int     // 0 for 10
-	Fold         bool    // of passages that say the same only the best, with Result.Same
+	Deduplicate  bool    // of passages that say the same only the best, with Result.Same
 	MinScore     float64 // 0 to 1
 	NoHighlights bool    // spares the time they take, for those who read the passages anyway
 }
@@ -31,20 +31,20 @@ type Result struct {
 	Semantic   float64 // 0 to 1: closeness of meaning above that of unrelated text
 	Keyword    float64 // 0 to 1: share of the query's worth that the words cover
 	Highlights []Highlight
-	Same       []string // ids of passages nearly equal to it, best first, where the query folds
+	Duplicates []string // ids of passages nearly equal to it, best first, where the query folds
 }
 
 // ErrQuery is wrapped by the errors of Search about the query itself.
 var ErrQuery = errors.New("search can't be run")
 
 const (
-	defaultTopK = 10
-	maxTopK     = 1000
-	maxQuery    = 64 << 10 // bytes of text
-	foldOver    = 4        // times TopK are looked through for passages that say the same
+	defaultTopK   = 10
+	maxTopK       = 1000
+	maxQueryBytes = 64 << 10 // bytes of text
+	dedupeFactor  = 4        // times TopK are looked through for passages that say the same
 )
 
-func (x *Index) check(q *Query) error {
+func (x *Index) checkQuery(q *Query) error {
 	if q.TopK == 0 {
 		q.TopK = defaultTopK
 	}
@@ -53,10 +53,10 @@ func (x *Index) check(q *Query) error {
 		return fmt.Errorf("%w: top_k must be 1 to %d, not %d", ErrQuery, maxTopK, q.TopK)
 	case !(q.MinScore >= 0 && q.MinScore <= 1):
 		return fmt.Errorf("%w: min_score must be 0 to 1, not %v", ErrQuery, q.MinScore)
-	case q.From != "" && day(q.From) == 0 || q.To != "" && day(q.To) == 0:
+	case q.From != "" && parseDay(q.From) == 0 || q.To != "" && parseDay(q.To) == 0:
 		return fmt.Errorf("%w: days are written YYYY-MM-DD, not %q and %q", ErrQuery, q.From, q.To)
-	case len(q.Text) > maxQuery:
-		return fmt.Errorf("%w: the query is longer than %d bytes", ErrQuery, maxQuery)
+	case len(q.Text) > maxQueryBytes:
+		return fmt.Errorf("%w: the query is longer than %d bytes", ErrQuery, maxQueryBytes)
 	}
 	if len(q.Vector) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (x *Index) check(q *Query) error {
 			return fmt.Errorf("%w: the query's vector has %v in it", ErrQuery, f)
 		}
 	}
-	if q.Vector = v; !unit(v) {
+	if q.Vector = v; !normalize(v) {
 		q.Vector = nil
 	}
 	return nil
@@ -76,7 +76,7 @@ func (x *Index) check(q *Query) error {
 // Search returns the best passages, best first; equal scores go by ID. It fails
 // with ErrQuery, or when ctx ends.
 func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
-	if err := x.check(&q); err != nil {
+	if err := x.checkQuery(&q); err != nil {
 		return nil, err
 	}
 	units := words.Split(q.Text)
@@ -85,24 +85,24 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	if q.Vector != nil && x.vectors.dims > 0 && len(q.Vector) != x.vectors.dims {
 		return nil, fmt.Errorf("%w: the query's vector has %d numbers, the index holds %d; use the embedder of the index", ErrQuery, len(q.Vector), x.vectors.dims)
 	}
-	if len(x.place) == 0 {
+	if len(x.slotByID) == 0 {
 		return nil, ctx.Err()
 	}
 	coverage := make([]float32, len(x.slots))
-	terms, worth := x.words.terms(units, x.options.Weight)
-	x.words.score(terms, worth, coverage)
-	asked := demands(q.Text, units)
-	held := make(map[int32]int)
-	for _, d := range asked {
-		for _, s := range x.holders(d) {
-			held[s]++
+	terms, worth := x.postings.queryTerms(units, x.options.Weight)
+	x.postings.addScores(terms, worth, coverage)
+	exactTerms := findExactTerms(q.Text, units)
+	exactMatches := make(map[int32]int)
+	for _, d := range exactTerms {
+		for _, s := range x.slotsHolding(d) {
+			exactMatches[s]++
 		}
 	}
-	ground := x.ground
+	background := x.background
 	if q.Vector != nil && x.vectors.dims > 0 {
-		ground = x.around(q.Vector)
+		background = x.queryBackground(q.Vector)
 	}
-	best, err := x.best(ctx, q, ground, coverage, held, len(asked))
+	best, err := x.rankCandidates(ctx, q, background, coverage, exactMatches, len(exactTerms))
 	if err != nil {
 		return nil, err
 	}
@@ -110,71 +110,71 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 		best = best[:n]
 	}
 	var same map[int32][]string
-	if q.Fold {
-		best, same = x.fold(best, q.TopK)
+	if q.Deduplicate {
+		best, same = x.mergeDuplicates(best, q.TopK)
 	}
 	results := make([]Result, 0, len(best))
 	for _, c := range best {
-		r := Result{ID: x.slots[c.slot].ID, Same: same[c.slot], Score: c.score, Semantic: ground.semantic(c.cosine), Keyword: min(1, float64(coverage[c.slot]))}
+		r := Result{ID: x.slots[c.slot].ID, Duplicates: same[c.slot], Score: c.score, Semantic: background.semanticScore(c.cosine), Keyword: min(1, float64(coverage[c.slot]))}
 		if !q.NoHighlights {
-			r.Highlights = highlights(x.slots[c.slot].passage().Text, units, asked, x.weigh, x.meant(q.Vector))
+			r.Highlights = findHighlights(x.slots[c.slot].unpackPassage().Text, units, exactTerms, x.stemRarity, x.closestTextFunc(q.Vector))
 		}
 		results = append(results, r)
 	}
 	return results, nil
 }
 
-func (b Background) semantic(cosine float32) float64 {
+func (b Background) semanticScore(cosine float32) float64 {
 	return min(1, max(0, (float64(cosine)-b.Mean)/(1-b.Mean)))
 }
 
 // candidate is a passage in the running.
 type candidate struct {
-	slot   int32
-	cosine float32
-	score  float64
-	fused  float64
-	held   int
-	id     string
+	slot         int32
+	cosine       float32
+	score        float64
+	fusedScore   float64
+	exactMatches int
+	id           string
 }
 
 // before orders candidates: what was asked for to the letter, then how well it
 // answers, then by ID.
 func (a candidate) before(b candidate) bool {
-	if a.held != b.held {
-		return a.held > b.held
+	if a.exactMatches != b.exactMatches {
+		return a.exactMatches > b.exactMatches
 	}
-	if a.fused != b.fused {
-		return a.fused > b.fused
+	if a.fusedScore != b.fusedScore {
+		return a.fusedScore > b.fusedScore
 	}
 	return a.id < b.id
 }
 
-// best ranks the passages and looks closer at the first of them.
-func (x *Index) best(ctx context.Context, q Query, ground Background, coverage []float32, held map[int32]int, asked int) ([]candidate, error) {
-	r := race{x: x, vector: q.Vector, ground: ground, coverage: coverage, held: held, allowed: x.filter(q), keep: max(q.TopK, lookAgain)}
-	if q.Fold {
-		r.keep = max(r.keep, min(maxTopK, foldOver*q.TopK))
+// rankCandidates ranks the passages and looks closer at the first of them.
+func (x *Index) rankCandidates(ctx context.Context, q Query, background Background, coverage []float32, exactMatches map[int32]int, exactTermCount int) ([]candidate, error) {
+	r := candidateSearch{index: x, vector: q.Vector, background: background, coverage: coverage, exactMatches: exactMatches, filter: x.slotFilter(q), limit: max(q.TopK, rerankCount)}
+	if q.Deduplicate {
+		r.limit = max(r.limit, min(maxTopK, dedupeFactor*q.TopK))
 	}
 	t, err := r.run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(t, candidate.compare)
-	x.closerLook(q, ground, coverage, t)
-	if !q.Fold {
+	x.rerank(q, background, coverage, t)
+	if !q.Deduplicate {
 		t = t[:min(len(t), q.TopK)]
 	}
 	for i := range t {
-		t[i].score = score(t[i].fused, t[i].held, asked)
+		t[i].score = calibratedScore(t[i].fusedScore, t[i].exactMatches, exactTermCount)
 	}
 	return t, nil
 }
 
-// weigh says how rare a unit is, for choosing what to highlight.
-func (x *Index) weigh(stem string) float32 {
-	if h := x.words.find(stem); h != nil {
-		return x.words.rarity(h.living)
+// stemRarity says how rare a unit is, for choosing what to highlight.
+func (x *Index) stemRarity(stem string) float32 {
+	if h := x.postings.find(stem); h != nil {
+		return x.postings.inverseFrequency(h.liveCount)
 	}
 	return 0
 }

@@ -28,7 +28,7 @@ func BenchmarkSearch(b *testing.B) {
 		one.DocumentIDs = []string{"d3", "d4"}
 		b.Run(fmt.Sprintf("%d/two documents", n), func(b *testing.B) { searches(b, x, one) })
 		b.Run(fmt.Sprintf("%d/scan alone", n), func(b *testing.B) {
-			r := race{x: x, vector: vector, coverage: make([]float32, n), keep: 10, ground: x.ground}
+			r := candidateSearch{index: x, vector: vector, coverage: make([]float32, n), limit: 10, background: x.background}
 			for b.Loop() {
 				if _, err := r.scan(context.Background()); err != nil {
 					b.Fatal(err)
@@ -36,14 +36,14 @@ func BenchmarkSearch(b *testing.B) {
 			}
 		})
 		b.Run(fmt.Sprintf("%d/chromem alone", n), func(b *testing.B) {
-			plain := newChromem()
+			plain := newChromemIndex()
 			for i := range n {
 				if x.vectors.row(i)[0] != 0 {
 					plain.put(fmt.Sprint(i), x.vectors.row(i))
 				}
 			}
 			for b.Loop() {
-				if _, _, _, err := plain.near(context.Background(), vector, 40); err != nil {
+				if _, _, _, err := plain.nearestTo(context.Background(), vector, 40); err != nil {
 					b.Fatal(err)
 				}
 			}

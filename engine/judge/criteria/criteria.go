@@ -15,17 +15,17 @@ import (
 )
 
 //go:embed *.txt
-var files embed.FS
+var criteriaFiles embed.FS
 
 // An Entry is what is looked for in one control.
 type Entry = controltext.Entry
 
-// Of returns the criteria of a code.
-func Of(code string) (Entry, bool) { return Book().Of(code) }
+// Lookup returns the criteria of a code.
+func Lookup(code string) (Entry, bool) { return All().Lookup(code) }
 
-// Book is all criteria: of the controls that the starter catalog lacks, then its own.
-var Book = sync.OnceValue(func() *controltext.Book {
-	b := controltext.MustRead(files)
+// All is all criteria: of the controls that the starter catalog lacks, then its own.
+var All = sync.OnceValue(func() *controltext.Table {
+	b := controltext.MustReadTable(criteriaFiles)
 	src, err := starter.Load()
 	if err != nil {
 		panic(err) // embedded

@@ -11,7 +11,7 @@ import (
 func TestBookIsWellFormed(t *testing.T) {
 	code := regexp.MustCompile(`^[A-Z]{3}-\d\d(\.\d{1,2})?$`)
 	said := make(map[string]string)
-	for _, e := range criteria.Book().Entries {
+	for _, e := range criteria.All().Entries {
 		if !code.MatchString(e.Code) {
 			t.Errorf("%q is no code", e.Code)
 		}
@@ -31,14 +31,14 @@ func TestBookIsWellFormed(t *testing.T) {
 			said[s] = e.Code
 		}
 	}
-	if n := len(criteria.Book().Entries); n < 1468 {
+	if n := len(criteria.All().Entries); n < 1468 {
 		t.Errorf("%d entries; the usual catalog has 1,468 codes", n)
 	}
 }
 
 // The starter catalog's objectives are in the book as they are.
 func TestBookHasTheStarterCatalog(t *testing.T) {
-	e, ok := criteria.Book().Of("IAC-01")
+	e, ok := criteria.All().Lookup("IAC-01")
 	if !ok || len(e.Sentences) < 4 || e.Topic != strings.ToLower(e.Topic) {
 		t.Errorf("%+v %v", e, ok)
 	}
@@ -61,10 +61,10 @@ func areWords(t *testing.T, code string, group []string) {
 // Every criterion has its line of anchors, each group some words.
 func TestAnchorsAreWellFormed(t *testing.T) {
 	bare := 0
-	for _, e := range criteria.Book().Entries {
-		all := []criteria.Groups{criteria.AnchorsOf(e.Code)}
+	for _, e := range criteria.All().Entries {
+		all := []criteria.WordGroups{criteria.ControlAnchors(e.Code)}
 		for _, s := range e.Sentences {
-			own, ok := criteria.AnchorsFor(e.Code, s)
+			own, ok := criteria.CriterionAnchors(e.Code, s)
 			if !ok {
 				t.Errorf("%s: %q is not among its own criteria", e.Code, s)
 			}
@@ -85,16 +85,16 @@ func TestAnchorsAreWellFormed(t *testing.T) {
 	if bare > 20 {
 		t.Errorf("%d controls have no anchors", bare)
 	}
-	if _, ok := criteria.AnchorsFor("IAC-01", "Pigs fly."); ok {
+	if _, ok := criteria.CriterionAnchors("IAC-01", "Pigs fly."); ok {
 		t.Error("a text that is no criterion has anchors")
 	}
 }
 
 // Every criterion has its wording: two or three groups, each of some words.
 func TestWordingsAreWellFormed(t *testing.T) {
-	for _, e := range criteria.Book().Entries {
+	for _, e := range criteria.All().Entries {
 		for _, s := range e.Sentences {
-			of := criteria.WordingFor(e.Code, s)
+			of := criteria.CriterionWording(e.Code, s)
 			if len(of) < 2 || len(of) > 3 {
 				t.Errorf("%s: %q has %d groups", e.Code, s, len(of))
 			}
@@ -103,7 +103,7 @@ func TestWordingsAreWellFormed(t *testing.T) {
 			}
 		}
 	}
-	if of := criteria.WordingFor("IAC-01", "Pigs fly."); of != nil {
+	if of := criteria.CriterionWording("IAC-01", "Pigs fly."); of != nil {
 		t.Errorf("a text that is no criterion is said with %q", of)
 	}
 }

@@ -33,15 +33,15 @@ type Options struct {
 	Mail   *mail.Service
 	// Metrics are an organization's figures, and with them those of the process.
 	Metrics func(ctx context.Context, org string) ([]api.Metric, error)
-	// Counted are the names of metrics that are left out while they are 0.
-	Counted []string
-	// News are the names of metrics of which each more is news: while a rule on one fires, a
+	// ZeroWhenAbsent are the names of metrics that are left out while they are 0.
+	ZeroWhenAbsent []string
+	// AlertOnIncrease are the names of metrics of which each more is news: while a rule on one fires, a
 	// value further beyond than was told is told as well.
-	News []string
-	// Named are lines that say what a metric counts; nil, or none: the number alone is told.
-	Named func(tx *store.Tx, org, metric string, labels map[string]string) ([]string, error)
-	// Every gives a tick in each such time until stop is called.
-	Every func(time.Duration) (ticks <-chan time.Time, stop func())
+	AlertOnIncrease []string
+	// Details are lines that say what a metric counts; nil, or none: the number alone is told.
+	Details func(tx *store.Tx, org, metric string, labels map[string]string) ([]string, error)
+	// NewTicker gives a tick in each such time until stop is called.
+	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 }
 
 // Service answers the operations on alert rules and looks at them.
@@ -57,13 +57,13 @@ func New(o Options) *Service { return &Service{Options: o} }
 const (
 	maxRules      = 100 // of an organization
 	defaultWindow = 60
-	lookEvery     = 30 * time.Second
+	evalInterval  = 30 * time.Second
 )
 
 // Start begins to look at the rules. Close ends it.
 func (s *Service) Start(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
-	ticks, stopTicks := s.Every(lookEvery)
+	ticks, stopTicks := s.NewTicker(evalInterval)
 	s.working.Go(func() {
 		defer stopTicks()
 		for {
@@ -72,7 +72,7 @@ func (s *Service) Start(ctx context.Context) {
 				return
 			case <-ticks:
 			}
-			if err := s.Look(ctx); err != nil && ctx.Err() == nil {
+			if err := s.EvaluateAll(ctx); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("alert rules can't be looked at", "error", err)
 			}
 		}
@@ -93,22 +93,22 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.Paging) (*api
 	if err != nil {
 		return nil, err
 	}
-	return api.ListOf(all, func(r *store.AlertRule) api.AlertRule { return r.AlertRule }), nil
+	return api.MapList(all, func(r *store.AlertRule) api.AlertRule { return r.AlertRule }), nil
 }
 
 // Get is one rule.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.AlertInput) (*api.AlertRule, error) {
 	var r store.AlertRule
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		r, err = find(tx, by.OrganizationID, in.AlertID)
+		r, err = getRule(tx, by.OrganizationID, in.AlertID)
 		return err
 	})
 	return &r.AlertRule, err
 }
 
-func find(tx *store.Tx, org, id string) (store.AlertRule, error) {
+func getRule(tx *store.Tx, org, id string) (store.AlertRule, error) {
 	r, err := store.AlertRules.Get(tx, org, id)
-	return r, store.Missing(err, "alert rule", id)
+	return r, store.ToNotFound(err, "alert rule", id)
 }
 
 // Create makes a rule.
@@ -122,7 +122,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAlert
 	if len(r.Channels) == 0 {
 		r.Channels = []string{"email", "webhook"}
 	}
-	if err := s.check(ctx, by.OrganizationID, &r.AlertRule); err != nil {
+	if err := s.validate(ctx, by.OrganizationID, &r.AlertRule); err != nil {
 		return nil, err
 	}
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -134,12 +134,12 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAlert
 			return api.Conflict("an organization has up to %d alert rules; delete one that is no longer needed", maxRules)
 		}
 		r.TenantRecord = api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID}
-		return errors.Join(store.AlertRules.Insert(tx, by.OrganizationID, &r), note(tx, by, "alert_rule.created", &r))
+		return errors.Join(store.AlertRules.Insert(tx, by.OrganizationID, &r), auditChange(tx, by, "alert_rule.created", &r))
 	})
 	return &r.AlertRule, err
 }
 
-func note(tx *store.Tx, by api.Caller, action string, r *store.AlertRule) error {
+func auditChange(tx *store.Tx, by api.Caller, action string, r *store.AlertRule) error {
 	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "alert_rule", ResourceID: r.ID,
 		Changes: map[string]any{"name": r.Name, "metric": r.Metric, "operator": r.Operator, "threshold": r.Threshold, "enabled": r.Enabled}})
 }
@@ -151,35 +151,35 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAlert
 		return nil, err
 	}
 	change := func(r *api.AlertRule) {
-		set(&r.Name, in.Body.Name)
-		set(&r.Metric, in.Body.Metric)
-		set(&r.Operator, in.Body.Operator)
-		set(&r.Threshold, in.Body.Threshold)
-		set(&r.WindowSeconds, in.Body.WindowSeconds)
-		set(&r.Channels, in.Body.Channels)
-		set(&r.Enabled, in.Body.Enabled)
+		setIfGiven(&r.Name, in.Body.Name)
+		setIfGiven(&r.Metric, in.Body.Metric)
+		setIfGiven(&r.Operator, in.Body.Operator)
+		setIfGiven(&r.Threshold, in.Body.Threshold)
+		setIfGiven(&r.WindowSeconds, in.Body.WindowSeconds)
+		setIfGiven(&r.Channels, in.Body.Channels)
+		setIfGiven(&r.Enabled, in.Body.Enabled)
 	}
 	change(now)
-	if err := s.check(ctx, by.OrganizationID, now); err != nil {
+	if err := s.validate(ctx, by.OrganizationID, now); err != nil {
 		return nil, err
 	}
 	var r store.AlertRule
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		if r, err = find(tx, by.OrganizationID, in.AlertID); err != nil {
+		if r, err = getRule(tx, by.OrganizationID, in.AlertID); err != nil {
 			return err
 		}
 		before := r.AlertRule
 		change(&r.AlertRule)
 		r.Metric, r.Channels, r.UpdatedAt = now.Metric, now.Channels, tx.Now()
 		if !r.Enabled || before.Metric != r.Metric || before.Operator != r.Operator || before.Threshold != r.Threshold {
-			r.State, r.Since, r.Value, r.Told = api.AlertOK, nil, nil, nil
+			r.State, r.PendingSince, r.Value, r.LastNotified = api.AlertOK, nil, nil, nil
 		}
-		return errors.Join(store.AlertRules.Update(tx, by.OrganizationID, &r), note(tx, by, "alert_rule.updated", &r))
+		return errors.Join(store.AlertRules.Update(tx, by.OrganizationID, &r), auditChange(tx, by, "alert_rule.updated", &r))
 	})
 	return &r.AlertRule, err
 }
 
-func set[T any](to *T, given *T) {
+func setIfGiven[T any](to *T, given *T) {
 	if given != nil {
 		*to = *given
 	}
@@ -188,20 +188,20 @@ func set[T any](to *T, given *T) {
 // Delete ends a rule.
 func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AlertInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
-		r, err := find(tx, by.OrganizationID, in.AlertID)
+		r, err := getRule(tx, by.OrganizationID, in.AlertID)
 		if err != nil {
 			return err
 		}
-		return errors.Join(store.AlertRules.Delete(tx, by.OrganizationID, r.ID), note(tx, by, "alert_rule.deleted", &r))
+		return errors.Join(store.AlertRules.Delete(tx, by.OrganizationID, r.ID), auditChange(tx, by, "alert_rule.deleted", &r))
 	})
 }
 
-// check sees that a rule watches something there is, and tells somebody there is.
-func (s *Service) check(ctx context.Context, org string, r *api.AlertRule) error {
+// validate sees that a rule watches something there is, and tells somebody there is.
+func (s *Service) validate(ctx context.Context, org string, r *api.AlertRule) error {
 	if r.Name = strings.TrimSpace(r.Name); r.Name == "" {
 		return api.Invalid("name", "give it a name; those who are told read it")
 	}
-	want, err := parse(r.Metric)
+	want, err := parseSelector(r.Metric)
 	if err != nil {
 		return api.Invalid("metric", "%s", err)
 	}
@@ -230,7 +230,7 @@ func (s *Service) check(ctx context.Context, org string, r *api.AlertRule) error
 	}
 	names := map[string]bool{}
 	labels := map[string]bool{}
-	for _, n := range s.Counted {
+	for _, n := range s.ZeroWhenAbsent {
 		names[n] = true
 	}
 	there := false
@@ -244,34 +244,34 @@ func (s *Service) check(ctx context.Context, org string, r *api.AlertRule) error
 		}
 	}
 	if !names[want.name] {
-		return api.Invalid("metric", "%s", noSuch("metric", want.name, names))
+		return api.Invalid("metric", "%s", unknownName("metric", want.name, names))
 	}
 	for l := range want.labels {
 		if there && !labels[l] {
-			return api.Invalid("metric", "%s", noSuch("label", l, labels)+" at "+want.name)
+			return api.Invalid("metric", "%s", unknownName("label", l, labels)+" at "+want.name)
 		}
 	}
 	return nil
 }
 
-func noSuch(what, word string, known map[string]bool) string {
-	said := fmt.Sprintf("there is no %s %q", what, word)
-	if near := scf.Nearest(word, slices.Sorted(maps.Keys(known))); len(near) > 0 {
+func unknownName(kind, word string, names map[string]bool) string {
+	said := fmt.Sprintf("there is no %s %q", kind, word)
+	if near := scf.Suggest(word, slices.Sorted(maps.Keys(names))); len(near) > 0 {
 		said += "; did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return said
 }
 
-// selection names a metric and the labels that it has to have.
-type selection struct {
+// metricSelector names a metric and the labels that it has to have.
+type metricSelector struct {
 	name   string
 	labels map[string]string
 }
 
-// parse reads name and name{label=value,…}; values may stand in quotes.
-func parse(text string) (selection, error) {
+// parseSelector reads name and name{label=value,…}; values may stand in quotes.
+func parseSelector(text string) (metricSelector, error) {
 	name, rest, braced := strings.Cut(strings.TrimSpace(text), "{")
-	out := selection{name: strings.TrimSpace(name), labels: map[string]string{}}
+	out := metricSelector{name: strings.TrimSpace(name), labels: map[string]string{}}
 	if out.name == "" || strings.ContainsAny(out.name, " }=,\"") {
 		return out, fmt.Errorf("%.60q is no metric, as organization_open_findings{severity=critical}", text)
 	}
@@ -293,7 +293,7 @@ func parse(text string) (selection, error) {
 	return out, nil
 }
 
-func (w selection) String() string {
+func (w metricSelector) String() string {
 	if len(w.labels) == 0 {
 		return w.name
 	}
@@ -304,8 +304,8 @@ func (w selection) String() string {
 	return w.name + "{" + strings.Join(parts, ",") + "}"
 }
 
-// of is the sum of the metrics that are meant; false where there is none.
-func (w selection) of(all []api.Metric) (sum float64, there bool) {
+// sum is the sum of the metrics that are meant; false where there is none.
+func (w metricSelector) sum(all []api.Metric) (sum float64, found bool) {
 	for _, m := range all {
 		if m.Name != w.name {
 			continue
@@ -315,13 +315,13 @@ func (w selection) of(all []api.Metric) (sum float64, there bool) {
 			fits = fits && m.Labels[l] == v
 		}
 		if fits {
-			sum, there = sum+m.Value, true
+			sum, found = sum+m.Value, true
 		}
 	}
-	return sum, there
+	return sum, found
 }
 
-func beyond(r *api.AlertRule, v float64) bool {
+func isBreached(r *api.AlertRule, v float64) bool {
 	switch r.Operator {
 	case "gt":
 		return v > r.Threshold
@@ -335,8 +335,8 @@ func beyond(r *api.AlertRule, v float64) bool {
 	return v == r.Threshold
 }
 
-// further tells whether a value is further beyond than another.
-func further(operator string, v, than float64) bool {
+// isWorse tells whether a value is further beyond than another.
+func isWorse(operator string, v, than float64) bool {
 	switch operator {
 	case "gt", "gte":
 		return v > than
@@ -346,10 +346,10 @@ func further(operator string, v, than float64) bool {
 	return false
 }
 
-var operators = map[string]string{"gt": "more than", "gte": "at least", "lt": "less than", "lte": "at most", "eq": "equal to"}
+var operatorPhrases = map[string]string{"gt": "more than", "gte": "at least", "lt": "less than", "lte": "at most", "eq": "equal to"}
 
-// Look looks at every rule once.
-func (s *Service) Look(ctx context.Context) error {
+// EvaluateAll looks at every rule once.
+func (s *Service) EvaluateAll(ctx context.Context) error {
 	watched := map[string]bool{}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		clear(watched)
@@ -368,14 +368,14 @@ func (s *Service) Look(ctx context.Context) error {
 	}
 	for _, org := range slices.Sorted(maps.Keys(watched)) {
 		// One organization's trouble is not another's.
-		if err := s.lookAt(ctx, org); err != nil && ctx.Err() == nil {
+		if err := s.evaluateOrganization(ctx, org); err != nil && ctx.Err() == nil {
 			s.Logger.Warn("alert rules of an organization can't be looked at", "organization", org, "error", err)
 		}
 	}
 	return ctx.Err()
 }
 
-func (s *Service) lookAt(ctx context.Context, org string) error {
+func (s *Service) evaluateOrganization(ctx context.Context, org string) error {
 	all, err := s.Metrics(ctx, org)
 	if err != nil {
 		return err
@@ -391,7 +391,7 @@ func (s *Service) lookAt(ctx context.Context, org string) error {
 			}
 		}
 		for _, r := range rules {
-			if err := s.judge(tx, &r, all); err != nil {
+			if err := s.evaluateRule(tx, &r, all); err != nil {
 				return err
 			}
 		}
@@ -399,58 +399,58 @@ func (s *Service) lookAt(ctx context.Context, org string) error {
 	})
 }
 
-// judge moves a rule on by what the metric is now.
-func (s *Service) judge(tx *store.Tx, r *store.AlertRule, all []api.Metric) error {
+// evaluateRule moves a rule on by what the metric is now.
+func (s *Service) evaluateRule(tx *store.Tx, r *store.AlertRule, all []api.Metric) error {
 	now := tx.Now()
 	r.LastEvaluatedAt = &now
-	want, err := parse(r.Metric)
+	selector, err := parseSelector(r.Metric)
 	if err != nil {
 		return err // it was checked when it was kept
 	}
-	v, there := want.of(all)
-	if !there && !slices.Contains(s.Counted, want.name) {
-		r.Value, r.Since = nil, nil // nothing is known: nothing changes
+	v, there := selector.sum(all)
+	if !there && !slices.Contains(s.ZeroWhenAbsent, selector.name) {
+		r.Value, r.PendingSince = nil, nil // nothing is known: nothing changes
 		return store.AlertRules.Update(tx, r.OrganizationID, r)
 	}
 	r.Value = &v
-	told := api.AlertOK
-	if beyond(&r.AlertRule, v) {
-		told = api.AlertFiring
+	state := api.AlertOK
+	if isBreached(&r.AlertRule, v) {
+		state = api.AlertFiring
 	}
-	worse := told == api.AlertFiring && r.State == told && slices.Contains(s.News, want.name) && r.Told != nil && further(r.Operator, v, *r.Told)
+	worse := state == api.AlertFiring && r.State == state && slices.Contains(s.AlertOnIncrease, selector.name) && r.LastNotified != nil && isWorse(r.Operator, v, *r.LastNotified)
 	switch {
-	case told == r.State && !worse:
-		r.Since = nil
-	case r.Since == nil || r.Since.After(now): // or the clock was set back
-		r.Since = &now
-	case now.Sub(*r.Since) >= time.Duration(r.WindowSeconds)*time.Second:
-		if r.State != told {
+	case state == r.State && !worse:
+		r.PendingSince = nil
+	case r.PendingSince == nil || r.PendingSince.After(now): // or the clock was set back
+		r.PendingSince = &now
+	case now.Sub(*r.PendingSince) >= time.Duration(r.WindowSeconds)*time.Second:
+		if r.State != state {
 			r.ChangedAt = &now
 		}
-		r.State, r.Since, r.Told = told, nil, nil
-		if told == api.AlertFiring {
-			r.Told = &v
+		r.State, r.PendingSince, r.LastNotified = state, nil, nil
+		if state == api.AlertFiring {
+			r.LastNotified = &v
 		}
-		if err := s.tell(tx, r, want, v); err != nil {
+		if err := s.notify(tx, r, selector, v); err != nil {
 			return err
 		}
 	}
 	return store.AlertRules.Update(tx, r.OrganizationID, r)
 }
 
-// tell says that a rule fires, or is fine again.
-func (s *Service) tell(tx *store.Tx, r *store.AlertRule, want selection, v float64) error {
+// notify says that a rule fires, or is fine again.
+func (s *Service) notify(tx *store.Tx, r *store.AlertRule, selector metricSelector, v float64) error {
 	by := api.Caller{OrganizationID: r.OrganizationID, Actor: api.Actor{Type: api.ActorWorkflow, Name: "alerts"}}
 	action, title := "alert.firing", "Firing: "+r.Name
-	detail := fmt.Sprintf("%s has been %s %s for %s; it is %s.", r.Metric, operators[r.Operator], number(r.Threshold), time.Duration(r.WindowSeconds)*time.Second, number(v))
+	detail := fmt.Sprintf("%s has been %s %s for %s; it is %s.", r.Metric, operatorPhrases[r.Operator], formatNumber(r.Threshold), time.Duration(r.WindowSeconds)*time.Second, formatNumber(v))
 	if r.State == api.AlertOK {
 		action, title = "alert.resolved", "Resolved: "+r.Name
-		detail = fmt.Sprintf("%s has not been %s %s for %s; it is %s.", r.Metric, operators[r.Operator], number(r.Threshold), time.Duration(r.WindowSeconds)*time.Second, number(v))
+		detail = fmt.Sprintf("%s has not been %s %s for %s; it is %s.", r.Metric, operatorPhrases[r.Operator], formatNumber(r.Threshold), time.Duration(r.WindowSeconds)*time.Second, formatNumber(v))
 	}
 	data := map[string]any{"alert_rule_id": r.ID, "name": r.Name, "metric": r.Metric, "value": v, "operator": r.Operator, "threshold": r.Threshold}
 	var err error
-	if s.Named != nil && r.State == api.AlertFiring {
-		lines, err := s.Named(tx, r.OrganizationID, want.name, want.labels)
+	if s.Details != nil && r.State == api.AlertFiring {
+		lines, err := s.Details(tx, r.OrganizationID, selector.name, selector.labels)
 		if err != nil {
 			return err
 		}
@@ -460,7 +460,7 @@ func (s *Service) tell(tx *store.Tx, r *store.AlertRule, want selection, v float
 		}
 	}
 	if slices.Contains(r.Channels, "webhook") {
-		err = audit.Tell(tx, by, audit.Event{Type: action, ResourceType: "alert_rule", ResourceID: r.ID, Data: data})
+		err = audit.PublishEvent(tx, by, audit.Event{Type: action, ResourceType: "alert_rule", ResourceID: r.ID, Data: data})
 	} else {
 		err = audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "alert_rule", ResourceID: r.ID, Changes: data})
 	}
@@ -476,12 +476,12 @@ func (s *Service) tell(tx *store.Tx, r *store.AlertRule, want selection, v float
 		everybody = everybody || c == "email"
 	}
 	if everybody {
-		err = s.Mail.Alert(tx, r.OrganizationID, nil, title, detail)
+		err = s.Mail.QueueAlert(tx, r.OrganizationID, nil, title, detail)
 	}
 	if len(to) > 0 && err == nil {
-		err = s.Mail.Alert(tx, r.OrganizationID, to, title, detail)
+		err = s.Mail.QueueAlert(tx, r.OrganizationID, to, title, detail)
 	}
 	return err
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+func formatNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

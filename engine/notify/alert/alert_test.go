@@ -38,7 +38,7 @@ func newHouse(t testing.TB) *house {
 	h := &house{t: t, time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC), by: api.Caller{OrganizationID: ours, Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}}}
 	var err error
 	now := func() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return h.time }
-	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
+	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func newHouse(t testing.TB) *house {
 	}
 	post := mail.New(mail.Options{DB: h.db, Clock: now, Logger: slog.New(slog.DiscardHandler), Server: &mail.Server{Host: "127.0.0.1", Port: 1, From: netmail.Address{Address: "grc@acme.example"}},
 		Seal: func(s string) ([]byte, error) { return []byte(s), nil }, Open: func(b []byte) (string, error) { return string(b), nil }})
-	h.Service = alert.New(alert.Options{DB: h.db, Logger: slog.New(slog.DiscardHandler), Mail: post, Counted: []string{"organization_open_findings"},
+	h.Service = alert.New(alert.Options{DB: h.db, Logger: slog.New(slog.DiscardHandler), Mail: post, ZeroWhenAbsent: []string{"organization_open_findings"},
 		Metrics: func(_ context.Context, org string) ([]api.Metric, error) {
 			if org != ours {
 				return nil, nil
@@ -79,7 +79,7 @@ func (h *house) later(d time.Duration, gaps float64) {
 	h.time = h.time.Add(d)
 	h.mu.Unlock()
 	h.gaps(gaps)
-	if err := h.Look(h.t.Context()); err != nil {
+	if err := h.EvaluateAll(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -172,7 +172,7 @@ func TestAbsent(t *testing.T) {
 		t.Errorf("%+v %+v", a, b)
 	}
 	h.figures = nil
-	if err := h.Look(t.Context()); err != nil {
+	if err := h.EvaluateAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if b := h.state(process.ID); b.State != "firing" || b.Value != nil {
@@ -253,8 +253,8 @@ func TestHostile(t *testing.T) {
 // it, or does not last, is not. Another process goes on where this one stopped.
 func TestNews(t *testing.T) {
 	h := newHouse(t)
-	h.News = []string{"organization_open_findings"}
-	h.Named = func(_ *store.Tx, org, metric string, labels map[string]string) ([]string, error) {
+	h.AlertOnIncrease = []string{"organization_open_findings"}
+	h.Details = func(_ *store.Tx, org, metric string, labels map[string]string) ([]string, error) {
 		return []string{"IAC-01 of " + metric + labels["severity"]}, nil
 	}
 	h.gaps(0)

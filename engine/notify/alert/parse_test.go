@@ -11,11 +11,11 @@ func FuzzMetric(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		one, err := parse(text)
+		one, err := parseSelector(text)
 		if err != nil {
 			return
 		}
-		two, err := parse(one.String())
+		two, err := parseSelector(one.String())
 		if err != nil || !reflect.DeepEqual(one, two) {
 			t.Errorf("%q is %+v, then %+v, %v", text, one, two, err)
 		}

@@ -33,24 +33,24 @@ const (
 )
 
 const (
-	consumer  = "webhooks"      // of the outbox
-	batch     = 200             // events that are spread in one transaction
-	unwanted  = 32              // events that nobody asked for are passed over together
-	lanes     = 8               // receivers that are sent to at once
-	ofALane   = 20              // deliveries of one receiver in a round
-	pauseFrom = 10              // failed deliveries in a row
-	lookEvery = 2 * time.Second // for retries; what is new is seen at once
-	keptFor   = 30 * 24 * time.Hour
-	pruneStep = 500 // deliveries that are looked at for their age in a round
-	pruneRest = time.Hour
-	maxWait   = 8 * time.Hour // that a receiver may ask for
+	outboxConsumer     = "webhooks"      // of the outbox
+	eventBatch         = 200             // events that are spread in one transaction
+	skipBatch          = 32              // events that nobody asked for are passed over together
+	maxParallel        = 8               // receivers that are sent to at once
+	maxPerRound        = 20              // deliveries of one receiver in a round
+	pauseAfterFailures = 10              // failed deliveries in a row
+	pollInterval       = 2 * time.Second // for retries; what is new is seen at once
+	retention          = 30 * 24 * time.Hour
+	pruneBatch         = 500 // deliveries that are looked at for their age in a round
+	pruneInterval      = time.Hour
+	maxRetryAfter      = 8 * time.Hour // that a receiver may ask for
 )
 
-// waits are the times between attempts, about 24 hours together.
-var waits = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour}
+// retryDelays are the times between attempts, about 24 hours together.
+var retryDelays = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour}
 
-// Events are the types that can be asked for.
-var Events = []string{
+// EventTypes are the types that can be asked for.
+var EventTypes = []string{
 	"agent_run.completed", "agent_run.failed", "alert.firing", "alert.resolved", "approval.decided", "approval.requested",
 	"assessment.closed", "assessment.created", "assessment.deleted", "assessment.state_changed",
 	"document.failed", "document.ingested",
@@ -68,8 +68,8 @@ func CheckEvents(events []string) ([]string, error) {
 	slices.Sort(out)
 	out = slices.Compact(out)
 	for _, e := range out {
-		if !slices.Contains(Events, e) {
-			return nil, api.Invalid("events", "there is no event %q; known are %s", e, strings.Join(Events, ", "))
+		if !slices.Contains(EventTypes, e) {
+			return nil, api.Invalid("events", "there is no event %q; known are %s", e, strings.Join(EventTypes, ", "))
 		}
 	}
 	if out == nil {
@@ -93,20 +93,20 @@ type Receiver struct {
 	ID, OrganizationID string
 	CreatedAt          time.Time
 	Enabled            bool
-	// Wants tells whether it asks for events of a type.
-	Wants func(event string) bool
+	// SubscribesTo tells whether it asks for events of a type.
+	SubscribesTo func(event string) bool
 }
 
 // State is what deliveries make of a receiver.
 type State struct {
 	Enabled     bool
 	FailedInRow int // deliveries that were given up, one after the other
-	// Shown tells it apart in the audit chain, without a secret.
-	Shown map[string]any
+	// AuditDetails tells it apart in the audit chain, without a secret.
+	AuditDetails map[string]any
 }
 
-// Kind is one sort of receiver.
-type Kind interface {
+// ReceiverKind is one sort of receiver.
+type ReceiverKind interface {
 	// Name is what one is called: "webhook".
 	Name() string
 	// Receivers are those of an organization; of all where it is "".
@@ -116,18 +116,18 @@ type Kind interface {
 	// State and Noted read and write what deliveries make of a receiver; last is the
 	// attempt that was made.
 	State(tx *store.Tx, org, id string) (State, error)
-	Noted(tx *store.Tx, org, id string, now State, last api.DeliveryAttempt) error
+	SaveState(tx *store.Tx, org, id string, now State, last api.DeliveryAttempt) error
 }
 
-// Refused is an error that says more of when to try again.
-type Refused struct {
+// SendError is an error that says more of when to try again.
+type SendError struct {
 	Reason string
-	// Wait is the least time before the next attempt; Final: there is no sense in one.
-	Wait  time.Duration
-	Final bool
+	// RetryAfter is the least time before the next attempt; Final: there is no sense in one.
+	RetryAfter time.Duration
+	Permanent  bool
 }
 
-func (r *Refused) Error() string { return r.Reason }
+func (r *SendError) Error() string { return r.Reason }
 
 // New is a delivery that is due now.
 func New(tx *store.Tx, org, receiver, eventID, eventType string, body any) (store.Delivery, error) {
@@ -147,35 +147,35 @@ type Options struct {
 	DB     *store.DB
 	Clock  func() time.Time
 	Logger *slog.Logger
-	// Every gives a tick in each such time until stop is called.
-	Every func(time.Duration) (ticks <-chan time.Time, stop func())
-	Kinds []Kind
+	// NewTicker gives a tick in each such time until stop is called.
+	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
+	Kinds     []ReceiverKind
 	// Tracer tells where deliveries take their time; nil: nothing is traced.
 	Tracer *tracing.Tracer
 }
 
-// Loop spreads and sends.
-type Loop struct {
+// Dispatcher spreads and sends.
+type Dispatcher struct {
 	Options
-	stop    context.CancelFunc
-	working sync.WaitGroup
-	noting  noting
-	// pruneAt is when old deliveries are looked for again.
-	pruneAt time.Time
+	stop     context.CancelFunc
+	working  sync.WaitGroup
+	recorder attemptRecorder
+	// nextPrune is when old deliveries are looked for again.
+	nextPrune time.Time
 }
 
-// NewLoop makes a loop; Start begins to send.
-func NewLoop(o Options) *Loop { return &Loop{Options: o} }
+// NewDispatcher makes a loop; Start begins to send.
+func NewDispatcher(o Options) *Dispatcher { return &Dispatcher{Options: o} }
 
 // Start begins to send, also what an earlier process left. Close ends it.
-func (l *Loop) Start(ctx context.Context) {
+func (l *Dispatcher) Start(ctx context.Context) {
 	ctx, l.stop = context.WithCancel(ctx)
-	ticks, stopTicks := l.Every(lookEvery)
+	ticks, stopTicks := l.NewTicker(pollInterval)
 	l.working.Go(func() {
 		defer stopTicks()
 		for {
 			changed := l.DB.Changed()
-			if err := l.Round(ctx); err != nil && ctx.Err() == nil {
+			if err := l.RunOnce(ctx); err != nil && ctx.Err() == nil {
 				l.Logger.Warn("events can't be delivered", "error", err)
 			}
 			select {
@@ -189,17 +189,17 @@ func (l *Loop) Start(ctx context.Context) {
 }
 
 // Close breaks off what is being sent and waits for its end; it is sent again later.
-func (l *Loop) Close() {
+func (l *Dispatcher) Close() {
 	if l.stop != nil {
 		l.stop()
 	}
 	l.working.Wait()
 }
 
-// Round spreads new events, sends what is due and deletes what is old.
-func (l *Loop) Round(ctx context.Context) error {
+// RunOnce spreads new events, sends what is due and deletes what is old.
+func (l *Dispatcher) RunOnce(ctx context.Context) error {
 	for {
-		more, err := l.spread(ctx)
+		more, err := l.fanOut(ctx)
 		if err != nil {
 			return err
 		}
@@ -210,52 +210,52 @@ func (l *Loop) Round(ctx context.Context) error {
 	if err := l.sendDue(ctx); err != nil {
 		return err
 	}
-	return l.prune(ctx)
+	return l.pruneOld(ctx)
 }
 
-// spread makes deliveries of the oldest events that were not looked at.
-func (l *Loop) spread(ctx context.Context) (more bool, err error) {
+// fanOut makes deliveries of the oldest events that were not looked at.
+func (l *Dispatcher) fanOut(ctx context.Context) (hasMore bool, err error) {
 	waiting, wanted := 0, false
 	if err := l.DB.View(ctx, func(tx *store.Tx) error {
-		events, err := store.Outbox.Next(tx, consumer, batch)
+		events, err := store.Outbox.Next(tx, outboxConsumer, eventBatch)
 		waiting, wanted = len(events), false
 		known := map[string][]Receiver{}
 		for i := 0; i < len(events) && err == nil && !wanted; i++ {
 			var all []Receiver
-			all, err = l.hearing(tx, &events[i], known)
+			all, err = l.subscribers(tx, &events[i], known)
 			wanted = len(all) > 0
 		}
 		return err
-	}); err != nil || waiting == 0 || !wanted && waiting < unwanted {
+	}); err != nil || waiting == 0 || !wanted && waiting < skipBatch {
 		return false, err
 	}
 	err = l.DB.Update(ctx, func(tx *store.Tx) error {
-		events, err := store.Outbox.Next(tx, consumer, batch)
+		events, err := store.Outbox.Next(tx, outboxConsumer, eventBatch)
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		more = len(events) == batch
+		hasMore = len(events) == eventBatch
 		known := map[string][]Receiver{}
 		for _, e := range events {
-			if err := l.spreadOne(tx, &e, known); err != nil {
+			if err := l.fanOutEvent(tx, &e, known); err != nil {
 				return err
 			}
 		}
 		last := events[len(events)-1].Sequence
-		if _, err := store.Outbox.Prune(tx, tx.Now().Add(-keptFor), batch, consumer); err != nil {
+		if _, err := store.Outbox.Prune(tx, tx.Now().Add(-retention), eventBatch, outboxConsumer); err != nil {
 			return err
 		}
-		return store.Outbox.Ack(tx, consumer, last)
+		return store.Outbox.Ack(tx, outboxConsumer, last)
 	})
-	return more, err
+	return hasMore, err
 }
 
-// hearing are the receivers who are told of an event.
-func (l *Loop) hearing(tx *store.Tx, e *store.Event, known map[string][]Receiver) (out []Receiver, err error) {
-	if e.OrganizationID == "" || !slices.Contains(Events, e.Topic) {
+// subscribers are the receivers who are told of an event.
+func (l *Dispatcher) subscribers(tx *store.Tx, e *store.Event, receivers map[string][]Receiver) (out []Receiver, err error) {
+	if e.OrganizationID == "" || !slices.Contains(EventTypes, e.Topic) {
 		return nil, nil
 	}
-	all, seen := known[e.OrganizationID]
+	all, seen := receivers[e.OrganizationID]
 	if !seen {
 		for _, k := range l.Kinds {
 			some, err := k.Receivers(tx, e.OrganizationID)
@@ -264,27 +264,27 @@ func (l *Loop) hearing(tx *store.Tx, e *store.Event, known map[string][]Receiver
 			}
 			all = append(all, some...)
 		}
-		known[e.OrganizationID] = all
+		receivers[e.OrganizationID] = all
 	}
 	for _, r := range all {
-		if r.Enabled && r.Wants(e.Topic) && !e.Time.Before(r.CreatedAt) {
+		if r.Enabled && r.SubscribesTo(e.Topic) && !e.Time.Before(r.CreatedAt) {
 			out = append(out, r)
 		}
 	}
 	return out, nil
 }
 
-func (l *Loop) spreadOne(tx *store.Tx, e *store.Event, known map[string][]Receiver) error {
-	all, err := l.hearing(tx, e, known)
+func (l *Dispatcher) fanOutEvent(tx *store.Tx, e *store.Event, receivers map[string][]Receiver) error {
+	all, err := l.subscribers(tx, e, receivers)
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	var told Payload
-	if err := json.Unmarshal(e.Payload, &told); err != nil {
+	var payload Payload
+	if err := json.Unmarshal(e.Payload, &payload); err != nil {
 		return fmt.Errorf("event %d of the outbox: %w", e.Sequence, err)
 	}
 	for _, r := range all {
-		d, err := New(tx, e.OrganizationID, r.ID, told.ID, e.Topic, told)
+		d, err := New(tx, e.OrganizationID, r.ID, payload.ID, e.Topic, payload)
 		if err != nil {
 			return err
 		}
@@ -296,15 +296,15 @@ func (l *Loop) spreadOne(tx *store.Tx, e *store.Event, known map[string][]Receiv
 	return nil
 }
 
-// lane is a receiver with what is due for it, oldest first.
-type lane struct {
-	kind Kind
+// receiverQueue is a receiver with what is due for it, oldest first.
+type receiverQueue struct {
+	kind ReceiverKind
 	due  []store.Delivery
 }
 
 // sendDue sends what is due: to receivers beside each other, to each one delivery after the other.
-func (l *Loop) sendDue(ctx context.Context) error {
-	var ready []lane
+func (l *Dispatcher) sendDue(ctx context.Context) error {
+	var ready []receiverQueue
 	err := l.DB.View(ctx, func(tx *store.Tx) error {
 		ready = nil
 		for _, k := range l.Kinds {
@@ -313,12 +313,12 @@ func (l *Loop) sendDue(ctx context.Context) error {
 				return err
 			}
 			for _, r := range all {
-				one, err := l.dueFor(tx, &r)
+				one, err := l.dueDeliveries(tx, &r)
 				if err != nil {
 					return err
 				}
 				if len(one) > 0 {
-					ready = append(ready, lane{k, one})
+					ready = append(ready, receiverQueue{k, one})
 				}
 			}
 		}
@@ -328,7 +328,7 @@ func (l *Loop) sendDue(ctx context.Context) error {
 		return err
 	}
 	var wg sync.WaitGroup
-	free := make(chan struct{}, lanes)
+	free := make(chan struct{}, maxParallel)
 	for _, one := range ready {
 		free <- struct{}{}
 		wg.Go(func() {
@@ -344,15 +344,15 @@ func (l *Loop) sendDue(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (l *Loop) dueFor(tx *store.Tx, r *Receiver) (due []store.Delivery, err error) {
+func (l *Dispatcher) dueDeliveries(tx *store.Tx, r *Receiver) (due []store.Delivery, err error) {
 	for d, err := range store.Deliveries.By("due").Scan(tx, r.OrganizationID, store.Prefix(r.ID)) {
 		if err != nil {
 			return nil, err
 		}
-		if d.NextAttemptAt == nil || d.NextAttemptAt.After(l.Clock()) || len(due) == ofALane {
+		if d.NextAttemptAt == nil || d.NextAttemptAt.After(l.Clock()) || len(due) == maxPerRound {
 			break
 		}
-		if r.Enabled || d.Once {
+		if r.Enabled || d.SingleAttempt {
 			due = append(due, d)
 		}
 	}
@@ -360,15 +360,15 @@ func (l *Loop) dueFor(tx *store.Tx, r *Receiver) (due []store.Delivery, err erro
 }
 
 // deliver sends once and notes what came of it; false where the receiver can't be reached now.
-func (l *Loop) deliver(ctx context.Context, k Kind, d *store.Delivery) bool {
+func (l *Dispatcher) deliver(ctx context.Context, k ReceiverKind, d *store.Delivery) bool {
 	began := l.Clock()
 	// The receiver is a stranger: which trace it is of it is not told; the id of the event
 	// brings both together.
-	ctx, span := l.Tracer.Start(ctx, "deliver to "+k.Name(), tracing.Begin{Kind: tracing.Client, After: tracing.Parse(d.Trace), Attrs: []tracing.Attr{
+	ctx, span := l.Tracer.Start(ctx, "deliver to "+k.Name(), tracing.StartOptions{Kind: tracing.Client, FollowsFrom: tracing.ParseTraceparent(d.Trace), Attrs: []tracing.Attr{
 		{Key: "service.event", Value: d.EventType}, {Key: "service.event_id", Value: d.EventID}, {Key: "service.attempt", Value: d.Tries + 1}}})
 	status, err := k.Send(ctx, d)
 	if status != 0 {
-		span.Set(tracing.Attr{Key: "http.response.status_code", Value: status})
+		span.SetAttributes(tracing.Attr{Key: "http.response.status_code", Value: status})
 	}
 	span.End(err)
 	if ctx.Err() != nil {
@@ -376,20 +376,20 @@ func (l *Loop) deliver(ctx context.Context, k Kind, d *store.Delivery) bool {
 	}
 	attempt := api.DeliveryAttempt{At: began.UTC(), HTTPStatus: status, DurationMS: l.Clock().Sub(began).Milliseconds()}
 	if err != nil {
-		said := err.Error()
-		attempt.Error = &said
+		message := err.Error()
+		attempt.Error = &message
 	}
-	if noted := l.note(ctx, k, d, attempt, err); noted != nil {
+	if noted := l.recordAttempt(ctx, k, d, attempt, err); noted != nil {
 		l.Logger.Warn("what came of a delivery can't be noted; it will be sent again", "delivery", d.ID, "error", noted)
 		return false
 	}
 	return err == nil
 }
 
-// wait is the time before the next attempt after so many, spread by up to a tenth so that
+// retryDelay is the time before the next attempt after so many, spread by up to a tenth so that
 // not all come at once; the same for the same delivery.
-func wait(id string, tries int) time.Duration {
-	d := waits[min(tries, len(waits))-1]
+func retryDelay(id string, tries int) time.Duration {
+	d := retryDelays[min(tries, len(retryDelays))-1]
 	h := fnv.New32a()
 	_, _ = fmt.Fprint(h, id, tries)
 	return d + time.Duration(float64(d)*0.2*(float64(h.Sum32())/(1<<32)-0.5))

@@ -11,21 +11,21 @@ import (
 	"github.com/scf-service/service/internal/netguard"
 )
 
-type object = map[string]any
+type jsonObject = map[string]any
 
-// chat writes a message to Slack or Teams.
-func (s *Service) chat(ctx context.Context, set *settings, m *message) (int, error) {
-	plain := func(b []byte) string { return string(b) } // an incoming webhook says why in a word
+// sendChatMessage writes a message to Slack or Teams.
+func (s *Service) sendChatMessage(ctx context.Context, set *settings, m *message) (int, error) {
+	asText := func(b []byte) string { return string(b) } // an incoming webhook says why in a word
 	switch {
 	case set.Type == "teams":
-		return outcome(s.caller(set, set.secrets["webhook_url"], nil, plain).do(ctx, http.MethodPost, "", nil, card(m), nil))
+		return deliveryResult(s.newAPIClient(set, set.secrets["webhook_url"], nil, asText).doJSON(ctx, http.MethodPost, "", nil, teamsMessage(m), nil))
 	case set.secrets["webhook_url"] != "":
-		return outcome(s.caller(set, set.secrets["webhook_url"], nil, plain).do(ctx, http.MethodPost, "", nil, blocks(m), nil))
+		return deliveryResult(s.newAPIClient(set, set.secrets["webhook_url"], nil, asText).doJSON(ctx, http.MethodPost, "", nil, slackMessage(m), nil))
 	}
-	body := blocks(m)
+	body := slackMessage(m)
 	body["channel"] = set.text("channel")
-	body["metadata"] = object{"event_type": "service_event", "event_payload": object{"id": m.ID, "type": m.Type}}
-	var said struct {
+	body["metadata"] = jsonObject{"event_type": "service_event", "event_payload": jsonObject{"id": m.ID, "type": m.Type}}
+	var reply struct {
 		OK       bool   `json:"ok"`
 		Error    string `json:"error"`
 		Metadata struct {
@@ -33,62 +33,62 @@ func (s *Service) chat(ctx context.Context, set *settings, m *message) (int, err
 		} `json:"response_metadata"`
 	}
 	header := http.Header{"Authorization": {"Bearer " + set.secrets["token"]}, "Content-Type": {"application/json; charset=utf-8"}}
-	c := s.caller(set, set.text("url"), header, plain)
-	answer, err := c.do(ctx, http.MethodPost, "/chat.postMessage", nil, body, &said)
-	status, err := outcome(answer, err)
-	if err != nil || said.OK {
+	c := s.newAPIClient(set, set.text("url"), header, asText)
+	answer, err := c.doJSON(ctx, http.MethodPost, "/chat.postMessage", nil, body, &reply)
+	status, err := deliveryResult(answer, err)
+	if err != nil || reply.OK {
 		return status, err
 	}
-	reason := c.cover(netguard.Short("Slack says " + strings.Join(append([]string{said.Error}, said.Metadata.Messages...), "; ")))
-	return status, &delivery.Refused{Reason: reason, Final: final[said.Error]}
+	reason := c.redact(netguard.SafeLine("Slack says " + strings.Join(append([]string{reply.Error}, reply.Metadata.Messages...), "; ")))
+	return status, &delivery.SendError{Reason: reason, Permanent: permanentSlackErrors[reply.Error]}
 }
 
-// final are Slack's answers after which nothing but a change of the integration helps. They
+// permanentSlackErrors are Slack's answers after which nothing but a change of the integration helps. They
 // come with 200; without this, a day of attempts would tell nobody.
-var final = map[string]bool{"channel_not_found": true, "is_archived": true, "account_inactive": true, "token_revoked": true, "token_expired": true, "invalid_auth": true, "not_authed": true, "no_permission": true, "missing_scope": true, "not_in_channel": true}
+var permanentSlackErrors = map[string]bool{"channel_not_found": true, "is_archived": true, "account_inactive": true, "token_revoked": true, "token_expired": true, "invalid_auth": true, "not_authed": true, "no_permission": true, "missing_scope": true, "not_in_channel": true}
 
-var slackText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+var slackEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// blocks are a message of Slack. Its parts are plain text: a name can neither mention
+// slackMessage are a message of Slack. Its parts are plain text: a name can neither mention
 // people nor format.
-func blocks(m *message) object {
-	plain := func(text string) object { return object{"type": "plain_text", "text": text, "emoji": false} }
-	return object{
-		"text":         slackText.Replace(m.Title + ": " + m.Text),
+func slackMessage(m *message) jsonObject {
+	plain := func(text string) jsonObject { return jsonObject{"type": "plain_text", "text": text, "emoji": false} }
+	return jsonObject{
+		"text":         slackEscaper.Replace(m.Title + ": " + m.Text),
 		"unfurl_links": false, "unfurl_media": false,
-		"blocks": []object{
+		"blocks": []jsonObject{
 			{"type": "section", "text": plain(m.Title)},
 			{"type": "section", "text": plain(m.Text)},
-			{"type": "context", "elements": []object{plain(m.Type + " · " + m.At.Format(time.RFC3339) + " · " + m.ID)}},
+			{"type": "context", "elements": []jsonObject{plain(m.Type + " · " + m.At.Format(time.RFC3339) + " · " + m.ID)}},
 		},
 	}
 }
 
-// card is a message of Teams: an adaptive card, its texts in runs, which are not markdown.
-func card(m *message) object {
-	run := func(text string, more object) object {
-		out := object{"type": "TextRun", "text": text}
+// teamsMessage is a message of Teams: an adaptive card, its texts in runs, which are not markdown.
+func teamsMessage(m *message) jsonObject {
+	run := func(text string, more jsonObject) jsonObject {
+		out := jsonObject{"type": "TextRun", "text": text}
 		for k, v := range more {
 			out[k] = v
 		}
-		return object{"type": "RichTextBlock", "inlines": []object{out}}
+		return jsonObject{"type": "RichTextBlock", "inlines": []jsonObject{out}}
 	}
-	return object{"type": "message", "attachments": []object{{
+	return jsonObject{"type": "message", "attachments": []jsonObject{{
 		"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": nil,
-		"content": object{
+		"content": jsonObject{
 			"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4",
 			"fallbackText": m.Title + ": " + m.Text,
-			"body": []object{
-				run(m.Title, object{"weight": "Bolder", "size": "Medium"}),
+			"body": []jsonObject{
+				run(m.Title, jsonObject{"weight": "Bolder", "size": "Medium"}),
 				run(m.Text, nil),
-				run(m.Type+" · "+m.At.Format(time.RFC3339)+" · "+m.ID, object{"isSubtle": true, "size": "Small"}),
+				run(m.Type+" · "+m.At.Format(time.RFC3339)+" · "+m.ID, jsonObject{"isSubtle": true, "size": "Small"}),
 			},
 		},
 	}}}
 }
 
-// generic sends an event as it is, with the organization's own headers.
-func (s *Service) generic(ctx context.Context, set *settings, id string, payload []byte) (int, error) {
+// sendGeneric sends an event as it is, with the organization's own headers.
+func (s *Service) sendGeneric(ctx context.Context, set *settings, id string, payload []byte) (int, error) {
 	header := http.Header{}
 	for name, value := range set.pairs("headers") {
 		header.Set(name, value)
@@ -97,9 +97,9 @@ func (s *Service) generic(ctx context.Context, set *settings, id string, payload
 		header.Set(name, value)
 	}
 	header.Set("Idempotency-Key", id)
-	c := s.caller(set, set.text("url"), header, nil)
+	c := s.newAPIClient(set, set.text("url"), header, nil)
 	c.base = set.text("url") // as it is, a slash at its end too
-	return outcome(c.do(ctx, set.text("method"), "", nil, rawJSON(payload), nil))
+	return deliveryResult(c.doJSON(ctx, set.text("method"), "", nil, rawJSON(payload), nil))
 }
 
 // rawJSON is sent as it is.

@@ -37,10 +37,10 @@ type desk struct {
 	lose bool
 }
 
-type object = map[string]any
+type jsonObject = map[string]any
 
 // newDesk serves one tool's interface; routes answer what is asked for.
-func newDesk(t testing.TB, now func() time.Time, auth string, routes func(d *desk, w http.ResponseWriter, r *http.Request, in object)) *desk {
+func newDesk(t testing.TB, now func() time.Time, auth string, routes func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject)) *desk {
 	d := &desk{t: t, now: now}
 	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
@@ -51,10 +51,10 @@ func newDesk(t testing.TB, now func() time.Time, auth string, routes func(d *des
 			return
 		}
 		if r.Header.Get("Authorization") != auth {
-			d.say(w, 401, object{"message": "Bad credentials " + r.Header.Get("Authorization"), "errorMessages": []string{"Client must be authenticated"}, "error": object{"message": "User Not Authenticated", "detail": "Required to provide Auth information"}})
+			d.say(w, 401, jsonObject{"message": "Bad credentials " + r.Header.Get("Authorization"), "errorMessages": []string{"Client must be authenticated"}, "error": jsonObject{"message": "User Not Authenticated", "detail": "Required to provide Auth information"}})
 			return
 		}
-		in := object{}
+		in := jsonObject{}
 		if len(b) > 0 && json.Unmarshal(b, &in) != nil {
 			d.t.Errorf("%s %s: no JSON: %s", r.Method, r.URL, b)
 		}
@@ -146,26 +146,26 @@ func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, se
 		if tk.closed {
 			category = "done"
 		}
-		fields := object{"status": object{"name": "x", "statusCategory": object{"key": category}}, "duedate": nil}
+		fields := jsonObject{"status": jsonObject{"name": "x", "statusCategory": jsonObject{"key": category}}, "duedate": nil}
 		if tk.due != "" {
 			fields["duedate"] = tk.due
 		}
-		return object{"id": tk.id, "key": tk.key, "fields": fields}
+		return jsonObject{"id": tk.id, "key": tk.key, "fields": fields}
 	}
-	d := newDesk(t, now, auth, func(d *desk, w http.ResponseWriter, r *http.Request, in object) {
+	d := newDesk(t, now, auth, func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
 		path := strings.TrimPrefix(r.URL.Path, root)
 		parts := strings.Split(strings.Trim(path, "/"), "/")
 		search := map[bool]string{true: "/search/jql", false: "/search"}[cloud]
 		switch {
 		case path == "/myself":
-			d.say(w, 200, object{"displayName": "Ada"})
+			d.say(w, 200, jsonObject{"displayName": "Ada"})
 		case path == "/project/OPS":
-			d.say(w, 200, object{"name": "Operations", "issueTypes": []object{{"name": "Task"}, {"name": "Bug"}}})
+			d.say(w, 200, jsonObject{"name": "Operations", "issueTypes": []jsonObject{{"name": "Task"}, {"name": "Bug"}}})
 		case path == search && r.Method == "POST":
 			jql := text(in["jql"])
 			m := jqlMarker.FindStringSubmatch(jql)
 			if !strings.Contains(jql, `project = "OPS"`) || m == nil {
-				d.say(w, 400, object{"errorMessages": []string{"Error in the JQL Query"}})
+				d.say(w, 400, jsonObject{"errorMessages": []string{"Error in the JQL Query"}})
 				return
 			}
 			var found []*ticket
@@ -189,7 +189,7 @@ func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, se
 			for _, tk := range found[min(start, len(found)):min(start+2, len(found))] {
 				page = append(page, show(tk))
 			}
-			out := object{"issues": page}
+			out := jsonObject{"issues": page}
 			if !cloud {
 				out["total"], out["startAt"], out["maxResults"] = len(found), start, 2
 			} else if start+2 < len(found) {
@@ -199,13 +199,13 @@ func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, se
 			}
 			d.say(w, 200, out)
 		case path == "/issue" && r.Method == "POST":
-			f := in["fields"].(object)
-			if text(f["summary"]) == "" || text(f["issuetype"].(object)["name"]) != "Task" {
-				d.say(w, 400, object{"errorMessages": []string{}, "errors": object{"summary": "You must specify a summary of the issue."}})
+			f := in["fields"].(jsonObject)
+			if text(f["summary"]) == "" || text(f["issuetype"].(jsonObject)["name"]) != "Task" {
+				d.say(w, 400, jsonObject{"errorMessages": []string{}, "errors": jsonObject{"summary": "You must specify a summary of the issue."}})
 				return
 			}
-			if _, doc := f["description"].(object); doc != cloud {
-				d.say(w, 400, object{"errors": object{"description": "Operation value must be an Atlassian Document"}})
+			if _, doc := f["description"].(jsonObject); doc != cloud {
+				d.say(w, 400, jsonObject{"errors": jsonObject{"description": "Operation value must be an Atlassian Document"}})
 				return
 			}
 			tk := &ticket{id: strconv.Itoa(10000 + len(d.tickets)), key: fmt.Sprintf("OPS-%d", len(d.tickets)+1), title: text(f["summary"]), due: text(f["duedate"])}
@@ -215,21 +215,21 @@ func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, se
 				}
 			}
 			d.add(w, 201, tk, func(tk *ticket) any {
-				return object{"id": tk.id, "key": tk.key, "self": d.URL + root + "/issue/" + tk.id}
+				return jsonObject{"id": tk.id, "key": tk.key, "self": d.URL + root + "/issue/" + tk.id}
 			})
 		case len(parts) >= 2 && parts[0] == "issue" && d.by(parts[1]) == nil:
-			d.say(w, 404, object{"errorMessages": []string{"Issue does not exist or you do not have permission to see it."}, "errors": object{}})
+			d.say(w, 404, jsonObject{"errorMessages": []string{"Issue does not exist or you do not have permission to see it."}, "errors": jsonObject{}})
 		case len(parts) == 2 && r.Method == "GET":
 			d.say(w, 200, show(d.by(parts[1])))
 		case len(parts) == 2 && r.Method == "PUT":
 			tk := d.by(parts[1])
-			tk.due, tk.updated = text(in["fields"].(object)["duedate"]), d.now()
+			tk.due, tk.updated = text(in["fields"].(jsonObject)["duedate"]), d.now()
 			d.say(w, 204, nil)
 		case len(parts) == 3 && r.Method == "GET":
-			d.say(w, 200, object{"transitions": []object{{"id": "11", "to": object{"name": "In Progress", "statusCategory": object{"key": "indeterminate"}}}, {"id": "21", "to": object{"name": "To Do", "statusCategory": object{"key": "new"}}}, {"id": "31", "to": object{"name": "Done", "statusCategory": object{"key": "done"}}}}})
+			d.say(w, 200, jsonObject{"transitions": []jsonObject{{"id": "11", "to": jsonObject{"name": "In Progress", "statusCategory": jsonObject{"key": "indeterminate"}}}, {"id": "21", "to": jsonObject{"name": "To Do", "statusCategory": jsonObject{"key": "new"}}}, {"id": "31", "to": jsonObject{"name": "Done", "statusCategory": jsonObject{"key": "done"}}}}})
 		case len(parts) == 3 && r.Method == "POST":
 			tk := d.by(parts[1])
-			switch text(in["transition"].(object)["id"]) {
+			switch text(in["transition"].(jsonObject)["id"]) {
 			case "21":
 				tk.closed = false
 			case "31":
@@ -240,7 +240,7 @@ func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, se
 			tk.updated = d.now()
 			d.say(w, 204, nil)
 		default:
-			d.say(w, 404, object{"errorMessages": []string{"no such path " + r.Method + " " + r.URL.Path}})
+			d.say(w, 404, jsonObject{"errorMessages": []string{"no such path " + r.Method + " " + r.URL.Path}})
 		}
 	})
 	c["url"] = d.URL
@@ -262,10 +262,10 @@ func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 			if m := bodyDue.FindStringSubmatch(body); m != nil {
 				body = strings.Replace(body, m[0], "**Due date:** "+tk.due, 1)
 			}
-			return object{"number": n, "html_url": d.URL + "/acme/ops/issues/" + tk.id, "state": state, "body": body, "updated_at": tk.updated}
+			return jsonObject{"number": n, "html_url": d.URL + "/acme/ops/issues/" + tk.id, "state": state, "body": body, "updated_at": tk.updated}
 		}
 	}
-	d := newDesk(t, now, "Bearer t0ken-github", func(d *desk, w http.ResponseWriter, r *http.Request, in object) {
+	d := newDesk(t, now, "Bearer t0ken-github", func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
 		if r.Header.Get("X-GitHub-Api-Version") == "" || r.Header.Get("User-Agent") == "" {
 			d.t.Errorf("%s without its headers", r.URL)
 		}
@@ -273,9 +273,9 @@ func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 		id := strings.TrimPrefix(path, "/issues/")
 		switch {
 		case !ok:
-			d.say(w, 404, object{"message": "Not Found", "documentation_url": "https://docs.github.com/rest"})
+			d.say(w, 404, jsonObject{"message": "Not Found", "documentation_url": "https://docs.github.com/rest"})
 		case path == "":
-			d.say(w, 200, object{"full_name": "acme/ops", "has_issues": true, "archived": false})
+			d.say(w, 200, jsonObject{"full_name": "acme/ops", "has_issues": true, "archived": false})
 		case path == "/issues" && r.Method == "GET":
 			q := r.URL.Query()
 			if q.Get("labels") != "poam" || q.Get("state") != "all" {
@@ -287,7 +287,7 @@ func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 			}
 			found := d.since(at)
 			page, _ := strconv.Atoi(q.Get("page"))
-			out := []any{object{"number": 9999, "state": "open", "body": "", "pull_request": object{"url": "x"}}}
+			out := []any{jsonObject{"number": 9999, "state": "open", "body": "", "pull_request": jsonObject{"url": "x"}}}
 			for _, tk := range found[min((page-1)*2, len(found)):min(page*2, len(found))] {
 				out = append(out, show(d)(tk))
 			}
@@ -297,7 +297,7 @@ func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 			d.say(w, 200, out)
 		case path == "/issues" && r.Method == "POST":
 			if text(in["title"]) == "" || len(in["labels"].([]any)) != 1 {
-				d.say(w, 422, object{"message": "Validation Failed", "errors": []object{{"resource": "Issue", "field": "title", "code": "missing_field"}}})
+				d.say(w, 422, jsonObject{"message": "Validation Failed", "errors": []jsonObject{{"resource": "Issue", "field": "title", "code": "missing_field"}}})
 				return
 			}
 			body := text(in["body"])
@@ -308,7 +308,7 @@ func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 			}
 			d.add(w, 201, tk, show(d))
 		case d.by(id) == nil:
-			d.say(w, map[bool]int{true: 410, false: 404}[slices.ContainsFunc(d.tickets, func(tk *ticket) bool { return tk.id == id })], object{"message": "This issue was deleted"})
+			d.say(w, map[bool]int{true: 410, false: 404}[slices.ContainsFunc(d.tickets, func(tk *ticket) bool { return tk.id == id })], jsonObject{"message": "This issue was deleted"})
 		case r.Method == "GET":
 			d.say(w, 200, show(d)(d.by(id)))
 		case r.Method == "PATCH":
@@ -332,7 +332,7 @@ func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 var snSince = regexp.MustCompile(`sys_updated_on>=([0-9: -]{19})`)
 
 func servicenowDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
-	show := func(tk *ticket) object {
+	show := func(tk *ticket) jsonObject {
 		state := "1"
 		if tk.closed {
 			state = "7"
@@ -341,17 +341,17 @@ func servicenowDesk(t testing.TB, now func() time.Time) (*desk, config, secrets)
 		if due != "" {
 			due += " 00:00:00"
 		}
-		return object{"sys_id": tk.id, "number": tk.key, "state": state, "active": fmt.Sprint(!tk.closed), "due_date": due}
+		return jsonObject{"sys_id": tk.id, "number": tk.key, "state": state, "active": fmt.Sprint(!tk.closed), "due_date": due}
 	}
-	one := func(tk *ticket) any { return object{"result": show(tk)} }
+	one := func(tk *ticket) any { return jsonObject{"result": show(tk)} }
 	auth := "Basic " + base64.StdEncoding.EncodeToString([]byte("svc:t0ken-snow"))
-	d := newDesk(t, now, auth, func(d *desk, w http.ResponseWriter, r *http.Request, in object) {
+	d := newDesk(t, now, auth, func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
 		path, ok := strings.CutPrefix(r.URL.Path, "/api/now/table/incident")
 		id := strings.TrimPrefix(path, "/")
 		due := strings.TrimSuffix(text(in["due_date"]), " 00:00:00")
 		switch {
 		case !ok:
-			d.say(w, 400, object{"error": object{"message": "Invalid table x", "detail": nil}, "status": "failure"})
+			d.say(w, 400, jsonObject{"error": jsonObject{"message": "Invalid table x", "detail": nil}, "status": "failure"})
 		case id == "" && r.Method == "GET":
 			q := r.URL.Query().Get("sysparm_query")
 			at := time.Time{}
@@ -366,12 +366,12 @@ func servicenowDesk(t testing.TB, now func() time.Time) (*desk, config, secrets)
 					out = append(out, show(tk))
 				}
 			}
-			d.say(w, 200, object{"result": out})
+			d.say(w, 200, jsonObject{"result": out})
 		case id == "" && r.Method == "POST":
 			tk := &ticket{id: fmt.Sprintf("%032x", len(d.tickets)+1), key: fmt.Sprintf("INC%07d", len(d.tickets)+1), title: text(in["short_description"]), marker: text(in["correlation_id"]), due: due}
 			d.add(w, 201, tk, one)
 		case d.by(id) == nil:
-			d.say(w, 404, object{"error": object{"message": "No Record found", "detail": "Record doesn't exist or ACL restricts the record retrieval"}, "status": "failure"})
+			d.say(w, 404, jsonObject{"error": jsonObject{"message": "No Record found", "detail": "Record doesn't exist or ACL restricts the record retrieval"}, "status": "failure"})
 		case r.Method == "GET":
 			d.say(w, 200, one(d.by(id)))
 		case r.Method == "PATCH":

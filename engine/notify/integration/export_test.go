@@ -2,7 +2,7 @@ package integration
 
 // Checked is a config as it would be kept, for tests.
 func (s *Service) Checked(kind string, config map[string]any, secrets map[string]string) (map[string]any, error) {
-	t, err := typeOf(kind)
+	t, err := integrationType(kind)
 	if err != nil {
 		return nil, err
 	}
@@ -14,9 +14,9 @@ func (s *Service) Checked(kind string, config map[string]any, secrets map[string
 	if err != nil {
 		return nil, err
 	}
-	_, set, err := s.sealed(given)
+	_, set, err := s.sealSecrets(given)
 	if err != nil {
 		return nil, err
 	}
-	return kept, checkWhole(t, kept, set)
+	return kept, checkCombination(t, kept, set)
 }

@@ -14,19 +14,19 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// github speaks GitHub's REST interface of issues.
-type github struct {
-	*caller
+// githubTracker speaks GitHub's REST interface of issues.
+type githubTracker struct {
+	*apiClient
 	set  *settings
 	repo string
 }
 
-func (s *Service) github(set *settings) *github {
+func (s *Service) newGitHub(set *settings) *githubTracker {
 	header := http.Header{"Authorization": {"Bearer " + set.secrets["token"]}, "Accept": {"application/vnd.github+json"}, "X-Github-Api-Version": {"2022-11-28"}}
-	return &github{caller: s.caller(set, set.text("url"), header, githubWhy), set: set, repo: "/repos/" + set.text("repository")}
+	return &githubTracker{apiClient: s.newAPIClient(set, set.text("url"), header, githubErrorText), set: set, repo: "/repos/" + set.text("repository")}
 }
 
-func githubWhy(b []byte) string {
+func githubErrorText(b []byte) string {
 	var said struct {
 		Message string `json:"message"`
 		Errors  []struct {
@@ -34,7 +34,7 @@ func githubWhy(b []byte) string {
 		} `json:"errors"`
 	}
 	if json.Unmarshal(b, &said) != nil {
-		return whyIn(b, "message")
+		return firstTextField(b, "message")
 	}
 	out := said.Message
 	for _, e := range said.Errors {
@@ -51,35 +51,35 @@ type githubIssue struct {
 	PullRequest json.RawMessage `json:"pull_request"`
 }
 
-// githubDue is the line of the body that holds the due date: GitHub's issues have none.
-var githubDue = lazyregexp.Of(`(?m)^\*\*Due date:\*\*[ \t]*([^\r\n]*)`)
+// githubDuePattern is the line of the body that holds the due date: GitHub's issues have none.
+var githubDuePattern = lazyregexp.New(`(?m)^\*\*Due date:\*\*[ \t]*([^\r\n]*)`)
 
-func githubSide(i *githubIssue) api.IssueSide {
+func githubIssueSide(i *githubIssue) api.IssueSide {
 	side := api.IssueSide{Closed: i.State == "closed"}
-	if m := githubDue.FindStringSubmatch(i.Body); m != nil {
-		side.DueDate = day(m[1])
+	if m := githubDuePattern.FindStringSubmatch(i.Body); m != nil {
+		side.DueDate = parseDay(m[1])
 	}
 	return side
 }
 
-func (g *github) issue(i *githubIssue) *issue {
+func (g *githubTracker) toIssue(i *githubIssue) *issue {
 	n := strconv.FormatInt(i.Number, 10)
 	address := ""
 	if u, err := url.Parse(i.URL); err == nil && (u.Scheme == "https" || u.Scheme == "http") && len(i.URL) < 1000 {
 		address = u.String()
 	}
-	return &issue{id: n, key: "#" + n, url: address, IssueSide: githubSide(i), body: i.Body}
+	return &issue{id: n, key: "#" + n, url: address, IssueSide: githubIssueSide(i), body: i.Body}
 }
 
-func (g *github) check(ctx context.Context) (string, error) {
+func (g *githubTracker) checkAccess(ctx context.Context) (string, error) {
 	var repo struct {
 		Name      string `json:"full_name"`
 		HasIssues bool   `json:"has_issues"`
 		Archived  bool   `json:"archived"`
 	}
-	_, err := g.do(ctx, http.MethodGet, g.repo, nil, nil, &repo)
+	_, err := g.doJSON(ctx, http.MethodGet, g.repo, nil, nil, &repo)
 	switch {
-	case gone(err):
+	case isGone(err):
 		return "", fmt.Errorf("there is no repository %s that the token may see", g.set.text("repository"))
 	case err != nil:
 		return "", err
@@ -88,16 +88,16 @@ func (g *github) check(ctx context.Context) (string, error) {
 	case !repo.HasIssues:
 		return "", fmt.Errorf("the repository %s has no issues; turn them on in its settings", g.set.text("repository"))
 	}
-	return g.cover(oneLine("repository "+repo.Name+", with issues", 300)), nil
+	return g.redact(truncateLine("repository "+repo.Name+", with issues", 300)), nil
 }
 
-// list calls each for our issues that were changed since then.
-func (g *github) list(ctx context.Context, since time.Time, each func(*githubIssue)) error {
+// listIssues calls each for our issues that were changed since then.
+func (g *githubTracker) listIssues(ctx context.Context, since time.Time, each func(*githubIssue)) error {
 	query := url.Values{"labels": {g.set.text("label")}, "state": {"all"}, "since": {since.UTC().Format(time.RFC3339)}, "sort": {"updated"}, "direction": {"asc"}, "per_page": {strconv.Itoa(pageSize)}}
-	for page := 1; page <= pages; page++ {
+	for page := 1; page <= maxPages; page++ {
 		query.Set("page", strconv.Itoa(page))
 		var found []githubIssue
-		answer, err := g.do(ctx, http.MethodGet, g.repo+"/issues", query, nil, &found)
+		answer, err := g.doJSON(ctx, http.MethodGet, g.repo+"/issues", query, nil, &found)
 		if err != nil {
 			return err
 		}
@@ -114,30 +114,30 @@ func (g *github) list(ctx context.Context, since time.Time, each func(*githubIss
 	return errTooMany
 }
 
-// find goes through the list: GitHub's search learns of an issue only after a while.
-func (g *github) find(ctx context.Context, marker string, since time.Time) (out *issue, err error) {
-	err = g.list(ctx, since, func(i *githubIssue) {
+// findByMarker goes through the list: GitHub's search learns of an issue only after a while.
+func (g *githubTracker) findByMarker(ctx context.Context, marker string, since time.Time) (out *issue, err error) {
+	err = g.listIssues(ctx, since, func(i *githubIssue) {
 		if out == nil && strings.Contains(i.Body, marker) {
-			out = g.issue(i)
+			out = g.toIssue(i)
 		}
 	})
 	return out, err
 }
 
-func (g *github) changed(ctx context.Context, since time.Time, each func(*issue)) error {
-	return g.list(ctx, since, func(i *githubIssue) { each(g.issue(i)) })
+func (g *githubTracker) forEachChanged(ctx context.Context, since time.Time, each func(*issue)) error {
+	return g.listIssues(ctx, since, func(i *githubIssue) { each(g.toIssue(i)) })
 }
 
-func (g *github) get(ctx context.Context, id string) (*issue, error) {
+func (g *githubTracker) getIssue(ctx context.Context, id string) (*issue, error) {
 	var i githubIssue
-	_, err := g.do(ctx, http.MethodGet, g.repo+"/issues/"+id, nil, nil, &i)
-	if gone(err) {
+	_, err := g.doJSON(ctx, http.MethodGet, g.repo+"/issues/"+id, nil, nil, &i)
+	if isGone(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return g.issue(&i), nil
+	return g.toIssue(&i), nil
 }
 
 func dueLine(due *api.Date) string {
@@ -147,27 +147,27 @@ func dueLine(due *api.Date) string {
 	return "**Due date:** " + string(*due)
 }
 
-// githubText keeps what an assessment says from being markup, a mention or a reference.
-var githubText = strings.NewReplacer("<", "&lt;", ">", "&gt;", "@", "@\u200b", "#", "#\u200b", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`)
+// githubEscaper keeps what an assessment says from being markup, a mention or a reference.
+var githubEscaper = strings.NewReplacer("<", "&lt;", ">", "&gt;", "@", "@\u200b", "#", "#\u200b", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`)
 
-func (g *github) create(ctx context.Context, d *draft) (*issue, error) {
+func (g *githubTracker) createIssue(ctx context.Context, d *issueDraft) (*issue, error) {
 	lines := []string{dueLine(d.due)}
 	for _, line := range d.lines {
-		lines = append(lines, githubText.Replace(line))
+		lines = append(lines, githubEscaper.Replace(line))
 	}
 	body := strings.Join(append(lines, "<!-- "+d.marker+" -->"), "\n\n")
 	var made githubIssue
-	if _, err := g.do(ctx, http.MethodPost, g.repo+"/issues", nil, object{"title": oneLine(d.title, 250), "body": body, "labels": []string{g.set.text("label")}}, &made); err != nil {
+	if _, err := g.doJSON(ctx, http.MethodPost, g.repo+"/issues", nil, jsonObject{"title": truncateLine(d.title, 250), "body": body, "labels": []string{g.set.text("label")}}, &made); err != nil {
 		return nil, err
 	}
 	if made.Number <= 0 {
 		return nil, errNoIssue
 	}
-	return g.issue(&made), nil
+	return g.toIssue(&made), nil
 }
 
-func (g *github) change(ctx context.Context, now *issue, c change) error {
-	body := object{}
+func (g *githubTracker) updateIssue(ctx context.Context, now *issue, c issueChange) error {
+	body := jsonObject{}
 	if c.closed != nil {
 		body["state"], body["state_reason"] = "open", "reopened"
 		if *c.closed {
@@ -177,9 +177,9 @@ func (g *github) change(ctx context.Context, now *issue, c change) error {
 	if c.due != nil {
 		// Whatever else people wrote into the body stays.
 		line := dueLine(c.due)
-		if githubDue.MatchString(now.body) {
+		if githubDuePattern.MatchString(now.body) {
 			done := false
-			body["body"] = githubDue.ReplaceAllStringFunc(now.body, func(old string) string {
+			body["body"] = githubDuePattern.ReplaceAllStringFunc(now.body, func(old string) string {
 				if done {
 					return old
 				}
@@ -190,6 +190,6 @@ func (g *github) change(ctx context.Context, now *issue, c change) error {
 			body["body"] = line + "\n\n" + now.body
 		}
 	}
-	_, err := g.do(ctx, http.MethodPatch, g.repo+"/issues/"+now.id, nil, body, nil)
+	_, err := g.doJSON(ctx, http.MethodPatch, g.repo+"/issues/"+now.id, nil, body, nil)
 	return err
 }

@@ -55,9 +55,9 @@ const (
 )
 
 func newHouse(t testing.TB) *house {
-	h := &house{t: t, time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC), box: secretbox.Fixed(secretbox.NewKey()), by: api.Caller{OrganizationID: org, Role: api.RoleOwner, Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}}}
+	h := &house{t: t, time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC), box: secretbox.NewInMemory(secretbox.NewKey()), by: api.Caller{OrganizationID: org, Role: api.RoleOwner, Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}}}
 	var err error
-	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: h.now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
+	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: h.now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func (h *house) start() {
 	logger := slog.New(slog.NewTextHandler(&h.log, nil))
 	reach := netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	h.Service = integration.New(integration.Options{DB: h.db, Clock: h.now, Logger: logger, Box: h.box, Guard: reach, Plans: h, Archives: h, Agent: "service/test"})
-	h.hooks = notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: logger, Box: h.box, Guard: reach, Agent: "service/test", Others: []delivery.Kind{h.Service}})
+	h.hooks = notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: logger, Box: h.box, Guard: reach, Agent: "service/test", ExtraKinds: []delivery.ReceiverKind{h.Service}})
 }
 
 func (h *house) must(err error) {
@@ -153,7 +153,7 @@ func (h *house) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Updat
 	var i api.POAMItem
 	err := h.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if i, err = store.POAMItems.Get(tx, by.OrganizationID, in.POAMItemID); err != nil {
-			return store.Missing(err, "item", in.POAMItemID)
+			return store.ToNotFound(err, "item", in.POAMItemID)
 		}
 		if in.IfMatch != fmt.Sprintf("%q", fmt.Sprint(i.Revision)) {
 			return api.Invalid("If-Match", "it has moved on")
@@ -196,9 +196,9 @@ func (h *house) made(kind string, config map[string]any, secrets map[string]stri
 func (h *house) happens(event, assessment string, data map[string]any) {
 	h.t.Helper()
 	h.must(h.db.Update(h.t.Context(), func(tx *store.Tx) error {
-		return audit.Tell(tx, h.by, audit.Event{Type: event, AssessmentID: assessment, Summary: "approved <!channel> the plan", Data: data})
+		return audit.PublishEvent(tx, h.by, audit.Event{Type: event, AssessmentID: assessment, Summary: "approved <!channel> the plan", Data: data})
 	}))
-	h.must(h.hooks.Round(h.t.Context()))
+	h.must(h.hooks.RunOnce(h.t.Context()))
 }
 
 func (h *house) deliveries(id string) []api.Delivery {

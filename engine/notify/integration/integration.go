@@ -31,13 +31,13 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// plans changes items of plans.
-type plans interface {
+// planUpdater changes items of plans.
+type planUpdater interface {
 	UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error)
 }
 
-// archives writes an assessment as one file.
-type archives interface {
+// archiveExporter writes an assessment as one file.
+type archiveExporter interface {
 	Export(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error)
 }
 
@@ -48,10 +48,10 @@ type Options struct {
 	Logger   *slog.Logger
 	Box      *secretbox.Box
 	Guard    netguard.Guard
-	Plans    plans
-	Archives archives
-	// Every gives a tick in each such time until stop is called.
-	Every func(time.Duration) (ticks <-chan time.Time, stop func())
+	Plans    planUpdater
+	Archives archiveExporter
+	// NewTicker gives a tick in each such time until stop is called.
+	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 	// Tracer tells where work takes its time; nil: nothing is traced.
 	Tracer *tracing.Tracer
 	// Roots are the authorities that mail servers are trusted by; nil: those of the system.
@@ -64,25 +64,25 @@ type Options struct {
 // issues together.
 type Service struct {
 	Options
-	client  *http.Client
-	files   http.RoundTripper
-	stop    context.CancelFunc
-	working sync.WaitGroup
+	client          *http.Client
+	uploadTransport http.RoundTripper
+	stop            context.CancelFunc
+	working         sync.WaitGroup
 	// syncing is held by the comparison of one integration.
-	mu      sync.Mutex
-	syncing map[string]*sync.Mutex
+	mu        sync.Mutex
+	syncLocks map[string]*sync.Mutex
 }
 
 const (
 	maxIntegrations = 50 // of an organization
-	tryTimeout      = 20 * time.Second
+	testTimeout     = 20 * time.Second
 )
 
 // New makes the service; Start begins to compare.
 func New(o Options) *Service {
-	return &Service{Options: o, syncing: map[string]*sync.Mutex{},
-		client: o.Guard.Client(netguard.Limits{Whole: 30 * time.Second, Header: 20 * time.Second, Answer: 8 << 20}),
-		files:  o.Guard.Transport(netguard.Limits{Header: time.Minute, Answer: 1 << 20})}
+	return &Service{Options: o, syncLocks: map[string]*sync.Mutex{},
+		client:          o.Guard.Client(netguard.Limits{Timeout: 30 * time.Second, HeaderTimeout: 20 * time.Second, MaxBodyBytes: 8 << 20}),
+		uploadTransport: o.Guard.Transport(netguard.Limits{HeaderTimeout: time.Minute, MaxBodyBytes: 1 << 20})}
 }
 
 // List lists an organization's integrations.
@@ -91,17 +91,17 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.Paging) (*api
 	if err != nil {
 		return nil, err
 	}
-	return api.ListOf(all, func(r *store.Integration) api.Integration { return r.Integration }), nil
+	return api.MapList(all, func(r *store.Integration) api.Integration { return r.Integration }), nil
 }
 
-func find(tx *store.Tx, org, id string) (store.Integration, error) {
+func getIntegration(tx *store.Tx, org, id string) (store.Integration, error) {
 	r, err := store.Integrations.Get(tx, org, id)
-	return r, store.Missing(err, "integration", id)
+	return r, store.ToNotFound(err, "integration", id)
 }
 
-func (s *Service) get(ctx context.Context, org, id string) (r store.Integration, err error) {
+func (s *Service) loadIntegration(ctx context.Context, org, id string) (r store.Integration, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		r, err = find(tx, org, id)
+		r, err = getIntegration(tx, org, id)
 		return err
 	})
 	return r, err
@@ -109,18 +109,18 @@ func (s *Service) get(ctx context.Context, org, id string) (r store.Integration,
 
 // Get is one integration.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.Integration, error) {
-	r, err := s.get(ctx, by.OrganizationID, in.IntegrationID)
+	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
 	return &r.Integration, err
 }
 
-// note writes to the audit chain; of config and secrets only what they are called.
-func note(tx *store.Tx, by api.Caller, action string, r *store.Integration) error {
+// auditChange writes to the audit chain; of config and secrets only what they are called.
+func auditChange(tx *store.Tx, by api.Caller, action string, r *store.Integration) error {
 	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "integration", ResourceID: r.ID, Changes: map[string]any{
 		"type": r.Type, "name": r.Name, "enabled": r.Enabled, "events": r.Events, "config": slices.Sorted(maps.Keys(r.Config)), "secrets": r.SecretsSet}})
 }
 
-// alone refuses a second mail server of an organization: which one would mails take?
-func alone(tx *store.Tx, r *store.Integration) error {
+// checkSingleMailServer refuses a second mail server of an organization: which one would mails take?
+func checkSingleMailServer(tx *store.Tx, r *store.Integration) error {
 	if r.Type != "smtp" || !r.Enabled {
 		return nil
 	}
@@ -135,7 +135,7 @@ func alone(tx *store.Tx, r *store.Integration) error {
 	return nil
 }
 
-func (s *Service) sealed(secrets map[string]string) ([]byte, []string, error) {
+func (s *Service) sealSecrets(secrets map[string]string) ([]byte, []string, error) {
 	secrets = maps.Clone(secrets)
 	maps.DeleteFunc(secrets, func(_, v string) bool { return v == "" })
 	names := slices.Sorted(maps.Keys(secrets))
@@ -150,13 +150,13 @@ func (s *Service) sealed(secrets map[string]string) ([]byte, []string, error) {
 	return sealed, names, err
 }
 
-func (s *Service) opened(r *store.Integration) (map[string]string, error) {
+func (s *Service) openSecrets(r *store.Integration) (map[string]string, error) {
 	out := map[string]string{}
 	if len(r.Sealed) == 0 {
 		return out, nil
 	}
 	b, err := s.Box.Open(r.Sealed)
-	if errors.Is(err, secretbox.ErrKey) {
+	if errors.Is(err, secretbox.ErrUnknownKey) {
 		return nil, fmt.Errorf("%w; give its secrets again", err)
 	}
 	if err != nil {
@@ -165,20 +165,20 @@ func (s *Service) opened(r *store.Integration) (map[string]string, error) {
 	return out, json.Unmarshal(b, &out)
 }
 
-// settings are what an integration works with.
-func (s *Service) settings(r *store.Integration) (*settings, error) {
-	t, err := typeOf(r.Type)
+// loadSettings are what an integration works with.
+func (s *Service) loadSettings(r *store.Integration) (*settings, error) {
+	t, err := integrationType(r.Type)
 	if err != nil {
 		return nil, err
 	}
-	secrets, err := s.opened(r)
+	secrets, err := s.openSecrets(r)
 	return &settings{IntegrationType: t, values: r.Config, secrets: secrets}, err
 }
 
 // Create makes an integration. It is told of what happens from then on.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateIntegrationInput) (*api.Integration, error) {
 	b := in.Body
-	t, err := typeOf(b.Type)
+	t, err := integrationType(b.Type)
 	if err != nil {
 		return nil, err
 	}
@@ -198,12 +198,12 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateInteg
 	if err != nil {
 		return nil, err
 	}
-	sealed, set, err := s.sealed(secrets)
+	sealed, set, err := s.sealSecrets(secrets)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkEvents(t, events), checkWhole(t, config, set)); err != nil {
-		return nil, first(err)
+	if err := errors.Join(checkEvents(t, events), checkCombination(t, config, set)); err != nil {
+		return nil, firstError(err)
 	}
 	r := store.Integration{Sealed: sealed, Integration: api.Integration{Type: t.Type, Name: name, Config: config, SecretsSet: set, Events: events, Enabled: b.Enabled == nil || *b.Enabled}}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -219,21 +219,21 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateInteg
 			now := tx.Now()
 			r.NextSyncAt = &now
 		}
-		return first(alone(tx, &r), func() error {
-			return errors.Join(store.Integrations.Insert(tx, by.OrganizationID, &r), note(tx, by, "integration.created", &r))
+		return firstError(checkSingleMailServer(tx, &r), func() error {
+			return errors.Join(store.Integrations.Insert(tx, by.OrganizationID, &r), auditChange(tx, by, "integration.created", &r))
 		})
 	})
 	return &r.Integration, err
 }
 
-// first is the first of joined errors: one thing to mend at a time.
-func first(err error, then ...func() error) error {
+// firstError is the first of joined errors: one thing to mend at a time.
+func firstError(err error, next ...func() error) error {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) && len(joined.Unwrap()) > 0 {
 		return joined.Unwrap()[0]
 	}
-	if err == nil && len(then) > 0 {
-		return then[0]()
+	if err == nil && len(next) > 0 {
+		return next[0]()
 	}
 	return err
 }
@@ -241,7 +241,7 @@ func first(err error, then ...func() error) error {
 func checkName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if _, err := checkText("name", name); err != nil || name == "" {
-		return "", wrong("name", "it wants a name, without line breaks")
+		return "", invalidField("name", "it wants a name, without line breaks")
 	}
 	return name, nil
 }
@@ -249,16 +249,16 @@ func checkName(name string) (string, error) {
 // Update changes an integration. What it leaves out stays, secrets too; one that is enabled
 // again goes on with what waits for it.
 func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateIntegrationInput) (*api.Integration, error) {
-	r, err := s.get(ctx, by.OrganizationID, in.IntegrationID)
+	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
 	if err != nil {
 		return nil, err
 	}
 	was := r.UpdatedAt
-	if err := s.change(&r, in); err != nil {
+	if err := s.applyChanges(&r, in); err != nil {
 		return nil, err
 	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		now, err := find(tx, by.OrganizationID, in.IntegrationID)
+		now, err := getIntegration(tx, by.OrganizationID, in.IntegrationID)
 		if err != nil {
 			return err
 		}
@@ -270,22 +270,22 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateInteg
 		if in.Body.Enabled != nil {
 			now.FailedInRow, now.SyncFailures = 0, 0
 		}
-		if t, _ := typeOf(r.Type); t.Tracks {
+		if t, _ := integrationType(r.Type); t.Tracks {
 			at := tx.Now()
 			now.NextSyncAt = &at
 		}
 		r = now
-		return first(alone(tx, &r), func() error {
-			return errors.Join(store.Integrations.Update(tx, by.OrganizationID, &r), note(tx, by, "integration.updated", &r))
+		return firstError(checkSingleMailServer(tx, &r), func() error {
+			return errors.Join(store.Integrations.Update(tx, by.OrganizationID, &r), auditChange(tx, by, "integration.updated", &r))
 		})
 	})
 	return &r.Integration, err
 }
 
-// change applies what was asked for.
-func (s *Service) change(r *store.Integration, in *api.UpdateIntegrationInput) (err error) {
+// applyChanges applies what was asked for.
+func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationInput) (err error) {
 	b := in.Body
-	t, err := typeOf(r.Type)
+	t, err := integrationType(r.Type)
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (s *Service) change(r *store.Integration, in *api.UpdateIntegrationInput) (
 			return err
 		}
 	}
-	before := origins(t, r.Config)
+	before := secretDestinations(t, r.Config)
 	merged := maps.Clone(r.Config)
 	if merged == nil {
 		merged = map[string]any{}
@@ -316,37 +316,37 @@ func (s *Service) change(r *store.Integration, in *api.UpdateIntegrationInput) (
 		return err
 	}
 	// A secret that can't be read must not be sent elsewhere to be read there.
-	if !slices.Equal(before, origins(t, r.Config)) {
+	if !slices.Equal(before, secretDestinations(t, r.Config)) {
 		for _, name := range r.SecretsSet {
 			if _, again := given[name]; !again {
-				return wrong("secrets."+name, "the secrets would be sent to another place than before; give them again")
+				return invalidField("secrets."+name, "the secrets would be sent to another place than before; give them again")
 			}
 		}
 	}
 	if len(given) > 0 {
-		have, err := s.opened(r)
-		if errors.Is(err, secretbox.ErrKey) {
+		have, err := s.openSecrets(r)
+		if errors.Is(err, secretbox.ErrUnknownKey) {
 			have, err = map[string]string{}, nil
 		}
 		if err != nil {
 			return err
 		}
 		maps.Copy(have, given)
-		if r.Sealed, r.SecretsSet, err = s.sealed(have); err != nil {
+		if r.Sealed, r.SecretsSet, err = s.sealSecrets(have); err != nil {
 			return err
 		}
 	}
-	return first(errors.Join(checkEvents(t, r.Events), checkWhole(t, r.Config, r.SecretsSet)))
+	return firstError(errors.Join(checkEvents(t, r.Events), checkCombination(t, r.Config, r.SecretsSet)))
 }
 
 // Delete ends an integration with what waits for it. Issues elsewhere stay.
 func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
-		r, err := find(tx, by.OrganizationID, in.IntegrationID)
+		r, err := getIntegration(tx, by.OrganizationID, in.IntegrationID)
 		if err != nil {
 			return err
 		}
-		links, err := linksOf(tx, by.OrganizationID, r.ID)
+		links, err := listLinks(tx, by.OrganizationID, r.ID)
 		if err != nil {
 			return err
 		}
@@ -355,52 +355,52 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.Integration
 				return err
 			}
 		}
-		return errors.Join(delivery.Purge(tx, by.OrganizationID, r.ID), store.Integrations.Delete(tx, by.OrganizationID, r.ID), note(tx, by, "integration.deleted", &r))
+		return errors.Join(delivery.PurgeReceiver(tx, by.OrganizationID, r.ID), store.Integrations.Delete(tx, by.OrganizationID, r.ID), auditChange(tx, by, "integration.deleted", &r))
 	})
 }
 
 // Test tries an integration, also one that is not enabled, and tells what came of it.
 func (s *Service) Test(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.IntegrationTest, error) {
-	r, err := s.get(ctx, by.OrganizationID, in.IntegrationID)
+	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
 	if err != nil {
 		return nil, err
 	}
 	began := s.Clock()
-	trying, cancel := context.WithTimeout(ctx, tryTimeout)
+	trying, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
-	said, err := s.try(trying, &r)
+	message, err := s.runTest(trying, &r)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	out := &api.IntegrationTest{OK: err == nil, Message: said, CheckedAt: began.UTC(), DurationMS: s.Clock().Sub(began).Milliseconds()}
+	out := &api.IntegrationTest{OK: err == nil, Message: message, CheckedAt: began.UTC(), DurationMS: s.Clock().Sub(began).Milliseconds()}
 	if err != nil {
 		out.Message = err.Error()
 		if trying.Err() != nil {
-			out.Message = fmt.Sprintf("it did not answer within %s", tryTimeout)
+			out.Message = fmt.Sprintf("it did not answer within %s", testTimeout)
 		}
 	}
 	return out, s.DB.Update(ctx, func(tx *store.Tx) error {
-		now, err := find(tx, by.OrganizationID, r.ID)
+		now, err := getIntegration(tx, by.OrganizationID, r.ID)
 		if err != nil {
 			return err
 		}
-		stood(&now, out.CheckedAt, out.OK, out.Message)
-		return errors.Join(store.Integrations.Update(tx, by.OrganizationID, &now), note(tx, by, "integration.tested", &now))
+		setLastStatus(&now, out.CheckedAt, out.OK, out.Message)
+		return errors.Join(store.Integrations.Update(tx, by.OrganizationID, &now), auditChange(tx, by, "integration.tested", &now))
 	})
 }
 
-// stood notes what the last try came to.
-func stood(r *store.Integration, at time.Time, ok bool, said string) {
+// setLastStatus notes what the last try came to.
+func setLastStatus(r *store.Integration, at time.Time, ok bool, message string) {
 	if ok {
-		said = "ok"
+		message = "ok"
 	}
 	at = at.UTC()
-	r.LastStatus, r.LastStatusAt = &said, &at
+	r.LastStatus, r.LastStatusAt = &message, &at
 }
 
 // ListDeliveries lists what was sent, newest first.
 func (s *Service) ListDeliveries(ctx context.Context, by api.Caller, in *api.IntegrationDeliveriesInput) (*api.List[api.Delivery], error) {
-	if _, err := s.get(ctx, by.OrganizationID, in.IntegrationID); err != nil {
+	if _, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID); err != nil {
 		return nil, err
 	}
 	return delivery.List(ctx, s.DB, by.OrganizationID, in.IntegrationID, in.Status, in.Paging)

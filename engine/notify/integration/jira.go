@@ -17,9 +17,9 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// jira speaks Jira's REST interface: version 3 (Cloud) or 2 (Data Center).
-type jira struct {
-	*caller
+// jiraTracker speaks Jira's REST interface: version 3 (Cloud) or 2 (Data Center).
+type jiraTracker struct {
+	*apiClient
 	set   *settings
 	root  string
 	cloud bool
@@ -28,17 +28,17 @@ type jira struct {
 // jiraLabel is on all issues that are ours.
 const jiraLabel = "service-poam"
 
-func (s *Service) jira(set *settings) *jira {
+func (s *Service) newJira(set *settings) *jiraTracker {
 	auth := "Bearer " + set.secrets["token"]
 	if mail := set.text("email"); mail != "" {
 		auth = "Basic " + base64.StdEncoding.EncodeToString([]byte(mail+":"+set.secrets["token"]))
 	}
-	c := s.caller(set, set.text("url"), http.Header{"Authorization": {auth}}, jiraWhy)
-	return &jira{caller: c, set: set, root: "/rest/api/" + set.text("api"), cloud: set.text("api") == "3"}
+	c := s.newAPIClient(set, set.text("url"), http.Header{"Authorization": {auth}}, jiraErrorText)
+	return &jiraTracker{apiClient: c, set: set, root: "/rest/api/" + set.text("api"), cloud: set.text("api") == "3"}
 }
 
-// jiraWhy joins Jira's two lists of what is wrong.
-func jiraWhy(b []byte) string {
+// jiraErrorText joins Jira's two lists of what is wrong.
+func jiraErrorText(b []byte) string {
 	var said struct {
 		Messages []string          `json:"errorMessages"`
 		Errors   map[string]string `json:"errors"`
@@ -49,7 +49,7 @@ func jiraWhy(b []byte) string {
 	for _, name := range slices.Sorted(maps.Keys(said.Errors)) {
 		said.Messages = append(said.Messages, name+": "+said.Errors[name])
 	}
-	return cmp.Or(strings.Join(said.Messages, "; "), whyIn(b, "message", "error"))
+	return cmp.Or(strings.Join(said.Messages, "; "), firstTextField(b, "message", "error"))
 }
 
 type jiraIssue struct {
@@ -65,15 +65,15 @@ type jiraIssue struct {
 	} `json:"fields"`
 }
 
-func (j *jira) issue(i *jiraIssue) *issue {
-	return &issue{id: i.ID, key: i.Key, url: j.base + "/browse/" + i.Key, IssueSide: api.IssueSide{Closed: i.Fields.Status.Category.Key == "done", DueDate: day(i.Fields.Due)}}
+func (j *jiraTracker) toIssue(i *jiraIssue) *issue {
+	return &issue{id: i.ID, key: i.Key, url: j.base + "/browse/" + i.Key, IssueSide: api.IssueSide{Closed: i.Fields.Status.Category.Key == "done", DueDate: parseDay(i.Fields.Due)}}
 }
 
-func (j *jira) check(ctx context.Context) (string, error) {
+func (j *jiraTracker) checkAccess(ctx context.Context) (string, error) {
 	var me struct {
 		Name string `json:"displayName"`
 	}
-	if _, err := j.do(ctx, http.MethodGet, j.root+"/myself", nil, nil, &me); err != nil {
+	if _, err := j.doJSON(ctx, http.MethodGet, j.root+"/myself", nil, nil, &me); err != nil {
 		return "", err
 	}
 	var project struct {
@@ -83,8 +83,8 @@ func (j *jira) check(ctx context.Context) (string, error) {
 		} `json:"issueTypes"`
 	}
 	key := j.set.text("project")
-	if _, err := j.do(ctx, http.MethodGet, j.root+"/project/"+url.PathEscape(key), nil, nil, &project); err != nil {
-		if gone(err) {
+	if _, err := j.doJSON(ctx, http.MethodGet, j.root+"/project/"+url.PathEscape(key), nil, nil, &project); err != nil {
+		if isGone(err) {
 			return "", fmt.Errorf("there is no project %s that %s may see", key, me.Name)
 		}
 		return "", err
@@ -98,29 +98,29 @@ func (j *jira) check(ctx context.Context) (string, error) {
 		names = append(names, t.Name)
 	}
 	if len(names) > 0 {
-		return "", fmt.Errorf("the project %s has no issue type %q; it has %s", key, j.set.text("issue_type"), j.cover(oneLine(strings.Join(names, ", "), 200)))
+		return "", fmt.Errorf("the project %s has no issue type %q; it has %s", key, j.set.text("issue_type"), j.redact(truncateLine(strings.Join(names, ", "), 200)))
 	}
-	return j.cover(oneLine(fmt.Sprintf("signed in as %s, project %s", me.Name, project.Name), 300)), nil
+	return j.redact(truncateLine(fmt.Sprintf("signed in as %s, project %s", me.Name, project.Name), 300)), nil
 }
 
-// search calls each for what JQL finds. The two versions page differently.
-func (j *jira) search(ctx context.Context, jql string, each func(*jiraIssue)) error {
+// searchIssues calls each for what JQL finds. The two versions page differently.
+func (j *jiraTracker) searchIssues(ctx context.Context, jql string, each func(*jiraIssue)) error {
 	fields := []string{"status", "duedate"}
 	token, at := "", 0
-	for range pages {
+	for range maxPages {
 		var found struct {
 			Issues []jiraIssue `json:"issues"`
 			Next   string      `json:"nextPageToken"`
 			Total  int         `json:"total"`
 		}
-		path, body := j.root+"/search", object{"jql": jql, "fields": fields, "maxResults": pageSize, "startAt": at}
+		path, body := j.root+"/search", jsonObject{"jql": jql, "fields": fields, "maxResults": pageSize, "startAt": at}
 		if j.cloud {
-			path, body = j.root+"/search/jql", object{"jql": jql, "fields": fields, "maxResults": pageSize}
+			path, body = j.root+"/search/jql", jsonObject{"jql": jql, "fields": fields, "maxResults": pageSize}
 			if token != "" {
 				body["nextPageToken"] = token
 			}
 		}
-		if _, err := j.do(ctx, http.MethodPost, path, nil, body, &found); err != nil {
+		if _, err := j.doJSON(ctx, http.MethodPost, path, nil, body, &found); err != nil {
 			return err
 		}
 		for i := range found.Issues {
@@ -134,40 +134,40 @@ func (j *jira) search(ctx context.Context, jql string, each func(*jiraIssue)) er
 	return errTooMany
 }
 
-func (j *jira) project() string { return `project = "` + j.set.text("project") + `"` }
+func (j *jiraTracker) projectClause() string { return `project = "` + j.set.text("project") + `"` }
 
-func (j *jira) find(ctx context.Context, marker string, _ time.Time) (out *issue, err error) {
-	err = j.search(ctx, j.project()+` AND labels = "`+marker+`" ORDER BY created ASC`, func(i *jiraIssue) {
+func (j *jiraTracker) findByMarker(ctx context.Context, marker string, _ time.Time) (out *issue, err error) {
+	err = j.searchIssues(ctx, j.projectClause()+` AND labels = "`+marker+`" ORDER BY created ASC`, func(i *jiraIssue) {
 		if out == nil {
-			out = j.issue(i)
+			out = j.toIssue(i)
 		}
 	})
 	return out, err
 }
 
-func (j *jira) changed(ctx context.Context, since time.Time, each func(*issue)) error {
+func (j *jiraTracker) forEachChanged(ctx context.Context, since time.Time, each func(*issue)) error {
 	// In minutes from now: a time of day would be taken in the time zone of the user.
 	ago := int(math.Ceil(j.clock().Sub(since).Minutes())) + 1
-	return j.search(ctx, fmt.Sprintf(`%s AND labels = "%s" AND updated >= -%dm ORDER BY updated ASC`, j.project(), jiraLabel, ago), func(i *jiraIssue) { each(j.issue(i)) })
+	return j.searchIssues(ctx, fmt.Sprintf(`%s AND labels = "%s" AND updated >= -%dm ORDER BY updated ASC`, j.projectClause(), jiraLabel, ago), func(i *jiraIssue) { each(j.toIssue(i)) })
 }
 
-func (j *jira) get(ctx context.Context, id string) (*issue, error) {
+func (j *jiraTracker) getIssue(ctx context.Context, id string) (*issue, error) {
 	var i jiraIssue
-	_, err := j.do(ctx, http.MethodGet, j.root+"/issue/"+url.PathEscape(id), url.Values{"fields": {"status,duedate"}}, nil, &i)
-	if gone(err) {
+	_, err := j.doJSON(ctx, http.MethodGet, j.root+"/issue/"+url.PathEscape(id), url.Values{"fields": {"status,duedate"}}, nil, &i)
+	if isGone(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return j.issue(&i), nil
+	return j.toIssue(&i), nil
 }
 
-func (j *jira) create(ctx context.Context, d *draft) (*issue, error) {
+func (j *jiraTracker) createIssue(ctx context.Context, d *issueDraft) (*issue, error) {
 	labels := append([]string{jiraLabel, d.marker}, j.set.list("labels")...)
-	fields := object{"project": object{"key": j.set.text("project")}, "issuetype": object{"name": j.set.text("issue_type")}, "summary": oneLine(d.title, 250), "labels": labels}
+	fields := jsonObject{"project": jsonObject{"key": j.set.text("project")}, "issuetype": jsonObject{"name": j.set.text("issue_type")}, "summary": truncateLine(d.title, 250), "labels": labels}
 	if j.cloud {
-		fields["description"] = document(d.lines)
+		fields["description"] = toADF(d.lines)
 	} else {
 		fields["description"] = strings.Join(d.lines, "\n\n")
 	}
@@ -175,30 +175,30 @@ func (j *jira) create(ctx context.Context, d *draft) (*issue, error) {
 		fields["duedate"] = string(*d.due)
 	}
 	var made jiraIssue
-	if _, err := j.do(ctx, http.MethodPost, j.root+"/issue", nil, object{"fields": fields}, &made); err != nil {
+	if _, err := j.doJSON(ctx, http.MethodPost, j.root+"/issue", nil, jsonObject{"fields": fields}, &made); err != nil {
 		return nil, err
 	}
 	if made.ID == "" || made.Key == "" {
 		return nil, errNoIssue
 	}
-	out := j.issue(&made)
+	out := j.toIssue(&made)
 	out.DueDate = d.due
 	return out, nil
 }
 
-// document is text in the Atlassian Document Format.
-func document(lines []string) object {
-	content := []object{}
+// toADF is text in the Atlassian Document Format.
+func toADF(lines []string) jsonObject {
+	content := []jsonObject{}
 	for _, line := range lines {
-		content = append(content, object{"type": "paragraph", "content": []object{{"type": "text", "text": line}}})
+		content = append(content, jsonObject{"type": "paragraph", "content": []jsonObject{{"type": "text", "text": line}}})
 	}
-	return object{"type": "doc", "version": 1, "content": content}
+	return jsonObject{"type": "doc", "version": 1, "content": content}
 }
 
-func (j *jira) change(ctx context.Context, now *issue, c change) error {
+func (j *jiraTracker) updateIssue(ctx context.Context, now *issue, c issueChange) error {
 	path := j.root + "/issue/" + url.PathEscape(now.id)
 	if c.due != nil {
-		if _, err := j.do(ctx, http.MethodPut, path, nil, object{"fields": object{"duedate": string(*c.due)}}, nil); err != nil {
+		if _, err := j.doJSON(ctx, http.MethodPut, path, nil, jsonObject{"fields": jsonObject{"duedate": string(*c.due)}}, nil); err != nil {
 			return err
 		}
 	}
@@ -216,7 +216,7 @@ func (j *jira) change(ctx context.Context, now *issue, c change) error {
 			} `json:"to"`
 		} `json:"transitions"`
 	}
-	if _, err := j.do(ctx, http.MethodGet, path+"/transitions", nil, nil, &can); err != nil {
+	if _, err := j.doJSON(ctx, http.MethodGet, path+"/transitions", nil, nil, &can); err != nil {
 		return err
 	}
 	// To open again, best to where work begins.
@@ -235,6 +235,6 @@ func (j *jira) change(ctx context.Context, now *issue, c change) error {
 	if best == "" {
 		return fmt.Errorf("the workflow of %s has no transition to a status that is %s; make one that the token's owner may take", now.key, words)
 	}
-	_, err := j.do(ctx, http.MethodPost, path+"/transitions", nil, object{"transition": object{"id": best}}, nil)
+	_, err := j.doJSON(ctx, http.MethodPost, path+"/transitions", nil, jsonObject{"transition": jsonObject{"id": best}}, nil)
 	return err
 }

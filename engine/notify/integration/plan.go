@@ -13,27 +13,27 @@ import (
 // planItem is an item of the newest version of a plan, as it is compared with its issue.
 type planItem struct {
 	api.POAMItem
-	assessment string
-	// reviewed: the version waits for a decision, which a change would void.
-	reviewed bool
+	assessmentName string
+	// underReview: the version waits for a decision, which a change would void.
+	underReview bool
 }
 
-func (i *planItem) side() api.IssueSide {
+func (i *planItem) issueSide() api.IssueSide {
 	side := api.IssueSide{Closed: i.Status == "completed" || i.Status == "cancelled" || i.Status == "risk_accepted"}
-	if due := i.Due(); due != "" {
+	if due := i.CurrentDueDate(); due != "" {
 		side.DueDate = &due
 	}
 	return side
 }
 
-// draft is the issue of an item.
-func (i *planItem) draft(marker string) *draft {
-	d := &draft{marker: marker, title: fmt.Sprintf("%s: %s", i.ControlCode, i.CorrectiveAction), due: i.side().DueDate}
+// toDraft is the issue of an item.
+func (i *planItem) toDraft(marker string) *issueDraft {
+	d := &issueDraft{marker: marker, title: fmt.Sprintf("%s: %s", i.ControlCode, i.CorrectiveAction), due: i.issueSide().DueDate}
 	owner := i.OwnerRole
 	if i.Owner != nil {
 		owner = *i.Owner
 	}
-	d.lines = append(d.lines, fmt.Sprintf("%s of the plan of action for %s. Severity: %s. Effort: %s. Owner: %s.", i.POAMCode, i.assessment, i.Severity, strings.ReplaceAll(i.Effort, "_", " "), owner),
+	d.lines = append(d.lines, fmt.Sprintf("%s of the plan of action for %s. Severity: %s. Effort: %s. Owner: %s.", i.POAMCode, i.assessmentName, i.Severity, strings.ReplaceAll(i.Effort, "_", " "), owner),
 		"Weakness: "+i.Weakness, "What to do: "+i.CorrectiveAction)
 	for name, all := range map[string][]string{"Done when": i.AcceptanceCriteria, "Evidence expected": i.ExpectedEvidence} {
 		if len(all) > 0 {
@@ -42,14 +42,14 @@ func (i *planItem) draft(marker string) *draft {
 	}
 	slices.Sort(d.lines[3:])
 	for n := range d.lines {
-		d.lines[n] = oneLine(d.lines[n], 4000)
+		d.lines[n] = truncateLine(d.lines[n], 4000)
 	}
 	return d
 }
 
-// items are those of the plans that an integration follows: of each assessment the newest
+// loadPlanItems are those of the plans that an integration follows: of each assessment the newest
 // version, once one was approved or where drafts are followed too.
-func (s *Service) items(ctx context.Context, set *settings, org string) (out []planItem, err error) {
+func (s *Service) loadPlanItems(ctx context.Context, set *settings, org string) (out []planItem, err error) {
 	only := set.list("assessments")
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		out = nil
@@ -60,7 +60,7 @@ func (s *Service) items(ctx context.Context, set *settings, org string) (out []p
 			if len(only) > 0 && !slices.Contains(only, a.ID) {
 				continue
 			}
-			some, err := itemsOf(tx, &a, set.text("items") == "drafted")
+			some, err := assessmentPlanItems(tx, &a, set.text("items") == "drafted")
 			if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ func (s *Service) items(ctx context.Context, set *settings, org string) (out []p
 	return out, err
 }
 
-func itemsOf(tx *store.Tx, a *api.Assessment, drafts bool) (out []planItem, err error) {
+func assessmentPlanItems(tx *store.Tx, a *api.Assessment, drafts bool) (out []planItem, err error) {
 	var newest *api.POAMVersion
 	follow := drafts
 	for v, err := range store.POAMVersions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
@@ -92,17 +92,17 @@ func itemsOf(tx *store.Tx, a *api.Assessment, drafts bool) (out []planItem, err 
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, planItem{POAMItem: i, assessment: a.Name, reviewed: newest.Status == api.VersionUnderReview})
+		out = append(out, planItem{POAMItem: i, assessmentName: a.Name, underReview: newest.Status == api.VersionUnderReview})
 	}
 	return out, nil
 }
 
-// match finds the item of each link. Versions of a plan share no ids: an item is the same
+// matchLinks finds the item of each link. Versions of a plan share no ids: an item is the same
 // where assessment, control and weakness are, or where the control has one item and one link
 // that are without the other.
-func match(links []store.IssueLink, items []planItem) (of map[string]*planItem, without []*planItem) {
+func matchLinks(links []store.IssueLink, items []planItem) (byLink map[string]*planItem, unlinked []*planItem) {
 	type exact struct{ assessment, control, weakness string }
-	of = map[string]*planItem{}
+	byLink = map[string]*planItem{}
 	byWeakness := map[exact]*planItem{}
 	for n := range items {
 		i := &items[n]
@@ -113,7 +113,7 @@ func match(links []store.IssueLink, items []planItem) (of map[string]*planItem, 
 	for n := range links {
 		l := &links[n]
 		if i := byWeakness[exact{l.AssessmentID, l.ControlCode, l.Weakness}]; i != nil && !taken[i] {
-			of[l.ID], taken[i] = i, true
+			byLink[l.ID], taken[i] = i, true
 		} else {
 			open = append(open, l)
 		}
@@ -131,26 +131,26 @@ func match(links []store.IssueLink, items []planItem) (of map[string]*planItem, 
 	}
 	for at, some := range left {
 		if len(some) == 1 && len(waiting[at]) == 1 {
-			of[waiting[at][0].ID], taken[some[0]] = some[0], true
+			byLink[waiting[at][0].ID], taken[some[0]] = some[0], true
 		}
 	}
 	for n := range items {
 		if i := &items[n]; !taken[i] {
-			without = append(without, i)
+			unlinked = append(unlinked, i)
 		}
 	}
-	return of, without
+	return byLink, unlinked
 }
 
-// take brings what an issue says into the plan. It is refused where the item changed meanwhile.
-func (s *Service) take(ctx context.Context, r *store.Integration, set *settings, l *store.IssueLink, closed *bool, due *api.Date) (*planItem, error) {
+// applyToPlan brings what an issue says into the plan. It is refused where the item changed meanwhile.
+func (s *Service) applyToPlan(ctx context.Context, r *store.Integration, set *settings, l *store.IssueLink, closed *bool, due *api.Date) (*planItem, error) {
 	// An item may be of another version since the last change of its plan.
-	items, err := s.items(ctx, set, r.OrganizationID)
+	items, err := s.loadPlanItems(ctx, set, r.OrganizationID)
 	if err != nil {
 		return nil, err
 	}
-	of, _ := match([]store.IssueLink{*l}, slices.DeleteFunc(items, func(i planItem) bool { return i.AssessmentID != l.AssessmentID }))
-	now := of[l.ID]
+	byLink, _ := matchLinks([]store.IssueLink{*l}, slices.DeleteFunc(items, func(i planItem) bool { return i.AssessmentID != l.AssessmentID }))
+	now := byLink[l.ID]
 	if now == nil {
 		return nil, fmt.Errorf("the plan has the item no more")
 	}
@@ -163,7 +163,7 @@ func (s *Service) take(ctx context.Context, r *store.Integration, set *settings,
 		}
 		in.Body.Status = &status
 	}
-	got, err := s.Plans.UpdatePOAMItem(ctx, api.Caller{OrganizationID: r.OrganizationID, Role: api.RoleMember, Actor: actor(r)}, in)
+	got, err := s.Plans.UpdatePOAMItem(ctx, api.Caller{OrganizationID: r.OrganizationID, Role: api.RoleMember, Actor: integrationActor(r)}, in)
 	if err != nil {
 		return nil, err
 	}

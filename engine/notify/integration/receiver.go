@@ -18,15 +18,15 @@ import (
 // Name is what an integration is called.
 func (*Service) Name() string { return "integration" }
 
-// planned are the events after which a plan and its issues are compared at once.
-var planned = []string{"poam.approved", "poam.drafted"}
+// planEvents are the events after which a plan and its issues are compared at once.
+var planEvents = []string{"poam.approved", "poam.drafted"}
 
-// wants are the events that an integration is told of.
-func wants(r *store.Integration) func(string) bool {
-	t, _ := api.IntegrationTypeOf(r.Type)
+// eventFilter are the events that an integration is told of.
+func eventFilter(r *store.Integration) func(string) bool {
+	t, _ := api.FindIntegrationType(r.Type)
 	known := t.Events
 	if t.Tracks {
-		known = planned
+		known = planEvents
 	}
 	asked := r.Events
 	return func(event string) bool {
@@ -44,7 +44,7 @@ func (*Service) Receivers(tx *store.Tx, org string) (out []delivery.Receiver, er
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, delivery.Receiver{ID: r.ID, OrganizationID: r.OrganizationID, CreatedAt: r.CreatedAt, Enabled: r.Enabled, Wants: wants(&r)})
+		out = append(out, delivery.Receiver{ID: r.ID, OrganizationID: r.OrganizationID, CreatedAt: r.CreatedAt, Enabled: r.Enabled, SubscribesTo: eventFilter(&r)})
 	}
 	return out, nil
 }
@@ -52,21 +52,21 @@ func (*Service) Receivers(tx *store.Tx, org string) (out []delivery.Receiver, er
 // State is what deliveries made of an integration.
 func (*Service) State(tx *store.Tx, org, id string) (delivery.State, error) {
 	r, err := store.Integrations.Get(tx, org, id)
-	return delivery.State{Enabled: r.Enabled, FailedInRow: r.FailedInRow, Shown: map[string]any{"type": r.Type, "name": r.Name}}, err
+	return delivery.State{Enabled: r.Enabled, FailedInRow: r.FailedInRow, AuditDetails: map[string]any{"type": r.Type, "name": r.Name}}, err
 }
 
-// Noted keeps it, with what the last attempt came to.
-func (*Service) Noted(tx *store.Tx, org, id string, now delivery.State, last api.DeliveryAttempt) error {
+// SaveState keeps it, with what the last attempt came to.
+func (*Service) SaveState(tx *store.Tx, org, id string, now delivery.State, last api.DeliveryAttempt) error {
 	r, err := store.Integrations.Get(tx, org, id)
 	if err != nil {
 		return err
 	}
-	if t, _ := api.IntegrationTypeOf(r.Type); !t.Tracks { // a tracker's state is that of its comparisons
+	if t, _ := api.FindIntegrationType(r.Type); !t.Tracks { // a tracker's state is that of its comparisons
 		said := ""
 		if last.Error != nil {
 			said = *last.Error
 		}
-		stood(&r, last.At, last.Error == nil, said)
+		setLastStatus(&r, last.At, last.Error == nil, said)
 	}
 	r.Enabled, r.FailedInRow = now.Enabled, now.FailedInRow
 	return store.Integrations.Update(tx, org, &r)
@@ -74,60 +74,60 @@ func (*Service) Noted(tx *store.Tx, org, id string, now delivery.State, last api
 
 // Send tells an integration of an event.
 func (s *Service) Send(ctx context.Context, d *store.Delivery) (int, error) {
-	r, err := s.get(ctx, d.OrganizationID, d.WebhookID)
+	r, err := s.loadIntegration(ctx, d.OrganizationID, d.WebhookID)
 	if err != nil {
 		return 0, err
 	}
-	set, err := s.settings(&r)
+	set, err := s.loadSettings(&r)
 	if err != nil {
 		return 0, err
 	}
-	var told delivery.Payload
-	if err := json.Unmarshal(d.Payload, &told); err != nil {
+	var payload delivery.Payload
+	if err := json.Unmarshal(d.Payload, &payload); err != nil {
 		return 0, err
 	}
 	switch {
 	case set.Tracks:
-		return http.StatusOK, s.soon(ctx, &r)
+		return http.StatusOK, s.scheduleNow(ctx, &r)
 	case r.Type == "generic":
-		return s.generic(ctx, set, d.EventID, d.Payload)
+		return s.sendGeneric(ctx, set, d.EventID, d.Payload)
 	case r.Type == "s3":
-		return s.export(ctx, set, &r, &told)
+		return s.uploadExport(ctx, set, &r, &payload)
 	}
-	m, err := s.words(ctx, &told)
+	m, err := s.composeMessage(ctx, &payload)
 	if err != nil {
 		return 0, err
 	}
-	return s.chat(ctx, set, m)
+	return s.sendChatMessage(ctx, set, m)
 }
 
-// try is what a test does.
-func (s *Service) try(ctx context.Context, r *store.Integration) (string, error) {
-	set, err := s.settings(r)
+// runTest is what a test does.
+func (s *Service) runTest(ctx context.Context, r *store.Integration) (string, error) {
+	set, err := s.loadSettings(r)
 	if err != nil {
 		return "", err
 	}
 	now := s.Clock().UTC().Truncate(time.Second)
 	switch {
 	case set.Tracks:
-		t, err := s.tracker(set)
+		t, err := s.newTracker(set)
 		if err != nil {
 			return "", err
 		}
-		return t.check(ctx)
+		return t.checkAccess(ctx)
 	case r.Type == "smtp":
-		return s.greet(ctx, set)
+		return s.testMailServer(ctx, set)
 	case r.Type == "s3":
-		return s.probe(ctx, set, r)
+		return s.testBucket(ctx, set, r)
 	case r.Type == "generic":
 		b, err := json.Marshal(delivery.Payload{ID: r.ID, Type: "integration.test", CreatedAt: now, OrganizationID: r.OrganizationID, Data: map[string]any{"integration_id": r.ID}})
 		if err != nil {
 			return "", err
 		}
-		status, err := s.generic(ctx, set, r.ID, b)
+		status, err := s.sendGeneric(ctx, set, r.ID, b)
 		return fmt.Sprintf("it took a test event with %d", status), err
 	}
-	_, err = s.chat(ctx, set, &message{ID: r.ID, Type: "integration.test", At: now, Title: "A test", Text: fmt.Sprintf("The integration %q of service can write here.", r.Name)})
+	_, err = s.sendChatMessage(ctx, set, &message{ID: r.ID, Type: "integration.test", At: now, Title: "A test", Text: fmt.Sprintf("The integration %q of service can write here.", r.Name)})
 	return "a test message was sent", err
 }
 
@@ -138,47 +138,47 @@ type message struct {
 	Title, Text string
 }
 
-// words say what happened, as the assessment's timeline does.
-func (s *Service) words(ctx context.Context, told *delivery.Payload) (*message, error) {
-	m := &message{ID: told.ID, Type: told.Type, At: told.CreatedAt.UTC(), Text: strings.NewReplacer(".", " ", "_", " ").Replace(told.Type)}
+// composeMessage say what happened, as the assessment's timeline does.
+func (s *Service) composeMessage(ctx context.Context, payload *delivery.Payload) (*message, error) {
+	m := &message{ID: payload.ID, Type: payload.Type, At: payload.CreatedAt.UTC(), Text: strings.NewReplacer(".", " ", "_", " ").Replace(payload.Type)}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		org, err := store.Organizations.Get(tx, told.OrganizationID)
+		org, err := store.Organizations.Get(tx, payload.OrganizationID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		m.Title = org.Name
-		a, err := store.Assessments.Get(tx, told.OrganizationID, told.AssessmentID)
+		a, err := store.Assessments.Get(tx, payload.OrganizationID, payload.AssessmentID)
 		if err != nil {
-			return notThere(err)
+			return ignoreNotFound(err)
 		}
 		m.Title = a.Name
-		line, err := store.Timeline.Get(tx, told.OrganizationID, told.AssessmentID, told.ID)
+		line, err := store.Timeline.Get(tx, payload.OrganizationID, payload.AssessmentID, payload.ID)
 		if err != nil {
-			return notThere(err)
+			return ignoreNotFound(err)
 		}
 		m.Text = strings.TrimSpace(line.Actor.Name + " " + line.Summary)
 		return nil
 	})
-	data, _ := told.Data.(map[string]any)
-	if name, is := data["name"].(string); is && told.AssessmentID == "" {
+	data, _ := payload.Data.(map[string]any)
+	if name, is := data["name"].(string); is && payload.AssessmentID == "" {
 		m.Text += ": " + name
 	}
-	m.Title, m.Text = oneLine(m.Title, 150), oneLine(m.Text, 1000)
+	m.Title, m.Text = truncateLine(m.Title, 150), truncateLine(m.Text, 1000)
 	return m, err
 }
 
-// notThere lets a message go without what was deleted meanwhile.
-func notThere(err error) error {
+// ignoreNotFound lets a message go without what was deleted meanwhile.
+func ignoreNotFound(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-func oneLine(s string, most int) string {
+func truncateLine(s string, maxRunes int) string {
 	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
+	if r := []rune(s); len(r) > maxRunes {
+		return string(r[:maxRunes-1]) + "…"
 	}
 	return s
 }

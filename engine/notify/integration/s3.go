@@ -26,14 +26,14 @@ const (
 	maxArchive = 8 << 30
 )
 
-// bucket is where files are put.
-type bucket struct {
+// s3Bucket is where files are put.
+type s3Bucket struct {
 	*minio.Client
 	name, prefix string
-	caller       *caller
+	apiClient    *apiClient
 }
 
-func (s *Service) bucket(set *settings) (*bucket, error) {
+func (s *Service) newBucket(set *settings) (*s3Bucket, error) {
 	u, err := url.Parse(set.text("endpoint"))
 	if err != nil {
 		return nil, errors.New("the endpoint is no address")
@@ -47,16 +47,16 @@ func (s *Service) bucket(set *settings) (*bucket, error) {
 	}
 	c, err := minio.New(u.Host, &minio.Options{
 		Creds:  credentials.NewStaticV4(set.secrets["access_key_id"], set.secrets["secret_access_key"], set.secrets["session_token"]),
-		Secure: u.Scheme == "https", Region: set.text("region"), BucketLookup: lookup, Transport: s.files, MaxRetries: 1,
+		Secure: u.Scheme == "https", Region: set.text("region"), BucketLookup: lookup, Transport: s.uploadTransport, MaxRetries: 1,
 	})
 	if err != nil {
-		return nil, netguard.Reason(err)
+		return nil, netguard.RedactError(err)
 	}
-	return &bucket{c, set.text("bucket"), set.text("prefix"), s.caller(set, "", nil, nil)}, nil
+	return &s3Bucket{c, set.text("bucket"), set.text("prefix"), s.newAPIClient(set, "", nil, nil)}, nil
 }
 
-// key is where a file is put: of the organization, of the assessment.
-func (b *bucket) key(parts ...string) string {
+// objectKey is where a file is put: of the organization, of the assessment.
+func (b *s3Bucket) objectKey(parts ...string) string {
 	key := strings.Join(parts, "/")
 	if b.prefix != "" {
 		return strings.TrimSuffix(b.prefix, "/") + "/" + key
@@ -64,8 +64,8 @@ func (b *bucket) key(parts ...string) string {
 	return key
 }
 
-// said is an error of the bucket without what nobody should read.
-func (b *bucket) said(ctx context.Context, err error) (int, error) {
+// deliveryResult is an error of the bucket without what nobody should read.
+func (b *s3Bucket) deliveryResult(ctx context.Context, err error) (int, error) {
 	if err == nil {
 		return http.StatusOK, nil
 	}
@@ -74,10 +74,10 @@ func (b *bucket) said(ctx context.Context, err error) (int, error) {
 	}
 	var answer minio.ErrorResponse
 	if errors.As(err, &answer) && answer.StatusCode != 0 {
-		a := answered{status: answer.StatusCode, said: b.caller.cover(netguard.Short(answer.Code + ": " + answer.Message)), limited: answer.StatusCode == http.StatusTooManyRequests || answer.Code == "SlowDown"}
-		return answer.StatusCode, &delivery.Refused{Reason: a.Error()}
+		a := responseError{status: answer.StatusCode, message: b.apiClient.redact(netguard.SafeLine(answer.Code + ": " + answer.Message)), rateLimited: answer.StatusCode == http.StatusTooManyRequests || answer.Code == "SlowDown"}
+		return answer.StatusCode, &delivery.SendError{Reason: a.Error()}
 	}
-	return 0, b.caller.hide(netguard.Reason(err))
+	return 0, b.apiClient.redactError(netguard.RedactError(err))
 }
 
 // The metadata of what was put, beside the checksum that the bucket itself holds it against.
@@ -86,9 +86,9 @@ const (
 	metaEvent = "Event-Id"
 )
 
-// put puts a file once: where the key has it already, from an attempt that was not noted, it
+// putFile puts a file once: where the key has it already, from an attempt that was not noted, it
 // is left.
-func (b *bucket) put(ctx context.Context, key, event string, f *api.File) (int, error) {
+func (b *s3Bucket) putFile(ctx context.Context, key, event string, f *api.File) (int, error) {
 	there, err := b.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
 	if err == nil && there.UserMetadata[metaEvent] == event && there.UserMetadata[metaSHA] == f.SHA256 && there.Size == f.Size {
 		return http.StatusOK, nil
@@ -99,38 +99,38 @@ func (b *bucket) put(ctx context.Context, key, event string, f *api.File) (int, 
 	if err == nil && put.Size != f.Size {
 		err = fmt.Errorf("it took %d bytes of %d", put.Size, f.Size)
 	}
-	return b.said(ctx, err)
+	return b.deliveryResult(ctx, err)
 }
 
-// export puts the report or the assessment that an event is about.
-func (s *Service) export(ctx context.Context, set *settings, r *store.Integration, told *delivery.Payload) (int, error) {
-	b, err := s.bucket(set)
+// uploadExport puts the report or the assessment that an event is about.
+func (s *Service) uploadExport(ctx context.Context, set *settings, r *store.Integration, payload *delivery.Payload) (int, error) {
+	b, err := s.newBucket(set)
 	if err != nil {
 		return 0, err
 	}
-	f, name, err := s.exported(ctx, r, told)
+	f, name, err := s.openExport(ctx, r, payload)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Content.Close()
 	putting, cancel := context.WithTimeout(ctx, putTimeout)
 	defer cancel()
-	return b.put(putting, b.key(told.OrganizationID, told.AssessmentID, name), told.ID, f)
+	return b.putFile(putting, b.objectKey(payload.OrganizationID, payload.AssessmentID, name), payload.ID, f)
 }
 
-// exported is the file of an event, with its place below the assessment's.
-func (s *Service) exported(ctx context.Context, r *store.Integration, told *delivery.Payload) (*api.File, string, error) {
-	data, _ := told.Data.(map[string]any)
-	if told.Type == "report.ready" {
+// openExport is the file of an event, with its place below the assessment's.
+func (s *Service) openExport(ctx context.Context, r *store.Integration, payload *delivery.Payload) (*api.File, string, error) {
+	data, _ := payload.Data.(map[string]any)
+	if payload.Type == "report.ready" {
 		sha, _ := data["sha256"].(string)
 		var report api.Report
 		err := s.DB.View(ctx, func(tx *store.Tx) error {
-			for one, err := range store.Reports.By("assessment").Scan(tx, told.OrganizationID, store.Prefix(told.AssessmentID)) {
+			for one, err := range store.Reports.By("assessment").Scan(tx, payload.OrganizationID, store.Prefix(payload.AssessmentID)) {
 				if err != nil {
 					return err
 				}
 				// The report is written in the moment of its event.
-				if one.SHA256 == sha && (report.ID == "" || one.CreatedAt.Equal(told.CreatedAt)) {
+				if one.SHA256 == sha && (report.ID == "" || one.CreatedAt.Equal(payload.CreatedAt)) {
 					report = one
 				}
 			}
@@ -140,18 +140,18 @@ func (s *Service) exported(ctx context.Context, r *store.Integration, told *deli
 			return nil, "", err
 		}
 		if report.ID == "" {
-			return nil, "", &delivery.Refused{Reason: "the report was deleted before it could be put there", Final: true}
+			return nil, "", &delivery.SendError{Reason: "the report was deleted before it could be put there", Permanent: true}
 		}
 		content, size, err := s.DB.Blobs().Open(report.SHA256)
 		if err != nil {
 			return nil, "", fmt.Errorf("opening %s: %w", report.Filename, err)
 		}
-		return &api.File{Filename: report.Filename, ContentType: contentType(report.Filename), Size: size, SHA256: report.SHA256, Content: content}, "reports/" + report.ID + "-" + report.Filename, nil
+		return &api.File{Filename: report.Filename, ContentType: contentTypeFor(report.Filename), Size: size, SHA256: report.SHA256, Content: content}, "reports/" + report.ID + "-" + report.Filename, nil
 	}
-	by := api.Caller{OrganizationID: r.OrganizationID, Role: api.RoleViewer, Actor: actor(r)}
-	f, err := s.Archives.Export(ctx, by, &api.AssessmentInput{AssessmentID: told.AssessmentID})
+	by := api.Caller{OrganizationID: r.OrganizationID, Role: api.RoleViewer, Actor: integrationActor(r)}
+	f, err := s.Archives.Export(ctx, by, &api.AssessmentInput{AssessmentID: payload.AssessmentID})
 	if api.IsCode(err, api.CodeNotFound) {
-		return nil, "", &delivery.Refused{Reason: "the assessment was deleted before it could be put there", Final: true}
+		return nil, "", &delivery.SendError{Reason: "the assessment was deleted before it could be put there", Permanent: true}
 	}
 	if err != nil {
 		return nil, "", err
@@ -167,11 +167,11 @@ func (s *Service) exported(ctx context.Context, r *store.Integration, told *deli
 	if err != nil {
 		return nil, "", err
 	}
-	return &api.File{Filename: f.Filename, ContentType: f.ContentType, Size: size, SHA256: blob.SHA256, Content: content}, "archives/" + told.ID + "-" + f.Filename, nil
+	return &api.File{Filename: f.Filename, ContentType: f.ContentType, Size: size, SHA256: blob.SHA256, Content: content}, "archives/" + payload.ID + "-" + f.Filename, nil
 }
 
-// contentType is what a report's name says of it.
-func contentType(name string) string {
+// contentTypeFor is what a report's name says of it.
+func contentTypeFor(name string) string {
 	types := map[string]string{".pdf": "application/pdf", ".html": "text/html; charset=utf-8", ".md": "text/markdown; charset=utf-8", ".csv": "text/csv; charset=utf-8", ".json": "application/json",
 		".zip": "application/zip", ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
 	if t := types[path.Ext(name)]; t != "" {
@@ -180,16 +180,16 @@ func contentType(name string) string {
 	return "application/octet-stream"
 }
 
-// probe writes a small file, reads of it what the bucket says, and takes it away again.
-func (s *Service) probe(ctx context.Context, set *settings, r *store.Integration) (string, error) {
-	b, err := s.bucket(set)
+// testBucket writes a small file, reads of it what the bucket says, and takes it away again.
+func (s *Service) testBucket(ctx context.Context, set *settings, r *store.Integration) (string, error) {
+	b, err := s.newBucket(set)
 	if err != nil {
 		return "", err
 	}
-	key := b.key(r.OrganizationID, "service-test.txt")
+	key := b.objectKey(r.OrganizationID, "service-test.txt")
 	content := "A test of the integration " + r.ID + ".\n"
 	_, err = b.PutObject(ctx, b.name, key, bytes.NewReader([]byte(content)), int64(len(content)), minio.PutObjectOptions{ContentType: "text/plain; charset=utf-8", SendContentMd5: true})
-	if _, err = b.said(ctx, err); err != nil {
+	if _, err = b.deliveryResult(ctx, err); err != nil {
 		return "", err
 	}
 	there, err := b.GetObject(ctx, b.name, key, minio.GetObjectOptions{})
@@ -202,7 +202,7 @@ func (s *Service) probe(ctx context.Context, set *settings, r *store.Integration
 		}
 	}
 	words := "a file was written, read and deleted again"
-	if _, err := b.said(ctx, err); err != nil {
+	if _, err := b.deliveryResult(ctx, err); err != nil {
 		words = "a file was written; it can't be read again, which is not needed"
 	}
 	if err := b.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{}); err != nil {

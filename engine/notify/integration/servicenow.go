@@ -14,14 +14,14 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// servicenow speaks ServiceNow's Table API.
-type servicenow struct {
-	*caller
+// serviceNowTracker speaks ServiceNow's Table API.
+type serviceNowTracker struct {
+	*apiClient
 	set   *settings
 	table string
 }
 
-func (s *Service) servicenow(set *settings) *servicenow {
+func (s *Service) newServiceNow(set *settings) *serviceNowTracker {
 	header := http.Header{}
 	if token := set.secrets["token"]; token != "" {
 		header.Set("Authorization", "Bearer "+token)
@@ -29,10 +29,10 @@ func (s *Service) servicenow(set *settings) *servicenow {
 		req := http.Request{Header: header}
 		req.SetBasicAuth(set.text("username"), set.secrets["password"])
 	}
-	return &servicenow{caller: s.caller(set, set.text("url"), header, servicenowWhy), set: set, table: set.text("table")}
+	return &serviceNowTracker{apiClient: s.newAPIClient(set, set.text("url"), header, serviceNowErrorText), set: set, table: set.text("table")}
 }
 
-func servicenowWhy(b []byte) string {
+func serviceNowErrorText(b []byte) string {
 	var said struct {
 		Error struct {
 			Message string `json:"message"`
@@ -55,52 +55,52 @@ type snRecord struct {
 }
 
 var (
-	snFields = "sys_id,number,state,active,due_date"
-	snID     = lazyregexp.Of(`^[0-9a-f]{32}$`)
+	snFields    = "sys_id,number,state,active,due_date"
+	snIDPattern = lazyregexp.New(`^[0-9a-f]{32}$`)
 )
 
-func (s *servicenow) path(id string) string {
+func (s *serviceNowTracker) recordPath(id string) string {
 	if id != "" {
 		id = "/" + url.PathEscape(id)
 	}
 	return "/api/now/table/" + s.table + id
 }
 
-func (s *servicenow) query(more url.Values) url.Values {
+func (s *serviceNowTracker) queryParams(extra url.Values) url.Values {
 	q := url.Values{"sysparm_fields": {snFields}, "sysparm_display_value": {"false"}, "sysparm_exclude_reference_link": {"true"}}
-	for k, v := range more {
+	for k, v := range extra {
 		q[k] = v
 	}
 	return q
 }
 
-func (s *servicenow) issue(r *snRecord) *issue {
+func (s *serviceNowTracker) toIssue(r *snRecord) *issue {
 	return &issue{id: r.SysID, key: r.Number, url: s.base + "/nav_to.do?uri=" + url.QueryEscape(s.table+".do?sys_id="+r.SysID),
-		IssueSide: api.IssueSide{Closed: r.State == s.set.text("closed_state") || r.Active == "false", DueDate: day(r.Due)}}
+		IssueSide: api.IssueSide{Closed: r.State == s.set.text("closed_state") || r.Active == "false", DueDate: parseDay(r.Due)}}
 }
 
-func (s *servicenow) check(ctx context.Context) (string, error) {
+func (s *serviceNowTracker) checkAccess(ctx context.Context) (string, error) {
 	var found struct {
 		Result []snRecord `json:"result"`
 	}
-	if _, err := s.do(ctx, http.MethodGet, s.path(""), s.query(url.Values{"sysparm_limit": {"1"}}), nil, &found); err != nil {
+	if _, err := s.doJSON(ctx, http.MethodGet, s.recordPath(""), s.queryParams(url.Values{"sysparm_limit": {"1"}}), nil, &found); err != nil {
 		return "", err
 	}
 	return "the table " + s.table + " can be read", nil
 }
 
-// list calls each for the records that a query finds.
-func (s *servicenow) list(ctx context.Context, query string, each func(*issue)) error {
-	for page := range pages {
+// listRecords calls each for the records that a query finds.
+func (s *serviceNowTracker) listRecords(ctx context.Context, query string, each func(*issue)) error {
+	for page := range maxPages {
 		var found struct {
 			Result []snRecord `json:"result"`
 		}
-		if _, err := s.do(ctx, http.MethodGet, s.path(""), s.query(url.Values{"sysparm_query": {query}, "sysparm_limit": {strconv.Itoa(pageSize)}, "sysparm_offset": {strconv.Itoa(page * pageSize)}}), nil, &found); err != nil {
+		if _, err := s.doJSON(ctx, http.MethodGet, s.recordPath(""), s.queryParams(url.Values{"sysparm_query": {query}, "sysparm_limit": {strconv.Itoa(pageSize)}, "sysparm_offset": {strconv.Itoa(page * pageSize)}}), nil, &found); err != nil {
 			return err
 		}
 		for i := range found.Result {
-			if snID.MatchString(found.Result[i].SysID) {
-				each(s.issue(&found.Result[i]))
+			if snIDPattern.MatchString(found.Result[i].SysID) {
+				each(s.toIssue(&found.Result[i]))
 			}
 		}
 		if len(found.Result) < pageSize {
@@ -110,8 +110,8 @@ func (s *servicenow) list(ctx context.Context, query string, each func(*issue)) 
 	return errTooMany
 }
 
-func (s *servicenow) find(ctx context.Context, marker string, _ time.Time) (out *issue, err error) {
-	err = s.list(ctx, "correlation_id="+marker+"^ORDERBYsys_created_on", func(i *issue) {
+func (s *serviceNowTracker) findByMarker(ctx context.Context, marker string, _ time.Time) (out *issue, err error) {
+	err = s.listRecords(ctx, "correlation_id="+marker+"^ORDERBYsys_created_on", func(i *issue) {
 		if out == nil {
 			out = i
 		}
@@ -119,30 +119,30 @@ func (s *servicenow) find(ctx context.Context, marker string, _ time.Time) (out 
 	return out, err
 }
 
-func (s *servicenow) changed(ctx context.Context, since time.Time, each func(*issue)) error {
-	return s.list(ctx, "correlation_idSTARTSWITH"+marks+"^sys_updated_on>="+since.UTC().Format(time.DateTime)+"^ORDERBYsys_updated_on", each)
+func (s *serviceNowTracker) forEachChanged(ctx context.Context, since time.Time, each func(*issue)) error {
+	return s.listRecords(ctx, "correlation_idSTARTSWITH"+markerPrefix+"^sys_updated_on>="+since.UTC().Format(time.DateTime)+"^ORDERBYsys_updated_on", each)
 }
 
-func (s *servicenow) get(ctx context.Context, id string) (*issue, error) {
+func (s *serviceNowTracker) getIssue(ctx context.Context, id string) (*issue, error) {
 	var found struct {
 		Result snRecord `json:"result"`
 	}
-	_, err := s.do(ctx, http.MethodGet, s.path(id), s.query(nil), nil, &found)
-	if gone(err) {
+	_, err := s.doJSON(ctx, http.MethodGet, s.recordPath(id), s.queryParams(nil), nil, &found)
+	if isGone(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.issue(&found.Result), nil
+	return s.toIssue(&found.Result), nil
 }
 
-func (s *servicenow) create(ctx context.Context, d *draft) (*issue, error) {
-	body := object{}
+func (s *serviceNowTracker) createIssue(ctx context.Context, d *issueDraft) (*issue, error) {
+	body := jsonObject{}
 	for name, value := range s.set.pairs("fields") {
 		body[name] = value
 	}
-	body["short_description"], body["description"] = oneLine(d.title, 160), strings.Join(d.lines, "\n\n")
+	body["short_description"], body["description"] = truncateLine(d.title, 160), strings.Join(d.lines, "\n\n")
 	body["correlation_id"], body["correlation_display"] = d.marker, "service"
 	if d.due != nil {
 		body["due_date"] = string(*d.due) + " 00:00:00"
@@ -150,17 +150,17 @@ func (s *servicenow) create(ctx context.Context, d *draft) (*issue, error) {
 	var made struct {
 		Result snRecord `json:"result"`
 	}
-	if _, err := s.do(ctx, http.MethodPost, s.path(""), s.query(nil), body, &made); err != nil {
+	if _, err := s.doJSON(ctx, http.MethodPost, s.recordPath(""), s.queryParams(nil), body, &made); err != nil {
 		return nil, err
 	}
-	if !snID.MatchString(made.Result.SysID) {
+	if !snIDPattern.MatchString(made.Result.SysID) {
 		return nil, errNoIssue
 	}
-	return s.issue(&made.Result), nil
+	return s.toIssue(&made.Result), nil
 }
 
-func (s *servicenow) change(ctx context.Context, now *issue, c change) error {
-	body := object{}
+func (s *serviceNowTracker) updateIssue(ctx context.Context, now *issue, c issueChange) error {
+	body := jsonObject{}
 	if c.due != nil {
 		body["due_date"] = string(*c.due) + " 00:00:00"
 	}
@@ -177,11 +177,11 @@ func (s *servicenow) change(ctx context.Context, now *issue, c change) error {
 	var changed struct {
 		Result snRecord `json:"result"`
 	}
-	if _, err := s.do(ctx, http.MethodPatch, s.path(now.id), s.query(nil), body, &changed); err != nil {
+	if _, err := s.doJSON(ctx, http.MethodPatch, s.recordPath(now.id), s.queryParams(nil), body, &changed); err != nil {
 		return err
 	}
 	// A rule of the table may keep the state without a word.
-	if got := s.issue(&changed.Result); c.closed != nil && changed.Result.SysID != "" && got.Closed != *c.closed {
+	if got := s.toIssue(&changed.Result); c.closed != nil && changed.Result.SysID != "" && got.Closed != *c.closed {
 		return fmt.Errorf("%s took the change and has the state %q now; look at open_state, closed_state and close_fields", now.key, changed.Result.State)
 	}
 	return nil

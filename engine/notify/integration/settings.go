@@ -16,16 +16,16 @@ import (
 	"github.com/scf-service/service/internal/netguard"
 )
 
-// wrong refuses an entry, and names it to those who read no details.
-func wrong(at, format string, args ...any) error {
+// invalidField refuses an entry, and names it to those who read no details.
+func invalidField(at, format string, args ...any) error {
 	return api.Invalid(at, "%s: %s", at, fmt.Sprintf(format, args...))
 }
 
-// named is a refusal of an entry with its name.
-func named(at string, err error) error {
+// withFieldName is a refusal of an entry with its name.
+func withFieldName(at string, err error) error {
 	var refused *api.Error
 	if errors.As(err, &refused) {
-		return wrong(at, "%s", refused.Message)
+		return invalidField(at, "%s", refused.Message)
 	}
 	return err
 }
@@ -44,8 +44,8 @@ const (
 	maxSecret = 16 << 10
 )
 
-// field is an entry by its name.
-func field(all []api.IntegrationField, name string) (api.IntegrationField, bool) {
+// findField is an entry by its name.
+func findField(all []api.IntegrationField, name string) (api.IntegrationField, bool) {
 	i := slices.IndexFunc(all, func(f api.IntegrationField) bool { return f.Name == name })
 	if i < 0 {
 		return api.IntegrationField{}, false
@@ -57,7 +57,7 @@ func (s *settings) value(name string) any {
 	if v, given := s.values[name]; given {
 		return v
 	}
-	f, _ := field(s.Config, name)
+	f, _ := findField(s.Config, name)
 	return f.Default
 }
 
@@ -102,15 +102,15 @@ func (s *settings) pairs(name string) map[string]string {
 	return out
 }
 
-// typeOf is the type of that name, or an error that names the right ones.
-func typeOf(name string) (api.IntegrationType, error) {
-	t, ok := api.IntegrationTypeOf(name)
+// integrationType is the type of that name, or an error that names the right ones.
+func integrationType(name string) (api.IntegrationType, error) {
+	t, ok := api.FindIntegrationType(name)
 	if !ok {
 		var names []string
 		for _, t := range api.IntegrationTypes {
 			names = append(names, t.Type)
 		}
-		return t, wrong("type", "there is no type %q%s; there are %s", netguard.Short(name), meant(name, names), strings.Join(names, ", "))
+		return t, invalidField("type", "there is no type %q%s; there are %s", netguard.SafeLine(name), didYouMean(name, names), strings.Join(names, ", "))
 	}
 	return t, nil
 }
@@ -119,9 +119,9 @@ func typeOf(name string) (api.IntegrationType, error) {
 func checkConfig(g netguard.Guard, t api.IntegrationType, config map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(config)) {
-		f, known := field(t.Config, name)
+		f, known := findField(t.Config, name)
 		if !known {
-			return nil, unknown("config", name, t.Type, t.Config)
+			return nil, unknownField("config", name, t.Type, t.Config)
 		}
 		if config[name] == nil {
 			continue
@@ -134,13 +134,13 @@ func checkConfig(g netguard.Guard, t api.IntegrationType, config map[string]any)
 	}
 	for _, f := range t.Config {
 		if _, given := out[f.Name]; f.Required && !given {
-			return nil, wrong("config."+f.Name, "%s needs it: %s", t.Type, f.Doc)
+			return nil, invalidField("config."+f.Name, "%s needs it: %s", t.Type, f.Doc)
 		}
 	}
 	return out, nil
 }
 
-func unknown(where, name, kind string, all []api.IntegrationField) error {
+func unknownField(where, name, kind string, all []api.IntegrationField) error {
 	var names []string
 	for _, f := range all {
 		names = append(names, f.Name)
@@ -149,7 +149,7 @@ func unknown(where, name, kind string, all []api.IntegrationField) error {
 	if len(names) > 0 {
 		takes = "it takes " + strings.Join(names, ", ")
 	}
-	return wrong(where+"."+netguard.Short(name), "%s has no such entry%s; %s", kind, meant(name, names), takes)
+	return invalidField(where+"."+netguard.SafeLine(name), "%s has no such entry%s; %s", kind, didYouMean(name, names), takes)
 }
 
 func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any, error) {
@@ -160,18 +160,18 @@ func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any
 			n, is = float64(whole), true
 		}
 		if !is || n != math.Trunc(n) || math.Abs(n) > 1e9 {
-			return nil, wrong(at, "it has to be a whole number")
+			return nil, invalidField(at, "it has to be a whole number")
 		}
 		return n, nil
 	case "bool":
 		if b, is := v.(bool); is {
 			return b, nil
 		}
-		return nil, wrong(at, "it has to be true or false")
+		return nil, invalidField(at, "it has to be true or false")
 	case "list":
 		all, is := v.([]any)
 		if !is || len(all) > maxList {
-			return nil, wrong(at, "it has to be a list of up to %d texts", maxList)
+			return nil, invalidField(at, "it has to be a list of up to %d texts", maxList)
 		}
 		out := []any{}
 		for i, one := range all {
@@ -185,14 +185,14 @@ func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any
 	case "map":
 		all, is := v.(map[string]any)
 		if !is || len(all) > maxPairs {
-			return nil, wrong(at, "it has to be an object of up to %d names with texts", maxPairs)
+			return nil, invalidField(at, "it has to be an object of up to %d names with texts", maxPairs)
 		}
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			if _, err := checkText(at+" (a name)", name); err != nil || name == "" {
-				return nil, wrong(at, "%q is no name", netguard.Short(name))
+				return nil, invalidField(at, "%q is no name", netguard.SafeLine(name))
 			}
-			text, err := checkText(at+"."+netguard.Short(name), all[name])
+			text, err := checkText(at+"."+netguard.SafeLine(name), all[name])
 			if err != nil {
 				return nil, err
 			}
@@ -204,28 +204,28 @@ func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any
 	if err != nil {
 		return nil, err
 	}
-	return checkWord(g, at, f, strings.TrimSpace(text))
+	return checkTextKind(g, at, f, strings.TrimSpace(text))
 }
 
-// checkWord checks what is written as text by what it means.
-func checkWord(g netguard.Guard, at string, f api.IntegrationField, text string) (any, error) {
+// checkTextKind checks what is written as text by what it means.
+func checkTextKind(g netguard.Guard, at string, f api.IntegrationField, text string) (any, error) {
 	switch f.Kind {
 	case "url":
 		checked, err := g.CheckURL(at, text)
-		return checked, named(at, err)
+		return checked, withFieldName(at, err)
 	case "host":
-		return text, named(at, g.CheckHost(at, text))
+		return text, withFieldName(at, g.CheckHost(at, text))
 	case "mail":
 		if a, err := mail.ParseAddress(text); err != nil || a.Address != text {
-			return nil, wrong(at, "%q is no e-mail address alone", netguard.Short(text))
+			return nil, invalidField(at, "%q is no e-mail address alone", netguard.SafeLine(text))
 		}
 	case "choice":
 		if !slices.Contains(f.Choices, text) {
-			return nil, wrong(at, "%q is none of %s%s", netguard.Short(text), strings.Join(f.Choices, ", "), meant(text, f.Choices))
+			return nil, invalidField(at, "%q is none of %s%s", netguard.SafeLine(text), strings.Join(f.Choices, ", "), didYouMean(text, f.Choices))
 		}
 	}
 	if text == "" {
-		return nil, wrong(at, "it is empty; leave it out or give it a value")
+		return nil, invalidField(at, "it is empty; leave it out or give it a value")
 	}
 	return text, nil
 }
@@ -234,11 +234,11 @@ func checkText(at string, v any) (string, error) {
 	text, is := v.(string)
 	switch {
 	case !is:
-		return "", wrong(at, "it has to be text, in quotes")
+		return "", invalidField(at, "it has to be text, in quotes")
 	case len(text) > maxText:
-		return "", wrong(at, "it is longer than %d bytes", maxText)
+		return "", invalidField(at, "it is longer than %d bytes", maxText)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "", wrong(at, "it has a line break or another control character in it")
+		return "", invalidField(at, "it has a line break or another control character in it")
 	}
 	return text, nil
 }
@@ -247,30 +247,30 @@ func checkText(at string, v any) (string, error) {
 func checkSecrets(g netguard.Guard, t api.IntegrationType, secrets map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	if len(secrets) > maxPairs {
-		return nil, wrong("secrets", "there are more than %d", maxPairs)
+		return nil, invalidField("secrets", "there are more than %d", maxPairs)
 	}
 	for _, name := range slices.Sorted(maps.Keys(secrets)) {
 		text := strings.TrimRight(secrets[name], "\r\n")
-		at := "secrets." + netguard.Short(name)
-		f, known := field(t.Secrets, name)
+		at := "secrets." + netguard.SafeLine(name)
+		f, known := findField(t.Secrets, name)
 		switch {
 		case t.FreeSecrets:
 			if err := checkHeader(at, name); err != nil {
 				return nil, err
 			}
 		case !known:
-			return nil, unknown("secrets", name, t.Type, t.Secrets)
+			return nil, unknownField("secrets", name, t.Type, t.Secrets)
 		}
 		switch {
 		case len(text) > maxSecret:
-			return nil, wrong(at, "it is longer than %d bytes", maxSecret)
+			return nil, invalidField(at, "it is longer than %d bytes", maxSecret)
 		case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-			return nil, wrong(at, "it has a line break or another control character in it")
+			return nil, invalidField(at, "it has a line break or another control character in it")
 		}
 		if f.Kind == "url" && text != "" {
 			checked, err := g.CheckURL(at, text)
 			if err != nil {
-				return nil, named(at, err)
+				return nil, withFieldName(at, err)
 			}
 			text = checked
 		}
@@ -280,51 +280,51 @@ func checkSecrets(g netguard.Guard, t api.IntegrationType, secrets map[string]st
 }
 
 var (
-	headerName = lazyregexp.Of("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
-	notOurs    = []string{"host", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect", "proxy-authorization", "proxy-connection", "keep-alive", "accept-encoding"}
-	patterns   = map[string]map[string]*lazyregexp.Late{
-		"jira":       {"project": lazyregexp.Of(`^[A-Za-z][A-Za-z0-9_]{0,254}$`)},
-		"github":     {"repository": lazyregexp.Of(`^[A-Za-z0-9-]{1,100}/[A-Za-z0-9._-]{1,100}$`)},
-		"servicenow": {"table": lazyregexp.Of(`^[a-z][a-z0-9_]{0,79}$`)},
-		"s3":         {"bucket": lazyregexp.Of(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`), "region": lazyregexp.Of(`^[a-z0-9-]{1,60}$`)},
+	headerNamePattern = lazyregexp.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
+	reservedHeaders   = []string{"host", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect", "proxy-authorization", "proxy-connection", "keep-alive", "accept-encoding"}
+	fieldPatterns     = map[string]map[string]*lazyregexp.Regexp{
+		"jira":       {"project": lazyregexp.New(`^[A-Za-z][A-Za-z0-9_]{0,254}$`)},
+		"github":     {"repository": lazyregexp.New(`^[A-Za-z0-9-]{1,100}/[A-Za-z0-9._-]{1,100}$`)},
+		"servicenow": {"table": lazyregexp.New(`^[a-z][a-z0-9_]{0,79}$`)},
+		"s3":         {"bucket": lazyregexp.New(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`), "region": lazyregexp.New(`^[a-z0-9-]{1,60}$`)},
 	}
 )
 
 func checkHeader(at, name string) error {
-	if !headerName.MatchString(name) {
-		return wrong(at, "%q is no name of a header", netguard.Short(name))
+	if !headerNamePattern.MatchString(name) {
+		return invalidField(at, "%q is no name of a header", netguard.SafeLine(name))
 	}
-	if slices.Contains(notOurs, strings.ToLower(name)) {
-		return wrong(at, "the header %s is set by the request itself", name)
+	if slices.Contains(reservedHeaders, strings.ToLower(name)) {
+		return invalidField(at, "the header %s is set by the request itself", name)
 	}
 	return nil
 }
 
-// checkWhole holds the entries against each other; set are the names of the secrets there are.
-func checkWhole(t api.IntegrationType, values map[string]any, set []string) error {
+// checkCombination holds the entries against each other; set are the names of the secrets there are.
+func checkCombination(t api.IntegrationType, values map[string]any, set []string) error {
 	s := settings{IntegrationType: t, values: values}
 	has := func(name string) bool { return slices.Contains(set, name) }
 	for _, f := range t.Secrets {
 		if f.Required && !has(f.Name) {
-			return wrong("secrets."+f.Name, "%s needs it: %s", t.Type, f.Doc)
+			return invalidField("secrets."+f.Name, "%s needs it: %s", t.Type, f.Doc)
 		}
 	}
-	for name, p := range patterns[t.Type] {
+	for name, p := range fieldPatterns[t.Type] {
 		if text := s.text(name); text != "" && !p.MatchString(text) {
-			f, _ := field(t.Config, name)
-			return wrong("config."+name, "%q can't be one; it is %s", netguard.Short(text), f.Doc)
+			f, _ := findField(t.Config, name)
+			return invalidField("config."+name, "%q can't be one; it is %s", netguard.SafeLine(text), f.Doc)
 		}
 	}
 	if n := s.number("sync_minutes"); t.Tracks && (n < 1 || n > 1440) {
-		return wrong("config.sync_minutes", "it has to be from 1 to 1440")
+		return invalidField("config.sync_minutes", "it has to be from 1 to 1440")
 	}
 	switch t.Type {
 	case "slack":
 		switch {
 		case has("webhook_url") == has("token"):
-			return wrong("secrets", "slack needs either webhook_url or token")
+			return invalidField("secrets", "slack needs either webhook_url or token")
 		case has("token") && s.text("channel") == "":
-			return wrong("config.channel", "with a token, slack needs the channel to write to")
+			return invalidField("config.channel", "with a token, slack needs the channel to write to")
 		}
 	case "generic":
 		for _, name := range slices.Sorted(maps.Keys(s.pairs("headers"))) {
@@ -334,24 +334,24 @@ func checkWhole(t api.IntegrationType, values map[string]any, set []string) erro
 		}
 	case "s3":
 		if p := s.text("prefix"); strings.HasPrefix(p, "/") || slices.Contains(strings.Split(p, "/"), "..") {
-			return wrong("config.prefix", "it begins a key: without / at its begin, without ..")
+			return invalidField("config.prefix", "it begins a key: without / at its begin, without ..")
 		}
 	case "jira":
 		if s.text("api") == "3" && s.text("email") == "" {
-			return wrong("config.email", "Jira Cloud wants the e-mail address whose token it is; a Data Center has api 2")
+			return invalidField("config.email", "Jira Cloud wants the e-mail address whose token it is; a Data Center has api 2")
 		}
 	case "servicenow":
 		if (s.text("username") != "") != has("password") || has("token") == has("password") {
-			return wrong("secrets", "servicenow needs either username and password, or token")
+			return invalidField("secrets", "servicenow needs either username and password, or token")
 		}
 	case "smtp":
 		switch p := s.number("port"); {
 		case p < 1 || p > 65535:
-			return wrong("config.port", "it has to be from 1 to 65535")
+			return invalidField("config.port", "it has to be from 1 to 65535")
 		case (s.text("username") != "") != has("password"):
-			return wrong("secrets.password", "username and password go together")
+			return invalidField("secrets.password", "username and password go together")
 		case has("password") && s.text("tls") == "none":
-			return wrong("config.tls", "without encryption everybody on the way could read the password; use starttls or tls")
+			return invalidField("config.tls", "without encryption everybody on the way could read the password; use starttls or tls")
 		}
 	}
 	return nil
@@ -362,16 +362,16 @@ func checkEvents(t api.IntegrationType, events []string) error {
 	for _, e := range events {
 		if t.Events != nil && !slices.Contains(t.Events, e) {
 			if len(t.Events) == 0 {
-				return wrong("events", "%s is told of no events; leave them out", t.Type)
+				return invalidField("events", "%s is told of no events; leave them out", t.Type)
 			}
-			return wrong("events", "%s is told of %s, not of %s", t.Type, strings.Join(t.Events, " and "), e)
+			return invalidField("events", "%s is told of %s, not of %s", t.Type, strings.Join(t.Events, " and "), e)
 		}
 	}
 	return nil
 }
 
-// origins are the places that secrets are sent to.
-func origins(t api.IntegrationType, values map[string]any) (out []string) {
+// secretDestinations are the places that secrets are sent to.
+func secretDestinations(t api.IntegrationType, values map[string]any) (out []string) {
 	s := settings{IntegrationType: t, values: values}
 	for _, f := range t.Config {
 		switch f.Kind {
@@ -386,8 +386,8 @@ func origins(t api.IntegrationType, values map[string]any) (out []string) {
 	return out
 }
 
-// meant proposes the word that is nearest to one that is wrong.
-func meant(wrong string, words []string) string {
+// didYouMean proposes the word that is nearest to one that is wrong.
+func didYouMean(wrong string, words []string) string {
 	if len(wrong) > 40 {
 		return ""
 	}

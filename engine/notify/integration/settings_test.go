@@ -115,7 +115,7 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("a secret is shown: %s", b)
 	}
 	// Another key of the installation opens nothing, and says so.
-	h.box = secretbox.Fixed(secretbox.NewKey())
+	h.box = secretbox.NewInMemory(secretbox.NewKey())
 	h.start()
 	if got := h.tried(id); got.OK || !strings.Contains(got.Message, "again") {
 		t.Errorf("%+v", got)
@@ -130,7 +130,7 @@ func TestSecrets(t *testing.T) {
 func TestRotation(t *testing.T) {
 	h := newHouse(t)
 	old := secretbox.NewKey()
-	h.box = secretbox.Fixed(old)
+	h.box = secretbox.NewInMemory(old)
 	h.start()
 	server := receive(t, says(200, "ok"))
 	id := h.made("slack", nil, secrets{"webhook_url": server.URL + "/services/T0/B0/secret"})
@@ -141,9 +141,9 @@ func TestRotation(t *testing.T) {
 	}
 	// The new key is known, nothing is sealed with it yet: as after a crash.
 	next := secretbox.NewKey()
-	h.box = secretbox.Fixed(next, old)
+	h.box = secretbox.NewInMemory(next, old)
 	h.start()
-	k, err := h.hooks.SecretKey(t.Context(), h.by, nil)
+	k, err := h.hooks.GetSecretKey(t.Context(), h.by, nil)
 	h.must(err)
 	if k.KeyID != next.ID() || k.Sealed != 0 || k.SealedOld != 2 || len(k.OldKeyIDs) != 1 {
 		t.Errorf("half way: %+v", k)
@@ -166,9 +166,9 @@ func TestRotation(t *testing.T) {
 	if got := h.tried(id); !got.OK {
 		t.Errorf("after the rotation it does not work: %s", got.Message)
 	}
-	h.box = secretbox.Fixed(old)
+	h.box = secretbox.NewInMemory(old)
 	h.start()
-	k, err = h.hooks.SecretKey(t.Context(), h.by, nil)
+	k, err = h.hooks.GetSecretKey(t.Context(), h.by, nil)
 	h.must(err)
 	if len(k.Unreadable) != 2 {
 		t.Errorf("the old key opens something: %+v", k)
@@ -189,7 +189,7 @@ func TestTenants(t *testing.T) {
 	_, e5 := h.Sync(t.Context(), other, &in)
 	_, e6 := h.ListLinks(t.Context(), other, &api.IssueLinksInput{IntegrationInput: in})
 	_, e7 := h.ListDeliveries(t.Context(), other, &api.IntegrationDeliveriesInput{IntegrationInput: in})
-	_, e8 := h.Resolve(t.Context(), other, &api.ResolveIssueLinkInput{IntegrationInput: in, LinkID: id})
+	_, e8 := h.ResolveLink(t.Context(), other, &api.ResolveIssueLinkInput{IntegrationInput: in, LinkID: id})
 	for n, err := range []error{e1, e2, e3, e4, e5, e6, e7, e8} {
 		if !api.IsCode(err, api.CodeNotFound) {
 			t.Errorf("%d: %v", n+1, err)

@@ -37,8 +37,8 @@ func (m MailServer) GoString() string { return m.String() }
 // ErrNoMailServer is the answer where an organization has none of its own.
 var ErrNoMailServer = errors.New("the organization has no mail server of its own")
 
-// mailServerOf is an organization's enabled integration of the type smtp; nil where it has none.
-func mailServerOf(tx *store.Tx, org string) (*store.Integration, error) {
+// findMailServer is an organization's enabled integration of the type smtp; nil where it has none.
+func findMailServer(tx *store.Tx, org string) (*store.Integration, error) {
 	for r, err := range store.Integrations.Scan(tx, org) {
 		if err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ func mailServerOf(tx *store.Tx, org string) (*store.Integration, error) {
 
 // HasMailServer tells whether an organization has a mail server of its own.
 func HasMailServer(tx *store.Tx, org string) (bool, error) {
-	r, err := mailServerOf(tx, org)
+	r, err := findMailServer(tx, org)
 	return r != nil, err
 }
 
@@ -71,7 +71,7 @@ func AnyMailServer(tx *store.Tx) (bool, error) {
 func (s *Service) MailServer(ctx context.Context, org string) (*MailServer, error) {
 	var found *store.Integration
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		found, err = mailServerOf(tx, org)
+		found, err = findMailServer(tx, org)
 		return err
 	})
 	if err != nil {
@@ -80,46 +80,46 @@ func (s *Service) MailServer(ctx context.Context, org string) (*MailServer, erro
 	if found == nil {
 		return nil, ErrNoMailServer
 	}
-	set, err := s.settings(found)
+	set, err := s.loadSettings(found)
 	if err != nil {
 		return nil, err
 	}
-	m := s.mailServer(set)
+	m := s.newMailServer(set)
 	m.IntegrationID = found.ID
 	return m, nil
 }
 
-// NoteMail notes on the integration what the last mail came to; nil: it went out.
-func (s *Service) NoteMail(ctx context.Context, org, id string, why error) error {
+// RecordMailResult notes on the integration what the last mail came to; nil: it went out.
+func (s *Service) RecordMailResult(ctx context.Context, org, id string, sendErr error) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		r, err := store.Integrations.Get(tx, org, id)
 		if err != nil {
-			return notThere(err)
+			return ignoreNotFound(err)
 		}
 		said := ""
-		if why != nil {
-			said = netguard.Short(why.Error())
+		if sendErr != nil {
+			said = netguard.SafeLine(sendErr.Error())
 		}
-		stood(&r, tx.Now(), why == nil, said)
+		setLastStatus(&r, tx.Now(), sendErr == nil, said)
 		return store.Integrations.Update(tx, org, &r)
 	})
 }
 
-func (s *Service) mailServer(set *settings) *MailServer {
+func (s *Service) newMailServer(set *settings) *MailServer {
 	return &MailServer{Roots: s.Roots, Host: set.text("host"), Port: set.number("port"), TLS: set.text("tls"), From: set.text("from"), Username: set.text("username"), Password: set.secrets["password"]}
 }
 
-// mostSaid is far more than a mail server says while it is signed in to.
-const mostSaid = 1 << 20
+// maxServerBytes is far more than a mail server says while it is signed in to.
+const maxServerBytes = 1 << 20
 
 // Client speaks to the server, within what the guard allows.
 func (m *MailServer) Client(g netguard.Guard, timeout time.Duration) (*mail.Client, error) {
 	encrypted := &tls.Config{ServerName: m.Host, MinVersion: tls.VersionTLS12, RootCAs: m.Roots}
-	dial := g.Brief(mostSaid)
+	dial := g.LimitedDialer(maxServerBytes)
 	options := []mail.Option{mail.WithPort(m.Port), mail.WithTimeout(timeout), mail.WithDialContextFunc(dial), mail.WithTLSConfig(encrypted)}
 	switch m.TLS {
 	case "tls":
-		options = append(options, mail.WithSSL(), mail.WithPort(m.Port), mail.WithDialContextFunc(netguard.Encrypted(dial, encrypted)))
+		options = append(options, mail.WithSSL(), mail.WithPort(m.Port), mail.WithDialContextFunc(netguard.TLSDialer(dial, encrypted)))
 	case "none":
 		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
 	default:
@@ -131,19 +131,19 @@ func (m *MailServer) Client(g netguard.Guard, timeout time.Duration) (*mail.Clie
 	return mail.NewClient(m.Host, options...)
 }
 
-// greet signs in at the mail server, and sends nothing.
-func (s *Service) greet(ctx context.Context, set *settings) (string, error) {
-	m := s.mailServer(set)
-	c, err := m.Client(s.Guard, tryTimeout)
+// testMailServer signs in at the mail server, and sends nothing.
+func (s *Service) testMailServer(ctx context.Context, set *settings) (string, error) {
+	m := s.newMailServer(set)
+	c, err := m.Client(s.Guard, testTimeout)
 	if err != nil {
-		return "", netguard.Reason(err)
+		return "", netguard.RedactError(err)
 	}
-	hidden := s.caller(set, "", nil, nil)
+	hidden := s.newAPIClient(set, "", nil, nil)
 	if err := c.DialWithContext(ctx); err != nil {
-		return "", hidden.hide(netguard.Reason(err))
+		return "", hidden.redactError(netguard.RedactError(err))
 	}
 	if err := c.Close(); err != nil {
-		return "", hidden.hide(netguard.Reason(err))
+		return "", hidden.redactError(netguard.RedactError(err))
 	}
 	words := map[string]string{"starttls": "encrypted after the greeting", "tls": "encrypted", "none": "not encrypted"}[m.TLS]
 	if m.Username != "" {
@@ -152,7 +152,7 @@ func (s *Service) greet(ctx context.Context, set *settings) (string, error) {
 	return fmt.Sprintf("%s answers, %s", m, words), nil
 }
 
-// actor is an integration where it does something.
-func actor(r *store.Integration) api.Actor {
+// integrationActor is an integration where it does something.
+func integrationActor(r *store.Integration) api.Actor {
 	return api.Actor{Type: api.ActorWorkflow, ID: r.ID, Name: r.Type + ": " + r.Name}
 }

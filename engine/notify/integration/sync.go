@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	lookEvery = 10 * time.Second
-	// askedFor is how long an issue that was asked for without an answer is given to be found.
-	askedFor = 2 * time.Minute
-	overlap  = 10 * time.Minute // of what is pulled with what was pulled before
-	atOnce   = 200              // issues that are made in one comparison
-	maxLinks = 5000             // of an integration
-	maxPause = time.Hour
-	syncTime = 10 * time.Minute
+	pollInterval = 10 * time.Second
+	// createGracePeriod is how long an issue that was asked for without an answer is given to be found.
+	createGracePeriod = 2 * time.Minute
+	pullOverlap       = 10 * time.Minute // of what is pulled with what was pulled before
+	maxCreatesPerRun  = 200              // issues that are made in one comparison
+	maxLinks          = 5000             // of an integration
+	maxDelay          = time.Hour
+	syncTimeout       = 10 * time.Minute
 )
 
 // Start begins to compare plans and issues on their schedule. Close ends it.
 func (s *Service) Start(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
-	ticks, stopTicks := s.Every(lookEvery)
+	ticks, stopTicks := s.NewTicker(pollInterval)
 	s.working.Go(func() {
 		defer stopTicks()
 		for {
@@ -36,7 +36,7 @@ func (s *Service) Start(ctx context.Context) {
 				return
 			case <-ticks:
 			}
-			if err := s.Round(ctx); err != nil && ctx.Err() == nil {
+			if err := s.RunDue(ctx); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("plans and issues can't be compared", "error", err)
 			}
 		}
@@ -52,8 +52,8 @@ func (s *Service) Close() {
 	s.client.CloseIdleConnections()
 }
 
-// Round compares for each integration whose time has come.
-func (s *Service) Round(ctx context.Context) error {
+// RunDue compares for each integration whose time has come.
+func (s *Service) RunDue(ctx context.Context) error {
 	var due []store.Integration
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		due = nil
@@ -76,8 +76,8 @@ func (s *Service) Round(ctx context.Context) error {
 		free <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-free }()
-			ctx, span := s.Tracer.Start(ctx, "compare plan and issues", tracing.Begin{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.integration", Value: r.Type}}})
-			_, err := s.compare(ctx, r.OrganizationID, r.ID)
+			ctx, span := s.Tracer.Start(ctx, "compare plan and issues", tracing.StartOptions{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.integration", Value: r.Type}}})
+			_, err := s.syncIntegration(ctx, r.OrganizationID, r.ID)
 			span.End(err)
 			if err != nil && ctx.Err() == nil {
 				s.Logger.Warn("a plan and its issues could not be compared", "integration", r.ID, "error", err)
@@ -88,21 +88,21 @@ func (s *Service) Round(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// hold keeps a second comparison of an integration waiting.
-func (s *Service) hold(id string) (release func()) {
+// lockSync keeps a second comparison of an integration waiting.
+func (s *Service) lockSync(id string) (release func()) {
 	s.mu.Lock()
-	one := s.syncing[id]
+	one := s.syncLocks[id]
 	if one == nil {
 		one = &sync.Mutex{}
-		s.syncing[id] = one
+		s.syncLocks[id] = one
 	}
 	s.mu.Unlock()
 	one.Lock()
 	return one.Unlock
 }
 
-// soon has an integration compared at once: its plan was decided on.
-func (s *Service) soon(ctx context.Context, r *store.Integration) error {
+// scheduleNow has an integration compared at once: its plan was decided on.
+func (s *Service) scheduleNow(ctx context.Context, r *store.Integration) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		now, err := store.Integrations.Get(tx, r.OrganizationID, r.ID)
 		if err != nil {
@@ -119,11 +119,11 @@ func (s *Service) soon(ctx context.Context, r *store.Integration) error {
 
 // Sync compares plan and issues now.
 func (s *Service) Sync(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.IntegrationSync, error) {
-	r, err := s.get(ctx, by.OrganizationID, in.IntegrationID)
+	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
 	if err != nil {
 		return nil, err
 	}
-	switch t, err := typeOf(r.Type); {
+	switch t, err := integrationType(r.Type); {
 	case err != nil:
 		return nil, err
 	case !t.Tracks:
@@ -131,7 +131,7 @@ func (s *Service) Sync(ctx context.Context, by api.Caller, in *api.IntegrationIn
 	case !r.Enabled:
 		return nil, api.Conflict("the integration %q is paused; enable it first", r.Name)
 	}
-	out, err := s.compare(ctx, by.OrganizationID, r.ID)
+	out, err := s.syncIntegration(ctx, by.OrganizationID, r.ID)
 	if err != nil {
 		var known *api.Error
 		if errors.As(err, &known) || ctx.Err() != nil {
@@ -142,38 +142,38 @@ func (s *Service) Sync(ctx context.Context, by api.Caller, in *api.IntegrationIn
 	return out, nil
 }
 
-// compare brings plan and issues together, and notes what came of it and when it is next.
-func (s *Service) compare(ctx context.Context, org, id string) (*api.IntegrationSync, error) {
-	defer s.hold(id)()
-	r, err := s.get(ctx, org, id)
+// syncIntegration brings plan and issues together, and notes what came of it and when it is next.
+func (s *Service) syncIntegration(ctx context.Context, org, id string) (*api.IntegrationSync, error) {
+	defer s.lockSync(id)()
+	r, err := s.loadIntegration(ctx, org, id)
 	if err != nil {
 		return nil, err
 	}
 	began := s.Clock().UTC()
-	set, err := s.settings(&r)
-	c := &comparison{Service: s, r: &r, set: set, out: &api.IntegrationSync{}}
+	set, err := s.loadSettings(&r)
+	c := &syncRun{Service: s, r: &r, set: set, out: &api.IntegrationSync{}}
 	if err == nil {
-		working, cancel := context.WithTimeout(ctx, syncTime)
+		working, cancel := context.WithTimeout(ctx, syncTimeout)
 		defer cancel()
 		err = c.run(working)
 		if ctx.Err() != nil {
 			return nil, ctx.Err() // broken off; it stays due
 		}
 	}
-	pause, asked := limited(err)
+	pause, asked := rateLimitDelay(err)
 	noted := s.DB.Update(ctx, func(tx *store.Tx) error {
 		now, err2 := store.Integrations.Get(tx, org, id)
 		if err2 != nil {
-			return notThere(err2)
+			return ignoreNotFound(err2)
 		}
-		next := tx.Now().Add(time.Duration(max(1, number(set, "sync_minutes"))) * time.Minute)
+		next := tx.Now().Add(time.Duration(max(1, intSetting(set, "sync_minutes"))) * time.Minute)
 		switch {
 		case asked:
-			next = tx.Now().Add(min(max(pause, time.Minute), maxPause))
+			next = tx.Now().Add(min(max(pause, time.Minute), maxDelay))
 			c.out.WaitsUntil = &next
 		case err != nil:
 			now.SyncFailures++
-			next = tx.Now().Add(min(time.Minute<<min(now.SyncFailures, 6), maxPause))
+			next = tx.Now().Add(min(time.Minute<<min(now.SyncFailures, 6), maxDelay))
 		default:
 			now.SyncFailures = 0
 			now.SyncedAt, now.PulledAt = &began, &began
@@ -183,7 +183,7 @@ func (s *Service) compare(ctx context.Context, org, id string) (*api.Integration
 		if err != nil {
 			said = err.Error()
 		}
-		stood(&now, began, err == nil, said)
+		setLastStatus(&now, began, err == nil, said)
 		return store.Integrations.Update(tx, org, &now)
 	})
 	if asked {
@@ -192,37 +192,37 @@ func (s *Service) compare(ctx context.Context, org, id string) (*api.Integration
 	return c.out, errors.Join(err, noted)
 }
 
-func number(set *settings, name string) int {
+func intSetting(set *settings, name string) int {
 	if set == nil {
 		return 0
 	}
 	return set.number(name)
 }
 
-// comparison is one run over the links of an integration.
-type comparison struct {
+// syncRun is one run over the links of an integration.
+type syncRun struct {
 	*Service
-	r     *store.Integration
-	set   *settings
-	tools tracker
-	out   *api.IntegrationSync
+	r       *store.Integration
+	set     *settings
+	tracker tracker
+	out     *api.IntegrationSync
 }
 
-func (c *comparison) run(ctx context.Context) error {
+func (c *syncRun) run(ctx context.Context) error {
 	var err error
-	if c.tools, err = c.tracker(c.set); err != nil {
+	if c.tracker, err = c.newTracker(c.set); err != nil {
 		return err
 	}
-	items, err := c.items(ctx, c.set, c.r.OrganizationID)
+	items, err := c.loadPlanItems(ctx, c.set, c.r.OrganizationID)
 	if err != nil {
 		return err
 	}
-	links, err := c.links(ctx)
+	links, err := c.loadLinks(ctx)
 	if err != nil {
 		return err
 	}
-	of, without := match(links, items)
-	fresh, err := c.begin(ctx, without, len(links))
+	of, without := matchLinks(links, items)
+	fresh, err := c.createLinks(ctx, without, len(links))
 	if err != nil {
 		return err
 	}
@@ -230,24 +230,24 @@ func (c *comparison) run(ctx context.Context) error {
 		of[fresh[n].link.ID] = fresh[n].item
 		links = append(links, fresh[n].link)
 	}
-	if err := c.pull(ctx, links); err != nil {
+	if err := c.pullChanges(ctx, links); err != nil {
 		return err
 	}
 	made := 0
 	for n := range links {
 		l := &links[n]
 		if l.IssueID == "" {
-			if made == atOnce {
+			if made == maxCreatesPerRun {
 				continue
 			}
 			made++
 		}
-		if err := c.one(ctx, l, of[l.ID]); err != nil {
-			if _, asked := limited(err); asked || ctx.Err() != nil {
+		if err := c.syncItem(ctx, l, of[l.ID]); err != nil {
+			if _, asked := rateLimitDelay(err); asked || ctx.Err() != nil {
 				return err
 			}
 			c.out.Failed++
-			if err := c.keep(ctx, l, "failed", err.Error()); err != nil {
+			if err := c.saveLink(ctx, l, "failed", err.Error()); err != nil {
 				return err
 			}
 		}
@@ -259,7 +259,7 @@ func (c *comparison) run(ctx context.Context) error {
 	return nil
 }
 
-func linksOf(tx *store.Tx, org, integration string) (out []store.IssueLink, err error) {
+func listLinks(tx *store.Tx, org, integration string) (out []store.IssueLink, err error) {
 	for l, err := range store.IssueLinks.By("integration").Scan(tx, org, store.Prefix(integration)) {
 		if err != nil {
 			return nil, err
@@ -269,29 +269,29 @@ func linksOf(tx *store.Tx, org, integration string) (out []store.IssueLink, err 
 	return out, nil
 }
 
-func (c *comparison) links(ctx context.Context) (out []store.IssueLink, err error) {
+func (c *syncRun) loadLinks(ctx context.Context) (out []store.IssueLink, err error) {
 	err = c.DB.View(ctx, func(tx *store.Tx) (err error) {
-		out, err = linksOf(tx, c.r.OrganizationID, c.r.ID)
+		out, err = listLinks(tx, c.r.OrganizationID, c.r.ID)
 		return err
 	})
 	return out, err
 }
 
-type begun struct {
+type newLink struct {
 	link store.IssueLink
 	item *planItem
 }
 
-// begin notes the links of items that have none: the note comes before the issue, so that an
+// createLinks notes the links of items that have none: the note comes before the issue, so that an
 // issue that was made in a moment of a crash is known by its marker.
-func (c *comparison) begin(ctx context.Context, items []*planItem, have int) (out []begun, err error) {
+func (c *syncRun) createLinks(ctx context.Context, items []*planItem, have int) (out []newLink, err error) {
 	err = c.DB.Update(ctx, func(tx *store.Tx) error {
 		out = nil
-		if _, err := find(tx, c.r.OrganizationID, c.r.ID); err != nil {
+		if _, err := getIntegration(tx, c.r.OrganizationID, c.r.ID); err != nil {
 			return err // deleted meanwhile
 		}
 		for _, i := range items {
-			if i.side().Closed || len(out) == atOnce {
+			if i.issueSide().Closed || len(out) == maxCreatesPerRun {
 				continue
 			}
 			if have+len(out) >= maxLinks {
@@ -299,19 +299,19 @@ func (c *comparison) begin(ctx context.Context, items []*planItem, have int) (ou
 			}
 			l := store.IssueLink{Weakness: i.Weakness, IssueLink: api.IssueLink{
 				TenantRecord:  api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: c.r.OrganizationID},
-				IntegrationID: c.r.ID, AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, POAMItemID: i.ID, POAMCode: i.POAMCode, Status: "creating", Here: i.side()}}
+				IntegrationID: c.r.ID, AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, POAMItemID: i.ID, POAMCode: i.POAMCode, Status: "creating", Here: i.issueSide()}}
 			if err := store.IssueLinks.Insert(tx, c.r.OrganizationID, &l); err != nil {
 				return err
 			}
-			out = append(out, begun{l, i})
+			out = append(out, newLink{l, i})
 		}
 		return nil
 	})
 	return out, err
 }
 
-// pull learns which issues changed since the last time.
-func (c *comparison) pull(ctx context.Context, links []store.IssueLink) error {
+// pullChanges learns which issues changed since the last time.
+func (c *syncRun) pullChanges(ctx context.Context, links []store.IssueLink) error {
 	byIssue := map[string]*store.IssueLink{}
 	for n := range links {
 		if l := &links[n]; l.IssueID != "" {
@@ -323,9 +323,9 @@ func (c *comparison) pull(ctx context.Context, links []store.IssueLink) error {
 	}
 	since := c.r.CreatedAt
 	if c.r.PulledAt != nil {
-		since = c.r.PulledAt.Add(-overlap)
+		since = c.r.PulledAt.Add(-pullOverlap)
 	}
-	return c.tools.changed(ctx, since, func(i *issue) {
+	return c.tracker.forEachChanged(ctx, since, func(i *issue) {
 		if l := byIssue[i.id]; l != nil {
 			there := i.IssueSide
 			l.There = &there
@@ -333,74 +333,74 @@ func (c *comparison) pull(ctx context.Context, links []store.IssueLink) error {
 	})
 }
 
-// one brings one item and its issue together.
-func (c *comparison) one(ctx context.Context, l *store.IssueLink, i *planItem) error {
+// syncItem brings one item and its issue together.
+func (c *syncRun) syncItem(ctx context.Context, l *store.IssueLink, i *planItem) error {
 	if i == nil {
-		if l.IssueID == "" && l.AskedAt == nil {
+		if l.IssueID == "" && l.RequestedAt == nil {
 			return c.DB.Update(ctx, func(tx *store.Tx) error { return store.IssueLinks.Delete(tx, l.OrganizationID, l.ID) })
 		}
-		return c.keep(ctx, l, "dropped", "the plan has this item no more; the issue is left as it is")
+		return c.saveLink(ctx, l, "dropped", "the plan has this item no more; the issue is left as it is")
 	}
-	l.Weakness, l.POAMItemID, l.POAMCode, l.Here = i.Weakness, i.ID, i.POAMCode, i.side()
+	l.Weakness, l.POAMItemID, l.POAMCode, l.Here = i.Weakness, i.ID, i.POAMCode, i.issueSide()
 	if l.IssueID == "" {
-		return c.make(ctx, l, i)
+		return c.createLinkedIssue(ctx, l, i)
 	}
 	if l.Status == "gone" {
 		return nil
 	}
-	if l.Agreed != nil && l.There != nil && same(l.Here, *l.Agreed) && same(*l.There, *l.Agreed) {
-		return c.keep(ctx, l, "linked", "")
+	if l.Agreed != nil && l.There != nil && sameSide(l.Here, *l.Agreed) && sameSide(*l.There, *l.Agreed) {
+		return c.saveLink(ctx, l, "linked", "")
 	}
-	now, err := c.tools.get(ctx, l.IssueID) // what is to be changed is looked at in this moment
+	now, err := c.tracker.getIssue(ctx, l.IssueID) // what is to be changed is looked at in this moment
 	if err != nil {
 		return err
 	}
 	if now == nil {
-		return c.keep(ctx, l, "gone", "the issue was deleted, or moved out of reach; no new one is made")
+		return c.saveLink(ctx, l, "gone", "the issue was deleted, or moved out of reach; no new one is made")
 	}
 	l.There = &now.IssueSide
-	return c.merge(ctx, l, i, now)
+	return c.mergeSides(ctx, l, i, now)
 }
 
-// make makes the issue of a link, or finds the one that an earlier try made.
-func (c *comparison) make(ctx context.Context, l *store.IssueLink, i *planItem) error {
-	if i.side().Closed && l.AskedAt == nil {
+// createLinkedIssue makes the issue of a link, or finds the one that an earlier try made.
+func (c *syncRun) createLinkedIssue(ctx context.Context, l *store.IssueLink, i *planItem) error {
+	if i.issueSide().Closed && l.RequestedAt == nil {
 		return c.DB.Update(ctx, func(tx *store.Tx) error { return store.IssueLinks.Delete(tx, l.OrganizationID, l.ID) })
 	}
-	marker := marks + l.ID
-	if l.AskedAt != nil {
-		if c.Clock().Before(l.AskedAt.Add(askedFor)) {
+	marker := markerPrefix + l.ID
+	if l.RequestedAt != nil {
+		if c.Clock().Before(l.RequestedAt.Add(createGracePeriod)) {
 			return nil // the tool's lists may not have it yet
 		}
-		found, err := c.tools.find(ctx, marker, l.AskedAt.Add(-overlap))
+		found, err := c.tracker.findByMarker(ctx, marker, l.RequestedAt.Add(-pullOverlap))
 		if err != nil {
 			return err
 		}
 		if found != nil {
-			return c.made(ctx, l, found)
+			return c.recordCreated(ctx, l, found)
 		}
 	}
 	asked := c.Clock().UTC()
-	l.AskedAt = &asked
-	if err := c.keep(ctx, l, "creating", ""); err != nil {
+	l.RequestedAt = &asked
+	if err := c.saveLink(ctx, l, "creating", ""); err != nil {
 		return err
 	}
-	made, err := c.tools.create(ctx, i.draft(marker))
+	made, err := c.tracker.createIssue(ctx, i.toDraft(marker))
 	if err != nil {
-		if no(err) {
-			l.AskedAt = nil // nothing was made
-			if _, asked := limited(err); asked {
-				return errors.Join(c.keep(ctx, l, "creating", "it waits: "+err.Error()), err)
+		if isRefused(err) {
+			l.RequestedAt = nil // nothing was made
+			if _, asked := rateLimitDelay(err); asked {
+				return errors.Join(c.saveLink(ctx, l, "creating", "it waits: "+err.Error()), err)
 			}
 		}
 		return err
 	}
 	c.out.Created++
-	return c.made(ctx, l, made)
+	return c.recordCreated(ctx, l, made)
 }
 
-func (c *comparison) made(ctx context.Context, l *store.IssueLink, i *issue) error {
-	l.IssueID, l.IssueKey, l.IssueURL, l.AskedAt = i.id, i.key, i.url, nil
+func (c *syncRun) recordCreated(ctx context.Context, l *store.IssueLink, i *issue) error {
+	l.IssueID, l.IssueKey, l.IssueURL, l.RequestedAt = i.id, i.key, i.url, nil
 	there := i.IssueSide
 	l.There = &there
 	// What the issue was made from is agreed; what is otherwise there by now is a change.
@@ -409,21 +409,21 @@ func (c *comparison) made(ctx context.Context, l *store.IssueLink, i *issue) err
 		agreed.DueDate = nil // a tool, or a project, without due dates
 	}
 	l.Agreed = &agreed
-	return c.keep(ctx, l, "linked", "")
+	return c.saveLink(ctx, l, "linked", "")
 }
 
 func sameDay(a, b *api.Date) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
-func same(a, b api.IssueSide) bool { return a.Closed == b.Closed && sameDay(a.DueDate, b.DueDate) }
+func sameSide(a, b api.IssueSide) bool { return a.Closed == b.Closed && sameDay(a.DueDate, b.DueDate) }
 
-// merge carries over what one side alone changed. What both changed stays as it is on both,
+// mergeSides carries over what one side alone changed. What both changed stays as it is on both,
 // and is shown.
-func (c *comparison) merge(ctx context.Context, l *store.IssueLink, i *planItem, now *issue) error {
+func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planItem, now *issue) error {
 	if l.Agreed == nil {
 		l.Agreed = &api.IssueSide{Closed: l.There.Closed, DueDate: l.There.DueDate}
 	}
 	here, there, agreed := l.Here, *l.There, l.Agreed
-	var push change
+	var push issueChange
 	var closed *bool
 	var due *api.Date
 	var clash string
@@ -443,15 +443,15 @@ func (c *comparison) merge(ctx context.Context, l *store.IssueLink, i *planItem,
 	case sameDay(here.DueDate, agreed.DueDate) && there.DueDate != nil:
 		due = there.DueDate
 	default:
-		clash = fmt.Sprintf("the due date changed on both sides: the plan says %s, the issue %s, before it was %s", dated(here.DueDate), dated(there.DueDate), dated(agreed.DueDate))
+		clash = fmt.Sprintf("the due date changed on both sides: the plan says %s, the issue %s, before it was %s", formatDate(here.DueDate), formatDate(there.DueDate), formatDate(agreed.DueDate))
 	}
 	// Closing here and a new date there at once are for people too.
 	if push.closed != nil && due != nil || closed != nil && push.due != nil {
-		clash = fmt.Sprintf("both sides changed: the plan is %s and due %s, the issue is %s and due %s", opened(here.Closed), dated(here.DueDate), opened(there.Closed), dated(there.DueDate))
-		push, closed, due = change{}, nil, nil
+		clash = fmt.Sprintf("both sides changed: the plan is %s and due %s, the issue is %s and due %s", stateName(here.Closed), formatDate(here.DueDate), stateName(there.Closed), formatDate(there.DueDate))
+		push, closed, due = issueChange{}, nil, nil
 	}
 	if push.closed != nil || push.due != nil {
-		if err := c.tools.change(ctx, now, push); err != nil {
+		if err := c.tracker.updateIssue(ctx, now, push); err != nil {
 			return err
 		}
 		c.out.Pushed++
@@ -464,15 +464,15 @@ func (c *comparison) merge(ctx context.Context, l *store.IssueLink, i *planItem,
 		l.There = &there
 	}
 	if closed != nil || due != nil {
-		if i.reviewed {
-			return c.keep(ctx, l, "linked", "the issue changed; the plan takes it over once its review is decided")
+		if i.underReview {
+			return c.saveLink(ctx, l, "linked", "the issue changed; the plan takes it over once its review is decided")
 		}
-		got, err := c.take(ctx, c.r, c.set, l, closed, due)
+		got, err := c.applyToPlan(ctx, c.r, c.set, l, closed, due)
 		if err != nil {
 			return fmt.Errorf("the plan does not take over what the issue says: %w", err)
 		}
 		c.out.Pulled++
-		l.Here, l.POAMItemID = got.side(), got.ID
+		l.Here, l.POAMItemID = got.issueSide(), got.ID
 		if closed != nil {
 			agreed.Closed = *closed
 		}
@@ -481,58 +481,60 @@ func (c *comparison) merge(ctx context.Context, l *store.IssueLink, i *planItem,
 		}
 	}
 	if clash != "" {
-		return c.keep(ctx, l, "conflict", clash)
+		return c.saveLink(ctx, l, "conflict", clash)
 	}
-	return c.keep(ctx, l, "linked", "")
+	return c.saveLink(ctx, l, "linked", "")
 }
 
-func dated(d *api.Date) string {
+func formatDate(d *api.Date) string {
 	if d == nil {
 		return "none"
 	}
 	return string(*d)
 }
 
-func opened(closed bool) string {
+func stateName(closed bool) string {
 	if closed {
 		return "closed"
 	}
 	return "open"
 }
 
-// keep notes where a link stands. A conflict is told once, when it begins.
-func (c *comparison) keep(ctx context.Context, l *store.IssueLink, status, said string) error {
+// saveLink notes where a link stands. A conflict is told once, when it begins.
+func (c *syncRun) saveLink(ctx context.Context, l *store.IssueLink, status, message string) error {
 	return c.DB.Update(ctx, func(tx *store.Tx) error {
 		before, err := store.IssueLinks.Get(tx, l.OrganizationID, l.ID)
 		if err != nil {
-			return notThere(err) // its assessment was deleted meanwhile
+			return ignoreNotFound(err) // its assessment was deleted meanwhile
 		}
 		l.Status, l.Message = status, nil
-		if said != "" {
-			l.Message = &said
+		if message != "" {
+			l.Message = &message
 		}
-		if unchanged(&before, l) {
+		if sameLink(&before, l) {
 			return nil
 		}
 		l.UpdatedAt = tx.Now()
 		if err := store.IssueLinks.Update(tx, l.OrganizationID, l); err != nil || status != "conflict" || before.Status == "conflict" {
 			return err
 		}
-		return audit.Tell(tx, api.Caller{OrganizationID: l.OrganizationID, Actor: actor(c.r)}, audit.Event{Type: "sync.conflict", AssessmentID: l.AssessmentID, Summary: fmt.Sprintf("%s and %s: %s", l.POAMCode, l.IssueKey, said),
-			ResourceType: "issue_link", ResourceID: l.ID, Data: map[string]any{"poam_code": l.POAMCode, "control_code": l.ControlCode, "issue_key": l.IssueKey, "message": said}})
+		return audit.PublishEvent(tx, api.Caller{OrganizationID: l.OrganizationID, Actor: integrationActor(c.r)}, audit.Event{Type: "sync.conflict", AssessmentID: l.AssessmentID, Summary: fmt.Sprintf("%s and %s: %s", l.POAMCode, l.IssueKey, message),
+			ResourceType: "issue_link", ResourceID: l.ID, Data: map[string]any{"poam_code": l.POAMCode, "control_code": l.ControlCode, "issue_key": l.IssueKey, "message": message}})
 	})
 }
 
-func unchanged(a, b *store.IssueLink) bool {
-	side := func(a, b *api.IssueSide) bool { return a == nil && b == nil || a != nil && b != nil && same(*a, *b) }
+func sameLink(a, b *store.IssueLink) bool {
+	side := func(a, b *api.IssueSide) bool {
+		return a == nil && b == nil || a != nil && b != nil && sameSide(*a, *b)
+	}
 	text := func(a, b *string) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
-	return a.Status == b.Status && text(a.Message, b.Message) && same(a.Here, b.Here) && side(a.There, b.There) && side(a.Agreed, b.Agreed) && a.IssueID == b.IssueID &&
-		a.Weakness == b.Weakness && a.POAMItemID == b.POAMItemID && a.POAMCode == b.POAMCode && (a.AskedAt == nil) == (b.AskedAt == nil) && (a.AskedAt == nil || a.AskedAt.Equal(*b.AskedAt))
+	return a.Status == b.Status && text(a.Message, b.Message) && sameSide(a.Here, b.Here) && side(a.There, b.There) && side(a.Agreed, b.Agreed) && a.IssueID == b.IssueID &&
+		a.Weakness == b.Weakness && a.POAMItemID == b.POAMItemID && a.POAMCode == b.POAMCode && (a.RequestedAt == nil) == (b.RequestedAt == nil) && (a.RequestedAt == nil || a.RequestedAt.Equal(*b.RequestedAt))
 }
 
 // ListLinks lists which item is which issue.
 func (s *Service) ListLinks(ctx context.Context, by api.Caller, in *api.IssueLinksInput) (*api.List[api.IssueLink], error) {
-	if _, err := s.get(ctx, by.OrganizationID, in.IntegrationID); err != nil {
+	if _, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID); err != nil {
 		return nil, err
 	}
 	all, err := store.List(ctx, s.DB, store.IssueLinks, by.OrganizationID, in.Paging, store.PageQuery[store.IssueLink]{
@@ -541,36 +543,36 @@ func (s *Service) ListLinks(ctx context.Context, by api.Caller, in *api.IssueLin
 	if err != nil {
 		return nil, err
 	}
-	return api.ListOf(all, func(l *store.IssueLink) api.IssueLink { return l.IssueLink }), nil
+	return api.MapList(all, func(l *store.IssueLink) api.IssueLink { return l.IssueLink }), nil
 }
 
-// Resolve says which side of a conflict holds; the other follows at once.
-func (s *Service) Resolve(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) (*api.IssueLink, error) {
-	if err := s.settle(ctx, by, in); err != nil {
+// ResolveLink says which side of a conflict holds; the other follows at once.
+func (s *Service) ResolveLink(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) (*api.IssueLink, error) {
+	if err := s.applyResolution(ctx, by, in); err != nil {
 		return nil, err
 	}
-	r, err := s.get(ctx, by.OrganizationID, in.IntegrationID)
+	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
 	if err != nil {
 		return nil, err
 	}
 	if r.Enabled {
-		if _, err := s.compare(ctx, by.OrganizationID, in.IntegrationID); err != nil {
+		if _, err := s.syncIntegration(ctx, by.OrganizationID, in.IntegrationID); err != nil {
 			return nil, api.Conflict("the choice is noted, but plan and issues could not be compared: %s", err)
 		}
 	}
 	var l store.IssueLink
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		l, err = store.IssueLinks.Get(tx, by.OrganizationID, in.LinkID)
-		return store.Missing(err, "link", in.LinkID)
+		return store.ToNotFound(err, "link", in.LinkID)
 	})
 	return &l.IssueLink, err
 }
 
-// settle makes the other side's value the agreed one: then only the side that holds differs.
-func (s *Service) settle(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) error {
-	defer s.hold(in.IntegrationID)()
+// applyResolution makes the other side's value the agreed one: then only the side that holds differs.
+func (s *Service) applyResolution(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) error {
+	defer s.lockSync(in.IntegrationID)()
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
-		r, err := find(tx, by.OrganizationID, in.IntegrationID)
+		r, err := getIntegration(tx, by.OrganizationID, in.IntegrationID)
 		if err != nil {
 			return err
 		}
@@ -579,7 +581,7 @@ func (s *Service) settle(ctx context.Context, by api.Caller, in *api.ResolveIssu
 			err = store.ErrNotFound
 		}
 		if err != nil {
-			return store.Missing(err, "link", in.LinkID)
+			return store.ToNotFound(err, "link", in.LinkID)
 		}
 		if l.Status != "conflict" || l.There == nil {
 			return api.Conflict("%s and %s are in no conflict", l.POAMCode, l.IssueKey)

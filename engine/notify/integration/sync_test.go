@@ -146,7 +146,7 @@ func TestSyncConflicts(t *testing.T) {
 		resolve := func(n int, keep string) *api.IssueLink {
 			in := &api.ResolveIssueLinkInput{IntegrationInput: api.IntegrationInput{IntegrationID: id}, LinkID: links[n].ID}
 			in.Body.Keep = keep
-			l, err := h.Resolve(t.Context(), h.by, in)
+			l, err := h.ResolveLink(t.Context(), h.by, in)
 			h.must(err)
 			return l
 		}
@@ -157,7 +157,7 @@ func TestSyncConflicts(t *testing.T) {
 			t.Errorf("the issue holds: %+v, %s", l, h.items()[1].DueDate)
 		}
 		in := &api.ResolveIssueLinkInput{IntegrationInput: api.IntegrationInput{IntegrationID: id}, LinkID: links[0].ID}
-		if _, err := h.Resolve(t.Context(), h.by, in); !api.IsCode(err, api.CodeInvalidState) {
+		if _, err := h.ResolveLink(t.Context(), h.by, in); !api.IsCode(err, api.CodeInvalidState) {
 			t.Errorf("resolved twice: %v", err)
 		}
 	})
@@ -247,10 +247,10 @@ func TestSyncLimits(t *testing.T) {
 			}
 			w.Header().Set("Retry-After", "90")
 			if strings.HasPrefix(r.URL.Path, "/repos") { // GitHub's second limit
-				d.say(w, 403, object{"message": "You have exceeded a secondary rate limit"})
+				d.say(w, 403, jsonObject{"message": "You have exceeded a secondary rate limit"})
 				return true
 			}
-			d.say(w, 429, object{"errorMessages": []string{"Rate limit exceeded"}})
+			d.say(w, 429, jsonObject{"errorMessages": []string{"Rate limit exceeded"}})
 			return true
 		}
 		got := h.sync(id)
@@ -262,13 +262,13 @@ func TestSyncLimits(t *testing.T) {
 		}
 		asked := len(d.asked)
 		h.happens("poam.approved", harbor, nil)
-		h.must(h.Round(t.Context()))
+		h.must(h.RunDue(t.Context()))
 		if len(d.asked) != asked {
 			t.Error("it was asked before its time")
 		}
 		d.before = nil
 		h.later(90 * time.Second)
-		h.must(h.Round(t.Context()))
+		h.must(h.RunDue(t.Context()))
 		if d.count() != 4 {
 			t.Errorf("%d issues of 4", d.count())
 		}
@@ -279,21 +279,21 @@ func TestSyncLimits(t *testing.T) {
 func TestSyncSchedule(t *testing.T) {
 	h := newHouse(t)
 	d, id := desks["github"](h)
-	h.must(h.Round(t.Context()))
+	h.must(h.RunDue(t.Context()))
 	h.approved(1)
 	h.later(time.Second)
-	h.must(h.Round(t.Context()))
+	h.must(h.RunDue(t.Context()))
 	if d.count() != 0 {
 		t.Fatal("it was compared before its time")
 	}
 	h.happens("poam.approved", harbor, nil)
-	h.must(h.Round(t.Context()))
+	h.must(h.RunDue(t.Context()))
 	if d.count() != 1 || len(h.deliveries(id)) != 1 {
 		t.Fatalf("%d issues, %+v", d.count(), h.deliveries(id))
 	}
 	h.edit(0, func(i *api.POAMItem) { i.Status = "risk_accepted" })
 	h.later(5 * time.Minute)
-	h.must(h.Round(t.Context()))
+	h.must(h.RunDue(t.Context()))
 	if !d.ticket(0).closed {
 		t.Error("the schedule did not compare")
 	}
@@ -309,13 +309,13 @@ func TestSyncHostile(t *testing.T) {
 		before := h.items()[0]
 		for name, answer := range map[string]func(w http.ResponseWriter){
 			"the secrets": func(w http.ResponseWriter) {
-				d.say(w, 401, object{"message": "t0ken-github", "errorMessages": []string{"t0ken-jira\x1b[31m\nx"}, "error": object{"message": "t0ken-snow"}})
+				d.say(w, 401, jsonObject{"message": "t0ken-github", "errorMessages": []string{"t0ken-jira\x1b[31m\nx"}, "error": jsonObject{"message": "t0ken-snow"}})
 			},
 			"no JSON":      func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>login</html>")) },
 			"other JSON":   func(w http.ResponseWriter) { _, _ = w.Write([]byte(`[[{"id": {}}]]`)) },
 			"a redirect":   func(w http.ResponseWriter) { w.Header().Set("Location", "http://169.254.169.254/"); w.WriteHeader(302) },
 			"deep":         func(w http.ResponseWriter) { _, _ = w.Write([]byte(strings.Repeat(`{"issues":[`, 20000))) },
-			"a long error": func(w http.ResponseWriter) { d.say(w, 500, object{"message": strings.Repeat("a", 1<<20)}) },
+			"a long error": func(w http.ResponseWriter) { d.say(w, 500, jsonObject{"message": strings.Repeat("a", 1<<20)}) },
 			"no end": func(w http.ResponseWriter) {
 				for range 200 {
 					if _, err := w.Write(make([]byte, 1<<17)); err != nil {

@@ -52,7 +52,7 @@ func TestSlackWebhook(t *testing.T) {
 	}
 	r.answer = says(410, "channel_is_archived sesame")
 	h.later(3 * time.Minute)
-	h.must(h.hooks.Round(t.Context()))
+	h.must(h.hooks.RunOnce(t.Context()))
 	got := h.read(id)
 	if got.Enabled || got.LastStatus == nil || !strings.Contains(*got.LastStatus, "410") {
 		t.Errorf("%+v", got)
@@ -138,7 +138,7 @@ func TestGeneric(t *testing.T) {
 	h.happens("soa.approved", harbor, map[string]any{"n": 1})
 	h.later(time.Minute)
 	r.answer = says(204, "")
-	h.must(h.hooks.Round(t.Context()))
+	h.must(h.hooks.RunOnce(t.Context()))
 	if len(r.got) != 2 {
 		t.Fatalf("%d requests", len(r.got))
 	}
@@ -287,7 +287,7 @@ func TestS3(t *testing.T) {
 		return n
 	}
 	before := puts()
-	h.must(h.hooks.Round(t.Context()))
+	h.must(h.hooks.RunOnce(t.Context()))
 	if d := h.deliveries(id)[0]; puts() != before || d.Status != "delivered" || len(d.Attempts) != 2 {
 		t.Errorf("put again: %+v", d)
 	}

@@ -13,20 +13,20 @@ import (
 
 // tracker is a tool that keeps issues.
 type tracker interface {
-	// check tells what can be reached, or what is missing.
-	check(ctx context.Context) (string, error)
-	// find is the issue that was made with a marker since then; nil where there is none.
-	find(ctx context.Context, marker string, since time.Time) (*issue, error)
-	create(ctx context.Context, d *draft) (*issue, error)
-	// get is an issue as it is now; nil where it was deleted.
-	get(ctx context.Context, id string) (*issue, error)
-	change(ctx context.Context, now *issue, c change) error
-	// changed calls each for the issues of ours that were changed since then.
-	changed(ctx context.Context, since time.Time, each func(*issue)) error
+	// checkAccess tells what can be reached, or what is missing.
+	checkAccess(ctx context.Context) (string, error)
+	// findByMarker is the issue that was made with a marker since then; nil where there is none.
+	findByMarker(ctx context.Context, marker string, since time.Time) (*issue, error)
+	createIssue(ctx context.Context, d *issueDraft) (*issue, error)
+	// getIssue is an issue as it is now; nil where it was deleted.
+	getIssue(ctx context.Context, id string) (*issue, error)
+	updateIssue(ctx context.Context, now *issue, c issueChange) error
+	// forEachChanged calls each for the issues of ours that were changed since then.
+	forEachChanged(ctx context.Context, since time.Time, each func(*issue)) error
 }
 
-// draft is an issue to make.
-type draft struct {
+// issueDraft is an issue to make.
+type issueDraft struct {
 	marker, title string
 	lines         []string
 	due           *api.Date
@@ -39,37 +39,37 @@ type issue struct {
 	body string // where the tool has no other place for the due date
 }
 
-// change is what an issue is to become; nil: stays.
-type change struct {
+// issueChange is what an issue is to become; nil: stays.
+type issueChange struct {
 	closed *bool
 	due    *api.Date
 }
 
-// marks begins the marker of each issue, by which it is found again.
-const marks = "service-poam-"
+// markerPrefix begins the marker of each issue, by which it is found again.
+const markerPrefix = "service-poam-"
 
 // pages bounds what is read of a list, in pages of a hundred.
 const (
-	pages    = 50
+	maxPages = 50
 	pageSize = 100
 )
 
-var errTooMany = fmt.Errorf("more than %d issues changed; the rest is looked at the next time", pages*pageSize)
+var errTooMany = fmt.Errorf("more than %d issues changed; the rest is looked at the next time", maxPages*pageSize)
 
-func (s *Service) tracker(set *settings) (tracker, error) {
+func (s *Service) newTracker(set *settings) (tracker, error) {
 	switch set.Type {
 	case "jira":
-		return s.jira(set), nil
+		return s.newJira(set), nil
 	case "github":
-		return s.github(set), nil
+		return s.newGitHub(set), nil
 	case "servicenow":
-		return s.servicenow(set), nil
+		return s.newServiceNow(set), nil
 	}
 	return nil, fmt.Errorf("%s has no issues", set.Type)
 }
 
-// day is the day of a time as a tool writes it; nil where it is none.
-func day(text string) *api.Date {
+// parseDay is the day of a time as a tool writes it; nil where it is none.
+func parseDay(text string) *api.Date {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), " ")
 	text, _, _ = strings.Cut(text, "T")
 	d := api.Date(text)
@@ -79,8 +79,8 @@ func day(text string) *api.Date {
 	return &d
 }
 
-// whyIn finds the first text under one of the names in a JSON object.
-func whyIn(b []byte, names ...string) string {
+// firstTextField finds the first text under one of the names in a JSON object.
+func firstTextField(b []byte, names ...string) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(b, &all) != nil {
 		return ""

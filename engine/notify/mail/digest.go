@@ -16,26 +16,26 @@ import (
 
 const digestHour = 7 // of the day, UTC
 
-// maxLines bounds a digest; the plan has the rest.
-const maxLines = 50
+// maxDigestLines bounds a digest; the plan has the rest.
+const maxDigestLines = 50
 
-// digests queues each person's daily mail about what is overdue, once a day.
-func (s *Service) digests(ctx context.Context) error {
+// queueDigests queues each person's daily mail about what is overdue, once a day.
+func (s *Service) queueDigests(ctx context.Context) error {
 	now := s.Clock().UTC()
-	if s.Overdue == nil || now.Hour() < digestHour {
+	if s.OverdueLines == nil || now.Hour() < digestHour {
 		return nil
 	}
 	day := now.Format(time.DateOnly)
-	fresh := false
+	alreadyQueued := false
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		last, err := store.Settings.Get(tx, digestSetting)
-		fresh = err == nil && last.Value >= day
+		alreadyQueued = err == nil && last.Value >= day
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
 		return err
 	})
-	if err != nil || fresh {
+	if err != nil || alreadyQueued {
 		return err
 	}
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -43,10 +43,10 @@ func (s *Service) digests(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if o.Status != active {
+			if o.Status != statusActive {
 				continue
 			}
-			if err := s.digestOf(tx, o.ID, day); err != nil {
+			if err := s.queueOrgDigest(tx, o.ID, day); err != nil {
 				return err
 			}
 		}
@@ -56,12 +56,12 @@ func (s *Service) digests(ctx context.Context) error {
 
 const digestSetting = "mail_digest_day"
 
-func (s *Service) digestOf(tx *store.Tx, org, day string) error {
-	lines, err := s.Overdue(tx, org, api.Date(day))
+func (s *Service) queueOrgDigest(tx *store.Tx, org, day string) error {
+	lines, err := s.OverdueLines(tx, org, api.Date(day))
 	if err != nil || len(lines) == 0 {
 		return err
 	}
-	shown := lines[:min(len(lines), maxLines)]
+	shown := lines[:min(len(lines), maxDigestLines)]
 	for len(strings.Join(shown, "\n")) > maxValue/2 { // a character may be escaped to several
 		shown = shown[:len(shown)-1]
 	}
@@ -69,12 +69,12 @@ func (s *Service) digestOf(tx *store.Tx, org, day string) error {
 	if more := len(lines) - len(shown); more > 0 {
 		items += fmt.Sprintf("\nand %d more", more)
 	}
-	people, err := s.members(tx, org, func(r api.Role) bool { return r.May("poam:write") })
+	people, err := s.membersWithRole(tx, org, func(r api.Role) bool { return r.May("poam:write") })
 	if err != nil {
 		return err
 	}
 	for _, u := range people {
-		wants, err := preference(tx, u.ID)
+		wants, err := loadPreferences(tx, u.ID)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (s *Service) digestOf(tx *store.Tx, org, day string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.Queue(tx, org, Mail{To: []string{u.Email}, Kind: digest.id, Once: "digest/" + u.ID + "/" + day, Unsubscribe: u.ID,
+		if _, err := s.Queue(tx, org, Mail{To: []string{u.Email}, TemplateID: digestTemplate.id, DedupKey: "digest/" + u.ID + "/" + day, UnsubscribeUserID: u.ID,
 			Values: map[string]any{"count": fmt.Sprint(len(lines)), "items": items, "unsubscribe": unsubscribe}}); err != nil {
 			return err
 		}
@@ -93,8 +93,8 @@ func (s *Service) digestOf(tx *store.Tx, org, day string) error {
 	return nil
 }
 
-// preference is which mails a person wants: all, unless they said otherwise.
-func preference(tx *store.Tx, user string) (api.EmailPreferences, error) {
+// loadPreferences is which mails a person wants: all, unless they said otherwise.
+func loadPreferences(tx *store.Tx, user string) (api.EmailPreferences, error) {
 	p, err := store.EmailPreferences.Get(tx, user)
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
@@ -106,7 +106,7 @@ func preference(tx *store.Tx, user string) (api.EmailPreferences, error) {
 func (s *Service) GetPreferences(ctx context.Context, by api.Caller, _ *api.None) (*api.EmailPreferences, error) {
 	var out api.EmailPreferences
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		out, err = preference(tx, by.UserID)
+		out, err = loadPreferences(tx, by.UserID)
 		return err
 	})
 	return &out, err
@@ -116,7 +116,7 @@ func (s *Service) GetPreferences(ctx context.Context, by api.Caller, _ *api.None
 func (s *Service) PutPreferences(ctx context.Context, by api.Caller, in *api.PutEmailPreferencesInput) (*api.EmailPreferences, error) {
 	var out api.EmailPreferences
 	err := s.DB.Update(ctx, func(tx *store.Tx) (err error) {
-		if out, err = preference(tx, by.UserID); err != nil {
+		if out, err = loadPreferences(tx, by.UserID); err != nil {
 			return err
 		}
 		if in.Body.Digest != nil {

@@ -34,8 +34,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Server takes the mails of organizations that have none of their own; nil: there is none.
 	Server *Server
-	// Own are the mail servers of organizations; nil: they have none.
-	Own ownServers
+	// OrgServers are the mail servers of organizations; nil: they have none.
+	OrgServers orgServers
 	// Roots are whom the server's certificate is believed from; nil: whom the system believes.
 	Roots *x509.CertPool
 	// Seal and Open keep what mails say secret in the database.
@@ -45,55 +45,55 @@ type Options struct {
 	PublicURL string
 	// Delegates are who may decide on an approval besides owners and admins.
 	Delegates func(*store.Tx, *api.Approval) ([]api.Delegate, error)
-	// Overdue are the lines of an organization's digest.
-	Overdue func(tx *store.Tx, org string, today api.Date) ([]string, error)
+	// OverdueLines are the lines of an organization's digest.
+	OverdueLines func(tx *store.Tx, org string, today api.Date) ([]string, error)
 	// Tracer tells where work takes its time; nil: nothing is traced.
 	Tracer *tracing.Tracer
-	// Patience is how long Close waits for the mail server; 3 seconds where 0.
-	Patience time.Duration
-	// Every gives a tick in each such time until stop is called.
-	Every func(time.Duration) (ticks <-chan time.Time, stop func())
+	// CloseTimeout is how long Close waits for the mail server; 3 seconds where 0.
+	CloseTimeout time.Duration
+	// NewTicker gives a tick in each such time until stop is called.
+	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 }
 
 // Service answers the operations on mail and sends what is queued.
 type Service struct {
 	Options
-	// trouble is what was wrong with the operator's mail server when it was asked last.
-	trouble atomic.Pointer[string]
-	stop    context.CancelFunc
-	closing chan struct{}
-	working sync.WaitGroup
-	lanes   lanes
+	// lastServerError is what was wrong with the operator's mail server when it was asked last.
+	lastServerError atomic.Pointer[string]
+	stop            context.CancelFunc
+	closing         chan struct{}
+	working         sync.WaitGroup
+	orgSenders      senderPool
 }
 
 // New makes the service; Start begins to send.
 func New(o Options) *Service {
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
-	if o.Patience == 0 {
-		o.Patience = 3 * time.Second
+	if o.CloseTimeout == 0 {
+		o.CloseTimeout = 3 * time.Second
 	}
 	s := &Service{Options: o}
-	s.lanes.init()
+	s.orgSenders.init()
 	return s
 }
 
-// lookEvery is the time between looks for what is due; what is new is seen at once.
-const lookEvery = 5 * time.Second
+// pollInterval is the time between looks for what is due; what is new is seen at once.
+const pollInterval = 5 * time.Second
 
 // Start begins to send, also what an earlier process left. Close ends it.
 func (s *Service) Start(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
 	s.closing = make(chan struct{})
-	ticks, stopTicks := s.Every(lookEvery)
+	ticks, stopTicks := s.NewTicker(pollInterval)
 	s.working.Go(func() {
 		defer stopTicks()
 		for last := false; ; {
 			changed := s.DB.Changed()
-			if err := s.round(ctx); err != nil && ctx.Err() == nil {
+			if err := s.runOnce(ctx); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("mails can't be sent", "error", err)
 			}
 			if last {
-				s.lanes.wait()
+				s.orgSenders.wait()
 				return
 			}
 			select {
@@ -113,26 +113,26 @@ func (s *Service) Close() {
 		return
 	}
 	close(s.closing)
-	enough := time.AfterFunc(s.Patience, s.stop)
+	enough := time.AfterFunc(s.CloseTimeout, s.stop)
 	s.working.Wait()
 	enough.Stop()
 	s.stop()
 	s.stop = nil
 }
 
-// Round makes mails of what happened and of what is overdue, and sends what is due.
-func (s *Service) Round(ctx context.Context) error {
-	defer s.lanes.wait()
-	return s.round(ctx)
+// RunAndWait makes mails of what happened and of what is overdue, and sends what is due.
+func (s *Service) RunAndWait(ctx context.Context) error {
+	defer s.orgSenders.wait()
+	return s.runOnce(ctx)
 }
 
-// round does not wait for the servers of organizations.
-func (s *Service) round(ctx context.Context) error {
-	if any, err := s.anyServer(ctx); err != nil || !any {
+// runOnce does not wait for the servers of organizations.
+func (s *Service) runOnce(ctx context.Context) error {
+	if any, err := s.hasAnyServer(ctx); err != nil || !any {
 		return err
 	}
 	for {
-		more, err := s.spread(ctx)
+		more, err := s.queueFromEvents(ctx)
 		if err != nil {
 			return err
 		}
@@ -140,14 +140,14 @@ func (s *Service) round(ctx context.Context) error {
 			break
 		}
 	}
-	if err := s.digests(ctx); err != nil {
+	if err := s.queueDigests(ctx); err != nil {
 		return err
 	}
 	return s.sendDue(ctx)
 }
 
-// noServer says what to do where there is no mail server.
-func noServer() error {
+// noServerError says what to do where there is no mail server.
+func noServerError() error {
 	return api.Conflict("there is no mail server: give the organization one with `service integration create smtp`, or the operator sets SERVICE_SMTP_URL (smtp://USER@HOST:587), SERVICE_SMTP_FROM and SERVICE_SMTP_PASSWORD where the service runs")
 }
 
@@ -167,12 +167,12 @@ func parseAddress(text string) (*mail.Address, error) {
 	return a, nil
 }
 
-// linkTo is an address of the service; empty where none is known.
-func (s *Service) linkTo(path string) string {
+// publicLink is an address of the service; empty where none is known.
+func (s *Service) publicLink(path string) string {
 	if s.PublicURL == "" {
 		return ""
 	}
 	return s.PublicURL + path
 }
 
-func moment(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
+func formatTime(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }

@@ -48,7 +48,7 @@ func newHouse(t testing.TB, o smtptest.Options) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.server.Close)
-	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.Tables, Clock: h.now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
+	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: h.now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (h *house) service(address, password string) *mail.Service {
 			out, err := base64.StdEncoding.DecodeString(text)
 			return string(out), err
 		},
-		Overdue: func(*store.Tx, string, api.Date) ([]string, error) { return h.late, nil }})
+		OverdueLines: func(*store.Tx, string, api.Date) ([]string, error) { return h.late, nil }})
 }
 
 func (h *house) now() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return h.time }
@@ -117,7 +117,7 @@ func (h *house) person(id, email string, role api.Role) {
 
 func (h *house) round() {
 	h.t.Helper()
-	if err := h.Round(h.t.Context()); err != nil {
+	if err := h.RunAndWait(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -262,8 +262,8 @@ func TestBounceAndRetry(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	h.round() // it is not due
-	if h.server.Talks() != 1 {
-		t.Errorf("%d connections", h.server.Talks())
+	if h.server.Connections() != 1 {
+		t.Errorf("%d connections", h.server.Connections())
 	}
 	for range 20 {
 		h.later(9 * time.Hour)
@@ -287,7 +287,7 @@ func TestBounceAndRetry(t *testing.T) {
 // handed over leads to the same Message-ID again.
 func TestRestart(t *testing.T) {
 	broken := true
-	h := newHouse(t, smtptest.Options{Answer: func(command string) string {
+	h := newHouse(t, smtptest.Options{OnCommand: func(command string) string {
 		if command == "." && broken {
 			broken = false
 			return "hang up"
@@ -325,15 +325,15 @@ func TestBadServers(t *testing.T) {
 		"rubbish":         {Greeting: "\x00\x01 what is it"},
 		"no number":       {Greeting: "hello"},
 		"too much":        {Greeting: "220-" + long},
-		"in mid-sentence": {Answer: func(c string) string { return map[bool]string{true: "hang up"}[strings.HasPrefix(c, "MAIL")] }},
-		"empty answers":   {Answer: func(c string) string { return map[bool]string{true: " "}[strings.HasPrefix(c, "RCPT")] }},
-		"endless answers": {Answer: func(c string) string {
+		"in mid-sentence": {OnCommand: func(c string) string { return map[bool]string{true: "hang up"}[strings.HasPrefix(c, "MAIL")] }},
+		"empty answers":   {OnCommand: func(c string) string { return map[bool]string{true: " "}[strings.HasPrefix(c, "RCPT")] }},
+		"endless answers": {OnCommand: func(c string) string {
 			return map[bool]string{true: strings.Repeat("250-ok\r\n", 300_000)}[strings.HasPrefix(c, "EHLO")]
 		}},
 		"refuses the user": {User: "ada", Password: "another"},
-		"no STARTTLS":      {Answer: func(c string) string { return map[bool]string{true: "250 test"}[strings.HasPrefix(c, "EHLO")] }},
-		"says no to all":   {Answer: func(string) string { return "421 busy" }},
-		"a strange code":   {Answer: func(c string) string { return map[bool]string{true: "999 what"}[strings.HasPrefix(c, "MAIL")] }},
+		"no STARTTLS":      {OnCommand: func(c string) string { return map[bool]string{true: "250 test"}[strings.HasPrefix(c, "EHLO")] }},
+		"says no to all":   {OnCommand: func(string) string { return "421 busy" }},
+		"a strange code":   {OnCommand: func(c string) string { return map[bool]string{true: "999 what"}[strings.HasPrefix(c, "MAIL")] }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t, o)
@@ -352,7 +352,7 @@ func TestBadServers(t *testing.T) {
 			if strings.Contains(h.log.String()+*got.Error, "hidden words") || strings.Contains(h.log.String(), base64.StdEncoding.EncodeToString([]byte("\x00ada\x00hidden words"))) {
 				t.Errorf("the password is told: %s", h.log.String())
 			}
-			if load, err := h.Load(t.Context()); err != nil || load.Queued != 1 {
+			if load, err := h.Stats(t.Context()); err != nil || load.Queued != 1 {
 				t.Errorf("%+v, %v", load, err)
 			}
 		})
@@ -362,13 +362,13 @@ func TestBadServers(t *testing.T) {
 // A server that says nothing is let go of when the service ends.
 func TestSilence(t *testing.T) {
 	met := make(chan bool, 9)
-	h := newHouse(t, smtptest.Options{Greeting: "silence", Met: func() { met <- true }})
+	h := newHouse(t, smtptest.Options{Greeting: "silence", OnConnect: func() { met <- true }})
 	e, err := h.post([]string{"ben@acme.example"}, "Hello", "There.")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Patience = time.Millisecond
-	h.Every = func(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
+	h.CloseTimeout = time.Millisecond
+	h.NewTicker = func(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
 	h.Start(t.Context())
 	<-met
 	h.Close()
@@ -412,7 +412,7 @@ func TestWithoutServer(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	h.change(func(tx *store.Tx) error {
-		queued, err := h.Invite(tx, h.by, "ben@acme.example", api.RoleMember, "/link#x", h.time)
+		queued, err := h.QueueInvitation(tx, h.by, "ben@acme.example", api.RoleMember, "/link#x", h.time)
 		if queued {
 			t.Error("an invitation is queued")
 		}
@@ -481,7 +481,7 @@ func TestDecisions(t *testing.T) {
 			if err := store.Approvals.Put(tx, ours, p); err != nil {
 				return err
 			}
-			return audit.Tell(tx, h.by, audit.Event{Type: event, AssessmentID: "a-1", Data: map[string]any{"approval_id": "p-1"}})
+			return audit.PublishEvent(tx, h.by, audit.Event{Type: event, AssessmentID: "a-1", Data: map[string]any{"approval_id": "p-1"}})
 		})
 	}
 	h.change(func(tx *store.Tx) error {

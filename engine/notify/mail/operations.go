@@ -14,40 +14,40 @@ import (
 
 // Send queues a mail that somebody asks for.
 func (s *Service) Send(ctx context.Context, by api.Caller, in *api.SendEmailInput) (*api.Email, error) {
-	to, err := addresses(in.Body.To)
+	to, err := parseAddresses(in.Body.To)
 	if err != nil {
 		return nil, err
 	}
-	m := Mail{To: to, Kind: in.Body.TemplateID, Values: in.Body.Variables}
-	var k kind
-	l := &letter{Subject: in.Body.Subject, Text: in.Body.Text, HTML: in.Body.HTML}
-	if m.Kind != "" {
-		if k, err = kindOf(m.Kind); err != nil {
+	m := Mail{To: to, TemplateID: in.Body.TemplateID, Values: in.Body.Variables}
+	var k templateType
+	l := &mailContent{Subject: in.Body.Subject, Text: in.Body.Text, HTML: in.Body.HTML}
+	if m.TemplateID != "" {
+		if k, err = findTemplateType(m.TemplateID); err != nil {
 			return nil, err
 		}
 		if l.Subject != "" || l.Text != "" || l.HTML != "" {
 			return nil, api.Invalid("template_id", "give a template with its variables, or subject and text, not both")
 		}
-	} else if err := checkLetter(l, in.Body.Variables); err != nil {
+	} else if err := validateContent(l, in.Body.Variables); err != nil {
 		return nil, err
 	}
 	var e *store.Email
 	err = s.DB.Update(ctx, func(tx *store.Tx) (err error) {
-		if can, err := s.can(tx, by.OrganizationID); err != nil {
+		if can, err := s.canSend(tx, by.OrganizationID); err != nil {
 			return err
 		} else if !can {
-			return noServer()
+			return noServerError()
 		}
-		if m.Kind != "" {
-			if l, err = s.write(tx, by.OrganizationID, k, m.Values); err != nil {
+		if m.TemplateID != "" {
+			if l, err = s.renderTemplate(tx, by.OrganizationID, k, m.Values); err != nil {
 				return err
 			}
 		}
-		if e, err = s.queue(tx, by.OrganizationID, m, l); err != nil {
+		if e, err = s.enqueue(tx, by.OrganizationID, m, l); err != nil {
 			return err
 		}
 		return audit.Append(tx, by, audit.Entry{Action: "email.queued", ResourceType: "email", ResourceID: e.ID,
-			Changes: map[string]any{"recipients": len(to), "template_id": m.Kind}})
+			Changes: map[string]any{"recipients": len(to), "template_id": m.TemplateID}})
 	})
 	if err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func (s *Service) Send(ctx context.Context, by api.Caller, in *api.SendEmailInpu
 	return &e.Email, nil
 }
 
-// addresses are those that a mail is to, each once.
-func addresses(given []string) (out []string, err error) {
+// parseAddresses are those that a mail is to, each once.
+func parseAddresses(given []string) (out []string, err error) {
 	seen := map[string]bool{}
 	for _, text := range given {
 		a, err := parseAddress(text)
@@ -71,8 +71,8 @@ func addresses(given []string) (out []string, err error) {
 	return out, nil
 }
 
-// checkLetter takes a mail that is given as it is.
-func checkLetter(l *letter, variables map[string]any) error {
+// validateContent takes a mail that is given as it is.
+func validateContent(l *mailContent, variables map[string]any) error {
 	switch {
 	case strings.TrimSpace(l.Subject) == "":
 		return api.Invalid("subject", "a mail without a template needs a subject")
@@ -84,10 +84,10 @@ func checkLetter(l *letter, variables map[string]any) error {
 		return api.Invalid("variables", "variables are for a template; name one in template_id")
 	case !utf8.ValidString(l.Subject + l.Text + l.HTML):
 		return api.Invalid("text", "this is no text in UTF-8")
-	case lively.MatchString(l.HTML):
+	case activeHTML.MatchString(l.HTML):
 		return api.Invalid("html", "mail programs run no scripts and open no frames or forms; leave <script>, <iframe>, <object>, <embed> and <form> out")
 	}
-	l.Subject, l.Text = oneLine(l.Subject), plain(l.Text)
+	l.Subject, l.Text = toSubjectLine(l.Subject), stripControls(l.Text)
 	return nil
 }
 
@@ -98,7 +98,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.EmailsInput) 
 	if err != nil {
 		return nil, err
 	}
-	return api.ListOf(all, func(e *store.Email) api.Email { return e.Email }), nil
+	return api.MapList(all, func(e *store.Email) api.Email { return e.Email }), nil
 }
 
 // Get is one mail.
@@ -106,26 +106,26 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.EmailInput) (*
 	var e store.Email
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		e, err = store.Emails.Get(tx, by.OrganizationID, in.EmailID)
-		return store.Missing(err, "mail", in.EmailID)
+		return store.ToNotFound(err, "mail", in.EmailID)
 	})
 	return &e.Email, err
 }
 
-// own is a wording with what is told of it.
-type own struct {
-	wording
+// templateRecord is a wording with what is told of it.
+type templateRecord struct {
+	templateText
 	record api.EmailTemplate
 }
 
-// wordingOf is the organization's wording of a kind, or the built-in one.
-func (s *Service) wordingOf(tx *store.Tx, org string, k kind) (own, error) {
+// loadWording is the organization's wording of a kind, or the built-in one.
+func (s *Service) loadWording(tx *store.Tx, org string, k templateType) (templateRecord, error) {
 	t, err := store.EmailTemplates.Get(tx, org, k.id)
 	if errors.Is(err, store.ErrNotFound) {
-		w := builtIn(k.id)
-		return own{w, api.EmailTemplate{ID: k.id, Subject: w.subject, Text: w.text, HTML: w.html, Variables: k.names()}}, nil
+		w := builtInWording(k.id)
+		return templateRecord{w, api.EmailTemplate{ID: k.id, Subject: w.subject, Text: w.text, HTML: w.html, Variables: k.variableNames()}}, nil
 	}
-	t.Variables = k.names() // those of this version of the program
-	return own{wording{t.Subject, t.Text, t.HTML}, t.EmailTemplate}, err
+	t.Variables = k.variableNames() // those of this version of the program
+	return templateRecord{templateText{t.Subject, t.Text, t.HTML}, t.EmailTemplate}, err
 }
 
 // ListTemplates lists the templates in the contract's order.
@@ -134,8 +134,8 @@ func (s *Service) ListTemplates(ctx context.Context, by api.Caller, in *api.Pagi
 	place := map[string]string{}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		all = nil
-		for i, k := range kinds {
-			w, err := s.wordingOf(tx, by.OrganizationID, k)
+		for i, k := range templateTypes {
+			w, err := s.loadWording(tx, by.OrganizationID, k)
 			if err != nil {
 				return err
 			}
@@ -146,18 +146,18 @@ func (s *Service) ListTemplates(ctx context.Context, by api.Caller, in *api.Pagi
 	if err != nil {
 		return nil, err
 	}
-	return store.PageOf(all, *in, func(t *api.EmailTemplate) string { return place[t.ID] })
+	return store.PageSlice(all, *in, func(t *api.EmailTemplate) string { return place[t.ID] })
 }
 
 // GetTemplate is one template.
 func (s *Service) GetTemplate(ctx context.Context, by api.Caller, in *api.TemplateInput) (*api.EmailTemplate, error) {
-	k, err := kindOf(in.TemplateID)
+	k, err := findTemplateType(in.TemplateID)
 	if err != nil {
 		return nil, err
 	}
-	var w own
+	var w templateRecord
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		w, err = s.wordingOf(tx, by.OrganizationID, k)
+		w, err = s.loadWording(tx, by.OrganizationID, k)
 		return err
 	})
 	return &w.record, err
@@ -165,17 +165,17 @@ func (s *Service) GetTemplate(ctx context.Context, by api.Caller, in *api.Templa
 
 // PutTemplate replaces an organization's wording; one that can't be filled in is refused.
 func (s *Service) PutTemplate(ctx context.Context, by api.Caller, in *api.PutTemplateInput) (*api.EmailTemplate, error) {
-	k, err := kindOf(in.TemplateID)
+	k, err := findTemplateType(in.TemplateID)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := k.compile(wording{in.Body.Subject, in.Body.Text, in.Body.HTML}); err != nil {
+	if _, err := k.compile(templateText{in.Body.Subject, in.Body.Text, in.Body.HTML}); err != nil {
 		return nil, err
 	}
 	t := store.EmailTemplate{OrganizationID: by.OrganizationID}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		now := tx.Now()
-		t.EmailTemplate = api.EmailTemplate{ID: k.id, Subject: in.Body.Subject, Text: in.Body.Text, HTML: in.Body.HTML, Variables: k.names(), Custom: true, UpdatedAt: &now}
+		t.EmailTemplate = api.EmailTemplate{ID: k.id, Subject: in.Body.Subject, Text: in.Body.Text, HTML: in.Body.HTML, Variables: k.variableNames(), Custom: true, UpdatedAt: &now}
 		return errors.Join(store.EmailTemplates.Put(tx, by.OrganizationID, &t),
 			audit.Append(tx, by, audit.Entry{Action: "email_template.updated", ResourceType: "email_template", ResourceID: k.id}))
 	})
@@ -184,7 +184,7 @@ func (s *Service) PutTemplate(ctx context.Context, by api.Caller, in *api.PutTem
 
 // ResetTemplate goes back to the built-in wording.
 func (s *Service) ResetTemplate(ctx context.Context, by api.Caller, in *api.TemplateInput) (*api.None, error) {
-	k, err := kindOf(in.TemplateID)
+	k, err := findTemplateType(in.TemplateID)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (s *Service) ResetTemplate(ctx context.Context, by api.Caller, in *api.Temp
 // Preview is the mail that a template makes: of the wording in use or of another, with
 // examples where variables are left out.
 func (s *Service) Preview(ctx context.Context, by api.Caller, in *api.PreviewTemplateInput) (*api.EmailPreview, error) {
-	k, err := kindOf(in.TemplateID)
+	k, err := findTemplateType(in.TemplateID)
 	if err != nil {
 		return nil, err
 	}
@@ -209,13 +209,13 @@ func (s *Service) Preview(ctx context.Context, by api.Caller, in *api.PreviewTem
 	if in.Body != nil {
 		given = in.Body.Variables
 	}
-	values, err := k.values(given, true)
+	values, err := k.resolveValues(given, true)
 	if err != nil {
 		return nil, err
 	}
-	var w own
+	var w templateRecord
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if w, err = s.wordingOf(tx, by.OrganizationID, k); err != nil {
+		if w, err = s.loadWording(tx, by.OrganizationID, k); err != nil {
 			return err
 		}
 		if _, told := given[organization.name]; !told {
@@ -231,13 +231,13 @@ func (s *Service) Preview(ctx context.Context, by api.Caller, in *api.PreviewTem
 		return nil, err
 	}
 	if b := in.Body; b != nil && b.Subject+b.Text+b.HTML != "" {
-		w.wording = wording{b.Subject, b.Text, b.HTML}
+		w.templateText = templateText{b.Subject, b.Text, b.HTML}
 	}
-	c, err := k.compile(w.wording)
+	c, err := k.compile(w.templateText)
 	if err != nil {
 		return nil, err
 	}
-	l, err := c.fill(values)
+	l, err := c.render(values)
 	if err != nil {
 		return nil, err
 	}

@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	maxQueued = 10_000 // mails of an organization
-	ofARound  = 20     // mails of an organization in a round
-	keptFor   = 30 * 24 * time.Hour
+	maxQueued   = 10_000 // mails of an organization
+	maxPerRound = 20     // mails of an organization in a round
+	retention   = 30 * 24 * time.Hour
 )
 
-// waits are the times between attempts, about a day together.
-var waits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour}
+// retryDelays are the times between attempts, about a day together.
+var retryDelays = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour}
 
 // Mail is a mail of a kind to people.
 type Mail struct {
-	To     []string
-	Kind   string
-	Values map[string]any
-	// Once names what it is about where there must be no second mail of it.
-	Once string
-	// Unsubscribe is the person who can end mails of this kind.
-	Unsubscribe string
+	To         []string
+	TemplateID string
+	Values     map[string]any
+	// DedupKey names what it is about where there must be no second mail of it.
+	DedupKey string
+	// UnsubscribeUserID is the person who can end mails of this kind.
+	UnsubscribeUserID string
 }
 
 // Queue puts a mail into the queue, with the change that it is about; false where there is
@@ -42,32 +42,32 @@ func (s *Service) Queue(tx *store.Tx, org string, m Mail) (bool, error) {
 	if len(m.To) == 0 {
 		return false, nil
 	}
-	if can, err := s.can(tx, org); err != nil || !can {
+	if can, err := s.canSend(tx, org); err != nil || !can {
 		return false, err
 	}
-	if m.Once != "" {
-		if _, err := store.Emails.By("once").Get(tx, org, m.Once); !errors.Is(err, store.ErrNotFound) {
+	if m.DedupKey != "" {
+		if _, err := store.Emails.By("once").Get(tx, org, m.DedupKey); !errors.Is(err, store.ErrNotFound) {
 			return false, err
 		}
 	}
-	k := digest
-	if m.Kind != digest.id {
+	k := digestTemplate
+	if m.TemplateID != digestTemplate.id {
 		var err error
-		if k, err = kindOf(m.Kind); err != nil {
+		if k, err = findTemplateType(m.TemplateID); err != nil {
 			return false, err
 		}
 	}
-	l, err := s.write(tx, org, k, m.Values)
+	l, err := s.renderTemplate(tx, org, k, m.Values)
 	if err != nil {
 		return false, err
 	}
-	_, err = s.queue(tx, org, m, l)
+	_, err = s.enqueue(tx, org, m, l)
 	return err == nil, err
 }
 
-// write makes the letter of a kind in the organization's wording.
-func (s *Service) write(tx *store.Tx, org string, k kind, given map[string]any) (*letter, error) {
-	values, err := k.values(given, false)
+// renderTemplate makes the letter of a kind in the organization's wording.
+func (s *Service) renderTemplate(tx *store.Tx, org string, k templateType, given map[string]any) (*mailContent, error) {
+	values, err := k.resolveValues(given, false)
 	if err != nil {
 		return nil, err
 	}
@@ -78,18 +78,18 @@ func (s *Service) write(tx *store.Tx, org string, k kind, given map[string]any) 
 		}
 		values[organization.name] = o.Name
 	}
-	w, err := s.wordingOf(tx, org, k)
+	w, err := s.loadWording(tx, org, k)
 	if err != nil {
 		return nil, err
 	}
-	c, err := k.compile(w.wording)
+	c, err := k.compile(w.templateText)
 	if err != nil {
 		return nil, err
 	}
-	return c.fill(values)
+	return c.render(values)
 }
 
-func (s *Service) queue(tx *store.Tx, org string, m Mail, l *letter) (*store.Email, error) {
+func (s *Service) enqueue(tx *store.Tx, org string, m Mail, l *mailContent) (*store.Email, error) {
 	waiting, err := store.Emails.By("queued").Count(tx, org)
 	if err != nil {
 		return nil, err
@@ -106,12 +106,12 @@ func (s *Service) queue(tx *store.Tx, org string, m Mail, l *letter) (*store.Ema
 		return nil, err
 	}
 	now := tx.Now()
-	e := &store.Email{Sealed: sealed, Once: m.Once, Unsubscribe: m.Unsubscribe, Email: api.Email{
+	e := &store.Email{Sealed: sealed, DedupKey: m.DedupKey, UnsubscribeUserID: m.UnsubscribeUserID, Email: api.Email{
 		TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: now, UpdatedAt: now}, OrganizationID: org},
 		To:           m.To, Subject: l.Subject, Status: api.EmailQueued, NextAttemptAt: &now,
 	}}
-	if m.Kind != "" {
-		e.TemplateID = &m.Kind
+	if m.TemplateID != "" {
+		e.TemplateID = &m.TemplateID
 	}
 	for _, to := range m.To {
 		e.Recipients = append(e.Recipients, api.EmailRecipient{Address: to, Status: api.EmailQueued})
@@ -133,13 +133,13 @@ func (s *Service) sendDue(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			some, err := dueOf(tx, o.ID, now)
+			some, err := dueEmails(tx, o.ID, now)
 			if err != nil {
 				return err
 			}
 			own := false
-			if len(some) > 0 && s.Own != nil {
-				if own, err = s.Own.Has(tx, o.ID); err != nil {
+			if len(some) > 0 && s.OrgServers != nil {
+				if own, err = s.OrgServers.HasServer(tx, o.ID); err != nil {
 					return err
 				}
 			}
@@ -152,7 +152,7 @@ func (s *Service) sendDue(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				old = old || e.NextAttemptAt == nil && now.Sub(e.CreatedAt) > keptFor
+				old = old || e.NextAttemptAt == nil && now.Sub(e.CreatedAt) > retention
 				break
 			}
 		}
@@ -162,12 +162,12 @@ func (s *Service) sendDue(ctx context.Context) error {
 		return err
 	}
 	if old {
-		if err := s.forget(ctx, now); err != nil {
+		if err := s.deleteOld(ctx, now); err != nil {
 			return err
 		}
 	}
 	for _, org := range slices.Sorted(maps.Keys(theirs)) {
-		s.lanes.run(org, func() {
+		s.orgSenders.run(org, func() {
 			if err := s.deliverAll(ctx, theirs[org]); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("mails of an organization can't be sent", "organization", org, "error", err)
 			}
@@ -179,13 +179,13 @@ func (s *Service) sendDue(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// dueOf are the mails of an organization that are due, as many as go in a round.
-func dueOf(tx *store.Tx, org string, now time.Time) (due []store.Email, err error) {
+// dueEmails are the mails of an organization that are due, as many as go in a round.
+func dueEmails(tx *store.Tx, org string, now time.Time) (due []store.Email, err error) {
 	for e, err := range store.Emails.By("queued").Scan(tx, org) {
 		if err != nil {
 			return nil, err
 		}
-		if e.NextAttemptAt.After(now) || len(due) == ofARound {
+		if e.NextAttemptAt.After(now) || len(due) == maxPerRound {
 			break
 		}
 		due = append(due, e)
@@ -202,8 +202,8 @@ func (s *Service) deliverAll(ctx context.Context, due []store.Email) error {
 	return nil
 }
 
-// forget deletes mails that left long ago.
-func (s *Service) forget(ctx context.Context, now time.Time) error {
+// deleteOld deletes mails that left long ago.
+func (s *Service) deleteOld(ctx context.Context, now time.Time) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		for o, err := range store.Organizations.Scan(tx) {
 			if err != nil {
@@ -214,7 +214,7 @@ func (s *Service) forget(ctx context.Context, now time.Time) error {
 				if err != nil {
 					return err
 				}
-				if n++; n > 500 || e.NextAttemptAt != nil || now.Sub(e.CreatedAt) <= keptFor {
+				if n++; n > 500 || e.NextAttemptAt != nil || now.Sub(e.CreatedAt) <= retention {
 					break
 				}
 				if err := store.Emails.Delete(tx, o.ID, e.ID); err != nil {
@@ -229,15 +229,15 @@ func (s *Service) forget(ctx context.Context, now time.Time) error {
 // deliver hands a mail over to those who have not got it and notes what came of it. The
 // error is one of ours, not the mail server's.
 func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
-	messages, index, err := s.messages(e)
+	messages, index, err := s.openMessages(e)
 	if err != nil {
 		s.Logger.Warn("a mail can't be opened any more", "email", e.ID, "error", err)
-		return s.note(ctx, e, index, nil, err, true)
+		return s.recordOutcomes(ctx, e, index, nil, err, true)
 	}
-	ctx, span := s.Tracer.Start(ctx, "send mail", tracing.Begin{Kind: tracing.Client, Attrs: []tracing.Attr{{Key: "service.email_id", Value: e.ID}, {Key: "service.recipients", Value: len(index)}}})
+	ctx, span := s.Tracer.Start(ctx, "send mail", tracing.StartOptions{Kind: tracing.Client, Attrs: []tracing.Attr{{Key: "service.email_id", Value: e.ID}, {Key: "service.recipients", Value: len(index)}}})
 	defer func() { span.End(err) }()
-	var outcomes []outcome
-	by, theirs, failed := s.route(ctx, e.OrganizationID)
+	var outcomes []sendOutcome
+	by, theirs, failed := s.routeFor(ctx, e.OrganizationID)
 	if failed == nil {
 		outcomes, failed = s.send(ctx, by, messages)
 	}
@@ -247,32 +247,32 @@ func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
 	if failed != nil {
 		span.Fail("unreachable")
 	}
-	if err := s.noteServer(ctx, e.OrganizationID, by, theirs, failed); err != nil {
+	if err := s.recordServerStatus(ctx, e.OrganizationID, by, theirs, failed); err != nil {
 		return err
 	}
-	return s.note(ctx, e, index, outcomes, failed, false)
+	return s.recordOutcomes(ctx, e, index, outcomes, failed, false)
 }
 
-// noteServer notes how a mail server stands: an organization's where its people see it, the
+// recordServerStatus notes how a mail server stands: an organization's where its people see it, the
 // operator's in health and log.
-func (s *Service) noteServer(ctx context.Context, org string, by *Route, theirs bool, failed error) error {
+func (s *Service) recordServerStatus(ctx context.Context, org string, by *Route, isOrgServer bool, failed error) error {
 	switch {
-	case theirs && by != nil:
-		return s.Own.Noted(ctx, by, org, failed)
-	case theirs || by == nil:
+	case isOrgServer && by != nil:
+		return s.OrgServers.RecordResult(ctx, by, org, failed)
+	case isOrgServer || by == nil:
 		return nil // the mail's own error says it
 	}
-	s.trouble.Store(nil)
+	s.lastServerError.Store(nil)
 	if failed != nil {
 		said := failed.Error()
-		s.trouble.Store(&said)
+		s.lastServerError.Store(&said)
 		s.Logger.Warn("the mail server can't be reached", "server", by.Server.String(), "error", failed)
 	}
 	return nil
 }
 
-// messages are those still to be handed over, and which recipients they are for.
-func (s *Service) messages(e *store.Email) (out []message, index []int, err error) {
+// openMessages are those still to be handed over, and which recipients they are for.
+func (s *Service) openMessages(e *store.Email) (out []message, index []int, err error) {
 	for i, r := range e.Recipients {
 		if r.Status == api.EmailQueued {
 			index = append(index, i)
@@ -282,13 +282,13 @@ func (s *Service) messages(e *store.Email) (out []message, index []int, err erro
 	if err != nil {
 		return nil, index, fmt.Errorf("what it says was sealed with another key (SERVICE_SECRET_KEY, or secret.key in the data folder): %w", err)
 	}
-	var l letter
+	var l mailContent
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
 		return nil, index, err
 	}
 	unsubscribe := ""
-	if e.Unsubscribe != "" {
-		if unsubscribe, err = s.unsubscribeLink(e.Unsubscribe); err != nil {
+	if e.UnsubscribeUserID != "" {
+		if unsubscribe, err = s.unsubscribeLink(e.UnsubscribeUserID); err != nil {
 			return nil, index, err
 		}
 	}
@@ -298,8 +298,8 @@ func (s *Service) messages(e *store.Email) (out []message, index []int, err erro
 	return out, index, nil
 }
 
-// note writes down what became of a mail, and when it is tried again.
-func (s *Service) note(ctx context.Context, sent *store.Email, index []int, outcomes []outcome, failed error, lasting bool) error {
+// recordOutcomes writes down what became of a mail, and when it is tried again.
+func (s *Service) recordOutcomes(ctx context.Context, sent *store.Email, index []int, outcomes []sendOutcome, failed error, permanent bool) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		e, err := store.Emails.Get(tx, sent.OrganizationID, sent.ID)
 		if errors.Is(err, store.ErrNotFound) {
@@ -310,10 +310,10 @@ func (s *Service) note(ctx context.Context, sent *store.Email, index []int, outc
 		}
 		e.Attempts++
 		e.UpdatedAt = tx.Now()
-		last := e.Attempts > len(waits)
+		last := e.Attempts > len(retryDelays)
 		for n, i := range index {
 			r := &e.Recipients[i]
-			o := outcome{err: failed, lasting: lasting}
+			o := sendOutcome{err: failed, permanent: permanent}
 			if failed == nil {
 				o = outcomes[n]
 			}
@@ -327,16 +327,16 @@ func (s *Service) note(ctx context.Context, sent *store.Email, index []int, outc
 				r.Status = api.EmailSent
 			case o.bounced:
 				r.Status = api.EmailBounced
-			case o.lasting || last:
+			case o.permanent || last:
 				r.Status = api.EmailFailed
 			}
 		}
-		return s.settle(tx, &e)
+		return s.updateStatus(tx, &e)
 	})
 }
 
-// settle makes of a mail's recipients what the whole has come to.
-func (s *Service) settle(tx *store.Tx, e *store.Email) error {
+// updateStatus makes of a mail's recipients what the whole has come to.
+func (s *Service) updateStatus(tx *store.Tx, e *store.Email) error {
 	count := map[string]int{}
 	e.Error = nil
 	for _, r := range e.Recipients {
@@ -348,7 +348,7 @@ func (s *Service) settle(tx *store.Tx, e *store.Email) error {
 	}
 	switch {
 	case count[api.EmailQueued] > 0:
-		next := tx.Now().Add(wait(e.ID, e.Attempts))
+		next := tx.Now().Add(retryDelay(e.ID, e.Attempts))
 		e.NextAttemptAt = &next
 		return store.Emails.Update(tx, e.OrganizationID, e)
 	case count[api.EmailBounced] > 0:
@@ -371,26 +371,26 @@ func (s *Service) settle(tx *store.Tx, e *store.Email) error {
 		Changes: map[string]any{"recipients": len(e.Recipients), "sent": count[api.EmailSent]}})
 }
 
-// wait is the time before the next attempt after so many, spread by up to a tenth; the same
+// retryDelay is the time before the next attempt after so many, spread by up to a tenth; the same
 // for the same mail.
-func wait(id string, attempts int) time.Duration {
-	d := waits[min(attempts, len(waits))-1]
+func retryDelay(id string, attempts int) time.Duration {
+	d := retryDelays[min(attempts, len(retryDelays))-1]
 	h := fnv.New32a()
 	_, _ = fmt.Fprint(h, id, attempts)
 	return d + time.Duration(float64(d)*0.2*(float64(h.Sum32())/(1<<32)-0.5))
 }
 
-// Load is how the queue is, all organizations together.
-type Load struct {
+// QueueStats is how the queue is, all organizations together.
+type QueueStats struct {
 	Queued int
-	// Trouble is what was wrong with the mail server when it was asked last; empty: nothing.
-	Trouble string
+	// LastServerError is what was wrong with the mail server when it was asked last; empty: nothing.
+	LastServerError string
 }
 
-// Load counts the queue.
-func (s *Service) Load(ctx context.Context) (l Load, err error) {
-	if t := s.trouble.Load(); t != nil {
-		l.Trouble = *t
+// Stats counts the queue.
+func (s *Service) Stats(ctx context.Context) (l QueueStats, err error) {
+	if t := s.lastServerError.Load(); t != nil {
+		l.LastServerError = *t
 	}
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		l.Queued = 0

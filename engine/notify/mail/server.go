@@ -85,7 +85,7 @@ func ParseServer(address, from, password string) (*Server, error) {
 	if s.Password != "" && s.User == "" {
 		return nil, errors.New("there is a password and no user")
 	}
-	if s.Password != "" && s.Security == None && !onThisMachine(s.Host) {
+	if s.Password != "" && s.Security == None && !isLoopbackHost(s.Host) {
 		return nil, errors.New("the password would travel as it is: use STARTTLS or TLS, or leave the user and the password out")
 	}
 	if from == "" {
@@ -102,39 +102,39 @@ func ParseServer(address, from, password string) (*Server, error) {
 	return s, nil
 }
 
-func onThisMachine(host string) bool {
+func isLoopbackHost(host string) bool {
 	return host == "localhost" || net.ParseIP(host) != nil && net.ParseIP(host).IsLoopback()
 }
 
 const (
-	// sendWithin bounds the whole of a mail's sending; stepWithin each step of it.
-	sendWithin = time.Minute
-	stepWithin = 20 * time.Second
-	// mostAnswer bounds what a server may say in a connection.
-	mostAnswer = 1 << 20
+	// sendTimeout bounds the whole of a mail's sending; stepTimeout each step of it.
+	sendTimeout = time.Minute
+	stepTimeout = 20 * time.Second
+	// maxServerBytes bounds what a server may say in a connection.
+	maxServerBytes = 1 << 20
 )
 
-// outcome is what became of a mail for one of those it is to.
-type outcome struct {
+// sendOutcome is what became of a mail for one of those it is to.
+type sendOutcome struct {
 	err error
 	// bounced: the address was refused. lasting: trying again is of no use.
-	bounced, lasting bool
+	bounced, permanent bool
 }
 
 // message is a mail for one person.
 type message struct {
 	id, to      string
 	at          time.Time
-	letter      letter
+	letter      mailContent
 	unsubscribe string // an address that ends mails of this kind; empty: they don't come by themselves
 }
 
-var errBrokenOff = errors.New("the mail server did not answer in time, or said too much")
+var errNoAnswer = errors.New("the mail server did not answer in time, or said too much")
 
 // send hands mails to the server over one connection. An error says that there was no
 // connection to hand them over; the outcomes are those of the messages.
-func (s *Service) send(ctx context.Context, by *Route, messages []message) (outcomes []outcome, err error) {
-	ctx, cancel := context.WithTimeout(ctx, sendWithin)
+func (s *Service) send(ctx context.Context, by *Route, messages []message) (outcomes []sendOutcome, err error) {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	to := by.Server
 	raw, err := dial(ctx, by)
@@ -145,25 +145,25 @@ func (s *Service) send(ctx context.Context, by *Route, messages []message) (outc
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer stop()
 	defer raw.Close()
-	client, open, err := greet(ctx, by, raw)
+	client, open, err := openSession(ctx, by, raw)
 	if err != nil {
-		return nil, to.reason(ctx, err)
+		return nil, to.safeError(ctx, err)
 	}
 	for i, m := range messages {
-		msg, err := compose(to, &m)
+		msg, err := composeMessage(to, &m)
 		if err != nil {
-			outcomes = append(outcomes, outcome{err: err, lasting: true})
+			outcomes = append(outcomes, sendOutcome{err: err, permanent: true})
 			continue
 		}
 		err = client.SendWithSMTPClient(open, msg)
 		if err == nil || msg.IsDelivered() {
-			outcomes = append(outcomes, outcome{})
+			outcomes = append(outcomes, sendOutcome{})
 			continue
 		}
-		o := outcome{err: to.reason(ctx, err)}
+		o := sendOutcome{err: to.safeError(ctx, err)}
 		var refused *gomail.SendError
 		if errors.As(err, &refused) && refused.ErrorCode() >= 500 {
-			o.lasting, o.bounced = true, refused.Reason == gomail.ErrSMTPRcptTo
+			o.permanent, o.bounced = true, refused.Reason == gomail.ErrSMTPRcptTo
 		}
 		outcomes = append(outcomes, o)
 		if refused == nil || refused.ErrorCode() == 0 {
@@ -181,23 +181,23 @@ func dial(ctx context.Context, by *Route) (net.Conn, error) {
 	to := by.Server
 	connect := by.Dial
 	if connect == nil {
-		connect = (&net.Dialer{Timeout: stepWithin}).DialContext
+		connect = (&net.Dialer{Timeout: stepTimeout}).DialContext
 	}
 	raw, err := connect(ctx, "tcp", net.JoinHostPort(to.Host, strconv.Itoa(to.Port)))
 	if err != nil {
-		return nil, to.reason(ctx, err)
+		return nil, to.safeError(ctx, err)
 	}
-	return &brief{Conn: raw, left: mostAnswer}, nil
+	return &limitedConn{Conn: raw, remaining: maxServerBytes}, nil
 }
 
-// greet opens a session on a connection: TLS, and who we are.
-func greet(ctx context.Context, by *Route, raw net.Conn) (*gomail.Client, *smtp.Client, error) {
+// openSession opens a session on a connection: TLS, and who we are.
+func openSession(ctx context.Context, by *Route, raw net.Conn) (*gomail.Client, *smtp.Client, error) {
 	to := by.Server
 	security := &tls.Config{ServerName: to.Host, MinVersion: tls.VersionTLS12, RootCAs: by.Roots}
 	conn := raw
 	if to.Security == TLS {
 		c := tls.Client(raw, security)
-		within, cancel := context.WithTimeout(ctx, stepWithin)
+		within, cancel := context.WithTimeout(ctx, stepTimeout)
 		defer cancel()
 		if err := c.HandshakeContext(within); err != nil {
 			return nil, nil, fmt.Errorf("TLS with the mail server: %w", err)
@@ -205,15 +205,15 @@ func greet(ctx context.Context, by *Route, raw net.Conn) (*gomail.Client, *smtp.
 		conn = c
 	}
 	options := []gomail.Option{
-		gomail.WithPort(to.Port), gomail.WithTimeout(stepWithin), gomail.WithTLSConfig(security), gomail.WithTLSPolicy(gomail.NoTLS),
-		gomail.WithHELO(to.helo()), gomail.WithoutNoop(),
+		gomail.WithPort(to.Port), gomail.WithTimeout(stepTimeout), gomail.WithTLSConfig(security), gomail.WithTLSPolicy(gomail.NoTLS),
+		gomail.WithHELO(to.heloName()), gomail.WithoutNoop(),
 		gomail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil }),
 	}
 	if to.Security == STARTTLS {
 		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
 	}
 	if to.User != "" {
-		options = append(options, gomail.WithSMTPAuthCustom(&login{server: to}))
+		options = append(options, gomail.WithSMTPAuthCustom(&authenticator{server: to}))
 	}
 	client, err := gomail.NewClient(to.Host, options...)
 	if err != nil {
@@ -223,15 +223,15 @@ func greet(ctx context.Context, by *Route, raw net.Conn) (*gomail.Client, *smtp.
 	return client, open, err
 }
 
-// helo is the name we go by: that of the sender's domain, which says nothing of the machine.
-func (s *Server) helo() string {
+// heloName is the name we go by: that of the sender's domain, which says nothing of the machine.
+func (s *Server) heloName() string {
 	if _, domain, ok := strings.Cut(s.From.Address, "@"); ok {
 		return domain
 	}
 	return "localhost"
 }
 
-func compose(from *Server, m *message) (*gomail.Msg, error) {
+func composeMessage(from *Server, m *message) (*gomail.Msg, error) {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(&from.From)
 	if err := msg.To(m.to); err != nil {
@@ -239,7 +239,7 @@ func compose(from *Server, m *message) (*gomail.Msg, error) {
 	}
 	msg.Subject(m.letter.Subject)
 	msg.SetDateWithValue(m.at)
-	msg.SetMessageIDWithValue(m.id + "@" + from.helo())
+	msg.SetMessageIDWithValue(m.id + "@" + from.heloName())
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	if m.unsubscribe != "" {
 		msg.SetGenHeader("List-Unsubscribe", "<"+m.unsubscribe+">")
@@ -252,20 +252,20 @@ func compose(from *Server, m *message) (*gomail.Msg, error) {
 	return msg, nil
 }
 
-// reason is an error without what a server could have put into it to mislead, without our
+// safeError is an error without what a server could have put into it to mislead, without our
 // password, which a server may say back, and short.
-func (s *Server) reason(ctx context.Context, err error) error {
-	if ctx.Err() != nil || errors.Is(err, errSaidTooMuch) {
-		return errBrokenOff
+func (s *Server) safeError(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.Is(err, errTooMuchData) {
+		return errNoAnswer
 	}
 	var slow net.Error
 	if errors.As(err, &slow) && slow.Timeout() {
-		return errBrokenOff
+		return errNoAnswer
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the mail server ended the connection in the middle")
 	}
-	text := oneLine(err.Error())
+	text := toSubjectLine(err.Error())
 	if i := strings.Index(text, ", affected recipient(s)"); i > 0 {
 		text = text[:i]
 	}
@@ -277,33 +277,33 @@ func (s *Server) reason(ctx context.Context, err error) error {
 	return errors.New(text)
 }
 
-var errSaidTooMuch = errors.New("the mail server says too much")
+var errTooMuchData = errors.New("the mail server says too much")
 
-// brief is a connection on which the other side may say so much.
-type brief struct {
+// limitedConn is a connection on which the other side may say so much.
+type limitedConn struct {
 	net.Conn
-	left int
+	remaining int
 }
 
-func (b *brief) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errSaidTooMuch
+func (b *limitedConn) Read(p []byte) (int, error) {
+	if b.remaining <= 0 {
+		return 0, errTooMuchData
 	}
-	n, err := b.Conn.Read(p[:min(len(p), b.left)])
-	b.left -= n
+	n, err := b.Conn.Read(p[:min(len(p), b.remaining)])
+	b.remaining -= n
 	return n, err
 }
 
-// login proves who we are by the best means that the server has. A password goes only over
+// authenticator proves who we are by the best means that the server has. A password goes only over
 // an encrypted connection, or to this machine.
-type login struct {
+type authenticator struct {
 	server *Server
-	with   smtp.Auth
+	chosen smtp.Auth
 }
 
-func (l *login) Start(on *smtp.ServerInfo) (string, []byte, error) {
+func (l *authenticator) Start(on *smtp.ServerInfo) (string, []byte, error) {
 	u, p := l.server.User, l.server.Password
-	safe := on.TLS || onThisMachine(l.server.Host)
+	safe := on.TLS || isLoopbackHost(l.server.Host)
 	for _, means := range []struct {
 		name string
 		fits bool
@@ -315,11 +315,13 @@ func (l *login) Start(on *smtp.ServerInfo) (string, []byte, error) {
 		{"CRAM-MD5", true, func() smtp.Auth { return smtp.CRAMMD5Auth(u, p) }},
 	} {
 		if means.fits && slices.Contains(on.Auth, means.name) {
-			l.with = means.auth()
-			return l.with.Start(on)
+			l.chosen = means.auth()
+			return l.chosen.Start(on)
 		}
 	}
-	return "", nil, fmt.Errorf("the mail server offers no way to sign in that we know (%s)", oneLine(strings.Join(on.Auth, " ")))
+	return "", nil, fmt.Errorf("the mail server offers no way to sign in that we know (%s)", toSubjectLine(strings.Join(on.Auth, " ")))
 }
 
-func (l *login) Next(said []byte, more bool) ([]byte, error) { return l.with.Next(said, more) }
+func (l *authenticator) Next(said []byte, more bool) ([]byte, error) {
+	return l.chosen.Next(said, more)
+}

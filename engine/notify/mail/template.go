@@ -27,8 +27,8 @@ type variable struct {
 	optional      bool
 }
 
-// kind is a kind of mail: what can be said in it.
-type kind struct {
+// templateType is a kind of mail: what can be said in it.
+type templateType struct {
 	id        string
 	variables []variable
 }
@@ -43,8 +43,8 @@ var (
 	command      = variable{name: "command", example: "service approval show 018f2b6c", optional: true}
 )
 
-// kinds are those of the contract, in its order.
-var kinds = []kind{
+// templateTypes are those of the contract, in its order.
+var templateTypes = []templateType{
 	{"welcome", []variable{organization, link, role, {name: "name", example: "Ada"}}},
 	{"member_invite", []variable{organization, link, role, {name: "inviter", example: "Ada"}, {name: "expires", example: "29 November 2026, 10:00 UTC"}}},
 	{"approval_request", []variable{organization, link, command, assessment, deliverable, version, {name: "requested_by", example: "Ben"}}},
@@ -56,27 +56,27 @@ var kinds = []kind{
 		{name: "time", example: "22 November 2026, 10:00 UTC"}}},
 }
 
-// digest comes by itself each day and is not for editing: who wants another reads the plan.
-var digest = kind{"digest", []variable{organization, link, {name: "count", example: "2"}, {name: "items", example: "POAM-001  Acme 2026  due 2026-11-01\nPOAM-002  Acme 2026  due 2026-11-15"},
+// digestTemplate comes by itself each day and is not for editing: who wants another reads the plan.
+var digestTemplate = templateType{"digest", []variable{organization, link, {name: "count", example: "2"}, {name: "items", example: "POAM-001  Acme 2026  due 2026-11-01\nPOAM-002  Acme 2026  due 2026-11-15"},
 	{name: "unsubscribe", example: "https://grc.acme.example/unsubscribe?token=…", optional: true}}}
 
-func kindOf(id string) (kind, error) {
+func findTemplateType(id string) (templateType, error) {
 	var known []string
-	for _, k := range kinds {
+	for _, k := range templateTypes {
 		if k.id == id {
 			return k, nil
 		}
 		known = append(known, k.id)
 	}
 	e := api.NotFound("mail template", id)
-	if near := scf.Nearest(id, known); len(near) > 0 {
+	if near := scf.Suggest(id, known); len(near) > 0 {
 		e.Message += "; did you mean " + near[0] + "?"
 	}
 	e.Message += " There are " + strings.Join(known, ", ")
-	return kind{}, e
+	return templateType{}, e
 }
 
-func (k kind) names() []string {
+func (k templateType) variableNames() []string {
 	out := make([]string, len(k.variables))
 	for i, v := range k.variables {
 		out[i] = v.name
@@ -85,7 +85,7 @@ func (k kind) names() []string {
 	return out
 }
 
-func (k kind) examples() map[string]string {
+func (k templateType) examples() map[string]string {
 	out := map[string]string{}
 	for _, v := range k.variables {
 		out[v.name] = v.example
@@ -93,32 +93,32 @@ func (k kind) examples() map[string]string {
 	return out
 }
 
-// unknown says that there is no such variable, and which one may be meant.
-func (k kind) unknown(name string) string {
+// unknownVariable says that there is no such variable, and which one may be meant.
+func (k templateType) unknownVariable(name string) string {
 	said := fmt.Sprintf("%s has no variable %q", k.id, name)
-	if near := scf.Nearest(name, k.names()); len(near) > 0 {
+	if near := scf.Suggest(name, k.variableNames()); len(near) > 0 {
 		said += "; did you mean " + near[0] + "?"
 	}
-	return said + " It has " + strings.Join(k.names(), ", ")
+	return said + " It has " + strings.Join(k.variableNames(), ", ")
 }
 
 const (
-	maxValue = 10_000 // characters of a variable
-	maxMade  = 1 << 20
-	maxParts = 2_000 // variables and conditions in a template
-	maxDepth = 10    // conditions within each other
-	maxTitle = 300   // characters of a subject
+	maxValue    = 10_000 // characters of a variable
+	maxRendered = 1 << 20
+	maxParts    = 2_000 // variables and conditions in a template
+	maxDepth    = 10    // conditions within each other
+	maxSubject  = 300   // characters of a subject
 )
 
-// values are the variables of a kind as texts. Unknown ones are refused; missing ones too,
+// resolveValues are the variables of a kind as texts. Unknown ones are refused; missing ones too,
 // unless they are optional or exemplary stand in for them.
-func (k kind) values(given map[string]any, exemplary bool) (map[string]string, error) {
+func (k templateType) resolveValues(given map[string]any, useExamples bool) (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.ContainsFunc(k.variables, func(v variable) bool { return v.name == name }) {
-			return nil, api.Invalid("variables", "%s", k.unknown(name))
+			return nil, api.Invalid("variables", "%s", k.unknownVariable(name))
 		}
-		text, err := asText(given[name])
+		text, err := variableText(given[name])
 		if err != nil {
 			return nil, api.Invalid("variables."+name, "%s", err)
 		}
@@ -129,7 +129,7 @@ func (k kind) values(given map[string]any, exemplary bool) (map[string]string, e
 			continue
 		}
 		switch {
-		case exemplary:
+		case useExamples:
 			out[v.name] = v.example
 		case v.optional:
 			out[v.name] = ""
@@ -140,7 +140,7 @@ func (k kind) values(given map[string]any, exemplary bool) (map[string]string, e
 	return out, nil
 }
 
-func asText(v any) (string, error) {
+func variableText(v any) (string, error) {
 	var s string
 	switch v := v.(type) {
 	case string:
@@ -159,44 +159,44 @@ func asText(v any) (string, error) {
 	return s, nil
 }
 
-// wording is a mail before its variables are filled in.
-type wording struct{ subject, text, html string }
+// templateText is a mail before its variables are filled in.
+type templateText struct{ subject, text, html string }
 
 //go:embed words
-var words embed.FS
+var builtInFiles embed.FS
 
-// builtIn is the wording of a kind that comes with the program: a subject, an empty line,
+// builtInWording is the wording of a kind that comes with the program: a subject, an empty line,
 // the text; and the HTML beside it.
-func builtIn(id string) wording {
-	text, err := words.ReadFile("words/" + id + ".txt")
+func builtInWording(id string) templateText {
+	text, err := builtInFiles.ReadFile("words/" + id + ".txt")
 	if err != nil {
 		panic("mail: " + err.Error()) // it is in the program
 	}
-	html, err := words.ReadFile("words/" + id + ".html")
+	html, err := builtInFiles.ReadFile("words/" + id + ".html")
 	if err != nil {
 		panic("mail: " + err.Error())
 	}
 	subject, body, _ := strings.Cut(string(text), "\n\n")
-	return wording{subject, body, string(html)}
+	return templateText{subject, body, string(html)}
 }
 
-// letter is a mail as it is sent.
-type letter struct {
+// mailContent is a mail as it is sent.
+type mailContent struct {
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
 	HTML    string `json:"html,omitempty"`
 }
 
-// compiled is a wording that was looked through.
-type compiled struct {
-	kind                kind
+// compiledTemplate is a wording that was looked through.
+type compiledTemplate struct {
+	kind                templateType
 	subject, text, html *parse.Tree
 }
 
 // compile takes texts with {{variable}} and {{if variable}} … {{else}} … {{end}}, nothing
 // else: what it makes is as long as what goes in, and nothing in it goes round.
-func (k kind) compile(w wording) (*compiled, error) {
-	c := &compiled{kind: k}
+func (k templateType) compile(w templateText) (*compiledTemplate, error) {
+	c := &compiledTemplate{kind: k}
 	for _, part := range []struct {
 		field, text string
 		to          **parse.Tree
@@ -210,7 +210,7 @@ func (k kind) compile(w wording) (*compiled, error) {
 	if strings.ContainsFunc(w.subject, unicode.IsControl) {
 		return nil, api.Invalid("subject", "a subject is one line")
 	}
-	if lively.MatchString(w.html) {
+	if activeHTML.MatchString(w.html) {
 		return nil, api.Invalid("html", "mail programs run no scripts and open no frames or forms; leave <script>, <iframe>, <object>, <embed> and <form> out")
 	}
 	// Whether it all fits together shows when it is filled in, with and without what may be left out.
@@ -221,16 +221,16 @@ func (k kind) compile(w wording) (*compiled, error) {
 		}
 	}
 	for _, values := range []map[string]string{full, bare} {
-		if _, err := c.fill(values); err != nil {
+		if _, err := c.render(values); err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
 }
 
-var lively = lazyregexp.Of(`(?i)<\s*(script|iframe|object|embed|form)\b`)
+var activeHTML = lazyregexp.New(`(?i)<\s*(script|iframe|object|embed|form)\b`)
 
-func (k kind) parse(field, text string) (*parse.Tree, error) {
+func (k templateType) parse(field, text string) (*parse.Tree, error) {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return nil, api.Invalid(field, "this is no text in UTF-8")
 	}
@@ -238,11 +238,11 @@ func (k kind) parse(field, text string) (*parse.Tree, error) {
 	tree.Mode = parse.SkipFuncCheck
 	tree, err := tree.Parse(text, "", "", all)
 	if err != nil {
-		return nil, api.Invalid(field, "%s", plainError(err))
+		return nil, api.Invalid(field, "%s", templateError(err))
 	}
-	l := look{k: k, tree: tree}
+	l := templateValidator{templateType: k, tree: tree}
 	if tree.Root != nil {
-		l.list(tree.Root, 0)
+		l.checkNodes(tree.Root, 0)
 	}
 	for _, other := range all {
 		if other != tree && l.err == nil {
@@ -255,26 +255,26 @@ func (k kind) parse(field, text string) (*parse.Tree, error) {
 	return tree, nil
 }
 
-var place = lazyregexp.Of(`^(?:html/)?template: ?[a-z_]+:(\d+)(?::\d+)?: `)
+var templateErrorPrefix = lazyregexp.New(`^(?:html/)?template: ?[a-z_]+:(\d+)(?::\d+)?: `)
 
-// plainError says the line, and not which library said it.
-func plainError(err error) string {
-	s := place.ReplaceAllString(err.Error(), "line $1: ")
+// templateError says the line, and not which library said it.
+func templateError(err error) string {
+	s := templateErrorPrefix.ReplaceAllString(err.Error(), "line $1: ")
 	if len(s) > 300 {
 		s = strings.ToValidUTF8(s[:300], "") + "…"
 	}
 	return s
 }
 
-// look goes through a template and refuses what is not for mails.
-type look struct {
-	k     kind
-	tree  *parse.Tree
-	parts int
-	err   error
+// templateValidator goes through a template and refuses what is not for mails.
+type templateValidator struct {
+	templateType templateType
+	tree         *parse.Tree
+	parts        int
+	err          error
 }
 
-func (l *look) refuse(n parse.Node, format string, args ...any) {
+func (l *templateValidator) fail(n parse.Node, format string, args ...any) {
 	if l.err != nil {
 		return
 	}
@@ -286,59 +286,59 @@ func (l *look) refuse(n parse.Node, format string, args ...any) {
 	l.err = errors.New(line + fmt.Sprintf(format, args...))
 }
 
-func (l *look) list(all *parse.ListNode, depth int) {
+func (l *templateValidator) checkNodes(all *parse.ListNode, depth int) {
 	if all == nil || l.err != nil {
 		return
 	}
 	for _, n := range all.Nodes {
 		if l.parts++; l.parts > 2*maxParts {
-			l.refuse(n, "it has more than %d variables and conditions", maxParts)
+			l.fail(n, "it has more than %d variables and conditions", maxParts)
 		}
 		switch n := n.(type) {
 		case *parse.TextNode, *parse.CommentNode:
 		case *parse.ActionNode:
-			l.value(n, n.Pipe)
+			l.checkVariable(n, n.Pipe)
 		case *parse.IfNode:
 			if depth == maxDepth {
-				l.refuse(n, "conditions stand in each other more than %d deep", maxDepth)
+				l.fail(n, "conditions stand in each other more than %d deep", maxDepth)
 				return
 			}
-			l.value(n, n.Pipe)
-			l.list(n.List, depth+1)
-			l.list(n.ElseList, depth+1)
+			l.checkVariable(n, n.Pipe)
+			l.checkNodes(n.List, depth+1)
+			l.checkNodes(n.ElseList, depth+1)
 		case *parse.RangeNode, *parse.BreakNode, *parse.ContinueNode:
-			l.refuse(n, "loops are not for mails: a variable that lists several things holds a line for each")
+			l.fail(n, "loops are not for mails: a variable that lists several things holds a line for each")
 		default:
-			l.refuse(n, "only {{variable}} and {{if variable}} … {{else}} … {{end}} are for mails")
+			l.fail(n, "only {{variable}} and {{if variable}} … {{else}} … {{end}} are for mails")
 		}
 	}
 }
 
-// value wants a variable's name alone.
-func (l *look) value(n parse.Node, p *parse.PipeNode) {
+// checkVariable wants a variable's name alone.
+func (l *templateValidator) checkVariable(n parse.Node, p *parse.PipeNode) {
 	if len(p.Decl) == 0 && len(p.Cmds) == 1 && len(p.Cmds[0].Args) == 1 {
 		switch arg := p.Cmds[0].Args[0].(type) {
 		case *parse.IdentifierNode:
-			if !slices.Contains(l.k.names(), arg.Ident) {
-				l.refuse(n, "%s", l.k.unknown(arg.Ident))
+			if !slices.Contains(l.templateType.variableNames(), arg.Ident) {
+				l.fail(n, "%s", l.templateType.unknownVariable(arg.Ident))
 			}
 			return
 		case *parse.FieldNode:
-			l.refuse(n, "write {{%s}}, without a dot before the name", strings.Join(arg.Ident, "_"))
+			l.fail(n, "write {{%s}}, without a dot before the name", strings.Join(arg.Ident, "_"))
 			return
 		}
 	}
-	l.refuse(n, "%q is more than a variable's name; only {{variable}} and {{if variable}} … {{else}} … {{end}} are for mails", p.String())
+	l.fail(n, "%q is more than a variable's name; only {{variable}} and {{if variable}} … {{else}} … {{end}} are for mails", p.String())
 }
 
-// fill makes the mail. Values come into HTML escaped for the place where they stand.
-func (c *compiled) fill(values map[string]string) (*letter, error) {
+// render makes the mail. Values come into HTML escaped for the place where they stand.
+func (c *compiledTemplate) render(values map[string]string) (*mailContent, error) {
 	functions := map[string]any{}
 	for _, v := range c.kind.variables {
-		said := plain(values[v.name])
+		said := stripControls(values[v.name])
 		functions[v.name] = func() string { return said }
 	}
-	out := &letter{}
+	out := &mailContent{}
 	for _, part := range []struct {
 		field string
 		tree  *parse.Tree
@@ -346,67 +346,67 @@ func (c *compiled) fill(values map[string]string) (*letter, error) {
 	}{{"subject", c.subject, &out.Subject}, {"text", c.text, &out.Text}} {
 		t, err := texttemplate.New(part.field).Funcs(functions).AddParseTree(part.field, part.tree.Copy())
 		if err != nil {
-			return nil, api.Invalid(part.field, "%s", plainError(err))
+			return nil, api.Invalid(part.field, "%s", templateError(err))
 		}
-		if *part.to, err = made(part.field, t.Execute); err != nil {
+		if *part.to, err = executeTemplate(part.field, t.Execute); err != nil {
 			return nil, err
 		}
 	}
-	out.Subject = oneLine(out.Subject)
+	out.Subject = toSubjectLine(out.Subject)
 	if parse.IsEmptyTree(c.html.Root) {
 		return out, nil // text alone
 	}
 	t, err := htmltemplate.New("html").Funcs(functions).AddParseTree("html", c.html.Copy())
 	if err != nil {
-		return nil, api.Invalid("html", "%s", plainError(err))
+		return nil, api.Invalid("html", "%s", templateError(err))
 	}
-	if out.HTML, err = made("html", t.Execute); err != nil {
+	if out.HTML, err = executeTemplate("html", t.Execute); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func made(field string, execute func(io.Writer, any) error) (string, error) {
-	w := &bounded{}
+func executeTemplate(field string, execute func(io.Writer, any) error) (string, error) {
+	w := &limitedBuilder{}
 	if err := execute(w, nil); err != nil {
 		if errors.Is(err, errTooLong) {
 			return "", api.Invalid(field, "%s", errTooLong)
 		}
-		return "", api.Invalid(field, "%s", plainError(err))
+		return "", api.Invalid(field, "%s", templateError(err))
 	}
 	return w.String(), nil
 }
 
-// bounded takes no more than a mail may be long.
-type bounded struct{ strings.Builder }
+// limitedBuilder takes no more than a mail may be long.
+type limitedBuilder struct{ strings.Builder }
 
-var errTooLong = fmt.Errorf("with its variables filled in it is longer than %d KiB", maxMade>>10)
+var errTooLong = fmt.Errorf("with its variables filled in it is longer than %d KiB", maxRendered>>10)
 
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > maxMade {
+func (b *limitedBuilder) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxRendered {
 		return 0, errTooLong
 	}
 	return b.Builder.Write(p)
 }
 
-// plain is a text without what steers terminals and mail programs.
-func plain(s string) string {
+// stripControls is a text without what steers terminals and mail programs.
+func stripControls(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || unicode.IsPrint(r) || unicode.Is(unicode.Cf, r) && !bidi(r) {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) || unicode.Is(unicode.Cf, r) && !isBidiControl(r) {
 			return r
 		}
 		return -1
 	}, strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n"))
 }
 
-// bidi tells whether a character turns the direction of what is read after it.
-func bidi(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
+// isBidiControl tells whether a character turns the direction of what is read after it.
+func isBidiControl(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
-// oneLine is a subject: names may have line breaks in them, subjects not.
-func oneLine(s string) string {
-	s = strings.Join(strings.Fields(plain(s)), " ")
-	if utf8.RuneCountInString(s) > maxTitle {
-		s = string([]rune(s)[:maxTitle-1]) + "…"
+// toSubjectLine is a subject: names may have line breaks in them, subjects not.
+func toSubjectLine(s string) string {
+	s = strings.Join(strings.Fields(stripControls(s)), " ")
+	if utf8.RuneCountInString(s) > maxSubject {
+		s = string([]rune(s)[:maxSubject-1]) + "…"
 	}
 	return s
 }

@@ -28,8 +28,8 @@ func ParseColor(s string) (Color, error) {
 
 func rgb(n uint32) Color { return Color{uint8(n >> 16), uint8(n >> 8), uint8(n)} }
 
-// Contrast is how well one colour can be read on the other, from 1 to 21, by WCAG 2.
-func Contrast(a, b Color) float64 {
+// ContrastRatio is how well one colour can be read on the other, from 1 to 21, by WCAG 2.
+func ContrastRatio(a, b Color) float64 {
 	x, y := a.luminance(), b.luminance()
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
@@ -45,45 +45,47 @@ func (c Color) luminance() float64 {
 	return 0.2126*part(c.R) + 0.7152*part(c.G) + 0.0722*part(c.B)
 }
 
-// on is black or white, whichever is read better on the colour.
-func (c Color) on() Color {
+// readableInk is black or white, whichever is read better on the colour.
+func (c Color) readableInk() Color {
 	black, white := rgb(0x10161d), rgb(0xffffff)
-	if Contrast(c, white) >= Contrast(c, black) {
+	if ContrastRatio(c, white) >= ContrastRatio(c, black) {
 		return white
 	}
 	return black
 }
 
-// Name is a colour by what it is for. Reports know colours by name only.
-type Name string
+// ColorName is a colour by what it is for. Reports know colours by name only.
+type ColorName string
 
 // The names. A fill's name is that of what it stands for: an outcome, a severity.
 const (
-	Ink        Name = "ink"
-	Soft       Name = "soft"
-	Paper      Name = "paper"
-	Panel      Name = "panel"
-	Rule       Name = "rule"
-	Accent     Name = "accent"
-	OnAccent   Name = "accent-ink"
-	Band       Name = "band"
-	Link       Name = "link"
-	Good       Name = "good"
-	GoodGround Name = "good-bg"
-	Warn       Name = "warn"
-	WarnGround Name = "warn-bg"
-	Bad        Name = "bad"
-	BadGround  Name = "bad-bg"
-	Info       Name = "info"
-	InfoGround Name = "info-bg"
-	Level      Name = "level"
+	Ink        ColorName = "ink"
+	Soft       ColorName = "soft"
+	Paper      ColorName = "paper"
+	Panel      ColorName = "panel"
+	Rule       ColorName = "rule"
+	Accent     ColorName = "accent"
+	OnAccent   ColorName = "accent-ink"
+	Band       ColorName = "band"
+	Link       ColorName = "link"
+	Good       ColorName = "good"
+	GoodGround ColorName = "good-bg"
+	Warn       ColorName = "warn"
+	WarnGround ColorName = "warn-bg"
+	Bad        ColorName = "bad"
+	BadGround  ColorName = "bad-bg"
+	Info       ColorName = "info"
+	InfoGround ColorName = "info-bg"
+	Level      ColorName = "level"
 )
 
-// On is the colour of a text that stands on a fill.
-func On(fill Name) Name { return "on-" + fill }
+// TextOn is the colour of a text that stands on a fill.
+func TextOn(fill ColorName) ColorName { return "on-" + fill }
 
-// Heat is the shade of a step from 0, nothing, to HeatSteps.
-func Heat(step int) Name { return Name("heat-" + strconv.Itoa(min(max(step, 0), HeatSteps))) }
+// HeatShade is the shade of a step from 0, nothing, to HeatSteps.
+func HeatShade(step int) ColorName {
+	return ColorName("heat-" + strconv.Itoa(min(max(step, 0), HeatSteps)))
+}
 
 // HeatSteps is how many shades a heat map has above nothing.
 const HeatSteps = 5
@@ -91,7 +93,7 @@ const HeatSteps = 5
 // tone is a colour on a light page and on a dark one, and the pattern that tells it from
 // others where colours can't be told apart.
 type tone struct {
-	name        Name
+	name        ColorName
 	light, dark uint32
 	hatch       Hatch
 }
@@ -101,13 +103,13 @@ type Hatch byte
 
 // The patterns.
 const (
-	NoHatch   Hatch = 0
-	Slanted   Hatch = '/'
-	Crossed   Hatch = 'x'
-	Dotted    Hatch = '.'
-	Lying     Hatch = '-'
-	Standing  Hatch = '|'
-	FewDotted Hatch = ':'
+	NoHatch      Hatch = 0
+	Diagonal     Hatch = '/'
+	Crossed      Hatch = 'x'
+	Dotted       Hatch = '.'
+	Horizontal   Hatch = '-'
+	Vertical     Hatch = '|'
+	SparseDotted Hatch = ':'
 )
 
 // tones are all colours of a report, said once.
@@ -117,20 +119,20 @@ var tones = []tone{
 	{Good, 0x1d6f42, 0x8fd7ad, 0}, {GoodGround, 0xe4f3ea, 0x16382a, 0}, {Warn, 0x7a4b00, 0xf2cf85, 0}, {WarnGround, 0xfdf1d8, 0x3d2f10, 0},
 	{Bad, 0x9b1c1c, 0xf5aaa3, 0}, {BadGround, 0xfce8e6, 0x471d1b, 0}, {Info, 0x274690, 0xb0c7f5, 0}, {InfoGround, 0xe7edfa, 0x1f2d4f, 0},
 	// What a control or a requirement came to.
-	{"implemented", 0x2c7a4f, 0x2c7a4f, NoHatch}, {"partly", 0x7bb8d9, 0x3f86ad, Slanted}, {"planned", 0xf0c75e, 0xa8842a, Dotted}, {"missing", 0xe08a84, 0xa8504a, Crossed},
-	{"not-evidenced", 0xc9b8de, 0x7d66a0, Lying}, {"not-assessed", 0xdfe4e9, 0x35404c, Standing}, {"excluded", 0xaeb7c0, 0x5d6975, NoHatch}, {"unmapped", 0xffffff, 0x12181f, FewDotted},
-	{"critical", 0x8f1d1d, 0x8f1d1d, NoHatch}, {"high", 0xc2453d, 0xc2453d, Crossed}, {"medium", 0xd99a2b, 0xd99a2b, Slanted}, {"low", 0x5b8db8, 0x5b8db8, Dotted},
+	{"implemented", 0x2c7a4f, 0x2c7a4f, NoHatch}, {"partly", 0x7bb8d9, 0x3f86ad, Diagonal}, {"planned", 0xf0c75e, 0xa8842a, Dotted}, {"missing", 0xe08a84, 0xa8504a, Crossed},
+	{"not-evidenced", 0xc9b8de, 0x7d66a0, Horizontal}, {"not-assessed", 0xdfe4e9, 0x35404c, Vertical}, {"excluded", 0xaeb7c0, 0x5d6975, NoHatch}, {"unmapped", 0xffffff, 0x12181f, SparseDotted},
+	{"critical", 0x8f1d1d, 0x8f1d1d, NoHatch}, {"high", 0xc2453d, 0xc2453d, Crossed}, {"medium", 0xd99a2b, 0xd99a2b, Diagonal}, {"low", 0x5b8db8, 0x5b8db8, Dotted},
 	{"informational", 0xaeb7c0, 0x5d6975, NoHatch}, {Level, 0x2f74a6, 0x2f74a6, NoHatch},
 	{"heat-0", 0xf4f6f8, 0x1b232c, 0}, {"heat-1", 0xfbe0d8, 0x4a2a28, 0}, {"heat-2", 0xf3b9aa, 0x6d322d, 0}, {"heat-3", 0xe38a78, 0x92413a, 0}, {"heat-4", 0xc2453d, 0xbf5248, 0}, {"heat-5", 0x8f1d1d, 0xe58a7f, 0},
 	// Kinds that are neither good nor bad: streams of a flow.
 	{"stream-1", 0x2f74a6, 0x3f86ad, 0}, {"stream-2", 0x5d8a66, 0x6b9c75, 0}, {"stream-3", 0x9a6fb0, 0x9a6fb0, 0}, {"stream-4", 0xb07a3c, 0xb98a50, 0}, {"stream-5", 0x6b7785, 0x7d8997, 0},
 }
 
-// Streams is how many streams have a colour of their own.
-const Streams = 5
+// StreamCount is how many streams have a colour of their own.
+const StreamCount = 5
 
-// Stream is the colour of the nth stream of a flow.
-func Stream(n int) Name { return Name("stream-" + strconv.Itoa(n%Streams+1)) }
+// StreamColor is the colour of the nth stream of a flow.
+func StreamColor(n int) ColorName { return ColorName("stream-" + strconv.Itoa(n%StreamCount+1)) }
 
 // Theme is the colours of one report.
 type Theme struct {
@@ -140,43 +142,43 @@ type Theme struct {
 // MinContrast is what a text must have on its ground.
 const MinContrast = 4.5
 
-// Branded is a theme with an organization's own colours; nil keeps the report's.
+// NewTheme is a theme with an organization's own colours; nil keeps the report's.
 // Headings are written in the accent on white, so it must be dark enough.
-func Branded(accent, band *Color) (Theme, error) {
+func NewTheme(accent, band *Color) (Theme, error) {
 	if accent != nil {
-		if c := Contrast(*accent, rgb(0xffffff)); c < MinContrast {
+		if c := ContrastRatio(*accent, rgb(0xffffff)); c < MinContrast {
 			return Theme{}, fmt.Errorf("the colour %s has a contrast of %.1f to 1 on white, and headings need %.1f; choose a darker one", accent.CSS(), c, MinContrast)
 		}
 	}
 	return Theme{accent, band}, nil
 }
 
-// Of is a colour on a light page; what has no colour is Soft.
-func (t Theme) Of(n Name) Color { return t.color(n, false) }
+// Color is a colour on a light page; what has no colour is Soft.
+func (t Theme) Color(n ColorName) Color { return t.resolve(n, false) }
 
-func (t Theme) color(n Name, dark bool) Color {
+func (t Theme) resolve(n ColorName, forDarkPage bool) Color {
 	if under, is := strings.CutPrefix(string(n), "on-"); is {
-		return t.color(Name(under), dark).on()
+		return t.resolve(ColorName(under), forDarkPage).readableInk()
 	}
 	switch {
 	case n == Accent && t.accent != nil:
 		return *t.accent
 	case n == OnAccent && t.accent != nil:
-		return t.accent.on()
+		return t.accent.readableInk()
 	case n == Band && t.band != nil:
 		return *t.band
 	}
-	x, ok := toneOf(n)
+	x, ok := findTone(n)
 	if !ok {
-		x, _ = toneOf(Soft)
+		x, _ = findTone(Soft)
 	}
-	if dark {
+	if forDarkPage {
 		return rgb(x.dark)
 	}
 	return rgb(x.light)
 }
 
-func toneOf(n Name) (tone, bool) {
+func findTone(n ColorName) (tone, bool) {
 	for _, x := range tones {
 		if x.name == n {
 			return x, true
@@ -186,21 +188,21 @@ func toneOf(n Name) (tone, bool) {
 }
 
 // HatchOf is the pattern over a fill.
-func HatchOf(n Name) Hatch {
-	x, _ := toneOf(n)
+func HatchOf(n ColorName) Hatch {
+	x, _ := findTone(n)
 	return x.hatch
 }
 
-// Known is the name of a fill, or that of what is left out: a severity is the data's, and may be anything.
-func Known(n string) Name {
-	if _, ok := toneOf(Name(n)); ok {
-		return Name(n)
+// FillOrDefault is the name of a fill, or that of what is left out: a severity is the data's, and may be anything.
+func FillOrDefault(n string) ColorName {
+	if _, ok := findTone(ColorName(n)); ok {
+		return ColorName(n)
 	}
 	return "excluded"
 }
 
-// Badge is a status's ink and ground; the words say the same.
-func Badge(class string) (ink, ground Name) {
+// BadgeColors is a status's ink and ground; the words say the same.
+func BadgeColors(class string) (ink, ground ColorName) {
 	switch class {
 	case "implemented", "approved":
 		return Good, GoodGround
@@ -214,14 +216,14 @@ func Badge(class string) (ink, ground Name) {
 	return Info, InfoGround
 }
 
-// Badges are the classes that have a look of their own.
-var Badges = []string{"implemented", "approved", "partly", "planned", "medium", "not-evidenced", "missing", "critical", "high", "draft", "not-assessed", "excluded", "unmapped", "informational"}
+// BadgeClasses are the classes that have a look of their own.
+var BadgeClasses = []string{"implemented", "approved", "partly", "planned", "medium", "not-evidenced", "missing", "critical", "high", "draft", "not-assessed", "excluded", "unmapped", "informational"}
 
-// Said puts colours into a text in which they stand by name, as {accent}.
-func (t Theme) Said(text string) string {
+// ExpandColors puts colours into a text in which they stand by name, as {accent}.
+func (t Theme) ExpandColors(text string) string {
 	pairs := make([]string, 0, 2*len(tones))
 	for _, x := range tones {
-		pairs = append(pairs, "{"+string(x.name)+"}", t.Of(x.name).Hex())
+		pairs = append(pairs, "{"+string(x.name)+"}", t.Color(x.name).Hex())
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }

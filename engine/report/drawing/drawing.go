@@ -20,9 +20,9 @@ const Width = 680.0
 // Drawing is a picture. All it shows stands in a table too.
 type Drawing struct {
 	// Title names it; Text says in words what there is to see, for those who can't.
-	Title, Text   string
-	Width, Height float64
-	Shapes        []Shape
+	Title, Description string
+	Width, Height      float64
+	Shapes             []Shape
 }
 
 // Shape is one of the types below.
@@ -35,35 +35,35 @@ type (
 	// Box is a rectangle, with its fill's pattern. An empty fill is none; so with Edge.
 	Box struct {
 		X, Y, W, H float64
-		Fill, Edge Name
+		Fill, Edge ColorName
 	}
 	// Line joins points; a closed one ends where it began.
 	Line struct {
 		Points         []Point
-		Color          Name
+		Color          ColorName
 		Width          float64
 		Dashed, Closed bool
 	}
 	// Area is a polygon; an Opacity of 0 is all of it.
 	Area struct {
 		Points  []Point
-		Fill    Name
+		Fill    ColorName
 		Opacity float64
 	}
 	// Dot is a disc.
 	Dot struct {
 		X, Y, R float64
-		Fill    Name
+		Fill    ColorName
 	}
 	// Label is a text in one line; Y is that of its baseline.
 	Label struct {
 		X, Y, Size float64
 		Text       string
-		At         Anchor
-		Color      Name
-		Strong     bool
-		// Full is the whole text where Text is shortened.
-		Full string
+		Anchor     Anchor
+		Color      ColorName
+		Bold       bool
+		// FullText is the whole text where Text is shortened.
+		FullText string
 	}
 )
 
@@ -86,15 +86,15 @@ const (
 // Add puts shapes on top of those that are there.
 func (d *Drawing) Add(s ...Shape) { d.Shapes = append(d.Shapes, s...) }
 
-// round keeps two decimals, so that the same figure is the same bytes everywhere.
-func round(f float64) float64 { return math.Round(f*100) / 100 }
+// roundTo2 keeps two decimals, so that the same figure is the same bytes everywhere.
+func roundTo2(f float64) float64 { return math.Round(f*100) / 100 }
 
 var (
-	regular = parsed(goregular.TTF)
-	bold    = parsed(gobold.TTF)
+	regular = mustParseFont(goregular.TTF)
+	bold    = mustParseFont(gobold.TTF)
 )
 
-func parsed(ttf []byte) *sfnt.Font {
+func mustParseFont(ttf []byte) *sfnt.Font {
 	f, err := sfnt.Parse(ttf)
 	if err != nil {
 		panic(err) // they come with the program
@@ -102,7 +102,7 @@ func parsed(ttf []byte) *sfnt.Font {
 	return f
 }
 
-func faceOf(strong bool) *sfnt.Font {
+func fontFor(strong bool) *sfnt.Font {
 	if strong {
 		return bold
 	}
@@ -115,8 +115,8 @@ const missingGlyph = '□'
 // emUnits is the size at which glyphs are asked for.
 const emUnits = 1000
 
-// glyph is a character's index, and its advance in ems.
-func glyph(f *sfnt.Font, buf *sfnt.Buffer, r rune) (sfnt.GlyphIndex, float64) {
+// lookUpGlyph is a character's index, and its advance in ems.
+func lookUpGlyph(f *sfnt.Font, buf *sfnt.Buffer, r rune) (sfnt.GlyphIndex, float64) {
 	i, err := f.GlyphIndex(buf, r)
 	if err != nil || i == 0 {
 		if i, err = f.GlyphIndex(buf, missingGlyph); err != nil {
@@ -130,12 +130,12 @@ func glyph(f *sfnt.Font, buf *sfnt.Buffer, r rune) (sfnt.GlyphIndex, float64) {
 	return i, float64(a) / 64 / emUnits
 }
 
-// WidthOf is about how wide a text is.
-func WidthOf(text string, size float64, strong bool) float64 {
+// TextWidth is about how wide a text is.
+func TextWidth(text string, size float64, strong bool) float64 {
 	var buf sfnt.Buffer
-	w, f := 0.0, faceOf(strong)
+	w, f := 0.0, fontFor(strong)
 	for _, r := range text {
-		_, a := glyph(f, &buf, r)
+		_, a := lookUpGlyph(f, &buf, r)
 		w += a
 	}
 	return w * size
@@ -144,37 +144,37 @@ func WidthOf(text string, size float64, strong bool) float64 {
 // fontSlack is how much wider than ours the fonts of a reader's machine may be.
 const fontSlack = 1.08
 
-// Fitted is a label that is no wider than width; what is longer ends in …, with the whole text kept.
-func Fitted(l Label, width float64) Label {
+// FitLabel is a label that is no wider than width; what is longer ends in …, with the whole text kept.
+func FitLabel(l Label, width float64) Label {
 	l.Text = strings.Join(strings.Fields(l.Text), " ")
 	full := l.Text
 	if len(full) > 4096 {
 		full = strings.ToValidUTF8(full[:4096], "") // a picture's text is not the place for it; the table has it all
 		l.Text = full + "…"
 	}
-	if WidthOf(l.Text, l.Size, l.Strong)*fontSlack <= width {
+	if TextWidth(l.Text, l.Size, l.Bold)*fontSlack <= width {
 		return l
 	}
 	var buf sfnt.Buffer
-	f := faceOf(l.Strong)
-	_, dots := glyph(f, &buf, '…')
+	f := fontFor(l.Bold)
+	_, dots := lookUpGlyph(f, &buf, '…')
 	room, end := width/l.Size/fontSlack-dots, 0
 	for i, r := range full {
-		_, a := glyph(f, &buf, r)
+		_, a := lookUpGlyph(f, &buf, r)
 		if room -= a; room < 0 {
 			break
 		}
 		end = i + len(string(r))
 	}
-	l.Text, l.Full = strings.TrimSpace(full[:min(end, len(full))])+"…", full
+	l.Text, l.FullText = strings.TrimSpace(full[:min(end, len(full))])+"…", full
 	return l
 }
 
-// Titled is the drawing with its title above it.
-func (d Drawing) Titled() Drawing {
+// WithTitle is the drawing with its title above it.
+func (d Drawing) WithTitle() Drawing {
 	const high = 26.0
-	out := Drawing{Title: d.Title, Text: d.Text, Width: d.Width, Height: d.Height + high}
-	out.Add(Fitted(Label{Y: 15, Size: 14, Text: d.Title, Color: Ink, Strong: true}, d.Width))
+	out := Drawing{Title: d.Title, Description: d.Description, Width: d.Width, Height: d.Height + high}
+	out.Add(FitLabel(Label{Y: 15, Size: 14, Text: d.Title, Color: Ink, Bold: true}, d.Width))
 	lower := func(all []Point) []Point {
 		moved := make([]Point, len(all))
 		for i, p := range all {

@@ -15,13 +15,13 @@ import (
 
 // The image has so many pixels a unit, and no side longer than that.
 const (
-	pixels  = 1.5
-	mostPix = 4000
+	pixelsPerUnit = 1.5
+	maxPixels     = 4000
 )
 
 // PNG writes the drawing on white, sharp enough for print.
 func (d *Drawing) PNG(w io.Writer, t Theme) error {
-	scale := math.Min(pixels, mostPix/math.Max(math.Max(d.Width, d.Height), 1))
+	scale := math.Min(pixelsPerUnit, maxPixels/math.Max(math.Max(d.Width, d.Height), 1))
 	c := &canvas{theme: t, scale: scale, img: image.NewRGBA(image.Rect(0, 0, max(int(math.Ceil(d.Width*scale)), 1), max(int(math.Ceil(d.Height*scale)), 1)))}
 	draw.Draw(c.img, c.img.Bounds(), image.NewUniform(color.White), image.Point{}, draw.Src)
 	for _, s := range d.Shapes {
@@ -39,8 +39,8 @@ type canvas struct {
 	buf   sfnt.Buffer
 }
 
-func (c *canvas) color(n Name, opacity float64) color.Color {
-	x := c.theme.Of(n)
+func (c *canvas) nrgba(n ColorName, opacity float64) color.Color {
+	x := c.theme.Color(n)
 	if opacity <= 0 || opacity > 1 {
 		opacity = 1
 	}
@@ -110,9 +110,9 @@ func (s Box) paint(c *canvas) {
 		return
 	}
 	if s.Fill != "" {
-		c.rect(s.X, s.Y, s.W, s.H, c.color(s.Fill, 1))
-		over := c.color(Ink, 0.55)
-		Strokes(s.X, s.Y, s.W, s.H, HatchOf(s.Fill), func(a, b Point) { c.stroke(a, b, 0.7, over) }, func(p Point, r float64) { c.disc(p.X, p.Y, r, over) })
+		c.rect(s.X, s.Y, s.W, s.H, c.nrgba(s.Fill, 1))
+		over := c.nrgba(Ink, 0.55)
+		DrawHatch(s.X, s.Y, s.W, s.H, HatchOf(s.Fill), func(a, b Point) { c.stroke(a, b, 0.7, over) }, func(p Point, r float64) { c.disc(p.X, p.Y, r, over) })
 	}
 	if s.Edge != "" {
 		Line{Points: []Point{{s.X, s.Y}, {s.X + s.W, s.Y}, {s.X + s.W, s.Y + s.H}, {s.X, s.Y + s.H}}, Color: s.Edge, Width: 1, Closed: true}.paint(c)
@@ -120,7 +120,7 @@ func (s Box) paint(c *canvas) {
 }
 
 func (s Line) paint(c *canvas) {
-	with, n := c.color(s.Color, 1), len(s.Points)
+	with, n := c.nrgba(s.Color, 1), len(s.Points)
 	for i := range s.Points {
 		if i+1 == n && !s.Closed {
 			break
@@ -139,30 +139,30 @@ func (s Line) paint(c *canvas) {
 	}
 }
 
-func (s Area) paint(c *canvas) { c.polygon(s.Points, c.color(s.Fill, s.Opacity)) }
+func (s Area) paint(c *canvas) { c.polygon(s.Points, c.nrgba(s.Fill, s.Opacity)) }
 
-func (s Dot) paint(c *canvas) { c.disc(s.X, s.Y, s.R, c.color(s.Fill, 1)) }
+func (s Dot) paint(c *canvas) { c.disc(s.X, s.Y, s.R, c.nrgba(s.Fill, 1)) }
 
 func (s Label) paint(c *canvas) {
-	x, f := s.X, faceOf(s.Strong)
-	switch w := WidthOf(s.Text, s.Size, s.Strong); s.At {
+	x, f := s.X, fontFor(s.Bold)
+	switch w := TextWidth(s.Text, s.Size, s.Bold); s.Anchor {
 	case Middle:
 		x -= w / 2
 	case End:
 		x -= w
 	}
-	with, ppem := c.color(s.Color, 1), s.Size*c.scale
+	with, ppem := c.nrgba(s.Color, 1), s.Size*c.scale
 	left, top := x*c.scale, s.Y*c.scale
 	for _, char := range s.Text {
-		i, a := glyph(f, &c.buf, char)
+		i, a := lookUpGlyph(f, &c.buf, char)
 		if segments, err := f.LoadGlyph(&c.buf, i, fixed.Int26_6(math.Round(ppem*64)), nil); err == nil && len(segments) > 0 {
-			c.fill(left-ppem, top-ppem*1.2, left+ppem*1.5, top+ppem*0.5, with, func(r *vector.Rasterizer, x, y float32) { outline(r, segments, float32(left)-x, float32(top)-y) })
+			c.fill(left-ppem, top-ppem*1.2, left+ppem*1.5, top+ppem*0.5, with, func(r *vector.Rasterizer, x, y float32) { addOutline(r, segments, float32(left)-x, float32(top)-y) })
 		}
 		left += a * ppem
 	}
 }
 
-func outline(r *vector.Rasterizer, segments sfnt.Segments, x, y float32) {
+func addOutline(r *vector.Rasterizer, segments sfnt.Segments, x, y float32) {
 	at := func(p fixed.Point26_6) (float32, float32) { return x + float32(p.X)/64, y + float32(p.Y)/64 }
 	for i, s := range segments {
 		ax, ay := at(s.Args[0])
@@ -186,8 +186,8 @@ func outline(r *vector.Rasterizer, segments sfnt.Segments, x, y float32) {
 	r.ClosePath()
 }
 
-// Strokes draws a pattern over a rectangle, by lines and discs that stay inside it.
-func Strokes(x, y, w, h float64, kind Hatch, line func(a, b Point), disc func(p Point, r float64)) {
+// DrawHatch draws a pattern over a rectangle, by lines and discs that stay inside it.
+func DrawHatch(x, y, w, h float64, kind Hatch, line func(a, b Point), disc func(p Point, r float64)) {
 	const step = 5.0
 	slanted := func(up bool) {
 		for at := x - h; at < x+w; at += step {
@@ -210,22 +210,22 @@ func Strokes(x, y, w, h float64, kind Hatch, line func(a, b Point), disc func(p 
 		}
 	}
 	switch kind {
-	case Slanted:
+	case Diagonal:
 		slanted(true)
 	case Crossed:
 		slanted(true)
 		slanted(false)
-	case Lying:
+	case Horizontal:
 		for at := y + step/2; at < y+h; at += step * 0.75 {
 			line(Point{x, at}, Point{x + w, at})
 		}
-	case Standing:
+	case Vertical:
 		for at := x + step/2; at < x+w; at += step * 0.9 {
 			line(Point{at, y}, Point{at, y + h})
 		}
 	case Dotted:
 		dotted(step, 0.9)
-	case FewDotted:
+	case SparseDotted:
 		dotted(step*1.5, 0.7)
 	}
 }

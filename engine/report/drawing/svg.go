@@ -11,10 +11,10 @@ import (
 // description, whose parts are no stops for a keyboard.
 func (d *Drawing) SVG() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s"><title>%s</title>`, num(d.Width), num(d.Height),
-		html.EscapeString(strings.TrimSpace(d.Title+". "+d.Text)), html.EscapeString(d.Title))
-	if d.Text != "" {
-		b.WriteString(`<desc>` + html.EscapeString(d.Text) + `</desc>`)
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s"><title>%s</title>`, formatNumber(d.Width), formatNumber(d.Height),
+		html.EscapeString(strings.TrimSpace(d.Title+". "+d.Description)), html.EscapeString(d.Title))
+	if d.Description != "" {
+		b.WriteString(`<desc>` + html.EscapeString(d.Description) + `</desc>`)
 	}
 	for _, s := range d.Shapes {
 		s.(svgShape).svg(&b)
@@ -25,15 +25,15 @@ func (d *Drawing) SVG() string {
 
 type svgShape interface{ svg(b *strings.Builder) }
 
-func num(f float64) string { return strconv.FormatFloat(round(f), 'f', -1, 64) }
+func formatNumber(f float64) string { return strconv.FormatFloat(roundTo2(f), 'f', -1, 64) }
 
-func points(all []Point) string {
+func formatPoints(all []Point) string {
 	var b strings.Builder
 	for i, p := range all {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(num(p.X) + "," + num(p.Y))
+		b.WriteString(formatNumber(p.X) + "," + formatNumber(p.Y))
 	}
 	return b.String()
 }
@@ -46,7 +46,7 @@ func (s Box) svg(b *strings.Builder) {
 	if s.Edge != "" {
 		class += " s-" + string(s.Edge)
 	}
-	fmt.Fprintf(b, `<rect x="%s" y="%s" width="%s" height="%s" class="%s"/>`, num(s.X), num(s.Y), num(max(s.W, 0)), num(max(s.H, 0)), class)
+	fmt.Fprintf(b, `<rect x="%s" y="%s" width="%s" height="%s" class="%s"/>`, formatNumber(s.X), formatNumber(s.Y), formatNumber(max(s.W, 0)), formatNumber(max(s.H, 0)), class)
 }
 
 func (s Line) svg(b *strings.Builder) {
@@ -58,31 +58,31 @@ func (s Line) svg(b *strings.Builder) {
 	if s.Dashed {
 		dash = ` stroke-dasharray="6 4"`
 	}
-	fmt.Fprintf(b, `<%s points="%s" class="no-fill s-%s" stroke-width="%s"%s/>`, name, points(s.Points), s.Color, num(s.Width), dash)
+	fmt.Fprintf(b, `<%s points="%s" class="no-fill s-%s" stroke-width="%s"%s/>`, name, formatPoints(s.Points), s.Color, formatNumber(s.Width), dash)
 }
 
 func (s Area) svg(b *strings.Builder) {
 	opacity := ""
 	if s.Opacity > 0 && s.Opacity < 1 {
-		opacity = ` fill-opacity="` + num(s.Opacity) + `"`
+		opacity = ` fill-opacity="` + formatNumber(s.Opacity) + `"`
 	}
-	fmt.Fprintf(b, `<polygon points="%s" class="f-%s"%s/>`, points(s.Points), s.Fill, opacity)
+	fmt.Fprintf(b, `<polygon points="%s" class="f-%s"%s/>`, formatPoints(s.Points), s.Fill, opacity)
 }
 
 func (s Dot) svg(b *strings.Builder) {
-	fmt.Fprintf(b, `<circle cx="%s" cy="%s" r="%s" class="f-%s"/>`, num(s.X), num(s.Y), num(s.R), s.Fill)
+	fmt.Fprintf(b, `<circle cx="%s" cy="%s" r="%s" class="f-%s"/>`, formatNumber(s.X), formatNumber(s.Y), formatNumber(s.R), s.Fill)
 }
 
 func (s Label) svg(b *strings.Builder) {
-	anchor := [...]string{"", ` text-anchor="middle"`, ` text-anchor="end"`}[s.At]
+	anchor := [...]string{"", ` text-anchor="middle"`, ` text-anchor="end"`}[s.Anchor]
 	weight, title := "", ""
-	if s.Strong {
+	if s.Bold {
 		weight = ` font-weight="600"`
 	}
-	if s.Full != "" {
-		title = "<title>" + html.EscapeString(s.Full) + "</title>"
+	if s.FullText != "" {
+		title = "<title>" + html.EscapeString(s.FullText) + "</title>"
 	}
-	fmt.Fprintf(b, `<text x="%s" y="%s" font-size="%s" class="f-%s"%s%s>%s%s</text>`, num(s.X), num(s.Y), num(s.Size), s.Color, anchor, weight, title, html.EscapeString(s.Text))
+	fmt.Fprintf(b, `<text x="%s" y="%s" font-size="%s" class="f-%s"%s%s>%s%s</text>`, formatNumber(s.X), formatNumber(s.Y), formatNumber(s.Size), s.Color, anchor, weight, title, html.EscapeString(s.Text))
 }
 
 // CSS declares the colours as variables, for light and dark pages, and the classes that
@@ -91,10 +91,10 @@ func (t Theme) CSS() string {
 	var b strings.Builder
 	declare := func(dark bool) {
 		for _, x := range tones {
-			fmt.Fprintf(&b, "--%s:%s;", x.name, t.color(x.name, dark).CSS())
+			fmt.Fprintf(&b, "--%s:%s;", x.name, t.resolve(x.name, dark).CSS())
 		}
 		for i := 0; i <= HeatSteps; i++ {
-			fmt.Fprintf(&b, "--%s:%s;", On(Heat(i)), t.color(On(Heat(i)), dark).CSS())
+			fmt.Fprintf(&b, "--%s:%s;", TextOn(HeatShade(i)), t.resolve(TextOn(HeatShade(i)), dark).CSS())
 		}
 	}
 	b.WriteString(":root{")
@@ -111,19 +111,19 @@ func (t Theme) CSS() string {
 		fmt.Fprintf(&b, ".f-%s{fill:%s}.s-%s{stroke:var(--%s)}", x.name, fill, x.name, x.name)
 	}
 	for i := 0; i <= HeatSteps; i++ {
-		fmt.Fprintf(&b, ".f-%s{fill:var(--%s)}", On(Heat(i)), On(Heat(i)))
+		fmt.Fprintf(&b, ".f-%s{fill:var(--%s)}", TextOn(HeatShade(i)), TextOn(HeatShade(i)))
 	}
 	b.WriteByte('\n')
-	for _, class := range Badges {
-		ink, ground := Badge(class)
+	for _, class := range BadgeClasses {
+		ink, ground := BadgeColors(class)
 		fmt.Fprintf(&b, ".badge.is-%s{color:var(--%s);background:var(--%s)}", class, ink, ground)
 	}
 	b.WriteByte('\n')
 	return b.String()
 }
 
-// Defs are the patterns that fills refer to; they stand once in a page.
-func Defs() string {
+// PatternDefs are the patterns that fills refer to; they stand once in a page.
+func PatternDefs() string {
 	var b strings.Builder
 	b.WriteString(`<svg width="0" height="0" class="defs" aria-hidden="true" focusable="false"><defs>`)
 	for _, x := range tones {
@@ -132,17 +132,17 @@ func Defs() string {
 		}
 		w, h, turn, over := "6", "6", "", ""
 		switch x.hatch {
-		case Slanted:
+		case Diagonal:
 			turn, over = ` patternTransform="rotate(45)"`, `<rect width="2.5" height="6" class="over"/>`
 		case Crossed:
 			over = `<path d="M0 0L6 6M6 0L0 6" class="over-line"/>`
 		case Dotted:
 			over = `<circle cx="3" cy="3" r="1.4" class="over"/>`
-		case Lying:
+		case Horizontal:
 			h, over = "5", `<rect width="6" height="1.5" class="over"/>`
-		case Standing:
+		case Vertical:
 			w, over = "4", `<rect width="1" height="6" class="over"/>`
-		case FewDotted:
+		case SparseDotted:
 			w, h, over = "8", "8", `<circle cx="4" cy="4" r="1" class="over"/>`
 		}
 		fmt.Fprintf(&b, `<pattern id="fill-%s" width="%s" height="%s" patternUnits="userSpaceOnUse"%s><rect width="%s" height="%s" class="b-%s"/>%s</pattern>`, x.name, w, h, turn, w, h, x.name, over)

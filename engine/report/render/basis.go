@@ -8,67 +8,67 @@ import (
 )
 
 // basisSection says what the report rests on and what it can't tell.
-func (v *view) basisSection() []block {
+func (v *reportData) basisSection() []block {
 	var f facts
-	f.add("Catalog", plain(fmt.Sprintf("%s: %s in %s", sentence(v.catalogName()),
-		some(v.Catalog.Counts.Controls, "control", "controls"), some(v.Catalog.Counts.Domains, "domain", "domains"))))
-	f.add("Catalog SHA-256", v.catalogHash())
-	if file := text(v.Catalog.SourceFilename); file != "" {
-		f.add("Catalog file", free(file))
+	f.add("Catalog", plainCell(fmt.Sprintf("%s: %s in %s", capitalize(v.catalogName()),
+		pluralize(v.Catalog.Counts.Controls, "control", "controls"), pluralize(v.Catalog.Counts.Domains, "domain", "domains"))))
+	f.add("Catalog SHA-256", v.catalogHashCell())
+	if file := stringOrEmpty(v.Catalog.SourceFilename); file != "" {
+		f.add("Catalog file", userCell(file))
 	}
 	if v.Catalog.IsStarter {
-		f.add("Official", plain("No. "+starterNotice))
+		f.add("Official", plainCell("No. "+starterNotice))
 	} else {
-		f.add("Official", plain("Yes: imported from the workbook with the hash above."))
+		f.add("Official", plainCell("Yes: imported from the workbook with the hash above."))
 	}
 	if names := v.frameworkNames(); len(names) > 0 {
 		f.addList("Frameworks", names)
 	}
-	for _, g := range v.kind.gates {
+	for _, g := range v.template.gates {
 		if d := v.deliverable(g); d != nil {
-			f.add("Method: "+words(string(g)), prose(or(d.Method, "not stated")+v.madeBy(d)))
+			f.add("Method: "+humanize(string(g)), proseCell(orDefault(d.Method, "not stated")+v.generatedBySuffix(d)))
 			if len(d.Kept) > 0 {
-				f.add("Edits kept: "+words(string(g)), free(strings.Join(d.Kept, ", ")))
+				f.add("Edits kept: "+humanize(string(g)), userCell(strings.Join(d.Kept, ", ")))
 			}
 		}
 	}
 	if h := v.AuditHead; h != nil && h.Sequence > 0 {
-		f.add("Audit trail", plain(fmt.Sprintf("record %d, SHA-256 %s, signed by the installation's key %s", h.Sequence, h.Hash, h.KeyID)))
-		f.add("Audit signature", plain(h.Signature))
+		f.add("Audit trail", plainCell(fmt.Sprintf("record %d, SHA-256 %s, signed by the installation's key %s", h.Sequence, h.Hash, h.KeyID)))
+		f.add("Audit signature", plainCell(h.Signature))
 	}
 	if v.Summary.ComplianceFormula != "" {
 		f.addText("Compliance", v.Summary.ComplianceFormula)
 	}
-	if v.kind.shows(partCoverage) {
-		f.add("Coverage", plain(coverageRule))
+	if v.template.hasSection(sectionCoverage) {
+		f.add("Coverage", plainCell(coverageRule))
 	}
-	if m := v.MaturitySummary; m != nil && m.Formula != "" && v.kind.tells(api.GateMaturity) {
+	if m := v.MaturitySummary; m != nil && m.Formula != "" && v.template.hasDeliverable(api.GateMaturity) {
 		f.addText("Maturity means", m.Formula)
 	}
-	out := []block{f, heading{ID: v.anchors.add("basis", "limits"), Text: "Limits"}, v.limits()}
-	if inputs := v.inputs(); len(inputs.Rows) > 0 {
-		out = append(out, heading{ID: v.anchors.add("basis", "inputs"), Text: "What each version was made from"}, inputs)
+	out := []block{f, heading{ID: v.anchors.assign("basis", "limits"), Text: "Limits"}, v.limitsList()}
+	if inputs := v.inputsTable(); len(inputs.Rows) > 0 {
+		out = append(out, heading{ID: v.anchors.assign("basis", "inputs"), Text: "What each version was made from"}, inputs)
 	}
 	return out
 }
 
-// madeBy says that an agent's run made a draft.
-func (v *view) madeBy(d *api.DeliverableVersion) string {
+// generatedBySuffix says that an agent's run made a draft.
+func (v *reportData) generatedBySuffix(d *api.DeliverableVersion) string {
 	if d.GeneratedByAgentRunID == nil {
 		return ""
 	}
 	return " (agent run " + *d.GeneratedByAgentRunID + ")"
 }
 
-func (v *view) limits() list {
+func (v *reportData) limitsList() list {
 	var l list
-	add := func(format string, args ...any) { l.Items = append(l.Items, free(fmt.Sprintf(format, args...))) }
-	for _, why := range v.draft {
+	add := func(format string, args ...any) { l.Items = append(l.Items, userCell(fmt.Sprintf(format, args...))) }
+	for _, why := range v.draftNotices {
 		add("%s", why)
 	}
 	add("The assessment rests on the documents in its register. No system was tested.")
 	add("Not evidenced means that too little was found to tell. It never means that a control is not implemented.")
-	if _, unread := v.readDocuments(); len(unread) > 0 {
+	if _, unread := v.partitionDocuments(); len(unread) > 0 {
 		names := make([]string, len(unread))
 		for i, d := range unread {
 			names[i] = d.Filename
@@ -78,27 +78,27 @@ func (v *view) limits() list {
 		}
 		add("Not read: %s.", strings.Join(names, "; "))
 	}
-	if v.kind.tells(api.GateSoA) && v.SoA != nil {
+	if v.template.hasDeliverable(api.GateSoA) && v.SoA != nil {
 		var open, unseen []string
 		for i := range v.SoAItems {
 			it := &v.SoAItems[i]
-			if outcomeOf(it) != outNotAssessed {
+			if controlStatus(it) != statusNotAssessed {
 				continue
 			}
-			if it.Applicability.In() {
+			if it.Applicability.IsApplicable() {
 				unseen = append(unseen, it.ControlCode)
 			} else {
 				open = append(open, it.ControlCode)
 			}
 		}
 		if len(unseen) > 0 {
-			add("Applicable and not assessed (%s): %s.", count(len(unseen)), strings.Join(unseen, ", "))
+			add("Applicable and not assessed (%s): %s.", formatCount(len(unseen)), strings.Join(unseen, ", "))
 		}
 		if len(open) > 0 {
-			add("Not decided whether they apply (%s): %s.", count(len(open)), strings.Join(open, ", "))
+			add("Not decided whether they apply (%s): %s.", formatCount(len(open)), strings.Join(open, ", "))
 		}
 	}
-	if v.kind.tells(api.GateMaturity) && v.Maturity != nil {
+	if v.template.hasDeliverable(api.GateMaturity) && v.Maturity != nil {
 		n := 0
 		for i := range v.Scores {
 			if !v.Scores[i].Assessed {
@@ -106,23 +106,23 @@ func (v *view) limits() list {
 			}
 		}
 		if n > 0 {
-			add("%s no maturity level, because there is no evidence to rate by; means leave them out.", some(n, "control has", "controls have"))
+			add("%s no maturity level, because there is no evidence to rate by; means leave them out.", pluralize(n, "control has", "controls have"))
 		}
 	}
 	add("Confidence says how sure the method is of its own reading. It is no probability of an audit's outcome.")
 	return l
 }
 
-// inputs are the ids and hashes that each version names.
-func (v *view) inputs() table {
+// inputsTable are the ids and hashes that each version names.
+func (v *reportData) inputsTable() table {
 	t := table{Caption: "Inputs by version", Columns: []column{{Name: "Deliverable", Width: 4}, {Name: "Input", Width: 4}, {Name: "Id or hash", Width: 9}}}
-	for _, g := range v.kind.gates {
+	for _, g := range v.template.gates {
 		d := v.deliverable(g)
 		if d == nil {
 			continue
 		}
 		for _, k := range sortedKeys(d.Inputs) {
-			t.Rows = append(t.Rows, row{Cells: []cell{plain(sentence(g.Title())), free(label(k)), mono(d.Inputs[k])}})
+			t.Rows = append(t.Rows, row{Cells: []cell{plainCell(capitalize(g.Title())), userCell(displayLabel(k)), monoCell(d.Inputs[k])}})
 		}
 	}
 	return t

@@ -53,11 +53,11 @@ type span struct {
 	// Mono is for hashes and ids.
 	Mono   bool
 	Strong bool
-	// Keep is for dates and the like, which are not broken over lines.
-	Keep bool
-	// Free is other people's text in a line, Prose a text of theirs that may have lines.
-	Free, Prose bool
-	Bar         *bar
+	// NoBreak is for dates and the like, which are not broken over lines.
+	NoBreak bool
+	// UserText is other people's text in a line, Prose a text of theirs that may have lines.
+	UserText, Prose bool
+	Bar             *bar
 }
 
 // bar is a row of a bar chart: parts from left to right out of Max, and a mark.
@@ -101,7 +101,7 @@ type (
 		Title  cell
 		Blocks []block
 	}
-	jumps struct {
+	linkList struct {
 		Label string
 		Items []cell
 	}
@@ -139,30 +139,30 @@ type row struct {
 	Detail []block
 }
 
-func (heading) Kind() string { return "heading" }
-func (para) Kind() string    { return "para" }
-func (list) Kind() string    { return "list" }
-func (facts) Kind() string   { return "facts" }
-func (quotes) Kind() string  { return "quotes" }
-func (card) Kind() string    { return "card" }
-func (jumps) Kind() string   { return "jumps" }
-func (table) Kind() string   { return "table" }
+func (heading) Kind() string  { return "heading" }
+func (para) Kind() string     { return "para" }
+func (list) Kind() string     { return "list" }
+func (facts) Kind() string    { return "facts" }
+func (quotes) Kind() string   { return "quotes" }
+func (card) Kind() string     { return "card" }
+func (linkList) Kind() string { return "jumps" }
+func (table) Kind() string    { return "table" }
 
-func plain(s string) cell                 { return cell{{Text: s}} }
-func free(s string) cell                  { return cell{{Text: s, Free: true}} }
-func prose(s string) cell                 { return cell{{Text: s, Prose: true}} }
-func keep(s string) cell                  { return cell{{Text: s, Keep: true}} }
-func mono(s string) cell                  { return cell{{Text: s, Mono: true}} }
-func badge(class, s string) cell          { return cell{{Text: s, Badge: class}} }
-func number(n int) cell                   { return plain(count(n)) }
-func (c cell) and(s ...span) cell         { return append(c, s...) }
-func say(class, text string) para         { return para{Text: plain(text), Class: class} }
+func plainCell(s string) cell             { return cell{{Text: s}} }
+func userCell(s string) cell              { return cell{{Text: s, UserText: true}} }
+func proseCell(s string) cell             { return cell{{Text: s, Prose: true}} }
+func noBreakCell(s string) cell           { return cell{{Text: s, NoBreak: true}} }
+func monoCell(s string) cell              { return cell{{Text: s, Mono: true}} }
+func badgeCell(class, s string) cell      { return cell{{Text: s, Badge: class}} }
+func numberCell(n int) cell               { return plainCell(formatCount(n)) }
+func (c cell) with(s ...span) cell        { return append(c, s...) }
+func newPara(class, text string) para     { return para{Text: plainCell(text), Class: class} }
 func (f *facts) add(label string, c cell) { f.Items = append(f.Items, fact{Label: label, Value: c}) }
 
 // addText adds a text of other people's, where there is any.
 func (f *facts) addText(label, text string) {
 	if text != "" {
-		f.add(label, prose(text))
+		f.add(label, proseCell(text))
 	}
 }
 
@@ -173,7 +173,7 @@ func (f *facts) addList(label string, items []string) {
 	}
 	l := make([]cell, len(items))
 	for i, s := range items {
-		l[i] = prose(s)
+		l[i] = proseCell(s)
 	}
 	f.Items = append(f.Items, fact{Label: label, List: l})
 }
@@ -191,13 +191,13 @@ func (c column) Class() string {
 
 // Share is a column's part of the width in percent.
 func (t table) Share(c column) float64 {
-	return round(100 * float64(max(c.Width, 1)) / float64(t.width()))
+	return roundTo2(100 * float64(max(c.Width, 1)) / float64(t.totalWidth()))
 }
 
 // MinWidth is what the table needs to be read, in rem.
-func (t table) MinWidth() float64 { return round(1.5 * float64(t.width())) }
+func (t table) MinWidth() float64 { return roundTo2(1.5 * float64(t.totalWidth())) }
 
-func (t table) width() int {
+func (t table) totalWidth() int {
 	sum := 0
 	for _, c := range t.Columns {
 		sum += max(c.Width, 1)
@@ -205,8 +205,8 @@ func (t table) width() int {
 	return sum
 }
 
-// has tells whether a row bears the id.
-func (t table) has(id string) bool {
+// hasRow tells whether a row bears the id.
+func (t table) hasRow(id string) bool {
 	return slices.ContainsFunc(t.Rows, func(r row) bool { return r.ID == id })
 }
 

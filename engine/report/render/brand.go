@@ -30,33 +30,33 @@ type Brand struct {
 
 // The bounds of a logo: of its file, and of its sides in pixels.
 const (
-	MaxLogo      = api.MaxLogoBytes
-	leastLogo    = 16
-	mostLogo     = 4000
-	logoWidth    = 640 // what is kept is no larger
-	logoHeight   = 320
-	maxBrandText = 200
+	MaxLogoBytes       = api.MaxLogoBytes
+	minLogoPixels      = 16
+	maxLogoPixels      = 4000
+	maxLogoWidth       = 640 // what is kept is no larger
+	maxLogoHeight      = 320
+	maxBrandTextLength = 200
 )
 
-// Logo checks an image that is to stand on title pages, and gives it as a PNG of a fit size
+// NormalizeLogo checks an image that is to stand on title pages, and gives it as a PNG of a fit size
 // with nothing else in it.
-func Logo(file []byte) ([]byte, error) {
-	if len(file) > MaxLogo {
-		return nil, api.Invalid("logo", "the logo has %s, and at most %s are taken; save it smaller", size(int64(len(file))), size(MaxLogo))
+func NormalizeLogo(file []byte) ([]byte, error) {
+	if len(file) > MaxLogoBytes {
+		return nil, api.Invalid("logo", "the logo has %s, and at most %s are taken; save it smaller", formatSize(int64(len(file))), formatSize(MaxLogoBytes))
 	}
 	cfg, kind, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil || kind != "png" && kind != "jpeg" {
 		return nil, api.Invalid("logo", "the logo is no PNG or JPEG (it looks like %s); save it as one of these", http.DetectContentType(file))
 	}
-	if cfg.Width > mostLogo || cfg.Height > mostLogo || cfg.Width < leastLogo || cfg.Height < leastLogo {
-		return nil, api.Invalid("logo", "the logo has %d × %d pixels; each side has to have from %d to %d", cfg.Width, cfg.Height, leastLogo, mostLogo)
+	if cfg.Width > maxLogoPixels || cfg.Height > maxLogoPixels || cfg.Width < minLogoPixels || cfg.Height < minLogoPixels {
+		return nil, api.Invalid("logo", "the logo has %d × %d pixels; each side has to have from %d to %d", cfg.Width, cfg.Height, minLogoPixels, maxLogoPixels)
 	}
 	img, _, err := image.Decode(bytes.NewReader(file))
 	if err != nil {
 		return nil, api.Invalid("logo", "the logo can't be read to its end, so the file is damaged: %v; save it again", err)
 	}
 	b := img.Bounds()
-	scale := min(1, float64(logoWidth)/float64(b.Dx()), float64(logoHeight)/float64(b.Dy()))
+	scale := min(1, float64(maxLogoWidth)/float64(b.Dx()), float64(maxLogoHeight)/float64(b.Dy()))
 	out := image.NewNRGBA(image.Rect(0, 0, max(1, int(float64(b.Dx())*scale)), max(1, int(float64(b.Dy())*scale))))
 	draw.CatmullRom.Scale(out, out.Bounds(), img, b, draw.Src, nil)
 	var buf bytes.Buffer
@@ -66,9 +66,9 @@ func Logo(file []byte) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// theme are the brand's colours, checked for contrast.
-func (b Brand) theme() (drawing.Theme, error) {
-	var own [2]*drawing.Color
+// newTheme are the brand's colours, checked for contrast.
+func (b Brand) newTheme() (drawing.Theme, error) {
+	var colors [2]*drawing.Color
 	for i, c := range []struct{ field, value string }{{"accent", b.Accent}, {"band", b.Band}} {
 		if c.value == "" {
 			continue
@@ -77,30 +77,30 @@ func (b Brand) theme() (drawing.Theme, error) {
 		if err != nil {
 			return drawing.Theme{}, api.Invalid(c.field, "%v", err)
 		}
-		own[i] = &parsed
+		colors[i] = &parsed
 	}
-	t, err := drawing.Branded(own[0], own[1])
+	t, err := drawing.NewTheme(colors[0], colors[1])
 	if err != nil {
 		return t, api.Invalid("accent", "%v", err)
 	}
 	return t, nil
 }
 
-// Check tells what of a brand can't be used.
-func (b Brand) Check() error {
-	if _, err := b.theme(); err != nil {
+// Validate tells what of a brand can't be used.
+func (b Brand) Validate() error {
+	if _, err := b.newTheme(); err != nil {
 		return err
 	}
 	for _, t := range []struct{ field, value string }{{"line", b.Line}, {"footer", b.Footer}} {
-		if n := utf8.RuneCountInString(t.value); n > maxBrandText {
-			return api.Invalid(t.field, "it has %d characters, and %d fit on a page; write it shorter", n, maxBrandText)
+		if n := utf8.RuneCountInString(t.value); n > maxBrandTextLength {
+			return api.Invalid(t.field, "it has %d characters, and %d fit on a page; write it shorter", n, maxBrandTextLength)
 		}
 		if strings.ContainsAny(t.value, "\r\n") {
 			return api.Invalid(t.field, "it has more than one line, and there is room for one")
 		}
 	}
 	if len(b.Logo) > 0 {
-		if cfg, err := png.DecodeConfig(bytes.NewReader(b.Logo)); err != nil || cfg.Width > logoWidth || cfg.Height > logoHeight {
+		if cfg, err := png.DecodeConfig(bytes.NewReader(b.Logo)); err != nil || cfg.Width > maxLogoWidth || cfg.Height > maxLogoHeight {
 			return api.Invalid("logo", "the logo that is kept can't be read; give it again")
 		}
 	}
@@ -119,12 +119,12 @@ func (b Brand) SHA256() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// logoSize is how large the logo is in units of its own, within a box.
-func logoSize(logo []byte, wide, high float64) (w, h float64) {
+// fitLogo is how large the logo is in units of its own, within a box.
+func fitLogo(logo []byte, maxWidth, maxHeight float64) (w, h float64) {
 	cfg, err := png.DecodeConfig(bytes.NewReader(logo))
 	if err != nil || cfg.Width == 0 || cfg.Height == 0 {
 		return 0, 0
 	}
-	scale := min(wide/float64(cfg.Width), high/float64(cfg.Height))
+	scale := min(maxWidth/float64(cfg.Width), maxHeight/float64(cfg.Height))
 	return float64(cfg.Width) * scale, float64(cfg.Height) * scale
 }

@@ -33,22 +33,22 @@ func picturePNG(t testing.TB, w, h int) []byte {
 func TestLogo(t *testing.T) {
 	small := picturePNG(t, 40, 20)
 	hidden := append(slices.Clone(small), []byte("<script>after the end</script>")...)
-	got, err := Logo(hidden)
+	got, err := NormalizeLogo(hidden)
 	if err != nil || bytes.Contains(got, []byte("script")) {
 		t.Errorf("a PNG with more after its end: %v", err)
 	}
-	wide, err := Logo(picturePNG(t, 3000, 30))
+	wide, err := NormalizeLogo(picturePNG(t, 3000, 30))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg, err := png.DecodeConfig(bytes.NewReader(wide)); err != nil || cfg.Width != logoWidth {
+	if cfg, err := png.DecodeConfig(bytes.NewReader(wide)); err != nil || cfg.Width != maxLogoWidth {
 		t.Errorf("a wide logo is kept as %+v, %v", cfg, err)
 	}
 	var photo bytes.Buffer
 	if err := jpeg.Encode(&photo, image.NewGray(image.Rect(0, 0, 64, 64)), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Logo(photo.Bytes()); err != nil {
+	if _, err := NormalizeLogo(photo.Bytes()); err != nil {
 		t.Errorf("a JPEG: %v", err)
 	}
 	for name, tc := range map[string]struct {
@@ -64,7 +64,7 @@ func TestLogo(t *testing.T) {
 		"tiny":      {picturePNG(t, 3, 3), "from 16 to 4000"},
 		"very wide": {picturePNG(t, 5000, 20), "from 16 to 4000"},
 	} {
-		if _, err := Logo(tc.file); !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), tc.want) {
+		if _, err := NormalizeLogo(tc.file); !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}
 	}
@@ -84,7 +84,7 @@ func TestBrandIsChecked(t *testing.T) {
 		{Brand{Line: "a\nb"}, "more than one line"},
 		{Brand{Logo: []byte("no image")}, "give it again"},
 	} {
-		err := tc.b.Check()
+		err := tc.b.Validate()
 		if tc.want == "" && err != nil || tc.want != "" && (!api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%+v: %v, want %q", tc.b, err, tc.want)
 		}
@@ -94,39 +94,39 @@ func TestBrandIsChecked(t *testing.T) {
 // A brand is in every format that has a look, and reports of the same brand are the same.
 func TestBrandedReports(t *testing.T) {
 	s := sample(4)
-	logo, err := Logo(picturePNG(t, 120, 60))
+	logo, err := NormalizeLogo(picturePNG(t, 120, 60))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Brand = Brand{Accent: "#7A1F5C", Band: "#00AA88", Line: "Prepared by Nord Consulting", Footer: "Nord Consulting <confidential> & co", Logo: logo}
-	page := string(write(t, s, ExecutiveSummary, FormatHTML))
+	page := string(write(t, s, TemplateExecutiveSummary, FormatHTML))
 	for _, want := range []string{"--accent:#7a1f5c", "--band:#00aa88", "Nord Consulting &lt;confidential&gt;", "Prepared by Nord", "data:image/png;base64," + base64.StdEncoding.EncodeToString(logo)[:40], "img-src data:"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	parts := docxPartsOf(t, write(t, s, ExecutiveSummary, FormatDOCX))
+	parts := docxPartsOf(t, write(t, s, TemplateExecutiveSummary, FormatDOCX))
 	if !strings.Contains(parts["word/styles.xml"], "7A1F5C") || strings.Contains(parts["word/styles.xml"], "{") || !strings.Contains(parts["word/footer1.xml"], "Nord Consulting &lt;") || parts["word/media/image1.png"] != string(logo) {
 		t.Error("the DOCX has not the brand's look")
 	}
-	book := opened(t, write(t, s, ExecutiveSummary, FormatXLSX))
+	book := opened(t, write(t, s, TemplateExecutiveSummary, FormatXLSX))
 	if all, err := book.GetPictures("Cover", "A1"); err != nil || len(all) != 1 || !bytes.Equal(all[0].File, logo) {
 		t.Errorf("the workbook's cover has %d logos, %v", len(all), err)
 	}
-	if !bytes.Equal(write(t, s, SoA, FormatXLSX), write(t, s, SoA, FormatXLSX)) {
+	if !bytes.Equal(write(t, s, TemplateSoA, FormatXLSX), write(t, s, TemplateSoA, FormatXLSX)) {
 		t.Error("two workbooks of the same brand differ")
 	}
-	pdf := write(t, s, ExecutiveSummary, FormatPDF)
-	if !bytes.Equal(pdf, write(t, s, ExecutiveSummary, FormatPDF)) {
+	pdf := write(t, s, TemplateExecutiveSummary, FormatPDF)
+	if !bytes.Equal(pdf, write(t, s, TemplateExecutiveSummary, FormatPDF)) {
 		t.Error("two PDFs of the same brand differ")
 	}
 	if text := poppler(t, pdf, "pdftotext", "-", "-"); !strings.Contains(text, "Nord Consulting <confidential> & co") || !strings.Contains(text, "Prepared by Nord") {
 		t.Error("the PDF has not the brand's lines")
 	}
-	if a, b := Sources(s, Full)["branding_sha256"], s.Brand.SHA256(); a == "" || a != b {
+	if a, b := Provenance(s, TemplateFull)["branding_sha256"], s.Brand.SHA256(); a == "" || a != b {
 		t.Errorf("the sources name the brand as %q", a)
 	}
-	if Sources(sample(1), Full)["branding_sha256"] != "" {
+	if Provenance(sample(1), TemplateFull)["branding_sha256"] != "" {
 		t.Error("the program's own look is among the sources")
 	}
 }
@@ -144,14 +144,14 @@ func FuzzLogo(f *testing.F) {
 		if cfg, _, err := image.DecodeConfig(bytes.NewReader(file)); err == nil && cfg.Width*cfg.Height > 1<<18 {
 			return // allowed, and slow
 		}
-		got, err := Logo(file)
+		got, err := NormalizeLogo(file)
 		if err != nil {
 			if !api.IsCode(err, api.CodeValidation) {
 				t.Error(err)
 			}
 			return
 		}
-		if cfg, err := png.DecodeConfig(bytes.NewReader(got)); err != nil || cfg.Width > logoWidth || cfg.Height > logoHeight {
+		if cfg, err := png.DecodeConfig(bytes.NewReader(got)); err != nil || cfg.Width > maxLogoWidth || cfg.Height > maxLogoHeight {
 			t.Errorf("%+v, %v", cfg, err)
 		}
 	})

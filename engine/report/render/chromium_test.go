@@ -13,24 +13,24 @@ func TestHTMLInABrowser(t *testing.T) {
 	b := chromiumtest.Start(t)
 	s := sample(40)
 	s.Brand = Brand{Footer: "Acme", Logo: picturePNG(t, 64, 32)}
-	for name, page := range map[string][]byte{"many": write(t, s, Full, FormatHTML), "hostile": write(t, hostile(), Full, FormatHTML)} {
-		b.Show(page)
-		for _, url := range b.Asked {
+	for name, page := range map[string][]byte{"many": write(t, s, TemplateFull, FormatHTML), "hostile": write(t, hostile(), TemplateFull, FormatHTML)} {
+		b.OpenHTML(page)
+		for _, url := range b.RequestedURLs {
 			if !strings.HasPrefix(url, "file://") && !strings.HasPrefix(url, "data:image/png") {
 				t.Errorf("%s: it asked for %.100s", name, url)
 			}
 		}
 		b.Emulate("screen", 360, "light")
-		if got := b.Say(`document.documentElement.scrollWidth`); got != "360" {
+		if got := b.EvaluateText(`document.documentElement.scrollWidth`); got != "360" {
 			t.Errorf("%s: on a phone of 360 pixels the page is %s wide", name, got)
 		}
-		light := b.Say(`getComputedStyle(document.body).backgroundColor`)
+		light := b.EvaluateText(`getComputedStyle(document.body).backgroundColor`)
 		b.Emulate("screen", 1280, "dark")
-		if dark := b.Say(`getComputedStyle(document.body).backgroundColor`); light != "rgb(255, 255, 255)" || dark != "rgb(18, 24, 31)" {
+		if dark := b.EvaluateText(`getComputedStyle(document.body).backgroundColor`); light != "rgb(255, 255, 255)" || dark != "rgb(18, 24, 31)" {
 			t.Errorf("%s: its ground is %s, and %s in the dark", name, light, dark)
 		}
 		b.Emulate("print", 800, "dark")
-		if paper := b.Say(`getComputedStyle(document.body).backgroundColor`); paper != "rgb(255, 255, 255)" {
+		if paper := b.EvaluateText(`getComputedStyle(document.body).backgroundColor`); paper != "rgb(255, 255, 255)" {
 			t.Errorf("%s: printed, its ground is %s", name, paper)
 		}
 		var pdf struct {
@@ -53,11 +53,11 @@ func TestHTMLInABrowser(t *testing.T) {
 			"links that lead nowhere":              `[...document.querySelectorAll('a[href^="#"]')].filter(a=>!document.getElementById(decodeURIComponent(a.hash.slice(1)))).length`,
 			"scripts":                              `document.scripts.length`,
 		} {
-			if got := b.Say(expression); got != "0" {
+			if got := b.EvaluateText(expression); got != "0" {
 				t.Errorf("%s: %s: %s", name, what, got)
 			}
 		}
-		if first := b.Say(`document.querySelector('a,button,input,[tabindex]').className`); first != "skip" {
+		if first := b.EvaluateText(`document.querySelector('a,button,input,[tabindex]').className`); first != "skip" {
 			t.Errorf("%s: the first stop of a keyboard is %q, not the way to the content", name, first)
 		}
 	}

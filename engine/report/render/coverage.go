@@ -10,78 +10,78 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// outcome is where a requirement or a control of the SoA stands, for counting.
-type outcome string
+// coverageStatus is where a requirement or a control of the TemplateSoA stands, for counting.
+type coverageStatus string
 
 // The outcomes, best first. Excluded is not applicable or out of scope. Unmapped is a
-// requirement that no control of the SoA reaches.
+// requirement that no control of the TemplateSoA reaches.
 const (
-	outImplemented outcome = "implemented"
-	outPartly      outcome = "partly"
-	outPlanned     outcome = "planned"
-	outMissing     outcome = "missing"
-	outNotEvid     outcome = "not-evidenced"
-	outNotAssessed outcome = "not-assessed"
-	outExcluded    outcome = "excluded"
-	outUnmapped    outcome = "unmapped"
+	statusImplemented  coverageStatus = "implemented"
+	statusPartly       coverageStatus = "partly"
+	statusPlanned      coverageStatus = "planned"
+	statusMissing      coverageStatus = "missing"
+	statusNotEvidenced coverageStatus = "not-evidenced"
+	statusNotAssessed  coverageStatus = "not-assessed"
+	statusExcluded     coverageStatus = "excluded"
+	statusUnmapped     coverageStatus = "unmapped"
 )
 
-var outcomes = []outcome{outImplemented, outPartly, outPlanned, outMissing, outNotEvid, outNotAssessed, outExcluded, outUnmapped}
+var coverageStatuses = []coverageStatus{statusImplemented, statusPartly, statusPlanned, statusMissing, statusNotEvidenced, statusNotAssessed, statusExcluded, statusUnmapped}
 
-func (o outcome) words() string {
+func (o coverageStatus) displayName() string {
 	switch o {
-	case outImplemented:
+	case statusImplemented:
 		return "Implemented"
-	case outPartly:
+	case statusPartly:
 		return "Partly"
-	case outPlanned:
+	case statusPlanned:
 		return "Planned"
-	case outMissing:
+	case statusMissing:
 		return "Not implemented"
-	case outNotEvid:
+	case statusNotEvidenced:
 		return "Not evidenced"
-	case outNotAssessed:
+	case statusNotAssessed:
 		return "Not assessed"
-	case outExcluded:
+	case statusExcluded:
 		return "Excluded"
 	}
 	return "No control"
 }
 
-// outcomeOf is where one control stands.
-func outcomeOf(it *api.SoAItem) outcome {
+// controlStatus is where one control stands.
+func controlStatus(it *api.SoAItem) coverageStatus {
 	switch {
 	case it.Applicability == api.NotApplicable || it.Applicability == api.OutOfScope:
-		return outExcluded
-	case !it.Applicability.In():
-		return outNotAssessed
+		return statusExcluded
+	case !it.Applicability.IsApplicable():
+		return statusNotAssessed
 	}
 	switch it.ImplementationStatus {
 	case api.Implemented:
-		return outImplemented
+		return statusImplemented
 	case api.PartiallyImplemented:
-		return outPartly
+		return statusPartly
 	case api.Planned:
-		return outPlanned
+		return statusPlanned
 	case api.NotImplemented:
-		return outMissing
+		return statusMissing
 	case api.NotEvidenced:
-		return outNotEvid
+		return statusNotEvidenced
 	}
-	return outNotAssessed
+	return statusNotAssessed
 }
 
 // frameworkCoverage is a framework's requirements with what their controls came to.
 type frameworkCoverage struct {
 	framework    api.Framework
 	requirements []requirementCoverage
-	counts       map[outcome]int
+	counts       map[coverageStatus]int
 }
 
 type requirementCoverage struct {
 	code, title string
 	items       []*api.SoAItem
-	outcome     outcome
+	status      coverageStatus
 }
 
 // coverageRule is said in the basis, so that a reader can check a count.
@@ -90,35 +90,35 @@ const coverageRule = "A requirement is implemented where every applicable contro
 	"otherwise planned, not implemented or not evidenced, the first of these that any of its controls is. " +
 	"It is excluded where all its controls are, and without a control where the Statement of Applicability has none for it."
 
-// requirementOutcome joins the outcomes of a requirement's controls by coverageRule.
-func requirementOutcome(items []*api.SoAItem) outcome {
-	n := map[outcome]int{}
+// requirementStatus joins the outcomes of a requirement's controls by coverageRule.
+func requirementStatus(items []*api.SoAItem) coverageStatus {
+	n := map[coverageStatus]int{}
 	for _, it := range items {
-		n[outcomeOf(it)]++
+		n[controlStatus(it)]++
 	}
-	in := len(items) - n[outExcluded]
+	in := len(items) - n[statusExcluded]
 	switch {
 	case len(items) == 0:
-		return outUnmapped
+		return statusUnmapped
 	case in == 0:
-		return outExcluded
-	case n[outImplemented] == in:
-		return outImplemented
-	case n[outImplemented]+n[outPartly] > 0:
-		return outPartly
-	case n[outPlanned] > 0:
-		return outPlanned
-	case n[outMissing] > 0:
-		return outMissing
-	case n[outNotEvid] > 0:
-		return outNotEvid
+		return statusExcluded
+	case n[statusImplemented] == in:
+		return statusImplemented
+	case n[statusImplemented]+n[statusPartly] > 0:
+		return statusPartly
+	case n[statusPlanned] > 0:
+		return statusPlanned
+	case n[statusMissing] > 0:
+		return statusMissing
+	case n[statusNotEvidenced] > 0:
+		return statusNotEvidenced
 	}
-	return outNotAssessed
+	return statusNotAssessed
 }
 
-// coverageOf counts the source's frameworks. Codes that only the items know are taken
+// computeCoverage counts the source's frameworks. Codes that only the items know are taken
 // too, after those of the catalog.
-func coverageOf(s *Source) []frameworkCoverage {
+func computeCoverage(s *Source) []frameworkCoverage {
 	out := make([]frameworkCoverage, len(s.Frameworks))
 	for i, f := range s.Frameworks {
 		byCode := map[string][]*api.SoAItem{}
@@ -127,10 +127,10 @@ func coverageOf(s *Source) []frameworkCoverage {
 				byCode[code] = append(byCode[code], &s.SoAItems[j])
 			}
 		}
-		fc := frameworkCoverage{framework: f, counts: map[outcome]int{}}
+		fc := frameworkCoverage{framework: f, counts: map[coverageStatus]int{}}
 		reqs := slices.Clone(s.Requirements[f.Code])
 		slices.SortStableFunc(reqs, func(a, b api.Requirement) int {
-			return cmp.Or(a.SortOrder-b.SortOrder, scf.Natural(a.Code, b.Code))
+			return cmp.Or(a.SortOrder-b.SortOrder, scf.CompareNatural(a.Code, b.Code))
 		})
 		seen := map[string]bool{}
 		add := func(code, title string) {
@@ -139,17 +139,17 @@ func coverageOf(s *Source) []frameworkCoverage {
 			}
 			seen[code] = true
 			r := requirementCoverage{code: code, title: title, items: byCode[code]}
-			if r.outcome = requirementOutcome(r.items); s.SoA == nil {
-				r.outcome = outNotAssessed
+			if r.status = requirementStatus(r.items); s.SoA == nil {
+				r.status = statusNotAssessed
 			}
-			fc.counts[r.outcome]++
+			fc.counts[r.status]++
 			fc.requirements = append(fc.requirements, r)
 		}
 		for _, r := range reqs {
-			add(r.Code, text(r.Title))
+			add(r.Code, stringOrEmpty(r.Title))
 		}
 		rest := sortedKeys(byCode)
-		slices.SortFunc(rest, scf.Natural)
+		slices.SortFunc(rest, scf.CompareNatural)
 		for _, code := range rest {
 			add(code, "")
 		}
@@ -158,12 +158,12 @@ func coverageOf(s *Source) []frameworkCoverage {
 	return out
 }
 
-// firstControls is the chapter of ISO 27002 that controls begin with; before it stand terms.
-const firstControls = 5
+// firstControlChapter is the chapter of ISO 27002 that controls begin with; before it stand terms.
+const firstControlChapter = 5
 
-// annexA is the list that ISO 27001 6.1.3 d asks for: every control of Annex A in order.
+// annexAControls is the list that ISO 27001 6.1.3 d asks for: every control of Annex A in order.
 // Where the framework itself holds only the clauses, ISO 27002 has them without the "A.".
-func annexA(all []frameworkCoverage) (rows []requirementCoverage, ok bool) {
+func annexAControls(all []frameworkCoverage) (rows []requirementCoverage, ok bool) {
 	var iso, guide *frameworkCoverage
 	for i := range all {
 		switch code := all[i].framework.Code; {
@@ -184,7 +184,7 @@ func annexA(all []frameworkCoverage) (rows []requirementCoverage, ok bool) {
 	if len(rows) == 0 && guide != nil {
 		for _, r := range guide.requirements {
 			chapter, _, _ := strings.Cut(r.code, ".")
-			if n, err := strconv.Atoi(chapter); err != nil || n < firstControls {
+			if n, err := strconv.Atoi(chapter); err != nil || n < firstControlChapter {
 				continue
 			}
 			r.code = "A." + r.code
@@ -194,15 +194,15 @@ func annexA(all []frameworkCoverage) (rows []requirementCoverage, ok bool) {
 	return rows, true
 }
 
-// tally counts outcomes of items, overall and by domain.
-func tally(items []api.SoAItem) (all map[outcome]int, domains map[string]map[outcome]int) {
-	all, domains = map[outcome]int{}, map[string]map[outcome]int{}
+// countStatuses counts outcomes of items, overall and by domain.
+func countStatuses(items []api.SoAItem) (all map[coverageStatus]int, domains map[string]map[coverageStatus]int) {
+	all, domains = map[coverageStatus]int{}, map[string]map[coverageStatus]int{}
 	for i := range items {
-		o := outcomeOf(&items[i])
+		o := controlStatus(&items[i])
 		all[o]++
 		d := domains[items[i].DomainCode]
 		if d == nil {
-			d = map[outcome]int{}
+			d = map[coverageStatus]int{}
 			domains[items[i].DomainCode] = d
 		}
 		d[o]++

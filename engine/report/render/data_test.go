@@ -14,7 +14,7 @@ import (
 // The documentation of the data that templates are given is made from the types.
 func TestReportDataIsDocumented(t *testing.T) {
 	const path = "../docs/report-data.md"
-	want := reportData()
+	want := renderReportDataDoc()
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -26,7 +26,7 @@ func TestReportDataIsDocumented(t *testing.T) {
 	}
 }
 
-func reportData() string {
+func renderReportDataDoc() string {
 	var b strings.Builder
 	b.WriteString("# Report data\n\nWhat `report create --format json` writes and a [template of your own](reports.md#your-own-templates) is given. Lists are never null; a part that the\n" +
 		"report's template does not tell is absent; one that was not drafted yet has a null version and no items. Made from the program's types.\n")

@@ -8,123 +8,123 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// document tells the view's template as sections, in the template's order.
-func (v *view) document() document {
+// buildDocument tells the view's template as sections, in the template's order.
+func (v *reportData) buildDocument() document {
 	d := document{
 		Title: v.title, Organization: v.Organization.Name, Assessment: v.Assessment.Name,
-		Draft: v.draft, AsOf: moment(v.AsOf), Tool: v.Tool,
-		Facts: v.masthead(), Versions: v.versions(), Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
+		Draft: v.draftNotices, AsOf: formatTime(v.AsOf), Tool: v.Tool,
+		Facts: v.mastheadFacts(), Versions: v.versionsTable(), Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
 	}
 	if v.Catalog.IsStarter {
 		d.Notices = append(d.Notices, "STARTER CATALOG. "+starterNotice)
 	}
-	if old := v.outdated(); len(old) > 0 {
-		d.Notices = append(d.Notices, outdatedMark+strings.Join(old, " "))
+	if old := v.outdatedMessages(); len(old) > 0 {
+		d.Notices = append(d.Notices, outdatedPrefix+strings.Join(old, " "))
 	}
-	v.nameAnchors()
-	v.notePassages()
-	for _, p := range v.kind.parts {
-		d.Sections = append(d.Sections, v.section(p))
+	v.assignAnchors()
+	v.indexPassages()
+	for _, p := range v.template.sections {
+		d.Sections = append(d.Sections, v.buildSection(p))
 	}
 	return d
 }
 
-// notePassages notes which passages a control has in each part that quotes them, so that the parts
+// indexPassages notes which passages a control has in each part that quotes them, so that the parts
 // after it needn't.
-func (v *view) notePassages() {
-	v.passages = map[part]map[string][]api.Evidence{partGap: {}, partSoA: {}}
-	if v.kind.shows(partGap) {
+func (v *reportData) indexPassages() {
+	v.passages = map[sectionID]map[string][]api.Evidence{sectionGap: {}, sectionSoA: {}}
+	if v.template.hasSection(sectionGap) {
 		for i := range v.Findings {
 			f := &v.Findings[i]
-			v.passages[partGap][f.ControlCode] = append(v.passages[partGap][f.ControlCode], f.Evidence...)
+			v.passages[sectionGap][f.ControlCode] = append(v.passages[sectionGap][f.ControlCode], f.Evidence...)
 		}
 	}
-	if v.kind.shows(partSoA) {
+	if v.template.hasSection(sectionSoA) {
 		for i := range v.SoAItems {
-			v.passages[partSoA][v.SoAItems[i].ControlCode] = v.SoAItems[i].Evidence
+			v.passages[sectionSoA][v.SoAItems[i].ControlCode] = v.SoAItems[i].Evidence
 		}
 	}
 }
 
-// nameAnchors gives every item its anchor first, so that links may point forward.
-func (v *view) nameAnchors() {
-	if v.kind.shows(partSoA) {
+// assignAnchors gives every item its anchor first, so that links may point forward.
+func (v *reportData) assignAnchors() {
+	if v.template.hasSection(sectionSoA) {
 		for i := range v.SoAItems {
-			v.ids.soa = append(v.ids.soa, v.anchors.add("soa", v.SoAItems[i].ControlCode))
+			v.ids.soa = append(v.ids.soa, v.anchors.assign("soa", v.SoAItems[i].ControlCode))
 		}
 	}
-	if v.kind.shows(partGap) {
+	if v.template.hasSection(sectionGap) {
 		for i := range v.Findings {
-			v.ids.findings = append(v.ids.findings, v.anchors.add("finding", or(v.Findings[i].ControlCode, "none")))
+			v.ids.findings = append(v.ids.findings, v.anchors.assign("finding", orDefault(v.Findings[i].ControlCode, "none")))
 		}
 	}
-	if v.kind.shows(partMaturity) {
+	if v.template.hasSection(sectionMaturity) {
 		for i := range v.Scores {
-			v.ids.scores = append(v.ids.scores, v.anchors.add("level", v.Scores[i].ControlCode))
+			v.ids.scores = append(v.ids.scores, v.anchors.assign("level", v.Scores[i].ControlCode))
 		}
 	}
-	if v.kind.shows(partPOAM) {
+	if v.template.hasSection(sectionPOAM) {
 		for i := range v.POAMItems {
-			v.ids.plan = append(v.ids.plan, v.anchors.add("plan", v.POAMItems[i].POAMCode))
+			v.ids.plan = append(v.ids.plan, v.anchors.assign("plan", v.POAMItems[i].POAMCode))
 		}
 	}
 }
 
-func (v *view) section(p part) section {
+func (v *reportData) buildSection(p sectionID) section {
 	s := section{ID: string(p)}
 	switch p {
-	case partSummary:
+	case sectionSummary:
 		s.Title, s.Blocks = "Executive summary", v.summarySection()
-	case partScope:
+	case sectionScope:
 		s.Title, s.Blocks = "Scope", v.scopeSection()
 		switch {
 		case v.Scope == nil:
 		case v.Scope.Status != api.VersionApproved:
-			s.Draft = fmt.Sprintf("The scope (version %d) is %s.", v.Scope.VersionNumber, words(string(v.Scope.Status)))
+			s.Draft = fmt.Sprintf("The scope (version %d) is %s.", v.Scope.VersionNumber, humanize(string(v.Scope.Status)))
 		default:
-			s.Approved = approvedWords(v.personOf(v.Scope.ApprovedBy), day(v.Scope.ApprovedAt))
+			s.Approved = approvalSentence(v.optionalPersonName(v.Scope.ApprovedBy), formatDate(v.Scope.ApprovedAt))
 		}
 		return s
-	case partCoverage:
+	case sectionCoverage:
 		s.Title, s.Blocks = "Coverage of the frameworks", v.coverageSection()
-		return v.marked(s, api.GateSoA)
-	case partSoA:
+		return v.markApproval(s, api.GateSoA)
+	case sectionSoA:
 		s.Title, s.Blocks = "Statement of Applicability", v.soaSection()
-		return v.marked(s, api.GateSoA)
-	case partGap:
+		return v.markApproval(s, api.GateSoA)
+	case sectionGap:
 		s.Title, s.Blocks = "Gap analysis", v.gapSection()
-		return v.marked(s, api.GateGapAnalysis)
-	case partMaturity:
+		return v.markApproval(s, api.GateGapAnalysis)
+	case sectionMaturity:
 		s.Title, s.Blocks = "Maturity", v.maturitySection()
-		return v.marked(s, api.GateMaturity)
-	case partPOAM:
+		return v.markApproval(s, api.GateMaturity)
+	case sectionPOAM:
 		s.Title, s.Blocks = "Plan of action and milestones", v.poamSection()
-		return v.marked(s, api.GatePOAM)
-	case partDocuments:
+		return v.markApproval(s, api.GatePOAM)
+	case sectionDocuments:
 		s.Title, s.Blocks = "Documents", v.documentsSection()
-	case partApprovals:
+	case sectionApprovals:
 		s.Title, s.Blocks = "Approvals", v.approvalsSection()
-	case partBasis:
+	case sectionBasis:
 		s.Title, s.Blocks = "Basis and limits", v.basisSection()
 	}
-	if len(v.draft) > 0 {
+	if len(v.draftNotices) > 0 {
 		s.Draft = "Not everything this report shows was approved."
 	}
 	return s
 }
 
-// marked says at the head of a section whether its deliverable was approved.
-func (v *view) marked(s section, g api.Gate) section {
-	st := v.standing(g)
+// markApproval says at the head of a section whether its deliverable was approved.
+func (v *reportData) markApproval(s section, g api.Gate) section {
+	st := v.approvalStatus(g)
 	if !st.approved {
-		s.Draft = st.why
+		s.Draft = st.reason
 		return s
 	}
-	s.Approved = approvedWords(v.approver(st), day(approvedAt(st)))
+	s.Approved = approvalSentence(v.approverName(st), formatDate(approvedAt(st)))
 	return s
 }
 
-func approvedWords(by, on string) string {
+func approvalSentence(by, on string) string {
 	s := "Approved"
 	if by != "" {
 		s += " by " + by
@@ -135,68 +135,68 @@ func approvedWords(by, on string) string {
 	return s + "."
 }
 
-func (v *view) masthead() facts {
+func (v *reportData) mastheadFacts() facts {
 	var f facts
-	f.add("Organization", free(or(v.Organization.Name, "not stated")))
-	f.add("Assessment", free(or(v.Assessment.Name, "not stated")))
+	f.add("Organization", userCell(orDefault(v.Organization.Name, "not stated")))
+	f.add("Assessment", userCell(orDefault(v.Assessment.Name, "not stated")))
 	f.addText("About", v.Assessment.Description)
-	f.add("State", plain(label(string(v.Assessment.State))))
+	f.add("State", plainCell(displayLabel(string(v.Assessment.State))))
 	if v.Assessment.DueDate != nil {
-		f.add("Due", keep(date(v.Assessment.DueDate)))
+		f.add("Due", noBreakCell(dateOrEmpty(v.Assessment.DueDate)))
 	}
 	var frameworks []cell
 	for _, fw := range v.Frameworks {
-		frameworks = append(frameworks, free(or(fw.Name, fw.Code)).and(span{Text: " "}, span{Text: fw.Code, Mono: true}))
+		frameworks = append(frameworks, userCell(orDefault(fw.Name, fw.Code)).with(span{Text: " "}, span{Text: fw.Code, Mono: true}))
 	}
 	if len(frameworks) == 0 {
-		f.add("Frameworks", plain("none was chosen"))
+		f.add("Frameworks", plainCell("none was chosen"))
 	} else {
 		f.Items = append(f.Items, fact{Label: "Frameworks", List: frameworks})
 	}
-	f.add("Catalog", plain(sentence(v.catalogName())))
-	f.add("Catalog SHA-256", v.catalogHash())
-	f.add("As of", plain(moment(v.AsOf)))
-	f.add("Written by", free(or(v.Tool, "not stated")))
+	f.add("Catalog", plainCell(capitalize(v.catalogName())))
+	f.add("Catalog SHA-256", v.catalogHashCell())
+	f.add("As of", plainCell(formatTime(v.AsOf)))
+	f.add("Written by", userCell(orDefault(v.Tool, "not stated")))
 	return f
 }
 
-func (v *view) catalogHash() cell {
+func (v *reportData) catalogHashCell() cell {
 	if v.Catalog.SourceSHA256 == nil {
-		return plain("none: the catalog has no source file")
+		return plainCell("none: the catalog has no source file")
 	}
-	return mono(*v.Catalog.SourceSHA256)
+	return monoCell(*v.Catalog.SourceSHA256)
 }
 
-// versions is the table of what the report rests on.
-func (v *view) versions() table {
+// versionsTable is the table of what the report rests on.
+func (v *reportData) versionsTable() table {
 	t := table{Caption: "Versions this report is made from", Columns: []column{
 		{Name: "Deliverable", Width: 5}, {Name: "Version", Width: 3, Number: true}, {Name: "Status", Width: 5}, {Name: "Items", Width: 2, Number: true},
 		{Name: "Prepared by", Width: 4}, {Name: "Approved by", Width: 4}, {Name: "Approved on", Width: 4}, {Name: "Content SHA-256", Width: 7},
 	}}
-	for _, g := range v.kind.gates {
-		st := v.standing(g)
-		name := plain(sentence(g.Title()))
+	for _, g := range v.template.gates {
+		st := v.approvalStatus(g)
+		name := plainCell(capitalize(g.Title()))
 		if st.version == nil {
-			t.Rows = append(t.Rows, row{Cells: []cell{name, plain("–"), badge("draft", "Not drafted yet"), plain("–"), plain("–"), plain("–"), plain("–"), plain("–")}})
+			t.Rows = append(t.Rows, row{Cells: []cell{name, plainCell("–"), badgeCell("draft", "Not drafted yet"), plainCell("–"), plainCell("–"), plainCell("–"), plainCell("–"), plainCell("–")}})
 			continue
 		}
-		status := badge("approved", "Approved")
+		status := badgeCell("approved", "Approved")
 		switch {
 		case st.approved:
 		case st.version.Status == api.VersionApproved:
-			status = badge("draft", "Changed since its approval")
+			status = badgeCell("draft", "Changed since its approval")
 		default:
-			status = badge("draft", label(string(st.version.Status)))
+			status = badgeCell("draft", displayLabel(string(st.version.Status)))
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			name, number(st.version.VersionNumber), status, number(v.itemCount(g)), free(v.person(st.version.CreatedBy)),
-			free(or(v.approver(st), "–")), keep(or(day(approvedAt(st)), "–")), mono(st.version.ContentSHA256),
+			name, numberCell(st.version.VersionNumber), status, numberCell(v.itemCount(g)), userCell(v.personName(st.version.CreatedBy)),
+			userCell(orDefault(v.approverName(st), "–")), noBreakCell(orDefault(formatDate(approvedAt(st)), "–")), monoCell(st.version.ContentSHA256),
 		}})
 	}
 	return t
 }
 
-func (v *view) itemCount(g api.Gate) int {
+func (v *reportData) itemCount(g api.Gate) int {
 	switch g {
 	case api.GateSoA:
 		return len(v.SoAItems)
@@ -208,68 +208,68 @@ func (v *view) itemCount(g api.Gate) int {
 	return len(v.POAMItems)
 }
 
-// evidence is an item's passages as quotes.
-func evidence(all []api.Evidence) []block {
+// evidenceBlocks is an item's passages as quotes.
+func evidenceBlocks(all []api.Evidence) []block {
 	if len(all) == 0 {
 		return nil
 	}
 	q := quotes{}
 	for _, e := range all {
 		q.Items = append(q.Items, quote{
-			Text: e.Quote, Document: or(e.DocumentTitle, e.Filename), Place: place(e.Locator), Headings: strings.Join(e.HeadingPath, " › "),
-			Stance: words(e.Stance), Supports: e.Supports, SHA256: e.SHA256, Score: fmt.Sprintf("%.2f", e.Score),
+			Text: e.Quote, Document: orDefault(e.DocumentTitle, e.Filename), Place: formatLocator(e.Locator), Headings: strings.Join(e.HeadingPath, " › "),
+			Stance: humanize(e.Stance), Supports: e.Supports, SHA256: e.SHA256, Score: fmt.Sprintf("%.2f", e.Score),
 		})
 	}
 	return []block{q}
 }
 
-// untold are the passages of an item as quotes, but for those that its control has in other parts
+// unquotedEvidenceBlocks are the passages of an item as quotes, but for those that its control has in other parts
 // of the report.
-func (v *view) untold(code string, all []api.Evidence, parts ...part) []block {
-	told := map[string]bool{}
+func (v *reportData) unquotedEvidenceBlocks(code string, all []api.Evidence, parts ...sectionID) []block {
+	quoted := map[string]bool{}
 	for _, p := range parts {
 		for _, e := range v.passages[p][code] {
-			told[e.SHA256+"\x00"+e.Quote] = true
+			quoted[e.SHA256+"\x00"+e.Quote] = true
 		}
 	}
-	return evidence(slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool { return told[e.SHA256+"\x00"+e.Quote] }))
+	return evidenceBlocks(slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool { return quoted[e.SHA256+"\x00"+e.Quote] }))
 }
 
-// sureness is a confidence; overruled where a person said otherwise than what it is of.
-func sureness(confidence float64, overruled bool) string {
+// formatConfidence is a confidence; overruled where a person said otherwise than what it is of.
+func formatConfidence(confidence float64, overridden bool) string {
 	out := fmt.Sprintf("%.0f%%", confidence*100)
-	if overruled {
+	if overridden {
 		out += ", of the rules in their own verdict; a person set another"
 	}
 	return out
 }
 
-// edited says what people changed after the draft.
-func (v *view) edited(f *facts, it *api.Item) {
+// addEdits says what people changed after the draft.
+func (v *reportData) addEdits(f *facts, it *api.Item) {
 	if len(it.EditedFields) == 0 && it.EditedBy == nil {
 		return
 	}
 	s := "after the draft"
-	if who := v.personOf(it.EditedBy); who != "" {
+	if who := v.optionalPersonName(it.EditedBy); who != "" {
 		s = "by " + who + " " + s
 	}
 	if len(it.EditedFields) > 0 {
 		names := make([]string, len(it.EditedFields))
 		for i, n := range it.EditedFields {
-			names[i] = words(n)
+			names[i] = humanize(n)
 		}
 		s += ": " + strings.Join(names, ", ")
 	}
-	f.add("Changed", free(s))
+	f.add("Changed", userCell(s))
 }
 
-// approver is who approved, by name where it is known.
-func (v *view) approver(st standing) string {
+// approverName is who approved, by name where it is known.
+func (v *reportData) approverName(st approvalStatus) string {
 	if !st.approved {
 		return ""
 	}
 	if st.approval != nil && st.approval.DecidedBy != nil {
-		return or(st.approval.DecidedBy.Name, st.approval.DecidedBy.ID)
+		return orDefault(st.approval.DecidedBy.Name, st.approval.DecidedBy.ID)
 	}
-	return v.personOf(st.version.ApprovedBy)
+	return v.optionalPersonName(st.version.ApprovedBy)
 }

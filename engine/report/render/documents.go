@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// goneDocuments are the files that lines cite and that are no document of the assessment any more.
-func (v *view) goneDocuments() (gone []string) {
+// removedDocuments are the files that lines cite and that are no document of the assessment any more.
+func (v *reportData) removedDocuments() (gone []string) {
 	there := make(map[string]bool, len(v.Documents))
 	for _, d := range v.Documents {
 		there[d.ID] = true
@@ -25,20 +25,20 @@ func (v *view) goneDocuments() (gone []string) {
 	return gone
 }
 
-func (v *view) documentsSection() []block {
-	gone := v.goneDocuments()
+func (v *reportData) documentsSection() []block {
+	gone := v.removedDocuments()
 	if len(v.Documents)+len(gone) == 0 {
-		return []block{say("empty", "No document has been given as evidence.")}
+		return []block{newPara("empty", "No document has been given as evidence.")}
 	}
 	var lost []block
 	if len(gone) > 0 {
-		lost = append(lost, say("", fmt.Sprintf("Lines cite %s been taken away since.", some(len(gone), "document that has", "documents that have"))))
+		lost = append(lost, newPara("", fmt.Sprintf("Lines cite %s been taken away since.", pluralize(len(gone), "document that has", "documents that have"))))
 	}
 	if len(v.Documents) == 0 {
 		return lost
 	}
-	read, unread := v.readDocuments()
-	out := []block{say("", fmt.Sprintf("%s read, %s not.", some(read, "document was", "documents were"), count(len(unread))))}
+	read, unread := v.partitionDocuments()
+	out := []block{newPara("", fmt.Sprintf("%s read, %s not.", pluralize(read, "document was", "documents were"), formatCount(len(unread))))}
 	out = append(out, lost...)
 	if len(unread) > 0 {
 		t := table{Caption: "Documents that could not be taken into account", Columns: []column{{Name: "File", Width: 5}, {Name: "Status", Width: 4}, {Name: "Why", Width: 9}}}
@@ -47,7 +47,7 @@ func (v *view) documentsSection() []block {
 			if d.Status != api.DocumentFailed {
 				why = "It was still waiting to be read."
 			}
-			t.Rows = append(t.Rows, row{Cells: []cell{free(d.Filename), badge("draft", label(string(d.Status))), prose(or(text(d.Error), why))}})
+			t.Rows = append(t.Rows, row{Cells: []cell{userCell(d.Filename), badgeCell("draft", displayLabel(string(d.Status))), proseCell(orDefault(stringOrEmpty(d.Error), why))}})
 		}
 		out = append(out, t)
 	}
@@ -56,9 +56,9 @@ func (v *view) documentsSection() []block {
 		{Name: "Size", Width: 3, Number: true}, {Name: "Status", Width: 4}, {Name: "SHA-256", Width: 8},
 	}}
 	for _, d := range v.Documents {
-		name := free(or(d.Title, d.Filename))
+		name := userCell(orDefault(d.Title, d.Filename))
 		if d.Title != "" && d.Title != d.Filename {
-			name = name.and(span{Text: " "}, span{Text: d.Filename, Mono: true})
+			name = name.with(span{Text: " "}, span{Text: d.Filename, Mono: true})
 		}
 		class := "approved"
 		if d.Status != api.DocumentIngested {
@@ -66,7 +66,7 @@ func (v *view) documentsSection() []block {
 		}
 		pages := "–"
 		if d.PageCount > 0 {
-			pages = count(d.PageCount)
+			pages = formatCount(d.PageCount)
 		}
 		var f facts
 		f.addText("Owner", d.Owner)
@@ -77,45 +77,45 @@ func (v *view) documentsSection() []block {
 			detail = []block{f}
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			name, plain(or(label(d.Category), "–")), free(or(d.DocVersion, "–")), keep(or(date(d.EffectiveDate), "–")), plain(pages),
-			plain(size(d.SizeBytes)), badge(class, label(string(d.Status))), mono(d.SHA256),
+			name, plainCell(orDefault(displayLabel(d.Category), "–")), userCell(orDefault(d.DocVersion, "–")), noBreakCell(orDefault(dateOrEmpty(d.EffectiveDate), "–")), plainCell(pages),
+			plainCell(formatSize(d.SizeBytes)), badgeCell(class, displayLabel(string(d.Status))), monoCell(d.SHA256),
 		}, Detail: detail})
 	}
 	return append(out, t)
 }
 
-func (v *view) approvalsSection() []block {
+func (v *reportData) approvalsSection() []block {
 	t := table{Caption: "Decisions that were asked for and made", Empty: "No approval has been asked for yet.", Columns: []column{
 		{Name: "Deliverable", Width: 4}, {Name: "Version", Width: 3, Number: true}, {Name: "Decision", Width: 4}, {Name: "Asked by", Width: 4}, {Name: "Decided by", Width: 4},
 		{Name: "Reason", Width: 6}, {Name: "Content SHA-256", Width: 7},
 	}}
 	for i := range v.Approvals {
 		a := &v.Approvals[i]
-		if !v.kind.tells(a.Gate) {
+		if !v.template.hasDeliverable(a.Gate) {
 			continue
 		}
-		class, by, on := "draft", "–", day(a.DecidedAt)
+		class, by, on := "draft", "–", formatDate(a.DecidedAt)
 		if a.Status == api.ApprovalApproved {
 			class = "approved"
 		}
 		if a.DecidedBy != nil {
-			by = actor(*a.DecidedBy)
+			by = actorName(*a.DecidedBy)
 			if a.Delegation != nil {
 				by += " for " + a.Delegation.DelegatorName
 			}
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			plain(sentence(a.Gate.Title())), number(a.VersionNumber), badge(class, label(a.Told())),
-			free(actor(a.RequestedBy)).and(span{Text: " "}, span{Text: day(&a.RequestedAt), Keep: true}), free(by).and(span{Text: " "}, span{Text: on, Keep: true}),
-			prose(or(text(a.Reason), "–")), mono(a.TargetSHA256),
+			plainCell(capitalize(a.Gate.Title())), numberCell(a.VersionNumber), badgeCell(class, displayLabel(a.DisplayStatus())),
+			userCell(actorName(a.RequestedBy)).with(span{Text: " "}, span{Text: formatDate(&a.RequestedAt), NoBreak: true}), userCell(by).with(span{Text: " "}, span{Text: on, NoBreak: true}),
+			proseCell(orDefault(stringOrEmpty(a.Reason), "–")), monoCell(a.TargetSHA256),
 		}})
 	}
-	return []block{say("", "An approval counts for exactly the content whose hash it carries."), t}
+	return []block{newPara("", "An approval counts for exactly the content whose hash it carries."), t}
 }
 
-// actor is who did something; that a key did it is said.
-func actor(a api.Actor) string {
-	s := or(a.Name, a.ID)
+// actorName is who did something; that a key did it is said.
+func actorName(a api.Actor) string {
+	s := orDefault(a.Name, a.ID)
 	if a.Type != api.ActorUser && a.Type != "" {
 		s += " (" + strings.ReplaceAll(string(a.Type), "_", " ") + ")"
 	}

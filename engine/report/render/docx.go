@@ -24,20 +24,20 @@ import (
 //	docxblocks.go  blocks, cells and texts as paragraphs and tables
 //	docximage.go   pictures
 //	docxparts.go   styles, numbering, header and footer
-type docx struct {
+type docxWriter struct {
 	w *bufio.Writer
 	// bookmarks are the names of anchors; used counts those that were placed.
-	bookmarks map[string]string
-	used      int
-	width     int // of the text, in twentieths of a point
-	theme     drawing.Theme
+	bookmarks     map[string]string
+	bookmarkCount int
+	textWidth     int // of the text, in twentieths of a point
+	theme         drawing.Theme
 	// images are the parts that the document shows, in their order.
-	images []docxImage
-	drawn  []docxDrawn
-	shown  int // how many places show an image
-	// theme1 tells whether the package has a theme.
-	theme1 bool
-	err    error
+	images         []docxImage
+	placedDrawings []placedDrawing
+	imageCount     int // how many places show an image
+	// hasTheme tells whether the package has a theme.
+	hasTheme bool
+	err      error
 }
 
 // The page is A4 with margins of 2 cm; measures are in twentieths of a point.
@@ -48,48 +48,48 @@ const (
 	docxTextWidth  = docxPageWidth - 2*docxMargin
 )
 
-// named are the parts that name styles.
-var named = map[string]bool{"word/document.xml": true, "word/header1.xml": true, "word/footer1.xml": true}
+// styledParts are the parts that name styles.
+var styledParts = map[string]bool{"word/document.xml": true, "word/header1.xml": true, "word/footer1.xml": true}
 
 // writeDOCX writes the document as a Word document, in the styles of another one where that is given.
 func writeDOCX(w io.Writer, d document, asOf time.Time, style []byte) error {
 	z := zip.NewWriter(w)
 	// A zip has no time before 1980, and this one tells none of its own.
 	stamp := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
-	x := &docx{bookmarks: map[string]string{}, width: docxTextWidth, theme: d.Theme}
+	x := &docxWriter{bookmarks: map[string]string{}, textWidth: docxTextWidth, theme: d.Theme}
 	type part struct {
 		name  string
 		write func(*bufio.Writer)
 	}
-	styles, types := xmlHead+docxStyles(d.Theme), docxContentTypes
-	var own *docxOwnStyles
+	styles, types := xmlHead+docxStylesXML(d.Theme), docxContentTypes
+	var own *customStyles
 	if len(style) > 0 {
 		var err error
-		if own, err = ownStyles(style, styles); err != nil {
+		if own, err = mergeStyles(style, styles); err != nil {
 			return err
 		}
-		styles, x.theme1 = own.styles, own.theme != ""
-		if x.theme1 {
+		styles, x.hasTheme = own.styles, own.theme != ""
+		if x.hasTheme {
 			types = strings.Replace(types, `</Types>`, `<Override PartName="/word/theme/theme1.xml" ContentType="application/vnd.openxmlformats-officedocument.theme+xml"/></Types>`, 1)
 		}
 	}
 	parts := []part{
-		{"[Content_Types].xml", docxFixed(types)},
-		{"_rels/.rels", docxFixed(docxRootRelations)},
-		{"docProps/core.xml", func(b *bufio.Writer) { coreProperties(b, &d, asOf) }},
-		{"docProps/app.xml", docxFixed(docxApp)},
+		{"[Content_Types].xml", staticPart(types)},
+		{"_rels/.rels", staticPart(docxRootRelations)},
+		{"docProps/core.xml", func(b *bufio.Writer) { writeCoreProperties(b, &d, asOf) }},
+		{"docProps/app.xml", staticPart(docxApp)},
 		{"word/styles.xml", func(b *bufio.Writer) { _, _ = b.WriteString(styles) }},
-		{"word/numbering.xml", docxFixed(docxNumbering)},
-		{"word/settings.xml", docxFixed(docxSettings)},
-		{"word/header1.xml", func(b *bufio.Writer) { docxHeader(b, &d) }},
-		{"word/footer1.xml", func(b *bufio.Writer) { docxFooter(b, &d) }},
+		{"word/numbering.xml", staticPart(docxNumbering)},
+		{"word/settings.xml", staticPart(docxSettings)},
+		{"word/header1.xml", func(b *bufio.Writer) { writeDOCXHeader(b, &d) }},
+		{"word/footer1.xml", func(b *bufio.Writer) { writeDOCXFooter(b, &d) }},
 		{"word/document.xml", func(b *bufio.Writer) {
 			x.w = b
-			x.document(&d)
+			x.writeBody(&d)
 		}},
-		{"word/_rels/document.xml.rels", func(b *bufio.Writer) { x.relations(b) }},
+		{"word/_rels/document.xml.rels", func(b *bufio.Writer) { x.writeRelations(b) }},
 	}
-	if x.theme1 {
+	if x.hasTheme {
 		parts = append(parts, part{"word/theme/theme1.xml", func(b *bufio.Writer) { _, _ = b.WriteString(own.theme) }})
 	}
 	put := func(p part) error {
@@ -99,7 +99,7 @@ func writeDOCX(w io.Writer, d document, asOf time.Time, style []byte) error {
 		}
 		to := f
 		var whole bytes.Buffer
-		if own != nil && named[p.name] {
+		if own != nil && styledParts[p.name] {
 			to = &whole
 		}
 		b := bufio.NewWriterSize(to, 1<<16)
@@ -107,7 +107,7 @@ func writeDOCX(w io.Writer, d document, asOf time.Time, style []byte) error {
 		if err := b.Flush(); err != nil || to == f {
 			return err
 		}
-		_, err = f.Write(own.applied(whole.Bytes()))
+		_, err = f.Write(own.replaceStyleIDs(whole.Bytes()))
 		return err
 	}
 	for _, p := range parts {
@@ -123,105 +123,105 @@ func writeDOCX(w io.Writer, d document, asOf time.Time, style []byte) error {
 	return errors.Join(x.err, z.Close())
 }
 
-func docxFixed(text string) func(*bufio.Writer) {
+func staticPart(text string) func(*bufio.Writer) {
 	return func(b *bufio.Writer) { _, _ = b.WriteString(xmlHead + text) }
 }
 
-// document is the body: title, contents, what the report rests on, and its sections.
-func (x *docx) document(d *document) {
-	x.put(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, nsDrawing, `><w:body>`)
-	if w, h := logoSize(d.Logo, 160, 90); w > 0 {
-		x.show(x.image("png", d.Logo), "Logo", d.Organization, w*12700, h*12700)
+// writeBody is the body: title, contents, what the report rests on, and its sections.
+func (x *docxWriter) writeBody(d *document) {
+	x.writeXML(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, drawingNamespaces, `><w:body>`)
+	if w, h := fitLogo(d.Logo, 160, 90); w > 0 {
+		x.placeImage(x.addImage("png", d.Logo), "Logo", d.Organization, w*12700, h*12700)
 	}
-	x.styled("Title", plain(d.Title))
+	x.writeParagraph("Title", plainCell(d.Title))
 	if d.Organization+d.Assessment != "" {
-		x.styled("Subtitle", plain(strings.Trim(d.Organization+": "+d.Assessment, ": ")))
+		x.writeParagraph("Subtitle", plainCell(strings.Trim(d.Organization+": "+d.Assessment, ": ")))
 	}
-	x.styled("Date", plain("As of "+d.AsOf+"."))
+	x.writeParagraph("Date", plainCell("As of "+d.AsOf+"."))
 	if d.Line != "" {
-		x.styled("Subtitle", free(d.Line))
+		x.writeParagraph("Subtitle", userCell(d.Line))
 	}
 	for _, n := range d.Notices {
-		x.styled("Notice", cell{{Text: n, Strong: true}})
+		x.writeParagraph("Notice", cell{{Text: n, Strong: true}})
 	}
 	if len(d.Draft) > 0 {
-		x.styled("Notice", cell{{Text: "DRAFT.", Strong: true}, {Text: " " + strings.Join(d.Draft, " ")}})
+		x.writeParagraph("Notice", cell{{Text: "DRAFT.", Strong: true}, {Text: " " + strings.Join(d.Draft, " ")}})
 	}
-	x.contents(d)
-	x.head(1, "about", "About this report", false)
-	x.block(d.Facts)
-	x.block(d.Versions)
+	x.writeContents(d)
+	x.writeHeading(1, "about", "About this report", false)
+	x.writeBlock(d.Facts)
+	x.writeBlock(d.Versions)
 	for i := range d.Sections {
-		x.section(&d.Sections[i])
+		x.writeSection(&d.Sections[i])
 	}
-	x.styled("Colophon", plain("Written by "+d.Tool+"."))
-	x.put(`<w:sectPr><w:headerReference w:type="default" r:id="rId4"/><w:footerReference w:type="default" r:id="rId5"/>`)
-	x.putf(`<w:pgSz w:w="%d" w:h="%d"/><w:pgMar w:top="1418" w:right="%d" w:bottom="1247" w:left="%d" w:header="567" w:footer="510" w:gutter="0"/></w:sectPr></w:body></w:document>`,
+	x.writeParagraph("Colophon", plainCell("Written by "+d.Tool+"."))
+	x.writeXML(`<w:sectPr><w:headerReference w:type="default" r:id="rId4"/><w:footerReference w:type="default" r:id="rId5"/>`)
+	x.writeXMLf(`<w:pgSz w:w="%d" w:h="%d"/><w:pgMar w:top="1418" w:right="%d" w:bottom="1247" w:left="%d" w:header="567" w:footer="510" w:gutter="0"/></w:sectPr></w:body></w:document>`,
 		docxPageWidth, docxPageHeight, docxMargin, docxMargin)
 }
 
-func (x *docx) section(s *section) {
+func (x *docxWriter) writeSection(s *section) {
 	title := s.Title
 	if s.Draft != "" {
 		title += " (DRAFT)"
 	}
-	x.head(1, s.ID, title, true)
+	x.writeHeading(1, s.ID, title, true)
 	if s.Draft != "" {
-		x.styled("Standing", cell{{Text: s.Draft, Strong: true, Badge: "draft"}})
+		x.writeParagraph("Standing", cell{{Text: s.Draft, Strong: true, Badge: "draft"}})
 	}
 	if s.Approved != "" {
-		x.styled("Standing", cell{{Text: s.Approved, Strong: true, Badge: "approved"}})
+		x.writeParagraph("Standing", cell{{Text: s.Approved, Strong: true, Badge: "approved"}})
 	}
 	for _, b := range s.Blocks {
-		x.block(b)
+		x.writeBlock(b)
 	}
 }
 
-// contents is a field that Word makes anew, with page numbers, when it is asked to; until
+// writeContents is a field that Word makes anew, with page numbers, when it is asked to; until
 // then it shows the chapters as links.
-func (x *docx) contents(d *document) {
-	x.styled("ContentsHeading", plain("Contents"))
-	x.put(`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> TOC \o "1-2" \h \z </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>`)
+func (x *docxWriter) writeContents(d *document) {
+	x.writeParagraph("ContentsHeading", plainCell("Contents"))
+	x.writeXML(`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> TOC \o "1-2" \h \z </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>`)
 	for i := range d.Sections {
 		if i > 0 {
-			x.put(`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr>`)
+			x.writeXML(`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr>`)
 		}
-		x.link(d.Sections[i].ID, d.Sections[i].Title, "")
+		x.writeLink(d.Sections[i].ID, d.Sections[i].Title, "")
 		if i+1 < len(d.Sections) {
-			x.put(`</w:p>`)
+			x.writeXML(`</w:p>`)
 		}
 	}
-	x.put(`<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`)
+	x.writeXML(`<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`)
 }
 
-// head is a heading of a level, which its anchor's bookmark stands around.
-func (x *docx) head(level int, id, title string, page bool) {
+// writeHeading is a heading of a level, which its anchor's bookmark stands around.
+func (x *docxWriter) writeHeading(level int, id, title string, startsPage bool) {
 	style := fmt.Sprintf("Heading%d", level)
-	x.put(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/>`)
-	if page && level == 1 {
-		x.put(`<w:pageBreakBefore/>`)
+	x.writeXML(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/>`)
+	if startsPage && level == 1 {
+		x.writeXML(`<w:pageBreakBefore/>`)
 	}
-	x.bidi(title)
-	x.put(`</w:pPr>`)
-	x.anchored(id, func() { x.run(span{Text: title}) })
-	x.put(`</w:p>`)
+	x.writeBidi(title)
+	x.writeXML(`</w:pPr>`)
+	x.writeAnchored(id, func() { x.writeRun(span{Text: title}) })
+	x.writeXML(`</w:p>`)
 }
 
-// anchored writes what an anchor stands for inside its bookmark.
-func (x *docx) anchored(id string, inside func()) {
+// writeAnchored writes what an anchor stands for inside its bookmark.
+func (x *docxWriter) writeAnchored(id string, writeContent func()) {
 	if id == "" {
-		inside()
+		writeContent()
 		return
 	}
-	x.used++
-	n := x.used
-	x.putf(`<w:bookmarkStart w:id="%d" w:name="%s"/>`, n, x.bookmark(id))
-	inside()
-	x.putf(`<w:bookmarkEnd w:id="%d"/>`, n)
+	x.bookmarkCount++
+	n := x.bookmarkCount
+	x.writeXMLf(`<w:bookmarkStart w:id="%d" w:name="%s"/>`, n, x.bookmarkName(id))
+	writeContent()
+	x.writeXMLf(`<w:bookmarkEnd w:id="%d"/>`, n)
 }
 
-// bookmark is the name of an anchor: letters, digits and underscores, at most 40.
-func (x *docx) bookmark(id string) string {
+// bookmarkName is the name of an anchor: letters, digits and underscores, at most 40.
+func (x *docxWriter) bookmarkName(id string) string {
 	if name := x.bookmarks[id]; name != "" {
 		return name
 	}
@@ -236,17 +236,17 @@ func (x *docx) bookmark(id string) string {
 	return name
 }
 
-func (x *docx) put(parts ...string) {
+func (x *docxWriter) writeXML(parts ...string) {
 	for _, p := range parts {
 		_, _ = x.w.WriteString(p) // the writer keeps its error for Flush
 	}
 }
 
-func (x *docx) putf(format string, args ...any) { _, _ = fmt.Fprintf(x.w, format, args...) }
+func (x *docxWriter) writeXMLf(format string, args ...any) { _, _ = fmt.Fprintf(x.w, format, args...) }
 
-// escape writes text so that no character of it acts; what XML has no place for becomes
+// writeEscapedXML writes text so that no character of it acts; what XML has no place for becomes
 // the replacement character.
-func escape(w *bufio.Writer, s string) {
+func writeEscapedXML(w *bufio.Writer, s string) {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
@@ -267,8 +267,8 @@ func escape(w *bufio.Writer, s string) {
 	}
 }
 
-// rightToLeft tells whether text begins, as a reader sees it, from the right.
-func rightToLeft(s string) bool {
+// isRightToLeft tells whether text begins, as a reader sees it, from the right.
+func isRightToLeft(s string) bool {
 	for _, r := range s {
 		switch {
 		case unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko):

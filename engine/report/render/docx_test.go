@@ -47,7 +47,7 @@ func TestDOCXIsSound(t *testing.T) {
 	bookmark, anchor := regexp.MustCompile(`<w:bookmarkStart w:id="(\d+)" w:name="([^"]*)"`), regexp.MustCompile(`w:anchor="([^"]*)"`)
 	for name, s := range sources() {
 		for _, k := range templates {
-			if !slices.Contains(k.formats(), FormatDOCX) {
+			if !slices.Contains(k.formatNames(), FormatDOCX) {
 				continue
 			}
 			parts := docxPartsOf(t, write(t, s, k.name, FormatDOCX))
@@ -97,11 +97,11 @@ func TestDOCXIsSound(t *testing.T) {
 
 func TestDOCXMarksDrafts(t *testing.T) {
 	s := sample(5)
-	if parts := docxPartsOf(t, write(t, s, Full, FormatDOCX)); strings.Contains(parts["word/header1.xml"], "DRAFT") || !strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Final<") {
+	if parts := docxPartsOf(t, write(t, s, TemplateFull, FormatDOCX)); strings.Contains(parts["word/header1.xml"], "DRAFT") || !strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Final<") {
 		t.Error("an approved report is marked as a draft")
 	}
 	s.Gap.Status = api.VersionUnderReview
-	parts := docxPartsOf(t, write(t, s, Full, FormatDOCX))
+	parts := docxPartsOf(t, write(t, s, TemplateFull, FormatDOCX))
 	if !strings.Contains(parts["word/header1.xml"], "DRAFT") || !strings.Contains(parts["word/document.xml"], "DRAFT.") || !strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Draft<") {
 		t.Error("a draft is not marked on every page")
 	}
@@ -117,7 +117,7 @@ func TestDOCXMarksDrafts(t *testing.T) {
 
 // Text from the right stands in paragraphs of its own direction, and doesn't turn the next.
 func TestDOCXDirections(t *testing.T) {
-	body := docxPartsOf(t, write(t, hostile(), GapAnalysis, FormatDOCX))["word/document.xml"]
+	body := docxPartsOf(t, write(t, hostile(), TemplateGapAnalysis, FormatDOCX))["word/document.xml"]
 	if !strings.Contains(body, `<w:bidi/>`) || !strings.Contains(body, `<w:rtl/>`) {
 		t.Error("nothing is set from the right")
 	}
@@ -125,7 +125,7 @@ func TestDOCXDirections(t *testing.T) {
 		t.Errorf("%d marks of direction, %d ends", over, ends)
 	}
 	for s, want := range map[string]string{"a\u202eb": "a\u202eb\u202c", "\u2067x\u2069": "\u2067x\u2069", "\u2066\u202dx": "\u2066\u202dx\u202c\u2069", "plain": "plain"} {
-		if got := isolated(s); got != want {
+		if got := closeDirectionMarks(s); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)
 		}
 	}
@@ -161,7 +161,7 @@ func TestDOCXSaysWhatMarkdownSays(t *testing.T) {
 	}
 	for name, s := range sources() {
 		for _, k := range templates {
-			if !slices.Contains(k.formats(), FormatDOCX) || k.name != Full && name != "one control" {
+			if !slices.Contains(k.formatNames(), FormatDOCX) || k.name != TemplateFull && name != "one control" {
 				continue // the full report has every part
 			}
 			md := bytes.ReplaceAll(write(t, s, k.name, FormatMarkdown), []byte("<br>"), []byte(" "))
@@ -222,6 +222,6 @@ func pandocText(b *strings.Builder, tree any) {
 func BenchmarkDOCX(b *testing.B) {
 	s := sample(1468)
 	for b.Loop() {
-		b.SetBytes(int64(len(write(b, s, Full, FormatDOCX))))
+		b.SetBytes(int64(len(write(b, s, TemplateFull, FormatDOCX))))
 	}
 }

@@ -16,11 +16,11 @@ var (
 	//go:embed page.html.tmpl
 	pageSource string
 	//go:embed page.css
-	pageStyle string
+	pageCSS string
 
 	// pageTemplate is read at its first use, since every command would wait for it.
 	pageTemplate = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML, "drawn": drawn}).Parse(pageSource))
+		return template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML, "drawn": pictureHTML}).Parse(pageSource))
 	})
 )
 
@@ -33,8 +33,8 @@ type htmlPage struct {
 	Image template.URL
 }
 
-// drawn is a picture inside the page; its texts are escaped by the drawing.
-func drawn(p picture) template.HTML { return template.HTML(p.SVG()) }
+// pictureHTML is a picture inside the page; its texts are escaped by the drawing.
+func pictureHTML(p picture) template.HTML { return template.HTML(p.SVG()) }
 
 // writeHTML writes one self-contained page: no script, no network.
 func writeHTML(w io.Writer, d document) error {
@@ -42,7 +42,7 @@ func writeHTML(w io.Writer, d document) error {
 	if len(d.Logo) > 0 {
 		image = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(d.Logo))
 	}
-	return pageTemplate().Execute(w, htmlPage{document: d, Style: template.CSS(d.Theme.CSS() + pageStyle), Defs: template.HTML(drawing.Defs()), Image: image})
+	return pageTemplate().Execute(w, htmlPage{document: d, Style: template.CSS(d.Theme.CSS() + pageCSS), Defs: template.HTML(drawing.PatternDefs()), Image: image})
 }
 
 // cellHTML is a cell as the content of an element. There are a hundred thousand in a
@@ -52,17 +52,17 @@ func cellHTML(c cell) template.HTML {
 	for _, s := range c {
 		text := template.HTMLEscapeString(s.Text)
 		switch {
-		case s.Free:
+		case s.UserText:
 			b.WriteString("<bdi>" + text + "</bdi>")
 		case s.Prose:
 			b.WriteString(`<div class="prose" dir="auto">` + text + "</div>")
 		case s.Badge != "":
-			b.WriteString(`<span class="badge is-` + className(s.Badge) + `">` + text + "</span>")
+			b.WriteString(`<span class="badge is-` + sanitizeClass(s.Badge) + `">` + text + "</span>")
 		case s.Ref != "":
 			b.WriteString(`<a href="#` + template.HTMLEscapeString(s.Ref) + `"><bdi>` + text + "</bdi></a>")
 		case s.Mono:
 			b.WriteString("<code>" + text + "</code>")
-		case s.Keep:
+		case s.NoBreak:
 			b.WriteString(`<span class="keep">` + text + "</span>")
 		case s.Strong:
 			b.WriteString("<strong><bdi>" + text + "</bdi></strong>")
@@ -88,8 +88,8 @@ func barHTML(b *strings.Builder, r *bar) {
 	b.WriteString("</svg>")
 }
 
-// className keeps what a class may be made of: a severity is the data's, and may be anything.
-func className(s string) string {
+// sanitizeClass keeps what a class may be made of: a severity is the data's, and may be anything.
+func sanitizeClass(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
 			return r

@@ -61,7 +61,7 @@ func (p tree) text() string {
 func TestHTMLIsSoundAndSelfContained(t *testing.T) {
 	for name, s := range sources() {
 		for _, k := range templates {
-			if !slices.Contains(k.formats(), FormatHTML) {
+			if !slices.Contains(k.formatNames(), FormatHTML) {
 				continue
 			}
 			raw := write(t, s, k.name, FormatHTML)
@@ -125,9 +125,9 @@ func TestHTMLIsSoundAndSelfContained(t *testing.T) {
 // What people and documents said is all there, whole.
 func TestHTMLShowsEveryText(t *testing.T) {
 	for name, s := range sources() {
-		text := parse(t, write(t, s, Full, FormatHTML)).text()
+		text := parse(t, write(t, s, TemplateFull, FormatHTML)).text()
 		has := func(what, s string) {
-			if s = clean(s); s != "" && !strings.Contains(text, s) {
+			if s = sanitize(s); s != "" && !strings.Contains(text, s) {
 				t.Errorf("%s: %s is not in the report: %.80q", name, what, s)
 			}
 		}
@@ -135,7 +135,7 @@ func TestHTMLShowsEveryText(t *testing.T) {
 			for _, e := range all {
 				has("a quote", e.Quote)
 				has("a hash", e.SHA256)
-				has("a place", place(e.Locator))
+				has("a place", formatLocator(e.Locator))
 			}
 		}
 		for i := range s.SoAItems {
@@ -178,7 +178,7 @@ func TestHTMLShowsEveryText(t *testing.T) {
 
 func TestStarterIsSaid(t *testing.T) {
 	s := sample(2)
-	if strings.Contains(string(write(t, s, Full, FormatHTML)), "STARTER CATALOG") {
+	if strings.Contains(string(write(t, s, TemplateFull, FormatHTML)), "STARTER CATALOG") {
 		t.Error("an official catalog is called the starter")
 	}
 	s.Catalog.IsStarter = true
@@ -207,10 +207,10 @@ func TestRadar(t *testing.T) {
 	if len(shown) != radarAxes || shown[0].DomainCode != "CHG" || shown[11].DomainCode != "RSK" {
 		t.Errorf("radar: %+v", shown)
 	}
-	if _, ok := radar(domains[:2]); ok {
+	if _, ok := radarChart(domains[:2]); ok {
 		t.Error("a radar of two axes")
 	}
-	p, ok := radar(domains)
+	p, ok := radarChart(domains)
 	if !ok {
 		t.Fatal("no radar")
 	}
@@ -242,8 +242,8 @@ func insideFrame(t *testing.T, d drawing.Drawing) {
 			in(s.X-s.R, s.Y-s.R)
 			in(s.X+s.R, s.Y+s.R)
 		case drawing.Label:
-			x, w := s.X, drawing.WidthOf(s.Text, s.Size, s.Strong)
-			switch s.At {
+			x, w := s.X, drawing.TextWidth(s.Text, s.Size, s.Bold)
+			switch s.Anchor {
 			case drawing.Middle:
 				x -= w / 2
 			case drawing.End:
@@ -259,18 +259,18 @@ func insideFrame(t *testing.T, d drawing.Drawing) {
 func TestPicturesStayInsideTheirFrames(t *testing.T) {
 	for name, s := range sources() {
 		for _, k := range templates {
-			v := newView(s, Request{Template: k.name, Format: FormatHTML})
+			v := newReportData(s, Request{Template: k.name, Format: FormatHTML})
 			var look func(all []block)
 			look = func(all []block) {
 				for _, b := range all {
 					switch b := b.(type) {
 					case picture:
 						insideFrame(t, b.Drawing)
-						if b.Title == "" || b.Text == "" || len(b.Shapes) == 0 {
+						if b.Title == "" || b.Description == "" || len(b.Shapes) == 0 {
 							t.Errorf("%s %s: a picture without words: %q", name, k.name, b.Title)
 						}
 					case table:
-						for _, d := range b.charts() {
+						for _, d := range b.barCharts() {
 							insideFrame(t, d)
 						}
 					case card:
@@ -278,7 +278,7 @@ func TestPicturesStayInsideTheirFrames(t *testing.T) {
 					}
 				}
 			}
-			for _, sec := range v.document().Sections {
+			for _, sec := range v.buildDocument().Sections {
 				look(sec.Blocks)
 			}
 		}
@@ -288,7 +288,7 @@ func TestPicturesStayInsideTheirFrames(t *testing.T) {
 func TestBar(t *testing.T) {
 	b := bar{Parts: []barPart{{"partly", 1}, {"planned", 0}, {"no such fill", 2}, {"high", -1}}, Max: 4, Mark: 9}
 	got := b.Segments()
-	if len(got) != 2 || got[0] != (segment{"partly", 0, 25}) || got[1] != (segment{"excluded", 25, 50}) || b.MarkAt() != 100 {
+	if len(got) != 2 || got[0] != (barSegment{"partly", 0, 25}) || got[1] != (barSegment{"excluded", 25, 50}) || b.MarkAt() != 100 {
 		t.Errorf("segments %v, mark %v", got, b.MarkAt())
 	}
 	if empty := (&bar{Max: 0, Parts: []barPart{{"a", 1}}, Mark: -1}); len(empty.Segments()) != 0 || empty.MarkAt() != -1 {

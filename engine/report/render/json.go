@@ -33,17 +33,17 @@ type jsonReport struct {
 	Domains      map[string]string     `json:"domains"`
 	Summary      api.AssessmentSummary `json:"summary"`
 
-	ExecutiveSummary []string                                          `json:"executive_summary,omitempty"`
-	Coverage         *[]jsonCoverage                                   `json:"coverage,omitempty"`
-	CoverageRule     string                                            `json:"coverage_rule,omitempty"`
-	Scope            *api.Scope                                        `json:"scope,omitempty"`
-	SoA              *jsonPart[api.SoAVersion, api.SoAItem]            `json:"soa,omitempty"`
-	GapAnalysis      *jsonPart[api.GapVersion, api.Finding]            `json:"gap_analysis,omitempty"`
-	Maturity         *jsonPart[api.MaturityVersion, api.MaturityScore] `json:"maturity,omitempty"`
-	MaturitySummary  *api.MaturitySummary                              `json:"maturity_summary,omitempty"`
-	POAM             *jsonPart[api.POAMVersion, api.POAMItem]          `json:"poam,omitempty"`
-	Documents        []api.Document                                    `json:"documents"`
-	Approvals        []api.Approval                                    `json:"approvals"`
+	ExecutiveSummary []string                                                 `json:"executive_summary,omitempty"`
+	Coverage         *[]jsonCoverage                                          `json:"coverage,omitempty"`
+	CoverageRule     string                                                   `json:"coverage_rule,omitempty"`
+	Scope            *api.Scope                                               `json:"scope,omitempty"`
+	SoA              *jsonDeliverable[api.SoAVersion, api.SoAItem]            `json:"soa,omitempty"`
+	GapAnalysis      *jsonDeliverable[api.GapVersion, api.Finding]            `json:"gap_analysis,omitempty"`
+	Maturity         *jsonDeliverable[api.MaturityVersion, api.MaturityScore] `json:"maturity,omitempty"`
+	MaturitySummary  *api.MaturitySummary                                     `json:"maturity_summary,omitempty"`
+	POAM             *jsonDeliverable[api.POAMVersion, api.POAMItem]          `json:"poam,omitempty"`
+	Documents        []api.Document                                           `json:"documents"`
+	Approvals        []api.Approval                                           `json:"approvals"`
 }
 
 // jsonOrganization leaves the settings out: they are the organization's own.
@@ -53,33 +53,33 @@ type jsonOrganization struct {
 	Slug string `json:"slug"`
 }
 
-// jsonPart is a deliverable: its version, null where none was drafted, and its items.
-type jsonPart[V, I any] struct {
-	Version  *V     `json:"version"`
-	Approved bool   `json:"approved"`
-	Standing string `json:"standing"`
-	Items    []I    `json:"items"`
+// jsonDeliverable is a deliverable: its version, null where none was drafted, and its items.
+type jsonDeliverable[V, I any] struct {
+	Version        *V     `json:"version"`
+	Approved       bool   `json:"approved"`
+	ApprovalStatus string `json:"standing"`
+	Items          []I    `json:"items"`
 }
 
 type jsonCoverage struct {
-	FrameworkCode string            `json:"framework_code"`
-	FrameworkName string            `json:"framework_name"`
-	Counts        map[outcome]int   `json:"counts"`
-	Requirements  []jsonRequirement `json:"requirements"`
+	FrameworkCode string                 `json:"framework_code"`
+	FrameworkName string                 `json:"framework_name"`
+	Counts        map[coverageStatus]int `json:"counts"`
+	Requirements  []jsonRequirement      `json:"requirements"`
 }
 
 type jsonRequirement struct {
-	Code         string   `json:"code"`
-	Title        string   `json:"title"`
-	Outcome      outcome  `json:"outcome"`
-	ControlCodes []string `json:"control_codes"`
+	Code         string         `json:"code"`
+	Title        string         `json:"title"`
+	Status       coverageStatus `json:"outcome"`
+	ControlCodes []string       `json:"control_codes"`
 }
 
 // writeJSON writes all that the template tells, texts to the byte.
-func writeJSON(w io.Writer, v *view) error {
+func writeJSON(w io.Writer, v *reportData) error {
 	r := jsonReport{
-		SchemaVersion: SchemaVersion, Template: v.kind.name, Title: v.title, AsOf: v.AsOf, Tool: v.Tool,
-		Draft: len(v.draft) > 0, DraftReasons: append([]string{}, v.draft...), Notices: []string{}, Sources: Sources(v.Source, v.kind.name),
+		SchemaVersion: SchemaVersion, Template: v.template.name, Title: v.title, AsOf: v.AsOf, Tool: v.Tool,
+		Draft: len(v.draftNotices) > 0, DraftReasons: append([]string{}, v.draftNotices...), Notices: []string{}, Sources: Provenance(v.Source, v.template.name),
 		Organization: jsonOrganization{v.Organization.ID, v.Organization.Name, v.Organization.Slug},
 		Assessment:   v.Assessment, Catalog: v.Catalog, Frameworks: v.Frameworks, Domains: v.Domains, Summary: v.Summary,
 		Documents: v.Documents, Approvals: []api.Approval{},
@@ -87,33 +87,33 @@ func writeJSON(w io.Writer, v *view) error {
 	if v.Catalog.IsStarter {
 		r.Notices = append(r.Notices, starterNotice)
 	}
-	r.Notices = append(r.Notices, v.outdated()...)
+	r.Notices = append(r.Notices, v.outdatedMessages()...)
 	for _, a := range v.Approvals {
-		if v.kind.tells(a.Gate) {
+		if v.template.hasDeliverable(a.Gate) {
 			r.Approvals = append(r.Approvals, a)
 		}
 	}
-	if v.kind.shows(partSummary) {
-		r.ExecutiveSummary = v.executive()
+	if v.template.hasSection(sectionSummary) {
+		r.ExecutiveSummary = v.executiveParagraphs()
 	}
-	if v.kind.shows(partCoverage) {
+	if v.template.hasSection(sectionCoverage) {
 		c := v.jsonCoverage()
 		r.Coverage, r.CoverageRule = &c, coverageRule
 	}
-	if v.kind.shows(partScope) || v.kind.shows(partSummary) {
+	if v.template.hasSection(sectionScope) || v.template.hasSection(sectionSummary) {
 		r.Scope = v.Scope
 	}
-	if v.kind.tells(api.GateSoA) {
-		r.SoA = partOf(v, api.GateSoA, v.SoA, v.SoAItems)
+	if v.template.hasDeliverable(api.GateSoA) {
+		r.SoA = newJSONDeliverable(v, api.GateSoA, v.SoA, v.SoAItems)
 	}
-	if v.kind.tells(api.GateGapAnalysis) {
-		r.GapAnalysis = partOf(v, api.GateGapAnalysis, v.Gap, v.Findings)
+	if v.template.hasDeliverable(api.GateGapAnalysis) {
+		r.GapAnalysis = newJSONDeliverable(v, api.GateGapAnalysis, v.Gap, v.Findings)
 	}
-	if v.kind.tells(api.GateMaturity) {
-		r.Maturity, r.MaturitySummary = partOf(v, api.GateMaturity, v.Maturity, v.Scores), v.MaturitySummary
+	if v.template.hasDeliverable(api.GateMaturity) {
+		r.Maturity, r.MaturitySummary = newJSONDeliverable(v, api.GateMaturity, v.Maturity, v.Scores), v.MaturitySummary
 	}
-	if v.kind.tells(api.GatePOAM) {
-		r.POAM = partOf(v, api.GatePOAM, v.POAM, v.POAMItems)
+	if v.template.hasDeliverable(api.GatePOAM) {
+		r.POAM = newJSONDeliverable(v, api.GatePOAM, v.POAM, v.POAMItems)
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -121,20 +121,20 @@ func writeJSON(w io.Writer, v *view) error {
 	return enc.Encode(r)
 }
 
-func partOf[V, I any](v *view, g api.Gate, version *V, items []I) *jsonPart[V, I] {
-	st := v.standing(g)
-	p := &jsonPart[V, I]{Version: version, Approved: st.approved, Standing: st.why, Items: items}
+func newJSONDeliverable[V, I any](v *reportData, g api.Gate, version *V, items []I) *jsonDeliverable[V, I] {
+	st := v.approvalStatus(g)
+	p := &jsonDeliverable[V, I]{Version: version, Approved: st.approved, ApprovalStatus: st.reason, Items: items}
 	if st.approved {
-		p.Standing = approvedWords(v.approver(st), day(approvedAt(st)))
+		p.ApprovalStatus = approvalSentence(v.approverName(st), formatDate(approvedAt(st)))
 	}
 	return p
 }
 
-func (v *view) jsonCoverage() []jsonCoverage {
+func (v *reportData) jsonCoverage() []jsonCoverage {
 	out := []jsonCoverage{}
 	for _, fc := range v.coverage {
-		c := jsonCoverage{FrameworkCode: fc.framework.Code, FrameworkName: fc.framework.Name, Counts: map[outcome]int{}, Requirements: []jsonRequirement{}}
-		for _, o := range outcomes {
+		c := jsonCoverage{FrameworkCode: fc.framework.Code, FrameworkName: fc.framework.Name, Counts: map[coverageStatus]int{}, Requirements: []jsonRequirement{}}
+		for _, o := range coverageStatuses {
 			c.Counts[o] = fc.counts[o]
 		}
 		for _, r := range fc.requirements {
@@ -142,7 +142,7 @@ func (v *view) jsonCoverage() []jsonCoverage {
 			for _, it := range r.items {
 				codes = append(codes, it.ControlCode)
 			}
-			c.Requirements = append(c.Requirements, jsonRequirement{r.code, r.title, r.outcome, codes})
+			c.Requirements = append(c.Requirements, jsonRequirement{r.code, r.title, r.status, codes})
 		}
 		out = append(out, c)
 	}

@@ -9,138 +9,138 @@ import (
 // writeMarkdown writes the document as Markdown with tables. Pictures are left out: each
 // stands beside a table that says the same.
 func writeMarkdown(w io.Writer, d document) error {
-	m := &markdown{w: w}
-	m.line("# " + mdLine(d.Title))
+	m := &markdownWriter{w: w}
+	m.writeParagraph("# " + escapeMarkdown(d.Title))
 	if d.Organization+d.Assessment != "" {
-		m.line(mdLine(strings.Trim(d.Organization+": "+d.Assessment, ": ")))
+		m.writeParagraph(escapeMarkdown(strings.Trim(d.Organization+": "+d.Assessment, ": ")))
 	}
-	m.line("As of " + mdLine(d.AsOf) + ".")
+	m.writeParagraph("As of " + escapeMarkdown(d.AsOf) + ".")
 	if d.Line != "" {
-		m.line(mdLine(d.Line))
+		m.writeParagraph(escapeMarkdown(d.Line))
 	}
 	for _, n := range d.Notices {
-		m.line("> **" + mdLine(n) + "**")
+		m.writeParagraph("> **" + escapeMarkdown(n) + "**")
 	}
 	if len(d.Draft) > 0 {
-		m.line("> **DRAFT.** " + mdLine(strings.Join(d.Draft, " ")))
+		m.writeParagraph("> **DRAFT.** " + escapeMarkdown(strings.Join(d.Draft, " ")))
 	}
-	m.line("## Contents")
+	m.writeParagraph("## Contents")
 	for i, s := range d.Sections {
-		m.put(fmt.Sprintf("%d. [%s](#%s)", i+1, mdLine(s.Title), s.ID))
+		m.writeLine(fmt.Sprintf("%d. [%s](#%s)", i+1, escapeMarkdown(s.Title), s.ID))
 	}
-	m.put("")
-	m.line("## About this report")
-	m.block(d.Facts)
-	m.block(d.Versions)
+	m.writeLine("")
+	m.writeParagraph("## About this report")
+	m.writeBlock(d.Facts)
+	m.writeBlock(d.Versions)
 	for _, s := range d.Sections {
 		mark := ""
 		if s.Draft != "" {
 			mark = " (DRAFT)"
 		}
-		m.line(`<a id="` + s.ID + `"></a>`)
-		m.line("## " + mdLine(s.Title) + mark)
+		m.writeParagraph(`<a id="` + s.ID + `"></a>`)
+		m.writeParagraph("## " + escapeMarkdown(s.Title) + mark)
 		if s.Draft != "" {
-			m.line("**" + mdLine(s.Draft) + "**")
+			m.writeParagraph("**" + escapeMarkdown(s.Draft) + "**")
 		}
 		if s.Approved != "" {
-			m.line("**" + mdLine(s.Approved) + "**")
+			m.writeParagraph("**" + escapeMarkdown(s.Approved) + "**")
 		}
 		for _, b := range s.Blocks {
-			m.block(b)
+			m.writeBlock(b)
 		}
 	}
-	m.line("---")
-	m.line("Written by " + mdLine(d.Tool) + ".")
+	m.writeParagraph("---")
+	m.writeParagraph("Written by " + escapeMarkdown(d.Tool) + ".")
 	if d.Footer != "" {
-		m.line(mdLine(d.Footer))
+		m.writeParagraph(escapeMarkdown(d.Footer))
 	}
 	return m.err
 }
 
-type markdown struct {
+type markdownWriter struct {
 	w   io.Writer
 	err error
 }
 
-// put writes a line; line one with a blank line after it.
-func (m *markdown) put(s string) {
+// writeLine writes a line; line one with a blank line after it.
+func (m *markdownWriter) writeLine(s string) {
 	if m.err == nil {
 		_, m.err = io.WriteString(m.w, s+"\n")
 	}
 }
 
-func (m *markdown) line(s string) { m.put(s + "\n") }
+func (m *markdownWriter) writeParagraph(s string) { m.writeLine(s + "\n") }
 
-func (m *markdown) block(b block) {
+func (m *markdownWriter) writeBlock(b block) {
 	switch b := b.(type) {
 	case heading:
-		m.line("### " + mdLine(b.Text))
+		m.writeParagraph("### " + escapeMarkdown(b.Text))
 	case para:
-		m.line(mdInline(b.Text))
+		m.writeParagraph(markdownCell(b.Text))
 	case list:
 		for _, c := range b.Items {
-			m.put("- " + mdInline(c))
+			m.writeLine("- " + markdownCell(c))
 		}
-		m.put("")
+		m.writeLine("")
 	case facts:
 		for _, f := range b.Items {
-			m.fact(f)
+			m.writeFact(f)
 		}
-		m.put("")
+		m.writeLine("")
 	case quotes:
 		for _, q := range b.Items {
-			m.quote(q)
+			m.writeQuote(q)
 		}
 	case card:
-		m.line("#### " + mdInline(b.Title))
+		m.writeParagraph("#### " + markdownCell(b.Title))
 		for _, x := range b.Blocks {
-			m.block(x)
+			m.writeBlock(x)
 		}
 	case table:
-		m.table(b)
+		m.writeTable(b)
 	}
 }
 
-func (m *markdown) fact(f fact) {
+func (m *markdownWriter) writeFact(f fact) {
 	if f.List == nil {
-		m.put("- **" + mdLine(f.Label) + ":** " + mdInline(f.Value))
+		m.writeLine("- **" + escapeMarkdown(f.Label) + ":** " + markdownCell(f.Value))
 		return
 	}
-	m.put("- **" + mdLine(f.Label) + ":**")
+	m.writeLine("- **" + escapeMarkdown(f.Label) + ":**")
 	for _, c := range f.List {
-		m.put("  - " + mdInline(c))
+		m.writeLine("  - " + markdownCell(c))
 	}
 }
 
-func (m *markdown) quote(q quote) {
+func (m *markdownWriter) writeQuote(q quote) {
 	for _, l := range strings.Split(q.Text, "\n") {
-		m.put(strings.TrimRight("> "+mdLine(l), " ") + "  ")
+		m.writeLine(strings.TrimRight("> "+escapeMarkdown(l), " ") + "  ")
 	}
-	m.put(">")
-	where := []string{"*" + mdLine(q.Document) + "*"}
+	m.writeLine(">")
+	where := []string{"*" + escapeMarkdown(q.Document) + "*"}
 	for _, s := range []string{q.Place, q.Headings} {
 		if s != "" {
-			where = append(where, mdLine(s))
+			where = append(where, escapeMarkdown(s))
 		}
 	}
 	s := "> " + strings.Join(where, ", ") + "."
 	if q.Stance != "" {
-		s += " Reading: " + mdLine(q.Stance) + "."
+		s += " Reading: " + escapeMarkdown(q.Stance) + "."
 	}
 	if q.Supports != "" {
-		s += " On: " + mdLine(q.Supports)
+		s += " On: " + escapeMarkdown(q.Supports)
 	}
 	s += " Score " + q.Score + "."
 	if q.SHA256 != "" {
-		s += " SHA-256 " + mdLine(q.SHA256)
+		s += " SHA-256 " + escapeMarkdown(q.SHA256)
 	}
-	m.line(s)
+	m.writeParagraph(s)
 }
 
-func (m *markdown) table(t table) {
-	m.line("**" + mdLine(t.Caption) + "**")
+func (m *markdownWriter) writeTable(t table) {
+	m.writeParagraph("**" + escapeMarkdown(t.Caption) + "**")
 	if len(t.Rows) == 0 {
-		m.line(mdLine(or(t.Empty, "There is nothing to list.")))
+		m.writeParagraph(escapeMarkdown(orDefault(t.Empty, "There is nothing to list.")))
 		return
 	}
 	head, rule := "|", "|"
@@ -148,36 +148,36 @@ func (m *markdown) table(t table) {
 		if c.Picture {
 			continue
 		}
-		head += " " + mdLine(c.Name) + " |"
+		head += " " + escapeMarkdown(c.Name) + " |"
 		rule += map[bool]string{true: " ---: |", false: " --- |"}[c.Number]
 	}
-	m.put(head)
-	m.put(rule)
+	m.writeLine(head)
+	m.writeLine(rule)
 	for _, r := range t.Rows {
 		s := "|"
 		for i, c := range r.Cells {
 			if !t.Columns[i].Picture {
-				s += " " + mdInline(c) + " |"
+				s += " " + markdownCell(c) + " |"
 			}
 		}
-		m.put(s)
+		m.writeLine(s)
 	}
-	m.put("")
+	m.writeLine("")
 	for _, r := range t.Rows {
 		if len(r.Detail) > 0 {
-			m.line("#### " + mdInline(r.Cells[0]))
+			m.writeParagraph("#### " + markdownCell(r.Cells[0]))
 			for _, b := range r.Detail {
-				m.block(b)
+				m.writeBlock(b)
 			}
 		}
 	}
 }
 
-// mdInline writes a cell in one line; lines of a text become breaks.
-func mdInline(c cell) string {
+// markdownCell writes a cell in one line; lines of a text become breaks.
+func markdownCell(c cell) string {
 	var b strings.Builder
 	for i, s := range c {
-		t := mdEscape(s.Text, strings.TrimSpace(b.String()) == "")
+		t := escapeMarkdownAt(s.Text, strings.TrimSpace(b.String()) == "")
 		switch {
 		case s.Bar != nil:
 		case s.Strong && t != "":
@@ -191,12 +191,12 @@ func mdInline(c cell) string {
 	return b.String()
 }
 
-// mdLine escapes text so that no character of it acts: not in a paragraph, a heading, a
+// escapeMarkdown escapes text so that no character of it acts: not in a paragraph, a heading, a
 // list, a quote or a table. Line ends inside it become breaks.
-func mdLine(s string) string { return mdEscape(s, true) }
+func escapeMarkdown(s string) string { return escapeMarkdownAt(s, true) }
 
-// mdEscape is mdLine for text at the start of a line, or inside one.
-func mdEscape(s string, start bool) string {
+// escapeMarkdownAt is escapeMarkdown for text at the start of a line, or inside one.
+func escapeMarkdownAt(s string, atLineStart bool) string {
 	s = strings.Trim(s, "\n")
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/8)
@@ -205,14 +205,14 @@ func mdEscape(s string, start bool) string {
 		switch {
 		case c == '\n':
 			b.WriteString("<br>")
-		case (c == ' ' || c == '\t') && start:
+		case (c == ' ' || c == '\t') && atLineStart:
 			b.WriteString("&nbsp;") // four blanks would make a block of code
 			continue
 		case c == '\t':
 			b.WriteByte(' ')
 		case strings.IndexByte("\\`*_{}[]<>|~&$", c) >= 0,
-			start && strings.IndexByte("#+-=", c) >= 0,
-			(c == '.' || c == ')') && numbers(s[:i]) && (i+1 == len(s) || strings.IndexByte(" \t\n", s[i+1]) >= 0),
+			atLineStart && strings.IndexByte("#+-=", c) >= 0,
+			(c == '.' || c == ')') && isListNumber(s[:i]) && (i+1 == len(s) || strings.IndexByte(" \t\n", s[i+1]) >= 0),
 			c == ':' && strings.HasPrefix(s[i:], "://"),
 			c == '.' && i >= 3 && strings.EqualFold(s[i-3:i], "www"):
 			b.WriteByte('\\')
@@ -220,13 +220,13 @@ func mdEscape(s string, start bool) string {
 		default:
 			b.WriteByte(c)
 		}
-		start = false
+		atLineStart = false
 	}
 	return b.String()
 }
 
-// numbers tells whether what stands before a dot would make the line a numbered item.
-func numbers(before string) bool {
+// isListNumber tells whether what stands before a dot would make the line a numbered item.
+func isListNumber(before string) bool {
 	before = strings.TrimLeft(before, " \t")
 	return before != "" && len(before) < 10 && strings.Trim(before, "0123456789") == ""
 }

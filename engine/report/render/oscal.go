@@ -29,41 +29,41 @@ import (
 // A UUID is made from the id of what it names, so that the same thing has the same one in
 // every document. Nothing is written that doesn't hold against the official schema.
 type oscalWriter struct {
-	*view
-	// rows are what the entries of a list tell of, by the list's name, for errors.
-	rows map[string][]string
+	*reportData
+	// rowNames are what the entries of a list tell of, by the list's name, for errors.
+	rowNames map[string][]string
 	// people and tools have been named as actors.
 	parties []models.Party
-	seen    map[string]bool
+	emitted map[string]bool
 }
 
 // oscalTemplates are those that OSCAL has a model for.
-var oscalTemplates = []string{Full, SoA, GapAnalysis, POAM, AssessmentPlan}
+var oscalTemplates = []string{TemplateFull, TemplateSoA, TemplateGapAnalysis, TemplatePOAM, TemplateAssessmentPlan}
 
 // writeOSCAL writes the template as OSCAL.
-func writeOSCAL(out io.Writer, v *view) error {
-	w := &oscalWriter{view: v, rows: map[string][]string{}, seen: map[string]bool{}}
+func writeOSCAL(out io.Writer, v *reportData) error {
+	w := &oscalWriter{reportData: v, rowNames: map[string][]string{}, emitted: map[string]bool{}}
 	var doc models.OscalModels
 	var model string
 	var err error
-	switch v.kind.name {
-	case POAM:
+	switch v.template.name {
+	case TemplatePOAM:
 		model = "plan-of-action-and-milestones"
-		doc.PlanOfActionAndMilestones, err = w.plan()
-	case SoA:
+		doc.PlanOfActionAndMilestones, err = w.buildPOAM()
+	case TemplateSoA:
 		model = "component-definition"
-		doc.ComponentDefinition, err = w.component()
-	case AssessmentPlan:
+		doc.ComponentDefinition, err = w.buildComponentDefinition()
+	case TemplateAssessmentPlan:
 		model = "assessment-plan"
-		doc.AssessmentPlan, err = w.assessmentPlan()
+		doc.AssessmentPlan, err = w.buildAssessmentPlan()
 	default:
 		model = "assessment-results"
-		doc.AssessmentResults, err = w.results()
+		doc.AssessmentResults, err = w.buildResults()
 	}
 	if err != nil {
 		return err
 	}
-	text, err := w.checked(model, &doc)
+	text, err := w.encodeValid(model, &doc)
 	if err != nil {
 		return err
 	}
@@ -71,13 +71,13 @@ func writeOSCAL(out io.Writer, v *view) error {
 	return err
 }
 
-// nothing refuses a document whose model asks for at least one entry.
-func nothing(format string, args ...any) error {
+// emptyDocumentError refuses a document whose model asks for at least one entry.
+func emptyDocumentError(format string, args ...any) error {
 	return api.Invalid("format", "there is nothing to write as OSCAL yet: "+format, args...)
 }
 
-// checked is a document as JSON that holds against the schema.
-func (w *oscalWriter) checked(model string, doc *models.OscalModels) ([]byte, error) {
+// encodeValid is a document as JSON that holds against the schema.
+func (w *oscalWriter) encodeValid(model string, doc *models.OscalModels) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -85,37 +85,37 @@ func (w *oscalWriter) checked(model string, doc *models.OscalModels) ([]byte, er
 	if err := enc.Encode(doc); err != nil {
 		return nil, err
 	}
-	err := oscal.Conforms(b.Bytes(), model)
-	var at *structured.PlaceError
+	err := oscal.Validate(b.Bytes(), model)
+	var at *structured.PathError
 	if errors.As(err, &at) {
-		return nil, api.Invalid("format", "%s can't be told in OSCAL: %s; mend it, or choose another format", w.rowAt(at.Place), at.Error()).Because(err)
+		return nil, api.Invalid("format", "%s can't be told in OSCAL: %s; mend it, or choose another format", w.rowNameAt(at.Path), at.Error()).WithCause(err)
 	}
 	return b.Bytes(), err
 }
 
-var listPlace = lazyregexp.Of(`([a-z-]+)\[(\d+)\]`)
+var listIndexPattern = lazyregexp.New(`([a-z-]+)\[(\d+)\]`)
 
-// rowAt is the row of the report that a place in the document tells of.
-func (w *oscalWriter) rowAt(place string) string {
-	for _, m := range listPlace.FindAllStringSubmatch(place, -1) {
-		if n, err := strconv.Atoi(m[2]); err == nil && n < len(w.rows[m[1]]) {
-			return w.rows[m[1]][n]
+// rowNameAt is the row of the report that a place in the document tells of.
+func (w *oscalWriter) rowNameAt(place string) string {
+	for _, m := range listIndexPattern.FindAllStringSubmatch(place, -1) {
+		if n, err := strconv.Atoi(m[2]); err == nil && n < len(w.rowNames[m[1]]) {
+			return w.rowNames[m[1]][n]
 		}
 	}
 	return "the report"
 }
 
-// row notes what the next entry of a list tells of.
-func (w *oscalWriter) row(list, what string) { w.rows[list] = append(w.rows[list], what) }
+// noteRow notes what the next entry of a list tells of.
+func (w *oscalWriter) noteRow(list, what string) { w.rowNames[list] = append(w.rowNames[list], what) }
 
-// uuidOf is the UUID of a thing of a kind in this assessment.
-func (w *oscalWriter) uuidOf(kind string, of ...string) string {
-	key := kind + "\x00" + w.Assessment.ID + "\x00" + strings.Join(of, "\x00")
+// uuidFor is the UUID of a thing of a kind in this assessment.
+func (w *oscalWriter) uuidFor(kind string, parts ...string) string {
+	key := kind + "\x00" + w.Assessment.ID + "\x00" + strings.Join(parts, "\x00")
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(oscal.Namespace+"\x00"+key)).String()
 }
 
-// listOf is a list where there is anything in it: OSCAL has no empty ones.
-func listOf[T any](all []T) *[]T {
+// optionalList is a list where there is anything in it: OSCAL has no empty ones.
+func optionalList[T any](all []T) *[]T {
 	if len(all) == 0 {
 		return nil
 	}
@@ -124,36 +124,38 @@ func listOf[T any](all []T) *[]T {
 
 // oneLine is text as a title may be: one line without blanks around it.
 func oneLine(s, otherwise string) string {
-	return or(strings.Join(strings.Fields(s), " "), otherwise)
+	return orDefault(strings.Join(strings.Fields(s), " "), otherwise)
 }
 
-type props []models.Property
+type properties []models.Property
 
-var propValue = lazyregexp.Of(`^\S(.*\S)?$`)
+var singleLineValue = lazyregexp.New(`^\S(.*\S)?$`)
 
 // add adds a property where there is a value; what is no single line stands in its remarks.
-func (p *props) add(name, value string) {
+func (p *properties) add(name, value string) {
 	if strings.TrimSpace(value) == "" {
 		return
 	}
 	one := models.Property{Name: name, Ns: oscal.Namespace, Value: value}
-	if !propValue.MatchString(value) {
+	if !singleLineValue.MatchString(value) {
 		one.Value, one.Remarks = "see-remarks", value
 	}
 	*p = append(*p, one)
 }
 
-func (p *props) each(name string, values []string) {
+func (p *properties) addAll(name string, values []string) {
 	for _, v := range values {
 		p.add(name, v)
 	}
 }
 
-// own adds a property that OSCAL itself names.
-func (p *props) own(name, value string) { *p = append(*p, models.Property{Name: name, Value: value}) }
+// addStandard adds a property that OSCAL itself names.
+func (p *properties) addStandard(name, value string) {
+	*p = append(*p, models.Property{Name: name, Value: value})
+}
 
-// item adds what all items share.
-func (p *props) item(it *api.Item) {
+// addItem adds what all items share.
+func (p *properties) addItem(it *api.Item) {
 	p.add("control-code", it.ControlCode)
 	p.add("domain", it.DomainCode)
 	for _, f := range sortedKeys(it.RequirementCodes) {
@@ -166,16 +168,16 @@ func (p *props) item(it *api.Item) {
 	}
 }
 
-// at is a moment that OSCAL can tell; what it can't is the report's own.
-func (w *oscalWriter) at(t time.Time) time.Time {
+// clampTime is a moment that OSCAL can tell; what it can't is the report's own.
+func (w *oscalWriter) clampTime(t time.Time) time.Time {
 	if y := t.UTC().Year(); y < 1900 || y > 2999 {
 		t = w.AsOf
 	}
 	return t.UTC()
 }
 
-// dayOf is a day's moment, nil for what is no day.
-func dayOf(d api.Date) *time.Time {
+// parseOptionalDate is a day's moment, nil for what is no day.
+func parseOptionalDate(d api.Date) *time.Time {
 	t, err := time.Parse(time.DateOnly, string(d))
 	if err != nil || t.Year() < 1900 || t.Year() > 2999 {
 		return nil
@@ -186,79 +188,79 @@ func dayOf(d api.Date) *time.Time {
 // metadata is a document's head. The parties are all that were named while it was made.
 func (w *oscalWriter) metadata(title string) models.Metadata {
 	version := strconv.Itoa(w.Assessment.Revision)
-	if len(w.kind.gates) == 1 {
-		if v := w.deliverable(w.kind.gates[0]); v != nil {
+	if len(w.template.gates) == 1 {
+		if v := w.deliverable(w.template.gates[0]); v != nil {
 			version = strconv.Itoa(v.VersionNumber)
 		}
 	}
-	var p props
-	for _, k := range sortedKeys(Sources(w.Source, w.kind.name)) {
-		p.add(strings.ReplaceAll(k, "_", "-"), Sources(w.Source, w.kind.name)[k])
+	var p properties
+	for _, k := range sortedKeys(Provenance(w.Source, w.template.name)) {
+		p.add(strings.ReplaceAll(k, "_", "-"), Provenance(w.Source, w.template.name)[k])
 	}
 	p.add("catalog", w.catalogName())
 	p.add("written-by", w.Tool)
-	m := models.Metadata{LastModified: w.at(w.AsOf), OscalVersion: oscal.Version, Version: version, Title: oneLine(title, "Report")}
-	if len(w.draft) > 0 {
+	m := models.Metadata{LastModified: w.clampTime(w.AsOf), OscalVersion: oscal.Version, Version: version, Title: oneLine(title, "Report")}
+	if len(w.draftNotices) > 0 {
 		p.add("draft", "true")
 		m.Title = "DRAFT: " + m.Title
-		m.Remarks = "DRAFT. " + strings.Join(w.draft, " ")
+		m.Remarks = "DRAFT. " + strings.Join(w.draftNotices, " ")
 	}
 	if w.Catalog.IsStarter {
 		m.Remarks = strings.TrimSpace(m.Remarks + "\n\nSTARTER CATALOG. " + starterNotice)
 	}
-	m.Props = listOf(p)
+	m.Props = optionalList(p)
 	m.Roles = &[]models.Role{{ID: "prepared-by", Title: "Organization that was assessed"}, {ID: "approved-by", Title: "Person who approved"}}
-	org := w.party(w.Organization.ID, w.Organization.Name, "organization")
-	m.Parties = listOf(w.parties)
+	org := w.addParty(w.Organization.ID, w.Organization.Name, "organization")
+	m.Parties = optionalList(w.parties)
 	m.ResponsibleParties = &[]models.ResponsibleParty{{RoleId: "prepared-by", PartyUuids: []string{org}}}
 	return m
 }
 
-// party is the UUID of a person or organization, who is named in the metadata.
-func (w *oscalWriter) party(id, name, kind string) string {
-	key := w.uuidOf("party", kind, id, name)
-	if !w.seen[key] {
-		w.seen[key] = true
-		w.parties = append(w.parties, models.Party{UUID: key, Type: kind, Name: oneLine(name, or(oneLine(id, ""), "not stated"))})
+// addParty is the UUID of a person or organization, who is named in the metadata.
+func (w *oscalWriter) addParty(id, name, kind string) string {
+	key := w.uuidFor("party", kind, id, name)
+	if !w.emitted[key] {
+		w.emitted[key] = true
+		w.parties = append(w.parties, models.Party{UUID: key, Type: kind, Name: oneLine(name, orDefault(oneLine(id, ""), "not stated"))})
 	}
 	return key
 }
 
-// tool is the program as the component that found things out.
-func (w *oscalWriter) tool() models.SystemComponent {
-	return models.SystemComponent{UUID: w.uuidOf("tool"), Type: "software", Title: oneLine(w.Tool, "service"), Description: "The program that read the evidence and wrote the drafts.",
+// toolComponent is the program as the component that found things out.
+func (w *oscalWriter) toolComponent() models.SystemComponent {
+	return models.SystemComponent{UUID: w.uuidFor("tool"), Type: "software", Title: oneLine(w.Tool, "service"), Description: "The program that read the evidence and wrote the drafts.",
 		Status: models.SystemComponentStatus{State: "operational"}}
 }
 
-func (w *oscalWriter) assets() *models.AssessmentAssets {
-	return &models.AssessmentAssets{Components: &[]models.SystemComponent{w.tool()},
-		AssessmentPlatforms: []models.AssessmentPlatform{{UUID: w.uuidOf("platform"), Title: oneLine(w.Tool, "service"), UsesComponents: &[]models.UsesComponent{{ComponentUuid: w.uuidOf("tool")}}}}}
+func (w *oscalWriter) assessmentAssets() *models.AssessmentAssets {
+	return &models.AssessmentAssets{Components: &[]models.SystemComponent{w.toolComponent()},
+		AssessmentPlatforms: []models.AssessmentPlatform{{UUID: w.uuidFor("platform"), Title: oneLine(w.Tool, "service"), UsesComponents: &[]models.UsesComponent{{ComponentUuid: w.uuidFor("tool")}}}}}
 }
 
-func (w *oscalWriter) byTool() *[]models.Origin {
-	return &[]models.Origin{{Actors: []models.OriginActor{{Type: "tool", ActorUuid: w.uuidOf("tool")}}}}
+func (w *oscalWriter) toolOrigins() *[]models.Origin {
+	return &[]models.Origin{{Actors: []models.OriginActor{{Type: "tool", ActorUuid: w.uuidFor("tool")}}}}
 }
 
-// resources are the documents that were read, with their hashes, and the catalog.
-func (w *oscalWriter) resources(more ...models.Resource) *models.BackMatter {
+// backMatter are the documents that were read, with their hashes, and the catalog.
+func (w *oscalWriter) backMatter(more ...models.Resource) *models.BackMatter {
 	out := append([]models.Resource{w.catalogResource()}, more...)
 	for i := range w.Documents {
 		d := &w.Documents[i]
 		key := w.documentUUID(d.ID)
-		if w.seen[key] {
+		if w.emitted[key] {
 			continue
 		}
-		w.seen[key] = true
-		var p props
-		p.own("type", "evidence")
+		w.emitted[key] = true
+		var p properties
+		p.addStandard("type", "evidence")
 		p.add("status", string(d.Status))
 		p.add("category", d.Category)
 		p.add("document-version", d.DocVersion)
-		p.add("effective-date", date(d.EffectiveDate))
+		p.add("effective-date", dateOrEmpty(d.EffectiveDate))
 		p.add("owner", d.Owner)
 		p.add("approved-by", d.ApprovedBy)
-		p.each("warning", d.Warnings)
-		r := models.Resource{UUID: key, Title: oneLine(or(d.Title, d.Filename), "Document"), Description: text(d.Error), Props: listOf(p)}
+		p.addAll("warning", d.Warnings)
+		r := models.Resource{UUID: key, Title: oneLine(orDefault(d.Title, d.Filename), "Document"), Description: stringOrEmpty(d.Error), Props: optionalList(p)}
 		link := models.ResourceLink{Href: "documents/" + url.PathEscape(d.Filename)}
 		if d.SHA256 != "" {
 			link.Hashes = &[]models.Hash{{Algorithm: "SHA-256", Value: oneLine(d.SHA256, "none")}}
@@ -266,17 +268,17 @@ func (w *oscalWriter) resources(more ...models.Resource) *models.BackMatter {
 		r.Rlinks = &[]models.ResourceLink{link}
 		out = append(out, r)
 	}
-	return &models.BackMatter{Resources: listOf(out)}
+	return &models.BackMatter{Resources: optionalList(out)}
 }
 
-func (w *oscalWriter) documentUUID(id string) string { return w.uuidOf("document", id) }
+func (w *oscalWriter) documentUUID(id string) string { return w.uuidFor("document", id) }
 
 func (w *oscalWriter) catalogResource() models.Resource {
-	var p props
+	var p properties
 	p.add("version", w.Catalog.Label)
-	p.add("source-sha256", text(w.Catalog.SourceSHA256))
-	return models.Resource{UUID: w.uuidOf("catalog", w.Catalog.ID), Title: oneLine(w.catalogName(), "Catalog"), Props: listOf(p),
+	p.add("source-sha256", stringOrEmpty(w.Catalog.SourceSHA256))
+	return models.Resource{UUID: w.uuidFor("catalog", w.Catalog.ID), Title: oneLine(w.catalogName(), "Catalog"), Props: optionalList(p),
 		Description: "The catalog of controls; `service catalog export --format oscal` writes it as OSCAL, with the control ids that stand here."}
 }
 
-func (w *oscalWriter) catalogRef() string { return "#" + w.uuidOf("catalog", w.Catalog.ID) }
+func (w *oscalWriter) catalogRef() string { return "#" + w.uuidFor("catalog", w.Catalog.ID) }

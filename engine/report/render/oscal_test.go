@@ -26,9 +26,9 @@ func writtenOSCAL(t testing.TB, s *Source, template string) (doc models.OscalMod
 // tellable tells whether there is anything that OSCAL's models ask for at least one of.
 func tellable(s *Source, template string) bool {
 	switch template {
-	case POAM:
+	case TemplatePOAM:
 		return len(s.POAMItems) > 0
-	case SoA, AssessmentPlan:
+	case TemplateSoA, TemplateAssessmentPlan:
 		return len(s.SoAItems) > 0
 	}
 	return len(s.SoAItems)+len(s.Findings) > 0
@@ -38,12 +38,12 @@ func tellable(s *Source, template string) bool {
 // to what is in it.
 func TestOSCALIsWhole(t *testing.T) {
 	for name, s := range sources() {
-		for template, model := range map[string]string{Full: "assessment-results", GapAnalysis: "assessment-results", SoA: "component-definition", POAM: "plan-of-action-and-milestones", AssessmentPlan: "assessment-plan"} {
+		for template, model := range map[string]string{TemplateFull: "assessment-results", TemplateGapAnalysis: "assessment-results", TemplateSoA: "component-definition", TemplatePOAM: "plan-of-action-and-milestones", TemplateAssessmentPlan: "assessment-plan"} {
 			if !tellable(s, template) {
 				continue
 			}
 			text := write(t, s, template, FormatOSCAL)
-			if err := oscal.Conforms(text, model); err != nil {
+			if err := oscal.Validate(text, model); err != nil {
 				t.Errorf("%s, %s: %v", name, template, err)
 			}
 			var tree any
@@ -95,11 +95,11 @@ func uuids(tree any, named map[string]int, used map[string]bool) {
 
 func TestOSCALResultsTellTheAssessment(t *testing.T) {
 	s := sample(66)
-	r := writtenOSCAL(t, s, Full).AssessmentResults
+	r := writtenOSCAL(t, s, TemplateFull).AssessmentResults
 	result := r.Results[0]
 	in, met := 0, 0
 	for i := range s.SoAItems {
-		if s.SoAItems[i].Applicability.In() {
+		if s.SoAItems[i].Applicability.IsApplicable() {
 			in++
 			if s.SoAItems[i].ImplementationStatus == api.Implemented {
 				met++
@@ -148,7 +148,7 @@ func TestOSCALResultsTellTheAssessment(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := oscal.Conforms(plan, "assessment-plan"); err != nil {
+			if err := oscal.Validate(plan, "assessment-plan"); err != nil {
 				t.Error(err)
 			}
 			return
@@ -159,14 +159,14 @@ func TestOSCALResultsTellTheAssessment(t *testing.T) {
 
 func TestOSCALPlanAndComponentTellEveryItem(t *testing.T) {
 	s := sample(66)
-	plan := writtenOSCAL(t, s, POAM).PlanOfActionAndMilestones
+	plan := writtenOSCAL(t, s, TemplatePOAM).PlanOfActionAndMilestones
 	if len(plan.PoamItems) != len(s.POAMItems) || len(*plan.Risks) != len(s.POAMItems) || len(*plan.Findings) == 0 {
 		t.Errorf("%d items, %d risks", len(plan.PoamItems), len(*plan.Risks))
 	}
 	if tasks := (*(*plan.Risks)[0].Remediations)[0].Tasks; tasks == nil || len(*tasks) != 2 || (*tasks)[0].Timing == nil {
 		t.Errorf("milestones: %+v", tasks)
 	}
-	soa := (*(*writtenOSCAL(t, s, SoA).ComponentDefinition.Components)[0].ControlImplementations)[0]
+	soa := (*(*writtenOSCAL(t, s, TemplateSoA).ComponentDefinition.Components)[0].ControlImplementations)[0]
 	if len(soa.ImplementedRequirements) != len(s.SoAItems) {
 		t.Errorf("%d requirements, want %d", len(soa.ImplementedRequirements), len(s.SoAItems))
 	}
@@ -185,7 +185,7 @@ func TestOSCALPlanAndComponentTellEveryItem(t *testing.T) {
 
 // Text that is no single line is kept whole, and control characters never arrive.
 func TestOSCALKeepsHostileText(t *testing.T) {
-	text := write(t, hostile(), Full, FormatOSCAL)
+	text := write(t, hostile(), TemplateFull, FormatOSCAL)
 	for _, want := range []string{strings.Repeat("x", 10000), `<script>alert(1)</script>`, "نص عربي"} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%.40q is missing", want)
@@ -199,21 +199,21 @@ func TestOSCALKeepsHostileText(t *testing.T) {
 func TestOSCALDraftsSaySo(t *testing.T) {
 	s := sample(5)
 	s.Gap.Status = api.VersionUnderReview
-	m := writtenOSCAL(t, s, GapAnalysis).AssessmentResults.Metadata
+	m := writtenOSCAL(t, s, TemplateGapAnalysis).AssessmentResults.Metadata
 	if !strings.HasPrefix(m.Title, "DRAFT: ") || !strings.Contains(m.Remarks, "under review") {
 		t.Errorf("%q, %q", m.Title, m.Remarks)
 	}
 }
 
 func TestOSCALRefusals(t *testing.T) {
-	for _, template := range []string{Full, GapAnalysis, SoA, POAM} {
+	for _, template := range []string{TemplateFull, TemplateGapAnalysis, TemplateSoA, TemplatePOAM} {
 		err := Write(context.Background(), io.Discard, &Source{}, Request{Template: template, Format: FormatOSCAL})
 		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "nothing to write as OSCAL yet") {
 			t.Errorf("%s of nothing: %v", template, err)
 		}
 	}
-	for _, template := range []string{ExecutiveSummary, Maturity} {
-		if err := Supported(template, FormatOSCAL); !api.IsCode(err, api.CodeValidation) {
+	for _, template := range []string{TemplateExecutiveSummary, TemplateMaturity} {
+		if err := CheckSupported(template, FormatOSCAL); !api.IsCode(err, api.CodeValidation) {
 			t.Errorf("%s: %v", template, err)
 		}
 	}
@@ -221,14 +221,14 @@ func TestOSCALRefusals(t *testing.T) {
 
 // What doesn't fit the schema is refused with the row that it is of.
 func TestOSCALErrorsNameTheRow(t *testing.T) {
-	v := newView(sample(66), Request{Template: POAM, Format: FormatOSCAL})
-	w := &oscalWriter{view: v, rows: map[string][]string{}, seen: map[string]bool{}}
-	plan, err := w.plan()
+	v := newReportData(sample(66), Request{Template: TemplatePOAM, Format: FormatOSCAL})
+	w := &oscalWriter{reportData: v, rowNames: map[string][]string{}, emitted: map[string]bool{}}
+	plan, err := w.buildPOAM()
 	if err != nil {
 		t.Fatal(err)
 	}
 	plan.PoamItems[3].Title = "two\nlines"
-	_, err = w.checked("plan-of-action-and-milestones", &models.OscalModels{PlanOfActionAndMilestones: plan})
+	_, err = w.encodeValid("plan-of-action-and-milestones", &models.OscalModels{PlanOfActionAndMilestones: plan})
 	if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "the plan's item "+v.POAMItems[3].POAMCode+" ") || !strings.Contains(err.Error(), "poam-items[3].title") {
 		t.Errorf("%v", err)
 	}
@@ -236,7 +236,7 @@ func TestOSCALErrorsNameTheRow(t *testing.T) {
 
 func BenchmarkOSCAL(b *testing.B) {
 	s := sample(1468)
-	for _, template := range []string{Full, POAM, SoA} {
+	for _, template := range []string{TemplateFull, TemplatePOAM, TemplateSoA} {
 		b.Run(template, func(b *testing.B) {
 			for b.Loop() {
 				b.SetBytes(int64(len(write(b, s, template, FormatOSCAL))))

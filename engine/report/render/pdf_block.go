@@ -7,46 +7,46 @@ import (
 )
 
 const (
-	pdfBody  = 9.5
-	pdfSmall = 8.2
-	leading  = 1.36
+	pdfBodySize  = 9.5
+	pdfSmallSize = 8.2
+	lineSpacing  = 1.36
 )
 
-// blocks lays out blocks, a heading never apart from what it stands over.
-func (p *pdf) blocks(all []block) {
+// drawBlocks lays out blocks, a heading never apart from what it stands over.
+func (p *pdfWriter) drawBlocks(all []block) {
 	for i, b := range all {
 		if _, ok := b.(heading); ok && i+1 < len(all) {
-			p.need(34 + p.begins(all[i+1]))
+			p.ensureSpace(34 + p.leadHeight(all[i+1]))
 		}
-		p.block(b)
+		p.drawBlock(b)
 	}
 }
 
-// begins is how much room a block wants for its beginning.
-func (p *pdf) begins(b block) float64 {
+// leadHeight is how much room a block wants for its beginning.
+func (p *pdfWriter) leadHeight(b block) float64 {
 	switch b := b.(type) {
 	case table:
-		return 6 + p.head(b, p.columns(b))
+		return 6 + p.tableHeadHeight(b, p.columnWidths(b))
 	case picture:
-		return p.scaled(b)*b.Height + pictureTitle
+		return p.pictureScale(b)*b.Height + pictureTitleHeight
 	case card:
 		return 90
 	}
 	return 40
 }
 
-// block lays out one block, whatever it is.
-func (p *pdf) block(b block) {
-	body := style{p.fonts.regular, p.size(), drawing.Ink}
+// drawBlock lays out one block, whatever it is.
+func (p *pdfWriter) drawBlock(b block) {
+	body := textStyle{p.fonts.regular, p.textSize(), drawing.Ink}
 	switch b := b.(type) {
 	case heading:
-		p.gap(12)
-		p.need(60)
-		p.anchor(b.ID)
+		p.addSpace(12)
+		p.ensureSpace(60)
+		p.setAnchor(b.ID)
 		if !b.Minor {
-			p.bookmark(b.Text, 1)
+			p.addBookmark(b.Text, 1)
 		}
-		p.paragraph(free(b.Text), style{p.fonts.bold, 12, drawing.Ink}, 4)
+		p.drawParagraph(userCell(b.Text), textStyle{p.fonts.bold, 12, drawing.Ink}, 4)
 	case para:
 		switch b.Class {
 		case "lead":
@@ -54,78 +54,78 @@ func (p *pdf) block(b block) {
 		case "empty":
 			body.face, body.color = p.fonts.italic, drawing.Soft
 		}
-		p.paragraph(b.Text, body, 5)
+		p.drawParagraph(b.Text, body, 5)
 	case list:
 		for _, c := range b.Items {
-			p.bullet(c, body)
+			p.drawBullet(c, body)
 		}
-		p.gap(4)
+		p.addSpace(4)
 	case facts:
 		if b.Tiles {
-			p.tiles(b)
+			p.drawTiles(b)
 		} else {
-			p.facts(b)
+			p.drawFacts(b)
 		}
 	case quotes:
 		for _, q := range b.Items {
-			p.quote(q)
+			p.drawQuote(q)
 		}
 	case card:
-		p.card(b)
-	case jumps:
-		p.jumps(b)
+		p.drawCard(b)
+	case linkList:
+		p.drawLinkList(b)
 	case table:
-		p.table(b)
+		p.drawTable(b)
 	case picture:
-		p.picture(b)
+		p.drawPicture(b)
 	}
 }
 
-// size is that of running text: smaller within items.
-func (p *pdf) size() float64 {
-	if len(p.decor) > 0 {
-		return pdfSmall
+// textSize is that of running text: smaller within items.
+func (p *pdfWriter) textSize() float64 {
+	if len(p.strips) > 0 {
+		return pdfSmallSize
 	}
-	return pdfBody
+	return pdfBodySize
 }
 
-// paragraph lays out a text, with free space below.
-func (p *pdf) paragraph(c cell, st style, below float64) {
-	for _, l := range p.layOut(p.words(c, st), p.right-p.left) {
-		h := st.size * leading
-		p.drawLine(l, p.left, p.take(h), h)
+// drawParagraph lays out a text, with free space below.
+func (p *pdfWriter) drawParagraph(c cell, st textStyle, below float64) {
+	for _, l := range p.breakLines(p.splitWords(c, st), p.right-p.left) {
+		h := st.size * lineSpacing
+		p.drawLine(l, p.left, p.reserve(h), h)
 	}
-	p.gap(below)
+	p.addSpace(below)
 }
 
-func (p *pdf) bullet(c cell, st style) {
-	for i, l := range p.layOut(p.words(c, st), p.right-p.left-12) {
-		h := st.size * leading
-		y := p.take(h)
+func (p *pdfWriter) drawBullet(c cell, st textStyle) {
+	for i, l := range p.breakLines(p.splitWords(c, st), p.right-p.left-12) {
+		h := st.size * lineSpacing
+		y := p.reserve(h)
 		if i == 0 {
-			p.fill(st.color)
-			p.f.Circle(p.left+4, y+h*0.5+0.6, 1.3, "F")
+			p.setFillColor(st.color)
+			p.file.Circle(p.left+4, y+h*0.5+0.6, 1.3, "F")
 		}
 		p.drawLine(l, p.left+12, y, h)
 	}
 }
 
-const factLabel = 112.0
+const factLabelWidth = 112.0
 
-func (p *pdf) facts(b facts) {
-	size := p.size()
+func (p *pdfWriter) drawFacts(b facts) {
+	size := p.textSize()
 	for _, it := range b.Items {
-		label := p.layOut(p.words(plain(it.Label), style{p.fonts.bold, size * 0.95, drawing.Soft}), factLabel-8)
-		values := [][]line{p.layOut(p.words(it.Value, style{p.fonts.regular, size, drawing.Ink}), p.right-p.left-factLabel)}
+		label := p.breakLines(p.splitWords(plainCell(it.Label), textStyle{p.fonts.bold, size * 0.95, drawing.Soft}), factLabelWidth-8)
+		values := [][]textLine{p.breakLines(p.splitWords(it.Value, textStyle{p.fonts.regular, size, drawing.Ink}), p.right-p.left-factLabelWidth)}
 		if it.List != nil {
 			values = nil
 			for _, c := range it.List {
-				values = append(values, p.layOut(p.words(c, style{p.fonts.regular, size, drawing.Ink}), p.right-p.left-factLabel-10))
+				values = append(values, p.breakLines(p.splitWords(c, textStyle{p.fonts.regular, size, drawing.Ink}), p.right-p.left-factLabelWidth-10))
 			}
 		}
-		h := size * leading
-		p.need(h * float64(min(max(len(label), 2), 4)))
-		p.take(2)
+		h := size * lineSpacing
+		p.ensureSpace(h * float64(min(max(len(label), 2), 4)))
+		p.reserve(2)
 		n := 0
 		beside := func(y float64) {
 			if n < len(label) {
@@ -135,13 +135,13 @@ func (p *pdf) facts(b facts) {
 		}
 		for _, lines := range values {
 			for i, l := range lines {
-				y := p.take(h)
+				y := p.reserve(h)
 				beside(y)
-				x := p.left + factLabel
+				x := p.left + factLabelWidth
 				if it.List != nil {
 					if i == 0 {
-						p.fill(drawing.Soft)
-						p.f.Circle(x+3, y+h*0.5+0.6, 1.2, "F")
+						p.setFillColor(drawing.Soft)
+						p.file.Circle(x+3, y+h*0.5+0.6, 1.2, "F")
 					}
 					x += 10
 				}
@@ -149,35 +149,35 @@ func (p *pdf) facts(b facts) {
 			}
 		}
 		for n < len(label) {
-			beside(p.take(h))
+			beside(p.reserve(h))
 		}
-		y := p.take(3)
-		p.line(p.left, y+2, p.right, y+2, 0.4, drawing.Rule)
+		y := p.reserve(3)
+		p.drawRule(p.left, y+2, p.right, y+2, 0.4, drawing.Rule)
 	}
-	p.gap(6)
+	p.addSpace(6)
 }
 
-// tiles are figures in large, five in a row.
-func (p *pdf) tiles(b facts) {
+// drawTiles are figures in large, five in a row.
+func (p *pdfWriter) drawTiles(b facts) {
 	const across, space = 5, 6.0
 	w := (p.right - p.left - space*(across-1)) / across
 	for at := 0; at < len(b.Items); at += across {
 		items := b.Items[at:min(at+across, len(b.Items))]
-		labels, figures, most, large := make([][]line, len(items)), make([][]line, len(items)), 1, 1
+		labels, figures, most, large := make([][]textLine, len(items)), make([][]textLine, len(items)), 1, 1
 		for i, it := range items {
-			labels[i] = p.layOut(p.words(plain(it.Label), style{p.fonts.regular, 7.8, drawing.Soft}), w-14)
-			figures[i] = p.layOut(p.words(it.Value, style{p.fonts.bold, 17, drawing.Ink}), w-14)
+			labels[i] = p.breakLines(p.splitWords(plainCell(it.Label), textStyle{p.fonts.regular, 7.8, drawing.Soft}), w-14)
+			figures[i] = p.breakLines(p.splitWords(it.Value, textStyle{p.fonts.bold, 17, drawing.Ink}), w-14)
 			most, large = max(most, len(labels[i])), max(large, len(figures[i]))
 		}
 		h := 12 + 21*float64(large) + 10*float64(most)
-		p.need(h + 8)
-		y := p.take(h)
+		p.ensureSpace(h + 8)
+		y := p.reserve(h)
 		for i := range items {
 			x := p.left + float64(i)*(w+space)
-			p.fill(drawing.Panel)
-			p.f.Rect(x, y, w, h, "F")
-			p.fill(drawing.Accent)
-			p.f.Rect(x, y, w, 2.4, "F")
+			p.setFillColor(drawing.Panel)
+			p.file.Rect(x, y, w, h, "F")
+			p.setFillColor(drawing.Accent)
+			p.file.Rect(x, y, w, 2.4, "F")
 			for k, l := range figures[i] {
 				p.drawLine(l, x+7, y+5+21*float64(k), 21)
 			}
@@ -185,27 +185,27 @@ func (p *pdf) tiles(b facts) {
 				p.drawLine(l, x+7, y+6+21*float64(large)+10*float64(k), 10)
 			}
 		}
-		p.gap(8)
+		p.addSpace(8)
 	}
-	p.gap(4)
+	p.addSpace(4)
 }
 
-func (p *pdf) quote(q quote) {
-	p.gap(3)
-	p.need(50)
-	p.inset(0, 0, []decor{{p.left, p.right, drawing.Panel}, {p.left, p.left + 2.6, drawing.Accent}}, func() {
-		p.inset(11, 9, nil, func() {
-			p.take(4)
-			p.paragraph(prose(q.Text), style{p.fonts.regular, pdfSmall + 0.3, drawing.Ink}, 2)
-			p.paragraph(q.source(), style{p.fonts.regular, 7.2, drawing.Soft}, 0)
-			p.take(4)
+func (p *pdfWriter) drawQuote(q quote) {
+	p.addSpace(3)
+	p.ensureSpace(50)
+	p.withInset(0, 0, []strip{{p.left, p.right, drawing.Panel}, {p.left, p.left + 2.6, drawing.Accent}}, func() {
+		p.withInset(11, 9, nil, func() {
+			p.reserve(4)
+			p.drawParagraph(proseCell(q.Text), textStyle{p.fonts.regular, pdfSmallSize + 0.3, drawing.Ink}, 2)
+			p.drawParagraph(q.sourceCell(), textStyle{p.fonts.regular, 7.2, drawing.Soft}, 0)
+			p.reserve(4)
 		})
 	})
-	p.gap(3)
+	p.addSpace(3)
 }
 
-// source says where a quote stands and what it is taken for.
-func (q quote) source() cell {
+// sourceCell says where a quote stands and what it is taken for.
+func (q quote) sourceCell() cell {
 	where := []string{q.Document}
 	if q.Place != "" {
 		where = append(where, q.Place)
@@ -220,33 +220,33 @@ func (q quote) source() cell {
 	if q.Supports != "" {
 		s += " On: " + q.Supports
 	}
-	c := free(s + " Score " + q.Score + ".")
+	c := userCell(s + " Score " + q.Score + ".")
 	if q.SHA256 != "" {
-		c = c.and(span{Text: " SHA-256 "}, span{Text: q.SHA256, Mono: true})
+		c = c.with(span{Text: " SHA-256 "}, span{Text: q.SHA256, Mono: true})
 	}
 	return c
 }
 
-func (p *pdf) card(b card) {
-	p.gap(8)
-	p.need(80)
-	p.anchor(b.ID)
-	p.inset(0, 0, []decor{{p.left, p.left, drawing.Accent}}, func() {
-		p.inset(10, 0, nil, func() {
-			p.paragraph(b.Title, style{p.fonts.bold, 10.5, drawing.Ink}, 4)
-			p.blocks(b.Blocks)
+func (p *pdfWriter) drawCard(b card) {
+	p.addSpace(8)
+	p.ensureSpace(80)
+	p.setAnchor(b.ID)
+	p.withInset(0, 0, []strip{{p.left, p.left, drawing.Accent}}, func() {
+		p.withInset(10, 0, nil, func() {
+			p.drawParagraph(b.Title, textStyle{p.fonts.bold, 10.5, drawing.Ink}, 4)
+			p.drawBlocks(b.Blocks)
 		})
 	})
-	p.gap(6)
+	p.addSpace(6)
 }
 
-func (p *pdf) jumps(b jumps) {
+func (p *pdfWriter) drawLinkList(b linkList) {
 	var c cell
 	for i, it := range b.Items {
 		if i > 0 {
-			c = c.and(span{Text: "   "})
+			c = c.with(span{Text: "   "})
 		}
-		c = c.and(it...)
+		c = c.with(it...)
 	}
-	p.paragraph(c, style{p.fonts.regular, pdfSmall, drawing.Ink}, 6)
+	p.drawParagraph(c, textStyle{p.fonts.regular, pdfSmallSize, drawing.Ink}, 6)
 }

@@ -6,145 +6,147 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// box draws a rectangle with its fill's pattern.
-func (p *pdf) box(x, y, w, h float64, fill drawing.Name) {
+// drawBox draws a rectangle with its fill's pattern.
+func (p *pdfWriter) drawBox(x, y, w, h float64, fill drawing.ColorName) {
 	if w <= 0 || h <= 0 {
 		return
 	}
-	p.fill(fill)
-	p.f.Rect(x, y, w, h, "F")
+	p.setFillColor(fill)
+	p.file.Rect(x, y, w, h, "F")
 	hatch := drawing.HatchOf(fill)
 	if hatch == drawing.NoHatch {
 		return
 	}
-	p.f.ClipRect(x, y, w, h, false)
-	p.draw(drawing.Ink)
-	p.fill(drawing.Ink)
-	p.f.SetLineWidth(0.35)
-	drawing.Strokes(x, y, w, h, hatch, func(a, b drawing.Point) { p.f.Line(a.X, a.Y, b.X, b.Y) }, func(c drawing.Point, r float64) { p.f.Circle(c.X, c.Y, r*0.7, "F") })
-	p.f.ClipEnd()
-	p.fill(fill) // the clip's end took back what was set inside
+	p.file.ClipRect(x, y, w, h, false)
+	p.setDrawColor(drawing.Ink)
+	p.setFillColor(drawing.Ink)
+	p.file.SetLineWidth(0.35)
+	drawing.DrawHatch(x, y, w, h, hatch, func(a, b drawing.Point) { p.file.Line(a.X, a.Y, b.X, b.Y) }, func(c drawing.Point, r float64) { p.file.Circle(c.X, c.Y, r*0.7, "F") })
+	p.file.ClipEnd()
+	p.setFillColor(fill) // the clip's end took back what was set inside
 	if fill == "unmapped" || fill == "not-assessed" {
-		p.draw(drawing.Soft)
-		p.f.SetLineWidth(0.3)
-		p.f.Rect(x, y, w, h, "D")
+		p.setDrawColor(drawing.Soft)
+		p.file.SetLineWidth(0.3)
+		p.file.Rect(x, y, w, h, "D")
 	}
 }
 
-func (p *pdf) bar(b *bar, x, y, w, h float64) {
-	p.fill(drawing.Panel)
-	p.draw(drawing.Rule)
-	p.f.SetLineWidth(0.4)
-	p.f.Rect(x, y, w, h, "DF")
+func (p *pdfWriter) drawBar(b *bar, x, y, w, h float64) {
+	p.setFillColor(drawing.Panel)
+	p.setDrawColor(drawing.Rule)
+	p.file.SetLineWidth(0.4)
+	p.file.Rect(x, y, w, h, "DF")
 	for _, s := range b.Segments() {
-		p.box(x+w*s.X/100, y, w*s.Width/100, h, s.Fill)
+		p.drawBox(x+w*s.X/100, y, w*s.Width/100, h, s.Fill)
 	}
 	if at := b.MarkAt(); at >= 0 {
-		p.line(x+w*at/100, y-0.6, x+w*at/100, y+h+0.6, 1.4, drawing.Ink)
+		p.drawRule(x+w*at/100, y-0.6, x+w*at/100, y+h+0.6, 1.4, drawing.Ink)
 	}
 }
 
-// pictureTitle is the room that a picture's title takes.
-const pictureTitle = 16.0
+// pictureTitleHeight is the room that a picture's title takes.
+const pictureTitleHeight = 16.0
 
-// scaled is how many points a picture's unit has.
-func (p *pdf) scaled(b picture) float64 {
-	return min(0.74, (p.right-p.left)/b.Width, (pdfBottom-pdfTop-pictureTitle)/b.Height)
+// pictureScale is how many points a picture's unit has.
+func (p *pdfWriter) pictureScale(b picture) float64 {
+	return min(0.74, (p.right-p.left)/b.Width, (pdfBottom-pdfTop-pictureTitleHeight)/b.Height)
 }
 
-// picture draws on the page, as wide as there is room; all it shows stands in a table beside it.
-func (p *pdf) picture(b picture) {
-	scale := p.scaled(b)
+// drawPicture draws on the page, as wide as there is room; all it shows stands in a table beside it.
+func (p *pdfWriter) drawPicture(b picture) {
+	scale := p.pictureScale(b)
 	height := b.Height * scale
-	p.need(height + pictureTitle)
-	p.gap(4)
-	p.paragraph(plain(b.Title), style{p.fonts.bold, 9, drawing.Ink}, 2)
-	d := onPage{p, p.left, p.take(height), scale}
+	p.ensureSpace(height + pictureTitleHeight)
+	p.addSpace(4)
+	p.drawParagraph(plainCell(b.Title), textStyle{p.fonts.bold, 9, drawing.Ink}, 2)
+	d := pictureCanvas{p, p.left, p.reserve(height), scale}
 	for _, s := range b.Shapes {
-		d.shape(s)
+		d.drawShape(s)
 	}
-	p.gap(8)
+	p.addSpace(8)
 }
 
-// onPage draws shapes at a place of the page.
-type onPage struct {
-	*pdf
+// pictureCanvas draws shapes at a place of the page.
+type pictureCanvas struct {
+	*pdfWriter
 	x, y, scale float64
 }
 
-func (o onPage) at(q drawing.Point) (x, y float64) { return o.x + q.X*o.scale, o.y + q.Y*o.scale }
+func (o pictureCanvas) toPage(q drawing.Point) (x, y float64) {
+	return o.x + q.X*o.scale, o.y + q.Y*o.scale
+}
 
-func (o onPage) corners(all []drawing.Point) []fpdf.PointType {
+func (o pictureCanvas) toPagePoints(all []drawing.Point) []fpdf.PointType {
 	out := make([]fpdf.PointType, len(all))
 	for i, q := range all {
-		out[i].X, out[i].Y = o.at(q)
+		out[i].X, out[i].Y = o.toPage(q)
 	}
 	return out
 }
 
-func (o onPage) shape(s drawing.Shape) {
+func (o pictureCanvas) drawShape(s drawing.Shape) {
 	switch s := s.(type) {
 	case drawing.Box:
-		x, y := o.at(drawing.Point{X: s.X, Y: s.Y})
+		x, y := o.toPage(drawing.Point{X: s.X, Y: s.Y})
 		if s.Fill != "" {
-			o.box(x, y, s.W*o.scale, s.H*o.scale, s.Fill)
+			o.drawBox(x, y, s.W*o.scale, s.H*o.scale, s.Fill)
 		}
 		if s.Edge != "" {
-			o.draw(s.Edge)
-			o.f.SetLineWidth(0.5)
-			o.f.Rect(x, y, s.W*o.scale, s.H*o.scale, "D")
+			o.setDrawColor(s.Edge)
+			o.file.SetLineWidth(0.5)
+			o.file.Rect(x, y, s.W*o.scale, s.H*o.scale, "D")
 		}
 	case drawing.Line:
-		o.draw(s.Color)
-		o.f.SetLineWidth(s.Width * o.scale)
+		o.setDrawColor(s.Color)
+		o.file.SetLineWidth(s.Width * o.scale)
 		if s.Dashed {
-			o.f.SetDashPattern([]float64{4, 3}, 0)
+			o.file.SetDashPattern([]float64{4, 3}, 0)
 		}
-		all := o.corners(s.Points)
+		all := o.toPagePoints(s.Points)
 		for i, a := range all {
 			if i+1 < len(all) || s.Closed {
 				b := all[(i+1)%len(all)]
-				o.f.Line(a.X, a.Y, b.X, b.Y)
+				o.file.Line(a.X, a.Y, b.X, b.Y)
 			}
 		}
 		if s.Dashed {
-			o.f.SetDashPattern(nil, 0)
+			o.file.SetDashPattern(nil, 0)
 		}
 	case drawing.Area:
-		o.fill(s.Fill)
+		o.setFillColor(s.Fill)
 		if s.Opacity > 0 && s.Opacity < 1 {
-			o.f.SetAlpha(s.Opacity, "Normal")
+			o.file.SetAlpha(s.Opacity, "Normal")
 		}
-		o.f.Polygon(o.corners(s.Points), "F")
+		o.file.Polygon(o.toPagePoints(s.Points), "F")
 		if s.Opacity > 0 && s.Opacity < 1 {
-			o.f.SetAlpha(1, "Normal")
+			o.file.SetAlpha(1, "Normal")
 		}
 	case drawing.Dot:
-		x, y := o.at(drawing.Point{X: s.X, Y: s.Y})
-		o.fill(s.Fill)
-		o.f.Circle(x, y, s.R*o.scale, "F")
+		x, y := o.toPage(drawing.Point{X: s.X, Y: s.Y})
+		o.setFillColor(s.Fill)
+		o.file.Circle(x, y, s.R*o.scale, "F")
 	case drawing.Label:
-		o.label(s)
+		o.drawLabel(s)
 	}
 }
 
-func (o onPage) label(s drawing.Label) {
+func (o pictureCanvas) drawLabel(s drawing.Label) {
 	f := o.fonts.regular
-	if s.Strong {
+	if s.Bold {
 		f = o.fonts.bold
 	}
-	x, y := o.at(drawing.Point{X: s.X, Y: s.Y})
-	l := o.breakText(s.Text, f, s.Size*o.scale, s.Color, o.right-o.left, 1)
+	x, y := o.toPage(drawing.Point{X: s.X, Y: s.Y})
+	l := o.fitText(s.Text, f, s.Size*o.scale, s.Color, o.right-o.left, 1)
 	if len(l) == 0 {
 		return
 	}
-	switch s.At {
+	switch s.Anchor {
 	case drawing.Middle:
 		x -= l[0].width / 2
 	case drawing.End:
 		x -= l[0].width
 	}
 	for _, r := range l[0].runs {
-		o.text(x+r.x, y, r.face, r.size, r.color, r.text)
+		o.drawText(x+r.x, y, r.face, r.size, r.color, r.text)
 	}
 }

@@ -7,100 +7,100 @@ import (
 )
 
 const (
-	cellPad  = 3.0
-	cellSize = 8.0
-	cellStep = cellSize * 1.28
-	headSize = 7.0
+	cellPad        = 3.0
+	cellSize       = 8.0
+	cellLineHeight = cellSize * 1.28
+	tableHeadSize  = 7.0
 )
 
 // pdfCell is a cell that was laid out.
 type pdfCell struct {
-	lines []line
+	lines []textLine
 	bar   *bar
 }
 
-// table lays out a table. Its head stands on each page; a row is broken only where it
+// drawTable lays out a table. Its head stands on each page; a row is broken only where it
 // is longer than a page has room for.
-func (p *pdf) table(t table) {
-	widths := p.columns(t)
-	at := t.pictured()
-	if at < 0 || widths[at] >= leastBar {
-		p.tableOf(t, widths)
+func (p *pdfWriter) drawTable(t table) {
+	widths := p.columnWidths(t)
+	at := t.barColumn()
+	if at < 0 || widths[at] >= minBarWidth {
+		p.drawTableWithWidths(t, widths)
 		return
 	}
-	bare := t.without(at)
-	p.tableOf(bare, p.columns(bare))
-	for _, d := range t.charts() { // its bars were too narrow to be read in it
-		p.picture(picture{d})
+	bare := t.withoutColumn(at)
+	p.drawTableWithWidths(bare, p.columnWidths(bare))
+	for _, d := range t.barCharts() { // its bars were too narrow to be read in it
+		p.drawPicture(picture{d})
 	}
 }
 
-func (p *pdf) tableOf(t table, widths []float64) {
-	p.gap(6)
-	p.need(p.head(t, widths))
-	p.paragraph(plain(t.Caption), style{p.fonts.bold, 9, drawing.Ink}, 1)
-	left, right, n := p.left, p.right, len(p.decor)
+func (p *pdfWriter) drawTableWithWidths(t table, widths []float64) {
+	p.addSpace(6)
+	p.ensureSpace(p.tableHeadHeight(t, widths))
+	p.drawParagraph(plainCell(t.Caption), textStyle{p.fonts.bold, 9, drawing.Ink}, 1)
+	left, right, n := p.left, p.right, len(p.strips)
 	head := func() { // wherever in a row a page ends, the head stands as at first
-		l, r, d := p.left, p.right, p.decor
-		p.left, p.right, p.decor = left, right, p.decor[:n]
-		p.tableHead(t, widths)
-		p.left, p.right, p.decor = l, r, d
+		l, r, d := p.left, p.right, p.strips
+		p.left, p.right, p.strips = left, right, p.strips[:n]
+		p.drawTableHead(t, widths)
+		p.left, p.right, p.strips = l, r, d
 	}
 	head()
 	if len(t.Rows) == 0 {
-		p.paragraph(plain(or(t.Empty, "There is nothing to list.")), style{p.fonts.italic, cellSize, drawing.Soft}, 6)
+		p.drawParagraph(plainCell(orDefault(t.Empty, "There is nothing to list.")), textStyle{p.fonts.italic, cellSize, drawing.Soft}, 6)
 		return
 	}
-	p.heads = append(p.heads, head)
+	p.openTableHeads = append(p.openTableHeads, head)
 	for _, r := range t.Rows {
-		p.row(t, widths, r)
+		p.drawRow(t, widths, r)
 	}
-	p.heads = p.heads[:len(p.heads)-1]
-	p.gap(8)
+	p.openTableHeads = p.openTableHeads[:len(p.openTableHeads)-1]
+	p.addSpace(8)
 }
 
-// leastBar is how wide a bar has to be for its parts to be told apart.
-const leastBar = 75.0
+// minBarWidth is how wide a bar has to be for its parts to be told apart.
+const minBarWidth = 75.0
 
-// head is how much room a table's head wants with its first row: no head stands alone.
-func (p *pdf) head(t table, widths []float64) float64 {
+// tableHeadHeight is how much room a table's head wants with its first row: no head stands alone.
+func (p *pdfWriter) tableHeadHeight(t table, widths []float64) float64 {
 	first := 0.0
 	if len(t.Rows) > 0 {
-		_, first = p.cells(t.Rows[0], widths)
+		_, first = p.layOutCells(t.Rows[0], widths)
 		if len(t.Rows[0].Detail) > 0 {
 			first += 40
 		}
 	}
-	return 60 + min(first, wholeRow)
+	return 60 + min(first, maxUnbrokenRow)
 }
 
 // Of a column's words in so many rows, none as wide as this is broken.
 const (
-	rowsLookedAt = 100
-	widestWord   = 68.0
+	sampledRows     = 100
+	maxUnbrokenWord = 68.0
 )
 
-// columns shares the width: each column has what the longest word in it needs, and of the
+// columnWidths shares the width: each column has what the longest word in it needs, and of the
 // rest its part.
-func (p *pdf) columns(t table) []float64 {
+func (p *pdfWriter) columnWidths(t table) []float64 {
 	full := p.right - p.left
 	out := make([]float64, len(t.Columns))
 	least, units := 0.0, 0.0
 	for i, c := range t.Columns {
 		for w := range strings.FieldsSeq(c.Name) {
-			out[i] = max(out[i], p.fonts.bold.width(w, headSize)+2*cellPad+1)
+			out[i] = max(out[i], p.fonts.bold.textWidth(w, tableHeadSize)+2*cellPad+1)
 		}
 		if c.Swatch != "" {
 			out[i] += 11
 		}
-		for _, r := range t.Rows[:min(len(t.Rows), rowsLookedAt)] {
+		for _, r := range t.Rows[:min(len(t.Rows), sampledRows)] {
 			if i < len(r.Cells) {
-				for _, w := range p.words(r.Cells[i], style{p.fonts.regular, cellSize, drawing.Ink}) {
+				for _, w := range p.splitWords(r.Cells[i], textStyle{p.fonts.regular, cellSize, drawing.Ink}) {
 					pad := 2 * cellPad
 					if len(w.runs) > 0 && w.runs[0].badge != "" {
 						pad += 2 * badgePad
 					}
-					if w.width < widestWord {
+					if w.width < maxUnbrokenWord {
 						out[i] = max(out[i], w.width+pad+0.5)
 					}
 				}
@@ -129,29 +129,29 @@ func (p *pdf) columns(t table) []float64 {
 	return out
 }
 
-func (p *pdf) tableHead(t table, widths []float64) {
-	lines := make([][]line, len(t.Columns))
+func (p *pdfWriter) drawTableHead(t table, widths []float64) {
+	lines := make([][]textLine, len(t.Columns))
 	most := 1
 	for i, c := range t.Columns {
 		w := widths[i] - 2*cellPad
 		if c.Swatch != "" {
 			w -= 11
 		}
-		lines[i] = p.layOut(p.words(plain(c.Name), style{p.fonts.bold, headSize, drawing.Ink}), w)
+		lines[i] = p.breakLines(p.splitWords(plainCell(c.Name), textStyle{p.fonts.bold, tableHeadSize, drawing.Ink}), w)
 		most = max(most, len(lines[i]))
 	}
-	step := headSize * 1.25
+	step := tableHeadSize * 1.25
 	h := step*float64(most) + 6
-	y := p.take(h)
-	p.fill(drawing.Panel)
-	p.f.Rect(p.left, y, p.right-p.left, h, "F")
-	p.line(p.left, y+h, p.right, y+h, 1, drawing.Accent)
+	y := p.reserve(h)
+	p.setFillColor(drawing.Panel)
+	p.file.Rect(p.left, y, p.right-p.left, h, "F")
+	p.drawRule(p.left, y+h, p.right, y+h, 1, drawing.Accent)
 	x := p.left
 	for i, c := range t.Columns {
 		from := x + cellPad
 		top := y + h - 3 - step*float64(len(lines[i]))
 		if c.Swatch != "" {
-			p.box(from, y+h-3-8, 8, 8, drawing.Known(c.Swatch))
+			p.drawBox(from, y+h-3-8, 8, 8, drawing.FillOrDefault(c.Swatch))
 			from += 11
 		}
 		for k, l := range lines[i] {
@@ -165,15 +165,15 @@ func (p *pdf) tableHead(t table, widths []float64) {
 	}
 }
 
-// wholeRow is how high a row may be to be kept on one page.
-const wholeRow = (pdfBottom - pdfTop) * 0.3
+// maxUnbrokenRow is how high a row may be to be kept on one page.
+const maxUnbrokenRow = (pdfBottom - pdfTop) * 0.3
 
-// cells lays out a row's cells, and tells how high the row is.
-func (p *pdf) cells(r row, widths []float64) (cells []pdfCell, height float64) {
+// layOutCells lays out a row's cells, and tells how high the row is.
+func (p *pdfWriter) layOutCells(r row, widths []float64) (cells []pdfCell, height float64) {
 	cells = make([]pdfCell, min(len(r.Cells), len(widths)))
 	most := 1
 	for i, c := range r.Cells[:len(cells)] {
-		cells[i].lines = p.layOut(p.words(c, style{p.fonts.regular, cellSize, drawing.Ink}), widths[i]-2*cellPad)
+		cells[i].lines = p.breakLines(p.splitWords(c, textStyle{p.fonts.regular, cellSize, drawing.Ink}), widths[i]-2*cellPad)
 		for _, s := range c {
 			if s.Bar != nil {
 				cells[i].bar = s.Bar
@@ -181,12 +181,12 @@ func (p *pdf) cells(r row, widths []float64) (cells []pdfCell, height float64) {
 		}
 		most = max(most, len(cells[i].lines))
 	}
-	return cells, cellStep*float64(most) + 5
+	return cells, cellLineHeight*float64(most) + 5
 }
 
-func (p *pdf) row(t table, widths []float64, r row) {
-	const step = cellStep
-	cells, height := p.cells(r, widths)
+func (p *pdfWriter) drawRow(t table, widths []float64, r row) {
+	const step = cellLineHeight
+	cells, height := p.layOutCells(r, widths)
 	most := 1
 	for _, c := range cells {
 		most = max(most, len(c.lines))
@@ -194,18 +194,18 @@ func (p *pdf) row(t table, widths []float64, r row) {
 	if len(r.Detail) > 0 {
 		height += 40
 	}
-	if height > wholeRow {
+	if height > maxUnbrokenRow {
 		height = step * 4
 	}
-	p.need(height)
-	p.anchor(r.ID)
-	p.take(2.5)
+	p.ensureSpace(height)
+	p.setAnchor(r.ID)
+	p.reserve(2.5)
 	for n := range most {
-		y := p.take(step)
+		y := p.reserve(step)
 		x := p.left
 		for i := range cells {
 			if b := cells[i].bar; b != nil && n == 0 {
-				p.bar(b, x+cellPad, y+1, widths[i]-2*cellPad, step-2)
+				p.drawBar(b, x+cellPad, y+1, widths[i]-2*cellPad, step-2)
 			}
 			if n < len(cells[i].lines) {
 				l := cells[i].lines[n]
@@ -218,16 +218,16 @@ func (p *pdf) row(t table, widths []float64, r row) {
 			x += widths[i]
 		}
 	}
-	p.take(2.5)
+	p.reserve(2.5)
 	if len(r.Detail) > 0 {
-		p.inset(6, 0, []decor{{p.left + 6, p.left + 6, drawing.Rule}}, func() {
-			p.inset(8, 0, nil, func() {
-				p.blocks(r.Detail)
+		p.withInset(6, 0, []strip{{p.left + 6, p.left + 6, drawing.Rule}}, func() {
+			p.withInset(8, 0, nil, func() {
+				p.drawBlocks(r.Detail)
 			})
 		})
-		p.gap(3)
+		p.addSpace(3)
 	}
-	if p.y < pdfBottom {
-		p.line(p.left, p.y, p.right, p.y, 0.4, drawing.Rule)
+	if p.cursorY < pdfBottom {
+		p.drawRule(p.left, p.cursorY, p.right, p.cursorY, 0.4, drawing.Rule)
 	}
 }

@@ -39,7 +39,7 @@ func TestPDFSaysWhatMarkdownSays(t *testing.T) {
 	all := sources()
 	for _, name := range []string{"nothing", "one control", "many"} {
 		for _, k := range templates {
-			if !slices.Contains(k.formats(), FormatPDF) {
+			if !slices.Contains(k.formatNames(), FormatPDF) {
 				continue
 			}
 			got := word.FindAllString(poppler(t, write(t, all[name], k.name, FormatPDF), "pdftotext", "-", "-"), -1)
@@ -66,7 +66,7 @@ func TestPDFSaysWhatMarkdownSays(t *testing.T) {
 // A draft is called one on each page; a final report nowhere.
 func TestPDFDraft(t *testing.T) {
 	all := sources()
-	pages := strings.Split(strings.TrimSuffix(poppler(t, write(t, all["under review"], Full, FormatPDF), "pdftotext", "-", "-"), "\f"), "\f")
+	pages := strings.Split(strings.TrimSuffix(poppler(t, write(t, all["under review"], TemplateFull, FormatPDF), "pdftotext", "-", "-"), "\f"), "\f")
 	for n, p := range pages {
 		if !strings.Contains(p, "DRAFT") {
 			t.Errorf("page %d of %d is not marked", n+1, len(pages))
@@ -75,7 +75,7 @@ func TestPDFDraft(t *testing.T) {
 	if len(pages) < 10 {
 		t.Errorf("%d pages", len(pages))
 	}
-	if strings.Contains(poppler(t, write(t, all["many"], Full, FormatPDF), "pdftotext", "-", "-"), "DRAFT") {
+	if strings.Contains(poppler(t, write(t, all["many"], TemplateFull, FormatPDF), "pdftotext", "-", "-"), "DRAFT") {
 		t.Error("a final report is called a draft")
 	}
 }
@@ -84,22 +84,22 @@ func TestPDFDraft(t *testing.T) {
 func TestPDFLinks(t *testing.T) {
 	for name, s := range sources() {
 		for _, k := range templates {
-			if !slices.Contains(k.formats(), FormatPDF) {
+			if !slices.Contains(k.formatNames(), FormatPDF) {
 				continue
 			}
-			v := newView(s, Request{Template: k.name, Format: FormatPDF})
-			d := v.document()
-			p, err := layPDF(d, v.AsOf, nil)
+			v := newReportData(s, Request{Template: k.name, Format: FormatPDF})
+			d := v.buildDocument()
+			p, err := layOutPDF(d, v.AsOf, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, l := range p.links {
-				if _, known := p.places[l.ref]; !known {
+				if _, known := p.anchors[l.ref]; !known {
 					t.Errorf("%s, %s: page %d links to %q, which is nowhere", name, k.name, l.page, l.ref)
 				}
 			}
-			for _, e := range p.entries {
-				if to := p.places[e.ref]; to.page == 0 || to.page > p.f.PageCount() {
+			for _, e := range p.contentsEntries {
+				if to := p.anchors[e.ref]; to.page == 0 || to.page > p.file.PageCount() {
 					t.Errorf("%s, %s: the contents send to page %d for %q", name, k.name, to.page, e.ref)
 				}
 			}
@@ -109,15 +109,15 @@ func TestPDFLinks(t *testing.T) {
 
 // Nothing is written outside the margins, whatever the texts.
 func TestPDFStaysOnThePage(t *testing.T) {
-	p, err := layPDF(document{}, hostile().AsOf, nil)
+	p, err := layOutPDF(document{}, hostile().AsOf, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	long := strings.Repeat("x", 10_000)
 	for _, width := range []float64{6, 40, 200} {
-		for _, c := range []cell{prose(long), prose("a b\n\n  c\td"), badge("high", "Very "+long), free("日本語のテキスト" + strings.Repeat("長", 400)), plain("").and(span{Text: long, Mono: true}), prose("👍🏽 \u202eabc\u0301")} {
+		for _, c := range []cell{proseCell(long), proseCell("a b\n\n  c\td"), badgeCell("high", "Very "+long), userCell("日本語のテキスト" + strings.Repeat("長", 400)), plainCell("").with(span{Text: long, Mono: true}), proseCell("👍🏽 \u202eabc\u0301")} {
 			var all strings.Builder
-			for _, l := range p.layOut(p.words(c, style{p.fonts.regular, 8, drawing.Ink}), width) {
+			for _, l := range p.breakLines(p.splitWords(c, textStyle{p.fonts.regular, 8, drawing.Ink}), width) {
 				if l.width > width+1 && width > 2*badgePad+8 {
 					t.Errorf("a line of %.0f points in %.0f: %+v", l.width, width, l.runs)
 				}
@@ -137,16 +137,16 @@ func TestPDFStaysOnThePage(t *testing.T) {
 func TestPDFFonts(t *testing.T) {
 	s := sample(1)
 	s.Assessment.Name = "監査 Ω Ж"
-	text := poppler(t, write(t, s, ExecutiveSummary, FormatPDF), "pdftotext", "-", "-")
+	text := poppler(t, write(t, s, TemplateExecutiveSummary, FormatPDF), "pdftotext", "-", "-")
 	if !strings.Contains(text, "U+67FB, U+76E3") || !strings.Contains(text, "Ω Ж") {
 		t.Errorf("what is missing is not named:\n%s", text)
 	}
 	var b bytes.Buffer
-	if err := Write(context.Background(), &b, s, Request{Template: ExecutiveSummary, Format: FormatPDF, Font: gomedium.TTF}); err != nil {
+	if err := Write(context.Background(), &b, s, Request{Template: TemplateExecutiveSummary, Format: FormatPDF, Font: gomedium.TTF}); err != nil {
 		t.Fatal(err)
 	}
 	for name, font := range map[string][]byte{"no font": []byte("hello, I am no font"), "PostScript outlines": append([]byte("OTTO"), gomedium.TTF[4:]...), "cut": gomedium.TTF[:len(gomedium.TTF)/3]} {
-		if err := Write(context.Background(), &b, s, Request{Template: ExecutiveSummary, Format: FormatPDF, Font: font}); err == nil || !strings.Contains(err.Error(), "font") {
+		if err := Write(context.Background(), &b, s, Request{Template: TemplateExecutiveSummary, Format: FormatPDF, Font: font}); err == nil || !strings.Contains(err.Error(), "font") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -32,7 +32,7 @@ type face struct {
 // fontSet are the fonts of a report.
 type fontSet struct {
 	regular, bold, italic, mono *face
-	other                       *face // for characters that these lack; nil for none
+	fallback                    *face // for characters that these lack; nil for none
 }
 
 // newFontSet reads the fonts; each report has its own, since they keep what they were asked.
@@ -42,7 +42,7 @@ func newFontSet(fallback []byte) (fontSet, error) {
 		to   **face
 		name string
 		data []byte
-	}{{&s.regular, "text", goregular.TTF}, {&s.bold, "strong", gobold.TTF}, {&s.italic, "slanted", goitalic.TTF}, {&s.mono, "code", gomono.TTF}, {&s.other, "other", fallback}} {
+	}{{&s.regular, "text", goregular.TTF}, {&s.bold, "strong", gobold.TTF}, {&s.italic, "slanted", goitalic.TTF}, {&s.mono, "code", gomono.TTF}, {&s.fallback, "other", fallback}} {
 		if len(f.data) == 0 {
 			continue
 		}
@@ -59,7 +59,7 @@ func newFontSet(fallback []byte) (fontSet, error) {
 }
 
 func (s fontSet) register(f *fpdf.Fpdf) {
-	for _, x := range []*face{s.regular, s.bold, s.italic, s.mono, s.other} {
+	for _, x := range []*face{s.regular, s.bold, s.italic, s.mono, s.fallback} {
 		if x != nil {
 			f.AddUTF8FontFromBytes(x.name, "", slices.Clone(x.data)) // it writes into the font while it cuts it
 		}
@@ -81,8 +81,8 @@ func (f *face) advance(r rune) float64 {
 	return w
 }
 
-// width is of a text that the font has.
-func (f *face) width(s string, size float64) float64 {
+// textWidth is of a text that the font has.
+func (f *face) textWidth(s string, size float64) float64 {
 	w := 0.0
 	for _, r := range s {
 		w += max(f.advance(r), 0)
@@ -90,48 +90,48 @@ func (f *face) width(s string, size float64) float64 {
 	return w * size
 }
 
-// box stands for a character that no font has.
-const box = '□'
+// missingGlyph stands for a character that no font has.
+const missingGlyph = '□'
 
-// of is the font to write a character in, and the character to write.
-func (p *pdf) of(wanted *face, r rune) (*face, rune) {
-	if wanted.advance(r) >= 0 {
-		return wanted, r
+// resolveGlyph is the font to write a character in, and the character to write.
+func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (*face, rune) {
+	if preferred.advance(r) >= 0 {
+		return preferred, r
 	}
 	if p.fonts.regular.advance(r) >= 0 {
 		return p.fonts.regular, r
 	}
-	if o := p.fonts.other; o != nil && o.advance(r) >= 0 {
+	if o := p.fonts.fallback; o != nil && o.advance(r) >= 0 {
 		return o, r
 	}
 	if unicode.In(r, unicode.Mn, unicode.Cf, unicode.Variation_Selector) {
 		return nil, 0 // marks and joiners that stand for nothing by themselves
 	}
 	p.missing[r] = true
-	return p.fonts.regular, box
+	return p.fonts.regular, missingGlyph
 }
 
-// plain is a text in characters that the writer can code.
-func (p *pdf) plain(s string) string {
+// replaceMissingGlyphs is a text in characters that the writer can code.
+func (p *pdfWriter) replaceMissingGlyphs(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if f, shown := p.of(p.fonts.regular, r); f != nil {
+		if f, shown := p.resolveGlyph(p.fonts.regular, r); f != nil {
 			b.WriteRune(shown)
 		}
 	}
 	return b.String()
 }
 
-// style is how a text is set.
-type style struct {
+// textStyle is how a text is set.
+type textStyle struct {
 	face  *face
 	size  float64
-	color drawing.Name
+	color drawing.ColorName
 }
 
-// run is a piece of a line in one font.
-type run struct {
-	style
+// textRun is a piece of a line in one font.
+type textRun struct {
+	textStyle
 	text  string
 	width float64
 	x     float64 // from the line's left
@@ -141,15 +141,15 @@ type run struct {
 	source string
 }
 
-// line is what stands beside each other.
-type line struct {
-	runs  []run
+// textLine is what stands beside each other.
+type textLine struct {
+	runs  []textRun
 	width float64
 }
 
 // word is what is not broken, in one or more fonts.
 type word struct {
-	runs    []run
+	runs    []textRun
 	width   float64
 	blanks  int // before it
 	newLine bool
@@ -157,8 +157,8 @@ type word struct {
 
 const badgePad = 4.0
 
-// words takes a cell apart. Other people's texts keep their lines and blanks.
-func (p *pdf) words(c cell, st style) []word {
+// splitWords takes a cell apart. Other people's texts keep their lines and blanks.
+func (p *pdfWriter) splitWords(c cell, st textStyle) []word {
 	var out []word
 	var cur word
 	flush := func() {
@@ -174,8 +174,8 @@ func (p *pdf) words(c cell, st style) []word {
 		case s.Bar != nil:
 			continue
 		case s.Badge != "":
-			look.face, badge = p.fonts.bold, className(s.Badge)
-			look.color, _ = drawing.Badge(badge)
+			look.face, badge = p.fonts.bold, sanitizeClass(s.Badge)
+			look.color, _ = drawing.BadgeColors(badge)
 			flush()
 		case s.Mono:
 			look.face, look.size = p.fonts.mono, st.size*0.88
@@ -199,7 +199,7 @@ func (p *pdf) words(c cell, st style) []word {
 				cur.newLine = true
 				continue
 			case r == '\t' || r == ' ':
-				if s.Keep {
+				if s.NoBreak {
 					r = '\u00a0'
 					break
 				}
@@ -211,7 +211,7 @@ func (p *pdf) words(c cell, st style) []word {
 			case r >= 0x2e80 && len(cur.runs) > 0:
 				flush() // scripts without blanks are broken anywhere
 			}
-			p.put(&cur, look, text[at:], r, s.Ref, badge)
+			p.appendRune(&cur, look, text[at:], r, s.Ref, badge)
 		}
 		if badge != "" {
 			flush()
@@ -221,19 +221,19 @@ func (p *pdf) words(c cell, st style) []word {
 	return out
 }
 
-// put adds a character to a word; it stands at the start of from.
-func (p *pdf) put(w *word, look style, from string, r rune, ref, badge string) {
+// appendRune adds a character to a word; it stands at the start of from.
+func (p *pdfWriter) appendRune(w *word, look textStyle, from string, r rune, ref, badge string) {
 	if r == '\u00a0' {
 		r = ' '
 	}
-	f, r := p.of(look.face, r)
+	f, r := p.resolveGlyph(look.face, r)
 	if f == nil {
 		return
 	}
 	look.face = f
 	n := len(w.runs)
-	if n == 0 || w.runs[n-1].style != look || w.runs[n-1].ref != ref || w.runs[n-1].badge != badge {
-		w.runs = append(w.runs, run{style: look, ref: ref, badge: badge, source: from})
+	if n == 0 || w.runs[n-1].textStyle != look || w.runs[n-1].ref != ref || w.runs[n-1].badge != badge {
+		w.runs = append(w.runs, textRun{textStyle: look, ref: ref, badge: badge, source: from})
 		n++
 	}
 	a := max(f.advance(r), 0) * look.size
@@ -249,14 +249,14 @@ func (p *pdf) put(w *word, look style, from string, r rune, ref, badge string) {
 	w.width += a
 }
 
-// layOut breaks words into lines of a width.
-func (p *pdf) layOut(words []word, width float64) []line {
-	var out []line
-	var cur line
+// breakLines breaks words into lines of a width.
+func (p *pdfWriter) breakLines(words []word, width float64) []textLine {
+	var out []textLine
+	var cur textLine
 	started := false
 	end := func() {
 		out = append(out, cur)
-		cur, started = line{}, false
+		cur, started = textLine{}, false
 	}
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -270,7 +270,7 @@ func (p *pdf) layOut(words []word, width float64) []line {
 		if w.runs[0].badge != "" {
 			pad = 2 * badgePad
 		}
-		space := float64(w.blanks) * w.runs[0].face.width(" ", w.runs[0].size)
+		space := float64(w.blanks) * w.runs[0].face.textWidth(" ", w.runs[0].size)
 		if started && cur.width+space+w.width+pad > width {
 			end()
 		}
@@ -278,14 +278,14 @@ func (p *pdf) layOut(words []word, width float64) []line {
 			space = 0
 		}
 		if w.width+pad > width { // longer than a line: broken where it is full
-			first, rest := split(w, width-pad)
+			first, rest := splitWord(w, width-pad)
 			if len(rest.runs) > 0 {
 				words = slices.Insert(words, i+1, rest)
 				w = first
 			}
 			space = 0
 		}
-		cur.add(w, min(space, width/2), pad)
+		cur.appendWord(w, min(space, width/2), pad)
 		started = true
 	}
 	if started || len(out) == 0 {
@@ -294,17 +294,17 @@ func (p *pdf) layOut(words []word, width float64) []line {
 	return out
 }
 
-// add puts a word at the line's end, joined with what stands there in the same style.
-func (l *line) add(w word, space, pad float64) {
+// appendWord puts a word at the line's end, joined with what stands there in the same style.
+func (l *textLine) appendWord(w word, space, pad float64) {
 	for i, r := range w.runs {
 		gap := 0.0
 		if i == 0 {
 			gap = space
 		}
 		n := len(l.runs)
-		if n > 0 && r.follows(l.runs[n-1]) {
+		if n > 0 && r.continues(l.runs[n-1]) {
 			last := &l.runs[n-1]
-			last.text += strings.Repeat(" ", blanksIn(gap, r.style)) + r.text
+			last.text += strings.Repeat(" ", spacesIn(gap, r.textStyle)) + r.text
 			last.width += gap + r.width
 			l.width += gap + r.width
 			continue
@@ -319,21 +319,21 @@ func (l *line) add(w word, space, pad float64) {
 	}
 }
 
-// follows tells whether a run goes on with the one before it on a line: in the same badge,
+// continues tells whether a run goes on with the one before it on a line: in the same badge,
 // or without one in the same style and link.
-func (r run) follows(last run) bool {
-	return r.badge == last.badge && (r.badge != "" || r.style == last.style && r.ref == last.ref)
+func (r textRun) continues(last textRun) bool {
+	return r.badge == last.badge && (r.badge != "" || r.textStyle == last.textStyle && r.ref == last.ref)
 }
 
-func blanksIn(gap float64, st style) int {
+func spacesIn(gap float64, st textStyle) int {
 	if gap == 0 {
 		return 0
 	}
-	return max(1, int(gap/st.face.width(" ", st.size)+0.5))
+	return max(1, int(gap/st.face.textWidth(" ", st.size)+0.5))
 }
 
-// split cuts a word that is too long.
-func split(w word, width float64) (first, rest word) {
+// splitWord cuts a word that is too long.
+func splitWord(w word, width float64) (first, rest word) {
 	first.blanks, first.newLine = w.blanks, w.newLine
 	full := false
 	for _, r := range w.runs {
@@ -363,48 +363,48 @@ func split(w word, width float64) (first, rest word) {
 	return first, rest
 }
 
-// breakText is a plain text in lines, at most so many; the last one ends in … where more comes.
-func (p *pdf) breakText(s string, f *face, size float64, c drawing.Name, width float64, most int) []line {
-	lines := p.layOut(p.words(free(strings.Join(strings.Fields(s), " ")), style{f, size, c}), width)
-	if len(lines) <= most {
+// fitText is a plain text in lines, at most so many; the last one ends in … where more comes.
+func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName, width float64, maxLines int) []textLine {
+	lines := p.breakLines(p.splitWords(userCell(strings.Join(strings.Fields(s), " ")), textStyle{f, size, c}), width)
+	if len(lines) <= maxLines {
 		return lines
 	}
-	lines = lines[:most]
-	last := &lines[most-1]
+	lines = lines[:maxLines]
+	last := &lines[maxLines-1]
 	if n := len(last.runs); n > 0 {
 		r := &last.runs[n-1]
-		for dots := f.width("…", size); last.width+dots > width && r.text != ""; {
+		for dots := f.textWidth("…", size); last.width+dots > width && r.text != ""; {
 			cut := []rune(r.text)
 			a := max(r.face.advance(cut[len(cut)-1]), 0) * r.size
 			r.text, r.width, last.width = string(cut[:len(cut)-1]), r.width-a, last.width-a
 		}
-		last.runs = append(last.runs, run{style: style{f, size, c}, text: "…", x: last.width, width: f.width("…", size)})
+		last.runs = append(last.runs, textRun{textStyle: textStyle{f, size, c}, text: "…", x: last.width, width: f.textWidth("…", size)})
 	}
 	return lines
 }
 
 // drawLine writes a line into a strip of that height.
-func (p *pdf) drawLine(l line, x, y, height float64) {
+func (p *pdfWriter) drawLine(l textLine, x, y, height float64) {
 	for _, r := range l.runs {
 		base := y + height*0.5 + r.size*0.36
 		if r.badge != "" {
-			ink, bg := drawing.Badge(r.badge)
-			p.fill(bg)
-			p.draw(ink)
-			p.f.SetLineWidth(0.5)
-			p.f.Rect(x+r.x-badgePad+0.5, base-r.size*0.95, r.width+2*badgePad-1, r.size*1.28, "DF")
-			p.fill(ink)
-			p.f.Rect(x+r.x-badgePad+0.5, base-r.size*0.95, 2, r.size*1.28, "F")
+			ink, bg := drawing.BadgeColors(r.badge)
+			p.setFillColor(bg)
+			p.setDrawColor(ink)
+			p.file.SetLineWidth(0.5)
+			p.file.Rect(x+r.x-badgePad+0.5, base-r.size*0.95, r.width+2*badgePad-1, r.size*1.28, "DF")
+			p.setFillColor(ink)
+			p.file.Rect(x+r.x-badgePad+0.5, base-r.size*0.95, 2, r.size*1.28, "F")
 		}
-		p.text(x+r.x, base, r.face, r.size, r.color, r.text)
+		p.drawText(x+r.x, base, r.face, r.size, r.color, r.text)
 		if r.ref != "" {
-			p.links = append(p.links, linkArea{spot{p.f.PageNo(), y}, x + r.x, r.width, height, r.ref})
+			p.links = append(p.links, linkArea{pagePosition{p.file.PageNo(), y}, x + r.x, r.width, height, r.ref})
 		}
 	}
 }
 
-// missingNote says which characters could not be shown.
-func (p *pdf) missingNote() {
+// drawMissingGlyphNote says which characters could not be shown.
+func (p *pdfWriter) drawMissingGlyphNote() {
 	if len(p.missing) == 0 {
 		return
 	}
@@ -417,7 +417,7 @@ func (p *pdf) missingNote() {
 	if len(codes) > 40 {
 		codes, more = codes[:40], fmt.Sprintf(" and %d more", len(codes)-40)
 	}
-	p.gap(10)
-	p.notice("Some characters are in none of this file's fonts and are shown as "+string(box)+": "+strings.Join(codes, ", ")+more+
+	p.addSpace(10)
+	p.drawNotice("Some characters are in none of this file's fonts and are shown as "+string(missingGlyph)+": "+strings.Join(codes, ", ")+more+
 		". The HTML report has them all; an operator can name a TrueType font that has them (SERVICE_REPORT_FONT).", nil, drawing.Warn, drawing.WarnGround)
 }

@@ -21,26 +21,26 @@ func (p picture) Wide() bool { return p.Width > 500 }
 
 // The sizes of a picture's texts, in its units.
 const (
-	labelSize = 13.0
-	smallSize = 11.5
+	labelSize      = 13.0
+	smallLabelSize = 11.5
 )
 
-// segment is a part of a bar, in percent of its width.
-type segment struct {
-	Fill     drawing.Name
+// barSegment is a part of a bar, in percent of its width.
+type barSegment struct {
+	Fill     drawing.ColorName
 	X, Width float64
 }
 
 // Segments are the parts laid from left to right; what is no number or below zero is left out.
-func (b *bar) Segments() []segment {
-	var out []segment
+func (b *bar) Segments() []barSegment {
+	var out []barSegment
 	x := 0.0
 	for _, p := range b.Parts {
-		w := b.share(p.Value)
+		w := b.percentOf(p.Value)
 		if w <= 0 {
 			continue
 		}
-		out = append(out, segment{drawing.Known(p.Fill), round(x), round(w)})
+		out = append(out, barSegment{drawing.FillOrDefault(p.Fill), roundTo2(x), roundTo2(w)})
 		x += w
 	}
 	return out
@@ -51,25 +51,25 @@ func (b *bar) MarkAt() float64 {
 	if b.Mark < 0 {
 		return -1
 	}
-	return round(b.share(b.Mark))
+	return roundTo2(b.percentOf(b.Mark))
 }
 
-func (b *bar) share(v float64) float64 {
+func (b *bar) percentOf(v float64) float64 {
 	if !(b.Max > 0) || !(v > 0) {
 		return 0
 	}
 	return math.Min(v/b.Max, 1) * 100
 }
 
-// round keeps two decimals, so that the same figure is the same bytes everywhere.
-func round(f float64) float64 { return math.Round(f*100) / 100 }
+// roundTo2 keeps two decimals, so that the same figure is the same bytes everywhere.
+func roundTo2(f float64) float64 { return math.Round(f*100) / 100 }
 
-// chartRows is how many bars one picture has; a longer table has several.
-const chartRows = 40
+// maxChartRows is how many bars one picture has; a longer table has several.
+const maxChartRows = 40
 
-// charts draw a table's bars as pictures of their own, for formats whose cells can't have them.
-func (t table) charts() (out []drawing.Drawing) {
-	at := t.pictured()
+// barCharts draw a table's bars as pictures of their own, for formats whose cells can't have them.
+func (t table) barCharts() (out []drawing.Drawing) {
+	at := t.barColumn()
 	if at < 0 {
 		return nil
 	}
@@ -79,24 +79,24 @@ func (t table) charts() (out []drawing.Drawing) {
 			rows = append(rows, r)
 		}
 	}
-	for from := 0; from < len(rows); from += chartRows {
-		to := min(from+chartRows, len(rows))
+	for from := 0; from < len(rows); from += maxChartRows {
+		to := min(from+maxChartRows, len(rows))
 		title := t.Caption
-		if len(rows) > chartRows {
+		if len(rows) > maxChartRows {
 			title += fmt.Sprintf(" (rows %d to %d)", from+1, to)
 		}
-		out = append(out, t.chart(title, rows[from:to], at))
+		out = append(out, t.barChart(title, rows[from:to], at))
 	}
 	return out
 }
 
-// pictured is the column of bars; -1 for none.
-func (t table) pictured() int {
+// barColumn is the column of bars; -1 for none.
+func (t table) barColumn() int {
 	return slices.IndexFunc(t.Columns, func(c column) bool { return c.Picture })
 }
 
-// without is the table without one of its columns.
-func (t table) without(at int) table {
+// withoutColumn is the table without one of its columns.
+func (t table) withoutColumn(at int) table {
 	t.Columns = slices.Delete(slices.Clone(t.Columns), at, at+1)
 	rows := slices.Clone(t.Rows)
 	for i, r := range rows {
@@ -108,15 +108,15 @@ func (t table) without(at int) table {
 	return t
 }
 
-func (t table) chart(title string, rows []row, at int) drawing.Drawing {
+func (t table) barChart(title string, rows []row, at int) drawing.Drawing {
 	const left, right, step, high = 230.0, 590.0, 22.0, 14.0
 	d := drawing.Drawing{Title: title, Width: drawing.Width}
-	var said []string
+	var descriptions []string
 	y := 6.0
 	for _, r := range rows {
 		b := r.Cells[at][0].Bar
-		said = append(said, b.Label)
-		d.Add(drawing.Fitted(drawing.Label{X: left - 8, Y: y + 11.5, Size: labelSize, Text: flat(r.Cells[0]), At: drawing.End, Color: drawing.Ink}, left-12),
+		descriptions = append(descriptions, b.Label)
+		d.Add(drawing.FitLabel(drawing.Label{X: left - 8, Y: y + 11.5, Size: labelSize, Text: cellText(r.Cells[0]), Anchor: drawing.End, Color: drawing.Ink}, left-12),
 			drawing.Box{X: left, Y: y, W: right - left, H: high, Fill: drawing.Panel, Edge: drawing.Rule})
 		sum := 0.0
 		for _, p := range b.Parts {
@@ -133,42 +133,42 @@ func (t table) chart(title string, rows []row, at int) drawing.Drawing {
 			x := left + (right-left)*m/100
 			d.Add(drawing.Line{Points: []drawing.Point{{X: x, Y: y - 2}, {X: x, Y: y + high + 2}}, Color: drawing.Ink, Width: 2.5})
 		}
-		value := strconv.FormatFloat(round(sum), 'f', -1, 64)
+		value := strconv.FormatFloat(roundTo2(sum), 'f', -1, 64)
 		if len(b.Parts) == 0 {
 			value = "–"
 		}
 		d.Add(drawing.Label{X: right + 8, Y: y + 11.5, Size: labelSize, Text: value, Color: drawing.Soft})
 		y += step
 	}
-	var keys []key
+	var keys []legendKey
 	for _, c := range t.Columns {
 		if c.Swatch != "" {
-			keys = append(keys, key{drawing.Known(c.Swatch), c.Name})
+			keys = append(keys, legendKey{drawing.FillOrDefault(c.Swatch), c.Name})
 		}
 	}
-	d.Height = legend(&d, keys, left, y+8, right+80)
-	d.Text = strings.Join(said, ". ")
+	d.Height = drawLegend(&d, keys, left, y+8, right+80)
+	d.Description = strings.Join(descriptions, ". ")
 	return d
 }
 
-// key is a fill and what it stands for.
-type key struct {
-	fill drawing.Name
+// legendKey is a fill and what it stands for.
+type legendKey struct {
+	fill drawing.ColorName
 	name string
 }
 
-// legend writes keys from a place on, in as many lines as they want, and tells where they end.
-func legend(d *drawing.Drawing, keys []key, left, y, right float64) float64 {
+// drawLegend writes keys from a place on, in as many lines as they want, and tells where they end.
+func drawLegend(d *drawing.Drawing, keys []legendKey, left, y, right float64) float64 {
 	if len(keys) == 0 {
 		return y
 	}
 	x := left
 	for _, k := range keys {
-		w := 18 + drawing.WidthOf(k.name, smallSize, false)*1.1 + 14
+		w := 18 + drawing.TextWidth(k.name, smallLabelSize, false)*1.1 + 14
 		if x+w > right && x > left {
 			x, y = left, y+18
 		}
-		d.Add(drawing.Box{X: x, Y: y, W: 12, H: 12, Fill: k.fill, Edge: drawing.Soft}, drawing.Label{X: x + 18, Y: y + 10.5, Size: smallSize, Text: k.name, Color: drawing.Ink})
+		d.Add(drawing.Box{X: x, Y: y, W: 12, H: 12, Fill: k.fill, Edge: drawing.Soft}, drawing.Label{X: x + 18, Y: y + 10.5, Size: smallLabelSize, Text: k.name, Color: drawing.Ink})
 		x += w
 	}
 	return y + 20

@@ -8,29 +8,29 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-func (v *view) poamSection() []block {
+func (v *reportData) poamSection() []block {
 	if v.POAM == nil {
-		return []block{say("empty", "No plan of action and milestones has been drafted yet.")}
+		return []block{newPara("empty", "No plan of action and milestones has been drafted yet.")}
 	}
 	if len(v.POAMItems) == 0 {
-		return []block{say("empty", "The plan of action and milestones has no items.")}
+		return []block{newPara("empty", "The plan of action and milestones has no items.")}
 	}
-	out := []block{heading{ID: v.anchors.add("plan-part", "status"), Text: "By status and severity"}, v.planCounts(), v.ageingTable()}
+	out := []block{heading{ID: v.anchors.assign("plan-part", "status"), Text: "By status and severity"}, v.planStatusTable(), v.ageTable()}
 	out = append(out, v.quadrantBlocks()...)
-	out = append(out, heading{ID: v.anchors.add("plan-part", "due"), Text: "What is due next"}, v.nextDue())
-	out = append(out, v.burnBlocks()...)
-	out = append(out, v.calendarBlocks()...)
-	return append(out, heading{ID: v.anchors.add("plan-part", "items"), Text: "Every item, by priority"}, v.planTable())
+	out = append(out, heading{ID: v.anchors.assign("plan-part", "due"), Text: "What is due next"}, v.nextDueTable())
+	out = append(out, v.burnDownBlocks()...)
+	out = append(out, v.ganttBlocks()...)
+	return append(out, heading{ID: v.anchors.assign("plan-part", "items"), Text: "Every item, by priority"}, v.planTable())
 }
 
 var planStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
 
-func (v *view) planCounts() table {
-	t := table{Caption: fmt.Sprintf("Items by status and severity; overdue by %s", moment(v.AsOf)), Columns: []column{
+func (v *reportData) planStatusTable() table {
+	t := table{Caption: fmt.Sprintf("Items by status and severity; overdue by %s", formatTime(v.AsOf)), Columns: []column{
 		{Name: "Status", Width: 4}, {Name: "All", Width: 2, Number: true}, {Name: "Overdue", Width: 3, Number: true},
 	}}
 	for _, s := range api.Severities {
-		t.Columns = append(t.Columns, column{Name: label(string(s)), Width: 4, Number: true})
+		t.Columns = append(t.Columns, column{Name: displayLabel(string(s)), Width: 4, Number: true})
 	}
 	for _, status := range planStatuses {
 		all, late, by := 0, 0, map[api.Severity]int{}
@@ -38,14 +38,14 @@ func (v *view) planCounts() table {
 			if it := &v.POAMItems[i]; it.Status == status {
 				all++
 				by[it.Severity]++
-				if v.overdue(it) {
+				if v.isOverdue(it) {
 					late++
 				}
 			}
 		}
-		r := row{Cells: []cell{plain(label(status)), number(all), number(late)}}
+		r := row{Cells: []cell{plainCell(displayLabel(status)), numberCell(all), numberCell(late)}}
 		for _, s := range api.Severities {
-			r.Cells = append(r.Cells, number(by[s]))
+			r.Cells = append(r.Cells, numberCell(by[s]))
 		}
 		t.Rows = append(t.Rows, r)
 	}
@@ -53,21 +53,21 @@ func (v *view) planCounts() table {
 }
 
 // byDueDate are the open items, those without a date last.
-func (v *view) byDueDate() []*api.POAMItem {
+func (v *reportData) byDueDate() []*api.POAMItem {
 	var out []*api.POAMItem
 	for i := range v.POAMItems {
-		if v.POAMItems[i].Open() {
+		if v.POAMItems[i].IsOpen() {
 			out = append(out, &v.POAMItems[i])
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *api.POAMItem) int {
-		return cmp.Compare(or(string(a.Due()), "9999-99-99"), or(string(b.Due()), "9999-99-99"))
+		return cmp.Compare(orDefault(string(a.CurrentDueDate()), "9999-99-99"), orDefault(string(b.CurrentDueDate()), "9999-99-99"))
 	})
 	return out
 }
 
-// plannedBy are items by the codes of the controls that they close, the first by priority where there are more.
-func plannedBy(items []api.POAMItem) map[string]*api.POAMItem {
+// planItemsByControl are items by the codes of the controls that they close, the first by priority where there are more.
+func planItemsByControl(items []api.POAMItem) map[string]*api.POAMItem {
 	out := map[string]*api.POAMItem{}
 	for i := range items {
 		for _, code := range append([]string{items[i].ControlCode}, items[i].AlsoCloses...) {
@@ -79,22 +79,24 @@ func plannedBy(items []api.POAMItem) map[string]*api.POAMItem {
 	return out
 }
 
-// planOf names the plan's item for a finding, linked where the report has it; nil where none is planned.
-func (v *view) planOf(f *api.Finding) cell {
-	it := v.plans[f.ControlCode]
+// planItemCell names the plan's item for a finding, linked where the report has it; nil where none is planned.
+func (v *reportData) planItemCell(f *api.Finding) cell {
+	it := v.planByControl[f.ControlCode]
 	if it == nil {
 		return nil
 	}
-	c := cell{v.anchors.ref("plan", it.POAMCode), span{Text: ", due " + or(string(it.Due()), "on no date yet") + ", ", Keep: true}, span{Text: ownerOf(it), Free: true}}
-	if !it.Open() {
-		c = c.and(span{Text: " (" + words(it.Status) + ")"})
+	c := cell{v.anchors.link("plan", it.POAMCode), span{Text: ", due " + orDefault(string(it.CurrentDueDate()), "on no date yet") + ", ", NoBreak: true}, span{Text: ownerName(it), UserText: true}}
+	if !it.IsOpen() {
+		c = c.with(span{Text: " (" + humanize(it.Status) + ")"})
 	}
 	return c
 }
 
-func ownerOf(it *api.POAMItem) string { return or(or(text(it.Owner), it.OwnerRole), "nobody yet") }
+func ownerName(it *api.POAMItem) string {
+	return orDefault(orDefault(stringOrEmpty(it.Owner), it.OwnerRole), "nobody yet")
+}
 
-func (v *view) planTable() table {
+func (v *reportData) planTable() table {
 	t := table{Caption: "Plan of action and milestones", Columns: []column{
 		{Name: "Item", Width: 4}, {Name: "Control", Width: 8}, {Name: "Severity", Width: 4}, {Name: "Priority", Width: 3, Number: true}, {Name: "Effort", Width: 3},
 		{Name: "Owner", Width: 5}, {Name: "Due", Width: 4}, {Name: "Status", Width: 5},
@@ -105,19 +107,19 @@ func (v *view) planTable() table {
 	}
 	for i := range v.POAMItems {
 		it := &v.POAMItems[i]
-		due := keep(or(string(it.Due()), "no date"))
-		if v.overdue(it) {
-			due = due.and(span{Text: " "}, span{Text: "Overdue", Badge: "critical"})
+		due := noBreakCell(orDefault(string(it.CurrentDueDate()), "no date"))
+		if v.isOverdue(it) {
+			due = due.with(span{Text: " "}, span{Text: "Overdue", Badge: "critical"})
 		}
-		control := v.anchors.ref("soa", it.ControlCode)
+		control := v.anchors.link("soa", it.ControlCode)
 		if f, ok := findings[it.FindingID]; ok && f < len(v.ids.findings) {
 			control.Ref = v.ids.findings[f]
 		}
 		t.Rows = append(t.Rows, row{
 			ID: v.ids.plan[i],
 			Cells: []cell{
-				{{Text: it.POAMCode, Strong: true}}, v.controlCell(control, it.ControlTitle), badge(string(it.Severity), label(string(it.Severity))),
-				number(it.Priority), plain(label(it.Effort)), free(ownerOf(it)), due, badge("status", label(it.Status)),
+				{{Text: it.POAMCode, Strong: true}}, v.controlCell(control, it.ControlTitle), badgeCell(string(it.Severity), displayLabel(string(it.Severity))),
+				numberCell(it.Priority), plainCell(displayLabel(it.Effort)), userCell(ownerName(it)), due, badgeCell("status", displayLabel(it.Status)),
 			},
 			Detail: v.planDetail(it),
 		})
@@ -125,12 +127,12 @@ func (v *view) planTable() table {
 	return t
 }
 
-func (v *view) planDetail(it *api.POAMItem) []block {
+func (v *reportData) planDetail(it *api.POAMItem) []block {
 	var f facts
 	f.addText("Weakness", it.Weakness)
 	f.addText("Corrective action", it.CorrectiveAction)
 	if it.ActionType != "" {
-		f.add("Kind of action", plain(label(it.ActionType)))
+		f.add("Kind of action", plainCell(displayLabel(it.ActionType)))
 	}
 	if len(it.Dependencies) > 0 {
 		var c cell
@@ -138,37 +140,37 @@ func (v *view) planDetail(it *api.POAMItem) []block {
 			if i > 0 {
 				c = append(c, span{Text: ", "})
 			}
-			c = append(c, v.anchors.ref("plan", d))
+			c = append(c, v.anchors.link("plan", d))
 		}
 		f.add("Comes after", c)
 	}
-	f.addText("Resources", text(it.Resources))
+	f.addText("Resources", stringOrEmpty(it.Resources))
 	f.addList("Done when", it.AcceptanceCriteria)
 	f.addList("Evidence to expect", it.ExpectedEvidence)
 	if it.TargetLevel > 0 {
-		f.add("Target level", plain(levelName(it.TargetLevel)))
+		f.add("Target level", plainCell(levelName(it.TargetLevel)))
 	}
 	if it.RiskAcceptedUntil != nil {
-		f.add("Risk accepted until", plain(date(it.RiskAcceptedUntil)))
+		f.add("Risk accepted until", plainCell(dateOrEmpty(it.RiskAcceptedUntil)))
 	}
-	f.addText("Vendor dependency", text(it.VendorDependency))
-	f.addText("Comments", text(it.Comments))
-	f.addList("Milestones", v.milestones(it))
-	v.edited(&f, &it.Item)
+	f.addText("Vendor dependency", stringOrEmpty(it.VendorDependency))
+	f.addText("Comments", stringOrEmpty(it.Comments))
+	f.addList("Milestones", v.milestoneLines(it))
+	v.addEdits(&f, &it.Item)
 	if len(f.Items) == 0 {
 		return nil
 	}
 	return []block{f}
 }
 
-func (v *view) milestones(it *api.POAMItem) (out []string) {
+func (v *reportData) milestoneLines(it *api.POAMItem) (out []string) {
 	for _, m := range it.Milestones {
-		line := fmt.Sprintf("%s: %s (%s)", m.DueDate, m.Title, words(m.Status))
+		line := fmt.Sprintf("%s: %s (%s)", m.DueDate, m.Title, humanize(m.Status))
 		if m.CompletedAt != nil {
-			line += fmt.Sprintf("; completed on %s by %s", *m.CompletedAt, or(v.person(m.CompletedBy), "someone"))
+			line += fmt.Sprintf("; completed on %s by %s", *m.CompletedAt, orDefault(v.personName(m.CompletedBy), "someone"))
 		}
 		for _, c := range m.Changes {
-			line += fmt.Sprintf("; moved to %s on %s by %s: %s", c.DueDate, c.At, or(v.person(c.By), "someone"), or(c.Reason, "no reason given"))
+			line += fmt.Sprintf("; moved to %s on %s by %s: %s", c.DueDate, c.At, orDefault(v.personName(c.By), "someone"), orDefault(c.Reason, "no reason given"))
 		}
 		out = append(out, line)
 	}

@@ -18,28 +18,28 @@ const radarAxes = 12
 
 // The radar's drawing.
 const (
-	radarWidth  = 460
-	radarHeight = 410
-	radarRadius = 140.0
-	radarMiddle = 190.0
+	radarWidth   = 460
+	radarHeight  = 410
+	radarRadius  = 140.0
+	radarCenterY = 190.0
 )
 
 // radarDomains are the assessed domains with most controls, by code; none where there are fewer than three.
 func radarDomains(domains []api.DomainMaturity) []api.DomainMaturity {
-	assessed := weakest(domains, len(domains))
+	assessed := weakestDomains(domains, len(domains))
 	slices.SortStableFunc(assessed, func(a, b api.DomainMaturity) int {
-		return cmp.Or(b.Controls-a.Controls, scf.Natural(a.DomainCode, b.DomainCode))
+		return cmp.Or(b.Controls-a.Controls, scf.CompareNatural(a.DomainCode, b.DomainCode))
 	})
 	shown := assessed[:min(radarAxes, len(assessed))]
 	if len(shown) < 3 {
 		return nil
 	}
-	slices.SortFunc(shown, func(a, b api.DomainMaturity) int { return scf.Natural(a.DomainCode, b.DomainCode) })
+	slices.SortFunc(shown, func(a, b api.DomainMaturity) int { return scf.CompareNatural(a.DomainCode, b.DomainCode) })
 	return shown
 }
 
-// radar shows domains as axes from 0 in the middle to 5 at the rim.
-func radar(domains []api.DomainMaturity) (picture, bool) {
+// radarChart shows domains as axes from 0 in the middle to 5 at the rim.
+func radarChart(domains []api.DomainMaturity) (picture, bool) {
 	shown := radarDomains(domains)
 	if shown == nil {
 		return picture{}, false
@@ -47,8 +47,8 @@ func radar(domains []api.DomainMaturity) (picture, bool) {
 	d := drawing.Drawing{Title: "Maturity by domain, as a radar", Width: radarWidth, Height: radarHeight}
 	angle := func(axis int) float64 { return 2*math.Pi*float64(axis)/float64(len(shown)) - math.Pi/2 }
 	at := func(axis int, level float64) drawing.Point {
-		r := radarRadius * math.Min(math.Max(level, 0), float64(topLevel)) / float64(topLevel)
-		return drawing.Point{X: round(radarWidth/2 + r*math.Cos(angle(axis))), Y: round(radarMiddle + r*math.Sin(angle(axis)))}
+		r := radarRadius * math.Min(math.Max(level, 0), float64(maxLevel)) / float64(maxLevel)
+		return drawing.Point{X: roundTo2(radarWidth/2 + r*math.Cos(angle(axis))), Y: roundTo2(radarCenterY + r*math.Sin(angle(axis)))}
 	}
 	corners := func(level func(axis int) float64) []drawing.Point {
 		out := make([]drawing.Point, len(shown))
@@ -57,11 +57,11 @@ func radar(domains []api.DomainMaturity) (picture, bool) {
 		}
 		return out
 	}
-	for l := 1; l <= topLevel; l++ {
+	for l := 1; l <= maxLevel; l++ {
 		d.Add(drawing.Line{Points: corners(func(int) float64 { return float64(l) }), Color: drawing.Rule, Width: 1, Closed: true})
 	}
 	for i := range shown {
-		d.Add(drawing.Line{Points: []drawing.Point{at(0, 0), at(i, float64(topLevel))}, Color: drawing.Rule, Width: 1})
+		d.Add(drawing.Line{Points: []drawing.Point{at(0, 0), at(i, float64(maxLevel))}, Color: drawing.Rule, Width: 1})
 	}
 	levels := corners(func(i int) float64 { return *shown[i].Mean })
 	d.Add(drawing.Area{Points: levels, Fill: drawing.Level, Opacity: 0.25}, drawing.Line{Points: levels, Color: drawing.Level, Width: 2.5, Closed: true})
@@ -72,36 +72,36 @@ func radar(domains []api.DomainMaturity) (picture, bool) {
 	for _, p := range levels {
 		d.Add(drawing.Dot{X: p.X, Y: p.Y, R: 4, Fill: drawing.Level})
 	}
-	for l := 0; l <= topLevel; l++ {
+	for l := 0; l <= maxLevel; l++ {
 		p := at(0, float64(l))
-		d.Add(drawing.Label{X: p.X + 4, Y: p.Y + 4, Size: smallSize, Text: strconv.Itoa(l), Color: drawing.Soft})
+		d.Add(drawing.Label{X: p.X + 4, Y: p.Y + 4, Size: smallLabelSize, Text: strconv.Itoa(l), Color: drawing.Soft})
 	}
-	var said []string
+	var descriptions []string
 	for i, m := range shown {
-		l := drawing.Label{X: round(radarWidth/2 + (radarRadius+14)*math.Cos(angle(i))), Y: round(radarMiddle + (radarRadius+16)*math.Sin(angle(i)) + 5),
-			Size: 15, Text: m.DomainCode, At: drawing.Middle, Color: drawing.Ink}
+		l := drawing.Label{X: roundTo2(radarWidth/2 + (radarRadius+14)*math.Cos(angle(i))), Y: roundTo2(radarCenterY + (radarRadius+16)*math.Sin(angle(i)) + 5),
+			Size: 15, Text: m.DomainCode, Anchor: drawing.Middle, Color: drawing.Ink}
 		switch c := math.Cos(angle(i)); {
 		case c > 0.2:
-			l.At = drawing.Start
+			l.Anchor = drawing.Start
 		case c < -0.2:
-			l.At = drawing.End
+			l.Anchor = drawing.End
 		}
-		l = drawing.Fitted(l, 70)
-		l.Full = m.DomainName
+		l = drawing.FitLabel(l, 70)
+		l.FullText = m.DomainName
 		d.Add(l)
 		s := fmt.Sprintf("%s %s: %.2f of 5", m.DomainCode, m.DomainName, *m.Mean)
 		if m.TargetMean != nil {
 			s += fmt.Sprintf(", target %.2f", *m.TargetMean)
 		}
-		said = append(said, s)
+		descriptions = append(descriptions, s)
 	}
 	y := float64(radarHeight) - 22
 	d.Add(drawing.Line{Points: []drawing.Point{{X: 120, Y: y}, {X: 152, Y: y}}, Color: drawing.Level, Width: 2.5}, drawing.Dot{X: 136, Y: y, R: 4, Fill: drawing.Level},
-		drawing.Label{X: 160, Y: y + 4, Size: labelSize, Text: "level, 0 to " + strconv.Itoa(topLevel), Color: drawing.Ink})
+		drawing.Label{X: 160, Y: y + 4, Size: labelSize, Text: "level, 0 to " + strconv.Itoa(maxLevel), Color: drawing.Ink})
 	if targets {
 		d.Add(drawing.Line{Points: []drawing.Point{{X: 270, Y: y}, {X: 302, Y: y}}, Color: drawing.Ink, Width: 1.8, Dashed: true},
 			drawing.Label{X: 310, Y: y + 4, Size: labelSize, Text: "target", Color: drawing.Ink})
 	}
-	d.Text = fmt.Sprintf("The %d assessed domains with most controls, from level 0 in the middle to 5 at the rim. All %d domains are in the table. ", len(shown), len(domains)) + strings.Join(said, ". ")
+	d.Description = fmt.Sprintf("The %d assessed domains with most controls, from level 0 in the middle to 5 at the rim. All %d domains are in the table. ", len(shown), len(domains)) + strings.Join(descriptions, ". ")
 	return picture{d}, true
 }

@@ -68,8 +68,8 @@ type Request struct {
 	Template, Format, Title string
 	// Font is a TrueType font for characters that the built-in ones of a PDF lack; may be nil.
 	Font []byte
-	// Own is a Go template of the user's, for HTML and Markdown; empty for the program's pages.
-	Own string
+	// CustomTemplate is a Go template of the user's, for HTML and Markdown; empty for the program's pages.
+	CustomTemplate string
 	// Style is a DOCX whose styles a DOCX takes; may be nil.
 	Style []byte
 }
@@ -77,21 +77,21 @@ type Request struct {
 // Write writes the report to w. It fails with a VALIDATION_ERROR for a template or format
 // that can't be written, with ctx's error when that ends, and with w's.
 func Write(ctx context.Context, w io.Writer, src *Source, r Request) error {
-	if err := Supported(r.Template, r.Format); err != nil {
+	if err := CheckSupported(r.Template, r.Format); err != nil {
 		return err
 	}
 	if src == nil {
 		return fmt.Errorf("report: there is no source to write from")
 	}
-	if err := src.Brand.Check(); err != nil {
+	if err := src.Brand.Validate(); err != nil {
 		return err
 	}
-	v := newView(src, r)
-	out := bufio.NewWriterSize(&haltingWriter{ctx: ctx, w: w}, 1<<16)
-	f, _ := formatNamed(r.Format)
+	v := newReportData(src, r)
+	out := bufio.NewWriterSize(&contextWriter{ctx: ctx, w: w}, 1<<16)
+	f, _ := findFormat(r.Format)
 	var err error
-	if r.Own != "" {
-		err = writeOwn(ctx, out, v, r.Own, r.Format)
+	if r.CustomTemplate != "" {
+		err = writeCustom(ctx, out, v, r.CustomTemplate, r.Format)
 	} else {
 		err = f.write(out, v)
 	}
@@ -104,13 +104,13 @@ func Write(ctx context.Context, w io.Writer, src *Source, r Request) error {
 	return nil
 }
 
-// haltingWriter stops a report whose reader has gone.
-type haltingWriter struct {
+// contextWriter stops a report whose reader has gone.
+type contextWriter struct {
 	ctx context.Context
 	w   io.Writer
 }
 
-func (h *haltingWriter) Write(p []byte) (int, error) {
+func (h *contextWriter) Write(p []byte) (int, error) {
 	if err := h.ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -32,7 +32,7 @@ func write(t testing.TB, s *Source, template, format string) []byte {
 // each runs f over every template and format there is.
 func each(f func(template, format string)) {
 	for _, k := range templates {
-		for _, format := range k.formats() {
+		for _, format := range k.formatNames() {
 			f(k.name, format)
 		}
 	}
@@ -47,12 +47,12 @@ func sources() map[string]*Source {
 
 func TestSupported(t *testing.T) {
 	for _, tc := range []struct{ template, format, want string }{
-		{Full, FormatHTML, ""}, {ExecutiveSummary, FormatJSON, ""}, {SoA, FormatCSV, ""}, {POAM, FormatMarkdown, ""},
-		{Full, FormatPDF, ""}, {GapAnalysis, FormatXLSX, ""}, {FedRAMPPOAM, FormatXLSX, ""},
-		{Full, FormatCSV, "pdf, html, docx, xlsx, md, json"}, {ExecutiveSummary, "rtf", "pdf, html, docx, xlsx, md, json"}, {GapAnalysis, "odt", "pdf, html, docx, xlsx, md, csv, json, oscal"},
-		{Full, "", "choose one of"}, {FedRAMPPOAM, FormatHTML, "choose one of xlsx"}, {"none", FormatXLSX, "executive_summary, full, soa"}, {"", FormatHTML, "choose one of"},
+		{TemplateFull, FormatHTML, ""}, {TemplateExecutiveSummary, FormatJSON, ""}, {TemplateSoA, FormatCSV, ""}, {TemplatePOAM, FormatMarkdown, ""},
+		{TemplateFull, FormatPDF, ""}, {TemplateGapAnalysis, FormatXLSX, ""}, {TemplateFedRAMPPOAM, FormatXLSX, ""},
+		{TemplateFull, FormatCSV, "pdf, html, docx, xlsx, md, json"}, {TemplateExecutiveSummary, "rtf", "pdf, html, docx, xlsx, md, json"}, {TemplateGapAnalysis, "odt", "pdf, html, docx, xlsx, md, csv, json, oscal"},
+		{TemplateFull, "", "choose one of"}, {TemplateFedRAMPPOAM, FormatHTML, "choose one of xlsx"}, {"none", FormatXLSX, "executive_summary, full, soa"}, {"", FormatHTML, "choose one of"},
 	} {
-		err := Supported(tc.template, tc.format)
+		err := CheckSupported(tc.template, tc.format)
 		if tc.want == "" {
 			if err != nil {
 				t.Errorf("%s as %s: %v", tc.template, tc.format, err)
@@ -83,7 +83,7 @@ func TestEveryFormatHasATypeAndAnExtension(t *testing.T) {
 // The same source gives the same bytes, in whatever order its items come, and stays as it was.
 func TestDeterministicAndReadOnly(t *testing.T) {
 	for name, s := range sources() {
-		before := copyOf(*s, func(x string) string { return x })
+		before := deepCopy(*s, func(x string) string { return x })
 		nils := s.SoAItems == nil
 		each(func(template, format string) {
 			if format == FormatOSCAL && !tellable(s, template) {
@@ -91,7 +91,7 @@ func TestDeterministicAndReadOnly(t *testing.T) {
 			}
 			// The second time from the same in another order: what differs from one time to the
 			// next shows too. The hostile ones have no order: their codes are one and the same.
-			again := copyOf(*s, func(x string) string { return x })
+			again := deepCopy(*s, func(x string) string { return x })
 			if name != "hostile" {
 				slices.Reverse(again.SoAItems)
 				slices.Reverse(again.Findings)
@@ -104,7 +104,7 @@ func TestDeterministicAndReadOnly(t *testing.T) {
 				t.Errorf("%s: %s as %s differs from one time to the next, or depends on the order of the items", name, template, format)
 			}
 		})
-		if after := copyOf(*s, func(x string) string { return x }); !reflect.DeepEqual(before, after) || nils != (s.SoAItems == nil) {
+		if after := deepCopy(*s, func(x string) string { return x }); !reflect.DeepEqual(before, after) || nils != (s.SoAItems == nil) {
 			t.Errorf("%s: the source was changed", name)
 		}
 	}
@@ -117,21 +117,21 @@ func TestDraft(t *testing.T) {
 		draft  []string
 	}{
 		{"all approved", func(*Source) {}, nil},
-		{"gap under review", func(s *Source) { s.Gap.Status = api.VersionUnderReview }, []string{ExecutiveSummary, Full, GapAnalysis}},
-		{"no plan", func(s *Source) { s.POAM = nil }, []string{ExecutiveSummary, Full, POAM, FedRAMPPOAM, EMASSPOAM}},
-		{"SoA changed since", func(s *Source) { s.SoA.ContentSHA256 = sha(1) }, []string{ExecutiveSummary, Full, SoA, AssessmentPlan}},
-		{"maturity superseded", func(s *Source) { s.Maturity.Status = api.VersionSuperseded }, []string{ExecutiveSummary, Full, Maturity}},
+		{"gap under review", func(s *Source) { s.Gap.Status = api.VersionUnderReview }, []string{TemplateExecutiveSummary, TemplateFull, TemplateGapAnalysis}},
+		{"no plan", func(s *Source) { s.POAM = nil }, []string{TemplateExecutiveSummary, TemplateFull, TemplatePOAM, TemplateFedRAMPPOAM, TemplateEMASSPOAM}},
+		{"SoA changed since", func(s *Source) { s.SoA.ContentSHA256 = sha(1) }, []string{TemplateExecutiveSummary, TemplateFull, TemplateSoA, TemplateAssessmentPlan}},
+		{"maturity superseded", func(s *Source) { s.Maturity.Status = api.VersionSuperseded }, []string{TemplateExecutiveSummary, TemplateFull, TemplateMaturity}},
 		{"scope has no gate", func(s *Source) { s.Scope.Status = api.VersionDraft }, nil},
-		{"nothing", func(s *Source) { *s = Source{} }, []string{ExecutiveSummary, Full, SoA, GapAnalysis, Maturity, POAM, FedRAMPPOAM, EMASSPOAM, AssessmentPlan}},
+		{"nothing", func(s *Source) { *s = Source{} }, []string{TemplateExecutiveSummary, TemplateFull, TemplateSoA, TemplateGapAnalysis, TemplateMaturity, TemplatePOAM, TemplateFedRAMPPOAM, TemplateEMASSPOAM, TemplateAssessmentPlan}},
 	} {
 		s := sample(5)
 		tc.change(s)
 		for _, k := range templates {
 			want := slices.Contains(tc.draft, k.name)
-			if got := Draft(s, k.name); got != want {
+			if got := IsDraft(s, k.name); got != want {
 				t.Errorf("%s: %s is draft: %v, want %v", tc.name, k.name, got, want)
 			}
-			if !slices.Contains(k.formats(), FormatHTML) {
+			if !slices.Contains(k.formatNames(), FormatHTML) {
 				continue // a workbook; its cover has the mark
 			}
 			page := string(write(t, s, k.name, FormatHTML))
@@ -150,7 +150,7 @@ func TestDraft(t *testing.T) {
 func TestSectionsAreMarkedByTheirOwnSource(t *testing.T) {
 	s := sample(5)
 	s.Gap.Status = api.VersionRejected
-	page := parse(t, write(t, s, Full, FormatHTML))
+	page := parse(t, write(t, s, TemplateFull, FormatHTML))
 	for id, draft := range map[string]bool{"soa": false, "coverage": false, "gap-analysis": true, "maturity": false, "poam": false, "summary": true, "documents": true, "basis": true} {
 		section := page.byID(id)
 		if section == nil {
@@ -164,25 +164,25 @@ func TestSectionsAreMarkedByTheirOwnSource(t *testing.T) {
 
 func TestSources(t *testing.T) {
 	s := sample(3)
-	full := Sources(s, Full)
+	full := Provenance(s, TemplateFull)
 	for _, g := range api.Gates {
 		if full[string(g)+"_content_sha256"] != s.deliverable(g).ContentSHA256 || full[string(g)+"_version_id"] != s.deliverable(g).ID {
 			t.Errorf("the full report does not name its %s", g)
 		}
 	}
-	only := Sources(s, GapAnalysis)
+	only := Provenance(s, TemplateGapAnalysis)
 	if only["gap_analysis_version_id"] == "" || only["soa_version_id"] != "" || only["scf_source_sha256"] != *s.Catalog.SourceSHA256 {
 		t.Errorf("sources of a gap analysis: %v", only)
 	}
 	slices.Reverse(s.Documents)
-	if Sources(s, Full)["documents_sha256"] != full["documents_sha256"] {
+	if Provenance(s, TemplateFull)["documents_sha256"] != full["documents_sha256"] {
 		t.Error("the documents' hash depends on their order")
 	}
 	s.Documents[0].SHA256 = sha(1)
-	if Sources(s, Full)["documents_sha256"] == full["documents_sha256"] {
+	if Provenance(s, TemplateFull)["documents_sha256"] == full["documents_sha256"] {
 		t.Error("the documents' hash does not depend on their content")
 	}
-	if got := Sources(&Source{}, "no such"); got["soa_version_id"] != "" {
+	if got := Provenance(&Source{}, "no such"); got["soa_version_id"] != "" {
 		t.Errorf("sources of nothing: %v", got)
 	}
 }
@@ -204,8 +204,8 @@ func TestExecutiveText(t *testing.T) {
 }
 
 func TestEmptyPartsAreSaidInWords(t *testing.T) {
-	page := string(write(t, &Source{}, Full, FormatHTML))
-	md := string(write(t, &Source{}, Full, FormatMarkdown))
+	page := string(write(t, &Source{}, TemplateFull, FormatHTML))
+	md := string(write(t, &Source{}, TemplateFull, FormatMarkdown))
 	for _, want := range []string{
 		"No scope has been drafted yet.", "No Statement of Applicability has been drafted yet.", "No gap analysis has been drafted yet.",
 		"No maturity assessment has been drafted yet.", "No plan of action and milestones has been drafted yet.",
@@ -226,20 +226,20 @@ func TestRequirementOutcome(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		items []*api.SoAItem
-		want  outcome
+		want  coverageStatus
 	}{
-		{"no control", nil, outUnmapped},
-		{"all excluded", []*api.SoAItem{out, item(api.OutOfScope, api.NotAssessed)}, outExcluded},
-		{"excluded ones do not count", []*api.SoAItem{out, in(api.Implemented)}, outImplemented},
-		{"one of two", []*api.SoAItem{in(api.Implemented), in(api.NotEvidenced)}, outPartly},
-		{"an undecided one keeps it from being whole", []*api.SoAItem{in(api.Implemented), open}, outPartly},
-		{"planned before missing", []*api.SoAItem{in(api.NotImplemented), in(api.Planned)}, outPlanned},
-		{"missing before not evidenced", []*api.SoAItem{in(api.NotEvidenced), in(api.NotImplemented)}, outMissing},
-		{"not evidenced is never missing", []*api.SoAItem{in(api.NotEvidenced), open}, outNotEvid},
-		{"undecided", []*api.SoAItem{open}, outNotAssessed},
-		{"unknown values", []*api.SoAItem{item("maybe", "sort of")}, outNotAssessed},
+		{"no control", nil, statusUnmapped},
+		{"all excluded", []*api.SoAItem{out, item(api.OutOfScope, api.NotAssessed)}, statusExcluded},
+		{"excluded ones do not count", []*api.SoAItem{out, in(api.Implemented)}, statusImplemented},
+		{"one of two", []*api.SoAItem{in(api.Implemented), in(api.NotEvidenced)}, statusPartly},
+		{"an undecided one keeps it from being whole", []*api.SoAItem{in(api.Implemented), open}, statusPartly},
+		{"planned before missing", []*api.SoAItem{in(api.NotImplemented), in(api.Planned)}, statusPlanned},
+		{"missing before not evidenced", []*api.SoAItem{in(api.NotEvidenced), in(api.NotImplemented)}, statusMissing},
+		{"not evidenced is never missing", []*api.SoAItem{in(api.NotEvidenced), open}, statusNotEvidenced},
+		{"undecided", []*api.SoAItem{open}, statusNotAssessed},
+		{"unknown values", []*api.SoAItem{item("maybe", "sort of")}, statusNotAssessed},
 	} {
-		if got := requirementOutcome(tc.items); got != tc.want {
+		if got := requirementStatus(tc.items); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
 		}
 	}
@@ -247,11 +247,11 @@ func TestRequirementOutcome(t *testing.T) {
 
 func TestAnnexA(t *testing.T) {
 	s := sample(60)
-	rows, ok := annexA(coverageOf(s))
+	rows, ok := annexAControls(computeCoverage(s))
 	if !ok || len(rows) != 93 || rows[0].code != "A.5.1" || rows[36].code != "A.5.37" || rows[37].code != "A.6.1" || rows[92].code != "A.8.34" {
 		t.Fatalf("Annex A: %v, %d rows", ok, len(rows))
 	}
-	page := string(write(t, s, SoA, FormatHTML))
+	page := string(write(t, s, TemplateSoA, FormatHTML))
 	for _, r := range rows {
 		if !strings.Contains(page, "<strong><bdi>"+r.code+"</bdi></strong>") {
 			t.Errorf("%s is not in the SoA", r.code)
@@ -262,11 +262,11 @@ func TestAnnexA(t *testing.T) {
 	s.SoAItems = nil
 	s.Frameworks = []api.Framework{{Code: "iso-27001-2022"}, {Code: "iso-27002-2022"}}
 	s.Requirements = map[string][]api.Requirement{"iso-27001-2022": {{Code: "4.1"}}, "iso-27002-2022": {{Code: "5.10", SortOrder: 2}, {Code: "5.2", SortOrder: 1}}}
-	rows, ok = annexA(coverageOf(s))
+	rows, ok = annexAControls(computeCoverage(s))
 	if !ok || len(rows) != 2 || rows[0].code != "A.5.2" || rows[1].code != "A.5.10" {
 		t.Errorf("Annex A by ISO 27002: %v %v", ok, rows)
 	}
-	if _, ok := annexA(nil); ok {
+	if _, ok := annexAControls(nil); ok {
 		t.Error("Annex A without ISO 27001")
 	}
 }
@@ -274,7 +274,7 @@ func TestAnnexA(t *testing.T) {
 func TestJSON(t *testing.T) {
 	s := sample(66)
 	s.SoAItems[0].Evidence[0].Quote = "kept to the byte: <b>\u0007</b> & \u202e"
-	raw := write(t, s, Full, FormatJSON)
+	raw := write(t, s, TemplateFull, FormatJSON)
 	var r jsonReport
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
@@ -290,18 +290,18 @@ func TestJSON(t *testing.T) {
 	if len((*r.Coverage)[0].Requirements) != 100 || len(r.ExecutiveSummary) == 0 || len(r.Documents) != len(s.Documents) || r.Scope == nil {
 		t.Error("coverage, executive summary, documents or scope are missing")
 	}
-	only := write(t, s, Maturity, FormatJSON)
+	only := write(t, s, TemplateMaturity, FormatJSON)
 	if bytes.Contains(only, []byte(`"soa": {`)) || bytes.Contains(only, []byte(`"executive_summary": `)) {
 		t.Error("a maturity report tells more than maturity")
 	}
-	golden(t, "nothing.json", write(t, &Source{}, Full, FormatJSON))
+	golden(t, "nothing.json", write(t, &Source{}, TemplateFull, FormatJSON))
 }
 
 // Lists are never null in JSON, however they came.
 func TestJSONListsAreNeverNull(t *testing.T) {
 	s := sample(2)
 	s.SoAItems[0].Evidence, s.SoAItems[0].InclusionReasons, s.Documents[0].Warnings, s.Frameworks[0].Includes = nil, nil, nil, nil
-	raw := string(write(t, s, Full, FormatJSON))
+	raw := string(write(t, s, TemplateFull, FormatJSON))
 	for _, field := range []string{"evidence", "inclusion_reasons", "warnings", "includes", "missing_elements", "edited_fields", "dependencies", "heading_path"} {
 		if strings.Contains(raw, `"`+field+`": null`) {
 			t.Errorf("%s is null", field)
@@ -336,7 +336,7 @@ func TestWriteFails(t *testing.T) {
 			t.Errorf("%s as %s, cancelled: %v", template, format, err)
 		}
 	})
-	if err := Write(context.Background(), io.Discard, nil, Request{Template: Full, Format: FormatHTML}); err == nil {
+	if err := Write(context.Background(), io.Discard, nil, Request{Template: TemplateFull, Format: FormatHTML}); err == nil {
 		t.Error("a report was made of no source")
 	}
 }
@@ -345,7 +345,7 @@ func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "plain\ttext\n": "plain\ttext\n", "a\r\nb\rc": "a\nb\nc", "\x00\x07\x1b\x7f": "␀␇␛␡", "a\u0085b": "a\ufffdb", "bad \xff end": "bad \ufffd end", "Łódź ελ 漢字": "Łódź ελ 漢字",
 	} {
-		if got := clean(in); got != want {
+		if got := sanitize(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
@@ -379,7 +379,7 @@ func BenchmarkWrite(b *testing.B) {
 			before := cpuTime()
 			for b.Loop() {
 				n = 0
-				if err := Write(context.Background(), &n, s, Request{Template: Full, Format: format}); err != nil {
+				if err := Write(context.Background(), &n, s, Request{Template: TemplateFull, Format: format}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -398,17 +398,17 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 
 func TestOverdueIsByTheDatasDate(t *testing.T) {
 	it := &api.POAMItem{Status: "open", DueDate: "2026-11-19"}
-	v := newView(&Source{AsOf: sampleTime}, Request{Template: POAM})
-	if !v.overdue(it) {
+	v := newReportData(&Source{AsOf: sampleTime}, Request{Template: TemplatePOAM})
+	if !v.isOverdue(it) {
 		t.Error("an open item of yesterday is not overdue")
 	}
 	for _, other := range []api.POAMItem{{Status: "open", DueDate: "2026-11-20"}, {Status: "completed", DueDate: "2020-01-01"}, {Status: "open"}} {
-		if v.overdue(&other) {
+		if v.isOverdue(&other) {
 			t.Errorf("overdue: %+v", other)
 		}
 	}
 	v.AsOf = time.Time{}
-	if v.overdue(it) {
+	if v.isOverdue(it) {
 		t.Error("overdue without a date")
 	}
 }

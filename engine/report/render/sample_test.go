@@ -152,7 +152,7 @@ func (s *Source) addControl(i, n int) {
 		soa.EditedBy, soa.EditedFields = ptr("u-2"), []string{"rationale", "owner"}
 	}
 	s.SoAItems = append(s.SoAItems, soa)
-	if !soa.Applicability.In() {
+	if !soa.Applicability.IsApplicable() {
 		return
 	}
 	score := api.MaturityScore{Item: item, Level: i * 3 % 4, TargetLevel: 3, Weight: 1 + i%10, Criteria: "Done, but as each person sees fit.", NextCriteria: "Planned, written down and tracked.",

@@ -6,13 +6,13 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-func (v *view) scopeSection() []block {
+func (v *reportData) scopeSection() []block {
 	s := v.Scope
 	if s == nil {
-		return []block{say("empty", "No scope has been drafted yet.")}
+		return []block{newPara("empty", "No scope has been drafted yet.")}
 	}
 	var f facts
-	f.add("Title", free(or(s.Title, "not stated")))
+	f.add("Title", userCell(orDefault(s.Title, "not stated")))
 	f.addText("Description", s.Description)
 	for _, l := range []struct {
 		name  string
@@ -23,19 +23,19 @@ func (v *view) scopeSection() []block {
 		{"Exclusions", s.Exclusions}, {"Assumptions", s.Assumptions}, {"Constraints", s.Constraints},
 	} {
 		if len(l.items) == 0 {
-			f.add(l.name, plain("none stated"))
+			f.add(l.name, plainCell("none stated"))
 			continue
 		}
 		f.addList(l.name, l.items)
 	}
 	if len(s.EditedFields) > 0 {
-		v.edited(&f, &api.Item{EditedFields: s.EditedFields})
+		v.addEdits(&f, &api.Item{EditedFields: s.EditedFields})
 	}
-	return []block{f, heading{ID: v.anchors.add("scope", "traits"), Text: "Traits"},
-		say("", "A control that only concerns organizations with a trait is applicable where the trait is true."), v.traits()}
+	return []block{f, heading{ID: v.anchors.assign("scope", "traits"), Text: "Traits"},
+		newPara("", "A control that only concerns organizations with a trait is applicable where the trait is true."), v.traitsTable()}
 }
 
-func (v *view) traits() table {
+func (v *reportData) traitsTable() table {
 	t := table{Caption: "What is true of the organization, and why", Empty: "No trait has been looked at.", Columns: []column{
 		{Name: "Trait", Width: 4}, {Name: "Value", Width: 2}, {Name: "Decided by", Width: 3}, {Name: "Reason", Width: 9},
 	}}
@@ -52,8 +52,8 @@ func (v *view) traits() table {
 		}
 		value := map[string]string{"true": "Yes", "false": "No"}[trait.Value]
 		t.Rows = append(t.Rows, row{
-			Cells:  []cell{plain(label(n)), plain(or(value, "Not known")), plain(label(trait.Source)), prose(trait.Reason)},
-			Detail: evidence(trait.Evidence),
+			Cells:  []cell{plainCell(displayLabel(n)), plainCell(orDefault(value, "Not known")), plainCell(displayLabel(trait.Source)), proseCell(trait.Reason)},
+			Detail: evidenceBlocks(trait.Evidence),
 		})
 	}
 	return t

@@ -29,7 +29,7 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 		s.SoAItems, s.Findings = append(s.SoAItems, it), append(s.Findings, f)
 		s.Scores = append(s.Scores, api.MaturityScore{Item: item(code), Assessed: code == "AST-04", Level: 1, Criteria: "Criteria of " + code + ".", Evidence: said})
 	}
-	text := string(write(t, s, Full, FormatMarkdown))
+	text := string(write(t, s, TemplateFull, FormatMarkdown))
 	for code, full := range map[string]bool{"AST-01": false, "AST-02": false, "AST-03": true, "AST-04": true} {
 		if !strings.Contains(text, "Element of "+code) {
 			t.Errorf("%s: what is missing is not told", code)
@@ -52,12 +52,12 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 		t.Error("a level's criteria stand where none was rated, or don't where one was")
 	}
 	// Alone, each report has its passages.
-	for _, template := range []string{SoA, Maturity} {
+	for _, template := range []string{TemplateSoA, TemplateMaturity} {
 		if alone := string(write(t, s, template, FormatMarkdown)); !strings.Contains(alone, "Passage of AST-04") {
 			t.Errorf("%s alone lacks the passage", template)
 		}
 	}
-	v := newView(s, Request{Template: Full, Format: FormatMarkdown})
+	v := newReportData(s, Request{Template: TemplateFull, Format: FormatMarkdown})
 	var order []string
 	for _, f := range v.Findings {
 		order = append(order, f.ControlCode)
@@ -74,7 +74,7 @@ func TestFindingsNameTheirPlan(t *testing.T) {
 	for _, code := range []string{"AST-01", "AST-02", "AST-03"} {
 		s.Findings = append(s.Findings, api.Finding{Item: api.Item{ControlCode: code}, InCatalog: true, Result: api.PartiallyMet, Status: api.PartiallyImplemented, Severity: api.SeverityHigh, Source: "analysis"})
 	}
-	text := string(write(t, s, GapAnalysis, FormatMarkdown))
+	text := string(write(t, s, TemplateGapAnalysis, FormatMarkdown))
 	if n := strings.Count(text, "POAM-007, due 2027-01-22, Head of IT"); n != 2 {
 		t.Errorf("the plan stands with %d findings, want 2:\n%s", n, text)
 	}
@@ -85,7 +85,7 @@ func TestFindingsNameTheirPlan(t *testing.T) {
 
 // Controls that come to a requirement of Annex A for the same reason share it.
 func TestAnnexSaysAReasonOnce(t *testing.T) {
-	r := requirementCoverage{code: "A.5.9", outcome: outPartly}
+	r := requirementCoverage{code: "A.5.9", status: statusPartly}
 	for _, code := range []string{"AST-01", "AST-02", "AST-03"} {
 		it := api.SoAItem{Item: api.Item{ControlCode: code}, Applicability: api.Applicable, Rationale: "It concerns every organization."}
 		if code == "AST-03" {
@@ -93,7 +93,7 @@ func TestAnnexSaysAReasonOnce(t *testing.T) {
 		}
 		r.items = append(r.items, &it)
 	}
-	v := newView(sample(3), Request{Template: Full, Format: FormatMarkdown})
+	v := newReportData(sample(3), Request{Template: TemplateFull, Format: FormatMarkdown})
 	var said string
 	for _, x := range v.annexTable([]requirementCoverage{r}).Rows[0].Cells[2] {
 		said += x.Text

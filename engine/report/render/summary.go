@@ -9,48 +9,48 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// topFindings are shown in the summary; all stand in the gap analysis.
-const topFindings = 10
+// maxTopFindings are shown in the summary; all stand in the gap analysis.
+const maxTopFindings = 10
 
-func (v *view) summarySection() []block {
+func (v *reportData) summarySection() []block {
 	var out []block
-	for _, p := range v.executive() {
-		out = append(out, para{Text: free(p), Class: "lead"})
+	for _, p := range v.executiveParagraphs() {
+		out = append(out, para{Text: userCell(p), Class: "lead"})
 	}
-	out = append(out, v.keyFigures())
+	out = append(out, v.keyFigureTiles())
 	if v.Gap != nil && len(v.Findings) > 0 {
-		out = append(out, heading{ID: v.anchors.add("summary", "findings"), Text: "Findings"}, v.severityTable(), v.topFindings(), v.domainSeverityTable(), v.heatMap())
+		out = append(out, heading{ID: v.anchors.assign("summary", "findings"), Text: "Findings"}, v.severityTable(), v.topFindingsTable(), v.domainSeverityTable(), v.heatMapPicture())
 	}
 	if v.MaturitySummary != nil && len(v.MaturitySummary.Domains) > 0 {
-		out = append(out, heading{ID: v.anchors.add("summary", "maturity"), Text: "Maturity by domain"})
-		out = append(out, v.maturityPictures()...)
+		out = append(out, heading{ID: v.anchors.assign("summary", "maturity"), Text: "Maturity by domain"})
+		out = append(out, v.maturityBlocks()...)
 	}
 	if v.POAM != nil && len(v.POAMItems) > 0 {
-		out = append(out, heading{ID: v.anchors.add("summary", "plan"), Text: "What is due next"}, v.nextDue())
+		out = append(out, heading{ID: v.anchors.assign("summary", "plan"), Text: "What is due next"}, v.nextDueTable())
 		out = append(out, v.quadrantBlocks()...)
 	}
 	return out
 }
 
-func (v *view) keyFigures() facts {
+func (v *reportData) keyFigureTiles() facts {
 	f := facts{Tiles: true}
-	all, _ := tally(v.SoAItems)
+	all, _ := countStatuses(v.SoAItems)
 	if v.SoA != nil {
 		in := 0
 		for i := range v.SoAItems {
-			if v.SoAItems[i].Applicability.In() {
+			if v.SoAItems[i].Applicability.IsApplicable() {
 				in++
 			}
 		}
-		f.add("Controls in the SoA", number(len(v.SoAItems)))
-		f.add("Applicable", number(in))
-		f.add("Implemented", number(all[outImplemented]))
-		f.add("Not evidenced", number(all[outNotEvid]))
+		f.add("Controls in the SoA", numberCell(len(v.SoAItems)))
+		f.add("Applicable", numberCell(in))
+		f.add("Implemented", numberCell(all[statusImplemented]))
+		f.add("Not evidenced", numberCell(all[statusNotEvidenced]))
 	} else {
-		f.add("Controls in the catalog", number(v.Catalog.Counts.Controls))
+		f.add("Controls in the catalog", numberCell(v.Catalog.Counts.Controls))
 	}
 	if v.Summary.CompliancePct != nil {
-		f.add("Compliance", plain(fmt.Sprintf("%.1f%%", *v.Summary.CompliancePct)))
+		f.add("Compliance", plainCell(fmt.Sprintf("%.1f%%", *v.Summary.CompliancePct)))
 	}
 	if v.Gap != nil {
 		grave := 0
@@ -59,25 +59,25 @@ func (v *view) keyFigures() facts {
 				grave++
 			}
 		}
-		f.add("Findings", number(len(v.Findings)))
-		f.add("Critical or high", number(grave))
+		f.add("Findings", numberCell(len(v.Findings)))
+		f.add("Critical or high", numberCell(grave))
 	}
 	if m := v.MaturitySummary; m != nil && m.Overall.Mean != nil {
-		f.add("Maturity of 5", plain(fmt.Sprintf("%.1f", *m.Overall.Mean)))
+		f.add("Maturity of 5", plainCell(fmt.Sprintf("%.1f", *m.Overall.Mean)))
 	}
 	if v.POAM != nil {
 		open := 0
 		for i := range v.POAMItems {
-			if v.POAMItems[i].Open() {
+			if v.POAMItems[i].IsOpen() {
 				open++
 			}
 		}
-		f.add("Open plan items", number(open))
+		f.add("Open plan items", numberCell(open))
 	}
 	return f
 }
 
-func (v *view) severityTable() table {
+func (v *reportData) severityTable() table {
 	by := map[api.Severity]int{}
 	most := 1
 	for i := range v.Findings {
@@ -89,31 +89,31 @@ func (v *view) severityTable() table {
 	}}
 	for _, s := range api.Severities {
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			badge(string(s), label(string(s))), number(by[s]), plain(percent(by[s], len(v.Findings))),
-			{{Bar: &bar{Label: fmt.Sprintf("%s: %d", label(string(s)), by[s]), Parts: []barPart{{string(s), float64(by[s])}}, Max: float64(most), Mark: -1}}},
+			badgeCell(string(s), displayLabel(string(s))), numberCell(by[s]), plainCell(formatPercent(by[s], len(v.Findings))),
+			{{Bar: &bar{Label: fmt.Sprintf("%s: %d", displayLabel(string(s)), by[s]), Parts: []barPart{{string(s), float64(by[s])}}, Max: float64(most), Mark: -1}}},
 		}})
 	}
 	return t
 }
 
-func (v *view) topFindings() table {
+func (v *reportData) topFindingsTable() table {
 	t := table{Caption: "The findings that weigh most, in short", Columns: []column{
 		{Name: "Severity", Width: 4}, {Name: "Control", Width: 6}, {Name: "Condition", Width: 8}, {Name: "Effect", Width: 8}, {Name: "Recommendation", Width: 8},
 	}}
-	for i := range v.Findings[:min(topFindings, len(v.Findings))] {
+	for i := range v.Findings[:min(maxTopFindings, len(v.Findings))] {
 		f := &v.Findings[i]
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			badge(string(f.Severity), label(string(f.Severity))), v.controlCell(v.findingRef(i), f.ControlTitle), prose(opening(f.Condition)), prose(opening(f.Effect)), prose(opening(f.Recommendation)),
+			badgeCell(string(f.Severity), displayLabel(string(f.Severity))), v.controlCell(v.findingLink(i), f.ControlTitle), proseCell(firstSentence(f.Condition)), proseCell(firstSentence(f.Effect)), proseCell(firstSentence(f.Recommendation)),
 		}})
 	}
 	return t
 }
 
-var sentenceEnd = lazyregexp.Of(`(?:[^\s.]{3,}|\b(?:it|is|so|in|on|up|to|do|be|of|at|us|by))[.!?]["”’)]*\s+[\p{Lu}\p{Lo}\p{N}“"(]|[。！？]`)
+var sentenceEnd = lazyregexp.New(`(?:[^\s.]{3,}|\b(?:it|is|so|in|on|up|to|do|be|of|at|us|by))[.!?]["”’)]*\s+[\p{Lu}\p{Lo}\p{N}“"(]|[。！？]`)
 
-// opening is a text's first sentence, for where all of it stands elsewhere; … says that it goes on.
-func opening(s string) string {
-	s = strings.TrimSpace(clean(s))
+// firstSentence is a text's first sentence, for where all of it stands elsewhere; … says that it goes on.
+func firstSentence(s string) string {
+	s = strings.TrimSpace(sanitize(s))
 	line, _, _ := strings.Cut(s, "\n")
 	if at := sentenceEnd.FindStringIndex(line); at != nil {
 		end := at[1]
@@ -129,38 +129,38 @@ func opening(s string) string {
 }
 
 // controlCell is a control's code, linked where its item is in the report, and its title.
-func (v *view) controlCell(code span, title string) cell {
+func (v *reportData) controlCell(code span, title string) cell {
 	code.Strong = code.Ref == ""
 	c := cell{code}
 	if title != "" {
-		c = append(c, span{Text: " "}, span{Text: title, Free: true})
+		c = append(c, span{Text: " "}, span{Text: title, UserText: true})
 	}
 	return c
 }
 
-// findingRef links a finding, by its index, under its control's code.
-func (v *view) findingRef(i int) span {
-	s := span{Text: or(v.Findings[i].ControlCode, "No control")}
+// findingLink links a finding, by its index, under its control's code.
+func (v *reportData) findingLink(i int) span {
+	s := span{Text: orDefault(v.Findings[i].ControlCode, "No control")}
 	if i < len(v.ids.findings) {
 		s.Ref = v.ids.findings[i]
 	}
 	return s
 }
 
-func (v *view) nextDue() table {
+func (v *reportData) nextDueTable() table {
 	t := table{Caption: "Open items of the plan, the next ten by due date", Columns: []column{
 		{Name: "Due", Width: 4}, {Name: "Item", Width: 3}, {Name: "Severity", Width: 4}, {Name: "Corrective action, in short", Width: 13}, {Name: "Owner", Width: 4},
 	}, Empty: "Nothing in the plan is open."}
 	for _, it := range v.byDueDate() {
-		if len(t.Rows) == topFindings {
+		if len(t.Rows) == maxTopFindings {
 			break
 		}
-		due := keep(or(string(it.Due()), "no date"))
-		if v.overdue(it) {
-			due = due.and(span{Text: " "}, span{Text: "Overdue", Badge: "critical"})
+		due := noBreakCell(orDefault(string(it.CurrentDueDate()), "no date"))
+		if v.isOverdue(it) {
+			due = due.with(span{Text: " "}, span{Text: "Overdue", Badge: "critical"})
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			due, {v.anchors.ref("plan", it.POAMCode)}, badge(string(it.Severity), label(string(it.Severity))), prose(opening(it.CorrectiveAction)), free(ownerOf(it)),
+			due, {v.anchors.link("plan", it.POAMCode)}, badgeCell(string(it.Severity), displayLabel(string(it.Severity))), proseCell(firstSentence(it.CorrectiveAction)), userCell(ownerName(it)),
 		}})
 	}
 	return t

@@ -11,15 +11,15 @@ import (
 
 // The templates that can be written.
 const (
-	ExecutiveSummary = "executive_summary"
-	Full             = "full"
-	SoA              = "soa"
-	GapAnalysis      = "gap_analysis"
-	Maturity         = "maturity"
-	POAM             = "poam"
-	FedRAMPPOAM      = "fedramp_poam"
-	EMASSPOAM        = "emass_poam"
-	AssessmentPlan   = "assessment_plan"
+	TemplateExecutiveSummary = "executive_summary"
+	TemplateFull             = "full"
+	TemplateSoA              = "soa"
+	TemplateGapAnalysis      = "gap_analysis"
+	TemplateMaturity         = "maturity"
+	TemplatePOAM             = "poam"
+	TemplateFedRAMPPOAM      = "fedramp_poam"
+	TemplateEMASSPOAM        = "emass_poam"
+	TemplateAssessmentPlan   = "assessment_plan"
 )
 
 // The formats that can be written.
@@ -36,32 +36,32 @@ const (
 
 // format is how a report can be written.
 type format struct {
-	name, media string
-	// ending is of the file's name, with its dot.
-	ending string
-	write  func(w io.Writer, v *view) error
-	// tables: only templates that list items can be written so.
-	tables bool
+	name, mediaType string
+	// extension is of the file's name, with its dot.
+	extension string
+	write     func(w io.Writer, v *reportData) error
+	// needsItems: only templates that list items can be written so.
+	needsItems bool
 }
 
-// formats are in the order of the documentation; a function since the writers know the templates, which know their formats.
-func formats() []format {
+// allFormats are in the order of the documentation; a function since the writers know the templates, which know their formats.
+func allFormats() []format {
 	return []format{
-		{FormatPDF, "application/pdf", ".pdf", func(w io.Writer, v *view) error { return writePDF(w, v.document(), v.AsOf, v.font) }, false},
-		{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *view) error { return writeHTML(w, v.document()) }, false},
+		{FormatPDF, "application/pdf", ".pdf", func(w io.Writer, v *reportData) error { return writePDF(w, v.buildDocument(), v.AsOf, v.fallbackFont) }, false},
+		{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *reportData) error { return writeHTML(w, v.buildDocument()) }, false},
 		{FormatDOCX, "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".docx",
-			func(w io.Writer, v *view) error { return writeDOCX(w, v.document(), v.AsOf, v.style) }, false},
+			func(w io.Writer, v *reportData) error { return writeDOCX(w, v.buildDocument(), v.AsOf, v.styleFile) }, false},
 		{FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx", writeXLSX, false},
-		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *view) error { return writeMarkdown(w, v.document()) }, false},
-		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *view) error { return writeCSV(w, v) }, true},
-		{FormatJSON, "application/json", ".json", func(w io.Writer, v *view) error { return writeJSON(w, v) }, false},
+		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *reportData) error { return writeMarkdown(w, v.buildDocument()) }, false},
+		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *reportData) error { return writeCSV(w, v) }, true},
+		{FormatJSON, "application/json", ".json", func(w io.Writer, v *reportData) error { return writeJSON(w, v) }, false},
 		{FormatOSCAL, "application/json", ".oscal.json", writeOSCAL, false},
 	}
 }
 
-// formatNamed is the format of that name; false for none.
-func formatNamed(name string) (format, bool) {
-	for _, f := range formats() {
+// findFormat is the format of that name; false for none.
+func findFormat(name string) (format, bool) {
+	for _, f := range allFormats() {
 		if f.name == name {
 			return f, true
 		}
@@ -69,49 +69,49 @@ func formatNamed(name string) (format, bool) {
 	return format{}, false
 }
 
-// part is a section of a report.
-type part string
+// sectionID is a section of a report.
+type sectionID string
 
 const (
-	partSummary   part = "summary"
-	partScope     part = "scope"
-	partCoverage  part = "coverage"
-	partSoA       part = "soa"
-	partGap       part = "gap-analysis"
-	partMaturity  part = "maturity"
-	partPOAM      part = "poam"
-	partDocuments part = "documents"
-	partApprovals part = "approvals"
-	partBasis     part = "basis"
+	sectionSummary   sectionID = "summary"
+	sectionScope     sectionID = "scope"
+	sectionCoverage  sectionID = "coverage"
+	sectionSoA       sectionID = "soa"
+	sectionGap       sectionID = "gap-analysis"
+	sectionMaturity  sectionID = "maturity"
+	sectionPOAM      sectionID = "poam"
+	sectionDocuments sectionID = "documents"
+	sectionApprovals sectionID = "approvals"
+	sectionBasis     sectionID = "basis"
 )
 
-// templateKind is what a template shows, in order, and whose items it tells.
-type templateKind struct {
+// reportTemplate is what a template shows, in order, and whose items it tells.
+type reportTemplate struct {
 	name, title string
-	parts       []part
+	sections    []sectionID
 	gates       []api.Gate
-	csv         bool
+	supportsCSV bool
 }
 
-var templates = []templateKind{
-	{ExecutiveSummary, "Executive summary",
-		[]part{partSummary, partCoverage, partBasis}, api.Gates, false},
-	{Full, "Assessment report",
-		[]part{partSummary, partCoverage, partScope, partSoA, partGap, partMaturity, partPOAM, partDocuments, partApprovals, partBasis}, api.Gates, false},
-	{SoA, "Statement of Applicability",
-		[]part{partScope, partCoverage, partSoA, partDocuments, partApprovals, partBasis}, []api.Gate{api.GateSoA}, true},
-	{GapAnalysis, "Gap analysis",
-		[]part{partGap, partDocuments, partApprovals, partBasis}, []api.Gate{api.GateGapAnalysis}, true},
-	{Maturity, "Maturity assessment",
-		[]part{partMaturity, partDocuments, partApprovals, partBasis}, []api.Gate{api.GateMaturity}, true},
-	{POAM, "Plan of action and milestones",
-		[]part{partPOAM, partApprovals, partBasis}, []api.Gate{api.GatePOAM}, true},
-	{FedRAMPPOAM, "FedRAMP plan of action and milestones",
-		[]part{partPOAM, partApprovals, partBasis}, []api.Gate{api.GatePOAM}, false},
-	{EMASSPOAM, "eMASS plan of action and milestones",
-		[]part{partPOAM, partApprovals, partBasis}, []api.Gate{api.GatePOAM}, false},
-	{AssessmentPlan, "Assessment plan",
-		[]part{partScope, partBasis}, []api.Gate{api.GateSoA}, false},
+var templates = []reportTemplate{
+	{TemplateExecutiveSummary, "Executive summary",
+		[]sectionID{sectionSummary, sectionCoverage, sectionBasis}, api.Gates, false},
+	{TemplateFull, "Assessment report",
+		[]sectionID{sectionSummary, sectionCoverage, sectionScope, sectionSoA, sectionGap, sectionMaturity, sectionPOAM, sectionDocuments, sectionApprovals, sectionBasis}, api.Gates, false},
+	{TemplateSoA, "Statement of Applicability",
+		[]sectionID{sectionScope, sectionCoverage, sectionSoA, sectionDocuments, sectionApprovals, sectionBasis}, []api.Gate{api.GateSoA}, true},
+	{TemplateGapAnalysis, "Gap analysis",
+		[]sectionID{sectionGap, sectionDocuments, sectionApprovals, sectionBasis}, []api.Gate{api.GateGapAnalysis}, true},
+	{TemplateMaturity, "Maturity assessment",
+		[]sectionID{sectionMaturity, sectionDocuments, sectionApprovals, sectionBasis}, []api.Gate{api.GateMaturity}, true},
+	{TemplatePOAM, "Plan of action and milestones",
+		[]sectionID{sectionPOAM, sectionApprovals, sectionBasis}, []api.Gate{api.GatePOAM}, true},
+	{TemplateFedRAMPPOAM, "FedRAMP plan of action and milestones",
+		[]sectionID{sectionPOAM, sectionApprovals, sectionBasis}, []api.Gate{api.GatePOAM}, false},
+	{TemplateEMASSPOAM, "eMASS plan of action and milestones",
+		[]sectionID{sectionPOAM, sectionApprovals, sectionBasis}, []api.Gate{api.GatePOAM}, false},
+	{TemplateAssessmentPlan, "Assessment plan",
+		[]sectionID{sectionScope, sectionBasis}, []api.Gate{api.GateSoA}, false},
 }
 
 // Templates are the names of what can be written, in their order.
@@ -123,65 +123,65 @@ func Templates() []string {
 	return names
 }
 
-// templateNamed is the template of that name; false for none.
-func templateNamed(name string) (templateKind, bool) {
-	i := slices.IndexFunc(templates, func(t templateKind) bool { return t.name == name })
+// findTemplate is the template of that name; false for none.
+func findTemplate(name string) (reportTemplate, bool) {
+	i := slices.IndexFunc(templates, func(t reportTemplate) bool { return t.name == name })
 	if i < 0 {
-		return templateKind{}, false
+		return reportTemplate{}, false
 	}
 	return templates[i], true
 }
 
-func (t templateKind) shows(p part) bool { return slices.Contains(t.parts, p) }
+func (t reportTemplate) hasSection(p sectionID) bool { return slices.Contains(t.sections, p) }
 
-func (t templateKind) tells(g api.Gate) bool { return slices.Contains(t.gates, g) }
+func (t reportTemplate) hasDeliverable(g api.Gate) bool { return slices.Contains(t.gates, g) }
 
-// prescribed is the layout of a template that others have laid out: a workbook, nothing else.
-func (t templateKind) prescribed() (workbook.Layout, bool) {
-	l, ok := workbook.Named(t.name)
-	return l, ok && l.Prescribed()
+// prescribedLayout is the layout of a template that others have laid out: a workbook, nothing else.
+func (t reportTemplate) prescribedLayout() (workbook.Layout, bool) {
+	l, ok := workbook.FindLayout(t.name)
+	return l, ok && l.IsPrescribed()
 }
 
-func (t templateKind) formats() (names []string) {
-	if _, ok := t.prescribed(); ok {
+func (t reportTemplate) formatNames() (names []string) {
+	if _, ok := t.prescribedLayout(); ok {
 		return []string{FormatXLSX}
 	}
-	if t.name == AssessmentPlan {
+	if t.name == TemplateAssessmentPlan {
 		return []string{FormatOSCAL} // a document for tools; people read the scope and the Statement of Applicability
 	}
-	for _, f := range formats() {
-		if (t.csv || !f.tables) && (f.name != FormatOSCAL || slices.Contains(oscalTemplates, t.name)) {
+	for _, f := range allFormats() {
+		if (t.supportsCSV || !f.needsItems) && (f.name != FormatOSCAL || slices.Contains(oscalTemplates, t.name)) {
 			names = append(names, f.name)
 		}
 	}
 	return names
 }
 
-// Supported is nil where the template can be written in the format, else a
+// CheckSupported is nil where the template can be written in the format, else a
 // VALIDATION_ERROR that names what can.
-func Supported(template, format string) error {
-	t, ok := templateNamed(template)
+func CheckSupported(template, format string) error {
+	t, ok := findTemplate(template)
 	if !ok {
 		if template == "" {
 			return api.Invalid("template", "say which template; choose one of %s", strings.Join(Templates(), ", "))
 		}
 		return api.Invalid("template", "the template %q can't be written; choose one of %s", template, strings.Join(Templates(), ", "))
 	}
-	if !slices.Contains(t.formats(), format) {
-		return api.Invalid("format", "the template %s can't be written as %q; choose one of %s", template, format, strings.Join(t.formats(), ", "))
+	if !slices.Contains(t.formatNames(), format) {
+		return api.Invalid("format", "the template %s can't be written as %q; choose one of %s", template, format, strings.Join(t.formatNames(), ", "))
 	}
 	return nil
 }
 
-// Readable is the template that shows as a page what the named one shows: itself, or for
+// ReadableTemplate is the template that shows as a page what the named one shows: itself, or for
 // a workbook that others have laid out the plan in it, or for a document of tools the closest.
-func Readable(template string) string {
-	if t, ok := templateNamed(template); ok {
-		if _, ok := t.prescribed(); ok {
-			return POAM
+func ReadableTemplate(template string) string {
+	if t, ok := findTemplate(template); ok {
+		if _, ok := t.prescribedLayout(); ok {
+			return TemplatePOAM
 		}
-		if t.name == AssessmentPlan {
-			return SoA
+		if t.name == TemplateAssessmentPlan {
+			return TemplateSoA
 		}
 	}
 	return template
@@ -189,14 +189,14 @@ func Readable(template string) string {
 
 // ContentType is the media type of a format; for an unknown one that of plain bytes.
 func ContentType(name string) string {
-	if f, ok := formatNamed(name); ok {
-		return f.media
+	if f, ok := findFormat(name); ok {
+		return f.mediaType
 	}
 	return "application/octet-stream"
 }
 
 // Extension is the end of a file name in the format, with its dot; empty for an unknown one.
 func Extension(name string) string {
-	f, _ := formatNamed(name)
-	return f.ending
+	f, _ := findFormat(name)
+	return f.extension
 }

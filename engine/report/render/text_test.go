@@ -65,7 +65,7 @@ func inside(n ast.Node, source []byte) string {
 func TestMarkdownIsHarmless(t *testing.T) {
 	for _, s := range sources() {
 		for _, k := range templates {
-			if !slices.Contains(k.formats(), FormatMarkdown) {
+			if !slices.Contains(k.formatNames(), FormatMarkdown) {
 				continue
 			}
 			harmless(t, write(t, s, k.name, FormatMarkdown))
@@ -76,7 +76,7 @@ func TestMarkdownIsHarmless(t *testing.T) {
 // Each row of the source is one row of a table: no text can break out of its line.
 func TestMarkdownTablesHoldTogether(t *testing.T) {
 	s := hostile()
-	raw := write(t, s, POAM, FormatMarkdown)
+	raw := write(t, s, TemplatePOAM, FormatMarkdown)
 	rows := 0
 	for line := range strings.Lines(string(raw)) {
 		if strings.HasPrefix(line, "| **'") || strings.HasPrefix(line, `| **=HYPER`) || strings.HasPrefix(line, `| **\=HYPER`) {
@@ -96,8 +96,8 @@ func FuzzMarkdownText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		s = clean(s)
-		line := mdLine(s)
+		s = sanitize(s)
+		line := escapeMarkdown(s)
 		if strings.ContainsAny(line, "\n\r") {
 			t.Fatalf("%q became more than a line: %q", s, line)
 		}
@@ -111,7 +111,7 @@ func FuzzMarkdownText(f *testing.F) {
 
 func TestCSV(t *testing.T) {
 	s := sample(66)
-	counts := map[string]int{SoA: len(s.SoAItems), GapAnalysis: len(s.Findings), Maturity: len(s.Scores), POAM: len(s.POAMItems)}
+	counts := map[string]int{TemplateSoA: len(s.SoAItems), TemplateGapAnalysis: len(s.Findings), TemplateMaturity: len(s.Scores), TemplatePOAM: len(s.POAMItems)}
 	for template, want := range counts {
 		raw := write(t, s, template, FormatCSV)
 		r := csv.NewReader(bytes.NewReader(raw))
@@ -134,7 +134,7 @@ func TestCSV(t *testing.T) {
 
 func TestCSVHoldsNoFormula(t *testing.T) {
 	s := hostile()
-	for _, template := range []string{SoA, GapAnalysis, Maturity, POAM} {
+	for _, template := range []string{TemplateSoA, TemplateGapAnalysis, TemplateMaturity, TemplatePOAM} {
 		rows, err := csv.NewReader(bytes.NewReader(write(t, s, template, FormatCSV))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func TestCSVHoldsNoFormula(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{"": "", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", " =1": "' =1", "'": "'"} {
-		if got := inert(in); got != want {
+		if got := escapeFormula(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

@@ -12,92 +12,92 @@ import (
 
 // writeXLSX writes a workbook: a cover, a sheet for each part, the figures with charts.
 // What a person may change in it is taken back by an import; see package sheet.
-func writeXLSX(w io.Writer, v *view) error {
+func writeXLSX(w io.Writer, v *reportData) error {
 	mark := ""
-	if len(v.draft) > 0 {
+	if len(v.draftNotices) > 0 {
 		mark = "DRAFT"
 	}
-	about := workbook.About{Title: v.title, Subject: v.Assessment.Name, Creator: v.Tool, Assessment: v.Assessment.ID, AsOf: v.AsOf, Mark: mark, Theme: v.theme, Footer: v.Brand.Footer}
-	if w, h := logoSize(v.Brand.Logo, 240, 90); w > 0 {
+	about := workbook.Properties{Title: v.title, Subject: v.Assessment.Name, Creator: v.Tool, Assessment: v.Assessment.ID, AsOf: v.AsOf, DraftMark: mark, Theme: v.theme, Footer: v.Brand.Footer}
+	if w, h := fitLogo(v.Brand.Logo, 240, 90); w > 0 {
 		about.Logo, about.LogoWidth, about.LogoHeight = v.Brand.Logo, w, h
 	}
-	b, err := workbook.New(about)
+	b, err := workbook.NewWriter(about)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	if err := v.sheets(b); err != nil {
+	if err := v.writeSheets(b); err != nil {
 		return err
 	}
 	_, err = b.WriteTo(w)
 	return err
 }
 
-// sheets writes them in the order of the template. A layout that others prescribe begins
+// writeSheets writes them in the order of the template. A layout that others prescribe begins
 // with its own sheets.
-func (v *view) sheets(b *workbook.Book) error {
-	if l, ok := v.kind.prescribed(); ok {
-		if err := v.items(b, l); err != nil {
+func (v *reportData) writeSheets(b *workbook.Writer) error {
+	if l, ok := v.template.prescribedLayout(); ok {
+		if err := v.writeItems(b, l); err != nil {
 			return err
 		}
-		return v.cover(b)
+		return v.writeCover(b)
 	}
-	if err := v.cover(b); err != nil {
+	if err := v.writeCover(b); err != nil {
 		return err
 	}
-	if figures := v.figures(); len(figures) > 0 {
-		if err := b.Figures("Figures", figures); err != nil {
+	if figures := v.charts(); len(figures) > 0 {
+		if err := b.AddCharts("Figures", figures); err != nil {
 			return err
 		}
 	}
-	for _, p := range v.kind.parts {
-		if l, ok := workbook.Named(layoutOf[p]); ok {
-			if err := v.items(b, l); err != nil {
+	for _, p := range v.template.sections {
+		if l, ok := workbook.FindLayout(sectionLayouts[p]); ok {
+			if err := v.writeItems(b, l); err != nil {
 				return err
 			}
 			continue
 		}
-		s := v.section(p)
+		s := v.buildSection(p)
 		name := s.Title
-		if p == partCoverage {
+		if p == sectionCoverage {
 			name = "Coverage"
 		}
-		if err := v.page(b, name, s); err != nil {
+		if err := v.writePage(b, name, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// layoutOf is the layout of a part that lists items.
-var layoutOf = map[part]string{partSoA: SoA, partGap: GapAnalysis, partMaturity: Maturity, partPOAM: POAM}
+// sectionLayouts is the layout of a part that lists items.
+var sectionLayouts = map[sectionID]string{sectionSoA: TemplateSoA, sectionGap: TemplateGapAnalysis, sectionMaturity: TemplateMaturity, sectionPOAM: TemplatePOAM}
 
-func (v *view) items(b *workbook.Book, l workbook.Layout) error {
+func (v *reportData) writeItems(b *workbook.Writer, l workbook.Layout) error {
 	items, _ := v.itemFields(l.Name)
-	return b.Items(l, items, map[string]string{"organization": v.Organization.Name, "assessment": v.Assessment.Name, "as_of": asOfDay(v)})
+	return b.AddItems(l, items, map[string]string{"organization": v.Organization.Name, "assessment": v.Assessment.Name, "as_of": asOfDate(v)})
 }
 
-func asOfDay(v *view) string { return day(&v.AsOf) }
+func asOfDate(v *reportData) string { return formatDate(&v.AsOf) }
 
 // itemFields are the items that a layout lists, and whose they are.
-func (v *view) itemFields(layout string) (out []workbook.Fields, g api.Gate) {
+func (v *reportData) itemFields(layout string) (out []workbook.Fields, g api.Gate) {
 	switch layout {
-	case SoA:
+	case TemplateSoA:
 		for i := range v.SoAItems {
 			it := &v.SoAItems[i]
-			out = append(out, v.about(workbook.SoA(it), &it.Item, api.GateSoA, it.Evidence))
+			out = append(out, v.addItemContext(workbook.SoAFields(it), &it.Item, api.GateSoA, it.Evidence))
 		}
 		return out, api.GateSoA
-	case GapAnalysis:
+	case TemplateGapAnalysis:
 		for i := range v.Findings {
 			it := &v.Findings[i]
-			out = append(out, v.about(workbook.Finding(it), &it.Item, api.GateGapAnalysis, it.Evidence))
+			out = append(out, v.addItemContext(workbook.FindingFields(it), &it.Item, api.GateGapAnalysis, it.Evidence))
 		}
 		return out, api.GateGapAnalysis
-	case Maturity:
+	case TemplateMaturity:
 		for i := range v.Scores {
 			it := &v.Scores[i]
-			out = append(out, v.about(workbook.Score(it), &it.Item, api.GateMaturity, it.Evidence))
+			out = append(out, v.addItemContext(workbook.ScoreFields(it), &it.Item, api.GateMaturity, it.Evidence))
 		}
 		return out, api.GateMaturity
 	}
@@ -107,23 +107,23 @@ func (v *view) itemFields(layout string) (out []workbook.Fields, g api.Gate) {
 	}
 	for i := range v.POAMItems {
 		it := &v.POAMItems[i]
-		out = append(out, v.planned(v.about(workbook.Remediation(it), &it.Item, api.GatePOAM, nil), it, found[it.FindingID]))
+		out = append(out, v.addPlanContext(v.addItemContext(workbook.RemediationFields(it), &it.Item, api.GatePOAM, nil), it, found[it.FindingID]))
 	}
 	return out, api.GatePOAM
 }
 
-// about adds what an item alone doesn't know.
-func (v *view) about(f workbook.Fields, it *api.Item, g api.Gate, found []api.Evidence) workbook.Fields {
-	return f.With(func(field string) (string, bool) {
+// addItemContext adds what an item alone doesn't know.
+func (v *reportData) addItemContext(f workbook.Fields, it *api.Item, g api.Gate, found []api.Evidence) workbook.Fields {
+	return f.WithOverride(func(field string) (string, bool) {
 		switch field {
 		case "domain":
-			return v.domain(it.DomainCode), true
+			return v.domainLabel(it.DomainCode), true
 		case "requirements":
-			return requirementText(it.RequirementCodes), true
+			return formatRequirements(it.RequirementCodes), true
 		case "evidence":
-			return evidenceLines(found), true
+			return formatEvidence(found), true
 		case "edited_by":
-			return v.personOf(it.EditedBy), true
+			return v.optionalPersonName(it.EditedBy), true
 		case "version", "version_status":
 			d := v.deliverable(g)
 			if d == nil {
@@ -132,45 +132,45 @@ func (v *view) about(f workbook.Fields, it *api.Item, g api.Gate, found []api.Ev
 			if field == "version" {
 				return strconv.Itoa(d.VersionNumber), true
 			}
-			return label(string(d.Status)), true
+			return displayLabel(string(d.Status)), true
 		}
 		return "", false
 	})
 }
 
-// planned adds what the plan's item has from its finding.
-func (v *view) planned(f workbook.Fields, it *api.POAMItem, from *api.Finding) workbook.Fields {
-	return f.With(func(field string) (string, bool) {
+// addPlanContext adds what the plan's item has from its finding.
+func (v *reportData) addPlanContext(f workbook.Fields, it *api.POAMItem, from *api.Finding) workbook.Fields {
+	return f.WithOverride(func(field string) (string, bool) {
 		switch field {
 		case "overdue":
-			return map[bool]string{true: "yes", false: "no"}[v.overdue(it)], true
+			return map[bool]string{true: "yes", false: "no"}[v.isOverdue(it)], true
 		case "status_date":
-			return day(&it.UpdatedAt), true
+			return formatDate(&it.UpdatedAt), true
 		case "detected_on":
 			if from != nil {
-				return day(&from.CreatedAt), true
+				return formatDate(&from.CreatedAt), true
 			}
-			return day(&it.CreatedAt), true
+			return formatDate(&it.CreatedAt), true
 		case "detector":
 			if from != nil {
 				return from.Source, true
 			}
 			return "", true
 		case "documents":
-			return lines(documentsOf(from)), true
+			return joinLines(findingDocuments(from)), true
 		}
 		return "", false
 	})
 }
 
-// documentsOf names the documents of a finding's evidence, each once.
-func documentsOf(f *api.Finding) (out []string) {
+// findingDocuments names the documents of a finding's evidence, each once.
+func findingDocuments(f *api.Finding) (out []string) {
 	if f == nil {
 		return nil
 	}
 	seen := map[string]bool{}
 	for _, e := range f.Evidence {
-		if name := or(e.Filename, e.DocumentTitle); name != "" && !seen[name] {
+		if name := orDefault(e.Filename, e.DocumentTitle); name != "" && !seen[name] {
 			seen[name] = true
 			out = append(out, name)
 		}
@@ -178,94 +178,94 @@ func documentsOf(f *api.Finding) (out []string) {
 	return out
 }
 
-// cover says what the workbook is, what it rests on and what may be done with it.
-func (v *view) cover(b *workbook.Book) error {
-	p := sheetPage{widths: make([]float64, 8)}
-	p.wide(workbook.AsTitle, v.title)
+// writeCover says what the workbook is, what it rests on and what may be done with it.
+func (v *reportData) writeCover(b *workbook.Writer) error {
+	p := sheetBuilder{widths: make([]float64, 8)}
+	p.addMergedLine(workbook.StyleTitle, v.title)
 	if v.Brand.Line != "" {
-		p.wide(workbook.AsLead, v.Brand.Line)
+		p.addMergedLine(workbook.StyleLead, v.Brand.Line)
 	}
-	if len(v.draft) > 0 {
-		p.wide(workbook.AsMark, "DRAFT. "+strings.Join(v.draft, " "))
+	if len(v.draftNotices) > 0 {
+		p.addMergedLine(workbook.StyleMark, "DRAFT. "+strings.Join(v.draftNotices, " "))
 	} else {
-		p.wide(workbook.AsStrong, "Everything this workbook shows was approved by a person; who, and when, stands below.")
+		p.addMergedLine(workbook.StyleStrong, "Everything this workbook shows was approved by a person; who, and when, stands below.")
 	}
-	if old := v.outdated(); len(old) > 0 {
-		p.wide(workbook.AsMark, outdatedMark+strings.Join(old, " "))
+	if old := v.outdatedMessages(); len(old) > 0 {
+		p.addMergedLine(workbook.StyleMark, outdatedPrefix+strings.Join(old, " "))
 	}
 	if v.Catalog.IsStarter {
-		p.wide(workbook.AsStrong, "STARTER CATALOG. "+starterNotice)
+		p.addMergedLine(workbook.StyleStrong, "STARTER CATALOG. "+starterNotice)
 	}
-	p.blank()
-	p.block(v.masthead())
-	p.blank()
-	p.block(v.versions())
-	p.wide(workbook.AsHeading, "How to work in it")
-	for _, l := range v.layouts() {
-		p.wide(workbook.AsLead, howTo(l))
+	p.addBlankLine()
+	p.addBlock(v.mastheadFacts())
+	p.addBlankLine()
+	p.addBlock(v.versionsTable())
+	p.addMergedLine(workbook.StyleHeading, "How to work in it")
+	for _, l := range v.editableLayouts() {
+		p.addMergedLine(workbook.StyleLead, editingInstructions(l))
 	}
-	if len(v.layouts()) == 0 {
-		p.wide(workbook.AsLead, "It is for reading: nothing that is changed in it is taken back.")
+	if len(v.editableLayouts()) == 0 {
+		p.addMergedLine(workbook.StyleLead, "It is for reading: nothing that is changed in it is taken back.")
 	}
-	p.blank()
-	s := v.section(partBasis)
-	p.wide(workbook.AsHeading, s.Title)
-	p.blocks(s.Blocks)
-	return b.Cover("Cover", p.widths, p.lines)
+	p.addBlankLine()
+	s := v.buildSection(sectionBasis)
+	p.addMergedLine(workbook.StyleHeading, s.Title)
+	p.addBlocks(s.Blocks)
+	return b.AddCover("Cover", p.widths, p.lines)
 }
 
-// layouts are those that the template's sheets have.
-func (v *view) layouts() (out []workbook.Layout) {
-	if l, ok := v.kind.prescribed(); ok {
+// editableLayouts are those that the template's sheets have.
+func (v *reportData) editableLayouts() (out []workbook.Layout) {
+	if l, ok := v.template.prescribedLayout(); ok {
 		return []workbook.Layout{l}
 	}
-	for _, p := range v.kind.parts {
-		if l, ok := workbook.Named(layoutOf[p]); ok {
+	for _, p := range v.template.sections {
+		if l, ok := workbook.FindLayout(sectionLayouts[p]); ok {
 			out = append(out, l)
 		}
 	}
 	return out
 }
 
-// howTo says which columns may be changed, and how that gets back.
-func howTo(l workbook.Layout) string {
+// editingInstructions says which columns may be changed, and how that gets back.
+func editingInstructions(l workbook.Layout) string {
 	var may, moves []string
 	for _, c := range l.Columns {
-		if c.Edit {
+		if c.Editable {
 			may = append(may, c.Header)
 		}
 	}
 	for _, p := range l.Pages {
-		if p.Moved != "" {
-			moves = append(moves, fmt.Sprintf("a row moved to %q becomes %s", p.Name, words(p.Moved)))
+		if p.StatusOnMove != "" {
+			moves = append(moves, fmt.Sprintf("a row moved to %q becomes %s", p.Name, humanize(p.StatusOnMove)))
 		}
 	}
-	noun := map[string]string{SoA: "soa", GapAnalysis: "gap", Maturity: "maturity"}[l.Name]
+	noun := map[string]string{TemplateSoA: "soa", TemplateGapAnalysis: "gap", TemplateMaturity: "maturity"}[l.Name]
 	s := fmt.Sprintf("%s: change what stands under the blue heads (%s)", l.Title, strings.Join(may, ", "))
 	if len(moves) > 0 {
 		s += "; " + strings.Join(moves, "; ")
 	}
-	s += fmt.Sprintf(". `service %s import FILE --dry-run` then tells what would change, and without --dry-run changes it.", or(noun, "poam"))
-	if none := l.Unheld(); len(none) > 0 {
+	s += fmt.Sprintf(". `service %s import FILE --dry-run` then tells what would change, and without --dry-run changes it.", orDefault(noun, "poam"))
+	if none := l.HeadersWithoutField(); len(none) > 0 {
 		s += " Not held by this program, and therefore empty: " + strings.Join(none, ", ") + "."
 	}
 	return s
 }
 
-// page writes a part that lists no items.
-func (v *view) page(b *workbook.Book, name string, s section) error {
-	if s.ID == string(partBasis) {
+// writePage writes a part that lists no items.
+func (v *reportData) writePage(b *workbook.Writer, name string, s section) error {
+	if s.ID == string(sectionBasis) {
 		return nil // on the cover
 	}
-	p := sheetPage{widths: make([]float64, 6)}
-	p.wide(workbook.AsTitle, s.Title)
+	p := sheetBuilder{widths: make([]float64, 6)}
+	p.addMergedLine(workbook.StyleTitle, s.Title)
 	if s.Draft != "" {
-		p.wide(workbook.AsMark, "DRAFT. "+s.Draft)
+		p.addMergedLine(workbook.StyleMark, "DRAFT. "+s.Draft)
 	}
 	if s.Approved != "" {
-		p.wide(workbook.AsStrong, s.Approved)
+		p.addMergedLine(workbook.StyleStrong, s.Approved)
 	}
-	p.blank()
-	p.blocks(s.Blocks)
-	return b.Page(name, p.widths, p.lines)
+	p.addBlankLine()
+	p.addBlocks(s.Blocks)
+	return b.AddPage(name, p.widths, p.lines)
 }

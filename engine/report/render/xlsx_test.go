@@ -35,7 +35,7 @@ func opened(t testing.TB, b []byte) *excelize.File {
 func TestWorkbookIsSound(t *testing.T) {
 	for name, s := range sources() {
 		for _, k := range templates {
-			if !slices.Contains(k.formats(), FormatXLSX) {
+			if !slices.Contains(k.formatNames(), FormatXLSX) {
 				continue
 			}
 			b := renderWorkbook(t, s, k.name)
@@ -74,7 +74,7 @@ func TestWorkbookIsSound(t *testing.T) {
 func TestUntouchedWorkbookChangesNothing(t *testing.T) {
 	for name, s := range sources() {
 		for _, k := range templates {
-			if !slices.Contains(k.formats(), FormatXLSX) {
+			if !slices.Contains(k.formatNames(), FormatXLSX) {
 				continue
 			}
 			b := renderWorkbook(t, s, k.name)
@@ -82,22 +82,22 @@ func TestUntouchedWorkbookChangesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %s: %v", name, k.name, err)
 			}
-			from, err := book.Exported()
+			from, err := book.ReadExportInfo()
 			if err != nil {
-				if len(s.SoAItems) > 0 && k.name != ExecutiveSummary {
+				if len(s.SoAItems) > 0 && k.name != TemplateExecutiveSummary {
 					t.Errorf("%s: %s: %v", name, k.name, err)
 				}
 				continue
 			}
 			for _, l := range from.Layouts {
-				layout, ok := workbook.Named(l)
+				layout, ok := workbook.FindLayout(l)
 				if !ok {
 					t.Fatalf("no layout %q", l)
 				}
 				if name == "hostile" && layout.Key == "poam_code" {
 					continue // its codes are one and the same
 				}
-				rows, problems, notes := book.Edits(from, layout)
+				rows, problems, notes := book.FindEdits(from, layout)
 				if len(rows)+len(problems)+len(notes) > 0 {
 					t.Errorf("%s: %s: %s: %d rows, %v, %v", name, k.name, l, len(rows), problems, notes)
 				}
@@ -108,7 +108,7 @@ func TestUntouchedWorkbookChangesNothing(t *testing.T) {
 
 func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
 	s := sample(66)
-	f := opened(t, renderWorkbook(t, s, Full))
+	f := opened(t, renderWorkbook(t, s, TemplateFull))
 	want := []string{"Cover", "Figures", "Executive summary", "Coverage", "Scope", "Statement of Applicability", "Gap analysis", "Maturity", "Plan of action", "Documents", "Approvals", "Source"}
 	if got := f.GetSheetList(); !slices.Equal(got, want) {
 		t.Errorf("sheets %q, want %q", got, want)
@@ -128,7 +128,7 @@ func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
 	}
 	s.Gap.Status = "under_review"
 	s.Catalog.IsStarter = true
-	cover = cells(t, opened(t, renderWorkbook(t, s, Full)), "Cover")
+	cover = cells(t, opened(t, renderWorkbook(t, s, TemplateFull)), "Cover")
 	for _, want := range []string{"DRAFT. The gap analysis (version 2) is under review", "STARTER CATALOG"} {
 		if !strings.Contains(cover, want) {
 			t.Errorf("the cover of a draft lacks %q", want)
@@ -151,7 +151,7 @@ func cells(t testing.TB, f *excelize.File, name string) string {
 
 // The head stays, can be filtered by, and what may be changed has its list of choices.
 func TestWorkbookCanBeWorkedIn(t *testing.T) {
-	f := opened(t, renderWorkbook(t, sample(30), SoA))
+	f := opened(t, renderWorkbook(t, sample(30), TemplateSoA))
 	const name = "Statement of Applicability"
 	panes, err := f.GetPanes(name)
 	if err != nil || !panes.Freeze || panes.YSplit != 1 || panes.XSplit != 2 {
@@ -190,13 +190,13 @@ func TestFedRAMPWorkbook(t *testing.T) {
 	s := sample(66)
 	s.POAMItems[0].RequirementCodes = map[string][]string{"nist-800-53-r5": {"AC-2", "AC-3"}}
 	s.POAMItems[0].VendorDependency = ptr("ERP 7")
-	f := opened(t, renderWorkbook(t, s, FedRAMPPOAM))
+	f := opened(t, renderWorkbook(t, s, TemplateFedRAMPPOAM))
 	if got := f.GetSheetList(); !slices.Equal(got, []string{"Open POA&M Items", "Closed POA&M Items", "Cover", "Source"}) {
 		t.Fatalf("sheets %q", got)
 	}
 	open, closed := 0, 0
 	for i := range s.POAMItems {
-		if s.POAMItems[i].Open() {
+		if s.POAMItems[i].IsOpen() {
 			open++
 		} else {
 			closed++
@@ -230,7 +230,7 @@ func TestLongTextsGoOn(t *testing.T) {
 	s := sample(3)
 	long := strings.Repeat("Ωμέγα 𝔸 ", 9000)
 	s.SoAItems[0].Reason = long
-	f := opened(t, renderWorkbook(t, s, SoA))
+	f := opened(t, renderWorkbook(t, s, TemplateSoA))
 	if !strings.Contains(cells(t, f, "Statement of Applicability"), `[part 1 of 3; it goes on in the sheet "Long texts", rows 3 to 4]`) {
 		t.Fatal("the cell does not say where it goes on")
 	}
@@ -253,6 +253,6 @@ func BenchmarkWorkbook(b *testing.B) {
 	s := sample(1468)
 	b.ReportAllocs()
 	for b.Loop() {
-		renderWorkbook(b, s, Full)
+		renderWorkbook(b, s, TemplateFull)
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxCell is how much text a cell holds, in UTF-16 units: what spreadsheets have fixed.
-const maxCell = 32767
+// maxCellUnits is how much text a cell holds, in UTF-16 units: what spreadsheets have fixed.
+const maxCellUnits = 32767
 
-// units is a text's length as spreadsheets count it.
-func units(s string) int {
-	if len(s) <= maxCell {
+// utf16Length is a text's length as spreadsheets count it.
+func utf16Length(s string) int {
+	if len(s) <= maxCellUnits {
 		return len(s) // never fewer bytes than units
 	}
 	n := 0
@@ -26,13 +26,13 @@ func units(s string) int {
 	return n
 }
 
-// split cuts a text into parts of at most so many units, between letters.
-func split(s string, most int) (parts []string) {
+// splitText cuts a text into parts of at most so many units, between letters.
+func splitText(s string, maxUnits int) (parts []string) {
 	for s != "" {
 		n, end := 0, 0
 		for end < len(s) {
 			r, size := utf8.DecodeRuneInString(s[end:])
-			if n += max(1, utf16.RuneLen(r)); n > most {
+			if n += max(1, utf16.RuneLen(r)); n > maxUnits {
 				break
 			}
 			end += size
@@ -42,9 +42,9 @@ func split(s string, most int) (parts []string) {
 	return parts
 }
 
-// Clean makes text safe to show: control characters become their pictures, so that
+// Sanitize makes text safe to show: control characters become their pictures, so that
 // nothing vanishes and nothing acts; line ends become \n, what is no letter the replacement.
-func Clean(s string) string {
+func Sanitize(s string) string {
 	ok := utf8.ValidString(s)
 	for i := 0; ok && i < len(s); i++ {
 		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c == 0x7f || c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0 || c == 0xef && strings.HasPrefix(s[i:], "\xef\xbf") {
@@ -71,20 +71,20 @@ func Clean(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// settled is a value as it comes back from a spreadsheet: line ends and the space at the
+// normalizeText is a value as it comes back from a spreadsheet: line ends and the space at the
 // ends are not what people mean by a change.
-func settled(s string) string {
+func normalizeText(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"))
 }
 
 // fingerprint is what tells a cell's text apart from others, in few letters.
 func fingerprint(s string) string {
-	sum := sha256.Sum256([]byte(settled(s)))
+	sum := sha256.Sum256([]byte(normalizeText(s)))
 	return hex.EncodeToString(sum[:6])
 }
 
-// day is a date's number in a spreadsheet; false for what is no date there.
-func day(s string) (float64, bool) {
+// dateSerial is a date's number in a spreadsheet; false for what is no date there.
+func dateSerial(s string) (float64, bool) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil || t.Year() < 1901 || t.Year() > 9999 {
 		return 0, false
@@ -92,8 +92,8 @@ func day(s string) (float64, bool) {
 	return float64(t.Unix()/86400 + 25569), true
 }
 
-// dateOf is the date of a spreadsheet's number.
-func dateOf(serial float64, from1904 bool) (string, bool) {
+// dateFromSerial is the date of a spreadsheet's number.
+func dateFromSerial(serial float64, from1904 bool) (string, bool) {
 	if from1904 {
 		serial += 1462
 	}
@@ -103,5 +103,5 @@ func dateOf(serial float64, from1904 bool) (string, bool) {
 	return time.Unix((int64(math.Floor(serial))-25569)*86400, 0).UTC().Format(time.DateOnly), true
 }
 
-// shortest writes a stored number as the shortest decimal that reads back as the same.
-func shortest(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+// formatNumber writes a stored number as the shortest decimal that reads back as the same.
+func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -9,28 +9,28 @@ import (
 
 func TestDatesThereAndBack(t *testing.T) {
 	for _, s := range []string{"1901-01-01", "1999-12-31", "2000-02-29", "2026-11-22", "2027-03-31", "9999-12-31"} {
-		n, ok := day(s)
-		back, fine := dateOf(n, false)
+		n, ok := dateSerial(s)
+		back, fine := dateFromSerial(n, false)
 		if !ok || !fine || back != s {
 			t.Errorf("%s is %v, and back %q", s, n, back)
 		}
-		if back, _ := dateOf(n-1462, true); s > "1905" && back != s {
+		if back, _ := dateFromSerial(n-1462, true); s > "1905" && back != s {
 			t.Errorf("%s by 1904 is %q", s, back)
 		}
 	}
 	for _, s := range []string{"", "2027-02-30", "31.3.2027", "0001-01-01", "1900-02-29"} {
-		if n, ok := day(s); ok {
+		if n, ok := dateSerial(s); ok {
 			t.Errorf("%q is %v", s, n)
 		}
 	}
-	if d, _ := day("2027-03-31"); d != 46477 {
+	if d, _ := dateSerial("2027-03-31"); d != 46477 {
 		t.Errorf("2027-03-31 is day %v", d)
 	}
 }
 
 func TestSplitLosesNothing(t *testing.T) {
 	for _, s := range []string{"", "abc", strings.Repeat("é", 100), strings.Repeat("𝔸b", 100), "\xff\xfe" + strings.Repeat("a", 20)} {
-		parts := split(s, 7)
+		parts := splitText(s, 7)
 		if strings.Join(parts, "") != s {
 			t.Errorf("%q comes to %q", s, parts)
 		}
@@ -44,7 +44,7 @@ func TestSplitLosesNothing(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{"a\r\nb\rc": "a\nb\nc", "\x00\x07\x1b\x7f": "␀␇␛␡", "\u0085": "\ufffd", "\uffff\ufffe": "\ufffd\ufffd", "a\tb\n": "a\tb\n", "\xff": "\ufffd", "=x\ufffd": "=x\ufffd"} {
-		if got := Clean(in); got != want {
+		if got := Sanitize(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
@@ -53,7 +53,7 @@ func TestClean(t *testing.T) {
 func TestSheetNames(t *testing.T) {
 	taken := []string{"Figures"}
 	for in, want := range map[string]string{"figures": "figures 2", "a/b:c": "a b c", "": "Sheet", "'quoted'": "quoted", strings.Repeat("𝔸", 40): strings.Repeat("𝔸", 15)} {
-		if got := sheetName(in, taken); got != want {
+		if got := uniqueSheetName(in, taken); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestSheetNames(t *testing.T) {
 // A workbook without a date that the format knows still has one, and always the same.
 func TestWorkbookWithoutADate(t *testing.T) {
 	for _, when := range []time.Time{{}, time.Date(1850, 1, 1, 0, 0, 0, 0, time.UTC)} {
-		b, err := New(About{AsOf: when})
+		b, err := NewWriter(Properties{AsOf: when})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,17 +11,17 @@ import (
 // is not set or not known.
 type Fields func(field string) string
 
-// With lets more answer first, for what needs to be known about the whole.
-func (f Fields) With(more func(field string) (string, bool)) Fields {
+// WithOverride lets more answer first, for what needs to be known about the whole.
+func (f Fields) WithOverride(override func(field string) (string, bool)) Fields {
 	return func(field string) string {
-		if s, ok := more(field); ok {
+		if s, ok := override(field); ok {
 			return s
 		}
 		return f(field)
 	}
 }
 
-func itemField(it *api.Item, field string) string {
+func commonField(it *api.Item, field string) string {
 	switch field {
 	case "id":
 		return it.ID
@@ -51,8 +51,8 @@ func nistControls(it *api.Item) string {
 	return it.ControlCode
 }
 
-// SoA are the fields of an item of the Statement of Applicability.
-func SoA(it *api.SoAItem) Fields {
+// SoAFields are the fields of an item of the Statement of Applicability.
+func SoAFields(it *api.SoAItem) Fields {
 	return func(field string) string {
 		switch field {
 		case "applicability":
@@ -66,15 +66,15 @@ func SoA(it *api.SoAItem) Fields {
 		case "reason":
 			return it.Reason
 		case "owner":
-			return str(it.Owner)
+			return stringOrEmpty(it.Owner)
 		case "note":
-			return str(it.Note)
+			return stringOrEmpty(it.Note)
 		case "needs_review":
-			return yes(it.NeedsReview)
+			return formatYesNo(it.NeedsReview)
 		case "evidence_coverage":
 			return string(it.EvidenceCoverage)
 		case "coverage_ratio":
-			return decimal(it.CoverageRatio)
+			return formatDecimal(it.CoverageRatio)
 		case "statements":
 			all := make([]string, len(it.Statements))
 			for i, s := range it.Statements {
@@ -84,14 +84,14 @@ func SoA(it *api.SoAItem) Fields {
 		case "missing_elements":
 			return strings.Join(it.MissingElements, "\n")
 		case "confidence":
-			return decimal(it.Confidence)
+			return formatDecimal(it.Confidence)
 		}
-		return itemField(&it.Item, field)
+		return commonField(&it.Item, field)
 	}
 }
 
-// Finding are the fields of a finding.
-func Finding(it *api.Finding) Fields {
+// FindingFields are the fields of a finding.
+func FindingFields(it *api.Finding) Fields {
 	return func(field string) string {
 		switch field {
 		case "severity":
@@ -117,30 +117,30 @@ func Finding(it *api.Finding) Fields {
 		case "missing_elements":
 			return strings.Join(it.MissingElements, "\n")
 		case "owner":
-			return str(it.Owner)
+			return stringOrEmpty(it.Owner)
 		case "due_date":
-			return date(it.DueDate)
+			return dateOrEmpty(it.DueDate)
 		case "note":
-			return str(it.Note)
+			return stringOrEmpty(it.Note)
 		case "weight":
 			return strconv.Itoa(it.Weight)
 		case "confidence":
-			return decimal(it.Confidence)
+			return formatDecimal(it.Confidence)
 		case "source":
 			return it.Source
 		case "in_catalog":
-			return yes(it.InCatalog)
+			return formatYesNo(it.InCatalog)
 		}
-		return itemField(&it.Item, field)
+		return commonField(&it.Item, field)
 	}
 }
 
-// Score are the fields of a maturity score. A level that nothing was rated by is empty.
-func Score(it *api.MaturityScore) Fields {
+// ScoreFields are the fields of a maturity score. A level that nothing was rated by is empty.
+func ScoreFields(it *api.MaturityScore) Fields {
 	return func(field string) string {
 		switch field {
 		case "assessed":
-			return yes(it.Assessed)
+			return formatYesNo(it.Assessed)
 		case "level":
 			if it.Assessed {
 				return strconv.Itoa(it.Level)
@@ -148,7 +148,7 @@ func Score(it *api.MaturityScore) Fields {
 			return ""
 		case "level_name":
 			if it.Assessed && it.Level >= 0 && it.Level < len(api.LevelNames) {
-				return plainWord(api.LevelNames[it.Level])
+				return humanize(api.LevelNames[it.Level])
 			}
 			return ""
 		case "target_level":
@@ -161,7 +161,7 @@ func Score(it *api.MaturityScore) Fields {
 		case "rationale":
 			return it.Rationale
 		case "note":
-			return str(it.Note)
+			return stringOrEmpty(it.Note)
 		case "criteria":
 			return it.Criteria
 		case "next_criteria":
@@ -169,14 +169,14 @@ func Score(it *api.MaturityScore) Fields {
 		case "weight":
 			return strconv.Itoa(it.Weight)
 		case "confidence":
-			return decimal(it.Confidence)
+			return formatDecimal(it.Confidence)
 		}
-		return itemField(&it.Item, field)
+		return commonField(&it.Item, field)
 	}
 }
 
-// Remediation are the fields of an item of the plan.
-func Remediation(it *api.POAMItem) Fields {
+// RemediationFields are the fields of an item of the plan.
+func RemediationFields(it *api.POAMItem) Fields {
 	return func(field string) string {
 		switch field {
 		case "poam_code":
@@ -198,17 +198,17 @@ func Remediation(it *api.POAMItem) Fields {
 		case "effort":
 			return it.Effort
 		case "owner":
-			return str(it.Owner)
+			return stringOrEmpty(it.Owner)
 		case "owner_role":
 			return it.OwnerRole
 		case "resources":
-			return str(it.Resources)
+			return stringOrEmpty(it.Resources)
 		case "due_date":
-			return string(it.Due())
+			return string(it.CurrentDueDate())
 		case fieldMilestones:
-			return lined(plannedOf(it.Milestones))
+			return joinLines(toMilestoneLines(it.Milestones))
 		case fieldChanges:
-			return lined(movedOf(it.Milestones))
+			return joinLines(toChangeLines(it.Milestones))
 		case "dependencies":
 			return strings.Join(it.Dependencies, "\n")
 		case "acceptance_criteria":
@@ -220,37 +220,37 @@ func Remediation(it *api.POAMItem) Fields {
 		case "status":
 			return it.Status
 		case "risk_accepted_until":
-			return date(it.RiskAcceptedUntil)
+			return dateOrEmpty(it.RiskAcceptedUntil)
 		case "vendor_dependency":
-			return str(it.VendorDependency)
+			return stringOrEmpty(it.VendorDependency)
 		case "vendor_dependent":
-			return yes(str(it.VendorDependency) != "")
+			return formatYesNo(stringOrEmpty(it.VendorDependency) != "")
 		case "comments":
-			return str(it.Comments)
+			return stringOrEmpty(it.Comments)
 		}
-		return itemField(&it.Item, field)
+		return commonField(&it.Item, field)
 	}
 }
 
-func str(s *string) string {
+func stringOrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}
 	return *s
 }
 
-func date(d *api.Date) string {
+func dateOrEmpty(d *api.Date) string {
 	if d == nil {
 		return ""
 	}
 	return string(*d)
 }
 
-func yes(b bool) string {
+func formatYesNo(b bool) string {
 	if b {
 		return "yes"
 	}
 	return "no"
 }
 
-func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+func formatDecimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -17,7 +17,7 @@ func FuzzEdits(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	from, err := good.Exported()
+	from, err := good.ReadExportInfo()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -41,8 +41,8 @@ func FuzzEdits(f *testing.F) {
 			}
 			return
 		}
-		rows, problems, _ := w.Edits(from, l)
-		if len(problems) > mostProblems+1 {
+		rows, problems, _ := w.FindEdits(from, l)
+		if len(problems) > maxProblems+1 {
 			t.Errorf("%d problems", len(problems))
 		}
 		for _, p := range problems {
@@ -55,10 +55,10 @@ func FuzzEdits(f *testing.F) {
 				t.Errorf("row %+v", r)
 			}
 			for _, e := range r.Edits {
-				if !named.MatchString(e.Cell) || !e.column.Edit {
+				if !named.MatchString(e.Cell) || !e.column.Editable {
 					t.Errorf("%+v", e)
 				}
-				if e.column.Required && e.To == "" {
+				if e.column.Required && e.NewValue == "" {
 					t.Errorf("%s was emptied", e.Field)
 				}
 			}

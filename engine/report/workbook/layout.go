@@ -19,19 +19,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Kind is what the cells of a column hold.
-type Kind string
+// ColumnKind is what the cells of a column hold.
+type ColumnKind string
 
 // The kinds of cells. A cell's value is a text in all of them: a date as 2027-03-31, a
 // choice as the contract's word, lines and choices one below the other, yesno as yes or no.
 const (
-	Text    Kind = "text"
-	Lines   Kind = "lines"
-	Choice  Kind = "choice"
-	Choices Kind = "choices"
-	Number  Kind = "number"
-	Date    Kind = "date"
-	YesNo   Kind = "yesno"
+	KindText    ColumnKind = "text"
+	KindLines   ColumnKind = "lines"
+	KindChoice  ColumnKind = "choice"
+	KindChoices ColumnKind = "choices"
+	KindNumber  ColumnKind = "number"
+	KindDate    ColumnKind = "date"
+	KindYesNo   ColumnKind = "yesno"
 )
 
 // Column is a column of a sheet.
@@ -39,12 +39,12 @@ type Column struct {
 	// Header is the text in the head; a column is found by it.
 	Header string `yaml:"header"`
 	// Field is the contract's name of what it holds; empty where nothing is held for it.
-	Field string `yaml:"field"`
-	Kind  Kind   `yaml:"kind"`
+	Field string     `yaml:"field"`
+	Kind  ColumnKind `yaml:"kind"`
 	// Width is in letters.
 	Width float64 `yaml:"width"`
-	// Edit: a change is taken back.
-	Edit bool `yaml:"edit"`
+	// Editable: a change is taken back.
+	Editable bool `yaml:"edit"`
 	// Required: it can't be emptied.
 	Required bool `yaml:"required"`
 	// Optional: emptied, it is null in the contract.
@@ -54,26 +54,26 @@ type Column struct {
 	// it has none, the contract's word in plain letters. Two may be written alike: the
 	// first is meant on the way back.
 	Values []string          `yaml:"values"`
-	Words  map[string]string `yaml:"words"`
+	Labels map[string]string `yaml:"words"`
 	// Min and Max bound a number.
 	Min float64 `yaml:"min"`
 	Max float64 `yaml:"max"`
-	// Follows is the header of a column that this one only says yes or no about.
-	Follows string `yaml:"follows"`
-	// Why says where a change belongs that is not taken back here.
-	Why string `yaml:"why"`
+	// ReflectsColumn is the header of a column that this one only says yes or no about.
+	ReflectsColumn string `yaml:"follows"`
+	// ReadOnlyReason says where a change belongs that is not taken back here.
+	ReadOnlyReason string `yaml:"why"`
 }
 
-// Held tells whether the contract has anything for the column.
-func (c Column) Held() bool { return c.Field != "" }
+// HasField tells whether the contract has anything for the column.
+func (c Column) HasField() bool { return c.Field != "" }
 
 // Page is one sheet of a layout.
 type Page struct {
 	Name string `yaml:"name"`
 	// Statuses are those of the items that stand on this sheet; none: all. An item moved
 	// here by a person gets the status Moved.
-	Statuses []string `yaml:"statuses"`
-	Moved    string   `yaml:"moved"`
+	Statuses     []string `yaml:"statuses"`
+	StatusOnMove string   `yaml:"moved"`
 }
 
 // Layout is how one deliverable is laid out in a workbook.
@@ -86,36 +86,36 @@ type Layout struct {
 	// Preface are rows above the head. A cell with $ before it is a word about the whole.
 	Preface [][]string `yaml:"preface"`
 	Pages   []Page     `yaml:"pages"`
-	// Frozen is how many columns stay when one scrolls.
-	Frozen  int      `yaml:"frozen"`
-	Columns []Column `yaml:"columns"`
+	// FrozenColumns is how many columns stay when one scrolls.
+	FrozenColumns int      `yaml:"frozen"`
+	Columns       []Column `yaml:"columns"`
 }
 
-// Prescribed tells whether others have laid it out: it begins with what they ask for.
-func (l Layout) Prescribed() bool { return len(l.Preface) > 0 }
+// IsPrescribed tells whether others have laid it out: it begins with what they ask for.
+func (l Layout) IsPrescribed() bool { return len(l.Preface) > 0 }
 
-// Unheld are the headers of the columns that nothing is held for.
-func (l Layout) Unheld() (out []string) {
+// HeadersWithoutField are the headers of the columns that nothing is held for.
+func (l Layout) HeadersWithoutField() (out []string) {
 	for _, c := range l.Columns {
-		if !c.Held() {
+		if !c.HasField() {
 			out = append(out, c.Header)
 		}
 	}
 	return out
 }
 
-// Fixed are the headers of the columns that are shown, and not taken back.
-func (l Layout) Fixed() (out []string) {
+// ReadOnlyHeaders are the headers of the columns that are shown, and not taken back.
+func (l Layout) ReadOnlyHeaders() (out []string) {
 	for _, c := range l.Columns {
-		if c.Held() && !c.Edit && !c.Hidden && c.Follows == "" {
+		if c.HasField() && !c.Editable && !c.Hidden && c.ReflectsColumn == "" {
 			out = append(out, c.Header)
 		}
 	}
 	return out
 }
 
-// Column is the one with a header; false for none.
-func (l Layout) Column(header string) (Column, bool) {
+// FindColumn is the one with a header; false for none.
+func (l Layout) FindColumn(header string) (Column, bool) {
 	i := slices.IndexFunc(l.Columns, func(c Column) bool { return sameHeader(c.Header, header) })
 	if i < 0 {
 		return Column{}, false
@@ -124,41 +124,41 @@ func (l Layout) Column(header string) (Column, bool) {
 }
 
 // sameHeader is generous about case, spaces and line ends, which change as people work.
-func sameHeader(a, b string) bool { return squeezed(a) == squeezed(b) }
+func sameHeader(a, b string) bool { return normalizeHeader(a) == normalizeHeader(b) }
 
-func squeezed(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+func normalizeHeader(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// page is the sheet that an item of that status stands on.
-func (l Layout) page(status string) int {
+// pageIndex is the sheet that an item of that status stands on.
+func (l Layout) pageIndex(status string) int {
 	return max(0, slices.IndexFunc(l.Pages, func(p Page) bool { return len(p.Statuses) == 0 || slices.Contains(p.Statuses, status) }))
 }
 
-// shown is how a value is written in a cell.
-func (c Column) shown(value string) string {
+// formatValue is how a value is written in a cell.
+func (c Column) formatValue(value string) string {
 	switch c.Kind {
-	case Choice:
-		return c.word(value)
-	case Choices:
+	case KindChoice:
+		return c.labelFor(value)
+	case KindChoices:
 		all := strings.Split(value, "\n")
 		for i := range all {
-			all[i] = c.word(all[i])
+			all[i] = c.labelFor(all[i])
 		}
 		return strings.Join(all, "\n")
-	case YesNo:
-		return c.word(value)
+	case KindYesNo:
+		return c.labelFor(value)
 	}
 	return value
 }
 
-// word is a choice as it is written.
-func (c Column) word(value string) string {
-	if w, ok := c.Words[value]; ok {
+// labelFor is a choice as it is written.
+func (c Column) labelFor(value string) string {
+	if w, ok := c.Labels[value]; ok {
 		return w
 	}
-	return plainWord(value)
+	return humanize(value)
 }
 
-func plainWord(value string) string {
+func humanize(value string) string {
 	s := strings.ReplaceAll(value, "_", " ")
 	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
 		s = string(s[0]-'a'+'A') + s[1:]
@@ -166,26 +166,26 @@ func plainWord(value string) string {
 	return s
 }
 
-// allowed are a choice's values as they are written, each once.
-func (c Column) allowed() (out []string) {
+// choiceLabels are a choice's values as they are written, each once.
+func (c Column) choiceLabels() (out []string) {
 	values := c.Values
-	if c.Kind == YesNo {
+	if c.Kind == KindYesNo {
 		values = []string{"yes", "no"}
 	}
 	for _, v := range values {
-		if w := c.word(v); !slices.Contains(out, w) {
+		if w := c.labelFor(v); !slices.Contains(out, w) {
 			out = append(out, w)
 		}
 	}
 	return out
 }
 
-// choose finds the value that somebody wrote.
-func (c Column) choose(written string) (string, bool) {
+// parseChoice finds the value that somebody wrote.
+func (c Column) parseChoice(written string) (string, bool) {
 	values := c.Values
-	if c.Kind == YesNo {
+	if c.Kind == KindYesNo {
 		values = []string{"yes", "no"}
-		switch squeezed(written) {
+		switch normalizeHeader(written) {
 		case "true", "1":
 			written = "yes"
 		case "false", "0":
@@ -193,7 +193,7 @@ func (c Column) choose(written string) (string, bool) {
 		}
 	}
 	for _, v := range values {
-		if squeezed(written) == squeezed(c.word(v)) || squeezed(written) == squeezed(plainWord(v)) || squeezed(written) == v {
+		if normalizeHeader(written) == normalizeHeader(c.labelFor(v)) || normalizeHeader(written) == normalizeHeader(humanize(v)) || normalizeHeader(written) == v {
 			return v, true
 		}
 	}
@@ -201,16 +201,16 @@ func (c Column) choose(written string) (string, bool) {
 }
 
 //go:embed layouts/*.yaml
-var files embed.FS
+var layoutFiles embed.FS
 
-var layouts = sync.OnceValue(func() map[string]Layout {
+var builtinLayouts = sync.OnceValue(func() map[string]Layout {
 	out := map[string]Layout{}
-	entries, err := files.ReadDir("layouts")
+	entries, err := layoutFiles.ReadDir("layouts")
 	if err != nil {
 		panic(err) // the program itself is broken
 	}
 	for _, e := range entries {
-		data, err := files.ReadFile("layouts/" + e.Name())
+		data, err := layoutFiles.ReadFile("layouts/" + e.Name())
 		if err != nil {
 			panic(err)
 		}
@@ -234,22 +234,22 @@ func parseLayout(data []byte) (Layout, error) {
 	keyed := false
 	for i := range l.Columns {
 		c := &l.Columns[i]
-		c.Kind = cmp.Or(c.Kind, Text)
+		c.Kind = cmp.Or(c.Kind, KindText)
 		keyed = keyed || c.Field == l.Key
 		switch {
 		case c.Header == "":
 			return l, fmt.Errorf("column %d has no header", i+1)
-		case c.Edit && !c.Held():
+		case c.Editable && !c.HasField():
 			return l, fmt.Errorf("%q can't be edited: nothing is held for it", c.Header)
-		case (c.Kind == Choice || c.Kind == Choices) && len(c.Values) == 0:
+		case (c.Kind == KindChoice || c.Kind == KindChoices) && len(c.Values) == 0:
 			return l, fmt.Errorf("%q has no values", c.Header)
 		}
-		if first, _ := l.Column(c.Header); first.Field != c.Field {
+		if first, _ := l.FindColumn(c.Header); first.Field != c.Field {
 			return l, fmt.Errorf("%q stands twice", c.Header)
 		}
-		if c.Follows != "" {
-			if _, ok := l.Column(c.Follows); !ok {
-				return l, fmt.Errorf("%q follows %q, which is no column", c.Header, c.Follows)
+		if c.ReflectsColumn != "" {
+			if _, ok := l.FindColumn(c.ReflectsColumn); !ok {
+				return l, fmt.Errorf("%q follows %q, which is no column", c.Header, c.ReflectsColumn)
 			}
 		}
 	}
@@ -259,8 +259,8 @@ func parseLayout(data []byte) (Layout, error) {
 	return l, nil
 }
 
-// Named is the layout of that name; false for none.
-func Named(name string) (Layout, bool) {
-	l, ok := layouts()[name]
+// FindLayout is the layout of that name; false for none.
+func FindLayout(name string) (Layout, bool) {
+	l, ok := builtinLayouts()[name]
 	return l, ok
 }

@@ -21,8 +21,8 @@ import (
 //
 // The number ties a change to its milestone. Further lines of a text are indented.
 const (
-	MilestoneLines Kind = "milestones"
-	ChangeLines    Kind = "milestone_changes"
+	KindMilestones       ColumnKind = "milestones"
+	KindMilestoneChanges ColumnKind = "milestone_changes"
 )
 
 const (
@@ -33,40 +33,40 @@ const (
 
 // The contract's bounds, so that the cell is named and not a field.
 const (
-	mostMilestones = 100
-	longestTitle   = 500
-	longestReason  = 2000
+	maxMilestones   = 100
+	maxTitleLength  = 500
+	maxReasonLength = 2000
 )
 
 var milestoneStatuses = []string{"open", "in_progress", "completed", "cancelled"}
 
-// planned is a milestone as a cell has it, moved a change of one.
-type planned struct {
+// milestoneLine is a milestone as a cell has it, moved a change of one.
+type milestoneLine struct {
 	number      int
 	due, status string
 	title       string
 }
 
-type moved struct {
-	number      int
-	at, by, due string
-	reason      string
+type changeLine struct {
+	number                    int
+	changedOn, changedBy, due string
+	reason                    string
 }
 
-func (p planned) String() string {
+func (p milestoneLine) String() string {
 	return fmt.Sprintf("(%d) %s: %s [%s]", p.number, p.due, strings.ReplaceAll(p.title, "\n", "\n"+indent), strings.ReplaceAll(p.status, "_", " "))
 }
 
-func (m moved) String() string {
+func (m changeLine) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "(%d)", m.number)
-	if m.at != "" {
-		b.WriteString(" " + m.at)
+	if m.changedOn != "" {
+		b.WriteString(" " + m.changedOn)
 	}
-	if m.by != "" {
-		b.WriteString(" by " + m.by)
+	if m.changedBy != "" {
+		b.WriteString(" by " + m.changedBy)
 	}
-	if m.at+m.by != "" {
+	if m.changedOn+m.changedBy != "" {
 		b.WriteString(":")
 	}
 	b.WriteString(" moved to " + m.due)
@@ -76,7 +76,7 @@ func (m moved) String() string {
 	return b.String()
 }
 
-func lined[T fmt.Stringer](all []T) string {
+func joinLines[T fmt.Stringer](all []T) string {
 	out := make([]string, len(all))
 	for i, one := range all {
 		out[i] = one.String()
@@ -84,40 +84,40 @@ func lined[T fmt.Stringer](all []T) string {
 	return strings.Join(out, "\n")
 }
 
-// plannedOf are the planned ones, with the dates they first had.
-func plannedOf(all []api.Milestone) []planned {
-	out := make([]planned, len(all))
+// toMilestoneLines are the planned ones, with the dates they first had.
+func toMilestoneLines(all []api.Milestone) []milestoneLine {
+	out := make([]milestoneLine, len(all))
 	for i, m := range all {
-		out[i] = planned{i + 1, string(m.DueDate), m.Status, settled(Clean(m.Title))}
+		out[i] = milestoneLine{i + 1, string(m.DueDate), m.Status, normalizeText(Sanitize(m.Title))}
 	}
 	return out
 }
 
-func movedOf(all []api.Milestone) (out []moved) {
+func toChangeLines(all []api.Milestone) (out []changeLine) {
 	for i, m := range all {
 		for _, c := range m.Changes {
-			out = append(out, movedFrom(i+1, c))
+			out = append(out, newChangeLine(i+1, c))
 		}
 	}
 	return out
 }
 
-func movedFrom(number int, c api.MilestoneChange) moved {
-	return moved{number, c.At, strings.Join(strings.Fields(Clean(c.By)), " "), string(c.DueDate), settled(Clean(c.Reason))}
+func newChangeLine(number int, c api.MilestoneChange) changeLine {
+	return changeLine{number, c.At, strings.Join(strings.Fields(Sanitize(c.By)), " "), string(c.DueDate), normalizeText(Sanitize(c.Reason))}
 }
 
 var (
-	entryLine   = lazyregexp.Of(`(?s)^\(?([0-9]{1,3})[.)][ \t]*(.*)$`)
-	plannedLine = lazyregexp.Of(`(?s)^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t]*:|[ \t])[ \t]*(.*)$`)
-	statusEnd   = lazyregexp.Of(`\s*\[([^\[\]\n]*)\]$`)
-	movedLine   = lazyregexp.Of(`(?is)^(?:([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]*)?(?:by[ \t]+([^\n]*?))?[ \t]*:?[ \t]*moved to ([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t]*:[ \t]*(.*))?$`)
+	numberedLinePattern = lazyregexp.New(`(?s)^\(?([0-9]{1,3})[.)][ \t]*(.*)$`)
+	milestonePattern    = lazyregexp.New(`(?s)^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t]*:|[ \t])[ \t]*(.*)$`)
+	statusSuffix        = lazyregexp.New(`\s*\[([^\[\]\n]*)\]$`)
+	changePattern       = lazyregexp.New(`(?is)^(?:([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]*)?(?:by[ \t]+([^\n]*?))?[ \t]*:?[ \t]*moved to ([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t]*:[ \t]*(.*))?$`)
 )
 
-// entries are a cell's numbered texts, with the line each begins on.
-func entries(s string) (out []entry, wrong string) {
-	for n, line := range strings.Split(settled(s), "\n") {
+// parseNumberedLines are a cell's numbered texts, with the line each begins on.
+func parseNumberedLines(s string) (out []numberedText, problem string) {
+	for n, line := range strings.Split(normalizeText(s), "\n") {
 		rest, indented := strings.CutPrefix(line, indent)
-		m := entryLine.FindStringSubmatch(line)
+		m := numberedLinePattern.FindStringSubmatch(line)
 		switch {
 		case strings.TrimSpace(line) == "" && len(out) == 0:
 		case len(out) > 0 && (indented || strings.TrimSpace(line) == ""):
@@ -129,57 +129,57 @@ func entries(s string) (out []entry, wrong string) {
 			if err != nil || number == 0 {
 				return nil, fmt.Sprintf("line %d: numbers begin with (1)", n+1)
 			}
-			out = append(out, entry{n + 1, number, m[2]})
+			out = append(out, numberedText{n + 1, number, m[2]})
 		}
 	}
 	for i := range out {
-		out[i].text = settled(out[i].text)
+		out[i].text = normalizeText(out[i].text)
 	}
 	return out, ""
 }
 
-type entry struct {
+type numberedText struct {
 	line, number int
 	text         string
 }
 
 const (
-	asPlanned = "; write it as (1) 2027-03-31: what is done by then [open]"
-	asMoved   = "; write it as (1) moved to 2027-03-31: why"
+	milestoneHint = "; write it as (1) 2027-03-31: what is done by then [open]"
+	changeHint    = "; write it as (1) moved to 2027-03-31: why"
 )
 
-// parsePlanned reads a cell of milestones. One without a status is open.
-func parsePlanned(s string) (out []planned, wrong string) {
-	all, wrong := entries(s)
-	if wrong != "" {
-		return nil, wrong + asPlanned
+// parseMilestones reads a cell of milestones. One without a status is open.
+func parseMilestones(s string) (out []milestoneLine, problem string) {
+	all, problem := parseNumberedLines(s)
+	if problem != "" {
+		return nil, problem + milestoneHint
 	}
-	if len(all) > mostMilestones {
-		return nil, fmt.Sprintf("there are %d milestones; at most %d are taken", len(all), mostMilestones)
+	if len(all) > maxMilestones {
+		return nil, fmt.Sprintf("there are %d milestones; at most %d are taken", len(all), maxMilestones)
 	}
 	for _, e := range all {
-		m := plannedLine.FindStringSubmatch(e.text)
+		m := milestonePattern.FindStringSubmatch(e.text)
 		if m == nil {
-			return nil, fmt.Sprintf("line %d: after its number a milestone has a date%s", e.line, asPlanned)
+			return nil, fmt.Sprintf("line %d: after its number a milestone has a date%s", e.line, milestoneHint)
 		}
-		p := planned{number: e.number, due: m[1], status: "open", title: m[2]}
-		if _, ok := day(p.due); !ok {
-			return nil, fmt.Sprintf("line %d: %s is no date%s", e.line, p.due, asPlanned)
+		p := milestoneLine{number: e.number, due: m[1], status: "open", title: m[2]}
+		if _, ok := dateSerial(p.due); !ok {
+			return nil, fmt.Sprintf("line %d: %s is no date%s", e.line, p.due, milestoneHint)
 		}
-		if at := statusEnd.FindStringSubmatchIndex(p.title); at != nil {
+		if at := statusSuffix.FindStringSubmatchIndex(p.title); at != nil {
 			word := p.title[at[2]:at[3]]
-			if p.status, wrong = milestoneStatus(word); wrong != "" {
-				return nil, fmt.Sprintf("line %d: %s", e.line, wrong)
+			if p.status, problem = parseMilestoneStatus(word); problem != "" {
+				return nil, fmt.Sprintf("line %d: %s", e.line, problem)
 			}
 			p.title = p.title[:at[0]]
 		}
-		p.title = settled(p.title)
+		p.title = normalizeText(p.title)
 		switch {
 		case p.title == "":
-			return nil, fmt.Sprintf("line %d: say what is done by then%s", e.line, asPlanned)
-		case utf8.RuneCountInString(p.title) > longestTitle:
-			return nil, fmt.Sprintf("line %d: its text has %d letters; at most %d are taken", e.line, utf8.RuneCountInString(p.title), longestTitle)
-		case slices.ContainsFunc(out, func(o planned) bool { return o.number == p.number }):
+			return nil, fmt.Sprintf("line %d: say what is done by then%s", e.line, milestoneHint)
+		case utf8.RuneCountInString(p.title) > maxTitleLength:
+			return nil, fmt.Sprintf("line %d: its text has %d letters; at most %d are taken", e.line, utf8.RuneCountInString(p.title), maxTitleLength)
+		case slices.ContainsFunc(out, func(o milestoneLine) bool { return o.number == p.number }):
 			return nil, fmt.Sprintf("line %d: milestone (%d) stands twice", e.line, p.number)
 		}
 		out = append(out, p)
@@ -187,57 +187,57 @@ func parsePlanned(s string) (out []planned, wrong string) {
 	return out, ""
 }
 
-func milestoneStatus(word string) (status, wrong string) {
-	c := Column{Kind: Choice, Values: milestoneStatuses}
-	if s, ok := c.choose(word); ok {
+func parseMilestoneStatus(word string) (status, problem string) {
+	c := Column{Kind: KindChoice, Values: milestoneStatuses}
+	if s, ok := c.parseChoice(word); ok {
 		return s, ""
 	}
-	return "", fmt.Sprintf("there is no status [%s]; end the line with one of [%s]", short(word), strings.Join(c.allowed(), "], ["))
+	return "", fmt.Sprintf("there is no status [%s]; end the line with one of [%s]", truncate(word), strings.Join(c.choiceLabels(), "], ["))
 }
 
-// parseMoved reads a cell of changes.
-func parseMoved(s string) (out []moved, wrong string) {
-	all, wrong := entries(s)
-	if wrong != "" {
-		return nil, wrong + asMoved
+// parseChanges reads a cell of changes.
+func parseChanges(s string) (out []changeLine, problem string) {
+	all, problem := parseNumberedLines(s)
+	if problem != "" {
+		return nil, problem + changeHint
 	}
-	if len(all) > mostMilestones {
-		return nil, fmt.Sprintf("there are %d changes; at most %d are taken", len(all), mostMilestones)
+	if len(all) > maxMilestones {
+		return nil, fmt.Sprintf("there are %d changes; at most %d are taken", len(all), maxMilestones)
 	}
 	for _, e := range all {
-		m := movedLine.FindStringSubmatch(e.text)
+		m := changePattern.FindStringSubmatch(e.text)
 		if m == nil {
-			return nil, fmt.Sprintf("line %d does not say which date the milestone moved to%s", e.line, asMoved)
+			return nil, fmt.Sprintf("line %d does not say which date the milestone moved to%s", e.line, changeHint)
 		}
-		c := moved{number: e.number, at: m[1], by: strings.Join(strings.Fields(m[2]), " "), due: m[3], reason: settled(m[4])}
-		if strings.Contains(strings.ToLower(c.by), "moved to") {
-			return nil, fmt.Sprintf("line %d says twice where it moved to%s", e.line, asMoved)
+		c := changeLine{number: e.number, changedOn: m[1], changedBy: strings.Join(strings.Fields(m[2]), " "), due: m[3], reason: normalizeText(m[4])}
+		if strings.Contains(strings.ToLower(c.changedBy), "moved to") {
+			return nil, fmt.Sprintf("line %d says twice where it moved to%s", e.line, changeHint)
 		}
-		for _, d := range []string{c.at, c.due} {
-			if _, ok := day(d); d != "" && !ok {
-				return nil, fmt.Sprintf("line %d: %s is no date%s", e.line, d, asMoved)
+		for _, d := range []string{c.changedOn, c.due} {
+			if _, ok := dateSerial(d); d != "" && !ok {
+				return nil, fmt.Sprintf("line %d: %s is no date%s", e.line, d, changeHint)
 			}
 		}
-		if utf8.RuneCountInString(c.reason) > longestReason {
-			return nil, fmt.Sprintf("line %d: its reason has %d letters; at most %d are taken", e.line, utf8.RuneCountInString(c.reason), longestReason)
+		if utf8.RuneCountInString(c.reason) > maxReasonLength {
+			return nil, fmt.Sprintf("line %d: its reason has %d letters; at most %d are taken", e.line, utf8.RuneCountInString(c.reason), maxReasonLength)
 		}
 		out = append(out, c)
 	}
 	return out, ""
 }
 
-// Milestones are an item's milestones after the row's edits, where it has any of them. What
+// ApplyMilestones are an item's milestones after the row's edits, where it has any of them. What
 // the cells leave as it was stays as the item has it.
-func (r *Row) Milestones(now []api.Milestone) (all []api.Milestone, edited bool, p *Problem) {
-	plan, changes := plannedOf(now), movedOf(now)
+func (r *ChangedRow) ApplyMilestones(current []api.Milestone) (all []api.Milestone, edited bool, p *Problem) {
+	plan, changes := toMilestoneLines(current), toChangeLines(current)
 	var cell, changesCell string
 	for _, e := range r.Edits {
 		switch e.Field {
 		case fieldMilestones:
-			plan, _ = parsePlanned(e.To)
+			plan, _ = parseMilestones(e.NewValue)
 			cell = e.Cell
 		case fieldChanges:
-			changes, _ = parseMoved(e.To)
+			changes, _ = parseChanges(e.NewValue)
 			changesCell = e.Cell
 		}
 	}
@@ -245,22 +245,22 @@ func (r *Row) Milestones(now []api.Milestone) (all []api.Milestone, edited bool,
 		return nil, false, nil
 	}
 	all = []api.Milestone{}
-	had := plannedOf(now)
+	had := toMilestoneLines(current)
 	for _, m := range plan {
 		one := api.Milestone{Title: m.title, DueDate: api.Date(m.due), Status: m.status}
-		if m.number <= len(now) && had[m.number-1] == m {
-			one = now[m.number-1]
+		if m.number <= len(current) && had[m.number-1] == m {
+			one = current[m.number-1]
 			one.Changes = nil
 		}
 		for _, c := range changes {
 			if c.number == m.number {
-				one.Changes = append(one.Changes, change(now, c))
+				one.Changes = append(one.Changes, toMilestoneChange(current, c))
 			}
 		}
 		all = append(all, one)
 	}
 	for _, c := range changes {
-		if slices.ContainsFunc(plan, func(m planned) bool { return m.number == c.number }) {
+		if slices.ContainsFunc(plan, func(m milestoneLine) bool { return m.number == c.number }) {
 			continue
 		}
 		if changesCell == "" {
@@ -271,14 +271,14 @@ func (r *Row) Milestones(now []api.Milestone) (all []api.Milestone, edited bool,
 	return all, true, nil
 }
 
-// change is a change as the item has it, else a new one.
-func change(now []api.Milestone, c moved) api.MilestoneChange {
-	for i, m := range now {
+// toMilestoneChange is a change as the item has it, else a new one.
+func toMilestoneChange(current []api.Milestone, c changeLine) api.MilestoneChange {
+	for i, m := range current {
 		for _, old := range m.Changes {
-			if movedFrom(i+1, old) == c {
+			if newChangeLine(i+1, old) == c {
 				return old
 			}
 		}
 	}
-	return api.MilestoneChange{At: c.at, By: c.by, DueDate: api.Date(c.due), Reason: c.reason}
+	return api.MilestoneChange{At: c.changedOn, By: c.changedBy, DueDate: api.Date(c.due), Reason: c.reason}
 }

@@ -19,7 +19,7 @@ var twoMilestones = []api.Milestone{
 func withMilestones() Fields {
 	it := &api.POAMItem{POAMCode: "POAM-001", CorrectiveAction: "Name an owner.", Priority: 1, Severity: api.SeverityHigh, Effort: "small", DueDate: "2027-03-31", Status: "open", Milestones: twoMilestones}
 	it.ID, it.ControlCode, it.ControlTitle, it.Revision = "id-1", "IAC-06", "Second factor", 4
-	return Remediation(it)
+	return RemediationFields(it)
 }
 
 // Milestones come back from each layout: changed, added, taken out and moved, and the rest
@@ -68,10 +68,10 @@ func TestMilestones(t *testing.T) {
 				said := told(nil, problems, nil)
 				var got []api.Milestone
 				for _, r := range rows {
-					all, is, p := r.Milestones(twoMilestones)
+					all, is, p := r.ApplyMilestones(twoMilestones)
 					if p != nil {
 						said += p.String()
-					} else if is && r.Edits[0].Differs(withMilestones()) {
+					} else if is && r.Edits[0].WouldChange(withMilestones()) {
 						got = all
 					}
 				}
@@ -99,20 +99,20 @@ func header(t *testing.T, name, field string) string {
 // Whatever a cell of milestones holds, it is refused with its line or means the same when it
 // is written again.
 func FuzzMilestones(f *testing.F) {
-	f.Add(lined(plannedOf(twoMilestones)))
-	f.Add(lined(movedOf(twoMilestones)))
+	f.Add(joinLines(toMilestoneLines(twoMilestones)))
+	f.Add(joinLines(toChangeLines(twoMilestones)))
 	f.Add("1. 2027-01-31 x [open] [open]\n\n    [done]\n(2) moved to 2027-01-31")
 	f.Add("(1) by by : moved to 2027-01-31:moved to 2027-01-31")
 	f.Fuzz(func(t *testing.T, s string) {
-		s = settled(Clean(s))
-		if all, wrong := parsePlanned(s); wrong == "" {
-			again, wrong := parsePlanned(lined(all))
+		s = normalizeText(Sanitize(s))
+		if all, wrong := parseMilestones(s); wrong == "" {
+			again, wrong := parseMilestones(joinLines(all))
 			if wrong != "" || !reflect.DeepEqual(all, again) {
 				t.Errorf("%q: %q %q, %s", s, all, again, wrong)
 			}
 		}
-		if all, wrong := parseMoved(s); wrong == "" {
-			again, wrong := parseMoved(lined(all))
+		if all, wrong := parseChanges(s); wrong == "" {
+			again, wrong := parseChanges(joinLines(all))
 			if wrong != "" || !reflect.DeepEqual(all, again) {
 				t.Errorf("%q: %q %q, %s", s, all, again, wrong)
 			}

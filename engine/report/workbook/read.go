@@ -30,7 +30,7 @@ var DefaultLimits = Limits{File: 64 << 20, Unpacked: 192 << 20, Parts: 2000, She
 // ErrWorkbook is why a file is no workbook that can be taken.
 var ErrWorkbook = errors.New("the workbook can't be read")
 
-func refuse(format string, args ...any) error {
+func refusef(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrWorkbook, fmt.Sprintf(format, args...))
 }
 
@@ -49,51 +49,51 @@ type grid struct {
 
 type gridRow struct {
 	number int
-	cells  map[int]cell
+	cells  map[int]readCell
 }
 
-// cell is what stands in a cell.
-type cell struct {
+// readCell is what stands in a cell.
+type readCell struct {
 	text string
 	// number is set where the cell holds one; text is then as it is stored.
-	number  float64
-	numeric bool
-	bool    bool
-	// fault says why the cell has no value that can be taken.
-	fault string
+	number   float64
+	isNumber bool
+	isBool   bool
+	// problem says why the cell has no value that can be taken.
+	problem string
 }
 
 // Read reads a workbook of the given size.
 func Read(ctx context.Context, r io.ReaderAt, size int64, limits Limits) (*Workbook, error) {
 	if size > limits.File {
-		return nil, refuse("it has %d MiB; at most %d are taken", size>>20, limits.File>>20)
+		return nil, refusef("it has %d MiB; at most %d are taken", size>>20, limits.File>>20)
 	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, refuse("it is no .xlsx file (%v); save it as an Excel workbook", err)
+		return nil, refusef("it is no .xlsx file (%v); save it as an Excel workbook", err)
 	}
 	if len(archive.File) > limits.Parts {
-		return nil, refuse("it has %d parts; at most %d are taken", len(archive.File), limits.Parts)
+		return nil, refusef("it has %d parts; at most %d are taken", len(archive.File), limits.Parts)
 	}
-	b := &reader{ctx: ctx, limits: limits, left: limits.Unpacked, cells: limits.Cells, parts: map[string]*zip.File{}}
+	b := &workbookReader{ctx: ctx, limits: limits, bytesLeft: limits.Unpacked, cellsLeft: limits.Cells, parts: map[string]*zip.File{}}
 	for _, f := range archive.File {
 		b.parts[strings.ToLower(strings.TrimPrefix(f.Name, "/"))] = f
 	}
-	return b.read()
+	return b.readWorkbook()
 }
 
-// reader unpacks a workbook within its limits.
-type reader struct {
-	ctx    context.Context
-	limits Limits
-	left   int64
-	cells  int
-	parts  map[string]*zip.File
-	shared []string
+// workbookReader unpacks a workbook within its limits.
+type workbookReader struct {
+	ctx           context.Context
+	limits        Limits
+	bytesLeft     int64
+	cellsLeft     int
+	parts         map[string]*zip.File
+	sharedStrings []string
 }
 
-// part is a part's bytes; nil where there is none.
-func (b *reader) part(name string) ([]byte, error) {
+// readPart is a part's bytes; nil where there is none.
+func (b *workbookReader) readPart(name string) ([]byte, error) {
 	f := b.parts[strings.ToLower(name)]
 	if f == nil {
 		return nil, nil
@@ -103,22 +103,22 @@ func (b *reader) part(name string) ([]byte, error) {
 	}
 	in, err := f.Open()
 	if err != nil {
-		return nil, refuse("its part %s is damaged: %v", name, err)
+		return nil, refusef("its part %s is damaged: %v", name, err)
 	}
 	defer in.Close()
-	data, err := io.ReadAll(io.LimitReader(in, b.left+1))
+	data, err := io.ReadAll(io.LimitReader(in, b.bytesLeft+1))
 	if err != nil {
-		return nil, refuse("its part %s is damaged: %v", name, err)
+		return nil, refusef("its part %s is damaged: %v", name, err)
 	}
-	if b.left -= int64(len(data)); b.left < 0 {
-		return nil, refuse("it unpacks to more than %d MiB", b.limits.Unpacked>>20)
+	if b.bytesLeft -= int64(len(data)); b.bytesLeft < 0 {
+		return nil, refusef("it unpacks to more than %d MiB", b.limits.Unpacked>>20)
 	}
 	return data, nil
 }
 
-func (b *reader) read() (*Workbook, error) {
+func (b *workbookReader) readWorkbook() (*Workbook, error) {
 	main := "xl/workbook.xml"
-	rels, err := b.relations("_rels/.rels", "")
+	rels, err := b.readRelations("_rels/.rels", "")
 	if err != nil {
 		return nil, err
 	}
@@ -127,12 +127,12 @@ func (b *reader) read() (*Workbook, error) {
 			main = r.target
 		}
 	}
-	data, err := b.part(main)
+	data, err := b.readPart(main)
 	if err != nil {
 		return nil, err
 	}
 	if data == nil {
-		return nil, refuse("it has no list of sheets; save it as an Excel workbook (.xlsx)")
+		return nil, refusef("it has no list of sheets; save it as an Excel workbook (.xlsx)")
 	}
 	var book struct {
 		Properties struct {
@@ -145,18 +145,18 @@ func (b *reader) read() (*Workbook, error) {
 		} `xml:"sheets>sheet"`
 	}
 	if err := xml.Unmarshal(data, &book); err != nil {
-		return nil, refuse("its list of sheets is damaged: %v", err)
+		return nil, refusef("its list of sheets is damaged: %v", err)
 	}
 	if len(book.Sheets) > b.limits.Sheets {
-		return nil, refuse("it has %d sheets; at most %d are taken", len(book.Sheets), b.limits.Sheets)
+		return nil, refusef("it has %d sheets; at most %d are taken", len(book.Sheets), b.limits.Sheets)
 	}
-	rels, err = b.relations(path.Dir(main)+"/_rels/"+path.Base(main)+".rels", path.Dir(main))
+	rels, err = b.readRelations(path.Dir(main)+"/_rels/"+path.Base(main)+".rels", path.Dir(main))
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range rels {
 		if strings.HasSuffix(r.kind, "/sharedStrings") {
-			if err := b.sharedTexts(r.target); err != nil {
+			if err := b.readSharedStrings(r.target); err != nil {
 				return nil, err
 			}
 		}
@@ -173,11 +173,11 @@ func (b *reader) read() (*Workbook, error) {
 		if !strings.HasSuffix(kind, "/worksheet") {
 			continue // a chart's own sheet, or one that is not there
 		}
-		data, err := b.part(target)
+		data, err := b.readPart(target)
 		if err != nil {
 			return nil, err
 		}
-		g, err := b.sheet(s.Name, data)
+		g, err := b.readSheet(s.Name, data)
 		if err != nil {
 			return nil, err
 		}
@@ -188,8 +188,8 @@ func (b *reader) read() (*Workbook, error) {
 
 type relation struct{ target, kind string }
 
-func (b *reader) relations(name, folder string) (map[string]relation, error) {
-	data, err := b.part(name)
+func (b *workbookReader) readRelations(name, folder string) (map[string]relation, error) {
+	data, err := b.readPart(name)
 	if err != nil || data == nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (b *reader) relations(name, folder string) (map[string]relation, error) {
 		} `xml:"Relationship"`
 	}
 	if err := xml.Unmarshal(data, &list); err != nil {
-		return nil, refuse("its part %s is damaged: %v", name, err)
+		return nil, refusef("its part %s is damaged: %v", name, err)
 	}
 	out := map[string]relation{}
 	for _, r := range list.Relations {
@@ -216,8 +216,8 @@ func (b *reader) relations(name, folder string) (map[string]relation, error) {
 	return out, nil
 }
 
-// walk goes over a part's elements; deep nesting is no workbook's.
-func (b *reader) walk(name string, data []byte, each func(t xml.Token) error) error {
+// walkElements goes over a part's elements; deep nesting is no workbook's.
+func (b *workbookReader) walkElements(name string, data []byte, each func(t xml.Token) error) error {
 	dec := xml.NewDecoder(bytes.NewReader(data))
 	depth := 0
 	for n := 0; ; n++ {
@@ -229,21 +229,21 @@ func (b *reader) walk(name string, data []byte, each func(t xml.Token) error) er
 		t, err := dec.RawToken()
 		if errors.Is(err, io.EOF) {
 			if depth != 0 {
-				return refuse("its part %s is cut off", name)
+				return refusef("its part %s is cut off", name)
 			}
 			return nil
 		}
 		if err != nil {
-			return refuse("its part %s is damaged: %v", name, err)
+			return refusef("its part %s is damaged: %v", name, err)
 		}
 		switch t.(type) {
 		case xml.StartElement:
 			if depth++; depth > 64 {
-				return refuse("its part %s is nested too deep", name)
+				return refusef("its part %s is nested too deep", name)
 			}
 		case xml.EndElement:
 			if depth--; depth < 0 {
-				return refuse("its part %s is damaged: an element ends that never began", name)
+				return refusef("its part %s is damaged: an element ends that never began", name)
 			}
 		}
 		if err := each(t); err != nil {
@@ -252,15 +252,15 @@ func (b *reader) walk(name string, data []byte, each func(t xml.Token) error) er
 	}
 }
 
-// sharedTexts are the texts that cells point to.
-func (b *reader) sharedTexts(name string) error {
-	data, err := b.part(name)
+// readSharedStrings are the texts that cells point to.
+func (b *workbookReader) readSharedStrings(name string) error {
+	data, err := b.readPart(name)
 	if err != nil {
 		return err
 	}
 	var text strings.Builder
 	in, phonetic := false, 0
-	return b.walk(name, data, func(t xml.Token) error {
+	return b.walkElements(name, data, func(t xml.Token) error {
 		switch t := t.(type) {
 		case xml.StartElement:
 			switch t.Name.Local {
@@ -282,18 +282,18 @@ func (b *reader) sharedTexts(name string) error {
 			case "rPh":
 				phonetic--
 			case "si":
-				if len(b.shared) >= b.limits.Cells {
-					return refuse("it has more than %d texts", b.limits.Cells)
+				if len(b.sharedStrings) >= b.limits.Cells {
+					return refusef("it has more than %d texts", b.limits.Cells)
 				}
-				b.shared = append(b.shared, unescape(text.String()))
+				b.sharedStrings = append(b.sharedStrings, unescape(text.String()))
 			}
 		}
 		return nil
 	})
 }
 
-// sheet reads a sheet's cells.
-func (b *reader) sheet(name string, data []byte) (grid, error) {
+// readSheet reads a sheet's cells.
+func (b *workbookReader) readSheet(name string, data []byte) (grid, error) {
 	g := grid{name: name}
 	var at struct {
 		row, column int
@@ -307,34 +307,34 @@ func (b *reader) sheet(name string, data []byte) (grid, error) {
 		if l := len(g.rows); l > 0 && g.rows[l-1].number == n {
 			return &g.rows[l-1]
 		}
-		g.rows = append(g.rows, gridRow{number: n, cells: map[int]cell{}})
+		g.rows = append(g.rows, gridRow{number: n, cells: map[int]readCell{}})
 		return &g.rows[len(g.rows)-1]
 	}
-	err := b.walk(name, data, func(t xml.Token) error {
+	err := b.walkElements(name, data, func(t xml.Token) error {
 		switch t := t.(type) {
 		case xml.StartElement:
 			switch t.Name.Local {
 			case "row":
-				n, err := strconv.Atoi(attr(t, "r"))
+				n, err := strconv.Atoi(attribute(t, "r"))
 				if err != nil {
 					n = at.row + 1
 				}
 				if n <= at.row || n > 1<<20 {
-					return refuse("sheet %q: row %d stands after row %d", name, n, at.row)
+					return refusef("sheet %q: row %d stands after row %d", name, n, at.row)
 				}
 				at.row, at.column = n, 0
 			case "c":
-				if b.cells--; b.cells < 0 {
-					return refuse("it has more than %d cells", b.limits.Cells)
+				if b.cellsLeft--; b.cellsLeft < 0 {
+					return refusef("it has more than %d cells", b.limits.Cells)
 				}
 				at.column++
-				if ref := attr(t, "r"); ref != "" {
-					at.column = columnOf(ref)
+				if ref := attribute(t, "r"); ref != "" {
+					at.column = columnNumber(ref)
 				}
 				if at.row == 0 || at.column < 1 || at.column > b.limits.Columns {
-					return refuse("sheet %q, row %d: more than %d columns, or a cell without its place", name, at.row, b.limits.Columns)
+					return refusef("sheet %q, row %d: more than %d columns, or a cell without its place", name, at.row, b.limits.Columns)
 				}
-				at.kind, at.formula, at.phonetic = attr(t, "t"), false, 0
+				at.kind, at.formula, at.phonetic = attribute(t, "t"), false, 0
 				at.value.Reset()
 				at.text.Reset()
 			case "f":
@@ -361,8 +361,8 @@ func (b *reader) sheet(name string, data []byte) (grid, error) {
 			case "rPh":
 				at.phonetic--
 			case "c":
-				c := b.cell(at.kind, at.value.String(), at.text.String(), at.formula)
-				if c.text != "" || c.fault != "" {
+				c := b.parseCell(at.kind, at.value.String(), at.text.String(), at.formula)
+				if c.text != "" || c.problem != "" {
 					row(at.row).cells[at.column] = c
 				}
 			}
@@ -372,37 +372,37 @@ func (b *reader) sheet(name string, data []byte) (grid, error) {
 	return g, err
 }
 
-func (b *reader) cell(kind, value, text string, formula bool) cell {
+func (b *workbookReader) parseCell(kind, value, text string, formula bool) readCell {
 	if formula && value == "" && kind != "inlineStr" {
-		return cell{fault: "it holds a formula that was never worked out; write the value itself"}
+		return readCell{problem: "it holds a formula that was never worked out; write the value itself"}
 	}
 	switch kind {
 	case "s":
 		n, err := strconv.Atoi(strings.TrimSpace(value))
-		if err != nil || n < 0 || n >= len(b.shared) {
-			return cell{fault: "it points to a text that is not in the file"}
+		if err != nil || n < 0 || n >= len(b.sharedStrings) {
+			return readCell{problem: "it points to a text that is not in the file"}
 		}
-		return cell{text: b.shared[n]}
+		return readCell{text: b.sharedStrings[n]}
 	case "inlineStr":
-		return cell{text: unescape(text)}
+		return readCell{text: unescape(text)}
 	case "str", "d":
-		return cell{text: unescape(value)}
+		return readCell{text: unescape(value)}
 	case "b":
-		return cell{text: value, bool: true}
+		return readCell{text: value, isBool: true}
 	case "e":
-		return cell{fault: "it holds the error " + value}
+		return readCell{problem: "it holds the error " + value}
 	}
 	if value == "" {
-		return cell{}
+		return readCell{}
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
-		return cell{fault: fmt.Sprintf("it is stored as a number and holds %.40q", value)}
+		return readCell{problem: fmt.Sprintf("it is stored as a number and holds %.40q", value)}
 	}
-	return cell{text: shortest(n), number: n, numeric: true}
+	return readCell{text: formatNumber(n), number: n, isNumber: true}
 }
 
-func attr(t xml.StartElement, name string) string {
+func attribute(t xml.StartElement, name string) string {
 	for _, a := range t.Attr {
 		if a.Name.Local == name && a.Name.Space == "" {
 			return a.Value
@@ -411,8 +411,8 @@ func attr(t xml.StartElement, name string) string {
 	return ""
 }
 
-// columnOf is the column of a cell's name; 0 for none.
-func columnOf(ref string) int {
+// columnNumber is the column of a cell's name; 0 for none.
+func columnNumber(ref string) int {
 	n := 0
 	for i := 0; i < len(ref) && i < 4; i++ {
 		c := ref[i] &^ 0x20

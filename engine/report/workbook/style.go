@@ -8,15 +8,15 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// styles are a workbook's own, by what they are for.
-type styles struct {
+// styleIDs are a workbook's own, by what they are for.
+type styleIDs struct {
 	title, heading, label, lead, text, fixed, strong, mono, head, editable, number, date, mark int
 	// fills are formats that a status takes on, by class.
 	fills map[string]int
 }
 
-// classOf is the fill of a value; none for what is neither good nor bad.
-func classOf(field, value string) string {
+// fillClass is the fill of a value; none for what is neither good nor bad.
+func fillClass(field, value string) string {
 	switch value {
 	case "implemented", "met", "completed", "strong":
 		return "good"
@@ -38,17 +38,17 @@ func classOf(field, value string) string {
 	return ""
 }
 
-// fillNames are light enough for black text.
-var fillNames = []struct {
+// fillColors are light enough for black text.
+var fillColors = []struct {
 	class string
-	color drawing.Name
+	color drawing.ColorName
 }{
-	{"good", drawing.GoodGround}, {"fair", drawing.WarnGround}, {"bad", drawing.Heat(2)}, {"poor", drawing.Heat(1)}, {"calm", drawing.InfoGround}, {"open", drawing.Rule},
+	{"good", drawing.GoodGround}, {"fair", drawing.WarnGround}, {"bad", drawing.HeatShade(2)}, {"poor", drawing.HeatShade(1)}, {"calm", drawing.InfoGround}, {"open", drawing.Rule},
 }
 
-func newStyles(f *excelize.File, theme drawing.Theme) (styles, error) {
-	c := func(n drawing.Name) string { return theme.Of(n).Hex() }
-	s := styles{fills: map[string]int{}}
+func newStyles(f *excelize.File, theme drawing.Theme) (styleIDs, error) {
+	c := func(n drawing.ColorName) string { return theme.Color(n).Hex() }
+	s := styleIDs{fills: map[string]int{}}
 	top := func(wrap bool) *excelize.Alignment { return &excelize.Alignment{Vertical: "top", WrapText: wrap} }
 	line := []excelize.Border{{Type: "bottom", Color: c(drawing.Rule), Style: 1}}
 	const asText = 49 // what is typed into such a cell is never a formula
@@ -78,7 +78,7 @@ func newStyles(f *excelize.File, theme drawing.Theme) (styles, error) {
 		id, err := f.NewStyle(&e.st)
 		*e.id, errs = id, append(errs, err)
 	}
-	for _, x := range fillNames {
+	for _, x := range fillColors {
 		id, err := f.NewConditionalStyle(&excelize.Style{Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(x.color)}}})
 		s.fills[x.class], errs = id, append(errs, err)
 	}

@@ -35,15 +35,15 @@ const (
 	Batch   = "batch"   // what a clone has changed
 	Changes = "changes" // what changed at the home
 	Catalog = "catalog" // the content of the catalog version
-	Own     = "own"     // the frameworks and controls of the organization that the assessment uses
+	Custom  = "own"     // the frameworks and controls of the organization that the assessment uses
 	File    = "file"    // a document as it came
 )
 
 const (
 	// MaxBytes bounds the parts of a bundle together; with what is around them it goes through an upload.
 	MaxBytes = 480 << 20
-	// MaxHeld bounds the parts that are held in memory, all but files.
-	MaxHeld = 64 << 20
+	// MaxMemoryBytes bounds the parts that are held in memory, all but files.
+	MaxMemoryBytes = 64 << 20
 	// MaxFile bounds one file.
 	MaxFile = 256 << 20
 
@@ -106,14 +106,14 @@ func (m *Manifest) Sum() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Hold adds a part that is in memory.
-func (m *Manifest) Hold(kind string, data []byte) {
+// AddPart adds a part that is in memory.
+func (m *Manifest) AddPart(kind string, data []byte) {
 	sum := sha256.Sum256(data)
 	m.Parts = append(m.Parts, Part{Kind: kind, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))})
 }
 
-// check refuses a manifest whose parts are too many or too large, or that is no manifest.
-func (m *Manifest) check() error {
+// validate refuses a manifest whose parts are too many or too large, or that is no manifest.
+func (m *Manifest) validate() error {
 	if m.Format != Format {
 		return api.Invalid("file", "the bundle has the form %.40q, and this program knows %s; use the same version on both sides", m.Format, Format)
 	}
@@ -122,41 +122,41 @@ func (m *Manifest) check() error {
 	}
 	var all, held int64
 	for _, p := range m.Parts {
-		limit := int64(MaxHeld)
+		limit := int64(MaxMemoryBytes)
 		switch p.Kind {
 		case File:
 			limit = MaxFile
-		case Batch, Changes, Catalog, Own:
+		case Batch, Changes, Catalog, Custom:
 			held += p.Size
 		default:
-			return damaged("it has a part of the kind %.20q", p.Kind)
+			return damagedError("it has a part of the kind %.20q", p.Kind)
 		}
 		if p.Size < 0 || p.Size > limit {
 			return api.Invalid("file", "a %s in the bundle is over the limit of %d MiB", p.Kind, limit>>20)
 		}
 		if raw, err := hex.DecodeString(p.SHA256); err != nil || len(raw) != sha256.Size {
-			return damaged("%.80q is no SHA-256", p.SHA256)
+			return damagedError("%.80q is no SHA-256", p.SHA256)
 		}
 		all += p.Size
 	}
-	if all > MaxBytes || held > MaxHeld {
-		return api.Invalid("file", "the bundle holds more than %d MiB, or more than %d MiB without its files", MaxBytes>>20, MaxHeld>>20)
+	if all > MaxBytes || held > MaxMemoryBytes {
+		return api.Invalid("file", "the bundle holds more than %d MiB, or more than %d MiB without its files", MaxBytes>>20, MaxMemoryBytes>>20)
 	}
 	return nil
 }
 
-// damaged is the refusal of what is no whole bundle.
-func damaged(format string, args ...any) error {
+// damagedError is the refusal of what is no whole bundle.
+func damagedError(format string, args ...any) error {
 	return api.Invalid("file", "the bundle is damaged: "+format, args...)
 }
 
-// toSign is what a signature is over.
-func toSign(manifest []byte) []byte { return append([]byte(Format+"\n"), manifest...) }
+// signedBytes is what a signature is over.
+func signedBytes(manifest []byte) []byte { return append([]byte(Format+"\n"), manifest...) }
 
 // Write writes a bundle; open gives the content of its parts in their order.
-func Write(w io.Writer, from *Secret, to *Key, m *Manifest, open func(n int, p Part) (io.ReadCloser, error)) error {
-	m.Format, m.Sender, m.Recipient, m.RecipientOrganization = Format, from.Fingerprint(), to.Fingerprint(), to.Organization
-	if err := m.check(); err != nil {
+func Write(w io.Writer, sender *SecretKey, recipient *Key, m *Manifest, open func(n int, p Part) (io.ReadCloser, error)) error {
+	m.Format, m.Sender, m.Recipient, m.RecipientOrganization = Format, sender.Fingerprint(), recipient.Fingerprint(), recipient.Organization
+	if err := m.validate(); err != nil {
 		return err
 	}
 	manifest, err := json.Marshal(m)
@@ -166,12 +166,12 @@ func Write(w io.Writer, from *Secret, to *Key, m *Manifest, open func(n int, p P
 	if len(manifest) > maxManifest {
 		return api.Conflict("the bundle would have a table of contents of more than %d MiB", maxManifest>>20)
 	}
-	out, err := age.Encrypt(w, to.seal)
+	out, err := age.Encrypt(w, recipient.recipient)
 	if err != nil {
 		return fmt.Errorf("sealing a bundle: %w", err)
 	}
 	head := binary.BigEndian.AppendUint32(nil, uint32(len(manifest))) //nolint:gosec // bounded above
-	head = append(append(head, manifest...), ed25519.Sign(from.signer, toSign(manifest))...)
+	head = append(append(head, manifest...), ed25519.Sign(sender.signer, signedBytes(manifest))...)
 	if _, err := out.Write(head); err != nil {
 		return err
 	}
@@ -201,21 +201,21 @@ func copyPart(w io.Writer, n int, p Part, open func(int, Part) (io.ReadCloser, e
 type Reader struct {
 	Manifest Manifest
 	// Sum names the manifest by its content: the same bundle again has the same.
-	Sum  string
-	in   io.Reader
-	next int
-	left *reading
+	Sum     string
+	in      io.Reader
+	next    int
+	current *partReader
 }
 
-// reading is a part that is being read.
-type reading struct {
+// partReader is a part that is being read.
+type partReader struct {
 	io.LimitedReader
 	hash hash.Hash
 	part Part
 }
 
 // Open reads the head of a bundle. trusted gives the key with a fingerprint, and nil for a stranger's.
-func Open(r io.Reader, mine *Secret, trusted func(fingerprint string) (*Key, error)) (*Reader, error) {
+func Open(r io.Reader, mine *SecretKey, lookupKey func(fingerprint string) (*Key, error)) (*Reader, error) {
 	in := bufio.NewReaderSize(r, 2*maxHeader)
 	head, err := in.Peek(maxHeader)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -225,70 +225,70 @@ func Open(r io.Reader, mine *Secret, trusted func(fingerprint string) (*Key, err
 		return nil, api.Invalid("file", "this is no bundle as `service sync bundle` writes it")
 	}
 	if !bytes.Contains(head, []byte("\n--- ")) {
-		return nil, damaged("it is cut, or what stands before its content is too long")
+		return nil, damagedError("it is cut, or what stands before its content is too long")
 	}
-	plain, err := age.Decrypt(in, mine.opener)
+	plain, err := age.Decrypt(in, mine.identity)
 	var other *age.NoIdentityMatchError
 	switch {
 	case errors.As(err, &other):
 		return nil, api.Invalid("file", "the bundle is for another organization, or for a key that this one had before: the key here is %s (%s); have it written for this one", mine.Name, mine.Fingerprint())
 	case err != nil:
-		return nil, damaged("%v", err)
+		return nil, damagedError("%v", err)
 	}
 	b := &Reader{in: plain}
 	var size [4]byte
-	if err := b.full(size[:]); err != nil {
+	if err := b.readFull(size[:]); err != nil {
 		return nil, err
 	}
 	n := binary.BigEndian.Uint32(size[:])
 	if n > maxManifest {
-		return nil, damaged("its table of contents is over %d MiB", maxManifest>>20)
+		return nil, damagedError("its table of contents is over %d MiB", maxManifest>>20)
 	}
 	manifest, signature := make([]byte, n), make([]byte, ed25519.SignatureSize)
-	if err := b.full(manifest); err != nil {
+	if err := b.readFull(manifest); err != nil {
 		return nil, err
 	}
-	if err := b.full(signature); err != nil {
+	if err := b.readFull(signature); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(manifest)
 	b.Sum = hex.EncodeToString(sum[:])
-	return b, b.verify(manifest, signature, mine, trusted)
+	return b, b.verify(manifest, signature, mine, lookupKey)
 }
 
-// full fills a buffer from the decrypted content.
-func (b *Reader) full(to []byte) error {
+// readFull fills a buffer from the decrypted content.
+func (b *Reader) readFull(to []byte) error {
 	if _, err := io.ReadFull(b.in, to); err != nil {
-		return broken(err)
+		return readError(err)
 	}
 	return nil
 }
 
 // verify holds the manifest against its signature and the recipient.
-func (b *Reader) verify(manifest, signature []byte, mine *Secret, trusted func(string) (*Key, error)) error {
+func (b *Reader) verify(manifest, signature []byte, mine *SecretKey, lookupKey func(string) (*Key, error)) error {
 	m := &b.Manifest
 	if err := json.Unmarshal(manifest, m); err != nil {
-		return damaged("%v", err)
+		return damagedError("%v", err)
 	}
-	from, err := trusted(m.Sender)
+	from, err := lookupKey(m.Sender)
 	switch {
 	case err != nil:
 		return err
 	case from == nil:
 		return api.Invalid("file", "the bundle is from a stranger: nobody here trusts the key %.60q; compare its fingerprint with who sent it, then `service sync trust` their key", m.Sender)
-	case !ed25519.Verify(from.sign, toSign(manifest), signature):
+	case !ed25519.Verify(from.verifyKey, signedBytes(manifest), signature):
 		return api.Invalid("file", "the bundle says it is from %s, and its signature is not theirs", from.Name)
 	case m.Recipient != mine.Fingerprint() || m.RecipientOrganization != mine.Organization:
 		return api.Invalid("file", "%s wrote the bundle for another organization", from.Name)
 	}
-	return m.check()
+	return m.validate()
 }
 
 // Next is the next part; io.EOF after the last, when the whole file has been found to be as
 // it was written. A part is to be read to its end, where its hash is looked at.
 func (b *Reader) Next() (Part, io.Reader, error) {
-	if b.left != nil {
-		if _, err := io.Copy(io.Discard, b.left); err != nil {
+	if b.current != nil {
+		if _, err := io.Copy(io.Discard, b.current); err != nil {
 			return Part{}, nil, err
 		}
 	}
@@ -296,37 +296,37 @@ func (b *Reader) Next() (Part, io.Reader, error) {
 		var more [1]byte
 		switch n, err := io.ReadFull(b.in, more[:]); {
 		case n > 0:
-			return Part{}, nil, damaged("there is more behind its end")
+			return Part{}, nil, damagedError("there is more behind its end")
 		case errors.Is(err, io.EOF):
 			return Part{}, nil, io.EOF
 		default:
-			return Part{}, nil, broken(err)
+			return Part{}, nil, readError(err)
 		}
 	}
 	p := b.Manifest.Parts[b.next]
 	b.next++
-	b.left = &reading{LimitedReader: io.LimitedReader{R: b.in, N: p.Size}, hash: sha256.New(), part: p}
-	return p, b.left, nil
+	b.current = &partReader{LimitedReader: io.LimitedReader{R: b.in, N: p.Size}, hash: sha256.New(), part: p}
+	return p, b.current, nil
 }
 
-func broken(err error) error {
+func readError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return damaged("it is cut")
+		return damagedError("it is cut")
 	}
-	return damaged("%v", err)
+	return damagedError("%v", err)
 }
 
 // Read reads of the part, and refuses it at its end where it is not what was signed.
-func (r *reading) Read(to []byte) (int, error) {
+func (r *partReader) Read(to []byte) (int, error) {
 	n, err := r.LimitedReader.Read(to)
 	r.hash.Write(to[:n])
 	switch {
 	case err == nil:
 		return n, nil
 	case !errors.Is(err, io.EOF) || r.N > 0:
-		return n, broken(err)
+		return n, readError(err)
 	case hex.EncodeToString(r.hash.Sum(nil)) != r.part.SHA256:
-		return n, damaged("a %s in it is not the one that was signed", r.part.Kind)
+		return n, damagedError("a %s in it is not the one that was signed", r.part.Kind)
 	}
 	return n, io.EOF
 }

@@ -18,19 +18,19 @@ import (
 	"github.com/scf-service/service/engine/sync/bundle"
 )
 
-func secret(t testing.TB, org string) *bundle.Secret {
-	s, err := bundle.NewSecret(org, "people of "+org)
+func secret(t testing.TB, org string) *bundle.SecretKey {
+	s, err := bundle.NewSecretKey(org, "people of "+org)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func write(t testing.TB, from *bundle.Secret, to *bundle.Key, parts ...string) []byte {
+func write(t testing.TB, from *bundle.SecretKey, to *bundle.Key, parts ...string) []byte {
 	t.Helper()
 	m := &bundle.Manifest{Serial: 1, MadeAt: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC), Role: "home", AssessmentID: "a"}
 	for _, p := range parts {
-		m.Hold(bundle.File, []byte(p))
+		m.AddPart(bundle.File, []byte(p))
 	}
 	var b bytes.Buffer
 	err := bundle.Write(&b, from, to, m, func(n int, _ bundle.Part) (io.ReadCloser, error) {
@@ -54,7 +54,7 @@ func trusting(keys ...*bundle.Key) func(string) (*bundle.Key, error) {
 }
 
 // read is what a bundle holds.
-func read(data []byte, mine *bundle.Secret, trusted func(string) (*bundle.Key, error)) (parts []string, err error) {
+func read(data []byte, mine *bundle.SecretKey, trusted func(string) (*bundle.Key, error)) (parts []string, err error) {
 	r, err := bundle.Open(bytes.NewReader(data), mine, trusted)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func sealed(t testing.TB, to *bundle.Key, plain []byte) []byte {
 }
 
 // signer is the private key of a secret, as its keeper could take it out.
-func signer(t testing.TB, s *bundle.Secret) ed25519.PrivateKey {
+func signer(t testing.TB, s *bundle.SecretKey) ed25519.PrivateKey {
 	t.Helper()
 	var key ed25519.PrivateKey
 	_, err := s.Seal(func(text string) ([]byte, error) {
@@ -177,7 +177,7 @@ func TestHostileManifests(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*bundle.Manifest)
-		signer *bundle.Secret
+		signer *bundle.SecretKey
 		rest   string
 		words  string
 	}{
@@ -203,9 +203,9 @@ func TestHostileManifests(t *testing.T) {
 		"too many parts": {func(m *bundle.Manifest) {
 			m.Parts = make([]bundle.Part, 20_001)
 		}, office, "", "more than 20000 parts"},
-		"another part than signed": {func(m *bundle.Manifest) { m.Hold(bundle.File, []byte("one")) }, office, "two", "not the one that was signed"},
-		"more than signed":         {func(m *bundle.Manifest) { m.Hold(bundle.File, []byte("one")) }, office, "one more", "more behind its end"},
-		"less than signed":         {func(m *bundle.Manifest) { m.Hold(bundle.File, []byte("one")) }, office, "on", "it is cut"},
+		"another part than signed": {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "two", "not the one that was signed"},
+		"more than signed":         {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "one more", "more behind its end"},
+		"less than signed":         {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "on", "it is cut"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := good()
@@ -265,7 +265,7 @@ func FuzzOpen(f *testing.F) {
 	office, site := secret(f, "office"), secret(f, "site")
 	key := signer(f, office)
 	m := &bundle.Manifest{Format: bundle.Format, Serial: 1, Sender: office.Fingerprint(), Recipient: site.Fingerprint(), RecipientOrganization: "site"}
-	m.Hold(bundle.File, []byte("one"))
+	m.AddPart(bundle.File, []byte("one"))
 	good, _ := json.Marshal(m)
 	good = bytes.ReplaceAll(good, []byte(office.Fingerprint()), []byte("SENDER"))
 	f.Add(bytes.ReplaceAll(good, []byte(site.Fingerprint()), []byte("RECIPIENT")), []byte("one"))

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// entry is one part of an Office file.
-type entry struct {
+// archivePart is one part of an Office file.
+type archivePart struct {
 	name string
 	data []byte
 }
 
-// pack makes an archive whose bytes depend on the entries alone. Nothing is
+// writeArchive makes an archive whose bytes depend on the entries alone. Nothing is
 // compressed, because the output of a compressor may change with its version.
-func pack(entries []entry, modified time.Time) ([]byte, error) {
+func writeArchive(entries []archivePart, modified time.Time) ([]byte, error) {
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
 	for _, e := range entries {
@@ -35,20 +35,20 @@ func pack(entries []entry, modified time.Time) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// repack puts a foreign archive into pack's form: the list of types first, as
+// normalizeArchive puts a foreign archive into pack's form: the list of types first, as
 // readers expect, then the parts by name.
-func repack(archive []byte, modified time.Time) ([]byte, error) {
+func normalizeArchive(archive []byte, modified time.Time) ([]byte, error) {
 	r, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		return nil, err
 	}
-	var entries []entry
+	var entries []archivePart
 	for _, f := range r.File {
-		data, err := readPart(f)
+		data, err := readZipPart(f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
-		entries = append(entries, entry{f.Name, data})
+		entries = append(entries, archivePart{f.Name, data})
 	}
 	const types = "[Content_Types].xml"
 	sort.Slice(entries, func(i, j int) bool {
@@ -58,10 +58,10 @@ func repack(archive []byte, modified time.Time) ([]byte, error) {
 		}
 		return a < b
 	})
-	return pack(entries, modified)
+	return writeArchive(entries, modified)
 }
 
-func readPart(f *zip.File) ([]byte, error) {
+func readZipPart(f *zip.File) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {
 		return nil, err

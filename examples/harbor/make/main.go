@@ -21,21 +21,21 @@ func main() {
 	source := flag.String("source", "source", "folder of the texts")
 	target := flag.String("target", "evidence", "folder that the documents are written to")
 	flag.Parse()
-	if err := makeAll(os.DirFS(*source), *target); err != nil {
+	if err := convertAll(os.DirFS(*source), *target); err != nil {
 		fmt.Fprintln(os.Stderr, "make:", err)
 		os.Exit(1)
 	}
 }
 
-// writers make a file's bytes from its text, by the file's ending.
-var writers = map[string]func(*document) ([]byte, error){
+// writersByExtension make a file's bytes from its text, by the file's ending.
+var writersByExtension = map[string]func(*document) ([]byte, error){
 	".docx": writeDOCX,
 	".pdf":  writePDF,
 	".xlsx": writeXLSX,
 }
 
-// makeAll writes one document into target for each text in source.
-func makeAll(source fs.FS, target string) error {
+// convertAll writes one document into target for each text in source.
+func convertAll(source fs.FS, target string) error {
 	names, err := fs.Glob(source, "*.md")
 	if err != nil {
 		return err
@@ -49,11 +49,11 @@ func makeAll(source fs.FS, target string) error {
 			return err
 		}
 		out := strings.TrimSuffix(name, ".md")
-		write, ok := writers[filepath.Ext(out)]
+		write, ok := writersByExtension[filepath.Ext(out)]
 		if !ok {
 			return fmt.Errorf("%s: name it .docx.md, .pdf.md or .xlsx.md", name)
 		}
-		doc, err := parse(string(text))
+		doc, err := parseDocument(string(text))
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

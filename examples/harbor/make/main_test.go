@@ -12,7 +12,7 @@ import (
 // What is committed is what the maker makes, to the byte.
 func TestCommittedDocumentsAreCurrent(t *testing.T) {
 	made := t.TempDir()
-	if err := makeAll(os.DirFS("../source"), made); err != nil {
+	if err := convertAll(os.DirFS("../source"), made); err != nil {
 		t.Fatal(err)
 	}
 	committed := filepath.Join("..", "evidence")
@@ -22,7 +22,7 @@ func TestCommittedDocumentsAreCurrent(t *testing.T) {
 	}
 	compared := 0
 	for _, e := range entries {
-		if writers[filepath.Ext(e.Name())] == nil {
+		if writersByExtension[filepath.Ext(e.Name())] == nil {
 			continue
 		}
 		compared++
@@ -90,7 +90,7 @@ func TestMakeAllRefuses(t *testing.T) {
 		{"list in a sheet", "a.xlsx.md", front + "# S\n- a\n", `sheet "S": only headings`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := makeAll(fstest.MapFS{c.file: {Data: []byte(c.text)}}, t.TempDir())
+			err := convertAll(fstest.MapFS{c.file: {Data: []byte(c.text)}}, t.TempDir())
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an error with %q", err, c.want)
 			}
@@ -99,16 +99,16 @@ func TestMakeAllRefuses(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	doc, err := parse("---\ntitle: T\nauthor: A\ndate: 2026-01-02\n---\n# One\ntext\nof two lines\n\n- a\n  more\n- b\n\n1. x\n| h | i |\n| --- | --- |\n| c |  |\n")
+	doc, err := parseDocument("---\ntitle: T\nauthor: A\ndate: 2026-01-02\n---\n# One\ntext\nof two lines\n\n- a\n  more\n- b\n\n1. x\n| h | i |\n| --- | --- |\n| c |  |\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []block{
-		{kind: heading, level: 1, text: "One"},
-		{kind: paragraph, text: "text of two lines"},
-		{kind: bullets, items: []string{"a more", "b"}},
-		{kind: numbers, items: []string{"x"}},
-		{kind: table, rows: [][]string{{"h", "i"}, {"c", ""}}},
+		{kind: kindHeading, level: 1, text: "One"},
+		{kind: kindParagraph, text: "text of two lines"},
+		{kind: kindBullets, items: []string{"a more", "b"}},
+		{kind: kindNumbers, items: []string{"x"}},
+		{kind: kindTable, rows: [][]string{{"h", "i"}, {"c", ""}}},
 	}
 	if len(doc.blocks) != len(want) {
 		t.Fatalf("got %d blocks: %+v", len(doc.blocks), doc.blocks)
@@ -131,7 +131,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("---\n---\n|\n|\n")
 	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {
-		doc, err := parse(text)
+		doc, err := parseDocument(text)
 		if err != nil {
 			return
 		}

@@ -9,18 +9,18 @@ import (
 
 // Millimetres on A4.
 const (
-	pdfMargin = 22.0
-	pdfWidth  = 210 - 2*pdfMargin
-	pdfLine   = 5.2
-	pdfRow    = 4.5
-	pdfIndent = 7.0
-	pdfBottom = 297 - 24.0
+	pdfMargin     = 22.0
+	pdfWidth      = 210 - 2*pdfMargin
+	pdfLineHeight = 5.2
+	pdfRowHeight  = 4.5
+	pdfIndent     = 7.0
+	pdfBottom     = 297 - 24.0
 )
 
 // pdfPage draws blocks from the top of the page down.
 type pdfPage struct {
 	*fpdf.Fpdf
-	encode func(string) string // to the code page of the built-in fonts
+	toCodePage func(string) string // to the code page of the built-in fonts
 }
 
 // writePDF makes a PDF with bookmarks for its headings and numbered pages. Only
@@ -42,13 +42,13 @@ func writePDF(doc *document) ([]byte, error) {
 		p.SetY(-16)
 		p.SetFont("Helvetica", "", 8)
 		p.SetTextColor(91, 103, 112)
-		p.CellFormat(pdfWidth-30, 5, p.encode(doc.footer), "T", 0, "L", false, 0, "")
+		p.CellFormat(pdfWidth-30, 5, p.toCodePage(doc.footer), "T", 0, "L", false, 0, "")
 		p.CellFormat(30, 5, fmt.Sprintf("Page %d of {nb}", p.PageNo()), "T", 0, "R", false, 0, "")
 		p.SetTextColor(0, 0, 0)
 	})
 	p.AddPage()
 	for _, b := range doc.blocks {
-		p.draw(b)
+		p.drawBlock(b)
 	}
 	var buf bytes.Buffer
 	if err := p.Output(&buf); err != nil {
@@ -57,99 +57,99 @@ func writePDF(doc *document) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-func (p *pdfPage) draw(b block) {
+func (p *pdfPage) drawBlock(b block) {
 	switch b.kind {
-	case heading:
-		p.heading(b)
-	case paragraph:
-		p.flow(b.text)
-		p.Ln(pdfLine + 2)
-	case bullets, numbers:
+	case kindHeading:
+		p.drawHeading(b)
+	case kindParagraph:
+		p.drawText(b.text)
+		p.Ln(pdfLineHeight + 2)
+	case kindBullets, kindNumbers:
 		for i, item := range b.items {
 			mark := "•"
-			if b.kind == numbers {
+			if b.kind == kindNumbers {
 				mark = fmt.Sprintf("%d.", i+1)
 			}
-			p.item(mark, item)
+			p.drawListItem(mark, item)
 		}
 		p.Ln(1.5)
-	case table:
-		p.table(b.rows)
+	case kindTable:
+		p.drawTable(b.rows)
 	}
 }
 
-func (p *pdfPage) heading(b block) {
+func (p *pdfPage) drawHeading(b block) {
 	size := map[int]float64{1: 19, 2: 13, 3: 11}[b.level]
-	p.need(32) // a heading keeps some lines of its text beside it
+	p.ensureSpace(32) // a heading keeps some lines of its text beside it
 	if b.level > 1 {
 		p.Ln(2)
 	}
 	p.Bookmark(b.text, b.level-1, -1)
 	p.SetFont("Helvetica", "B", size)
 	p.SetTextColor(31, 59, 87)
-	p.MultiCell(pdfWidth, size*0.48, p.encode(b.text), "", "L", false)
+	p.MultiCell(pdfWidth, size*0.48, p.toCodePage(b.text), "", "L", false)
 	p.SetTextColor(0, 0, 0)
 	p.Ln(2)
 }
 
-// flow writes text from the current place, bold where marked.
-func (p *pdfPage) flow(text string) {
-	for _, s := range spans(text) {
+// drawText writes text from the current place, bold where marked.
+func (p *pdfPage) drawText(text string) {
+	for _, s := range splitSpans(text) {
 		weight := ""
 		if s.bold {
 			weight = "B"
 		}
 		p.SetFont("Helvetica", weight, 10)
-		p.Write(pdfLine, p.encode(s.text))
+		p.Write(pdfLineHeight, p.toCodePage(s.text))
 	}
 }
 
-func (p *pdfPage) item(mark, text string) {
-	p.need(pdfLine)
+func (p *pdfPage) drawListItem(mark, text string) {
+	p.ensureSpace(pdfLineHeight)
 	p.SetFont("Helvetica", "", 10)
-	p.CellFormat(pdfIndent, pdfLine, p.encode(mark), "", 0, "L", false, 0, "")
+	p.CellFormat(pdfIndent, pdfLineHeight, p.toCodePage(mark), "", 0, "L", false, 0, "")
 	p.SetLeftMargin(pdfMargin + pdfIndent)
-	p.flow(text)
+	p.drawText(text)
 	p.SetLeftMargin(pdfMargin)
-	p.Ln(pdfLine + 0.8)
+	p.Ln(pdfLineHeight + 0.8)
 }
 
-// table draws rows that are never cut by a page, and its header again on each page.
-func (p *pdfPage) table(rows [][]string) {
+// drawTable draws rows that are never cut by a page, and its header again on each page.
+func (p *pdfPage) drawTable(rows [][]string) {
 	widths := columnWidths(rows, pdfWidth)
 	p.SetDrawColor(191, 199, 209)
 	for i, cells := range rows {
-		lines, height := p.wrap(cells, widths, i == 0)
+		lines, height := p.wrapCells(cells, widths, i == 0)
 		if p.GetY()+height > pdfBottom {
 			p.AddPage()
 			if i > 0 {
-				head, h := p.wrap(rows[0], widths, true)
-				p.row(head, widths, h, true)
-				p.tableFont(false)
+				head, h := p.wrapCells(rows[0], widths, true)
+				p.drawRow(head, widths, h, true)
+				p.setTableFont(false)
 			}
 		}
-		p.row(lines, widths, height, i == 0)
+		p.drawRow(lines, widths, height, i == 0)
 	}
 	p.Ln(4)
 }
 
-// wrap breaks each cell into lines that fit its column, and gives the row's height.
-func (p *pdfPage) wrap(cells []string, widths []float64, header bool) (lines [][]string, height float64) {
-	p.tableFont(header)
+// wrapCells breaks each cell into lines that fit its column, and gives the row's height.
+func (p *pdfPage) wrapCells(cells []string, widths []float64, header bool) (lines [][]string, height float64) {
+	p.setTableFont(header)
 	most := 1
 	for col, text := range cells {
 		var cell []string
-		for _, line := range p.SplitLines([]byte(p.encode(plain(text))), widths[col]-1) {
+		for _, line := range p.SplitLines([]byte(p.toCodePage(stripMarks(text))), widths[col]-1) {
 			cell = append(cell, string(line))
 		}
 		lines = append(lines, cell)
 		most = max(most, len(cell))
 	}
-	return lines, float64(most)*pdfRow + 1.6
+	return lines, float64(most)*pdfRowHeight + 1.6
 }
 
-func (p *pdfPage) row(lines [][]string, widths []float64, height float64, header bool) {
-	p.tableFont(header)
+func (p *pdfPage) drawRow(lines [][]string, widths []float64, height float64, header bool) {
+	p.setTableFont(header)
 	p.SetFillColor(220, 228, 236)
 	x, y := pdfMargin, p.GetY()
 	style := "D"
@@ -159,15 +159,15 @@ func (p *pdfPage) row(lines [][]string, widths []float64, height float64, header
 	for col, cell := range lines {
 		p.Rect(x, y, widths[col], height, style)
 		for i, line := range cell {
-			p.SetXY(x, y+0.8+float64(i)*pdfRow)
-			p.CellFormat(widths[col], pdfRow, line, "", 0, "L", false, 0, "")
+			p.SetXY(x, y+0.8+float64(i)*pdfRowHeight)
+			p.CellFormat(widths[col], pdfRowHeight, line, "", 0, "L", false, 0, "")
 		}
 		x += widths[col]
 	}
 	p.SetXY(pdfMargin, y+height)
 }
 
-func (p *pdfPage) tableFont(header bool) {
+func (p *pdfPage) setTableFont(header bool) {
 	weight := ""
 	if header {
 		weight = "B"
@@ -175,8 +175,8 @@ func (p *pdfPage) tableFont(header bool) {
 	p.SetFont("Helvetica", weight, 8.5)
 }
 
-// need begins a new page where less than height is left.
-func (p *pdfPage) need(height float64) {
+// ensureSpace begins a new page where less than height is left.
+func (p *pdfPage) ensureSpace(height float64) {
 	if p.GetY()+height > pdfBottom {
 		p.AddPage()
 	}

@@ -26,21 +26,21 @@ func writeXLSX(doc *document) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var s *sheet
+	var s *sheetWriter
 	first := true
 	for _, b := range doc.blocks {
-		if b.kind == heading && b.level == 1 {
+		if b.kind == kindHeading && b.level == 1 {
 			if first {
 				err = f.SetSheetName(f.GetSheetName(0), b.text)
 				first = false
 			} else {
 				_, err = f.NewSheet(b.text)
 			}
-			s = &sheet{f: f, name: b.text, styles: styles}
+			s = &sheetWriter{f: f, name: b.text, styles: styles}
 		} else if s == nil {
 			return nil, fmt.Errorf("begin the workbook with a # heading: the name of its first sheet")
 		} else {
-			err = s.add(b)
+			err = s.addBlock(b)
 		}
 		if err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func writeXLSX(doc *document) ([]byte, error) {
 	if err := f.Write(&buf); err != nil {
 		return nil, err
 	}
-	return repack(buf.Bytes(), doc.date)
+	return normalizeArchive(buf.Bytes(), doc.date)
 }
 
 type sheetStyles struct{ title, header, text, date int }
@@ -82,8 +82,8 @@ func newSheetStyles(f *excelize.File) (st sheetStyles, err error) {
 	return st, nil
 }
 
-// sheet fills one sheet from the top.
-type sheet struct {
+// sheetWriter fills one sheet from the top.
+type sheetWriter struct {
 	f      *excelize.File
 	name   string
 	styles sheetStyles
@@ -91,22 +91,22 @@ type sheet struct {
 	frozen bool
 }
 
-func (s *sheet) add(b block) error {
+func (s *sheetWriter) addBlock(b block) error {
 	switch b.kind {
-	case heading:
+	case kindHeading:
 		s.row++
-		return s.set(1, plain(b.text), s.styles.title)
-	case paragraph:
+		return s.setCell(1, stripMarks(b.text), s.styles.title)
+	case kindParagraph:
 		s.row++
-		return s.f.SetCellStr(s.name, fmt.Sprintf("A%d", s.row), plain(b.text))
-	case table:
+		return s.f.SetCellStr(s.name, fmt.Sprintf("A%d", s.row), stripMarks(b.text))
+	case kindTable:
 		return s.addTable(b.rows)
 	default:
 		return fmt.Errorf("sheet %q: only headings, paragraphs and tables go into a workbook", s.name)
 	}
 }
 
-func (s *sheet) addTable(rows [][]string) error {
+func (s *sheetWriter) addTable(rows [][]string) error {
 	if s.row > 0 {
 		s.row++ // an empty row above
 	}
@@ -118,7 +118,7 @@ func (s *sheet) addTable(rows [][]string) error {
 			if i == 0 {
 				style = s.styles.header
 			}
-			if err := s.set(col+1, plain(text), style); err != nil {
+			if err := s.setCell(col+1, stripMarks(text), style); err != nil {
 				return err
 			}
 		}
@@ -142,8 +142,8 @@ func (s *sheet) addTable(rows [][]string) error {
 	})
 }
 
-// set writes a cell with the type that its text shows.
-func (s *sheet) set(col int, text string, style int) error {
+// setCell writes a cell with the type that its text shows.
+func (s *sheetWriter) setCell(col int, text string, style int) error {
 	var value any = text
 	if style == s.styles.text {
 		if day, err := time.Parse(time.DateOnly, text); err == nil {
@@ -163,7 +163,7 @@ func (s *sheet) set(col int, text string, style int) error {
 }
 
 // fitColumns gives each column the width of its longest text, within reason.
-func (s *sheet) fitColumns(rows [][]string) error {
+func (s *sheetWriter) fitColumns(rows [][]string) error {
 	for col := range rows[0] {
 		width := 10
 		for _, cells := range rows {

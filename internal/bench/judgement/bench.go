@@ -39,8 +39,8 @@ type Options struct {
 	Progress func(what string, done, total int)
 }
 
-// catalogVersion stands for the starter catalog, which needs an id to be indexed.
-const catalogVersion = "018f0000-0000-7000-8000-000000000000"
+// starterVersionID stands for the starter catalog, which needs an id to be indexed.
+const starterVersionID = "018f0000-0000-7000-8000-000000000000"
 
 // Run judges and measures. The same folder gives the same report.
 func Run(ctx context.Context, o Options) (*Report, error) {
@@ -51,11 +51,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets, err := Sets(o.Folder, r.labelled)
+	sets, err := ReadSets(o.Folder, r.starterControls)
 	if err != nil {
 		return nil, err
 	}
-	passages, err := Passages(o.Folder, r.labelled)
+	passages, err := ReadPassages(o.Folder, r.starterControls)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := r.train(ctx); err != nil {
 		return nil, err
 	}
-	out := &Report{Rules: judge.Rules, Embedder: r.model.Name(), Today: o.Today}
+	out := &Report{Rules: judge.RulesVersion, Embedder: r.model.Name(), Today: o.Today}
 	for i := range sets {
 		done, err := r.measure(ctx, &sets[i])
 		if err != nil {
@@ -76,7 +76,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		}
 		out.Sets = append(out.Sets, *done)
 	}
-	out.All = together(out.Sets)
+	out.All = sumReports(out.Sets)
 	if len(passages) == 0 {
 		return out, nil
 	}
@@ -87,12 +87,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 // runner has what every set is judged with.
 type runner struct {
 	Options
-	source   *scf.Source
-	all      []api.Control
-	controls map[string]api.Control
-	labelled map[string]api.Control // of the starter catalog, for which labels are written
-	model    *embed.Model
-	asked    *assessment.Asked
+	source          *scf.Source
+	controlList     []api.Control
+	controls        map[string]api.Control
+	starterControls map[string]api.Control // of the starter catalog, for which labels are written
+	model           *embed.Model
+	prepared        *assessment.PreparedControls
 }
 
 func newRunner(o Options) (*runner, error) {
@@ -101,28 +101,28 @@ func newRunner(o Options) (*runner, error) {
 		return nil, err
 	}
 	r := &runner{Options: o, source: src}
-	if r.all, r.labelled, err = controlsOf(src); err != nil {
+	if r.controlList, r.starterControls, err = controlsOf(src); err != nil {
 		return nil, err
 	}
-	r.controls = r.labelled
+	r.controls = r.starterControls
 	if o.Catalog != nil {
 		r.source = o.Catalog
-		r.all, r.controls, err = controlsOf(r.source)
+		r.controlList, r.controls, err = controlsOf(r.source)
 	}
 	return r, err
 }
 
 // train makes the embedder of the catalog, and asks what its controls ask.
 func (r *runner) train(ctx context.Context) (err error) {
-	if r.model, err = evidence.Train(ctx, r.source); err != nil {
+	if r.model, err = evidence.TrainEmbedder(ctx, r.source); err != nil {
 		return err
 	}
-	r.asked, err = assessment.Ask(ctx, r.model, r.all, r.all)
+	r.prepared, err = assessment.PrepareControls(ctx, r.model, r.controlList, r.controlList)
 	return err
 }
 
 func controlsOf(src *scf.Source) (all []api.Control, byCode map[string]api.Control, err error) {
-	snap, err := scf.New(src, scf.Version{ID: catalogVersion})
+	snap, err := scf.NewSnapshot(src, scf.Version{ID: starterVersionID})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,11 +137,11 @@ func controlsOf(src *scf.Source) (all []api.Control, byCode map[string]api.Contr
 // measure judges the controls of a set, once with all documents and once without each.
 func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
 	r.Progress("read "+set.Name, 0, 1)
-	library, err := evidence.ReadLibrary(ctx, set.Evidence, r.model, judge.Category)
+	library, err := evidence.ReadLibrary(ctx, set.Evidence, r.model, judge.GuessCategory)
 	if err != nil {
 		return nil, err
 	}
-	if err := set.knows(library.Documents()); err != nil {
+	if err := set.checkDocuments(library.Documents()); err != nil {
 		return nil, err
 	}
 	whole, err := r.judge(ctx, set, library, "")
@@ -150,7 +150,7 @@ func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
 	}
 	out := &SetReport{Name: set.Name, Documents: len(library.Documents()), Controls: len(set.Labels)}
 	for i, l := range set.Labels {
-		out.add(r.labelled[l.Control], l, whole[i])
+		out.addControl(r.starterControls[l.Control], l, whole[i])
 	}
 	if r.Ablate {
 		for n, d := range library.Documents() {
@@ -160,11 +160,11 @@ func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
 				return nil, err
 			}
 			for i, l := range set.Labels {
-				out.Ablation.add(l, d.ID, whole[i], without[i])
+				out.Ablation.addControl(l, d.ID, whole[i], without[i])
 			}
 		}
 	}
-	out.finish()
+	out.computeShares()
 	return out, nil
 }
 
@@ -177,11 +177,11 @@ func (r *runner) judge(ctx context.Context, set *Set, library *evidence.Library,
 	for i, l := range set.Labels {
 		controls[i] = r.controls[l.Control]
 	}
-	judging, err := r.asked.Over(ctx, session, r.Today)
+	judging, err := r.prepared.Evaluate(ctx, session, r.Today)
 	if err != nil {
 		return nil, err
 	}
-	return judging.JudgeAll(ctx, controls, runtime.GOMAXPROCS(0))
+	return judging.EvaluateAll(ctx, controls, runtime.GOMAXPROCS(0))
 }
 
 // measurePassages judges each passage as the only document there is.
@@ -189,7 +189,7 @@ func (r *runner) measurePassages(ctx context.Context, passages []Passage) (*Pass
 	out := &PassageReport{ByKind: map[string]PassageCount{}, Wrong: []string{}}
 	for n, p := range passages {
 		r.Progress("judge passages", n, len(passages))
-		library, err := evidence.ReadLibrary(ctx, p.folder(), r.model, judge.Category)
+		library, err := evidence.ReadLibrary(ctx, p.folder(), r.model, judge.GuessCategory)
 		if err != nil {
 			return nil, fmt.Errorf("passage %d: %w", n+1, err)
 		}
@@ -197,27 +197,27 @@ func (r *runner) measurePassages(ctx context.Context, passages []Passage) (*Pass
 		if err != nil {
 			return nil, err
 		}
-		judging, err := r.asked.Over(ctx, session, r.Today)
+		judging, err := r.prepared.Evaluate(ctx, session, r.Today)
 		if err != nil {
 			return nil, err
 		}
-		j, err := judging.Judge(ctx, p.Control)
+		j, err := judging.Evaluate(ctx, p.Control)
 		if err != nil {
 			return nil, err
 		}
-		out.add(p, j)
+		out.addPassage(p, j)
 	}
 	return out, nil
 }
 
-// evidenced tells whether a verdict says that there is evidence of it being done.
-func evidenced(v api.Implementation) bool {
+// isEvidenced tells whether a verdict says that there is evidence of it being done.
+func isEvidenced(v api.Implementation) bool {
 	return v == api.Implemented || v == api.PartiallyImplemented
 }
 
-// lacking are the numbers, from 1, of the objectives that nothing bears; ok is whether those
+// missingObjectives are the numbers, from 1, of the objectives that nothing bears; ok is whether those
 // are what was looked for.
-func lacking(c api.Control, j judge.Judgement) (out []int, ok bool) {
+func missingObjectives(c api.Control, j judge.Judgement) (out []int, ok bool) {
 	for i, text := range judge.Statements(c) {
 		if i >= len(j.Statements) || j.Statements[i].Text != text {
 			return nil, false
@@ -229,4 +229,4 @@ func lacking(c api.Control, j judge.Judgement) (out []int, ok bool) {
 	return out, true
 }
 
-func words(v api.Implementation) string { return strings.ReplaceAll(string(v), "_", " ") }
+func statusText(v api.Implementation) string { return strings.ReplaceAll(string(v), "_", " ") }

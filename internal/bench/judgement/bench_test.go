@@ -32,22 +32,22 @@ func TestJudgementFloors(t *testing.T) {
 	}
 	for _, s := range append(r.Sets, r.All) {
 		t.Logf("%-10s kappa %.3f, equal %.3f; evidenced P %.3f R %.3f; missing P %.3f R %.3f; detected %.3f, emptied %.3f of %d, disturbed %.4f of %d; %v", s.Name, s.Kappa, s.Agreement,
-			s.Evidenced.Precision, s.Evidenced.Recall, s.Missing.Precision, s.Missing.Recall, s.Ablation.Detected, s.Ablation.Emptied, s.Ablation.Resting, s.Ablation.Disturbed, s.Ablation.Others, s.Confusion)
+			s.Evidenced.Precision, s.Evidenced.Recall, s.Missing.Precision, s.Missing.Recall, s.Ablation.DowngradedShare, s.Ablation.UnevidencedShare, s.Ablation.Dependent, s.Ablation.ChangedShare, s.Ablation.Independent, s.Confusion)
 	}
 	for _, bar := range []struct {
 		name      string
 		got, want float64
 	}{
 		{"kappa", r.All.Kappa, floors.kappa}, {"precision of evidenced", r.All.Evidenced.Precision, floors.precision},
-		{"recall of evidenced", r.All.Evidenced.Recall, floors.recall}, {"verdicts that fall with their document", r.All.Ablation.Detected, floors.detected},
-		{"evidence lost with its document", r.All.Ablation.Emptied, floors.emptied},
+		{"recall of evidenced", r.All.Evidenced.Recall, floors.recall}, {"verdicts that fall with their document", r.All.Ablation.DowngradedShare, floors.detected},
+		{"evidence lost with its document", r.All.Ablation.UnevidencedShare, floors.emptied},
 	} {
 		if bar.got < bar.want {
 			t.Errorf("%s is %.3f, want %.2f", bar.name, bar.got, bar.want)
 		}
 	}
-	if r.All.Ablation.Disturbed > mostDisturbed {
-		t.Errorf("%.1f %% of controls change with a document that they don't rest on", 100*r.All.Ablation.Disturbed)
+	if r.All.Ablation.ChangedShare > mostDisturbed {
+		t.Errorf("%.1f %% of controls change with a document that they don't rest on", 100*r.All.Ablation.ChangedShare)
 	}
 	no, counted := 0, 0
 	for kind, n := range r.Passages.ByKind {

@@ -22,7 +22,7 @@ func TestFiveThousandDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap, err := scf.New(src, scf.Version{ID: "018f0000-0000-7000-8000-000000000000"})
+	snap, err := scf.NewSnapshot(src, scf.Version{ID: "018f0000-0000-7000-8000-000000000000"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestFiveThousandDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := evidence.Train(t.Context(), src)
+	model, err := evidence.TrainEmbedder(t.Context(), src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestFiveThousandDocuments(t *testing.T) {
 	for i := range 5000 {
 		folder[fmt.Sprintf("note-%04d.txt", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "Canteen menu of day %d: soup %d and bread with %d olives.\n", i, i*7, i%13)}
 	}
-	library, err := evidence.ReadLibrary(t.Context(), folder, model, judge.Category)
+	library, err := evidence.ReadLibrary(t.Context(), folder, model, judge.GuessCategory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,15 +46,15 @@ func TestFiveThousandDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, err := assessment.Ask(t.Context(), model, controls, controls)
+	asked, err := assessment.PrepareControls(t.Context(), model, controls, controls)
 	if err != nil {
 		t.Fatal(err)
 	}
-	judging, err := asked.Over(t.Context(), session, judged.Today)
+	judging, err := asked.Evaluate(t.Context(), session, judged.Today)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := judging.JudgeAll(t.Context(), controls, 2)
+	all, err := judging.EvaluateAll(t.Context(), controls, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func TestLabelledPairs(t *testing.T) {
 			if len(labels[name]) == 0 {
 				continue
 			}
-			library, err := evidence.ReadLibrary(t.Context(), folders[company], r.model, judge.Category)
+			library, err := evidence.ReadLibrary(t.Context(), folders[company], r.model, judge.GuessCategory)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,19 +95,19 @@ func heardIn(t *testing.T, r *runner, library *evidence.Library) map[pair]float6
 	if err != nil {
 		t.Fatal(err)
 	}
-	judging, err := r.asked.Over(t.Context(), session, r.Today)
+	judging, err := r.prepared.Evaluate(t.Context(), session, r.Today)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
 	heard := map[pair]float64{}
-	judging.Hear(func(statement, sentence string, says float64) {
+	judging.SetTrace(func(statement, sentence string, says float64) {
 		key := pair{beginning(statement), beginning(sentence)}
 		mu.Lock()
 		defer mu.Unlock()
 		heard[key] = max(heard[key], says)
 	})
-	if _, err := judging.JudgeAll(t.Context(), r.all, 2); err != nil {
+	if _, err := judging.EvaluateAll(t.Context(), r.controlList, 2); err != nil {
 		t.Fatal(err)
 	}
 	return heard

@@ -34,7 +34,7 @@ func TestPublishedPolicies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			set, weights := published(t, name)
-			library, err := evidence.ReadLibrary(t.Context(), os.DirFS(shareddata.Path(t, "evidence", name)), r.model, judge.Category)
+			library, err := evidence.ReadLibrary(t.Context(), os.DirFS(shareddata.Path(t, "evidence", name)), r.model, judge.GuessCategory)
 			if err != nil {
 				t.Fatal(err)
 			}

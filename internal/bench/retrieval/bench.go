@@ -23,10 +23,10 @@ import (
 type Training string
 
 const (
-	// Workbook is what every imported workbook holds: controls, maturity lines, crosswalk codes.
-	Workbook Training = "workbook"
-	// Open is the same and the openly published requirement texts.
-	Open Training = "open"
+	// TrainOnWorkbook is what every imported workbook holds: controls, maturity lines, crosswalk codes.
+	TrainOnWorkbook Training = "workbook"
+	// TrainOnOpenTexts is the same and the openly published requirement texts.
+	TrainOnOpenTexts Training = "open"
 )
 
 // Options of a run.
@@ -48,29 +48,29 @@ const (
 	Hybrid   = "hybrid"
 )
 
-// Way is one way to rank and what it reaches.
-type Way struct {
+// MethodResult is one way to rank and what it reaches.
+type MethodResult struct {
 	Name string `json:"name"`
-	Figures
+	Metrics
 }
 
 // Task is a benchmark that was run.
 type Task struct {
-	Name     string `json:"name"` // A, B, C, C_passage_to_control
-	About    string `json:"about"`
-	Queries  int    `json:"queries"`
-	Passages int    `json:"passages"`
-	Ways     []Way  `json:"ways"` // ByWords, ByVector, Hybrid, then the other embedder's two
+	Name     string         `json:"name"` // A, B, C, C_passage_to_control
+	About    string         `json:"about"`
+	Queries  int            `json:"queries"`
+	Passages int            `json:"passages"`
+	Methods  []MethodResult `json:"ways"` // ByWords, ByVector, Hybrid, then the other embedder's two
 	// AnswerScore is the hybrid's score of passages that answer, in the median.
 	AnswerScore float64 `json:"answer_score"`
 	// Ranking is the hybrid's, in the order of the queries.
 	Ranking []Ranked `json:"-"`
 }
 
-// Way is a way of the task by name.
-func (t Task) Way(name string) Way {
-	i := slices.IndexFunc(t.Ways, func(w Way) bool { return w.Name == name })
-	return t.Ways[i]
+// MethodResult is a way of the task by name.
+func (t Task) MethodResult(name string) MethodResult {
+	i := slices.IndexFunc(t.Methods, func(w MethodResult) bool { return w.Name == name })
+	return t.Methods[i]
 }
 
 // Ranked is what one query found, best first.
@@ -94,11 +94,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
-	corpus, err := Corpus(o.Folder, o.Train)
+	corpus, err := ReadCorpus(o.Folder, o.Train)
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := load(o.Folder)
+	tasks, err := loadTasks(o.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &Report{Training: o.Train, Embedder: model.Name(), Terms: model.Len(), Controls: len(corpus.Documents), Pairs: len(corpus.Pairs)}
 	for i, t := range tasks {
 		o.Progress("rank "+t.name, i, len(tasks))
-		done, err := t.run(ctx, model, o.Other)
+		done, err := t.measure(ctx, model, o.Other)
 		if err != nil {
 			return nil, fmt.Errorf("benchmark %s: %w", t.name, err)
 		}
@@ -118,18 +118,18 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r, nil
 }
 
-// run ranks the task in each way.
-func (t *task) run(ctx context.Context, model *embed.Model, other embed.Embedder) (*Task, error) {
-	passages, asked, err := t.embedded(ctx, model)
+// measure ranks the task in each way.
+func (t *task) measure(ctx context.Context, model *embed.Model, other embed.Embedder) (*Task, error) {
+	passages, asked, err := t.embedPassages(ctx, model)
 	if err != nil {
 		return nil, err
 	}
 	for i := range passages {
 		passages[i].Prior = model.Prior(passages[i].Text)
 	}
-	out := &Task{Name: t.name, About: t.about, Passages: len(t.corpus)}
+	out := &Task{Name: t.name, About: t.about, Passages: len(t.passages)}
 	for _, it := range t.queries {
-		if len(t.grades[it.ID]) > 0 {
+		if len(t.gradesByQuery[it.ID]) > 0 {
 			out.Queries++
 		}
 	}
@@ -138,34 +138,34 @@ func (t *task) run(ctx context.Context, model *embed.Model, other embed.Embedder
 		if err != nil {
 			return nil, err
 		}
-		out.Ways = append(out.Ways, Way{way, t.figures(ranking)})
+		out.Methods = append(out.Methods, MethodResult{way, t.computeMetrics(ranking)})
 		out.Ranking = ranking // the last is the hybrid's
 	}
 	out.AnswerScore = t.answerScore(out.Ranking)
 	if other == nil {
 		return out, nil
 	}
-	if passages, asked, err = t.embedded(ctx, other); err != nil {
+	if passages, asked, err = t.embedPassages(ctx, other); err != nil {
 		return nil, err
 	}
 	for _, way := range []string{ByVector, Hybrid} {
-		ranking, err := t.rank(ctx, way, passages, asked, elsewhere{model})
+		ranking, err := t.rank(ctx, way, passages, asked, weightsOnly{model})
 		if err != nil {
 			return nil, err
 		}
-		out.Ways = append(out.Ways, Way{way + ", " + other.Name(), t.figures(ranking)})
+		out.Methods = append(out.Methods, MethodResult{way + ", " + other.Name(), t.computeMetrics(ranking)})
 	}
 	return out, nil
 }
 
-// embedded gives the passages and the queries' vectors by an embedder.
-func (t *task) embedded(ctx context.Context, by embed.Embedder) ([]search.Passage, [][]float32, error) {
-	passages := make([]search.Passage, len(t.corpus))
-	vectors, err := embedAll(ctx, by, t.corpus)
+// embedPassages gives the passages and the queries' vectors by an embedder.
+func (t *task) embedPassages(ctx context.Context, by embed.Embedder) ([]search.Passage, [][]float32, error) {
+	passages := make([]search.Passage, len(t.passages))
+	vectors, err := embedAll(ctx, by, t.passages)
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, it := range t.corpus {
+	for i, it := range t.passages {
 		passages[i] = it.passage()
 		passages[i].Vector = vectors[i]
 	}
@@ -173,31 +173,31 @@ func (t *task) embedded(ctx context.Context, by embed.Embedder) ([]search.Passag
 	return passages, asked, err
 }
 
-// weigher is what the words of an index are weighed by.
-type weigher interface{ Weight(stem string) float64 }
+// stemWeigher is what the words of an index are weighed by.
+type stemWeigher interface{ Weight(stem string) float64 }
 
-// elsewhere is the model without its vectors: another embedder's passages are not read again
+// weightsOnly is the model without its vectors: another embedder's passages are not read again
 // piece by piece.
-type elsewhere struct{ weigher }
+type weightsOnly struct{ stemWeigher }
 
-// ranked is how many passages a query is given: what run files hold.
-const ranked = 100
+// rankingDepth is how many passages a query is given: what run files hold.
+const rankingDepth = 100
 
-func (t *task) rank(ctx context.Context, way string, passages []search.Passage, asked [][]float32, by weigher) ([]Ranked, error) {
+func (t *task) rank(ctx context.Context, method string, passages []search.Passage, queryVectors [][]float32, weights stemWeigher) ([]Ranked, error) {
 	o := search.Options{}
-	if way != ByWords { // plain BM25 weighs words by rarity alone
-		o.Weight = by.Weight
+	if method != ByWords { // plain BM25 weighs words by rarity alone
+		o.Weight = weights.Weight
 	}
-	if model, ok := by.(*embed.Model); ok && way == Hybrid {
-		o.Embed = model.Parts
+	if model, ok := weights.(*embed.Model); ok && method == Hybrid {
+		o.Embed = model.EmbedAll
 	}
 	index := search.New(o)
 	passages = slices.Clone(passages)
 	for i := range passages {
-		if way != Hybrid {
+		if method != Hybrid {
 			passages[i].Prior = 0
 		}
-		if way == ByVector {
+		if method == ByVector {
 			passages[i].Text, passages[i].HeadingPath = "", nil
 		}
 	}
@@ -206,12 +206,12 @@ func (t *task) rank(ctx context.Context, way string, passages []search.Passage, 
 	}
 	out := make([]Ranked, 0, len(t.queries))
 	for i, it := range t.queries {
-		q := search.Query{TopK: ranked, NoHighlights: true}
-		if way != ByVector {
+		q := search.Query{TopK: rankingDepth, NoHighlights: true}
+		if method != ByVector {
 			q.Text = it.text()
 		}
-		if way != ByWords {
-			q.Vector = asked[i]
+		if method != ByWords {
+			q.Vector = queryVectors[i]
 		}
 		found, err := index.Search(ctx, q)
 		if err != nil {
@@ -235,7 +235,7 @@ func (t *task) answerScore(ranking []Ranked) float64 {
 	var scores []float64
 	for _, r := range ranking {
 		for _, p := range r.Results {
-			if t.grades[r.Query][p.ID] > 0 {
+			if t.gradesByQuery[r.Query][p.ID] > 0 {
 				scores = append(scores, p.Score)
 			}
 		}

@@ -59,28 +59,28 @@ func (other) Embed(_ context.Context, texts []string) ([][]float32, error) {
 }
 
 func TestRunBesideAnother(t *testing.T) {
-	alone, err := retrieval.Run(t.Context(), retrieval.Options{Folder: tiny(), Train: retrieval.Workbook})
+	alone, err := retrieval.Run(t.Context(), retrieval.Options{Folder: tiny(), Train: retrieval.TrainOnWorkbook})
 	if err != nil {
 		t.Fatal(err)
 	}
-	both, err := retrieval.Run(t.Context(), retrieval.Options{Folder: tiny(), Train: retrieval.Workbook, Other: other{}})
+	both, err := retrieval.Run(t.Context(), retrieval.Options{Folder: tiny(), Train: retrieval.TrainOnWorkbook, Other: other{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, task := range both.Tasks {
-		if len(task.Ways) != 5 || task.Ways[4].Name != "hybrid, ollama/letters" || task.Ways[4].MRR == 0 {
-			t.Errorf("%s: %+v", task.Name, task.Ways)
+		if len(task.Methods) != 5 || task.Methods[4].Name != "hybrid, ollama/letters" || task.Methods[4].MRR == 0 {
+			t.Errorf("%s: %+v", task.Name, task.Methods)
 		}
-		for k, w := range alone.Tasks[i].Ways {
-			if task.Ways[k] != w {
-				t.Errorf("%s: another embedder changes %v to %v", task.Name, w, task.Ways[k])
+		for k, w := range alone.Tasks[i].Methods {
+			if task.Methods[k] != w {
+				t.Errorf("%s: another embedder changes %v to %v", task.Name, w, task.Methods[k])
 			}
 		}
 	}
 }
 
 func TestRun(t *testing.T) {
-	for _, training := range []retrieval.Training{retrieval.Workbook, retrieval.Open} {
+	for _, training := range []retrieval.Training{retrieval.TrainOnWorkbook, retrieval.TrainOnOpenTexts} {
 		var steps []string
 		run := func() *retrieval.Report {
 			r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: tiny(), Train: training, Progress: func(what string, done, total int) {
@@ -102,16 +102,16 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s trained %s, then %s", training, first.Embedder, second.Embedder)
 		}
 		for i, task := range first.Tasks {
-			for k, w := range task.Ways {
-				if w != second.Tasks[i].Ways[k] {
-					t.Errorf("%s, %s: %v, then %v", task.Name, w.Name, w, second.Tasks[i].Ways[k])
+			for k, w := range task.Methods {
+				if w != second.Tasks[i].Methods[k] {
+					t.Errorf("%s, %s: %v, then %v", task.Name, w.Name, w, second.Tasks[i].Methods[k])
 				}
 			}
 		}
-		if f := first.Tasks[0].Way(retrieval.Hybrid); f.NDCG != 1 || f.Success1 != 1 {
+		if f := first.Tasks[0].MethodResult(retrieval.Hybrid); f.NDCG != 1 || f.Success1 != 1 {
 			t.Errorf("two controls that could not be less alike: %+v", f)
 		}
-		if want := map[retrieval.Training]int{retrieval.Workbook: 0, retrieval.Open: 1}[training]; first.Pairs != want {
+		if want := map[retrieval.Training]int{retrieval.TrainOnWorkbook: 0, retrieval.TrainOnOpenTexts: 1}[training]; first.Pairs != want {
 			t.Errorf("%s learned from %d requirement texts, not %d", training, first.Pairs, want)
 		}
 	}
@@ -119,12 +119,12 @@ func TestRun(t *testing.T) {
 
 // Run files hold what the figures are of: whoever orders them by score finds the same order.
 func TestWrite(t *testing.T) {
-	r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: tiny(), Train: retrieval.Workbook})
+	r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: tiny(), Train: retrieval.TrainOnWorkbook})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "new", "runs")
-	files, err := r.Write(dir)
+	files, err := r.WriteRankings(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,11 +146,11 @@ func TestFigures(t *testing.T) {
 	// q1 has two that answer, of which the better comes second or first; the figures
 	// are the mean over the two frameworks.
 	folder["A/qrels.tsv"] = &fstest.MapFile{Data: []byte("q1\tK-1\t1\nq1\tK-2\t3\nq1\tK-9\t1\nq2\tK-2\t1")}
-	r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: folder, Train: retrieval.Workbook})
+	r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: folder, Train: retrieval.TrainOnWorkbook})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := r.Tasks[0].Way(retrieval.Hybrid)
+	got := r.Tasks[0].MethodResult(retrieval.Hybrid)
 	third := 1 / math.Log2(3)
 	first := (1 + 3*third) / (3 + third + 1/math.Log2(4))
 	if want := (first + 1) / 2; math.Abs(got.NDCG-want) > 1e-12 {
@@ -185,13 +185,13 @@ func TestFolderIsRefused(t *testing.T) {
 			} else {
 				folder[c.file] = &fstest.MapFile{Data: []byte(c.text)}
 			}
-			_, err := retrieval.Run(t.Context(), retrieval.Options{Folder: folder, Train: retrieval.Workbook})
+			_, err := retrieval.Run(t.Context(), retrieval.Options{Folder: folder, Train: retrieval.TrainOnWorkbook})
 			if !errors.Is(err, retrieval.ErrFolder) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v, want %q", err, c.says)
 			}
 		})
 	}
-	if _, err := retrieval.Run(t.Context(), retrieval.Options{Folder: fstest.MapFS{}, Train: retrieval.Workbook}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := retrieval.Run(t.Context(), retrieval.Options{Folder: fstest.MapFS{}, Train: retrieval.TrainOnWorkbook}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an empty folder: %v", err)
 	}
 	if _, err := retrieval.Run(t.Context(), retrieval.Options{Folder: tiny(), Train: "all"}); err == nil {
@@ -199,7 +199,7 @@ func TestFolderIsRefused(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := retrieval.Run(ctx, retrieval.Options{Folder: tiny(), Train: retrieval.Workbook}); !errors.Is(err, context.Canceled) {
+	if _, err := retrieval.Run(ctx, retrieval.Options{Folder: tiny(), Train: retrieval.TrainOnWorkbook}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -17,7 +17,7 @@ func TestRetrievalFloor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains on a whole workbook")
 	}
-	holds(t, retrieval.Workbook, map[string]retrieval.Figures{
+	holds(t, retrieval.TrainOnWorkbook, map[string]retrieval.Metrics{
 		"A":                    {NDCG: 0.41, Recall: 0.57},
 		"B":                    {NDCG: 0.79, Recall: 0.81},
 		"C":                    {Success1: 0.58, Success5: 0.90, Success10: 0.94},
@@ -31,7 +31,7 @@ func TestRetrievalWithRequirements(t *testing.T) {
 	if os.Getenv("SERVICE_BENCH") != "open" {
 		t.Skip("set SERVICE_BENCH=open to train on requirement texts too")
 	}
-	holds(t, retrieval.Open, map[string]retrieval.Figures{
+	holds(t, retrieval.TrainOnOpenTexts, map[string]retrieval.Metrics{
 		"A": {NDCG: 0.44, Recall: 0.59},
 		"B": {NDCG: 0.80, Recall: 0.82},
 		"C": {Success1: 0.58, Success5: 0.89, Success10: 0.94},
@@ -45,16 +45,16 @@ func TestRetrievalSeeds(t *testing.T) {
 		t.Skip("set SERVICE_BENCH=seeds to train three times in each way")
 	}
 	folder := os.DirFS(shareddata.Path(t, "retrieval"))
-	for _, training := range []retrieval.Training{retrieval.Workbook, retrieval.Open} {
+	for _, training := range []retrieval.Training{retrieval.TrainOnWorkbook, retrieval.TrainOnOpenTexts} {
 		const seeds = 3
-		mean := map[string]retrieval.Figures{}
+		mean := map[string]retrieval.Metrics{}
 		for seed := range uint64(seeds) {
 			r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: folder, Train: training, Seed: seed})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, task := range r.Tasks {
-				m, f := mean[task.Name], task.Way(retrieval.Hybrid).Figures
+				m, f := mean[task.Name], task.MethodResult(retrieval.Hybrid).Metrics
 				m.NDCG += f.NDCG / seeds
 				m.Recall += f.Recall / seeds
 				m.Success1 += f.Success1 / seeds
@@ -67,7 +67,7 @@ func TestRetrievalSeeds(t *testing.T) {
 			m := mean[task]
 			t.Logf("%s %-20s nDCG %.3f R@10 %.3f S@1 %.3f S@5 %.3f S@10 %.3f", training, task, m.NDCG, m.Recall, m.Success1, m.Success5, m.Success10)
 		}
-		if m := mean["A"]; training == retrieval.Open && (m.NDCG < 0.44 || m.Recall < 0.59) {
+		if m := mean["A"]; training == retrieval.TrainOnOpenTexts && (m.NDCG < 0.44 || m.Recall < 0.59) {
 			t.Errorf("with requirement texts A reaches %.3f / %.3f in the mean, want .44 / .59", m.NDCG, m.Recall)
 		}
 		if m := mean["B"]; m.NDCG < 0.79 {
@@ -76,18 +76,18 @@ func TestRetrievalSeeds(t *testing.T) {
 	}
 }
 
-func holds(t *testing.T, training retrieval.Training, floors map[string]retrieval.Figures) {
+func holds(t *testing.T, training retrieval.Training, floors map[string]retrieval.Metrics) {
 	folder := os.DirFS(shareddata.Path(t, "retrieval"))
 	r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: folder, Train: training})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, task := range r.Tasks {
-		for _, w := range task.Ways {
+		for _, w := range task.Methods {
 			t.Logf("%-20s %-14s nDCG %.3f R@10 %.3f MRR %.3f S@1 %.3f S@5 %.3f S@10 %.3f", task.Name, w.Name, w.NDCG, w.Recall, w.MRR, w.Success1, w.Success5, w.Success10)
 		}
 		t.Logf("%-20s answers score %.2f", task.Name, task.AnswerScore)
-		in, words, f := task.Way(retrieval.Hybrid), task.Way(retrieval.ByWords), floors[task.Name]
+		in, words, f := task.MethodResult(retrieval.Hybrid), task.MethodResult(retrieval.ByWords), floors[task.Name]
 		if in.NDCG <= words.NDCG || in.Recall <= words.Recall {
 			t.Errorf("%s: the hybrid isn't above BM25", task.Name)
 		}
@@ -102,7 +102,7 @@ func holds(t *testing.T, training retrieval.Training, floors map[string]retrieva
 }
 
 func BenchmarkTrainWorkbook(b *testing.B) {
-	c, err := retrieval.Corpus(os.DirFS(shareddata.Path(b, "retrieval")), retrieval.Workbook)
+	c, err := retrieval.ReadCorpus(os.DirFS(shareddata.Path(b, "retrieval")), retrieval.TrainOnWorkbook)
 	if err != nil {
 		b.Fatal(err)
 	}

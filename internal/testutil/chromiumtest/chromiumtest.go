@@ -18,12 +18,12 @@ import (
 // Browser is a headless Chromium that is spoken to by its debugging pipe.
 type Browser struct {
 	t       testing.TB
-	to      *os.File
-	from    *bufio.Reader
-	n       int
+	pipeIn  *os.File
+	pipeOut *bufio.Reader
+	lastID  int
 	session string
-	// Asked are the addresses it wanted to load since the last page was opened.
-	Asked []string
+	// RequestedURLs are the addresses it wanted to load since the last page was opened.
+	RequestedURLs []string
 }
 
 // Start starts one, or skips where it isn't installed.
@@ -55,9 +55,9 @@ func Start(t testing.TB) *Browser {
 	}
 	inRead.Close()
 	outWrite.Close()
-	b := &Browser{t: t, to: inWrite, from: bufio.NewReaderSize(outRead, 1<<20)}
+	b := &Browser{t: t, pipeIn: inWrite, pipeOut: bufio.NewReaderSize(outRead, 1<<20)}
 	t.Cleanup(func() {
-		b.to.Close()
+		b.pipeIn.Close()
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		outRead.Close()
@@ -86,9 +86,9 @@ type message struct {
 	} `json:"error"`
 }
 
-func (b *Browser) next() message {
+func (b *Browser) readMessage() message {
 	b.t.Helper()
-	raw, err := b.from.ReadBytes(0)
+	raw, err := b.pipeOut.ReadBytes(0)
 	if err != nil {
 		b.t.Fatalf("chromium has ended: %v", err)
 	}
@@ -103,7 +103,7 @@ func (b *Browser) next() message {
 			} `json:"request"`
 		}
 		_ = json.Unmarshal(m.Params, &p)
-		b.Asked = append(b.Asked, p.Request.URL)
+		b.RequestedURLs = append(b.RequestedURLs, p.Request.URL)
 	}
 	return m
 }
@@ -111,20 +111,20 @@ func (b *Browser) next() message {
 // Call calls a method of the DevTools protocol.
 func (b *Browser) Call(method string, params, out any) {
 	b.t.Helper()
-	b.n++
-	raw, err := json.Marshal(map[string]any{"id": b.n, "method": method, "params": or2(params), "sessionId": b.session})
+	b.lastID++
+	raw, err := json.Marshal(map[string]any{"id": b.lastID, "method": method, "params": orEmptyObject(params), "sessionId": b.session})
 	if b.session == "" {
-		raw, err = json.Marshal(map[string]any{"id": b.n, "method": method, "params": or2(params)})
+		raw, err = json.Marshal(map[string]any{"id": b.lastID, "method": method, "params": orEmptyObject(params)})
 	}
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if _, err := b.to.Write(append(raw, 0)); err != nil {
+	if _, err := b.pipeIn.Write(append(raw, 0)); err != nil {
 		b.t.Fatal(err)
 	}
 	for {
-		m := b.next()
-		if m.ID != b.n {
+		m := b.readMessage()
+		if m.ID != b.lastID {
 			continue
 		}
 		if m.Error != nil {
@@ -139,15 +139,15 @@ func (b *Browser) Call(method string, params, out any) {
 	}
 }
 
-func or2(params any) any {
+func orEmptyObject(params any) any {
 	if params == nil {
 		return map[string]any{}
 	}
 	return params
 }
 
-// Show shows a page and waits until it is there.
-func (b *Browser) Show(page []byte) {
+// OpenHTML shows a page and waits until it is there.
+func (b *Browser) OpenHTML(page []byte) {
 	b.t.Helper()
 	file := filepath.Join(b.t.TempDir(), "report.html")
 	if err := os.WriteFile(file, page, 0o644); err != nil {
@@ -159,18 +159,18 @@ func (b *Browser) Show(page []byte) {
 // Open goes to an address and waits until its page is there.
 func (b *Browser) Open(address string) {
 	b.t.Helper()
-	b.Asked = nil
+	b.RequestedURLs = nil
 	b.Call("Page.navigate", map[string]any{"url": address}, nil)
-	for b.next().Method != "Page.loadEventFired" {
+	for b.readMessage().Method != "Page.loadEventFired" {
 	}
 }
 
-// Until waits until an expression in the page is true.
-func (b *Browser) Until(expression string) {
+// WaitFor waits until an expression in the page is true.
+func (b *Browser) WaitFor(expression string) {
 	b.t.Helper()
 	b.evaluate("new Promise(r => { const look = () => ("+expression+") ? r(true) : setTimeout(look, 10); look(); setTimeout(() => r(false), 30000); })", func(v any) {
 		if v != true {
-			b.t.Fatalf("it never came to %s; the page says %s", expression, b.Say("document.body.innerText"))
+			b.t.Fatalf("it never came to %s; the page says %s", expression, b.EvaluateText("document.body.innerText"))
 		}
 	})
 }
@@ -192,8 +192,8 @@ func (b *Browser) Type(text string) {
 	b.Call("Input.insertText", map[string]any{"text": text}, nil)
 }
 
-// Picture keeps what the page looks like, all of it, where the folder is given.
-func (b *Browser) Picture(folder, name string) {
+// Screenshot keeps what the page looks like, all of it, where the folder is given.
+func (b *Browser) Screenshot(folder, name string) {
 	b.t.Helper()
 	if folder == "" {
 		return
@@ -207,14 +207,14 @@ func (b *Browser) Picture(folder, name string) {
 	}
 }
 
-// Say is the value of an expression in the page, as text.
-func (b *Browser) Say(expression string) (said string) {
+// EvaluateText is the value of an expression in the page, as text.
+func (b *Browser) EvaluateText(expression string) (result string) {
 	b.t.Helper()
-	b.evaluate(expression, func(v any) { said = fmt.Sprint(v) })
-	return said
+	b.evaluate(expression, func(v any) { result = fmt.Sprint(v) })
+	return result
 }
 
-func (b *Browser) evaluate(expression string, take func(any)) {
+func (b *Browser) evaluate(expression string, handle func(any)) {
 	b.t.Helper()
 	var out struct {
 		Result struct {
@@ -226,7 +226,7 @@ func (b *Browser) evaluate(expression string, take func(any)) {
 	if out.ExceptionDetails != nil {
 		b.t.Fatalf("%s: %v", expression, out.ExceptionDetails)
 	}
-	take(out.Result.Value)
+	handle(out.Result.Value)
 }
 
 // Emulate shows pages on a medium (screen, print) of a width, dark or light.

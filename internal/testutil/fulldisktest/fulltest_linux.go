@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// alone names the test that runs in a process of its own.
-const alone = "SERVICE_TEST_ALONE"
+// subprocessEnv names the test that runs in a process of its own.
+const subprocessEnv = "SERVICE_TEST_ALONE"
 
-// Alone runs the calling test once more in a process of its own, in which it returns false. In the
+// RunInSubprocess runs the calling test once more in a process of its own, in which it returns false. In the
 // first it returns true when that is over, and the test has nothing more to do: what `go test`
 // writes of its process, among others which files it opened, is not to meet the limit.
-func Alone(t *testing.T) bool {
+func RunInSubprocess(t *testing.T) bool {
 	t.Helper()
-	if os.Getenv(alone) == t.Name() {
+	if os.Getenv(subprocessEnv) == t.Name() {
 		return false
 	}
 	self, err := os.Executable()
@@ -25,16 +25,16 @@ func Alone(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self, "-test.run=^"+t.Name()+"$", "-test.count=1")
-	cmd.Env = append(os.Environ(), alone+"="+t.Name())
+	cmd.Env = append(os.Environ(), subprocessEnv+"="+t.Name())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 	return true
 }
 
-// Limit makes every file of this process stop growing at n bytes, which is what a full disk
+// LimitFileSize makes every file of this process stop growing at n bytes, which is what a full disk
 // looks like from here, until undo.
-func Limit(t *testing.T, n uint64) (undo func()) {
+func LimitFileSize(t *testing.T, n uint64) (undo func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
 	var old syscall.Rlimit

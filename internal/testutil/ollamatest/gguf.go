@@ -29,7 +29,7 @@ const (
 	kindArray   = 9
 )
 
-func (g *gguf) put(v ...any) {
+func (g *gguf) putValues(v ...any) {
 	for _, x := range v {
 		if s, ok := x.(string); ok {
 			write(&g.facts, uint64(len(s)))
@@ -47,32 +47,32 @@ func write(b *bytes.Buffer, v any) {
 	}
 }
 
-func (g *gguf) fact(key string, value any) {
+func (g *gguf) addFact(key string, value any) {
 	g.count++
-	g.put(key)
+	g.putValues(key)
 	switch v := value.(type) {
 	case int:
-		g.put(uint32(kindUint32), uint32(v))
+		g.putValues(uint32(kindUint32), uint32(v))
 	case float64:
-		g.put(uint32(kindFloat32), float32(v))
+		g.putValues(uint32(kindFloat32), float32(v))
 	case bool:
-		g.put(uint32(kindBool), v)
+		g.putValues(uint32(kindBool), v)
 	case string:
-		g.put(uint32(kindString), v)
+		g.putValues(uint32(kindString), v)
 	case []int32:
-		g.put(uint32(kindArray), uint32(kindInt32), uint64(len(v)), v)
+		g.putValues(uint32(kindArray), uint32(kindInt32), uint64(len(v)), v)
 	case []float32:
-		g.put(uint32(kindArray), uint32(kindFloat32), uint64(len(v)), v)
+		g.putValues(uint32(kindArray), uint32(kindFloat32), uint64(len(v)), v)
 	case []string:
-		g.put(uint32(kindArray), uint32(kindString), uint64(len(v)))
+		g.putValues(uint32(kindArray), uint32(kindString), uint64(len(v)))
 		for _, s := range v {
-			g.put(s)
+			g.putValues(s)
 		}
 	}
 }
 
-// tensor adds one whose entry i is value(i).
-func (g *gguf) tensor(name string, value func(i int) float32, dims ...int) {
+// addTensor adds one whose entry i is value(i).
+func (g *gguf) addTensor(name string, value func(i int) float32, dims ...int) {
 	n := 1
 	for _, d := range dims {
 		n *= d
@@ -116,8 +116,8 @@ func (g *gguf) bytes() []byte {
 func zero(int) float32 { return 0 }
 func one(int) float32  { return 1 }
 
-// noise is a sequence of small numbers that is the same each time.
-func noise(seed uint64) func(int) float32 {
+// newNoise is a sequence of small numbers that is the same each time.
+func newNoise(seed uint64) func(int) float32 {
 	return func(int) float32 {
 		seed ^= seed << 13
 		seed ^= seed >> 7

@@ -9,72 +9,72 @@ const (
 	tokens
 )
 
-// Talker is a llama whose next letter hangs on the last one alone: its only layer adds
+// TalkerModel is a llama whose next letter hangs on the last one alone: its only layer adds
 // nothing, so what comes out is the row of the token that went in. Bound by a schema it says a short text, and
 // closes what is open as soon as it may; so every answer is whole, and means nothing.
 //
 // Where endless, a text that was begun is not ended.
-func Talker(endless bool) []byte {
+func TalkerModel(endless bool) []byte {
 	const (
 		width = 288 // one place for each token, and a multiple of the head's size
 		heads = 9
 		inner = 32
 	)
 	g := &gguf{}
-	g.fact("general.architecture", "llama")
-	g.fact("general.name", "talker")
-	g.fact("general.file_type", 0)
-	g.fact("llama.vocab_size", tokens)
-	g.fact("llama.context_length", 32768)
-	g.fact("llama.embedding_length", width)
-	g.fact("llama.block_count", 1)
-	g.fact("llama.feed_forward_length", inner)
-	g.fact("llama.attention.head_count", heads)
-	g.fact("llama.attention.head_count_kv", heads)
-	g.fact("llama.rope.dimension_count", width/heads)
-	g.fact("llama.rope.freq_base", 10000.0)
-	g.fact("llama.attention.layer_norm_rms_epsilon", 1e-5)
-	g.fact("tokenizer.ggml.model", "gpt2")
-	g.fact("tokenizer.ggml.pre", "gpt-2")
-	g.fact("tokenizer.ggml.tokens", append(byteNames(), "<s>", "</s>"))
+	g.addFact("general.architecture", "llama")
+	g.addFact("general.name", "talker")
+	g.addFact("general.file_type", 0)
+	g.addFact("llama.vocab_size", tokens)
+	g.addFact("llama.context_length", 32768)
+	g.addFact("llama.embedding_length", width)
+	g.addFact("llama.block_count", 1)
+	g.addFact("llama.feed_forward_length", inner)
+	g.addFact("llama.attention.head_count", heads)
+	g.addFact("llama.attention.head_count_kv", heads)
+	g.addFact("llama.rope.dimension_count", width/heads)
+	g.addFact("llama.rope.freq_base", 10000.0)
+	g.addFact("llama.attention.layer_norm_rms_epsilon", 1e-5)
+	g.addFact("tokenizer.ggml.model", "gpt2")
+	g.addFact("tokenizer.ggml.pre", "gpt-2")
+	g.addFact("tokenizer.ggml.tokens", append(byteNames(), "<s>", "</s>"))
 	kinds := make([]int32, tokens)
 	for i := range kinds {
 		kinds[i] = 1 // ordinary
 	}
 	kinds[begin], kinds[end] = 3, 3 // control
-	g.fact("tokenizer.ggml.token_type", kinds)
-	g.fact("tokenizer.ggml.merges", []string{})
-	g.fact("tokenizer.ggml.bos_token_id", begin)
-	g.fact("tokenizer.ggml.eos_token_id", end)
+	g.addFact("tokenizer.ggml.token_type", kinds)
+	g.addFact("tokenizer.ggml.merges", []string{})
+	g.addFact("tokenizer.ggml.bos_token_id", begin)
+	g.addFact("tokenizer.ggml.eos_token_id", end)
 
-	g.tensor("token_embd.weight", func(i int) float32 {
+	g.addTensor("token_embd.weight", func(i int) float32 {
 		if i/width == i%width {
 			return 1
 		}
 		return 0
 	}, width, tokens)
-	g.tensor("output_norm.weight", one, width)
-	g.tensor("output.weight", func(i int) float32 {
+	g.addTensor("output_norm.weight", one, width)
+	g.addTensor("output.weight", func(i int) float32 {
 		next, last := i/width, i%width
 		if last >= tokens {
 			return 0
 		}
 		// The norm makes sqrt(width) of the 1 that stands for a token.
-		return liking(last, next, endless) / float32(math.Sqrt(width))
+		return tokenScore(last, next, endless) / float32(math.Sqrt(width))
 	}, width, tokens)
-	g.tensor("blk.0.attn_norm.weight", one, width)
-	g.tensor("blk.0.ffn_norm.weight", one, width)
+	g.addTensor("blk.0.attn_norm.weight", one, width)
+	g.addTensor("blk.0.ffn_norm.weight", one, width)
 	for _, name := range []string{"attn_q", "attn_k", "attn_v", "attn_output"} {
-		g.tensor("blk.0."+name+".weight", zero, width, width)
+		g.addTensor("blk.0."+name+".weight", zero, width, width)
 	}
-	g.tensor("blk.0.ffn_gate.weight", zero, width, inner)
-	g.tensor("blk.0.ffn_up.weight", zero, width, inner)
-	g.tensor("blk.0.ffn_down.weight", zero, inner, width)
+	g.addTensor("blk.0.ffn_gate.weight", zero, width, inner)
+	g.addTensor("blk.0.ffn_up.weight", zero, width, inner)
+	g.addTensor("blk.0.ffn_down.weight", zero, inner, width)
 	return g.bytes()
 }
 
-// liking is how much the talker wants a token after another; the schema forbids most.
-func liking(last, next int, endless bool) float32 {
+// tokenScore is how much the talker wants a token after another; the schema forbids most.
+func tokenScore(last, next int, endless bool) float32 {
 	text := "abcdef "
 	for i := range len(text) {
 		if last != int(text[i]) {
@@ -122,9 +122,9 @@ func byteNames() []string {
 // Dimensions is the length of the Embedder's vectors.
 const Dimensions = 64
 
-// Embedder is a BERT of one layer and random weights: its vectors mean nothing, are the same
+// EmbedderModel is a BERT of one layer and random weights: its vectors mean nothing, are the same
 // for the same text, and differ for others.
-func Embedder() []byte {
+func EmbedderModel() []byte {
 	const (
 		heads  = 2
 		inner  = 128
@@ -145,44 +145,44 @@ func Embedder() []byte {
 		}
 	}
 	g := &gguf{}
-	g.fact("general.architecture", "bert")
-	g.fact("general.name", "embedder")
-	g.fact("general.file_type", 0)
-	g.fact("bert.block_count", 1)
-	g.fact("bert.context_length", length)
-	g.fact("bert.embedding_length", Dimensions)
-	g.fact("bert.feed_forward_length", inner)
-	g.fact("bert.attention.head_count", heads)
-	g.fact("bert.attention.head_count_kv", heads)
-	g.fact("bert.attention.layer_norm_epsilon", eps)
-	g.fact("bert.attention.causal", false)
-	g.fact("bert.pooling_type", 1) // the mean
-	g.fact("tokenizer.ggml.model", "bert")
-	g.fact("tokenizer.ggml.pre", "jina-v2-en")
-	g.fact("tokenizer.ggml.tokens", vocabulary)
-	g.fact("tokenizer.ggml.scores", scores)
-	g.fact("tokenizer.ggml.token_type", kinds)
-	g.fact("tokenizer.ggml.token_type_count", 2)
-	g.fact("tokenizer.ggml.padding_token_id", 0)
-	g.fact("tokenizer.ggml.unknown_token_id", 1)
-	g.fact("tokenizer.ggml.cls_token_id", 2)
-	g.fact("tokenizer.ggml.bos_token_id", 2)
-	g.fact("tokenizer.ggml.seperator_token_id", 3) // so spelled there
-	g.fact("tokenizer.ggml.eos_token_id", 3)
-	g.fact("tokenizer.ggml.mask_token_id", 4)
+	g.addFact("general.architecture", "bert")
+	g.addFact("general.name", "embedder")
+	g.addFact("general.file_type", 0)
+	g.addFact("bert.block_count", 1)
+	g.addFact("bert.context_length", length)
+	g.addFact("bert.embedding_length", Dimensions)
+	g.addFact("bert.feed_forward_length", inner)
+	g.addFact("bert.attention.head_count", heads)
+	g.addFact("bert.attention.head_count_kv", heads)
+	g.addFact("bert.attention.layer_norm_epsilon", eps)
+	g.addFact("bert.attention.causal", false)
+	g.addFact("bert.pooling_type", 1) // the mean
+	g.addFact("tokenizer.ggml.model", "bert")
+	g.addFact("tokenizer.ggml.pre", "jina-v2-en")
+	g.addFact("tokenizer.ggml.tokens", vocabulary)
+	g.addFact("tokenizer.ggml.scores", scores)
+	g.addFact("tokenizer.ggml.token_type", kinds)
+	g.addFact("tokenizer.ggml.token_type_count", 2)
+	g.addFact("tokenizer.ggml.padding_token_id", 0)
+	g.addFact("tokenizer.ggml.unknown_token_id", 1)
+	g.addFact("tokenizer.ggml.cls_token_id", 2)
+	g.addFact("tokenizer.ggml.bos_token_id", 2)
+	g.addFact("tokenizer.ggml.seperator_token_id", 3) // so spelled there
+	g.addFact("tokenizer.ggml.eos_token_id", 3)
+	g.addFact("tokenizer.ggml.mask_token_id", 4)
 
-	any := noise(88172645463325252)
+	any := newNoise(88172645463325252)
 	norm := func(name string) {
-		g.tensor(name+".weight", one, Dimensions)
-		g.tensor(name+".bias", zero, Dimensions)
+		g.addTensor(name+".weight", one, Dimensions)
+		g.addTensor(name+".bias", zero, Dimensions)
 	}
 	linear := func(name string, in, out int) {
-		g.tensor(name+".weight", any, in, out)
-		g.tensor(name+".bias", zero, out)
+		g.addTensor(name+".weight", any, in, out)
+		g.addTensor(name+".bias", zero, out)
 	}
-	g.tensor("token_embd.weight", any, Dimensions, len(vocabulary))
-	g.tensor("token_types.weight", any, Dimensions, 2)
-	g.tensor("position_embd.weight", any, Dimensions, length)
+	g.addTensor("token_embd.weight", any, Dimensions, len(vocabulary))
+	g.addTensor("token_types.weight", any, Dimensions, 2)
+	g.addTensor("position_embd.weight", any, Dimensions, length)
 	norm("token_embd_norm")
 	for _, name := range []string{"attn_q", "attn_k", "attn_v", "attn_output"} {
 		linear("blk.0."+name, Dimensions, Dimensions)

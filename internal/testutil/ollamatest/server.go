@@ -27,7 +27,7 @@ type Server struct {
 
 // Kill ends the server at once, in the middle of whatever it does.
 func (s *Server) Kill() {
-	endGroup(s.process)
+	killProcessGroup(s.process)
 	<-s.ended
 }
 
@@ -50,7 +50,7 @@ func Start(t *testing.T) *Server {
 	home := t.TempDir()
 	s := &Server{URL: "http://" + address, process: exec.Command(program, "serve"), ended: make(chan struct{})}
 	s.process.Env = append(os.Environ(), "HOME="+home, "OLLAMA_MODELS="+home+"/models", "OLLAMA_HOST="+address, "OLLAMA_NO_CLOUD=1")
-	together(s.process)
+	setProcessGroup(s.process)
 	var log bytes.Buffer
 	s.process.Stderr = &log
 	if err := s.process.Start(); err != nil {
@@ -78,7 +78,7 @@ func Start(t *testing.T) *Server {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	for name, file := range map[string][]byte{"talker": Talker(false), "endless": Talker(true), "embedder": Embedder()} {
+	for name, file := range map[string][]byte{"talker": TalkerModel(false), "endless": TalkerModel(true), "embedder": EmbedderModel()} {
 		digest := fmt.Sprintf("sha256:%x", sha256.Sum256(file))
 		if err := client.CreateBlob(t.Context(), digest, bytes.NewReader(file)); err != nil {
 			t.Fatal(err)

@@ -38,13 +38,13 @@ type Options struct {
 	ImplicitTLS, NoTLS bool
 	// User and Password have to be given where they are not empty.
 	User, Password string
-	// Answer is asked before each command is answered; another text than "" is sent in place
+	// OnCommand is asked before each command is answered; another text than "" is sent in place
 	// of the answer, and "hang up" ends the connection.
-	Answer func(command string) string
+	OnCommand func(command string) string
 	// Greeting replaces the first line; "hang up" ends the connection, "silence" says nothing.
 	Greeting string
-	// Met is called when somebody connects.
-	Met func()
+	// OnConnect is called when somebody connects.
+	OnConnect func()
 }
 
 // Server is a running mail server. Addresses that begin with "gone" bounce, those that begin
@@ -55,21 +55,21 @@ type Server struct {
 	PEM   []byte
 	Roots *x509.CertPool
 
-	options  Options
-	tls      *tls.Config
-	listener net.Listener
-	mu       sync.Mutex
-	mails    []Mail
-	more     chan struct{} // closed when a mail was taken
-	talks    int
-	open     map[net.Conn]bool
-	working  sync.WaitGroup
+	options     Options
+	tls         *tls.Config
+	listener    net.Listener
+	mu          sync.Mutex
+	mails       []Mail
+	changed     chan struct{} // closed when a mail was taken
+	connections int
+	open        map[net.Conn]bool
+	working     sync.WaitGroup
 }
 
 // Start begins to listen on this machine.
 func Start(o Options) (*Server, error) {
-	s := &Server{options: o, open: map[net.Conn]bool{}, more: make(chan struct{})}
-	if err := s.certify(); err != nil {
+	s := &Server{options: o, open: map[net.Conn]bool{}, changed: make(chan struct{})}
+	if err := s.createCertificate(); err != nil {
 		return nil, err
 	}
 	var err error
@@ -84,11 +84,11 @@ func Start(o Options) (*Server, error) {
 				return
 			}
 			s.mu.Lock()
-			s.talks++
+			s.connections++
 			s.open[conn] = true
 			s.mu.Unlock()
-			if s.options.Met != nil {
-				s.options.Met()
+			if s.options.OnConnect != nil {
+				s.options.OnConnect()
 			}
 			s.working.Go(func() {
 				defer func() {
@@ -97,7 +97,7 @@ func Start(o Options) (*Server, error) {
 					delete(s.open, conn)
 					s.mu.Unlock()
 				}()
-				s.talk(conn)
+				s.serve(conn)
 			})
 		}
 	})
@@ -126,7 +126,7 @@ func (s *Server) Mails() []Mail {
 func (s *Server) Wait(ctx context.Context, n int) bool {
 	for {
 		s.mu.Lock()
-		enough, more := len(s.mails) >= n, s.more
+		enough, more := len(s.mails) >= n, s.changed
 		s.mu.Unlock()
 		if enough {
 			return true
@@ -139,14 +139,14 @@ func (s *Server) Wait(ctx context.Context, n int) bool {
 	}
 }
 
-// Talks counts the connections.
-func (s *Server) Talks() int {
+// Connections counts the connections.
+func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.talks
+	return s.connections
 }
 
-func (s *Server) certify() error {
+func (s *Server) createCertificate() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (s *Server) certify() error {
 	return nil
 }
 
-func (s *Server) talk(conn net.Conn) {
+func (s *Server) serve(conn net.Conn) {
 	secure := s.options.ImplicitTLS
 	if secure {
 		conn = tls.Server(conn, s.tls)
@@ -194,8 +194,8 @@ func (s *Server) talk(conn net.Conn) {
 		line = strings.TrimRight(line, "\r\n")
 		verb, rest, _ := strings.Cut(line, " ")
 		verb = strings.ToUpper(verb)
-		if s.options.Answer != nil {
-			switch other := s.options.Answer(line); other {
+		if s.options.OnCommand != nil {
+			switch other := s.options.OnCommand(line); other {
 			case "":
 			case "hang up":
 				return
@@ -237,10 +237,10 @@ func (s *Server) talk(conn net.Conn) {
 				say("530 5.7.0 sign in first")
 				continue
 			}
-			m = Mail{From: address(rest), TLS: secure, User: user}
+			m = Mail{From: parsePath(rest), TLS: secure, User: user}
 			say("250 ok")
 		case "RCPT":
-			to := address(rest)
+			to := parsePath(rest)
 			switch {
 			case strings.HasPrefix(to, "gone"):
 				say("550 5.1.1 nobody of that name")
@@ -266,11 +266,11 @@ func (s *Server) talk(conn net.Conn) {
 			m.Data = b.String()
 			s.mu.Lock()
 			s.mails = append(s.mails, m)
-			close(s.more)
-			s.more = make(chan struct{})
+			close(s.changed)
+			s.changed = make(chan struct{})
 			s.mu.Unlock()
-			if s.options.Answer != nil {
-				if other := s.options.Answer("."); other == "hang up" {
+			if s.options.OnCommand != nil {
+				if other := s.options.OnCommand("."); other == "hang up" {
 					return
 				}
 			}
@@ -286,7 +286,7 @@ func (s *Server) talk(conn net.Conn) {
 	}
 }
 
-func address(rest string) string {
+func parsePath(rest string) string {
 	_, after, _ := strings.Cut(rest, "<")
 	a, _, _ := strings.Cut(after, ">")
 	return a

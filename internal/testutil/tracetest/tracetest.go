@@ -40,35 +40,35 @@ type Span struct {
 // Collector is a running one.
 type Collector struct {
 	*httptest.Server
-	mu      sync.Mutex
-	spans   []Span
-	headers []http.Header
-	status  int
-	bad     []string
+	mu       sync.Mutex
+	spans    []Span
+	headers  []http.Header
+	status   int
+	problems []string
 }
 
 // Start begins to listen; it ends with the test.
 func Start(t testing.TB) *Collector {
 	t.Helper()
 	c := &Collector{status: http.StatusOK}
-	c.Server = httptest.NewServer(http.HandlerFunc(c.take))
+	c.Server = httptest.NewServer(http.HandlerFunc(c.receive))
 	t.Cleanup(func() {
 		c.Close()
-		for _, b := range c.bad {
+		for _, b := range c.problems {
 			t.Error(b)
 		}
 	})
 	return c
 }
 
-// Answer has it answer so from now on.
-func (c *Collector) Answer(status int) {
+// SetStatus has it answer so from now on.
+func (c *Collector) SetStatus(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.status = status
 }
 
-func (c *Collector) take(w http.ResponseWriter, r *http.Request) {
+func (c *Collector) receive(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.status != http.StatusOK {
@@ -79,7 +79,7 @@ func (c *Collector) take(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Content-Encoding") == "gzip" {
 		z, err := gzip.NewReader(body)
 		if err != nil {
-			c.bad = append(c.bad, err.Error())
+			c.problems = append(c.problems, err.Error())
 			return
 		}
 		body = z
@@ -90,7 +90,7 @@ func (c *Collector) take(w http.ResponseWriter, r *http.Request) {
 		err = proto.Unmarshal(b, &in)
 	}
 	if err != nil || r.Method != http.MethodPost || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" {
-		c.bad = append(c.bad, fmt.Sprintf("%s %s %s: %v", r.Method, r.URL.Path, r.Header.Get("Content-Type"), err))
+		c.problems = append(c.problems, fmt.Sprintf("%s %s %s: %v", r.Method, r.URL.Path, r.Header.Get("Content-Type"), err))
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
@@ -98,16 +98,16 @@ func (c *Collector) take(w http.ResponseWriter, r *http.Request) {
 	for _, rs := range in.ResourceSpans {
 		for _, ss := range rs.ScopeSpans {
 			for _, s := range ss.Spans {
-				c.spans = append(c.spans, spanOf(s, attrs(rs.Resource.GetAttributes())))
+				c.spans = append(c.spans, newSpan(s, attrsAsText(rs.Resource.GetAttributes())))
 			}
 		}
 	}
 	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
-func spanOf(s *tracepb.Span, resource map[string]string) Span {
+func newSpan(s *tracepb.Span, resource map[string]string) Span {
 	out := Span{Name: s.Name, TraceID: hex.EncodeToString(s.TraceId), ID: hex.EncodeToString(s.SpanId), ParentID: hex.EncodeToString(s.ParentSpanId),
-		Kind: strings.ToLower(strings.TrimPrefix(s.Kind.String(), "SPAN_KIND_")), Attrs: attrs(s.Attributes), Resource: resource,
+		Kind: strings.ToLower(strings.TrimPrefix(s.Kind.String(), "SPAN_KIND_")), Attrs: attrsAsText(s.Attributes), Resource: resource,
 		Failed: s.Status.GetCode() == tracepb.Status_STATUS_CODE_ERROR, Message: s.Status.GetMessage(), Events: len(s.Events), Nanos: s.EndTimeUnixNano - s.StartTimeUnixNano}
 	for _, l := range s.Links {
 		out.Links = append(out.Links, hex.EncodeToString(l.TraceId)+"-"+hex.EncodeToString(l.SpanId))
@@ -115,7 +115,7 @@ func spanOf(s *tracepb.Span, resource map[string]string) Span {
 	return out
 }
 
-func attrs(all []*v1.KeyValue) map[string]string {
+func attrsAsText(all []*v1.KeyValue) map[string]string {
 	out := map[string]string{}
 	for _, a := range all {
 		switch v := a.Value.GetValue().(type) {
@@ -141,8 +141,8 @@ func (c *Collector) Spans() []Span {
 	return slices.Clone(c.spans)
 }
 
-// Named are the spans of a name.
-func (c *Collector) Named(name string) (out []Span) {
+// SpansNamed are the spans of a name.
+func (c *Collector) SpansNamed(name string) (out []Span) {
 	for _, s := range c.Spans() {
 		if s.Name == name {
 			out = append(out, s)

@@ -16,9 +16,9 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Explain wraps a full disk and a folder without write permission in
+// Classify wraps a full disk and a folder without write permission in
 // kv.ErrDiskFull and kv.ErrReadOnly, and leaves every other error as it is.
-func Explain(err error) error {
+func Classify(err error) error {
 	switch {
 	case err == nil, errors.Is(err, kv.ErrDiskFull), errors.Is(err, kv.ErrReadOnly):
 		return err
@@ -48,13 +48,13 @@ func SyncDir(dir string) error {
 func WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return Explain(err)
+		return Classify(err)
 	}
 	defer func() {
 		if err != nil {
 			_ = f.Close()
 			os.Remove(temp)
-			err = Explain(err)
+			err = Classify(err)
 		}
 	}()
 	if err := write(f); err != nil {
@@ -71,35 +71,35 @@ func WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) (err 
 func Move(temp, path string) error {
 	if err := os.Rename(temp, path); err != nil {
 		os.Remove(temp)
-		return Explain(err)
+		return Classify(err)
 	}
-	return Explain(SyncDir(filepath.Dir(path)))
+	return Classify(SyncDir(filepath.Dir(path)))
 }
 
-// Reader stops reading when ctx ends.
-func Reader(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
+// ContextReader stops reading when ctx ends.
+func ContextReader(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
 
-type reader struct {
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (r reader) Read(p []byte) (int, error) {
+func (r contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return r.r.Read(p)
 }
 
-// Writer stops writing when ctx ends.
-func Writer(ctx context.Context, w io.Writer) io.Writer { return writer{ctx, w} }
+// ContextWriter stops writing when ctx ends.
+func ContextWriter(ctx context.Context, w io.Writer) io.Writer { return contextWriter{ctx, w} }
 
-type writer struct {
+type contextWriter struct {
 	ctx context.Context
 	w   io.Writer
 }
 
-func (w writer) Write(p []byte) (int, error) {
+func (w contextWriter) Write(p []byte) (int, error) {
 	if err := w.ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -15,16 +15,16 @@ import (
 //go:embed *.txt
 var files embed.FS
 
-var whole = sync.OnceValue(func() *controltext.Book { return controltext.MustRead(files) })
+var phraseTable = sync.OnceValue(func() *controltext.Table { return controltext.MustReadTable(files) })
 
-// Book returns the entries: sentences that say what is asked for, or that it is done.
-func Book() []controltext.Entry { return whole().Entries }
+// Entries returns the entries: sentences that say what is asked for, or that it is done.
+func Entries() []controltext.Entry { return phraseTable().Entries }
 
-// Of returns the entry of a control: the one of its code, if its title has a word of
+// Lookup returns the entry of a control: the one of its code, if its title has a word of
 // the topic. Codes are given anew in some versions of a catalog, so that the code
 // alone proves nothing.
-func Of(code, title string) (controltext.Entry, bool) {
-	e, ok := whole().Of(code)
+func Lookup(code, title string) (controltext.Entry, bool) {
+	e, ok := phraseTable().Lookup(code)
 	if !ok {
 		return controltext.Entry{}, false
 	}

@@ -9,7 +9,7 @@ import (
 func TestBookIsWellFormed(t *testing.T) {
 	code := regexp.MustCompile(`^[A-Z]{3}-\d\d(\.\d{1,2})?$`)
 	said := make(map[string]string)
-	for _, e := range Book() {
+	for _, e := range Entries() {
 		if !code.MatchString(e.Code) {
 			t.Errorf("%q is no code", e.Code)
 		}
@@ -26,23 +26,23 @@ func TestBookIsWellFormed(t *testing.T) {
 			said[way] = e.Code
 		}
 	}
-	if len(Book()) < 1400 || len(said) < 3200 {
-		t.Errorf("%d entries, %d sentences", len(Book()), len(said))
+	if len(Entries()) < 1400 || len(said) < 3200 {
+		t.Errorf("%d entries, %d sentences", len(Entries()), len(said))
 	}
 }
 
 func TestOfNeedsCodeAndTopic(t *testing.T) {
-	if e, ok := Of("IAC-06", "Authentication with several factors"); !ok || e.Code != "IAC-06" {
+	if e, ok := Lookup("IAC-06", "Authentication with several factors"); !ok || e.Code != "IAC-06" {
 		t.Errorf("IAC-06 isn't found by its code and a word of its topic: %v %v", e, ok)
 	}
-	if e, ok := Of("IAC-06", "Visitor escort"); ok {
+	if e, ok := Lookup("IAC-06", "Visitor escort"); ok {
 		t.Errorf("a control with another title got the sentences of %s", e.Topic)
 	}
-	if e, ok := Of("ZZZ-01", "Multi-factor authentication"); ok {
+	if e, ok := Lookup("ZZZ-01", "Multi-factor authentication"); ok {
 		t.Errorf("a code that isn't in the book found %s", e.Code)
 	}
 	// Words that stand in every title prove nothing.
-	if e, ok := Of("NET-10", "Use of the and for"); ok {
+	if e, ok := Lookup("NET-10", "Use of the and for"); ok {
 		t.Errorf("stop words found %s", e.Code)
 	}
 }

@@ -57,14 +57,14 @@ func TestRealEmbeddings(t *testing.T) {
 
 func TestRealEmbeddingsAway(t *testing.T) {
 	s := ollamatest.Start(t)
-	unknown, err := New(Options{Model: "ollama/no-such-model", URL: s.URL, Pause: time.Millisecond})
+	unknown, err := New(Options{Model: "ollama/no-such-model", URL: s.URL, RetryPause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unknown.Embed(t.Context(), []string{"a"}); !errors.Is(err, ErrAnswer) {
+	if _, err := unknown.Embed(t.Context(), []string{"a"}); !errors.Is(err, ErrInvalidResponse) {
 		t.Errorf("an unknown model: %v", err)
 	}
-	e, err := New(Options{Model: "ollama/embedder", URL: s.URL, Pause: time.Millisecond})
+	e, err := New(Options{Model: "ollama/embedder", URL: s.URL, RetryPause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestRealEmbeddingsAway(t *testing.T) {
 		t.Errorf("a caller who left: %v", err)
 	}
 	s.Kill()
-	if _, err := e.Embed(t.Context(), []string{"a"}); !errors.Is(err, ErrAway) {
+	if _, err := e.Embed(t.Context(), []string{"a"}); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("a killed server: %v", err)
 	}
 }

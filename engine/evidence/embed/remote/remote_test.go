@@ -51,7 +51,7 @@ func fake(t *testing.T, before func(n int64, w http.ResponseWriter, r *http.Requ
 }
 
 func open(t *testing.T, kind, url string) *Embedder {
-	e, err := New(Options{Model: kind + "/m:1", URL: url, Key: "sk-secret", Pause: time.Microsecond})
+	e, err := New(Options{Model: kind + "/m:1", URL: url, Key: "sk-secret", RetryPause: time.Microsecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,21 +104,21 @@ func TestTroubles(t *testing.T) {
 		requests   int64
 		says       string
 	}{
-		{"no such model", "ollama", status(404, `{"error":"model not found"}`), ErrAnswer, 1, "pull it"},
-		{"key refused", "openai", status(401, `{"error":{"message":"wrong key sk-secret"}}`), ErrAnswer, 1, "does not take the key"},
-		{"always busy", "openai", status(429, ""), ErrAway, 3, "429"},
-		{"always broken", "ollama", status(500, `{"error":"out of memory"}`), ErrAway, 3, "out of memory"},
-		{"too few", "ollama", answer(`{"embeddings":[[1,2]]}`), ErrAnswer, 1, "1 vectors for 2 texts"},
-		{"of two sizes", "ollama", answer(`{"embeddings":[[1,2],[1,2,3]]}`), ErrAnswer, 1, "not 2"},
-		{"of no size", "ollama", answer(`{"embeddings":[[],[]]}`), ErrAnswer, 1, "0 numbers"},
-		{"number too large", "ollama", answer(`{"embeddings":[[1e38,2],[1e999,3]]}`), ErrAway, 3, "1e999"},
-		{"one twice", "openai", answer(`{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}]}`), ErrAnswer, 1, "not asked for"},
-		{"outside", "openai", answer(`{"data":[{"index":7,"embedding":[1,2]}]}`), ErrAnswer, 1, "not asked for"},
-		{"no JSON", "openai", answer(`<html>`), ErrAway, 3, "no JSON"},
+		{"no such model", "ollama", status(404, `{"error":"model not found"}`), ErrInvalidResponse, 1, "pull it"},
+		{"key refused", "openai", status(401, `{"error":{"message":"wrong key sk-secret"}}`), ErrInvalidResponse, 1, "does not take the key"},
+		{"always busy", "openai", status(429, ""), ErrUnavailable, 3, "429"},
+		{"always broken", "ollama", status(500, `{"error":"out of memory"}`), ErrUnavailable, 3, "out of memory"},
+		{"too few", "ollama", answer(`{"embeddings":[[1,2]]}`), ErrInvalidResponse, 1, "1 vectors for 2 texts"},
+		{"of two sizes", "ollama", answer(`{"embeddings":[[1,2],[1,2,3]]}`), ErrInvalidResponse, 1, "not 2"},
+		{"of no size", "ollama", answer(`{"embeddings":[[],[]]}`), ErrInvalidResponse, 1, "0 numbers"},
+		{"number too large", "ollama", answer(`{"embeddings":[[1e38,2],[1e999,3]]}`), ErrUnavailable, 3, "1e999"},
+		{"one twice", "openai", answer(`{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}]}`), ErrInvalidResponse, 1, "not asked for"},
+		{"outside", "openai", answer(`{"data":[{"index":7,"embedding":[1,2]}]}`), ErrInvalidResponse, 1, "not asked for"},
+		{"no JSON", "openai", answer(`<html>`), ErrUnavailable, 3, "no JSON"},
 		{"a redirect", "openai", func(_ int64, w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 			return true
-		}, ErrAnswer, 1, "302"},
+		}, ErrInvalidResponse, 1, "302"},
 	} {
 		s, n := fake(t, c.before)
 		_, err := open(t, c.kind, s.URL).Embed(t.Context(), []string{"one", "two"})
@@ -143,7 +143,7 @@ func TestItComesBack(t *testing.T) {
 	}
 	url := s.URL
 	s.Close()
-	if _, err := open(t, "openai", url).Embed(t.Context(), []string{"one"}); !errors.Is(err, ErrAway) || strings.Contains(err.Error(), "sk-") {
+	if _, err := open(t, "openai", url).Embed(t.Context(), []string{"one"}); !errors.Is(err, ErrUnavailable) || strings.Contains(err.Error(), "sk-") {
 		t.Errorf("nobody listens: %v", err)
 	}
 }
@@ -158,11 +158,11 @@ func TestItIsNotWaitedForAtLength(t *testing.T) {
 		return true
 	})
 	defer close(stop)
-	e, err := New(Options{Model: "openai/m:1", URL: s.URL, Timeout: time.Millisecond, Pause: time.Microsecond})
+	e, err := New(Options{Model: "openai/m:1", URL: s.URL, Timeout: time.Millisecond, RetryPause: time.Microsecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Embed(t.Context(), []string{"one"}); !errors.Is(err, ErrAway) {
+	if _, err := e.Embed(t.Context(), []string{"one"}); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("it never answers: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -173,9 +173,9 @@ func TestItIsNotWaitedForAtLength(t *testing.T) {
 }
 
 func TestLongAnswersAreCut(t *testing.T) {
-	body := &boundedBody{io.NopCloser(strings.NewReader("0123456789")), 4}
+	body := &limitedBody{io.NopCloser(strings.NewReader("0123456789")), 4}
 	got, err := io.ReadAll(body)
-	if string(got) != "0123" || !errors.Is(err, errTooLong) {
+	if string(got) != "0123" || !errors.Is(err, errResponseTooLong) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -183,7 +183,7 @@ func TestLongAnswersAreCut(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for _, o := range []Options{{}, {Model: "ollama/"}, {Model: "x/y"}, {Model: "ollama/m", URL: "ftp://h"}, {Model: "ollama/m", URL: "http://u:p@h"},
 		{Model: "openai/m", URL: "http://example.org", Key: "k"}, {Model: "openai/m", URL: "https://"}} {
-		if _, err := New(o); !errors.Is(err, ErrOptions) || strings.Contains(fmt.Sprint(err), "u:p") {
+		if _, err := New(o); !errors.Is(err, ErrInvalidOptions) || strings.Contains(fmt.Sprint(err), "u:p") {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

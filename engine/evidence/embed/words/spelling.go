@@ -8,12 +8,12 @@ func foldSpelling(w string) string {
 	if len(w) < 5 {
 		return w
 	}
-	if american, ok := spellings[w]; ok {
+	if american, ok := spellingOverrides[w]; ok {
 		return american
 	}
 	for _, e := range britishEndings {
 		if root, ok := strings.CutSuffix(w, e.british); ok && len(root) >= 3 {
-			if e.british[0] == 'i' && keepsIse(w) {
+			if e.british[0] == 'i' && keepsIseEnding(w) {
 				return w
 			}
 			return root + e.american
@@ -47,18 +47,18 @@ var britishRoots = []spelling{
 	{"grey", "gray"}, {"cheque", "check"}, {"metre", "meter"}, {"fibre", "fiber"},
 }
 
-// spellings are words whose forms the stemmer would keep apart, or tear from
+// spellingOverrides are words whose forms the stemmer would keep apart, or tear from
 // their family.
-var spellings = map[string]string{
+var spellingOverrides = map[string]string{
 	"analysis": "analyze", "analyses": "analyze", "analyst": "analyst",
 	"backups": "backup", "whilst": "while", "practise": "practice", "practised": "practiced",
 	"organization": "organization", "emphasise": "emphasize",
 }
 
-// keepsIse reports words that end in -ise on both sides of the ocean and whose
+// keepsIseEnding reports words that end in -ise on both sides of the ocean and whose
 // family ("supervision", "revision") would otherwise be torn apart.
-func keepsIse(w string) bool {
-	for _, root := range iseRoots {
+func keepsIseEnding(w string) bool {
+	for _, root := range iseEndingRoots {
 		if strings.HasPrefix(w, root) {
 			return true
 		}
@@ -66,7 +66,7 @@ func keepsIse(w string) bool {
 	return false
 }
 
-var iseRoots = []string{
+var iseEndingRoots = []string{
 	"supervis", "revis", "advis", "devis", "improvis", "televis", "precis", "concis", "incis", "excis",
 	"promis", "compromis", "premis", "compris", "rais", "apprais", "prais", "expertise", "exercis",
 	"enterpris", "surpris", "disguis", "franchis", "merchandis", "nois", "likewise", "otherwise",

@@ -44,7 +44,7 @@ func Split(text string) []Token {
 	defer stemmers.Put(s)
 	tokens := make([]Token, 0, len(text)/6+1)
 	for i := 0; i < len(text); {
-		r, size := decode(text[i:])
+		r, size := decodeRune(text[i:])
 		if !isWordRune(r) {
 			i += size
 			continue
@@ -52,7 +52,7 @@ func Split(text string) []Token {
 		if end := codeEnd(text, i); end > 0 {
 			tokens = append(tokens, Token{Stem: foldCode(text[i:end]), Start: i, End: end, Kind: Code})
 			before := len(tokens)
-			tokens = s.split(text, i, end, tokens)
+			tokens = s.splitRun(text, i, end, tokens)
 			if len(tokens) == before+1 && tokens[before].Start == i && tokens[before].End == end {
 				tokens = tokens[:before] // "AES256": the part would be the code again
 			}
@@ -60,7 +60,7 @@ func Split(text string) []Token {
 			continue
 		}
 		end := wordEnd(text, i)
-		tokens = s.split(text, i, end, tokens)
+		tokens = s.splitRun(text, i, end, tokens)
 		i = end
 	}
 	return tokens
@@ -78,7 +78,7 @@ func Stems(text string) []string {
 	return out
 }
 
-func decode(s string) (rune, int) {
+func decodeRune(s string) (rune, int) {
 	if c := s[0]; c < utf8.RuneSelf {
 		return rune(c), 1
 	}
@@ -107,7 +107,7 @@ func codeEnd(text string, i int) int {
 	var digit, letter, joined bool
 	end := i
 	for end < len(text) {
-		r, size := decode(text[end:])
+		r, size := decodeRune(text[end:])
 		if isWordRune(r) {
 			if r >= utf8.RuneSelf {
 				return 0 // codes are written in ASCII
@@ -123,7 +123,7 @@ func codeEnd(text string, i int) int {
 		if !isJoiner(r) || end+size >= len(text) {
 			break
 		}
-		if next, _ := decode(text[end+size:]); !isWordRune(next) {
+		if next, _ := decodeRune(text[end+size:]); !isWordRune(next) {
 			break
 		}
 		joined = true
@@ -139,16 +139,16 @@ func codeEnd(text string, i int) int {
 }
 
 func foldCode(s string) string {
-	return dashes.Replace(strings.ToLower(s))
+	return dashReplacer.Replace(strings.ToLower(s))
 }
 
-var dashes = strings.NewReplacer("‐", "-", "‑", "-", "–", "-", "_", "-")
+var dashReplacer = strings.NewReplacer("‐", "-", "‑", "-", "–", "-", "_", "-")
 
 // wordEnd returns the end of the word at i. An apostrophe inside it is part of it.
 func wordEnd(text string, i int) int {
 	first := true
 	for i < len(text) {
-		r, size := decode(text[i:])
+		r, size := decodeRune(text[i:])
 		switch {
 		case isWordRune(r):
 			if !first && isIdeograph(r) {
@@ -158,7 +158,7 @@ func wordEnd(text string, i int) int {
 				return i + size
 			}
 		case (r == '\'' || r == '’') && i+size < len(text):
-			if next, _ := decode(text[i+size:]); !unicode.IsLetter(next) {
+			if next, _ := decodeRune(text[i+size:]); !unicode.IsLetter(next) {
 				return i
 			}
 		default:
@@ -178,10 +178,10 @@ func isIdeograph(r rune) bool {
 // stemmer holds what stemming needs to be fast; its cache never changes a result.
 type stemmer struct {
 	env   *snowballstem.Env
-	cache map[string]unit
+	cache map[string]stemResult
 }
 
-type unit struct {
+type stemResult struct {
 	stem string
 	kind Kind
 }
@@ -189,18 +189,18 @@ type unit struct {
 const cacheSize = 1 << 14
 
 var stemmers = sync.Pool{New: func() any {
-	return &stemmer{env: snowballstem.NewEnv(""), cache: make(map[string]unit)}
+	return &stemmer{env: snowballstem.NewEnv(""), cache: make(map[string]stemResult)}
 }}
 
-func (s *stemmer) split(text string, start, end int, tokens []Token) []Token {
+func (s *stemmer) splitRun(text string, start, end int, tokens []Token) []Token {
 	for i := start; i < end; {
-		r, size := decode(text[i:])
+		r, size := decodeRune(text[i:])
 		if !isWordRune(r) {
 			i += size
 			continue
 		}
 		stop := min(wordEnd(text, i), end)
-		if u := s.unit(text[i:stop]); u.stem != "" {
+		if u := s.cachedStem(text[i:stop]); u.stem != "" {
 			tokens = append(tokens, Token{Stem: u.stem, Start: i, End: stop, Kind: u.kind})
 		}
 		i = stop
@@ -208,7 +208,7 @@ func (s *stemmer) split(text string, start, end int, tokens []Token) []Token {
 	return tokens
 }
 
-func (s *stemmer) unit(word string) unit {
+func (s *stemmer) cachedStem(word string) stemResult {
 	if len(word) > maxWord {
 		cut := maxWord
 		for cut > 0 && !utf8.RuneStart(word[cut]) {
@@ -227,21 +227,21 @@ func (s *stemmer) unit(word string) unit {
 	return u
 }
 
-func (s *stemmer) stem(word string) unit {
+func (s *stemmer) stem(word string) stemResult {
 	w := strings.ToLower(word)
 	if !isASCII(w) {
-		w = foldMarks(w)
+		w = foldAccents(w)
 	}
 	w = strings.TrimSuffix(w, "'s")
 	w = strings.ReplaceAll(w, "'", "")
 	if w == "" {
-		return unit{}
+		return stemResult{}
 	}
 	if strings.IndexFunc(w, func(r rune) bool { return !isDigit(r) }) < 0 {
-		return unit{strings.Clone(w), Number}
+		return stemResult{strings.Clone(w), Number}
 	}
 	if stopWords[w] {
-		return unit{strings.Clone(w), Stop}
+		return stemResult{strings.Clone(w), Stop}
 	}
 	w = foldSpelling(w)
 	s.env.SetCurrent(w)
@@ -250,7 +250,7 @@ func (s *stemmer) stem(word string) unit {
 	if stem == "" {
 		stem = w
 	}
-	return unit{strings.Clone(stem), Word}
+	return stemResult{strings.Clone(stem), Word}
 }
 
 func isASCII(s string) bool {
@@ -262,8 +262,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// foldMarks takes accents off and writes compatibility forms ("ﬁ", "①") plainly.
-func foldMarks(s string) string {
+// foldAccents takes accents off and writes compatibility forms ("ﬁ", "①") plainly.
+func foldAccents(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(strings.ReplaceAll(s, "’", "'")) {
 		if !unicode.Is(unicode.Mn, r) {

@@ -20,22 +20,22 @@ const Magic = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 var ErrDamaged = errors.New("the compound file is damaged")
 
 const (
-	free       = 0xFFFFFFFF
-	endOfChain = 0xFFFFFFFE
-	maxRegular = 0xFFFFFFFA
-	entrySize  = 128
-	maxEntries = 100_000
-	headerDIFs = 109
+	freeSector       = 0xFFFFFFFF
+	endOfChain       = 0xFFFFFFFE
+	maxSectorID      = 0xFFFFFFFA
+	entrySize        = 128
+	maxEntries       = 100_000
+	headerFATSectors = 109
 )
 
 // Entry is a storage (a folder) or a stream (a file).
 type Entry struct {
-	Name     string
-	Storage  bool
-	Size     int64
-	Children []*Entry // of a storage, in no order that means something
+	Name      string
+	IsStorage bool
+	Size      int64
+	Children  []*Entry // of a storage, in no order that means something
 
-	start uint32
+	startSector uint32
 }
 
 // Child is the child of that name, or nil. Names are compared byte by byte.
@@ -52,17 +52,17 @@ func (e *Entry) Child(name string) *Entry {
 type File struct {
 	Root *Entry
 
-	r       io.ReaderAt
-	size    int64
-	sector  int64 // bytes of a sector
-	mini    int64 // bytes of a small sector
-	cutoff  int64 // streams below it lie in small sectors
-	fat     []uint32
-	miniFat []uint32
-	small   []byte // the stream that small sectors lie in
+	r              io.ReaderAt
+	size           int64
+	sectorSize     int64 // bytes of a sector
+	miniSectorSize int64 // bytes of a small sector
+	cutoff         int64 // streams below it lie in small sectors
+	fat            []uint32
+	miniFat        []uint32
+	miniStream     []byte // the stream that small sectors lie in
 }
 
-func damaged(format string, args ...any) error {
+func damagedError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
@@ -70,40 +70,40 @@ func damaged(format string, args ...any) error {
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	head := make([]byte, 512)
 	if _, err := r.ReadAt(head, 0); err != nil {
-		return nil, damaged("it is shorter than its header")
+		return nil, damagedError("it is shorter than its header")
 	}
 	if !bytes.HasPrefix(head, []byte(Magic)) {
-		return nil, damaged("it has another beginning")
+		return nil, damagedError("it has another beginning")
 	}
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(head[at:]) }
 	shift, miniShift := binary.LittleEndian.Uint16(head[30:]), binary.LittleEndian.Uint16(head[32:])
 	if shift != 9 && shift != 12 || miniShift < 3 || miniShift > shift {
-		return nil, damaged("sectors of 2^%d bytes", shift)
+		return nil, damagedError("sectors of 2^%d bytes", shift)
 	}
-	f := &File{r: r, size: size, sector: 1 << shift, mini: 1 << miniShift, cutoff: int64(u32(56))}
+	f := &File{r: r, size: size, sectorSize: 1 << shift, miniSectorSize: 1 << miniShift, cutoff: int64(u32(56))}
 	if f.cutoff > 1<<20 {
-		return nil, damaged("a cut-off of %d bytes", f.cutoff)
+		return nil, damagedError("a cut-off of %d bytes", f.cutoff)
 	}
 	if err := f.readFAT(head, u32(68)); err != nil {
 		return nil, err
 	}
-	dir, err := f.chain(u32(48), -1)
+	dir, err := f.readChain(u32(48), -1)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.readDirectory(dir); err != nil {
 		return nil, err
 	}
-	raw, err := f.chain(u32(60), -1)
+	raw, err := f.readChain(u32(60), -1)
 	if err != nil {
 		return nil, err
 	}
-	f.miniFat = words(raw)
-	f.small, err = f.chain(f.Root.start, f.Root.Size)
+	f.miniFat = toUint32s(raw)
+	f.miniStream, err = f.readChain(f.Root.startSector, f.Root.Size)
 	return f, err
 }
 
-func words(raw []byte) []uint32 {
+func toUint32s(raw []byte) []uint32 {
 	out := make([]uint32, len(raw)/4)
 	for i := range out {
 		out[i] = binary.LittleEndian.Uint32(raw[4*i:])
@@ -111,17 +111,17 @@ func words(raw []byte) []uint32 {
 	return out
 }
 
-// sectors is how many the file has room for.
-func (f *File) sectors() int64 { return f.size / f.sector }
+// sectorCount is how many the file has room for.
+func (f *File) sectorCount() int64 { return f.size / f.sectorSize }
 
 func (f *File) readSector(n uint32) ([]byte, error) {
-	if n >= maxRegular || int64(n)+1 > f.sectors() {
-		return nil, damaged("sector %d lies outside of it", n)
+	if n >= maxSectorID || int64(n)+1 > f.sectorCount() {
+		return nil, damagedError("sector %d lies outside of it", n)
 	}
-	buf := make([]byte, f.sector)
-	got, err := f.r.ReadAt(buf, (int64(n)+1)*f.sector)
+	buf := make([]byte, f.sectorSize)
+	got, err := f.r.ReadAt(buf, (int64(n)+1)*f.sectorSize)
 	if err != nil && !(errors.Is(err, io.EOF) && got > 0) { // the last sector may be cut short
-		return nil, damaged("sector %d can't be read", n)
+		return nil, damagedError("sector %d can't be read", n)
 	}
 	return buf, nil
 }
@@ -129,43 +129,43 @@ func (f *File) readSector(n uint32) ([]byte, error) {
 // readFAT gathers the table of sectors from where the header and the sectors that go on
 // with its list say it lies.
 func (f *File) readFAT(head []byte, next uint32) error {
-	list := words(head[76 : 76+4*headerDIFs])
-	for seen := int64(0); next < maxRegular; seen++ {
-		if seen > f.sectors() {
-			return damaged("its list of tables runs in a ring")
+	list := toUint32s(head[76 : 76+4*headerFATSectors])
+	for seen := int64(0); next < maxSectorID; seen++ {
+		if seen > f.sectorCount() {
+			return damagedError("its list of tables runs in a ring")
 		}
 		raw, err := f.readSector(next)
 		if err != nil {
 			return err
 		}
-		w := words(raw)
+		w := toUint32s(raw)
 		list, next = append(list, w[:len(w)-1]...), w[len(w)-1]
 	}
 	for _, n := range list {
-		if n >= maxRegular {
+		if n >= maxSectorID {
 			continue
 		}
-		if int64(len(f.fat)) > f.sectors()+f.sector {
-			return damaged("its tables are larger than itself")
+		if int64(len(f.fat)) > f.sectorCount()+f.sectorSize {
+			return damagedError("its tables are larger than itself")
 		}
 		raw, err := f.readSector(n)
 		if err != nil {
 			return err
 		}
-		f.fat = append(f.fat, words(raw)...)
+		f.fat = append(f.fat, toUint32s(raw)...)
 	}
 	return nil
 }
 
-// chain reads the sectors that begin at start, size bytes of them; all where size is negative.
-func (f *File) chain(start uint32, size int64) ([]byte, error) {
+// readChain reads the sectors that begin at start, size bytes of them; all where size is negative.
+func (f *File) readChain(start uint32, size int64) ([]byte, error) {
 	if size > f.size {
-		return nil, damaged("a stream is longer than itself")
+		return nil, damagedError("a stream is longer than itself")
 	}
 	var out []byte
-	for n := start; n != endOfChain && n != free && (size < 0 || int64(len(out)) < size); {
+	for n := start; n != endOfChain && n != freeSector && (size < 0 || int64(len(out)) < size); {
 		if int64(len(out)) > f.size {
-			return nil, damaged("a chain of sectors runs in a ring")
+			return nil, damagedError("a chain of sectors runs in a ring")
 		}
 		raw, err := f.readSector(n)
 		if err != nil {
@@ -173,12 +173,12 @@ func (f *File) chain(start uint32, size int64) ([]byte, error) {
 		}
 		out = append(out, raw...)
 		if int64(n) >= int64(len(f.fat)) {
-			return nil, damaged("sector %d is in no table", n)
+			return nil, damagedError("sector %d is in no table", n)
 		}
 		n = f.fat[n]
 	}
 	if size >= 0 && int64(len(out)) < size {
-		return nil, damaged("a stream ends after %d of %d bytes", len(out), size)
+		return nil, damagedError("a stream ends after %d of %d bytes", len(out), size)
 	}
 	if size >= 0 {
 		out = out[:size]
@@ -191,10 +191,10 @@ func (f *File) chain(start uint32, size int64) ([]byte, error) {
 func (f *File) readDirectory(raw []byte) error {
 	n := len(raw) / entrySize
 	if n == 0 {
-		return damaged("it has no directory")
+		return damagedError("it has no directory")
 	}
 	if n > maxEntries {
-		return damaged("a directory of %d entries", n)
+		return damagedError("a directory of %d entries", n)
 	}
 	seen := make([]bool, n)
 	entry := func(id uint32) *Entry {
@@ -204,8 +204,8 @@ func (f *File) readDirectory(raw []byte) error {
 		for i := 0; i+2 < length; i += 2 {
 			name = append(name, binary.LittleEndian.Uint16(e[i:]))
 		}
-		return &Entry{Name: string(utf16.Decode(name)), Storage: e[66] == 1 || e[66] == 5,
-			Size: int64(binary.LittleEndian.Uint32(e[120:])), start: binary.LittleEndian.Uint32(e[116:])}
+		return &Entry{Name: string(utf16.Decode(name)), IsStorage: e[66] == 1 || e[66] == 5,
+			Size: int64(binary.LittleEndian.Uint32(e[120:])), startSector: binary.LittleEndian.Uint32(e[116:])}
 	}
 	// children are the entries of the tree of siblings below top; a storage's start is then
 	// the top of its own.
@@ -222,8 +222,8 @@ func (f *File) readDirectory(raw []byte) error {
 			e := raw[int(id)*entrySize:][:entrySize]
 			if kind := e[66]; kind == 1 || kind == 2 {
 				one := entry(id)
-				if one.Storage {
-					one.start = binary.LittleEndian.Uint32(e[76:])
+				if one.IsStorage {
+					one.startSector = binary.LittleEndian.Uint32(e[76:])
 				}
 				out = append(out, one)
 			}
@@ -236,29 +236,29 @@ func (f *File) readDirectory(raw []byte) error {
 	f.Root.Children = children(binary.LittleEndian.Uint32(raw[76:]))
 	// Storages by breadth: a deep nest must not be a deep stack.
 	for todo := append([]*Entry(nil), f.Root.Children...); len(todo) > 0; todo = todo[1:] {
-		if e := todo[0]; e.Storage {
-			e.Children = children(e.start)
+		if e := todo[0]; e.IsStorage {
+			e.Children = children(e.startSector)
 			todo = append(todo, e.Children...)
 		}
 	}
 	return nil
 }
 
-// Read is the content of a stream.
-func (f *File) Read(e *Entry) ([]byte, error) {
+// ReadStream is the content of a stream.
+func (f *File) ReadStream(e *Entry) ([]byte, error) {
 	switch {
-	case e.Storage:
-		return nil, damaged("%q is a folder", e.Name)
+	case e.IsStorage:
+		return nil, damagedError("%q is a folder", e.Name)
 	case e.Size >= f.cutoff:
-		return f.chain(e.start, e.Size)
+		return f.readChain(e.startSector, e.Size)
 	}
 	out := make([]byte, 0, e.Size)
-	for n := e.start; int64(len(out)) < e.Size; {
-		from := int64(n) * f.mini
-		if n >= maxRegular || from+f.mini > int64(len(f.small)) || int(n) >= len(f.miniFat) {
-			return nil, damaged("the stream %q ends after %d of %d bytes", e.Name, len(out), e.Size)
+	for n := e.startSector; int64(len(out)) < e.Size; {
+		from := int64(n) * f.miniSectorSize
+		if n >= maxSectorID || from+f.miniSectorSize > int64(len(f.miniStream)) || int(n) >= len(f.miniFat) {
+			return nil, damagedError("the stream %q ends after %d of %d bytes", e.Name, len(out), e.Size)
 		}
-		out = append(out, f.small[from:from+f.mini]...)
+		out = append(out, f.miniStream[from:from+f.miniSectorSize]...)
 		n = f.miniFat[n]
 	}
 	return out[:e.Size], nil

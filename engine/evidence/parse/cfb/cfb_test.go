@@ -15,7 +15,7 @@ func open(raw []byte) (*cfb.File, error) { return cfb.Open(bytes.NewReader(raw),
 
 func TestRead(t *testing.T) {
 	long := strings.Repeat("0123456789", 5000)
-	f, err := open(cfbtest.File(map[string]string{"short": "few words", "long": long, "a/b/deep": "down here", "empty": ""}))
+	f, err := open(cfbtest.BuildFile(map[string]string{"short": "few words", "long": long, "a/b/deep": "down here", "empty": ""}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestRead(t *testing.T) {
 				t.Fatalf("no %v", path)
 			}
 		}
-		raw, err := f.Read(e)
+		raw, err := f.ReadStream(e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,13 +45,13 @@ func TestRead(t *testing.T) {
 	if got := read("empty"); got != "" {
 		t.Errorf("empty %q", got)
 	}
-	if _, err := f.Read(f.Root.Child("a")); !errors.Is(err, cfb.ErrDamaged) {
+	if _, err := f.ReadStream(f.Root.Child("a")); !errors.Is(err, cfb.ErrDamaged) {
 		t.Errorf("a storage: %v", err)
 	}
 }
 
 func TestHostile(t *testing.T) {
-	good := cfbtest.File(map[string]string{"short": "few words", "long": strings.Repeat("x", 9000)})
+	good := cfbtest.BuildFile(map[string]string{"short": "few words", "long": strings.Repeat("x", 9000)})
 	change := func(at int, v uint32) []byte {
 		raw := bytes.Clone(good)
 		binary.LittleEndian.PutUint32(raw[at:], v)
@@ -74,7 +74,7 @@ func TestHostile(t *testing.T) {
 		f, err := open(raw)
 		if err == nil {
 			for _, c := range f.Root.Children {
-				if _, e := f.Read(c); e != nil {
+				if _, e := f.ReadStream(c); e != nil {
 					err = e
 				}
 			}
@@ -91,14 +91,14 @@ func TestHostile(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	f.Add(cfbtest.File(map[string]string{"a": "b", "c/d": strings.Repeat("e", 5000)}))
+	f.Add(cfbtest.BuildFile(map[string]string{"a": "b", "c/d": strings.Repeat("e", 5000)}))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		file, err := open(raw)
 		if err != nil {
 			return
 		}
 		for _, c := range file.Root.Children {
-			if got, err := file.Read(c); err == nil && int64(len(got)) != c.Size {
+			if got, err := file.ReadStream(c); err == nil && int64(len(got)) != c.Size {
 				t.Errorf("%q has %d bytes, not %d", c.Name, len(got), c.Size)
 			}
 		}

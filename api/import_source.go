@@ -1,0 +1,53 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// ImportSourceInput is a catalog as structured JSON.
+type ImportSourceInput struct {
+	Body ImportSource
+}
+
+// ImportSource carries a structured source. Format and label are what the source says
+// where they are empty.
+type ImportSource struct {
+	Format   string          `json:"format,omitempty" enum:"service,oscal" doc:"Recognised by content where absent."`
+	Label    string          `json:"label,omitempty" maxLength:"40" doc:"The version's label; as the source says where absent."`
+	Filename string          `json:"filename,omitempty" maxLength:"255" doc:"The file's name, for the record."`
+	DryRun   bool            `json:"dry_run,omitempty" doc:"Change nothing, tell what would change."`
+	Source   json.RawMessage `json:"source" doc:"The document: a catalog in the service's own format, or an OSCAL catalog, profile or mapping collection."`
+}
+
+// UnmarshalJSON refuses fields that there are not, since nothing before it does.
+func (s *ImportSource) UnmarshalJSON(b []byte) error {
+	type plain ImportSource
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return d.Decode((*plain)(s))
+}
+
+// The formats of a structured source.
+const (
+	FormatService = "service"
+	FormatOSCAL   = "oscal"
+)
+
+// MaxSourceBytes bounds a structured source; the largest release has 10 MB in our own
+// format and 25 MB in OSCAL.
+const MaxSourceBytes = 48 << 20
+
+// ExportCatalogInput asks for a version as a file.
+type ExportCatalogInput struct {
+	VersionInput
+	Format    string `query:"format" enum:"service,oscal" default:"service"`
+	Model     string `query:"model" enum:"catalog,profile,mapping-collection" doc:"The OSCAL model: the catalog where absent, a profile of a framework's controls, or the crosswalk."`
+	Framework string `query:"framework" doc:"The framework of the profile, or the only one of the crosswalk."`
+}
+
+// Importing and exporting a catalog as structured JSON.
+var (
+	ImportStructured = Create[ImportSourceInput, ImportRun]("import-scf-source", "/admin/scf/import-runs", WithAccess(Platform), WithPermission(SCFImport), WithMaxBody(MaxSourceBytes), WithTag(tagImport), WithSummary("Import a catalog from a structured source"))
+	ExportCatalog    = Get[ExportCatalogInput, File]("export-scf-version", "/scf/versions/{scfVersionId}/export", WithAccess(SignedIn), WithPermission(scfRead), WithForm(Download), WithTag(tagCatalog), WithSummary("Download a catalog version as structured JSON"))
+)

@@ -1,0 +1,131 @@
+package api
+
+import "reflect"
+
+// RecordID is the record's id.
+func (r Record) RecordID() string { return r.ID }
+
+// RecordID is the run's id.
+func (r ImportRun) RecordID() string { return r.ID }
+
+// CollectionPath is the path under which records of the type of out are read, with
+// a slash at its end; empty where there is none.
+func CollectionPath(out any) string {
+	switch out.(type) {
+	case *Assessment:
+		return Prefix + "/assessments/"
+	case *Document:
+		return Prefix + "/documents/"
+	case *Scope:
+		return Prefix + "/scopes/"
+	case *SoAVersion:
+		return Prefix + "/soa/"
+	case *GapVersion:
+		return Prefix + "/gap-analysis/"
+	case *MaturityVersion:
+		return Prefix + "/maturity/"
+	case *POAMVersion:
+		return Prefix + "/poam/"
+	case *Finding:
+		return Prefix + "/gap-analysis/findings/"
+	case *Comment:
+		return Prefix + "/comments/"
+	case *Delegation:
+		return Prefix + "/approval-delegations/"
+	case *Report:
+		return Prefix + "/reports/"
+	case *ImportRun:
+		return Prefix + "/admin/scf/import-runs/"
+	case *CustomFramework:
+		return Prefix + "/custom/frameworks/"
+	case *CustomControl:
+		return Prefix + "/custom/controls/"
+	case *AgentRun:
+		return Prefix + "/agent-runs/"
+	case *NewWebhook:
+		return Prefix + "/webhooks/"
+	case *AlertRule:
+		return Prefix + "/observability/alerts/"
+	case *Integration:
+		return Prefix + "/integrations/"
+	}
+	return ""
+}
+
+// NeverNull replaces nil slices and maps in what v points to by empty ones:
+// in JSON a list is never null. Pointers are followed, interfaces are not.
+func NeverNull(v any) {
+	rv := reflect.ValueOf(v)
+	if rv.Kind() == reflect.Pointer && !rv.IsNil() {
+		replaceNils(rv.Elem())
+	}
+}
+
+func replaceNils(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			replaceNils(v.Elem())
+		}
+	case reflect.Struct:
+		if _, ok := v.Interface().(interface{ UnixNano() int64 }); ok {
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				replaceNils(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.IsNil() {
+			if v.CanSet() {
+				v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+			}
+			return
+		}
+		switch v.Type().Elem().Kind() {
+		case reflect.Struct, reflect.Pointer, reflect.Slice, reflect.Map:
+			for i := range v.Len() {
+				replaceNils(v.Index(i))
+			}
+		}
+	case reflect.Map:
+		if v.IsNil() {
+			if v.CanSet() {
+				v.Set(reflect.MakeMap(v.Type()))
+			}
+			return
+		}
+		if v.CanSet() && needsFilling(v) {
+			v.Set(fillMap(v))
+		}
+	}
+}
+
+// needsFilling tells whether a value of a map may have to be filled.
+func needsFilling(m reflect.Value) bool {
+	switch m.Type().Elem().Kind() {
+	case reflect.Struct:
+		return m.Len() > 0
+	case reflect.Slice:
+		for all := m.MapRange(); all.Next(); {
+			if all.Value().IsNil() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fillMap is a map with filled values. It is another one: whoever else has the
+// first may be reading it.
+func fillMap(v reflect.Value) reflect.Value {
+	out := reflect.MakeMapWithSize(v.Type(), v.Len())
+	for _, key := range v.MapKeys() {
+		value := reflect.New(v.Type().Elem()).Elem()
+		value.Set(v.MapIndex(key))
+		replaceNils(value)
+		out.SetMapIndex(key, value)
+	}
+	return out
+}

@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+)
+
+func (a *app) apiCommand() *cobra.Command {
+	var data, out string
+	var headers []string
+	var force bool
+	cmd := &cobra.Command{
+		Use: "api METHOD PATH | OPERATION key=value…", Short: "Call any operation of the API", Args: requireArgs(1, -1),
+		Long: `Calls an operation as it is and prints its answer. By method and path, with a body
+from -d (JSON, @file, or - for stdin); or by the operation's id, with its parameters
+and body fields as key=value (text), key:=value (JSON) and file=@path (an upload).
+` + "`service api list`" + ` lists the operations.`,
+		Example: `  service api GET /assessments
+  service api POST /assessments -d '{"name": "Acme 2026"}'
+  service api get-scf-control controlId=IAC-06
+  service api search-kb query='access review' top_k:=3 --jq '.data[].filename'
+  service api list`,
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				for _, op := range api.Operations() {
+					ids = append(ids, cobra.CompletionWithDesc(op.ID, op.Summary))
+				}
+			}
+			return ids, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.checkOverwrite(out, force); err != nil {
+				return err
+			}
+			req, err := a.buildRawRequest(args, data)
+			if err != nil {
+				return err
+			}
+			for _, h := range headers {
+				name, value, ok := strings.Cut(h, ":")
+				if !ok {
+					return usageError("the header %q is not of the form Name: value", h)
+				}
+				req.header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+			}
+			c, err := a.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			a.progress.Start(req.method + " " + req.path)
+			resp, err := c.Raw(cmd.Context(), req.method, req.path, req.body, req.header)
+			a.progress.Done("")
+			if err != nil {
+				return err
+			}
+			defer resp.Body.Close()
+			return a.printRawResponse(resp, out, force)
+		},
+	}
+	cmd.Flags().StringVarP(&data, "data", "d", "", "the body: JSON, @file, or - for stdin")
+	cmd.Flags().StringArrayVarP(&headers, "header", "H", nil, "a header, as 'Idempotency-Key: 42'; repeat for several")
+	cmd.Flags().StringVar(&out, "out", "", "write the answer to this file; - for stdout")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")
+	cmd.AddCommand(a.apiList())
+	return cmd
+}
+
+// rawRequest is a request to send as it is.
+type rawRequest struct {
+	method, path string
+	body         io.Reader
+	header       http.Header
+}
+
+func (a *app) buildRawRequest(args []string, data string) (*rawRequest, error) {
+	if strings.ToUpper(args[0]) == args[0] && !strings.Contains(args[0], "-") {
+		if len(args) != 2 || !strings.HasPrefix(args[1], "/") {
+			return nil, withHint(usageError("after %s there has to be one path that begins with /", args[0]), "as `service api GET /assessments`; `service api list` lists the paths")
+		}
+		body, err := a.openRawBody(data)
+		return &rawRequest{args[0], args[1], body, http.Header{}}, err
+	}
+	op, ok := api.OperationByID(args[0])
+	if !ok {
+		var ids []string
+		for _, o := range api.Operations() {
+			ids = append(ids, o.ID)
+		}
+		return nil, withHint(usageError("there is no operation %q%s", args[0], didYouMean(args[0], ids)), "`%s` lists the operations", a.commandLine("api list"))
+	}
+	body, err := a.openRawBody(data)
+	if err != nil {
+		return nil, err
+	}
+	return requestFromArgs(op, args[1:], body)
+}
+
+// openRawBody is what -d names.
+func (a *app) openRawBody(data string) (io.Reader, error) {
+	switch {
+	case data == "":
+		return nil, nil
+	case data == "-":
+		return a.Stdin, nil
+	case strings.HasPrefix(data, "@"):
+		b, err := os.ReadFile(data[1:])
+		if err != nil {
+			return nil, runtimeError("%s can't be read: %w", data[1:], errorWithoutPath(err))
+		}
+		return bytes.NewReader(b), nil
+	}
+	return strings.NewReader(data), nil
+}
+
+// maxRawJSON bounds an answer that is laid out or filtered.
+const maxRawJSON = 256 << 20
+
+// printRawResponse prints an answer: JSON as other commands do, all else as it is.
+func (a *app) printRawResponse(resp *http.Response, out string, force bool) error {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind != "application/json" && !strings.HasSuffix(kind, "+json") {
+		if resp.StatusCode == http.StatusNoContent {
+			return nil
+		}
+		if out == "" && a.isStdoutTerminal() {
+			return withHint(runtimeError("the answer is %s, which may be no good for a terminal", kind), "save it with --out FILE")
+		}
+		if out == "" {
+			out = "-"
+		}
+		return a.saveDownload(&api.File{Content: resp.Body}, out, force)
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxRawJSON))
+	if err != nil {
+		return runtimeError("the answer broke off: %w", err)
+	}
+	if !json.Valid(b) {
+		return runtimeError("the server answered %s with something that is not the JSON it says it is", resp.Status)
+	}
+	switch {
+	case resp.StatusCode >= http.StatusBadRequest:
+		err = (&print.Output{W: a.Stdout, Format: "json"}).Record(json.RawMessage(b))
+		return errors.Join(parseRawError(resp, b), err)
+	case out != "" && out != "-":
+		return a.saveDownload(&api.File{Content: io.NopCloser(bytes.NewReader(b))}, out, force)
+	}
+	if a.out.Format == "table" {
+		a.out.Format = "json"
+	}
+	return a.out.Record(json.RawMessage(b))
+}
+
+func parseRawError(resp *http.Response, b []byte) error {
+	var env api.ErrorEnvelope
+	if json.Unmarshal(b, &env) != nil || env.Error == nil || env.Error.HTTPStatus() == 0 {
+		return runtimeError("the server answered %s", resp.Status)
+	}
+	return env.Error
+}
+
+func (a *app) isStdoutTerminal() bool {
+	f, ok := a.Stdout.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// operationInfo is an operation as `api list` shows it.
+type operationInfo struct {
+	ID         string `json:"id"`
+	Method     string `json:"method"`
+	Path       string `json:"path"`
+	Permission string `json:"permission"`
+	Tag        string `json:"tag"`
+	Summary    string `json:"summary"`
+}
+
+func (a *app) apiList() *cobra.Command {
+	var q string
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the operations of the API", Args: requireArgs(0, 0), Long: "Lists every operation with its method, path, permission and summary.", Example: "  service api list --query approval\n  service api list -o json",
+		RunE: func(*cobra.Command, []string) error {
+			all := []operationInfo{}
+			for _, op := range api.Operations() {
+				l := operationInfo{op.ID, op.Method, op.Path, string(op.Permission), op.Tag, op.Summary}
+				if strings.Contains(strings.ToLower(fmt.Sprint(l)), strings.ToLower(q)) {
+					all = append(all, l)
+				}
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, l := range all {
+					rows = append(rows, []string{l.ID, l.Method, strings.TrimPrefix(l.Path, api.Prefix), l.Permission, l.Summary})
+				}
+				p.Table([]print.Column{{Title: "operation", NoShrink: true}, {Title: "method", NoShrink: true}, {Title: "path", NoShrink: true}, {Title: "permission", Optional: true}, {Title: "summary"}}, rows)
+				a.textIfEmpty(p, len(rows), "No operation is like that.")
+			})
+		},
+	}
+	cmd.Flags().StringVar(&q, "query", "", "only with this in the id, path or summary")
+	return cmd
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// inputFields are the names an operation's input knows, by where they travel.
+type inputFields struct {
+	path, query, form []string
+	hasBody           bool
+}
+
+func inputFieldsFromType(t reflect.Type) (n inputFields) {
+	if t.Kind() != reflect.Struct {
+		return n
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch {
+		case f.Anonymous:
+			inner := inputFieldsFromType(f.Type)
+			n.path, n.query, n.form = append(n.path, inner.path...), append(n.query, inner.query...), append(n.form, inner.form...)
+			n.hasBody = n.hasBody || inner.hasBody
+		case f.Tag.Get("path") != "":
+			n.path = append(n.path, f.Tag.Get("path"))
+		case f.Tag.Get("query") != "":
+			n.query = append(n.query, f.Tag.Get("query"))
+		case f.Tag.Get("form") != "":
+			n.form = append(n.form, f.Tag.Get("form"))
+		case f.Name == "Body":
+			n.hasBody = true
+		}
+	}
+	return n
+}
+
+// requestFromArgs builds the request of an operation from key=value words. What is no
+// parameter is a field of the body.
+func requestFromArgs(op *api.Operation, args []string, body io.Reader) (*rawRequest, error) {
+	names := inputFieldsFromType(op.In)
+	req := &rawRequest{method: op.Method, path: op.Path, body: body, header: http.Header{}}
+	query, fields, form := url.Values{}, map[string]any{}, map[string]string{}
+	for _, w := range args {
+		key, value, ok := strings.Cut(w, "=")
+		if !ok || key == "" {
+			return nil, withHint(usageError("%q is not of the form key=value", w), "write it as name=text, count:=3 or file=@path")
+		}
+		typed := strings.HasSuffix(key, ":")
+		key = strings.TrimSuffix(key, ":")
+		switch {
+		case slices.Contains(names.path, key):
+			req.path = strings.Replace(req.path, "{"+key+"}", url.PathEscape(value), 1)
+		case slices.Contains(names.query, key):
+			query.Add(key, value)
+		case slices.Contains(names.form, key):
+			form[key] = value
+		case !names.hasBody:
+			return nil, withHint(usageError("%s takes no %q%s", op.ID, key, didYouMean(key, slices.Concat(names.path, names.query, names.form))),
+				"it takes %s", strings.Join(slices.Concat(names.path, names.query, names.form), ", "))
+		case typed:
+			var v any
+			if err := json.Unmarshal([]byte(value), &v); err != nil {
+				return nil, usageError("the value of %s is no JSON: %w", key, err)
+			}
+			fields[key] = v
+		default:
+			fields[key] = value
+		}
+	}
+	if _, after, open := strings.Cut(req.path, "{"); open {
+		name, _, _ := strings.Cut(after, "}")
+		return nil, withHint(usageError("%s needs %s", op.ID, name), "give it as %s=…", name)
+	}
+	if len(query) > 0 {
+		req.path += "?" + query.Encode()
+	}
+	if op.Form == api.Upload {
+		return req, req.setUploadBody(form)
+	}
+	if len(fields) > 0 {
+		if body != nil {
+			return nil, usageError("give the body with -d or as key=value, not both")
+		}
+		b, err := json.Marshal(fields)
+		if err != nil {
+			return nil, err
+		}
+		req.body = bytes.NewReader(b)
+	}
+	return req, nil
+}
+
+// setUploadBody makes the body a form with a file, streamed as it is read.
+func (r *rawRequest) setUploadBody(form map[string]string) error {
+	path, ok := strings.CutPrefix(form["file"], "@")
+	if !ok {
+		return withHint(usageError("this operation takes a file"), "give it as file=@path")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
+	}
+	pr, pw := io.Pipe()
+	w := multipart.NewWriter(pw)
+	go func() {
+		defer f.Close()
+		pw.CloseWithError(func() error {
+			for name, value := range form {
+				if name == "file" {
+					continue
+				}
+				if err := w.WriteField(name, value); err != nil {
+					return err
+				}
+			}
+			part, err := w.CreateFormFile("file", filepath.Base(path))
+			if err != nil {
+				return err
+			}
+			if _, err := io.Copy(part, f); err != nil {
+				return err
+			}
+			return w.Close()
+		}())
+	}()
+	r.body = pr
+	r.header.Set("Content-Type", w.FormDataContentType())
+	return nil
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+var uuidPattern = lazyregexp.New(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+// currentAssessment is the one that the command is about: the one named by --assessment,
+// else the one used last, else the only one there is.
+func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
+	if a.flags.assessment != "" {
+		return a.findAssessment(ctx, a.flags.assessment)
+	}
+	if id := a.readState().LastAssessments[a.dataKey()]; id != "" {
+		got, err := call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: id})
+		if err == nil || !api.IsCode(err, api.CodeNotFound) {
+			return got, err
+		}
+	}
+	all, err := call(ctx, a, api.ListAssessments, &api.AssessmentsInput{Paging: api.Paging{Limit: 2}})
+	if err != nil {
+		return nil, err
+	}
+	switch len(all.Data) {
+	case 0:
+		return nil, withHint(runtimeError("there is no assessment yet"), "make one with `%s`, or see `%s`", a.commandLine("assess run DIR"), a.commandLine("demo"))
+	case 1:
+		return &all.Data[0], nil
+	}
+	return nil, withHint(usageError("there are %d assessments: say which one is meant", all.Pagination.Total),
+		"give --assessment ID|NAME, or choose one for good with `%s`; `%s` lists them", a.commandLine("assess use ID"), a.commandLine("assess list"))
+}
+
+// assessmentNotFoundError is the error of a name that no assessment has.
+type assessmentNotFoundError struct{ ref string }
+
+func (e *assessmentNotFoundError) Error() string {
+	return fmt.Sprintf("there is no assessment with the id or name %q", e.ref)
+}
+
+// findAssessment finds an assessment by id or name.
+func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, error) {
+	if uuidPattern.MatchString(ref) {
+		return call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: ref})
+	}
+	found, err := a.assessmentsByName(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	switch len(found) {
+	case 0:
+		return nil, withHint(runtimeError("%w", &assessmentNotFoundError{ref}), "`%s` lists them", a.commandLine("assess list"))
+	case 1:
+		return &found[0], nil
+	}
+	lines := make([]string, len(found))
+	for i, f := range found {
+		lines[i] = fmt.Sprintf("%s (%s, created %s)", f.ID, f.State, formatDay(f.CreatedAt))
+	}
+	return nil, withHint(usageError("%d assessments have the name %q:\n  - %s", len(found), ref, strings.Join(lines, "\n  - ")), "name it by its id")
+}
+
+// assessmentsByName lists the assessments of exactly that name, newest first; upper and lower case are the same.
+func (a *app) assessmentsByName(ctx context.Context, name string) (out []api.Assessment, err error) {
+	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Assessment], error) {
+		return call(ctx, a, api.ListAssessments, &api.AssessmentsInput{Paging: p, Q: name})
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range l.Data {
+		if strings.EqualFold(one.Name, name) {
+			out = append(out, one)
+		}
+	}
+	return out, nil
+}

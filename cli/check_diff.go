@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/engine/check"
+)
+
+func (a *app) checkDiff() *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use: "diff A B", Short: "Tell which gaps were opened and closed, and which became worse or better", Args: requireArgs(2, 2),
+		Long: `Compares two sides: A is how it was, B how it is. Each is a folder of evidence, a file
+written by a check (-o json=FILE, or a baseline), or an assessment. Both have to be of
+the same catalog and frameworks.
+
+With --fail-on-new it ends with 1 where a gap was opened or became worse; with
+--fail-on-new=high, where one that is high or worse now was.`,
+		Example: `  service check diff main/evidence evidence -f iso-27001-2022
+  service check diff known.json evidence -f iso-27001-2022 --fail-on-new=high -o markdown=comment.md
+  service check diff "Acme 2025" "Acme 2026"`,
+		RunE: func(cmd *cobra.Command, args []string) error { return toUsageError(a.runCheckDiff(cmd, args, o)) },
+	}
+	a.addPolicyFlags(cmd, &o)
+	// What compares takes no bar that is about one side.
+	for _, name := range []string{"fail-on", "min-coverage", "min-maturity", "max-stale-days", "require-approved", "baseline", "waivers", "threshold"} {
+		cmd.Flags().Lookup(name).Hidden = true
+	}
+	return cmd
+}
+
+func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) error {
+	ctx := cmd.Context()
+	if err := rejectEmptyArgs(cmd, args); err != nil {
+		return err
+	}
+	for _, name := range []string{"fail-on", "min-coverage", "min-maturity", "max-stale-days", "require-approved", "baseline", "waivers", "threshold"} {
+		if cmd.Flags().Changed(name) {
+			return withHint(usageError("`service check diff` compares, and --%s is about one side", name), "--fail-on-new says what is to fail")
+		}
+	}
+	p, err := a.loadPolicy(cmd, nil, o.policy)
+	if err != nil {
+		return err
+	}
+	if !cmd.Flags().Changed("fail-on-new") {
+		p.FailOnNew = "" // the policy's is about its baseline
+	}
+	outputs, err := a.parseOutputs(o.outputs, check.ParseDiffOutput)
+	if err != nil {
+		return err
+	}
+	var sides [2]*check.Baseline
+	for i, ref := range args {
+		if sides[i], err = a.loadDiffSide(ctx, ref, *p, o, listCheckFiles(p, outputs)); err != nil {
+			return err
+		}
+	}
+	d, err := check.CompareBaselines(sides[0], sides[1], args[0], args[1])
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(outputs, func(x, y check.Output) int { return strings.Compare(y.Path, x.Path) })
+	for _, out := range outputs {
+		text, err := d.Render(out.Format)
+		if err != nil {
+			return err
+		}
+		if out.Path != "" {
+			err = writeOutputFile(out.Path, text)
+		} else {
+			_, err = a.Stdout.Write(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if a.out.Query != nil {
+		if err := a.out.Record(d); err != nil {
+			return err
+		}
+	}
+	if p.FailOnNew != "" && !o.exitZero && d.HasRegressions(p.FailOnNew) {
+		return &exitError{code: exitVerdict, err: errors.New("gaps were opened or became worse")}
+	}
+	return nil
+}
+
+// loadDiffSide is one side of a comparison.
+func (a *app) loadDiffSide(ctx context.Context, ref string, p check.Policy, o checkOptions, excluded []string) (*check.Baseline, error) {
+	if info, err := os.Stat(ref); err == nil && !info.IsDir() {
+		data, err := readFileLimited(ref, check.MaxRecordBytes)
+		if err != nil {
+			return nil, runtimeError("%s can't be read: %w", ref, errorWithoutPath(err))
+		}
+		return check.ParseBaseline(data, ref)
+	}
+	p.Frameworks, p.Domains = slices.Clone(p.Frameworks), slices.Clone(p.Domains)
+	f, err := a.gatherFacts(ctx, []string{ref}, &p, o, excluded)
+	if err != nil {
+		return nil, err
+	}
+	if !f.HasGapAnalysis {
+		return nil, withHint(runtimeError("the assessment %q has no gap analysis yet", f.Subject.Name), "go on with `%s`", a.commandLine("assess run"))
+	}
+	return check.NewBaseline(f), nil
+}

@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/check"
+)
+
+// gatherAssessmentFacts reads what an assessment found, wherever it is.
+func (a *app) gatherAssessmentFacts(ctx context.Context, ref string) (*check.Facts, error) {
+	one, err := a.findAssessment(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	a.progress.Start("read the assessment")
+	r, err := a.readCheckRecords(ctx, one)
+	a.progress.Done("")
+	if err != nil {
+		return nil, err
+	}
+	return check.NewFacts(r), nil
+}
+
+// readCheckRecords reads an assessment's records, of the newest versions.
+func (a *app) readCheckRecords(ctx context.Context, one *api.Assessment) (*check.Records, error) {
+	r := &check.Records{Assessment: *one, Versions: map[api.Gate]*api.DeliverableVersion{}}
+	catalog, err := call(ctx, a, api.GetVersion, &api.VersionInput{SCFVersionID: one.SCFVersionID})
+	if err != nil {
+		return nil, err
+	}
+	r.Catalog = *catalog
+	newest := api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: api.Paging{Limit: 1}}
+	if l, err := call(ctx, a, api.ListSoA, &newest); err != nil {
+		return nil, err
+	} else if len(l.Data) > 0 {
+		r.Versions[api.GateSoA] = &l.Data[0].DeliverableVersion
+		items, err := a.listSoAItems(ctx, api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: l.Data[0].ID}}, listFlags{})
+		if err != nil {
+			return nil, err
+		}
+		r.Items = items.Data
+	}
+	if l, err := call(ctx, a, api.ListGap, &newest); err != nil {
+		return nil, err
+	} else if len(l.Data) > 0 {
+		r.Versions[api.GateGapAnalysis] = &l.Data[0].DeliverableVersion
+		found, err := a.listFindings(ctx, l.Data[0].ID, api.FindingFilter{}, listFlags{})
+		if err != nil {
+			return nil, err
+		}
+		r.Findings = found.Data
+	}
+	if l, err := call(ctx, a, api.ListMaturity, &newest); err != nil {
+		return nil, err
+	} else if len(l.Data) > 0 {
+		r.Versions[api.GateMaturity] = &l.Data[0].DeliverableVersion
+		scores, err := a.listScores(ctx, api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: l.Data[0].ID}}, listFlags{})
+		if err != nil {
+			return nil, err
+		}
+		r.Scores = scores.Data
+	}
+	if l, err := call(ctx, a, api.ListPOAM, &newest); err != nil {
+		return nil, err
+	} else if len(l.Data) > 0 {
+		r.Versions[api.GatePOAM] = &l.Data[0].DeliverableVersion
+	}
+	approvals, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Approval], error) {
+		return call(ctx, a, api.ListApprovals, &api.ApprovalsInput{AssessmentInput: newest.AssessmentInput, Paging: p})
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Approvals = approvals.Data
+	r.Documents, err = a.listDocuments(ctx, one.ID)
+	return r, err
+}
+
+// canonicalFolder is the folder's name where a folder is assessed apart: what is found must not
+// depend on where the folder lies.
+const canonicalFolder = "evidence"
+
+// gatherFolderFacts assesses a folder apart, or takes what was found of the same content before.
+func (a *app) gatherFolderFacts(ctx context.Context, dir string, frameworks []string, noCache bool, excluded []string) (*check.Facts, error) {
+	files, leftOut, err := collectFiles([]string{dir})
+	if err != nil {
+		return nil, err
+	}
+	label := folderName(dir)
+	relativePath := func(p string) string { return strings.TrimPrefix(p, label+"/") }
+	files = slices.DeleteFunc(files, func(s sourceFile) bool {
+		abs, err := filepath.Abs(s.Name)
+		return err == nil && slices.Contains(excluded, abs)
+	})
+	key := sha256.New()
+	fmt.Fprintf(key, "service-facts/1\n%s\n%s\n%s\n%q\n", a.Version, a.BuildID, a.today(), frameworks)
+	var accepted []sourceFile
+	for _, f := range files {
+		sum, err := f.hash()
+		if err != nil {
+			leftOut = append(leftOut, skippedFile{f.Name, errorWithoutPath(err).Error(), f.Path})
+			continue
+		}
+		f.Path = path.Join(canonicalFolder, relativePath(f.Path))
+		fmt.Fprintf(key, "%q %s\n", f.Path, sum)
+		accepted = append(accepted, f)
+	}
+	if len(accepted) == 0 {
+		return nil, withHint(runtimeError("the folder %s holds no file that could be evidence", dir), "hidden files and links are left out; `service help check` tells what is read")
+	}
+	cacheFile := ""
+	if a.CacheDir != "" {
+		cacheFile = filepath.Join(a.CacheDir, "check", hex.EncodeToString(key.Sum(nil))+".json")
+	}
+	var facts *check.Facts
+	if !noCache && cacheFile != "" {
+		facts = loadCachedFacts(cacheFile)
+	}
+	if facts == nil {
+		if facts, err = a.assessInTempStore(ctx, accepted, frameworks); err != nil {
+			return nil, err
+		}
+		saveCachedFacts(cacheFile, facts)
+	}
+	if facts.CountRead() == 0 {
+		why := ""
+		if len(facts.Documents) > 0 {
+			why = ": " + facts.Documents[0].Path + ": " + facts.Documents[0].ReadError
+		}
+		return nil, runtimeError("no document of the folder %s could be read%s", dir, why)
+	}
+	facts.Relocate(canonicalFolder, toDisplayFolder(dir))
+	for _, l := range leftOut {
+		facts.AddUnreadFile(path.Join(toDisplayFolder(dir), relativePath(l.path)), l.Reason)
+	}
+	return facts, nil
+}
+
+// toDisplayFolder is a folder as results name it: from where the command runs, which in a
+// pipeline is the repository, so that files are found there.
+func toDisplayFolder(dir string) string {
+	dir = filepath.Clean(dir)
+	if filepath.IsAbs(dir) {
+		if here, err := os.Getwd(); err == nil {
+			if rel, err := filepath.Rel(here, dir); err == nil && filepath.IsLocal(rel) {
+				dir = rel
+			}
+		}
+	}
+	return filepath.ToSlash(dir)
+}
+
+// assessInTempStore assesses files in a data folder of their own, which is gone afterwards.
+func (a *app) assessInTempStore(ctx context.Context, files []sourceFile, frameworks []string) (facts *check.Facts, err error) {
+	data, err := os.MkdirTemp("", "service-check-")
+	if err != nil {
+		return nil, withHint(runtimeError("the evidence is read in a temporary folder, and none can be made: %w", err), "set TMPDIR to a folder that can be written")
+	}
+	before, context, lost, engine, disconnect, quiet := a.flags.Target, a.context, a.targetErr, a.engine, a.disconnect, a.progress.Quiet
+	a.progress.Start("assess the evidence")
+	a.flags.Target, a.context, a.targetErr, a.engine, a.disconnect, a.progress.Quiet = Target{Data: data}, nil, nil, nil, nil, true
+	defer func() {
+		if a.disconnect != nil {
+			err = errors.Join(err, a.disconnect())
+		}
+		err = errors.Join(err, os.RemoveAll(data))
+		a.flags.Target, a.context, a.targetErr, a.engine, a.disconnect, a.progress.Quiet = before, context, lost, engine, disconnect, quiet
+		a.progress.Done("")
+	}()
+	o := runOptions{frameworks: frameworks, approve: []api.Gate{api.GateSoA, api.GateGapAnalysis}, until: api.StateMaturityAssessed,
+		comment: "no person's decision: this data folder is for a check, and thrown away"}
+	one, err := a.createAssessment(ctx, "check", o)
+	if err != nil {
+		return nil, err
+	}
+	got, err := a.uploadNewFiles(ctx, one.ID, files, "")
+	if err != nil {
+		return nil, err
+	}
+	if len(got.Added) > 0 {
+		if err := a.advanceAssessment(ctx, one.ID, o); err != nil {
+			return nil, &exitError{code: exitRuntime, err: err} // no decision of a person is missing here
+		}
+	}
+	r, err := a.readCheckRecords(ctx, one)
+	if err != nil {
+		return nil, err
+	}
+	facts = check.NewFacts(r)
+	for _, l := range got.Skipped {
+		facts.AddUnreadFile(l.path, l.Reason)
+	}
+	return facts, nil
+}
+
+// maxCachedFacts is how many results are kept of folders that were checked.
+const maxCachedFacts = 32
+
+// loadCachedFacts reads what was found of a content before; nil where nothing can be had.
+func loadCachedFacts(file string) *check.Facts {
+	data, err := readFileLimited(file, check.MaxRecordBytes)
+	if err != nil {
+		return nil
+	}
+	facts, err := check.DecodeFacts(data)
+	if err != nil {
+		return nil
+	}
+	return facts
+}
+
+// saveCachedFacts keeps what was found. Where that can't be, as in a container that may not
+// write, the next check just takes as long again.
+func saveCachedFacts(file string, facts *check.Facts) {
+	data, err := facts.Encode()
+	if err != nil || file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
+		return
+	}
+	if writeFileAtomically(file, 0o600, func(w io.Writer) error { _, err := w.Write(data); return err }) != nil {
+		return
+	}
+	all, err := os.ReadDir(filepath.Dir(file))
+	if err != nil || len(all) <= maxCachedFacts {
+		return
+	}
+	age := func(e fs.DirEntry) int64 {
+		if info, err := e.Info(); err == nil {
+			return info.ModTime().UnixNano()
+		}
+		return 0
+	}
+	slices.SortFunc(all, func(x, y fs.DirEntry) int { return int(min(1, max(-1, age(y)-age(x)))) })
+	for _, old := range all[maxCachedFacts:] {
+		_ = os.Remove(filepath.Join(filepath.Dir(file), old.Name()))
+	}
+}

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+)
+
+// Paths are where things are on this machine.
+type Paths struct {
+	// Data is the data folder, Database the file in it that is there once it was used.
+	Data, Database string
+	Socket         string
+	State, Cache   string
+}
+
+func (a *app) configCommand() *cobra.Command {
+	return group(&cobra.Command{Use: "config", Short: "See the settings, where each is from, and where files are",
+		Long: `Settings come from flags, SERVICE_* variables, the context in use and the configuration
+file, in that order; ` + "`service help configuration`" + ` lists them. The file is yours to write.`,
+		Example: "  service config show --origin\n  service config path"}, a.configShow(), a.configPath())
+}
+
+// effectiveSetting is a setting as commands take it.
+type effectiveSetting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	// Set: somebody said it. Where it is false, Value is the default.
+	Set bool `json:"set"`
+	// Origin is flag, environment, context, file or default; Source names it more closely.
+	Origin string `json:"origin"`
+	Source string `json:"source"`
+}
+
+const hiddenValue = "(set, not shown)"
+
+// secretSettings are shown as being set, and no more.
+var secretSettings = map[string]bool{"token": true}
+
+func (a *app) configShow() *cobra.Command {
+	var origin, all bool
+	cmd := &cobra.Command{
+		Use: "show", Short: "Show every setting, with --origin where it is from", Args: requireArgs(0, 0),
+		Long: `Shows every setting as commands take it. With --origin also where each is from: a flag,
+a variable, the context in use, the configuration file, or the default. Secrets are told
+to be set and never shown. Variables that are no setting are listed where they are set,
+with --all also where they are not.`,
+		Example: "  service config show --origin\n  service config show -o json --jq '.data[] | select(.origin != \"default\")'",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.targetErr != nil {
+				a.printNotice("service: %s", a.targetErr.Error())
+			}
+			var out struct {
+				Data []effectiveSetting `json:"data"`
+			}
+			out.Data = a.effectiveSettings(cmd, all)
+			return a.out.Print(out, func(p *print.Page) {
+				columns := []print.Column{{Title: "setting", NoShrink: true}, {Title: "value", Wrap: true}}
+				if origin {
+					columns = append(columns, print.Column{Title: "origin", NoShrink: true}, print.Column{Title: "source"})
+				}
+				var rows [][]string
+				for _, s := range out.Data {
+					rows = append(rows, []string{s.Key, s.Value, s.Origin, s.Source})
+				}
+				p.Table(columns, rows)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&origin, "origin", false, "tell where each value is from")
+	cmd.Flags().BoolVar(&all, "all", false, "list variables that are not set, too")
+	return cmd
+}
+
+// effectiveSettings are all there are, in the order of help.
+func (a *app) effectiveSettings(cmd *cobra.Command, all bool) (out []effectiveSetting) {
+	pf := cmd.Root().PersistentFlags()
+	file, _ := a.configFilePath(pf.Lookup("config").Value.String())
+	add := func(key, value string, from origin, source string) {
+		if secretSettings[key] && value != "" {
+			value = hiddenValue
+		}
+		e := effectiveSetting{Key: key, Value: redactPassword(value), Set: from != originDefault, Origin: originNames[from], Source: source}
+		switch from {
+		case originFile:
+			e.Source = file
+		case originEnvironment:
+			e.Source = envName(key)
+		case originFlag:
+			e.Source = "--" + key
+		}
+		out = append(out, e)
+	}
+	for _, s := range settings {
+		value, from, source := a.config.GetString(s.key), a.origins[s.key], ""
+		if v, chosen := a.valueFromContext(s.key); chosen {
+			value, from, source = v, originContext, a.context.Name
+		}
+		if s.key == "data" && value == "" && a.ResolvePaths != nil {
+			value = a.ResolvePaths("").Data
+		}
+		add(s.key, value, from, source)
+	}
+	for _, s := range flaglessSettings {
+		value := a.config.GetString(s.key)
+		if s.key == "releases-url" && value == "" {
+			value = a.Releases.URL
+		}
+		add(s.key, value, a.origins[s.key], "")
+	}
+	for _, s := range daemonSettings {
+		value, from := s.byDefault, originDefault
+		if given := a.daemonSettingValues(cmd, s.key); len(given) > 0 {
+			value, from = strings.Join(given, ", "), originFile
+			if a.Env(envName(s.key)) != "" {
+				from = originEnvironment
+			}
+		}
+		add(s.key, value, from, "")
+	}
+	for _, v := range environmentVariables {
+		value := a.Env(v.name)
+		switch {
+		case value == "" && !all:
+			continue
+		case value == "":
+			out = append(out, effectiveSetting{Key: v.name, Origin: originNames[originDefault]})
+			continue
+		case v.secret:
+			value = hiddenValue
+		}
+		out = append(out, effectiveSetting{Key: v.name, Value: redactPassword(value), Set: true, Origin: originNames[originEnvironment], Source: v.name})
+	}
+	return out
+}
+
+var originNames = map[origin]string{originDefault: "default", originFile: "file", originContext: "context", originEnvironment: "environment", originFlag: "flag"}
+
+// valueFromContext is what the context in use says of a setting, where that counts.
+func (a *app) valueFromContext(key string) (string, bool) {
+	c := a.context
+	if c == nil {
+		return "", false
+	}
+	switch key {
+	case "context":
+		return c.Name, a.origins[key] < originContext
+	case "server":
+		return c.Server, true
+	case "org":
+		return a.flags.Organization, a.flags.Organization != "" && a.origins[key] < originEnvironment
+	case "token":
+		return hiddenValue, c.SignedIn() && a.origins[key] < originEnvironment
+	case "ca":
+		return c.CA, c.CA != "" && a.origins[key] < originEnvironment
+	case "insecure-http":
+		return "true", c.InsecureHTTP && a.origins[key] < originEnvironment
+	}
+	return "", false
+}
+
+// redactPassword takes the password out of an address that has one.
+func redactPassword(value string) string {
+	if !strings.Contains(value, "@") {
+		return value
+	}
+	u, err := url.Parse(value)
+	if err != nil && strings.Contains(value, "://") {
+		return hiddenValue // it can't be told what of it is a secret
+	}
+	if err != nil || u.User == nil {
+		return value
+	}
+	return u.Redacted()
+}
+
+// location is a file or folder with what it is for.
+type location struct {
+	What   string `json:"what"`
+	Path   string `json:"path"`
+	Exists bool   `json:"exists"`
+}
+
+func (a *app) configPath() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: "path", Short: "Print where the configuration file is, with --all all else", Args: requireArgs(0, 0),
+		Long: `Prints the path of the configuration file, whether it is there or not. With --all, or as
+a record, also where the contexts, their secrets, the data, the socket, what is remembered
+and what is cached are.`,
+		Example:     "  service config path\n  service config path --all\n  $EDITOR \"$(service config path)\"",
+		Annotations: map[string]string{toleratesSettingsErrors: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			file, _ := a.configFilePath(cmd.Root().PersistentFlags().Lookup("config").Value.String())
+			if file == "" {
+				return withHint(runtimeError("there is no folder for the configuration"), "set HOME or XDG_CONFIG_HOME, or name a file with --config")
+			}
+			var out struct {
+				Data []location `json:"data"`
+			}
+			for _, l := range a.listLocations(file) {
+				if l.Path == "" {
+					continue
+				}
+				_, err := os.Lstat(l.Path)
+				l.Exists = !errors.Is(err, fs.ErrNotExist)
+				out.Data = append(out.Data, l)
+			}
+			return a.out.Print(out, func(p *print.Page) {
+				if !all {
+					p.Raw(file)
+					return
+				}
+				var rows [][]string
+				for _, l := range out.Data {
+					rows = append(rows, []string{l.What, l.Path, yesNo(l.Exists)})
+				}
+				p.Table([]print.Column{{Title: "what", NoShrink: true}, {Title: "path", NoShrink: true}, {Title: "there", NoShrink: true}}, rows)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "tell where everything else is, too")
+	return cmd
+}
+
+func (a *app) listLocations(file string) []location {
+	out := []location{{What: "configuration", Path: file}}
+	if dir := a.configDir(); dir != "" {
+		out = append(out, location{What: "contexts", Path: a.contextStore().Path()}, location{What: "secrets of contexts", Path: filepath.Join(dir, "secrets")})
+	}
+	if a.ResolvePaths == nil {
+		return out
+	}
+	at := a.ResolvePaths(a.flags.Data)
+	return append(out, location{What: "data", Path: at.Data}, location{What: "socket", Path: at.Socket},
+		location{What: "state", Path: at.State}, location{What: "cache", Path: at.Cache})
+}

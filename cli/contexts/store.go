@@ -1,0 +1,196 @@
+package contexts
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+	"go.yaml.in/yaml/v3"
+)
+
+// Store is the contexts and secrets of a person, in a folder. Several processes may use it at once.
+type Store struct {
+	dir     string
+	keyring Keyring
+	warn    func(format string, args ...any)
+}
+
+// New makes a store on a folder, which need not be there yet. ring is nil where there
+// is no keyring. warn is told of what was mended on the way.
+func New(dir string, kr Keyring, warn func(format string, args ...any)) *Store {
+	return &Store{dir: dir, keyring: kr, warn: warn}
+}
+
+// Path is the file of the contexts.
+func (s *Store) Path() string { return filepath.Join(s.dir, "contexts.yaml") }
+
+// UnknownKeyError is a key in the file that means nothing.
+type UnknownKeyError struct {
+	Path  string
+	Line  int
+	Key   string
+	Known []string
+}
+
+func (e *UnknownKeyError) Error() string {
+	return fmt.Sprintf("%s, line %d, has a key %q that means nothing", e.Path, e.Line, e.Key)
+}
+
+// maxConfigBytes bounds the file.
+const maxConfigBytes = 1 << 20
+
+// Read reads the contexts; an empty book where there is no file.
+func (s *Store) Read() (*Config, error) {
+	f, err := os.Open(s.Path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Config{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the contexts can't be read: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxConfigBytes+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the contexts can't be read: %w", err)
+	case len(text) > maxConfigBytes:
+		return nil, fmt.Errorf("%s is larger than %d KiB; it is not this program's", s.Path(), maxConfigBytes>>10)
+	}
+	return parseConfig(s.Path(), text)
+}
+
+var configKeys, contextKeys = []string{"current", "contexts"},
+	[]string{"name", "server", "organization_id", "organization", "user", "credential", "kept_in", "expires_at", "ca", "insecure_http"}
+
+// parseConfig reads a book, of which path is told in errors.
+func parseConfig(path string, text []byte) (*Config, error) {
+	var root yaml.Node
+	if err := yaml.Unmarshal(text, &root); err != nil {
+		return nil, fmt.Errorf("%s is no YAML that can be read: %w", path, err)
+	}
+	if len(root.Content) == 0 { // empty, or only comments
+		return &Config{}, nil
+	}
+	if err := checkKeys(path, root.Content[0], configKeys); err != nil {
+		return nil, err
+	}
+	book := &Config{}
+	if err := root.Decode(book); err != nil {
+		return nil, fmt.Errorf("%s does not hold contexts: %w", path, err)
+	}
+	for i, c := range book.Contexts {
+		if err := checkContext(book, i); err != nil {
+			return nil, fmt.Errorf("%s: context %d, %q: %w", path, i+1, c.Name, err)
+		}
+	}
+	return book, nil
+}
+
+// checkKeys refuses keys that nobody reads: a word written wrongly would be passed over in silence.
+func checkKeys(path string, n *yaml.Node, known []string) error {
+	if n.Kind != yaml.MappingNode {
+		return nil // decoding tells what is wrong with it
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if !slices.Contains(known, key.Value) {
+			return &UnknownKeyError{Path: path, Line: key.Line, Key: key.Value, Known: known}
+		}
+		if key.Value != "contexts" {
+			continue
+		}
+		for _, c := range value.Content {
+			if err := checkKeys(path, c, contextKeys); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkContext(b *Config, i int) error {
+	c := &b.Contexts[i]
+	switch {
+	case b.Find(c.Name) != c:
+		return errors.New("the name stands twice")
+	case c.Server == "":
+		return errors.New("it has no server")
+	case c.Credential != Session && c.Credential != APIKey:
+		return fmt.Errorf("there is no credential %q; it is %s or %s", c.Credential, Session, APIKey)
+	case c.SecretLocation != SecretNowhere && c.SecretLocation != SecretInKeyring && c.SecretLocation != SecretInFile:
+		return fmt.Errorf("a secret can't be kept in %q; it is %s or %s", c.SecretLocation, SecretInKeyring, SecretInFile)
+	}
+	return CheckName(c.Name)
+}
+
+// Update changes the contexts: no other process changes them meanwhile, and the file
+// is replaced whole or not at all. Nothing is written where change fails.
+func (s *Store) Update(change func(*Config) error) error {
+	if err := s.makeDir(s.dir); err != nil {
+		return err
+	}
+	unlock, err := lockedfile.MutexAt(filepath.Join(s.dir, ".contexts.lock")).Lock()
+	if err != nil {
+		return fmt.Errorf("the contexts can't be changed: %w", err)
+	}
+	defer unlock()
+	book, err := s.Read()
+	if err != nil {
+		return err
+	}
+	if err := change(book); err != nil {
+		return err
+	}
+	for i := range book.Contexts {
+		if err := checkContext(book, i); err != nil {
+			return fmt.Errorf("context %q: %w", book.Contexts[i].Name, err)
+		}
+	}
+	var text bytes.Buffer
+	text.WriteString("# Written by `service login`, `service use` and `service context`. It holds no secrets.\n")
+	enc := yaml.NewEncoder(&text)
+	enc.SetIndent(2)
+	if err := errors.Join(enc.Encode(book), enc.Close()); err != nil {
+		return fmt.Errorf("writing the contexts: %w", err)
+	}
+	return s.replaceFile(s.Path(), text.Bytes())
+}
+
+// makeDir makes a folder that only its owner can look into.
+func (s *Store) makeDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("the folder of the contexts can't be made: %w", err)
+	}
+	return nil
+}
+
+// replaceFile writes a file that only its owner can read, whole or not at all.
+func (s *Store) replaceFile(path string, text []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".service-*") // made with 0600
+	if err != nil {
+		return fmt.Errorf("%s can't be written: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+			err = fmt.Errorf("%s can't be written: %w", path, err)
+		}
+	}()
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

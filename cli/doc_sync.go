@@ -1,0 +1,370 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+)
+
+// docSyncResult is what came of holding folders against the documents of an assessment.
+type docSyncResult struct {
+	Added           []api.Document `json:"added"`
+	Replaced        []api.Document `json:"replaced"`
+	Renamed         []api.Document `json:"renamed"`
+	Missing         []api.Document `json:"vanished"`
+	Removed         []api.Document `json:"removed"`
+	Unchanged       int            `json:"unchanged"`
+	Skipped         []skippedFile  `json:"left_out"`
+	ChangedEvidence []string       `json:"evidence_changed"`
+}
+
+// changedCount are the documents whose content is new.
+func (s *docSyncResult) changedCount() int { return len(s.Added) + len(s.Replaced) }
+
+// documentCount is how many files are documents now.
+func (s *docSyncResult) documentCount() int { return s.changedCount() + len(s.Renamed) + s.Unchanged }
+
+// folderPrefixes are the first parts of the paths that the files of folders have.
+func folderPrefixes(paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		if label := folderName(p); label != "" {
+			out = append(out, label+"/")
+		}
+	}
+	return out
+}
+
+// fileMatcher pairs the files of folders with the documents that came from them.
+type fileMatcher struct {
+	docs       []api.Document
+	byPath     map[string]int
+	bySHA      map[string]int
+	filePaths  map[string]bool // paths of the files
+	nameCounts map[string]int  // how many files have a name
+	matchedIDs map[string]bool // ids of documents that a file was found for
+}
+
+func newFileMatcher(docs []api.Document, files []sourceFile) *fileMatcher {
+	m := &fileMatcher{docs: docs, byPath: map[string]int{}, bySHA: map[string]int{}, filePaths: map[string]bool{}, nameCounts: map[string]int{}, matchedIDs: map[string]bool{}}
+	for i, d := range docs {
+		m.bySHA[d.SHA256] = i
+		if d.Path != "" {
+			m.byPath[d.Path] = i
+		}
+	}
+	for _, f := range files {
+		m.filePaths[f.Path] = true
+		m.nameCounts[filepath.Base(f.Name)]++
+	}
+	return m
+}
+
+// what a file is to the documents there are.
+type fileStatus int
+
+const (
+	fileNew fileStatus = iota
+	fileUnchanged
+	fileRenamed
+	fileChanged
+)
+
+// classify tells what a file is, and of which document. A file without a document at its
+// path is the new version of one of its name, where there is but one of either and it did
+// not come from a folder.
+func (m *fileMatcher) classify(f sourceFile, sum string) (fileStatus, *api.Document) {
+	if i, ok := m.bySHA[sum]; ok {
+		d := &m.docs[i]
+		if d.Path == f.Path || d.Path != "" && m.filePaths[d.Path] {
+			return fileUnchanged, d
+		}
+		return fileRenamed, d
+	}
+	if i, ok := m.byPath[f.Path]; ok {
+		return fileChanged, &m.docs[i]
+	}
+	base, found := filepath.Base(f.Name), -1
+	for i := range m.docs {
+		d := &m.docs[i]
+		if d.Path != "" || !strings.EqualFold(d.Filename, base) || m.matchedIDs[d.ID] {
+			continue
+		}
+		if found >= 0 {
+			return fileNew, nil
+		}
+		found = i
+	}
+	if found < 0 || m.nameCounts[base] > 1 {
+		return fileNew, nil
+	}
+	return fileChanged, &m.docs[found]
+}
+
+// syncFolders takes in what is new or changed in folders and follows renames. What vanished from
+// a folder is told of, and deleted only where the caller asked for it.
+func (a *app) syncFolders(ctx context.Context, assessment string, paths []string, files []sourceFile, skippedFiles []skippedFile, category string, remove bool) (*docSyncResult, error) {
+	out := &docSyncResult{Added: []api.Document{}, Replaced: []api.Document{}, Renamed: []api.Document{}, Missing: []api.Document{}, Removed: []api.Document{}, Skipped: skippedFiles, ChangedEvidence: []string{}}
+	docs, err := a.listDocuments(ctx, assessment)
+	if err != nil {
+		return nil, err
+	}
+	m := newFileMatcher(docs, files)
+	sums := make([]string, len(files))
+	a.progress.Start("look at the files")
+	for i, f := range files {
+		a.progress.Update("look at %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
+		if sums[i], err = f.hash(); err != nil {
+			out.Skipped = append(out.Skipped, skippedFile{Name: f.Name, Reason: errorWithoutPath(err).Error(), path: f.Path})
+			continue
+		}
+		if at, ok := m.bySHA[sums[i]]; ok {
+			m.matchedIDs[m.docs[at].ID] = true
+		}
+	}
+	for i, f := range files {
+		if sums[i] == "" {
+			continue
+		}
+		a.progress.Update("upload %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
+		if err := a.syncFile(ctx, assessment, m, f, sums[i], category, len(files)-i, out); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.handleMissing(ctx, m, folderPrefixes(paths), remove, out); err != nil {
+		return nil, err
+	}
+	a.progress.Done("%d new, %d changed, %d renamed, %d vanished, %d as they were, %d left out", len(out.Added), len(out.Replaced), len(out.Renamed),
+		len(out.Missing)+len(out.Removed), out.Unchanged, len(out.Skipped))
+	return out, nil
+}
+
+func (a *app) syncFile(ctx context.Context, assessment string, m *fileMatcher, f sourceFile, sum, category string, remaining int, out *docSyncResult) error {
+	status, d := m.classify(f, sum)
+	if d != nil {
+		m.matchedIDs[d.ID] = true
+	}
+	if status == fileUnchanged {
+		out.Unchanged++
+		return nil
+	}
+	replaces := ""
+	if d != nil {
+		replaces = d.ID
+	}
+	doc, err := a.uploadFile(ctx, assessment, f, category, replaces, remaining)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case api.IsCode(err, api.CodeValidation) || api.IsCode(err, api.CodeInvalidState):
+		out.Skipped = append(out.Skipped, skippedFile{Name: f.Name, Reason: err.Error(), path: f.Path})
+		return nil
+	case err != nil:
+		return err
+	}
+	m.matchedIDs[doc.ID] = true
+	if d != nil {
+		*d = *doc // a second file of the same content is then one that is there
+	} else {
+		m.docs = append(m.docs, *doc)
+		m.bySHA[sum] = len(m.docs) - 1
+	}
+	switch status {
+	case fileRenamed:
+		out.Renamed = append(out.Renamed, *doc)
+	case fileChanged:
+		out.Replaced = append(out.Replaced, *doc)
+	case fileNew, fileUnchanged:
+		out.Added = append(out.Added, *doc)
+	}
+	return nil
+}
+
+// handleMissing finds the documents of the folders whose files are not there any more. What
+// lies where nobody could look is not known to be gone.
+func (a *app) handleMissing(ctx context.Context, m *fileMatcher, prefixes []string, remove bool, out *docSyncResult) error {
+	for _, d := range m.docs {
+		inFolders := slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(d.Path, p) })
+		isSkipped := slices.ContainsFunc(out.Skipped, func(s skippedFile) bool {
+			return s.path != "" && (d.Path == s.path || strings.HasPrefix(d.Path, s.path+"/"))
+		})
+		if !inFolders || isSkipped || m.matchedIDs[d.ID] || m.filePaths[d.Path] {
+			continue
+		}
+		if !remove {
+			out.Missing = append(out.Missing, d)
+			continue
+		}
+		if _, err := call(ctx, a, api.DeleteDocument, &api.DocumentInput{DocumentID: d.ID}); err != nil {
+			return err
+		}
+		out.Removed = append(out.Removed, d)
+	}
+	return nil
+}
+
+// reportMissing tells of documents whose files are gone.
+func (a *app) reportMissing(s *docSyncResult) {
+	for _, d := range s.Missing {
+		a.progress.Notice("gone from the folder, kept as evidence: %s", d.Path)
+	}
+	if len(s.Missing) > 0 {
+		a.progress.Notice("`%s` removes what is gone", a.commandLine("doc sync DIR --remove"))
+	}
+}
+
+// evidenceChangesSince is what the timeline says since then of lines whose passages changed.
+func (a *app) evidenceChangesSince(ctx context.Context, assessment string, since time.Time) ([]string, error) {
+	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.TimelineEvent], error) {
+		return call(ctx, a, api.GetTimeline, &api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: p, Type: "evidence.changed"})
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := []string{}
+	for _, e := range slices.Backward(l.Data) {
+		if !e.At.Before(since) {
+			out = append(out, e.Summary)
+		}
+	}
+	return out, nil
+}
+
+func (a *app) docSync() *cobra.Command {
+	var category string
+	var remove, sure bool
+	cmd := &cobra.Command{
+		Use: "sync DIR…", Short: "Take in what changed in a folder", Args: requireArgs(1, -1),
+		Long: `Holds a folder against the documents that came from it: new files are added, changed
+ones are read again as new versions of their documents, the same file under another
+name or in another place of the folder is followed. Passages that say the same keep
+their ids, so what was drafted from them stays; lines that rest on passages that
+changed are named, and marked for review where they are in draft.
+
+A file that is gone is named; its document stays, unless --remove is given.`,
+		Example: "  service doc sync ./evidence\n  service doc sync ./evidence --remove --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			files, left, err := collectFiles(args)
+			if err != nil {
+				return err
+			}
+			one, err := a.currentAssessment(ctx)
+			if err != nil {
+				return err
+			}
+			if remove {
+				if err := a.confirm(sure, "delete the documents whose files are gone from "+strings.Join(args, ", ")); err != nil {
+					return err
+				}
+			}
+			before, err := a.newestEventTime(ctx, one.ID)
+			if err != nil {
+				return err
+			}
+			got, err := a.syncFolders(ctx, one.ID, args, files, left, category, remove)
+			if err != nil {
+				return err
+			}
+			if got.changedCount() > 0 {
+				all, err := a.waitUntilRead(ctx, one.ID)
+				if err != nil {
+					return err
+				}
+				refreshDocuments(got.Added, all)
+				refreshDocuments(got.Replaced, all)
+			}
+			if got.ChangedEvidence, err = a.evidenceChangesSince(ctx, one.ID, before); err != nil {
+				return err
+			}
+			if err := a.out.Print(got, func(p *print.Page) {
+				a.renderDocSync(p, got)
+				a.renderLateDocuments(p, one.State, got.changedCount())
+			}); err != nil {
+				return err
+			}
+			return a.unreadableError(got)
+		},
+	}
+	cmd.Flags().StringVar(&category, "category", "", "of the new files: policy, procedure, record, … (default: guessed)")
+	cmd.Flags().BoolVar(&remove, "remove", false, "delete the documents whose files are gone")
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask before removing")
+	return cmd
+}
+
+// newestEventTime is when something last happened, by the clock of who keeps the timeline.
+func (a *app) newestEventTime(ctx context.Context, assessment string) (time.Time, error) {
+	l, err := call(ctx, a, api.GetTimeline, &api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1}})
+	if err != nil || len(l.Data) == 0 {
+		return time.Time{}, err
+	}
+	return l.Data[0].At.Add(time.Nanosecond), nil
+}
+
+// refreshDocuments takes over how documents stand now.
+func refreshDocuments(docs, current []api.Document) {
+	for i, d := range docs {
+		if at := slices.IndexFunc(current, func(x api.Document) bool { return x.ID == d.ID }); at >= 0 {
+			docs[i] = current[at]
+		}
+	}
+}
+
+func (a *app) renderDocSync(p *print.Page, s *docSyncResult) {
+	var rows [][]string
+	for _, part := range []struct {
+		what string
+		docs []api.Document
+	}{{"new", s.Added}, {"changed", s.Replaced}, {"renamed", s.Renamed}, {"gone", s.Missing}, {"removed", s.Removed}} {
+		for _, d := range part.docs {
+			status := humanize(d.Status)
+			if d.Error != nil {
+				status += ": " + *d.Error
+			}
+			name := d.Path
+			if name == "" {
+				name = d.Filename
+			}
+			rows = append(rows, []string{part.what, name, status, d.ID})
+		}
+	}
+	if len(rows) > 0 {
+		p.Table([]print.Column{{Title: "change"}, {Title: "file"}, {Title: "status"}, {Title: "id", NoShrink: true}}, rows)
+	} else {
+		p.Text("Nothing changed.")
+	}
+	if len(s.ChangedEvidence) > 0 {
+		p.Title("Evidence that changed")
+		for _, e := range s.ChangedEvidence {
+			p.Text("- %s", e)
+		}
+		p.Text("Lines in draft are marked for review: `%s`. Draft again to judge the new text.", a.commandLine("soa items --needs-review"))
+	}
+	if len(s.Missing) > 0 {
+		p.Text("Documents whose files are gone stay; `%s` removes them.", a.commandLine("doc sync DIR --remove"))
+	}
+}
+
+// unreadableError is the error of files that could not be taken or read; nil where there are none.
+func (a *app) unreadableError(s *docSyncResult) error {
+	for _, l := range s.Skipped {
+		a.progress.Notice("left out: %s: %s", l.Name, l.Reason)
+	}
+	bad := len(s.Skipped)
+	for _, d := range append(slices.Clone(s.Added), s.Replaced...) {
+		if d.Status == api.DocumentFailed {
+			bad++
+		}
+	}
+	if bad == 0 {
+		return nil
+	}
+	return withHint(runtimeError("%s could not be read; the others were taken", pluralize(bad, "file", "files")), "`%s` lists them", a.commandLine("doc list --status failed"))
+}

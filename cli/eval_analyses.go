@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/cli/print"
+)
+
+// AnalysisScore is how many labels of an analysis' cases the built-in rules met.
+type AnalysisScore struct {
+	Analysis   string   `json:"analysis"`
+	Cases      int      `json:"cases"`
+	FullyMet   int      `json:"whole"`
+	Labels     int      `json:"labels"`
+	Met        int      `json:"met"`
+	HeldOut    int      `json:"held"`
+	HeldOutMet int      `json:"held_met"`
+	Missed     []string `json:"wrong,omitempty"`
+}
+
+func (a *app) evalAnalyses() *cobra.Command {
+	return &cobra.Command{Use: "analyses", Short: "Measure the built-in analyses on their labelled cases", Args: requireArgs(0, 0),
+		Long: `Runs the built-in rules of the seven analyses over the labelled cases of this build and
+prints how many labels they meet. The cases and the rules were written by the same people:
+the figures show what holds, not what strangers' texts would give.`,
+		Example: "  service eval analyses\n  service eval analyses -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.EvalAnalyses == nil {
+				return runtimeError("this build can't measure the analyses")
+			}
+			all, err := a.EvalAnalyses(cmd.Context())
+			if err != nil {
+				return runtimeError("%w", err)
+			}
+			return a.out.Print(all, func(p *print.Page) {
+				var rows [][]string
+				for _, s := range all {
+					rows = append(rows, []string{s.Analysis, fmt.Sprint(s.Cases), fmt.Sprint(s.FullyMet), fmt.Sprintf("%.3f", float64(s.Met)/float64(max(1, s.Labels))), fmt.Sprintf("%d of %d", s.HeldOutMet, s.HeldOut)})
+				}
+				p.Table([]print.Column{{Title: "analysis", NoShrink: true}, {Title: "cases", AlignRight: true}, {Title: "all labels met", AlignRight: true}, {Title: "labels met", AlignRight: true}, {Title: "held out", AlignRight: true}}, rows)
+			})
+		}}
+}

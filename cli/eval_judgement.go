@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+)
+
+// JudgementOptions say what to measure the rules on.
+type JudgementOptions struct {
+	Set string // folder of labelled companies; "": those that come with the program
+	// Workbook is an SCF workbook whose controls are judged; "": the starter catalog's.
+	Workbook string
+	Today    api.Date // the day to judge on; "": the day the labels that come with the program were written for
+	Ablate   bool     // take each document away once
+	// Progress hears what is being done and how far that is.
+	Progress func(what string, done, total int)
+}
+
+// JudgementReport is how well the rules agree with what people say of documents.
+type JudgementReport struct {
+	Rules    string             `json:"rules"`
+	Embedder string             `json:"embedder"`
+	Today    api.Date           `json:"today"`
+	Verdicts []string           `json:"verdicts"` // rows and columns of the confusion tables
+	Sets     []JudgedSet        `json:"sets"`     // one for each company, and "all" where there are several
+	Passages *NegativePassages  `json:"passages,omitempty"`
+	Bars     map[string]float64 `json:"bars"`
+}
+
+// JudgedSet is one company's figures.
+type JudgedSet struct {
+	Name      string          `json:"name"`
+	Documents int             `json:"documents"`
+	Controls  int             `json:"controls"`
+	Kappa     float64         `json:"kappa"`
+	Agreement float64         `json:"agreement"`
+	Evidenced PrecisionRecall `json:"evidenced"`
+	Missing   PrecisionRecall `json:"missing_elements"`
+	Ablation  *AblationResult `json:"ablation,omitempty"`
+	Confusion [][]int         `json:"confusion"` // by the label, then by the rules
+	Wrong     []string        `json:"wrong"`
+	// Different are the controls that are not judged as they are labelled.
+	Different []JudgedDifference `json:"different"`
+}
+
+// JudgedDifference is where the rules and a label part; objectives are numbered as in labels.csv.
+type JudgedDifference struct {
+	Control            string `json:"control"`
+	Labelled           string `json:"labelled"`
+	Judged             string `json:"judged"`
+	MissingInRulesOnly []int  `json:"missing_to_rules_alone"`
+	MissingInLabelOnly []int  `json:"missing_to_label_alone"`
+}
+
+// PrecisionRecall is precision and recall, each 0 to 1.
+type PrecisionRecall struct {
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+}
+
+// AblationResult is what taking single documents away did.
+type AblationResult struct {
+	Detected       float64 `json:"detected"`  // share of the controls resting on one document whose verdict fell without it
+	Emptied        float64 `json:"emptied"`   // share of them that lost all their evidence
+	SingleDocument int     `json:"resting"`   // how many those were
+	Disturbed      float64 `json:"disturbed"` // share of the others whose verdict changed all the same
+	Others         int     `json:"others"`
+}
+
+// NegativePassages is how passages were judged that say no.
+type NegativePassages struct {
+	Passages int            `json:"passages"`
+	Counted  int            `json:"counted"`
+	Share    float64        `json:"share"`
+	ByKind   map[string]int `json:"counted_by_kind"`
+	Wrong    []string       `json:"wrong"`
+}
+
+func (a *app) evalJudgement() *cobra.Command {
+	o := JudgementOptions{Ablate: true}
+	var today string
+	cmd := &cobra.Command{
+		Use: "judgement [--set DIR]", Short: "Measure how well the rules agree with careful readers", Args: requireArgs(0, 0),
+		Long: `Judges labelled documents with the rules of the product and prints how far they
+agree with the labels: precision and recall of "evidenced", Cohen's kappa, a
+confusion table, what taking single documents away changes, and how many passages
+that deny, announce or leave blanks are taken for evidence. Without --set it does so
+for the made-up companies that come with the program, without --scf for the
+controls of the starter catalog. Without --today it judges on 2026-11-20, whatever day
+it is: the labels in the program were written for that day, and documents grow old.
+Labels of controls that a workbook lacks are left out.
+With --set it also lists the controls that are judged otherwise than labelled; -o json
+has them as "different" for the companies in the program, too.
+
+DIR holds labels.csv and a folder evidence, or folders that do:
+  labels.csv    control, verdict, missing, documents: codes of the starter catalog;
+                implemented, partially_implemented, planned, not_implemented or
+                not_evidenced; numbers of objectives that nothing bears; file names
+                separated by ";"
+  passages.csv  kind, control, text: passages that are no evidence (optional);
+                negated, planned, template or other`,
+		Example: "  service eval judgement\n  service eval judgement --set ./labelled --today 2026-11-20 -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if today != "" {
+				o.Today = api.Date(today)
+				if _, err := o.Today.Time(); err != nil {
+					return usageError("--today takes a date such as 2026-11-20, not %q", today)
+				}
+			}
+			return a.runEvalJudgement(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVar(&o.Set, "set", "", "folder of labelled documents; default: the made-up companies in the program")
+	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook to take the controls from; default: the starter catalog")
+	cmd.Flags().StringVar(&today, "today", "", "the day to judge on; default: that of the labels, 2026-11-20")
+	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also take each document away once")
+	return cmd
+}
+
+func (a *app) runEvalJudgement(ctx context.Context, o JudgementOptions) error {
+	if a.EvalJudgement == nil {
+		return runtimeError("this build can't measure the judgement")
+	}
+	if o.Set != "" {
+		if err := requireFolder(o.Set); err != nil {
+			return err
+		}
+	}
+	o.Progress = a.startStages("read the labels")
+	r, err := a.EvalJudgement(ctx, o)
+	a.progress.Done("")
+	if err != nil {
+		if o.Set == "" || o.Workbook != "" {
+			return runtimeError("%w", err)
+		}
+		return runtimeError("%s: %w", o.Set, err)
+	}
+	return a.out.Print(r, func(p *print.Page) { renderJudgementReport(p, o, r) })
+}
+
+func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport) {
+	name := "the companies in the program"
+	if o.Set != "" {
+		name = filepath.Clean(o.Set)
+	}
+	p.Title("Judgement on %s", name)
+	controls := "of the starter catalog"
+	if o.Workbook != "" {
+		controls = "of " + filepath.Clean(o.Workbook)
+	}
+	p.Fields(print.Field{Name: "rules", Value: r.Rules}, print.Field{Name: "controls", Value: controls}, print.Field{Name: "judged on", Value: string(r.Today)})
+	columns := []print.Column{{Title: "COMPANY", NoShrink: true}}
+	for _, t := range []string{"DOCS", "CONTROLS", "KAPPA", "AGREE", "EVIDENCED P", "R", "MISSING P", "R", "DETECTED", "EMPTIED", "DISTURBED"} {
+		columns = append(columns, print.Column{Title: t, AlignRight: true, NoShrink: true})
+	}
+	var rows [][]string
+	for _, s := range r.Sets {
+		row := []string{s.Name, fmt.Sprint(s.Documents), fmt.Sprint(s.Controls)}
+		for _, f := range []float64{s.Kappa, s.Agreement, s.Evidenced.Precision, s.Evidenced.Recall, s.Missing.Precision, s.Missing.Recall} {
+			row = append(row, fmt.Sprintf("%.2f", f))
+		}
+		without := []string{"-", "-", "-"}
+		if s.Ablation != nil {
+			for i, f := range []float64{s.Ablation.Detected, s.Ablation.Emptied, s.Ablation.Disturbed} {
+				without[i] = fmt.Sprintf("%.1f %%", 100*f)
+			}
+		}
+		rows = append(rows, append(row, without...))
+	}
+	p.Blank()
+	p.Table(columns, rows)
+	if o.Ablate {
+		p.Blank()
+		p.Text("One document taken away at a time. DETECTED: of the controls that rest on it alone, those whose verdict falls; EMPTIED: those with no evidence left; DISTURBED: of the others, those whose verdict changes.")
+	}
+	if len(r.Sets) > 0 {
+		renderConfusionTable(p, r, r.Sets[len(r.Sets)-1])
+	}
+	if o.Set != "" {
+		for _, s := range r.Sets {
+			renderDifferences(p, s)
+		}
+	}
+	if n := r.Passages; n != nil {
+		p.Blank()
+		var byKind []string
+		for _, kind := range slices.Sorted(maps.Keys(n.ByKind)) {
+			byKind = append(byKind, fmt.Sprintf("%d %s", n.ByKind[kind], kind))
+		}
+		p.Text("%d of %d passages that are no evidence were taken for it (%.1f %%): %s.", n.Counted, n.Passages, 100*n.Share, strings.Join(byKind, ", "))
+	}
+}
+
+// renderDifferences has a row for each control that isn't judged as it is labelled.
+func renderDifferences(p *print.Page, s JudgedSet) {
+	if len(s.Different) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, d := range s.Different {
+		rows = append(rows, []string{d.Control, humanize(d.Labelled), humanize(d.Judged), formatNumbers(d.MissingInRulesOnly), formatNumbers(d.MissingInLabelOnly)})
+	}
+	p.Title("Not judged as labelled: %s", s.Name)
+	p.Table([]print.Column{{Title: "CONTROL", NoShrink: true}, {Title: "LABELLED", NoShrink: true}, {Title: "JUDGED", NoShrink: true},
+		{Title: "MISSING TO RULES ALONE"}, {Title: "MISSING TO LABEL ALONE"}}, rows)
+}
+
+func formatNumbers(all []int) string {
+	return strings.Trim(fmt.Sprint(all), "[]")
+}
+
+// renderConfusionTable has a row for each label and a column for each verdict of the rules.
+func renderConfusionTable(p *print.Page, r *JudgementReport, s JudgedSet) {
+	columns := []print.Column{{Title: "LABELLED", NoShrink: true}}
+	for _, v := range r.Verdicts {
+		columns = append(columns, print.Column{Title: strings.ToUpper(strings.ReplaceAll(v, "_", " ")), AlignRight: true, NoShrink: true})
+	}
+	var rows [][]string
+	for i, counts := range s.Confusion {
+		row := []string{strings.ReplaceAll(r.Verdicts[i], "_", " ")}
+		for _, n := range counts {
+			row = append(row, fmt.Sprint(n))
+		}
+		rows = append(rows, row)
+	}
+	p.Blank()
+	p.Table(columns, slices.Clip(rows))
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/client"
+)
+
+// The exit codes; `service help exit-codes` explains them.
+const (
+	exitOK           = 0
+	exitVerdict      = 1
+	exitUsage        = 2
+	exitRuntime      = 3
+	exitApproval     = 4
+	exitUnauthorized = 5
+	exitInterrupted  = 130
+)
+
+// exitError is an error that knows its exit code, or what to do about it.
+type exitError struct {
+	// code 0 leaves the choice to the error inside.
+	code int
+	err  error
+	hint string
+}
+
+func (f *exitError) Error() string { return f.err.Error() }
+func (f *exitError) Unwrap() error { return f.err }
+
+// usageError is an error about how the command was called.
+func usageError(format string, args ...any) *exitError {
+	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
+}
+
+// runtimeError is an error of what the command met, not of how it was called.
+func runtimeError(format string, args ...any) *exitError {
+	return &exitError{code: exitRuntime, err: fmt.Errorf(format, args...)}
+}
+
+// withHint adds what to do. An error that says so already keeps its words.
+func withHint(err error, format string, args ...any) error {
+	var f *exitError
+	if err == nil || (errors.As(err, &f) && f.hint != "") {
+		return err
+	}
+	return &exitError{err: err, hint: fmt.Sprintf(format, args...)}
+}
+
+// toRuntimeError marks an error as of the work, where the same code could mean bad arguments.
+func toRuntimeError(err error) error {
+	if api.IsCode(err, api.CodeValidation) {
+		return &exitError{code: exitRuntime, err: err}
+	}
+	return err
+}
+
+// exitCode is the code of an error by the table.
+func exitCode(err error) int {
+	var f *exitError
+	for e := err; errors.As(e, &f); e = f.err {
+		if f.code != 0 {
+			return f.code
+		}
+	}
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return exitRuntime
+	}
+	switch e.Code {
+	case api.CodeApproval:
+		return exitApproval
+	case api.CodeUnauthorized, api.CodeForbidden:
+		return exitUnauthorized
+	case api.CodeValidation, api.CodeTenantRequired:
+		return exitUsage
+	}
+	return exitRuntime
+}
+
+// reportError says on stderr what went wrong and returns the exit code.
+func (a *app) reportError(ctx context.Context, err error) int {
+	a.progress.Done("")
+	if err == nil {
+		return exitOK
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		a.printNotice("interrupted")
+		resumeHint := a.interruptHint
+		if resumeHint == "" {
+			resumeHint = "what was finished before is kept; run the same command again to go on"
+		}
+		a.printNotice("hint: %s", resumeHint)
+		return exitInterrupted
+	}
+	a.printNotice("service: %s", err.Error())
+	var e *api.Error
+	if errors.As(err, &e) {
+		for _, line := range detailLines(e) {
+			a.printNotice("  - %s", line)
+		}
+		if e.IsHidden() && e.TraceID != "" {
+			a.printNotice("  trace id: %s", e.TraceID)
+		}
+	}
+	if hint := a.hintFor(err); hint != "" {
+		a.printNotice("hint: %s", hint)
+	}
+	return exitCode(err)
+}
+
+// detailLines are the lines that say more than the message.
+func detailLines(e *api.Error) (out []string) {
+	for _, d := range e.Details {
+		line := d.Message
+		switch {
+		case d.Field != "" && d.Message != "" && !strings.Contains(e.Message, d.Message):
+			line = d.Field + ": " + d.Message
+		case d.Message != "" && strings.Contains(e.Message, d.Message):
+			continue
+		case d.Gate != "" && d.ApprovalID != "":
+			line = fmt.Sprintf("approval %s of the %s", d.ApprovalID, d.Gate.Title())
+		case d.Reason != "" && !strings.Contains(e.Message, d.Reason):
+			line = d.Reason
+		}
+		if line != "" && !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// hintFor is what to do about an error.
+func (a *app) hintFor(err error) string {
+	var f *exitError
+	for e := err; errors.As(e, &f); e = f.err {
+		if f.hint != "" {
+			return f.hint
+		}
+	}
+	if errors.Is(err, client.ErrConnectionLost) {
+		return "the process that served the request ended; see what it did, or run the same command again"
+	}
+	if errors.Is(err, client.ErrPlainHTTP) {
+		return "write https://…; where the way is safe, as inside a VPN, --insecure-http allows it"
+	}
+	var unknownCA x509.UnknownAuthorityError
+	if errors.As(err, &unknownCA) {
+		return "where the server's certificate is from an authority of your own, give its file with --ca FILE"
+	}
+	if errors.Is(err, client.ErrUnreachable) && a.context != nil {
+		return fmt.Sprintf("see that the server of the context %s runs; `service use` lists others, `service use local` goes back to the data folder", a.context.Name)
+	}
+	if errors.Is(err, client.ErrUnreachable) {
+		return "see that the server runs and that --server or SERVICE_SERVER names it"
+	}
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	switch e.Code {
+	case api.CodeUnauthorized:
+		if a.context != nil && a.flags.Token == "" {
+			return "sign in again with `" + a.loginCommandFor(a.context) + "`"
+		}
+		return "sign in with `service login URL`, or give an API key with --token or SERVICE_TOKEN"
+	case api.CodeForbidden:
+		if strings.Contains(e.Message, "you do not belong to the organization") {
+			return "`service org list` lists yours; choose one with `service use --org NAME`"
+		}
+		return "ask an owner or admin of the organization, or use another key"
+	case api.CodeTenantRequired:
+		return "name the organization with --org or SERVICE_ORG; an owner or admin can invite you to theirs"
+	case api.CodeApproval:
+		for _, d := range e.Details {
+			if noun := gateNoun(d.Gate); noun != "" {
+				return fmt.Sprintf("look with `%s`, decide with `%s`", a.commandLine(noun+" show"), a.commandLine(noun+" approve"))
+			}
+		}
+	case api.CodeRateLimit:
+		return "wait for the time it says and run the same command again"
+	case api.CodeInternal:
+		if !e.IsHidden() {
+			return ""
+		}
+		return "run it again; if it stays, look for the trace id in the service's log"
+	}
+	return ""
+}
+
+// printNotice writes to stderr, safe for a terminal and wrapped to it.
+func (a *app) printNotice(format string, args ...any) {
+	for _, line := range print.WrapProse(print.SafeBlock(fmt.Sprintf(format, args...)), a.StderrWidth) {
+		fmt.Fprintln(a.Stderr, line)
+	}
+}

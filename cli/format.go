@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+)
+
+// gateNouns are the commands that show and decide each gate's deliverable.
+var gateNouns = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity", api.GatePOAM: "poam"}
+
+func gateNoun(g api.Gate) string { return gateNouns[g] }
+
+func formatDay(t time.Time) string { return print.FormatDay(t) }
+
+func formatTime(t time.Time) string { return print.FormatTime(t) }
+
+func formatTimePtr(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return formatTime(*t)
+}
+
+// formatByline is when something was done, and by whom; empty where it was not.
+func formatByline(at *time.Time, who *string) string {
+	if at == nil {
+		return ""
+	}
+	if who == nil {
+		return formatTime(*at)
+	}
+	return formatTime(*at) + ", by " + *who
+}
+
+// orEmpty is the value of a pointer, or the empty one.
+func orEmpty[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func formatPercent(p *float64) string {
+	if p == nil {
+		return "not known yet"
+	}
+	return fmt.Sprintf("%.1f %%", *p)
+}
+
+// formatPercentWithFormula is a percentage with how it was reckoned.
+func formatPercentWithFormula(p *float64, formula string) string {
+	if p == nil {
+		return "not known yet"
+	}
+	return formatPercent(p) + ": " + formula
+}
+
+func formatScore(p *float64) string {
+	if p == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", *p)
+}
+
+func pluralize(n int, one, many string) string { return print.Pluralize(n, one, many) }
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// formatSize is a number of bytes as people read it.
+func formatSize(n int64) string { return print.FormatSize(n) }
+
+// humanize turns a word of the contract into words: partially_implemented, partially implemented.
+func humanize[S ~string](s S) string { return print.Humanize(s) }
+
+// formatLocation is where a passage stands in its document.
+func formatLocation(headings []string, l api.Locator) string {
+	return print.FormatLocation(headings, l)
+}
+
+// renderQuote is a passage with its document and place, as a page shows it.
+func renderQuote(p *print.Page, indent int, e api.Evidence) {
+	p.Indent(indent, "“%s”", e.Quote)
+	p.Indent(indent, "%s", print.FormatSource(e))
+}
+
+// severityStyle colours a severity; the word says the same.
+func severityStyle(cell string) print.Style {
+	switch api.Severity(cell) {
+	case api.SeverityCritical, api.SeverityHigh:
+		return print.Red
+	case api.SeverityMedium:
+		return print.Yellow
+	}
+	return print.Plain
+}
+
+// formatRequirements lists requirement codes by framework, in a stable order.
+func formatRequirements(r api.RequirementCodes) string { return print.FormatRequirements(r) }

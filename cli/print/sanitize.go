@@ -1,0 +1,84 @@
+package print
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// SafeLine makes text safe to show in one line of a terminal: control characters
+// become visible signs, line breaks and tabs become blanks. Evidence is written
+// by strangers, and an escape sequence in it must never act.
+func SafeLine(s string) string { return sanitize(s, false) }
+
+// SafeBlock is Line for text of several lines: line breaks stay, tabs become blanks.
+func SafeBlock(s string) string { return sanitize(s, true) }
+
+func sanitize(s string, breaks bool) string {
+	if isPrintableASCII(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	joiners := 0
+	for _, r := range s {
+		if r == '\u200d' {
+			joiners++
+			continue
+		}
+		if joiners > 0 && r < firstSymbol && r >= 0x80 {
+			b.WriteString("\u200d") // letters of some scripts look otherwise with it
+		}
+		joiners = 0
+		switch {
+		case isVariantRune(r):
+		case r >= firstFlag && r <= lastFlag:
+			b.WriteRune('A' + r - firstFlag)
+		case r == '\n' && breaks:
+			b.WriteRune(r)
+		case r == '\n' || r == '\t' || r == '\u2028' || r == '\u2029':
+			b.WriteByte(' ')
+		case r < 0x20:
+			b.WriteRune('\u2400' + r) // the sign that Unicode has for showing it
+		case r == 0x7f:
+			b.WriteRune('\u2421')
+		case isUnsafeUnicode(r):
+			b.WriteRune(utf8.RuneError)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+const (
+	firstSymbol         = '\u2190'
+	firstFlag, lastFlag = '\U0001f1e6', '\U0001f1ff'
+)
+
+// isVariantRune tells of runes that make a picture of a sign, or give it a skin. As with joined
+// pictures and flags, terminals disagree on how wide that makes it, so it is shown without.
+func isVariantRune(r rune) bool {
+	return r >= '\ufe00' && r <= '\ufe0f' || r >= '\U0001f3fb' && r <= '\U0001f3ff'
+}
+
+func isPrintableASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// isUnsafeUnicode tells of runes above ASCII that steer a terminal or turn the order of
+// what is read: C1 controls, bidirectional marks, tags.
+func isUnsafeUnicode(r rune) bool {
+	switch {
+	case r >= 0x80 && r < 0xa0, r == '\u200e', r == '\u200f', r == '\u061c', r == '\ufeff':
+		return true
+	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
+}

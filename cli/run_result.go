@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+)
+
+// maxWorstShown is how many gaps a summary names.
+const maxWorstShown = 5
+
+// runResult is what a run tells at its end.
+type runResult struct {
+	Assessment    *api.Assessment        `json:"assessment"`
+	Status        *api.AssessmentStatus  `json:"status"`
+	Summary       *api.AssessmentSummary `json:"summary"`
+	Documents     []api.Document         `json:"documents"`
+	Skipped       []skippedFile          `json:"left_out"`
+	WorstFindings []api.Finding          `json:"worst_findings"`
+	Reports       []string               `json:"reports"`
+	Seconds       float64                `json:"seconds"`
+
+	// lateDocuments are the documents that came after the Statement of Applicability was drafted.
+	lateDocuments int
+	// renderHeader stands before the page, tail after it.
+	renderHeader, renderFooter func(*print.Page)
+}
+
+// readRunResult reads what there is to tell of an assessment.
+func (a *app) readRunResult(ctx context.Context, id string, skippedFiles []skippedFile, started time.Time) (*runResult, error) {
+	in := api.AssessmentInput{AssessmentID: id}
+	out := &runResult{Skipped: skippedFiles, WorstFindings: []api.Finding{}, Reports: []string{}}
+	if out.Skipped == nil {
+		out.Skipped = []skippedFile{}
+	}
+	var err error
+	if out.Assessment, err = call(ctx, a, api.GetAssessment, &in); err != nil {
+		return nil, err
+	}
+	if out.Status, err = call(ctx, a, api.GetAssessmentStatus, &in); err != nil {
+		return nil, err
+	}
+	if out.Summary, err = call(ctx, a, api.GetAssessmentSummary, &in); err != nil {
+		return nil, err
+	}
+	if out.Documents, err = a.listDocuments(ctx, id); err != nil {
+		return nil, err
+	}
+	if out.Assessment.Counts.Findings > 0 {
+		versions, err := call(ctx, a, api.ListGap, &api.AssessmentListInput{AssessmentInput: in, Paging: api.Paging{Limit: 1}})
+		if err != nil {
+			return nil, err
+		}
+		if len(versions.Data) > 0 {
+			worst, err := a.listFindings(ctx, versions.Data[0].ID, api.FindingFilter{}, listFlags{limit: maxWorstShown})
+			if err != nil {
+				return nil, err
+			}
+			out.WorstFindings = worst.Data
+		}
+	}
+	out.Seconds = a.Clock().Sub(started).Seconds()
+	return out, nil
+}
+
+// renderer is the outcome as people read it.
+func (o *runResult) renderer(a *app) func(*print.Page) {
+	return func(p *print.Page) {
+		if o.renderHeader != nil {
+			o.renderHeader(p)
+		}
+		p.Title("%s: %s (%d %%)", o.Assessment.Name, humanize(o.Assessment.State), o.Assessment.Progress)
+		p.Fields(o.summaryFields()...)
+		o.renderUnread(a, p)
+		o.renderEvidenceCaveats(p)
+		o.renderWorstFindings(p)
+		if !slices.ContainsFunc(o.Status.Outdated, func(one api.Outdated) bool { return one.Reason == "documents" }) {
+			a.renderLateDocuments(p, o.Assessment.State, o.lateDocuments) // they are not read yet
+		}
+		if o.renderFooter == nil {
+			a.renderOutdated(p, o.Status)
+		}
+		if o.Summary.IsStarter {
+			p.Blank()
+			p.Text("Catalog: the built-in starter, in this project's own words. It is not the SCF; import the workbook with `%s` for the whole.", a.commandLine("catalog import FILE"))
+		}
+		if len(o.Reports) > 0 {
+			p.Blank()
+			p.Text("Written: %s", strings.Join(o.Reports, ", "))
+		}
+		if o.renderFooter != nil {
+			o.renderFooter(p)
+		}
+	}
+}
+
+func (o *runResult) summaryFields() []print.Field {
+	read := 0
+	for _, d := range o.Documents {
+		if d.Status == api.DocumentIngested {
+			read++
+		}
+	}
+	frameworks := strings.Join(o.Assessment.Frameworks, ", ")
+	if frameworks == "" {
+		frameworks = "none: the whole catalog"
+	}
+	fields := []print.Field{
+		{Name: "frameworks", Value: frameworks},
+		{Name: "documents", Value: fmt.Sprintf("%d read of %d, %s", read, len(o.Documents), pluralize(o.Assessment.Counts.Chunks, "passage", "passages"))},
+	}
+	if o.Summary.Controls > 0 {
+		fields = append(fields,
+			print.Field{Name: "controls", Value: fmt.Sprintf("%d, of which %s", o.Summary.Controls, formatStatusCounts(o.Summary))},
+			print.Field{Name: "coverage", Value: formatPercentWithFormula(o.Summary.CompliancePct, o.Summary.ComplianceFormula)})
+	}
+	if o.Summary.MaturityAvg != nil {
+		fields = append(fields, print.Field{Name: "maturity", Value: formatScore(o.Summary.MaturityAvg) + " of 5 on average"})
+	}
+	if o.Assessment.State.HasReached(api.StateGapAnalysisDrafted) {
+		fields = append(fields, print.Field{Name: "gaps", Value: formatCounts(o.Summary.FindingsBySeverity, api.Severities)})
+	}
+	if o.Assessment.State.HasReached(api.StatePOAMDrafted) {
+		fields = append(fields, print.Field{Name: "plan", Value: pluralize(o.Summary.OpenPOAMItems, "open item", "open items")})
+	}
+	return append(fields, print.Field{Name: "time taken", Value: print.FormatElapsed(time.Duration(o.Seconds * float64(time.Second)))},
+		print.Field{Name: "id", Value: o.Assessment.ID})
+}
+
+// maxUnreadShown is how many documents a run lists that were not read.
+const maxUnreadShown = 20
+
+// renderUnread lists the documents that were not read, and why.
+func (o *runResult) renderUnread(a *app, p *print.Page) {
+	var lines []string
+	for _, l := range o.Skipped {
+		lines = append(lines, l.Name+": "+l.Reason)
+	}
+	for _, d := range o.Documents {
+		if d.Status == api.DocumentFailed {
+			lines = append(lines, d.Filename+": "+orEmpty(d.Error))
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	p.Title("Not read")
+	for _, l := range lines[:min(len(lines), maxUnreadShown)] {
+		p.Item(0, "%s", l)
+	}
+	if more := len(lines) - maxUnreadShown; more > 0 {
+		p.Item(0, "and %d more; `%s` lists those that were taken", more, a.commandLine("doc list --status failed"))
+	}
+}
+
+// renderEvidenceCaveats says where the evidence is such that the figures above say little.
+func (o *runResult) renderEvidenceCaveats(p *print.Page) {
+	var names []string
+	read := 0
+	for _, d := range o.Documents {
+		if d.Status != api.DocumentIngested {
+			continue
+		}
+		read++
+		if d.IsForeignLanguage() {
+			names = append(names, fmt.Sprintf("%s (%s)", d.Filename, d.Language))
+		}
+	}
+	switch {
+	case !o.Assessment.State.HasReached(api.StateSoADrafted):
+	case read == 0:
+		p.Title("To know")
+		p.Item(0, "No document was read, so every control is not evidenced. That says nothing of what is done.")
+	case len(names) > 0:
+		p.Title("To know")
+		p.Item(0, "%d of %s in another language than English, which the rules can't read: a person should. What only these say counts as not evidenced: %s.",
+			len(names), pluralize(read, "document is", "documents are"), joinFirst(names, 5))
+	}
+}
+
+// renderLateDocuments says of documents that came late that no draft knows them, and what to do.
+func (a *app) renderLateDocuments(p *print.Page, state api.State, late int) {
+	if late == 0 || !state.HasReached(api.StateSoADrafted) || state == api.StateClosed {
+		return
+	}
+	p.Title("Not in the drafts yet")
+	p.Text("%s came after the Statement of Applicability was drafted. To look there for evidence, which then needs approval again:", pluralize(late, "document", "documents"))
+	p.Command(a.commandLine(refreshCommand(state)))
+}
+
+// A summary names the first few things that a gap lacks and the beginning of its
+// passage; `gap show` has them whole.
+const (
+	maxMissingShown = 2
+	missingWidth    = 110
+	quoteWidth      = 280
+)
+
+// excerpt is the head of a long text.
+func excerpt(s string, width int) string {
+	return print.Truncate(strings.TrimRight(strings.Join(strings.Fields(s), " "), "."), width)
+}
+
+// renderWorstFindings shows the worst gaps, each with the passage it rests on.
+func (o *runResult) renderWorstFindings(p *print.Page) {
+	if len(o.WorstFindings) == 0 {
+		return
+	}
+	p.Title("The worst gaps")
+	for i, f := range o.WorstFindings {
+		p.Text("%d. %s %s [%s, %s]", i+1, f.ControlCode, f.ControlTitle, f.Severity, humanize(f.Status))
+		if len(f.MissingElements) > 0 {
+			lacks := make([]string, len(f.MissingElements))
+			for i, m := range f.MissingElements {
+				if text, _, noted := strings.Cut(m, " (in part: "); noted {
+					m = text + " (in part)" // `gap show` has what of it
+				}
+				lacks[i] = excerpt(m, missingWidth)
+			}
+			p.Indent(3, "missing: %s", joinFirst(lacks, maxMissingShown))
+		}
+		if len(f.Evidence) == 0 {
+			p.Indent(3, "no passage found")
+			continue
+		}
+		e := f.Evidence[0]
+		e.Quote = excerpt(e.Quote, quoteWidth)
+		renderQuote(p, 3, e)
+	}
+}
+
+// formatStatusCounts counts the controls that apply by what the evidence says of them.
+func formatStatusCounts(s *api.AssessmentSummary) string {
+	all := fmt.Sprintf("%d apply: %d implemented, %d partially, %d planned, %d not implemented, %d not evidenced",
+		s.Applicable, s.Implemented, s.PartiallyImpl, s.Planned, s.NotImplemented, s.NotEvidenced)
+	if s.NotAssessed > 0 {
+		all += fmt.Sprintf(", %d not assessed", s.NotAssessed)
+	}
+	return all
+}

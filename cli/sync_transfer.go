@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/client"
+)
+
+// formatDryRun is dry as the parameters have it.
+func formatDryRun(dryRun bool) string {
+	if dryRun {
+		return "true"
+	}
+	return ""
+}
+
+func toUploadFile(data []byte) api.UploadFile {
+	return api.UploadFile{Filename: "parcel", Content: bytes.NewReader(data)}
+}
+
+// maxFilesPerRequest and maxBytesPerRequest are how much goes in one request: what arrived of one that
+// breaks off is lost, so a break costs no more than that.
+const (
+	maxFilesPerRequest = 50
+	maxBytesPerRequest = 8 << 20
+)
+
+// transferMissingFiles brings the files that a parcel names from one side to the other, where it lacks
+// them; where dry, it only counts them.
+func transferMissingFiles(ctx context.Context, from, to *client.Client, p *api.SyncParcel, dryRun bool) (n int, err error) {
+	if len(p.Files) == 0 {
+		return 0, nil
+	}
+	var missing []string
+	for all := p.Files; len(all) > 0; {
+		page := all[:min(1000, len(all))]
+		all = all[len(page):]
+		in := &api.MissingSyncInput{AssessmentID: p.AssessmentID}
+		in.Body.SHA256 = page
+		m, err := client.Do(ctx, to, api.MissingSyncFiles, in)
+		if err != nil {
+			return n, err
+		}
+		missing = append(missing, m.SHA256...)
+	}
+	if dryRun {
+		return len(missing), nil
+	}
+	sizes := map[string]int64{}
+	for i, bytes := range p.FileBytes {
+		if i < len(p.Files) {
+			sizes[p.Files[i]] = bytes
+		}
+	}
+	for maxFiles := maxFilesPerRequest; len(missing) > 0; {
+		batch := nextBatch(missing, sizes, maxFiles)
+		taken, err := transferBatch(ctx, from, to, p.AssessmentID, batch)
+		if api.IsCode(err, api.CodeValidation) && len(batch) > 1 { // its files are larger than they were said to be
+			maxFiles = len(batch) / 2
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		missing = missing[len(batch):]
+		n += taken
+	}
+	return n, nil
+}
+
+// nextBatch is what goes in the next request.
+func nextBatch(files []string, sizes map[string]int64, maxFiles int) []string {
+	n, left := 0, int64(maxBytesPerRequest)
+	for n < min(maxFiles, len(files)) && (n == 0 || sizes[files[n]] <= left) {
+		left -= sizes[files[n]]
+		n++
+	}
+	return files[:n]
+}
+
+func transferBatch(ctx context.Context, from, to *client.Client, assessment string, batch []string) (int, error) {
+	in := &api.MissingSyncInput{AssessmentID: assessment}
+	in.Body.SHA256 = batch
+	f, err := client.Do(ctx, from, api.DownloadSyncFiles, in)
+	if err != nil {
+		return 0, err
+	}
+	out, err := client.Do(ctx, to, api.UploadSyncFiles, &api.BringSyncInput{AssessmentID: assessment, File: api.UploadFile{Filename: "files.tar", Content: f.Content}})
+	if err = errors.Join(err, f.Content.Close()); err != nil {
+		return 0, err
+	}
+	return out.Taken, nil
+}
+
+// transferCatalog brings the catalog version of a synchronised assessment to the other side, and
+// the own frameworks and controls that it uses.
+func transferCatalog(ctx context.Context, from, to *client.Client, assessment string, hasCustom bool) error {
+	f, err := client.Do(ctx, from, api.GetSyncCatalog, &api.SyncInput{AssessmentID: assessment})
+	if err != nil {
+		return err
+	}
+	_, err = client.Do(ctx, to, api.UploadSyncCatalog, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: f.Content}})
+	if err = errors.Join(err, f.Content.Close()); err != nil || !hasCustom {
+		return err
+	}
+	if f, err = client.Do(ctx, from, api.GetSyncFrameworks, &api.SyncInput{AssessmentID: assessment}); err != nil {
+		return err
+	}
+	_, err = client.Do(ctx, to, api.UploadSyncFrameworks, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "frameworks", Content: f.Content}})
+	return errors.Join(err, f.Content.Close())
+}

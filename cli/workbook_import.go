@@ -1,0 +1,392 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/engine/report/workbook"
+)
+
+// workbookImporter is how a deliverable's lines come back from a workbook: each changed line is
+// one edit, by the operation that the edit command calls.
+type workbookImporter[V, I any] struct {
+	deliverable[V]
+	layouts   []string
+	listItems func(ctx context.Context, a *app, version string) (*api.List[I], error)
+	item      func(*I) *api.Item
+	fields    func(*I) workbook.Fields
+	// update is an item's PATCH, with the changed fields as its body.
+	update func(ctx context.Context, a *app, id string, m api.Match, changed []byte) (*I, error)
+	// applyOtherFields are fields that take more than a cell to be known; nil: none.
+	applyOtherFields func(item *I, row *workbook.ChangedRow, body map[string]any) *workbook.Problem
+}
+
+func patchItem[In, I any](ctx context.Context, a *app, op api.Op[In, I], in *In, body any, changed []byte) (*I, error) {
+	if err := json.Unmarshal(changed, body); err != nil {
+		return nil, fmt.Errorf("the changed fields: %w", err)
+	}
+	return call(ctx, a, op, in)
+}
+
+var soaWorkbook = workbookImporter[api.SoAVersion, api.SoAItem]{
+	deliverable: soaVersions, layouts: []string{"soa"}, fields: workbook.SoAFields,
+	listItems: func(ctx context.Context, a *app, id string) (*api.List[api.SoAItem], error) {
+		return a.listSoAItems(ctx, api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}, listFlags{})
+	},
+	item: func(i *api.SoAItem) *api.Item { return &i.Item },
+	update: func(ctx context.Context, a *app, id string, m api.Match, changed []byte) (*api.SoAItem, error) {
+		in := api.UpdateSoAItemInput{SoAItemID: id, Match: m}
+		return patchItem(ctx, a, api.UpdateSoAItem, &in, &in.Body, changed)
+	},
+}
+
+var gapWorkbook = workbookImporter[api.GapVersion, api.Finding]{
+	deliverable: gapVersions, layouts: []string{"gap_analysis"}, fields: workbook.FindingFields,
+	listItems: func(ctx context.Context, a *app, id string) (*api.List[api.Finding], error) {
+		return a.listFindings(ctx, id, api.FindingFilter{}, listFlags{})
+	},
+	item: func(i *api.Finding) *api.Item { return &i.Item },
+	update: func(ctx context.Context, a *app, id string, m api.Match, changed []byte) (*api.Finding, error) {
+		in := api.UpdateFindingInput{FindingID: id, Match: m}
+		return patchItem(ctx, a, api.UpdateFinding, &in, &in.Body, changed)
+	},
+}
+
+var maturityWorkbook = workbookImporter[api.MaturityVersion, api.MaturityScore]{
+	deliverable: maturityVersions, layouts: []string{"maturity"}, fields: workbook.ScoreFields,
+	listItems: func(ctx context.Context, a *app, id string) (*api.List[api.MaturityScore], error) {
+		return a.listScores(ctx, api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}}, listFlags{})
+	},
+	item: func(i *api.MaturityScore) *api.Item { return &i.Item },
+	update: func(ctx context.Context, a *app, id string, m api.Match, changed []byte) (*api.MaturityScore, error) {
+		in := api.UpdateMaturityScoreInput{MaturityScoreInput: api.MaturityScoreInput{MaturityScoreID: id}, Match: m}
+		return patchItem(ctx, a, api.UpdateMaturityScore, &in, &in.Body, changed)
+	},
+}
+
+var poamWorkbook = workbookImporter[api.POAMVersion, api.POAMItem]{
+	deliverable: poamVersions, layouts: []string{"poam", "fedramp_poam", "emass_poam"}, fields: workbook.RemediationFields,
+	listItems: func(ctx context.Context, a *app, id string) (*api.List[api.POAMItem], error) {
+		return a.listPOAMItems(ctx, api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}, listFlags{})
+	},
+	item: func(i *api.POAMItem) *api.Item { return &i.Item },
+	update: func(ctx context.Context, a *app, id string, m api.Match, changed []byte) (*api.POAMItem, error) {
+		in := api.UpdatePOAMItemInput{POAMItemID: id, Match: m}
+		return patchItem(ctx, a, api.UpdatePOAMItem, &in, &in.Body, changed)
+	},
+	applyOtherFields: func(i *api.POAMItem, row *workbook.ChangedRow, body map[string]any) *workbook.Problem {
+		all, edited, wrong := row.ApplyMilestones(i.Milestones)
+		if edited && wrong == nil {
+			delete(body, "milestone_changes") // a part of each milestone in the contract
+			body["milestones"] = all
+		}
+		return wrong
+	},
+}
+
+// workbookChange is one field of one item that a workbook changes.
+type workbookChange struct {
+	Cell        string `json:"cell"`
+	ControlCode string `json:"control_code"`
+	POAMCode    string `json:"poam_code,omitempty"`
+	ItemID      string `json:"item_id"`
+	Field       string `json:"field"`
+	From        string `json:"from"`
+	To          string `json:"to"`
+}
+
+// workbookImport is what an import would do, or did.
+type workbookImport struct {
+	DryRun  bool             `json:"dry_run"`
+	Version int              `json:"version"`
+	Status  string           `json:"status"`
+	Items   int              `json:"items"`
+	Changes []workbookChange `json:"changes"`
+	Skipped []string         `json:"left_out"`
+}
+
+// itemEdit is an item to change, with its line of the workbook.
+type itemEdit[I any] struct {
+	row  workbook.ChangedRow
+	item *I
+	body map[string]any
+}
+
+func (w workbookImporter[V, I]) importCommand(a *app) *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "import FILE.xlsx", Short: "Take changes back from a workbook", Args: requireArgs(1, 1),
+		Long: fmt.Sprintf(`Takes back what was changed in a workbook that 'report create --format xlsx' wrote: what
+stands under its blue heads. --dry-run lists each change first. Nothing is changed where
+a cell can't be taken, or where an item was changed here since the export; each such
+cell is named. Every line is one edit, as by 'service %s edit', with the same rights and
+rules. Lines that are gone from the workbook stay as they are.`, w.noun()),
+		Example: fmt.Sprintf("  service report create --template %s --out lines.xlsx\n  service %s import lines.xlsx --dry-run\n  service %s import lines.xlsx", w.gate, w.noun(), w.noun()),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			a.progress.Start("read " + filepath.Base(args[0]))
+			defer a.progress.Done("")
+			book, from, err := readWorkbook(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			one, err := a.currentAssessment(ctx)
+			if err != nil {
+				return err
+			}
+			if from.Assessment != one.ID {
+				return withHint(runtimeError("%s was made from another assessment (%s) than %q", args[0], from.Assessment, one.Name),
+					"name that one with --assessment %s, or export again", print.SafeLine(from.Assessment))
+			}
+			v, err := w.fetchNewest(ctx, a)
+			if err != nil {
+				return err
+			}
+			work, done, err := w.planEdits(ctx, a, v, book, from)
+			if err != nil {
+				return err
+			}
+			a.progress.Done("")
+			if done.DryRun = dry; !dry {
+				if err := w.applyEdits(ctx, a, v, work); err != nil {
+					return err
+				}
+			}
+			return a.out.Print(done, func(p *print.Page) { w.renderImport(a, p, done) })
+		},
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, tell what would change")
+	return cmd
+}
+
+func readWorkbook(ctx context.Context, path string) (*workbook.Workbook, *workbook.ExportInfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, runtimeError("%s is no file", path)
+	}
+	book, err := workbook.Read(ctx, f, info.Size(), workbook.DefaultLimits)
+	if err != nil {
+		return nil, nil, runtimeError("%s: %w", path, err)
+	}
+	from, err := book.ReadExportInfo()
+	if err != nil {
+		return nil, nil, runtimeError("%s: %w", path, err)
+	}
+	return book, from, nil
+}
+
+// planEdits finds the items that a workbook changes, and refuses where one can't be.
+func (w workbookImporter[V, I]) planEdits(ctx context.Context, a *app, v *V, book *workbook.Workbook, exported *workbook.ExportInfo) ([]itemEdit[I], *workbookImport, error) {
+	items, err := w.listItems(ctx, a, w.header(v).ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	result := &workbookImport{Version: w.header(v).VersionNumber, Status: string(w.header(v).Status), Changes: []workbookChange{}, Skipped: []string{}}
+	var work []itemEdit[I]
+	var wrong []workbook.Problem
+	found := false
+	for _, name := range w.layouts {
+		l, ok := workbook.FindLayout(name)
+		if !ok || !slices.Contains(exported.Layouts, name) {
+			continue
+		}
+		found = true
+		rows, problems, notes := book.FindEdits(exported, l)
+		wrong, result.Skipped = append(wrong, problems...), append(result.Skipped, notes...)
+		for _, row := range rows {
+			item, why := w.findItem(items.Data, &row)
+			if why == "" {
+				row.Edits = slices.DeleteFunc(row.Edits, func(e workbook.Edit) bool { return !e.WouldChange(w.fields(item)) })
+				if len(row.Edits) == 0 {
+					continue // it says so already
+				}
+				why = w.conflictMessage(item, &row)
+			}
+			if why != "" {
+				wrong = append(wrong, workbook.Problem{Cell: row.Edits[0].Cell, Message: why})
+				continue
+			}
+			body := map[string]any{}
+			for _, e := range row.Edits {
+				body[e.Field] = e.JSONValue
+			}
+			if w.applyOtherFields != nil {
+				if p := w.applyOtherFields(item, &row, body); p != nil {
+					wrong = append(wrong, *p)
+					continue
+				}
+			}
+			work = append(work, itemEdit[I]{row, item, body})
+			result.Changes = append(result.Changes, w.describeChanges(item, row.Edits)...)
+		}
+	}
+	if !found {
+		return nil, nil, withHint(runtimeError("the workbook has no lines of the %s", w.gate.Title()), "`%s` writes one", a.commandLine("report create --template "+string(w.gate)+" --out lines.xlsx"))
+	}
+	if len(wrong) > 0 {
+		e := api.Invalid("", "nothing was changed: %s can't be taken", pluralize(len(wrong), "cell", "cells"))
+		for _, p := range wrong {
+			e = e.WithDetails(api.ErrorDetail{Field: p.Cell, Message: p.Message})
+		}
+		return nil, nil, toRuntimeError(e)
+	}
+	result.Items = len(work)
+	return work, result, nil
+}
+
+// findItem finds a row's item: by its id, else as the only one in a newer version that says
+// what was exported.
+func (w workbookImporter[V, I]) findItem(items []I, row *workbook.ChangedRow) (*I, string) {
+	if at := slices.IndexFunc(items, func(i I) bool { return w.item(&i).ID == row.Item }); at >= 0 {
+		return &items[at], ""
+	}
+	var same []*I
+	for i := range items {
+		if f := w.fields(&items[i]); f("control_code") == row.Control && f("poam_code") == row.Plan && (row.IsUnchangedElsewhere(f) || row.IsApplied(f)) {
+			same = append(same, &items[i])
+		}
+	}
+	switch len(same) {
+	case 0:
+		return nil, "the item was changed or taken out in a newer version since the export; export again and make the change there"
+	case 1:
+		return same[0], ""
+	}
+	return nil, "the newest version has several items like it; export again and make the change there"
+}
+
+// conflictMessage says that somebody changed the item meanwhile.
+func (w workbookImporter[V, I]) conflictMessage(item *I, row *workbook.ChangedRow) string {
+	it := w.item(item)
+	if it.ID != row.Item || it.Revision == row.Revision {
+		return ""
+	}
+	who := ""
+	if it.EditedBy != nil {
+		who = " by " + *it.EditedBy
+	}
+	return fmt.Sprintf("%s was changed%s since the export (revision %d, exported %d); export again and make the change there", it.ControlCode, who, it.Revision, row.Revision)
+}
+
+func (w workbookImporter[V, I]) describeChanges(item *I, edits []workbook.Edit) (out []workbookChange) {
+	f := w.fields(item)
+	for _, e := range edits {
+		out = append(out, workbookChange{Cell: e.Cell, ControlCode: f("control_code"), POAMCode: f("poam_code"), ItemID: f("id"), Field: e.Field, From: f(e.Field), To: e.NewValue})
+	}
+	return out
+}
+
+// applyEdits edits item by item. The first edit of a decided version makes the next one, in
+// which the others are then found.
+func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, edits []itemEdit[I]) error {
+	version := w.header(v).ID
+	for n, one := range edits {
+		a.progress.Start(fmt.Sprintf("change %d of %s", n+1, pluralize(len(edits), "item", "items")))
+		changed, err := json.Marshal(one.body)
+		if err != nil {
+			return err
+		}
+		it := w.item(one.item)
+		out, err := w.update(ctx, a, it.ID, matchRevision(it.Revision), changed)
+		if err != nil {
+			if n > 0 {
+				a.printNotice("%s changed before it stopped; once it is mended, the same command goes on", pluralize(n, "item was", "items were"))
+			}
+			return toRuntimeError(fmt.Errorf("%s, %s: %w", one.row.Edits[0].Cell, it.ControlCode, err))
+		}
+		if now := w.item(out).VersionID; now != version {
+			version = now
+			if err := w.relocate(ctx, a, version, edits[n+1:]); err != nil {
+				return err
+			}
+		}
+	}
+	a.progress.Done("")
+	return nil
+}
+
+// relocate finds the items that are still to be changed in the copy that an edit has made.
+func (w workbookImporter[V, I]) relocate(ctx context.Context, a *app, version string, remaining []itemEdit[I]) error {
+	if len(remaining) == 0 {
+		return nil
+	}
+	items, err := w.listItems(ctx, a, version)
+	if err != nil {
+		return err
+	}
+	copies := map[string][]*I{}
+	for i := range items.Data {
+		key, err := w.contentKey(&items.Data[i])
+		if err != nil {
+			return err
+		}
+		copies[key] = append(copies[key], &items.Data[i])
+	}
+	for i := range remaining {
+		key, err := w.contentKey(remaining[i].item)
+		if err != nil {
+			return err
+		}
+		if len(copies[key]) == 0 {
+			return runtimeError("%s: %s was changed meanwhile; run the same command again", remaining[i].row.Cell, w.item(remaining[i].item).ControlCode)
+		}
+		remaining[i].item, copies[key] = copies[key][0], copies[key][1:]
+	}
+	return nil
+}
+
+// contentKey is what an item says, without what its version gives it.
+func (w workbookImporter[V, I]) contentKey(item *I) (string, error) {
+	same := *item
+	it := w.item(&same)
+	it.TenantRecord, it.VersionID = api.TenantRecord{}, ""
+	b, err := json.Marshal(same)
+	return string(b), err
+}
+
+func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *workbookImport) {
+	if result.DryRun {
+		p.Text("Dry run: nothing was changed.")
+	}
+	var rows [][]string
+	for _, c := range result.Changes {
+		rows = append(rows, []string{c.Cell, cmp.Or(c.POAMCode, c.ControlCode), humanize(c.Field), cmp.Or(toOneLine(c.From), "–"), cmp.Or(toOneLine(c.To), "–")})
+	}
+	p.Table([]print.Column{{Title: "cell", NoShrink: true}, {Title: "item", NoShrink: true}, {Title: "field", NoShrink: true}, {Title: "from", Wrap: true}, {Title: "to", Wrap: true}}, rows)
+	a.textIfEmpty(p, len(rows), "The workbook says what the %s says: there is nothing to change.", w.gate.Title())
+	for _, n := range result.Skipped {
+		p.Text("Left out: %s.", n)
+	}
+	if len(rows) == 0 {
+		return
+	}
+	p.Blank()
+	p.Text("%s of %s, version %d.", pluralize(len(rows), "change", "changes"), pluralize(result.Items, "item", "items"), result.Version)
+	switch api.VersionStatus(result.Status) {
+	case api.VersionApproved, api.VersionRejected:
+		p.Text("That version is decided: the changes make the next one, which has to be approved.")
+	case api.VersionUnderReview:
+		p.Text("That version is under review: changing it voids the approval that was asked for.")
+	}
+}
+
+// toOneLine is a text of several lines for a table.
+func toOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

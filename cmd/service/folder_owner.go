@@ -1,0 +1,129 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/scf-service/service/cli"
+	"github.com/scf-service/service/cli/contexts"
+	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/engine"
+	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/store"
+)
+
+// folderOwner is the folder opened by this process.
+type folderOwner struct {
+	handler http.Handler
+	server  *daemon.Server
+	db      *store.DB
+	engine  *engine.Engine
+	socket  *socketServer // nil where no socket could be made
+
+	// requests is held by each request, and by Close for good: the store closes under none.
+	requests sync.RWMutex
+	closed   bool
+
+	// process is what others are told of this one.
+	process atomic.Pointer[cli.Process]
+	// logLevel is the log level of a daemon, which can be changed; nil in a command.
+	logLevel atomic.Pointer[slog.LevelVar]
+	log      *slog.Logger
+}
+
+// openFolder opens the store, starts the engine on it, and serves it on the socket
+// meanwhile, for other commands on the same folder. Of web it takes what is said
+// about the network.
+func openFolder(ctx context.Context, dir, socket string, log *slog.Logger, embedder embedderConfig, web daemon.Options) (*folderOwner, error) {
+	ocrEngine, err := newOCR()
+	if err != nil {
+		return nil, err
+	}
+	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, Clock: time.Now, NewID: newID, LockTimeout: time.Millisecond, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	mind, err := agentModel(dir)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	networks, err := webhookNetworks()
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	server, err := mailServer(os.Getenv)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	name, email := localPerson()
+	// The engine outlives the command's context: what was begun ends well on Ctrl-C.
+	lasting := context.WithoutCancel(ctx)
+	chosen, err := embedder.newEmbedder(os.Getenv)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), Build: buildID(), OCR: ocrEngine, Embedder: chosen, Box: secretbox.New(&secretKeys{dir: dir, env: os.Getenv, keyring: contexts.SystemKeyring(os.Getenv)}), Networks: networks, MailServer: server, PublicURL: cmp.Or(web.PublicURL, os.Getenv("SERVICE_PUBLIC_URL")), ReportFont: reportFont, Model: mind, Tracer: web.Tracer, LocalName: name, LocalEmail: email})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	o := &folderOwner{db: db, engine: eng, log: log}
+	o.process.Store(&cli.Process{PID: os.Getpid(), Version: programVersion(), Data: dir, Listen: []string{}, StartedAt: time.Now().UTC()})
+	web.Engine, web.Logger, web.Clock, web.NewID = eng, log, time.Now, newID
+	o.server, err = daemon.New(web)
+	if err == nil {
+		err = eng.Start(lasting)
+	}
+	if err != nil {
+		return nil, errors.Join(err, eng.Close(), db.Close())
+	}
+	o.handler = o.rejectWhenClosed(o.server.LocalHandler())
+	// Without a socket this process still works; others then wait for the folder.
+	if o.socket, err = listenSocket(socket, o.serveProcessInfo(o.handler), log); err != nil {
+		log.Warn("other commands can't join this one", "error", err)
+	}
+	return o, nil
+}
+
+// rejectWhenClosed refuses requests once the folder is let go of.
+func (o *folderOwner) rejectWhenClosed(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.requests.RLock()
+		defer o.requests.RUnlock()
+		if o.closed {
+			http.Error(w, "the program is ending", http.StatusServiceUnavailable)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// Close finishes the requests of other commands, then the engine, then the store.
+func (o *folderOwner) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), maxRequestWait)
+	defer cancel()
+	return o.close(ctx)
+}
+
+// close is Close, with requests broken off when ctx ends.
+func (o *folderOwner) close(ctx context.Context) error {
+	var err error
+	o.engine.StopStreams()
+	if o.socket != nil {
+		err = o.socket.close(ctx)
+	}
+	o.requests.Lock()
+	o.closed = true
+	o.requests.Unlock()
+	return errors.Join(err, o.engine.Close(), o.db.Close())
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/client"
+	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/store"
+)
+
+// localTransport carries requests to whoever has the data folder open: another
+// process over its socket, or this one in memory. Each request to another process
+// has a connection of its own: one that stands is answered before that process
+// ends. Where none can be had any more, this process takes the folder over.
+type localTransport struct {
+	dir string
+	log *slog.Logger
+	// embedder is for the case that this process opens the folder.
+	embedder embedderConfig
+
+	mu    sync.Mutex
+	owner *folderOwner // nil while another process has the folder open
+}
+
+const (
+	// openTimeout is how long to wait for a process that holds the folder but does not answer.
+	openTimeout = 15 * time.Second
+	// contentionTimeout is how long to wait where the folder goes from hand to hand meanwhile.
+	contentionTimeout = 2 * time.Minute
+	// openRetryInterval is the time between two tries. A command may hold the folder very shortly.
+	openRetryInterval = 20 * time.Millisecond
+)
+
+// openOrConnect finds the process that has the folder open, or opens it.
+func (l *localTransport) openOrConnect(ctx context.Context) error {
+	conn, _, err := l.dialOrOpen(ctx)
+	if conn != nil {
+		_ = conn.Close()
+	}
+	return err
+}
+
+// dialOrOpen is a connection to the process that has the folder open, or this one.
+func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.owner != nil {
+		return nil, l.owner, nil
+	}
+	socket := socketPath(l.dir)
+	began := time.Now()
+	deadline := began.Add(openTimeout)
+	var holder os.FileInfo
+	for {
+		if conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", socket); err == nil {
+			return conn, nil, nil
+		}
+		err := store.ErrLocked
+		if giveBack, ok := acquireOpenLock(l.dir); ok {
+			l.owner, err = openFolder(ctx, l.dir, socket, l.log, l.embedder, daemon.Options{})
+			giveBack()
+		}
+		if err == nil {
+			return nil, l.owner, nil
+		}
+		if !errors.Is(err, store.ErrLocked) {
+			return nil, nil, explainOpenError(l.dir, err)
+		}
+		now := time.Now()
+		if next, err := os.Stat(socket); err == nil && !sameFile(holder, next) {
+			holder, deadline = next, now.Add(openTimeout) // another one has it by now
+		}
+		if now.After(deadline) || now.After(began.Add(contentionTimeout)) {
+			return nil, nil, explainOpenError(l.dir, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		case <-time.After(openRetryInterval):
+		}
+	}
+}
+
+func sameFile(a, b os.FileInfo) bool {
+	return a != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
+}
+
+func explainOpenError(dir string, err error) error {
+	switch {
+	case errors.Is(err, store.ErrLocked):
+		return fmt.Errorf("another process has the data folder %s open and does not answer; end it, or choose another folder with --data: %w", dir, err)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, store.ErrReadOnly):
+		return fmt.Errorf("the data folder %s can't be written; choose another with --data or SERVICE_DATA: %w", dir, err)
+	}
+	return fmt.Errorf("opening the data folder %s: %w", dir, err)
+}
+
+// maxAttempts bounds how often a request is sent whose answer broke off.
+const maxAttempts = 5
+
+// RoundTrip sends a request. One that only reads is sent again where the process
+// that had it was killed.
+func (l *localTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	for try := 1; ; try++ {
+		conn, own, err := l.dialOrOpen(req.Context())
+		if err != nil {
+			if req.Body != nil {
+				_ = req.Body.Close()
+			}
+			return nil, err
+		}
+		if own != nil {
+			return client.InMemory(own.handler).RoundTrip(req)
+		}
+		resp, err := client.ConnTransport(conn).RoundTrip(req)
+		reads := req.Method == http.MethodGet && (req.Body == nil || req.Body == http.NoBody)
+		if err == nil || !reads || try == maxAttempts || req.Context().Err() != nil {
+			return resp, err
+		}
+	}
+}
+
+// Close lets go of the folder.
+func (l *localTransport) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.owner == nil {
+		return nil
+	}
+	return l.owner.Close()
+}

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/scf-service/service/engine/evidence/ocr"
+	"github.com/scf-service/service/engine/evidence/parse"
+)
+
+// newOCR is what recognises the text of pictures: tesseract, where it is installed, in
+// the languages that SERVICE_OCR names; nil where there is none, or SERVICE_OCR is off.
+func newOCR() (parse.OCR, error) {
+	languages := os.Getenv("SERVICE_OCR")
+	if languages == "off" {
+		return nil, nil //nolint:nilnil // no program is an answer
+	}
+	found, err := ocr.FindTesseract(languages, os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("SERVICE_OCR: %w", err)
+	}
+	if found == nil {
+		return nil, nil //nolint:nilnil // as above; a nil program in the interface would not be nil
+	}
+	return found, nil
+}

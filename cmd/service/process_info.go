@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"path/filepath"
+	"strings"
+
+	"github.com/scf-service/service/cli"
+	"github.com/scf-service/service/client"
+)
+
+// These paths are answered on the data folder's socket only, and are no part of the
+// contract: they are about this process, not about the service.
+const (
+	processPath  = "/process"
+	logLevelPath = "/process/log-level"
+)
+
+// pprofHandler are what goes on in the process. They are on the folder's socket alone, which
+// only its user reaches.
+var pprofHandler = func() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return mux
+}()
+
+// serveProcessInfo answers who has the folder open.
+func (o *folderOwner) serveProcessInfo(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/debug/pprof/") {
+			pprofHandler.ServeHTTP(w, r)
+			return
+		}
+		switch {
+		case r.URL.Path == logLevelPath && r.Method == http.MethodPut:
+			if !o.setLevel(w, r) {
+				return
+			}
+		case r.URL.Path != processPath:
+			h.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(o.processInfo())
+	})
+}
+
+// processInfo is what others are told of this process.
+func (o *folderOwner) processInfo() cli.Process {
+	p := *o.process.Load()
+	if level := o.logLevel.Load(); level != nil {
+		p.LogLevel = strings.ToLower(level.Level().String())
+	}
+	return p
+}
+
+// setLevel changes the log level of a daemon, until it is changed again or the daemon ends.
+func (o *folderOwner) setLevel(w http.ResponseWriter, r *http.Request) bool {
+	b, err := io.ReadAll(io.LimitReader(r.Body, 100))
+	var to slog.Level
+	if err == nil {
+		err = to.UnmarshalText(b)
+	}
+	level := o.logLevel.Load()
+	switch {
+	case level == nil:
+		http.Error(w, "this process is no daemon", http.StatusConflict)
+		return false
+	case err != nil:
+		http.Error(w, "there are debug, info, warn and error", http.StatusBadRequest)
+		return false
+	}
+	before := level.Level()
+	level.Set(to)
+	// At the level itself, so that it is told whatever that is.
+	o.log.Log(r.Context(), max(to, before, slog.LevelInfo), "log level changed", "from", strings.ToLower(before.String()), "to", strings.ToLower(to.String()))
+	return true
+}
+
+// queryProcess asks who has a data folder open; nil where nobody answers.
+func queryProcess(ctx context.Context, dir string) (*cli.Process, error) {
+	dir, err := resolveDataDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return requestProcess(ctx, dir, http.MethodGet, processPath, nil)
+}
+
+// setLogLevel changes the log level of the daemon that serves a data folder; nil where
+// nobody answers.
+func setLogLevel(ctx context.Context, dir, level string) (*cli.Process, error) {
+	dir, err := resolveDataDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return requestProcess(ctx, dir, http.MethodPut, logLevelPath, strings.NewReader(level))
+}
+
+// requestProcess asks the process that has a data folder open about itself.
+func requestProcess(ctx context.Context, dir, method, path string, body io.Reader) (*cli.Process, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socketPath(dir))
+	if err != nil {
+		return nil, ctx.Err() // nobody is there
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://service.local"+path, body)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	resp, err := client.ConnTransport(conn).RoundTrip(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("a process has the data folder %s open and does not answer: %w", dir, err)
+		}
+		return nil, nil // it ended just now
+	}
+	defer resp.Body.Close()
+	var p cli.Process
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&p); err != nil || resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the process that has the data folder %s open is of another version of this program (%s)", dir, resp.Status)
+	}
+	return &p, nil
+}
+
+// resolveDataDir is the data folder as an absolute path; the usual one where dir is empty.
+func resolveDataDir(dir string) (string, error) {
+	if dir == "" {
+		dir = dataDir()
+	}
+	return filepath.Abs(dir)
+}

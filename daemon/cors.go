@@ -1,0 +1,77 @@
+package daemon
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// corsRequestHeaders are those a page from another origin may send: the interface's
+// part 5, and what makes changes safe to repeat.
+var corsRequestHeaders = []string{"Content-Type", "Authorization", "X-Trace-Id", "X-Tenant-Id", "x-service-tenant-id",
+	api.IdempotencyHeader, "If-Match", "If-None-Match", "Range"}
+
+// corsExposedHeaders are those it may read.
+var corsExposedHeaders = []string{api.TraceHeader, "Location", "ETag", "Content-Disposition", "Content-Range", "Retry-After", api.RateLimitHeader,
+	api.RateRemainingHeader, api.RateResetHeader, api.IdempotencyReplayed}
+
+// ParseOrigin is a web address cut down to scheme, host and port, as browsers send it;
+// an error where it is no such address.
+func ParseOrigin(address string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return "", api.Invalid("", "%q is no web origin; write it as https://app.example.com", address)
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host), nil
+}
+
+// handleCORS lets pages of the configured origins in.
+func (s *Server) handleCORS(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin := r.Header.Get("Origin")
+		preflight := r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
+		w.Header().Add("Vary", "Origin")
+		if origin != "" && slices.Contains(s.origins, strings.ToLower(origin)) {
+			h := w.Header()
+			h.Set("Access-Control-Allow-Origin", origin)
+			h.Set("Access-Control-Allow-Credentials", "true")
+			h.Set("Access-Control-Expose-Headers", strings.Join(corsExposedHeaders, ", "))
+			if preflight {
+				h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
+				h.Set("Access-Control-Allow-Headers", strings.Join(corsRequestHeaders, ", "))
+				h.Set("Access-Control-Max-Age", "600")
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+		} else if preflight {
+			s.writeError(w, r, api.Forbidden("pages of %s may not call this service; its operator can allow them with --web-origin", origin))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// checkCSRF refuses a change that a page of a stranger makes with the browser's
+// cookie: the request must come from this service's own pages or an allowed origin,
+// as the browser tells in Origin or Sec-Fetch-Site.
+func (s *Server) checkCSRF(r *http.Request) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		own := err == nil && u.Host != "" && u.User == nil && strings.EqualFold(u.Host, r.Host) &&
+			(u.Scheme == "https" || !s.isHTTPS(r)) // what comes over http may be anybody's who sits on the line
+		if own || slices.Contains(s.origins, strings.ToLower(origin)) {
+			return nil
+		}
+		return api.Forbidden("a session can't be used from pages of %s", origin)
+	}
+	if r.Header.Get("Sec-Fetch-Site") == "same-origin" {
+		return nil
+	}
+	return api.Forbidden("a change made with a session cookie needs the header Origin (or Sec-Fetch-Site) of an allowed page; programs use an API key")
+}

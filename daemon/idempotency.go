@@ -1,0 +1,90 @@
+package daemon
+
+import (
+	"bytes"
+	"net/http"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/idempotency"
+)
+
+// maxRecordedBody bounds an answer that is kept to be given again; a longer one is not kept.
+const maxRecordedBody = 4 << 20
+
+// serveIdempotent serves a POST that carries an idempotency key at most once. body stands for
+// what was sent. Answers that are no success are not kept: they can be tried again.
+func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api.Operation, body string, serve http.HandlerFunc) {
+	key := r.Header.Get(api.IdempotencyHeader)
+	if key == "" || r.Method != http.MethodPost || op.Access == api.Public {
+		serve(w, r)
+		return
+	}
+	by := callerFrom(r.Context())
+	req := idempotency.Request{OrganizationID: by.OrganizationID, Operation: op.ID, Key: key,
+		Fingerprint: hashParts([]byte(by.Actor.ID), []byte(r.URL.RequestURI()), []byte(body))}
+	if op.Access != api.Tenant {
+		// One's active organization may change between two tries, and nobody's key may stand in another's way.
+		req.OrganizationID = "user " + by.UserID
+	}
+	recorded, finish, err := s.engine.Idempotency.Begin(r.Context(), req)
+	if err != nil {
+		s.failOperation(w, r, op, err)
+		return
+	}
+	if recorded != nil {
+		h := w.Header()
+		h.Set(api.IdempotencyReplayed, "true")
+		for name, value := range map[string]string{"Location": recorded.Location, "Content-Type": recorded.Type} {
+			if value != "" {
+				h.Set(name, value)
+			}
+		}
+		w.WriteHeader(recorded.Status)
+		_, _ = w.Write(recorded.Body)
+		return
+	}
+	recorder := &responseRecorder{ResponseWriter: w}
+	defer func() { // also where serve panics
+		if err := finish(recorder.recordedAnswer()); err != nil {
+			s.log.Error("an answer could not be kept for its idempotency key", "trace_id", traceIDFrom(r.Context()), "operation", op.ID, "error", err)
+		}
+	}()
+	serve(recorder, r)
+}
+
+// responseRecorder passes an answer on and keeps a copy.
+type responseRecorder struct {
+	http.ResponseWriter
+	status   int
+	body     bytes.Buffer
+	tooLarge bool
+}
+
+func (k *responseRecorder) WriteHeader(status int) {
+	if k.status == 0 {
+		k.status = status
+	}
+	k.ResponseWriter.WriteHeader(status)
+}
+
+func (k *responseRecorder) Write(b []byte) (int, error) {
+	if k.status == 0 {
+		k.status = http.StatusOK
+	}
+	if k.tooLarge = k.tooLarge || k.body.Len()+len(b) > maxRecordedBody; !k.tooLarge {
+		_, _ = k.body.Write(b)
+	}
+	return k.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController find what is below.
+func (k *responseRecorder) Unwrap() http.ResponseWriter { return k.ResponseWriter }
+
+// recordedAnswer is what to keep: nothing where it was no success.
+func (k *responseRecorder) recordedAnswer() *idempotency.Response {
+	if k.status < 200 || k.status > 299 || k.tooLarge {
+		return nil
+	}
+	h := k.Header()
+	return &idempotency.Response{Status: k.status, Location: h.Get("Location"), Type: h.Get("Content-Type"), Body: k.body.Bytes()}
+}

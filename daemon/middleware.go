@@ -1,0 +1,310 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/identity"
+	"github.com/scf-service/service/internal/tracing"
+)
+
+// requestContext is what is known of a request on its way through the chain.
+type requestContext struct {
+	traceID   string
+	w         http.ResponseWriter
+	r         *http.Request
+	op        *api.Operation // nil until the path is known
+	caller    api.Caller
+	body      []byte // of JSON, when it has come
+	startedAt time.Time
+	span      *tracing.Span // nil until it is admitted
+}
+
+type requestContextKey struct{}
+
+// requestFrom is the exchange of a request; an empty one outside of any.
+func requestFrom(ctx context.Context) *requestContext {
+	if x, ok := ctx.Value(requestContextKey{}).(*requestContext); ok {
+		return x
+	}
+	return &requestContext{}
+}
+
+func traceIDFrom(ctx context.Context) string { return requestFrom(ctx).traceID }
+
+func callerFrom(ctx context.Context) api.Caller { return requestFrom(ctx).caller }
+
+// assignTraceID takes the caller's trace id where it is 1 to 128 visible ASCII characters, else makes one.
+func (s *Server) assignTraceID(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := &requestContext{traceID: r.Header.Get(api.TraceHeader)}
+		if !isVisibleASCII(x.traceID) {
+			x.traceID = s.newID()
+		}
+		w.Header().Set(api.TraceHeader, x.traceID)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestContextKey{}, x)))
+	})
+}
+
+func isVisibleASCII(s string) bool {
+	if len(s) < 1 || len(s) > 128 {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// logAndRecover logs and counts each request and turns a panic into an INTERNAL_ERROR.
+func (s *Server) logAndRecover(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := s.clock()
+		x := requestFrom(r.Context())
+		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		x.w, x.r, x.startedAt = ww, r, began
+		s.metrics.inFlight.Inc()
+		defer func() {
+			s.metrics.inFlight.Dec()
+			if p := recover(); p != nil {
+				if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+					panic(p) // the server's own way to break off an answer
+				}
+				s.log.Error("panic", "trace_id", x.traceID, "panic", p, "stack", string(debug.Stack()))
+				if ww.Status() == 0 {
+					s.writeError(ww, r, api.AsError(nil))
+				}
+			}
+			took := s.clock().Sub(began)
+			status := ww.Status()
+			if status >= http.StatusInternalServerError && clientDisconnected(r.Context()) {
+				status = statusClientClosed
+			}
+			s.metrics.countRequest(x.op, status, took)
+			s.endSpan(x, status)
+			attrs := []any{"trace_id", x.traceID, "method", r.Method, "path", r.URL.Path[:min(len(r.URL.Path), maxPath)], "operation", operationID(x.op),
+				"status", status, "bytes", ww.BytesWritten(), "ms", float64(took) / float64(time.Millisecond), "address", x.caller.Address, "actor", x.caller.Actor.ID}
+			if id := x.span.TraceID(); id != "" {
+				attrs = append(attrs, "trace", id)
+			}
+			s.log.Log(r.Context(), logLevel(x.op), "request", attrs...)
+		}()
+		next.ServeHTTP(ww, r)
+	})
+}
+
+// statusClientClosed is how a request is counted whose caller hung up before the answer: it is
+// no failure of ours. Nobody reads it; 499 is what proxies call it.
+const statusClientClosed = 499
+
+func clientDisconnected(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
+
+// logLevel is how much a request is worth telling: little where machines ask again and
+// again whether all is well.
+func logLevel(op *api.Operation) slog.Level {
+	if op == nil || op == metricsOperation || op.Tag == api.GetHealth.Tag {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+func operationID(op *api.Operation) string {
+	if op == nil {
+		return "none"
+	}
+	return op.ID
+}
+
+// maxHeaders and maxPath are more than any client sends.
+const (
+	maxHeaders = 200
+	maxPath    = 8 << 10
+)
+
+// singleValueHeaders say who calls and what is meant: of two, a proxy before the service may
+// have believed the other.
+var singleValueHeaders = []string{"Authorization", api.TenantHeader, api.IdempotencyHeader, "Origin", "Sec-Fetch-Site", "If-Match", "Content-Type"}
+
+// rejectMalformed refuses requests whose headers, path or query no client means.
+func (s *Server) rejectMalformed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := validateRequest(r); err != nil {
+			s.writeError(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func validateRequest(r *http.Request) *api.Error {
+	n := 0
+	for _, values := range r.Header {
+		n += len(values)
+	}
+	if n > maxHeaders {
+		return api.Invalid("headers", "the request has %d headers; at most %d are taken", n, maxHeaders)
+	}
+	for _, name := range singleValueHeaders {
+		if len(r.Header.Values(name)) > 1 {
+			return api.Invalid(name, "the header %s stands more than once in the request", name)
+		}
+	}
+	if len(r.URL.EscapedPath()) > maxPath {
+		return api.Invalid("path", "the path has more than %d characters", maxPath)
+	}
+	if !isValidText(r.URL.Path) {
+		return api.Invalid("path", "the path holds bytes that are no text")
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return api.Invalid("query", "the query can't be read: %v", err)
+	}
+	for name, values := range query {
+		for _, v := range append(values, name) {
+			if !isValidText(v) {
+				return api.Invalid(strings.ToValidUTF8(name, "?"), "the query holds bytes that are no text")
+			}
+		}
+	}
+	return nil
+}
+
+// isValidText is UTF-8 without NUL: what every store can keep.
+func isValidText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+// mount serves an operation behind its checks.
+func (s *Server) mount(op *api.Operation, serve http.HandlerFunc) {
+	s.mux.MethodFunc(op.Method, op.Path, func(w http.ResponseWriter, r *http.Request) {
+		requestFrom(r.Context()).op = op
+		if err := s.authorize(w, r, op); err != nil { // noted already, where it is to be
+			s.writeError(w, r, s.toAPIError(r.Context(), op, err))
+			return
+		}
+		r = s.beginSpan(r, op)
+		if op.Form == api.Upload { // its body is a stream: see bindUpload
+			serve(w, r)
+			return
+		}
+		body, err := readJSON(w, r, bodyLimit(op))
+		if err != nil {
+			s.failOperation(w, r, op, err)
+			return
+		}
+		requestFrom(r.Context()).body = body
+		s.serveIdempotent(w, r, op, hashParts(body), serve)
+	})
+}
+
+// authorize runs the checks that op declares, in the order the package tells, and notes who calls.
+func (s *Server) authorize(w http.ResponseWriter, r *http.Request, op *api.Operation) error {
+	ctx := r.Context()
+	x := requestFrom(ctx)
+	x.caller = api.Caller{TraceID: x.traceID, Address: s.clientAddress(r)}
+	if op.Access == api.Public {
+		return s.limiter.countRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate)
+	}
+	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r))
+	if err != nil {
+		// It costs nothing to say no, and what is wrong is the credential, not how often it comes.
+		_ = s.limiter.countRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate)
+		return err
+	}
+	if err := s.limiter.countRequest(ctx, w, principal.ID, op.Rate); err != nil {
+		return err
+	}
+	if principal.FromBrowser() {
+		if err := s.checkCSRF(r); err != nil {
+			by, _ := s.resolveTenant(r, principal, op)
+			s.auditRefusal(ctx, principal, by, op, err)
+			return err
+		}
+		s.refreshCookie(w, r, principal)
+	}
+	by, err := s.resolveTenant(r, principal, op)
+	if err != nil {
+		s.auditRefusal(ctx, principal, by, op, err)
+		return err
+	}
+	by.TraceID, by.Address = x.caller.TraceID, x.caller.Address
+	x.caller = by
+	return s.checkPermission(ctx, by, op)
+}
+
+// checkPermission refuses what the caller may not do, and notes it.
+func (s *Server) checkPermission(ctx context.Context, by api.Caller, op *api.Operation) error {
+	err := by.Authorize(op)
+	if err == nil {
+		return nil
+	}
+	if auditErr := s.engine.Identity.RecordDenied(ctx, by, op); auditErr != nil {
+		// It is refused all the same, on a full disk too.
+		s.log.Error("a refusal could not be noted in the audit chain", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
+	}
+	return err
+}
+
+// auditRefusal writes to the audit chain that somebody who is known was refused before
+// their permission was looked at: by the tenant header, as a stranger's page, or because
+// the organization is suspended. It goes to the organization they act in, else to their own.
+func (s *Server) auditRefusal(ctx context.Context, p identity.Principal, by api.Caller, op *api.Operation, err error) {
+	if !api.IsCode(err, api.CodeForbidden) {
+		return
+	}
+	if by.OrganizationID == "" {
+		if by, _ = s.engine.Identity.ResolveCaller(ctx, p, ""); by.OrganizationID == "" {
+			return
+		}
+	}
+	x := requestFrom(ctx)
+	by.TraceID, by.Address = x.traceID, x.caller.Address
+	s.auditDenied(ctx, by, op, err)
+}
+
+// auditDenied writes a refusal to the chain of the caller's organization.
+func (s *Server) auditDenied(ctx context.Context, by api.Caller, op *api.Operation, err error) {
+	if auditErr := s.engine.Audit.RecordDenied(ctx, by, op, api.AsError(err).Message); auditErr != nil {
+		// It is refused all the same, on a full disk too.
+		s.log.Error("a refusal could not be noted in the audit chain", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
+	}
+}
+
+// reauthorize looks again, when a request has taken its time to come: a ban, a
+// revoked key or a lower role hold for what was under way too.
+func (s *Server) reauthorize(r *http.Request, op *api.Operation) error {
+	ctx := r.Context()
+	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r))
+	if err != nil {
+		return err
+	}
+	by, err := s.resolveTenant(r, principal, op)
+	if err != nil {
+		return err
+	}
+	return s.checkPermission(ctx, by, op)
+}
+
+// organizationPathParams are the path parameters that name an organization.
+var organizationPathParams = []string{"orgId", "organizationId", "tenantId"}
+
+// pathOrganizationID is the organization that the path names; "" where it names none.
+func pathOrganizationID(r *http.Request) string {
+	for _, name := range organizationPathParams {
+		if id := chi.URLParam(r, name); id != "" {
+			return id
+		}
+	}
+	return ""
+}

@@ -1,0 +1,63 @@
+package analysis
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// UnreadableNotice is what an answer says of a text that the rules can't read.
+const UnreadableNotice = "The text seems to be in another language than English, which the rules don't read: little of it was understood, so a person who reads it has to judge."
+
+var (
+	lettersPattern = lazyregexp.New(`\pL+`)
+	englishWords   = wordSet("the of and to in is are a an for with on by not we our be as at from or that this it has have was were will all no which who")
+	foreignWords   = wordSet("der die das und nicht mit für von den dem ein eine wird werden sind ist auf zu im des le la les et pour une dans est sont sur par du " +
+		"el los las y en que con una del se al il di che e non per della sono het een van met niet voor zijn wordt de o os um uma não com dos são")
+)
+
+func wordSet(s string) map[string]bool { return toSet(strings.Fields(s)) }
+
+// isForeignLanguage tells whether a text is prose of another language: in another script, or with
+// the small words of another language and hardly those of English. Lists of words and logs
+// have neither.
+func isForeignLanguage(s string) bool {
+	s = s[:min(len(s), 20000)]
+	latin, other := 0, 0
+	for _, r := range s {
+		switch {
+		case r == utf8.RuneError || !unicode.IsLetter(r):
+		case unicode.Is(unicode.Latin, r):
+			latin++
+		default:
+			other++
+		}
+	}
+	if other >= 4 && other*3 > latin+other {
+		return true
+	}
+	ours, theirs := 0, 0
+	for _, w := range lettersPattern.FindAllString(strings.ToLower(s), -1) {
+		if englishWords[w] {
+			ours++
+		}
+		if foreignWords[w] {
+			theirs++
+		}
+	}
+	return theirs >= 3 && theirs > 2*ours
+}
+
+// noteForeignLanguage marks an answer to a text that the rules can't read, and tells whether it is one.
+func noteForeignLanguage(limits *[]string, signs *Indicators, texts ...string) bool {
+	for _, s := range texts {
+		if isForeignLanguage(s) {
+			*limits = append(*limits, UnreadableNotice)
+			signs.add("language", truncate(s, 80), "it is not English: the verdict stays on the careful side")
+			return true
+		}
+	}
+	return false
+}

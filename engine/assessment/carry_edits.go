@@ -1,0 +1,208 @@
+package assessment
+
+import (
+	"context"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// previousVersion is what a draft finds of the deliverable's newest version: what people did in it.
+type previousVersion[I any] struct {
+	versionID, sha256 string // empty where there was none
+	status            api.VersionStatus
+	items             []I
+	lastApproved      []I // of a plan: what was approved last, whose dates stay
+}
+
+// loadPrevious reads it. The items are shared: nobody may write to what they point to.
+func (k deliverableType[V, I]) loadPrevious(tx *store.Tx, s *Service, a *api.Assessment) (previous previousVersion[I], err error) {
+	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
+	if err != nil || !ok {
+		return previous, err
+	}
+	previous.versionID, previous.sha256, previous.status = k.version(&v).ID, k.version(&v).ContentSHA256, k.version(&v).Status
+	if previous.items, err = k.readItemsCached(tx, s, a, previous.versionID); err != nil || k.gate != api.GatePOAM {
+		return previous, err
+	}
+	previous.lastApproved, err = k.lastApprovedItems(tx, s, a)
+	return previous, err
+}
+
+// lastApprovedItems are the items that were approved last, also where the assessment moved to another catalog since.
+func (k deliverableType[V, I]) lastApprovedItems(tx *store.Tx, s *Service, a *api.Assessment) ([]I, error) {
+	at := *a
+	at.MigratedAt = nil
+	v, ok, err := k.approvedVersion(tx, &at)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return k.readItemsCached(tx, s, a, k.version(&v).ID)
+}
+
+// isUnmodified tells whether the newest version is what was read.
+func (k deliverableType[V, I]) isUnmodified(previous *previousVersion[I], newest *V) bool {
+	head := k.version(newest)
+	return previous.versionID == head.ID && previous.sha256 == head.ContentSHA256 && previous.status == head.Status
+}
+
+// loadPreviousFor is former, for a draft with these items: what left the scope and comes back is as people left it.
+func (k deliverableType[V, I]) loadPreviousFor(tx *store.Tx, s *Service, a *api.Assessment, items []I) (previousVersion[I], error) {
+	previous, err := k.loadPrevious(tx, s, a)
+	if err != nil || previous.versionID == "" || k.gate != api.GateGapAnalysis && k.gate != api.GateMaturity {
+		return previous, err // of an SoA every line is in the newest version; what of a plan is done is not taken up again
+	}
+	present := make(map[string]bool, len(previous.items))
+	for n := range previous.items {
+		present[k.item(&previous.items[n]).ControlCode] = true
+	}
+	var olderIDs []string
+	restored := slices.Clone(previous.items)
+	for n := range items {
+		code := k.item(&items[n]).ControlCode
+		if present[code] {
+			continue
+		}
+		if olderIDs == nil {
+			if olderIDs, err = k.olderVersionIDs(tx, a); err != nil {
+				return previous, err
+			}
+		}
+		present[code] = true
+		earlier, err := k.latestGeneratedItem(tx, a, olderIDs, code)
+		if err != nil {
+			return previous, err
+		}
+		if earlier != nil && len(k.item(earlier).EditedFields) > 0 {
+			restored = append(restored, *earlier)
+		}
+	}
+	previous.items = restored
+	return previous, nil
+}
+
+const maxOlderVersions = 20 // versions that are looked through for what comes back
+
+// olderVersionIDs are the versions before the newest, newest first.
+func (k deliverableType[V, I]) olderVersionIDs(tx *store.Tx, a *api.Assessment) ([]string, error) {
+	ids := []string{}
+	for v, err := range k.versions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
+		if err != nil {
+			return nil, err
+		}
+		if ids = append(ids, k.version(&v).ID); len(ids) > maxOlderVersions {
+			break
+		}
+	}
+	return ids[min(1, len(ids)):], nil
+}
+
+// latestGeneratedItem is the line that the rules made for a control in the newest of the versions that has one; nil where none has.
+func (k deliverableType[V, I]) latestGeneratedItem(tx *store.Tx, a *api.Assessment, versionIDs []string, code string) (*I, error) {
+	for _, id := range versionIDs {
+		for i, err := range k.items.By("version").Scan(tx, a.OrganizationID, store.Prefix(id, code)) {
+			if err != nil {
+				return nil, err
+			}
+			if k.originKey == nil || k.originKey(&i) == "" {
+				return &i, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// loadPreviousInView is formerOf in a transaction of its own.
+func loadPreviousInView[V, I any](ctx context.Context, s *Service, a *api.Assessment, k deliverableType[V, I], items []I) (previous previousVersion[I], err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error { previous, err = k.loadPreviousFor(tx, s, a, items); return err })
+	return previous, err
+}
+
+// withStoredEdits is with over what is stored.
+func withStoredEdits[V, I any](ctx context.Context, s *Service, a *api.Assessment, k deliverableType[V, I], d draft[I]) (*draft[I], error) {
+	previous, err := loadPreviousInView(ctx, s, a, k, d.items)
+	d = d.withEdits(&previous)
+	return &d, err
+}
+
+// withEdits is the rules' draft with what people did; the draft itself stays the rules'.
+func (d draft[I]) withEdits(previous *previousVersion[I]) draft[I] {
+	d.previous = previous
+	if d.mergePrevious != nil {
+		d.items, d.editedControls = slices.Clone(d.items), slices.Clone(d.editedControls)
+		d.mergePrevious(&d, previous)
+	}
+	return d
+}
+
+// addEditedControl notes that edits of a control's line were kept.
+func (d *draft[I]) addEditedControl(code string) {
+	if !slices.Contains(d.editedControls, code) {
+		d.editedControls = append(d.editedControls, code)
+	}
+}
+
+// carryEdits copies the edited fields of the items before to the same items of a draft, and lists
+// the controls it did so for. It returns the item before of each, as pair does.
+func carryEdits[V, I any](k deliverableType[V, I], d *draft[I], previous []I, copyField func(to, from *I, field string)) []*I {
+	matches := k.matchItems(d.items, previous)
+	for n, from := range matches {
+		if from == nil || len(k.item(from).EditedFields) == 0 {
+			continue
+		}
+		for _, f := range k.item(from).EditedFields {
+			copyField(&d.items[n], from, f)
+		}
+		to := k.item(&d.items[n])
+		to.EditedBy, to.EditedFields = k.item(from).EditedBy, k.item(from).EditedFields
+		d.addEditedControl(to.ControlCode)
+	}
+	return matches
+}
+
+// itemKey tells an item apart from the others of its version.
+type itemKey struct{ control, discriminator string }
+
+// matchItems finds for each item now the one before that is the same line; nil where none is. An
+// item before is nobody's twice: first go those added by hand, then those from before origins
+// were noted, that say what no other says, then the one that the rules make for a control.
+func (k deliverableType[V, I]) matchItems(current, previous []I) []*I {
+	origin := func(i *I) string {
+		if k.originKey == nil {
+			return ""
+		}
+		return k.originKey(i)
+	}
+	out, used := make([]*I, len(current)), make([]bool, len(previous))
+	for _, keyOf := range []func(i *I, old bool) (string, bool){
+		func(i *I, _ bool) (string, bool) { o := origin(i); return o, o != "" },
+		func(i *I, old bool) (string, bool) {
+			if k.legacyKey == nil || old && origin(i) != "" {
+				return "", false
+			}
+			return k.legacyKey(i), true
+		},
+		func(i *I, _ bool) (string, bool) { return "", origin(i) == "" },
+	} {
+		previousByKey, currentByKey := map[itemKey][]int{}, map[itemKey][]int{}
+		for n := range previous {
+			if b, ok := keyOf(&previous[n], true); ok && !used[n] {
+				r := itemKey{k.item(&previous[n]).ControlCode, b}
+				previousByKey[r] = append(previousByKey[r], n)
+			}
+		}
+		for n := range current {
+			if b, ok := keyOf(&current[n], false); ok && out[n] == nil {
+				r := itemKey{k.item(&current[n]).ControlCode, b}
+				currentByKey[r] = append(currentByKey[r], n)
+			}
+		}
+		for r, at := range currentByKey {
+			if old := previousByKey[r]; len(at) == 1 && len(old) == 1 {
+				out[at[0]], used[old[0]] = &previous[old[0]], true
+			}
+		}
+	}
+	return out
+}

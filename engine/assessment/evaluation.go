@@ -1,0 +1,151 @@
+package assessment
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/evidence"
+	"github.com/scf-service/service/engine/judge"
+)
+
+// sessionSearcher lets the analyst search one assessment.
+type sessionSearcher struct{ session *evidence.Session }
+
+func (f sessionSearcher) Find(ctx context.Context, query string, topK int) ([]judge.Passage, error) {
+	hits, err := f.session.Find(ctx, query, topK)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]judge.Passage, len(hits))
+	for i, h := range hits {
+		out[i] = toPassage(&h.Chunk, &h.Document)
+		out[i].Score, out[i].Semantic, out[i].Keyword = h.Score, h.Semantic, h.Keyword
+	}
+	return out, nil
+}
+
+func toPassage(c *api.Chunk, d *api.Document) judge.Passage {
+	return judge.Passage{
+		ChunkID: c.ID, DocumentID: d.ID, DocumentTitle: d.Title, Filename: d.Filename, Category: d.Category, HeadingPath: c.HeadingPath,
+		Kind: c.Kind, Locator: c.Locator, Text: c.Text, SHA256: c.SHA256, EffectiveDate: d.EffectiveDate,
+	}
+}
+
+// PreparedControls is what controls ask of evidence, made ready for one embedder. It knows no evidence.
+type PreparedControls struct {
+	plan  *judge.EvaluationPlan
+	scale *evidence.Scale
+}
+
+// PrepareControls makes some controls ready. What a word is worth comes from all controls of their
+// catalog, so that a control is judged the same whichever others are.
+func PrepareControls(ctx context.Context, m *evidence.Model, catalog, controls []api.Control) (*PreparedControls, error) {
+	ground := m.Background()
+	docket, err := judge.NewEvaluationPlan(ctx, controls, &judge.Embedder{Embed: m.Embed, Mean: float64(ground.Mean), Deviation: float64(ground.Deviation)}, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return nil, err
+	}
+	texts, err := docket.StatementQueries(ctx, catalog, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return nil, err
+	}
+	return &PreparedControls{docket, evidence.NewScale(m, texts)}, nil
+}
+
+// Evaluation judges the controls that were asked for by the evidence of one collection.
+type Evaluation struct {
+	*judge.IncrementalEvaluator
+	query *evidence.PersistentQuery
+}
+
+// passagesPerStatement is how many passages are looked at for each statement.
+const passagesPerStatement = 20
+
+// newEvaluation returns a Judging without evidence.
+func (a *PreparedControls) newEvaluation(today api.Date) (*Evaluation, error) {
+	questions := make([]evidence.Question, len(a.plan.Questions()))
+	for i, q := range a.plan.Questions() {
+		questions[i] = evidence.Question(q)
+	}
+	standing, err := evidence.NewPersistentQuery(a.scale, questions, passagesPerStatement)
+	if err != nil {
+		return nil, err
+	}
+	return &Evaluation{judge.NewIncrementalEvaluator(a.plan, evidenceSource{standing}, judge.Options{Today: today}), standing}, nil
+}
+
+// Evaluate returns a Judging by the evidence of a session that is not an assessment's as stored.
+func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Session, today api.Date) (*Evaluation, error) {
+	j, err := a.newEvaluation(today)
+	if err != nil {
+		return nil, err
+	}
+	if err := session.FillQuery(j.query); err != nil {
+		return nil, err
+	}
+	return j, j.Refresh(ctx, runtime.GOMAXPROCS(0))
+}
+
+// evidenceSource lets the analyst ask a Standing.
+type evidenceSource struct{ *evidence.PersistentQuery }
+
+func (s evidenceSource) BestPassages(question int) []judge.RankedPassage {
+	best := s.PersistentQuery.Top(question)
+	out := make([]judge.RankedPassage, len(best))
+	for i, b := range best {
+		out[i] = judge.RankedPassage{Number: b.Slot, Score: b.Score}
+	}
+	return out
+}
+
+func (s evidenceSource) Passage(number int) judge.Passage {
+	c, d := s.PassageAt(number)
+	return toPassage(&c, &d)
+}
+
+func (s evidenceSource) Documents() []string {
+	return slices.Sorted(maps.Keys(s.PersistentQuery.Documents()))
+}
+
+func (s evidenceSource) DocumentPassages(document string) []int { return s.Slots(document) }
+
+// today is the day the rules judge by.
+func (s *Service) today() api.Date { return api.DateOf(s.clock()) }
+
+// catalogSnapshot is the catalog version an assessment began with, with the organization's own
+// frameworks and controls as they were then.
+func (s *Service) catalogSnapshot(ctx context.Context, a *api.Assessment) (*scf.Snapshot, error) {
+	return s.catalog.SnapshotWithCustom(ctx, a.OrganizationID, a.SCFVersionID, a.CustomRevision)
+}
+
+// mapParallel is what draft makes of each, in their order and without those of which it makes
+// nothing; the error is that of the first that has one.
+func mapParallel[A, B any](ctx context.Context, inputs []A, draft func(*A) (B, bool, error)) ([]B, error) {
+	type one struct {
+		made bool
+		err  error
+	}
+	out, results := make([]B, len(inputs)), make([]one, len(inputs))
+	err := forEachParallel(ctx, len(inputs), func(_ context.Context, n int) error {
+		out[n], results[n].made, results[n].err = draft(&inputs[n])
+		return nil
+	})
+	kept := out[:0]
+	for n := range out {
+		err = cmp.Or(err, results[n].err)
+		if results[n].made {
+			kept = append(kept, out[n])
+		}
+	}
+	return kept, err
+}
+
+// forEachParallel runs work for every number below many on all cores, in no order; the first error ends it.
+func forEachParallel(ctx context.Context, count int, work func(ctx context.Context, n int) error) error {
+	return judge.ForEach(ctx, count, runtime.GOMAXPROCS(0), work)
+}

@@ -1,0 +1,70 @@
+package assessment
+
+import (
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/store"
+)
+
+// fillGapChanges tells what a version of the gap analysis changed since the one before it.
+func fillGapChanges(tx *store.Tx, org string, v *api.GapVersion, findings []api.Finding, out *api.GapSummary) error {
+	for was, err := range gap.versions.By("assessment").Scan(tx, org, store.Prefix(v.AssessmentID), store.Reverse) {
+		if err != nil {
+			return err
+		}
+		if was.VersionNumber >= v.VersionNumber {
+			continue
+		}
+		before, err := gap.readItems(tx, org, was.ID)
+		if err != nil {
+			return err
+		}
+		causes, err := changeCauses(tx, org, &was, v)
+		if err != nil {
+			return err
+		}
+		out.SinceVersion, out.Changes = was.VersionNumber, judge.CompareFindings(before, findings, causes)
+		return nil
+	}
+	return nil
+}
+
+// changeCauses names what differs in what two versions were made from.
+func changeCauses(tx *store.Tx, org string, before, after *api.GapVersion) (causes []string, err error) {
+	if before.Method != after.Method {
+		causes = append(causes, "rule")
+	}
+	a, b := before.Inputs["soa_version_id"], after.Inputs["soa_version_id"]
+	if a == b || a == "" || b == "" {
+		return causes, nil
+	}
+	old, err := soa.getVersion(tx, org, a)
+	if err != nil {
+		return nil, err
+	}
+	current, err := soa.getVersion(tx, org, b)
+	if err != nil {
+		return nil, err
+	}
+	differs := func(keys ...string) bool {
+		for _, k := range keys {
+			if old.Inputs[k] != current.Inputs[k] {
+				return true
+			}
+		}
+		return false
+	}
+	if old.Method != current.Method && len(causes) == 0 {
+		causes = append(causes, "rule")
+	}
+	if differs("documents") {
+		causes = append(causes, "evidence")
+	}
+	if differs("catalog_version_id", "catalog_sha256", "custom_catalog", "frameworks") {
+		causes = append(causes, "catalog")
+	}
+	if differs("scope") {
+		causes = append(causes, "person")
+	}
+	return causes, nil
+}

@@ -1,0 +1,101 @@
+package assessment
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/store"
+)
+
+// itemFilter are the names that a list of items is narrowed to; nil or empty where it isn't.
+type itemFilter struct{ domain, control, framework, requirement *string }
+
+// resolveFilter understands names as paths do, whatever their spelling, and writes them as the items
+// have them. It refuses a domain, framework or requirement that nothing has; a control may be
+// one that the catalog lacks. answers tells of an item whether it is of the requirement.
+func resolveFilter[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], version string, f itemFilter) (matchesRequirement func(api.RequirementCodes) bool, err error) {
+	matchesRequirement = func(api.RequirementCodes) bool { return true }
+	if stringOrEmpty(f.domain)+stringOrEmpty(f.control)+stringOrEmpty(f.framework)+stringOrEmpty(f.requirement) == "" {
+		return matchesRequirement, nil
+	}
+	v, err := getVersion(ctx, s, by, k, version)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.readAssessment(ctx, by, k.version(v).AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.catalogSnapshot(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	anyItem := func(has func(*api.Item) bool) (found bool, err error) { // of another catalog, before a migration
+		err = s.db.View(ctx, func(tx *store.Tx) error {
+			items, err := k.readItems(tx, by.OrganizationID, version)
+			found = slices.ContainsFunc(items, func(i I) bool { return has(k.item(&i)) })
+			return err
+		})
+		return found, err
+	}
+	if ref := stringOrEmpty(f.control); ref != "" {
+		if c, err := snap.Control(ref); err == nil {
+			*f.control = c.Code
+		}
+	}
+	if ref := stringOrEmpty(f.domain); ref != "" {
+		d, wrong := snap.Domain(ref)
+		if wrong == nil {
+			*f.domain = d.Code
+		} else if has, err := anyItem(func(i *api.Item) bool { return strings.EqualFold(i.DomainCode, ref) }); err != nil || !has {
+			return nil, firstError(err, api.Invalid("domain", "%s", wrong))
+		}
+	}
+	if ref := stringOrEmpty(f.framework); ref != "" {
+		fw, wrong := snap.Framework(ref)
+		if wrong == nil {
+			*f.framework = fw.Code
+		} else if has, err := anyItem(func(i *api.Item) bool { return len(i.RequirementCodes[ref]) > 0 }); err != nil || !has {
+			return nil, firstError(err, api.Invalid("framework", "%s", wrong))
+		}
+	}
+	if stringOrEmpty(f.requirement) == "" {
+		return matchesRequirement, nil
+	}
+	return requirementMatcher(snap, a.Frameworks, stringOrEmpty(f.framework), *f.requirement)
+}
+
+// requirementMatcher tells which items answer to a requirement of an assessment's frameworks.
+func requirementMatcher(snap *scf.Snapshot, frameworks []string, framework, ref string) (func(api.RequirementCodes) bool, error) {
+	if name, code, ok := strings.Cut(ref, ":"); ok {
+		if fw, err := snap.Framework(name); err == nil {
+			framework, ref = fw.Code, strings.TrimSpace(code)
+		}
+	}
+	if framework != "" {
+		frameworks = slices.DeleteFunc(slices.Clone(frameworks), func(f string) bool { return f != framework })
+	}
+	if len(frameworks) == 0 {
+		return nil, api.Invalid("requirement", "the assessment has no framework of which %q could be a requirement", ref)
+	}
+	codes := map[string]string{}
+	for _, f := range frameworks {
+		if r, err := snap.Requirement(f + ":" + ref); err == nil {
+			codes[f] = r.Code
+		}
+	}
+	if len(codes) == 0 {
+		return nil, api.Invalid("requirement", "there is no requirement %q in %s", ref, strings.Join(frameworks, " or "))
+	}
+	return func(has api.RequirementCodes) bool {
+		for f, code := range codes {
+			if slices.ContainsFunc(has[f], func(c string) bool { return c == code || scf.NormalizeCode(c) == scf.NormalizeCode(ref) }) {
+				return true
+			}
+		}
+		return false
+	}, nil
+}

@@ -1,0 +1,241 @@
+package assessment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// migratedDrafts are the next drafts of the deliverables that an assessment has; nil where it
+// has none. They are made before anything is written, each from the one before it, so
+// what names a record of another carries a place until that record has its id.
+type migratedDrafts struct {
+	soa      *draft[api.SoAItem]
+	gap      *draft[api.Finding]
+	maturity *draft[api.MaturityScore]
+	poam     *draft[api.POAMItem]
+}
+
+// executeMigration drafts what there is anew, from the evidence embedded for the other catalog,
+// and writes drafts, vectors and the move itself in one transaction.
+func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migration) error {
+	if err := s.evidence.Wait(ctx, by, m.after.ID); err != nil {
+		return err
+	}
+	evidence, err := s.evidence.Reembed(ctx, by, m.after.ID, m.after.SCFVersionID)
+	if err != nil {
+		return err
+	}
+	var existing struct{ soa, gap, maturity, poam bool }
+	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
+		for _, look := range []func() error{
+			func() error { _, existing.soa, err = soa.newestVersion(tx, by.OrganizationID, m.after.ID); return err },
+			func() error { _, existing.gap, err = gap.newestVersion(tx, by.OrganizationID, m.after.ID); return err },
+			func() error {
+				_, existing.maturity, err = maturity.newestVersion(tx, by.OrganizationID, m.after.ID)
+				return err
+			},
+			func() error {
+				_, existing.poam, err = poam.newestVersion(tx, by.OrganizationID, m.after.ID)
+				return err
+			},
+		} {
+			if err := look(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var d migratedDrafts
+	var items []api.SoAItem
+	if existing.soa {
+		made, err := s.draftSoAFromSession(ctx, by, &m.after, evidence.Session)
+		if err != nil {
+			return err
+		}
+		if d.soa, err = withStoredEdits(ctx, s, &m.after, soa, made); err != nil {
+			return err
+		}
+		items = d.soa.items
+		for n := range items {
+			items[n].NeedsReview = items[n].NeedsReview || m.needsReview[items[n].ControlCode]
+		}
+	}
+	if existing.gap {
+		if d.gap, err = s.draftMigratedGap(ctx, m, existing.soa, items); err != nil {
+			return err
+		}
+	}
+	if existing.maturity {
+		made, err := s.draftMaturityFrom(ctx, &m.after, &api.SoAVersion{}, items)
+		if err != nil {
+			return err
+		}
+		if d.maturity, err = withStoredEdits(ctx, s, &m.after, maturity, made); err != nil {
+			return err
+		}
+	}
+	if existing.poam {
+		made, err := s.draftPOAMFrom(ctx, &m.after, &api.GapVersion{}, d.numberedFindings())
+		if err != nil {
+			return err
+		}
+		if d.poam, err = withStoredEdits(ctx, s, &m.after, poam, made); err != nil {
+			return err
+		}
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		return s.writeMigration(tx, by, m, &d, func() error { return s.evidence.SaveReembedding(tx, by, evidence) })
+	})
+	if err != nil {
+		return err
+	}
+	s.evidence.ReloadIndex(m.after.ID)
+	return nil
+}
+
+// draftMigratedGap drafts the gap analysis. Gaps that people added stay, also where the
+// catalog has their control no more.
+func (s *Service) draftMigratedGap(ctx context.Context, m *migration, fromSoA bool, items []api.SoAItem) (*draft[api.Finding], error) {
+	rules := draft[api.Finding]{method: "by hand", mergePrevious: mergeFindingEdits}
+	var err error
+	if fromSoA {
+		if rules, err = s.draftGapFrom(ctx, &m.after, &api.SoAVersion{}, items); err != nil {
+			return nil, err
+		}
+	}
+	d, err := withStoredEdits(ctx, s, &m.after, gap, rules)
+	if err != nil {
+		return nil, err
+	}
+	_, codes, err := frameworkControls(m.to, &m.after)
+	if err != nil {
+		return nil, err
+	}
+	for n := range d.items {
+		f := &d.items[n]
+		if f.Source != sourceManual {
+			continue
+		}
+		c, err := m.to.Control(f.ControlCode)
+		if f.InCatalog = err == nil; f.InCatalog {
+			f.ControlID, f.ControlTitle, f.DomainCode = c.ID, c.Title, c.DomainCode
+		}
+		f.RequirementCodes = codes[f.ControlCode]
+	}
+	return d, nil
+}
+
+// numberedFindings are those of the new draft, each with its place for an id.
+func (d *migratedDrafts) numberedFindings() []api.Finding {
+	if d.gap == nil {
+		return nil
+	}
+	out := append([]api.Finding(nil), d.gap.items...)
+	for n := range out {
+		out[n].ID = fmt.Sprint(n)
+	}
+	return out
+}
+
+// writeMigration writes the move and the drafts. Ids are put in as the records get them.
+func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *migratedDrafts, saveVectors func() error) error {
+	a, err := getAssessment(tx, by, m.after.ID)
+	if err != nil {
+		return err
+	}
+	if err := requireOpen(&a); err != nil {
+		return err
+	}
+	if a.Revision != m.before.Revision {
+		return api.Conflict("the assessment was changed meanwhile; try again")
+	}
+	now := tx.Now()
+	m.after.MigratedAt, m.after.UpdatedAt = &now, now
+	m.after.Revision++
+	if err := errors.Join(checkCustomRevision(tx, by, m.after.CustomRevision), store.Assessments.Put(tx, by.OrganizationID, &m.after), saveVectors(), recordMigration(tx, by, m)); err != nil {
+		return err
+	}
+	var from map[string]string
+	if d.soa != nil {
+		v, err := addMigrated(tx, by, m, soa, *d.soa)
+		if err != nil {
+			return err
+		}
+		from = soa.inputRefs(&v)
+	}
+	var found api.GapVersion
+	if d.gap != nil {
+		d.gap.inputs = from
+		if found, err = addMigrated(tx, by, m, gap, *d.gap); err != nil {
+			return err
+		}
+	}
+	var levels api.MaturityVersion
+	if d.maturity != nil {
+		d.maturity.inputs = from
+		if levels, err = addMigrated(tx, by, m, maturity, *d.maturity); err != nil {
+			return err
+		}
+	}
+	if d.poam != nil {
+		var inputs map[string]string
+		if found.ID != "" {
+			inputs = planInputs(&found, &levels)
+		}
+		if err := addMigratedPOAM(tx, by, m, d, inputs); err != nil {
+			return err
+		}
+	}
+	return returnMigratedToDraft(tx, by, m)
+}
+
+// addMigratedPOAM writes the plan, its items at the findings that the gap analysis was given.
+func addMigratedPOAM(tx *store.Tx, by api.Caller, m *migration, d *migratedDrafts, from map[string]string) error {
+	d.poam.inputs = from
+	ids := map[string]string{}
+	if d.gap != nil {
+		for n := range d.gap.items {
+			ids[fmt.Sprint(n)] = d.gap.items[n].ID
+		}
+	}
+	for n := range d.poam.items {
+		d.poam.items[n].FindingID = ids[d.poam.items[n].FindingID]
+	}
+	_, err := addMigrated(tx, by, m, poam, *d.poam)
+	return err
+}
+
+// returnMigratedToDraft takes an assessment whose deliverable was under review, or just approved,
+// back to where that is drafted: what would be decided on is another version now.
+func returnMigratedToDraft(tx *store.Tx, by api.Caller, m *migration) error {
+	gate, drafted, ok := m.after.State.ReviewGate()
+	if !ok || !slices.ContainsFunc(m.result.Versions, func(v api.MigratedVersion) bool { return v.Gate == gate }) {
+		return nil
+	}
+	return returnToDraft(tx, by, &m.after, drafted, "reopened", "the assessment moved to catalog "+m.result.To.Label)
+}
+
+func addMigrated[V, I any](tx *store.Tx, by api.Caller, m *migration, k deliverableType[V, I], d draft[I]) (V, error) {
+	last, _, err := k.newestVersion(tx, by.OrganizationID, m.after.ID)
+	if err != nil {
+		return last, err
+	}
+	if !k.isUnmodified(d.previous, &last) {
+		return last, api.Conflict("the %s was changed meanwhile; try again", k.gate.Title())
+	}
+	v, err := k.insertVersion(tx, by, &m.after, d)
+	if err != nil {
+		return v, err
+	}
+	head := k.version(&v)
+	m.result.Versions = append(m.result.Versions, api.MigratedVersion{Gate: k.gate, ID: head.ID, VersionNumber: head.VersionNumber, ItemCount: head.ItemCount})
+	return v, nil
+}

@@ -1,0 +1,61 @@
+package assessment
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// OverdueItem is a remediation that should have been done by now.
+type OverdueItem struct {
+	Assessment, Code, Control string
+	Due                       api.Date
+}
+
+// ListOverdue are the remediations of an organization's newest plans that should have been done
+// by today, the oldest first. What an assessment that is closed left open is not asked for.
+func ListOverdue(tx *store.Tx, org string, today api.Date) ([]OverdueItem, error) {
+	var out []OverdueItem
+	for a, err := range store.Assessments.Scan(tx, org) {
+		if err != nil {
+			return nil, err
+		}
+		if a.State == api.StateClosed {
+			continue
+		}
+		v, ok, err := poam.newestVersion(tx, org, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		items, err := poam.readItems(tx, org, v.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range items {
+			if !isOverdue(&i, today) {
+				continue
+			}
+			due := i.CurrentDueDate()
+			if isAcceptanceExpired(&i, today) {
+				due = *i.RiskAcceptedUntil
+			}
+			out = append(out, OverdueItem{a.Name, i.POAMCode, i.ControlCode, due})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b OverdueItem) int {
+		return strings.Compare(string(a.Due)+a.Assessment+a.Code, string(b.Due)+b.Assessment+b.Code)
+	})
+	return out, nil
+}
+
+// DelegatesFor are who may decide on a pending approval besides owners and admins.
+func DelegatesFor(tx *store.Tx, p *api.Approval) ([]api.Delegate, error) {
+	one := []api.Approval{*p}
+	err := addDelegates(tx, p.OrganizationID, one)
+	return one[0].Delegates, err
+}

@@ -1,0 +1,187 @@
+package assessment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// Progress is where an assessment stands, as a workflow needs to know it.
+type Progress struct {
+	State api.State
+	// GateError is set where the next move waits for a person's decision that has not been made.
+	GateError *api.Error
+	// PendingApprovalID is the approval that was asked for at that gate; empty where none is.
+	PendingApprovalID string
+	// ReturnReason says why the assessment came back to where it is drafted and has not
+	// been submitted since; empty where it came here on its way forward.
+	ReturnReason string
+	// SoAVersionID and SoAStatus are the newest Statement of Applicability; empty where there is none.
+	SoAVersionID string
+	SoAStatus    api.VersionStatus
+}
+
+// Progress tells where an assessment stands.
+func (s *Service) Progress(ctx context.Context, by api.Caller, id string) (st Progress, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		st = Progress{}
+		a, err := getAssessment(tx, by, id)
+		if err != nil {
+			return err
+		}
+		st.State = a.State
+		v, ok, err := soa.newestVersion(tx, by.OrganizationID, id)
+		if err != nil {
+			return err
+		}
+		if ok {
+			st.SoAVersionID, st.SoAStatus = v.ID, v.Status
+		}
+		move, ok := a.State.Next()
+		if !ok {
+			return nil
+		}
+		if move.Gate != "" {
+			return st.fillGate(tx, by, &a, move.Gate)
+		}
+		st.ReturnReason, err = returnReason(tx, &a)
+		return err
+	})
+	return st, err
+}
+
+func (st *Progress) fillGate(tx *store.Tx, by api.Caller, a *api.Assessment, gate api.Gate) error {
+	err := requireGateApproval(tx, by, a, gate)
+	if err == nil {
+		return nil
+	}
+	if !api.IsCode(err, api.CodeApproval) {
+		return err
+	}
+	st.GateError = api.AsError(err)
+	p, found, err := pendingApproval(tx, a.OrganizationID, a.ID, gate)
+	if found {
+		st.PendingApprovalID = p.ID
+	}
+	return err
+}
+
+// returnReason is why an assessment came back to its drafted state, where the last of its
+// moves brought it there and its deliverable was not submitted since.
+func returnReason(tx *store.Tx, a *api.Assessment) (string, error) {
+	for e, err := range store.LifecycleEvents.Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
+		if err != nil {
+			return "", err
+		}
+		if e.EventType != eventRework && e.EventType != eventReopened {
+			return "", nil
+		}
+		status, err := newestStatus(tx, a, gateAfterDraft(a.State))
+		if err != nil || status == api.VersionUnderReview || status == api.VersionApproved {
+			return "", err
+		}
+		return e.Reason, nil
+	}
+	return "", nil
+}
+
+// gateAfterDraft is the gate that a drafted state leads to; empty for other states.
+func gateAfterDraft(s api.State) api.Gate {
+	for n, m := range api.Moves {
+		if m.From == s && n+1 < len(api.Moves) {
+			return api.Moves[n+1].Gate
+		}
+	}
+	return ""
+}
+
+func newestStatus(tx *store.Tx, a *api.Assessment, gate api.Gate) (api.VersionStatus, error) {
+	head, err := newestHeader(tx, a, gate)
+	if head == nil {
+		return "", err
+	}
+	return head.Status, err
+}
+
+// newestHeader is the newest version of a gate's deliverable; nil where there is none.
+func newestHeader(tx *store.Tx, a *api.Assessment, gate api.Gate) (*api.DeliverableVersion, error) {
+	switch gate {
+	case api.GateSoA:
+		return newestHeaderOfType(tx, a, soa)
+	case api.GateGapAnalysis:
+		return newestHeaderOfType(tx, a, gap)
+	case api.GateMaturity:
+		return newestHeaderOfType(tx, a, maturity)
+	case api.GatePOAM:
+		return newestHeaderOfType(tx, a, poam)
+	}
+	return nil, nil
+}
+
+func newestHeaderOfType[V, I any](tx *store.Tx, a *api.Assessment, k deliverableType[V, I]) (*api.DeliverableVersion, error) {
+	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return k.version(&v), nil
+}
+
+// StateFingerprint says in one line what people can change of an assessment that lets a
+// workflow go on: its state, and the newest version of each deliverable with its
+// status. Edits within a draft leave it the same.
+func StateFingerprint(tx *store.Tx, org, id string) (string, error) {
+	a, err := store.Assessments.Get(tx, org, id)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString(string(a.State))
+	for _, gate := range api.Gates {
+		head, err := newestHeader(tx, &a, gate)
+		if err != nil {
+			return "", err
+		}
+		if head != nil {
+			fmt.Fprintf(&b, " %s %s", head.ID, head.Status)
+		}
+	}
+	return b.String(), nil
+}
+
+// RedraftIfChanged drafts the next version of the Statement of Applicability or of the gap
+// analysis where what it was made from has changed since, keeping what people
+// decided; changed is false where it has not.
+func (s *Service) RedraftIfChanged(ctx context.Context, by api.Caller, id string, gate api.Gate) (changed bool, err error) {
+	defer s.locks.lock(id)()
+	a, err := s.readAssessment(ctx, by, id)
+	if err != nil {
+		return false, err
+	}
+	if gate == api.GateSoA {
+		return redraftIfChanged(ctx, s, by, &a, soa, s.soaInputs, s.draftSoA)
+	}
+	return redraftIfChanged(ctx, s, by, &a, gap, s.inputsFromSoA, s.draftGap)
+}
+
+func redraftIfChanged[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I], currentInputs inputsFunc, makeDraft draftFunc[I]) (bool, error) {
+	wantedInputs, err := currentInputs(ctx, by, a)
+	if err != nil {
+		return false, err
+	}
+	same, last := false, ""
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
+		last = k.version(&v).ID
+		same = ok && maps.Equal(k.version(&v).Inputs, wantedInputs)
+		return err
+	})
+	if err != nil || same {
+		return false, err
+	}
+	_, err = writeDraft(ctx, s, by, a.ID, k, makeDraft, &last)
+	return err == nil, err
+}

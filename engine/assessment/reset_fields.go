@@ -1,0 +1,64 @@
+package assessment
+
+import (
+	"context"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// redraftItem is the line of an item as a draft of today would have it, where people had not set the named
+// fields ("all": none at all); nil where a draft would have none.
+func redraftItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], id string, names []string, makeDraft draftFunc[I]) (*I, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	var item I
+	var a api.Assessment
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if item, err = k.items.Get(tx, by.OrganizationID, id); err != nil {
+			return store.ToNotFound(err, k.gate.Title()+" item", id)
+		}
+		a, err = getAssessment(tx, by, k.item(&item).AssessmentID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	d, err := makeDraft(ctx, by, &a)
+	if err != nil {
+		return nil, err
+	}
+	previous, err := loadPreviousInView(ctx, s, &a, k, d.items)
+	if err != nil {
+		return nil, err
+	}
+	previous.items = slices.Clone(previous.items)
+	for n := range previous.items {
+		if it := k.item(&previous.items[n]); it.ID == id {
+			it.EditedFields = slices.DeleteFunc(slices.Clone(it.EditedFields), func(f string) bool { return slices.Contains(names, f) || slices.Contains(names, "all") })
+		}
+	}
+	d = d.withEdits(&previous)
+	for n, was := range k.matchItems(d.items, []I{item}) {
+		if was != nil {
+			return &d.items[n], nil
+		}
+	}
+	return nil, nil
+}
+
+// resetFields gives edited fields back to the rules, "all" being each of them: copyField puts there what rules has,
+// the line as they would draft it. Where they would draft none, what stands there stays until the next draft.
+func resetFields[I any](f *changedFields, it *api.Item, names []string, item, redrafted *I, copyField func(item, from *I, field string)) error {
+	if err := f.addResets(it, names); err != nil || redrafted == nil {
+		return err
+	}
+	for _, name := range *f {
+		if back, is := cutResetPrefix(name); is {
+			copyField(item, redrafted, back)
+		}
+	}
+	return nil
+}

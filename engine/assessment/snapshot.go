@@ -1,0 +1,114 @@
+package assessment
+
+import (
+	"context"
+	"errors"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// Snapshot is everything an assessment has come to, read in one moment: the newest
+// version of each deliverable. What has not been drafted is nil.
+type Snapshot struct {
+	Organization api.Organization
+	Assessment   api.Assessment
+	Catalog      api.CatalogVersion
+	Documents    []api.Document
+	Scope        *api.Scope
+	SoA          *api.SoAVersion
+	SoAItems     []api.SoAItem
+	Gap          *api.GapVersion
+	Findings     []api.Finding
+	Maturity     *api.MaturityVersion
+	Scores       []api.MaturityScore
+	Levels       *api.MaturitySummary
+	POAM         *api.POAMVersion
+	POAMItems    []api.POAMItem
+	Approvals    []api.Approval
+	Outdated     []api.Outdated
+	Summary      api.AssessmentSummary
+}
+
+// Snapshot gathers an assessment for a report.
+func (s *Service) Snapshot(ctx context.Context, by api.Caller, id string) (*Snapshot, error) {
+	a, err := s.readAssessment(ctx, by, id)
+	if err != nil {
+		return nil, err
+	}
+	names, err := s.domainNames(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	d := &Snapshot{}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		org := by.OrganizationID
+		var err error
+		if d.Assessment, err = getAssessment(tx, by, id); err != nil {
+			return err
+		}
+		if err := fillCounts(tx, &d.Assessment); err != nil {
+			return err
+		}
+		if d.Organization, err = store.Organizations.Get(tx, org); err != nil {
+			return err
+		}
+		version, err := store.CatalogVersions.Get(tx, d.Assessment.SCFVersionID)
+		if err != nil {
+			return err
+		}
+		d.Catalog = version.CatalogVersion
+		for doc, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(id)) {
+			if err != nil {
+				return err
+			}
+			d.Documents = append(d.Documents, doc.Document)
+		}
+		scope, err := store.Scopes.By("assessment").Get(tx, org, id)
+		if err == nil {
+			d.Scope = &scope
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		for p, err := range store.Approvals.By("assessment").Scan(tx, org, store.Prefix(id)) {
+			if err != nil {
+				return err
+			}
+			d.Approvals = append(d.Approvals, p)
+		}
+		if d.Outdated, err = listOutdated(tx, &d.Assessment); err != nil {
+			return err
+		}
+		sum, err := buildSummary(tx, &d.Assessment)
+		if err != nil {
+			return err
+		}
+		d.Summary = *sum
+		d.Summary.IsStarter = d.Catalog.IsStarter
+		if d.SoA, d.SoAItems, err = newestVersionWithItems(tx, org, id, soa); err != nil {
+			return err
+		}
+		if d.Gap, d.Findings, err = newestVersionWithItems(tx, org, id, gap); err != nil {
+			return err
+		}
+		if d.Maturity, d.Scores, err = newestVersionWithItems(tx, org, id, maturity); err != nil {
+			return err
+		}
+		d.POAM, d.POAMItems, err = newestVersionWithItems(tx, org, id, poam)
+		return err
+	})
+	if d.Maturity != nil {
+		d.Levels = summarizeMaturity(d.Scores, names)
+		d.Levels.MaturityVersionID = d.Maturity.ID
+	}
+	return d, err
+}
+
+func newestVersionWithItems[V, I any](tx *store.Tx, org, assessment string, k deliverableType[V, I]) (*V, []I, error) {
+	v, ok, err := k.newestVersion(tx, org, assessment)
+	if err != nil || !ok {
+		return nil, nil, err
+	}
+	items, err := k.readItems(tx, org, k.version(&v).ID)
+	return &v, items, err
+}

@@ -1,0 +1,125 @@
+package assessment
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+)
+
+// Items that come from elsewhere were not made by the rules here, and what people write has
+// no end by itself: what no line should hold is refused, by whichever way it comes.
+
+const (
+	maxItemText    = 20_000
+	maxItemParts   = 1_000
+	maxOwnerLength = 200
+)
+
+// validateOwner is who a person says a line belongs to: a name or a role.
+func validateOwner(name *string) error {
+	switch {
+	case name == nil || *name == "":
+		return nil
+	case strings.ContainsFunc(*name, api.IsUnsafeRune):
+		return api.Invalid("owner", "an owner is a name or a role in one line, without control characters")
+	case api.IsBlank(*name):
+		return api.Invalid("owner", "an owner of blanks is nobody; leave it empty for none")
+	case utf8.RuneCountInString(*name) > maxOwnerLength:
+		return api.Invalid("owner", "an owner is a name or a role of up to %d characters", maxOwnerLength)
+	}
+	return nil
+}
+
+// emptyAsNone takes an empty name for none.
+func emptyAsNone(name api.Opt[string]) api.Opt[string] {
+	if name.Value != nil && *name.Value == "" {
+		name.Value = nil
+	}
+	return name
+}
+
+func checkOneOf[S ~string](field string, v S, allowed ...S) error {
+	if slices.Contains(allowed, v) {
+		return nil
+	}
+	return api.Invalid(field, "%q is not among %v", v, allowed)
+}
+
+func checkImplementation(field string, v api.Implementation) error {
+	return checkOneOf(field, v, api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced, api.NotAssessed)
+}
+
+// excerpt is the beginning of a text, to know it by.
+func excerpt(t string) string {
+	r := []rune(strings.TrimSpace(t[:min(len(t), 200)]))
+	return string(r[:min(len(r), 40)]) + "…"
+}
+
+// checkSize bounds what an item says, and how many passages and statements it rests on.
+func checkSize(it *api.Item, evidence []api.Evidence, parts int, texts ...string) error {
+	for _, e := range evidence {
+		texts = append(texts, e.Quote, e.Supports, e.Filename)
+	}
+	if len(evidence) > maxItemParts || parts > maxItemParts {
+		return api.Invalid("evidence", "%s has more than %d parts", it.ControlCode, maxItemParts)
+	}
+	for _, t := range append(texts, it.ControlCode, it.ControlTitle, it.DomainCode) {
+		if len(t) > maxItemText {
+			return api.Invalid("", "%s has a text of %d bytes, more than %d: %q", it.ControlCode, len(t), maxItemText, excerpt(t))
+		}
+	}
+	if it.ControlCode == "" {
+		return api.Invalid("control_code", "an item without a control")
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stringOrEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func validateSoAItem(i *api.SoAItem) error {
+	var reason error
+	if isExcluded(i) && api.IsBlank(i.Rationale) {
+		reason = api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
+	}
+	return firstError(reason, checkOneOf("applicability", i.Applicability, api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided),
+		checkImplementation("implementation_status", i.ImplementationStatus),
+		checkSize(&i.Item, i.Evidence, len(i.Statements)+len(i.MissingElements), i.Rationale, i.Reason, stringOrEmpty(i.Owner), stringOrEmpty(i.Note)))
+}
+
+func validateFinding(i *api.Finding) error {
+	return firstError(checkImplementation("status", i.Status), checkOneOf("severity", i.Severity, api.Severities...), checkOneOf("source", i.Source, "analysis", sourceManual),
+		checkSize(&i.Item, i.Evidence, len(i.MissingElements), i.Condition, i.Criteria, i.Cause, i.Effect, i.Recommendation, stringOrEmpty(i.Owner), stringOrEmpty(i.Note)))
+}
+
+func validateScore(i *api.MaturityScore) error {
+	var level error
+	if i.Level < 0 || i.Level > 5 || i.TargetLevel < 0 || i.TargetLevel > 5 {
+		level = api.Invalid("level", "a level is 0 to 5")
+	}
+	return firstError(level, checkSize(&i.Item, i.Evidence, 0, i.Criteria, i.NextCriteria, i.Rationale, stringOrEmpty(i.Note)))
+}
+
+func validatePOAMItem(i *api.POAMItem) error {
+	err := firstError(checkOneOf("status", i.Status, "open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"), checkOneOf("severity", i.Severity, api.Severities...),
+		checkSize(&i.Item, nil, len(i.Milestones)+len(i.AcceptanceCriteria), i.POAMCode, i.Weakness, i.CorrectiveAction, stringOrEmpty(i.Owner), stringOrEmpty(i.Resources), stringOrEmpty(i.VendorDependency), stringOrEmpty(i.Comments)))
+	for _, m := range i.Milestones {
+		err = firstError(err, checkOneOf("milestones", m.Status, "open", "in_progress", "completed", "cancelled"), checkSize(&i.Item, nil, len(m.Changes), m.Title))
+	}
+	return err
+}

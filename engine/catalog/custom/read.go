@@ -1,0 +1,279 @@
+// Package customfile reads frameworks and controls that an organization wrote down itself:
+// YAML, JSON or CSV. It tells what a file says, with the line of what is wrong; whether
+// that can stand beside a catalog is not known here.
+package custom
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/catalog/structured"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// Set is what a file holds.
+type Set struct {
+	Frameworks []api.CustomFrameworkBody
+	Controls   []api.CustomControlBody
+}
+
+// Options are what a CSV file does not say of itself.
+type Options struct {
+	// Code and Name of the framework; made from the file's name where they are empty.
+	Code, Name string
+}
+
+// ReadFile takes a file, whole or not at all. Its form is seen by its content; the name only
+// tells CSV from YAML where both could be meant.
+func ReadFile(filename string, data []byte, o Options) (*Set, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(data) {
+		return nil, errors.New("it is not in UTF-8; save it as UTF-8")
+	}
+	if bytes.IndexByte(data, 0) >= 0 {
+		return nil, errors.New("it is no text")
+	}
+	head := bytes.TrimLeftFunc(data, unicode.IsSpace)
+	var set *Set
+	var err error
+	switch {
+	case len(head) == 0:
+		return nil, errors.New("there is nothing in it")
+	case head[0] == '{' || head[0] == '[':
+		if _, err := structured.Inspect(data); err != nil {
+			return nil, err
+		}
+		set, err = readYAML(data)
+	case isCSV(filename, head):
+		set, err = readCSV(data, o.withDefaultsFrom(filename))
+	default:
+		set, err = readYAML(data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(set.Frameworks)+len(set.Controls) == 0 {
+		return nil, errors.New("it holds no framework and no control; write them into the lists frameworks and controls")
+	}
+	return set, nil
+}
+
+// withDefaultsFrom fills in what the options leave open, from the file's name.
+func (o Options) withDefaultsFrom(filename string) Options {
+	base := strings.TrimSuffix(filepath.Base(filename), filepath.Ext(filename))
+	if o.Name == "" {
+		o.Name = strings.TrimSpace(base)
+	}
+	if o.Code == "" {
+		o.Code = strings.Trim(nonSlugChars.ReplaceAllString(strings.ToLower(base), "-"), "-.")
+	}
+	return o
+}
+
+var nonSlugChars = lazyregexp.New(`[^a-z0-9.]+`)
+
+// customFile is the form in YAML and JSON: lists, or one framework as it is shown.
+type customFile struct {
+	Frameworks     []frameworkEntry `yaml:"frameworks"`
+	Controls       []controlEntry   `yaml:"controls"`
+	frameworkEntry `yaml:",inline"`
+}
+
+type frameworkEntry struct {
+	Code          string             `yaml:"code"`
+	Name          string             `yaml:"name"`
+	Title         *string            `yaml:"title"`
+	Publisher     *string            `yaml:"publisher"`
+	Jurisdiction  *string            `yaml:"jurisdiction"`
+	SourceURL     *string            `yaml:"source_url"`
+	Requirements  []requirementEntry `yaml:"requirements"`
+	RequirementN  any                `yaml:"requirement_count"`
+	ignoredFields `yaml:",inline"`
+}
+
+// ignoredFields are the fields of a record that its reader may leave in the file; they say nothing.
+type ignoredFields struct {
+	Organization any `yaml:"organization_id"`
+	IsCustom     any `yaml:"is_custom"`
+	UpdatedBy    any `yaml:"updated_by"`
+	CreatedAt    any `yaml:"created_at"`
+	UpdatedAt    any `yaml:"updated_at"`
+	Unresolved   any `yaml:"unresolved"`
+}
+
+type requirementEntry struct {
+	Code      string          `yaml:"code"`
+	Title     *string         `yaml:"title"`
+	Text      *string         `yaml:"text"`
+	Controls  []string        `yaml:"controls"`
+	Relations []relationEntry `yaml:"relations"`
+}
+
+type relationEntry struct {
+	Control      string `yaml:"control"`
+	Relationship string `yaml:"relationship"`
+	Strength     *int   `yaml:"strength"`
+	Rationale    string `yaml:"rationale"`
+}
+
+type controlEntry struct {
+	Code          string              `yaml:"code"`
+	Title         string              `yaml:"title"`
+	Description   string              `yaml:"description"`
+	Question      *string             `yaml:"question"`
+	DomainName    *string             `yaml:"domain_name"`
+	Weight        *int                `yaml:"weight"`
+	CSFFunction   *string             `yaml:"csf_function"`
+	Cadence       *string             `yaml:"cadence"`
+	Applicability []string            `yaml:"applicability"`
+	Traits        []string            `yaml:"traits"`
+	Tags          []string            `yaml:"tags"`
+	Evidence      []string            `yaml:"evidence_requests"`
+	Objectives    []string            `yaml:"assessment_objectives"`
+	Maturity      map[string]string   `yaml:"maturity"`
+	Controls      []string            `yaml:"controls"`
+	Requirements  map[string][]string `yaml:"requirements"`
+	ignoredFields `yaml:",inline"`
+}
+
+// maxNodes and maxNesting bound what a YAML file may unfold to.
+const (
+	maxNodes   = 500_000
+	maxNesting = 24
+)
+
+// readYAML reads YAML, and JSON, which is nearly a part of it.
+func readYAML(data []byte) (*Set, error) {
+	if err := checkBracketNesting(data); err != nil {
+		return nil, err
+	}
+	var root yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&root); err != nil {
+		return nil, simplifyYAMLError(err)
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("it holds more than one document; write frameworks and controls into one")
+	}
+	nodes := 0
+	if err := checkNode(&root, 0, &nodes); err != nil {
+		return nil, err
+	}
+	if len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
+		return nil, errors.New("write it as fields: frameworks: with a list, controls: with a list, or both")
+	}
+	d = yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	var f customFile
+	if err := d.Decode(&f); err != nil {
+		return nil, simplifyYAMLError(err)
+	}
+	return f.toSet(), nil
+}
+
+// checkBracketNesting refuses text that only opens brackets, before a parser goes down into it.
+func checkBracketNesting(data []byte) error {
+	depth := 0
+	for i, c := range data {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(0, depth-1)
+		case '\n':
+			if i+1 < len(data) && data[i+1] != ' ' && data[i+1] != '\t' {
+				depth = 0 // text with brackets in it, not nesting
+			}
+		}
+		if depth > 10*maxNesting {
+			return fmt.Errorf("line %d: it is nested more than %d deep", 1+bytes.Count(data[:i], []byte("\n")), maxNesting)
+		}
+	}
+	return nil
+}
+
+// checkNode walks the tree; aliases would let a small file unfold without end, and nobody needs them here.
+func checkNode(n *yaml.Node, depth int, nodes *int) error {
+	*nodes++
+	switch {
+	case depth > maxNesting:
+		return fmt.Errorf("line %d: it is nested more than %d deep", n.Line, maxNesting)
+	case *nodes > maxNodes:
+		return fmt.Errorf("line %d: it holds more than %d values", n.Line, maxNodes)
+	case n.Kind == yaml.AliasNode:
+		return fmt.Errorf("line %d: write *%s out; references are not taken", n.Line, truncate(n.Value))
+	}
+	for _, c := range n.Content {
+		if err := checkNode(c, depth+1, nodes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func truncate(s string) string {
+	if len(s) > 60 {
+		return strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return s
+}
+
+var goTypeNames = lazyregexp.New(` in type customfile\.\w+| into customfile\.\w+`)
+
+// simplifyYAMLError is a decoder's error in few words: its first line, without the names of our types.
+func simplifyYAMLError(err error) error {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if _, rest, several := strings.Cut(text, "unmarshal errors:\n"); several {
+		text, _, _ = strings.Cut(strings.TrimSpace(rest), "\n")
+	}
+	text = strings.ReplaceAll(goTypeNames.ReplaceAllString(text, ""), "!!", "")
+	if len(text) > 300 {
+		text = strings.ToValidUTF8(text[:300], "") + "…"
+	}
+	return errors.New(text)
+}
+
+func (f *customFile) toSet() *Set {
+	out := &Set{}
+	for _, x := range f.Frameworks {
+		out.Frameworks = append(out.Frameworks, x.toBody())
+	}
+	if f.frameworkEntry.Code != "" || len(f.frameworkEntry.Requirements) > 0 {
+		out.Frameworks = append(out.Frameworks, f.frameworkEntry.toBody())
+	}
+	for _, c := range f.Controls {
+		out.Controls = append(out.Controls, c.toBody())
+	}
+	return out
+}
+
+func (f frameworkEntry) toBody() api.CustomFrameworkBody {
+	out := api.CustomFrameworkBody{Code: f.Code, Name: f.Name, Title: f.Title, Publisher: f.Publisher, Jurisdiction: f.Jurisdiction, SourceURL: f.SourceURL,
+		Requirements: make([]api.CustomRequirement, 0, len(f.Requirements))}
+	for _, r := range f.Requirements {
+		b := api.CustomRequirement{Code: scf.CollapseSpaces(r.Code), Title: r.Title, Text: r.Text, Controls: r.Controls}
+		for _, x := range r.Relations {
+			b.Relations = append(b.Relations, api.CustomRelation(x))
+		}
+		out.Requirements = append(out.Requirements, b)
+	}
+	return out
+}
+
+func (c controlEntry) toBody() api.CustomControlBody {
+	return api.CustomControlBody{
+		Code: strings.ToUpper(strings.TrimSpace(c.Code)), Title: c.Title, Description: c.Description, Question: c.Question, DomainName: c.DomainName,
+		Weight: c.Weight, CSFFunction: c.CSFFunction, Cadence: c.Cadence, Applicability: c.Applicability, Traits: c.Traits, Tags: c.Tags,
+		Evidence: c.Evidence, Objectives: c.Objectives, Maturity: c.Maturity, Controls: c.Controls, Requirements: c.Requirements,
+	}
+}

@@ -1,0 +1,218 @@
+package catalog
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/oscal"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/catalog/structured"
+	"github.com/scf-service/service/internal/lazyregexp"
+	"github.com/scf-service/service/store"
+)
+
+// ImportStructured imports a catalog from JSON and makes it the active version. The same
+// source under the same label is the same version: the run says so.
+func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.ImportSourceInput) (*api.ImportRun, error) {
+	began := s.clock()
+	done, err := s.acquireImportSlot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if run, err := s.findImported(ctx, &in.Body, began); run != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return run, s.finishRun(ctx, by, run)
+	}
+	src, err := s.readStructured(ctx, &in.Body)
+	if err != nil {
+		return nil, err
+	}
+	run, err := s.newImportRun(ctx, src, "", in.Body.DryRun, began)
+	if err != nil {
+		return nil, api.Invalid("source", "%v", err).WithCause(err)
+	}
+	if run.DryRun || run.VersionID != nil {
+		return run, s.finishRun(ctx, by, run)
+	}
+	_, err = s.saveVersion(ctx, versionEntry{src: src, recordRun: func(tx *store.Tx, snap *scf.Snapshot) error {
+		id := snap.Version().ID
+		run.VersionID = &id
+		return s.recordRun(tx, by, run)
+	}})
+	return run, err
+}
+
+// findImported is the run of a source that is on the shelf under the label asked for; nil where
+// it isn't. It is not read again: what it extends has it already.
+func (s *Service) findImported(ctx context.Context, b *api.ImportSource, began time.Time) (*api.ImportRun, error) {
+	if b.Label == "" {
+		return nil, nil
+	}
+	sum, err := structured.Inspect(b.Source)
+	if err != nil {
+		return nil, nil //nolint:nilerr // reading it tells what is wrong, with its place
+	}
+	all, err := s.allVersions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range all {
+		if v.Label != b.Label || v.SourceSHA256 == nil || *v.SourceSHA256 != sum {
+			continue
+		}
+		n := v.Counts
+		return &api.ImportRun{Status: api.ImportSucceeded, DryRun: b.DryRun, SourceFilename: b.Filename, SourceSHA256: sum, VersionID: &v.ID, StartedAt: began,
+			Statistics: api.ImportStatistics{Controls: n.Controls, Domains: n.Domains, Frameworks: n.Frameworks, Requirements: n.Requirements, Mappings: n.Mappings},
+			Warnings:   []api.ImportWarning{{Message: "this source is on the shelf already, as version " + v.Label}}}, nil
+	}
+	return nil, nil
+}
+
+var singleLine = lazyregexp.New(`^\S(.*\S)?$`)
+
+// readStructured reads a source in the format that it says or is seen to have.
+func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf.Source, error) {
+	if len(b.Source) == 0 {
+		return nil, api.Invalid("source", "this field is required")
+	}
+	if len(b.Label) > 40 || b.Label != "" && !singleLine.MatchString(b.Label) {
+		return nil, api.Invalid("label", "a label is one line of at most 40 characters")
+	}
+	format := b.Format
+	if format == "" {
+		format = detectFormat(b.Source)
+	}
+	var src *scf.Source
+	var err error
+	switch format {
+	case api.FormatService:
+		src, err = structured.ReadCatalog(b.Source)
+	case api.FormatOSCAL:
+		var active *scf.Snapshot
+		if active, err = s.Snapshot(ctx, ""); err != nil {
+			return nil, err
+		}
+		src, err = oscal.Read(b.Source, active.Source())
+	default:
+		return nil, api.Invalid("format", "there is no format %q; write service or oscal", format)
+	}
+	var at *structured.PathError
+	if errors.As(err, &at) {
+		return nil, api.Invalid(strings.TrimSuffix("source."+at.Path, "."), "%s", at.Error()).WithCause(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if src.Label = cmp.Or(b.Label, src.Label); src.Label == "" {
+		return nil, api.Invalid("label", "this extends the active catalog; give the version that comes of it a label, such as 2026.1.1+baselines")
+	}
+	if len(src.Label) > 40 || !singleLine.MatchString(src.Label) {
+		return nil, api.Invalid("label", "the document's version is no label (one line of at most 40 characters); give one")
+	}
+	src.Filename = cmp.Or(b.Filename, format+".json")
+	return src, nil
+}
+
+// detectFormat is the format that a document's keys tell of: OSCAL has one root of its own.
+func detectFormat(source json.RawMessage) string {
+	var root map[string]json.RawMessage
+	if json.Unmarshal(source, &root) == nil {
+		for _, model := range []string{"catalog", "profile", "mapping-collection"} {
+			if _, there := root[model]; there {
+				return api.FormatOSCAL
+			}
+		}
+	}
+	return api.FormatService
+}
+
+// Export is a catalog version as a file that can be imported again.
+func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalogInput) (*api.File, error) {
+	snap, err := s.Snapshot(ctx, in.SCFVersionID)
+	if err != nil {
+		return nil, err
+	}
+	format := cmp.Or(in.Format, api.FormatService)
+	if format != api.FormatOSCAL && (in.Model != "" || in.Framework != "") {
+		return nil, api.Invalid("model", "models and frameworks are for the format oscal")
+	}
+	var data []byte
+	name := format
+	switch format {
+	case api.FormatService:
+		data, err = structured.WriteCatalog(snap.Source())
+	case api.FormatOSCAL:
+		data, err = exportOSCAL(snap, in)
+		name = strings.TrimPrefix(in.Model+"."+format, ".")
+	default:
+		return nil, api.Invalid("format", "there is no format %q; write service or oscal", format)
+	}
+	var at *structured.PathError
+	if errors.As(err, &at) {
+		return nil, api.Invalid("model", "the catalog %s can't be told in OSCAL: %s", snap.Version().Label, at.Error()).WithCause(err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("exporting catalog %s: %w", snap.Version().Label, err)
+	}
+	sum := sha256.Sum256(data)
+	return &api.File{
+		Filename:    "catalog-" + strings.Trim(unsafeNameChars.ReplaceAllString(snap.Version().Label, "-"), "-") + "." + name + ".json",
+		ContentType: "application/json", Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Content: memoryFile{bytes.NewReader(data)},
+	}, nil
+}
+
+// exportOSCAL is a model of OSCAL that a catalog can be told in.
+func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error) {
+	src, modified := snap.Source(), snap.Version().ImportedAt
+	var chosen []int
+	if in.Framework != "" {
+		f, err := snap.Framework(in.Framework)
+		if err != nil {
+			return nil, err
+		}
+		chosen = []int{slices.IndexFunc(src.Frameworks, func(one scf.Framework) bool { return one.Code == f.Code })}
+		if chosen[0] < 0 {
+			return nil, api.Invalid("framework", "the framework %s is not of the catalog itself", f.Code)
+		}
+	}
+	switch cmp.Or(in.Model, "catalog") {
+	case "catalog":
+		if in.Framework != "" {
+			return nil, api.Invalid("framework", "a catalog is written whole; name a model with the framework, profile or mapping-collection")
+		}
+		return oscal.WriteCatalog(src, modified)
+	case "profile":
+		if chosen == nil {
+			return nil, api.Invalid("framework", "say whose profile: name a framework")
+		}
+		return oscal.WriteProfile(src, chosen[0], modified)
+	case "mapping-collection":
+		if chosen == nil {
+			for i := range src.Frameworks {
+				chosen = append(chosen, i)
+			}
+		}
+		return oscal.WriteMappings(src, chosen, modified)
+	}
+	return nil, api.Invalid("model", "there is no model %q; write catalog, profile or mapping-collection", in.Model)
+}
+
+var unsafeNameChars = lazyregexp.New(`[^A-Za-z0-9._-]+`)
+
+// memoryFile is a file that needs no closing.
+type memoryFile struct{ *bytes.Reader }
+
+func (memoryFile) Close() error { return nil }

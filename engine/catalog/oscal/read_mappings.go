@@ -1,0 +1,231 @@
+package oscal
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+)
+
+type mappingCollection struct {
+	Metadata   metadata    `json:"metadata"`
+	Mappings   mappingList `json:"mappings"`
+	BackMatter *backMatter `json:"back-matter,omitempty"`
+}
+
+// mappingList is one mapping or a list of them.
+type mappingList []mapping
+
+func (m *mappingList) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("[")) {
+		return json.Unmarshal(b, (*[]mapping)(m))
+	}
+	*m = make(mappingList, 1)
+	return json.Unmarshal(b, &(*m)[0])
+}
+
+type mapping struct {
+	Source reference  `json:"source-resource"`
+	Target reference  `json:"target-resource"`
+	Maps   []mapEntry `json:"maps"`
+}
+
+type reference struct {
+	Type string `json:"type"`
+	Href string `json:"href"`
+}
+
+type mapEntry struct {
+	NS           string     `json:"ns"`
+	Relationship string     `json:"relationship"`
+	Rationale    string     `json:"matching-rationale"`
+	Remarks      string     `json:"remarks"`
+	Sources      []mapItem  `json:"sources"`
+	Targets      []mapItem  `json:"targets"`
+	Props        []property `json:"props"`
+}
+
+type mapItem struct {
+	Type string `json:"type"`
+	ID   string `json:"id-ref"`
+}
+
+// catalogRelationships are those of OSCAL in the words of the catalog: how the requirement
+// stands to the control.
+var catalogRelationships = map[string]string{
+	"equal-to": "equal", "equivalent-to": "equal", "subset-of": "subset", "superset-of": "superset", "intersects-with": "intersects", "no-relationship": "none",
+	"equal": "equal", "equivalent": "equal", "subset": "subset", "superset": "superset", "intersects": "intersects", "none": "none",
+}
+
+// invertRelationship is a relationship seen from the other side.
+func invertRelationship(relationship string) string {
+	switch relationship {
+	case "subset":
+		return "superset"
+	case "superset":
+		return "subset"
+	}
+	return relationship
+}
+
+// readCollection lays mappings between SCF controls and a framework onto a catalog. A
+// mapping that is there gets what the document says of it.
+func readCollection(doc *mappingCollection, base *scf.Source) (*scf.Source, error) {
+	j := collectionMerger{src: copyForOverlay(base), doc: doc, controls: map[string]int{}, mappingIndex: map[[3]int]int{}, requirements: map[int]map[string]int{}}
+	for i := range j.src.Controls {
+		j.controls[j.src.Controls[i].Code] = i
+	}
+	for i, m := range j.src.Mappings {
+		j.mappingIndex[[3]int{m.Control, m.Framework, m.Requirement}] = i
+	}
+	for i := range doc.Mappings {
+		if err := j.mergeMapping(&doc.Mappings[i], fmt.Sprintf("mapping-collection.mappings[%d]", i)); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(j.src.Mappings, func(a, b scf.Mapping) int {
+		return cmp.Or(a.Control-b.Control, a.Framework-b.Framework, a.Requirement-b.Requirement)
+	})
+	return j.src, nil
+}
+
+type collectionMerger struct {
+	src          *scf.Source
+	doc          *mappingCollection
+	controls     map[string]int
+	mappingIndex map[[3]int]int
+	requirements map[int]map[string]int
+}
+
+// mergeMapping finds out which side is the SCF's, by the codes there.
+func (j *collectionMerger) mergeMapping(m *mapping, place string) error {
+	ours := func(of func(*mapEntry) []mapItem) (n int) {
+		for i := range m.Maps {
+			for _, x := range of(&m.Maps[i]) {
+				if scf.IsControlCode(strings.ToUpper(x.ID)) {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	sources, targets := ours(func(p *mapEntry) []mapItem { return p.Sources }), ours(func(p *mapEntry) []mapItem { return p.Targets })
+	if sources == 0 && targets == 0 {
+		return pathErrorf(place, "neither side names controls of the SCF, such as IAC-06")
+	}
+	flipped := sources > targets // the SCF is the source
+	other := m.Source
+	if flipped {
+		other = m.Target
+	}
+	f, err := j.findOrAddFramework(other.Href, place)
+	if err != nil {
+		return err
+	}
+	for i := range m.Maps {
+		if err := j.mergeEntry(&m.Maps[i], f, flipped, fmt.Sprintf("%s.maps[%d]", place, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findOrAddFramework is the one that a reference means; a new one where the catalog has none.
+func (j *collectionMerger) findOrAddFramework(href, place string) (int, error) {
+	name := strings.TrimSuffix(path.Base(href), path.Ext(href))
+	if id, inside := strings.CutPrefix(href, "#"); inside {
+		name = id
+		if j.doc.BackMatter != nil {
+			for _, r := range j.doc.BackMatter.Resources {
+				if strings.EqualFold(r.UUID, id) {
+					name = r.Title
+				}
+			}
+		}
+	}
+	at, known := findFramework(j.src, name)
+	if !known {
+		code := scf.FrameworkCode(name)
+		if code == "" {
+			return 0, pathErrorf(place, "the reference %q names no framework", truncate(href))
+		}
+		at = len(j.src.Frameworks)
+		j.src.Frameworks = append(j.src.Frameworks, scf.Framework{Code: code, Name: scf.CollapseSpaces(name)})
+		j.src.Warnings = append(j.src.Warnings, api.ImportWarning{Cell: place, Message: fmt.Sprintf("the catalog had no framework %s; it was added", code)})
+	}
+	if j.requirements[at] == nil {
+		f := &j.src.Frameworks[at]
+		f.Requirements = slices.Clone(f.Requirements)
+		j.requirements[at] = map[string]int{}
+		for i := len(f.Requirements) - 1; i >= 0; i-- {
+			j.requirements[at][scf.NormalizeCode(f.Requirements[i].Code)] = i
+		}
+	}
+	return at, nil
+}
+
+func (j *collectionMerger) mergeEntry(p *mapEntry, f int, flipped bool, place string) error {
+	relationship, known := catalogRelationships[strings.ToLower(p.Relationship)]
+	bare := p.NS == Namespace && p.Relationship == relationshipNotStated
+	if !known && !bare {
+		return pathErrorf(place+".relationship", "there is no relationship %q; OSCAL has equal-to, equivalent-to, subset-of, superset-of, intersects-with and no-relationship", truncate(p.Relationship))
+	}
+	controls, codes, at := p.Targets, p.Sources, "targets"
+	if flipped {
+		controls, codes, at = p.Sources, p.Targets, "sources"
+		relationship = invertRelationship(relationship)
+	}
+	for n, x := range controls {
+		c, there := j.controls[strings.ToUpper(x.ID)]
+		if !there {
+			return pathErrorf(fmt.Sprintf("%s.%s[%d].id-ref", place, at, n), "there is no control %q in the catalog", truncate(x.ID))
+		}
+		for _, q := range codes {
+			d := &scf.MappingDetail{Relationship: relationship, Strength: -1, Rationale: p.Remarks, Source: cmp.Or(propValue(p.Props, "source"), j.doc.Metadata.Title)}
+			if n, err := strconv.Atoi(propValue(p.Props, "strength")); err == nil && n >= 0 && n <= 10 {
+				d.Strength = n
+			}
+			if bare && len(p.Props) == 0 {
+				d = nil
+			}
+			j.putMapping(c, f, j.findOrAddRequirement(f, q.ID, place), d)
+		}
+	}
+	return nil
+}
+
+// findOrAddRequirement is the one with a code; a new one where the framework has none.
+func (j *collectionMerger) findOrAddRequirement(f int, id, place string) int {
+	id = scf.CollapseSpaces(id)
+	if n, known := j.requirements[f][scf.NormalizeCode(id)]; known {
+		return n
+	}
+	fw := &j.src.Frameworks[f]
+	n := len(fw.Requirements)
+	fw.Requirements = append(fw.Requirements, scf.Requirement{Code: id})
+	j.requirements[f][scf.NormalizeCode(id)] = n
+	j.src.Warnings = append(j.src.Warnings, api.ImportWarning{Cell: place, Message: fmt.Sprintf("%s had no requirement %q; it was added", fw.Code, truncate(id))})
+	return n
+}
+
+func (j *collectionMerger) putMapping(c, f, r int, d *scf.MappingDetail) {
+	key := [3]int{c, f, r}
+	if i, there := j.mappingIndex[key]; there {
+		if d != nil {
+			j.src.Mappings[i].Detail = d
+		}
+		return
+	}
+	if d != nil && d.Relationship == "none" {
+		return // the document says that they have nothing to do with each other
+	}
+	j.mappingIndex[key] = len(j.src.Mappings)
+	j.src.Mappings = append(j.src.Mappings, scf.Mapping{Control: c, Framework: f, Requirement: r, Detail: d})
+}

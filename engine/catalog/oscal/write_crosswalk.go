@@ -1,0 +1,164 @@
+package oscal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/scf-service/service/engine/catalog/scf"
+)
+
+// relationshipNotStated is the relationship of a mapping of whose kind the source says nothing; it is
+// of our namespace, since OSCAL has no word for it.
+const relationshipNotStated = "not-stated"
+
+type (
+	outputProfile struct {
+		UUID       string          `json:"uuid"`
+		Metadata   metadata        `json:"metadata"`
+		Imports    []outputImport  `json:"imports"`
+		Merge      map[string]bool `json:"merge"`
+		BackMatter *backMatter     `json:"back-matter"`
+	}
+	outputImport struct {
+		Href    string            `json:"href"`
+		Include []outputSelection `json:"include-controls"`
+	}
+	outputSelection struct {
+		WithIDs []string `json:"with-ids"`
+	}
+	outputCollection struct {
+		UUID       string          `json:"uuid"`
+		Metadata   metadata        `json:"metadata"`
+		Provenance provenance      `json:"provenance"`
+		Mappings   []outputMapping `json:"mappings"`
+		BackMatter *backMatter     `json:"back-matter"`
+	}
+	provenance struct {
+		Method      string `json:"method"`
+		Rationale   string `json:"matching-rationale"`
+		Status      string `json:"status"`
+		Description string `json:"mapping-description"`
+	}
+	outputMapping struct {
+		UUID   string      `json:"uuid"`
+		Source reference   `json:"source-resource"`
+		Target reference   `json:"target-resource"`
+		Maps   []outputMap `json:"maps"`
+	}
+	outputMap struct {
+		UUID         string     `json:"uuid"`
+		NS           string     `json:"ns,omitempty"`
+		Relationship string     `json:"relationship"`
+		Remarks      string     `json:"remarks,omitempty"`
+		Props        []property `json:"props,omitempty"`
+		Sources      []mapItem  `json:"sources"`
+		Targets      []mapItem  `json:"targets"`
+	}
+)
+
+// WriteProfile gives the controls that a framework maps to as an OSCAL profile of the catalog.
+func WriteProfile(src *scf.Source, framework int, modified time.Time) ([]byte, error) {
+	w := newWriter(src)
+	f := &src.Frameworks[framework]
+	var ids []string
+	for _, m := range src.Mappings {
+		if m.Framework == framework {
+			ids = append(ids, ControlID(src.Controls[m.Control].Code))
+		}
+	}
+	slices.Sort(ids)
+	if ids = slices.Compact(ids); len(ids) == 0 {
+		return nil, pathErrorf("", "no control of the catalog is mapped to %s, so there is nothing for a profile to select", f.Code)
+	}
+	meta := w.metadata("Controls for "+f.Name, modified)
+	meta.Props = append(meta.Props, newProp("framework", f.Code))
+	doc := outputProfile{UUID: w.uuidFor("profile", framework), Metadata: meta, Merge: map[string]bool{"as-is": true},
+		Imports:    []outputImport{{Href: "#" + w.namespace.String(), Include: []outputSelection{{WithIDs: ids}}}},
+		BackMatter: &backMatter{Resources: []resource{w.catalogResource()}}}
+	return encodeValid("profile", map[string]any{"profile": doc})
+}
+
+// WriteMappings gives the crosswalk between frameworks and the catalog's controls as an
+// OSCAL mapping collection.
+func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byte, error) {
+	w := newWriter(src)
+	doc := outputCollection{UUID: w.uuidFor("mapping-collection", len(frameworks)), Metadata: w.metadata("Crosswalk of catalog "+src.Label, modified),
+		Provenance: provenance{Method: "human", Rationale: "semantic", Status: "complete", Description: "The mappings that the catalog " + src.Label + " has, as its source states them."},
+		BackMatter: &backMatter{Resources: []resource{w.catalogResource()}}}
+	if len(frameworks) == 1 {
+		doc.UUID = w.uuidFor("mapping-collection of", frameworks[0])
+		doc.Metadata.Title += ": " + src.Frameworks[frameworks[0]].Name
+	}
+	by := map[int][]int{}
+	for i, m := range src.Mappings {
+		by[m.Framework] = append(by[m.Framework], i)
+	}
+	for _, f := range frameworks {
+		if len(by[f]) == 0 {
+			continue
+		}
+		doc.BackMatter.Resources = append(doc.BackMatter.Resources, resource{UUID: w.uuidFor(typeFramework, f), Title: src.Frameworks[f].Name, Props: []property{newProp("code", src.Frameworks[f].Code)}})
+		doc.Mappings = append(doc.Mappings, outputMapping{UUID: w.uuidFor("mapping", f), Source: reference{Type: "catalog", Href: "#" + w.uuidFor(typeFramework, f)},
+			Target: reference{Type: "catalog", Href: "#" + w.namespace.String()}, Maps: w.mapEntries(f, by[f])})
+	}
+	if len(doc.Mappings) == 0 {
+		return nil, pathErrorf("", "there is no mapping to write")
+	}
+	return encodeValid("mapping-collection", map[string]any{"mapping-collection": doc})
+}
+
+// oscalRelationships are OSCAL's words for the catalog's.
+var oscalRelationships = map[string]string{"equal": "equal-to", "subset": "subset-of", "superset": "superset-of", "intersects": "intersects-with", "none": "no-relationship"}
+
+// mapEntries are a framework's mappings: one for each of which something is said, and one for
+// each requirement with all controls of which nothing is.
+func (w *writer) mapEntries(f int, mappings []int) (out []outputMap) {
+	bare := map[int]int{}
+	for _, i := range mappings {
+		m := w.src.Mappings[i]
+		target := mapItem{Type: "control", ID: ControlID(w.src.Controls[m.Control].Code)}
+		at, there := bare[m.Requirement]
+		if m.Detail == nil && there {
+			out[at].Targets = append(out[at].Targets, target)
+			continue
+		}
+		one := outputMap{UUID: w.uuidFor("map", i), NS: Namespace, Relationship: relationshipNotStated, Targets: []mapItem{target},
+			Sources: []mapItem{{Type: "control", ID: w.src.Frameworks[f].Requirements[m.Requirement].Code}}}
+		if m.Detail == nil {
+			bare[m.Requirement] = len(out)
+		} else {
+			if name := oscalRelationships[m.Detail.Relationship]; name != "" {
+				one.NS, one.Relationship = "", name
+			}
+			one.Remarks = m.Detail.Rationale
+			if m.Detail.Strength >= 0 {
+				one.Props = append(one.Props, newProp("strength", fmt.Sprint(m.Detail.Strength)))
+			}
+			one.Props = appendProp(one.Props, "source", m.Detail.Source)
+			one.Props = append(one.Props, newProp("official", fmt.Sprint(m.Detail.Official)))
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// catalogResource is the catalog as a resource that other documents refer to.
+func (w *writer) catalogResource() resource {
+	props := appendProp([]property{newProp("label", w.src.Label)}, "source-sha256", w.src.SHA256)
+	return resource{UUID: w.namespace.String(), Title: "Control catalog " + w.src.Label, Props: props}
+}
+
+// encodeValid is a document as JSON, once it holds against the schema.
+func encodeValid(model string, doc any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(doc); err != nil {
+		return nil, err
+	}
+	out := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return out, Validate(out, model)
+}

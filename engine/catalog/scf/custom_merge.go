@@ -1,0 +1,350 @@
+package scf
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// Custom is what an organization adds to a catalog: frameworks and controls of its own,
+// in one revision.
+type Custom struct {
+	OrganizationID string
+	Revision       int
+	Frameworks     []api.CustomFrameworkBody
+	Controls       []api.CustomControlBody
+}
+
+// What an organization may add at most.
+const (
+	maxCustomFrameworks   = 200
+	maxCustomControls     = 2000
+	maxCustomRequirements = 10000
+)
+
+// A CustomError says what is wrong with which framework or control of an organization.
+type CustomError struct{ Place, Message string }
+
+func (e *CustomError) Error() string { return e.Place + ": " + e.Message }
+
+var (
+	customControlCode   = lazyregexp.New(`^[A-Z][A-Z0-9]{0,11}-\d{1,4}(\.\d{1,3})?$`)
+	customFrameworkCode = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*[a-z0-9]$`)
+)
+
+// IsCustomControlCode reports whether an organization may give a control this code: of the
+// same kind as the SCF's, but never one that a release could take.
+func IsCustomControlCode(code string) bool {
+	return customControlCode.MatchString(code) && !IsControlCode(code)
+}
+
+// WithCustom is the catalog with what an organization adds, under the same version id. Where
+// the catalog has a framework of the same code by now, the organization's is known by
+// its code with "-custom" behind. Mappings to controls and requirements that this version
+// lacks are left out; they are returned, by the code of the framework or control that names them.
+func (s *Snapshot) WithCustom(c *Custom) (*Snapshot, map[string][]string, error) {
+	m := newCustomMerge(s, c)
+	for i := range c.Controls {
+		m.addControl(&c.Controls[i])
+	}
+	for i := range c.Frameworks {
+		m.addFramework(&c.Frameworks[i])
+	}
+	for i := range c.Controls {
+		m.addControlMappings(&c.Controls[i])
+	}
+	out, err := NewSnapshot(m.src, s.version)
+	if err != nil {
+		return nil, nil, err
+	}
+	out.record = s.record // the version is what was imported
+	return out, m.missing, nil
+}
+
+// customMerge builds the source of a catalog with what an organization adds.
+type customMerge struct {
+	base           *Snapshot
+	organizationID string
+	src            *Source
+	missing        map[string][]string
+
+	controls     map[string]int
+	domains      map[string]bool
+	frameworks   map[string]int // as the organization writes them
+	requirements map[int]map[string]int
+	// mappingsByControl holds the mappings by control, for those that stand beside another.
+	mappingsByControl map[int][]Mapping
+	added             map[Mapping]bool // without details
+}
+
+func newCustomMerge(s *Snapshot, c *Custom) *customMerge {
+	src := *s.src
+	src.Domains, src.Controls = slices.Clone(src.Domains), slices.Clone(src.Controls)
+	src.Frameworks, src.Mappings = slices.Clone(src.Frameworks), slices.Clone(src.Mappings)
+	src.Evidence = slices.Clone(src.Evidence)
+	m := &customMerge{base: s, organizationID: c.OrganizationID, src: &src, missing: map[string][]string{},
+		controls: make(map[string]int, len(s.controls)+len(c.Controls)), domains: map[string]bool{}, frameworks: map[string]int{},
+		requirements: map[int]map[string]int{}, mappingsByControl: map[int][]Mapping{}, added: map[Mapping]bool{}}
+	for code, i := range s.controls {
+		m.controls[code] = i
+	}
+	for code := range s.domains {
+		m.domains[code] = true
+	}
+	return m
+}
+
+func stringOrEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// addControl adds a control, and the domain of its code where there is none.
+func (m *customMerge) addControl(b *api.CustomControlBody) {
+	if prefix := DomainOf(b.Code); !m.domains[prefix] {
+		m.domains[prefix] = true
+		name := stringOrEmpty(b.DomainName)
+		if name == "" {
+			name = "Own controls (" + prefix + ")"
+		}
+		m.src.Domains = append(m.src.Domains, Domain{Code: prefix, Name: name})
+	}
+	c := Control{
+		Code: b.Code, Title: b.Title, Description: b.Description, Question: stringOrEmpty(b.Question), Weight: NoWeight,
+		Applicability: b.Applicability, CSFFunction: stringOrEmpty(b.CSFFunction), Cadence: stringOrEmpty(b.Cadence), Traits: b.Traits, Tags: b.Tags, Owner: m.organizationID,
+	}
+	if b.Weight != nil {
+		c.Weight = *b.Weight
+	}
+	for level := range c.Maturity {
+		c.Maturity[level] = b.Maturity[fmt.Sprint(level)]
+	}
+	for n, o := range b.Objectives {
+		c.Objectives = append(c.Objectives, Objective{Code: fmt.Sprintf("%s_A%02d", b.Code, n+1), Text: o})
+	}
+	for _, e := range b.Evidence {
+		c.Evidence = append(c.Evidence, len(m.src.Evidence))
+		m.src.Evidence = append(m.src.Evidence, EvidenceRequest{Artifact: e})
+	}
+	m.controls[b.Code] = len(m.src.Controls)
+	m.src.Controls = append(m.src.Controls, c)
+}
+
+// addFramework adds a framework with its mappings.
+func (m *customMerge) addFramework(b *api.CustomFrameworkBody) {
+	code := b.Code
+	if _, taken := m.base.frameworks[code]; taken {
+		code += "-custom"
+	}
+	f := Framework{Code: code, Name: b.Name, Title: stringOrEmpty(b.Title), Publisher: stringOrEmpty(b.Publisher), Jurisdiction: stringOrEmpty(b.Jurisdiction),
+		SourceURL: stringOrEmpty(b.SourceURL), Owner: m.organizationID}
+	number := len(m.src.Frameworks)
+	codes := make(map[string]int, len(b.Requirements))
+	for n := range b.Requirements {
+		r := &b.Requirements[n]
+		codes[r.Code] = n
+		f.Requirements = append(f.Requirements, Requirement{Code: r.Code, Title: stringOrEmpty(r.Title), Text: stringOrEmpty(r.Text)})
+	}
+	m.frameworks[b.Code], m.requirements[number] = number, codes
+	m.src.Frameworks = append(m.src.Frameworks, f)
+	for n := range b.Requirements {
+		for _, c := range b.Requirements[n].Controls {
+			m.linkControl(b.Code, c, number, n, MappingDetail{Strength: -1})
+		}
+		for _, r := range b.Requirements[n].Relations {
+			d := MappingDetail{Relationship: r.Relationship, Strength: -1, Rationale: r.Rationale}
+			if r.Strength != nil {
+				d.Strength = *r.Strength
+			}
+			m.linkControl(b.Code, r.Control, number, n, d)
+		}
+	}
+}
+
+// sourceCustom is what states a mapping that an organization made.
+const sourceCustom = "custom"
+
+func (m *customMerge) linkControl(source, control string, framework, requirement int, d MappingDetail) {
+	c, known := m.controls[strings.ToUpper(strings.TrimSpace(control))]
+	if !known {
+		m.noteMissing(source, control)
+		return
+	}
+	d.Source = sourceCustom
+	m.addMapping(Mapping{Control: c, Framework: framework, Requirement: requirement, Detail: &d})
+}
+
+func (m *customMerge) noteMissing(source, reference string) {
+	if !slices.Contains(m.missing[source], reference) {
+		m.missing[source] = append(m.missing[source], reference)
+	}
+}
+
+// addMapping takes a mapping once; the first word on a pair stands.
+func (m *customMerge) addMapping(n Mapping) {
+	pair := Mapping{Control: n.Control, Framework: n.Framework, Requirement: n.Requirement}
+	if m.added[pair] {
+		return
+	}
+	m.added[pair] = true
+	m.src.Mappings = append(m.src.Mappings, n)
+	m.mappingsByControl[n.Control] = append(m.mappingsByControl[n.Control], n)
+}
+
+// addControlMappings adds what a custom control answers: what is said, then what those do that it stands beside.
+func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
+	for _, ref := range slices.Sorted(maps.Keys(b.Requirements)) {
+		f, own := m.frameworks[ref]
+		for _, code := range b.Requirements[ref] {
+			if own {
+				if r, there := m.requirements[f][code]; there {
+					m.linkControl(b.Code, b.Code, f, r, MappingDetail{Strength: -1})
+					continue
+				}
+			} else if g, err := m.base.findFramework(ref); err == nil {
+				if n, err := m.base.findRequirementIn(g, code); err == nil {
+					in, r := m.base.locateRequirement(n)
+					m.linkControl(b.Code, b.Code, in, r, MappingDetail{Strength: -1})
+					continue
+				}
+			}
+			m.noteMissing(b.Code, ref+":"+code)
+		}
+	}
+	for _, ref := range b.Controls {
+		c, known := m.controls[strings.ToUpper(strings.TrimSpace(ref))]
+		if !known {
+			m.noteMissing(b.Code, ref)
+			continue
+		}
+		beside := slices.Clone(m.mappingsByControl[c])
+		if c < len(m.base.src.Controls) {
+			beside = append(beside, m.base.src.Mappings[m.base.firstMapping[c]:m.base.firstMapping[c+1]]...)
+		}
+		for _, other := range beside {
+			m.linkControl(b.Code, b.Code, other.Framework, other.Requirement, MappingDetail{Strength: -1, Rationale: "stands beside " + m.src.Controls[c].Code})
+		}
+	}
+}
+
+// officialFramework is the framework of the source's own that a code or name means, if any.
+func (s *Snapshot) officialFramework(ref string) (string, bool) {
+	for _, code := range []string{ref, strings.ToLower(ref), FrameworkCode(ref)} {
+		if i, ok := s.frameworks[code]; ok {
+			return s.src.Frameworks[i].Code, true
+		}
+	}
+	for i := range s.src.Frameworks {
+		if f := &s.src.Frameworks[i]; strings.EqualFold(f.Name, CollapseSpaces(ref)) {
+			return f.Code, true
+		}
+	}
+	return "", false
+}
+
+// CheckCustom refuses what can't stand beside the catalog: codes of a form that is not
+// allowed or taken, the same one twice, mappings to what there is not. Errors are *CustomError.
+func (s *Snapshot) CheckCustom(c *Custom) error {
+	if len(c.Frameworks) > maxCustomFrameworks || len(c.Controls) > maxCustomControls {
+		return &CustomError{"the organization", fmt.Sprintf("at most %d frameworks and %d controls of its own", maxCustomFrameworks, maxCustomControls)}
+	}
+	seen := map[string]bool{}
+	for i := range c.Frameworks {
+		f := &c.Frameworks[i]
+		if err := s.checkFramework(f); err != nil {
+			return err
+		}
+		if seen[f.Code] {
+			return &CustomError{"framework " + f.Code, "the code occurs twice"}
+		}
+		seen[f.Code] = true
+	}
+	for i := range c.Controls {
+		k := &c.Controls[i]
+		if err := checkControl(k); err != nil {
+			return err
+		}
+		if seen[k.Code] {
+			return &CustomError{"control " + k.Code, "the code occurs twice"}
+		}
+		seen[k.Code] = true
+	}
+	return nil
+}
+
+// truncate keeps what an error repeats small.
+func truncate(s string) string {
+	if len(s) > 60 {
+		return strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return s
+}
+
+func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
+	place := "framework " + truncate(f.Code)
+	if !customFrameworkCode.MatchString(f.Code) || len(f.Code) > 80 {
+		return &CustomError{place, "the code is made of small letters, digits, dots and hyphens, such as yard-rules"}
+	}
+	for _, name := range []string{f.Code, f.Name} {
+		if official, taken := s.officialFramework(name); taken {
+			return &CustomError{place, fmt.Sprintf("%q is the framework %s of the catalog; give your own another code and name", truncate(name), official)}
+		}
+	}
+	if strings.TrimSpace(f.Name) == "" {
+		return &CustomError{place, "a framework needs a name"}
+	}
+	if n := len(f.Requirements); n == 0 || n > maxCustomRequirements {
+		return &CustomError{place, fmt.Sprintf("it has %d requirements; a framework has 1 to %d", n, maxCustomRequirements)}
+	}
+	seen := map[string]bool{}
+	for _, r := range f.Requirements {
+		at := place + ", requirement " + truncate(r.Code)
+		if r.Code == "" || len(r.Code) > 120 || r.Code != CollapseSpaces(r.Code) {
+			return &CustomError{at, "a requirement needs a code of one line and at most 120 characters"}
+		}
+		if seen[r.Code] {
+			return &CustomError{at, "the code occurs twice"}
+		}
+		seen[r.Code] = true
+		for _, x := range r.Relations {
+			if !slices.Contains([]string{"", "equal", "subset", "superset", "intersects", "none"}, x.Relationship) {
+				return &CustomError{at, fmt.Sprintf("there is no relationship %q; write equal, subset, superset, intersects or none", truncate(x.Relationship))}
+			}
+			if x.Strength != nil && (*x.Strength < 0 || *x.Strength > 10) {
+				return &CustomError{at, fmt.Sprintf("the strength %d is not between 0 and 10", *x.Strength)}
+			}
+		}
+	}
+	return nil
+}
+
+func checkControl(k *api.CustomControlBody) error {
+	place := "control " + truncate(k.Code)
+	switch {
+	case IsControlCode(k.Code):
+		return &CustomError{place, "three letters and two digits is how the SCF writes its own codes; write yours as YARD-01 or ABC-001"}
+	case !IsCustomControlCode(k.Code):
+		return &CustomError{place, "a code is capital letters and digits, a hyphen and a number, such as YARD-01"}
+	case strings.TrimSpace(k.Title) == "", strings.TrimSpace(k.Description) == "":
+		return &CustomError{place, "a control needs a title and a description"}
+	case k.Weight != nil && (*k.Weight < 1 || *k.Weight > 10):
+		return &CustomError{place, fmt.Sprintf("the weight %d is not between 1 and 10", *k.Weight)}
+	}
+	for level := range k.Maturity {
+		if len(level) != 1 || level < "0" || level > "5" {
+			return &CustomError{place, fmt.Sprintf("there is no maturity level %q; they are 0 to 5", truncate(level))}
+		}
+	}
+	for _, t := range k.Traits {
+		if !slices.Contains(api.TraitNames, t) {
+			return &CustomError{place, fmt.Sprintf("there is no trait %q; the traits are %s", truncate(t), strings.Join(api.TraitNames, ", "))}
+		}
+	}
+	return nil
+}

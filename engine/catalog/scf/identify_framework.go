@@ -1,0 +1,79 @@
+package scf
+
+import (
+	"errors"
+	"strings"
+)
+
+// IdentifyFramework finds the framework that a document is about. First by what the document or
+// its file is called by its publisher, then by the codes of its elements: where they are
+// most of the requirements of one framework, and of no other. It is a *NotFoundError with what
+// comes near where neither tells.
+func (s *Snapshot) IdentifyFramework(names, codes []string) (int, error) {
+	hyphens := make(map[string]int, len(s.src.Frameworks))
+	for i := range s.src.Frameworks {
+		code := strings.ReplaceAll(s.src.Frameworks[i].Code, ".", "-")
+		if _, taken := hyphens[code]; !taken {
+			hyphens[code] = i
+		}
+	}
+	ref := ""
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		ref = name
+		if i, ok := s.frameworks[name]; ok {
+			return i, nil
+		}
+		for _, region := range []string{"", "general-", "usa-federal-", "usa-state-", "emea-", "apac-", "americas-"} {
+			slug := FrameworkCode(strings.TrimPrefix(name, region))
+			if i, ok := s.frameworks[slug]; ok {
+				return i, nil
+			}
+			if i, ok := hyphens[strings.ReplaceAll(slug, ".", "-")]; ok {
+				return i, nil
+			}
+		}
+	}
+	if i, ok := s.frameworkByRequirements(codes); ok {
+		return i, nil
+	}
+	if ref == "" {
+		return 0, errNoFrameworkHint
+	}
+	return 0, &NotFoundError{Kind: "framework", Ref: ref, Suggestions: s.SuggestFrameworks(ref, 5)}
+}
+
+var errNoFrameworkHint = errors.New("neither its name nor what it holds tells which framework it is about")
+
+// FrameworkIndex is the place in the source of a framework, by anything that Framework accepts.
+func (s *Snapshot) FrameworkIndex(ref string) (int, error) { return s.findFramework(ref) }
+
+// frameworkByRequirements is the framework whose requirements the codes are, if one clearly stands out.
+func (s *Snapshot) frameworkByRequirements(codes []string) (int, bool) {
+	const fewest, enough, ahead = 5, 0.6, 0.1
+	asked := make(map[string]bool, len(codes))
+	for _, c := range codes {
+		asked[NormalizeCode(c)] = true
+	}
+	if len(asked) < fewest {
+		return 0, false
+	}
+	best, first, second := -1, 0.0, 0.0
+	for i := range s.src.Frameworks {
+		shared := 0
+		for _, q := range s.src.Frameworks[i].Requirements {
+			if asked[NormalizeCode(q.Code)] {
+				shared++
+			}
+		}
+		like := float64(shared) / float64(len(asked)+len(s.src.Frameworks[i].Requirements)-shared)
+		if like > first {
+			best, first, second = i, like, first
+		} else {
+			second = max(second, like)
+		}
+	}
+	return best, first >= enough && first-second >= ahead
+}

@@ -1,0 +1,332 @@
+// Package shelf keeps the catalog versions of an installation: the built-in
+// starter and whatever was imported. It answers every read of the catalog and
+// takes imports whole or not at all.
+//
+// What a version holds is the library's business (package catalog); what is
+// assessed with it is not known here.
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/catalog/starter"
+	"github.com/scf-service/service/engine/catalog/strm"
+	"github.com/scf-service/service/store"
+)
+
+// maxSnapshotBytes bounds an encoded catalog.
+const maxSnapshotBytes = 256 << 20
+
+// Service keeps catalog versions. A version is decoded once and then shared.
+type Service struct {
+	db      *store.DB
+	clock   func() time.Time
+	readPDF PDFReader
+	// onImported hears of the version that an import made the active one; may be nil.
+	onImported func(version string)
+
+	// importSlot holds the one import that runs. Another waits: two at once would take
+	// twice the memory, and could keep the same source twice.
+	importSlot chan struct{}
+
+	versionList     *store.Cache[[]store.CatalogVersion]
+	latestRevisions *store.Cache[int] // organizations' newest revisions
+
+	mu              sync.Mutex
+	snapshots       map[string]*scf.Snapshot
+	customSnapshots customSnapshotCache
+}
+
+// PDFReader gives the text of a PDF as lines of tables and paragraphs, in order.
+type PDFReader func(ctx context.Context, name string, content io.ReaderAt, size int64) ([]strm.Line, error)
+
+// Option is what a shelf may have besides.
+type Option func(*Service)
+
+// WithPDF lets the shelf take documents that are PDFs.
+func WithPDF(read PDFReader) Option { return func(s *Service) { s.readPDF = read } }
+
+// WithImportHook tells of each version that an import makes the active one. It is called
+// after the fact and should return at once.
+func WithImportHook(hook func(version string)) Option {
+	return func(s *Service) { s.onImported = hook }
+}
+
+// New makes the service.
+func New(db *store.DB, clock func() time.Time, options ...Option) *Service {
+	s := &Service{db: db, clock: clock, importSlot: make(chan struct{}, 1), snapshots: map[string]*scf.Snapshot{},
+		versionList: store.NewCache[[]store.CatalogVersion](db, 1, store.CatalogVersions), latestRevisions: store.NewCache[int](db, maxCachedRevisions, store.CustomCatalogHeads)}
+	for _, o := range options {
+		o(s)
+	}
+	return s
+}
+
+// EnsureStarter puts the built-in catalog on the shelf where it, or this edition
+// of it, is missing. It becomes the active version only where no other is.
+func (s *Service) EnsureStarter(ctx context.Context) error {
+	sum := starter.EditionSHA256()
+	var have bool
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		for v, err := range store.CatalogVersions.Scan(tx) {
+			if err != nil {
+				return err
+			}
+			have = have || (v.IsStarter && v.SourceSHA256 != nil && *v.SourceSHA256 == sum)
+		}
+		return nil
+	})
+	if err != nil || have {
+		return err
+	}
+	src, err := starter.Load()
+	if err != nil {
+		return err
+	}
+	src.SHA256 = sum
+	_, err = s.saveVersion(ctx, versionEntry{src: src})
+	return err
+}
+
+// versionEntry is a source on its way to the shelf.
+type versionEntry struct {
+	src *scf.Source
+	// rootID is the version whose ids it has, over the version it revises; empty: its own, over none.
+	rootID, supersedes string
+	// fillRecord adds to the record what the source does not hold; may be nil.
+	fillRecord func(*store.CatalogVersion)
+	// recordRun writes the run that brought it; may be nil.
+	recordRun func(*store.Tx, *scf.Snapshot) error
+}
+
+// saveVersion stores a source as a version and makes it the active one, and the run
+// that brought it, in one transaction. The built-in starter never takes the place
+// of an imported version, a revision only that of the version it revises.
+func (s *Service) saveVersion(ctx context.Context, e versionEntry) (*scf.Snapshot, error) {
+	var id string
+	if err := s.db.View(ctx, func(tx *store.Tx) error { id = tx.NewID(); return nil }); err != nil {
+		return nil, err
+	}
+	snap, err := scf.NewSnapshot(e.src, scf.Version{ID: id, RootID: e.rootID, ImportedAt: s.clock()})
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := snap.Encode()
+	if err != nil {
+		return nil, err
+	}
+	blob, err := s.db.Blobs().Put(ctx, bytes.NewReader(encoded), maxSnapshotBytes)
+	if err != nil {
+		return nil, fmt.Errorf("keeping the catalog: %w", err)
+	}
+	active := false
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		rec := store.CatalogVersion{CatalogVersion: snap.Version(), SnapshotBlob: blob.SHA256, RootID: e.rootID}
+		if e.fillRecord != nil {
+			e.fillRecord(&rec)
+		}
+		for old, err := range store.CatalogVersions.Scan(tx) {
+			if err != nil {
+				return err
+			}
+			if old.Status != api.CatalogActive {
+				continue
+			}
+			// A starter that a person imports does take the place.
+			if rec.IsStarter && !old.IsStarter && e.recordRun == nil || e.supersedes != "" && e.supersedes != old.ID {
+				rec.Status = api.CatalogSuperseded
+				continue
+			}
+			old.Status, old.UpdatedAt = api.CatalogSuperseded, tx.Now()
+			if err := store.CatalogVersions.Put(tx, &old); err != nil {
+				return err
+			}
+		}
+		active = rec.Status == api.CatalogActive
+		if err := store.CatalogVersions.Insert(tx, &rec); err != nil {
+			return err
+		}
+		if e.recordRun != nil {
+			return e.recordRun(tx, snap)
+		}
+		return nil
+	})
+	if err == nil && active && e.recordRun != nil {
+		s.notifyImported(snap.Version().ID)
+	}
+	if errors.Is(err, store.ErrExists) { // another process, over the same database
+		return nil, api.Conflict("version %s was imported by somebody else meanwhile; import it again to see what it holds", e.src.Label).WithCause(err)
+	}
+	return snap, err
+}
+
+// ReceiveSnapshot keeps a catalog version that came, as its snapshot's bytes, from another installation,
+// and returns its id. It takes the place of no other version.
+func (s *Service) ReceiveSnapshot(ctx context.Context, by api.Caller, snapshot []byte) (string, error) {
+	if err := by.Require(api.SCFImport); err != nil {
+		return "", err
+	}
+	if len(snapshot) > maxSnapshotBytes {
+		return "", api.Invalid("file", "a catalog is at most %d MiB", maxSnapshotBytes>>20)
+	}
+	done, err := s.acquireImportSlot(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	var id string
+	if err := s.db.View(ctx, func(tx *store.Tx) error { id = tx.NewID(); return nil }); err != nil {
+		return "", err
+	}
+	came, err := scf.DecodeSnapshot(snapshot, scf.Version{ID: id, ImportedAt: s.clock()})
+	if err != nil {
+		return "", api.Invalid("file", "the catalog can't be read: %v", err)
+	}
+	// Its label and source may be here with other content, for instance read by another release.
+	sum := sha256.Sum256(snapshot)
+	variant := "carried " + hex.EncodeToString(sum[:8])
+	kept, err := s.saveVersion(ctx, versionEntry{src: came.Source(), supersedes: id, fillRecord: func(rec *store.CatalogVersion) { rec.Variant = variant }})
+	if err != nil {
+		return "", err
+	}
+	return kept.Version().ID, nil
+}
+
+func (s *Service) notifyImported(version string) {
+	if s.onImported != nil {
+		s.onImported(version)
+	}
+}
+
+// acquireImportSlot waits until no other import runs; the caller calls done.
+func (s *Service) acquireImportSlot(ctx context.Context) (release func(), err error) {
+	select {
+	case s.importSlot <- struct{}{}:
+		return func() { <-s.importSlot }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// allVersions are all records, newest first.
+func (s *Service) allVersions(ctx context.Context) ([]store.CatalogVersion, error) {
+	all, err := s.versionList.Get("", func() (out []store.CatalogVersion, err error) {
+		err = s.db.View(ctx, func(tx *store.Tx) error {
+			for v, err := range store.CatalogVersions.Scan(tx, store.Reverse) {
+				if err != nil {
+					return err
+				}
+				out = append(out, v)
+			}
+			return nil
+		})
+		return out, err
+	})
+	return slices.Clone(all), err
+}
+
+// findVersion is the version with an id or label; the latest active one where ref is empty or
+// "latest", which is no label.
+func (s *Service) findVersion(ctx context.Context, ref string) (store.CatalogVersion, error) {
+	if ref == "latest" {
+		ref = ""
+	}
+	all, err := s.allVersions(ctx)
+	if err != nil {
+		return store.CatalogVersion{}, err
+	}
+	var found []store.CatalogVersion
+	for _, v := range all {
+		if (ref == "" && v.Status == api.CatalogActive) || ref == v.ID || (ref != "" && ref == v.Label) {
+			found = append(found, v)
+		}
+	}
+	switch {
+	case len(found) == 0 && ref == "":
+		return store.CatalogVersion{}, api.NotFound("catalog version", "latest")
+	case len(found) == 0:
+		return store.CatalogVersion{}, api.NotFound("catalog version", ref)
+	case len(found) > 1 && found[0].Status != api.CatalogActive:
+		return store.CatalogVersion{}, api.Invalid("version", "%d catalog versions are labelled %q, among them %s and %s: name one by id",
+			len(found), ref, found[0].ID, found[1].ID)
+	}
+	return found[0], nil
+}
+
+// Snapshot is the catalog version with an id or label, in memory; the latest
+// active one where ref is empty.
+func (s *Service) Snapshot(ctx context.Context, ref string) (*scf.Snapshot, error) {
+	rec, err := s.findVersion(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if snap := s.snapshots[rec.ID]; snap != nil {
+		return snap, nil
+	}
+	f, _, err := s.db.Blobs().Open(rec.SnapshotBlob)
+	if err != nil {
+		return nil, fmt.Errorf("catalog %s: %w", rec.Label, err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("catalog %s: %w", rec.Label, err)
+	}
+	snap, err := scf.DecodeSnapshot(data, scf.Version{ID: rec.ID, RootID: rec.RootID, ImportedAt: rec.ImportedAt, Status: rec.Status})
+	if err != nil {
+		return nil, fmt.Errorf("catalog %s: %w", rec.Label, err)
+	}
+	s.snapshots[rec.ID] = snap
+	return snap, nil
+}
+
+// lookupToAPIError gives what the library says of an id or code the contract's code.
+func lookupToAPIError(err error) error {
+	var missing *scf.NotFoundError
+	var unclear *scf.AmbiguousError
+	switch {
+	case errors.As(err, &missing):
+		return (&api.Error{Code: api.CodeNotFound, Message: missing.Error(), Details: []api.ErrorDetail{}}).WithCause(err)
+	case errors.As(err, &unclear):
+		return api.Invalid(unclear.Kind, "%s", unclear.Error())
+	}
+	return err
+}
+
+// paginate cuts a list that is in memory. The cursor names the last record that was
+// shown: a version never changes, and what is put before it between two pages
+// repeats nothing.
+func paginate[T any](all []T, p api.Paging, id func(*T) string) (*api.List[T], error) {
+	start := 0
+	if p.Cursor != "" {
+		at := slices.IndexFunc(all, func(one T) bool { return "after-"+id(&one) == p.Cursor })
+		if at < 0 {
+			return nil, api.Invalid("cursor", "the cursor is not one of this list; begin again without it")
+		}
+		start = at + 1
+	}
+	limit := p.Limit
+	if limit <= 0 {
+		limit = api.DefaultListLimit
+	}
+	end := min(start+limit, len(all))
+	out := &api.List[T]{Data: slices.Clone(all[start:end]), Pagination: api.Pagination{Total: len(all), Limit: limit, HasMore: end < len(all)}}
+	if end < len(all) {
+		next := "after-" + id(&all[end-1])
+		out.Pagination.NextCursor = &next
+	}
+	return out, nil
+}

@@ -1,0 +1,212 @@
+package starter
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+)
+
+// catalogBuilder puts the files together.
+type catalogBuilder struct {
+	src                *scf.Source
+	controlCodes       map[string]bool
+	frameworks         map[string]int
+	hasRequirementList []bool // frameworks whose requirements are listed in full
+	pendingMappings    []pendingMapping
+}
+
+// pendingMapping is a mapping before requirements have their numbers.
+type pendingMapping struct {
+	control, framework int
+	code               string
+}
+
+func (b *catalogBuilder) readFrameworks(data []byte) error {
+	var file frameworksFile
+	if err := decodeStrict(data, &file); err != nil {
+		return err
+	}
+	for _, f := range file.Frameworks {
+		if _, twice := b.frameworks[f.Code]; twice || f.Code == "" {
+			return fmt.Errorf("framework %q is empty or occurs twice", f.Code)
+		}
+		fw := scf.Framework{
+			Code: f.Code, Name: f.Name, Publisher: f.Publisher, Jurisdiction: f.Jurisdiction, Title: f.Title, SourceURL: f.SourceURL,
+		}
+		if f.Requirements.Kind != 0 && f.Requirements.Kind != yaml.MappingNode {
+			return fmt.Errorf("line %d: requirements of %s are written code: title", f.Requirements.Line, f.Code)
+		}
+		nodes := f.Requirements.Content
+		for i := 0; i+1 < len(nodes); i += 2 {
+			fw.Requirements = append(fw.Requirements, scf.Requirement{Code: nodes[i].Value, Title: nodes[i+1].Value})
+		}
+		b.frameworks[f.Code] = len(b.src.Frameworks)
+		b.src.Frameworks = append(b.src.Frameworks, fw)
+		b.hasRequirementList = append(b.hasRequirementList, len(nodes) > 0)
+	}
+	return nil
+}
+
+func (b *catalogBuilder) readDomain(data []byte, name string) error {
+	var file domainFile
+	if err := decodeStrict(data, &file); err != nil {
+		return err
+	}
+	d := file.Domain
+	if strings.ToLower(d.Code) != name || d.Name == "" {
+		return fmt.Errorf("the file of domain %q must be named after its code, and the domain have a name", d.Code)
+	}
+	b.src.Domains = append(b.src.Domains, scf.Domain{
+		Code: d.Code, Name: d.Name, Principle: strings.TrimSpace(d.Principle), Intent: strings.TrimSpace(d.Intent),
+	})
+	for i := range file.Controls {
+		c := &file.Controls[i]
+		if !scf.IsControlCode(c.Code) || scf.DomainOf(c.Code) != d.Code {
+			return fmt.Errorf("control code %q is none of domain %s", c.Code, d.Code)
+		}
+		if b.controlCodes[c.Code] {
+			return fmt.Errorf("control %s occurs twice", c.Code)
+		}
+		b.controlCodes[c.Code] = true
+		if err := b.addControl(c); err != nil {
+			return fmt.Errorf("control %s: %w", c.Code, err)
+		}
+	}
+	return nil
+}
+
+var (
+	knownApplicability = []string{"people", "process", "technology", "data", "facility"}
+	knownFunctions     = []string{"govern", "identify", "protect", "detect", "respond", "recover"}
+	knownCadences      = []string{"annual", "semi_annual", "quarterly"}
+	knownTraits        = []string{
+		"develops_software", "uses_cloud", "processes_personal_data", "handles_cards", "has_ot", "has_facilities",
+		"uses_ai", "outsources_it", "has_mobile_devices", "has_remote_workers",
+	}
+)
+
+func (b *catalogBuilder) addControl(c *control) error {
+	if err := c.validate(); err != nil {
+		return err
+	}
+	out := scf.Control{
+		Code: c.Code, Title: c.Title, Description: strings.TrimSpace(c.Description), Question: strings.TrimSpace(c.Question),
+		Weight: c.Weight, Applicability: c.Applicability, CSFFunction: c.CSFFunction, Cadence: c.Cadence,
+		Traits: c.Traits, Tags: c.Tags,
+	}
+	for _, artifact := range c.EvidenceRequests {
+		out.Evidence = append(out.Evidence, len(b.src.Evidence))
+		b.src.Evidence = append(b.src.Evidence, scf.EvidenceRequest{Artifact: strings.TrimSpace(artifact)})
+	}
+	for i, text := range c.Objectives {
+		out.Objectives = append(out.Objectives, scf.Objective{
+			Code: fmt.Sprintf("%s_A%02d", c.Code, i+1), Text: strings.TrimSpace(text), Rigor: 1, Applicability: c.Applicability,
+		})
+	}
+	for level, text := range c.Maturity {
+		n, err := strconv.Atoi(level)
+		if err != nil || n < 0 || n > 5 {
+			return fmt.Errorf("maturity level %q is not 0 to 5", level)
+		}
+		out.Maturity[n] = strings.TrimSpace(text)
+	}
+	for _, k := range c.Compensating {
+		out.Compensating = append(out.Compensating, scf.CompensatingControl{Control: k.Control, Justification: strings.TrimSpace(k.Why)})
+	}
+	for f := range b.src.Frameworks {
+		fw := &b.src.Frameworks[f]
+		for _, code := range c.Mappings[fw.Code] {
+			b.pendingMappings = append(b.pendingMappings, pendingMapping{len(b.src.Controls), f, strings.TrimSpace(code)})
+		}
+	}
+	for name := range c.Mappings {
+		if _, known := b.frameworks[name]; !known {
+			return fmt.Errorf("framework %q is not listed in data-frameworks.yaml", name)
+		}
+	}
+	b.src.Controls = append(b.src.Controls, out)
+	return nil
+}
+
+func (c *control) validate() error {
+	switch {
+	case c.Title == "" || c.Description == "" || c.Question == "":
+		return fmt.Errorf("title, description and question must be there")
+	case c.Weight < 1 || c.Weight > 10:
+		return fmt.Errorf("weight %d is not 1 to 10", c.Weight)
+	case c.Weight == 10 && len(c.Compensating) > 0:
+		return fmt.Errorf("a control of weight 10 may not be compensated")
+	case !slices.Contains(knownFunctions, c.CSFFunction):
+		return fmt.Errorf("csf_function %q is not known", c.CSFFunction)
+	case !slices.Contains(knownCadences, c.Cadence):
+		return fmt.Errorf("cadence %q is not known", c.Cadence)
+	}
+	for _, a := range c.Applicability {
+		if !slices.Contains(knownApplicability, a) {
+			return fmt.Errorf("applicability %q is not known", a)
+		}
+	}
+	for _, t := range c.Traits {
+		if !slices.Contains(knownTraits, t) {
+			return fmt.Errorf("trait %q is not known", t)
+		}
+	}
+	return nil
+}
+
+// resolveMappings numbers requirements, resolves mappings and counts.
+func (b *catalogBuilder) resolveMappings() error {
+	src := b.src
+	for f := range src.Frameworks {
+		fw := &src.Frameworks[f]
+		if !b.hasRequirementList[f] {
+			for _, l := range b.pendingMappings {
+				if l.framework == f {
+					fw.Requirements = append(fw.Requirements, scf.Requirement{Code: l.code})
+				}
+			}
+			slices.SortFunc(fw.Requirements, func(x, y scf.Requirement) int { return scf.CompareNatural(x.Code, y.Code) })
+			fw.Requirements = slices.CompactFunc(fw.Requirements, func(x, y scf.Requirement) bool { return x.Code == y.Code })
+		}
+	}
+	seen := map[scf.Mapping]bool{}
+	for _, l := range b.pendingMappings {
+		fw := &src.Frameworks[l.framework]
+		at := slices.IndexFunc(fw.Requirements, func(r scf.Requirement) bool { return r.Code == l.code })
+		if at < 0 { // a clause that is split is meant by its general part: 9.2 is 9.2.1
+			at = slices.IndexFunc(fw.Requirements, func(r scf.Requirement) bool { return r.Code == l.code+".1" })
+		}
+		if at < 0 {
+			return fmt.Errorf("control %s maps to %q, which %s does not have", src.Controls[l.control].Code, l.code, fw.Code)
+		}
+		m := scf.Mapping{Control: l.control, Framework: l.framework, Requirement: at}
+		if !seen[m] {
+			seen[m] = true
+			src.Mappings = append(src.Mappings, m)
+		}
+	}
+	for i := range src.Controls {
+		for j := range src.Controls[i].Compensating {
+			k := &src.Controls[i].Compensating[j]
+			if !scf.IsControlCode(k.Control) {
+				return fmt.Errorf("control %s: compensating control %q is no code", src.Controls[i].Code, k.Control)
+			}
+		}
+	}
+	n := src.Counts()
+	src.Statistics = api.ImportStatistics{
+		Controls: n.Controls, Domains: n.Domains, Frameworks: n.Frameworks, Requirements: n.Requirements, Mappings: n.Mappings,
+		EvidenceRequests: len(src.Evidence),
+	}
+	for i := range src.Controls {
+		src.Statistics.AssessmentObjectives += len(src.Controls[i].Objectives)
+		src.Statistics.CompensatingControls += len(src.Controls[i].Compensating)
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package strm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+)
+
+// Apply puts a document over the framework of a source, by its index. The source is left as
+// it is; the new one shares with it what does not change. What was counted is added to the
+// document's record, which brings filename and hash along; the warnings say where the
+// document and the catalog disagree.
+func Apply(base *scf.Source, frameworkIndex int, doc *Document, record api.MappingDocument) (*scf.Source, api.MappingDocument, []api.ImportWarning) {
+	o := &overlay{base: base, framework: frameworkIndex, doc: doc, record: record, warnings: slices.Clone(doc.Warnings)}
+	o.record.FrameworkCode = base.Frameworks[frameworkIndex].Code
+	o.record.FocalDocument, o.record.Release = doc.FocalDocument, doc.Release
+	o.record.Rows, o.record.Elements = doc.Rows, len(doc.Elements)
+	if !matchesRelease(doc.Release, base.Label) {
+		o.warn("", "", "the document was written for release %s, the catalog is %s", doc.Release, base.Label)
+	}
+	o.mergeRequirements()
+	o.mergeMappings()
+	if o.droppedWarnings > 0 {
+		o.warnings = append(o.warnings, api.ImportWarning{Message: fmt.Sprintf("%d more disagreements are not listed", o.droppedWarnings)})
+	}
+	out := *base
+	out.Frameworks = slices.Clone(base.Frameworks)
+	out.Frameworks[frameworkIndex].Requirements = o.newRequirements
+	out.Mappings = o.newMappings
+	return &out, o.record, o.warnings
+}
+
+// matchesRelease reports that a document was written for a catalog's release or the one that
+// it mends: 2026.1 and 2026.1.1.
+func matchesRelease(document, label string) bool {
+	label, _, _ = strings.Cut(label, "+") // a revision
+	return document == "" || document == label || strings.HasPrefix(label, document+".")
+}
+
+type overlay struct {
+	base            *scf.Source
+	framework       int
+	doc             *Document
+	record          api.MappingDocument
+	warnings        []api.ImportWarning
+	droppedWarnings int
+
+	newRequirements     []scf.Requirement
+	newPosition         []int // new index of each requirement that was there
+	elementRequirements []int // requirement of each element
+	newMappings         []scf.Mapping
+}
+
+func (o *overlay) warn(sheet, cell, message string, args ...any) {
+	if len(o.warnings) >= 2*maxWarnings {
+		o.droppedWarnings++
+		return
+	}
+	o.warnings = append(o.warnings, api.ImportWarning{Sheet: sheet, Cell: cell, Message: fmt.Sprintf(message, args...)})
+}
+
+// mergeRequirements finds each element among the framework's requirements, gives it its title
+// and text, and adds those that no control of the workbook names.
+func (o *overlay) mergeRequirements() {
+	old := o.base.Frameworks[o.framework].Requirements
+	exact, loose := make(map[string]int, len(old)), make(map[string]int, len(old))
+	for i, q := range old {
+		exact[q.Code] = i
+		if _, twice := loose[scf.NormalizeCode(q.Code)]; twice {
+			loose[scf.NormalizeCode(q.Code)] = -1 // says too little
+		} else {
+			loose[scf.NormalizeCode(q.Code)] = i
+		}
+	}
+	all := slices.Clone(old)
+	o.elementRequirements = make([]int, len(o.doc.Elements))
+	var added []string
+	for i := range o.doc.Elements {
+		e := &o.doc.Elements[i]
+		at, known := exact[e.Code]
+		if !known {
+			at, known = loose[scf.NormalizeCode(e.Code)]
+			known = known && at >= 0
+		}
+		if !known {
+			at = len(all)
+			exact[e.Code] = at
+			all = append(all, scf.Requirement{Code: e.Code})
+			added = append(added, e.Code)
+		}
+		o.elementRequirements[i] = at
+		if e.Name != "" || e.Text != "" {
+			all[at].Title, all[at].Text = cmp.Or(e.Name, all[at].Title), cmp.Or(e.Text, all[at].Text)
+			o.record.RequirementsWorded++
+		}
+	}
+	if o.record.RequirementsAdded = len(added); len(added) > 0 {
+		o.warn("", "", "%d elements are no requirements in the workbook and were added: %s", len(added), listFirst(added))
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(scf.CompareNatural(all[a].Code, all[b].Code), a-b) })
+	place := make([]int, len(all))
+	for to, from := range order {
+		place[from] = to
+		o.newRequirements = append(o.newRequirements, all[from])
+	}
+	o.newPosition = place[:len(old)]
+	for i, at := range o.elementRequirements {
+		o.elementRequirements[i] = place[at]
+	}
+}
+
+type controlRequirement struct{ control, requirement int }
+
+// mergeMappings gives the workbook's mappings what the document says of them, and adds those
+// that only the document has.
+func (o *overlay) mergeMappings() {
+	byCode := make(map[string]int, len(o.base.Controls))
+	for i := range o.base.Controls {
+		byCode[o.base.Controls[i].Code] = i
+	}
+	o.newMappings = slices.Clone(o.base.Mappings)
+	at := map[controlRequirement]int{}
+	for i := range o.newMappings {
+		if m := &o.newMappings[i]; m.Framework == o.framework {
+			m.Requirement = o.newPosition[m.Requirement]
+			at[controlRequirement{m.Control, m.Requirement}] = i
+		}
+	}
+	named := map[controlRequirement]bool{}
+	for i := range o.doc.Elements {
+		e := &o.doc.Elements[i]
+		for _, rel := range e.Relations {
+			c, known := byCode[rel.Control]
+			if !known {
+				o.warn(rel.sheet, rel.cell, "%s: %s is no control of this catalog: left out", e.Code, rel.Control)
+				continue
+			}
+			p := controlRequirement{c, o.elementRequirements[i]}
+			m, mapped := at[p]
+			if rel.Relationship == "none" {
+				if mapped {
+					o.warn(rel.sheet, rel.cell, "%s and %s are not related by the document, but mapped by the workbook: kept", e.Code, rel.Control)
+				}
+				continue
+			}
+			o.record.Related++
+			named[p] = true
+			detail := &scf.MappingDetail{Relationship: rel.Relationship, Strength: rel.Strength,
+				Rationale: formatRationale(rel), Source: o.record.Filename, Official: true}
+			if mapped {
+				o.record.MappingsConfirmed++
+				o.newMappings[m].Detail = detail
+				continue
+			}
+			o.record.MappingsAdded++
+			o.warn(rel.sheet, rel.cell, "%s: the document relates it to %s, the workbook does not: added", e.Code, rel.Control)
+			at[p] = len(o.newMappings)
+			o.newMappings = append(o.newMappings, scf.Mapping{Control: c, Framework: o.framework, Requirement: p.requirement, Detail: detail})
+		}
+	}
+	o.warnUnconfirmed(named)
+	slices.SortFunc(o.newMappings, func(a, b scf.Mapping) int {
+		return cmp.Or(a.Control-b.Control, a.Framework-b.Framework, a.Requirement-b.Requirement)
+	})
+}
+
+// warnUnconfirmed tells which mappings of the workbook the document does not have, by requirement.
+func (o *overlay) warnUnconfirmed(confirmed map[controlRequirement]bool) {
+	left := map[int][]string{}
+	for _, m := range o.newMappings {
+		if m.Framework == o.framework && !confirmed[controlRequirement{m.Control, m.Requirement}] {
+			o.record.MappingsUnnamed++
+			left[m.Requirement] = append(left[m.Requirement], o.base.Controls[m.Control].Code)
+		}
+	}
+	for r, q := range o.newRequirements {
+		if controls := left[r]; len(controls) > 0 {
+			o.warn("", "", "%s: the workbook maps it to %s, the document does not: kept", q.Code, listFirst(controls))
+		}
+	}
+}
+
+func formatRationale(rel Relation) string {
+	if rel.Notes == "" || strings.EqualFold(rel.Notes, "none") {
+		return rel.Rationale
+	}
+	if rel.Rationale == "" {
+		return rel.Notes
+	}
+	return rel.Rationale + ": " + rel.Notes
+}
+
+// listFirst lists the first few.
+func listFirst(codes []string) string {
+	const shown = 8
+	if more := len(codes) - shown; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(codes[:shown], ", "), more)
+	}
+	return strings.Join(codes, ", ")
+}

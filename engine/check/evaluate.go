@@ -1,0 +1,376 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// Input is all that a verdict rests on.
+type Input struct {
+	Facts     *Facts
+	Policy    *Policy
+	Baseline  *Baseline // nil for none
+	Threshold *Threshold
+	Waivers   []Waiver
+	// Today is the day that waivers and documents are held against.
+	Today api.Date
+	// Tool is the program with its version.
+	Tool string
+}
+
+// evaluation is a verdict in the making.
+type evaluation struct {
+	Input
+	result          *Result
+	changeByControl map[string]api.GapChangeKind
+	activeWaivers   map[string]*Waiver
+}
+
+// Evaluate holds facts against a policy.
+func Evaluate(in Input) (*Result, error) {
+	j := &evaluation{Input: in, activeWaivers: map[string]*Waiver{}, changeByControl: map[string]api.GapChangeKind{}}
+	f := in.Facts
+	j.result = &Result{Format: resultFormat, Tool: in.Tool, Subject: f.Subject, comparisonScope: f.basis(), Starter: f.Catalog.Starter, AsOf: in.Today, Policy: in.Policy,
+		Rules: []RuleResult{}, Issues: []Issue{}, Closed: []string{}, controls: f.Controls}
+	if err := j.compareBaseline(); err != nil {
+		return nil, err
+	}
+	for i := range in.Waivers {
+		if w := &in.Waivers[i]; !w.isExpired(in.Today) {
+			j.activeWaivers[w.Control] = w
+		}
+	}
+	j.computeFigures()
+	j.checkApprovals()
+	j.checkAnalysisExists()
+	j.checkGaps()
+	j.checkFigures()
+	j.checkDocuments()
+	j.checkWaivers()
+	j.decideVerdict()
+	return j.result, nil
+}
+
+// compareBaseline reads what moved since the baseline.
+func (j *evaluation) compareBaseline() error {
+	now := j.Facts.basis()
+	if j.Baseline != nil && j.Facts.HasGapAnalysis {
+		if err := j.Baseline.checkComparable(now, j.Policy.Baseline, "baseline", " with --write-baseline"); err != nil {
+			return err
+		}
+		for _, c := range compareGaps(j.Baseline, NewBaseline(j.Facts)) {
+			j.changeByControl[c.ControlCode] = c.Change
+			if c.Change == api.GapClosed {
+				j.result.Closed = append(j.result.Closed, c.ControlCode)
+			}
+		}
+		slices.Sort(j.result.Closed)
+	}
+	if j.Threshold != nil {
+		return j.Threshold.checkComparable(now, j.Policy.Threshold, "threshold file", " with --write-threshold")
+	}
+	return nil
+}
+
+func (j *evaluation) computeFigures() {
+	f := &j.result.Figures
+	f.Gaps, f.NotWaived = map[api.Severity]int{}, map[api.Severity]int{}
+	f.Controls = len(j.Facts.Controls)
+	for _, c := range j.Facts.Controls {
+		if c.Applicability.IsApplicable() {
+			f.Applicable++
+		}
+	}
+	f.Coverage, f.Formula = j.Facts.coveragePercent()
+	f.Maturity = j.Facts.meanMaturity()
+	for _, g := range j.Facts.Findings {
+		f.Gaps[g.Severity]++
+		if j.activeWaivers[strings.ToUpper(g.Control)] == nil {
+			f.NotWaived[g.Severity]++
+		}
+	}
+	for _, d := range j.Facts.Documents {
+		f.Documents++
+		if d.ReadError != "" {
+			f.UnreadDocuments++
+		}
+	}
+}
+
+// addRuleResult tells how a rule came out; where it did not pass, that is an issue too.
+func (j *evaluation) addRuleResult(id, subject string, out Outcome, format string, args ...any) {
+	r := RuleResult{id, subject, out, fmt.Sprintf(format, args...)}
+	j.result.Rules = append(j.result.Rules, r)
+}
+
+// addIssue is something to look at that is no gap.
+func (j *evaluation) addIssue(id, subject string, out Outcome, place Place, format string, args ...any) {
+	j.result.Issues = append(j.result.Issues, Issue{Rule: id, Outcome: out, Title: findRule(id).Title, Message: fmt.Sprintf(format, args...), Fix: findRule(id).Fix,
+		Place: place, Fingerprint: fingerprint(id, subject)})
+}
+
+// addRuleAndIssue is a rule that is about one thing.
+func (j *evaluation) addRuleAndIssue(id, subject string, ok bool, format string, args ...any) {
+	if ok {
+		j.addRuleResult(id, subject, Passed, format, args...)
+		return
+	}
+	j.addRuleResult(id, subject, Failed, format, args...)
+	j.addIssue(id, subject, Failed, Place{}, format, args...)
+}
+
+func (j *evaluation) checkApprovals() {
+	for _, g := range j.Policy.RequireApproved {
+		at := slices.IndexFunc(j.Facts.Approvals, func(a Approval) bool { return a.Gate == g })
+		a := Approval{Gate: g, State: NotDrafted}
+		if at >= 0 {
+			a = j.Facts.Approvals[at]
+		}
+		words := map[ApprovalState]string{
+			Approved: "is approved", Pending: "waits for a decision", Rejected: "was rejected, and not submitted again",
+			Void: "was changed after its approval, which is void", NotSubmitted: "was not submitted for approval", NotDrafted: "is not drafted yet",
+		}[a.State]
+		if a.Version > 0 {
+			words = fmt.Sprintf("(version %d) %s", a.Version, words)
+		}
+		if a.By != "" {
+			words += " by " + a.By
+		}
+		if j.Facts.Subject.Kind == Folder {
+			words = "of a folder can't be approved: check the assessment instead, by its name or id"
+			a.State = NotDrafted
+		}
+		j.addRuleAndIssue(ruleApproval, string(g), a.State == Approved, "the %s %s", g.Title(), words)
+	}
+}
+
+// checkAnalysisExists fails where the policy asks about what is not there. Where an approval is
+// missing too, that is why, and a person decides first.
+func (j *evaluation) checkAnalysisExists() {
+	var lacks []string
+	p := j.Policy
+	if !j.Facts.HasGapAnalysis && (p.FailOn != "" || p.FailOnNew != "" || p.Threshold != "") {
+		lacks = append(lacks, "gap analysis")
+	}
+	if !j.Facts.HasMaturity && p.MinMaturity != nil {
+		lacks = append(lacks, "maturity assessment")
+	}
+	if len(lacks) == 0 {
+		return
+	}
+	out := Failed
+	if slices.ContainsFunc(j.result.Rules, func(r RuleResult) bool { return r.Rule == ruleApproval && r.Outcome == Failed }) {
+		out = Warned
+	}
+	message := "there is no " + strings.Join(lacks, " and no ") + " yet"
+	j.addRuleResult(ruleNoAnalysis, "", out, "%s", message)
+	j.addIssue(ruleNoAnalysis, "", out, Place{}, "%s", message)
+}
+
+func (j *evaluation) checkGaps() {
+	p := j.Policy
+	failed, fresh := 0, 0
+	for i := range j.Facts.Findings {
+		g := &j.Facts.Findings[i]
+		one := Issue{Rule: ruleGap, Outcome: Noted, Control: g.Control, Title: g.Title, Domain: g.Domain, Severity: g.Severity, Status: g.Status, Result: g.Result,
+			Message: firstNonEmpty(g.Condition, "The control has a gap."), Missing: g.Missing, Fix: g.Fix, Place: g.Place, Change: j.changeByControl[g.Control], Waiver: j.activeWaivers[strings.ToUpper(g.Control)], Fingerprint: g.Fingerprint}
+		if isAtLeast(g.Severity, p.FailOn) {
+			one.FailedRules = append(one.FailedRules, ruleGap)
+		}
+		if (one.Change == api.GapOpened || one.Change == api.GapWorse) && isAtLeast(g.Severity, p.FailOnNew) {
+			one.FailedRules = append(one.FailedRules, ruleNewGap)
+		}
+		switch {
+		case one.Waiver != nil:
+			one.Outcome, one.FailedRules = Waived, nil
+		case len(one.FailedRules) > 0:
+			one.Outcome = Failed
+		}
+		if slices.Contains(one.FailedRules, ruleGap) {
+			failed++
+		}
+		if slices.Contains(one.FailedRules, ruleNewGap) {
+			fresh++
+		}
+		j.result.Issues = append(j.result.Issues, one)
+	}
+	verdict := func(n int) Outcome {
+		if n > 0 {
+			return Failed
+		}
+		return Passed
+	}
+	if p.FailOn != "" && j.Facts.HasGapAnalysis {
+		j.addRuleResult(ruleGap, "", verdict(failed), "%s not waived, %s", pluralize(failed, "gap", "gaps"), orWorse(p.FailOn))
+	}
+	if p.FailOnNew != "" && j.Facts.HasGapAnalysis {
+		bar := ""
+		if p.FailOnNew != api.SeverityInformational {
+			bar = ", " + orWorse(p.FailOnNew)
+		}
+		j.addRuleResult(ruleNewGap, "", verdict(fresh), "%s new or worse than in the baseline%s", pluralize(fresh, "gap", "gaps"), bar)
+	}
+}
+
+// orWorse are a severity and what is worse.
+func orWorse(s api.Severity) string {
+	if s == api.SeverityCritical {
+		return string(s)
+	}
+	return string(s) + " or worse"
+}
+
+// checkFigures are the figures that are asked for.
+func (j *evaluation) checkFigures() {
+	p, f := j.Policy, &j.result.Figures
+	if p.MinCoverage != nil {
+		if f.Coverage == nil {
+			j.addRuleAndIssue(ruleCoverage, "", false, "there is no coverage: no control is both applicable and assessed; %s %% is asked for", formatNumber(*p.MinCoverage))
+		} else {
+			j.addRuleAndIssue(ruleCoverage, "", *f.Coverage >= *p.MinCoverage, "coverage is %s %%, and %s %% is asked for", formatNumber(*f.Coverage), formatNumber(*p.MinCoverage))
+		}
+	}
+	if p.MinMaturity != nil && j.Facts.HasMaturity {
+		if f.Maturity == nil {
+			j.addRuleAndIssue(ruleMaturity, "", false, "there is no maturity: no control could be rated; %s is asked for", formatNumber(*p.MinMaturity))
+		} else {
+			j.addRuleAndIssue(ruleMaturity, "", *f.Maturity >= *p.MinMaturity, "the mean maturity is %s of 5, and %s is asked for", formatNumber(*f.Maturity), formatNumber(*p.MinMaturity))
+		}
+	}
+	t := j.Threshold
+	if t == nil {
+		return
+	}
+	figure := func(about, name string, was, is *float64) {
+		switch {
+		case was == nil:
+		case is == nil:
+			j.addRuleAndIssue(ruleThreshold, about, false, "there is no %s any more; it was %s", name, formatNumber(*was))
+		default:
+			j.addRuleAndIssue(ruleThreshold, about, *is >= *was, "%s is %s; it was %s", name, formatNumber(*is), formatNumber(*was))
+		}
+	}
+	figure("coverage", "coverage", t.Coverage, f.Coverage)
+	figure("maturity", "mean maturity", t.Maturity, f.Maturity)
+	// Counted with what is worse: a critical gap that becomes a high one is no step back.
+	is, was := 0, 0
+	for _, s := range api.Severities {
+		is, was = is+f.NotWaived[s], was+t.Gaps[s]
+		j.addRuleAndIssue(ruleThreshold, string(s), is <= was, "gaps not waived, %s: %d; they were %d", orWorse(s), is, was)
+	}
+}
+
+func (j *evaluation) checkDocuments() {
+	stale, undated := 0, 0
+	for i := range j.Facts.Documents {
+		d := &j.Facts.Documents[i]
+		place := Place{Path: d.Path}
+		if d.ReadError != "" {
+			j.addIssue(ruleUnread, d.Path, Warned, place, "%s could not be read: %s", d.Path, d.ReadError)
+			continue
+		}
+		if j.Policy.MaxStaleDays == nil {
+			continue
+		}
+		days, known := daysBetween(d.EffectiveDate, j.Today)
+		switch {
+		case !known:
+			undated++
+			j.addIssue(ruleUndated, d.Path, Warned, place, "%s states no date, so there is no telling whether it is stale", d.Path)
+		case days > *j.Policy.MaxStaleDays:
+			stale++
+			j.addIssue(ruleStale, d.Path, Failed, place, "%s is dated %s, %s ago; at most %d are allowed", d.Path, d.EffectiveDate, pluralize(days, "day", "days"), *j.Policy.MaxStaleDays)
+		}
+	}
+	if n := j.result.Figures.UnreadDocuments; n > 0 {
+		j.addRuleResult(ruleUnread, "", Warned, "%s could not be read", pluralize(n, "document", "documents"))
+	}
+	if j.Policy.MaxStaleDays != nil {
+		out := Passed
+		if stale > 0 {
+			out = Failed
+		}
+		j.addRuleResult(ruleStale, "", out, "%s older than %s", pluralize(stale, "document", "documents"), pluralize(*j.Policy.MaxStaleDays, "day", "days"))
+		if undated > 0 {
+			j.addRuleResult(ruleUndated, "", Warned, "%s without a date", pluralize(undated, "document", "documents"))
+		}
+	}
+}
+
+func daysBetween(from, to api.Date) (int, bool) {
+	a, errA := time.Parse(time.DateOnly, string(from))
+	b, errB := time.Parse(time.DateOnly, string(to))
+	if errA != nil || errB != nil {
+		return 0, false
+	}
+	return int(b.Sub(a).Hours() / 24), true
+}
+
+func (j *evaluation) checkWaivers() {
+	if j.Policy.Waivers == "" {
+		return
+	}
+	has, codes := map[string]bool{}, []string{}
+	for _, f := range j.Facts.Findings {
+		has[strings.ToUpper(f.Control)] = true
+	}
+	for _, c := range j.Facts.Controls {
+		codes = append(codes, c.Code)
+	}
+	expired, unused := 0, 0
+	for i := range j.Waivers {
+		w := &j.Waivers[i]
+		if j.Facts.excludedControls[w.Control] {
+			continue // this check does not look there
+		}
+		place := Place{Path: sanitize(w.file), Line: w.line, End: w.line}
+		switch {
+		case w.isExpired(j.Today):
+			expired++
+			still := "its gap is still there"
+			if !has[w.Control] {
+				still = "its gap is no more: remove the waiver"
+			}
+			j.addIssue(ruleExpired, w.Control, Failed, place, "the waiver of %s, approved by %s, expired on %s; %s", w.Control, w.Approver, w.Expiry, still)
+		case !has[w.Control]:
+			unused++
+			hint := ""
+			if !slices.Contains(codes, w.Control) {
+				hint = "; no such control is assessed here" + didYouMean(w.Control, codes)
+			}
+			j.addIssue(ruleUnused, w.Control, Warned, place, "the waiver of %s is for no gap%s", w.Control, hint)
+		}
+	}
+	out := Passed
+	if expired > 0 {
+		out = Failed
+	}
+	j.addRuleResult(ruleExpired, "", out, "%s expired", pluralize(expired, "waiver", "waivers"))
+	if unused > 0 {
+		j.addRuleResult(ruleUnused, "", Warned, "%s for no gap", pluralize(unused, "waiver", "waivers"))
+	}
+}
+
+// decideVerdict orders what was found and gives the verdict. What the evidence shows stands
+// before what a person has to decide.
+func (j *evaluation) decideVerdict() {
+	slices.SortStableFunc(j.result.Issues, func(a, b Issue) int {
+		return cmp.Or(cmp.Compare(slices.Index(outcomes, a.Outcome), slices.Index(outcomes, b.Outcome)), cmp.Compare(severityRank(a.Severity), severityRank(b.Severity)),
+			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Control, b.Control), cmp.Compare(a.Place.Path, b.Place.Path))
+	})
+	j.result.Verdict = Pass
+	for _, r := range j.result.Rules {
+		switch {
+		case r.Outcome != Failed:
+		case r.Rule == ruleApproval && j.result.Verdict == Pass:
+			j.result.Verdict = ApprovalMissing
+		case r.Rule != ruleApproval:
+			j.result.Verdict = Fail
+		}
+	}
+}

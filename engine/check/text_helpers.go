@@ -1,0 +1,121 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/editdistance"
+)
+
+// InputError is an error of what was given: a flag's value, or a line of a file.
+type InputError struct {
+	File    string
+	Line    int
+	Message string
+}
+
+func (m *InputError) Error() string {
+	switch {
+	case m.File == "":
+		return m.Message
+	case m.Line == 0:
+		return m.File + ": " + m.Message
+	}
+	return m.File + ", line " + strconv.Itoa(m.Line) + ": " + m.Message
+}
+
+func inputErrorf(file string, line int, format string, args ...any) *InputError {
+	return &InputError{File: file, Line: line, Message: fmt.Sprintf(format, args...)}
+}
+
+// didYouMean proposes the one of the known words that a typo most likely means; empty for none.
+func didYouMean(word string, known []string) string {
+	if len(word) > 100 {
+		return ""
+	}
+	best, far := "", max(1, utf8.RuneCountInString(word)/3)+1
+	for _, k := range slices.Sorted(slices.Values(known)) {
+		if d := editDistance(strings.ToLower(word), strings.ToLower(k)); d < far {
+			best, far = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
+}
+
+// editDistance is how many letters have to be changed, added, removed or swapped with the next.
+func editDistance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	if len(x) > 100 || len(y) > 100 {
+		return 100
+	}
+	return editdistance.Distance(x, y)
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// sanitize makes a text harmless in a terminal, a log and XML: what steers is replaced.
+func sanitize(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case r == utf8.RuneError, r == '\ufffe', r == '\uffff', unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Co):
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+}
+
+// sanitizeLine is a text in one line.
+func sanitizeLine(s string) string { return strings.Join(strings.Fields(sanitize(s)), " ") }
+
+// truncate is the beginning of a long text.
+func truncate(s string, maxRunes int) string {
+	if utf8.RuneCountInString(s) <= maxRunes {
+		return s
+	}
+	r := []rune(s)
+	return strings.TrimRight(string(r[:maxRunes-1]), " ") + "…"
+}
+
+// firstNonEmpty is the first text that is not empty.
+func firstNonEmpty(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func humanize[S ~string](s S) string { return strings.ReplaceAll(string(s), "_", " ") }
+
+func pluralize(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// formatNumber is a figure without zeros behind it.
+func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// formatSeverityCounts counts by severity, worst first.
+func formatSeverityCounts(counts map[api.Severity]int) string {
+	var parts []string
+	for _, s := range api.Severities {
+		if counts[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
+		}
+	}
+	return firstNonEmpty(strings.Join(parts, ", "), "none")
+}

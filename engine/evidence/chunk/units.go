@@ -1,0 +1,131 @@
+package chunk
+
+import (
+	"strings"
+
+	"github.com/scf-service/service/engine/evidence/parse"
+)
+
+// splitUnits parts blocks into what is never cut. A paragraph is its sentences, a list item
+// and a table row is one, as long as it fits a chunk.
+func splitUnits(blocks []parse.Block, opt Options) []unit {
+	var out []unit
+	for _, b := range blocks {
+		switch b.Kind {
+		case parse.Heading:
+			out = append(out, newUnit(b, b.Text))
+		case parse.TableRow:
+			out = append(out, rowUnits(b, opt)...)
+		case parse.Line:
+			out = append(out, splitBlock(b, strings.SplitAfter(b.Text, "\n"), "", opt)...)
+		case parse.ListItem:
+			mark := strings.Repeat("  ", max(min(b.Level, 6)-1, 0)) + "- "
+			if b.Marker != "" {
+				mark = strings.TrimSuffix(mark, "- ") + b.Marker + " "
+			}
+			if u := newUnit(b, mark+b.Text); u.tokens <= opt.Max {
+				out = append(out, u)
+				continue
+			}
+			out = append(out, splitBlock(b, SplitSentences(b.Text), mark, opt)...)
+		default:
+			if u := newUnit(b, b.Text); u.tokens <= opt.Target {
+				out = append(out, u)
+				continue
+			}
+			out = append(out, splitBlock(b, SplitSentences(b.Text), "", opt)...)
+		}
+	}
+	return out
+}
+
+func newUnit(b parse.Block, text string) unit {
+	text = strings.TrimRight(text, " \n")
+	u := unit{text: text, tokens: EstimateTokens(text), block: b, headingPath: b.HeadingPath, introducesList: strings.HasSuffix(text, ":")}
+	if b.Kind == parse.Heading {
+		// A heading belongs to the section it opens.
+		u.headingPath = append(b.HeadingPath[:len(b.HeadingPath):len(b.HeadingPath)], b.Text)
+	}
+	return u
+}
+
+// rowUnits keeps a row whole. Only a row longer than eight chunks, which is no row a
+// person wrote, is cut between its cells.
+func rowUnits(b parse.Block, opt Options) []unit {
+	if u := newUnit(b, b.Text); u.tokens <= 8*opt.Max {
+		return []unit{u}
+	}
+	return splitBlock(b, strings.SplitAfter(b.Text, "; "), "", opt)
+}
+
+// splitBlock makes units of the parts of one block; a part that is itself too long is cut at words.
+func splitBlock(b parse.Block, parts []string, mark string, opt Options) []unit {
+	var out []unit
+	for _, p := range parts {
+		for _, w := range splitWords(p, opt.Max-EstimateTokens(mark)) {
+			if len(out) == 0 {
+				w = mark + w
+			}
+			u := newUnit(b, w)
+			if u.text == "" {
+				continue
+			}
+			u.joinsPrevious = len(out) > 0 && b.Kind != parse.Line
+			u.introducesList = u.introducesList && b.Kind != parse.Line
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// splitWords cuts a text into pieces of at most limit tokens, at words, and within a word
+// where one alone is longer.
+func splitWords(text string, limit int) []string {
+	limit = max(limit, 8)
+	if EstimateTokens(text) <= limit {
+		return []string{text}
+	}
+	var out []string
+	var sb strings.Builder
+	n := 0
+	flush := func() {
+		if sb.Len() > 0 {
+			out = append(out, sb.String())
+			sb.Reset()
+			n = 0
+		}
+	}
+	for _, w := range strings.Fields(text) {
+		// No more than this is looked at: a character is at most one token and 4 bytes, and at
+		// least a seventh of one.
+		for window := 32 * limit; EstimateTokens(w[:min(len(w), window)]) > limit; {
+			flush()
+			head := firstTokens(w, limit)
+			out = append(out, head)
+			w = w[len(head):]
+		}
+		t := EstimateTokens(w)
+		if n+t > limit {
+			flush()
+		}
+		if sb.Len() > 0 {
+			sb.WriteByte(' ')
+		}
+		sb.WriteString(w)
+		n += t
+	}
+	flush()
+	return out
+}
+
+// firstTokens is the start of w of about limit tokens, at least one character.
+func firstTokens(w string, limit int) string {
+	n := 0
+	for i := range w {
+		if n == limit && i > 0 { // a character is at most one token
+			return w[:i]
+		}
+		n++
+	}
+	return w
+}

@@ -1,0 +1,60 @@
+package embed
+
+import (
+	"hash/fnv"
+	"math"
+	"strings"
+
+	"github.com/scf-service/service/engine/evidence/embed/words"
+)
+
+// knownText is a text that is a document of the corpus: its title and description.
+type knownText struct {
+	row   int32   // what was learned of the document beyond its words; below 0 for nothing
+	prior float32 // see Model.Prior
+}
+
+const (
+	priorPerLogCode = 0.17 // deviations for e times as many codes
+	maxPrior        = 1.0
+)
+
+// setKnownTexts makes the documents known by their words. Of two of the same words the first counts.
+func (s *trainingSet) setKnownTexts(docs []Document) {
+	s.knownTexts = make(map[uint64]knownText, len(docs))
+	var mean float64
+	for _, d := range docs {
+		mean += math.Log1p(float64(len(d.Codes))) / float64(len(docs))
+	}
+	for i, d := range docs {
+		key := hashText(strings.Join(d.Texts[:min(2, len(d.Texts))], ". "))
+		if _, twice := s.knownTexts[key]; twice {
+			continue
+		}
+		k := knownText{row: -1, prior: float32(priorPerLogCode * (math.Log1p(float64(len(d.Codes))) - mean))}
+		k.prior = max(-maxPrior, min(maxPrior, k.prior))
+		if i < s.documentRows {
+			k.row = int32(len(s.vocab.terms) + i)
+		}
+		s.knownTexts[key] = k
+	}
+}
+
+// hashText tells texts apart by their stems in order.
+func hashText(text string) uint64 { return hashStems(words.Split(text)) }
+
+func hashStems(tokens []words.Token) uint64 {
+	h := fnv.New64a()
+	for _, t := range tokens {
+		if t.Kind == words.Word {
+			h.Write([]byte(t.Stem))
+			h.Write([]byte{0})
+		}
+	}
+	return h.Sum64()
+}
+
+// Prior is how many deviations of the background a text is ahead of others,
+// whatever is asked for: above 0 for a document of the corpus that many codes
+// stand for, below 0 for one that few do, 0 for any other text. -1 to 1.
+func (m *Model) Prior(text string) float64 { return float64(m.knownTexts[hashText(text)].prior) }

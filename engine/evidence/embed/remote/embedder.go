@@ -1,0 +1,287 @@
+// Package remote asks a model that runs elsewhere for vectors: ollama on this machine or
+// the next, or anything that speaks OpenAI's /v1/embeddings. What comes back is not
+// trusted: it is bounded, counted and checked. The package must not decide what happens
+// while the model is away, and its errors never hold the key.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Options name a model and where it is asked.
+type Options struct {
+	// Model is "ollama/NAME" or "openai/NAME".
+	Model string
+	// URL is where it listens; "" for http://127.0.0.1:11434 or https://api.openai.com.
+	URL string
+	// Key is sent as a bearer token by openai/; it stands in no error and no log.
+	Key string
+	// Timeout is for one request; 0 for a minute.
+	Timeout time.Duration
+	// RetryPause is waited before the second try, and twice as long before the third; 0 for half a second.
+	RetryPause time.Duration
+	// Transport carries the requests; nil for one of its own.
+	Transport http.RoundTripper
+}
+
+// Errors that callers tell apart.
+var (
+	// ErrUnavailable: the model can't be asked now; later it may.
+	ErrUnavailable = errors.New("the embedding model is away")
+	// ErrInvalidResponse: it answers, and what it says can't be used.
+	ErrInvalidResponse = errors.New("the embedding model's answer can't be used")
+	// ErrInvalidOptions: the options name no model that can be asked.
+	ErrInvalidOptions = errors.New("embedding model")
+)
+
+const (
+	batchSize     = 32
+	maxTries      = 3
+	maxResponse   = 64 << 20
+	maxText       = 32 << 10 // bytes of a text that are sent; models cut earlier
+	maxDimensions = 8192
+	maxMessage    = 300 // bytes of a message of the other side
+)
+
+// Embedder asks a model. It is safe for concurrent use.
+type Embedder struct {
+	name       string
+	embedBatch func(ctx context.Context, texts []string) ([][]float32, error)
+	timeout    time.Duration
+	retryPause time.Duration
+
+	mu   sync.Mutex
+	dims int // 0 until the first answer
+}
+
+// New checks the options; it asks nobody.
+func New(o Options) (*Embedder, error) {
+	kind, model, _ := strings.Cut(o.Model, "/")
+	if model == "" || kind != "ollama" && kind != "openai" {
+		return nil, fmt.Errorf("%w: %q is none; say ollama/NAME, openai/NAME or builtin", ErrInvalidOptions, o.Model)
+	}
+	if o.URL == "" {
+		o.URL = map[string]string{"ollama": "http://127.0.0.1:11434", "openai": "https://api.openai.com"}[kind]
+	}
+	base, err := url.Parse(o.URL)
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil {
+		return nil, fmt.Errorf("%w: its address must be http:// or https:// with a host and without a password", ErrInvalidOptions)
+	}
+	if o.Key != "" && base.Scheme == "http" && !isLoopback(base.Hostname()) {
+		return nil, fmt.Errorf("%w: a key is not sent over http:// to another machine; use https://", ErrInvalidOptions)
+	}
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport.(*http.Transport).Clone()
+	}
+	e := &Embedder{name: o.Model, timeout: o.Timeout, retryPause: o.RetryPause}
+	if e.timeout <= 0 {
+		e.timeout = time.Minute
+	}
+	if e.retryPause <= 0 {
+		e.retryPause = time.Second / 2
+	}
+	client := &http.Client{Transport: limitTransport{o.Transport}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if kind == "ollama" {
+		e.embedBatch = newOllamaEmbed(client, base, model)
+	} else {
+		e.embedBatch = newOpenAIEmbed(client, base, model, o.Key)
+	}
+	return e, nil
+}
+
+func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
+
+// Name is "ollama/NAME" or "openai/NAME".
+func (e *Embedder) Name() string { return e.name }
+
+// Dimensions is the length of the vectors, 0 before the first.
+func (e *Embedder) Dimensions() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.dims
+}
+
+// Embed returns a vector of length 1 per text, in batches, each tried up to three times.
+// Texts that are blank get zeros. Errors wrap ErrUnavailable or ErrInvalidResponse, or are ctx's.
+func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	var batch []string
+	var indexes []int
+	send := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		vectors, err := e.embedWithRetry(ctx, batch)
+		if err != nil {
+			return err
+		}
+		for i, v := range vectors {
+			out[indexes[i]] = v
+		}
+		batch, indexes = batch[:0], indexes[:0]
+		return nil
+	}
+	for i, t := range texts {
+		if t = strings.ToValidUTF8(t, "�"); strings.TrimSpace(t) == "" {
+			continue
+		}
+		batch, indexes = append(batch, truncate(t)), append(indexes, i)
+		if len(batch) == batchSize {
+			if err := send(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := send(); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if out[i] == nil {
+			out[i] = make([]float32, e.Dimensions())
+		}
+	}
+	return out, ctx.Err()
+}
+
+func truncate(t string) string {
+	if len(t) <= maxText {
+		return t
+	}
+	n := maxText
+	for !utf8.RuneStart(t[n]) {
+		n--
+	}
+	return t[:n]
+}
+
+// embedWithRetry asks until an answer comes, where asking again may help.
+func (e *Embedder) embedWithRetry(ctx context.Context, texts []string) ([][]float32, error) {
+	pause := e.retryPause
+	for try := 1; ; try++ {
+		limited, cancel := context.WithTimeout(ctx, e.timeout)
+		vectors, err := e.embedBatch(limited, texts)
+		cancel()
+		if err == nil {
+			return vectors, e.normalizeVectors(vectors, len(texts))
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var refused *statusError
+		if errors.As(err, &refused) && !refused.isTemporary() {
+			return nil, fmt.Errorf("%w: %s: %w", ErrInvalidResponse, e.name, err)
+		}
+		if errors.Is(err, errResponseTooLong) {
+			return nil, fmt.Errorf("%w: %s: %w", ErrInvalidResponse, e.name, err)
+		}
+		if try == maxTries {
+			return nil, fmt.Errorf("%w: %s: %w", ErrUnavailable, e.name, err)
+		}
+		wait := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			wait.Stop()
+			return nil, ctx.Err()
+		case <-wait.C:
+		}
+		pause *= 2
+	}
+}
+
+// normalizeVectors holds an answer against what was asked, and scales its vectors to length 1.
+func (e *Embedder) normalizeVectors(vectors [][]float32, want int) error {
+	if len(vectors) != want {
+		return fmt.Errorf("%w: %s: %d vectors for %d texts", ErrInvalidResponse, e.name, len(vectors), want)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	dims := e.dims
+	for _, v := range vectors {
+		if dims == 0 {
+			dims = len(v)
+		}
+		if len(v) != dims || dims < 2 || dims > maxDimensions {
+			return fmt.Errorf("%w: %s: a vector of %d numbers, not %d", ErrInvalidResponse, e.name, len(v), dims)
+		}
+		var sum float64
+		for _, x := range v {
+			sum += float64(x) * float64(x)
+		}
+		if math.IsNaN(sum) || math.IsInf(sum, 0) {
+			return fmt.Errorf("%w: %s: a vector with a number that isn't finite", ErrInvalidResponse, e.name)
+		}
+		if sum > 0 {
+			inverse := 1 / math.Sqrt(sum)
+			for i := range v {
+				v[i] = float32(float64(v[i]) * inverse)
+			}
+		}
+	}
+	e.dims = dims
+	return nil
+}
+
+// statusError is an answer with a status that says no.
+type statusError struct {
+	status int
+	text   string
+}
+
+func (r *statusError) Error() string {
+	t := strings.ToValidUTF8(strings.TrimSpace(r.text), "")
+	if len(t) > maxMessage {
+		t = strings.ToValidUTF8(t[:maxMessage], "") + "…"
+	}
+	if t == "" {
+		t = http.StatusText(r.status)
+	}
+	switch r.status {
+	case http.StatusNotFound:
+		return "it has no such model (" + t + "); pull it, or name another"
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return "it does not take the key" // what it says may hold the key
+	}
+	return fmt.Sprintf("it answers %d: %s", r.status, t)
+}
+
+// isTemporary reports a refusal that may be over soon.
+func (r *statusError) isTemporary() bool {
+	return r.status == http.StatusTooManyRequests || r.status == http.StatusRequestTimeout || r.status >= 500
+}
+
+var errResponseTooLong = fmt.Errorf("its answer is longer than %d MB", maxResponse>>20)
+
+// limitTransport reads no more of an answer than maxResponse.
+type limitTransport struct{ next http.RoundTripper }
+
+func (b limitTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(r)
+	if err == nil {
+		resp.Body = &limitedBody{resp.Body, maxResponse}
+	}
+	return resp, err
+}
+
+type limitedBody struct {
+	io.ReadCloser
+	remaining int
+}
+
+func (b *limitedBody) Read(p []byte) (int, error) {
+	if b.remaining <= 0 {
+		return 0, errResponseTooLong
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.remaining)])
+	b.remaining -= n
+	return n, err
+}

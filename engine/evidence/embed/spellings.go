@@ -1,0 +1,121 @@
+package embed
+
+import (
+	"sort"
+	"strings"
+	"sync"
+)
+
+// spellings finds known stems that are written much like an unknown one
+// ("microsegment" beside "segment", "authentcate" beside "authenticate").
+type spellings struct {
+	sizes []int // character n-grams per term
+	grams map[string][]int32
+	sums  *sync.Pool // of *gramCounts
+}
+
+// gramCounts counts the n-grams that terms share with a stem; it is all 0 between two stems.
+type gramCounts struct {
+	counts []uint16
+	seen   []int32 // terms that aren't 0
+}
+
+// spellingCache are what unknown stems of some texts are like, so that each is compared once.
+type spellingCache map[string][]weighted
+
+const maxCachedSpellings = 4096
+
+const (
+	gramSize              = 4
+	minSpellingSimilarity = 0.4 // share of n-grams (Dice) from which on two stems are related
+	maxNeighbors          = 5
+	minShareOfBest        = 0.75 // of the best one's share, that others must reach
+	maxPostings           = 2000 // an n-gram of more terms than this tells nothing
+)
+
+func newSpellings(terms []string) spellings {
+	s := spellings{sizes: make([]int, len(terms)), grams: make(map[string][]int32)}
+	s.sums = &sync.Pool{New: func() any { return &gramCounts{counts: make([]uint16, len(terms))} }}
+	for i, t := range terms {
+		if strings.IndexByte(t, ' ') >= 0 {
+			continue
+		}
+		grams := charGrams(t)
+		s.sizes[i] = len(grams)
+		for _, g := range grams {
+			s.grams[g] = append(s.grams[g], int32(i))
+		}
+	}
+	return s
+}
+
+// charGrams returns the distinct n-grams of "<stem>".
+func charGrams(stem string) []string {
+	runes := []rune("<" + stem + ">")
+	if len(runes) <= gramSize {
+		return []string{string(runes)}
+	}
+	var out []string
+	seen := make(map[string]bool, len(runes))
+	for i := 0; i+gramSize <= len(runes); i++ {
+		if g := string(runes[i : i+gramSize]); !seen[g] {
+			seen[g] = true
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// cachedNearest is near, remembered.
+func (s *spellings) cachedNearest(stem string, cache spellingCache) []weighted {
+	near, ok := cache[stem]
+	if !ok {
+		if len(cache) >= maxCachedSpellings {
+			clear(cache)
+		}
+		near = s.nearest(stem)
+		cache[stem] = near
+	}
+	return near
+}
+
+// nearest returns the terms closest in spelling, weights adding up to at most 1.
+func (s *spellings) nearest(stem string) []weighted {
+	grams := charGrams(stem)
+	shared, _ := s.sums.Get().(*gramCounts)
+	defer s.sums.Put(shared)
+	for _, g := range grams {
+		if p := s.grams[g]; len(p) <= maxPostings {
+			for _, id := range p {
+				if shared.counts[id]++; shared.counts[id] == 1 {
+					shared.seen = append(shared.seen, id)
+				}
+			}
+		}
+	}
+	var out []weighted
+	for _, id := range shared.seen {
+		if dice := 2 * float32(shared.counts[id]) / float32(len(grams)+s.sizes[id]); dice >= minSpellingSimilarity {
+			out = append(out, weighted{id, dice})
+		}
+		shared.counts[id] = 0
+	}
+	shared.seen = shared.seen[:0]
+	sort.Slice(out, func(i, j int) bool {
+		if out[i].weight != out[j].weight {
+			return out[i].weight > out[j].weight
+		}
+		return out[i].term < out[j].term
+	})
+	out = out[:min(len(out), maxNeighbors)]
+	for i := range out { // "unencrypted" is written a little like "encryptoin" too, and means the opposite
+		if out[i].weight < minShareOfBest*out[0].weight {
+			out = out[:i]
+			break
+		}
+	}
+	for i := range out {
+		out[i].weight /= float32(len(out))
+	}
+	return out
+}

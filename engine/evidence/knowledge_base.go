@@ -1,0 +1,324 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/embed"
+	"github.com/scf-service/service/engine/evidence/search"
+	"github.com/scf-service/service/store"
+)
+
+// loadIndex is the search index of an assessment, loaded where it isn't.
+func (s *Service) loadIndex(ctx context.Context, org, assessment string, embedder *embed.Model) (*search.Index, error) {
+	return s.loadIndexFrom(ctx, org, assessment, assessment, search.Options{Weight: embedder.Weight, Embed: embedder.EmbedAll}, store.Vectors)
+}
+
+// loadIndexFrom loads the passages of an assessment with the vectors of a table, once for a place.
+func (s *Service) loadIndexFrom(ctx context.Context, org, assessment, key string, o search.Options, table *store.TenantTable[store.Vector]) (*search.Index, error) {
+	a := s.indexes.entry(key)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.index != nil {
+		return a.index, nil
+	}
+	var ix *search.Index
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		ix = search.New(o)
+		documents := map[string]store.Document{}
+		for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			documents[d.ID] = d
+		}
+		if table == store.Vectors {
+			if err := loadPacks(ctx, tx, org, assessment, documents, ix); err != nil {
+				return err
+			}
+		}
+		var rest []search.Passage
+		for _, id := range slices.Sorted(maps.Keys(documents)) {
+			d := documents[id]
+			some, err := searchPassages(tx, &d, table)
+			if err != nil {
+				return err
+			}
+			rest = append(rest, some...)
+		}
+		return ix.Put(rest...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.index = ix
+	s.indexes.recordSize(a, ix.Len())
+	return ix, nil
+}
+
+// searchPassages gives the passages of a document with their vectors of a table.
+func searchPassages(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]search.Passage, error) {
+	_, all, err := passagesWithVectors(tx, d, table)
+	return all, err
+}
+
+// passagesWithVectors gives the passages of a document as they are stored, and as they are searched.
+func passagesWithVectors(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]api.Chunk, []search.Passage, error) {
+	vectors := map[string][]float32{}
+	for v, err := range table.Scan(tx, d.OrganizationID, store.Prefix(d.AssessmentID, d.ID)) {
+		if err != nil {
+			return nil, nil, err
+		}
+		vectors[v.ChunkID] = v.Values
+	}
+	chunks, err := readPassages(tx, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := make([]search.Passage, len(chunks))
+	for i, c := range chunks {
+		all[i] = toSearchPassage(c, d.Document, vectors[c.ID])
+	}
+	return chunks, all, nil
+}
+
+func toSearchPassage(c api.Chunk, d api.Document, vector []float32) search.Passage {
+	p := search.Passage{ID: c.ID, DocumentID: c.DocumentID, AssessmentID: c.AssessmentID, Category: d.Category, Text: c.Text, HeadingPath: c.HeadingPath, Vector: vector}
+	if d.EffectiveDate != nil {
+		p.Date = string(*d.EffectiveDate)
+	}
+	return p
+}
+
+// Hit is a passage that a search found, with its document.
+type Hit struct {
+	search.Result
+	Chunk    api.Chunk
+	Document api.Document
+}
+
+// Find searches one assessment. Limit is how many passages at most.
+func (s *Service) Find(ctx context.Context, by api.Caller, assessment string, q search.Query) ([]Hit, string, error) {
+	embedder, err := s.Embedder(ctx, by, assessment)
+	if err != nil {
+		return nil, "", err
+	}
+	a, err := s.prepareQuery(ctx, by.OrganizationID, assessment, embedder, q.Text)
+	if err != nil {
+		return nil, "", err
+	}
+	q.Vector = a.vector
+	found, err := a.index.Search(ctx, q)
+	if errors.Is(err, search.ErrQuery) {
+		return nil, "", api.Invalid("query", "%v", err)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	hits := make([]Hit, 0, len(found))
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		docs := map[string]store.Document{}
+		for _, r := range found {
+			c, err := store.Chunks.Get(tx, by.OrganizationID, r.ID)
+			if errors.Is(err, store.ErrNotFound) {
+				continue // removed since the index was loaded
+			}
+			if err != nil {
+				return err
+			}
+			d, ok := docs[c.DocumentID]
+			if !ok {
+				if d, err = store.Documents.Get(tx, by.OrganizationID, c.DocumentID); err != nil {
+					return err
+				}
+				docs[c.DocumentID] = d
+			}
+			hits = append(hits, Hit{r, c, d.Document})
+		}
+		return nil
+	})
+	return hits, a.embedder, err
+}
+
+// Search answers a question with passages: of one assessment, or of all of the organization.
+func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput) (*api.SearchAnswer, error) {
+	body := in.Body
+	if body.TopK == 0 {
+		body.TopK = api.DefaultSearchResults
+	}
+	assessments := []string{body.AssessmentID}
+	if body.AssessmentID == "" {
+		assessments = nil
+		err := s.db.View(ctx, func(tx *store.Tx) error {
+			for a, err := range store.Assessments.Scan(tx, by.OrganizationID) {
+				if err != nil {
+					return err
+				}
+				assessments = append(assessments, a.ID)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	q := search.Query{Text: body.Query, Category: body.Category, TopK: body.TopK, MinScore: body.MinScore, Deduplicate: true}
+	if body.EffectiveFrom != nil {
+		q.From = string(*body.EffectiveFrom)
+	}
+	if body.EffectiveTo != nil {
+		q.To = string(*body.EffectiveTo)
+	}
+	if body.DocumentID != "" {
+		q.DocumentIDs = []string{body.DocumentID}
+	}
+	out := &api.SearchAnswer{Data: []api.SearchHit{}, Query: body.Query, TopK: body.TopK, MinScore: body.MinScore}
+	for _, a := range assessments {
+		hits, embedder, err := s.Find(ctx, by, a, q)
+		if err != nil {
+			return nil, err
+		}
+		out.Embedder = embedder
+		for _, h := range hits {
+			out.Data = append(out.Data, toSearchHit(h))
+		}
+	}
+	slices.SortStableFunc(out.Data, func(a, b api.SearchHit) int { return cmp.Compare(b.Score, a.Score) })
+	out.Data = out.Data[:min(len(out.Data), body.TopK)]
+	return out, nil
+}
+
+func toSearchHit(h Hit) api.SearchHit {
+	out := api.SearchHit{ChunkID: h.Chunk.ID, DocumentID: h.Document.ID, AssessmentID: h.Chunk.AssessmentID, DocumentTitle: h.Document.Title,
+		Filename: h.Document.Filename, Text: h.Chunk.Text, HeadingPath: h.Chunk.HeadingPath, Highlights: []string{}, Marks: []api.Mark{}, SameAs: h.Duplicates, EffectiveDate: h.Document.EffectiveDate, Category: h.Document.Category, Locator: h.Chunk.Locator,
+		Score: h.Score, Scores: api.SearchScores{Semantic: h.Semantic, Keyword: h.Keyword}}
+	for _, l := range h.Highlights {
+		out.Highlights = append(out.Highlights, l.Text)
+		for _, m := range l.Matches {
+			out.Marks = append(out.Marks, api.Mark{Start: utf8.RuneCountInString(h.Chunk.Text[:m.Start]), End: utf8.RuneCountInString(h.Chunk.Text[:m.End])})
+		}
+	}
+	if out.SameAs == nil {
+		out.SameAs = []string{}
+	}
+	return out
+}
+
+// ListChunks lists passages of the organization.
+func (s *Service) ListChunks(ctx context.Context, by api.Caller, in *api.ChunksInput) (*api.List[api.Chunk], error) {
+	q := store.PageQuery[api.Chunk]{}
+	words := strings.ToLower(in.Q)
+	if words != "" || in.DocumentID != "" && in.AssessmentID != "" {
+		q.Filter = func(c *api.Chunk) bool {
+			return (in.AssessmentID == "" || c.AssessmentID == in.AssessmentID) &&
+				strings.Contains(strings.ToLower(strings.Join(c.HeadingPath, "\n")+"\n"+c.Text), words)
+		}
+	}
+	switch {
+	case in.DocumentID != "":
+		q.Index, q.Prefix = "document", store.K(in.DocumentID)
+	case in.AssessmentID != "":
+		q.Index, q.Prefix = "assessment", store.K(in.AssessmentID)
+	}
+	return s.listPassages(ctx, by, in.Paging, q)
+}
+
+// listPassages is a page of passages.
+func (s *Service) listPassages(ctx context.Context, by api.Caller, p api.Paging, q store.PageQuery[api.Chunk]) (*api.List[api.Chunk], error) {
+	l, err := store.List(ctx, s.db, store.Chunks, by.OrganizationID, p, q)
+	if err != nil {
+		return nil, err
+	}
+	for n := range l.Data {
+		setFirstReadTime(&l.Data[n])
+	}
+	return l, nil
+}
+
+// GetChunk is one passage.
+func (s *Service) GetChunk(ctx context.Context, by api.Caller, in *api.ChunkInput) (*api.Chunk, error) {
+	var c api.Chunk
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		c, err = store.Chunks.Get(tx, by.OrganizationID, in.ChunkID)
+		return store.ToNotFound(err, "passage", in.ChunkID)
+	})
+	setFirstReadTime(&c)
+	return &c, err
+}
+
+// Stats counts the knowledge base.
+func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.KBStats, error) {
+	out := &api.KBStats{OrganizationID: by.OrganizationID, DocumentsByStatus: map[api.DocumentState]int{}}
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		for d, err := range store.Documents.Scan(tx, by.OrganizationID) {
+			if err != nil {
+				return err
+			}
+			out.Documents++
+			out.DocumentsByStatus[d.Status]++
+			if d.Embedder != "" {
+				out.Embedder = d.Embedder
+			}
+		}
+		if out.Chunks, err = store.Chunks.Count(tx, by.OrganizationID); err != nil {
+			return err
+		}
+		if out.EmbeddingDimensions, out.Embedded, err = countVectors(tx, by.OrganizationID, store.Vectors, ""); err != nil {
+			return err
+		}
+		out.ServedBy = out.Embedder
+		if s.remote.embedder == nil {
+			return nil
+		}
+		out.Embedder = s.remote.embedder.Name()
+		out.EmbeddingDimensions, out.Embedded, err = countVectors(tx, by.OrganizationID, store.ExternalVectors, out.Embedder)
+		if s.remote.lastError() == nil && out.Chunks > 0 && out.Embedded == out.Chunks {
+			out.ServedBy = out.Embedder
+		}
+		return err
+	})
+	return out, err
+}
+
+// countVectors counts vectors and tells their dimensions, of one embedder where it is named: a
+// table holds those of one at a time.
+func countVectors(tx *store.Tx, org string, table *store.TenantTable[store.Vector], embedder string) (dims, n int, err error) {
+	for v, err := range table.Scan(tx, org) {
+		if err != nil || embedder != "" && v.Embedder != embedder {
+			return 0, 0, err
+		}
+		dims = len(v.Values)
+		break
+	}
+	n, err = table.Count(tx, org)
+	return dims, n, err
+}
+
+// EmbeddingStatus tells how far the embedding is.
+func (s *Service) EmbeddingStatus(ctx context.Context, by api.Caller, _ *api.None) (*api.EmbeddingStatus, error) {
+	stats, err := s.Stats(ctx, by, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.EmbeddingStatus{Status: "idle", Embedder: stats.Embedder, Total: stats.Chunks, Embedded: stats.Embedded,
+		Pending: stats.Chunks - stats.Embedded, Failed: stats.DocumentsByStatus[api.DocumentFailed]}
+	out.ServedBy = stats.ServedBy
+	if trouble := s.remote.lastError(); trouble != nil {
+		out.Away = new(trouble.Error())
+	} else if s.remote.embedder != nil && out.Pending > 0 {
+		out.Status = "embedding"
+	}
+	if out.Training = s.embedders.slowestTraining(); out.Training != nil {
+		out.Status = "training"
+	}
+	if stats.DocumentsByStatus[api.DocumentUploaded]+stats.DocumentsByStatus[api.DocumentProcessing] > 0 {
+		out.Status = "embedding"
+	}
+	return out, nil
+}

@@ -1,0 +1,277 @@
+package parse
+
+import (
+	"encoding/binary"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"golang.org/x/text/encoding/charmap"
+
+	"github.com/scf-service/service/engine/evidence/parse/cfb"
+)
+
+// The properties of an Outlook message that are read, by their numbers in MS-OXPROPS.
+const (
+	propSubject     = "0037"
+	propSender      = "0C1A"
+	propSenderMail  = "5D01" // SMTP address; the other form is an X.500 name
+	propTo          = "0E04"
+	propCc          = "0E03"
+	propBody        = "1000"
+	propHTML        = "1013"
+	propRTF         = "1009"
+	propSubmitted   = 0x0039
+	propDelivered   = 0x0E06
+	propCodePage    = 0x3FFD
+	propData        = "3701"
+	propLongName    = "3707"
+	propShortName   = "3704"
+	propDisplayName = "3001"
+
+	typeBinary  = "0102"
+	typeUnicode = "001F"
+	typeString  = "001E"
+	typeObject  = "000D"
+)
+
+// readMsg reads a message as Outlook saves it.
+func (r *Reader) readMsg(b *builder, content io.ReaderAt, size int64) error {
+	if size > maxMail {
+		return newError(ErrTooLarge, "", "a mail of %d bytes, the limit is %d", size, maxMail)
+	}
+	f, err := cfb.Open(content, size)
+	if err != nil {
+		return damagedError("", err)
+	}
+	m := &msgReader{f: f, b: b}
+	l, err := m.readMessage(f.Root, 32, 0)
+	if err != nil {
+		return err
+	}
+	return r.writeMail(b, l)
+}
+
+type msgReader struct {
+	f *cfb.File
+	b *builder
+}
+
+// readStream reads a property that has a stream of its own; nil where there is none.
+func (m *msgReader) readStream(in *cfb.Entry, prop, kind string) ([]byte, error) {
+	e := in.Child("__substg1.0_" + prop + kind)
+	if e == nil || e.IsStorage {
+		return nil, nil
+	}
+	if *m.b.unpackBudget -= e.Size; *m.b.unpackBudget < 0 {
+		return nil, newError(ErrTooLarge, "", "what it holds unpacks to more than %d bytes", int64(maxContents))
+	}
+	raw, err := m.f.ReadStream(e)
+	if err != nil {
+		return nil, damagedError(e.Name, err)
+	}
+	return raw, nil
+}
+
+// readText reads a property of text.
+func (m *msgReader) readText(in *cfb.Entry, prop string, codePage uint32) (string, error) {
+	raw, err := m.readStream(in, prop, typeUnicode)
+	if err != nil {
+		return "", err
+	}
+	if raw != nil {
+		return utf16Text(raw), nil
+	}
+	raw, err = m.readStream(in, prop, typeString)
+	return decodeCodePage(raw, codePage), err
+}
+
+func utf16Text(raw []byte) string {
+	u := make([]uint16, len(raw)/2)
+	for i := range u {
+		u[i] = binary.LittleEndian.Uint16(raw[2*i:])
+	}
+	return strings.TrimRight(string(utf16.Decode(u)), "\x00")
+}
+
+// decodeCodePage reads bytes by a code page of Windows.
+func decodeCodePage(raw []byte, page uint32) string {
+	if page == 65001 {
+		return strings.ToValidUTF8(string(raw), "\uFFFD")
+	}
+	s, err := charmapForCodePage(int(page)).NewDecoder().Bytes(raw)
+	if err != nil {
+		return strings.ToValidUTF8(string(raw), "\uFFFD")
+	}
+	return strings.TrimRight(string(s), "\x00")
+}
+
+// charmapForCodePage is the character set of a code page number; Windows-1252 for one that is not known.
+func charmapForCodePage(n int) *charmap.Charmap {
+	switch n {
+	case 437:
+		return charmap.CodePage437
+	case 850:
+		return charmap.CodePage850
+	case 852:
+		return charmap.CodePage852
+	case 866:
+		return charmap.CodePage866
+	case 874:
+		return charmap.Windows874
+	case 1250:
+		return charmap.Windows1250
+	case 1251:
+		return charmap.Windows1251
+	case 1253:
+		return charmap.Windows1253
+	case 1254:
+		return charmap.Windows1254
+	case 1255:
+		return charmap.Windows1255
+	case 1256:
+		return charmap.Windows1256
+	case 1257:
+		return charmap.Windows1257
+	case 1258:
+		return charmap.Windows1258
+	case 10000:
+		return charmap.Macintosh
+	}
+	return charmap.Windows1252
+}
+
+// readMessage reads the message in a storage, whose table of fixed properties begins after head bytes.
+func (m *msgReader) readMessage(in *cfb.Entry, head, depth int) (*mailMessage, error) {
+	fixed, err := m.readFixedProperties(in, head)
+	if err != nil {
+		return nil, err
+	}
+	page := uint32(fixed[propCodePage])
+	l := &mailMessage{}
+	for _, p := range []struct {
+		prop string
+		to   *string
+	}{{propSubject, &l.subject}, {propSender, &l.from}, {propTo, &l.to}, {propCc, &l.cc}, {propBody, &l.body}} {
+		if *p.to, err = m.readText(in, p.prop, page); err != nil {
+			return nil, err
+		}
+	}
+	if address, err := m.readText(in, propSenderMail, page); err != nil {
+		return nil, err
+	} else if address != "" && address != l.from {
+		l.from = strings.TrimSpace(l.from + " <" + address + ">")
+	}
+	for _, p := range []uint16{propSubmitted, propDelivered} {
+		if v := fixed[p]; v > 0 && l.date == "" {
+			l.date = formatFileTime(v)
+		}
+	}
+	if strings.TrimSpace(l.body) == "" {
+		raw, err := m.readStream(in, propHTML, typeBinary)
+		if err != nil {
+			return nil, err
+		}
+		l.body, l.isHTML = decodeCodePage(raw, page), raw != nil
+	}
+	if strings.TrimSpace(l.body) == "" && in.Child("__substg1.0_"+propRTF+typeBinary) != nil {
+		m.b.warn("The text of the mail is there only as packed RTF, which is not read; save the mail as .eml or PDF.")
+	}
+	return l, m.readAttachments(in, l, page, depth)
+}
+
+// readAttachments reads what is attached; a message that is attached as such is written
+// as one that can be read by itself.
+func (m *msgReader) readAttachments(in *cfb.Entry, l *mailMessage, page uint32, depth int) error {
+	var stores []*cfb.Entry
+	for _, c := range in.Children {
+		if c.IsStorage && strings.HasPrefix(c.Name, "__attach_version1.0_") {
+			stores = append(stores, c)
+		}
+	}
+	slices.SortFunc(stores, func(a, b *cfb.Entry) int { return strings.Compare(a.Name, b.Name) })
+	for _, s := range stores {
+		if len(l.attachments) > maxMembers {
+			return newError(ErrTooLarge, "", "a mail with more than %d attachments", maxMembers)
+		}
+		var name string
+		for _, prop := range []string{propLongName, propDisplayName, propShortName} {
+			if name != "" {
+				break
+			}
+			var err error
+			if name, err = m.readText(s, prop, page); err != nil {
+				return err
+			}
+		}
+		if inner := s.Child("__substg1.0_" + propData + typeObject); inner != nil && inner.IsStorage {
+			if depth >= maxNesting || inner.Child("__properties_version1.0") == nil {
+				m.b.warn("%s: left out: an object that is embedded in the mail", cleanText(name))
+				continue
+			}
+			one, err := m.readMessage(inner, 24, depth+1)
+			if err != nil {
+				return err
+			}
+			l.attachments = append(l.attachments, attachment{name, one.formatRFC5322()})
+			l.attachments = append(l.attachments, one.attachments...)
+			continue
+		}
+		raw, err := m.readStream(s, propData, typeBinary)
+		if err != nil {
+			return err
+		}
+		l.attachments = append(l.attachments, attachment{name, raw})
+	}
+	return nil
+}
+
+// formatRFC5322 writes a message as it would travel, for one that is attached to another.
+func (l *mailMessage) formatRFC5322() []byte {
+	kind := "text/plain"
+	if l.isHTML {
+		kind = "text/html"
+	}
+	var sb strings.Builder
+	for _, f := range []fact{{"From", l.from}, {"To", l.to}, {"Cc", l.cc}, {"Date", l.date}, {"Subject", l.subject}} {
+		if f.value != "" {
+			sb.WriteString(f.key + ": " + cleanText(f.value) + "\r\n")
+		}
+	}
+	sb.WriteString("MIME-Version: 1.0\r\nContent-Type: " + kind + "; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n")
+	return []byte(sb.String() + l.body)
+}
+
+// readFixedProperties reads the properties of fixed length, by their number.
+func (m *msgReader) readFixedProperties(in *cfb.Entry, head int) (map[uint16]uint64, error) {
+	out := map[uint16]uint64{}
+	e := in.Child("__properties_version1.0")
+	if e == nil {
+		return out, nil
+	}
+	raw, err := m.f.ReadStream(e)
+	if err != nil {
+		return nil, damagedError(e.Name, err)
+	}
+	for i := head; i+16 <= len(raw); i += 16 {
+		switch kind := binary.LittleEndian.Uint16(raw[i:]); kind {
+		case 0x0003:
+			out[binary.LittleEndian.Uint16(raw[i+2:])] = uint64(binary.LittleEndian.Uint32(raw[i+8:]))
+		case 0x0040:
+			out[binary.LittleEndian.Uint16(raw[i+2:])] = binary.LittleEndian.Uint64(raw[i+8:])
+		}
+	}
+	return out, nil
+}
+
+// formatFileTime writes a time that Windows counts in tenths of microseconds since 1601.
+func formatFileTime(v uint64) string {
+	const toUnix = 11_644_473_600
+	sec := int64(v/10_000_000) - toUnix
+	if sec < 0 || sec > 7_258_118_400 { // 1970 to 2200
+		return ""
+	}
+	return time.Unix(sec, 0).UTC().Format("2 January 2006 15:04 UTC")
+}

@@ -1,0 +1,148 @@
+package evidence
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/chunk"
+)
+
+const (
+	// minEditOverlap is the share of words that two passages have in common where one is a
+	// later form of the other.
+	minEditOverlap = 0.5
+	// maxCompared bounds how many pairs of passages are compared by their words.
+	maxCompared = 250_000
+)
+
+// newPassageID is the id of a passage: a UUIDv7 with the time of its assessment,
+// whose other bits follow from what the passage says and where. So a document
+// read again, or taken in another order beside others, has passages with the same
+// ids in the same order, and what is drafted from them is the same.
+//
+// document is the content of the document's first version. nth tells passages of one
+// document apart that say the same under the same headings.
+func newPassageID(assessment string, began time.Time, document, passage string, occurrence int) string {
+	content := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", document, passage, occurrence))
+	place := sha256.Sum256([]byte(assessment))
+	var id [16]byte
+	binary.BigEndian.PutUint64(id[:], uint64(began.UnixMilli())<<16)
+	copy(id[6:12], content[:])
+	copy(id[12:], place[:])
+	id[6] = id[6]&0x0f | 0x70
+	id[8] = id[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// setFirstReadTime tells when a passage was first read, which is in its id.
+func setFirstReadTime(c *api.Chunk) {
+	if id, err := uuid.Parse(c.ID); err == nil && id.Version() == 7 {
+		sec, nsec := id.Time().UnixTime()
+		c.CreatedAt = time.Unix(sec, nsec).UTC()
+		c.UpdatedAt = c.CreatedAt
+	}
+}
+
+// assignIDs gives the passages of a new version of a document their ids: one that says the
+// same as before keeps its id; one that was edited has the id of the passage that it most
+// resembles; for the others derive makes one of the passage and a count.
+func assignIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha string, nth int) string) []string {
+	ids := make([]string, len(chunks))
+	bySHA := map[string][]int{}
+	for i, c := range previous {
+		bySHA[c.SHA256] = append(bySHA[c.SHA256], i)
+	}
+	claimed := make([]bool, len(previous))
+	used := map[string]bool{}
+	claim := func(chunk, of int) {
+		ids[chunk], claimed[of], used[previous[of].ID] = previous[of].ID, true, true
+	}
+	for i, c := range chunks {
+		if same := bySHA[c.SHA256]; len(same) > 0 {
+			claim(i, same[0])
+			bySHA[c.SHA256] = same[1:]
+		}
+	}
+	matchEdited(previous, chunks, ids, claimed, claim)
+	for i, c := range chunks {
+		for nth := 0; ids[i] == ""; nth++ {
+			if id := newID(c.SHA256, nth); !used[id] {
+				ids[i], used[id] = id, true
+			}
+		}
+	}
+	return ids
+}
+
+// matchEdited pairs the passages that are left, in their order, each with the one it has
+// most words in common with.
+func matchEdited(previous []api.Chunk, chunks []chunk.Chunk, ids []string, claimed []bool, claim func(chunk, of int)) {
+	var unmatched, fresh []int
+	for i := range previous {
+		if !claimed[i] {
+			unmatched = append(unmatched, i)
+		}
+	}
+	for i := range chunks {
+		if ids[i] == "" {
+			fresh = append(fresh, i)
+		}
+	}
+	everywhere := len(unmatched)*len(fresh) <= maxCompared
+	words := make([]map[string]bool, len(previous))
+	for _, i := range unmatched {
+		words[i] = wordSet(previous[i].Text)
+	}
+	compared := 0
+	for _, n := range fresh {
+		mine := wordSet(chunks[n].Text)
+		best, at := minEditOverlap, -1
+		for _, o := range unmatched {
+			if claimed[o] || !everywhere && !slices.Equal(previous[o].HeadingPath, chunks[n].HeadingPath) {
+				continue
+			}
+			if compared++; compared > 4*maxCompared {
+				return
+			}
+			if s := wordOverlap(mine, words[o]); s > best {
+				best, at = s, o
+			}
+		}
+		if at >= 0 {
+			claim(n, at)
+		}
+	}
+}
+
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		set[w] = true
+	}
+	return set
+}
+
+// wordOverlap is the share of words that both sets hold.
+func wordOverlap(a, b map[string]bool) float64 {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	both := 0
+	for w := range a {
+		if b[w] {
+			both++
+		}
+	}
+	if n := len(a) + len(b) - both; n > 0 {
+		return float64(both) / float64(n)
+	}
+	return 0
+}

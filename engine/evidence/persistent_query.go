@@ -1,0 +1,170 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/embed"
+	"github.com/scf-service/service/engine/evidence/search"
+	"github.com/scf-service/service/store"
+)
+
+// PersistentQuery holds the passages of a collection against questions that stay the same, as
+// search.Standing does, with the documents and places they come from.
+type PersistentQuery struct {
+	*search.PersistentQueries
+	documents map[string]api.Document
+	records   map[string]store.Document // as they were when their passages were taken
+	slots     map[string][]int          // of each document's passages
+	chunks    []api.Chunk               // by slot
+}
+
+// Model is the built-in embedder, Scale what it and a catalog say words are worth, and
+// Question what passages are held against.
+type (
+	Model    = embed.Model
+	Scale    = search.Scale
+	Question = search.Question
+)
+
+// NewPersistentQuery is empty.
+func NewPersistentQuery(scale *Scale, questions []Question, topK int) (*PersistentQuery, error) {
+	s, err := search.NewPersistentQueries(scale, questions, topK)
+	return &PersistentQuery{PersistentQueries: s, documents: map[string]api.Document{}, records: map[string]store.Document{}, slots: map[string][]int{}}, err
+}
+
+// NewScale measures what words and closeness are worth by texts that do not change.
+func NewScale(m *Model, texts []string) *Scale {
+	ground := m.Background()
+	return search.NewScale(texts, m.EmbedAll, search.Background{Mean: float64(ground.Mean), Deviation: float64(ground.Deviation)}, m.Weight)
+}
+
+// Documents are those that there are, by id.
+func (x *PersistentQuery) Documents() map[string]api.Document { return x.documents }
+
+// Slots are the places of a document's passages.
+func (x *PersistentQuery) Slots(document string) []int { return x.slots[document] }
+
+// PassageAt is the passage at a place, with its document.
+func (x *PersistentQuery) PassageAt(slot int) (api.Chunk, api.Document) {
+	c := x.chunks[slot]
+	return c, x.documents[c.DocumentID]
+}
+
+func (x *PersistentQuery) addDocument(d api.Document, chunks []api.Chunk, passages []search.Passage) error {
+	slots, err := x.Put(d.ID, passages...)
+	if err != nil {
+		return err
+	}
+	for _, slot := range x.slots[d.ID] {
+		x.chunks[slot] = api.Chunk{}
+	}
+	x.documents[d.ID], x.slots[d.ID] = d, slots
+	x.chunks = append(x.chunks, chunks...)
+	return nil
+}
+
+func (x *PersistentQuery) removeDocument(document string) error {
+	for _, slot := range x.slots[document] {
+		x.chunks[slot] = api.Chunk{}
+	}
+	delete(x.documents, document)
+	delete(x.records, document)
+	delete(x.slots, document)
+	_, err := x.Put(document)
+	return err
+}
+
+// storedDocument is a document as it is stored, with its passages.
+type storedDocument struct {
+	store.Document
+	chunks   []api.Chunk
+	passages []search.Passage
+}
+
+// readAhead is how many documents are read while one is held against the questions.
+const readAhead = 8
+
+// RefreshQuery takes in what came, changed and went in an assessment since it was called last.
+func (s *Service) RefreshQuery(ctx context.Context, by api.Caller, assessment string, query *PersistentQuery) error {
+	return s.db.View(ctx, func(tx *store.Tx) error {
+		fresh, stop, put := make(chan storedDocument, readAhead), make(chan struct{}), make(chan error, 1)
+		go func() {
+			defer close(stop)
+			put <- query.addDocuments(fresh)
+		}()
+		now, err := sendChangedDocuments(ctx, tx, by, assessment, maps.Clone(query.records), fresh, stop)
+		close(fresh)
+		if err := errors.Join(err, <-put); err != nil {
+			return err
+		}
+		for id := range query.documents {
+			if !now[id] {
+				if err := query.removeDocument(id); err != nil {
+					return err
+				}
+			}
+		}
+		return ctx.Err()
+	})
+}
+
+// sendChangedDocuments sends the documents of an assessment that are not among those known, until it is
+// stopped, and tells which there are.
+func sendChangedDocuments(ctx context.Context, tx *store.Tx, by api.Caller, assessment string, known map[string]store.Document, to chan<- storedDocument, stop <-chan struct{}) (map[string]bool, error) {
+	present := map[string]bool{}
+	for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+		if err != nil {
+			return nil, err
+		}
+		present[d.ID] = true
+		if before, is := known[d.ID]; is && reflect.DeepEqual(before, d) {
+			continue
+		}
+		chunks, passages, err := passagesWithVectors(tx, &d, store.Vectors)
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case to <- storedDocument{d, chunks, passages}:
+		case <-stop:
+			return present, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return present, nil
+}
+
+// addDocuments takes documents in until there are no more, or one is refused.
+func (x *PersistentQuery) addDocuments(from <-chan storedDocument) error {
+	for d := range from {
+		if err := x.addDocument(d.Document.Document, d.chunks, d.passages); err != nil {
+			return err
+		}
+		x.records[d.ID] = d.Document
+	}
+	return nil
+}
+
+// FillQuery takes in all that a session holds which is not an assessment's as it is stored.
+func (x *Session) FillQuery(query *PersistentQuery) error {
+	for _, id := range slices.Sorted(maps.Keys(x.Documents)) {
+		passages := x.passages[id]
+		chunks := make([]api.Chunk, len(passages))
+		for i, p := range passages {
+			chunks[i] = x.chunks[p.ID]
+		}
+		if err := query.addDocument(x.Documents[id], chunks, passages); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Embedder is the one that the session's passages were embedded by.
+func (x *Session) Embedder() *Model { return x.embedder }

@@ -1,0 +1,295 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/embed"
+	"github.com/scf-service/service/engine/evidence/search"
+	"github.com/scf-service/service/store"
+)
+
+// remoteEmbedder is the embedder of a model elsewhere, where one is chosen. Documents are read
+// with the built-in one, always; the other's vectors come after, in the background:
+//
+//	document read ──▶ wake ──▶ embed what has none ──▶ store ──▶ index of the other embedder
+//	                              │ away: again after a while
+//
+// It serves a search where all passages of the assessment have its vectors and it answers;
+// otherwise the built-in one does.
+type remoteEmbedder struct {
+	embedder embed.Embedder // nil: none is chosen
+	retry    time.Duration
+	wake     chan struct{}
+
+	mu      sync.Mutex
+	lastErr error // why it could not be asked the last time
+}
+
+const (
+	defaultRemoteRetry = time.Minute
+	remoteBatchSize    = 64
+	remoteQueryTimeout = 5 * time.Second // for a search; then the built-in embedder answers
+)
+
+func newRemoteEmbedder(e embed.Embedder, retry time.Duration) *remoteEmbedder {
+	if retry <= 0 {
+		retry = defaultRemoteRetry
+	}
+	return &remoteEmbedder{embedder: e, retry: retry, wake: make(chan struct{}, 1)}
+}
+
+func (o *remoteEmbedder) setError(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.lastErr = err
+}
+
+func (o *remoteEmbedder) lastError() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.lastErr
+}
+
+// wakeWorker has what is without vectors embedded soon.
+func (o *remoteEmbedder) wakeWorker() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// runRemoteEmbedding embeds what has no vector of the outside embedder, until ctx ends.
+func (s *Service) runRemoteEmbedding(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := s.embedMissingVectors(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && s.remote.lastError() == nil {
+			s.log.Warn("the embedding model can't be used now; the built-in embedder serves meanwhile", "embedder", s.remote.embedder.Name(), "error", err)
+		}
+		s.remote.setError(err)
+		again := time.NewTimer(s.remote.retry)
+		if err == nil {
+			again.Stop()
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.remote.wake:
+		case <-again.C:
+		}
+		again.Stop()
+	}
+}
+
+// embedMissingVectors goes through the documents that lack vectors. One whose text the model
+// refuses doesn't keep the others; the first trouble is returned.
+func (s *Service) embedMissingVectors(ctx context.Context) error {
+	if err := s.deleteStaleVectors(ctx); err != nil {
+		return err
+	}
+	var todo []store.Document
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		for d, err := range store.Documents.AcrossTenants().Scan(tx) {
+			if err != nil {
+				return err
+			}
+			n, err := store.ExternalVectors.Count(tx, d.OrganizationID, d.AssessmentID, d.ID)
+			if err != nil {
+				return err
+			}
+			if d.Status == api.DocumentIngested && n < d.ChunkCount {
+				todo = append(todo, d)
+			}
+		}
+		return nil
+	})
+	for _, d := range todo {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if one := s.embedDocument(ctx, d); one != nil && err == nil {
+			err = one
+		}
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
+	return err
+}
+
+// deleteStaleVectors removes the vectors of an embedder that was chosen before: questions can't
+// be put to them any more.
+func (s *Service) deleteStaleVectors(ctx context.Context) error {
+	for {
+		more := false
+		err := s.db.Update(ctx, func(tx *store.Tx) error {
+			var stale []store.Vector
+			for v, err := range store.ExternalVectors.AcrossTenants().Scan(tx) {
+				if err != nil {
+					return err
+				}
+				if v.Embedder == s.remote.embedder.Name() {
+					break // they go by whole tables: one of the new ones means that all are
+				}
+				if stale = append(stale, v); len(stale) == 1000 {
+					more = true
+					break
+				}
+			}
+			for _, v := range stale {
+				if err := store.ExternalVectors.Delete(tx, v.OrganizationID, v.AssessmentID, v.DocumentID, v.ChunkID); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// embedDocument gives the passages of a document that have none a vector.
+func (s *Service) embedDocument(ctx context.Context, d store.Document) error {
+	var chunks []api.Chunk
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		for c, err := range store.Chunks.By("document").Scan(tx, d.OrganizationID, store.Prefix(d.ID)) {
+			if err != nil {
+				return err
+			}
+			has, err := store.ExternalVectors.Has(tx, d.OrganizationID, d.AssessmentID, d.ID, c.ID)
+			if err != nil {
+				return err
+			}
+			if !has {
+				chunks = append(chunks, c)
+			}
+		}
+		return nil
+	})
+	n := len(chunks)
+	for err == nil && len(chunks) > 0 {
+		some := chunks[:min(remoteBatchSize, len(chunks))]
+		chunks = chunks[len(some):]
+		err = s.embedBatch(ctx, some)
+	}
+	s.indexes.remove(d.AssessmentID)
+	if err != nil {
+		return fmt.Errorf("embedding %s: %w", d.Filename, err)
+	}
+	s.log.Info("embedded a document", "embedder", s.remote.embedder.Name(), "document", d.ID, "passages", n)
+	return nil
+}
+
+func (s *Service) embedBatch(ctx context.Context, batch []api.Chunk) error {
+	texts := make([]string, len(batch))
+	for i, c := range batch {
+		texts[i] = c.Text
+	}
+	vectors, err := s.remote.embedder.Embed(ctx, texts)
+	if err != nil {
+		return err
+	}
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		for i, c := range batch {
+			// The document may have been replaced or removed meanwhile.
+			now, err := store.Chunks.Get(tx, c.OrganizationID, c.ID)
+			if errors.Is(err, store.ErrNotFound) || err == nil && now.SHA256 != c.SHA256 {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			v := store.Vector{OrganizationID: c.OrganizationID, AssessmentID: c.AssessmentID, DocumentID: c.DocumentID, ChunkID: c.ID,
+				Embedder: s.remote.embedder.Name(), Values: vectors[i]}
+			if err := store.ExternalVectors.Put(tx, c.OrganizationID, &v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// preparedQuery is a question with the index that answers it.
+type preparedQuery struct {
+	index    *search.Index
+	vector   []float32
+	embedder string
+}
+
+// prepareQuery puts a question to the outside embedder where it serves, else to the built-in one.
+func (s *Service) prepareQuery(ctx context.Context, org, assessment string, builtin *embed.Model, question string) (preparedQuery, error) {
+	if a, ok, err := s.prepareRemoteQuery(ctx, org, assessment, builtin, question); ok || err != nil {
+		return a, err
+	}
+	ix, err := s.loadIndex(ctx, org, assessment, builtin)
+	if err != nil {
+		return preparedQuery{}, err
+	}
+	vectors, err := builtin.Embed(ctx, []string{question})
+	if err != nil {
+		return preparedQuery{}, err
+	}
+	return preparedQuery{ix, vectors[0], builtin.Name()}, nil
+}
+
+func (s *Service) prepareRemoteQuery(ctx context.Context, org, assessment string, builtin *embed.Model, question string) (preparedQuery, bool, error) {
+	o := s.remote
+	if o.embedder == nil || o.lastError() != nil {
+		return preparedQuery{}, false, nil
+	}
+	var complete bool
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		complete, err = s.hasAllRemoteVectors(tx, org, assessment)
+		return err
+	})
+	if err != nil || !complete {
+		return preparedQuery{}, false, err
+	}
+	limited, cancel := context.WithTimeout(ctx, remoteQueryTimeout)
+	defer cancel()
+	vectors, err := o.embedder.Embed(limited, []string{question})
+	if err != nil {
+		if ctx.Err() != nil {
+			return preparedQuery{}, false, ctx.Err()
+		}
+		s.log.Warn("the embedding model does not answer; the built-in embedder does", "embedder", o.embedder.Name(), "error", err)
+		o.setError(err)
+		o.wakeWorker() // looks whether it is back
+		return preparedQuery{}, false, nil
+	}
+	ix, err := s.loadIndexFrom(ctx, org, assessment, remoteIndexKey(assessment), search.Options{Weight: builtin.Weight}, store.ExternalVectors)
+	if errors.Is(err, search.ErrPassage) { // vectors of two lengths: the model of this name is another one now
+		s.log.Warn("the passages' vectors don't fit each other; the built-in embedder answers", "embedder", o.embedder.Name(), "error", err)
+		return preparedQuery{}, false, nil
+	}
+	if err != nil {
+		return preparedQuery{}, false, err
+	}
+	return preparedQuery{ix, vectors[0], o.embedder.Name()}, true, nil
+}
+
+// hasAllRemoteVectors reports that all passages of an assessment have vectors of the outside embedder.
+func (s *Service) hasAllRemoteVectors(tx *store.Tx, org, assessment string) (bool, error) {
+	passages, err := store.Chunks.By("assessment").Count(tx, org, assessment)
+	if err != nil || passages == 0 {
+		return false, err
+	}
+	embedded, err := store.ExternalVectors.Count(tx, org, assessment)
+	if err != nil || embedded != passages {
+		return false, err
+	}
+	for v, err := range store.ExternalVectors.Scan(tx, org, store.Prefix(assessment)) {
+		return err == nil && v.Embedder == s.remote.embedder.Name(), err
+	}
+	return false, nil
+}
+
+// remoteIndexKey is where the index of the outside embedder stands.
+func remoteIndexKey(assessment string) string { return assessment + " outside" }

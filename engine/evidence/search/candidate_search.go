@@ -1,0 +1,197 @@
+package search
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+)
+
+// candidateSearch finds the best candidates for one query: all passages by flat scan, on several
+// cores, or in a small index without filters the ones that chromem finds nearest and those
+// that share a word.
+type candidateSearch struct {
+	index        *Index
+	vector       []float32
+	background   Background
+	coverage     []float32
+	exactMatches map[int32]int
+	filter       func(n int) bool // nil: all
+	limit        int
+}
+
+func (r *candidateSearch) run(ctx context.Context) (topCandidates, error) {
+	x := r.index
+	if r.vector == nil || x.vectors.dims == 0 {
+		var t topCandidates
+		for n := range x.filterRows {
+			r.offer(&t, n, 0)
+		}
+		return t, ctx.Err()
+	}
+	if r.filter == nil && !x.hasPriors && x.nearest != nil && len(x.slotByID) < x.options.FlatFrom {
+		if t, sure, err := r.searchNearest(ctx); sure || err != nil {
+			return t, err
+		}
+	}
+	return r.scan(ctx)
+}
+
+// searchNearest asks chromem. Words move a passage far, but those that share none can only be
+// overtaken: the nearest of them suffice.
+func (r *candidateSearch) searchNearest(ctx context.Context) (t topCandidates, sure bool, err error) {
+	ids, sure, err := r.nearestIDs(ctx, r.limit)
+	if err != nil || !sure {
+		return nil, false, err
+	}
+	isNear := make(map[int]bool, len(ids))
+	for _, id := range ids {
+		isNear[r.index.slotByID[id]] = true
+	}
+	for n := range r.index.filterRows {
+		if isNear[n] || r.coverage[n] > 0 || r.exactMatches[int32(n)] > 0 {
+			r.offer(&t, n, dot(r.vector, r.index.vectors.row(n)))
+		}
+	}
+	return t, true, nil
+}
+
+// scan looks at every passage that is allowed. Each worker keeps its own best; who wins
+// does not hang on who saw it.
+func (r *candidateSearch) scan(ctx context.Context) (topCandidates, error) {
+	f := &r.index.vectors
+	look := r.scanBlock
+	if f.coarse != nil {
+		q := f.coarse.quantizeQuery(r.vector)
+		look = func(t *topCandidates, b int) { r.scanQuantizedBlock(t, b, &q) }
+	}
+	tops := make([]topCandidates, min(runtime.GOMAXPROCS(0), 8))
+	var wg sync.WaitGroup
+	for w := range tops {
+		wg.Go(func() {
+			for b := w; b < len(f.blocks) && ctx.Err() == nil; b += len(tops) {
+				look(&tops[w], b)
+			}
+		})
+	}
+	wg.Wait()
+	all := tops[0]
+	for _, t := range tops[1:] {
+		for _, c := range t {
+			all.offer(c, r.limit)
+		}
+	}
+	return all, ctx.Err()
+}
+
+// scanBlock measures the passages of a block.
+func (r *candidateSearch) scanBlock(t *topCandidates, b int) {
+	f := &r.index.vectors
+	from := b * blockRows
+	for i := range min(blockRows, f.count-from) {
+		if r.isAllowed(from + i) {
+			r.offer(t, from+i, dot(r.vector, f.blocks[b][i*f.dims:(i+1)*f.dims]))
+		}
+	}
+}
+
+// scanQuantizedBlock does the same, and measures only those that can still come in.
+func (r *candidateSearch) scanQuantizedBlock(t *topCandidates, b int, q *quantizedQuery) {
+	f := &r.index.vectors
+	rows, from := f.coarse.blockFor(b, f.usedRows(b)), b*blockRows
+	for i := range min(blockRows, f.count-from) {
+		n := from + i
+		if !r.isAllowed(n) {
+			continue
+		}
+		if rows.scale[i] == 0 {
+			r.offer(t, n, 0)
+			continue
+		}
+		if len(*t) >= r.limit && r.ranksBehind(&(*t)[0], n, r.fusedScore(n, q.upperBound(rows, i))) {
+			continue
+		}
+		r.offer(t, n, dot(r.vector, f.blocks[b][i*f.dims:(i+1)*f.dims]))
+	}
+}
+
+func (r *candidateSearch) isAllowed(n int) bool {
+	return r.index.filterRows[n].live && (r.filter == nil || r.filter(n))
+}
+
+// offer offers a passage.
+func (r *candidateSearch) offer(t *topCandidates, n int, cosine float32) {
+	if !r.isAllowed(n) {
+		return
+	}
+	held := r.exactMatchCount(n)
+	if cosine == 0 && r.coverage[n] == 0 && held == 0 {
+		return // no vector and no word: nothing speaks for it
+	}
+	fused := wordsOnlyDeviations * float64(r.coverage[n])
+	if r.vector != nil {
+		fused = r.fusedScore(n, float64(cosine))
+	}
+	if len(*t) >= r.limit && r.ranksBehind(&(*t)[0], n, fused) {
+		return
+	}
+	t.offer(candidate{slot: int32(n), cosine: cosine, exactMatches: held, fusedScore: fused, id: r.index.slots[n].ID}, r.limit)
+}
+
+// fusedScore is what a closeness in meaning comes to with the words of passage n.
+func (r *candidateSearch) fusedScore(n int, cosine float64) float64 {
+	return r.background.fuse(cosine, r.coverage[n]) + float64(r.index.filterRows[n].prior)
+}
+
+func (r *candidateSearch) exactMatchCount(n int) int {
+	if len(r.exactMatches) == 0 {
+		return 0
+	}
+	return r.exactMatches[int32(n)]
+}
+
+// ranksBehind reports that passage n comes after a candidate even where they are equal in all else.
+func (r *candidateSearch) ranksBehind(c *candidate, n int, fused float64) bool {
+	held := r.exactMatchCount(n)
+	return held < c.exactMatches || held == c.exactMatches && fused < c.fusedScore
+}
+
+// nearestIDs asks chromem for more than the k that count. It isn't sure when the surplus is
+// as close as the last that counts: which of equals it keeps is chance there.
+func (r *candidateSearch) nearestIDs(ctx context.Context, k int) (ids []string, sure bool, err error) {
+	n := 2*k + 20
+	ids, last, complete, err := r.index.nearest.nearestTo(ctx, r.vector, n)
+	if err != nil {
+		return nil, false, fmt.Errorf("nearest passages: %w", err)
+	}
+	if complete {
+		return ids, true, nil
+	}
+	const rounding = 1e-5
+	kth := dot(r.vector, r.index.vectors.row(r.index.slotByID[ids[k-1]]))
+	return ids, kth-last > rounding, nil
+}
+
+// topCandidates keeps the best candidates, the worst of them at the root.
+type topCandidates []candidate
+
+func (t topCandidates) Len() int           { return len(t) }
+func (t topCandidates) Less(i, j int) bool { return t[j].before(t[i]) }
+func (t topCandidates) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
+func (t *topCandidates) Push(c any)        { *t = append(*t, c.(candidate)) }
+func (t *topCandidates) Pop() any {
+	last := (*t)[len(*t)-1]
+	*t = (*t)[:len(*t)-1]
+	return last
+}
+
+func (t *topCandidates) offer(c candidate, k int) {
+	switch {
+	case len(*t) < k:
+		heap.Push(t, c)
+	case c.before((*t)[0]):
+		(*t)[0] = c
+		heap.Fix(t, 0)
+	}
+}

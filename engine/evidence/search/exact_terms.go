@@ -1,0 +1,197 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/scf-service/service/engine/evidence/embed/words"
+)
+
+// exactTerm is something a query asks for to the letter: a code, a name or a quoted
+// phrase, as the stems that must stand in a row. Passages that hold it come first.
+type exactTerm struct {
+	stems  []string
+	isName bool // counts only where it is rare: capitals alone don't make a name
+}
+
+const (
+	// maxExactQueryUnits is the length, in units, up to which a query asks. A longer one is
+	// a text of its own, whose quotes and codes are part of what it says.
+	maxExactQueryUnits = 24
+	maxExactTerms      = 8
+	nameRarityShare    = 50 // a name stands in at most one of so many passages,
+	nameRarityCount    = 3  // or in no more than these
+)
+
+// findExactTerms finds what the query text asks for to the letter.
+func findExactTerms(text string, units []words.Token) []exactTerm {
+	if len(units) > maxExactQueryUnits {
+		return nil
+	}
+	var out []exactTerm
+	quotes := quotedSpans(text)
+	inQuote := func(u words.Token) bool {
+		for _, q := range quotes {
+			if u.Start >= q.Start && u.End <= q.End {
+				return true
+			}
+		}
+		return false
+	}
+	for _, q := range quotes {
+		if stems := phraseStems(words.Split(text[q.Start:q.End])); len(stems) > 0 {
+			out = append(out, exactTerm{stems: stems})
+		}
+	}
+	plain := false // a lower-case word tells names from titles
+	for _, u := range units {
+		plain = plain || u.Kind == words.Word && text[u.Start:u.End] == strings.ToLower(text[u.Start:u.End])
+	}
+	covered := 0
+	for i := 0; i < len(units); i++ {
+		u := units[i]
+		if u.Start < covered || inQuote(u) {
+			continue
+		}
+		if u.Kind == words.Code {
+			out = append(out, exactTerm{stems: []string{u.Stem}})
+			covered = u.End
+			continue
+		}
+		var name []string
+		from := i
+		for ; i < len(units) && isName(text, units[i], i > 0, plain) && (i == from || onlyBlanksBetween(text, units[i-1], units[i])); i++ {
+			name = append(name, units[i].Stem)
+		}
+		if len(name) > 0 {
+			out = append(out, exactTerm{stems: name, isName: true})
+			i--
+		}
+	}
+	return out[:min(len(out), maxExactTerms)]
+}
+
+// onlyBlanksBetween reports that only blanks stand between two units.
+func onlyBlanksBetween(text string, a, b words.Token) bool {
+	return a.End <= b.Start && strings.TrimSpace(text[a.End:b.Start]) == ""
+}
+
+// isName reports a word with a capital that grammar doesn't ask for: inside the
+// word, or at its start after the first word of a text that isn't a title.
+// Acronyms are words of the field, which meaning handles.
+func isName(text string, u words.Token, notFirst, hasLowercase bool) bool {
+	if u.Kind != words.Word {
+		return false
+	}
+	var first, inner, lower bool
+	for i, r := range text[u.Start:u.End] {
+		switch {
+		case unicode.IsUpper(r) && i == 0:
+			first = true
+		case unicode.IsUpper(r):
+			inner = true
+		case unicode.IsLower(r):
+			lower = true
+		}
+	}
+	return lower && (inner || first && notFirst && hasLowercase)
+}
+
+type span struct{ Start, End int }
+
+// quotedSpans gives the places of the texts between quotation marks.
+func quotedSpans(text string) []span {
+	var out []span
+	start, closing := -1, rune(0)
+	for i, r := range text {
+		if start >= 0 {
+			if r == closing {
+				out = append(out, span{start, i})
+				start = -1
+			}
+			continue
+		}
+		switch r {
+		case '"':
+			start, closing = i+1, '"'
+		case '“', '„':
+			start, closing = i+len("“"), '”'
+			if r == '„' {
+				closing = '“'
+			}
+		case '«':
+			start, closing = i+len("«"), '»'
+		}
+	}
+	return out
+}
+
+// phraseStems gives the units of a phrase in a row; the parts of a code are left out.
+func phraseStems(units []words.Token) []string {
+	var out []string
+	end := 0
+	for _, u := range units {
+		if u.Start < end {
+			continue
+		}
+		out = append(out, u.Stem)
+		if u.Kind == words.Code {
+			end = u.End
+		}
+	}
+	return out
+}
+
+// slotsHolding gives the slots that hold what is demanded, none for a name that is common.
+func (x *Index) slotsHolding(d exactTerm) []int32 {
+	var rarest *termPostings
+	for _, s := range d.stems {
+		h := x.postings.find(s)
+		if h == nil {
+			if len(d.stems) > 1 && words.IsStop(s) {
+				continue
+			}
+			return nil
+		}
+		if rarest == nil || len(h.list) < len(rarest.list) {
+			rarest = h
+		}
+	}
+	if rarest == nil || d.isName && rarest.liveCount > max(nameRarityCount, x.postings.passageCount/nameRarityShare) {
+		return nil
+	}
+	var out []int32
+	for _, p := range rarest.list {
+		s := &x.slots[p.slot]
+		if s.live && (len(d.stems) == 1 || len(findSequence(s.splitUnits(), d.stems)) > 0) {
+			out = append(out, p.slot)
+		}
+	}
+	return out
+}
+
+// findSequence gives the places where the stems stand in a row.
+func findSequence(units []words.Token, stems []string) []span {
+	var row []words.Token
+	end := 0
+	for _, u := range units {
+		if u.Start < end && len(stems) > 1 {
+			continue
+		}
+		row = append(row, u)
+		if u.Kind == words.Code {
+			end = u.End
+		}
+	}
+	var out []span
+next:
+	for i := 0; i+len(stems) <= len(row); i++ {
+		for k, s := range stems {
+			if row[i+k].Stem != s {
+				continue next
+			}
+		}
+		out = append(out, span{row[i].Start, row[i+len(stems)-1].End})
+	}
+	return out
+}

@@ -1,0 +1,63 @@
+package search
+
+// filterRow is what a scan looks at of every passage, close together in memory.
+type filterRow struct {
+	live                           bool
+	prior                          float32
+	assessment, document, category int32 // numbers of names
+	day                            int32 // YYYYMMDD; 0: unknown
+}
+
+// nameNumber is the number of a name, a new one for a new name.
+func (x *Index) nameNumber(name string) int32 {
+	n, ok := x.nameNumbers[name]
+	if !ok {
+		n = int32(len(x.nameNumbers)) + 1
+		x.nameNumbers[name] = n
+	}
+	return n
+}
+
+func (x *Index) newFilterRow(p Passage) filterRow {
+	return filterRow{live: true, prior: float32(p.Prior), assessment: x.nameNumber(p.AssessmentID), document: x.nameNumber(p.DocumentID),
+		category: x.nameNumber(p.Category), day: parseDay(p.Date)}
+}
+
+// parseDay is a date as a number, 0 for what isn't written YYYY-MM-DD.
+func parseDay(s string) int32 {
+	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
+		return 0
+	}
+	var n int32
+	for i := range len(s) {
+		switch c := s[i]; {
+		case i == 4 || i == 7:
+		case c < '0' || c > '9':
+			return 0
+		default:
+			n = 10*n + int32(c-'0')
+		}
+	}
+	return n
+}
+
+// slotFilter says which slots a query may find; nil: all. Names that no passage has are 0.
+func (x *Index) slotFilter(q Query) func(n int) bool {
+	if q.AssessmentID == "" && q.Category == "" && len(q.DocumentIDs) == 0 && q.From == "" && q.To == "" {
+		return nil
+	}
+	assessment, category, from, to := x.nameNumbers[q.AssessmentID], x.nameNumbers[q.Category], parseDay(q.From), parseDay(q.To)
+	documents := make(map[int32]bool, len(q.DocumentIDs))
+	var one int32
+	for _, id := range q.DocumentIDs {
+		one = x.nameNumbers[id]
+		documents[one] = true
+	}
+	return func(n int) bool {
+		m := &x.filterRows[n]
+		return (q.AssessmentID == "" || m.assessment == assessment) &&
+			(q.Category == "" || m.category == category) &&
+			m.day >= from && (to == 0 || m.day != 0 && m.day <= to) &&
+			(len(q.DocumentIDs) == 0 || m.document == one || len(documents) > 1 && documents[m.document])
+	}
+}

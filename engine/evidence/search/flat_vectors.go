@@ -1,0 +1,155 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/philippgille/chromem-go"
+
+	"github.com/scf-service/service/internal/vecmath"
+)
+
+// nearestIndex finds the passages whose vectors are closest to a query's. Vectors are
+// of length 1; whoever implements it keeps the slices it is given and never
+// changes them.
+type nearestIndex interface {
+	put(id string, vector []float32)
+	remove(id string)
+	// nearestTo returns at most n ids, closest first, and the closeness of the last.
+	// complete says that n was enough to hold every vector.
+	nearestTo(ctx context.Context, vector []float32, n int) (ids []string, last float32, complete bool, err error)
+}
+
+// flatVectors holds the vectors by slot, in blocks, so that growing never moves one.
+type flatVectors struct {
+	dims   int
+	blocks [][]float32
+	count  int
+	coarse *quantizedVectors // the same vectors, quicker to look through; nil: none are kept
+}
+
+// newFlatVectors is for vectors that are searched.
+func newFlatVectors() flatVectors {
+	if !quickCoarse {
+		return flatVectors{}
+	}
+	return flatVectors{coarse: &quantizedVectors{}}
+}
+
+const blockRows = 1024
+
+// add appends a copy of v, scaled to length 1, and returns the copy, or nil for
+// no vector. The first vector sets the size.
+func (f *flatVectors) add(v []float32, dims int) []float32 {
+	n := f.count
+	f.count++
+	if dims == 0 {
+		return nil
+	}
+	f.grow(dims)
+	if len(v) == 0 {
+		return nil
+	}
+	row := f.row(n)
+	copy(row, v)
+	if !normalize(row) {
+		return nil
+	}
+	return row
+}
+
+// grow makes room for count rows; the first vector sets the size.
+func (f *flatVectors) grow(dims int) {
+	if f.dims == 0 {
+		f.dims = dims
+	}
+	for len(f.blocks)*blockRows < f.count {
+		f.blocks = append(f.blocks, make([]float32, blockRows*dims))
+	}
+	if f.coarse != nil {
+		f.coarse.grow(len(f.blocks), f.dims)
+	}
+}
+
+// usedRows gives the rows of block b.
+func (f *flatVectors) usedRows(b int) []float32 {
+	return f.blocks[b][:min(blockRows, f.count-b*blockRows)*f.dims]
+}
+
+func (f *flatVectors) row(n int) []float32 {
+	if f.dims == 0 || n/blockRows >= len(f.blocks) {
+		return nil
+	}
+	at := n % blockRows * f.dims
+	return f.blocks[n/blockRows][at : at+f.dims : at+f.dims]
+}
+
+// dot is 0 where there is nothing to compare.
+func dot(a, b []float32) float32 { return vecmath.Dot(a, b) }
+
+// dotsFrom are the products of v with the rows from one on, for as many as to holds.
+func (f *flatVectors) dotsFrom(to, v []float32, from int) {
+	for len(to) > 0 {
+		at := from % blockRows
+		n := min(len(to), blockRows-at)
+		vecmath.DotRows(to[:n], v, f.blocks[from/blockRows][at*f.dims:])
+		to, from = to[n:], from+n
+	}
+}
+
+// normalize scales v to length 1; false if it has none.
+func normalize(v []float32) bool {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum < 1e-24 {
+		clear(v)
+		return false
+	}
+	inverse := float32(1 / math.Sqrt(sum))
+	for i := range v {
+		v[i] *= inverse
+	}
+	return true
+}
+
+// chromemIndex is the default: an exact search in memory. Its persistence is not used.
+type chromemIndex struct{ collection *chromem.Collection }
+
+func newChromemIndex() chromemIndex {
+	c, err := chromem.NewDB().CreateCollection("passages", nil, nil)
+	if err != nil {
+		panic("chromem refuses a constant name: " + err.Error()) // can't happen without a change of the library
+	}
+	return chromemIndex{c}
+}
+
+func (c chromemIndex) put(id string, vector []float32) {
+	// Refused only without an id or vector, which Put has excluded.
+	_ = c.collection.AddDocument(context.Background(), chromem.Document{ID: id, Embedding: vector})
+}
+
+func (c chromemIndex) remove(id string) { _ = c.collection.Delete(context.Background(), nil, nil, id) }
+
+func (c chromemIndex) nearestTo(ctx context.Context, vector []float32, n int) ([]string, float32, bool, error) {
+	n = min(n, c.collection.Count())
+	if n == 0 {
+		return nil, 0, true, nil
+	}
+	found, err := c.collection.QueryEmbedding(ctx, vector, n, nil, nil)
+	// When ctx ends, chromem answers with what it has, and no error.
+	if err := errors.Join(err, ctx.Err()); err != nil {
+		return nil, 0, false, err
+	}
+	if len(found) != n {
+		return nil, 0, false, fmt.Errorf("chromem found %d passages of %d", len(found), n)
+	}
+	ids := make([]string, len(found))
+	for i, r := range found {
+		ids[i] = r.ID
+	}
+	return ids, found[len(found)-1].Similarity, n == c.collection.Count(), nil
+}

@@ -1,0 +1,153 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"hash/fnv"
+	"maps"
+	"math"
+	"slices"
+)
+
+// packedPostings are the postings of a pack, its passages numbered from the slot first on:
+//
+//	number | number × (hash, end of its list), by hash | number × (stem, holders × (passage, times))
+type packedPostings struct {
+	first        int
+	lengths      []uint16 // of the passages
+	table        []byte
+	lists        []byte
+	bucketStarts [hashBuckets + 1]uint32 // of the rows whose hashes begin with a byte
+}
+
+const (
+	tableRowBytes = 8
+	hashBuckets   = 256
+)
+
+func hashStem(stem string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(stem))
+	return h.Sum32() * 2654435769 // spreads short words over the upper bits
+}
+
+// pack appends the postings as packedPostings reads them.
+func (p *postings) pack(b []byte) []byte {
+	stems := slices.Collect(maps.Keys(p.terms))
+	slices.SortFunc(stems, func(a, b string) int { return cmp.Or(cmp.Compare(hashStem(a), hashStem(b)), cmp.Compare(a, b)) })
+	b = binary.AppendUvarint(b, uint64(len(stems)))
+	var lists []byte
+	for _, s := range stems {
+		held := p.terms[s].list
+		lists = binary.AppendUvarint(appendBytes(lists, s), uint64(len(held)))
+		last := int32(0)
+		for _, e := range held {
+			lists = binary.AppendUvarint(lists, uint64(e.slot-last))
+			lists = binary.AppendUvarint(lists, uint64(e.count))
+			last = e.slot
+		}
+		b = binary.LittleEndian.AppendUint32(b, hashStem(s))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(lists)))
+	}
+	return append(b, lists...)
+}
+
+// load takes in the words of a pack; they are looked up when asked for.
+func (p *postings) load(data []byte, first int, slots []slot) error {
+	u := packReader{data: data}
+	table := u.next(tableRowBytes * u.uvarint(len(data)/tableRowBytes))
+	if u.corrupt {
+		return ErrPack
+	}
+	data = bytes.Clone(data[len(data)-len(table)-len(u.data):])
+	w := packedPostings{first: first, lengths: make([]uint16, len(slots)), table: data[:len(table)], lists: data[len(table):]}
+	for i := range slots {
+		p.totalUnits += float64(slots[i].unitCount)
+		w.lengths[i] = uint16(min(slots[i].unitCount, math.MaxUint16))
+	}
+	p.passageCount += len(slots)
+	w.indexBuckets()
+	p.packed = append(p.packed, w)
+	return nil
+}
+
+// indexBuckets finds where the rows of each first byte start.
+func (w *packedPostings) indexBuckets() {
+	next, rows := 0, len(w.table)/tableRowBytes
+	for at := range rows {
+		for first := int(w.hashAt(at) >> 24); next <= first; next++ {
+			w.bucketStarts[next] = uint32(at)
+		}
+	}
+	for ; next <= hashBuckets; next++ {
+		w.bucketStarts[next] = uint32(rows)
+	}
+}
+
+// find appends the postings of a term.
+func (w *packedPostings) find(hash uint32, stem string, to []posting) []posting {
+	at, n := int(w.bucketStarts[hash>>24]), int(w.bucketStarts[hash>>24+1])
+	for at < n && w.hashAt(at) < hash {
+		at++
+	}
+	for ; at < n && w.hashAt(at) == hash; at++ {
+		u := w.listAt(at)
+		if string(u.nextBytes()) == stem {
+			return w.decode(&u, to)
+		}
+	}
+	return to
+}
+
+func (w *packedPostings) hashAt(at int) uint32 {
+	return binary.LittleEndian.Uint32(w.table[at*tableRowBytes:])
+}
+
+func (w *packedPostings) listAt(at int) packReader {
+	from, to := uint32(0), binary.LittleEndian.Uint32(w.table[at*tableRowBytes+4:])
+	if at > 0 {
+		from = binary.LittleEndian.Uint32(w.table[at*tableRowBytes-4:])
+	}
+	if from > to || int64(to) > int64(len(w.lists)) {
+		return packReader{corrupt: true}
+	}
+	return packReader{data: w.lists[from:to]}
+}
+
+// decode appends what stands behind the stem; what is damaged is left out.
+func (w *packedPostings) decode(u *packReader, to []posting) []posting {
+	at := 0
+	for range u.uvarint(len(w.lengths)) {
+		at += u.uvarint(len(w.lengths))
+		times := u.uvarint(math.MaxUint16)
+		if u.corrupt || at >= len(w.lengths) {
+			break
+		}
+		to = append(to, posting{int32(w.first + at), uint16(times), w.lengths[at]})
+	}
+	return to
+}
+
+// unpackAll takes all packed words out, before something is added or removed.
+func (p *postings) unpackAll() {
+	if len(p.packed) == 0 {
+		return
+	}
+	p.terms = make(map[string]*termPostings, len(p.terms))
+	for i := range p.packed {
+		w := &p.packed[i]
+		for at := range len(w.table) / tableRowBytes {
+			u := w.listAt(at)
+			stem := u.nextBytes()
+			h := p.terms[string(stem)]
+			if h == nil {
+				h = &termPostings{}
+				p.terms[string(stem)] = h
+			}
+			h.list = w.decode(&u, h.list)
+			h.liveCount = len(h.list)
+		}
+	}
+	p.packed = nil
+}

@@ -1,0 +1,344 @@
+package search
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/scf-service/service/engine/evidence/embed/words"
+)
+
+// PersistentQueries holds questions that are put again and again while documents come and go, and
+// for each the passages that answer it best. What a passage scores hangs on the question, the
+// passage and the Scale alone, so a document moves only the questions that it reaches, and
+// the answers are those that a Standing filled at once would give.
+//
+//	Put ─▶ each passage against each question ─▶ those that come in ─▶ version of the question
+//
+// It is for one goroutine; what Best gave may be read by several.
+type PersistentQueries struct {
+	scale           *Scale
+	topK            int
+	dims            int
+	stemIDs         map[string]int32 // of the questions, numbered in their order
+	queriesByStem   [][]stemWeight   // by stem
+	questions       []question
+	vectors         flatVectors
+	passages        []indexedPassage   // by slot
+	slotsByDocument map[string][]int32 // slots by document
+	removedCount    int
+	coverageBuffer  []float32 // for what passages that come in hold of each question
+}
+
+// Question is asked of every passage.
+type Question struct {
+	Text   string
+	Vector []float32 // of Text; nil or zeros: by words only
+}
+
+// Answer is a passage that answers a question.
+type Answer struct {
+	Slot  int // tells passages apart also where one was put again with the same ID
+	ID    string
+	Score float64
+}
+
+type question struct {
+	vector     []float32 // nil: none
+	background Background
+	terms      []stemShare // by stem
+	top        []rankedSlot
+	isComplete bool // top holds every passage that says anything to it
+	version    int
+}
+
+// stemWeight is a question that a stem stands in, with what it is worth there.
+type stemWeight struct {
+	question int32
+	weight   float32
+}
+
+// stemShare is what a stem is worth in a question, or how much of it a passage holds.
+type stemShare struct {
+	stem  int32
+	share float32
+}
+
+type indexedPassage struct {
+	id    string
+	terms []stemShare // by stem, of those that are asked for
+	live  bool
+}
+
+type rankedSlot struct {
+	fusedScore float64
+	slot       int32
+}
+
+const (
+	// spareRanks are passages kept beyond those asked for, so that one that goes can be replaced
+	// without looking at all again.
+	spareRanks = 20
+	// putBatch bounds what is held of words while passages come in.
+	putBatch = 64
+)
+
+// NewPersistentQueries makes the questions ready. All vectors have one length; the best topK are kept.
+func NewPersistentQueries(scale *Scale, questions []Question, topK int) (*PersistentQueries, error) {
+	s := &PersistentQueries{scale: scale, topK: topK, stemIDs: map[string]int32{}, questions: make([]question, len(questions)), slotsByDocument: map[string][]int32{}}
+	units := make([][]words.Token, len(questions))
+	parallelFor(len(questions), func(i int) { units[i] = words.Split(questions[i].Text) })
+	for i, q := range questions {
+		if len(q.Vector) > 0 && s.dims == 0 {
+			s.dims = len(q.Vector)
+		}
+		if len(q.Vector) > 0 && len(q.Vector) != s.dims {
+			return nil, fmt.Errorf("%w: question %d has a vector of %d numbers, others of %d", ErrQuery, i, len(q.Vector), s.dims)
+		}
+		for _, u := range units[i] {
+			if u.Kind != words.Stop {
+				s.stemIDs[u.Stem] = 0
+			}
+		}
+	}
+	s.queriesByStem = make([][]stemWeight, len(s.stemIDs))
+	for n, stem := range slices.Sorted(maps.Keys(s.stemIDs)) {
+		s.stemIDs[stem] = int32(n)
+	}
+	// One array for all, so that each begins where sums are done alike.
+	vectors := make([]float32, len(questions)*s.dims)
+	parallelFor(len(questions), func(i int) {
+		q := &s.questions[i]
+		q.isComplete, q.terms = true, s.queryTerms(units[i])
+		if v := questions[i].Vector; len(v) > 0 {
+			own := vectors[i*s.dims : (i+1)*s.dims : (i+1)*s.dims]
+			if copy(own, v); normalize(own) {
+				q.vector, q.background = own, scale.queryBackground(own)
+			}
+		}
+	})
+	for i := range s.questions {
+		for _, t := range s.questions[i].terms {
+			s.queriesByStem[t.stem] = append(s.queriesByStem[t.stem], stemWeight{int32(i), t.share})
+		}
+	}
+	return s, nil
+}
+
+// queryTerms are the distinct stems of a question with their share of its worth, by stem.
+func (s *PersistentQueries) queryTerms(units []words.Token) []stemShare {
+	var out []stemShare
+	worth := float32(0)
+	for _, u := range units {
+		if u.Kind == words.Stop {
+			continue
+		}
+		w := s.scale.unitWeight(u)
+		worth += w
+		stem := s.stemIDs[u.Stem]
+		if i := slices.IndexFunc(out, func(t stemShare) bool { return t.stem == stem }); i >= 0 {
+			out[i].share += w
+			continue
+		}
+		out = append(out, stemShare{stem, w})
+	}
+	for i := range out {
+		out[i].share /= max(worth, 1e-9)
+	}
+	slices.SortFunc(out, func(a, b stemShare) int { return int(a.stem - b.stem) })
+	return out
+}
+
+// Top are the passages that answer a question best, best first.
+func (s *PersistentQueries) Top(n int) []Answer {
+	q := &s.questions[n]
+	top := q.top[:min(len(q.top), s.topK)]
+	best := make([]Answer, len(top))
+	for i, r := range top {
+		best[i] = Answer{int(r.slot), s.passages[r.slot].id, calibratedOnScale(r.fusedScore)}
+	}
+	return best
+}
+
+// Version of the answer to a question: as long as it is the same, so is what Best gives.
+func (s *PersistentQueries) Version(n int) int { return s.questions[n].version }
+
+// Len is the number of passages.
+func (s *PersistentQueries) Len() int { return len(s.passages) - s.removedCount }
+
+// RemovedLen is the number of passages that were put and went, whose places are kept.
+func (s *PersistentQueries) RemovedLen() int { return s.removedCount }
+
+// Put adds the passages of a document in place of those it had; none: it is removed. The slots
+// are those of the passages, in their order.
+func (s *PersistentQueries) Put(document string, passages ...Passage) ([]int, error) {
+	for _, p := range passages {
+		if p.ID == "" {
+			return nil, fmt.Errorf("%w: it has no id", ErrPassage)
+		}
+		if n := len(p.Vector); n > 0 && s.dims > 0 && n != s.dims {
+			return nil, fmt.Errorf("%w: %s has a vector of %d numbers, the questions have %d; embed it again", ErrPassage, p.ID, n, s.dims)
+		}
+	}
+	s.removeDocument(document)
+	first := len(s.passages)
+	held := make([]indexedPassage, len(passages))
+	parallelFor(len(passages), func(i int) { held[i] = s.indexPassage(passages[i]) })
+	slots := make([]int, len(passages))
+	for i, p := range passages {
+		slots[i] = first + i
+		s.slotsByDocument[document] = append(s.slotsByDocument[document], int32(first+i))
+		v := p.Vector
+		if s.dims == 0 {
+			v = nil
+		}
+		s.vectors.add(v, s.dims)
+	}
+	s.passages = append(s.passages, held...)
+	for from := first; from < len(s.passages); from += putBatch {
+		s.offerSlots(from, min(from+putBatch, len(s.passages)))
+	}
+	return slots, nil
+}
+
+// indexPassage is what a passage holds of what is asked for.
+func (s *PersistentQueries) indexPassage(p Passage) indexedPassage {
+	counts, total := countUnits(words.Split(searchText(p)))
+	h := indexedPassage{id: p.ID, live: true}
+	for stem, times := range counts {
+		if n, asked := s.stemIDs[stem]; asked {
+			h.terms = append(h.terms, stemShare{n, termSaturation(times, total)})
+		}
+	}
+	slices.SortFunc(h.terms, func(a, b stemShare) int { return int(a.stem - b.stem) })
+	return h
+}
+
+// offerSlots offers the passages of some slots to every question.
+func (s *PersistentQueries) offerSlots(from, to int) {
+	each := len(s.questions)
+	if s.coverageBuffer == nil {
+		s.coverageBuffer = make([]float32, putBatch*each)
+	}
+	covered := make([][]float32, to-from)
+	parallelFor(len(covered), func(i int) {
+		covered[i] = s.coverageBuffer[i*each : (i+1)*each]
+		clear(covered[i])
+		for _, t := range s.passages[from+i].terms {
+			for _, a := range s.queriesByStem[t.stem] {
+				covered[i][a.question] += a.weight * t.share
+			}
+		}
+	})
+	parallelFor(len(s.questions), func(n int) {
+		q, touched := &s.questions[n], false
+		var close [putBatch]float32
+		if q.vector != nil {
+			s.vectors.dotsFrom(close[:len(covered)], q.vector, from)
+		}
+		for i := range covered {
+			if s.offerSlot(q, from+i, close[i], covered[i][n]) {
+				touched = true
+			}
+		}
+		if touched {
+			q.version++
+		}
+	})
+}
+
+// coverageBy is how much of a question's worth a passage holds, summed up as enter does.
+func coverageBy(q *question, h *indexedPassage) (sum float32) {
+	terms := h.terms
+	for _, t := range q.terms {
+		for len(terms) > 0 && terms[0].stem < t.stem {
+			terms = terms[1:]
+		}
+		if len(terms) > 0 && terms[0].stem == t.stem {
+			sum += t.share * terms[0].share
+		}
+	}
+	return sum
+}
+
+// offerSlot takes a passage in where it is good enough, and tells whether the answer changed.
+func (s *PersistentQueries) offerSlot(q *question, slot int, cosine, covered float32) bool {
+	fused := wordsOnlyDeviations * float64(covered)
+	if q.vector != nil {
+		if cosine == 0 && covered == 0 {
+			return false // no vector and no word: nothing speaks for it
+		}
+		fused = q.background.fuse(float64(cosine), covered)
+	} else if covered == 0 {
+		return false
+	}
+	r := rankedSlot{fused, int32(slot)}
+	if n := len(q.top); n > 0 && (n == s.topK+spareRanks || !q.isComplete) && !s.ranksBefore(r, q.top[n-1]) {
+		q.isComplete = false
+		return false
+	}
+	if q.top == nil {
+		q.top = make([]rankedSlot, 0, s.topK+spareRanks+1)
+	}
+	at := sort.Search(len(q.top), func(i int) bool { return !s.ranksBefore(q.top[i], r) })
+	q.top = slices.Insert(q.top, at, r)
+	if len(q.top) > s.topK+spareRanks {
+		q.top, q.isComplete = q.top[:s.topK+spareRanks], false
+	}
+	return at < s.topK
+}
+
+func (s *PersistentQueries) ranksBefore(a, b rankedSlot) bool { return s.compare(a, b) < 0 }
+
+// compare orders passages best first; equals by ID, so that it doesn't matter which came first.
+func (s *PersistentQueries) compare(a, b rankedSlot) int {
+	switch {
+	case a.fusedScore > b.fusedScore:
+		return -1
+	case a.fusedScore < b.fusedScore:
+		return 1
+	}
+	return strings.Compare(s.passages[a.slot].id, s.passages[b.slot].id)
+}
+
+// removeDocument takes a document's passages out.
+func (s *PersistentQueries) removeDocument(document string) {
+	slots := s.slotsByDocument[document]
+	if len(slots) == 0 {
+		return
+	}
+	delete(s.slotsByDocument, document)
+	s.removedCount += len(slots)
+	for _, n := range slots {
+		s.passages[n] = indexedPassage{id: s.passages[n].id}
+	}
+	parallelFor(len(s.questions), func(n int) {
+		q, touched := &s.questions[n], false
+		kept := q.top[:0]
+		for i, r := range q.top {
+			if s.passages[r.slot].live {
+				kept = append(kept, r)
+			} else {
+				touched = touched || i < s.topK
+			}
+		}
+		if q.top = kept; !q.isComplete && len(kept) < s.topK {
+			s.rescan(q)
+		}
+		if touched {
+			q.version++
+		}
+	})
+}
+
+// rescan looks through all passages for one question.
+func (s *PersistentQueries) rescan(q *question) {
+	q.top, q.isComplete = q.top[:0], true
+	for slot := range s.passages {
+		if s.passages[slot].live {
+			s.offerSlot(q, slot, dot(q.vector, s.vectors.row(slot)), coverageBy(q, &s.passages[slot]))
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package search
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A long passage may answer in one sentence and speak of other things around it. The best
+// candidates are read again, piece by piece: a passage is as close as the mean of its
+// whole and its closest piece.
+const (
+	rerankCount       = 30 // candidates
+	pieceWords        = 25 // sentences are joined up to so many words
+	maxPieces         = 64 // of a passage
+	maxCachedPassages = 1024
+)
+
+// subpassageVectors keeps the pieces' vectors of passages that were read again.
+type subpassageVectors struct {
+	embed  func(texts []string) [][]float32
+	mu     sync.Mutex
+	cached map[int32][][]float32 // by slot; empty: one piece is the whole
+}
+
+// vectorsFor gives the vectors of a passage's pieces, none where it has but one.
+func (c *subpassageVectors) vectorsFor(at int32, s *slot) [][]float32 {
+	c.mu.Lock()
+	vectors, ok := c.cached[at]
+	c.mu.Unlock()
+	if ok {
+		return vectors
+	}
+	if texts := splitPieces(s.unpackPassage().Text); len(texts) > 1 {
+		vectors = c.embed(texts)
+		for _, v := range vectors {
+			normalize(v)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.cached) >= maxCachedPassages || c.cached == nil {
+		c.cached = make(map[int32][][]float32)
+	}
+	c.cached[at] = vectors
+	return vectors
+}
+
+func (c *subpassageVectors) reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cached = nil
+}
+
+// splitPieces joins the sentences of text in order, up to pieceWords each.
+func splitPieces(text string) []string {
+	var out []string
+	var from, to, words int
+	for _, s := range splitSentences(text) {
+		n := len(strings.Fields(text[s.Start:s.End]))
+		if words > 0 && words+n > pieceWords {
+			out = append(out, text[from:to])
+			words = 0
+		}
+		if words == 0 {
+			from = s.Start
+		}
+		to, words = s.End, words+n
+	}
+	if words > 0 {
+		out = append(out, text[from:to])
+	}
+	return out[:min(len(out), maxPieces)]
+}
+
+// rerank measures the best candidates again and puts all in order.
+func (x *Index) rerank(q Query, background Background, coverage []float32, best []candidate) {
+	if q.Vector == nil || x.subpassages.embed == nil {
+		return
+	}
+	parallelFor(min(rerankCount, len(best)), func(i int) {
+		c := &best[i]
+		s := &x.slots[c.slot]
+		if c.cosine == 0 {
+			return
+		}
+		nearest := float32(-1)
+		for _, v := range x.subpassages.vectorsFor(c.slot, s) {
+			if len(v) == len(q.Vector) {
+				nearest = max(nearest, dot(q.Vector, v))
+			}
+		}
+		if nearest > -1 {
+			c.cosine = (c.cosine + nearest) / 2
+			c.fusedScore = background.fuse(float64(c.cosine), coverage[c.slot]) + s.Prior
+		}
+	})
+	slices.SortFunc(best, candidate.compare)
+}
+
+// parallelFor does n things that don't touch each other.
+func parallelFor(n int, task func(i int)) {
+	var wg sync.WaitGroup
+	workers := max(1, min(runtime.GOMAXPROCS(0), 8, n))
+	run := 1 + n/(64*workers) // neighbours, so that two cores seldom write beside each other
+	for w := range workers {
+		wg.Go(func() {
+			for from := w * run; from < n; from += workers * run {
+				for i := from; i < min(n, from+run); i++ {
+					task(i)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (a candidate) compare(b candidate) int {
+	switch {
+	case a.before(b):
+		return -1
+	case b.before(a):
+		return 1
+	}
+	return 0
+}
+
+// closestTextFunc tells which of some texts is closest to a vector; nil where nothing can embed them.
+func (x *Index) closestTextFunc(vector []float32) func(texts []string) int {
+	if vector == nil || x.subpassages.embed == nil {
+		return nil
+	}
+	return func(texts []string) int {
+		nearest, at := float32(-2), 0
+		for i, v := range x.subpassages.embed(texts) {
+			if len(v) == len(vector) && normalize(v) {
+				if c := dot(vector, v); c > nearest {
+					nearest, at = c, i
+				}
+			}
+		}
+		return at
+	}
+}

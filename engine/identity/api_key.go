@@ -1,0 +1,209 @@
+package identity
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// withStatus is a key as people see it now.
+func withStatus(k store.APIKey, now time.Time) api.APIKey {
+	out := k.APIKey
+	switch {
+	case k.RevokedAt != nil:
+		out.Status = "revoked"
+	case hasPassed(k.ExpiresAt, now):
+		out.Status = "expired"
+	default:
+		out.Status = statusActive
+	}
+	return out
+}
+
+// ListAPIKeys lists an organization's keys, revoked and expired ones too.
+func (s *Service) ListAPIKeys(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.APIKey], error) {
+	all, err := store.List(ctx, s.db, store.APIKeys, by.OrganizationID, *in, store.PageQuery[store.APIKey]{})
+	if err != nil {
+		return nil, err
+	}
+	return api.MapList(all, func(k *store.APIKey) api.APIKey { return withStatus(*k, s.clock()) }), nil
+}
+
+// CreateAPIKey makes a key of the caller's own.
+func (s *Service) CreateAPIKey(ctx context.Context, by api.Caller, in *api.CreateAPIKeyInput) (*api.NewAPIKey, error) {
+	return s.createKey(ctx, by, in.Body)
+}
+
+// CreateOrgAPIKey is CreateAPIKey under the organization's path.
+func (s *Service) CreateOrgAPIKey(ctx context.Context, by api.Caller, in *api.CreateOrgAPIKeyInput) (*api.NewAPIKey, error) {
+	return s.createKey(ctx, by, in.Body)
+}
+
+func (s *Service) createKey(ctx context.Context, by api.Caller, body api.APIKeyBody) (*api.NewAPIKey, error) {
+	scopes, err := api.ParseScopes(body.Scopes)
+	if err != nil {
+		return nil, err
+	}
+	body.Scopes, body.Name = scopes, strings.TrimSpace(body.Name)
+	if body.Name == "" {
+		return nil, api.Invalid("name", "a key needs a name that tells what it is for")
+	}
+	if hasPassed(body.ExpiresAt, s.clock()) {
+		return nil, api.Invalid("expires_at", "the key would have expired already")
+	}
+	if err := checkScopes(by, scopes); err != nil {
+		return nil, err
+	}
+	var out *api.NewAPIKey
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		out, err = insertKey(tx, by, by.UserID, body)
+		return err
+	})
+	return out, err
+}
+
+// checkScopes refuses the secret of a key with scopes beyond the caller's own.
+func checkScopes(by api.Caller, scopes []string) error {
+	for _, scope := range scopes {
+		// "*" grows and shrinks with the person; a scope by name must be theirs.
+		if p := api.Permission(scope); scope != api.AnyScope && !by.May(p) && !(by.PlatformAdmin && by.Scopes == nil && p == api.SCFImport) {
+			return api.Forbidden("a key can't have the scope %s, which you do not have", p)
+		}
+	}
+	if by.Scopes != nil && slices.Contains(scopes, api.AnyScope) {
+		for _, p := range api.ExpandScopes([]string{api.AnyScope}) {
+			if !slices.Contains(by.Scopes, p) {
+				return api.Forbidden("a key can't get a key with the scope *: it lacks %s itself", p)
+			}
+		}
+	}
+	return nil
+}
+
+// insertKey makes a key of a person in the caller's organization; its scopes are parsed.
+func insertKey(tx *store.Tx, by api.Caller, ownerID string, body api.APIKeyBody) (*api.NewAPIKey, error) {
+	secret, kept := newSecret()
+	key := store.APIKey{APIKey: api.APIKey{TenantRecord: api.TenantRecord{Record: newRecord(tx, tx.NewID()), OrganizationID: by.OrganizationID},
+		Name: body.Name, MaskedKey: maskKey(secret), Scopes: body.Scopes, CreatedBy: ownerID, ExpiresAt: body.ExpiresAt, Status: statusActive}}
+	if err := store.APIKeys.Insert(tx, by.OrganizationID, &key); err != nil {
+		return nil, err
+	}
+	if err := store.KeySecrets.Insert(tx, &store.KeySecret{Secret: kept, OrganizationID: by.OrganizationID, KeyID: key.ID}); err != nil {
+		return nil, err
+	}
+	err := appendAudit(tx, by, "api_key.created", "api_key", key.ID, map[string]any{"name": key.Name, "scopes": key.Scopes})
+	return &api.NewAPIKey{APIKey: key.APIKey, Key: api.APIKeyPrefix + secret}, err
+}
+
+// revocableKey finds a key that the caller may end: their own, or as an owner anybody's.
+func revocableKey(tx *store.Tx, by api.Caller, id string) (store.APIKey, error) {
+	key, err := store.APIKeys.Get(tx, by.OrganizationID, id)
+	if err != nil {
+		return key, store.ToNotFound(err, "API key", id)
+	}
+	if key.CreatedBy != by.UserID && by.Role != api.RoleOwner {
+		return key, api.Forbidden("this key is another person's; only they or an owner revoke it")
+	}
+	return key, nil
+}
+
+// RevokeAPIKey ends a key at once. Doing it again changes nothing.
+func (s *Service) RevokeAPIKey(ctx context.Context, by api.Caller, in *api.APIKeyInput) (*api.None, error) {
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		key, err := revocableKey(tx, by, in.KeyID)
+		if err != nil || key.RevokedAt != nil {
+			return err
+		}
+		return revokeKey(tx, by, key)
+	})
+	return &api.None{}, err
+}
+
+func revokeKey(tx *store.Tx, by api.Caller, key store.APIKey) error {
+	if err := deleteSecrets(tx, key, func(store.KeySecret) bool { return true }); err != nil {
+		return err
+	}
+	now := tx.Now()
+	key.RevokedAt, key.UpdatedAt = &now, now
+	if err := store.APIKeys.Update(tx, key.OrganizationID, &key); err != nil {
+		return err
+	}
+	by.OrganizationID = key.OrganizationID
+	return appendAudit(tx, by, "api_key.revoked", "api_key", key.ID, map[string]any{"name": key.Name})
+}
+
+func deleteSecrets(tx *store.Tx, key store.APIKey, match func(store.KeySecret) bool) error {
+	for sec, err := range store.KeySecrets.By("key").Scan(tx, store.Prefix(key.OrganizationID, key.ID)) {
+		if err != nil {
+			return err
+		}
+		if match(sec) {
+			if err := store.KeySecrets.Delete(tx, sec.Secret); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// RotateAPIKey gives a key a new secret. The old one goes on for the grace time, by
+// default not at all; of two rotations only the last secret has a grace time. Whoever
+// rotates holds the secret and with it acts as the key's person: so only that person
+// does, and with a key only where it has all the scopes of the other.
+func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.RotateAPIKeyInput) (*api.NewAPIKey, error) {
+	grace := 0
+	if in.Body != nil {
+		grace = in.Body.GraceSeconds
+	}
+	var out *api.NewAPIKey
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		key, err := revocableKey(tx, by, in.KeyID)
+		if err != nil {
+			return err
+		}
+		if key.CreatedBy != by.UserID {
+			return api.Forbidden("this key is another person's, and its secret is theirs alone; revoke it, and make one of your own")
+		}
+		if key.RevokedAt != nil {
+			return api.Conflict("the key %q is revoked; make a new one", key.Name)
+		}
+		if by.Scopes != nil { // the person themselves may have less by now than the key names: it gives them no more
+			if err := checkScopes(by, key.Scopes); err != nil {
+				return err
+			}
+		}
+		current := func(sec store.KeySecret) bool { return sec.ValidUntil == nil }
+		if err := deleteSecrets(tx, key, func(sec store.KeySecret) bool { return grace == 0 || !current(sec) }); err != nil {
+			return err
+		}
+		until := tx.Now().Add(time.Duration(grace) * time.Second)
+		var old []store.KeySecret
+		for sec, err := range store.KeySecrets.By("key").Scan(tx, store.Prefix(key.OrganizationID, key.ID)) {
+			if err != nil {
+				return err
+			}
+			old = append(old, sec)
+		}
+		for _, sec := range old {
+			sec.ValidUntil = &until
+			if err := store.KeySecrets.Update(tx, &sec); err != nil {
+				return err
+			}
+		}
+		secret, kept := newSecret()
+		if err := store.KeySecrets.Insert(tx, &store.KeySecret{Secret: kept, OrganizationID: key.OrganizationID, KeyID: key.ID}); err != nil {
+			return err
+		}
+		key.MaskedKey, key.UpdatedAt = maskKey(secret), tx.Now()
+		if err := store.APIKeys.Update(tx, key.OrganizationID, &key); err != nil {
+			return err
+		}
+		out = &api.NewAPIKey{APIKey: withStatus(key, tx.Now()), Key: api.APIKeyPrefix + secret}
+		return appendAudit(tx, by, "api_key.rotated", "api_key", key.ID, map[string]any{"name": key.Name, "grace_seconds": grace})
+	})
+	return out, err
+}

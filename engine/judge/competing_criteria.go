@@ -1,0 +1,145 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/scf-service/service/engine/judge/criteria"
+	"github.com/scf-service/service/internal/vecmath"
+)
+
+// A sentence that is close to a statement is closer still to the one that it says. So what counts
+// beside closeness is how many others it is closer to: of the same yardstick for every catalog,
+// one of our criteria for each control, in turns the first, second, third …
+//
+// 3,516 pairs of statement and sentence were labelled for it (docs/quality.md).
+
+// competingCriteria are the yardstick's vectors, made once for an embedder.
+type competingCriteria struct {
+	mu      sync.Mutex
+	vectors criteriaVectors
+}
+
+// criteriaVectors are vectors of so many numbers, one after another.
+type criteriaVectors struct {
+	dims int
+	rows []float32
+}
+
+func (m *Embedder) loadCriteriaVectors(ctx context.Context) (criteriaVectors, error) {
+	m.competing.mu.Lock()
+	defer m.competing.mu.Unlock()
+	if m.competing.vectors.dims > 0 {
+		return m.competing.vectors, nil
+	}
+	var none criteriaVectors
+	var texts []string
+	for i, e := range criteria.All().Entries {
+		texts = append(texts, e.Topic+": "+trimStatement(e.Sentences[i%len(e.Sentences)]))
+	}
+	v, err := m.Embed(ctx, texts)
+	if err != nil {
+		return none, fmt.Errorf("embedding our criteria: %w", err)
+	}
+	if len(v) != len(texts) {
+		return none, fmt.Errorf("embedding our criteria: %d vectors for %d texts", len(v), len(texts))
+	}
+	if len(v[0]) == 0 {
+		return none, errors.New("embedding our criteria: the vectors are empty")
+	}
+	if err := checkVectorLengths(v, len(v[0])); err != nil {
+		return none, err
+	}
+	m.competing.vectors = criteriaVectors{len(v[0]), slices.Concat(v...)}
+	return m.competing.vectors, nil
+}
+
+func checkVectorLengths(vectors [][]float32, n int) error {
+	for _, v := range vectors {
+		if len(v) != n {
+			return fmt.Errorf("the embedder gives vectors of %d numbers and of %d", n, len(v))
+		}
+	}
+	return nil
+}
+
+// nearestRanks is how many rungs a ladder has: of the closest criterion, the second, fourth … 1,024th.
+const nearestRanks = 11
+
+// nearestCriteria is how close a sentence's closest criteria are to it, closest first.
+type nearestCriteria [nearestRanks]float32
+
+// nearestTo holds sentences against the yardstick, some of its rows at a time, which then are near for all of them.
+func (y criteriaVectors) nearestTo(sentences [][]float32) []nearestCriteria {
+	const atOnce = 24
+	var room [atOnce]float32
+	counts := make([]similarityHistogram, len(sentences))
+	for i := range counts {
+		counts[i].top = -1
+	}
+	for rows := y.rows; len(rows) > 0; {
+		some := rows[:min(len(rows), atOnce*y.dims)]
+		rows = rows[len(some):]
+		for i, v := range sentences {
+			close := room[:len(some)/y.dims]
+			vecmath.DotRows(close, v, some)
+			counts[i].add(close)
+		}
+	}
+	out := make([]nearestCriteria, len(sentences))
+	for i := range counts {
+		out[i] = counts[i].nearestCriteria()
+	}
+	return out
+}
+
+// similarityHistogram counts how many rows are how close, in steps of closeness: sorting them all would take as long as comparing.
+type similarityHistogram struct {
+	top   float32
+	count [1024]uint16
+}
+
+func (s *similarityHistogram) add(similarities []float32) {
+	const n = len(s.count)
+	for _, c := range similarities {
+		if c > s.top {
+			s.top = c
+		}
+		s.count[min(n-1, max(0, int((c+1)*float32(n)/2)))]++
+	}
+}
+
+func (s *similarityHistogram) nearestCriteria() (l nearestCriteria) {
+	const n = len(s.count)
+	l[0] = s.top
+	next, passed := 1, 0
+	for k := n - 1; k >= 0 && next < nearestRanks; k-- {
+		for passed += int(s.count[k]); next < nearestRanks && passed >= 1<<next; next++ {
+			l[next] = min(s.top, (float32(k)+0.5)*2/float32(n)-1)
+		}
+	}
+	for ; next < nearestRanks; next++ {
+		l[next] = -1
+	}
+	return l
+}
+
+// competition is how many criteria are closer to the sentence than something of that closeness, in
+// doublings: 0 where one is as close, 1 where 1,024 are, and below 0 the further it is ahead of all.
+func (l nearestCriteria) competition(similarity float32) float64 {
+	const most = -0.4
+	if similarity >= l[0] {
+		slope := max(float64(l[0]-l[2])/2, 1e-4)
+		return max(most, -float64(similarity-l[0])/slope/(nearestRanks-1))
+	}
+	for k := 1; k < nearestRanks; k++ {
+		if similarity >= l[k] {
+			return (float64(k) - float64(similarity-l[k])/math.Max(float64(l[k-1]-l[k]), 1e-6)) / (nearestRanks - 1)
+		}
+	}
+	return 1
+}

@@ -1,0 +1,413 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// credit is what a verdict is worth in the ratio.
+func (f *statementVerdict) credit() float64 {
+	if !f.onTopic {
+		return offTopicCredit * f.baseCredit()
+	}
+	return f.baseCredit()
+}
+
+func (f *statementVerdict) baseCredit() float64 {
+	switch {
+	case f.verdict == verdictCovered:
+		return 1
+	case f.verdict == verdictPartial && f.nearlyFull:
+		return 0.75
+	case f.verdict == verdictPartial || f.verdict == verdictConflicting:
+		return 0.5
+	}
+	return 0
+}
+
+// Of a control's statements, so many must be said at least nearly in full for it to
+// be implemented, and so many in full; and the ratio must be so high.
+const (
+	minNearlyFullShare  = 0.5
+	minFullShare        = 0.25
+	minImplementedRatio = 0.5
+	minDocumentedRatio  = 0.62 // from here, documents in force suffice though nothing shows it being done
+	maxMissingShare     = 0.34 // no more than this share of them may be missing outright
+)
+
+// minCount is the least number that is this share of n.
+func minCount(share float64, n int) int { return int(math.Ceil(share*float64(n) - 1e-9)) }
+
+const (
+	minStrongRatio  = 0.8
+	minPartialRatio = 0.4
+)
+
+const (
+	offTopicCredit     = 0.6 // what a statement is worth that is said by passages about something else
+	minOnTopicShare    = 0.34
+	minOnTopicCoverage = 0.68
+	minWordingCoverage = 0.75 // of a passage that has a word of each group of the statement's wording, whatever it names
+	minEvidenceRatio   = 0.32 // below this, with less than two statements nearly said, a hit is no evidence of the control
+)
+
+func coverageLevel(ratio float64) api.EvidenceCoverage {
+	switch {
+	case ratio >= minStrongRatio:
+		return api.CoverageStrong
+	case ratio >= minPartialRatio:
+		return api.CoveragePartial
+	case ratio > 0:
+		return api.CoverageWeak
+	}
+	return api.CoverageAbsent
+}
+
+// concludeControl draws the control's judgement from its statements.
+func (s *Session) concludeControl(c api.Control, source api.StatementSource, verdicts []statementVerdict) Judgement {
+	j := Judgement{StatementsFrom: source}
+	n := make(map[string]int)
+	total, scores := 0.0, 0.0
+	intent, foreign := false, 0
+	operated, firm, strong, about := 0, 0, 0, 0
+	announced, faded := 0, false
+	for i := range verdicts {
+		f := &verdicts[i]
+		n[f.verdict]++
+		if f.verdict == verdictPlanned && f.basis.namesTopic {
+			announced++
+		}
+		f.classifyEvidence(s)
+		total += f.credit()
+		if f.credit() > 0 {
+			intent = intent || f.hasIntent
+			if f.hasOperation {
+				operated++
+			}
+			if f.isConcrete {
+				firm++
+			}
+			if f.nearlyFull {
+				strong++
+			}
+			if f.onTopic {
+				about++
+			}
+			faded = faded || f.hasStaleRecord
+			scores += f.score
+		}
+		foreign = max(foreign, f.foreignCount)
+		st := api.Statement{Text: f.statement.text, Verdict: f.verdict, Reason: f.reason, Score: f.score}
+		if f.basis != nil {
+			st.ChunkID = f.basis.passage.ChunkID
+		}
+		j.Statements = append(j.Statements, st)
+		for _, r := range f.quoted {
+			e := r.toEvidence(f.statement.text)
+			if f.verdict == verdictConflicting && (r.verdict == verdictDenied || r.recordsFailure) {
+				e.Stance = "conflicts"
+			}
+			j.Evidence = append(j.Evidence, e)
+		}
+		j.Exception = j.Exception || f.hasException
+		if m := f.missingElement(); m != "" {
+			j.Missing = append(j.Missing, m)
+		}
+	}
+	j.Evidence = mergeDuplicateQuotes(j.Evidence)
+	if len(verdicts) > 0 {
+		j.Ratio = roundToThousandths(total / float64(len(verdicts)))
+	}
+	j.Coverage = coverageLevel(j.Ratio)
+	j.Operation = operated > 0
+	asksOperation := requiresOperation(c, verdicts)
+	bearing := n[verdictCovered] + n[verdictPartial] + n[verdictConflicting]
+	switch {
+	case about > 0 && total >= float64(n[verdictDenied]) && (j.Ratio >= minEvidenceRatio || n[verdictCovered] > 0 && strong > 1):
+		j.Implementation, j.Reason = api.PartiallyImplemented, ""
+		clean := n[verdictDenied]+n[verdictConflicting]+n[verdictPlanned] == 0
+		switch {
+		case n[verdictConflicting] > 0:
+			j.Reason = fmt.Sprintf(contradictionTexts[classifyContradictions(j.Statements)].reason, formatStatementCount(n[verdictConflicting], len(verdicts)))
+		case !clean:
+			j.Reason = "Not all of it is done: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
+		case n[verdictMissing]+n[verdictTemplate] > int(maxMissingShare*float64(len(verdicts))):
+			j.Reason = fmt.Sprintf("%s, and nothing of %d; of a control that is implemented, no more than a third may be missing.",
+				formatDegrees(n, strong, len(verdicts)), n[verdictMissing]+n[verdictTemplate])
+		case j.Ratio < minImplementedRatio || strong < minCount(minNearlyFullShare, len(verdicts)) || n[verdictCovered] < minCount(minFullShare, len(verdicts)):
+			j.Reason = fmt.Sprintf("%s: %.0f %% of the control. Implemented needs %.0f %%, with %d said at least nearly in full and %d in full.",
+				formatDegrees(n, strong, len(verdicts)), j.Ratio*100, minImplementedRatio*100, minCount(minNearlyFullShare, len(verdicts)), minCount(minFullShare, len(verdicts)))
+		case !intent:
+			j.Reason = "Records show it being done, but no policy or procedure asks for it."
+		case asksOperation && operated == 0 && firm == 0 && faded:
+			j.Reason = "Policies ask for it, but the records that show it being done are too old, and no procedure says who does it and when."
+		case asksOperation && operated == 0 && firm == 0 && j.Ratio < minDocumentedRatio:
+			j.Reason = "Policies ask for part of it, but no record shows it being done, and no procedure says who does it and when."
+		default:
+			j.Implementation = api.Implemented
+			j.Reason = fmt.Sprintf("The evidence says %s in full", formatStatementCount(n[verdictCovered], len(verdicts)))
+			if rest := strong - n[verdictCovered]; rest > 0 {
+				j.Reason += fmt.Sprintf(" and %d nearly so", rest)
+			}
+			switch {
+			case operated > 0:
+				j.Reason += ", and records show it being done."
+			case asksOperation && firm > 0:
+				j.Reason += "; documents say who does it, when or with what, though no record was found."
+			case asksOperation:
+				j.Reason += ", in documents that nothing marks as a draft; but none says who does it and when, and no record was found: ask for one."
+			default:
+				j.Reason += "."
+			}
+		}
+	case announced > 0 || 2*n[verdictPlanned] >= len(verdicts) && n[verdictPlanned] > 0:
+		j.Implementation = api.Planned
+		j.Reason = "It is announced, not done: " + formatVerdictCounts(n, len(verdicts)) + "."
+	case n[verdictCovered] > 0 && total > float64(n[verdictDenied]) && n[verdictDenied] > 0:
+		// What is denied is outweighed by what is shown.
+		j.Implementation = api.PartiallyImplemented
+		j.Reason = "Not all of it is done: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
+	case n[verdictDenied] > 0:
+		j.Implementation = api.NotImplemented
+		j.Reason = "The evidence says that it is not done: " + formatVerdictCounts(n, len(verdicts)) + "."
+	default:
+		j.Implementation = api.NotEvidenced
+		switch {
+		case n[verdictTemplate] > 0:
+			j.Reason = "Only a template with unfilled blanks speaks of it; a template is no evidence."
+		case n[verdictPlanned] > 0:
+			j.Reason = fmt.Sprintf("A plan for something else speaks of %s; nothing says that the control is planned.", formatStatementCount(n[verdictPlanned], len(verdicts)))
+		case total > 0:
+			j.Reason = "A passage touches on it, too little to be evidence of the control."
+		case foreign > 0:
+			j.Reason = "Nothing was found in English, and passages close by meaning are in another language, which these rules can't read: a person should."
+		default:
+			j.Reason = "No passage was found that says it. That doesn't say that it isn't done."
+		}
+	}
+	j.Confidence = computeConfidence(j, verdicts, scores, bearing, foreign)
+	return j
+}
+
+// formatDenied names the statements that are denied, for a reason; empty where none is.
+func formatDenied(all []statementVerdict) string {
+	var names []string
+	for i := range all {
+		if all[i].verdict == verdictDenied {
+			names = append(names, shortQuote(strings.TrimRight(all[i].statement.text, ".")))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " The evidence denies " + joinWithAnd(names) + "."
+}
+
+// stanceRank orders stances by what a reader has to see first.
+var stanceRank = map[string]int{"conflicts": 6, "denies": 5, "supports": 4, "limits": 3, "plans": 2, "template": 1}
+
+// mergeDuplicateQuotes lists each quote a single time, with all the statements it bears on and the
+// stance that weighs most.
+func mergeDuplicateQuotes(all []api.Evidence) []api.Evidence {
+	at := make(map[string]int)
+	var out []api.Evidence
+	for _, e := range all {
+		key := e.DocumentID + "\n" + e.Quote
+		i, seen := at[key]
+		if !seen {
+			at[key] = len(out)
+			out = append(out, e)
+			continue
+		}
+		first := &out[i]
+		first.Supports += " " + e.Supports
+		first.Score = max(first.Score, e.Score)
+		if stanceRank[e.Stance] > stanceRank[first.Stance] {
+			first.Stance = e.Stance
+		}
+	}
+	return out
+}
+
+// classifyEvidence notes what kinds of documents bear a statement.
+func (f *statementVerdict) classifyEvidence(s *Session) {
+	for _, r := range f.quoted {
+		if r.verdict != verdictCovered && r.verdict != verdictPartial {
+			continue
+		}
+		f.nearlyFull = f.nearlyFull || f.verdict == verdictCovered || f.verdict == verdictPartial && r.nearlyFull
+		f.onTopic = f.onTopic || r.match.topicShare >= minOnTopicShare && r.coverage >= minOnTopicCoverage || r.match.wordingMatch.isComplete() && r.coverage >= minWordingCoverage
+		cur := &r.passage.sentences[r.sentenceIndex]
+		// "Access that has been granted is reviewed" tells of nothing that was done: what a rule tells of has a date.
+		record := r.passage.isRecord() || r.reportsPast && !cur.mandatory && (!isPrescriptive(r.passage.category) || len(cur.years) > 0)
+		if record && s.isRecent(r.passage, cur) {
+			f.hasOperation = true
+		}
+		if !r.passage.isRecord() {
+			f.hasIntent = true
+		}
+		if !r.passage.isRecord() && (r.concreteness >= 2 || r.concreteness >= 1 && (r.passage.category == "procedure" || r.passage.category == "standard" || r.passage.category == "plan")) {
+			f.isConcrete = true
+		}
+	}
+}
+
+// missingElement says in plain words what is missing of a statement.
+func (f *statementVerdict) missingElement() string {
+	ended := strings.TrimRight(f.statement.text, ".")
+	switch f.verdict {
+	case verdictCovered:
+		return ""
+	case verdictMissing:
+		return f.statement.text
+	case verdictPartial:
+		why := strings.TrimRight(f.reason, ".")
+		if f.basis == nil || !strings.HasPrefix(why, f.basis.documentName()) {
+			why = lowercaseFirst(why)
+		}
+		return ended + " (in part: " + why + ")"
+	case verdictConflicting:
+		return ended + " (" + contradictionTexts[contradictionFromReason(f.reason)].note + ")"
+	case verdictPlanned:
+		return ended + " (announced only)"
+	case verdictDenied:
+		return ended + " (the evidence says it is not so)"
+	}
+	return ended + " (only in a template)"
+}
+
+// lowercaseFirst lets a sentence go on after a colon. An acronym and a name with capitals inside ("eIDAS",
+// "NetBox") stay, and so does what begins with a quote or a figure.
+func lowercaseFirst(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	if first == "" || first[0] < 'A' || first[0] > 'Z' || strings.IndexFunc(first[1:], func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) >= 0 {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+// formatCount is so many of a thing.
+func formatCount(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func formatStatementCount(n, total int) string {
+	if n == total {
+		if total == 1 {
+			return "its one statement"
+		}
+		return fmt.Sprintf("all %d statements", total)
+	}
+	return fmt.Sprintf("%d of %d statements", n, total)
+}
+
+// formatDegrees tells how far statements are said, strong of them at least nearly in full.
+func formatDegrees(n map[string]int, strong, total int) string {
+	return fmt.Sprintf("Of %s the evidence says %s", formatCount(total, "statement"),
+		joinAmounts([]amount{{n[verdictCovered], "in full"}, {strong - n[verdictCovered], "nearly in full"}, {n[verdictPartial] - strong + n[verdictCovered], "in part"}}))
+}
+
+func formatVerdictCounts(n map[string]int, total int) string {
+	return fmt.Sprintf("of %s %s", formatCount(total, "statement"), joinAmounts([]amount{
+		{n[verdictCovered], "said in full"}, {n[verdictPartial], "said in part"}, {n[verdictConflicting], "contradicted"}, {n[verdictPlanned], "announced"},
+		{n[verdictDenied], "denied"}, {n[verdictTemplate], "only in a template"}, {n[verdictMissing], "not found"},
+	}))
+}
+
+type amount struct {
+	n     int
+	words string
+}
+
+// joinAmounts lists those that there are.
+func joinAmounts(all []amount) string {
+	var parts []string
+	for _, a := range all {
+		if a.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", a.n, a.words))
+		}
+	}
+	return joinWithAnd(parts)
+}
+
+var (
+	recordArtifactPattern = lazyregexp.New(`(?i)\b(?:logs?|records?|exports?|screenshots?|reports?|minutes|tickets?|results?|configuration|samples?|scans?|register|inventory|list of|evidence of)\b`)
+	documentationActions  = []string{"document", "define", "policy", "procedure", "plan", "approve", "communicate", "assign", "update", "review", "standard", "state"}
+)
+
+// requiresOperation: does the control want something to be done, beyond being written down?
+func requiresOperation(c api.Control, all []statementVerdict) bool {
+	for _, a := range c.Applicability {
+		if a == "technology" || a == "facility" {
+			return true
+		}
+	}
+	for _, e := range c.EvidenceRequests {
+		if recordArtifactPattern.MatchString(e.Artifact) {
+			return true
+		}
+	}
+	var paper []uint64
+	for _, w := range documentationActions {
+		paper = append(paper, conceptID(w))
+	}
+	for i := range all {
+		for _, t := range all[i].statement.concepts {
+			if t.isAction && !slices.Contains(paper, t.id) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// computeConfidence says how sure the rules are. Evidence that speaks clearly and agrees
+// makes sure; nothing found makes half sure, since it may be there in other words.
+func computeConfidence(j Judgement, all []statementVerdict, scores float64, bearing, foreign int) float64 {
+	near := 0.0
+	for _, f := range all {
+		near = max(near, f.bestCoverage)
+	}
+	switch j.Implementation {
+	case api.NotEvidenced:
+		v := 0.75 - 0.4*near
+		if foreign > 0 {
+			v = min(v, 0.3)
+		}
+		return roundToThousandths(max(0.2, v))
+	case api.Planned, api.NotImplemented:
+		v := 0.0
+		for _, f := range all {
+			v = max(v, f.score)
+		}
+		return roundToThousandths(min(0.9, 0.3+0.55*v))
+	}
+	mean := scores / float64(max(1, bearing))
+	v := 0.2 + 0.6*mean
+	documents := make(map[string]bool)
+	for _, e := range j.Evidence {
+		documents[e.DocumentID] = true
+		if e.Stance == "conflicts" {
+			v -= 0.25
+		}
+	}
+	if len(documents) > 1 {
+		v += 0.05
+	}
+	if j.Operation {
+		v += 0.1
+	}
+	if j.Implementation == api.PartiallyImplemented {
+		v -= 0.1
+	}
+	return roundToThousandths(min(0.95, max(0.15, v)))
+}

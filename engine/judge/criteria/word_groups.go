@@ -1,0 +1,86 @@
+package criteria
+
+import (
+	"embed"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/scf-service/service/internal/controltext"
+)
+
+//go:embed anchors/*.txt wordings/*.txt
+var wordFiles embed.FS
+
+// WordGroups of words: what says a thing has a word of each. There are none where the book has none.
+type WordGroups [][]string
+
+// ControlAnchors are what evidence of a code can hardly do without.
+func ControlAnchors(code string) WordGroups {
+	e, _ := anchorTable().Lookup(code)
+	return parseGroups(e.Topic)
+}
+
+// CriterionAnchors are what evidence of one criterion of a code can hardly do without, beyond those of the
+// code. ok is false where the text is none of the code's criteria.
+func CriterionAnchors(code, criterion string) (groups WordGroups, ok bool) {
+	return criterionGroups(anchorTable(), code, criterion)
+}
+
+// CriterionWording is how a criterion of a code is said: one sentence that says it has a word of each group,
+// or nearly. It has the many words there are for a deed, a thing and a condition, where anchors are the
+// few that a passage must have.
+func CriterionWording(code, criterion string) WordGroups {
+	groups, _ := criterionGroups(wordingTable(), code, criterion)
+	return groups
+}
+
+func criterionGroups(b *controltext.Table, code, criterion string) (result WordGroups, ok bool) {
+	i := criterionIndex(code, criterion)
+	if i < 0 {
+		return nil, false
+	}
+	if e, known := b.Lookup(code); known && i < len(e.Sentences) {
+		result = parseGroups(e.Sentences[i])
+	}
+	return result, true
+}
+
+func criterionIndex(code, criterion string) int {
+	e, _ := Lookup(code)
+	for i, s := range e.Sentences {
+		if strings.TrimRight(s, ". ") == strings.TrimRight(criterion, ". ") {
+			return i
+		}
+	}
+	return -1
+}
+
+var (
+	anchorTable  = sync.OnceValue(func() *controltext.Table { return readWordTable("anchors") })
+	wordingTable = sync.OnceValue(func() *controltext.Table { return readWordTable("wordings") })
+)
+
+func readWordTable(name string) *controltext.Table {
+	folder, err := fs.Sub(wordFiles, name)
+	if err != nil {
+		panic(err) // embedded
+	}
+	return controltext.MustReadTable(folder)
+}
+
+// parseGroups reads "a, b & c, d"; "-" is none.
+func parseGroups(text string) WordGroups {
+	if text == "" || text == "-" {
+		return nil
+	}
+	var out WordGroups
+	for group := range strings.SplitSeq(text, "&") {
+		words := strings.Split(group, ",")
+		for i := range words {
+			words[i] = strings.TrimSpace(words[i])
+		}
+		out = append(out, words)
+	}
+	return out
+}

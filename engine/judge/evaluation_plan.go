@@ -1,0 +1,95 @@
+package judge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/scf-service/service/api"
+)
+
+// EvaluationPlan is what is asked of evidence for each of some controls. It hangs on the controls
+// and the embedder alone, so it is made once and put to any number of collections.
+type EvaluationPlan struct {
+	embedder  *Embedder
+	controls  map[string]*controlPlan
+	questions []Question
+}
+
+// Question is what a search is asked.
+type Question struct {
+	Text   string
+	Vector []float32 // nil without an embedder
+}
+
+// controlPlan is a control with its statements. Their questions stand in a row, from first on,
+// and after them the one of the control as a whole.
+type controlPlan struct {
+	control        api.Control
+	firstQuestion  int
+	statements     []*preparedStatement
+	subject        *preparedStatement
+	statementTexts controlStatements
+}
+
+// NewEvaluationPlan makes controls ready, several at once. One that comes twice is taken once.
+func NewEvaluationPlan(ctx context.Context, controls []api.Control, embedder *Embedder, workers int) (*EvaluationPlan, error) {
+	d := &EvaluationPlan{embedder: embedder, controls: make(map[string]*controlPlan, len(controls))}
+	all := make([]*controlPlan, len(controls))
+	s := &Session{options: Options{Embedder: embedder}}
+	err := ForEach(ctx, len(controls), workers, func(ctx context.Context, i int) error {
+		c := controls[i]
+		w := newControlStatements(c)
+		b := &controlPlan{control: c, statementTexts: w}
+		for _, one := range w.prepareStatements(c) {
+			if err := s.embedStatement(ctx, one, one.searchQuery()); err != nil {
+				return fmt.Errorf("judging %s: %w", c.Code, err)
+			}
+			b.statements = append(b.statements, one)
+		}
+		b.subject = newSubjectStatement(c, w)
+		all[i] = b
+		return s.embedStatement(ctx, b.subject, w.controlQuery(c))
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range all {
+		if code := controls[i].Code; d.controls[code] == nil {
+			d.controls[code], b.firstQuestion = b, len(d.questions)
+			for _, one := range b.statements {
+				d.questions = append(d.questions, Question{one.searchQuery(), one.titledVector})
+			}
+			d.questions = append(d.questions, Question{b.statementTexts.controlQuery(b.control), b.subject.titledVector})
+		}
+	}
+	return d, nil
+}
+
+// StatementQueries are the statements of controls, each with what its control is about.
+func (d *EvaluationPlan) StatementQueries(ctx context.Context, controls []api.Control, workers int) ([]string, error) {
+	queries := make([][]string, len(controls))
+	err := ForEach(ctx, len(controls), workers, func(_ context.Context, i int) error {
+		if b := d.controls[controls[i].Code]; b != nil && b.control.ID == controls[i].ID {
+			queries[i] = b.statementTexts.searchQueries()
+		} else {
+			queries[i] = newControlStatements(controls[i]).searchQueries()
+		}
+		return nil
+	})
+	return slices.Concat(queries...), err
+}
+
+// Questions are those to put to a search, in the order in which a Source is asked for them.
+func (d *EvaluationPlan) Questions() []Question { return d.questions }
+
+// searchQuery is what a search is asked for a statement.
+func (d *preparedStatement) searchQuery() string {
+	if len(d.topic) == 0 {
+		return d.text
+	}
+	return topicNames(d) + ": " + d.text
+}
+
+// controlQuery is what a search is asked for a control as a whole.
+func (w controlStatements) controlQuery(c api.Control) string { return w.topic + ". " + c.Description }

@@ -1,0 +1,77 @@
+package judge
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/api"
+)
+
+// What stands behind "(in part:" keeps the capital of a name.
+func TestReasonInPartKeepsNames(t *testing.T) {
+	for reason, want := range map[string]string{
+		"It says part of it, in general words.":             "it says part of it, in general words",
+		"The document is not in force: \"Draft\".":          "the document is not in force: \"Draft\"",
+		"A row of IT Handbook (line 3) says otherwise.":     "a row of IT Handbook (line 3) says otherwise",
+		"IT Operations Manual (line 3) says it, but not X.": "IT Operations Manual (line 3) says it, but not X",
+		"Access Control Policy (line 3) says it, but no.":   "Access Control Policy (line 3) says it, but no",
+		"MFA is limited.":                    "MFA is limited",
+		"NetBox is limited.":                 "NetBox is limited",
+		"“Access” is a heading.":             "“Access” is a heading",
+		"Its heading speaks of the matter.":  "its heading speaks of the matter",
+		"Überblick über IT (line 3) says it": "Überblick über IT (line 3) says it",
+	} {
+		name, _, _ := strings.Cut(reason, " (")
+		if strings.HasPrefix(reason, "A row") {
+			name = "IT Handbook"
+		}
+		f := statementVerdict{verdict: verdictPartial, reason: reason, statement: &preparedStatement{text: "Access is logged."}, basis: &passageVerdict{passage: &analyzedPassage{Passage: Passage{DocumentTitle: name}}}}
+		if got := f.missingElement(); got != "Access is logged (in part: "+want+")" {
+			t.Errorf("%q became %q", reason, got)
+		}
+	}
+}
+
+// Passages disagree where they are of two documents; one document, or one passage, contradicts itself.
+func TestDocumentContradictsItself(t *testing.T) {
+	at := func(document, chunk string, line int) *passageVerdict {
+		p := Passage{DocumentID: document, ChunkID: chunk, DocumentTitle: "Title of " + document}
+		p.Locator.LineStart = line
+		return &passageVerdict{passage: &analyzedPassage{Passage: p, passageAnalysis: &passageAnalysis{}}, quote: "No."}
+	}
+	record := func(document, chunk string, line int) *passageVerdict {
+		r := at(document, chunk, line)
+		r.passage.category = "record"
+		return r
+	}
+	says := at("one", "a", 39)
+	for _, tc := range []struct {
+		no    *passageVerdict
+		want  string
+		cause string
+	}{
+		{at("one", "a", 39), "One document contradicts itself: Title of one (line 39) says part of it and in the same passage denies another: “No.”", "changed in one place and not in another"},
+		{at("one", "b", 50), "One document contradicts itself: Title of one (line 39) says part of it and elsewhere (line 50) denies another: “No.”", "changed in one place and not in another"},
+		{record("two", "b", 50), "It isn't kept: Title of one (line 39) says part of it, and Title of two (line 50) denies another: “No.”", "not always, followed"},
+		{at("two", "b", 50), "Passages disagree: Title of one (line 39) says part of it, Title of two (line 50) denies it: “No.”", "one document was changed and another wasn't"},
+	} {
+		got := formatContradiction(says, tc.no, "part of it", "another")
+		if got != tc.want {
+			t.Errorf("got  %s\nwant %s", got, tc.want)
+		}
+		item := api.SoAItem{ImplementationStatus: api.PartiallyImplemented, Statements: []api.Statement{{Verdict: verdictConflicting, Reason: got}, {Verdict: verdictCovered}}}
+		if cause := describeCause(item); !strings.Contains(cause, tc.cause) {
+			t.Errorf("cause of %q: %s", got, cause)
+		}
+	}
+	for reason, want := range map[string]string{
+		selfContradictionPrefix + "…": "Access is logged (a document contradicts itself)",
+		notFollowedPrefix + "…":       "Access is logged (records show that it isn't kept)",
+		"…":                           "Access is logged (passages contradict each other)",
+	} {
+		f := statementVerdict{verdict: verdictConflicting, reason: reason, statement: &preparedStatement{text: "Access is logged."}}
+		if got := f.missingElement(); got != want || stripNote(got) != "Access is logged" {
+			t.Errorf("%q without its note is %q", got, stripNote(got))
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package judge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/scf-service/service/api"
+)
+
+// PassageSource has the answers to a Docket's questions. Passages are known by a number that is
+// never given to another: one that changed has a new one.
+type PassageSource interface {
+	// BestPassages are the passages that answer a question best, best first. As long as the version
+	// is the same, so are they.
+	BestPassages(question int) []RankedPassage
+	Version(question int) int
+	Passage(number int) Passage
+	// Documents are the ids of all documents that passages come from, PassagesOf theirs.
+	Documents() []string
+	DocumentPassages(document string) []int
+}
+
+// RankedPassage is a passage that a Source found.
+type RankedPassage struct {
+	Number int
+	Score  float64
+}
+
+// IncrementalEvaluator judges the controls of a Docket by what a Source finds. It remembers what it read:
+// when documents come or go, only passages that are new to a statement are read, and only
+// controls that have one are judged again. The judgements are those of a new Ledger. After
+// the Source changed, Begin a round; within one, it is safe for concurrent use.
+type IncrementalEvaluator struct {
+	*Session
+	plan       *EvaluationPlan
+	source     PassageSource
+	cache      []questionCache // by question
+	judgements map[string]*cachedJudgement
+
+	mu               sync.Mutex
+	analyzed         map[int]*analyzedPassage
+	documentPassages map[string][]int // the passages whose facts are known, by document
+}
+
+// questionCache is what was read for a question.
+type questionCache struct {
+	version         int // of the answer, from 1; 0: nothing was read
+	passageVerdicts map[int][]passageVerdict
+	verdict         statementVerdict
+
+	subjectVerdicts map[int]subjectVerdict
+	denial, plan    *passageVerdict
+}
+
+type subjectVerdict struct{ denial, plan *passageVerdict }
+
+type cachedJudgement struct {
+	mu        sync.Mutex
+	done      bool
+	judgement Judgement
+}
+
+// NewIncrementalEvaluator returns an empty one. The embedder is the docket's.
+func NewIncrementalEvaluator(d *EvaluationPlan, source PassageSource, o Options) *IncrementalEvaluator {
+	o.Embedder = d.embedder
+	l := &IncrementalEvaluator{Session: NewSession(nil, o), plan: d, source: source, cache: make([]questionCache, len(d.questions)), judgements: make(map[string]*cachedJudgement, len(d.controls))}
+	l.analyzed, l.documentPassages, l.statuses = map[int]*analyzedPassage{}, map[string][]int{}, map[string]documentStatus{}
+	for code := range d.controls {
+		l.judgements[code] = &cachedJudgement{}
+	}
+	return l
+}
+
+// Refresh takes in what changed in the Source: it forgets what is gone, and looks what new
+// documents say of themselves.
+func (l *IncrementalEvaluator) Refresh(ctx context.Context, workers int) error {
+	now := make(map[string]bool)
+	var fresh []string
+	for _, id := range l.source.Documents() {
+		now[id] = true
+		if numbers, known := l.documentPassages[id]; !known || !samePassages(numbers, l.source.DocumentPassages(id)) {
+			fresh = append(fresh, id)
+		}
+	}
+	for id := range l.documentPassages {
+		if !now[id] {
+			l.removeDocument(id)
+		}
+	}
+	facts := make([]documentStatus, len(fresh))
+	err := ForEach(ctx, len(fresh), workers, func(_ context.Context, i int) error {
+		for _, n := range l.source.DocumentPassages(fresh[i]) {
+			facts[i].addPassage(l.source.Passage(n))
+		}
+		return nil
+	})
+	for i, id := range fresh {
+		l.removeDocument(id)
+		l.documentPassages[id], l.statuses[id] = l.source.DocumentPassages(id), facts[i]
+	}
+	return err
+}
+
+func (l *IncrementalEvaluator) removeDocument(document string) {
+	for _, n := range l.documentPassages[document] {
+		delete(l.analyzed, n)
+	}
+	delete(l.documentPassages, document)
+	delete(l.statuses, document)
+}
+
+func samePassages(a, b []int) bool {
+	return len(a) == len(b) && (len(a) == 0 || a[0] == b[0])
+}
+
+// Evaluate says what the evidence says of a control of the docket.
+func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judgement, error) {
+	b, d := l.plan.controls[code], l.judgements[code]
+	if b == nil {
+		return Judgement{}, fmt.Errorf("judging %s: it is not among the controls that were made ready", code)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	same := d.done
+	d.done = false
+	all := make([]statementVerdict, len(b.statements))
+	for i := range b.statements {
+		changed, err := l.updateStatement(ctx, b.firstQuestion+i, b.statements[i])
+		if err != nil {
+			return Judgement{}, fmt.Errorf("judging %s: %w", code, err)
+		}
+		same = same && !changed
+		all[i] = l.cache[b.firstQuestion+i].verdict
+	}
+	whole := b.firstQuestion + len(b.statements)
+	changed, err := l.updateSubject(ctx, whole, b.subject)
+	if err != nil {
+		return Judgement{}, fmt.Errorf("judging %s: %w", code, err)
+	}
+	if same = same && !changed; !same {
+		applySubjectVerdict(all, l.cache[whole].denial, l.cache[whole].plan)
+		d.judgement = l.concludeControl(b.control, b.statementTexts.source, all)
+	}
+	d.done = true
+	return d.judgement, nil
+}
+
+// updateStatement reads what is new to a statement and weighs it anew; false where nothing is.
+func (l *IncrementalEvaluator) updateStatement(ctx context.Context, question int, d *preparedStatement) (bool, error) {
+	n := &l.cache[question]
+	hits, numbers, version, err := l.retrieve(ctx, question, n.version)
+	if err != nil || n.version == version {
+		return false, err
+	}
+	read := make(map[int][]passageVerdict, len(hits))
+	some := 0
+	for i, h := range hits {
+		verdicts, known := n.passageVerdicts[numbers[i]]
+		if !known {
+			if err := l.ensureVectors(ctx, h.analyzedPassage); err != nil {
+				return false, err
+			}
+			verdicts = l.judgePassage(d, h)
+		}
+		read[numbers[i]] = verdicts
+		some += len(verdicts)
+	}
+	all := make([]passageVerdict, 0, some)
+	for _, number := range numbers {
+		all = append(all, read[number]...)
+	}
+	n.verdict, n.passageVerdicts, n.version = l.combineVerdicts(d, hits, all), read, version
+	return true, nil
+}
+
+// updateSubject does the same for a control as a whole.
+func (l *IncrementalEvaluator) updateSubject(ctx context.Context, question int, d *preparedStatement) (bool, error) {
+	n := &l.cache[question]
+	hits, numbers, version, err := l.retrieve(ctx, question, n.version)
+	if err != nil || n.version == version {
+		return false, err
+	}
+	read := make(map[int]subjectVerdict)
+	n.denial, n.plan = nil, nil
+	for i, h := range hits {
+		verdict, known := n.subjectVerdicts[numbers[i]]
+		if !known {
+			if err := l.ensureVectors(ctx, h.analyzedPassage); err != nil {
+				return false, err
+			}
+			verdict.denial, verdict.plan = l.judgeSubjectIn(d, h.analyzedPassage)
+		}
+		read[numbers[i]] = verdict
+		n.denial, n.plan = strongerOf(n.denial, verdict.denial), strongerOf(n.plan, verdict.plan)
+	}
+	n.subjectVerdicts, n.version = read, version
+	return true, nil
+}
+
+// retrieve is what the source found for a question that scores high enough, where it isn't
+// what was read before.
+func (l *IncrementalEvaluator) retrieve(ctx context.Context, question, previousVersion int) (hits []retrievedPassage, numbers []int, version int, err error) {
+	version = l.source.Version(question) + 1 // 0 is that nothing was read
+	if version == previousVersion {
+		return nil, nil, version, nil
+	}
+	best := l.source.BestPassages(question)
+	hits, numbers = make([]retrievedPassage, 0, len(best)), make([]int, 0, len(best))
+	for _, f := range best {
+		if f.Score < l.options.MinScore {
+			continue
+		}
+		c := l.loadPassage(f.Number)
+		if strings.TrimSpace(c.Text) == "" {
+			continue
+		}
+		hits, numbers = append(hits, retrievedPassage{c, f.Score}), append(numbers, f.Number)
+	}
+	return hits, numbers, version, ctx.Err()
+}
+
+func (l *IncrementalEvaluator) loadPassage(number int) *analyzedPassage {
+	l.mu.Lock()
+	c := l.analyzed[number]
+	l.mu.Unlock()
+	if c != nil {
+		return c
+	}
+	p := l.source.Passage(number)
+	c = &analyzedPassage{Passage: p, passageAnalysis: l.analyzePassage(p), status: l.statuses[p.DocumentID]}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if before := l.analyzed[number]; before != nil {
+		return before
+	}
+	l.analyzed[number] = c
+	return c
+}
+
+// ensureVectors gives a passage's sentences their vectors, which Rest takes away again.
+func (l *IncrementalEvaluator) ensureVectors(ctx context.Context, c *analyzedPassage) error {
+	if l.options.Embedder == nil {
+		return nil
+	}
+	c.embedMu.Lock()
+	defer c.embedMu.Unlock()
+	if c.vectors != nil {
+		return nil
+	}
+	return l.embedSentences(ctx, c.Passage, c.passageAnalysis)
+}
+
+// TrimCaches gives back the memory of what can be made again, between rounds.
+func (l *IncrementalEvaluator) TrimCaches() {
+	for _, c := range l.analyzed {
+		c.vectors = nil
+	}
+}
+
+// EvaluateAll judges controls of the docket, several at once, in their order.
+func (l *IncrementalEvaluator) EvaluateAll(ctx context.Context, controls []api.Control, workers int) ([]Judgement, error) {
+	out := make([]Judgement, len(controls))
+	return out, ForEach(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {
+		out[i], err = l.Evaluate(ctx, controls[i].Code)
+		return err
+	})
+}

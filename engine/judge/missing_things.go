@@ -1,0 +1,149 @@
+package judge
+
+import (
+	"slices"
+	"strings"
+)
+
+// safeguardStems are things that an organization has, keeps or does against a risk: that there is none is a lack,
+// where having no visitors, no incidents or no branch abroad is none.
+var safeguardStems = stemSet(`siem inventory register record log logbook list policy procedure process plan playbook runbook rota schedule calendar test exercise drill rehearsal
+review recertification audit assessment analysis check scan inspection training course screening vetting firewall antivirus mfa 2fa encryption backup copy monitoring alarm
+camera cctv badge turnstile vpn vault segmentation baseline standard guideline hardening dlp mdm edr xdr ids ips waf proxy sandbox gateway escrow generator ups sprinkler extinguisher
+questionnaire checklist approval sign-off nda dpa dpia clause agreement hotline channel portal tool tracker dashboard report
+budget diagram map program programme concept strategy risk-register classification scheme label watermark pentest signature filter
+authentication bitlocker filevault logging patch anti-malware anti-virus honeypot allowlist whitelist blocklist retention pseudonymization minutes lessons retrospective`)
+
+// otherSafeguardStems are such things that say nothing as the names of columns.
+var otherSafeguardStems = stemSet("committee board officer owner deputy role rule control safeguard measure metric kpi evidence proof document documentation certificate")
+
+// missingThing is a word of what a sentence says is lacking.
+type missingThing struct {
+	concept, stem uint64
+	phrase        uint64 // that it is part of; 0 where of none
+	isGeneric     bool   // it is done to many a thing
+}
+
+const maxMissingThings = 6 // words of a thing; what takes more to say is no plain lack
+
+// findMissingThings are the words of what a sentence plainly says there is none of, or that was not done: "we have no
+// SIEM", "a record of processing has not been written yet", "the review of Q1 was not held". None where what
+// is denied is no safeguard.
+func findMissingThings(text string, words []word, s *stance) (things []missingThing) {
+	if s.isTableRow || s.denied == 0 || s.conditional|s.hypothetical != 0 || s.question || !deniesPlainly(text, words, s) {
+		return nil
+	}
+	l := sharedLexicon()
+	guards, part, phrase := false, 0, uint64(0)
+	for i, w := range words {
+		if part--; part < 0 {
+			phrase = 0
+		}
+		if s.denied&(1<<w.clause) == 0 {
+			continue
+		}
+		if concept, n := l.longestPhrase(words, i); n > 1 {
+			part, phrase = n-1, hashTerm(concept)
+		}
+		if relativePronouns[w.text] || circumstanceWords[w.text] {
+			break
+		}
+		guards = guards || safeguardStems[w.stem] || otherSafeguardStems[w.stem]
+		if stopWords[w.text] || phrase == 0 && (len(w.stem) < 2 || strings.ContainsAny(w.text, "0123456789")) || genericActionStems[w.stem] || timeStems[w.stem] {
+			continue
+		}
+		if t := (missingThing{hashTerm(l.concept(w.stem)), hashTerm(w.stem), phrase, l.weightOf(l.concept(w.stem)) < weightFull}); !emptyConcepts()[t.concept] {
+			things = append(things, t)
+		}
+	}
+	if !guards || len(things) > maxMissingThings {
+		return nil
+	}
+	return things
+}
+
+// deniesPlainly: a sentence denies in its first clause, of a thing as a whole: "we have no …", "there is no …", "no … was
+// held", "the … has not been written". "Roles that nobody confirms are removed" and "not approved" don't.
+func deniesPlainly(text string, words []word, s *stance) bool {
+	if s.denied&1 == 0 {
+		return false
+	}
+	for i, w := range words {
+		next := wordAt(words, i+1)
+		switch {
+		case w.clause > 0 || relativePronouns[w.text]:
+			return false
+		case w.text == "no":
+			prev := wordAt(words, i-1)
+			return i == 0 && !strings.HasPrefix(text[w.end:], ".") || possessionVerbs[prev] || auxiliaryVerbs[prev]
+		case w.text == "not" && i > 0 || strings.HasSuffix(w.text, "n't"):
+			if next == "yet" || next == "been" {
+				i, next = i+1, wordAt(words, i+2)
+			}
+			return possessionVerbs[next] || genericActionStems[stemOf(next)] || wordAt(words, i+1) == "been" && genericActionStems[stemOf(wordAt(words, i+2))] || next == "in" && wordAt(words, i+2) == "place"
+		case w.text == "never" && i > 0:
+			return genericActionStems[stemOf(next)] || next == "been" && genericActionStems[stemOf(wordAt(words, i+2))]
+		}
+	}
+	return false
+}
+
+var (
+	// circumstanceWords begins where, when or why.
+	circumstanceWords = wordSet("in at since because by due during before after until despite although while")
+	// genericActionStems say of a thing no more than that it is there.
+	genericActionStems = stemSet(`held hold written write carried carry kept keep made make done do performed perform conducted conduct taken take run ran executed execute drawn draw compiled compile
+set up established establish created create prepared prepare introduced introduce named name appointed appoint installed install bought buy exist exists existing existed place happened happen
+have had available present found find shown show seen see produced produce started start begun begin completed complete finished finish`)
+	// timeStems are times.
+	timeStems = stemSet(`year month quarter week day half summer autumn winter spring january february march april may june july august september october november december recent recently last`)
+)
+
+// isLackedBy: all that a sentence says there is none of is what the statement asks for.
+func (d *preparedStatement) isLackedBy(s *sentence) bool {
+	if len(s.missingThings) == 0 || d.isProhibition() {
+		return false
+	}
+	own := false
+	for _, t := range s.missingThings {
+		its := t.isAmong(d.concepts) || d.wording.contains(t.stem)
+		if !its && !t.isAmong(d.topic) {
+			return false
+		}
+		own = own || its
+	}
+	return own
+}
+
+// isLackVague: what is lacking is told in words alone that are said of many a thing ("the review was not held"), or
+// that the statement has for what is done to its own ("no monitoring", of clocks that are monitored).
+func (d *preparedStatement) isLackVague(s *sentence) bool {
+	return !slices.ContainsFunc(s.missingThings, func(t missingThing) bool {
+		return !t.isGeneric && !slices.ContainsFunc(d.concepts, func(a requiredConcept) bool { return a.isAction && a.id == t.concept })
+	})
+}
+
+// isAmong tells whether a thing is one of what is asked for, or a part of one.
+func (t missingThing) isAmong(concepts []requiredConcept) bool {
+	return slices.ContainsFunc(concepts, func(a requiredConcept) bool {
+		return a.id == t.concept || a.id == t.phrase || slices.Contains(a.parts, t.concept)
+	})
+}
+
+// contains tells whether a wording has a word.
+func (w wording) contains(stem uint64) bool {
+	return slices.ContainsFunc(w, func(g wordGroup) bool {
+		return slices.ContainsFunc(g.phrases, func(p stemHashes) bool { return p.contains(stem) })
+	})
+}
+
+const (
+	minLackTitleShare = 0.6 // share of the control's title that has to stand around a lack that says little itself
+	minLackCoverage   = 0.5 // and of the statement
+)
+
+// confirmsLack: a sentence that says that there is none, or that it failed, names what the statement asks for; or,
+// where it says little ("the review was not held"), what stands above and beside it does.
+func (m match) confirmsLack(vague bool) bool {
+	return !m.offTopic && m.missingAnchor == nil && (!vague && m.ownWeight >= minOwnWeight || m.topicShare >= minLackTitleShare && m.wordCoverage >= minLackCoverage)
+}

@@ -1,0 +1,233 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// defaultTarget is the level a remediation aims at: one way that holds everywhere.
+const defaultTarget = 3
+
+// MaturityGoal is the maturity level that is wanted of a control, and the one it has; Rated is false where nobody said.
+type MaturityGoal struct {
+	Target, Current int
+	Rated           bool
+}
+
+// dueDays is how long a remediation may take, by severity.
+var dueDays = map[api.Severity]int{
+	api.SeverityCritical: 30, api.SeverityHigh: 60, api.SeverityMedium: 90, api.SeverityLow: 180, api.SeverityInformational: 180,
+}
+
+// DraftPOAMItem drafts the plan of action for a finding, from Options.Today on; where
+// today is unknown, dates stay empty. Codes and dependencies come with Order, ids
+// are the caller's.
+func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, o Options) api.POAMItem {
+	action := chooseActionType(fnd)
+	if !goal.Rated {
+		goal.Target = defaultTarget
+	}
+	item := api.POAMItem{
+		Item:               newItem(c, fnd.RequirementCodes),
+		FindingID:          fnd.ID,
+		Weakness:           describeWeakness(c, fnd),
+		CorrectiveAction:   describeCorrectiveAction(c, fnd, action),
+		ActionType:         action,
+		Severity:           fnd.Severity,
+		Effort:             estimateEffort(fnd, action),
+		Owner:              fnd.Owner,
+		OwnerRole:          domainForCode(c.Code).role,
+		Milestones:         []api.Milestone{},
+		Dependencies:       []string{},
+		AcceptanceCriteria: acceptanceCriteria(c, fnd, goal),
+		ExpectedEvidence:   chooseExpectedEvidence(c, fnd, action),
+		TargetLevel:        goal.Target,
+		Status:             "open",
+	}
+	if HasManualRecommendation(&fnd) {
+		item.CorrectiveAction = fnd.Recommendation
+	}
+	today, err := o.Today.Time()
+	if err != nil {
+		return item
+	}
+	days := dueDays[fnd.Severity]
+	if days == 0 {
+		days = dueDays[api.SeverityLow]
+	}
+	item.DueDate = workdayAfter(today, days)
+	if own, is := parseDate(fnd.DueDate); is && own.After(today) {
+		item.DueDate, days = *fnd.DueDate, int(own.Sub(today).Hours()/24) // a person's word goes before the severity's
+	}
+	for _, m := range milestoneTemplates[action] {
+		item.Milestones = append(item.Milestones, api.Milestone{Title: m.title, DueDate: workdayAfter(today, max(1, days*m.percent/100)), Status: "open"})
+	}
+	return item
+}
+
+// HasManualRecommendation tells whether a person wrote what a finding asks to do.
+func HasManualRecommendation(f *api.Finding) bool {
+	return strings.TrimSpace(f.Recommendation) != "" && (f.IsManual("recommendation") || f.Source == "manual")
+}
+
+// workdayAfter is so many days later, on the Friday before where that falls on a weekend.
+func workdayAfter(t time.Time, days int) api.Date {
+	d := t.AddDate(0, 0, days)
+	switch {
+	case d.Weekday() == time.Saturday && days > 1:
+		d = d.AddDate(0, 0, -1)
+	case d.Weekday() == time.Sunday && days > 2:
+		d = d.AddDate(0, 0, -2)
+	}
+	return api.DateOf(d)
+}
+
+var milestoneTemplates = map[string][]struct {
+	title   string
+	percent int
+}{
+	"document":         {{"Owner named and draft written", 40}, {"Draft reviewed by those concerned", 70}, {"Approved and communicated", 100}},
+	"implement":        {{"Owner, design and budget agreed", 25}, {"In place for the first part of the scope", 60}, {"In place everywhere, with records", 90}, {"Verified by someone else", 100}},
+	"collect_evidence": {{"Owner asked and sources named", 30}, {"Evidence given, or its absence stated", 70}, {"Evidence reviewed against the control", 100}},
+	"improve":          {{"Shortfalls agreed with the owner", 30}, {"Changes made", 75}, {"Verified by someone else", 100}},
+	"monitor":          {{"Measures and thresholds chosen", 30}, {"Monitoring running", 75}, {"First results reviewed", 100}},
+}
+
+func chooseActionType(f api.Finding) string {
+	switch {
+	case f.Status == api.NotEvidenced || f.GapType == "evidence":
+		return "collect_evidence"
+	case f.Status == api.NotImplemented || f.Status == api.Planned:
+		return "implement"
+	case f.GapType == "documentation" || f.GapType == "governance" || f.GapType == "contractual":
+		return "document"
+	case f.GapType == "monitoring":
+		return "monitor"
+	case f.GapType == "technical" || f.GapType == "implementation":
+		return "implement"
+	}
+	return "improve"
+}
+
+// estimateEffort grows with what is missing and with what has to be built.
+func estimateEffort(f api.Finding, action string) string {
+	points := len(f.MissingElements)
+	switch action {
+	case "collect_evidence":
+		points = (points + 1) / 2
+	case "implement":
+		points += 2
+		if f.Weight >= 9 {
+			points += 2
+		}
+	}
+	switch {
+	case points <= 2:
+		return "small"
+	case points <= 5:
+		return "medium"
+	case points <= 8:
+		return "large"
+	}
+	return "extra_large"
+}
+
+func describeWeakness(c api.Control, f api.Finding) string {
+	name := c.Title + " (" + c.Code + ")"
+	if c.Title == c.Code { // a control that the catalog lacks
+		name = c.Code
+	}
+	return fmt.Sprintf("%s is %s. %s", name, statusText(f.Status), shorten(f.Condition, 400))
+}
+
+func describeCorrectiveAction(c api.Control, f api.Finding, action string) string {
+	verb := map[string]string{
+		"document":         "Write, approve and communicate the missing rules for %s.",
+		"implement":        "Put %s in place for everything in scope, and keep records of it.",
+		"collect_evidence": "Collect and file evidence that %s is done; where it isn't, put it in place and restate this item.",
+		"improve":          "Close the shortfalls of %s.",
+		"monitor":          "Measure and watch %s, and act on what is seen.",
+	}[action]
+	if f.GapType == "governance" && action == "document" {
+		verb = "Settle what holds of %s where the documents disagree, correct the other, and communicate it."
+	}
+	if action == "improve" && slices.ContainsFunc(f.MissingElements, isNotFollowed) {
+		verb = "Find out why %s fails where the records show it, mend that, and show by new records that it holds."
+	}
+	if action == "document" && len(f.MissingElements) == 0 {
+		verb = "Write down what is done for %s as an approved policy or procedure, and communicate it."
+	}
+	s := fmt.Sprintf(verb, "“"+strings.TrimRight(c.Title, ".")+"”")
+	if len(f.MissingElements) > 0 {
+		s += " It has to cover:"
+		for i, m := range f.MissingElements {
+			sep := " "
+			if i > 0 {
+				sep = "; "
+			}
+			s += sep + strings.TrimRight(stripNote(m), ".")
+		}
+		s += "."
+	}
+	return s
+}
+
+// isNotFollowed: a missing element is noted as one that records show failing.
+func isNotFollowed(m string) bool {
+	return strings.HasSuffix(m, "("+contradictionTexts[ruleNotFollowed].note+")")
+}
+
+// stripNote drops the bracketed note that a missing element ends with.
+func stripNote(m string) string {
+	if strings.HasSuffix(m, ")") {
+		for _, note := range []string{" (in part: ", " (passages contradict", " (a document contradicts", " (" + contradictionTexts[ruleNotFollowed].note, " (announced only)", " (the evidence says", " (only in a template)"} {
+			if i := strings.LastIndex(m, note); i > 0 {
+				return m[:i]
+			}
+		}
+	}
+	return m
+}
+
+func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []string {
+	out := []string{}
+	for _, m := range f.MissingElements {
+		out = append(out, "Shown by evidence: "+strings.TrimRight(stripNote(m), ".")+".")
+	}
+	if len(out) == 0 {
+		out = append(out, "Shown by evidence: "+strings.TrimRight(c.Title, ".")+".")
+	}
+	if text := c.Maturity[strconv.Itoa(goal.Target)]; goal.Target > goal.Current && f.Status != api.NotEvidenced && text != "" && len(text) <= 300 && !noCriteriaPattern.MatchString(text) {
+		out = append(out, fmt.Sprintf("Level %d is reached: ", goal.Target)+strings.TrimRight(collapseSpace(text), ".")+".")
+	}
+	return append(out, "A person other than the owner has checked it.")
+}
+
+const maxExpectedEvidence = 8
+
+func chooseExpectedEvidence(c api.Control, f api.Finding, action string) []string {
+	out := []string{}
+	for _, e := range c.EvidenceRequests {
+		if a := strings.TrimSpace(e.Artifact); a != "" && len(out) < maxExpectedEvidence && !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	switch action {
+	case "document":
+		return []string{"Approved policy or procedure with version, owner and date", "Record of its communication"}
+	case "monitor":
+		return []string{"Monitoring report with thresholds and dates", "Record of management's review"}
+	}
+	return slices.Clone(defaultEvidence)
+}
+
+// defaultEvidence is asked for where the catalog names none.
+var defaultEvidence = []string{"Approved policy or procedure that asks for it", "Record, log or configuration export of the last twelve months that shows it"}

@@ -1,0 +1,134 @@
+package judge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// MergeItems makes one item of those that one action closes: a control and what refines it
+// (IAC-10 and IAC-10.8), where the same kind of action is due for the same role; and, in
+// whatever domains, controls for which the catalog asks for the very same evidence, where
+// that is all that is missing. The item keeps the first control's code, is as urgent as the
+// most urgent of them, and asks for what each asks for. Joins tells whether an item may become
+// part of another: what people began or decided is left alone; nil: each may.
+func MergeItems(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bool) []api.POAMItem {
+	if canJoin == nil {
+		canJoin = func(_, _ *api.POAMItem) bool { return true }
+	}
+	return mergeSameEvidence(mergeFamilies(items, canJoin), canJoin)
+}
+
+// maxControlsPerItem bounds what one item closes, so that it can be looked over.
+const maxControlsPerItem = 8
+
+// mergeSameEvidence merges requests for the same evidence.
+func mergeSameEvidence(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bool) []api.POAMItem {
+	full := func(i api.POAMItem, more int) bool { return len(i.AlsoCloses)+more+2 > maxControlsPerItem }
+	at := make(map[string][]int)
+	out := make([]api.POAMItem, 0, len(items))
+	for _, it := range items {
+		key := requestedEvidenceKey(it)
+		to := slices.IndexFunc(at[key], func(i int) bool {
+			return out[i].ControlCode != it.ControlCode && !full(out[i], len(it.AlsoCloses)) && canJoin(&out[i], &it)
+		})
+		if to >= 0 {
+			i := at[key][to]
+			out[i] = mergeItem(out[i], it)
+			continue
+		}
+		if key != "" {
+			at[key] = append(at[key], len(out))
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// requestedEvidenceKey names the evidence that an item asks for, with who is to give it; empty where it
+// asks for more than that, or where the catalog doesn't name it.
+func requestedEvidenceKey(it api.POAMItem) string {
+	if it.ActionType != "collect_evidence" || it.Status != "open" || len(it.ExpectedEvidence) == 0 || slices.Equal(it.ExpectedEvidence, defaultEvidence) {
+		return ""
+	}
+	list := slices.Clone(it.ExpectedEvidence)
+	slices.Sort(list)
+	return ownerOrEmpty(it.Owner) + "\n" + strings.Join(list, "\n")
+}
+
+// mergeFamilies merges a control and what refines it.
+func mergeFamilies(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bool) []api.POAMItem {
+	items = sortItems(items, func(it *api.POAMItem) codeKey { return newCodeKey(it.ControlCode) }, codeKey.compare)
+	type key struct{ family, action, role string }
+	at := make(map[key][]int)
+	out := make([]api.POAMItem, 0, len(items))
+	for _, it := range items {
+		family, _, refines := strings.Cut(it.ControlCode, ".")
+		k := key{family, it.ActionType, it.OwnerRole}
+		to := -1
+		if refines && it.Status == "open" {
+			to = slices.IndexFunc(at[k], func(i int) bool {
+				return ownerOrEmpty(it.Owner) == ownerOrEmpty(out[i].Owner) && out[i].ControlCode != it.ControlCode && canJoin(&out[i], &it)
+			})
+		}
+		if to < 0 {
+			if it.Status == "open" {
+				at[k] = append(at[k], len(out))
+			}
+			out = append(out, it)
+			continue
+		}
+		i := at[k][to]
+		out[i] = mergeItem(out[i], it)
+	}
+	return out
+}
+
+func ownerOrEmpty(o *string) string {
+	if o == nil {
+		return ""
+	}
+	return *o
+}
+
+var effortLevels = []string{"small", "medium", "large", "extra_large"}
+
+func mergeItem(into, it api.POAMItem) api.POAMItem {
+	into.AlsoCloses = append(append(slices.Clone(into.AlsoCloses), it.ControlCode), it.AlsoCloses...)
+	if severityRank(it.Severity) < severityRank(into.Severity) {
+		into.Severity, into.DueDate, into.Milestones = it.Severity, it.DueDate, it.Milestones
+	}
+	if slices.Index(effortLevels, it.Effort) > slices.Index(effortLevels, into.Effort) {
+		into.Effort = it.Effort
+	}
+	into.Weakness += " " + it.Weakness
+	into.CorrectiveAction += " " + it.CorrectiveAction
+	into.AcceptanceCriteria = union(into.AcceptanceCriteria, it.AcceptanceCriteria)
+	into.ExpectedEvidence = union(into.ExpectedEvidence, it.ExpectedEvidence)
+	into.TargetLevel = max(into.TargetLevel, it.TargetLevel)
+	codes := api.RequirementCodes{}
+	for _, codesByFramework := range []api.RequirementCodes{into.RequirementCodes, it.RequirementCodes} {
+		for framework, list := range codesByFramework {
+			codes[framework] = union(codes[framework], list)
+		}
+	}
+	into.RequirementCodes = codes
+	return into
+}
+
+// union is a and what of b isn't in it, in their order.
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ClosesControl tells whether an item is about a control, by itself or merged into it.
+func ClosesControl(it *api.POAMItem, control string) bool {
+	return slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(c string) bool { return strings.EqualFold(c, control) })
+}

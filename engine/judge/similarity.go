@@ -1,0 +1,103 @@
+package judge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/scf-service/service/internal/vecmath"
+)
+
+// What closeness is worth: so many deviations above unrelated texts is nothing
+// yet, so many is the same thing said.
+const (
+	minSimilarityDeviations  = 1.7
+	fullSimilarityDeviations = 5.5
+)
+
+// similarity maps how close two vectors are to 0 (unrelated) … 1 (the same said).
+func (m *Embedder) similarity(cosine float32) float64 {
+	z := (float64(cosine) - m.Mean) / max(m.Deviation, 1e-6)
+	return min(1, max(0, (z-minSimilarityDeviations)/(fullSimilarityDeviations-minSimilarityDeviations)))
+}
+
+// cosine is of vectors of length 1.
+func cosine(a, b []float32) float32 { return vecmath.Dot(a, b) }
+
+// embedStatement gives a demand its vectors: by itself, and with its control's title,
+// since a statement may leave out what its control is about.
+func (s *Session) embedStatement(ctx context.Context, d *preparedStatement, titledText string) error {
+	if s.options.Embedder == nil {
+		return nil
+	}
+	v, err := s.options.Embedder.Embed(ctx, []string{d.text, titledText})
+	if err != nil {
+		return fmt.Errorf("embedding %q: %w", shorten(titledText, 80), err)
+	}
+	if len(v) != 2 {
+		return fmt.Errorf("embedding %q: %d vectors for 2 texts", shorten(titledText, 80), len(v))
+	}
+	d.vector, d.titledVector = v[0], v[1]
+	return nil
+}
+
+// embedSentences gives every sentence of a passage two vectors: of its own words with those
+// that lead to it, and of the same under its heading.
+func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnalysis) error {
+	if s.options.Embedder == nil || len(a.sentences) == 0 {
+		return nil
+	}
+	texts := make([]string, 0, 2*len(a.sentences))
+	top := p.DocumentTitle
+	if n := len(p.HeadingPath); n > 0 {
+		top = p.HeadingPath[n-1]
+	}
+	for i := range a.sentences {
+		cur := &a.sentences[i]
+		own := a.text[cur.start:cur.end]
+		if lead := a.leadSentence(cur); lead != cur {
+			own = a.text[lead.start:lead.end] + " " + own
+		}
+		head := top
+		if cur.headingIndex >= 0 {
+			head = a.text[a.sentences[cur.headingIndex].start:a.sentences[cur.headingIndex].end]
+		}
+		texts = append(texts, own, strings.TrimSpace(head+". "+own))
+	}
+	v, err := s.options.Embedder.Embed(ctx, texts)
+	if err != nil {
+		return fmt.Errorf("embedding the passage %s: %w", p.ChunkID, err)
+	}
+	if len(v) != len(texts) {
+		return fmt.Errorf("embedding the passage %s: %d vectors for %d sentences", p.ChunkID, len(v), len(texts))
+	}
+	if a.nearest == nil {
+		reference, err := s.options.Embedder.loadCriteriaVectors(ctx)
+		if err != nil {
+			return err
+		}
+		if err := checkVectorLengths(v, reference.dims); err != nil {
+			return err
+		}
+		under := make([][]float32, len(a.sentences))
+		for i := range under {
+			under[i] = v[2*i+1]
+		}
+		a.nearest = reference.nearestTo(under)
+	}
+	a.vectors = v
+	return nil
+}
+
+// compareMeaning is how close a sentence is to a statement, by itself or under its heading, and how many
+// criteria it is closer to (rivals.go).
+func (s *Session) compareMeaning(d *preparedStatement, c *analyzedPassage, i int) (similarity, competition float64) {
+	m := s.options.Embedder
+	if len(c.vectors) == 0 || len(c.vectors[2*i]) != len(d.vector) || len(d.vector) == 0 {
+		return 0, 0
+	}
+	own, under := c.vectors[2*i], c.vectors[2*i+1]
+	closest := cosine(d.titledVector, under)
+	similarity = (m.similarity(max(cosine(d.vector, own), cosine(d.vector, under))) + m.similarity(max(cosine(d.titledVector, own), closest))) / 2
+	return similarity, c.nearest[i].competition(closest)
+}

@@ -1,0 +1,392 @@
+package judge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// statementVerdict is what the evidence says of one statement.
+type statementVerdict struct {
+	statement      *preparedStatement
+	verdict        string
+	reason         string
+	score          float64
+	basis          *passageVerdict  // what the verdict rests on
+	quoted         []passageVerdict // the evidence to quote
+	bestCoverage   float64          // the best cover, where nothing was said
+	foreignCount   int              // passages close by meaning in another language
+	hasIntent      bool
+	hasOperation   bool
+	hasStaleRecord bool // a record shows it, too old a one
+	nearlyFull     bool // said in full, or most of it
+	onTopic        bool // said by a passage that speaks of what the control is about
+	hasException   bool // a row denies it, beside rows that affirm it
+	isConcrete     bool // a concrete procedure: who, when, with what
+}
+
+// Evaluate says what the evidence says of one control: of each of its statements, and of all.
+func (s *Session) Evaluate(ctx context.Context, c api.Control) (Judgement, error) {
+	if s.finder == nil {
+		return Judgement{}, fmt.Errorf("judging %s: no finder was given to look for evidence with", c.Code)
+	}
+	if err := s.loadDocumentStatus(ctx); err != nil {
+		return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
+	}
+	w := newControlStatements(c)
+	all := make([]statementVerdict, 0, len(w.statements))
+	for _, d := range w.prepareStatements(c) {
+		if err := ctx.Err(); err != nil {
+			return Judgement{}, err
+		}
+		f, err := s.judgeStatement(ctx, d)
+		if err != nil {
+			return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
+		}
+		all = append(all, f)
+	}
+	no, plan, err := s.judgeSubject(ctx, c, w)
+	if err != nil {
+		return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
+	}
+	applySubjectVerdict(all, no, plan)
+	return s.concludeControl(c, w.source, all), nil
+}
+
+func (s *Session) judgeStatement(ctx context.Context, d *preparedStatement) (statementVerdict, error) {
+	query := d.searchQuery()
+	if err := s.embedStatement(ctx, d, query); err != nil {
+		return statementVerdict{}, err
+	}
+	candidates, err := s.findPassages(ctx, query)
+	if err != nil {
+		return statementVerdict{}, err
+	}
+	var readings []passageVerdict
+	for _, h := range candidates {
+		readings = append(readings, s.judgePassage(d, h)...)
+	}
+	return s.combineVerdicts(d, candidates, readings), nil
+}
+
+// combineVerdicts is what passages say of a statement, by all that was read of it in them.
+func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) statementVerdict {
+	f := statementVerdict{statement: d}
+	for _, h := range hits {
+		if !h.isEnglish && h.score >= 0.5 {
+			f.foreignCount++
+		}
+	}
+	for i := range verdicts {
+		r := &verdicts[i]
+		f.bestCoverage = max(f.bestCoverage, r.coverage)
+		f.hasStaleRecord = f.hasStaleRecord || r.coverage >= coverFull && r.passage.isRecord() && !s.isRecent(r.passage, &r.passage.sentences[r.sentenceIndex])
+	}
+	s.downgradeOutlierRows(d, hits, verdicts)
+	s.decideVerdict(&f, verdicts)
+	return f
+}
+
+// downgradeOutlierRows turns the denial of one row into a limit where another row of its document
+// says as much of the statement and doesn't deny it: one person who is late among
+// many who were trained denies nothing of the rule.
+func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) {
+	for i := range verdicts {
+		r := &verdicts[i]
+		if r.verdict != verdictDenied || !r.passage.sentences[r.sentenceIndex].isTableRow {
+			continue
+		}
+		if slices.ContainsFunc(hits, func(h retrievedPassage) bool {
+			return h.DocumentID == r.passage.DocumentID && hasAffirmingRow(d, h.analyzedPassage, r)
+		}) {
+			r.verdict, r.outlierRow = verdictPartial, true
+			r.reason = "A row of " + r.formatLocation() + " says otherwise than those beside it: " + shortQuote(r.quote) + ". A person has to look at it."
+		}
+	}
+}
+
+// hasAffirmingRow: does a row of c say about as much of d as r's, without denying or announcing it?
+func hasAffirmingRow(d *preparedStatement, c *analyzedPassage, r *passageVerdict) bool {
+	for i := range c.sentences {
+		cur := &c.sentences[i]
+		if !cur.isTableRow || cur.planWords != "" || cur.placeholder != "" || cur.question || cur.instruction {
+			continue
+		}
+		m := d.matchWindow([]*sentence{cur}, c.neighbors[i], c.surroundings)
+		if _, no := deniesMatch(d, c, i, m); !no && m.wordCoverage >= r.match.wordCoverage-0.1 {
+			return true
+		}
+	}
+	return false
+}
+
+func topicNames(d *preparedStatement) string {
+	var names []string
+	for _, t := range d.topic {
+		names = append(names, t.name)
+	}
+	return strings.Join(names, " ")
+}
+
+// strongestWithVerdict is the reading of a verdict that says most; the earlier one where two say the same.
+func strongestWithVerdict(verdicts []passageVerdict, verdict string) *passageVerdict {
+	var b *passageVerdict
+	for i := range verdicts {
+		if r := &verdicts[i]; r.verdict == verdict && !r.inFailureTable && (b == nil || r.coverage > b.coverage) {
+			b = r
+		}
+	}
+	return b
+}
+
+// isLimitedToShare: a record says the statement of a share of all.
+func (r *passageVerdict) isLimitedToShare() bool {
+	return r.verdict == verdictPartial && r.coverage >= coverFull && r.reportsPast && r.passage.sentences[r.sentenceIndex].limitIsShare
+}
+
+// isFailureRecord: a record tells that what the statement asks for failed.
+func (r *passageVerdict) isFailureRecord() bool { return r.recordsFailure }
+
+// strongestMatching is the reading of a kind that says most of the statement; nil where none is.
+func strongestMatching(verdicts []passageVerdict, matches func(*passageVerdict) bool) *passageVerdict {
+	var out *passageVerdict
+	for i := range verdicts {
+		if matches(&verdicts[i]) {
+			out = strongerOf(out, &verdicts[i])
+		}
+	}
+	return out
+}
+
+const maxQuotesPerVerdict = 3 // for each statement and verdict
+
+// decideVerdict weighs all readings of a statement.
+//
+//	says it        and denied by the same document, of a part or of something near → partial
+//	says it        and denied elsewhere → conflicting
+//	says it        and a record tells that it failed → conflicting
+//	says it        and a record tells that it took longer → conflicting
+//	says it        and a record tells for which share only → partial
+//	says it        and said by a plan elsewhere → partial
+//	says it                             → covered
+//	partly         and denied elsewhere → conflicting
+//	denied, planned, partly, template, nothing, in this order
+func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) {
+	yes, part := strongestWithVerdict(verdicts, verdictCovered), strongestWithVerdict(verdicts, verdictPartial)
+	no, plan, blank := strongestWithVerdict(verdicts, verdictDenied), strongestWithVerdict(verdicts, verdictPlanned), strongestWithVerdict(verdicts, verdictTemplate)
+	var odd *passageVerdict
+	if i := slices.IndexFunc(verdicts, func(r passageVerdict) bool { return r.outlierRow }); i >= 0 {
+		odd, f.hasException = &verdicts[i], true
+	}
+	set := func(verdict string, on *passageVerdict, reason string) {
+		f.verdict, f.basis, f.reason, f.score = verdict, on, reason, roundToThousandths(on.coverage)
+	}
+	switch {
+	case yes != nil && no != nil && f.statement.isMinorDenial(no, yes):
+		yes.nearlyFull = true
+		set(verdictPartial, yes, fmt.Sprintf("%s says it, and of a part, or of something near, that it is not so: %s", yes.formatLocation(), shortQuote(no.quote)))
+	case yes != nil && no != nil:
+		set(verdictConflicting, yes, formatContradiction(yes, no, "it", "it"))
+	case yes != nil && s.differingFigures(f.statement, verdicts, yes) != "":
+		set(verdictConflicting, yes, s.differingFigures(f.statement, verdicts, yes))
+	case yes != nil && odd != nil:
+		set(verdictPartial, yes, yes.formatLocation()+" says it. "+odd.reason)
+	case yes != nil && strongestMatching(verdicts, (*passageVerdict).isFailureRecord) != nil:
+		fell := strongestMatching(verdicts, (*passageVerdict).isFailureRecord)
+		set(verdictConflicting, yes, fmt.Sprintf(notFollowedPrefix+"%s says it, and %s tells that it failed: %s", yes.formatLocation(), fell.formatLocation(), shortQuote(fell.quote)))
+	case yes != nil && s.slowerRecord(verdicts, yes) != nil:
+		slow := s.slowerRecord(verdicts, yes)
+		slow.recordsFailure = true
+		set(verdictConflicting, yes, fmt.Sprintf(notFollowedPrefix+"%s says %s, and %s tells that it took longer: %s", yes.formatLocation(), shortQuote(yes.quote), slow.formatLocation(), shortQuote(slow.quote)))
+	case yes != nil && strongestMatching(verdicts, (*passageVerdict).isLimitedToShare) != nil:
+		few := strongestMatching(verdicts, (*passageVerdict).isLimitedToShare)
+		set(verdictPartial, yes, fmt.Sprintf("%s says it, and %s tells for how many it is so: %s", yes.formatLocation(), few.formatLocation(), shortQuote(few.quote)))
+	case yes != nil && plan != nil && plan.coverage >= coverFull:
+		set(verdictPartial, yes, fmt.Sprintf("%s says it, but %s only announces it: %s", yes.formatLocation(), plan.formatLocation(), shortQuote(plan.quote)))
+	case yes != nil:
+		set(verdictCovered, yes, yes.reason)
+	case no != nil && part != nil && part.coverage >= coverFull && f.statement.isMinorDenial(no, part):
+		set(verdictPartial, part, fmt.Sprintf("%s says a part of it, and of another, or of something near, that it is not so: %s", part.formatLocation(), shortQuote(no.quote)))
+	case no != nil && part != nil && part.coverage >= coverFull:
+		set(verdictConflicting, part, formatContradiction(part, no, "part of it", "another"))
+	case no != nil && plan != nil:
+		set(verdictPlanned, plan, "It is not done yet, but announced. "+plan.reason)
+	case no != nil:
+		set(verdictDenied, no, no.reason)
+	case plan != nil && (part == nil || plan.coverage >= part.coverage-0.1):
+		set(verdictPlanned, plan, plan.reason)
+	case part != nil:
+		set(verdictPartial, part, part.reason)
+	case blank != nil:
+		set(verdictTemplate, blank, blank.reason)
+	default:
+		f.verdict = verdictMissing
+		f.reason = f.missingReason()
+		return
+	}
+	f.selectQuotes(verdicts)
+}
+
+// selfContradictionPrefix begins the reason of a statement that one document both says and denies.
+const selfContradictionPrefix = "One document contradicts itself: "
+
+// notFollowedPrefix begins the reason of a statement that documents say and a record shows failing.
+const notFollowedPrefix = "It isn't kept: "
+
+// formatContradiction tells where what is said and what denies it stand: in two documents, or in one. A record that
+// denies what a rule says disagrees with nobody: it tells that the rule isn't kept.
+func formatContradiction(affirming, denying *passageVerdict, affirmedPart, deniedPart string) string {
+	quote, at := shortQuote(denying.quote), denying.formatLocation()
+	switch {
+	case affirming.passage.DocumentID != denying.passage.DocumentID && denying.passage.isRecord() && !affirming.passage.isRecord():
+		return fmt.Sprintf(notFollowedPrefix+"%s says %s, and %s denies %s: %s", affirming.formatLocation(), affirmedPart, at, deniedPart, quote)
+	case affirming.passage.DocumentID != denying.passage.DocumentID:
+		return fmt.Sprintf("Passages disagree: %s says %s, %s denies it: %s", affirming.formatLocation(), affirmedPart, at, quote)
+	case affirming.passage.ChunkID == denying.passage.ChunkID || affirming.formatLocation() == at && at != denying.documentName():
+		return fmt.Sprintf(selfContradictionPrefix+"%s says %s and in the same passage denies %s: %s", affirming.formatLocation(), affirmedPart, deniedPart, quote)
+	}
+	return fmt.Sprintf(selfContradictionPrefix+"%s says %s and elsewhere%s denies %s: %s", affirming.formatLocation(), affirmedPart, strings.TrimPrefix(at, denying.documentName()), deniedPart, quote)
+}
+
+func (f *statementVerdict) missingReason() string {
+	switch {
+	case f.foreignCount > 0:
+		return fmt.Sprintf("No passage says it in English. Close to it by meaning, in another language, which these rules can't read: %s. A person should read them.", formatCount(f.foreignCount, "passage"))
+	case f.bestCoverage > 0:
+		return "Passages touch the matter, but none says it."
+	}
+	return "No passage was found that says it."
+}
+
+// selectQuotes picks the quotes to keep, and notes what kinds of documents bear the statement.
+func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
+	wanted := map[string][]string{
+		verdictCovered: {verdictCovered}, verdictPartial: {verdictCovered, verdictPartial, verdictPlanned}, verdictConflicting: {verdictCovered, verdictPartial, verdictDenied},
+		verdictDenied: {verdictDenied}, verdictPlanned: {verdictPlanned, verdictDenied}, verdictTemplate: {verdictTemplate},
+	}[f.verdict]
+	for _, v := range wanted {
+		var matching []passageVerdict
+		for _, r := range verdicts {
+			if r.verdict == v {
+				matching = append(matching, r)
+			}
+		}
+		slices.SortStableFunc(matching, func(a, b passageVerdict) int {
+			switch {
+			case a.coverage > b.coverage:
+				return -1
+			case a.coverage < b.coverage:
+				return 1
+			}
+			return strings.Compare(a.passage.ChunkID, b.passage.ChunkID)
+		})
+		for i, r := range matching {
+			if i < maxQuotesPerVerdict || r.recordsFailure || r.outlierRow && !slices.ContainsFunc(f.quoted, func(s passageVerdict) bool { return s.outlierRow }) || r.passage.isRecord() && !slices.ContainsFunc(f.quoted, func(s passageVerdict) bool { return s.passage.isRecord() }) {
+				f.quoted = append(f.quoted, r)
+			}
+		}
+	}
+}
+
+// differingFigures finds two documents that say the statement with different numbers.
+func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdict, yes *passageVerdict) string {
+	a := &yes.passage.sentences[yes.sentenceIndex]
+	if len(a.quantities) == 0 || imprintLinePattern.MatchString(yes.quote) {
+		return ""
+	}
+	for i := range verdicts {
+		r := &verdicts[i]
+		if r.verdict != verdictCovered && r.verdict != verdictPartial || r.passage.DocumentID == yes.passage.DocumentID || r.coverage < coverPartial {
+			continue
+		}
+		b := &r.passage.sentences[r.sentenceIndex]
+		if conceptOverlap(a, b) < 0.6 || r.isWithinLimitOf(yes) || yes.isWithinLimitOf(r) {
+			continue
+		}
+		for _, x := range a.quantities {
+			if y, ok := soleQuantity(b.quantities, x); ok && y.value != x.value {
+				if _, twice := soleQuantity(a.quantities, x); twice {
+					return fmt.Sprintf("Documents differ in figures: %s says %s, %s says %s.", yes.formatLocation(), shortQuote(yes.quote), r.formatLocation(), shortQuote(r.quote))
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// imprintLinePattern is a line with a document's own version and dates.
+var imprintLinePattern = lazyregexp.NewPrefiltered(`(?i)\bversion\b.*\b(?:owner|approved|author|effective|review|date)\b`)
+
+// soleQuantity returns the sole quantity of x's kind.
+func soleQuantity(quantities []quantity, like quantity) (quantity, bool) {
+	var q quantity
+	n := 0
+	for _, y := range quantities {
+		if y.unit == like.unit && y.recurring == like.recurring {
+			q = y
+			n++
+		}
+	}
+	return q, n == 1
+}
+
+// conceptOverlap is the share of concepts that two sentences have in common.
+func conceptOverlap(a, b *sentence) float64 {
+	common := 0
+	for _, t := range a.terms {
+		if _, ok := searchTerms(b.terms, t.id); ok {
+			common++
+		}
+	}
+	if union := len(a.terms) + len(b.terms) - common; union > 0 {
+		return float64(common) / float64(union)
+	}
+	return 0
+}
+
+// documentName is what the document of a reading is called.
+func (r *passageVerdict) documentName() string {
+	return firstNonEmpty(r.passage.DocumentTitle, r.passage.Filename)
+}
+
+// formatLocation names the place of a reading for a person: title, page or lines, heading.
+func (r *passageVerdict) formatLocation() string {
+	p, name := r.passage.Passage, r.documentName()
+	var at []string
+	switch l := p.Locator; {
+	case l.Page > 0:
+		at = append(at, fmt.Sprintf("page %d", l.Page))
+	case l.Sheet != "":
+		at = append(at, strings.TrimSpace(l.Sheet+" "+l.CellRange))
+	case l.Slide > 0:
+		at = append(at, fmt.Sprintf("slide %d", l.Slide))
+	case l.LineStart > 0:
+		at = append(at, fmt.Sprintf("line %d", l.LineStart))
+	}
+	if n := len(p.HeadingPath); n > 0 && p.HeadingPath[n-1] != name {
+		at = append(at, "“"+p.HeadingPath[n-1]+"”")
+	}
+	if len(at) == 0 {
+		return name
+	}
+	return name + " (" + strings.Join(at, ", ") + ")"
+}
+
+// isMinorDenial: what denies is of the same document as what says it, says less of the statement, and does not
+// deny the control by name: it tells of a part, or of something near. Of two documents, one may be wrong, but
+// for what one denies of certain things alone.
+func (d *preparedStatement) isMinorDenial(no, yes *passageVerdict) bool {
+	cur := &no.passage.sentences[no.sentenceIndex]
+	if d.deniesSubset(cur, no.passage.text[cur.start:cur.end]) {
+		return true
+	}
+	byName := generalDenialPattern.MatchString(no.passage.text[cur.start:cur.end]) && d.topicShareIn([]*sentence{cur}) >= 0.9
+	return no.passage.DocumentID == yes.passage.DocumentID && no.coverage < yes.coverage && !no.match.deniesOutright && !byName
+}
+
+// generalDenialPattern begins a sentence that denies for everybody.
+var generalDenialPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:(?:at present|at this time|currently|so far|today),? )?(?:we|there|no|none|nobody|nothing|neither)\b`)

@@ -1,0 +1,41 @@
+package llm
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/scf-service/service/internal/tracing"
+)
+
+// limitTransport lets no more than so many bytes of an answer through.
+type limitTransport struct {
+	http.RoundTripper
+	maxBytes int
+}
+
+func (b limitTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	// The model's server is the operator's choice: it may know which trace it works for.
+	r = r.Clone(r.Context())
+	tracing.Inject(r.Context(), r.Header)
+	resp, err := b.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	resp.Body = &limitedBody{ReadCloser: resp.Body, remaining: b.maxBytes}
+	return resp, nil
+}
+
+type limitedBody struct {
+	io.ReadCloser
+	remaining int
+}
+
+func (l *limitedBody) Read(p []byte) (int, error) {
+	if l.remaining <= 0 {
+		return 0, fmt.Errorf("%w: its bytes don't end", ErrAnswerTooLong)
+	}
+	n, err := l.ReadCloser.Read(p[:min(len(p), l.remaining)])
+	l.remaining -= n
+	return n, err
+}

@@ -1,0 +1,123 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/store"
+)
+
+// attemptResult is what came of an attempt, to be written down.
+type attemptResult struct {
+	kind    ReceiverKind
+	sent    *store.Delivery
+	attempt api.DeliveryAttempt
+	sendErr error
+	done    chan error
+}
+
+// attemptRecorder writes outcomes down: what lanes bring while one transaction is being written goes
+// into the next together. There is one writer for the whole program; ten receivers must not
+// make it wait ten times for each event.
+type attemptRecorder struct {
+	mu      sync.Mutex
+	waiting []*attemptResult
+	writing bool
+}
+
+// recordAttempt writes an attempt down, when the next one is, and pauses a receiver that keeps failing.
+func (l *Dispatcher) recordAttempt(ctx context.Context, k ReceiverKind, sent *store.Delivery, attempt api.DeliveryAttempt, sendErr error) error {
+	o := &attemptResult{k, sent, attempt, sendErr, make(chan error, 1)}
+	n := &l.recorder
+	n.mu.Lock()
+	n.waiting = append(n.waiting, o)
+	if n.writing {
+		n.mu.Unlock()
+		return <-o.done // who writes takes it along
+	}
+	n.writing = true
+	for len(n.waiting) > 0 {
+		some := n.waiting
+		n.waiting = nil
+		n.mu.Unlock()
+		l.writeResults(ctx, some)
+		n.mu.Lock()
+	}
+	n.writing = false
+	n.mu.Unlock()
+	return <-o.done
+}
+
+// writeResults writes outcomes down together; where that fails, each alone, so that one's trouble is
+// not another's.
+func (l *Dispatcher) writeResults(ctx context.Context, results []*attemptResult) {
+	err := l.DB.Update(ctx, func(tx *store.Tx) error {
+		for _, o := range results {
+			if err := recordResult(tx, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, o := range results {
+		if err != nil && len(results) > 1 {
+			o.done <- l.DB.Update(ctx, func(tx *store.Tx) error { return recordResult(tx, o) })
+		} else {
+			o.done <- err
+		}
+	}
+}
+
+func recordResult(tx *store.Tx, o *attemptResult) error {
+	k, sent, attempt := o.kind, o.sent, o.attempt
+	var refused SendError
+	if r := (*SendError)(nil); errors.As(o.sendErr, &r) {
+		refused = *r
+	}
+	org := sent.OrganizationID
+	d, err := store.Deliveries.Get(tx, org, sent.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // deleted meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	now, err := k.State(tx, org, d.WebhookID)
+	if err != nil {
+		return err
+	}
+	d.Attempts, d.UpdatedAt = append(d.Attempts, attempt), tx.Now()
+	d.Tries++
+	isGone := attempt.HTTPStatus == http.StatusGone
+	switch {
+	case attempt.Error == nil:
+		d.Status, d.NextAttemptAt, now.FailedInRow = Delivered, nil, 0
+	case d.SingleAttempt || d.Tries > len(retryDelays) || isGone || refused.Permanent:
+		d.Status, d.NextAttemptAt = Failed, nil
+		if !d.SingleAttempt {
+			now.FailedInRow++
+		}
+	default:
+		next := tx.Now().Add(max(retryDelay(d.ID, d.Tries), min(refused.RetryAfter, maxRetryAfter)))
+		d.Status, d.NextAttemptAt = Retrying, &next
+	}
+	if err := store.Deliveries.Update(tx, org, &d); err != nil {
+		return err
+	}
+	if now.Enabled && !d.SingleAttempt && (isGone || now.FailedInRow >= pauseAfterFailures) {
+		now.Enabled = false
+		by := api.Caller{OrganizationID: org, Actor: api.Actor{Type: api.ActorWorkflow, Name: k.Name() + "s"}}
+		shown := map[string]any{"failed_in_row": now.FailedInRow}
+		for name, v := range now.AuditDetails {
+			shown[name] = v
+		}
+		if err := audit.Append(tx, by, audit.Entry{Action: k.Name() + ".paused", ResourceType: k.Name(), ResourceID: d.WebhookID, Outcome: audit.Failure, Changes: shown}); err != nil {
+			return err
+		}
+	}
+	return k.SaveState(tx, org, d.WebhookID, now, attempt)
+}

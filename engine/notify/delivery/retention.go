@@ -1,0 +1,112 @@
+package delivery
+
+import (
+	"context"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// pruneOld deletes deliveries of more than 30 days ago: once an hour, in steps small enough
+// that nobody waits for them. What waited that long for a paused receiver goes with them.
+func (l *Dispatcher) pruneOld(ctx context.Context) error {
+	now := l.Clock()
+	if now.Before(l.nextPrune) {
+		return nil
+	}
+	before := now.Add(-retention)
+	var old []store.Delivery
+	if err := l.DB.View(ctx, func(tx *store.Tx) (err error) {
+		old, err = l.findExpired(tx, before)
+		return err
+	}); err != nil {
+		return err
+	}
+	if len(old) > 0 {
+		if err := l.DB.Update(ctx, func(tx *store.Tx) error { return deleteDeliveries(tx, old) }); err != nil {
+			return err
+		}
+	}
+	if len(old) < pruneBatch {
+		l.nextPrune = now.Add(pruneInterval)
+	}
+	return nil
+}
+
+// findExpired are some deliveries from before that time. One that was asked for again is as
+// young as that.
+func (l *Dispatcher) findExpired(tx *store.Tx, before time.Time) (old []store.Delivery, err error) {
+	for _, k := range l.Kinds {
+		all, err := k.Receivers(tx, "")
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range all {
+			for d, err := range store.Deliveries.By("webhook").Scan(tx, r.OrganizationID, store.Prefix(r.ID)) {
+				if err != nil {
+					return nil, err
+				}
+				if !d.CreatedAt.Before(before) {
+					break
+				}
+				if d.UpdatedAt.Before(before) {
+					old = append(old, d)
+				}
+				if len(old) == pruneBatch {
+					return old, nil
+				}
+			}
+		}
+	}
+	return old, nil
+}
+
+func deleteDeliveries(tx *store.Tx, all []store.Delivery) error {
+	for _, d := range all {
+		if err := store.Deliveries.Delete(tx, d.OrganizationID, d.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PurgeReceiver deletes what is kept of a receiver.
+func PurgeReceiver(tx *store.Tx, org, receiver string) error {
+	var all []store.Delivery
+	for d, err := range store.Deliveries.By("webhook").Scan(tx, org, store.Prefix(receiver)) {
+		if err != nil {
+			return err
+		}
+		all = append(all, d)
+	}
+	return deleteDeliveries(tx, all)
+}
+
+// List lists the deliveries of a receiver, newest first; of one status where it is named.
+func List(ctx context.Context, db *store.DB, org, receiver, status string, p api.Paging) (*api.List[api.Delivery], error) {
+	all, err := store.List(ctx, db, store.Deliveries, org, p, store.PageQuery[store.Delivery]{
+		Index: "webhook", Prefix: store.K(receiver), Reverse: true, Filter: func(d *store.Delivery) bool { return status == "" || d.Status == status },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.MapList(all, func(d *store.Delivery) api.Delivery { return d.Delivery }), nil
+}
+
+// Requeue makes a delivery of a receiver due, from the first attempt on.
+func Requeue(tx *store.Tx, org, receiver, id string) (store.Delivery, error) {
+	d, err := store.Deliveries.Get(tx, org, id)
+	if err == nil && d.WebhookID != receiver {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return d, store.ToNotFound(err, "delivery", id)
+	}
+	if d.Status != Pending && d.Status != Retrying {
+		d.Status, d.Tries = Pending, 0
+	}
+	now := tx.Now()
+	d.NextAttemptAt, d.UpdatedAt = &now, now
+	return d, store.Deliveries.Update(tx, org, &d)
+}

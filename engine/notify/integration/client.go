@@ -1,0 +1,200 @@
+package integration
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/engine/notify/delivery"
+	"github.com/scf-service/service/internal/netguard"
+)
+
+// apiClient makes the requests of one integration.
+type apiClient struct {
+	client *http.Client
+	clock  func() time.Time
+	base   string
+	header http.Header
+	// secretParts are the secrets and their parts, which a stranger's answer may hold and nobody
+	// is shown; the longest first.
+	secretParts []string
+	// errorText finds the sentence in an answer that says what is wrong.
+	errorText func([]byte) string
+}
+
+// responseError is an answer that says no.
+type responseError struct {
+	status     int
+	message    string
+	retryAfter time.Duration
+	// rateLimited: too many requests were made.
+	rateLimited bool
+}
+
+func (a *responseError) Error() string {
+	words := fmt.Sprintf("it answered %d %s", a.status, http.StatusText(a.status))
+	if a.rateLimited {
+		words = "it asks for fewer requests"
+		if a.retryAfter > 0 {
+			words += ", and to wait " + a.retryAfter.Round(time.Second).String()
+		}
+	}
+	if a.message != "" {
+		words += ": " + a.message
+	}
+	return words
+}
+
+// isRefused tells whether the tool refused: nothing was done, and the same again would be refused too.
+func isRefused(err error) bool {
+	var a *responseError
+	return errors.As(err, &a) && a.status >= 400 && a.status < 500 && a.status != http.StatusRequestTimeout
+}
+
+func isGone(err error) bool {
+	var a *responseError
+	return errors.As(err, &a) && (a.status == http.StatusNotFound || a.status == http.StatusGone)
+}
+
+func rateLimitDelay(err error) (time.Duration, bool) {
+	var a *responseError
+	if errors.As(err, &a) && a.rateLimited {
+		return a.retryAfter, true
+	}
+	return 0, false
+}
+
+func (s *Service) newAPIClient(set *settings, base string, header http.Header, errorText func([]byte) string) *apiClient {
+	if header == nil {
+		header = http.Header{}
+	}
+	header.Set("User-Agent", s.Agent)
+	if header.Get("Accept") == "" {
+		header.Set("Accept", "application/json")
+	}
+	return &apiClient{client: s.client, clock: s.Clock, base: strings.TrimRight(base, "/"), header: header, secretParts: secretParts(set.secrets, header), errorText: errorText}
+}
+
+// doJSON sends a request with a body as JSON, and reads the answer into out; both may be nil.
+func (c *apiClient) doJSON(ctx context.Context, method, path string, query url.Values, body, out any) (*http.Response, error) {
+	var content io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		content = bytes.NewReader(b)
+	}
+	address := c.base + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, content)
+	if err != nil {
+		return nil, netguard.RedactError(err)
+	}
+	req.Header = c.header.Clone()
+	if body != nil && req.Header.Get("Content-Type") == "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := c.client.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, c.redactError(netguard.RedactError(err))
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, fmt.Errorf("reading what it answered: %w", c.redactError(netguard.RedactError(err)))
+	}
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		return answer, c.newResponseError(answer, b)
+	}
+	if out == nil || len(b) == 0 {
+		return answer, nil
+	}
+	if err := json.Unmarshal(b, out); err != nil {
+		return answer, fmt.Errorf("it answered %d with what is not the JSON it should be; is the address right?", answer.StatusCode)
+	}
+	return answer, nil
+}
+
+func (c *apiClient) newResponseError(answer *http.Response, b []byte) *responseError {
+	out := &responseError{status: answer.StatusCode, retryAfter: netguard.RetryAfter(answer.Header, c.clock())}
+	if c.errorText != nil {
+		out.message = c.redact(netguard.SafeLine(c.errorText(b)))
+	}
+	if to := answer.Header.Get("Location"); out.message == "" && answer.StatusCode >= 300 && answer.StatusCode < 400 && to != "" {
+		out.message = "it redirects, which is not followed; is the address right?"
+	}
+	// GitHub counts down, and names the second at which it begins anew.
+	if answer.Header.Get("X-RateLimit-Remaining") == "0" && out.retryAfter == 0 {
+		if at, err := strconv.ParseInt(answer.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil {
+			out.retryAfter = max(0, time.Unix(at, 0).Sub(c.clock()))
+		}
+	}
+	out.rateLimited = answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusForbidden && (out.retryAfter > 0 || answer.Header.Get("X-RateLimit-Remaining") == "0") ||
+		answer.StatusCode == http.StatusServiceUnavailable && out.retryAfter > 0
+	return out
+}
+
+// secretParts are secrets as they may come back: whole, of an address what stands behind its
+// host, and as they are sent in a header.
+func secretParts(secrets map[string]string, header http.Header) (out []string) {
+	for _, secret := range secrets {
+		out = append(out, secret)
+		if u, err := url.Parse(secret); err == nil && u.Host != "" {
+			out = append(out, u.RequestURI())
+			out = append(out, strings.Split(u.EscapedPath(), "/")...)
+			for _, values := range u.Query() {
+				out = append(out, values...)
+			}
+		}
+	}
+	if _, sent, ok := strings.Cut(header.Get("Authorization"), " "); ok {
+		out = append(out, sent)
+	}
+	out = slices.DeleteFunc(out, func(s string) bool { return len(s) < 4 })
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	return slices.Compact(out)
+}
+
+// redact takes the integration's secrets out of a text.
+func (c *apiClient) redact(text string) string {
+	for _, secret := range c.secretParts {
+		text = strings.ReplaceAll(text, secret, "…")
+	}
+	return text
+}
+
+func (c *apiClient) redactError(err error) error {
+	if text := c.redact(err.Error()); text != err.Error() {
+		return errors.New(text)
+	}
+	return err
+}
+
+// deliveryResult is what a delivery came to, as the loop wants to hear it.
+func deliveryResult(answer *http.Response, err error) (int, error) {
+	status := 0
+	if answer != nil {
+		status = answer.StatusCode
+	}
+	var a *responseError
+	if errors.As(err, &a) {
+		return status, &delivery.SendError{Reason: a.Error(), RetryAfter: a.retryAfter}
+	}
+	return status, err
+}

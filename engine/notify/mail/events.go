@@ -1,0 +1,246 @@
+package mail
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+const (
+	outboxConsumer = "mail" // of the outbox
+	eventBatch     = 200
+	skipBatch      = 32 // events that no mail is made of are passed over together
+	// maxEventAge is how long what happened is worth a mail: who sets up a mail server is not
+	// sent the past.
+	maxEventAge = 24 * time.Hour
+)
+
+// queueFromEvents makes mails of the oldest events that were not looked at.
+func (s *Service) queueFromEvents(ctx context.Context) (hasMore bool, err error) {
+	waiting, wanted := 0, false
+	if err := s.DB.View(ctx, func(tx *store.Tx) error {
+		events, err := store.Outbox.Next(tx, outboxConsumer, eventBatch)
+		waiting, wanted = len(events), slices.ContainsFunc(events, func(e store.Event) bool { return isMailedEvent(&e) })
+		return err
+	}); err != nil || waiting == 0 || !wanted && waiting < skipBatch {
+		return false, err
+	}
+	err = s.DB.Update(ctx, func(tx *store.Tx) error {
+		events, err := store.Outbox.Next(tx, outboxConsumer, eventBatch)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		hasMore = len(events) == eventBatch
+		for _, e := range events {
+			if err := s.queueFromEvent(tx, &e); err != nil {
+				return err
+			}
+		}
+		return store.Outbox.Ack(tx, outboxConsumer, events[len(events)-1].Sequence)
+	})
+	return hasMore, err
+}
+
+// isMailedEvent tells whether people are told of an event by mail.
+func isMailedEvent(e *store.Event) bool {
+	return e.Topic == "approval.requested" || e.Topic == "approval.decided"
+}
+
+// queueFromEvent queues the mails of an event. One that can't be written is told of and left
+// out: it must not hold up those behind it.
+func (s *Service) queueFromEvent(tx *store.Tx, e *store.Event) error {
+	if tx.Now().Sub(e.Time) > maxEventAge || !isMailedEvent(e) {
+		return nil
+	}
+	var about struct {
+		Data struct {
+			ApprovalID string `json:"approval_id"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(e.Payload, &about); err != nil {
+		return fmt.Errorf("event %d of the outbox: %w", e.Sequence, err)
+	}
+	p, err := store.Approvals.Get(tx, e.OrganizationID, about.Data.ApprovalID)
+	if about.Data.ApprovalID == "" || errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a, err := store.Assessments.Get(tx, e.OrganizationID, p.AssessmentID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if e.Topic == "approval.requested" {
+		err = s.notifyDeciders(tx, &p, &a)
+	} else {
+		err = s.notifyRequester(tx, &p, &a)
+	}
+	if api.AsError(err).Code != api.CodeInternal && err != nil {
+		s.Logger.Warn("a mail was not written", "event", e.Topic, "organization", e.OrganizationID, "error", err)
+		return nil
+	}
+	return err
+}
+
+func (s *Service) approvalValues(p *api.Approval, a *api.Assessment) map[string]any {
+	values := map[string]any{
+		assessment.name: truncate(a.Name), deliverable.name: p.Gate.Title(), version.name: fmt.Sprint(p.VersionNumber),
+		command.name: "service approval show " + p.ID,
+	}
+	if to := s.publicLink("/approval#" + p.ID); to != "" {
+		values[link.name] = to
+		values[command.name] = "service --server " + s.PublicURL + " approval show " + p.ID
+	}
+	return values
+}
+
+// truncate keeps a text within what a variable may hold.
+func truncate(text string) string {
+	if r := []rune(text); len(r) > maxValue {
+		return string(r[:maxValue-1]) + "…"
+	}
+	return text
+}
+
+// notifyDeciders asks everybody for a decision who may make it, but not who asks.
+func (s *Service) notifyDeciders(tx *store.Tx, p *api.Approval, a *api.Assessment) error {
+	if p.Status != api.ApprovalPending {
+		return nil
+	}
+	people, err := s.membersWithRole(tx, p.OrganizationID, func(r api.Role) bool { return r.May(api.ApprovalDecide) })
+	if err != nil {
+		return err
+	}
+	if s.Delegates != nil {
+		delegates, err := s.Delegates(tx, p)
+		if err != nil {
+			return err
+		}
+		for _, d := range delegates {
+			u, err := store.Users.Get(tx, d.UserID)
+			if err != nil {
+				return err
+			}
+			if !slices.ContainsFunc(people, func(o api.User) bool { return o.ID == u.ID }) {
+				people = append(people, u)
+			}
+		}
+	}
+	values := s.approvalValues(p, a)
+	values["requested_by"] = p.RequestedBy.Name
+	for _, u := range people {
+		if u.ID == p.RequestedByUserID {
+			continue
+		}
+		if err := s.queueForUser(tx, p.OrganizationID, u, Mail{TemplateID: "approval_request", Values: values, DedupKey: "request/" + p.ID + "/" + u.ID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notifyRequester tells who asked what was decided, unless it was themselves.
+func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessment) error {
+	if p.DecidedBy == nil || p.RequestedByUserID == "" || p.DecidedBy.ID == p.RequestedByUserID {
+		return nil
+	}
+	m, err := store.Memberships.Get(tx, p.RequestedByUserID, p.OrganizationID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && m.Status != statusActive {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	u, err := store.Users.Get(tx, p.RequestedByUserID)
+	if err != nil {
+		return err
+	}
+	values := s.approvalValues(p, a)
+	values["verdict"], values["decided_by"] = string(p.Status), p.DecidedBy.Name
+	if p.Reason != nil {
+		values["reason"] = truncate(*p.Reason)
+	}
+	return s.queueForUser(tx, p.OrganizationID, u, Mail{TemplateID: "approval_decided", Values: values, DedupKey: "decided/" + p.ID})
+}
+
+// queueForUser queues a mail to a person who wants such mails and can be reached.
+func (s *Service) queueForUser(tx *store.Tx, org string, u api.User, m Mail) error {
+	wants, err := loadPreferences(tx, u.ID)
+	if err != nil || u.Status != statusActive || !wants.Approvals {
+		return err
+	}
+	if _, err := parseAddress(u.Email); err != nil {
+		return nil // the person whose machine it is may have no address
+	}
+	m.To = []string{u.Email}
+	_, err = s.Queue(tx, org, m)
+	return err
+}
+
+const statusActive = "active"
+
+// membersWithRole are the people of an organization whose roles fit.
+func (s *Service) membersWithRole(tx *store.Tx, org string, matches func(api.Role) bool) (out []api.User, err error) {
+	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
+		if err != nil {
+			return nil, err
+		}
+		if m.Status != statusActive || !matches(m.Role) {
+			continue
+		}
+		u, err := store.Users.Get(tx, m.UserID)
+		if err != nil {
+			return nil, err
+		}
+		if u.Status == statusActive {
+			out = append(out, u)
+		}
+	}
+	return out, nil
+}
+
+// QueueInvitation queues the mail of an invitation, in its transaction; false where nobody is sent one.
+func (s *Service) QueueInvitation(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
+	if _, err := parseAddress(email); err != nil {
+		return false, nil
+	}
+	values := map[string]any{"role": string(role), "inviter": truncate(by.Actor.Name), "expires": formatTime(expires)}
+	if to := s.publicLink(path); to != "" {
+		values[link.name] = to
+	}
+	return s.Queue(tx, by.OrganizationID, Mail{To: []string{email}, TemplateID: "member_invite", Values: values})
+}
+
+// QueueAlert queues a mail about a rule that fires or is fine again; to nobody in particular, to
+// owners and admins.
+func (s *Service) QueueAlert(tx *store.Tx, org string, to []string, title, detail string) error {
+	if len(to) == 0 {
+		people, err := s.membersWithRole(tx, org, func(r api.Role) bool { return r.May("alert:write") })
+		if err != nil {
+			return err
+		}
+		for _, u := range people {
+			if _, err := parseAddress(u.Email); err == nil {
+				to = append(to, u.Email)
+			}
+		}
+	}
+	_, err := s.Queue(tx, org, Mail{To: to, TemplateID: "security_alert", Values: map[string]any{"title": truncate(title), "detail": truncate(detail), "time": formatTime(tx.Now())}})
+	return err
+}
+
+// CheckAddress refuses what is no address.
+func CheckAddress(text string) error {
+	_, err := parseAddress(text)
+	return err
+}

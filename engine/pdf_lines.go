@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/scf-service/service/engine/catalog/strm"
+	"github.com/scf-service/service/engine/evidence/parse"
+)
+
+// pdfLines gives a PDF's text to the catalog, which knows no document reader.
+func (e *Engine) pdfLines(ctx context.Context, name string, content io.ReaderAt, size int64) ([]strm.Line, error) {
+	doc, err := e.Evidence.Parse(ctx, name, content, size)
+	if err != nil {
+		return nil, err
+	}
+	var lines []strm.Line
+	table := 0
+	for i := range doc.Blocks {
+		b := &doc.Blocks[i]
+		place := ""
+		if b.Locator.Page > 0 {
+			place = fmt.Sprintf("page %d", b.Locator.Page)
+		}
+		if b.Kind != parse.TableRow {
+			lines = append(lines, strm.Line{Sheet: place, Cells: []string{b.DisplayText()}})
+			continue
+		}
+		if b.Table != table && len(b.Header) > 0 { // it stands above the first row only
+			lines = append(lines, strm.Line{Sheet: place, Cells: b.Header})
+			table = b.Table
+		}
+		lines = append(lines, strm.Line{Sheet: place, Cells: b.Cells})
+	}
+	return lines, nil
+}

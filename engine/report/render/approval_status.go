@@ -1,0 +1,156 @@
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// deliverable is the version of a gate's deliverable, nil where there is none.
+func (s *Source) deliverable(g api.Gate) *api.DeliverableVersion {
+	switch {
+	case g == api.GateSoA && s.SoA != nil:
+		return &s.SoA.DeliverableVersion
+	case g == api.GateGapAnalysis && s.Gap != nil:
+		return &s.Gap.DeliverableVersion
+	case g == api.GateMaturity && s.Maturity != nil:
+		return &s.Maturity.DeliverableVersion
+	case g == api.GatePOAM && s.POAM != nil:
+		return &s.POAM.DeliverableVersion
+	}
+	return nil
+}
+
+// approvalStatus is how far a deliverable may be relied on.
+type approvalStatus struct {
+	version  *api.DeliverableVersion
+	approval *api.Approval // the decision that made it approved, where it is known
+	approved bool
+	// reason says what is missing, for people; empty where approved.
+	reason string
+}
+
+// approvalStatus looks at a gate's version. An approval counts for exactly the content whose
+// hash it carries: a status of approved beside a decision on other content does not.
+func (s *Source) approvalStatus(g api.Gate) approvalStatus {
+	v := s.deliverable(g)
+	if v == nil {
+		return approvalStatus{reason: "The " + g.Title() + " has not been drafted yet."}
+	}
+	st := approvalStatus{version: v, approval: s.latestApproval(g, v)}
+	name := fmt.Sprintf("The %s (version %d)", g.Title(), v.VersionNumber)
+	switch {
+	case v.Status != api.VersionApproved:
+		st.reason = name + " is " + humanize(string(v.Status)) + ": not approved."
+	case st.approval != nil && st.approval.TargetSHA256 != v.ContentSHA256:
+		st.reason = name + " has changed since it was approved: the approval does not count."
+	default:
+		st.approved = true
+	}
+	return st
+}
+
+// latestApproval is the latest approval given to a version.
+func (s *Source) latestApproval(g api.Gate, v *api.DeliverableVersion) *api.Approval {
+	var found *api.Approval
+	for i := range s.Approvals {
+		a := &s.Approvals[i]
+		if a.Gate != g || a.TargetID != v.ID || a.Status != api.ApprovalApproved {
+			continue
+		}
+		if found == nil || a.DecidedAt != nil && (found.DecidedAt == nil || a.DecidedAt.After(*found.DecidedAt)) {
+			found = a
+		}
+	}
+	return found
+}
+
+// draftReasons say what the template shows that no person has approved.
+func (s *Source) draftReasons(t reportTemplate) []string {
+	var out []string
+	for _, g := range t.gates {
+		if st := s.approvalStatus(g); !st.approved {
+			out = append(out, st.reason)
+		}
+	}
+	return out
+}
+
+// outdatedMessages says which deliverables of the template were made from something else than there is now.
+func (v *reportData) outdatedMessages() (out []string) {
+	for _, o := range v.Outdated {
+		if v.template.hasDeliverable(o.Gate) {
+			out = append(out, o.Message)
+		}
+	}
+	return out
+}
+
+// outdatedPrefix begins what a report says of that on its first page.
+const outdatedPrefix = "NOT UP TO DATE. "
+
+// IsDraft tells whether the template shows a deliverable that was not approved; one that
+// is missing was not. The scope has no gate: the approval of the TemplateSoA made from it
+// covers it, and its own status stands beside it.
+func IsDraft(src *Source, template string) bool {
+	t, _ := findTemplate(template)
+	return len(src.draftReasons(t)) > 0
+}
+
+// Provenance names what the template was made from: ids and hashes by what they are of.
+func Provenance(src *Source, template string) map[string]string {
+	t, _ := findTemplate(template)
+	out := map[string]string{
+		"assessment_id":       src.Assessment.ID,
+		"assessment_revision": strconv.Itoa(src.Assessment.Revision),
+		"scf_version_id":      src.Catalog.ID,
+	}
+	if src.Catalog.SourceSHA256 != nil {
+		out["scf_source_sha256"] = *src.Catalog.SourceSHA256
+	}
+	for _, g := range t.gates {
+		if v := src.deliverable(g); v != nil {
+			out[string(g)+"_version_id"] = v.ID
+			out[string(g)+"_content_sha256"] = v.ContentSHA256
+		}
+	}
+	if t.hasSection(sectionScope) && src.Scope != nil {
+		out["scope_id"] = src.Scope.ID
+		out["scope_revision"] = strconv.Itoa(src.Scope.Revision)
+	}
+	if sum := src.Brand.SHA256(); sum != "" {
+		out["branding_sha256"] = sum
+	}
+	if len(src.Documents) > 0 {
+		out["documents_sha256"] = documentsHash(src.Documents)
+	}
+	return out
+}
+
+// documentsHash is over the documents' hashes, in order, each once a line.
+func documentsHash(docs []api.Document) string {
+	var sums []string
+	for _, d := range docs {
+		sums = append(sums, d.SHA256)
+	}
+	slices.Sort(sums)
+	sum := sha256.Sum256([]byte(strings.Join(sums, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// approvedAt is when, nil where not approved.
+func approvedAt(st approvalStatus) *time.Time {
+	switch {
+	case !st.approved:
+		return nil
+	case st.approval != nil && st.approval.DecidedAt != nil:
+		return st.approval.DecidedAt
+	}
+	return st.version.ApprovedAt
+}

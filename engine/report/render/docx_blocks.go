@@ -1,0 +1,389 @@
+package render
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+func (x *docxWriter) writeBlock(b block) {
+	switch b := b.(type) {
+	case heading:
+		level := 2
+		if b.Minor {
+			level = 3
+		}
+		x.writeHeading(level, b.ID, b.Text, false)
+	case para:
+		x.writeParagraph(map[string]string{"empty": "Empty", "lead": "Lead"}[b.Class], b.Text)
+	case list:
+		for _, c := range b.Items {
+			x.writeParagraph("ListBullet", c)
+		}
+	case facts:
+		x.writeFacts(b)
+	case quotes:
+		for _, q := range b.Items {
+			x.writeQuote(q)
+		}
+	case card:
+		x.writeXML(`<w:p><w:pPr><w:pStyle w:val="Heading3"/></w:pPr>`)
+		x.writeAnchored(b.ID, func() { x.writeSpans(b.Title) })
+		x.writeXML(`</w:p>`)
+		for _, inner := range b.Blocks {
+			x.writeBlock(inner)
+		}
+	case table:
+		x.writeTable(b)
+	case picture:
+		x.writePicture(b.WithTitle())
+	}
+}
+
+// writeParagraph is a paragraph of a style; none for the body's own. A text from the right stands
+// in a paragraph of its own.
+func (x *docxWriter) writeParagraph(style string, c cell) { x.writeParagraphs(style, "", c) }
+
+// writeParagraphs writes a cell: one paragraph, and one more for each longer text in it.
+func (x *docxWriter) writeParagraphs(style, align string, c cell) {
+	open := func(rtl bool) {
+		x.writeXML(`<w:p><w:pPr>`)
+		if style != "" {
+			x.writeXML(`<w:pStyle w:val="`, style, `"/>`)
+		}
+		if rtl {
+			x.writeXML(`<w:bidi/>`)
+		}
+		if align != "" {
+			x.writeXML(`<w:jc w:val="`, align, `"/>`)
+		}
+		x.writeXML(`</w:pPr>`)
+	}
+	open(len(c) > 0 && isRightToLeft(c[0].Text))
+	for i, s := range c {
+		if i > 0 && s.Prose {
+			x.writeXML(`</w:p>`)
+			open(isRightToLeft(s.Text))
+		}
+		x.writeSpan(s)
+	}
+	x.writeXML(`</w:p>`)
+}
+
+func (x *docxWriter) writeBidi(s string) {
+	if isRightToLeft(s) {
+		x.writeXML(`<w:bidi/>`)
+	}
+}
+
+func (x *docxWriter) writeSpans(c cell) {
+	for _, s := range c {
+		x.writeSpan(s)
+	}
+}
+
+func (x *docxWriter) writeSpan(s span) {
+	switch {
+	case s.Bar != nil:
+	case s.Ref != "":
+		x.writeLink(s.Ref, s.Text, "")
+	default:
+		x.writeRun(s)
+	}
+}
+
+// writeLink leads to another place in the document.
+func (x *docxWriter) writeLink(to, text, style string) {
+	x.writeXML(`<w:hyperlink w:anchor="`, x.bookmarkName(to), `" w:history="1">`)
+	x.writeRun(span{Text: text, Badge: style, Ref: to})
+	x.writeXML(`</w:hyperlink>`)
+}
+
+// writeRun is text of one kind, its line ends as breaks.
+func (x *docxWriter) writeRun(s span) {
+	if s.Text == "" {
+		return
+	}
+	x.writeXML(`<w:r><w:rPr>`)
+	switch {
+	case s.Mono:
+		x.writeXML(`<w:rStyle w:val="Mono"/>`)
+	case s.Ref != "":
+		x.writeXML(`<w:rStyle w:val="Hyperlink"/>`)
+	case s.Badge != "":
+		x.writeXML(`<w:rStyle w:val="Badge"/>`)
+	}
+	if s.Strong {
+		x.writeXML(`<w:b/><w:bCs/>`)
+	}
+	if s.Badge != "" {
+		ink, ground := drawing.BadgeColors(s.Badge)
+		x.writeXML(`<w:color w:val="`, x.theme.Color(ink).Hex(), `"/><w:shd w:val="clear" w:color="auto" w:fill="`, x.theme.Color(ground).Hex(), `"/>`)
+	}
+	if isRightToLeft(s.Text) {
+		x.writeXML(`<w:rtl/>`)
+	}
+	x.writeXML(`</w:rPr>`)
+	text := strings.Trim(s.Text, "\n")
+	if s.Badge != "" {
+		text = "\u00a0" + text + "\u00a0"
+	}
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			x.writeXML(`<w:br/>`)
+		}
+		for j, part := range strings.Split(line, "\t") {
+			if j > 0 {
+				x.writeXML(`<w:tab/>`)
+			}
+			if s.NoBreak { // a date is not broken over lines
+				for k, bit := range strings.Split(part, "-") {
+					if k > 0 {
+						x.writeXML(`<w:noBreakHyphen/>`)
+					}
+					x.writeText(bit)
+				}
+				continue
+			}
+			x.writeText(closeDirectionMarks(part))
+		}
+	}
+	x.writeXML(`</w:r>`)
+}
+
+func (x *docxWriter) writeText(s string) {
+	if s == "" {
+		return
+	}
+	x.writeXML(`<w:t xml:space="preserve">`)
+	writeEscapedXML(x.w, s)
+	x.writeXML(`</w:t>`)
+}
+
+// closeDirectionMarks ends what marks of direction in a text have begun, so that they don't turn
+// what comes after it.
+func closeDirectionMarks(s string) string {
+	open := ""
+	for _, r := range s {
+		switch {
+		case r >= 0x202a && r <= 0x202e && r != 0x202c:
+			open = "\u202c" + open
+		case r >= 0x2066 && r <= 0x2068:
+			open = "\u2069" + open
+		case (r == 0x202c || r == 0x2069) && strings.HasPrefix(open, string(r)):
+			open = strings.TrimPrefix(open, string(r))
+		}
+	}
+	return s + open
+}
+
+func (x *docxWriter) writeFacts(f facts) {
+	if f.Tiles {
+		x.writeTiles(f.Items)
+		return
+	}
+	for _, one := range f.Items {
+		name := span{Text: one.Label + ":", Strong: true}
+		if one.List == nil && len(one.Value) > 0 && !isRightToLeft(one.Value[0].Text) {
+			x.writeParagraph("Fact", append(cell{name, {Text: "\t"}}, inlineCell(one.Value)...))
+			continue
+		}
+		x.writeParagraph("Fact", cell{name})
+		if one.List == nil {
+			x.writeParagraph("FactText", one.Value)
+		}
+		for _, c := range one.List {
+			x.writeParagraph("FactList", c)
+		}
+	}
+}
+
+// inlineCell is a cell whose first text goes on in the line before it.
+func inlineCell(c cell) cell {
+	out := append(cell{}, c...)
+	out[0].Prose = false
+	return out
+}
+
+// tilesPerRow is how many figures stand side by side.
+const tilesPerRow = 4
+
+// writeTiles are figures with their names above them.
+func (x *docxWriter) writeTiles(all []fact) {
+	for len(all) > 0 {
+		line := all[:min(len(all), tilesPerRow)]
+		all = all[len(line):]
+		x.writeXML(`<w:tbl><w:tblPr><w:tblStyle w:val="Tiles"/>`)
+		x.writeXMLf(`<w:tblW w:w="%d" w:type="dxa"/><w:tblLayout w:type="fixed"/></w:tblPr><w:tblGrid>`, x.textWidth/tilesPerRow*len(line))
+		for range line {
+			x.writeXMLf(`<w:gridCol w:w="%d"/>`, x.textWidth/tilesPerRow)
+		}
+		x.writeXML(`</w:tblGrid><w:tr><w:trPr><w:cantSplit/></w:trPr>`)
+		for _, f := range line {
+			x.writeXMLf(`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/></w:tcPr>`, x.textWidth/tilesPerRow, x.theme.Color(drawing.Panel).Hex())
+			x.writeParagraph("TileName", plainCell(f.Label))
+			value := f.Value
+			for _, c := range f.List {
+				value = append(value, c...)
+			}
+			x.writeParagraph("TileFigure", value)
+			x.writeXML(`</w:tc>`)
+		}
+		x.writeXML(`</w:tr></w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>`)
+	}
+}
+
+func (x *docxWriter) writeQuote(q quote) {
+	x.writeParagraph("Quote", proseCell(q.Text))
+	where := []string{q.Document}
+	for _, s := range []string{q.Place, q.Headings} {
+		if s != "" {
+			where = append(where, s)
+		}
+	}
+	s := ". "
+	if q.Stance != "" {
+		s += "Reading: " + q.Stance + ". "
+	}
+	if q.Supports != "" {
+		s += "On: " + q.Supports + " "
+	}
+	c := cell{{Text: strings.Join(where, ", ")}, {Text: s + "Score " + q.Score + "."}}
+	if q.SHA256 != "" {
+		c = append(c, span{Text: " SHA-256 "}, span{Text: q.SHA256, Mono: true})
+	}
+	x.writeParagraph("QuoteSource", c)
+}
+
+// writeTable writes a table under its caption, its head repeated on each page; the rows' details
+// follow it, each under its row's name.
+func (x *docxWriter) writeTable(t table) {
+	x.writeParagraph("Caption", cell{{Text: t.Caption}})
+	if len(t.Rows) == 0 {
+		x.writeParagraph("Empty", plainCell(orDefault(t.Empty, "There is nothing to list.")))
+		return
+	}
+	x.writeXML(`<w:tbl><w:tblPr><w:tblStyle w:val="ReportTable"/>`)
+	x.writeXMLf(`<w:tblW w:w="%d" w:type="dxa"/><w:tblLayout w:type="fixed"/><w:tblLook w:val="0420" w:firstRow="1" w:lastRow="0" w:firstColumn="0" w:lastColumn="0" w:noHBand="0" w:noVBand="1"/>`, x.textWidth)
+	x.writeXML(`</w:tblPr><w:tblGrid>`)
+	widths := x.columnWidths(&t)
+	for i, c := range t.Columns {
+		if !c.Picture {
+			x.writeXMLf(`<w:gridCol w:w="%d"/>`, widths[i])
+		}
+	}
+	x.writeXML(`</w:tblGrid><w:tr><w:trPr><w:cantSplit/><w:tblHeader/></w:trPr>`)
+	for i, c := range t.Columns {
+		if c.Picture {
+			continue
+		}
+		x.writeXMLf(`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/><w:vAlign w:val="bottom"/></w:tcPr>`, widths[i], x.theme.Color(drawing.Panel).Hex())
+		x.writeParagraphs("TableHead", columnAlignment(c), plainCell(c.Name))
+		x.writeXML(`</w:tc>`)
+	}
+	x.writeXML(`</w:tr>`)
+	for i := range t.Rows {
+		x.writeRow(&t, &t.Rows[i], widths)
+	}
+	x.writeXML(`</w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>`)
+	for _, d := range t.barCharts() {
+		x.writePicture(d)
+	}
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if len(r.Detail) == 0 {
+			continue
+		}
+		x.writeXML(`<w:p><w:pPr><w:pStyle w:val="Heading4"/></w:pPr>`)
+		x.writeSpans(r.Cells[0])
+		x.writeXML(`</w:p>`)
+		for _, b := range r.Detail {
+			x.writeBlock(b)
+		}
+	}
+}
+
+// docxLetterWidth is about what a letter of a table's head takes, and docxCellMargins what a
+// cell has beside its text.
+const (
+	docxLetterWidth = 88
+	docxCellMargins = 130
+)
+
+// docxMaxUnbrokenRow is how much text a row may have to be kept on one page.
+const docxMaxUnbrokenRow = 600
+
+func (x *docxWriter) writeRow(t *table, r *row, widths []int) {
+	size := 0
+	for _, c := range r.Cells {
+		for _, s := range c {
+			size += len(s.Text)
+		}
+	}
+	x.writeXML(`<w:tr>`)
+	if size < docxMaxUnbrokenRow {
+		x.writeXML(`<w:trPr><w:cantSplit/></w:trPr>`)
+	}
+	first := true
+	for i, c := range r.Cells {
+		if t.Columns[i].Picture {
+			continue
+		}
+		x.writeXMLf(`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/></w:tcPr>`, widths[i])
+		if first && r.ID != "" {
+			x.bookmarkCount++
+			x.writeXMLf(`<w:bookmarkStart w:id="%d" w:name="%s"/>`, x.bookmarkCount, x.bookmarkName(r.ID))
+			x.writeXMLf(`<w:bookmarkEnd w:id="%d"/>`, x.bookmarkCount)
+		}
+		first = false
+		x.writeParagraphs("TableText", columnAlignment(t.Columns[i]), c)
+		x.writeXML(`</w:tc>`)
+	}
+	x.writeXML(`</w:tr>`)
+}
+
+func columnAlignment(c column) string {
+	if c.Number {
+		return "right"
+	}
+	return ""
+}
+
+// columnWidths share the text's width among the columns as the page does, with room for the
+// longest word of each head where the others can spare it.
+func (x *docxWriter) columnWidths(t *table) []int {
+	sum := 0
+	for _, c := range t.Columns {
+		if !c.Picture {
+			sum += max(c.Width, 1)
+		}
+	}
+	out, least := make([]int, len(t.Columns)), make([]int, len(t.Columns))
+	short, spare := 0, 0
+	for i, c := range t.Columns {
+		if c.Picture {
+			continue
+		}
+		out[i] = x.textWidth * max(c.Width, 1) / sum
+		for _, word := range strings.Fields(c.Name) {
+			least[i] = max(least[i], docxCellMargins+docxLetterWidth*utf8.RuneCountInString(word))
+		}
+		if d := out[i] - least[i]; d < 0 {
+			short -= d
+		} else {
+			spare += d
+		}
+	}
+	if short == 0 || short > spare {
+		return out
+	}
+	for i := range out {
+		if d := out[i] - least[i]; d < 0 {
+			out[i] = least[i]
+		} else if !t.Columns[i].Picture {
+			out[i] -= d * short / spare
+		}
+	}
+	return out
+}

@@ -1,0 +1,79 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+// severityCounts is a domain's findings by severity, in the order of api.Severities.
+type severityCounts struct {
+	code       string
+	all        int
+	bySeverity []int
+}
+
+// countFindingsByDomain counts them, domains by code.
+func (v *reportData) countFindingsByDomain() (out []severityCounts) {
+	at := map[string]int{}
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		n, seen := at[f.DomainCode]
+		if !seen {
+			n = len(out)
+			at[f.DomainCode] = n
+			out = append(out, severityCounts{code: f.DomainCode, bySeverity: make([]int, len(api.Severities))})
+		}
+		out[n].all++
+		if s := slices.Index(api.Severities, f.Severity); s >= 0 {
+			out[n].bySeverity[s]++
+		}
+	}
+	slices.SortFunc(out, func(a, b severityCounts) int { return scf.CompareNatural(a.code, b.code) })
+	return out
+}
+
+// heatMapPicture is the table of findings by domain and severity as shades with their numbers.
+func (v *reportData) heatMapPicture() picture {
+	const left, cell, high = 250.0, 82.0, 20.0
+	all, most := v.countFindingsByDomain(), 1
+	for _, d := range all {
+		most = max(most, slices.Max(d.bySeverity))
+	}
+	d := drawing.Drawing{Title: "Where the findings are: domains by severity", Width: drawing.Width}
+	for i, s := range api.Severities {
+		d.Add(drawing.Label{X: left + cell*float64(i) + cell/2, Y: 16, Size: smallLabelSize, Text: displayLabel(string(s)), Anchor: drawing.Middle, Color: drawing.Soft, Bold: true})
+	}
+	y := 24.0
+	var descriptions []string
+	for _, one := range all {
+		d.Add(drawing.FitLabel(drawing.Label{X: left - 8, Y: y + 14, Size: smallLabelSize, Text: v.domainLabel(one.code), Anchor: drawing.End, Color: drawing.Ink}, left-12))
+		var parts []string
+		for i, n := range one.bySeverity {
+			shade := drawing.HeatShade(heatStep(n, most))
+			d.Add(drawing.Box{X: left + cell*float64(i) + 1, Y: y + 1, W: cell - 2, H: high - 2, Fill: shade})
+			if n > 0 {
+				d.Add(drawing.Label{X: left + cell*float64(i) + cell/2, Y: y + 14, Size: smallLabelSize, Text: formatCount(n), Anchor: drawing.Middle, Color: drawing.TextOn(shade), Bold: true})
+				parts = append(parts, fmt.Sprintf("%d %s", n, humanize(string(api.Severities[i]))))
+			}
+		}
+		descriptions = append(descriptions, orDefault(one.code, "no domain")+": "+strings.Join(parts, ", "))
+		y += high
+	}
+	d.Height = y + 6
+	d.Description = "The darker a cell, the more findings; each cell has its number. " + strings.Join(descriptions, ". ")
+	return picture{d}
+}
+
+// heatStep is the shade of a number: nothing has none, the most has the darkest.
+func heatStep(n, maxCount int) int {
+	if n <= 0 {
+		return 0
+	}
+	return max(1, int(math.Ceil(float64(n)/float64(maxCount)*drawing.HeatSteps)))
+}

@@ -1,0 +1,172 @@
+package render
+
+import (
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/engine/report/workbook"
+)
+
+// charts are the pictures that a spreadsheet draws from tables, of the same numbers as
+// those of the other formats.
+func (v *reportData) charts() (out []workbook.Chart) {
+	if v.template.hasDeliverable(api.GateGapAnalysis) && v.Gap != nil {
+		out = append(out, v.severityChart(), v.heatMapChart())
+	}
+	if v.template.hasDeliverable(api.GateSoA) && v.SoA != nil {
+		out = append(out, v.statusChart())
+		if len(v.coverage) > 0 {
+			out = append(out, v.coverageChart())
+		}
+	}
+	if v.template.hasDeliverable(api.GateMaturity) && v.MaturitySummary != nil {
+		f := workbook.Chart{Title: "Maturity by domain, from 0 to 5, beside the target", CategoryHeader: "Domain", ScaleMax: float64(maxLevel),
+			Series: []workbook.Series{{Name: "Mean", Color: drawing.Level}, {Name: "Target", Color: "excluded"}}}
+		for _, d := range v.MaturitySummary.Domains {
+			f.Rows = append(f.Rows, workbook.ChartRow{Name: v.domainLabel(d.DomainCode), Values: []*float64{roundedPointer(d.Mean), roundedPointer(d.TargetMean)}})
+		}
+		out = append(out, f)
+		if shown := radarDomains(v.MaturitySummary.Domains); shown != nil {
+			r := workbook.Chart{Title: "Maturity by domain, as a radar", CategoryHeader: "Domain", ScaleMax: float64(maxLevel), Type: workbook.ChartRadar, Series: f.Series}
+			for _, d := range shown {
+				r.Rows = append(r.Rows, workbook.ChartRow{Name: d.DomainCode, Values: []*float64{roundedPointer(d.Mean), roundedPointer(d.TargetMean)}})
+			}
+			out = append(out, r)
+		}
+	}
+	if v.template.hasDeliverable(api.GatePOAM) && v.POAM != nil {
+		out = append(out, v.planCharts()...)
+	}
+	return out
+}
+
+// severitySeries is a series for each.
+func severitySeries() (out []workbook.Series) {
+	for _, s := range api.Severities {
+		out = append(out, workbook.Series{Name: displayLabel(string(s)), Color: drawing.FillOrDefault(string(s))})
+	}
+	return out
+}
+
+func floatPointers(all []int) (out []*float64) {
+	for _, n := range all {
+		out = append(out, floatPointer(n))
+	}
+	return out
+}
+
+func (v *reportData) severityChart() workbook.Chart {
+	f := workbook.Chart{Title: "Findings by severity", CategoryHeader: "Severity", Series: []workbook.Series{{Name: "Findings", Color: "high"}}}
+	by := map[api.Severity]int{}
+	for i := range v.Findings {
+		by[v.Findings[i].Severity]++
+	}
+	for _, s := range api.Severities {
+		f.Rows = append(f.Rows, workbook.ChartRow{Name: displayLabel(string(s)), Values: []*float64{floatPointer(by[s])}})
+	}
+	return f
+}
+
+func (v *reportData) heatMapChart() workbook.Chart {
+	f := workbook.Chart{Title: "Findings by domain and severity; the darker, the more", CategoryHeader: "Domain", Type: workbook.ChartShades, Series: severitySeries()}
+	for _, d := range v.countFindingsByDomain() {
+		f.Rows = append(f.Rows, workbook.ChartRow{Name: v.domainLabel(d.code), Values: floatPointers(d.bySeverity)})
+	}
+	return f
+}
+
+func (v *reportData) planCharts() []workbook.Chart {
+	status := workbook.Chart{Title: "Plan by status", CategoryHeader: "Status", Series: []workbook.Series{{Name: "Items", Color: drawing.Level}}}
+	by := map[string]int{}
+	for i := range v.POAMItems {
+		by[v.POAMItems[i].Status]++
+	}
+	for _, s := range planStatuses {
+		status.Rows = append(status.Rows, workbook.ChartRow{Name: displayLabel(s), Values: []*float64{floatPointer(by[s])}})
+	}
+	ageing := workbook.Chart{Title: "Open items by the time since they were found", CategoryHeader: "Found", Type: workbook.ChartStacked, Series: severitySeries()}
+	for i, n := range v.countByAge() {
+		name := "on a day that isn't told"
+		if i < len(ageBrackets) {
+			name = ageBrackets[i].name + " ago"
+		}
+		ageing.Rows = append(ageing.Rows, workbook.ChartRow{Name: name, Values: floatPointers(n[:len(api.Severities)])})
+	}
+	burn := workbook.Chart{Title: "Burn-down: open items if each is done by its date", CategoryHeader: "Time", Type: workbook.ChartLines,
+		Series: []workbook.Series{{Name: "Left", Color: drawing.Level}, {Name: "Due", Color: "high"}}}
+	start, steps := v.burnDown()
+	burn.Rows = append(burn.Rows, workbook.ChartRow{Name: "now", Values: []*float64{floatPointer(start), nil}})
+	for _, s := range steps {
+		burn.Rows = append(burn.Rows, workbook.ChartRow{Name: s.name, Values: []*float64{floatPointer(s.remaining), floatPointer(s.due)}})
+	}
+	matrix := workbook.Chart{Title: "Open items by impact and effort; the darker, the more", CategoryHeader: "Impact (severity)", Type: workbook.ChartShades}
+	for _, e := range efforts {
+		matrix.Series = append(matrix.Series, workbook.Series{Name: displayLabel(e) + " effort", Color: drawing.Level})
+	}
+	counts, _ := v.countBySeverityAndEffort()
+	for i, s := range api.Severities {
+		matrix.Rows = append(matrix.Rows, workbook.ChartRow{Name: displayLabel(string(s)), Values: floatPointers(counts[i])})
+	}
+	calendar := workbook.Chart{Title: "The plan in time: the open items due first", CategoryHeader: "Item", Type: workbook.ChartSpan,
+		Series: []workbook.Series{{Name: "From", Color: drawing.Paper}, {Name: "Days", Color: drawing.Level}}}
+	rows, _ := v.ganttRows()
+	for _, r := range rows {
+		from, to := workbook.DateSerial(r.from), workbook.DateSerial(r.to)
+		days := max(to-from, 1)
+		calendar.Rows = append(calendar.Rows, workbook.ChartRow{Name: r.item.POAMCode + " " + r.item.ControlCode, Values: []*float64{&from, &days}})
+	}
+	return []workbook.Chart{status, ageing, burn, matrix, calendar}
+}
+
+// newStatusChart is a figure of bars whose parts are outcomes.
+func newStatusChart(title, first string, shown []coverageStatus) workbook.Chart {
+	f := workbook.Chart{Title: title, CategoryHeader: first, Type: workbook.ChartStacked}
+	for _, o := range shown {
+		f.Series = append(f.Series, workbook.Series{Name: o.displayName(), Color: drawing.FillOrDefault(string(o))})
+	}
+	return f
+}
+
+// coverageChart is the frameworks' requirements by where they stand.
+func (v *reportData) coverageChart() workbook.Chart {
+	f := newStatusChart("Requirements by framework and where they stand", "Framework", coverageStatuses)
+	for _, fc := range v.coverage {
+		row := workbook.ChartRow{Name: orDefault(fc.framework.Name, fc.framework.Code)}
+		for _, o := range coverageStatuses {
+			row.Values = append(row.Values, floatPointer(fc.counts[o]))
+		}
+		f.Rows = append(f.Rows, row)
+	}
+	return f
+}
+
+func (v *reportData) statusChart() workbook.Chart {
+	shown := coverageStatuses[:len(coverageStatuses)-1] // a control is never unmapped
+	f := newStatusChart("Controls by domain and where they stand", "Domain", shown)
+	_, domains := countStatuses(v.SoAItems)
+	codes := sortedKeys(domains)
+	slices.SortFunc(codes, scf.CompareNatural)
+	for _, d := range codes {
+		row := workbook.ChartRow{Name: v.domainLabel(d)}
+		for _, o := range shown {
+			row.Values = append(row.Values, floatPointer(domains[d][o]))
+		}
+		f.Rows = append(f.Rows, row)
+	}
+	return f
+}
+
+func floatPointer(n int) *float64 {
+	f := float64(n)
+	return &f
+}
+
+func roundedPointer(f *float64) *float64 {
+	if f == nil {
+		return nil
+	}
+	r := roundTo2(*f)
+	return &r
+}

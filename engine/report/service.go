@@ -1,0 +1,346 @@
+// Package desk writes reports on request, keeps them and hands them out.
+//
+// What a report says is the business of package report; what it is about comes
+// from the assessment. A report is written from one moment's data.
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/catalog"
+	"github.com/scf-service/service/engine/report/render"
+	"github.com/scf-service/service/internal/tracing"
+	"github.com/scf-service/service/store"
+)
+
+// maxReportBytes bounds a written report.
+const maxReportBytes = 512 << 20
+
+// Options are what the service is made of.
+type Options struct {
+	DB          *store.DB
+	Audit       *audit.Service
+	Catalog     *catalog.Service
+	Assessments *assessment.Service
+	Archives    archiveWriter
+	Clock       func() time.Time
+	// ProgramVersion is the program and its version, as reports name it.
+	ProgramVersion string
+	// Font is a TrueType font for characters that the built-in ones of PDF reports lack; nil: none.
+	Font func() ([]byte, error)
+}
+
+// Service answers the operations on reports.
+type Service struct{ Options }
+
+// New makes the service.
+func New(o Options) *Service { return &Service{o} }
+
+// loadSource gathers what a report may tell.
+func (s *Service) loadSource(ctx context.Context, by api.Caller, id string) (*render.Source, error) {
+	d, err := s.Assessments.Snapshot(ctx, by, id)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.Catalog.SnapshotWithCustom(ctx, by.OrganizationID, d.Assessment.SCFVersionID, d.Assessment.CustomRevision)
+	if err != nil {
+		return nil, err
+	}
+	src := &render.Source{
+		Organization: d.Organization, Assessment: d.Assessment, Catalog: d.Catalog, Domains: map[string]string{}, Documents: d.Documents, Scope: d.Scope,
+		SoA: d.SoA, SoAItems: d.SoAItems, Gap: d.Gap, Findings: d.Findings, Maturity: d.Maturity, Scores: d.Scores, MaturitySummary: d.Levels,
+		POAM: d.POAM, POAMItems: d.POAMItems, Approvals: d.Approvals, Outdated: d.Outdated, Summary: d.Summary, Requirements: map[string][]api.Requirement{},
+		Tool: s.ProgramVersion, AsOf: d.Summary.LastActivityAt,
+	}
+	if src.Brand, err = s.loadBrand(ctx, by); err != nil {
+		return nil, fmt.Errorf("the branding: %w", err)
+	}
+	if src.AuditHead, err = s.Audit.Head(ctx, by, nil); err != nil {
+		return nil, err
+	}
+	for _, dom := range snap.Domains() {
+		src.Domains[dom.Code] = dom.Name
+	}
+	for _, id := range d.Assessment.FrameworkIDs {
+		f, err := snap.Framework(id)
+		if err != nil {
+			return nil, err
+		}
+		src.Frameworks = append(src.Frameworks, f)
+		if src.Requirements[f.Code], err = snap.Requirements(id); err != nil {
+			return nil, err
+		}
+	}
+	return src, nil
+}
+
+// Create writes a report.
+func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateReportInput) (*api.Report, error) {
+	return s.writeReport(ctx, by, in.AssessmentID, in.Body, false)
+}
+
+// Generate writes a report; the full one as HTML where nothing else is asked for.
+func (s *Service) Generate(ctx context.Context, by api.Caller, in *api.GenerateReportInput) (*api.Report, error) {
+	var body api.ReportBody
+	if in.Body != nil {
+		body = api.ReportBody(*in.Body)
+	}
+	body.Format, body.Template = cmp.Or(body.Format, "html"), cmp.Or(body.Template, "full")
+	return s.writeReport(ctx, by, in.AssessmentID, body, false)
+}
+
+// WriteFinalReports writes what the step to report_generated leaves behind: the full
+// report to read, and the same as data. What a run that broke off wrote of the same
+// content is not written again.
+func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, id string) error {
+	src, err := s.loadSource(ctx, by, id)
+	if err != nil {
+		return err
+	}
+	sources := render.Provenance(src, "full")
+	for _, format := range []string{"html", "json"} {
+		have := false
+		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+			have, err = reportExists(tx, by.OrganizationID, id, "full", format, sources)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if have {
+			continue
+		}
+		if _, err := s.writeReport(ctx, by, id, api.ReportBody{Format: format, Template: "full"}, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reportExists tells whether there is a report of exactly that content.
+func reportExists(tx *store.Tx, org, id, template, format string, sources map[string]string) (bool, error) {
+	for r, err := range store.Reports.By("assessment").Scan(tx, org, store.Prefix(id)) {
+		if err != nil {
+			return false, err
+		}
+		if r.Template == template && r.Format == format && len(compareSources(r.Sources, sources)) == 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// writeReport writes a report; with once, only where nobody has written the same meanwhile.
+func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b api.ReportBody, skipIfExists bool) (*api.Report, error) {
+	if err := checkSupported(b.Template, b.Format); err != nil {
+		return nil, err
+	}
+	if err := checkCustomLook(b); err != nil {
+		return nil, err
+	}
+	src, err := s.loadSource(ctx, by, id)
+	if err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	writing, span := tracing.Start(ctx, "write report", tracing.Internal, tracing.Attr{Key: "service.report_format", Value: b.Format}, tracing.Attr{Key: "service.report_template", Value: b.Template})
+	err = s.renderFile(writing, by, src, b, &buf)
+	span.End(err)
+	if err != nil {
+		return nil, err
+	}
+	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReportBytes)
+	if err != nil {
+		return nil, fmt.Errorf("keeping the report: %w", err)
+	}
+	title := b.Title
+	if title == "" {
+		title = defaultTitle(src, b.Template)
+	}
+	told := contentTemplate(b.Template)
+	_, ending := fileType(b.Template, b.Format)
+	var out api.Report
+	err = s.DB.Update(ctx, func(tx *store.Tx) error {
+		if _, err := store.Assessments.Get(tx, by.OrganizationID, id); err != nil {
+			return store.ToNotFound(err, "assessment", id)
+		}
+		if skipIfExists {
+			if have, err := reportExists(tx, by.OrganizationID, id, b.Template, b.Format, render.Provenance(src, b.Template)); err != nil || have {
+				return err
+			}
+		}
+		out = api.Report{
+			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID},
+			AssessmentID: id, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
+			Filename: safeFilename(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
+			Sources: addCustomLookHashes(reportSources(src, told), b), Draft: render.IsDraft(src, told), CreatedBy: by.Actor.Name,
+		}
+		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReport(tx, by, &out),
+			audit.PublishEvent(tx, by, audit.Event{Type: "report.ready", AssessmentID: id, Summary: "wrote " + out.Filename, ResourceType: "report",
+				ResourceID: out.ID, Data: map[string]any{"format": b.Format, "template": b.Template, "sha256": blob.SHA256}}))
+	})
+	return &out, err
+}
+
+// renderFile writes a report's file.
+func (s *Service) renderFile(ctx context.Context, by api.Caller, src *render.Source, b api.ReportBody, w io.Writer) error {
+	if b.Template == auditPackage {
+		return s.writeAuditPackage(ctx, by, src, b, w)
+	}
+	asked, err := s.renderRequest(b)
+	if err != nil {
+		return err
+	}
+	return render.Write(ctx, w, src, asked)
+}
+
+// renderRequest is how a report is asked for, with the font for PDF.
+func (s *Service) renderRequest(b api.ReportBody) (r render.Request, err error) {
+	r = render.Request{Template: b.Template, Format: b.Format, Title: b.Title, CustomTemplate: b.Layout}
+	if b.Style != "" {
+		if r.Style, err = base64.StdEncoding.DecodeString(b.Style); err != nil {
+			return r, api.Invalid("style", "the document for styles is not in base64; encode the file")
+		}
+	}
+	if b.Format == render.FormatPDF && s.Font != nil {
+		r.Font, err = s.Font()
+	}
+	return r, err
+}
+
+// defaultTitle is the title of a report that was given none.
+func defaultTitle(src *render.Source, template string) string {
+	return src.Assessment.Name + ": " + strings.ReplaceAll(template, "_", " ")
+}
+
+// safeFilename is a name that any file system takes.
+func safeFilename(name, template string) string {
+	safe := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return '-'
+	}, name+"-"+template)
+	parts := slices.DeleteFunc(strings.Split(safe, "-"), func(p string) bool { return p == "" })
+	if r := []rune(strings.Join(parts, "-")); len(r) > 100 {
+		return string(r[:100])
+	}
+	return strings.Join(parts, "-")
+}
+
+// reportSortFields is what reports can be sorted by.
+var reportSortFields = []store.SortBy[api.Report]{
+	{Name: "created_at", Value: func(r *api.Report) any { return r.CreatedAt }},
+	{Name: "title", Value: func(r *api.Report) any { return store.NaturalSortKey(r.Title) }},
+	{Name: "format", Value: func(r *api.Report) any { return r.Format }},
+	{Name: "template", Value: func(r *api.Report) any { return r.Template }},
+	{Name: "size_bytes", Value: func(r *api.Report) any { return r.SizeBytes }},
+}
+
+// List lists the reports of an assessment, newest first.
+func (s *Service) List(ctx context.Context, by api.Caller, in *api.ReportsInput) (*api.List[api.Report], error) {
+	if _, err := s.Assessments.Get(ctx, by, &in.AssessmentInput); err != nil {
+		return nil, err
+	}
+	return store.SortedList(ctx, s.DB, store.Reports, by.OrganizationID, in.Paging, in.Sort, reportSortFields, store.PageQuery[api.Report]{
+		Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true, Filter: func(r *api.Report) bool {
+			return (in.Format == "" || r.Format == in.Format) && (in.Template == "" || r.Template == in.Template) && (in.Status == "" || r.Status == in.Status) &&
+				strings.Contains(strings.ToLower(r.Title+"\n"+r.Filename), strings.ToLower(in.Q))
+		}})
+}
+
+// Get is a report's record.
+func (s *Service) Get(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.Report, error) {
+	var r api.Report
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		r, err = store.Reports.Get(tx, by.OrganizationID, in.ReportID)
+		return store.ToNotFound(err, "report", in.ReportID)
+	})
+	return &r, err
+}
+
+// Download is the report as it was written.
+func (s *Service) Download(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.File, error) {
+	r, err := s.Get(ctx, by, in)
+	if err != nil {
+		return nil, err
+	}
+	file, size, err := s.DB.Blobs().Open(r.SHA256)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", r.Filename, err)
+	}
+	contentType, _ := fileType(r.Template, r.Format)
+	return &api.File{Filename: r.Filename, ContentType: contentType, Size: size, SHA256: r.SHA256, Content: file}, nil
+}
+
+// Render is the report as HTML: as it was written, or where it was written in
+// another format, written anew from what the assessment holds now.
+func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.File, error) {
+	r, err := s.Get(ctx, by, in)
+	if err != nil {
+		return nil, err
+	}
+	if r.Format == "html" && r.Template != auditPackage {
+		return s.Download(ctx, by, in)
+	}
+	src, err := s.loadSource(ctx, by, r.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	if err := render.Write(ctx, &buf, src, render.Request{Template: render.ReadableTemplate(contentTemplate(r.Template)), Format: "html", Title: r.Title}); err != nil {
+		return nil, err
+	}
+	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReportBytes)
+	if err != nil {
+		return nil, err
+	}
+	file, size, err := s.DB.Blobs().Open(blob.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	return &api.File{Filename: r.Filename + ".html", ContentType: render.ContentType("html"), Size: size, SHA256: blob.SHA256, Content: file}, nil
+}
+
+// topFindings is how many findings an executive summary names.
+const topFindings = 5
+
+// ExecutiveSummary is what a board reads.
+func (s *Service) ExecutiveSummary(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.ExecutiveSummary, error) {
+	src, err := s.loadSource(ctx, by, in.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.ExecutiveSummary{AssessmentID: in.AssessmentID, Title: src.Assessment.Name, Text: render.ExecutiveText(src), Summary: src.Summary,
+		Draft: render.IsDraft(src, "executive_summary"), GeneratedAt: src.AsOf}
+	found := slices.Clone(src.Findings)
+	slices.SortFunc(found, func(a, b api.Finding) int { return assessment.WorstFirst(&a, &b) })
+	out.TopFindings = found[:min(len(found), topFindings)]
+	if src.MaturitySummary != nil {
+		weakest := slices.DeleteFunc(slices.Clone(src.MaturitySummary.Domains), func(d api.DomainMaturity) bool { return d.Mean == nil })
+		slices.SortStableFunc(weakest, func(a, b api.DomainMaturity) int {
+			switch {
+			case *a.Mean < *b.Mean:
+				return -1
+			case *a.Mean > *b.Mean:
+				return 1
+			}
+			return 0
+		})
+		out.WeakestDomains = weakest[:min(len(weakest), topFindings)]
+	}
+	return out, nil
+}

@@ -1,0 +1,433 @@
+package workbook
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ExportInfo is what a workbook says of where it came from.
+type ExportInfo struct {
+	// Assessment is the id of the one it was made from.
+	Assessment string
+	// Layouts are those it has sheets of.
+	Layouts []string
+	origins map[string]map[string]exportedItem // by layout and key
+}
+
+// exportedItem is an item as it was exported.
+type exportedItem struct {
+	sheet, item   string
+	control, plan string
+	revision      int
+	cells         []string // fingerprints, by the layout's columns
+}
+
+// Edit is one changed cell.
+type Edit struct {
+	// Cell is its sheet and place, as Gap analysis!E12.
+	Cell string
+	// Field is the contract's name of what was changed.
+	Field string
+	// NewValue is the new value as the contract has it.
+	NewValue string
+	// JSONValue is To for JSON.
+	JSONValue any
+	column    Column
+}
+
+// ChangedRow is an item of which something was changed.
+type ChangedRow struct {
+	// Cell is where the row's name stands.
+	Cell string
+	// Key names the item in its layout; Item is its id when it was exported, and Revision
+	// the one it had then.
+	Key, Item string
+	Revision  int
+	// Control and Plan are the codes of its control and, in a plan, of itself.
+	Control, Plan string
+	Edits         []Edit
+	layout        Layout
+	exported      exportedItem
+}
+
+// Problem is something that can't be taken, and where.
+type Problem struct{ Cell, Message string }
+
+func (p Problem) String() string { return p.Cell + ": " + p.Message }
+
+// maxProblems is how many are told; a workbook of another kind has them in each cell.
+const maxProblems = 40
+
+// ReadExportInfo reads the hidden sheet that an export leaves.
+func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
+	i := slices.IndexFunc(w.sheets, func(g grid) bool { return g.name == sourceSheet })
+	if i < 0 {
+		return nil, refusef("its hidden sheet %q is gone, so nobody can tell what was changed; export again and make the changes there", sourceSheet)
+	}
+	x := &ExportInfo{origins: map[string]map[string]exportedItem{}}
+	form, head := "", false
+	for _, r := range w.sheets[i].rows {
+		t := func(column int) string { return r.cells[column].text }
+		switch {
+		case !head && t(1) == "form":
+			form = t(2)
+		case !head && t(1) == "assessment":
+			x.Assessment = t(2)
+		case !head && t(1) == sourceHeader[0] && t(3) == sourceHeader[2]:
+			head = true
+		case head:
+			revision, err := strconv.Atoi(t(7))
+			if err != nil || t(3) == "" {
+				return nil, refusef("row %d of its hidden sheet %q was changed; export again", r.number, sourceSheet)
+			}
+			if x.origins[t(1)] == nil {
+				x.origins[t(1)] = map[string]exportedItem{}
+				x.Layouts = append(x.Layouts, t(1))
+			}
+			x.origins[t(1)][normalizeKey(t(3))] = exportedItem{t(2), t(4), t(5), t(6), revision, strings.Fields(t(8))}
+		}
+	}
+	if form != sourceFormatVersion {
+		return nil, refusef("it was written by another version of this program; export again")
+	}
+	return x, nil
+}
+
+// normalizeKey is a key as it is found again.
+func normalizeKey(s string) string { return normalizeText(Sanitize(s)) }
+
+// FindEdits are the rows of a layout that differ from what was exported, in the workbook's
+// order. notes tell what is passed over.
+func (w *Workbook) FindEdits(x *ExportInfo, l Layout) (rows []ChangedRow, problems []Problem, notes []string) {
+	f := editFinder{workbook: w, layout: l, origins: x.origins[l.Name], seen: map[string]string{}}
+	for name, other := range builtinLayouts() {
+		if name != l.Name {
+			f.otherLayouts = append(f.otherLayouts, other)
+		}
+	}
+	for i := range w.sheets {
+		if w.sheets[i].name != sourceSheet && w.sheets[i].name != longTextsSheet {
+			f.scanSheet(&w.sheets[i])
+		}
+	}
+	return f.rows, f.problems, f.notes
+}
+
+type editFinder struct {
+	workbook     *Workbook
+	layout       Layout
+	otherLayouts []Layout // a sheet may be of one of them
+	origins      map[string]exportedItem
+	seen         map[string]string
+	rows         []ChangedRow
+	problems     []Problem
+	notes        []string
+}
+
+func (f *editFinder) addProblem(cell, format string, args ...any) {
+	switch len(f.problems) {
+	case maxProblems:
+		f.problems = append(f.problems, Problem{cell, fmt.Sprintf("there are more than %d such cells; the rest is not told", maxProblems)})
+	case maxProblems + 1:
+	default:
+		f.problems = append(f.problems, Problem{cell, fmt.Sprintf(format, args...)})
+	}
+}
+
+func cellAddress(sheet string, column, row int) string { return sheet + "!" + cellName(column, row) }
+
+// maxHeadRow is how far down a head is looked for.
+const maxHeadRow = 40
+
+// scanSheet looks for the layout's head and takes the rows below it.
+func (f *editFinder) scanSheet(g *grid) {
+	for n, r := range g.rows {
+		if r.number > maxHeadRow {
+			return
+		}
+		where, known := f.matchHead(g, r)
+		if known {
+			f.compareItems(g, g.rows[n+1:], where)
+			return
+		}
+	}
+}
+
+// matchHead finds columns by their headers. A row with its key and most others is a head.
+func (f *editFinder) matchHead(g *grid, r gridRow) (map[int]int, bool) {
+	columnIndex, found := map[int]int{}, map[int]bool{}
+	var unknown []int
+	for column, c := range r.cells {
+		i := slices.IndexFunc(f.layout.Columns, func(x Column) bool { return sameHeader(x.Header, c.text) })
+		switch {
+		case i < 0:
+			unknown = append(unknown, column)
+		case found[i]:
+			columnIndex[column] = -1 // told below, where the row is a head
+		default:
+			columnIndex[column], found[i] = i, true
+		}
+	}
+	key := slices.IndexFunc(f.layout.Columns, func(c Column) bool { return c.Field == f.layout.Key })
+	share := f.layout.headerShare(r)
+	if !found[key] || share < 0.5 || slices.ContainsFunc(f.otherLayouts, func(o Layout) bool { return o.headerShare(r) > share }) {
+		return nil, false
+	}
+	for column, i := range columnIndex {
+		if i < 0 {
+			f.addProblem(cellAddress(g.name, column, r.number), "the column %q stands twice; remove one", r.cells[column].text)
+			delete(columnIndex, column)
+		}
+	}
+	slices.Sort(unknown)
+	for _, column := range unknown {
+		f.notes = append(f.notes, fmt.Sprintf("%s: the column %q is not known and is left out", cellAddress(g.name, column, r.number), truncate(r.cells[column].text)))
+	}
+	return columnIndex, true
+}
+
+// headerShare is how many of a layout's headers stand in a row.
+func (l Layout) headerShare(r gridRow) float64 {
+	n := 0
+	for _, c := range l.Columns {
+		for _, stands := range r.cells {
+			if sameHeader(c.Header, stands.text) {
+				n++
+				break
+			}
+		}
+	}
+	return float64(n) / float64(len(l.Columns))
+}
+
+func truncate(s string) string {
+	if parts := splitText(s, 60); len(parts) > 1 {
+		return parts[0] + "…"
+	}
+	return s
+}
+
+func (f *editFinder) compareItems(g *grid, rows []gridRow, columnIndex map[int]int) {
+	columns := make([]int, 0, len(columnIndex))
+	keyAt := 0
+	for column, i := range columnIndex {
+		columns = append(columns, column)
+		if f.layout.Columns[i].Field == f.layout.Key {
+			keyAt = column
+		}
+	}
+	slices.Sort(columns)
+	for _, r := range rows {
+		key := normalizeKey(r.cells[keyAt].text)
+		place := cellAddress(g.name, keyAt, r.number)
+		if key == "" {
+			if slices.ContainsFunc(columns, func(c int) bool { return normalizeText(r.cells[c].text) != "" }) {
+				f.addProblem(place, "the row does not say which item it is; rows can't be added here")
+			}
+			continue
+		}
+		was, known := f.origins[key]
+		switch {
+		case !known:
+			f.addProblem(place, "no item %q was exported; rows can't be added here", truncate(key))
+			continue
+		case f.seen[key] != "":
+			f.addProblem(place, "the item stands twice, also at %s; remove one", f.seen[key])
+			continue
+		case len(was.cells) != len(f.layout.Columns):
+			f.addProblem(place, "it was exported by another version of this program; export again")
+			continue
+		}
+		f.seen[key] = place
+		row := ChangedRow{Cell: place, Key: key, Item: was.item, Revision: was.revision, Control: was.control, Plan: was.plan, layout: f.layout, exported: was}
+		f.compareCells(g, r, columns, columnIndex, &row)
+		f.addStatusMove(g, &row)
+		if len(row.Edits) > 0 {
+			f.rows = append(f.rows, row)
+		}
+	}
+}
+
+// compareCells compares a row's cells with what was exported.
+func (f *editFinder) compareCells(g *grid, r gridRow, columns []int, columnIndex map[int]int, row *ChangedRow) {
+	for _, column := range columns {
+		i := columnIndex[column]
+		c := f.layout.Columns[i]
+		if c.Field == f.layout.Key {
+			continue
+		}
+		found, place := r.cells[column], cellAddress(g.name, column, r.number)
+		if found.problem != "" {
+			f.addProblem(place, "%s: %s", c.Header, found.problem)
+			continue
+		}
+		if fingerprint(f.cellValue(c, found)) == row.exported.cells[i] {
+			continue
+		}
+		switch {
+		case c.ReflectsColumn != "":
+			f.checkDependentCell(g, r, columns, columnIndex, c, found, place)
+		case !c.HasField():
+			f.addProblem(place, "%s is not held by this program; empty the cell%s", c.Header, formatReason(c.ReadOnlyReason))
+		case !c.Editable:
+			f.addProblem(place, "%s is not taken back; set the cell to what it was%s", c.Header, formatReason(c.ReadOnlyReason))
+		default:
+			edit := Edit{Cell: place, Field: c.Field, column: c}
+			var wrong string
+			if edit.NewValue, edit.JSONValue, wrong = c.parseValue(f.cellValue(c, found)); wrong != "" {
+				f.addProblem(place, "%s: %s", c.Header, wrong)
+				continue
+			}
+			row.Edits = append(row.Edits, edit)
+		}
+	}
+}
+
+func formatReason(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
+}
+
+// cellValue is a cell's value as its column's kind would write it.
+func (f *editFinder) cellValue(c Column, found readCell) string {
+	if c.Kind == KindDate && found.isNumber {
+		if s, ok := dateFromSerial(found.number, f.workbook.from1904); ok {
+			return s
+		}
+	}
+	return normalizeText(Sanitize(found.text))
+}
+
+// checkDependentCell checks that a yes or no agrees with the cell that it speaks of.
+func (f *editFinder) checkDependentCell(g *grid, r gridRow, columns []int, columnIndex map[int]int, c Column, found readCell, place string) {
+	answer, ok := c.parseChoice(normalizeText(found.text))
+	if !ok {
+		f.addProblem(place, "%s: write %s", c.Header, strings.Join(c.choiceLabels(), " or "))
+		return
+	}
+	for _, column := range columns {
+		if sameHeader(f.layout.Columns[columnIndex[column]].Header, c.ReflectsColumn) && (answer == "yes") != (normalizeText(r.cells[column].text) != "") {
+			f.addProblem(place, "%s says %s, and %s at %s says otherwise; make them agree", c.Header, normalizeText(found.text), c.ReflectsColumn, cellAddress(g.name, column, r.number))
+		}
+	}
+}
+
+// addStatusMove takes a row that a person put on another sheet as a change of its status.
+func (f *editFinder) addStatusMove(g *grid, row *ChangedRow) {
+	page := func(name string) int {
+		return slices.IndexFunc(f.layout.Pages, func(p Page) bool { return sameHeader(p.Name, name) })
+	}
+	from, to := page(row.exported.sheet), page(g.name)
+	if from < 0 || to < 0 || from == to || f.layout.Pages[to].StatusOnMove == "" {
+		return
+	}
+	status := f.layout.Pages[to].StatusOnMove
+	row.Edits = append(row.Edits, Edit{Cell: row.Cell, Field: "status", NewValue: status, JSONValue: status, column: Column{Field: "status", Header: "Status", Kind: KindChoice}})
+}
+
+// parseValue is a cell's text as the contract has it, and for JSON; wrong says what can't be.
+func (c Column) parseValue(s string) (parsed string, jsonValue any, problem string) {
+	if s == "" {
+		if c.Required {
+			return "", nil, "it can't be empty" + c.expectedInput()
+		}
+		if c.Optional {
+			return "", nil, ""
+		}
+		if c.Kind == KindChoices {
+			return "", []string{}, ""
+		}
+		return "", "", ""
+	}
+	switch c.Kind {
+	case KindChoice, KindYesNo:
+		v, ok := c.parseChoice(s)
+		if !ok {
+			return "", nil, fmt.Sprintf("there is no %q%s", truncate(s), c.expectedInput())
+		}
+		if c.Kind == KindYesNo {
+			return v, v == "yes", ""
+		}
+		return v, v, ""
+	case KindChoices:
+		all := []string{}
+		for _, part := range strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == ',' || r == ';' }) {
+			if normalizeText(part) == "" {
+				continue
+			}
+			v, ok := c.parseChoice(part)
+			if !ok {
+				return "", nil, fmt.Sprintf("there is no %q%s", truncate(normalizeText(part)), c.expectedInput())
+			}
+			if !slices.Contains(all, v) {
+				all = append(all, v)
+			}
+		}
+		return strings.Join(all, "\n"), all, ""
+	case KindNumber:
+		n, err := strconv.ParseFloat(s, 64)
+		if err != nil || n != math.Trunc(n) || n < c.Min || n > c.Max {
+			return "", nil, fmt.Sprintf("%q is not%s", truncate(s), strings.TrimPrefix(c.expectedInput(), "; write"))
+		}
+		return formatNumber(n), int(n), ""
+	case KindDate:
+		if _, ok := dateSerial(s); !ok {
+			return "", nil, fmt.Sprintf("%q is no date%s", truncate(s), c.expectedInput())
+		}
+		return s, s, ""
+	case KindMilestones:
+		all, problem := parseMilestones(s)
+		return joinLines(all), nil, problem
+	case KindMilestoneChanges:
+		all, problem := parseChanges(s)
+		return joinLines(all), nil, problem
+	}
+	if utf16Length(s) > maxCellUnits-300 {
+		return "", nil, "it is longer than a cell can hold; change it with the program's own commands"
+	}
+	return s, s, ""
+}
+
+// expectedInput says what may be written.
+func (c Column) expectedInput() string {
+	switch c.Kind {
+	case KindChoice, KindYesNo:
+		return "; write one of " + strings.Join(c.choiceLabels(), ", ")
+	case KindChoices:
+		return "; write any of " + strings.Join(c.choiceLabels(), ", ") + ", one on each line"
+	case KindNumber:
+		return fmt.Sprintf("; write a whole number from %v to %v", c.Min, c.Max)
+	case KindDate:
+		return "; write it as 2027-03-31"
+	}
+	return ""
+}
+
+// IsUnchangedElsewhere tells whether an item says what the row's said when it was exported, or what
+// the row now says: one that nobody else has changed.
+func (r *ChangedRow) IsUnchangedElsewhere(current Fields) bool {
+	for i, c := range r.layout.Columns {
+		if !c.Editable || fingerprint(Sanitize(c.formatValue(current(c.Field)))) == r.exported.cells[i] {
+			continue
+		}
+		if !slices.ContainsFunc(r.Edits, func(e Edit) bool { return e.Field == c.Field && !e.WouldChange(current) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsApplied tells whether an item says all that the row changes.
+func (r *ChangedRow) IsApplied(current Fields) bool {
+	return !slices.ContainsFunc(r.Edits, func(e Edit) bool { return e.WouldChange(current) })
+}
+
+// WouldChange tells whether an edit would change an item as it is now.
+func (e Edit) WouldChange(current Fields) bool {
+	return normalizeText(Sanitize(current(e.Field))) != e.NewValue
+}

@@ -1,0 +1,325 @@
+package workbook
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+// Properties is what a workbook is of.
+type Properties struct {
+	Title, Subject, Creator string
+	// Assessment is its id: an import into another one is refused.
+	Assessment string
+	// AsOf is the data's date; the file has no other.
+	AsOf  time.Time
+	Theme drawing.Theme
+	// Footer stands at the foot of each page that is printed.
+	Footer string
+	// DraftMark stands in every page's head; such as DRAFT.
+	DraftMark string
+	// Logo is a PNG above the cover's title, of so many pixels; none where it is nil.
+	Logo                  []byte
+	LogoWidth, LogoHeight float64
+}
+
+// Writer is a workbook that is being written, sheet by sheet in the order of the calls.
+type Writer struct {
+	properties Properties
+	file       *excelize.File
+	styles     styleIDs
+	sheetNames []string
+	longTexts  [][4]string // sheet, cell, which part, text
+	sourceRows [][]string
+	hasItems   bool
+}
+
+// NewWriter begins a workbook. It must be closed.
+func NewWriter(props Properties) (*Writer, error) {
+	b := &Writer{properties: props, file: excelize.NewFile()}
+	when := props.AsOf
+	if when.IsZero() || when.Year() < 1901 || when.Year() > 9999 {
+		when = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	stamp := when.UTC().Format("2006-01-02T15:04:05Z")
+	err := b.file.SetDocProps(&excelize.DocProperties{Title: Sanitize(props.Title), Subject: Sanitize(props.Subject), Creator: Sanitize(props.Creator),
+		LastModifiedBy: Sanitize(props.Creator), Created: stamp, Modified: stamp})
+	if err == nil {
+		b.styles, err = newStyles(b.file, props.Theme)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("a new workbook: %w", err), b.file.Close())
+	}
+	return b, nil
+}
+
+// Close frees what the workbook holds.
+func (b *Writer) Close() error { return b.file.Close() }
+
+// addSheet makes a sheet of about that name.
+func (b *Writer) addSheet(name string) (string, error) {
+	name = uniqueSheetName(name, b.sheetNames)
+	b.sheetNames = append(b.sheetNames, name)
+	if len(b.sheetNames) == 1 {
+		return name, b.file.SetSheetName("Sheet1", name)
+	}
+	_, err := b.file.NewSheet(name)
+	return name, err
+}
+
+// uniqueSheetName is a name that spreadsheets take, and that is not there yet.
+func uniqueSheetName(name string, used []string) string {
+	name = strings.Trim(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`[]:*?/\`, r) || r < 0x20 {
+			return ' '
+		}
+		return r
+	}, name), " '")
+	if name == "" {
+		name = "Sheet"
+	}
+	cut := func(s string, most int) string { return splitText(s, most)[0] }
+	out := cut(name, 31)
+	for n := 2; slices.ContainsFunc(used, func(t string) bool { return strings.EqualFold(t, out) }); n++ {
+		out = cut(name, 25) + " " + strconv.Itoa(n)
+	}
+	return out
+}
+
+// fitText is a string that goes into a cell; what a cell can't hold goes on in a sheet of its own.
+func (b *Writer) fitText(s, sheet, cell string) string {
+	s = Sanitize(s)
+	if utf16Length(s) <= maxCellUnits {
+		return s
+	}
+	parts := splitText(s, maxCellUnits-200)
+	first := len(b.longTexts) + 3 // below that sheet's title and head
+	for i, p := range parts[1:] {
+		b.longTexts = append(b.longTexts, [4]string{sheet, cell, fmt.Sprintf("%d of %d", i+2, len(parts)), p})
+	}
+	return parts[0] + fmt.Sprintf("\n[part 1 of %d; it goes on in the sheet %q, rows %d to %d]", len(parts), longTextsSheet, first, first+len(parts)-2)
+}
+
+const (
+	longTextsSheet = "Long texts"
+	sourceSheet    = "Source"
+)
+
+// WriteTo ends the workbook and writes it.
+func (b *Writer) WriteTo(w io.Writer) (int64, error) {
+	if err := errors.Join(b.writeLongTexts(), b.writeSourceSheet()); err != nil {
+		return 0, err
+	}
+	if types := b.file.ContentTypes; types != nil { // a chart adds some in any order
+		sort.Slice(types.Defaults, func(i, j int) bool { return types.Defaults[i].Extension < types.Defaults[j].Extension })
+	}
+	raw, err := b.file.WriteToBuffer()
+	if err != nil {
+		return 0, fmt.Errorf("packing the workbook: %w", err)
+	}
+	return repack(w, raw.Bytes())
+}
+
+// repack writes the parts in one order and with one date.
+func repack(w io.Writer, raw []byte) (int64, error) {
+	in, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		return 0, fmt.Errorf("packing the workbook: %w", err)
+	}
+	const first = "[Content_Types].xml"
+	slices.SortFunc(in.File, func(a, b *zip.File) int {
+		if (a.Name == first) != (b.Name == first) {
+			return map[bool]int{true: -1, false: 1}[a.Name == first]
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	counted := &countingWriter{w: w}
+	out := zip.NewWriter(counted)
+	for _, f := range in.File {
+		// 1980-01-01 is the first date that a zip archive knows.
+		h := &zip.FileHeader{Name: f.Name, Method: f.Method, CRC32: f.CRC32, CompressedSize64: f.CompressedSize64,
+			UncompressedSize64: f.UncompressedSize64, ModifiedDate: 1<<5 | 1} //nolint:staticcheck // the field that CreateRaw writes
+		part, err := out.CreateRaw(h)
+		if err != nil {
+			return counted.n, err
+		}
+		from, err := f.OpenRaw()
+		if err != nil {
+			return counted.n, err
+		}
+		if _, err := io.Copy(part, from); err != nil {
+			return counted.n, err
+		}
+	}
+	return counted.n, out.Close()
+}
+
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// writeLongTexts is the sheet of what no cell could hold.
+func (b *Writer) writeLongTexts() error {
+	if len(b.longTexts) == 0 {
+		return nil
+	}
+	rows := b.longTexts
+	name, err := b.addSheet(longTextsSheet)
+	if err != nil {
+		return err
+	}
+	return b.streamRows(name, []float64{24, 8, 10, 120}, sheetPanes{rows: 2}, func(put func(height float64, cells ...any) error) error {
+		if err := put(0, b.newCell(b.styles.title, "What is longer than a cell can hold goes on here")); err != nil {
+			return err
+		}
+		if err := put(0, b.headCells("Sheet", "Cell", "Part", "Text")...); err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if err := put(120, b.newCell(b.styles.text, r[0]), b.newCell(b.styles.text, r[1]), b.newCell(b.styles.text, r[2]), b.newCell(b.styles.text, r[3])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeSourceSheet is the hidden sheet by which an import knows what was exported.
+func (b *Writer) writeSourceSheet() error {
+	if !b.hasItems {
+		return nil // nothing to take back
+	}
+	name, err := b.addSheet(sourceSheet)
+	if err != nil {
+		return err
+	}
+	// Not by SetSheetVisible: that reads all sheets again.
+	listed := b.file.WorkBook.Sheets.Sheet
+	listed[len(listed)-1].State = "hidden"
+	return b.streamRows(name, []float64{14, 24, 38, 38, 12, 12, 10, 60}, sheetPanes{}, func(put func(height float64, cells ...any) error) error {
+		for _, r := range append([][]string{
+			{"This sheet lets an import tell what was changed. Leave it as it is."},
+			{"form", sourceFormatVersion}, {"assessment", b.properties.Assessment}, sourceHeader,
+		}, b.sourceRows...) {
+			cells := make([]any, len(r))
+			for i, s := range r {
+				cells[i] = b.newCell(b.styles.text, s)
+			}
+			if err := put(0, cells...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// sourceFormatVersion is raised when the sheet's rows mean something else.
+const sourceFormatVersion = "1"
+
+var sourceHeader = []string{"layout", "sheet", "key", "item", "control", "plan", "revision", "cells"}
+
+func (b *Writer) newCell(style int, v any) excelize.Cell {
+	return excelize.Cell{StyleID: style, Value: v}
+}
+
+func (b *Writer) headCells(names ...string) []any {
+	out := make([]any, len(names))
+	for i, n := range names {
+		out[i] = b.newCell(b.styles.head, n)
+	}
+	return out
+}
+
+// sheetPanes is what stays when one scrolls, and which rows are one cell.
+type sheetPanes struct {
+	rows, columns int
+	mergedRows    []int
+}
+
+// streamRows writes a sheet's rows one after the other.
+func (b *Writer) streamRows(name string, widths []float64, panes sheetPanes, rows func(put func(height float64, cells ...any) error) error) error {
+	if err := b.setPageLayout(name, len(widths)); err != nil {
+		return err
+	}
+	out, err := b.file.NewStreamWriter(name)
+	if err != nil {
+		return err
+	}
+	for i, w := range widths {
+		if err := out.SetColWidth(i+1, i+1, math.Min(math.Max(w, 4), 200)); err != nil {
+			return err
+		}
+	}
+	if panes.rows > 0 {
+		active := "bottomLeft"
+		if panes.columns > 0 {
+			active = "bottomRight"
+		}
+		if err := out.SetPanes(&excelize.Panes{Freeze: true, XSplit: panes.columns, YSplit: panes.rows, TopLeftCell: cellName(panes.columns+1, panes.rows+1), ActivePane: active}); err != nil {
+			return err
+		}
+	}
+	for _, row := range panes.mergedRows {
+		if err := out.MergeCell(cellName(1, row), cellName(len(widths), row)); err != nil {
+			return err
+		}
+	}
+	row := 0
+	err = rows(func(height float64, cells ...any) error {
+		row++
+		return out.SetRow("A"+strconv.Itoa(row), cells, excelize.RowOpts{Height: math.Min(height, 400)})
+	})
+	if err != nil {
+		return fmt.Errorf("sheet %q, row %d: %w", name, row, err)
+	}
+	return out.Flush()
+}
+
+// truncateRunes is the start of a text.
+func truncateRunes(s string, maxRunes int) string {
+	if r := []rune(s); len(r) > maxRunes {
+		return strings.TrimSuffix(string(r[:maxRunes-1]), "&") + "…"
+	}
+	return s
+}
+
+// setPageLayout is what printing needs: a page's width, its number, and whether it is a draft.
+func (b *Writer) setPageLayout(name string, columns int) error {
+	landscape, wide, tall := "landscape", 1, 0
+	if columns <= 2 {
+		landscape = "portrait"
+	}
+	escaped := strings.ReplaceAll(b.properties.DraftMark, "&", "&&")
+	if escaped != "" {
+		escaped = "&C&B" + escaped
+	}
+	footer := ""
+	if b.properties.Footer != "" {
+		footer = "&C" + truncateRunes(strings.ReplaceAll(b.properties.Footer, "&", "&&"), 180) // a footer has 255 characters
+	}
+	fit, a4 := columns <= 12, 9 // wider ones go on over several pages
+	return errors.Join(
+		b.file.SetPageLayout(name, &excelize.PageLayoutOptions{Orientation: &landscape, FitToWidth: &wide, FitToHeight: &tall, Size: &a4}),
+		b.file.SetSheetProps(name, &excelize.SheetPropsOptions{FitToPage: &fit}),
+		b.file.SetHeaderFooter(name, &excelize.HeaderFooterOptions{OddHeader: escaped, OddFooter: "&L&A" + footer + "&RPage &P of &N"}),
+	)
+}

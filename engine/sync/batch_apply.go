@@ -1,0 +1,568 @@
+package sync
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/store"
+)
+
+// What one change of a batch does at the home. An error of the contract is the change's
+// refusal, which is kept as a conflict; nothing of the change is written then.
+
+func (r *batchApplier) applyLine(tx *store.Tx, l *changeLine, sealed map[string]api.Gate) error {
+	t := tableByName(l.Table)
+	switch l.Op {
+	case opTouch:
+		return nil
+	case opSubmit, opDecide, opTransition:
+		return r.applyAction(tx, l)
+	case opInsert, opEdit, opDelete:
+		if t == nil {
+			break
+		}
+		return r.applyRecord(tx, t, l, sealed)
+	}
+	return api.Invalid("file", "there is no change %.20q of %.40q", l.Op, l.Table)
+}
+
+// writePermission is the permission that the same change made here would need.
+func (t *table) writePermission() api.Permission {
+	switch {
+	case t.name == store.Documents.Name():
+		return "document:write"
+	case t.name == store.Scopes.Name():
+		return "scope:write"
+	case t.gate == api.GateGapAnalysis:
+		return "gap:write"
+	case t.gate != "":
+		return api.Permission(string(t.gate) + ":write")
+	}
+	return "assessment:write"
+}
+
+func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, sealed map[string]api.Gate) error {
+	if err := r.by.Require(t.writePermission()); err != nil {
+		return err
+	}
+	if l.Op == opInsert {
+		key, err := t.key(r.target.org, maps.Clone(l.Record))
+		if err != nil {
+			return err
+		}
+		if string(key) != string(l.Key) || !t.belongsTo(l.Record, r.batch.AssessmentID) {
+			return api.Invalid("file", "a record of %s is of another assessment, or has another key than it says", t.name)
+		}
+	}
+	if t.name != store.Assessments.Name() {
+		if err := r.requireOpen(tx); err != nil {
+			return err
+		}
+	}
+	l, err := r.dropMissingQuotes(tx, t, l)
+	if err != nil {
+		return err
+	}
+	switch {
+	case t.name == store.Assessments.Name():
+		err = r.applyAssessment(tx, t, l)
+	case t.name == store.Documents.Name():
+		err = r.applyDocument(tx, t, l)
+	case t.name == store.Scopes.Name():
+		err = r.applyScope(tx, t, l)
+	case t.name == store.Comments.Name():
+		err = r.applyComment(tx, t, l)
+	case t.kind == versionTable && l.Op == opInsert:
+		err = r.applyVersion(tx, t, l, sealed)
+	case t.kind == itemTable:
+		err = r.applyItem(tx, t, l, sealed)
+	default:
+		return api.Invalid("file", "%s are not brought as they are", t.name)
+	}
+	if err == nil {
+		r.out.Applied++
+	}
+	return err
+}
+
+// requireOpen refuses changes of a closed assessment.
+func (r *batchApplier) requireOpen(tx *store.Tx) error {
+	a, err := store.Assessments.Get(tx, r.target.org, r.batch.AssessmentID)
+	if err != nil {
+		return store.ToNotFound(err, "assessment", r.batch.AssessmentID)
+	}
+	if a.State == api.StateClosed {
+		return api.Conflict("the assessment is closed")
+	}
+	return nil
+}
+
+func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) error {
+	org, id := r.target.org, r.batch.AssessmentID
+	a, err := store.Assessments.Get(tx, org, id)
+	switch {
+	case l.Op == opInsert && errors.Is(err, store.ErrNotFound):
+		return r.createAssessment(tx, t, l)
+	case err != nil:
+		return store.ToNotFound(err, "assessment", id)
+	case l.Op != opEdit:
+		return api.Conflict("an assessment is deleted at its home only")
+	case a.State == api.StateClosed:
+		return api.Conflict("the assessment is closed")
+	}
+	changes := maps.Clone(l.Fields)
+	maps.DeleteFunc(changes, func(name string, _ assessment.FieldChange) bool {
+		return !slices.Contains(assessmentEditableFields, name)
+	})
+	f, err := assessment.FieldsFromRecord(&a)
+	if err != nil {
+		return err
+	}
+	merged, conflicts := assessment.MergeFields(f, changes, nil)
+	if len(merged) > 0 {
+		var next api.Assessment
+		if err := assessment.FillRecord(f, &next); err != nil {
+			return err
+		}
+		if next.Name == "" || len(next.Name) > 200 || len(next.Description) > 10_000 {
+			return api.Invalid("name", "an assessment needs a name of at most 200 bytes")
+		}
+		if next.DueDate != nil {
+			if _, err := next.DueDate.Time(); err != nil {
+				return api.Invalid("due_date", "%v", err)
+			}
+		}
+		next.Revision++
+		next.UpdatedAt = tx.Now()
+		if err := errors.Join(store.Assessments.Put(tx, org, &next),
+			audit.Append(tx, r.by, audit.Entry{Action: "assessment.updated", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{"fields": merged, "offline": true}})); err != nil {
+			return err
+		}
+	}
+	return r.fieldConflicts(tx, t, l, conflicts, id, a.Name)
+}
+
+// createAssessment makes an assessment that was begun at the clone. It begins at the first state: the
+// moves are made again.
+func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) error {
+	f := maps.Clone(l.Record)
+	if err := t.fillLocalFields(r.target, f, nil); err != nil {
+		return err
+	}
+	f["organization_id"], _ = json.Marshal(r.target.org)
+	var a api.Assessment
+	if err := assessment.FillRecord(f, &a); err != nil {
+		return err
+	}
+	if a.Name == "" || len(a.Name) > 200 || len(a.Description) > 10_000 || slices.Contains(a.FrameworkIDs, "") {
+		return api.Invalid("file", "the assessment has no name, or a framework that the catalog here lacks")
+	}
+	a.State, a.CreatedBy, a.UpdatedAt, a.ClosedAt, a.MigratedAt, a.Revision = api.StateDraft, r.by.Actor.Name, tx.Now(), nil, nil, 1
+	return errors.Join(store.Assessments.Insert(tx, r.target.org, &a), assessment.RecordSyncedCreation(tx, r.by, &a),
+		audit.PublishEvent(tx, r.by, audit.Event{Type: "assessment.created", AssessmentID: a.ID, Summary: "brought " + a.Name + ", begun offline", ResourceType: "assessment", ResourceID: a.ID,
+			Data: map[string]any{"name": a.Name, "frameworks": a.Frameworks, "offline": true}}))
+}
+
+func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) error {
+	org, id := r.target.org, r.batch.AssessmentID
+	old, err := store.Documents.Get(tx, org, store.KeyFromBytes(l.Key))
+	there := err == nil
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if there && old.AssessmentID != id {
+		return api.NotFound("document", old.ID)
+	}
+	switch {
+	case l.Op == opInsert && there:
+		return api.Conflict("there is a document %q already", old.ID)
+	case l.Op == opInsert:
+		return r.saveDocument(tx, l, "added")
+	case l.Op == opDelete && !there:
+		return nil
+	case !there:
+		return r.recordConflict(tx, r.deletionConflict(t, l, l.Record), false)
+	case l.Op == opDelete:
+		return r.deleteDocument(tx, t, l, &old)
+	}
+	f, err := assessment.FieldsFromRecord(&old)
+	if err != nil {
+		return err
+	}
+	changes := maps.Clone(l.Fields)
+	if c, ok := changes["sha256"]; ok && l.Record["sha256"] != nil && stringFromJSON(c.To) != old.SHA256 {
+		if stringFromJSON(c.From) != old.SHA256 {
+			kept, err := hasFile(tx, org, id, stringFromJSON(c.To))
+			if err != nil {
+				return err
+			}
+			conflict := &api.SyncConflict{Kind: api.ConflictField, Table: t.name, RecordID: old.ID, Label: old.Filename, Field: "sha256",
+				Message: old.Filename + " was replaced by two people, with different files", Base: conflictSide(c.From), Home: r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt), Clone: r.cloneSide(l, c.To)}
+			if kept {
+				conflict.KeptSHA256 = stringFromJSON(c.To)
+			}
+			if err := r.recordConflict(tx, conflict, false); err != nil {
+				return err
+			}
+		} else if err := r.saveDocument(tx, l, "replaced"); err != nil {
+			return err
+		} else if old, err = store.Documents.Get(tx, org, old.ID); err != nil {
+			return err
+		} else if f, err = assessment.FieldsFromRecord(&old); err != nil {
+			return err
+		}
+	}
+	merged, conflicts := assessment.MergeFields(f, changes, t.readOnlyFields)
+	if len(merged) > 0 {
+		var next store.Document
+		if err := assessment.FillRecord(f, &next); err != nil {
+			return err
+		}
+		next.UpdatedAt = tx.Now()
+		if err := store.Documents.Put(tx, org, &next); err != nil {
+			return err
+		}
+	}
+	return r.fieldConflicts(tx, t, l, conflicts, old.ID, old.Filename)
+}
+
+// saveDocument takes a document that was read at the clone, whose file was brought.
+func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) error {
+	org, id := r.target.org, r.batch.AssessmentID
+	arrival := r.docs[stringFromJSON(l.Record["id"])]
+	if arrival == nil {
+		return api.Invalid("file", "the file of %.80s was not brought; bring it first", stringFromJSON(l.Record["filename"]))
+	}
+	doc := &arrival.Document
+	other, err := store.Documents.By("content").Get(tx, org, id, doc.SHA256)
+	if err == nil && other.ID != doc.ID {
+		r.addNote("%s is here already as %s; the same file is kept once", doc.Filename, other.Filename)
+		return nil
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if errors.Is(err, store.ErrNotFound) { // who brings a record of a file has brought the file
+		brought, err := store.SyncFiles.Has(tx, org, id, doc.SHA256)
+		if err != nil {
+			return err
+		}
+		switch {
+		case brought:
+			if err := store.SyncFiles.Delete(tx, org, id, doc.SHA256); err != nil {
+				return err
+			}
+		case !r.dryRun:
+			return api.Invalid("file", "the file of %s was not brought; bring it first", doc.Filename)
+		}
+	}
+	doc.UploadedBy, doc.UpdatedAt = r.by.Actor.Name, tx.Now()
+	told := audit.Event{Type: "document.ingested", AssessmentID: id, Summary: fmt.Sprintf("%s %s, from offline", verb, doc.Filename), ResourceType: "document", ResourceID: doc.ID,
+		Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "offline": true}}
+	switch n := r.foreignPassages[doc.ID]; {
+	case doc.Status == api.DocumentFailed && n > 0:
+		told.Type, told.Data["error"] = "document.failed", *doc.Error
+		told.Summary = fmt.Sprintf("%s can't be read here (%s): its %d passages that came are left out, with what is quoted from them; `service doc reprocess` reads it again", doc.Filename, *doc.Error, n)
+		r.addNote("%s", told.Summary)
+	case doc.Status == api.DocumentFailed:
+		told.Type, told.Data["error"], told.Summary = "document.failed", *doc.Error, doc.Filename+" could not be read: "+*doc.Error
+	case n > 0:
+		told.Data["strange"] = n
+		told.Summary += fmt.Sprintf("; %d of the passages that came do not stand in the file, and are left out", n)
+		r.addNote("%d of the passages of %s that came do not stand in the file as it is read here, and are left out", n, doc.Filename)
+	}
+	return errors.Join(r.service.Evidence.SaveImport(tx, r.by, arrival, true), audit.PublishEvent(tx, r.by, told))
+}
+
+func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old *store.Document) error {
+	if err := r.by.Require("document:delete"); err != nil {
+		return err
+	}
+	f, err := assessment.FieldsFromRecord(old)
+	if err != nil {
+		return err
+	}
+	if stringFromJSON(l.Record["sha256"]) != old.SHA256 {
+		c := r.deletionConflict(t, l, nil)
+		c.Label, c.Home = old.Filename, r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt)
+		c.Message = old.Filename + " was deleted offline, and was replaced here"
+		return r.recordConflict(tx, c, false)
+	}
+	return errors.Join(r.service.Evidence.DeleteDocument(tx, r.by, old, true),
+		audit.PublishEvent(tx, r.by, audit.Event{Type: "document.deleted", AssessmentID: r.batch.AssessmentID, Summary: "removed " + old.Filename, ResourceType: "document", ResourceID: old.ID,
+			Data: map[string]any{"filename": old.Filename, "sha256": old.SHA256, "offline": true}}))
+}
+
+// applyScope merges a scope. One that both made apart is merged as one that began empty.
+func (r *batchApplier) applyScope(tx *store.Tx, t *table, l *changeLine) error {
+	changes := maps.Clone(l.Fields)
+	if l.Op == opInsert {
+		changes = map[string]assessment.FieldChange{}
+		for name, v := range l.Record {
+			changes[name] = assessment.FieldChange{To: v}
+		}
+	} else if l.Op != opEdit {
+		return api.Conflict("a scope is not deleted")
+	}
+	conflicts, sc, err := assessment.ApplyScopeChanges(tx, r.by, r.batch.AssessmentID, stringFromJSON(l.Record["id"]), changes, t.readOnlyFields)
+	if err != nil {
+		return err
+	}
+	return r.fieldConflicts(tx, t, l, conflicts, sc.ID, "scope")
+}
+
+func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error {
+	if l.Op != opInsert {
+		return api.Conflict("a comment is never changed")
+	}
+	f := maps.Clone(l.Record)
+	f["organization_id"], _ = json.Marshal(r.target.org)
+	var c api.Comment
+	if err := assessment.FillRecord(f, &c); err != nil {
+		return err
+	}
+	if there, err := store.Comments.Has(tx, r.target.org, c.ID); err != nil || there {
+		return cmp.Or(err, error(api.Conflict("there is a comment %q already", c.ID)))
+	}
+	if strings.TrimSpace(c.Text) == "" || len(c.Text) > 4*4000 || !slices.Contains(api.Gates, c.Gate) {
+		return api.Invalid("text", "a comment has a text of at most 4000 characters, and a gate")
+	}
+	c.Author = r.by.Actor
+	return errors.Join(store.Comments.Insert(tx, r.target.org, &c), audit.PublishEvent(tx, r.by, audit.Event{Type: "comment.added", AssessmentID: c.AssessmentID, Summary: "commented offline on the " + c.Gate.Title(),
+		ResourceType: "comment", ResourceID: c.ID, Data: map[string]any{"gate": c.Gate, "item": c.Item, "text_sha256": assessment.TextHash(c.Text), "offline": true}}))
+}
+
+func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, sealed map[string]api.Gate) error {
+	id := stringFromJSON(l.Record["id"])
+	clash, err := assessment.AddSyncedVersion(tx, r.by, r.batch.AssessmentID, t.gate, maps.Clone(l.Record))
+	if err != nil {
+		r.refusedVersions[id] = true
+		return err
+	}
+	sealed[id] = t.gate
+	if !clash {
+		return nil
+	}
+	return r.recordConflict(tx, &api.SyncConflict{Kind: api.ConflictVersion, Table: t.name, RecordID: id, Label: t.gate.Title(), Field: "version_number", Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, l.Record["version_number"]),
+		Message: fmt.Sprintf("a version of the %s was made here and offline; the one made offline is the newest now, and the other is kept before it", t.gate.Title())}, false)
+}
+
+func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, sealed map[string]api.Gate) error {
+	switch l.Op {
+	case opInsert:
+		version := stringFromJSON(l.Record["version_id"])
+		if r.refusedVersions[version] {
+			r.out.Applied--
+			return nil // told with its version
+		}
+		f := maps.Clone(l.Record)
+		if err := t.fillLocalFields(r.target, f, nil); err != nil {
+			return err
+		}
+		if err := assessment.AddSyncedItem(tx, r.by, r.batch.AssessmentID, t.gate, f); err != nil {
+			return err
+		}
+		sealed[version] = t.gate
+		return nil
+	case opDelete:
+		c, err := assessment.DeleteSyncedItem(tx, r.by, r.batch.AssessmentID, t.gate, recordIDFromKey(l.Key), l.Record)
+		if err != nil || c == nil {
+			return err
+		}
+		conflict := r.deletionConflict(t, l, nil)
+		conflict.RecordID, conflict.Label, conflict.Field, conflict.Base = c.RecordID, c.Label, c.Field, conflictSide(c.Base)
+		conflict.Home = r.remoteSide(tx, t, l.Key, c.Field, c.Here, time.Time{})
+		conflict.Message = c.Label + " was deleted offline, and was changed here"
+		return r.recordConflict(tx, conflict, false)
+	}
+	conflicts, err := assessment.ApplyItemChanges(tx, r.by, r.batch.AssessmentID, t.gate, recordIDFromKey(l.Key), l.Fields)
+	if api.IsCode(err, api.CodeNotFound) {
+		c := r.deletionConflict(t, l, nil)
+		b, failed := json.Marshal(l.Fields)
+		c.Clone = r.cloneSide(l, b)
+		return errors.Join(failed, r.recordConflict(tx, c, false))
+	}
+	if err != nil {
+		return err
+	}
+	return r.fieldConflicts(tx, t, l, conflicts, recordIDFromKey(l.Key), "")
+}
+
+// recordIDFromKey is the id in the key of a record that is found by its id.
+func recordIDFromKey(key []byte) string {
+	parts, err := store.KeyFromBytes(key).Parts()
+	if err != nil || len(parts) != 1 {
+		return ""
+	}
+	id, _ := parts[0].(string)
+	return id
+}
+
+// sealVersions recomputes what versions say of their items, once these are all there.
+func (r *batchApplier) sealVersions(tx *store.Tx, sealed map[string]api.Gate) error {
+	for _, id := range slices.Sorted(maps.Keys(sealed)) {
+		if err := assessment.RehashVersion(tx, r.target.org, sealed[id], id); err != nil {
+			return err
+		}
+		if err := assessment.RecordVersionArtifact(tx, r.by, r.batch.AssessmentID, sealed[id], id); err != nil {
+			return err
+		}
+		delete(sealed, id)
+	}
+	return nil
+}
+
+func (r *batchApplier) applyAction(tx *store.Tx, l *changeLine) error {
+	id := r.batch.AssessmentID
+	var err error
+	switch l.Op {
+	case opSubmit:
+		t := tableForGate(l.Gate, itemTable)
+		if t == nil {
+			return api.Invalid("file", "there is no gate %.40q", l.Gate)
+		}
+		if err = r.by.Require(t.writePermission()); err == nil {
+			err = assessment.SubmitSyncedVersion(tx, r.by, id, l.Gate, l.Version, l.Approval, l.SHA256)
+		}
+	case opDecide:
+		var reason *string
+		if l.Reason != "" {
+			reason = &l.Reason
+		}
+		err = assessment.ApplySyncedDecision(tx, r.by, id, l.Approval, l.SHA256, l.Verdict, reason)
+	default:
+		if err = r.by.Require("assessment:transition"); err == nil {
+			err = assessment.ApplySyncedTransition(tx, r.by, id, l.To, cmp.Or(l.Reason, "made offline"))
+		}
+	}
+	if err == nil {
+		r.out.Applied++
+	}
+	return err
+}
+
+// recordRefusal keeps a change that is not taken, with the reason.
+func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Error) error {
+	c := &api.SyncConflict{Kind: api.ConflictRefused, Table: l.Table, RecordID: recordIDFromKey(l.Key), Message: reason.Message, Base: conflictSide(nil), Home: conflictSide(nil)}
+	whole := false
+	switch l.Op {
+	case opSubmit, opDecide:
+		c.Kind, c.Table, c.RecordID, c.Label = api.ConflictApproval, store.Approvals.Name(), l.Approval, string(l.Gate)
+		c.Message = fmt.Sprintf("the %s of the %s that was made offline does not hold: %s", map[string]string{opSubmit: "submission", opDecide: "decision"}[l.Op], l.Gate.Title(), reason.Message)
+		c.Clone = r.cloneSide(l, stringToJSON(string(cmp.Or(l.Verdict, api.ApprovalPending))))
+		r.addNote("%s", c.Message)
+		if l.Op == opDecide && r.voidApprovals[l.Approval] {
+			return nil // it fell with its submission
+		}
+		if l.Op == opSubmit {
+			r.voidApprovals[l.Approval] = true
+			if err := r.voidApproval(tx, l, reason.Message); err != nil {
+				return err
+			}
+		}
+	case opTransition:
+		c.Kind, c.Table, c.RecordID, c.Field, c.Label = api.ConflictState, store.Assessments.Name(), r.batch.AssessmentID, "state", "state"
+		c.Message = fmt.Sprintf("the move to %s that was made offline is not made here: %s", l.To, reason.Message)
+		c.Clone = r.cloneSide(l, stringToJSON(string(l.To)))
+		r.addNote("%s", c.Message)
+	default:
+		t := tableByName(l.Table)
+		if t != nil {
+			c.Label = t.displayName(l.Record)
+			whole = t.kind == versionTable
+		}
+		var v any = l.Record
+		if l.Op == opEdit {
+			v = l.Fields
+		}
+		b, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		if len(b) > maxInlineValue {
+			whole, b = true, nil
+		}
+		c.Clone = r.cloneSide(l, b)
+		r.addNote("%s %s: %s", strings.ReplaceAll(l.Table, "_", " "), c.Label, reason.Message)
+	}
+	return r.recordConflict(tx, c, whole)
+}
+
+// maxInlineValue is how large a value stands in a conflict; a larger one is kept as the batch it came in.
+const maxInlineValue = 64 << 10
+
+func stringToJSON(s string) json.RawMessage {
+	b, _ := json.Marshal(s) //nolint:errchkjson // a text always has a form
+	return b
+}
+
+// voidApproval keeps the approval that an offline submission asked for as void, with the reason.
+func (r *batchApplier) voidApproval(tx *store.Tx, l *changeLine, reason string) error {
+	if there, err := store.Approvals.Has(tx, r.target.org, l.Approval); err != nil || there || !slices.Contains(api.Gates, l.Gate) {
+		return err
+	}
+	return assessment.SaveVoidedApproval(tx, r.by, &api.Approval{TenantRecord: api.TenantRecord{Record: api.Record{ID: l.Approval, CreatedAt: tx.Now()}}, AssessmentID: r.batch.AssessmentID, Gate: l.Gate,
+		TargetID: l.Version, TargetSHA256: l.SHA256, RequestedAt: l.At}, reason)
+}
+
+func conflictSide(v json.RawMessage) api.SyncSide {
+	if len(v) == 0 {
+		v = json.RawMessage("null")
+	}
+	return api.SyncSide{Value: v}
+}
+
+// cloneSide is the clone's side of a conflict: who brings it did it, when the clone says.
+func (r *batchApplier) cloneSide(l *changeLine, v json.RawMessage) api.SyncSide {
+	s := conflictSide(v)
+	s.By = r.by.Actor.Name
+	if !l.At.IsZero() {
+		at := l.At.UTC()
+		s.At = &at
+	}
+	return s
+}
+
+// remoteSide is the home's side of a conflict: who set the field here last, and when.
+func (r *batchApplier) remoteSide(tx *store.Tx, t *table, key []byte, field string, v json.RawMessage, otherwise time.Time) api.SyncSide {
+	s := conflictSide(v)
+	row, err := store.SyncLogEntries.Get(tx, r.target.org, r.batch.AssessmentID, t.name, key)
+	if st, ok := row.Fields[field]; err == nil && ok {
+		s.By, s.At = st.By, &st.At
+	} else if !otherwise.IsZero() {
+		s.At = &otherwise
+	}
+	return s
+}
+
+func (r *batchApplier) fieldConflicts(tx *store.Tx, t *table, l *changeLine, conflicts []assessment.FieldConflict, id, label string) error {
+	for _, c := range conflicts {
+		c.RecordID, c.Label = cmp.Or(c.RecordID, id), cmp.Or(c.Label, label)
+		key := l.Key
+		if c.RecordID != recordIDFromKey(l.Key) {
+			key = store.K(c.RecordID).Bytes()
+		}
+		if err := r.recordConflict(tx, &api.SyncConflict{Kind: api.ConflictField, Table: t.name, RecordID: c.RecordID, Label: c.Label, Field: c.Field,
+			Message: fmt.Sprintf("%s of %s was changed here and offline", strings.ReplaceAll(c.Field, "_", " "), c.Label),
+			Base:    conflictSide(c.Base), Home: r.remoteSide(tx, t, key, c.Field, c.Here, time.Time{}), Clone: r.cloneSide(l, c.There)}, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deletionConflict is the conflict of a change with a deletion.
+func (r *batchApplier) deletionConflict(t *table, l *changeLine, record fields) *api.SyncConflict {
+	b, _ := encodeFields(record)
+	return &api.SyncConflict{Kind: api.ConflictDelete, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record), Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, b),
+		Message: "it was changed offline, and was deleted here"}
+}

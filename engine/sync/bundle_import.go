@@ -1,0 +1,505 @@
+package sync
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/catalog"
+	"github.com/scf-service/service/engine/sync/bundle"
+	"github.com/scf-service/service/store"
+)
+
+// bundleImporter is a bundle on its way in. All of it is read and found to be what was signed
+// before a record is written; until then only files are kept, which nothing names yet.
+type bundleImporter struct {
+	service   *Service
+	by        api.Caller
+	dryRun    bool
+	manifest  *bundle.Manifest
+	sha256Hex string
+	peer      *api.SyncPeer
+	key       *bundle.Key
+	out       *api.TakenSyncBundle
+
+	// sender is who brings a clone's changes; the taker where that account may not any more.
+	sender api.Caller
+	// isNew: the assessment is not synchronised here yet.
+	isNew bool
+
+	batch, catalog, customCatalog []byte
+	changePages                   [][]byte
+	missingFiles                  map[string]bool
+	files                         []string
+}
+
+// ImportBundle takes a bundle that a trusted peer wrote for this organization. The same again does
+// nothing; what broke off goes on where it is taken again.
+func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.TakeSyncBundleInput) (*api.TakenSyncBundle, error) {
+	if in.Dry != "" && in.Dry != "true" && in.Dry != "false" {
+		return nil, api.Invalid("dry_run", "dry_run is true or false")
+	}
+	mine, err := s.secretKey(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	u := &bundleImporter{service: s, by: by, dryRun: in.Dry == "true", missingFiles: map[string]bool{}}
+	r, err := bundle.Open(in.File.Content, mine, func(fingerprint string) (*bundle.Key, error) { return u.trustedKey(ctx, fingerprint) })
+	if err != nil {
+		return nil, err
+	}
+	u.manifest, u.sha256Hex = &r.Manifest, r.Sum
+	u.out = &api.TakenSyncBundle{PeerID: u.peer.ID, PeerName: u.peer.Name, Serial: u.manifest.Serial, MadeAt: u.manifest.MadeAt, AssessmentID: u.manifest.AssessmentID, Name: u.manifest.Name, DryRun: u.dryRun, More: u.manifest.More, Notes: []string{}}
+	if err := s.DB.View(ctx, u.checkBundle); err != nil {
+		return nil, err
+	}
+	if err := u.readAll(ctx, r); err != nil {
+		return nil, err
+	}
+	if u.out.Again {
+		return u.out, nil
+	}
+	if u.out.Files = len(u.files); u.manifest.Role == store.SyncRoleRemote {
+		err = u.applyToClone(ctx)
+	} else {
+		err = u.applyToRemote(ctx)
+	}
+	return u.out, err
+}
+
+// trustedKey is the key of a peer; nil for a stranger's.
+func (u *bundleImporter) trustedKey(ctx context.Context, fingerprint string) (*bundle.Key, error) {
+	err := u.service.DB.View(ctx, func(tx *store.Tx) error {
+		p, err := store.SyncPeers.By("fingerprint").Get(tx, u.by.OrganizationID, fingerprint)
+		if err == nil {
+			u.peer = &p
+		}
+		return ignoreNotFound(err)
+	})
+	if err != nil || u.peer == nil {
+		return nil, err
+	}
+	u.key, err = bundle.ParseKey(u.peer.Key)
+	return u.key, err
+}
+
+// checkBundle refuses a bundle that is not for the assessment as it stands here, or whose time is over.
+func (u *bundleImporter) checkBundle(tx *store.Tx) error {
+	org, m := u.by.OrganizationID, u.manifest
+	u.out.Again = false
+	l, err := store.SyncLinks.Get(tx, org, m.AssessmentID)
+	if u.isNew = errors.Is(err, store.ErrNotFound); err != nil && !u.isNew {
+		return store.ToNotFound(err, "assessment", m.AssessmentID)
+	}
+	switch m.Role {
+	case store.SyncRoleRemote:
+		u.out.Role = store.SyncRoleClone
+		err = u.checkFromRemote(tx, &l)
+	case store.SyncRoleClone:
+		u.out.Role = store.SyncRoleRemote
+		err = u.checkFromClone(tx, &l)
+	default:
+		err = damagedFileError("its sender is the %.20q of the assessment", m.Role)
+	}
+	if err != nil || u.out.Again {
+		return err
+	}
+	for _, p := range m.Parts {
+		if p.Kind != bundle.File {
+			continue
+		}
+		have := false
+		if !u.isNew {
+			if have, err = hasFile(tx, org, m.AssessmentID, p.SHA256); err != nil {
+				return err
+			}
+		}
+		u.missingFiles[p.SHA256] = !have
+	}
+	return nil
+}
+
+// checkSerial refuses a bundle that is older than the last one from there.
+func (u *bundleImporter) checkSerial(last *store.SyncSerials) error {
+	switch m := u.manifest; {
+	case m.Serial < 1:
+		return damagedFileError("it has no number")
+	case m.Serial == last.Imported && u.sha256Hex == last.ImportedSum:
+		u.out.Again = true
+		return nil
+	case m.Serial == last.Imported:
+		do := "there, " + cloneRestoredAdvice
+		if m.Role == store.SyncRoleRemote {
+			do = "make another clone in a folder of its own, of a bundle that they write for that one's key, and do there again what the home lost"
+		}
+		return api.Conflict("bundle %d of %s was taken with other content: their data was restored from a backup, or two copies of it are in use; %s", m.Serial, u.peer.Name, do)
+	case m.Serial < last.Imported:
+		return api.Conflict("this is bundle %d of %s, of %s, and bundle %d was taken already: it is older than the last one", m.Serial, u.peer.Name, m.MadeAt.Format("2006-01-02 15:04"), last.Imported)
+	}
+	return nil
+}
+
+func (u *bundleImporter) checkFromRemote(tx *store.Tx, l *store.SyncLink) error {
+	org, m := u.by.OrganizationID, u.manifest
+	if u.isNew {
+		there, err := store.Assessments.Has(tx, org, m.AssessmentID)
+		if err == nil && there {
+			err = api.Conflict("%s is here already, and is no clone", m.Name)
+		}
+		return err
+	}
+	switch {
+	case l.Role != store.SyncRoleClone:
+		return api.Conflict("the assessment's home is here; a bundle of another home is not taken")
+	case l.ReplicaID != m.ReplicaID:
+		return api.Invalid("file", "the bundle was written for another clone of the assessment")
+	case l.RemoteOrganization != "" && l.RemoteOrganization != u.key.Organization, l.RemoteOrganization == "" && l.PeerID != u.peer.ID:
+		return api.Invalid("file", "%s is not the home of this clone", u.peer.Name)
+	}
+	if err := u.checkSerial(&l.SyncSerials); err != nil || u.out.Again {
+		return err
+	}
+	waiting, err := store.SyncBatches.Get(tx, org, m.AssessmentID)
+	if ignoreNotFound(err) != nil {
+		return err
+	}
+	sum := sha256.Sum256(waiting.Data)
+	switch on := err == nil; {
+	case on && m.Counter == waiting.Counter && m.BatchSHA256 != hex.EncodeToString(sum[:]):
+		return api.Conflict("the home took other changes of this clone as batch %d than those that wait here: this folder is a copy of another, or was restored from a backup; %s", m.Counter, cloneRestoredAdvice)
+	case on && m.Counter == waiting.Counter:
+	case on && m.Counter < waiting.Counter:
+		return api.Conflict("the home wrote this before it had your changes, which are on their way to it; bring it your bundle, and take the answer to that")
+	case m.Counter > l.Counter:
+		return api.Conflict("the home has changes of this clone that it does not know of: it was restored from a backup; %s", cloneRestoredAdvice)
+	case m.Counter < l.Counter:
+		return api.Conflict("the home wrote this before it had your last changes; take the bundle that it wrote after them")
+	}
+	return nil
+}
+
+func (u *bundleImporter) checkFromClone(tx *store.Tx, l *store.SyncLink) error {
+	org, m := u.by.OrganizationID, u.manifest
+	as, ok, err := peerCaller(tx, u.by, u.peer, "sync:write")
+	if err != nil {
+		return err
+	}
+	if u.sender = as; u.isNew {
+		there, err := store.Assessments.Has(tx, org, m.AssessmentID)
+		switch {
+		case err != nil:
+			return err
+		case there || !m.Publish:
+			return api.NotFound("synchronised assessment", m.AssessmentID)
+		case !ok:
+			return api.Conflict("%s, whose key that is, is no member with that right any more, and begins no assessment here", u.peer.UserName)
+		}
+		return nil
+	}
+	if l.Role != store.SyncRoleRemote {
+		return api.Conflict("this is a clone as well; bring the bundle to its home, which is %s", remoteName(l))
+	}
+	rep, err := store.SyncReplicas.Get(tx, org, m.AssessmentID, m.ReplicaID)
+	switch {
+	case errors.Is(err, store.ErrNotFound) && m.Publish && ok:
+		u.isNew = true // it broke off before the clone was known
+		return nil
+	case err != nil:
+		return store.ToNotFound(err, "clone", m.ReplicaID)
+	case rep.UserID != u.peer.UserID:
+		return api.Forbidden("the clone is %s's, and the key that signed is trusted for %s", rep.UserName, u.peer.UserName)
+	}
+	if err := u.checkSerial(&rep.SyncSerials); err != nil || u.out.Again {
+		return err
+	}
+	return verifyHistory(tx, org, m.AssessmentID, m.Since, m.AnchorSequence, m.AnchorHash)
+}
+
+// readAll reads the bundle to its end: files are kept, the rest is held.
+func (u *bundleImporter) readAll(ctx context.Context, r *bundle.Reader) error {
+	k := u.service.newFileSaver()
+	err := u.readParts(ctx, k, r)
+	kept, failed := k.wait()
+	u.files = append(u.files, kept...)
+	return cmp.Or(err, failed)
+}
+
+func (u *bundleImporter) readParts(ctx context.Context, k *fileSaver, r *bundle.Reader) error {
+	for {
+		part, in, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case part.Kind == bundle.File:
+			err = u.savePart(ctx, k, part, in)
+		case u.out.Again:
+		default:
+			var data []byte
+			if data, err = io.ReadAll(in); err == nil {
+				err = u.addMemoryPart(part.Kind, data)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (u *bundleImporter) addMemoryPart(kind string, data []byte) error {
+	switch {
+	case kind == bundle.Changes && u.manifest.Role == store.SyncRoleRemote:
+		u.changePages = append(u.changePages, data)
+	case kind == bundle.Batch && u.manifest.Role == store.SyncRoleClone && u.batch == nil:
+		u.batch = data
+	case kind == bundle.Catalog && u.catalog == nil:
+		u.catalog = data
+	case kind == bundle.Custom && u.customCatalog == nil:
+		u.customCatalog = data
+	default:
+		return damagedFileError("a %s has no place in the bundle of a %s", kind, u.manifest.Role)
+	}
+	return nil
+}
+
+// savePart keeps a file that is lacking; one that is here is read over.
+func (u *bundleImporter) savePart(ctx context.Context, k *fileSaver, part bundle.Part, in io.Reader) error {
+	if !u.missingFiles[part.SHA256] {
+		return nil
+	}
+	u.missingFiles[part.SHA256] = false
+	if u.dryRun {
+		u.files = append(u.files, part.SHA256)
+		return nil
+	}
+	return k.save(ctx, part.SHA256, part.Size, in)
+}
+
+// ensureCatalog brings the catalog where it is carried and lacking.
+func (u *bundleImporter) ensureCatalog(ctx context.Context) error {
+	var have *store.CatalogVersion
+	own := false
+	err := u.service.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if have, err = findCatalogVersion(tx, u.manifest.CatalogSHA256); err == nil {
+			_, own, err = catalog.FindCustomRevision(tx, u.by.OrganizationID, u.manifest.OwnSHA256)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if have == nil {
+		if err := u.importCatalog(ctx); err != nil {
+			return err
+		}
+	}
+	switch {
+	case own:
+		return nil
+	case u.customCatalog == nil:
+		return api.Conflict("the assessment uses own frameworks or controls that are not here (content %.12s…): have the bundle written with --carry-catalog", u.manifest.OwnSHA256)
+	case u.dryRun:
+		u.out.Notes = append(u.out.Notes, "the own frameworks and controls that the assessment uses would be taken over")
+		return nil
+	}
+	return u.service.Catalog.ReceiveCustom(ctx, u.by, u.customCatalog)
+}
+
+func (u *bundleImporter) importCatalog(ctx context.Context) error {
+	if u.catalog == nil {
+		return api.Conflict("the catalog version %s of the assessment is not here (content %.12s…): import that release, or have the bundle written with --carry-catalog", u.manifest.CatalogLabel, u.manifest.CatalogSHA256)
+	}
+	if u.dryRun {
+		u.out.Notes = append(u.out.Notes, "the catalog version "+u.manifest.CatalogLabel+" would be taken over")
+		return nil
+	}
+	_, err := u.service.UploadCatalog(ctx, u.by, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: bytes.NewReader(u.catalog)}})
+	return err
+}
+
+// applyToClone takes what a home wrote.
+func (u *bundleImporter) applyToClone(ctx context.Context) error {
+	m, id := u.manifest, u.manifest.AssessmentID
+	came, err := decodePushResult(m)
+	if err != nil {
+		return err
+	}
+	files := make([]*exchangeFile, len(u.changePages))
+	for i, data := range u.changePages {
+		if files[i], err = decodeFile(bytes.NewReader(data), kindChanges); err != nil {
+			return err
+		}
+		if files[i].AssessmentID != id || files[i].ReplicaID != m.ReplicaID || files[i].CatalogSHA256 != m.CatalogSHA256 || files[i].OwnSHA256 != m.OwnSHA256 {
+			return damagedFileError("changes in it are of another assessment, clone or catalog than it says")
+		}
+		u.changePages[i] = nil
+	}
+	if err := u.ensureCatalog(ctx); err != nil {
+		return err
+	}
+	if u.dryRun {
+		for _, f := range files {
+			u.out.Taken += len(f.lines)
+		}
+		return nil
+	}
+	if u.isNew {
+		at := &api.AttachSyncInput{}
+		at.Body.AssessmentID, at.Body.RemoteOrganization, at.Body.ReplicaID, at.Body.Account, at.Body.CatalogSHA256, at.Body.OwnSHA256 = id, u.key.Organization, m.ReplicaID, m.Account, m.CatalogSHA256, m.OwnSHA256
+		if _, err := u.service.attach(ctx, u.by, at, u.peer.ID); err != nil {
+			return err
+		}
+	}
+	if err := u.acknowledgeBatch(ctx, came); err != nil {
+		return err
+	}
+	if err := u.service.recordPendingFiles(ctx, u.by, id, u.files...); err != nil {
+		return err
+	}
+	for _, f := range files {
+		out, err := u.service.apply(ctx, u.by, id, f, true)
+		if err != nil {
+			return err
+		}
+		u.out.Taken += out.Taken
+	}
+	return u.recordImported(ctx)
+}
+
+// acknowledgeBatch notes that the home has the last batch, and tells what came of it.
+func (u *bundleImporter) acknowledgeBatch(ctx context.Context, result *api.PushedSync) error {
+	if u.manifest.Counter == 0 {
+		return nil
+	}
+	waiting := false
+	err := u.service.DB.View(ctx, func(tx *store.Tx) (err error) {
+		waiting, err = store.SyncBatches.Has(tx, u.by.OrganizationID, u.manifest.AssessmentID)
+		return err
+	})
+	if err != nil || !waiting {
+		return err
+	}
+	in := &api.AcknowledgeSyncInput{AssessmentID: u.manifest.AssessmentID}
+	in.Body.Counter = u.manifest.Counter
+	if _, err := u.service.Acknowledge(ctx, u.by, in); err != nil {
+		return err
+	}
+	u.out.Applied, u.out.Conflicts, u.out.Notes = result.Applied, result.Conflicts, append(u.out.Notes, result.Notes...)
+	return nil
+}
+
+// applyToRemote takes what a clone wrote.
+func (u *bundleImporter) applyToRemote(ctx context.Context) error {
+	m, id := u.manifest, u.manifest.AssessmentID
+	if u.batch != nil || u.isNew {
+		if err := u.ensureCatalog(ctx); err != nil {
+			return err
+		}
+	}
+	if u.isNew {
+		if u.dryRun {
+			u.out.Notes = append(u.out.Notes, m.Name+" would begin to live here")
+			return nil
+		}
+		in := &api.JoinSyncInput{}
+		in.Body.AssessmentID, in.Body.ReplicaID, in.Body.Name, in.Body.Publish = id, m.ReplicaID, m.Machine, true
+		if _, err := u.service.join(ctx, u.sender, in, u.peer.ID); err != nil {
+			return err
+		}
+	}
+	if !u.dryRun {
+		if err := u.service.recordPendingFiles(ctx, u.by, id, u.files...); err != nil {
+			return err
+		}
+	}
+	if u.batch != nil {
+		f, err := decodeFile(bytes.NewReader(u.batch), kindBatch)
+		if err != nil {
+			return err
+		}
+		if f.AssessmentID != id || f.ReplicaID != m.ReplicaID || f.Counter != m.Counter {
+			return damagedFileError("the changes in it are of another assessment or clone than it says")
+		}
+		in := &api.PushSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "batch", Content: bytes.NewReader(u.batch)}}
+		if u.dryRun {
+			in.Dry = "true"
+		}
+		out, err := u.service.Push(ctx, u.sender, in)
+		if err != nil {
+			return err
+		}
+		u.out.Applied, u.out.Conflicts, u.out.Notes = out.Applied, out.Conflicts, append(u.out.Notes, out.Notes...)
+	}
+	if u.dryRun {
+		return nil
+	}
+	return u.recordImported(ctx)
+}
+
+// recordImported notes that all of the bundle was taken.
+func (u *bundleImporter) recordImported(ctx context.Context) error {
+	org, m := u.by.OrganizationID, u.manifest
+	return u.service.DB.Update(ctx, func(tx *store.Tx) error {
+		if m.Role == store.SyncRoleRemote {
+			l, err := linkWithRole(tx, org, m.AssessmentID, store.SyncRoleClone)
+			if err != nil {
+				return err
+			}
+			if l.Imported >= m.Serial {
+				return nil // another was quicker
+			}
+			l.Imported, l.ImportedSum, l.PeerID = m.Serial, u.sha256Hex, u.peer.ID
+			return errors.Join(store.SyncLinks.Put(tx, org, &l), u.auditImported(tx))
+		}
+		rep, err := store.SyncReplicas.Get(tx, org, m.AssessmentID, m.ReplicaID)
+		if err != nil {
+			return err
+		}
+		if rep.Imported >= m.Serial {
+			return nil
+		}
+		rep.Imported, rep.ImportedSum, rep.PeerID, rep.Since, rep.SeenAt = m.Serial, u.sha256Hex, u.peer.ID, m.Since, tx.Now()
+		return errors.Join(store.SyncReplicas.Put(tx, org, &rep), pruneLog(tx, org, m.AssessmentID), u.auditImported(tx))
+	})
+}
+
+func (u *bundleImporter) auditImported(tx *store.Tx) error {
+	m := u.manifest
+	return audit.Append(tx, u.by, audit.Entry{Action: "sync.bundle_taken", ResourceType: "sync_peer", ResourceID: u.peer.ID,
+		Changes: map[string]any{"assessment_id": m.AssessmentID, "serial": m.Serial, "counter": m.Counter, "sha256": u.sha256Hex, "fingerprint": u.peer.Fingerprint, "user_id": u.peer.UserID}})
+}
+
+// verifyHistory refuses a clone that has read what this home has not told.
+func verifyHistory(tx *store.Tx, org, id string, since int64, sequence uint64, hash string) error {
+	head, err := tx.LastSyncSequence(org, id)
+	if err != nil {
+		return err
+	}
+	if since < 0 || since > head {
+		return historyMismatch()
+	}
+	if hash == "" {
+		return nil
+	}
+	if sequence > math.MaxInt64 {
+		return historyMismatch()
+	}
+	rec, err := store.Audit.Get(tx, org, int64(sequence))
+	if ignoreNotFound(err) != nil {
+		return err
+	}
+	if rec.Hash != hash {
+		return historyMismatch()
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package sync
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/store"
+)
+
+func cloneFields(f fields) fields { return maps.Clone(f) }
+
+func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
+
+func ignoreNotFound(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+func intFromJSON(v json.RawMessage) int {
+	n, _ := strconv.Atoi(string(v))
+	return n
+}
+
+func intToJSON(n int) json.RawMessage { return json.RawMessage(strconv.Itoa(n)) }
+
+// changeset is what a clone is to send.
+type changeset struct {
+	file    *exchangeFile
+	entries []store.SyncBatchEntry
+}
+
+// orderedChange is a line with where it stands in a batch: what edits what was there first, then
+// what was made and decided, in the order of the ids, which is that of time.
+type orderedChange struct {
+	rank  int
+	order string
+	line  changeLine
+	entry store.SyncBatchEntry
+	size  int
+}
+
+// fileBudget is how much goes into one file: lines by their size, and the documents that they
+// bring, with the size of their files.
+type fileBudget struct {
+	lines     int
+	documents int
+	files     int64
+}
+
+// maxDocuments is how many documents a batch may bring: its home reads their files.
+const maxDocuments = 500
+
+// pageBudget is the room of a file that is carried by a network. Its documents are so few that
+// a connection lasts while they are read.
+var pageBudget = fileBudget{lines: pageSize, documents: 50, files: math.MaxInt64}
+
+// reserve takes room for a line; false where there is none left for another.
+func (r *fileBudget) reserve(l *changeLine, size int) bool {
+	if l.Table == store.Documents.Name() && l.Op != opDelete && len(l.Record["size_bytes"]) > 0 {
+		n := int64(intFromJSON(l.Record["size_bytes"]))
+		if n > r.files || r.documents == 0 {
+			return false
+		}
+		r.files, r.documents = r.files-n, r.documents-1
+	}
+	if r.lines < 0 {
+		return false
+	}
+	r.lines -= size
+	return true
+}
+
+// collectChanges makes a batch of what a clone has changed since it was last known to be at home.
+func collectChanges(tx *store.Tx, org string, l *store.SyncLink, budget fileBudget) (*changeset, error) {
+	id := l.AssessmentID
+	b := &changeset{file: &exchangeFile{fileHeader: fileHeader{Format: Format, Kind: kindBatch, AssessmentID: id, ReplicaID: l.ReplicaID, Counter: l.Counter + 1}}}
+	a, err := store.Assessments.Get(tx, org, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return b, nil // not read from its home yet
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := loadAssessmentCatalog(tx, &a)
+	if err != nil {
+		return nil, err
+	}
+	b.file.CatalogSHA256, b.file.OwnSHA256 = v.SnapshotBlob, v.customSHA256
+	if b.file.AnchorSequence, b.file.AnchorHash, err = lastAuditRecord(tx, org); err != nil {
+		return nil, err
+	}
+	var all []orderedChange
+	for row, err := range store.SyncLogEntries.Scan(tx, org, store.Prefix(id)) {
+		if err != nil {
+			return nil, err
+		}
+		one, err := describeChange(tx, org, &row)
+		if err != nil {
+			return nil, err
+		}
+		if one != nil {
+			all = append(all, *one)
+		}
+	}
+	slices.SortStableFunc(all, func(x, y orderedChange) int {
+		return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.order, y.order), cmp.Compare(x.line.Table, y.line.Table), bytes.Compare(x.line.Key, y.line.Key))
+	})
+	for i := range all {
+		if !budget.reserve(&all[i].line, all[i].size) {
+			b.file.More = true
+			break
+		}
+		if all[i].line.Op != opTouch || all[i].line.Table != "" {
+			b.file.lines = append(b.file.lines, all[i].line)
+		}
+		b.entries = append(b.entries, all[i].entry)
+	}
+	return b, nil
+}
+
+const (
+	rankRecord = iota
+	rankEdit
+	rankAction
+)
+
+// describeChange says what became of one record; nil where there is nothing to send yet.
+func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*orderedChange, error) {
+	t := tableByName(row.Table)
+	if t == nil {
+		return nil, nil
+	}
+	f, there, err := t.read(tx, org, row.Key)
+	if err != nil {
+		return nil, err
+	}
+	was, err := loadBase(tx, org, row.AssessmentID, row.Table, row.Key)
+	if err != nil {
+		return nil, err
+	}
+	one := &orderedChange{rank: rankRecord, entry: store.SyncBatchEntry{Table: row.Table, Key: row.Key, Sequence: row.Sequence},
+		line: changeLine{Op: opTouch, Table: row.Table, Key: row.Key, By: row.By, At: row.At}}
+	if !there && was == nil { // made and deleted again: the home need not know
+		one.entry.CloneOnly = true
+		one.line = changeLine{Op: opTouch}
+		return one, nil
+	}
+	is := fields(nil)
+	if there {
+		is = t.toWire(f)
+		if one.entry.Record, err = encodeFields(is); err != nil {
+			return nil, err
+		}
+	}
+	if was == nil && t.kind == remoteTable {
+		one.entry.CloneOnly = true
+		if err := t.fillAction(tx, org, f, one); err != nil {
+			return nil, err
+		}
+		return one, nil
+	}
+	switch {
+	case t.kind == contentTable || t.kind == itemTable || t.kind == writeOnceTable:
+		if err := t.fillEdit(one, is, was, there); err != nil {
+			return nil, err
+		}
+	case t.kind == versionTable && was == nil:
+		one.rank, one.order = rankAction, stringFromJSON(is["id"])
+		one.line.Op, one.line.Record = opInsert, is
+	}
+	if t.name == store.Documents.Name() && there && (one.line.Op == opInsert || one.line.Fields["sha256"].To != nil) {
+		chunks, n, read, err := documentPassages(tx, org, f)
+		if err != nil || !read {
+			return nil, err // its reading is awaited
+		}
+		one.line.Chunks, one.line.Record = chunks, is
+		one.size += n
+	}
+	one.size += len(one.entry.Record) + 300
+	return one, nil
+}
+
+// fillEdit tells of content that is new, changed or gone.
+func (t *table) fillEdit(change *orderedChange, current, base fields, exists bool) error {
+	switch {
+	case !exists:
+		change.line.Op, change.line.Record = opDelete, base
+	case base == nil:
+		change.line.Op, change.line.Record = opInsert, current
+	default:
+		changed := map[string]assessment.FieldChange{}
+		for name, v := range current {
+			if !bytes.Equal(v, base[name]) {
+				changed[name] = assessment.FieldChange{From: base[name], To: v}
+			}
+		}
+		for name, v := range base {
+			if _, ok := current[name]; !ok {
+				changed[name] = assessment.FieldChange{From: v}
+			}
+		}
+		if t.name == store.Assessments.Name() {
+			maps.DeleteFunc(changed, func(name string, _ assessment.FieldChange) bool {
+				return !slices.Contains(assessmentEditableFields, name)
+			})
+		}
+		if len(changed) == 0 {
+			return nil
+		}
+		change.line.Op, change.line.Fields = opEdit, changed
+		// So that a refusal can say what it is about.
+		change.line.Record = fields{"id": current["id"], t.labelField: current[t.labelField]}
+	}
+	if t.kind == itemTable {
+		change.rank = rankEdit
+		if change.line.Op == opInsert { // with its version
+			change.rank, change.order = rankAction, stringFromJSON(current["version_id"])+" "+stringFromJSON(current["id"])
+		}
+	}
+	if t.name == store.Assessments.Name() {
+		change.order = " " // before what belongs to it
+	} else if change.rank == rankRecord {
+		change.order = "a"
+	}
+	return nil
+}
+
+// fillAction is what a line of the clone's own history tells the home to do again.
+func (t *table) fillAction(tx *store.Tx, org string, f fields, change *orderedChange) error {
+	change.line = changeLine{Op: opTouch, At: change.line.At, By: change.line.By}
+	change.rank, change.order = rankAction, stringFromJSON(f["id"])
+	if t.name == store.LifecycleEvents.Name() {
+		if stringFromJSON(f["event_type"]) == "transition" {
+			change.line.Op, change.line.To, change.line.Reason = opTransition, api.State(stringFromJSON(f["to_state"])), stringFromJSON(f["reason"])
+		}
+		return nil
+	}
+	if t.name != store.Timeline.Name() {
+		return nil
+	}
+	what := stringFromJSON(f["type"])
+	if what != "approval.requested" && what != "approval.decided" {
+		return nil
+	}
+	p, err := store.Approvals.Get(tx, org, stringFromJSON(f["resource_id"]))
+	if err != nil {
+		return ignoreNotFound(err)
+	}
+	change.line.Gate, change.line.Version, change.line.Approval, change.line.SHA256 = p.Gate, p.TargetID, p.ID, p.TargetSHA256
+	if what == "approval.requested" {
+		change.line.Op = opSubmit
+		return nil
+	}
+	if p.Void || p.Status != api.ApprovalApproved && p.Status != api.ApprovalRejected {
+		return nil
+	}
+	change.line.Op, change.line.Verdict = opDecide, p.Status
+	if p.Reason != nil {
+		change.line.Reason = *p.Reason
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package sync
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/store"
+)
+
+// quoteChecker tells whether what a clone quotes stands in the passages here.
+type quoteChecker struct {
+	tx              *store.Tx
+	org, assessment string
+	// texts are passages that were looked at; known is what the assessment quotes here
+	// already, read when it is first asked for: a passage may have changed since.
+	texts    map[string]string
+	existing map[string]bool
+}
+
+func quoteKey(e *api.Evidence) string { return e.ChunkID + "\n" + e.Quote }
+
+// collapseSpace is a text as quotes have it.
+func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func (q *quoteChecker) isFound(e *api.Evidence) (bool, error) {
+	text, looked := q.texts[e.ChunkID]
+	if !looked {
+		c, err := store.Chunks.Get(q.tx, q.org, e.ChunkID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrBadKey) {
+			return false, err
+		}
+		if err == nil && c.AssessmentID == q.assessment {
+			text = collapseSpace(c.Text)
+		}
+		q.texts[e.ChunkID] = text
+	}
+	if quote := collapseSpace(e.Quote); quote != "" && strings.Contains(text, quote) {
+		return true, nil
+	}
+	if err := q.loadKnown(); err != nil {
+		return false, err
+	}
+	return q.existing[quoteKey(e)], nil
+}
+
+// loadKnown reads what the assessment quotes here.
+func (q *quoteChecker) loadKnown() error {
+	if q.existing != nil {
+		return nil
+	}
+	q.existing = map[string]bool{}
+	for _, t := range tables {
+		if t.kind != itemTable && t.name != store.Scopes.Name() {
+			continue
+		}
+		for key, err := range t.keys(q.tx, q.org, q.assessment) {
+			if err != nil {
+				return err
+			}
+			f, _, err := t.read(q.tx, q.org, key)
+			if err != nil {
+				return err
+			}
+			if _, err := q.filterEvidence(f["evidence"], func(e *api.Evidence) (bool, error) { q.existing[quoteKey(e)] = true; return true, nil }); err != nil {
+				return err
+			}
+			if _, err := q.filterTraitEvidence(f["traits"], func(e *api.Evidence) (bool, error) { q.existing[quoteKey(e)] = true; return true, nil }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// filteredEvidence is a list of evidence without what does not stand, and that.
+type filteredEvidence struct {
+	remaining json.RawMessage
+	removed   []api.Evidence
+}
+
+func evidenceTypeError(err error) error {
+	return api.Invalid("evidence", "a field has a value of the wrong kind: %v", err)
+}
+
+func (q *quoteChecker) filterEvidence(raw json.RawMessage, keep func(*api.Evidence) (bool, error)) (filteredEvidence, error) {
+	out := filteredEvidence{remaining: raw}
+	if len(raw) == 0 || string(raw) == "null" {
+		return out, nil
+	}
+	var all, left []json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return out, evidenceTypeError(err)
+	}
+	for _, one := range all {
+		var e api.Evidence
+		if err := json.Unmarshal(one, &e); err != nil {
+			return out, evidenceTypeError(err)
+		}
+		ok, err := keep(&e)
+		if err != nil {
+			return out, err
+		}
+		if ok {
+			left = append(left, one)
+		} else {
+			out.removed = append(out.removed, e)
+		}
+	}
+	if len(out.removed) == 0 {
+		return out, nil
+	}
+	var err error
+	if out.remaining, err = json.Marshal(append([]json.RawMessage{}, left...)); err != nil {
+		return out, evidenceTypeError(err)
+	}
+	return out, nil
+}
+
+// filterTraitEvidence is sift of the evidence of a scope's traits.
+func (q *quoteChecker) filterTraitEvidence(raw json.RawMessage, keep func(*api.Evidence) (bool, error)) (filteredEvidence, error) {
+	out := filteredEvidence{remaining: raw}
+	if len(raw) == 0 || string(raw) == "null" {
+		return out, nil
+	}
+	var traits map[string]fields
+	if err := json.Unmarshal(raw, &traits); err != nil {
+		return out, evidenceTypeError(err)
+	}
+	for _, t := range traits {
+		one, err := q.filterEvidence(t["evidence"], keep)
+		if err != nil {
+			return out, err
+		}
+		if len(one.removed) > 0 {
+			t["evidence"], out.removed = one.remaining, append(out.removed, one.removed...)
+		}
+	}
+	if len(out.removed) == 0 {
+		return out, nil
+	}
+	var err error
+	out.remaining, err = json.Marshal(traits)
+	return out, err
+}
+
+// dropMissingQuotes is a change without quotes that do not stand in the passages here: what rests on
+// nothing is not evidence. Those are kept as a conflict.
+func (r *batchApplier) dropMissingQuotes(tx *store.Tx, t *table, l *changeLine) (*changeLine, error) {
+	name := "evidence"
+	if t.name == store.Scopes.Name() {
+		name = "traits"
+	} else if t.kind != itemTable {
+		return l, nil
+	}
+	if r.quotes == nil || r.quotes.tx != tx {
+		r.quotes = &quoteChecker{tx: tx, org: r.target.org, assessment: r.batch.AssessmentID, texts: map[string]string{}}
+	}
+	q := r.quotes
+	look := func(raw json.RawMessage) (filteredEvidence, error) {
+		if name == "traits" {
+			return q.filterTraitEvidence(raw, q.isFound)
+		}
+		return q.filterEvidence(raw, q.isFound)
+	}
+	came := l.Record[name]
+	if l.Op == opEdit {
+		came = l.Fields[name].To
+	} else if l.Op != opInsert {
+		return l, nil
+	}
+	out, err := look(came)
+	if err != nil || len(out.removed) == 0 {
+		return l, err
+	}
+	fit := *l
+	if l.Op == opEdit {
+		fit.Fields = maps.Clone(l.Fields)
+		fit.Fields[name] = assessment.FieldChange{From: l.Fields[name].From, To: out.remaining}
+	} else {
+		fit.Record = maps.Clone(l.Record)
+		fit.Record[name] = out.remaining
+	}
+	b, err := json.Marshal(out.removed)
+	if err != nil {
+		return nil, err
+	}
+	whole := len(b) > maxInlineValue
+	if whole {
+		b = nil
+	}
+	what := "quotes of %s do not stand in the passages here, and are left out"
+	if len(out.removed) == 1 {
+		what = "quote of %s does not stand in the passage here, and is left out"
+	}
+	c := &api.SyncConflict{Kind: api.ConflictRefused, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record), Field: name, Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, b),
+		Message: fmt.Sprintf("%d "+what, len(out.removed), t.displayName(l.Record))}
+	r.addNote("%s", c.Message)
+	return &fit, r.recordConflict(tx, c, whole)
+}

@@ -1,0 +1,425 @@
+package sync
+
+import (
+	"archive/tar"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/store"
+)
+
+// maxReplicas bounds the clones of one assessment.
+const maxReplicas = 1_000
+
+// Join makes the caller's clone known to the assessment's home, which this becomes.
+func (s *Service) Join(ctx context.Context, by api.Caller, in *api.JoinSyncInput) (*api.JoinedSync, error) {
+	return s.join(ctx, by, in, "")
+}
+
+// join is Join of a clone that exchanges bundles with a peer: it may have chosen its id itself.
+func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput, peer string) (*api.JoinedSync, error) {
+	b := in.Body
+	if err := by.Require("assessment:read"); err != nil {
+		return nil, err
+	}
+	var out *api.JoinedSync
+	err := s.DB.Update(ctx, func(tx *store.Tx) error {
+		out = &api.JoinedSync{AssessmentID: b.AssessmentID, OrganizationID: by.OrganizationID, Account: by.Actor.Name}
+		org := by.OrganizationID
+		a, err := store.Assessments.Get(tx, org, b.AssessmentID)
+		switch {
+		case errors.Is(err, store.ErrNotFound) && b.Publish:
+			if err := by.Require("assessment:write"); err != nil {
+				return err
+			}
+		case err != nil:
+			return store.ToNotFound(err, "assessment", b.AssessmentID)
+		default:
+			v, err := loadAssessmentCatalog(tx, &a)
+			if err != nil {
+				return err
+			}
+			out.Name, out.CatalogSHA256, out.CatalogLabel, out.OwnSHA256 = a.Name, v.SnapshotBlob, v.Label, v.customSHA256
+		}
+		l, err := store.SyncLinks.Get(tx, org, b.AssessmentID)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			l = store.SyncLink{OrganizationID: org, AssessmentID: b.AssessmentID, Role: store.SyncRoleRemote, CreatedAt: tx.Now()}
+			if err := errors.Join(store.SyncLinks.Insert(tx, org, &l), markAllChanged(tx, org, b.AssessmentID, out.Name != "")); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		case l.Role != store.SyncRoleRemote:
+			return api.Conflict("this is a clone itself; clone the assessment from its home, %s", remoteName(&l))
+		}
+		rep, err := store.SyncReplicas.Get(tx, org, b.AssessmentID, b.ReplicaID)
+		if b.ReplicaID == "" || errors.Is(err, store.ErrNotFound) {
+			n, failed := store.SyncReplicas.Count(tx, org, b.AssessmentID)
+			if failed != nil {
+				return failed
+			}
+			if n >= maxReplicas {
+				return api.Conflict("the assessment has %d clones already", n)
+			}
+			rep = store.SyncReplica{OrganizationID: org, AssessmentID: b.AssessmentID, ID: tx.NewID(), UserID: by.UserID, UserName: by.Actor.Name, JoinedAt: tx.Now()}
+			if peer != "" && b.ReplicaID != "" {
+				rep.ID = b.ReplicaID
+			}
+			err = audit.Append(tx, by, audit.Entry{Action: "sync.joined", ResourceType: "sync_replica", ResourceID: rep.ID, Changes: map[string]any{"assessment_id": b.AssessmentID, "name": b.Name}})
+		}
+		if err != nil {
+			return err
+		}
+		if rep.UserID != by.UserID {
+			return api.Forbidden("the clone %s is another's; make one of your own", rep.ID)
+		}
+		rep.Name, rep.SeenAt, rep.PeerID = cmp.Or(b.Name, rep.Name), tx.Now(), cmp.Or(peer, rep.PeerID)
+		out.ReplicaID = rep.ID
+		return store.SyncReplicas.Put(tx, org, &rep)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		out.Head, err = tx.LastSyncSequence(by.OrganizationID, b.AssessmentID)
+		return err
+	})
+}
+
+// markAllChanged logs every record of an assessment once: so a new clone reads them as it reads changes.
+func markAllChanged(tx *store.Tx, org, id string, exists bool) error {
+	if !exists {
+		return nil
+	}
+	for _, t := range tables {
+		for key, err := range t.keys(tx, org, id) {
+			if err != nil {
+				return err
+			}
+			tx.MarkChanged(org, id, t.name, key)
+		}
+	}
+	return nil
+}
+
+// ReadChanges are the records that changed at the home since a clone last read, as a file.
+func (s *Service) ReadChanges(ctx context.Context, by api.Caller, in *api.ChangesSyncInput) (*api.SyncParcel, error) {
+	var out *api.SyncParcel
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		left := fileBudget{lines: pageSize, documents: math.MaxInt, files: math.MaxInt64}
+		f, err := readChanges(tx, by, in, &left)
+		if err == nil {
+			out, err = f.toParcel()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if in.Dry == "true" {
+		return out, nil
+	}
+	return out, s.recordProgress(ctx, by, in)
+}
+
+// progressInterval is how long a clone's reading is not noted anew where it has read nothing more.
+const progressInterval = time.Minute
+
+// recordProgress notes how far a clone has read: what all have read of deleted records is forgotten.
+func (s *Service) recordProgress(ctx context.Context, by api.Caller, in *api.ChangesSyncInput) error {
+	org := by.OrganizationID
+	var rep store.SyncReplica
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		rep, err = store.SyncReplicas.Get(tx, org, in.AssessmentID, in.ReplicaID)
+		return err
+	})
+	if err != nil || rep.UserID != by.UserID || rep.Since == int64(in.Since) && s.Clock().Sub(rep.SeenAt) < progressInterval {
+		return err
+	}
+	return s.DB.Update(ctx, func(tx *store.Tx) error {
+		rep, err := store.SyncReplicas.Get(tx, org, in.AssessmentID, in.ReplicaID)
+		if err != nil {
+			return err
+		}
+		rep.Since, rep.SeenAt = int64(in.Since), tx.Now()
+		return errors.Join(store.SyncReplicas.Put(tx, org, &rep), pruneLog(tx, org, in.AssessmentID))
+	})
+}
+
+// pruneLog forgets rows of deleted records that every clone has read.
+func pruneLog(tx *store.Tx, org, id string) error {
+	least := int64(-1)
+	for r, err := range store.SyncReplicas.Scan(tx, org, store.Prefix(id)) {
+		if err != nil {
+			return err
+		}
+		if least < 0 || r.Since < least {
+			least = r.Since
+		}
+	}
+	if least <= 0 {
+		return nil
+	}
+	l, err := syncLink(tx, org, id)
+	if err != nil || l.Since >= least { // a home's own mark: so far it was looked at
+		return err
+	}
+	var gone []store.SyncLogEntry
+	seen := 0
+	for row, err := range store.SyncLogEntries.By("sequence").Scan(tx, org, store.Prefix(id), store.From(l.Since+1), store.Through(least)) {
+		if err != nil {
+			return err
+		}
+		if seen++; seen > maxPruned {
+			least = row.Sequence - 1
+			break
+		}
+		t := tableByName(row.Table)
+		if t == nil {
+			continue
+		}
+		_, there, err := t.read(tx, org, row.Key)
+		if err != nil {
+			return err
+		}
+		if !there {
+			gone = append(gone, row)
+		}
+	}
+	for _, row := range gone {
+		if err := store.SyncLogEntries.Delete(tx, org, id, row.Table, row.Key); err != nil {
+			return err
+		}
+	}
+	l.Since = least
+	return store.SyncLinks.Put(tx, org, &l)
+}
+
+// maxPruned is how many rows are looked at in one transaction.
+const maxPruned = 2_000
+
+// readChanges is one file of what changed; what it takes of the room is gone from it.
+func readChanges(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, budget *fileBudget) (*exchangeFile, error) {
+	org, id := by.OrganizationID, in.AssessmentID
+	if _, err := linkWithRole(tx, org, id, store.SyncRoleRemote); err != nil {
+		return nil, err
+	}
+	a, err := store.Assessments.Get(tx, org, id)
+	if err != nil {
+		return nil, store.ToNotFound(err, "assessment", id)
+	}
+	v, err := loadAssessmentCatalog(tx, &a)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := callerReplica(tx, by, id, in.ReplicaID); err != nil {
+		return nil, err
+	}
+	since := int64(in.Since)
+	if err := verifyHistory(tx, org, id, since, uint64(max(0, in.AnchorSequence)), in.AnchorHash); err != nil {
+		return nil, err
+	}
+	head, err := tx.LastSyncSequence(org, id)
+	if err != nil {
+		return nil, err
+	}
+	f := &exchangeFile{fileHeader: fileHeader{Format: Format, Kind: kindChanges, AssessmentID: id, ReplicaID: in.ReplicaID, CatalogSHA256: v.SnapshotBlob, OwnSHA256: v.customSHA256, Since: since, Next: head}}
+	if f.AnchorSequence, f.AnchorHash, err = lastAuditRecord(tx, org); err != nil {
+		return nil, err
+	}
+	f.Next = since
+	for row, err := range store.SyncLogEntries.By("sequence").Scan(tx, org, store.Prefix(id), store.From(since+1)) {
+		if err != nil {
+			return nil, err
+		}
+		t := tableByName(row.Table)
+		if t == nil {
+			continue
+		}
+		l, n, err := newPutLine(tx, org, t, &row)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			if !budget.reserve(l, n) {
+				f.More = true
+				break
+			}
+			f.lines = append(f.lines, *l)
+		}
+		f.Next = row.Sequence
+	}
+	if !f.More {
+		f.Next = head
+	}
+	return f, nil
+}
+
+// remoteRestoredAdvice is what became of a home that has another history than a clone has read.
+const remoteRestoredAdvice = "the home was restored from a backup. Nothing of the clone is lost: keep its folder, make another clone in a folder of its own (`service --data FOLDER sync clone`, or of a bundle), and do there again what the home lost"
+
+// cloneRestoredAdvice is what to do with a clone that is older than its home knows it.
+const cloneRestoredAdvice = "keep its folder, make another clone in a folder of its own (`service --data FOLDER sync clone`, or of a bundle), and do there again what `service sync status` here lists as not sent"
+
+// historyMismatch is the refusal where the home's history is not the one that a clone has read.
+func historyMismatch() error {
+	return api.Conflict("the history here is not the one this clone has read: %s", remoteRestoredAdvice)
+}
+
+// lastAuditRecord is the last record of the organization's audit chain.
+func lastAuditRecord(tx *store.Tx, org string) (uint64, string, error) {
+	for rec, err := range store.Audit.Scan(tx, org, store.Reverse) {
+		return rec.Sequence, rec.Hash, err
+	}
+	return 0, "", nil
+}
+
+// newPutLine tells of a record as it is now; nil for a document that is being read.
+func newPutLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (*changeLine, int, error) {
+	l := &changeLine{Op: opPut, Table: t.name, Key: row.Key, Sequence: row.Sequence, By: row.By, At: row.At}
+	f, there, err := t.read(tx, org, row.Key)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !there {
+		l.Op = opDelete
+		return l, 100, nil
+	}
+	l.Record = t.toWire(f)
+	size := 200
+	for _, v := range l.Record {
+		size += len(v)
+	}
+	if t.name == store.Documents.Name() {
+		var read bool
+		var n int
+		if l.Chunks, n, read, err = documentPassages(tx, org, f); err != nil || !read {
+			return nil, 0, err
+		}
+		size += n
+	}
+	return l, size, nil
+}
+
+// documentPassages are those of a document; read is false while it is being read.
+func documentPassages(tx *store.Tx, org string, f fields) (out []api.Chunk, size int, read bool, err error) {
+	if s := api.DocumentState(stringFromJSON(f["status"])); s == api.DocumentUploaded || s == api.DocumentProcessing {
+		return nil, 0, false, nil
+	}
+	for c, err := range store.Chunks.By("document").Scan(tx, org, store.Prefix(stringFromJSON(f["id"]))) {
+		if err != nil {
+			return nil, 0, false, err
+		}
+		c.OrganizationID = ""
+		size += 300 + len(c.Text)
+		out = append(out, c)
+	}
+	return out, size, true, nil
+}
+
+// callerReplica is a clone of the caller's.
+func callerReplica(tx *store.Tx, by api.Caller, id, name string) (store.SyncReplica, error) {
+	rep, err := store.SyncReplicas.Get(tx, by.OrganizationID, id, name)
+	if err != nil {
+		return rep, store.ToNotFound(err, "clone", name)
+	}
+	if rep.UserID != by.UserID {
+		return rep, api.Forbidden("the clone is %s's; sign in as them, or make a clone of your own", rep.UserName)
+	}
+	return rep, nil
+}
+
+// requireLink says that the assessment is synchronised, and that the caller may do, beside
+// synchronising, what the operation comes to.
+func (s *Service) requireLink(ctx context.Context, by api.Caller, id string, permission api.Permission) error {
+	err := s.DB.View(ctx, func(tx *store.Tx) error { _, err := syncLink(tx, by.OrganizationID, id); return err })
+	if err != nil {
+		return err
+	}
+	return by.Require(permission)
+}
+
+// ListMissingFiles tells which of the files the assessment lacks. It looks at the assessment's own
+// alone: what others have is not told.
+func (s *Service) ListMissingFiles(ctx context.Context, by api.Caller, in *api.MissingSyncInput) (*api.SyncFiles, error) {
+	out := &api.SyncFiles{SHA256: []string{}}
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		if _, err := syncLink(tx, by.OrganizationID, in.AssessmentID); err != nil {
+			return err
+		}
+		for _, sha := range in.Body.SHA256 {
+			have, err := hasFile(tx, by.OrganizationID, in.AssessmentID, sha)
+			if err != nil {
+				return err
+			}
+			if !have {
+				out.SHA256 = append(out.SHA256, sha)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// hasFile tells whether an assessment names a file, or it was brought for it.
+func hasFile(tx *store.Tx, org, id, sha string) (bool, error) {
+	if raw, err := hex.DecodeString(sha); err != nil || len(raw) != 32 {
+		return false, api.Invalid("sha256", "%.80q is no SHA-256", sha)
+	}
+	_, err := store.Documents.By("content").Get(tx, org, id, sha)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.SyncFiles.Has(tx, org, id, sha)
+	}
+	return err == nil, err
+}
+
+// DownloadFiles is a tar of files that the assessment's documents name.
+func (s *Service) DownloadFiles(ctx context.Context, by api.Caller, in *api.MissingSyncInput) (*api.File, error) {
+	if err := s.requireLink(ctx, by, in.AssessmentID, "document:read"); err != nil {
+		return nil, err
+	}
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		for _, sha := range in.Body.SHA256 {
+			if have, err := hasFile(tx, by.OrganizationID, in.AssessmentID, sha); err != nil || !have {
+				return errors.Join(err, api.NotFound("file", sha))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.StreamFile(ctx, "files.tar", "application/x-tar", func(ctx context.Context, w io.Writer) error {
+		t := tar.NewWriter(w)
+		for _, sha := range in.Body.SHA256 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := s.addToTar(t, sha); err != nil {
+				return err
+			}
+		}
+		return t.Close()
+	}), nil
+}
+
+func (s *Service) addToTar(t *tar.Writer, sha string) error {
+	f, size, err := s.DB.Blobs().Open(sha)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := t.WriteHeader(&tar.Header{Name: sha, Mode: 0o600, Size: size, Format: tar.FormatPAX}); err != nil {
+		return err
+	}
+	_, err = io.Copy(t, f)
+	return err
+}

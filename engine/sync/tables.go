@@ -1,0 +1,319 @@
+package sync
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/store"
+)
+
+// fields are a record's, as JSON by name.
+type fields = map[string]json.RawMessage
+
+// tableKind says what becomes of a table's records.
+type tableKind int
+
+const (
+	// contentTable is merged field by field.
+	contentTable tableKind = iota
+	// itemTable are content of a version of a deliverable.
+	itemTable
+	// versionTable are brought as drafts; what was decided on them is done again.
+	versionTable
+	// writeOnceTable: a record is written once and stays.
+	writeOnceTable
+	// remoteTable are written by the home alone; what a clone has of its own it drops.
+	remoteTable
+	// remoteIssuedTable are written by the home, under ids that a clone may have chosen.
+	remoteIssuedTable
+)
+
+// table is one whose records are synchronised.
+type table struct {
+	name string
+	kind tableKind
+	gate api.Gate
+	// localFields are fields that mean something in one installation only, or are counted anew.
+	localFields []string
+	// readOnlyFields are fields that no change of a clone reaches.
+	readOnlyFields []string
+	labelField     string // the field by which people know a record
+
+	read   func(tx *store.Tx, org string, key []byte) (fields, bool, error)
+	put    func(tx *store.Tx, org string, f fields) error
+	remove func(tx *store.Tx, org string, key []byte) error
+	key    func(org string, f fields) ([]byte, error)
+	keys   func(tx *store.Tx, org, assessment string) iter.Seq2[[]byte, error]
+}
+
+func newTable[R any](t *store.TenantTable[R], def table, all func(tx *store.Tx, org, assessment string) iter.Seq2[R, error]) *table {
+	def.name = t.Name()
+	def.localFields = append(def.localFields, "organization_id")
+	def.read = func(tx *store.Tx, org string, key []byte) (fields, bool, error) {
+		r, err := t.Get(tx, org, store.KeyFromBytes(key))
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		f, err := assessment.FieldsFromRecord(&r)
+		return f, true, err
+	}
+	fill := func(org string, f fields) (r R, err error) {
+		f["organization_id"], _ = json.Marshal(org)
+		return r, assessment.FillRecord(f, &r)
+	}
+	def.put = func(tx *store.Tx, org string, f fields) error {
+		r, err := fill(org, f)
+		if err != nil {
+			return err
+		}
+		return t.Put(tx, org, &r)
+	}
+	def.remove = func(tx *store.Tx, org string, key []byte) error {
+		err := t.Delete(tx, org, store.KeyFromBytes(key))
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	}
+	def.key = func(org string, f fields) ([]byte, error) {
+		r, err := fill(org, f)
+		if err != nil {
+			return nil, err
+		}
+		k, err := t.RecordKey(&r)
+		return k.Bytes(), err
+	}
+	def.keys = func(tx *store.Tx, org, assessment string) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			for r, err := range all(tx, org, assessment) {
+				var k store.Key
+				if err == nil {
+					k, err = t.RecordKey(&r)
+				}
+				if !yield(k.Bytes(), err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+	return &def
+}
+
+// byAssessmentIndex lists a table by its index of assessments.
+func byAssessmentIndex[R any](t *store.TenantTable[R]) func(*store.Tx, string, string) iter.Seq2[R, error] {
+	return func(tx *store.Tx, org, assessment string) iter.Seq2[R, error] {
+		return t.By("assessment").Scan(tx, org, store.Prefix(assessment))
+	}
+}
+
+// byKeyPrefix lists a table whose keys begin with the assessment.
+func byKeyPrefix[R any](t *store.TenantTable[R]) func(*store.Tx, string, string) iter.Seq2[R, error] {
+	return func(tx *store.Tx, org, assessment string) iter.Seq2[R, error] {
+		return t.Scan(tx, org, store.Prefix(assessment))
+	}
+}
+
+// itemsOfVersions lists the items of all versions of an assessment.
+func itemsOfVersions[V, I any](vs *store.TenantTable[V], itemsTable *store.TenantTable[I], id func(*V) string) func(*store.Tx, string, string) iter.Seq2[I, error] {
+	return func(tx *store.Tx, org, assessment string) iter.Seq2[I, error] {
+		return func(yield func(I, error) bool) {
+			for v, err := range vs.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+				if err != nil {
+					var none I
+					yield(none, err)
+					return
+				}
+				for i, err := range itemsTable.By("version").Scan(tx, org, store.Prefix(id(&v))) {
+					if !yield(i, err) || err != nil {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+var itemLocalFields = []string{"control_id"}
+
+// tables are those that are synchronised, in the order in which a new clone needs them.
+var tables = []*table{
+	newTable(store.Assessments, table{kind: contentTable, labelField: "name", localFields: []string{"scf_version_id", "framework_ids", "progress", "counts", "custom_revision"}},
+		func(tx *store.Tx, org, id string) iter.Seq2[api.Assessment, error] {
+			return func(yield func(api.Assessment, error) bool) {
+				a, err := store.Assessments.Get(tx, org, id)
+				yield(a, store.ToNotFound(err, "assessment", id))
+			}
+		}),
+	newTable(store.Documents, table{kind: contentTable, labelField: "filename", localFields: []string{"embedder", "stage"}, readOnlyFields: documentReadOnlyFields}, byAssessmentIndex(store.Documents)),
+	newTable(store.Scopes, table{kind: contentTable, labelField: "title", readOnlyFields: []string{"id", "assessment_id", "created_at", "updated_at", "status", "version_number", "revision", "created_by", "approved_by", "approved_at"}}, byAssessmentIndex(store.Scopes)),
+	newTable(store.ScopeVersions, table{kind: remoteTable, labelField: "title"}, byKeyPrefix(store.ScopeVersions)),
+	newTable(store.SoAVersions, table{kind: versionTable, gate: api.GateSoA, labelField: "version_number"}, byAssessmentIndex(store.SoAVersions)),
+	newTable(store.SoAItems, table{kind: itemTable, gate: api.GateSoA, localFields: itemLocalFields, labelField: "control_code"}, itemsOfVersions(store.SoAVersions, store.SoAItems, func(v *api.SoAVersion) string { return v.ID })),
+	newTable(store.GapVersions, table{kind: versionTable, gate: api.GateGapAnalysis, labelField: "version_number"}, byAssessmentIndex(store.GapVersions)),
+	newTable(store.Findings, table{kind: itemTable, gate: api.GateGapAnalysis, localFields: itemLocalFields, labelField: "control_code"}, itemsOfVersions(store.GapVersions, store.Findings, func(v *api.GapVersion) string { return v.ID })),
+	newTable(store.MaturityVersions, table{kind: versionTable, gate: api.GateMaturity, labelField: "version_number"}, byAssessmentIndex(store.MaturityVersions)),
+	newTable(store.MaturityScores, table{kind: itemTable, gate: api.GateMaturity, localFields: itemLocalFields, labelField: "control_code"}, itemsOfVersions(store.MaturityVersions, store.MaturityScores, func(v *api.MaturityVersion) string { return v.ID })),
+	newTable(store.POAMVersions, table{kind: versionTable, gate: api.GatePOAM, labelField: "version_number"}, byAssessmentIndex(store.POAMVersions)),
+	newTable(store.POAMItems, table{kind: itemTable, gate: api.GatePOAM, localFields: itemLocalFields, labelField: "poam_code"}, itemsOfVersions(store.POAMVersions, store.POAMItems, func(v *api.POAMVersion) string { return v.ID })),
+	newTable(store.Approvals, table{kind: remoteIssuedTable, labelField: "gate"}, byAssessmentIndex(store.Approvals)),
+	newTable(store.Comments, table{kind: writeOnceTable, labelField: "gate"}, byAssessmentIndex(store.Comments)),
+	newTable(store.LifecycleEvents, table{kind: remoteTable, labelField: "event_type"}, byKeyPrefix(store.LifecycleEvents)),
+	newTable(store.Timeline, table{kind: remoteTable, labelField: "summary"}, byKeyPrefix(store.Timeline)),
+	newTable(store.SyncConflicts, table{kind: remoteIssuedTable, labelField: "label"}, byAssessmentIndex(store.SyncConflicts)),
+}
+
+// documentReadOnlyFields are the fields of a document that change with its content only.
+var documentReadOnlyFields = []string{"id", "assessment_id", "created_at", "updated_at", "sha256", "size_bytes", "mime_type", "page_count", "chunk_count", "status", "error",
+	"warnings", "language", "origin", "uploaded_by", "title", "effective_date", "document_version", "owner", "approved_by"}
+
+// assessmentEditableFields are those of an assessment that people set.
+var assessmentEditableFields = []string{"name", "description", "due_date"}
+
+func tableByName(name string) *table {
+	for _, t := range tables {
+		if t.name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// tableForGate is the table of a gate's versions or items.
+func tableForGate(gate api.Gate, kind tableKind) *table {
+	for _, t := range tables {
+		if t.gate == gate && t.kind == kind {
+			return t
+		}
+	}
+	return nil
+}
+
+// toWire is a record without what means something here only.
+func (t *table) toWire(f fields) fields {
+	out := make(fields, len(f))
+	for name, v := range f {
+		if !slices.Contains(t.localFields, name) {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// fillLocalFields fills in what a record means here: local is what was here before, or nil.
+func (t *table) fillLocalFields(p *importTarget, f, local fields) error {
+	for _, name := range t.localFields {
+		delete(f, name)
+		if v, ok := local[name]; ok {
+			f[name] = v
+		}
+	}
+	var err error
+	switch {
+	case t.kind == itemTable && local == nil:
+		if id := p.controlID(stringFromJSON(f["control_code"])); id != "" {
+			f["control_id"], err = json.Marshal(id)
+		}
+	case t.name == store.Assessments.Name():
+		var codes []string
+		if err := json.Unmarshal(f["framework_codes"], &codes); err != nil && len(f["framework_codes"]) > 0 {
+			return api.Invalid("framework_codes", "a field has a value of the wrong kind")
+		}
+		ids := []string{}
+		for _, code := range codes {
+			ids = append(ids, p.frameworkID(code))
+		}
+		f["scf_version_id"], _ = json.Marshal(p.catalogVersionID)
+		f["custom_revision"] = intToJSON(p.customRevision)
+		f["framework_ids"], err = json.Marshal(ids)
+	}
+	return err
+}
+
+// stringFromJSON is a field that is a text; empty where it is none.
+func stringFromJSON(v json.RawMessage) (s string) {
+	_ = json.Unmarshal(v, &s)
+	return s
+}
+
+// displayName is how people know a record.
+func (t *table) displayName(f fields) string {
+	if s := stringFromJSON(f[t.labelField]); s != "" {
+		return s
+	}
+	return string(f[t.labelField])
+}
+
+// belongsTo tells whether a record is of the assessment.
+func (t *table) belongsTo(f fields, id string) bool {
+	if t.name == store.Assessments.Name() {
+		return stringFromJSON(f["id"]) == id
+	}
+	return stringFromJSON(f["assessment_id"]) == id
+}
+
+// encodeFields is a record's bytes, always the same for the same record.
+func encodeFields(f fields) (json.RawMessage, error) {
+	if f == nil {
+		return nil, nil
+	}
+	b, err := json.Marshal(f)
+	if err != nil {
+		return nil, fmt.Errorf("a record to synchronise: %w", err)
+	}
+	return b, nil
+}
+
+func decodeFields(b json.RawMessage) (f fields, err error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	return f, json.Unmarshal(b, &f)
+}
+
+func equalFields(a, b fields) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, v := range a {
+		if w, ok := b[name]; !ok || !bytes.Equal(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// loadBase is a clone's record as its home had it; nil where it had none.
+func loadBase(tx *store.Tx, org, id, table string, key []byte) (fields, error) {
+	b, err := store.SyncBases.Get(tx, org, id, table, key)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return decodeFields(b.Record)
+}
+
+func saveBase(tx *store.Tx, org, id, table string, key []byte, f fields) error {
+	if f == nil {
+		err := store.SyncBases.Delete(tx, org, id, table, key)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	}
+	b, err := encodeFields(f)
+	if err != nil {
+		return err
+	}
+	return store.SyncBases.Put(tx, org, &store.SyncBase{OrganizationID: org, AssessmentID: id, Table: table, Key: key, Record: b})
+}

@@ -1,0 +1,106 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+const (
+	// maxStreams bounds how many follow runs at once in this process.
+	maxStreams = 256
+	// streamLifetime is how long one stream lasts; who follows asks again, and is checked again.
+	streamLifetime = 10 * time.Minute
+	// heartbeat is the time between two signs of life while nothing happens.
+	heartbeat = 15 * time.Second
+)
+
+// Watch follows a run: server-sent events, one for each change of the run, and an end.
+func (s *Service) Watch(ctx context.Context, by api.Caller, in *api.WorkflowEventsInput) (*api.File, error) {
+	last := 0
+	if in.LastEventID != "" {
+		n, err := strconv.Atoi(in.LastEventID)
+		if err != nil {
+			return nil, api.Invalid("Last-Event-ID", "the id of an event is a number, not %q", in.LastEventID)
+		}
+		last = n
+	}
+	if _, err := s.readRun(ctx, by, in.WorkflowRunID); err != nil {
+		return nil, err
+	}
+	select {
+	case s.streamSlots <- struct{}{}:
+	default:
+		return nil, api.RateLimited(int(heartbeat / time.Second))
+	}
+	return api.StreamFile(ctx, "events", "text/event-stream", func(ctx context.Context, w io.Writer) error {
+		defer func() { <-s.streamSlots }()
+		return s.streamRun(ctx, by, in.WorkflowRunID, last, w)
+	}), nil
+}
+
+// CloseStreams ends all streams, so that a server that stops does not wait for them.
+func (s *Service) CloseStreams() { s.closeOnce.Do(func() { close(s.streamsClosed) }) }
+
+// streamRun writes the run after each of its changes, until it has ended.
+func (s *Service) streamRun(ctx context.Context, by api.Caller, id string, last int, w io.Writer) error {
+	beats, stopBeats := s.newTicker(heartbeat)
+	defer stopBeats()
+	ends, stopEnds := s.newTicker(streamLifetime)
+	defer stopEnds()
+	looks, stopLooks := s.newTicker(pollInterval)
+	defer stopLooks()
+	lastDetail := ""
+	for {
+		changed := s.db.Changed()
+		run, err := s.readRun(ctx, by, id)
+		if api.IsCode(err, api.CodeNotFound) {
+			return nil // deleted with its assessment
+		}
+		if err != nil {
+			return err
+		}
+		detail := ""
+		if run.Detail != nil {
+			detail = *run.Detail
+		}
+		if run.Revision > last || detail != lastDetail {
+			if err := sendEvent(w, "progress", run); err != nil {
+				return err
+			}
+			last, lastDetail = run.Revision, detail
+		}
+		if !run.Status.IsLive() {
+			return sendEvent(w, "end", run)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.streamsClosed:
+			return nil
+		case <-ends:
+			return nil
+		case <-changed:
+		case <-looks:
+		case <-beats:
+			if _, err := io.WriteString(w, ": still here\n\n"); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func sendEvent(w io.Writer, eventType string, run *api.WorkflowRun) error {
+	api.NeverNull(run)
+	b, err := json.Marshal(run)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "event: %s\nid: %d\ndata: %s\n\n", eventType, run.Revision, b)
+	return err
+}

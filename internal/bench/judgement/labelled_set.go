@@ -1,0 +1,215 @@
+package judgement
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"testing/fstest"
+	"unicode"
+
+	"github.com/scf-service/service/api"
+)
+
+// Set is a company's documents and what people say of them.
+type Set struct {
+	Name     string
+	Evidence fs.FS
+	Labels   []Label
+}
+
+// Label is what a careful reader says of one control.
+type Label struct {
+	Control   string
+	Verdict   api.Implementation
+	Missing   []int    // numbers of the objectives that nothing bears, from 1
+	Documents []string // file names that the verdict rests on
+}
+
+// restsOnlyOn tells whether it rests on one document only.
+func (l Label) restsOnlyOn(document string) bool {
+	return len(l.Documents) == 1 && l.Documents[0] == document
+}
+
+// Verdicts are what a label may say, in the order of tables.
+var Verdicts = []api.Implementation{api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced}
+
+// maxLabels bounds labels.csv and passages.csv, in bytes.
+const maxLabels = 4 << 20
+
+// ReadSets reads the labelled companies of a folder: itself, or the folders in it.
+func ReadSets(folder fs.FS, controls map[string]api.Control) ([]Set, error) {
+	if _, err := fs.Stat(folder, "labels.csv"); err == nil {
+		s, err := readSet(folder, "set", controls)
+		return []Set{s}, err
+	}
+	entries, err := fs.ReadDir(folder, ".")
+	if err != nil {
+		return nil, err
+	}
+	var out []Set
+	for _, e := range entries {
+		if _, err := fs.Stat(folder, e.Name()+"/labels.csv"); !e.IsDir() || err != nil {
+			continue
+		}
+		sub, err := fs.Sub(folder, e.Name())
+		if err != nil {
+			return nil, err
+		}
+		s, err := readSet(sub, e.Name(), controls)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name(), err)
+		}
+		out = append(out, s)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("neither it nor a folder in it holds labels.csv; see examples/judged/README.md for what belongs there")
+	}
+	return out, nil
+}
+
+func readSet(folder fs.FS, name string, controls map[string]api.Control) (Set, error) {
+	s := Set{Name: name}
+	rows, err := readTable(folder, "labels.csv", "control", "verdict", "missing", "documents")
+	if err != nil {
+		return s, err
+	}
+	seen := map[string]bool{}
+	for _, r := range rows {
+		l := Label{Control: r.values["control"], Verdict: api.Implementation(r.values["verdict"])}
+		c, known := controls[l.Control]
+		switch {
+		case !known:
+			return s, r.errorAt("the starter catalog has no control %q", l.Control)
+		case seen[l.Control]:
+			return s, r.errorAt("%s is labelled twice", l.Control)
+		case !slices.Contains(Verdicts, l.Verdict):
+			return s, r.errorAt("%q is no verdict; use one of %v", r.values["verdict"], Verdicts)
+		}
+		seen[l.Control] = true
+		for _, f := range strings.FieldsFunc(r.values["missing"], func(r rune) bool { return unicode.IsSpace(r) || r == ';' || r == ',' }) {
+			n, err := strconv.Atoi(f)
+			if err != nil || n < 1 || n > len(c.AssessmentObjectives) {
+				return s, r.errorAt("%s has no objective %q; it has %d", l.Control, f, len(c.AssessmentObjectives))
+			}
+			l.Missing = append(l.Missing, n)
+		}
+		for d := range strings.SplitSeq(r.values["documents"], ";") {
+			if d = strings.TrimSpace(d); d != "" {
+				l.Documents = append(l.Documents, d)
+			}
+		}
+		s.Labels = append(s.Labels, l)
+	}
+	if len(s.Labels) == 0 {
+		return s, errors.New("labels.csv labels nothing")
+	}
+	s.Evidence, err = fs.Sub(folder, "evidence")
+	return s, err
+}
+
+// checkDocuments refuses labels that rest on a document which isn't there.
+func (s *Set) checkDocuments(documents []api.Document) error {
+	for _, l := range s.Labels {
+		for _, name := range l.Documents {
+			if !slices.ContainsFunc(documents, func(d api.Document) bool { return d.Filename == name }) {
+				return fmt.Errorf("labels.csv: %s rests on %q, which evidence doesn't hold", l.Control, name)
+			}
+		}
+	}
+	return nil
+}
+
+// Passage is a text that says no: denied, planned, a template, or of something else.
+type Passage struct {
+	Kind, Control, Text string
+}
+
+// folder is the passage as the only document there is.
+func (p Passage) folder() fs.FS {
+	return fstest.MapFS{"passage.md": &fstest.MapFile{Data: []byte(p.Text + "\n")}}
+}
+
+// passageKinds are what a passage that is no evidence may be.
+var passageKinds = []string{"negated", "planned", "template", "other"}
+
+// ReadPassages reads passages.csv; none where there is no such file.
+func ReadPassages(folder fs.FS, controls map[string]api.Control) ([]Passage, error) {
+	rows, err := readTable(folder, "passages.csv", "kind", "control", "text")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []Passage
+	for _, r := range rows {
+		p := Passage{r.values["kind"], r.values["control"], r.values["text"]}
+		if _, known := controls[p.Control]; !known {
+			return nil, r.errorAt("the starter catalog has no control %q", p.Control)
+		}
+		if strings.TrimSpace(p.Text) == "" || p.Kind == "" {
+			return nil, r.errorAt("a passage needs a kind and a text")
+		}
+		if !slices.Contains(passageKinds, p.Kind) {
+			return nil, r.errorAt("%q is no kind of passage; there are %s", p.Kind, strings.Join(passageKinds, ", "))
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// row is a line of a table by column.
+type row struct {
+	file   string
+	line   int
+	values map[string]string
+}
+
+func (r row) errorAt(format string, args ...any) error {
+	return fmt.Errorf("%s, line %d: %s", r.file, r.line, fmt.Sprintf(format, args...))
+}
+
+// readTable reads a CSV file with the columns it must have.
+func readTable(folder fs.FS, name string, columns ...string) ([]row, error) {
+	info, err := fs.Stat(folder, name)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxLabels {
+		return nil, fmt.Errorf("%s has %d bytes; up to %d are read", name, info.Size(), maxLabels)
+	}
+	data, err := fs.ReadFile(folder, name)
+	if err != nil {
+		return nil, err
+	}
+	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	in.FieldsPerRecord = -1
+	all, err := in.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s is empty; its first line names the columns %s", name, strings.Join(columns, ", "))
+	}
+	for _, c := range columns {
+		if !slices.Contains(all[0], c) {
+			return nil, fmt.Errorf("%s has no column %q; it needs %s", name, c, strings.Join(columns, ", "))
+		}
+	}
+	var out []row
+	for n, cells := range all[1:] {
+		r := row{name, n + 2, map[string]string{}}
+		for i, c := range all[0] {
+			if i < len(cells) {
+				r.values[c] = strings.TrimSpace(cells[i])
+			}
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}

@@ -1,0 +1,242 @@
+package judgement
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
+)
+
+// Report is what a run found out.
+type Report struct {
+	Rules    string         `json:"rules"`
+	Embedder string         `json:"embedder"`
+	Today    api.Date       `json:"today"`
+	Sets     []SetReport    `json:"sets"`
+	All      SetReport      `json:"all"`
+	Passages *PassageReport `json:"passages,omitempty"`
+}
+
+// SetReport is how one company's controls were judged, or all companies' together.
+type SetReport struct {
+	Name      string `json:"name"`
+	Documents int    `json:"documents"`
+	Controls  int    `json:"controls"`
+	// Confusion counts controls: what the label says, then what the rules say, in the order of Verdicts.
+	Confusion [5][5]int       `json:"confusion"`
+	Kappa     float64         `json:"kappa"`
+	Agreement float64         `json:"agreement"` // share of equal verdicts
+	Evidenced DetectionCounts `json:"evidenced"` // implemented or partially so
+	Missing   DetectionCounts `json:"missing"`   // objectives that nothing bears
+	Ablation  Ablation        `json:"ablation"`
+	// Wrong names the controls where the rules say otherwise than the label.
+	Wrong []string `json:"wrong"`
+	// Differences says of each control that isn't judged as it is labelled in what it differs.
+	Differences []Difference `json:"different"`
+}
+
+// Difference is where the rules and a label part. Objectives are numbered from 1.
+type Difference struct {
+	Control    string             `json:"control"`
+	Labelled   api.Implementation `json:"labelled"`
+	Judged     api.Implementation `json:"judged"`
+	Extra      []int              `json:"extra"`    // missing to the rules alone
+	Overlooked []int              `json:"overseen"` // missing to the label alone
+}
+
+// DetectionCounts counts what was found right (Hit), found without being there (Extra), and not found (Missed).
+type DetectionCounts struct {
+	Correct   int     `json:"hit"`
+	Extra     int     `json:"extra"`
+	Missed    int     `json:"missed"`
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+}
+
+func (f *DetectionCounts) addOutcome(want, got bool) {
+	switch {
+	case want && got:
+		f.Correct++
+	case got:
+		f.Extra++
+	case want:
+		f.Missed++
+	}
+}
+
+func (f *DetectionCounts) computeShares() {
+	f.Precision, f.Recall = ratio(f.Correct, f.Correct+f.Extra), ratio(f.Correct, f.Correct+f.Missed)
+}
+
+// Ablation is what taking one document away did.
+type Ablation struct {
+	// Dependent are the controls found evidenced whose labels rest on the document alone. Of these
+	// Fell to a lower verdict, and Lost all that counts as evidence.
+	Dependent   int `json:"resting"`
+	Downgraded  int `json:"fell"`
+	Unevidenced int `json:"lost"`
+	// Changed of Others: controls that don't rest on the document, and whose verdict changed all the same.
+	Changed     int `json:"changed"`
+	Independent int `json:"others"`
+	// DowngradedShare is Fell of Resting, Emptied Lost of Resting, Disturbed Changed of Others.
+	DowngradedShare  float64 `json:"detected"`
+	UnevidencedShare float64 `json:"emptied"`
+	ChangedShare     float64 `json:"disturbed"`
+	// StillEvidenced and Moved name the controls that kept evidence and that changed, with the document.
+	StillEvidenced  []string `json:"kept"`
+	ChangedControls []string `json:"moved"`
+}
+
+func (a *Ablation) addControl(l Label, document string, with, without judge.Judgement) {
+	before, after := with.Implementation, without.Implementation
+	switch {
+	case l.restsOnlyOn(document):
+		if !isEvidenced(before) || !isEvidenced(l.Verdict) {
+			return // nothing to lose
+		}
+		a.Dependent++
+		if slices.Index(Verdicts, after) > slices.Index(Verdicts, before) {
+			a.Downgraded++
+		}
+		if isEvidenced(after) {
+			a.StillEvidenced = append(a.StillEvidenced, l.Control+" without "+document)
+		} else {
+			a.Unevidenced++
+		}
+	case !slices.Contains(l.Documents, document):
+		a.Independent++
+		if before != after {
+			a.Changed++
+			a.ChangedControls = append(a.ChangedControls, l.Control+" without "+document)
+		}
+	}
+}
+
+// computeShares makes the shares from the counts.
+func (a *Ablation) computeShares() {
+	a.DowngradedShare, a.UnevidencedShare, a.ChangedShare = ratio(a.Downgraded, a.Dependent), ratio(a.Unevidenced, a.Dependent), ratio(a.Changed, a.Independent)
+}
+
+// addControl counts one control, with the objectives that the label numbers.
+func (r *SetReport) addControl(c api.Control, l Label, j judge.Judgement) {
+	want, got := slices.Index(Verdicts, l.Verdict), slices.Index(Verdicts, j.Implementation)
+	r.Confusion[want][got]++
+	if want != got {
+		r.Wrong = append(r.Wrong, fmt.Sprintf("%s: %s, labelled %s", l.Control, statusText(j.Implementation), statusText(l.Verdict)))
+	}
+	r.Evidenced.addOutcome(isEvidenced(l.Verdict), isEvidenced(j.Implementation))
+	d := Difference{Control: l.Control, Labelled: l.Verdict, Judged: j.Implementation}
+	lacks, ok := missingObjectives(c, j)
+	for n := 1; ok && n <= len(c.AssessmentObjectives); n++ {
+		labelled, judged := slices.Contains(l.Missing, n), slices.Contains(lacks, n)
+		r.Missing.addOutcome(labelled, judged)
+		switch {
+		case judged && !labelled:
+			d.Extra = append(d.Extra, n)
+		case labelled && !judged:
+			d.Overlooked = append(d.Overlooked, n)
+		}
+	}
+	if want != got || len(d.Extra) > 0 || len(d.Overlooked) > 0 {
+		r.Differences = append(r.Differences, d)
+	}
+}
+
+// computeShares makes the shares from the counts.
+func (r *SetReport) computeShares() {
+	r.Evidenced.computeShares()
+	r.Missing.computeShares()
+	r.Ablation.computeShares()
+	r.Agreement, r.Kappa = Kappa(r.Confusion)
+}
+
+// sumReports adds up sets.
+func sumReports(sets []SetReport) SetReport {
+	all := SetReport{Name: "all"}
+	for _, s := range sets {
+		all.Documents += s.Documents
+		all.Controls += s.Controls
+		for i := range s.Confusion {
+			for k := range s.Confusion[i] {
+				all.Confusion[i][k] += s.Confusion[i][k]
+			}
+		}
+		for _, f := range []struct{ to, from *DetectionCounts }{{&all.Evidenced, &s.Evidenced}, {&all.Missing, &s.Missing}} {
+			f.to.Correct += f.from.Correct
+			f.to.Extra += f.from.Extra
+			f.to.Missed += f.from.Missed
+		}
+		a, b := &all.Ablation, &s.Ablation
+		a.Dependent, a.Downgraded, a.Unevidenced, a.Changed, a.Independent = a.Dependent+b.Dependent, a.Downgraded+b.Downgraded, a.Unevidenced+b.Unevidenced, a.Changed+b.Changed, a.Independent+b.Independent
+	}
+	all.computeShares()
+	return all
+}
+
+// Kappa is the share of equal verdicts, and Cohen's kappa: how far the agreement is
+// above what two readers would reach by chance who give each verdict as often.
+//
+//	kappa = (agreement − chance) ÷ (1 − chance)
+func Kappa(confusion [5][5]int) (agreement, kappa float64) {
+	total, same := 0, 0
+	var rows, columns [5]int
+	for i := range confusion {
+		for k, n := range confusion[i] {
+			total += n
+			rows[i] += n
+			columns[k] += n
+		}
+		same += confusion[i][i]
+	}
+	if total == 0 {
+		return 0, 0
+	}
+	chance := 0.0
+	for i := range rows {
+		chance += float64(rows[i]) * float64(columns[i]) / float64(total*total)
+	}
+	agreement = ratio(same, total)
+	if chance == 1 {
+		return agreement, 1
+	}
+	return agreement, math.Round((float64(same)/float64(total)-chance)/(1-chance)*1000) / 1000
+}
+
+func ratio(n, total int) float64 {
+	if total == 0 {
+		return 0
+	}
+	return math.Round(float64(n)/float64(total)*1000) / 1000
+}
+
+// PassageCount is of passages of one kind.
+type PassageCount struct {
+	Passages int `json:"passages"`
+	Counted  int `json:"counted"` // as evidence that it is done
+}
+
+// PassageReport is how passages were judged that say no.
+type PassageReport struct {
+	ByKind   map[string]PassageCount `json:"by_kind"`
+	Passages int                     `json:"passages"`
+	Counted  int                     `json:"counted"`
+	Share    float64                 `json:"share"`
+	Wrong    []string                `json:"wrong"`
+}
+
+// addPassage counts a passage: it counts as implemented where the control does, or where one of
+// its statements is called covered.
+func (r *PassageReport) addPassage(p Passage, j judge.Judgement) {
+	n := r.ByKind[p.Kind]
+	n.Passages++
+	r.Passages++
+	if isEvidenced(j.Implementation) || slices.ContainsFunc(j.Statements, func(s api.Statement) bool { return s.Verdict == "covered" }) {
+		n.Counted++
+		r.Counted++
+		r.Wrong = append(r.Wrong, p.Kind+" "+p.Control+": "+p.Text)
+	}
+	r.ByKind[p.Kind] = n
+	r.Share = ratio(r.Counted, r.Passages)
+}

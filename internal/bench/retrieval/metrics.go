@@ -1,0 +1,104 @@
+package retrieval
+
+import (
+	"math"
+	"slices"
+)
+
+// Metrics say how good rankings are, each 0 to 1: the mean over frameworks, where
+// queries have one, of the mean over their queries.
+type Metrics struct {
+	// NDCG is nDCG@10 with linear gain; Recall is of at most ten that answer, in the first ten.
+	NDCG   float64 `json:"ndcg_at_10"`
+	Recall float64 `json:"recall_at_10"`
+	// MRR is of the first hundred.
+	MRR float64 `json:"mrr"`
+	// The share of queries with an answer among the first 1, 5 and 10.
+	Success1  float64 `json:"success_at_1"`
+	Success5  float64 `json:"success_at_5"`
+	Success10 float64 `json:"success_at_10"`
+}
+
+func (f *Metrics) add(g Metrics, share float64) {
+	f.NDCG += g.NDCG * share
+	f.Recall += g.Recall * share
+	f.MRR += g.MRR * share
+	f.Success1 += g.Success1 * share
+	f.Success5 += g.Success5 * share
+	f.Success10 += g.Success10 * share
+}
+
+// computeMetrics measures rankings; queries without any passage that answers don't count.
+func (t *task) computeMetrics(rankings []Ranked) Metrics {
+	type group struct {
+		sum Metrics
+		n   float64
+	}
+	groups := make(map[string]*group)
+	var names []string // in order of appearance: sums of floats hang on their order
+	for i, r := range rankings {
+		grades := t.gradesByQuery[r.Query]
+		if len(grades) == 0 {
+			continue
+		}
+		name := t.queries[i].Framework
+		g := groups[name]
+		if g == nil {
+			g = &group{}
+			groups[name] = g
+			names = append(names, name)
+		}
+		g.sum.add(measureRanking(r, grades), 1)
+		g.n++
+	}
+	var out Metrics
+	for _, name := range names {
+		g := groups[name]
+		out.add(g.sum, 1/(g.n*float64(len(names))))
+	}
+	return out
+}
+
+// measureRanking measures one query's ranking.
+func measureRanking(r Ranked, grades map[string]float64) (f Metrics) {
+	var gain, ideal, hits float64
+	first := -1
+	for i, p := range r.Results {
+		grade, answers := grades[p.ID]
+		if !answers {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		if i < 10 {
+			gain += grade / math.Log2(float64(i)+2)
+			hits++
+		}
+	}
+	best := make([]float64, 0, len(grades))
+	for _, g := range grades {
+		best = append(best, g)
+	}
+	slices.Sort(best)
+	slices.Reverse(best)
+	for i, g := range best[:min(10, len(best))] {
+		ideal += g / math.Log2(float64(i)+2)
+	}
+	f.NDCG = gain / ideal
+	f.Recall = hits / float64(min(10, len(grades)))
+	if first >= 0 {
+		f.MRR = 1 / float64(first+1)
+		f.Success1 = successAt(first, 1)
+		f.Success5 = successAt(first, 5)
+		f.Success10 = successAt(first, 10)
+	}
+	return f
+}
+
+func successAt(first, k int) float64 {
+	if first < k {
+		return 1
+	}
+	return 0
+}

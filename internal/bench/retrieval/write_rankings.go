@@ -1,0 +1,43 @@
+package retrieval
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// WriteRankings writes the hybrid's rankings to dir, made where it is missing: a file per
+// task, "<query>\t<passage>\t<score>", at most 100 passages a query. It returns the
+// files in the order of the tasks.
+func (r *Report) WriteRankings(dir string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, t := range r.Tasks {
+		name := filepath.Join(dir, t.Name+".tsv")
+		if err := t.writeRanking(name); err != nil {
+			return out, err
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+func (t Task) writeRanking(name string) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	fmt.Fprintln(w, "query_id\tdoc_id\tscore")
+	for _, q := range t.Ranking {
+		for _, p := range q.Results {
+			// All digits: who reads it orders by score alone.
+			fmt.Fprintf(w, "%s\t%s\t%.17g\n", q.Query, p.ID, p.Score)
+		}
+	}
+	return errors.Join(w.Flush(), f.Close())
+}

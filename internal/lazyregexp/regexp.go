@@ -1,0 +1,66 @@
+// Package expression holds regular expressions that are compiled when they are first used.
+//
+// A command needs few of the hundreds that the program knows, and its start would wait for
+// all of them. Only what package regexp does is done here, and no more is found by it.
+package lazyregexp
+
+import (
+	"regexp"
+	"sync"
+)
+
+// Regexp is a regular expression of the program's own text. Its methods are those of
+// regexp.Regexp; a broken one panics at the first.
+type Regexp struct {
+	text    string
+	compile func() *regexp.Regexp
+}
+
+// New is the expression written so.
+func New(text string) *Regexp {
+	return &Regexp{text, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+}
+
+func (l *Regexp) String() string { return l.text }
+
+func (l *Regexp) MatchString(s string) bool { return l.compile().MatchString(s) }
+
+func (l *Regexp) FindString(s string) string { return l.compile().FindString(s) }
+
+func (l *Regexp) FindStringIndex(s string) []int { return l.compile().FindStringIndex(s) }
+
+func (l *Regexp) FindStringSubmatch(s string) []string { return l.compile().FindStringSubmatch(s) }
+
+func (l *Regexp) FindStringSubmatchIndex(s string) []int {
+	return l.compile().FindStringSubmatchIndex(s)
+}
+
+func (l *Regexp) FindAllString(s string, n int) []string { return l.compile().FindAllString(s, n) }
+
+func (l *Regexp) FindAllStringIndex(s string, n int) [][]int {
+	return l.compile().FindAllStringIndex(s, n)
+}
+
+func (l *Regexp) ReplaceAllString(s, with string) string {
+	return l.compile().ReplaceAllString(s, with)
+}
+
+func (l *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string {
+	return l.compile().ReplaceAllStringFunc(s, with)
+}
+
+func (l *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return l.compile().FindAllStringSubmatch(s, n)
+}
+
+func (l *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return l.compile().FindAllStringSubmatchIndex(s, n)
+}
+
+func (l *Regexp) Split(s string, n int) []string { return l.compile().Split(s, n) }
+
+func (l *Regexp) ReplaceAllFunc(b []byte, with func([]byte) []byte) []byte {
+	return l.compile().ReplaceAllFunc(b, with)
+}
+
+func (l *Regexp) ReplaceAll(b, with []byte) []byte { return l.compile().ReplaceAll(b, with) }

@@ -1,0 +1,203 @@
+package mcp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/scf-service/service/internal/linereader"
+)
+
+// transport carries one message a line. The SDK's own ends the session at the first line
+// that is no message; this one says so and goes on, and bounds what it takes.
+type transport struct {
+	in  io.Reader
+	out io.Writer
+}
+
+const (
+	// maxLine bounds a message; the engine takes a body of 1 MiB.
+	maxLine = 4 << 20
+	// maxNesting bounds its depth.
+	maxNesting = 64
+	// maxUnanswered is how many requests may be without an answer before no more are read.
+	maxUnanswered = 256
+)
+
+// Connect begins to read.
+func (t transport) Connect(context.Context) (sdk.Connection, error) {
+	l := &connection{out: t.out, incoming: make(chan jsonrpc.Message), ended: make(chan struct{}), closed: make(chan struct{}), unanswered: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1)}
+	go l.readLoop(bufio.NewReaderSize(t.in, 64<<10))
+	return l, nil
+}
+
+// connection runs over two streams.
+type connection struct {
+	incoming chan jsonrpc.Message
+	// ended is closed behind the last message, for the reason of err.
+	ended chan struct{}
+	err   error
+
+	once   sync.Once
+	closed chan struct{}
+
+	mu  sync.Mutex
+	out io.Writer
+	// unanswered are the requests without an answer: they get it, also where the input has ended.
+	unanswered map[jsonrpc.ID]bool
+	// answered is signalled where one of them has got it.
+	answered chan struct{}
+}
+
+func (l *connection) SessionID() string { return "" }
+
+func (l *connection) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// readLoop takes lines until there are none; each is a message or answered with what is wrong.
+func (l *connection) readLoop(in *bufio.Reader) {
+	defer close(l.ended)
+	for {
+		line, long, err := linereader.ReadLine(in, maxLine)
+		var m jsonrpc.Message
+		var problem *jsonrpc.Error
+		switch {
+		case long:
+			problem = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the line is longer than %d bytes", maxLine)}
+		case len(line) > 0:
+			m, problem = parseMessage(line)
+		}
+		if problem != nil {
+			if failed := l.writeError(problem); failed != nil {
+				l.err = failed
+				return
+			}
+		}
+		if m != nil {
+			select {
+			case l.incoming <- m:
+			case <-l.closed:
+				return
+			}
+		}
+		if err != nil {
+			l.err = err
+			return
+		}
+	}
+}
+
+// parseMessage reads a line, or tells what is wrong with it.
+func parseMessage(line []byte) (jsonrpc.Message, *jsonrpc.Error) {
+	switch {
+	case nestingDepth(line) > maxNesting:
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the message is nested more than %d deep", maxNesting)}
+	case !json.Valid(line):
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is no JSON"}
+	case line[0] == '[':
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "batches are not taken; send one message a line"}
+	}
+	m, err := jsonrpc.DecodeMessage(line)
+	if err != nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is no JSON-RPC 2.0 message"}
+	}
+	return m, nil
+}
+
+// nestingDepth is how deep brackets go, those in texts left out.
+func nestingDepth(b []byte) int {
+	depth, most, quoted := 0, 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			most = max(most, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return most
+}
+
+// writeError answers a line that has no id that could be trusted.
+func (l *connection) writeError(e *jsonrpc.Error) error {
+	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": e})
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err = l.out.Write(append(b, '\n'))
+	return err
+}
+
+// Read is the next message; it waits where too many are open. The end of the input is told
+// once all that came is answered, for the SDK drops what is under way there.
+func (l *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		incoming, ended := l.incoming, l.ended
+		switch left := l.unansweredCount(); {
+		case left >= maxUnanswered:
+			incoming, ended = nil, nil
+		case left > 0:
+			ended = nil
+		}
+		select {
+		case m := <-incoming:
+			if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+				l.mu.Lock()
+				l.unanswered[r.ID] = true
+				l.mu.Unlock()
+			}
+			return m, nil
+		case <-ended:
+			return nil, l.err
+		case <-l.answered:
+		case <-l.closed:
+			return nil, io.EOF
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (l *connection) unansweredCount() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.unanswered)
+}
+
+// Write sends a message.
+func (l *connection) Write(ctx context.Context, m jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err = l.out.Write(append(b, '\n'))
+	if r, ok := m.(*jsonrpc.Response); ok {
+		delete(l.unanswered, r.ID)
+		select {
+		case l.answered <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// mainPackage is the package that is released.
+const mainPackage = "./cmd/service"
+
+// platforms are those that it is released for.
+var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
+
+// linkedPackage is a package of the program, as the go command tells it.
+type linkedPackage struct {
+	ImportPath, Dir string
+	Standard        bool
+	Module          *struct {
+		Path, Version, Dir string
+		Main               bool
+	}
+}
+
+// linkedPackages are those of the program on every system.
+func linkedPackages(ctx context.Context) ([]linkedPackage, error) {
+	seen := map[string]bool{}
+	var all []linkedPackage
+	for _, s := range platforms {
+		system, machine, _ := strings.Cut(s, "/")
+		cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-json=ImportPath,Dir,Standard,Module", mainPackage)
+		cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+machine, "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		if err != nil {
+			var exit *exec.ExitError
+			if errors.As(err, &exit) {
+				err = fmt.Errorf("%w: %s", err, exit.Stderr)
+			}
+			return nil, fmt.Errorf("go list for %s: %w", s, err)
+		}
+		for d := json.NewDecoder(bytes.NewReader(out)); ; {
+			var p linkedPackage
+			if err := d.Decode(&p); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return nil, err
+			}
+			if !seen[p.ImportPath] {
+				seen[p.ImportPath] = true
+				all = append(all, p)
+			}
+		}
+	}
+	return all, nil
+}
+
+// licenseFileName is how files of licences and notices are called.
+var licenseFileName = regexp.MustCompile(`(?i)^(licen[cs]es?|copying|copyright|notice|patents|unlicense)([-._].*)?$`)
+
+// extraLicenseFiles are texts that stand elsewhere in a module than in the folders of what is linked.
+var extraLicenseFiles = map[string][]string{
+	"golang.org/x/image": {"font/gofont/ttfs/README"},
+	// It has no file of its licence; its README names it (MIT) and its author.
+	"github.com/mattn/go-localereader": {"README.md"},
+}
+
+// licenseText is a licence or notice, with the module it is of.
+type licenseText struct {
+	module, file string
+	content      []byte
+}
+
+// collectLicenses gathers the licences and notices of modules: those at the root, and those in the
+// folders of linked packages and above, where a part has terms of its own.
+func collectLicenses(all []linkedPackage) ([]licenseText, error) {
+	var out []licenseText
+	taken := map[string]bool{}
+	take := func(module, root, path string) error {
+		if taken[path] {
+			return nil
+		}
+		taken[path] = true
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		file, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		out = append(out, licenseText{module, filepath.ToSlash(file), bytes.TrimSpace(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")))})
+		return nil
+	}
+	for _, p := range all {
+		if p.Standard || p.Module == nil || p.Module.Main {
+			continue
+		}
+		module := p.Module.Path + " " + p.Module.Version
+		for dir := p.Dir; ; dir = filepath.Dir(dir) {
+			entries, err := os.ReadDir(dir)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range entries {
+				if e.Type().IsRegular() && licenseFileName.MatchString(e.Name()) && !strings.HasSuffix(e.Name(), ".go") {
+					if err := take(module, p.Module.Dir, filepath.Join(dir, e.Name())); err != nil {
+						return nil, err
+					}
+				}
+			}
+			if dir == p.Module.Dir || len(dir) < len(p.Module.Dir) {
+				break
+			}
+		}
+		for _, file := range extraLicenseFiles[p.Module.Path] {
+			if err := take(module, p.Module.Dir, filepath.Join(p.Module.Dir, filepath.FromSlash(file))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b licenseText) int {
+		if c := strings.Compare(a.module, b.module); c != 0 {
+			return c
+		}
+		return strings.Compare(a.file, b.file)
+	})
+	return out, nil
+}
+
+// goLicense is that of the language, whose library and runtime are in the program.
+func goLicense(ctx context.Context) (licenseText, error) {
+	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOVERSION").Output()
+	if err != nil {
+		return licenseText{}, err
+	}
+	words := strings.Fields(string(out))
+	if len(words) != 2 {
+		return licenseText{}, fmt.Errorf("go env answers %q", out)
+	}
+	// Some systems keep the licence beside the folder, not in it.
+	for _, dir := range []string{words[0], filepath.Join(words[0], "..", "doc", "go"), "/usr/share/doc/" + filepath.Base(words[0])} {
+		for _, name := range []string{"LICENSE", "copyright"} {
+			if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+				return licenseText{"Go, its library and runtime", "LICENSE", bytes.TrimSpace(b)}, nil
+			}
+		}
+	}
+	return licenseText{}, fmt.Errorf("the licence of Go is not in %s", words[0])
+}
+
+// writeLicenses writes them all as one file.
+func writeLicenses(ctx context.Context, dir string) error {
+	all, err := linkedPackages(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := collectLicenses(all)
+	if err != nil {
+		return err
+	}
+	if without := missingLicenses(all, found); len(without) > 0 {
+		return fmt.Errorf("no licence was found of %s", strings.Join(without, ", "))
+	}
+	own, err := goLicense(ctx)
+	if err != nil {
+		return err
+	}
+	kept, err := bundledLicenses()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	b.WriteString("The program `service` holds software of others. Here are the licences and notices of each part.\n")
+	for _, t := range slices.Concat([]licenseText{own}, kept, found) {
+		fmt.Fprintf(&b, "\n%s\n%s: %s\n%s\n\n%s\n", strings.Repeat("=", 80), t.module, t.file, strings.Repeat("=", 80), t.content)
+	}
+	return writeFile(filepath.Join(dir, "licences", "THIRD-PARTY-LICENCES.txt"), b.Bytes())
+}
+
+// missingLicenses are the modules of which there is no text.
+func missingLicenses(all []linkedPackage, found []licenseText) (out []string) {
+	for _, p := range all {
+		if p.Standard || p.Module == nil || p.Module.Main {
+			continue
+		}
+		name := p.Module.Path + " " + p.Module.Version
+		if !slices.ContainsFunc(found, func(t licenseText) bool { return t.module == name }) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// bundledLicenses are those of parts that come inside a module which doesn't carry their text:
+// kept with this program, each file named after its part.
+func bundledLicenses() (out []licenseText, err error) {
+	names, err := filepath.Glob("packaging/licences/*.txt")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, licenseText{strings.TrimSuffix(filepath.Base(name), ".txt"), "LICENSE", bytes.TrimSpace(b)})
+	}
+	return out, nil
+}

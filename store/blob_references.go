@@ -1,0 +1,38 @@
+package store
+
+// ReferencedBlobs are the blobs that a record names, of all organizations. A sweep deletes the
+// others: whoever gives a record a field that names a blob adds it here.
+func ReferencedBlobs(tx *Tx) (map[string]bool, error) {
+	named := map[string]bool{}
+	for d, err := range Documents.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return nil, err
+		}
+		named[d.SHA256] = true
+	}
+	for r, err := range Reports.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return nil, err
+		}
+		named[r.SHA256] = true
+	}
+	for f, err := range SyncFiles.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return nil, err
+		}
+		named[f.SHA256] = true
+	}
+	for c, err := range SyncConflicts.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return nil, err
+		}
+		named[c.KeptSHA256] = true
+	}
+	for v, err := range CatalogVersions.Scan(tx) {
+		if err != nil {
+			return nil, err
+		}
+		named[v.SnapshotBlob], named[v.EmbedderBlob] = true, true
+	}
+	return named, nil
+}

@@ -1,0 +1,204 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+
+	"github.com/klauspost/compress/s2"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+// EncodedRecord is a record with the bytes it is stored as. Who has it decodes it no second time
+// while it is stored so, and writes another that says the same without encoding it. It is
+// shared: nobody may write to it.
+type EncodedRecord[R any] struct {
+	Record R
+	// Extra is what its writer keeps with it; nothing where it was read.
+	Extra []byte
+
+	primary, stored []byte
+	body            recordBody
+}
+
+// Size is about how many bytes it holds in memory.
+func (w *EncodedRecord[R]) Size() int {
+	return len(w.primary) + len(w.stored) + len(w.Extra) + len(w.body.block) + max(w.body.rawSize, 2*len(w.stored))
+}
+
+// recordBody is a record's JSON behind its head, compressed. A block put behind another
+// block is one block of both, so that a head before it makes an ordinary record.
+type recordBody struct {
+	block   []byte
+	rawSize int
+	sum     [sha256.Size]byte // of block
+	// lossless: who decodes it has what was encoded. Text that is not UTF-8 comes back otherwise.
+	lossless bool
+}
+
+// WithSharedBody says how records differ that say the same: by the fields that head gives, a struct
+// with the names and order in which those stand first in the record's JSON. alike tells
+// whether two records differ in nothing else; nil is not empty to it. Records of which within
+// says the same have what they say in common stored once (shared.go); nothing: each has its own.
+func WithSharedBody[R any](header func(*R) any, equal func(a, b *R) bool, scope func(*R) string) Option[R] {
+	return func(t *Table[R]) {
+		t.equal = equal
+		t.untyped.header, t.untyped.bodyScope = func(r any) any { return header(r.(*R)) }, func(r any) string { return scope(r.(*R)) }
+	}
+}
+
+// PreparedRecord is a record that is to be inserted, with what could be done for it before its transaction.
+type PreparedRecord[R any] struct {
+	Record *R
+	// SameAs is the one whose bytes it takes; nil where it has its own.
+	SameAs *EncodedRecord[R]
+	// Extra goes to what is written.
+	Extra []byte
+	body  recordBody
+}
+
+// PrepareInsert encodes a record but for its head, which may change until it is inserted and nothing
+// else of it. Where it says the same as one that was written, it takes the bytes of that.
+func PrepareInsert[R any](t *TenantTable[R], r *R, candidates ...*EncodedRecord[R]) (PreparedRecord[R], error) {
+	for _, w := range candidates {
+		if w.body.block != nil && t.table.equal(&w.Record, r) {
+			return PreparedRecord[R]{Record: r, SameAs: w, Extra: w.Extra, body: w.body}, nil
+		}
+	}
+	b, err := t.table.untyped.encodeBody(r)
+	return PreparedRecord[R]{Record: r, body: b}, err
+}
+
+// encodeBody is nothing where the record is to be encoded as a whole.
+func (s *untypedTable) encodeBody(r any) (recordBody, error) {
+	if s.header == nil || s.codec.mark != markJSON {
+		return recordBody{}, nil
+	}
+	plain, err := s.codec.encode(r)
+	if err != nil {
+		return recordBody{}, fmt.Errorf("%s: %w", s.def.name, err)
+	}
+	head, err := s.encodeHeader(r)
+	if err != nil || len(plain) > maxRecordSize || !bytes.HasPrefix(plain, head) || plain[len(head)] != ',' {
+		return recordBody{}, err
+	}
+	rest := plain[len(head):]
+	block := bytes.Clone(s2.Encode(nil, rest))
+	return recordBody{block: block, rawSize: len(rest), sum: sha256.Sum256(block), lossless: !bytes.Contains(rest, replacementEscape)}, nil
+}
+
+// replacementEscape is how encoding/json writes what is not UTF-8.
+var replacementEscape = []byte(`\ufffd`)
+
+// encodeHeader is the beginning of a record's JSON, up to its body.
+func (s *untypedTable) encodeHeader(r any) ([]byte, error) {
+	b, err := json.Marshal(s.header(r))
+	if err != nil || len(b) < 2 {
+		return nil, err
+	}
+	return b[:len(b)-1], nil
+}
+
+// marshalWithBody is a record's bytes with a body that is encoded already: beside it, where it
+// stands under a key, else before it.
+func (s *untypedTable) marshalWithBody(r any, b recordBody, key []byte) ([]byte, error) {
+	if b.block == nil {
+		return s.codec.marshal(r)
+	}
+	head, err := s.encodeHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	if key != nil && len(head)+b.rawSize <= maxRecordSize {
+		return encodeSharedRecord(s.codec.mark, key, head), nil
+	}
+	first := s2.Encode(nil, head)
+	out := make([]byte, 1, 1+len(first)+len(b.block)+4)
+	out[0] = s.codec.mark | markCompressed
+	if out, err = s2.ConcatBlocks(out, first, b.block); err != nil {
+		return nil, err
+	}
+	if len(head)+b.rawSize > maxRecordSize || len(out) >= kv.MaxValue {
+		return s.codec.marshal(r) // which says what is wrong
+	}
+	return out, nil
+}
+
+// InsertPrepared is Insert of each, in their order.
+func InsertPrepared[R any](tx *Tx, t *TenantTable[R], org string, all []PreparedRecord[R]) ([]*EncodedRecord[R], error) {
+	s, out := t.table.untyped, make([]*EncodedRecord[R], len(all))
+	for i := range all {
+		r := all[i].Record
+		if err := t.checkOwner(org, r); err != nil {
+			return nil, err
+		}
+		w := &EncodedRecord[R]{Record: *r, Extra: all[i].Extra, body: all[i].body}
+		w.primary = s.key(r).b
+		err := s.writeEncoded(tx, r, s.requireNew, func() (b []byte, err error) {
+			var key []byte
+			if w.body.block != nil {
+				if key, err = s.bodyKey(w.primary, r, w.body); err != nil {
+					return nil, err
+				}
+			}
+			if w.stored, err = s.marshalWithBody(r, w.body, key); err == nil && key != nil && w.stored[0]&markShared != 0 {
+				err = tx.putBody(key, w.body)
+			}
+			return w.stored, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		out[i] = w
+	}
+	return out, nil
+}
+
+// ScanEncoded is Scan of a prefix, all at once. What is stored as it is in known is not decoded
+// again; where that is all there is, it is known itself.
+func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*EncodedRecord[R], prefix ...any) ([]*EncodedRecord[R], error) {
+	in := b.order
+	within, err := in.tenantParts(org, prefix)
+	if err != nil {
+		return nil, err
+	}
+	var byKey map[string]*EncodedRecord[R]
+	find := func(at int, primary []byte) *EncodedRecord[R] {
+		if at < len(cached) && bytes.Equal(cached[at].primary, primary) {
+			return cached[at]
+		}
+		if byKey == nil {
+			byKey = make(map[string]*EncodedRecord[R], len(cached))
+			for _, w := range cached {
+				byKey[string(w.primary)] = w
+			}
+		}
+		return byKey[string(primary)]
+	}
+	out, same := make([]*EncodedRecord[R], 0, len(cached)), true
+	for p, err := range in.scanPairs(tx, newScan([]ScanOption{Prefix(within...)})) {
+		if err != nil {
+			return nil, err
+		}
+		stored, err := in.readBytes(tx, Key{b: p.Value})
+		if err != nil {
+			return nil, err
+		}
+		w := find(len(out), p.Value)
+		if w == nil || stored == nil || !bytes.Equal(w.stored, stored) || w.body.block != nil && !w.body.lossless {
+			got, err := in.decodePair(tx, p)
+			if err != nil {
+				return nil, err
+			}
+			w = &EncodedRecord[R]{Record: *got.record.(*R), primary: got.primary, stored: bytes.Clone(stored)}
+		}
+		same = same && len(out) < len(cached) && cached[len(out)] == w
+		out = append(out, w)
+	}
+	if same && len(out) == len(cached) {
+		return cached, nil
+	}
+	return out, nil
+}

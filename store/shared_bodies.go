@@ -1,0 +1,115 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/klauspost/compress/s2"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+// What lines of an assessment's versions say is stored once, however many versions say it:
+//
+//	soa_items   organization, id                → form, key of the body, head (JSON)
+//	_bodies     organization, assessment, sum   → the rest of the JSON, an s2 block
+//
+// A line that is changed afterwards is written as a whole; its body stays for the others that
+// say it, until the assessment is deleted.
+const bodiesTable = "_bodies"
+
+// markShared is the bit of a record whose body stands elsewhere.
+const markShared = 0x40
+
+// bodiesTableDefinition has the store know the table. It has no records of its own form.
+type bodiesTableDefinition struct{ def tableDefinition }
+
+func (b *bodiesTableDefinition) Name() string                 { return b.def.name }
+func (b *bodiesTableDefinition) definition() *tableDefinition { return &b.def }
+
+var bodiesDefinition = &bodiesTableDefinition{tableDefinition{name: bodiesTable, reindex: func(*Tx) error { return nil }}}
+
+// bodyKey is where a body stands; nothing where it stands in its record.
+func (s *untypedTable) bodyKey(primary []byte, r any, b recordBody) ([]byte, error) {
+	within := s.bodyScope(r)
+	if within == "" || len(b.block) >= kv.MaxValue {
+		return nil, nil
+	}
+	org, _, err := decodePart(primary)
+	if err != nil {
+		return nil, err
+	}
+	k := K(org, within, b.sum[:])
+	return k.b, k.err
+}
+
+// encodeSharedRecord are a record's bytes beside a body that stands under key.
+func encodeSharedRecord(mark byte, key, head []byte) []byte {
+	out := make([]byte, 0, 1+binary.MaxVarintLen16+len(key)+len(head))
+	out = binary.AppendUvarint(append(out, mark|markShared), uint64(len(key)))
+	return append(append(out, key...), head...)
+}
+
+// putBody stores a body that is not there yet.
+func (tx *Tx) putBody(key []byte, b recordBody) error {
+	there, err := tx.kv.Get(bodiesTable, key)
+	if err != nil || there != nil {
+		return err
+	}
+	return tx.kv.Put(bodiesTable, key, b.block)
+}
+
+// joinBody is a stored record with its body, as it would stand without sharing; the given bytes
+// where it is whole already.
+func (tx *Tx) joinBody(b []byte) ([]byte, error) {
+	if len(b) == 0 || b[0]&markShared == 0 {
+		return b, nil
+	}
+	n, size := binary.Uvarint(b[1:])
+	if size <= 0 || n > uint64(len(b)-1-size) {
+		return nil, fmt.Errorf("%w: a record beside its body that ends too early", ErrCorrupt)
+	}
+	key, head := b[1+size:1+size+int(n)], b[1+size+int(n):]
+	block, err := tx.kv.Get(bodiesTable, key)
+	if err != nil {
+		return nil, err
+	}
+	if block == nil {
+		return nil, fmt.Errorf("%w: the body %s of a record is missing", ErrCorrupt, Key{b: key})
+	}
+	long, err := s2.DecodedLen(block)
+	if err != nil || long > maxRecordSize {
+		return nil, fmt.Errorf("%w: a body of impossible length", ErrCorrupt)
+	}
+	out := make([]byte, 1+len(head)+long)
+	out[0] = b[0] &^ markShared
+	copy(out[1:], head)
+	if _, err := s2.Decode(out[1+len(head):], block); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return out, nil
+}
+
+// DeleteBodies deletes what lines of an assessment said, after the lines themselves.
+func DeleteBodies(tx *Tx, org, assessment string) error {
+	if err := tx.checkUsable(true); err != nil {
+		return err
+	}
+	if org == "" || assessment == "" {
+		return fmt.Errorf("%s: %w", bodiesTable, ErrNoTenant)
+	}
+	span, err := newScan([]ScanOption{Prefix(org, assessment)}).toRange()
+	if err != nil {
+		return err
+	}
+	for p, err := range tx.kv.Scan(bodiesTable, span) {
+		if err != nil {
+			return err
+		}
+		if err := tx.kv.Delete(bodiesTable, slices.Clone(p.Key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store/kv"
+)
+
+// bodyKeys are the bodies that are stored.
+func bodyKeys(t *testing.T, tx *Tx) (keys []string) {
+	t.Helper()
+	for p, err := range tx.kv.Scan(bodiesTable, kv.Range{}) {
+		is(t, "Scan", err, nil)
+		keys = append(keys, Key{b: p.Key}.String())
+	}
+	return keys
+}
+
+// insertLines puts lines into the database as drafts do.
+func insertLines(t *testing.T, db *DB, org string, lines ...api.Finding) {
+	t.Helper()
+	var ready []PreparedRecord[api.Finding]
+	for i := range lines {
+		r, err := PrepareInsert(Findings, &lines[i])
+		is(t, "Ready", err, nil)
+		ready = append(ready, r)
+	}
+	update(t, db, func(tx *Tx) error {
+		_, err := InsertPrepared(tx, Findings, org, ready)
+		return err
+	})
+}
+
+// What versions of one assessment say alike is stored once; what is changed or deleted in one
+// stays in the others, and what another organization or assessment says is its own.
+func TestBodiesAreShared(t *testing.T) {
+	db := openTables(t)
+	elsewhere := line("one", "w1", "d1", "words")
+	elsewhere.AssessmentID = "a2"
+	insertLines(t, db, "one", line("one", "v1", "a1", "words"), line("one", "v1", "b1", "other words"), line("one", "v2", "a2", "words"), elsewhere)
+	insertLines(t, db, "two", line("two", "v1", "a1", "words"))
+	view(t, db, func(tx *Tx) error {
+		if keys := bodyKeys(t, tx); len(keys) != 5-1 {
+			t.Errorf("bodies: %q", keys)
+		}
+		b, err := Findings.table.untyped.readBytes(tx, K("one", "a2"))
+		if is(t, "raw", err, nil); len(b) > 600 || strings.Contains(string(b), "words") {
+			t.Errorf("the second line has its words again: %d bytes", len(b))
+		}
+		return nil
+	})
+	update(t, db, func(tx *Tx) error {
+		changed := line("one", "v1", "a1", "new")
+		is(t, "Put", Findings.Put(tx, "one", &changed), nil)
+		return Findings.Delete(tx, "one", "b1")
+	})
+	read := func(org, id, text string) {
+		t.Helper()
+		view(t, db, func(tx *Tx) error {
+			f, err := Findings.Get(tx, org, id)
+			if is(t, id, err, nil); !strings.HasPrefix(f.Condition, text+" ") {
+				t.Errorf("%s of %s says %.20q", id, org, f.Condition)
+			}
+			return nil
+		})
+	}
+	read("one", "a1", "new")
+	read("one", "a2", "words")
+	update(t, db, func(tx *Tx) error {
+		is(t, "nobody's", DeleteBodies(tx, "", "a1"), ErrNoTenant)
+		is(t, "no assessment", DeleteBodies(tx, "one", ""), ErrNoTenant)
+		is(t, "Delete", Findings.Delete(tx, "one", "a2"), nil)
+		return DeleteBodies(tx, "one", "a1")
+	})
+	read("one", "a1", "new") // it has its own bytes since it was changed
+	read("one", "d1", "words")
+	read("two", "a1", "words")
+	view(t, db, func(tx *Tx) error {
+		is(t, "in a view", DeleteBodies(tx, "one", "a2"), ErrReadOnlyTx)
+		if keys := bodyKeys(t, tx); len(keys) != 2 {
+			t.Errorf("bodies: %q", keys)
+		}
+		return nil
+	})
+}
+
+// A body that is gone or damaged is told as damage, with its place; nothing is made up.
+func TestBodiesDamaged(t *testing.T) {
+	db := openTables(t)
+	insertLines(t, db, "one", line("one", "v1", "a1", "words"))
+	get := func() error {
+		return db.View(t.Context(), func(tx *Tx) error { _, err := Findings.Get(tx, "one", "a1"); return err })
+	}
+	is(t, "whole", get(), nil)
+	var key []byte
+	update(t, db, func(tx *Tx) error {
+		for p := range tx.kv.Scan(bodiesTable, kv.Range{}) {
+			key = append(key, p.Key...)
+		}
+		return tx.kv.Put(bodiesTable, key, []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff"))
+	})
+	is(t, "damaged", get(), ErrCorrupt)
+	update(t, db, func(tx *Tx) error { return tx.kv.Put(bodiesTable, key, []byte("\x05\x00")) })
+	is(t, "cut", get(), ErrCorrupt)
+	update(t, db, func(tx *Tx) error { return tx.kv.Delete(bodiesTable, key) })
+	if err := get(); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "findings") {
+		t.Errorf("missing: %v", err)
+	}
+	update(t, db, func(tx *Tx) error {
+		return tx.kv.Put(Findings.Name(), K("one", "a1").b, []byte{markJSON | markShared, 200})
+	})
+	is(t, "no key", get(), ErrCorrupt)
+}
+
+// A database of the form before bodies is read as it is, gets the new form, and is then
+// refused by the program of before.
+func TestBodiesCameLater(t *testing.T) {
+	o := options(t.TempDir())
+	o.Schema = ServiceSchema
+	db := open(t, o)
+	old := line("one", "v1", "a1", "words")
+	update(t, db, func(tx *Tx) error { // as format 1 wrote it
+		is(t, "Insert", Findings.Insert(tx, "one", &old), nil)
+		var m databaseMeta
+		_, err := tx.getMeta(metaKey, &m)
+		is(t, "meta", err, nil)
+		m.Format = 1
+		return errors.Join(tx.kv.Drop(bodiesTable), tx.kv.Delete(metaTable, K("indexes", bodiesTable).b), tx.putMeta(metaKey, m))
+	})
+	is(t, "Close", db.Close(), nil)
+	db = open(t, o)
+	insertLines(t, db, "one", line("one", "v2", "a2", "words"))
+	view(t, db, func(tx *Tx) error {
+		for _, id := range []string{"a1", "a2"} {
+			f, err := Findings.Get(tx, "one", id)
+			if is(t, id, err, nil); !reflect.DeepEqual(f.Condition, old.Condition) {
+				t.Errorf("%s says %.20q", id, f.Condition)
+			}
+		}
+		var m databaseMeta
+		_, err := tx.getMeta(metaKey, &m)
+		if is(t, "meta", err, nil); m.Format != formatVersion || m.Format == 1 {
+			t.Errorf("the format is %d", m.Format)
+		}
+		return nil
+	})
+}
+
+// A migration sees records as they were encoded, wherever their bodies stand, and writes them whole.
+func TestRewriteJoinsBodies(t *testing.T) {
+	db := openTables(t)
+	insertLines(t, db, "one", line("one", "v1", "a1", "words"), line("one", "v2", "a2", "words"))
+	update(t, db, func(tx *Tx) error {
+		if err := tx.RewriteRecords(Findings.Name(), func(old []byte) ([]byte, error) {
+			return []byte(strings.ReplaceAll(string(old), "words", "terms")), nil
+		}); err != nil {
+			return err
+		}
+		return DeleteBodies(tx, "one", "a1")
+	})
+	view(t, db, func(tx *Tx) error {
+		f, err := Findings.Get(tx, "one", "a2")
+		if is(t, "Get", err, nil); !strings.HasPrefix(f.Condition, "terms ") || f.VersionID != "v2" {
+			t.Errorf("%.20q of %s", f.Condition, f.VersionID)
+		}
+		return nil
+	})
+}

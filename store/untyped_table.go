@@ -1,0 +1,473 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+// untypedTable is a table apart from the type of its records: what is done with keys and bytes is
+// compiled once, not again for each of sixty types. In an any a record is the *R of its Table.
+type untypedTable struct {
+	def       tableDefinition
+	key       func(any) Key
+	newRecord func() any // a record with nothing in it
+	codec     codec
+	indexes   []*tableIndex
+	// header and within tell records apart that say the same; see Headed.
+	header    func(any) any
+	bodyScope func(any) string
+	// syncTarget says with which record a change is logged; nil: it isn't.
+	syncTarget func(any) SyncTarget
+}
+
+type tableIndex struct {
+	name   string
+	table  string // the driver's
+	keys   func(any) []Key
+	unique bool
+}
+
+func (s *untypedTable) addIndex(name string, keys func(any) []Key, unique bool) {
+	switch {
+	case !indexNamePattern.MatchString(name):
+		s.def.err = fmt.Errorf("index name %q: small letters, digits and _, at most 63", name)
+	case keys == nil:
+		s.def.err = fmt.Errorf("index %s has no keys", name)
+	case s.index(name) != nil:
+		s.def.err = fmt.Errorf("two indexes are named %s", name)
+	}
+	s.indexes = append(s.indexes, &tableIndex{name: name, table: indexTableName(s.def.name, name), keys: keys, unique: unique})
+}
+
+func (s *untypedTable) index(name string) *tableIndex {
+	for _, ix := range s.indexes {
+		if ix.name == name {
+			return ix
+		}
+	}
+	return nil
+}
+
+// orderedTable is a shelf in one order: that of an index, or where ix is nil of the primary key.
+type orderedTable struct {
+	*untypedTable
+	ix  *tableIndex
+	err error // there is no such index
+}
+
+// inPrimaryOrder is the shelf in the order of its primary key.
+func (s *untypedTable) inPrimaryOrder() orderedTable { return orderedTable{untypedTable: s} }
+
+// inIndexOrder is the shelf in the order of an index; ErrUnknownTable where it was not declared.
+func (s *untypedTable) inIndexOrder(name string) orderedTable {
+	if ix := s.index(name); ix != nil {
+		return orderedTable{untypedTable: s, ix: ix}
+	}
+	return orderedTable{untypedTable: s, err: fmt.Errorf("%w: %s has no index %s", ErrUnknownTable, s.def.name, name)}
+}
+
+func (s *untypedTable) get(tx *Tx, k Key) (any, error) {
+	r, err := s.find(tx, k)
+	if err == nil && r == nil {
+		err = s.notFound(k)
+	}
+	return r, err
+}
+
+func (s *untypedTable) has(tx *Tx, k Key) (bool, error) {
+	b, err := s.readBytes(tx, k)
+	return b != nil, err
+}
+
+func (s *untypedTable) notFound(k Key) error {
+	return fmt.Errorf("%s %s: %w", s.def.name, k, ErrNotFound)
+}
+
+// get is the one record with this whole key in a unique index.
+func (o orderedTable) get(tx *Tx, k Key) (any, error) {
+	if o.err != nil {
+		return nil, o.err
+	}
+	if !o.ix.unique {
+		return nil, fmt.Errorf("%w: index %s of %s is not unique, scan it", ErrUnknownTable, o.ix.name, o.def.name)
+	}
+	if err := tx.checkTable(&o.def, false); err != nil {
+		return nil, err
+	}
+	if err := o.checkKey(k); err != nil {
+		return nil, err
+	}
+	primary, err := tx.kv.Get(o.ix.table, k.b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.ix.table, err)
+	}
+	if primary == nil {
+		return nil, fmt.Errorf("%s by %s %s: %w", o.def.name, o.ix.name, k, ErrNotFound)
+	}
+	p, err := o.decodePair(tx, kv.Pair{Key: k.b, Value: primary})
+	return p.record, err
+}
+
+func (s *untypedTable) insert(tx *Tx, r any) error { return s.write(tx, r, s.requireNew) }
+
+func (s *untypedTable) requireNew(exists bool) error {
+	if exists {
+		return &ExistsError{Table: s.def.name}
+	}
+	return nil
+}
+
+func (s *untypedTable) update(tx *Tx, r any) error {
+	return s.write(tx, r, func(exists bool) error {
+		if !exists {
+			return s.notFound(s.key(r))
+		}
+		return nil
+	})
+}
+
+func (s *untypedTable) put(tx *Tx, r any) error {
+	return s.write(tx, r, func(bool) error { return nil })
+}
+
+func (s *untypedTable) delete(tx *Tx, k Key) error {
+	if err := tx.checkTable(&s.def, true); err != nil {
+		return err
+	}
+	r, err := s.get(tx, k)
+	if err != nil {
+		return err
+	}
+	return s.remove(tx, k.b, r)
+}
+
+func (s *untypedTable) deleteAll(tx *Tx, prefix []any) (int, error) {
+	if err := tx.checkTable(&s.def, true); err != nil {
+		return 0, err
+	}
+	if len(prefix) == 0 {
+		return 0, fmt.Errorf("%s: %w: deleting everything needs a prefix", s.def.name, ErrBadKey)
+	}
+	n := 0
+	for p, err := range s.inPrimaryOrder().scanRecords(tx, Prefix(prefix...)) {
+		if err != nil {
+			return n, err
+		}
+		if err := s.remove(tx, p.primary, p.record); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// readBytes returns the stored bytes, nil where there are none.
+func (s *untypedTable) readBytes(tx *Tx, k Key) ([]byte, error) {
+	if err := tx.checkTable(&s.def, false); err != nil {
+		return nil, err
+	}
+	if err := s.checkKey(k); err != nil {
+		return nil, err
+	}
+	if len(k.b) > kv.MaxKey {
+		return nil, nil // no record can have it
+	}
+	b, err := tx.kv.Get(s.def.name, k.b)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", s.def.name, k, err)
+	}
+	return b, nil
+}
+
+// find is the record under a key, nil where there is none.
+func (s *untypedTable) find(tx *Tx, k Key) (any, error) {
+	b, err := s.readBytes(tx, k)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	r, err := s.decodeStored(tx, b)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", s.def.name, k, err)
+	}
+	return r, nil
+}
+
+// decodeStored is a stored record, wherever its body stands.
+func (s *untypedTable) decodeStored(tx *Tx, b []byte) (any, error) {
+	b, err := tx.joinBody(b)
+	if err != nil {
+		return nil, err
+	}
+	r := s.newRecord()
+	return r, s.codec.unmarshal(b, r)
+}
+
+func (s *untypedTable) checkKey(k Key) error {
+	switch {
+	case k.err != nil:
+		return fmt.Errorf("%s: %w", s.def.name, k.err)
+	case len(k.b) == 0:
+		return fmt.Errorf("%s: %w: it has no parts", s.def.name, ErrBadKey)
+	}
+	return nil
+}
+
+// write stores r and its index entries, after allowed has seen whether its
+// primary key is taken. A refusal writes nothing.
+func (s *untypedTable) write(tx *Tx, r any, checkExisting func(exists bool) error) error {
+	return s.writeEncoded(tx, r, checkExisting, func() ([]byte, error) { return s.codec.marshal(r) })
+}
+
+// writeEncoded is write of the bytes that encode gives for r.
+func (s *untypedTable) writeEncoded(tx *Tx, r any, checkExisting func(exists bool) error, encode func() ([]byte, error)) error {
+	if err := tx.checkTable(&s.def, true); err != nil {
+		return err
+	}
+	k := s.key(r)
+	old, err := s.find(tx, k)
+	if err != nil {
+		return err
+	}
+	if err := checkExisting(old != nil); err != nil {
+		return err
+	}
+	added, err := s.indexEntries(r, k.b)
+	if err != nil {
+		return err
+	}
+	var removed []indexEntry
+	if old != nil {
+		if removed, err = s.indexEntries(old, k.b); err != nil {
+			return err
+		}
+		removed, added = diffEntries(removed, added)
+	}
+	if err := s.checkUnique(tx, added, k.b); err != nil {
+		return err
+	}
+	b, err := encode()
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", s.def.name, k, err)
+	}
+	for _, e := range removed {
+		if err := tx.kv.Delete(e.table, e.key); err != nil {
+			return err
+		}
+	}
+	tx.changedTables[s.def.name] = true
+	if err := tx.kv.Put(s.def.name, k.b, b); err != nil {
+		return err
+	}
+	if err := putIndexEntries(tx, added, k.b); err != nil || s.syncTarget == nil {
+		return err
+	}
+	return s.recordSyncChange(tx, k.b, old, r)
+}
+
+func (s *untypedTable) remove(tx *Tx, primary []byte, r any) error {
+	entries, err := s.indexEntries(r, primary)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := tx.kv.Delete(e.table, e.key); err != nil {
+			return err
+		}
+	}
+	tx.changedTables[s.def.name] = true
+	if err := tx.kv.Delete(s.def.name, primary); err != nil || s.syncTarget == nil {
+		return err
+	}
+	return s.recordSyncChange(tx, primary, r, nil)
+}
+
+// indexEntry is one key in one index.
+type indexEntry struct {
+	table  string // the driver's
+	index  string
+	key    []byte
+	unique bool
+}
+
+func (e indexEntry) compare(o indexEntry) int {
+	if c := strings.Compare(e.table, o.table); c != 0 {
+		return c
+	}
+	return bytes.Compare(e.key, o.key)
+}
+
+// indexEntries of a record, sorted, each once.
+func (s *untypedTable) indexEntries(r any, primary []byte) ([]indexEntry, error) {
+	var all []indexEntry
+	for _, ix := range s.indexes {
+		for _, k := range ix.keys(r) {
+			if err := s.checkKey(k); err != nil {
+				return nil, fmt.Errorf("index %s: %w", ix.name, err)
+			}
+			key := k.b
+			if !ix.unique {
+				key = append(k.b[:len(k.b):len(k.b)], primary...)
+			}
+			all = append(all, indexEntry{table: ix.table, index: ix.name, key: key, unique: ix.unique})
+		}
+	}
+	slices.SortFunc(all, indexEntry.compare)
+	return slices.CompactFunc(all, func(a, b indexEntry) bool { return a.compare(b) == 0 }), nil
+}
+
+// diffEntries drops what both sorted lists have.
+func diffEntries(a, b []indexEntry) (onlyA, onlyB []indexEntry) {
+	for len(a) > 0 && len(b) > 0 {
+		switch c := a[0].compare(b[0]); {
+		case c < 0:
+			onlyA, a = append(onlyA, a[0]), a[1:]
+		case c > 0:
+			onlyB, b = append(onlyB, b[0]), b[1:]
+		default:
+			a, b = a[1:], b[1:]
+		}
+	}
+	return append(onlyA, a...), append(onlyB, b...)
+}
+
+// checkUnique refuses entries of unique indexes that another record holds.
+func (s *untypedTable) checkUnique(tx *Tx, entries []indexEntry, primary []byte) error {
+	for _, e := range entries {
+		if !e.unique {
+			continue
+		}
+		holder, err := tx.kv.Get(e.table, e.key)
+		if err != nil {
+			return err
+		}
+		if holder != nil && !bytes.Equal(holder, primary) {
+			return &ExistsError{Table: s.def.name, Index: e.index}
+		}
+	}
+	return nil
+}
+
+func putIndexEntries(tx *Tx, entries []indexEntry, primary []byte) error {
+	for _, e := range entries {
+		if err := tx.kv.Put(e.table, e.key, primary); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reindex fills empty indexes from the records.
+func (s *untypedTable) reindex(tx *Tx) error {
+	if len(s.indexes) == 0 {
+		return nil
+	}
+	for p, err := range s.inPrimaryOrder().scanRecords(tx) {
+		if err != nil {
+			return err
+		}
+		entries, err := s.indexEntries(p.record, p.primary)
+		if err == nil {
+			err = s.checkUnique(tx, entries, p.primary)
+		}
+		if err == nil {
+			err = putIndexEntries(tx, entries, p.primary)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", Key{b: p.primary}, err)
+		}
+	}
+	return nil
+}
+
+// scannedRecord is a record with the keys it was met under.
+type scannedRecord struct {
+	scanKey []byte // in the scanned table or index; valid in the loop only
+	primary []byte // our own
+	record  any    // nil beside an error
+}
+
+// scanRecords scans in its order. After an error there is no more.
+//
+//go:noinline // else it is compiled for each table again
+func (o orderedTable) scanRecords(tx *Tx, options ...ScanOption) iter.Seq2[scannedRecord, error] {
+	return func(yield func(scannedRecord, error) bool) {
+		for p, err := range o.scanPairs(tx, newScan(options)) {
+			var out scannedRecord
+			if err == nil {
+				out, err = o.decodePair(tx, p)
+			}
+			if !yield(out, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// scanPairs yields the driver's pairs of the table, or of one of its indexes.
+func (o orderedTable) scanPairs(tx *Tx, in scanOptions) iter.Seq2[kv.Pair, error] {
+	return func(yield func(kv.Pair, error) bool) {
+		name := o.def.name
+		if o.ix != nil {
+			name = o.ix.table
+		}
+		err := o.err
+		if err == nil {
+			err = tx.checkTable(&o.def, false)
+		}
+		var r kv.Range
+		if err == nil {
+			if r, err = in.toRange(); err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		if err != nil {
+			yield(kv.Pair{}, err)
+			return
+		}
+		for p, err := range tx.kv.Scan(name, r) {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			if !yield(p, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// decodePair turns what raws yielded into the record.
+func (o orderedTable) decodePair(tx *Tx, p kv.Pair) (scannedRecord, error) {
+	if o.ix == nil {
+		out := scannedRecord{scanKey: p.Key, primary: slices.Clone(p.Key)}
+		r, err := o.decodeStored(tx, p.Value)
+		if err != nil {
+			return out, fmt.Errorf("%s %s: %w", o.def.name, Key{b: out.primary}, err)
+		}
+		out.record = r
+		return out, nil
+	}
+	out := scannedRecord{scanKey: p.Key, primary: slices.Clone(p.Value)}
+	r, err := o.find(tx, Key{b: out.primary})
+	if err == nil && r == nil {
+		err = fmt.Errorf("%w: index %s names %s, which is missing", ErrCorrupt, o.ix.table, Key{b: out.primary})
+	}
+	out.record = r
+	return out, err
+}
+
+// count counts what begins with prefix, without reading records.
+func (o orderedTable) count(tx *Tx, prefix []any) (int, error) {
+	n := 0
+	for _, err := range o.scanPairs(tx, newScan([]ScanOption{Prefix(prefix...)})) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}

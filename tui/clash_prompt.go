@@ -1,0 +1,115 @@
+package tui
+
+import (
+	"fmt"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/tui/action"
+	"github.com/scf-service/service/tui/draw"
+)
+
+// clashPrompt shows the two versions of an item that two people changed, to choose from.
+type clashPrompt struct{ app *App }
+
+func (s *clashPrompt) footer() []action.Action {
+	return []action.Action{{Keys: []string{"m"}, Label: "keep mine"}, {Keys: []string{"t"}, Label: "take theirs"},
+		{Keys: []string{"M"}, Label: "all mine"}, {Keys: []string{"T"}, Label: "all theirs"}, {Keys: []string{"esc"}, Label: "later"}}
+}
+
+func (s *clashPrompt) key(k tea.KeyMsg) tea.Cmd {
+	switch k.String() {
+	case "m":
+		return s.resolve(1, true)
+	case "t":
+		return s.resolve(1, false)
+	case "M":
+		return s.resolve(len(s.app.saver.clashes), true)
+	case "T":
+		return s.resolve(len(s.app.saver.clashes), false)
+	case "esc":
+		s.app.overlay = nil
+		s.app.setStatus("kept, not saved: %s to decide on; ! shows them", print.Pluralize(len(s.app.saver.clashes), "change", "changes"))
+	}
+	return nil
+}
+
+// resolve settles the first so many. What is kept is sent again, on what is there now.
+func (s *clashPrompt) resolve(n int, mine bool) tea.Cmd {
+	sv := &s.app.saver
+	touched := map[*review]map[string]bool{}
+	for _, c := range sv.clashes[:min(n, len(sv.clashes))] {
+		v := c.edit.review
+		v.updateItem(c.edit.key, c.theirs)
+		if touched[v] == nil {
+			touched[v] = map[string]bool{}
+		}
+		touched[v][c.edit.key] = true
+		if r := v.byKey[c.edit.key]; r != nil {
+			r.hasConflict = false
+		}
+		if mine {
+			sv.queue = append([]*pendingEdit{c.edit}, sv.queue...)
+		}
+	}
+	sv.clashes = sv.clashes[min(n, len(sv.clashes)):]
+	for v, keys := range touched {
+		v.applyUnsaved(keys)
+	}
+	if len(sv.clashes) == 0 {
+		s.app.overlay = nil
+	}
+	return sv.sendNext(s.app)
+}
+
+func (s *clashPrompt) view(w, h int) []draw.Line {
+	sv := &s.app.saver
+	if len(sv.clashes) == 0 {
+		return nil
+	}
+	c := sv.clashes[0]
+	k := c.edit.review.kind
+	head := k.commonFields(c.theirs)
+	who := "another person"
+	if head.EditedBy != nil {
+		who = *head.EditedBy
+	}
+	p := draw.NewPage(w)
+	p.Text(draw.Bold|draw.Yellow, fmt.Sprintf("! %s was changed by %s while you changed it%s", c.edit.key, who, formatMore(len(sv.clashes)-1)))
+	base := c.edit.review.byKey[c.edit.key]
+	for i := range k.attrs {
+		a := &k.attrs[i]
+		theirs := a.get(c.theirs)
+		mine, set := c.edit.values[a.name]
+		if !set && (base == nil || base.savedValue(a.name) == theirs) {
+			continue
+		}
+		p.Text(draw.Bold, a.label)
+		if set {
+			p.Indent(2, draw.Plain, "mine:   "+formatClashValue(a, mine))
+		}
+		p.Indent(2, draw.Plain, "theirs: "+formatClashValue(a, theirs))
+	}
+	if len(p.Lines) > h {
+		p.Lines = p.Lines[:h]
+	}
+	return p.Lines
+}
+
+func formatMore(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and %d more", n)
+}
+
+func formatClashValue(a *attr, value string) string {
+	switch {
+	case value == "":
+		return "(nothing)"
+	case a.form == formChoice || a.form == formBool:
+		return print.Humanize(value)
+	}
+	return value
+}

@@ -1,0 +1,193 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+)
+
+// noEditorReason says why no editor can be used.
+func noEditorReason(a *App) string {
+	if a.Editor == "" {
+		return "no editor is named; set VISUAL or EDITOR before you start"
+	}
+	return ""
+}
+
+// maxEditedBytes bounds what is read back from an editor.
+const maxEditedBytes = 1 << 20
+
+// editText opens a text in the person's editor; done takes what became of it.
+func (a *App) editText(text string, done func(text string) tea.Cmd) tea.Cmd {
+	f, err := os.CreateTemp("", "service-*.txt")
+	if err != nil {
+		return a.showError(err)
+	}
+	path := f.Name()
+	_, err = f.WriteString(text)
+	if err := errors.Join(err, f.Close()); err != nil {
+		os.Remove(path)
+		a.statusText, a.isError = err.Error(), true
+		return nil
+	}
+	words := strings.Fields(a.Editor)
+	cmd := exec.CommandContext(a.ctx, words[0], append(words[1:], path)...)
+	return tea.ExecProcess(cmd, func(err error) tea.Msg {
+		defer os.Remove(path)
+		var got []byte
+		if err == nil {
+			got, err = readBounded(path)
+		}
+		if err == nil && (!utf8.Valid(got) || bytes.IndexByte(got, 0) >= 0) {
+			err = errors.New("what it left is no text; nothing was changed")
+		}
+		return completedWork{apply: func() tea.Cmd {
+			if err != nil {
+				a.statusText, a.isError = fmt.Sprintf("the editor %s: %v", words[0], err), true
+				return nil
+			}
+			return done(strings.TrimRight(string(got), "\n"))
+		}}
+	})
+}
+
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxEditedBytes+1))
+	if err == nil && len(b) > maxEditedBytes {
+		err = fmt.Errorf("the text is longer than %d bytes", maxEditedBytes)
+	}
+	return b, err
+}
+
+// editLongText edits the item's long text in the editor.
+func (v *review) editLongText() tea.Cmd {
+	r := v.selectedRow()
+	var at *attr
+	for i := range v.kind.attrs {
+		if v.kind.attrs[i].key == "e" {
+			at = &v.kind.attrs[i]
+		}
+	}
+	return v.confirmConsequences(func() tea.Cmd {
+		return v.app.editText(r.value(at.name), func(text string) tea.Cmd {
+			if text == r.value(at.name) {
+				v.app.setStatus("nothing was changed")
+				return nil
+			}
+			return v.changeRows([]*row{r}, map[string]string{at.name: text})
+		})
+	})
+}
+
+// maxCopiedBytes is how much is put on the clipboard: more, and terminals take nothing.
+const maxCopiedBytes = 74_000
+
+// copyToClipboard puts a text on the clipboard of the person's terminal, through any connection.
+func (a *App) copyToClipboard(text string) tea.Cmd {
+	text = strings.ToValidUTF8(text[:min(len(text), maxCopiedBytes)], "")
+	if a.terminal == nil {
+		return nil
+	}
+	out := a.terminal
+	return func() tea.Msg {
+		_, err := fmt.Fprintf(out, "\x1b]52;c;%s\x07", base64.StdEncoding.EncodeToString([]byte(text)))
+		return completedWork{apply: func() tea.Cmd {
+			if err != nil {
+				return a.showError(err)
+			}
+			a.setStatus("copied %d characters, if your terminal allows it", len([]rune(text)))
+			return nil
+		}}
+	}
+}
+
+// export writes what is shown as CSV.
+func (v *review) export() tea.Cmd {
+	var items []any
+	for _, i := range v.list.Visible() {
+		items = append(items, v.rows[i].item)
+	}
+	return v.app.exportCSV(v.assessment.Name+" "+string(v.kind.gate), items)
+}
+
+func (t *table) export() tea.Cmd {
+	var records []any
+	for _, i := range t.list.Visible() {
+		records = append(records, t.entries[i].record)
+	}
+	return t.app.exportCSV(strings.TrimSpace(t.parentTitle+" "+t.label), records)
+}
+
+// exportCSV writes records to a file that was not there before.
+func (a *App) exportCSV(name string, records []any) tea.Cmd {
+	return a.runInBackground(func(context.Context) func() tea.Cmd {
+		path, err := writeNewFile(a.ExportFolder, exportFileName(name), func(w io.Writer) error {
+			return (&print.Output{W: w, Format: "csv"}).Record(api.List[any]{Data: records})
+		})
+		return func() tea.Cmd {
+			if err != nil {
+				a.statusText, a.isError = err.Error(), true
+				return nil
+			}
+			a.setStatus("%s written to %s", print.Pluralize(len(records), "row", "rows"), path)
+			return nil
+		}
+	})
+}
+
+// exportFileName is a name for a file: letters and figures of any script, joined by hyphens.
+func exportFileName(s string) string {
+	s = strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
+	if r := []rune(s); len(r) > 60 {
+		s = string(r[:60])
+	}
+	if s == "" {
+		s = "export"
+	}
+	return s
+}
+
+// maxSameNameFiles bounds how many files of one name there may be.
+const maxSameNameFiles = 1000
+
+func writeNewFile(folder, name string, write func(io.Writer) error) (string, error) {
+	for n := 1; n <= maxSameNameFiles; n++ {
+		path := filepath.Join(folder, name+".csv")
+		if n > 1 {
+			path = filepath.Join(folder, fmt.Sprintf("%s-%d.csv", name, n))
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if err := errors.Join(write(f), f.Close()); err != nil {
+			os.Remove(path)
+			return "", err
+		}
+		return path, nil
+	}
+	return "", fmt.Errorf("there are %d files %s-….csv already; move them away", maxSameNameFiles, name)
+}

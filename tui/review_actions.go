@@ -1,0 +1,353 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/tui/action"
+	"github.com/scf-service/service/tui/input"
+)
+
+// actions of a review; each says why, where it can't be done now.
+func (v *review) actions() []action.Action {
+	none := ""
+	if v.selectedRow() == nil {
+		none = "there is no " + v.kind.singular + " here"
+	}
+	shut := none
+	if shut == "" && v.assessment.State == api.StateClosed {
+		shut = "the assessment is closed; nothing can be changed after that"
+	}
+	var out []action.Action
+	if v.kind.acceptValues != nil {
+		out = append(out, v.acceptAction(shut))
+	}
+	out = append(out,
+		action.Action{Keys: []string{"."}, Label: "next", Help: "goes to the next " + v.kind.singular + " " + v.kind.openLabel + " (○)", Do: func() tea.Cmd { v.goToNextOpen(false); return nil }},
+		action.Action{Keys: []string{"/"}, Label: "filter", Help: "filters as you type: all words have to be in the code, title, requirements or fields", Do: v.startFilter})
+	for i := range v.kind.attrs {
+		if a := &v.kind.attrs[i]; a.key != "" {
+			out = append(out, action.Action{Keys: []string{a.key}, Label: a.label, DisabledReason: shut, Do: func() tea.Cmd { return v.promptField(a) },
+				Help: "changes the " + a.label + " of the " + v.kind.singular + ", or of all that are marked"})
+		}
+	}
+	nothing := ""
+	if len(v.undoStack) == 0 {
+		nothing = "nothing was changed here yet"
+	}
+	out = append(out,
+		action.Action{Keys: []string{"u"}, Label: "undo", DisabledReason: nothing, Do: v.undo, Help: "takes the last change back, of all items it was made to"},
+		action.Action{Keys: []string{" "}, Label: "mark", DisabledReason: none, Help: "marks the " + v.kind.singular + " and goes on to the next; a change is made to all that are marked",
+			Do: func() tea.Cmd { v.list.ToggleMark(); v.list.Move(1); return nil }},
+		action.Action{Keys: []string{"*"}, DisabledReason: none, Help: "marks all that are shown; once more, none", Do: func() tea.Cmd { v.list.ToggleMarkVisible(); return nil }},
+		action.Action{Keys: []string{"tab", "enter"}, Label: "pane", Help: "goes from the list to the " + v.kind.singular + " and back", Do: func() tea.Cmd { v.detailFocused = !v.detailFocused; return nil }},
+		action.Action{Keys: []string{","}, Help: "goes to the one before " + v.kind.openLabel, Do: func() tea.Cmd { v.goToNextOpen(true); return nil }},
+		action.Action{Keys: []string{"w"}, Help: "shows only what is " + v.kind.openLabel + "; once more, all", Do: v.toggleOnlyOpen},
+	)
+	if len(v.kind.evidenceOf(v.itemOrBlank())) > 0 || v.selectedRow() == nil || v.kind.gate != api.GatePOAM {
+		out = append(out, v.passageActions(none)...)
+	}
+	if v.kind.gate == api.GatePOAM {
+		out = append(out, action.Action{Keys: []string{"g"}, Label: "Gantt", Help: "shows the plan in time: due dates, milestones, what is overdue; once more, the item",
+			Do: func() tea.Cmd { v.showGantt = !v.showGantt; return nil }})
+	}
+	out = append(out,
+		action.Action{Keys: []string{"h"}, Label: "history", DisabledReason: none, Help: "shows who changed the " + v.kind.singular + " and what was said of it; once more, the " + v.kind.singular, Do: v.toggleHistory},
+		action.Action{Keys: []string{"E"}, DisabledReason: firstReason(shut, noEditorReason(v.app)), Help: "writes the longest text of the " + v.kind.singular + " in your editor ($VISUAL or $EDITOR)", Do: v.editLongText},
+		action.Action{Keys: []string{"Y"}, DisabledReason: none, Help: "copies the " + v.kind.singular + " to the clipboard (OSC 52)", Do: func() tea.Cmd { return v.app.copyToClipboard(v.plainText()) }},
+		action.Action{Keys: []string{"x"}, DisabledReason: none, Help: "exports what is shown as CSV, with the fields of the API", Do: v.export},
+		action.Action{Keys: []string{"!"}, DisabledReason: noClashReason(v.app), Help: "shows changes that met another person's, to choose from", Do: func() tea.Cmd { v.app.overlay = &clashPrompt{app: v.app}; return nil }},
+		action.Action{Keys: []string{"S"}, DisabledReason: v.submitBlockedReason(), Help: "submits the version for review", Do: v.submit},
+		action.Action{Keys: []string{"A"}, Label: "decide", DisabledReason: v.decideBlockedReason(), Help: "opens what is to be signed, to approve or reject it", Do: func() tea.Cmd { return v.app.push(newDecision(v.app, v.assessment, v.kind)) }},
+	)
+	return append(out, movementActions(v.moveList)...)
+}
+
+// firstReason is the first reason there is.
+func firstReason(reasons ...string) string {
+	for _, r := range reasons {
+		if r != "" {
+			return r
+		}
+	}
+	return ""
+}
+
+func noClashReason(a *App) string {
+	if len(a.saver.clashes) == 0 {
+		return "no change met another person's"
+	}
+	return ""
+}
+
+// movementActions are the keys that every list has.
+func movementActions(move func(to string) tea.Cmd) []action.Action {
+	one := func(to, help string, keys ...string) action.Action {
+		return action.Action{Keys: keys, Help: help, Do: func() tea.Cmd { return move(to) }}
+	}
+	return []action.Action{one("up", "one up", "up", "k"), one("down", "one down", "down", "j"), one("pgup", "a screen up", "pgup", "ctrl+b"), one("pgdown", "a screen down", "pgdown", "ctrl+f"),
+		one("home", "to the first", "home"), one("end", "to the last", "end", "G")}
+}
+
+func (v *review) moveList(to string) tea.Cmd {
+	if v.detailFocused {
+		v.scroll = max(0, v.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[to])
+		return nil
+	}
+	v.scroll, v.quoteIndex = 0, 0
+	moveCursor(&v.list, to)
+	if !v.showHistory {
+		return nil
+	}
+	at := v.selectedRow()
+	return v.app.schedule(historyDelay, func() tea.Cmd { // the past of each row that was only passed is not asked for
+		if v.selectedRow() != at {
+			return nil
+		}
+		return v.readHistory()
+	})
+}
+
+// historyDelay is how long the cursor rests before the past of its row is read.
+const historyDelay = 150 * time.Millisecond
+
+// stepBack goes from the item to the list, then takes the filter or the marks away.
+func (v *review) stepBack() bool {
+	if v.detailFocused {
+		v.detailFocused = false
+		return true
+	}
+	return clearFilterOrMarks(&v.list)
+}
+
+// itemOrBlank is an item for asking what the kind has; nil-safe through the kinds' own types.
+func (v *review) itemOrBlank() any {
+	if r := v.selectedRow(); r != nil {
+		return r.item
+	}
+	return blankItem(v.kind)
+}
+
+func blankItem(k *deliverableType) any {
+	switch k.gate {
+	case api.GateSoA:
+		return &api.SoAItem{}
+	case api.GateGapAnalysis:
+		return &api.Finding{}
+	case api.GateMaturity:
+		return &api.MaturityScore{}
+	}
+	return &api.POAMItem{}
+}
+
+func (v *review) acceptAction(blockedReason string) action.Action {
+	off := blockedReason
+	if r := v.selectedRow(); off == "" && v.list.MarkedCount() == 0 {
+		_, off = v.kind.acceptValues(r)
+	}
+	return action.Action{Keys: []string{"y"}, Label: "accept", DisabledReason: off, Help: "accepts the " + v.kind.singular + " as it was drafted, and goes to the next that waits; or all that are marked",
+		Do: func() tea.Cmd {
+			return v.confirmConsequences(func() tea.Cmd {
+				var rows []*row
+				for _, r := range v.selectedRows() {
+					if _, off := v.kind.acceptValues(r); off == "" {
+						rows = append(rows, r)
+					}
+				}
+				if len(rows) == 0 {
+					v.app.setStatus("none of them can be accepted as it is")
+					return nil
+				}
+				set, _ := v.kind.acceptValues(rows[0])
+				cmd := v.changeRows(rows, set)
+				v.scroll, v.quoteIndex = 0, 0
+				if !v.selectNextOpen(false) {
+					v.app.statusText += "; none is left " + v.kind.openLabel
+				}
+				return cmd
+			})
+		}}
+}
+
+// confirmConsequences asks first where a change does more than it says: once for a version.
+func (v *review) confirmConsequences(change func() tea.Cmd) tea.Cmd {
+	if v.version == nil || v.warnedVersion == v.version.ID {
+		return change()
+	}
+	c := &confirmPrompt{app: v.app, confirmLabel: "change it", onConfirm: func() tea.Cmd { v.warnedVersion = v.version.ID; return change() }}
+	switch v.version.Status {
+	case api.VersionUnderReview:
+		c.title = "This version is under review"
+		c.lines = []string{"A change takes it out of review: the approval that was asked for is void, and it has to be submitted again."}
+	case api.VersionApproved, api.VersionRejected:
+		c.title = fmt.Sprintf("This version is %s, and never changes", v.version.Status)
+		c.lines = []string{"A change makes the next version, a draft that has to be submitted and approved itself."}
+	default:
+		return change()
+	}
+	v.app.overlay = c
+	return nil
+}
+
+// promptField asks for the new value of a field.
+func (v *review) promptField(a *attr) tea.Cmd {
+	rows := v.selectedRows()
+	if len(rows) == 0 {
+		return nil
+	}
+	return v.confirmConsequences(func() tea.Cmd { return v.promptFieldForRows(a, rows) })
+}
+
+func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
+	value := rows[0].value(a.name)
+	title := capitalize(a.label) + " of " + formatItems(len(rows), v.kind.keyOf(rows[0].item)+" "+rows[0].head.ControlTitle)
+	if len(a.choices) > 0 {
+		c := &choicePrompt{app: v.app, title: title, options: a.choices, labelOf: print.Humanize[string], cursor: max(0, slices.Index(a.choices, value))}
+		if a.form == formNumber {
+			c.labelOf = formatLevel
+		}
+		c.onChoose = func(word string) tea.Cmd {
+			if a.relatedField != nil {
+				if also, why := a.relatedField(word); also != "" {
+					return v.promptRelatedField(a, word, v.kind.findAttr(also), why, rows)
+				}
+			}
+			return v.changeRows(rows, map[string]string{a.name: word})
+		}
+		v.app.overlay = c
+		return nil
+	}
+	for _, r := range rows[1:] {
+		if r.value(a.name) != value {
+			value = ""
+		}
+	}
+	if kept, was := rows[0].rejected[a.name]; was {
+		value = kept
+	}
+	q := &textPrompt{app: v.app, title: title, field: input.New(value, a.form == formLongText), allowEditor: a.form == formLongText}
+	switch {
+	case a.form == formDate:
+		q.lines = []string{"as 2026-12-31" + map[bool]string{true: "; empty takes it away"}[a.nullable]}
+	case a.nullable:
+		q.lines = []string{"empty takes it away"}
+	}
+	q.onSubmit = func(text string) tea.Cmd {
+		if a.form != formLongText {
+			text = strings.TrimSpace(text)
+		}
+		if why := a.validationError(text); why != "" {
+			v.app.overlay = q
+			v.app.setStatus("%s", why)
+			return nil
+		}
+		return v.changeRows(rows, map[string]string{a.name: text})
+	}
+	v.app.overlay = q
+	return nil
+}
+
+// promptRelatedField asks for a second field that the first one's value wants.
+func (v *review) promptRelatedField(a *attr, word string, also *attr, why string, rows []*row) tea.Cmd {
+	v.app.overlay = &textPrompt{app: v.app, title: capitalize(also.label) + ": " + why, field: input.New("", true), allowEditor: true, emptyMessage: "a reason is needed; Esc leaves everything as it was",
+		onSubmit: func(text string) tea.Cmd { return v.changeRows(rows, map[string]string{a.name: word, also.name: text}) }}
+	return nil
+}
+
+// validationError says what is wrong with a value; empty where nothing is.
+func (a *attr) validationError(text string) string {
+	switch {
+	case text == "" && a.nullable:
+	case a.form == formDate:
+		if _, err := time.Parse(time.DateOnly, text); err != nil {
+			return fmt.Sprintf("%q is no date; write it as 2026-12-31", text)
+		}
+	case a.form == formNumber:
+		if n, err := strconv.Atoi(text); err != nil || n < a.minValue || n > a.maxValue {
+			return fmt.Sprintf("%q is no number from %d to %d", text, a.minValue, a.maxValue)
+		}
+	}
+	return ""
+}
+
+// toggleOnlyOpen shows only what waits for a person, or all again.
+func (v *review) toggleOnlyOpen() tea.Cmd {
+	v.onlyOpen = !v.onlyOpen
+	v.list.RowFilter = nil
+	if v.onlyOpen {
+		v.list.RowFilter = func(i int) bool { return v.kind.isOpen(v.rows[i]) }
+	}
+	v.list.Refresh()
+	return nil
+}
+
+// startFilter begins to type a filter.
+func (v *review) startFilter() tea.Cmd {
+	v.filterField, v.detailFocused = input.New(v.list.Filter(), false), false
+	return nil
+}
+
+// handleTextKey takes the keys of a filter.
+func (v *review) handleTextKey(k tea.KeyMsg) (tea.Cmd, bool) {
+	return nil, handleFilterKey(&v.filterField, &v.list, k, func() { v.scroll, v.quoteIndex = 0, 0 })
+}
+
+func (v *review) submitBlockedReason() string {
+	switch {
+	case v.version == nil:
+		return "there is nothing to submit yet"
+	case v.app.saver.unsavedCount() > 0:
+		return "changes are not saved yet"
+	case v.version.Status != api.VersionDraft:
+		return "the version is " + print.Humanize(v.version.Status) + ", not a draft"
+	}
+	return ""
+}
+
+func (v *review) decideBlockedReason() string {
+	switch {
+	case v.version == nil:
+		return "there is nothing to decide on yet"
+	case v.version.Status != api.VersionUnderReview:
+		return "the version is " + print.Humanize(v.version.Status) + "; submit it for review first, with S"
+	case v.app.saver.unsavedCount() > 0:
+		return "changes are not saved yet"
+	}
+	return ""
+}
+
+// submit puts the version under review.
+func (v *review) submit() tea.Cmd {
+	id := v.version.ID
+	open := 0
+	for _, r := range v.rows {
+		if v.kind.isOpen(r) {
+			open++
+		}
+	}
+	var lines []string
+	if open > 0 {
+		lines = []string{fmt.Sprintf("%d of %d are %s.", open, len(v.rows), v.kind.openLabel)}
+	}
+	v.app.overlay = &confirmPrompt{app: v.app, title: fmt.Sprintf("Submit version %d of the %s for review?", v.version.VersionNumber, v.kind.gate.Title()), lines: lines, confirmLabel: "submit", onConfirm: func() tea.Cmd {
+		return v.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
+			err := v.kind.submit(ctx, v.app.Caller, id)
+			return func() tea.Cmd {
+				if err != nil {
+					return tea.Batch(v.app.showError(err), v.reloadVersion())
+				}
+				v.app.setStatus("submitted for review; A decides")
+				return v.load()
+			}
+		})
+	}}
+	return nil
+}

@@ -1,0 +1,188 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/tui/draw"
+)
+
+// minSplitWidth is the width from which list and item stand side by side.
+const minSplitWidth = 72
+
+// listWidth is how much of the width the list has.
+func listWidth(w int) int { return max(32, min(w*11/25, 100)) }
+
+// drawnPage is an item as it was drawn, so that moving on the spot does not wrap it again.
+type drawnPage struct {
+	row          *row
+	item         any
+	w, quote     int
+	showsHistory bool
+	lines        []draw.Line
+	// quoteAt is the line where the chosen quote begins.
+	quoteAt int
+}
+
+func (v *review) view(w, h int) []draw.Line {
+	if v.version == nil {
+		p := draw.NewPage(w)
+		switch {
+		case !v.loaded:
+			p.Text(draw.Dim, "reading…")
+		default:
+			p.Text(draw.Plain, fmt.Sprintf("There is no %s yet: the assessment is %s. Go back and make the next move with n.", v.kind.gate.Title(), formatState(v.assessment.State)))
+		}
+		return p.Lines
+	}
+	out := []draw.Line{v.summary(w)}
+	h--
+	switch {
+	case v.showGantt:
+		return append(out, v.drawGantt(w, h)...)
+	case w >= minSplitWidth:
+		lw := listWidth(w)
+		return append(out, draw.SideBySide(v.list.Draw(lw, h, !v.detailFocused), v.detail(w-lw-2, h), lw, h)...)
+	case v.detailFocused:
+		return append(out, v.detail(w, h)...)
+	}
+	return append(out, v.list.Draw(w, h, true)...)
+}
+
+// summary is the line over the list: how many, of which so many wait; or the filter.
+func (v *review) summary(w int) draw.Line {
+	if f := filterLine(v.filterField, &v.list, w-24); f != nil {
+		return append(f, draw.Span{Text: fmt.Sprintf("  %d of %d", len(v.list.Visible()), len(v.rows)), Style: draw.Dim})
+	}
+	open := 0
+	for _, r := range v.rows {
+		if v.kind.isOpen(r) {
+			open++
+		}
+	}
+	text := fmt.Sprintf("%d of %d, %d %s", v.list.Position(), len(v.list.Visible()), open, v.kind.openLabel)
+	if n := v.list.MarkedCount(); n > 0 {
+		text += fmt.Sprintf(", %d marked", n)
+	}
+	if v.onlyOpen {
+		text += ", others hidden (w)"
+	}
+	if v.total > len(v.rows) {
+		text += fmt.Sprintf(", reading %d", v.total)
+	}
+	return draw.TextLine(draw.Dim, text)
+}
+
+// detail is the item under the cursor, scrolled.
+func (v *review) detail(w, h int) []draw.Line {
+	r := v.selectedRow()
+	if r == nil {
+		return []draw.Line{draw.TextLine(draw.Dim, "nothing is shown; Esc takes the filter away")}
+	}
+	if d := v.cachedPage; d.row != r || d.item != r.item || d.w != w || d.showsHistory != v.showHistory || d.quote != v.quoteIndex {
+		v.cachedPage = v.drawItem(r, w)
+	}
+	return draw.ScrollLines(v.cachedPage.lines, &v.scroll, h, " (Tab, then ↓)")
+}
+
+func (v *review) drawItem(r *row, w int) drawnPage {
+	p := draw.NewPage(w)
+	p.Text(draw.Bold, v.kind.keyOf(r.item)+"  "+r.head.ControlTitle)
+	d := drawnPage{row: r, item: r.item, w: w, quote: v.quoteIndex, showsHistory: v.showHistory}
+	switch {
+	case v.showHistory:
+		v.renderHistory(p, r)
+	default:
+		if len(r.unsaved) > 0 {
+			p.Text(draw.Yellow, "… not saved yet")
+		}
+		if r.rejected != nil {
+			p.Text(draw.Red, "✗ what you typed was refused; the same key offers it again")
+		}
+		v.kind.renderFields(p, r)
+		p.Field("owner", r.value("owner"), draw.Plain)
+		for _, name := range []string{"note", "comments"} {
+			p.Field("note", r.value(name), draw.Plain)
+		}
+		p.Field("requirements", print.FormatRequirements(r.head.RequirementCodes), draw.Plain)
+		if r.head.EditedBy != nil {
+			p.Field("edited by", *r.head.EditedBy+" ("+print.Humanize(strings.Join(r.head.EditedFields, ", "))+")", draw.Plain)
+		}
+		if v.kind.renderDetails != nil {
+			v.kind.renderDetails(p, r)
+		}
+		d.quoteAt = v.renderQuotes(p, r)
+	}
+	d.lines = p.Lines
+	return d
+}
+
+// renderQuotes adds what the item rests on, and returns where the chosen one begins.
+func (v *review) renderQuotes(p *draw.Page, r *row) (at int) {
+	all := v.kind.evidenceOf(r.item)
+	if v.kind.gate != "poam" {
+		p.Title("Evidence")
+		if len(all) == 0 {
+			p.Text(draw.Dim, "no passage found")
+		}
+	}
+	for i, e := range all {
+		p.Blank()
+		mark, style := "  ", draw.Plain
+		if i == v.quoteIndex {
+			mark, style, at = "› ", draw.Bold, len(p.Lines)
+		}
+		p.Text(draw.Dim, fmt.Sprintf("%s%d. %s", mark, i+1, print.FormatSource(e)))
+		if e.Supports != "" {
+			p.Indent(2, draw.Dim, "on: "+e.Supports)
+		}
+		p.Indent(2, style, "“"+e.Quote+"”")
+	}
+	return at
+}
+
+// plainText is the item as text, for the clipboard.
+func (v *review) plainText() string {
+	r := v.selectedRow()
+	if r == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, l := range v.drawItem(r, 100).lines {
+		b.WriteString(strings.TrimRight(l.Text(), " ") + "\n")
+	}
+	return b.String()
+}
+
+// click chooses the row that was clicked on, or the side.
+func (v *review) click(x, y int) tea.Cmd {
+	if v.showGantt || v.version == nil {
+		return nil
+	}
+	if v.app.w >= minSplitWidth && x >= listWidth(v.app.w) {
+		v.detailFocused = true
+		return nil
+	}
+	v.detailFocused = false
+	y--
+	if v.list.HasHeader(v.app.h - 4) {
+		y--
+	}
+	if v.list.MoveToLine(y) {
+		v.scroll, v.quoteIndex = 0, 0
+	}
+	return nil
+}
+
+func (v *review) wheel(by int) tea.Cmd {
+	if v.detailFocused {
+		v.scroll = max(0, v.scroll+by)
+		return nil
+	}
+	v.list.Move(by)
+	v.scroll, v.quoteIndex = 0, 0
+	return nil
+}

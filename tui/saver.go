@@ -1,0 +1,286 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+)
+
+// pendingEdit is a change of one item that is not saved yet. It names the item by its key, which
+// stays the same in the next version, where the id does not.
+type pendingEdit struct {
+	review *review
+	key    string
+	values map[string]string // shared, and never changed
+	// restore are fields that an undo gives back to the rules, where they were theirs.
+	restore []string
+	// resent: it was sent on to the next version once already.
+	resent bool
+}
+
+// saver sends changes as they are made, a few at a time and each on the revision that
+// was seen. What can't be sent is kept, and sent when somebody answers again.
+type saver struct {
+	queue   []*pendingEdit
+	sending []*pendingEdit
+	clashes []*clash
+	// refusals counts those of the changes under way, first is the reason of the first.
+	refusals     int
+	firstRefusal string
+}
+
+// clash is a change of an item that another person has changed meanwhile.
+type clash struct {
+	edit   *pendingEdit
+	theirs any
+}
+
+// batchSize is how many changes are sent before the screen hears of it.
+const batchSize = 16
+
+// unsavedCount is how many changes are not saved yet.
+func (s *saver) unsavedCount() int { return len(s.queue) + len(s.sending) + len(s.clashes) }
+
+// unsavedValues are the values of a review's items that are not saved yet, for some keys.
+func (s *saver) unsavedValues(v *review, keys map[string]bool) map[string]map[string]string {
+	out := map[string]map[string]string{}
+	add := func(e *pendingEdit) {
+		if e.review == v && keys[e.key] {
+			out[e.key] = mergeValues(out[e.key], e.values)
+		}
+	}
+	for _, e := range s.sending {
+		add(e)
+	}
+	for _, c := range s.clashes {
+		add(c.edit)
+	}
+	for _, e := range s.queue {
+		add(e)
+	}
+	return out
+}
+
+// enqueue keeps a change; one of the same item that is not sent yet takes it up.
+func (s *saver) enqueue(e *pendingEdit, unsent map[string]*pendingEdit) {
+	if before := unsent[e.key]; before != nil {
+		before.values = mergeValues(before.values, e.values)
+		before.restore = append(slices.DeleteFunc(before.restore, func(n string) bool { _, again := e.values[n]; return again }), e.restore...)
+		return
+	}
+	s.queue = append(s.queue, e)
+}
+
+// dequeue forgets a change that is not sent yet.
+func (s *saver) dequeue(e *pendingEdit) {
+	s.queue = slices.DeleteFunc(s.queue, func(q *pendingEdit) bool { return q == e })
+}
+
+// discardReview takes back the changes of a review that is not there any more, or not for this
+// person: nobody will ever take them. What was typed is offered again should it come back.
+func (s *saver) discardReview(v *review) {
+	keys := map[string]bool{}
+	s.queue = slices.DeleteFunc(s.queue, func(e *pendingEdit) bool {
+		if e.review != v {
+			return false
+		}
+		keys[e.key] = true
+		if r := v.byKey[e.key]; r != nil {
+			r.rejected = e.values
+		}
+		return true
+	})
+	v.applyUnsaved(keys)
+}
+
+// queuedEdits are the changes of a review that are still to be sent, by key.
+func (s *saver) queuedEdits(v *review) map[string]*pendingEdit {
+	out := map[string]*pendingEdit{}
+	for _, e := range s.queue {
+		if e.review == v {
+			out[e.key] = e
+		}
+	}
+	return out
+}
+
+// editRequest is a change as it is sent.
+type editRequest struct {
+	edit        *pendingEdit
+	id, control string
+	revision    int
+	set         map[string]string
+	body        []byte
+}
+
+// editResult is what became of it.
+type editResult struct {
+	item   any
+	theirs any
+	err    error
+}
+
+// sendNext sends the next changes, unless some are under way.
+func (s *saver) sendNext(a *App) tea.Cmd {
+	if len(s.sending) > 0 || len(s.queue) == 0 {
+		return nil
+	}
+	v := s.queue[0].review
+	if v.version == nil || v.pagesInFlight > 0 {
+		return nil // the items are read again first; then this is called again
+	}
+	var orders []editRequest
+	var rest []*pendingEdit
+	taken := map[string]bool{}
+	for i, e := range s.queue {
+		if len(orders) == batchSize {
+			rest = append(rest, s.queue[i:]...)
+			break
+		}
+		r := v.byKey[e.key]
+		switch {
+		case e.review != v || taken[e.key] || r != nil && r.hasConflict:
+			rest = append(rest, e)
+		case r == nil:
+			s.countRefusal("there is no " + e.key + " any more")
+		default:
+			taken[e.key] = true
+			reset := slices.DeleteFunc(slices.Clone(e.restore), func(n string) bool { return !slices.Contains(r.head.EditedFields, n) })
+			set := e.values
+			if len(reset) > 0 { // the rules say what they were, and what followed from that
+				set = maps.Clone(e.values)
+				maps.DeleteFunc(set, func(n, _ string) bool { return slices.Contains(e.restore, n) })
+			}
+			orders = append(orders, editRequest{edit: e, id: r.head.ID, control: r.head.ControlCode, revision: r.head.Revision, set: e.values, body: v.kind.encodeChange(set, reset)})
+			s.sending = append(s.sending, e)
+		}
+	}
+	s.queue = rest
+	if len(orders) == 0 {
+		return nil
+	}
+	k, version := v.kind, v.version.ID
+	return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
+		var done []editResult
+		for _, o := range orders {
+			one := k.sendEdit(ctx, a.Caller, version, o)
+			done = append(done, one)
+			if one.err != nil && isConnectionError(one.err) {
+				break
+			}
+			if one.err == nil && one.theirs == nil && k.commonFields(one.item).VersionID != version {
+				break // the others are in the next version by now
+			}
+		}
+		return func() tea.Cmd { return s.handleResults(a, v, orders, done) }
+	})
+}
+
+// sendEdit sends one change, and where another person was first, reads what they made of it.
+func (k *deliverableType) sendEdit(ctx context.Context, c Caller, version string, o editRequest) editResult {
+	item, err := k.patchItem(ctx, c, o.id, matchRevision(o.revision), o.body)
+	if err == nil && k.keyOf(item) != o.edit.key {
+		err = fmt.Errorf("the answer to a change of %s is of something else", o.edit.key)
+	}
+	if !isRevisionConflict(err) {
+		return editResult{item: item, err: err}
+	}
+	all, _, err := k.fetchItems(ctx, c, version, o.control, api.Paging{Limit: api.MaxListLimit})
+	if err != nil {
+		return editResult{err: err}
+	}
+	for _, theirs := range all {
+		if k.commonFields(theirs).ID != o.id {
+			continue
+		}
+		for name, value := range o.set {
+			if k.findAttr(name).get(theirs) != value {
+				return editResult{theirs: theirs}
+			}
+		}
+		return editResult{item: theirs} // it says so already: an answer that was lost
+	}
+	return editResult{err: api.NotFound(k.singular, o.control)}
+}
+
+// isRevisionConflict tells whether a change was refused because the item is another by now.
+func isRevisionConflict(err error) bool {
+	e := api.AsError(err)
+	return err != nil && e.Code == api.CodeValidation && slices.ContainsFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == "If-Match" })
+}
+
+func (s *saver) countRefusal(why string) {
+	if s.refusals == 0 {
+		s.firstRefusal = why
+	}
+	s.refusals++
+}
+
+// handleResults takes what became of changes.
+func (s *saver) handleResults(a *App, v *review, orders []editRequest, done []editResult) tea.Cmd {
+	s.sending = nil
+	var cmds []tea.Cmd
+	var back []*pendingEdit
+	var lostBy error
+	moved := false
+	for i, o := range orders {
+		if i >= len(done) {
+			back = append(back, o.edit)
+			continue
+		}
+		switch d := done[i]; {
+		case d.err == nil && d.theirs != nil:
+			s.clashes = append(s.clashes, &clash{o.edit, d.theirs})
+			v.byKey[o.edit.key].hasConflict = true
+		case d.err == nil:
+			a.markConnected()
+			v.updateItem(o.edit.key, d.item)
+			moved = moved || v.version != nil && v.kind.commonFields(d.item).VersionID != v.version.ID
+		case isConnectionError(d.err):
+			lostBy = d.err
+			back = append(back, o.edit)
+		case (api.IsCode(d.err, api.CodeInvalidState) || api.IsCode(d.err, api.CodeNotFound)) && !o.edit.resent:
+			// The version may have been followed by another: the change goes to the newest.
+			o.edit.resent, moved = true, true
+			back = append(back, o.edit)
+		default:
+			s.countRefusal(o.edit.key + ": " + explainError(d.err))
+			if r := v.byKey[o.edit.key]; r != nil {
+				r.rejected = o.edit.values
+			}
+		}
+	}
+	s.queue = append(back, s.queue...)
+	keys := map[string]bool{}
+	for _, o := range orders {
+		keys[o.edit.key] = true
+	}
+	v.applyUnsaved(keys)
+	if lostBy != nil {
+		return a.scheduleReconnect(lostBy)
+	}
+	switch {
+	case moved:
+		cmds = append(cmds, v.load())
+	case v.version != nil && v.version.Status == api.VersionUnderReview && len(done) > 0:
+		cmds = append(cmds, v.reloadVersion()) // a change takes it out of review
+	}
+	if len(s.queue) == 0 && s.refusals > 0 {
+		what := s.firstRefusal
+		if s.refusals > 1 {
+			what = print.Pluralize(s.refusals, "change was", "changes were") + " refused; the first: " + s.firstRefusal
+		}
+		a.statusText, a.isError = what, true
+		s.refusals, s.firstRefusal = 0, ""
+	}
+	if len(s.clashes) > 0 && a.overlay == nil {
+		a.overlay = &clashPrompt{app: a}
+	}
+	return tea.Batch(append(cmds, s.sendNext(a))...)
+}

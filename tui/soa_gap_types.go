@@ -1,0 +1,267 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/tui/draw"
+	"github.com/scf-service/service/tui/list"
+)
+
+// deliverableTypes are the four deliverables in the order of their gates.
+func deliverableTypes() []*deliverableType {
+	return []*deliverableType{newSoAType(), newGapType(), newMaturityType(), newPOAMType()}
+}
+
+// deliverableTypeFor is the deliverable of a gate.
+func deliverableTypeFor(g api.Gate) *deliverableType {
+	for _, k := range deliverableTypes() {
+		if k.gate == g {
+			return k
+		}
+	}
+	return nil
+}
+
+// shortStatuses are the values of implementation in five cells.
+var shortStatuses = map[string]string{"implemented": "impl", "partially_implemented": "part", "planned": "plan", "not_implemented": "not",
+	"not_evidenced": "no ev", "not_assessed": "-"}
+
+// shortApplicabilities are the values of applicability that stand before a status, in five cells.
+var shortApplicabilities = map[string]string{"not_applicable": "n/a", "out_of_scope": "out", "undecided": "undec"}
+
+func statusStyle(s string) draw.Style {
+	switch api.Implementation(s) {
+	case api.Implemented:
+		return draw.Green
+	case api.PartiallyImplemented:
+		return draw.Yellow
+	case api.Planned:
+		return draw.Blue
+	case api.NotImplemented:
+		return draw.Red
+	case api.NotEvidenced:
+		return draw.Purple
+	}
+	return draw.Dim
+}
+
+func severityStyle(s string) draw.Style {
+	switch api.Severity(s) {
+	case api.SeverityCritical:
+		return draw.Red | draw.Bold
+	case api.SeverityHigh:
+		return draw.Red
+	case api.SeverityMedium:
+		return draw.Yellow
+	}
+	return draw.Plain
+}
+
+// shortSeverity is a severity in four cells.
+func shortSeverity(s string) string {
+	switch api.Severity(s) {
+	case api.SeverityCritical:
+		return "crit"
+	case api.SeverityMedium:
+		return "med"
+	case api.SeverityInformational:
+		return "info"
+	}
+	return s
+}
+
+var ownerAttr = attr{key: "o", name: "owner", label: "owner", form: formText, nullable: true}
+var noteAttr = attr{key: "n", name: "note", label: "note", form: formLongText, nullable: true}
+
+// read gives a field the way it is read from items of one type.
+func withGetter[I any](a attr, get func(*I) string) attr {
+	a.get = func(item any) string { return get(item.(*I)) }
+	return a
+}
+
+func newSoAType() *deliverableType {
+	k := deliverableType{gate: api.GateSoA, singular: "item", plural: "items", openLabel: "to review",
+		attrs: []attr{
+			withGetter(attr{key: "a", name: "applicability", label: "applicability", choices: toStrings(api.Applicability("").Values()), relatedField: exclusionReasonField}, func(i *api.SoAItem) string { return string(i.Applicability) }),
+			withGetter(attr{key: "s", name: "implementation_status", label: "status", choices: toStrings(api.Implementation("").Values())}, func(i *api.SoAItem) string { return string(i.ImplementationStatus) }),
+			withGetter(ownerAttr, func(i *api.SoAItem) string { return stringOrEmpty(i.Owner) }),
+			withGetter(noteAttr, func(i *api.SoAItem) string { return stringOrEmpty(i.Note) }),
+			withGetter(attr{key: "e", name: "rationale", label: "rationale", form: formLongText}, func(i *api.SoAItem) string { return i.Rationale }),
+			withGetter(attr{name: "needs_review", label: "needs review", form: formBool}, func(i *api.SoAItem) string { return strconv.FormatBool(i.NeedsReview) }),
+		},
+		columns: []list.Column{{Title: "control", Width: 9}, {Title: "title"}, {Title: "stat", Width: 5, HideFrom: 64}, {Title: "applicability", Width: 20, ShowFrom: 88},
+			{Title: "status", Width: 21, ShowFrom: 64}, {Title: "evidence", Width: 8, ShowFrom: 76}, {Title: "owner", Width: 14, ShowFrom: 120}},
+		cell: func(r *row, c int) (string, draw.Style) {
+			i, status, out := r.item.(*api.SoAItem), r.value("implementation_status"), r.value("applicability")
+			switch c {
+			case 0:
+				return i.ControlCode, draw.Plain
+			case 1:
+				return i.ControlTitle, draw.Plain
+			case 2:
+				if w, is := shortApplicabilities[out]; is {
+					return w, draw.Cyan
+				}
+				return shortStatuses[status], statusStyle(status)
+			case 3:
+				return print.Humanize(out), draw.Plain
+			case 4:
+				return print.Humanize(status), statusStyle(status)
+			case 5:
+				return string(i.EvidenceCoverage), draw.Plain
+			}
+			return r.value("owner"), draw.Plain
+		},
+		isOpen: func(r *row) bool {
+			return r.value("needs_review") == "true" || api.Applicability(r.value("applicability")) == api.Undecided
+		},
+		acceptValues: func(r *row) (map[string]string, string) {
+			if api.Applicability(r.value("applicability")) == api.Undecided {
+				return nil, "it is undecided; choose an applicability with a"
+			}
+			return map[string]string{"needs_review": "false"}, ""
+		},
+		evidenceOf:   func(item any) []api.Evidence { return item.(*api.SoAItem).Evidence },
+		renderFields: renderSoAFields,
+		renderDetails: func(p *draw.Page, r *row) {
+			i := r.item.(*api.SoAItem)
+			renderStatements(p, i.Statements)
+			renderMissing(p, i.MissingElements)
+		},
+		submit: func(ctx context.Context, c Caller, id string) error {
+			_, err := call(ctx, c, api.SubmitSoA, &api.SoAInput{SoAVersionID: id})
+			return err
+		},
+		fetchItems: func(ctx context.Context, c Caller, id, control string, p api.Paging) ([]any, api.Pagination, error) {
+			return itemsPage(call(ctx, c, api.ListSoAItems, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}, Paging: p, ControlCode: control}))
+		},
+		patchItem: func(ctx context.Context, c Caller, id string, m api.Match, body []byte) (any, error) {
+			in := api.UpdateSoAItemInput{SoAItemID: id, Match: m}
+			if err := json.Unmarshal(body, &in.Body); err != nil {
+				return nil, err
+			}
+			return itemOrError(call(ctx, c, api.UpdateSoAItem, &in))
+		}}
+	return newDeliverableType(k, api.ListSoA, func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		func(ctx context.Context, c Caller, id string) (*api.SoAVersion, error) {
+			return call(ctx, c, api.GetSoA, &api.SoAInput{SoAVersionID: id})
+		}, func(i *api.SoAItem) *api.Item { return &i.Item })
+}
+
+// exclusionReasonField asks for a reason where a control is left out.
+func exclusionReasonField(value string) (string, string) {
+	switch a := api.Applicability(value); a {
+	case api.NotApplicable, api.OutOfScope:
+		return "rationale", "why is it " + print.Humanize(a) + "? It stands in the Statement of Applicability."
+	}
+	return "", ""
+}
+
+func renderSoAFields(p *draw.Page, r *row) {
+	i := r.item.(*api.SoAItem)
+	p.Field("applicability", print.Humanize(r.value("applicability")), draw.Bold)
+	p.Field("because", r.value("rationale"), draw.Plain)
+	p.Field("status", print.Humanize(r.value("implementation_status")), statusStyle(r.value("implementation_status"))|draw.Bold)
+	p.Field("reason", i.Reason, draw.Plain)
+	p.Field("evidence", print.FormatCoverage(i), draw.Plain)
+	p.Field("confidence", print.FormatConfidence(i.Confidence, i.IsOverruled()), draw.Plain)
+	if r.value("needs_review") == "true" {
+		p.Field("needs review", "yes: y accepts it as it is", draw.Yellow)
+	}
+}
+
+func renderStatements(p *draw.Page, all []api.Statement) {
+	if len(all) == 0 {
+		return
+	}
+	p.Title("What the control asks for")
+	for _, s := range all {
+		p.Text(draw.Plain, "["+print.Humanize(s.Verdict)+"] "+s.Text)
+		if s.Reason != "" {
+			p.Indent(2, draw.Dim, s.Reason)
+		}
+	}
+}
+
+func renderMissing(p *draw.Page, all []string) {
+	if len(all) == 0 {
+		return
+	}
+	p.Title("Missing")
+	for _, m := range all {
+		p.Text(draw.Plain, "- "+m)
+	}
+}
+
+func newGapType() *deliverableType {
+	k := deliverableType{gate: api.GateGapAnalysis, singular: "finding", plural: "findings", openLabel: "without an owner",
+		attrs: []attr{
+			withGetter(attr{key: "v", name: "severity", label: "severity", choices: toStrings(api.Severities)}, func(f *api.Finding) string { return string(f.Severity) }),
+			withGetter(attr{key: "s", name: "status", label: "status", choices: toStrings(api.Implementation("").Values())}, func(f *api.Finding) string { return string(f.Status) }),
+			withGetter(ownerAttr, func(f *api.Finding) string { return stringOrEmpty(f.Owner) }),
+			withGetter(noteAttr, func(f *api.Finding) string { return stringOrEmpty(f.Note) }),
+			withGetter(attr{key: "d", name: "due_date", label: "due date", form: formDate, nullable: true}, func(f *api.Finding) string { return stringOrEmpty(f.DueDate) }),
+			withGetter(attr{key: "e", name: "recommendation", label: "recommendation", form: formLongText}, func(f *api.Finding) string { return f.Recommendation }),
+			withGetter(attr{key: "c", name: "condition", label: "condition", form: formLongText}, func(f *api.Finding) string { return f.Condition }),
+		},
+		columns: []list.Column{{Title: "control", Width: 9}, {Title: "sev", Width: 4, HideFrom: 64}, {Title: "severity", Width: 13, ShowFrom: 64}, {Title: "title"},
+			{Title: "status", Width: 21, ShowFrom: 76}, {Title: "owner", Width: 14, ShowFrom: 92}, {Title: "due", Width: 10, ShowFrom: 110}},
+		cell: func(r *row, c int) (string, draw.Style) {
+			f, severity := r.item.(*api.Finding), r.value("severity")
+			switch c {
+			case 0:
+				return f.ControlCode, draw.Plain
+			case 1:
+				return shortSeverity(severity), severityStyle(severity)
+			case 2:
+				return severity, severityStyle(severity)
+			case 3:
+				return f.ControlTitle, draw.Plain
+			case 4:
+				return print.Humanize(r.value("status")), statusStyle(r.value("status"))
+			case 5:
+				return r.value("owner"), draw.Plain
+			}
+			return r.value("due_date"), draw.Plain
+		},
+		isOpen:     func(r *row) bool { return r.value("owner") == "" },
+		evidenceOf: func(item any) []api.Evidence { return item.(*api.Finding).Evidence },
+		renderFields: func(p *draw.Page, r *row) {
+			f := r.item.(*api.Finding)
+			p.Field("severity", r.value("severity"), severityStyle(r.value("severity"))|draw.Bold)
+			p.Field("why", f.SeverityReason, draw.Plain)
+			p.Field("status", print.Humanize(r.value("status")), statusStyle(r.value("status"))|draw.Bold)
+			p.Field("result", print.Humanize(f.Result)+", "+print.Humanize(f.GapType), draw.Plain)
+			p.Field("condition", r.value("condition"), draw.Plain)
+			p.Field("criteria", f.Criteria, draw.Plain)
+			p.Field("cause", f.Cause, draw.Plain)
+			p.Field("effect", f.Effect, draw.Plain)
+			p.Field("recommended", r.value("recommendation"), draw.Plain)
+			p.Field("due", r.value("due_date"), draw.Plain)
+			p.Field("confidence", print.FormatConfidence(f.Confidence, f.IsOverruled()), draw.Plain)
+			p.Field("source", f.Source, draw.Plain)
+		},
+		renderDetails: func(p *draw.Page, r *row) { renderMissing(p, r.item.(*api.Finding).MissingElements) },
+		submit: func(ctx context.Context, c Caller, id string) error {
+			_, err := call(ctx, c, api.SubmitGap, &api.GapInput{GapVersionID: id})
+			return err
+		},
+		fetchItems: func(ctx context.Context, c Caller, id, control string, p api.Paging) ([]any, api.Pagination, error) {
+			return itemsPage(call(ctx, c, api.ListFindings, &api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}, Paging: p, FindingFilter: api.FindingFilter{ControlCode: control}}))
+		},
+		patchItem: func(ctx context.Context, c Caller, id string, m api.Match, body []byte) (any, error) {
+			in := api.UpdateFindingInput{FindingID: id, Match: m}
+			if err := json.Unmarshal(body, &in.Body); err != nil {
+				return nil, err
+			}
+			return itemOrError(call(ctx, c, api.UpdateFinding, &in))
+		}}
+	return newDeliverableType(k, api.ListGap, func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		func(ctx context.Context, c Caller, id string) (*api.GapVersion, error) {
+			return call(ctx, c, api.GetGap, &api.GapInput{GapVersionID: id})
+		}, func(i *api.Finding) *api.Item { return &i.Item })
+}

@@ -1,0 +1,457 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/tui/action"
+	"github.com/scf-service/service/tui/draw"
+	"github.com/scf-service/service/tui/input"
+	"github.com/scf-service/service/tui/list"
+)
+
+// conflicts are what people did to an assessment apart and only a person can decide.
+type conflicts struct {
+	*table
+	assessment api.Assessment
+	// showDecided shows those that are decided beside those that are open; it is read while
+	// the list is.
+	showDecided atomic.Bool
+	status      *api.SyncStatus
+	// rejectedValues are values that were written and not taken, by the conflict, to be offered again.
+	rejectedValues map[string]string
+}
+
+// gateByTable is the deliverable whose lines a conflict's table holds.
+var gateByTable = map[string]api.Gate{"soa_items": api.GateSoA, "findings": api.GateGapAnalysis, "maturity_scores": api.GateMaturity, "poam_items": api.GatePOAM}
+
+func newConflicts(a *App, one api.Assessment) *conflicts {
+	c := &conflicts{assessment: one, rejectedValues: map[string]string{}}
+	t := &table{app: a, label: "Sync conflicts", parentTitle: one.Name, renderRecord: c.renderConflict, extraActions: c.conflictActions,
+		emptyText: "No conflict is open. Where two people changed the same field of an assessment that is synchronised, both values are here to choose from. w shows those that are decided, too."}
+	t.fetch = func(ctx context.Context, caller Caller, p api.Paging) ([]entry, api.Pagination, error) {
+		in := &api.SyncConflictsInput{Paging: p, AssessmentID: one.ID, Status: "open"}
+		if c.showDecided.Load() {
+			in.Status = ""
+		}
+		l, err := call(ctx, caller, api.ListSyncConflicts, in)
+		if err != nil {
+			return nil, api.Pagination{}, err
+		}
+		out := make([]entry, len(l.Data))
+		for i := range l.Data {
+			out[i] = conflictEntry(&l.Data[i])
+		}
+		return out, l.Pagination, nil
+	}
+	t.marker = func(record any) string {
+		if record.(*api.SyncConflict).Status != "open" {
+			return "✓"
+		}
+		return ""
+	}
+	c.table = t.withColumns(list.Column{Title: "what", Width: 26}, list.Column{Title: "home"}, list.Column{Title: "clone", ShowFrom: 60}, list.Column{Title: "state", Width: 16, ShowFrom: 88})
+	return c
+}
+
+func (c *conflicts) load() tea.Cmd {
+	return tea.Batch(c.table.load(), c.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
+		st, err := call(ctx, c.app.Caller, api.GetSyncStatus, &api.SyncInput{AssessmentID: c.assessment.ID})
+		return func() tea.Cmd {
+			if err != nil {
+				return c.app.showError(err)
+			}
+			c.status, c.drawnRow = st, nil
+			return nil
+		}
+	}))
+}
+
+func conflictEntry(c *api.SyncConflict) entry {
+	what, state := strings.TrimSpace(c.Label+" "+print.Humanize(c.Field)), "open"
+	if what == "" {
+		what = c.Kind
+	}
+	if c.Status != "open" {
+		state = "decided: " + c.Choice
+	}
+	return newEntry(c.ID, c, []draw.Style{draw.Bold}, what, formatSide(c, c.Home), formatSide(c, c.Clone), state)
+}
+
+// conflictField is the field of a deliverable's line that a conflict is about; nil where it is of none.
+func conflictField(c *api.SyncConflict) *attr {
+	if g := gateByTable[c.Table]; g != "" {
+		return deliverableTypeFor(g).findAttr(c.Field)
+	}
+	return nil
+}
+
+// formatSide is a side's value in the words that the rest of the screens have for it.
+func formatSide(c *api.SyncConflict, s api.SyncSide) string {
+	text := sideValueText(s)
+	if a := conflictField(c); a != nil && slices.Contains(a.choices, text) {
+		if a.form == formNumber {
+			return formatLevel(text)
+		}
+		return print.Humanize(text)
+	}
+	return text
+}
+
+// sideValueText is a side's value as people read it.
+func sideValueText(s api.SyncSide) string {
+	if !hasValue(s.Value) {
+		return "(nothing)"
+	}
+	var text string
+	if json.Unmarshal(s.Value, &text) == nil {
+		return text
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, s.Value, "", "  ") != nil {
+		return string(s.Value)
+	}
+	return b.String()
+}
+
+// hasValue tells whether there is a value at all.
+func hasValue(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
+
+func (c *conflicts) renderConflict(p *draw.Page, record any) {
+	one := record.(*api.SyncConflict)
+	p.Text(draw.Bold, one.Message)
+	state, style := "open", draw.Yellow
+	if one.Status != "open" {
+		state, style = "decided: "+one.Choice+" by "+stringOrEmpty(one.ResolvedBy)+", "+formatTimePtr(one.ResolvedAt), draw.Plain
+	}
+	p.Field("state", state, style)
+	p.Field("kind", one.Kind, draw.Plain)
+	p.Field("line", one.Label, draw.Plain)
+	p.Field("field", print.Humanize(one.Field), draw.Plain)
+	for _, s := range []struct {
+		key, name string
+		side      api.SyncSide
+	}{{"h", "The home has", one.Home}, {"c", "The clone brought", one.Clone}, {"b", "Both began with", one.Base}} {
+		key := ""
+		if one.Status == "open" {
+			key = s.key + "  "
+		}
+		p.Title("%s%s%s", key, s.name, c.hereSuffix(s.key))
+		if who := strings.Trim(s.side.By+", "+formatTimePtr(s.side.At), ", "); who != "" {
+			p.Indent(2, draw.Dim, who)
+		}
+		p.Indent(2, draw.Plain, formatSide(one, s.side))
+	}
+}
+
+// hereSuffix says which of the sides is this one.
+func (c *conflicts) hereSuffix(key string) string {
+	if st := c.status; st != nil && (st.Role == "home" && key == "h" || st.Role == "clone" && key == "c") {
+		return " (here)"
+	}
+	return ""
+}
+
+func (c *conflicts) conflictActions(record any) []action.Action {
+	a := c.app
+	one, _ := record.(*api.SyncConflict)
+	off := ""
+	switch {
+	case one == nil:
+		off = "there is no conflict here"
+	case one.Status != "open" && c.list.MarkedCount() == 0:
+		off = "it is decided already; that is done once"
+	}
+	line := off
+	if one != nil {
+		if line = ""; gateByTable[one.Table] == "" {
+			line = "it is not of a line of a deliverable"
+		}
+	}
+	only := off
+	if only == "" && c.list.MarkedCount() > 1 {
+		only = "a value is written for one at a time; Esc takes the marks away"
+	}
+	decide := func(choice string) func() tea.Cmd { return func() tea.Cmd { return c.resolveSelected(choice) } }
+	return []action.Action{
+		{Keys: []string{"h"}, Label: "home's", DisabledReason: off, Help: "keeps what the home has, of the conflict or of all that are marked", Do: decide("home")},
+		{Keys: []string{"c"}, Label: "clone's", DisabledReason: off, Help: "takes what the clone brought, of the conflict or of all that are marked", Do: decide("clone")},
+		{Keys: []string{"b"}, Label: "before", DisabledReason: off, Help: "sets what both began with, of the conflict or of all that are marked", Do: decide("base")},
+		{Keys: []string{"e"}, Label: "edit", DisabledReason: only, Help: "sets another value, beginning with the home's", Do: func() tea.Cmd { return c.promptValue(one) }},
+		{Keys: []string{" "}, Label: "mark", DisabledReason: off, Help: "marks the conflict and goes on to the next", Do: func() tea.Cmd { c.list.ToggleMark(); c.list.Move(1); return nil }},
+		{Keys: []string{"*"}, DisabledReason: off, Help: "marks all that are shown; once more, none", Do: func() tea.Cmd { c.list.ToggleMarkVisible(); return nil }},
+		{Keys: []string{"enter"}, Label: "line", DisabledReason: line, Help: "opens the line in its review: a conflict is decided once, but its field can be changed there like any other, and that undone",
+			Do: func() tea.Cmd { return a.push(a.reviewFor(c.assessment, gateByTable[one.Table]).focusItem(one.Label)) }},
+		{Keys: []string{"B"}, Label: "bring together", DisabledReason: syncBlockedReason(a, c.status), Help: "sends what was changed here and reads what changed at the home, as `service sync` does", Do: func() tea.Cmd { return a.syncWithRemote(c.assessment.ID, c.load) }},
+		{Keys: []string{"w"}, Help: "shows those that are decided beside the open ones; once more, not", Do: func() tea.Cmd {
+			c.showDecided.Store(!c.showDecided.Load())
+			c.list.ClearMarks()
+			return c.load()
+		}},
+	}
+}
+
+// resolveSelected decides the marked conflicts, or the one under the cursor; several only when asked.
+func (c *conflicts) resolveSelected(choice string) tea.Cmd {
+	var orders []*api.ResolveSyncInput
+	for _, i := range c.list.Selected() {
+		one := c.entries[i].record.(*api.SyncConflict)
+		if one.Status != "open" {
+			continue
+		}
+		in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: one.ID}}
+		in.Body.Choice = choice
+		if choice == "base" {
+			in.Body.Choice, in.Body.Value = "value", one.Base.Value
+			if len(in.Body.Value) == 0 {
+				in.Body.Value = json.RawMessage("null")
+			}
+		}
+		orders = append(orders, in)
+	}
+	if len(orders) == 0 {
+		c.app.setStatus("all of them are decided already")
+		return nil
+	}
+	if len(orders) == 1 {
+		return c.sendDecisions(orders)
+	}
+	words := map[string]string{"home": "Keep what the home has", "clone": "Take what the clone brought", "base": "Set what both began with"}
+	c.app.overlay = &confirmPrompt{app: c.app, title: fmt.Sprintf("%s, of %d conflicts?", words[choice], len(orders)), lines: []string{"A conflict is decided once."}, confirmLabel: "decide", onConfirm: func() tea.Cmd { return c.sendDecisions(orders) }}
+	return nil
+}
+
+// sendDecisions sends decisions one after the other; what is refused stays open, with the reason.
+func (c *conflicts) sendDecisions(orders []*api.ResolveSyncInput) tea.Cmd {
+	resolve := c.app.Resolve
+	if resolve == nil {
+		resolve = func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
+			return call(ctx, c.app.Caller, api.ResolveSyncConflict, in)
+		}
+	}
+	return c.app.runWithTimeout(workTimeout, func(ctx context.Context) func() tea.Cmd {
+		made := map[string]*api.SyncConflict{}
+		var first error
+		for _, in := range orders {
+			got, err := resolve(ctx, in)
+			switch {
+			case err == nil:
+				made[got.ID] = got
+				continue
+			case first == nil:
+				first = err
+			}
+			if isConnectionError(err) {
+				break
+			}
+		}
+		return func() tea.Cmd { return c.showDecisions(made, len(orders), first) }
+	})
+}
+
+// showDecisions shows what became of decisions. A clone reads what was decided at its home with
+// the next bringing together; until then its own records say that they are open.
+func (c *conflicts) showDecisions(resolved map[string]*api.SyncConflict, total int, err error) tea.Cmd {
+	for i := range c.entries {
+		if got := resolved[c.entries[i].id]; got != nil {
+			delete(c.rejectedValues, got.ID)
+			c.entries[i] = conflictEntry(got)
+		}
+	}
+	c.drawnRow = nil
+	c.list.ClearMarks()
+	c.list.Refresh()
+	if err != nil { // a decision is not made again by itself: who asked for it may have changed their mind
+		c.app.statusText, c.app.isError = "not decided: "+explainError(err), true
+		if total > 1 {
+			c.app.statusText = fmt.Sprintf("%d of %d decided; the first of the others: %s", len(resolved), total, explainError(err))
+		}
+		return nil
+	}
+	atHome := ""
+	if c.status != nil && c.status.Role == "clone" {
+		atHome = " at the home; B reads it here"
+	}
+	c.app.setStatus("%s decided%s", print.Pluralize(total, "conflict is", "conflicts are"), atHome)
+	if atHome != "" {
+		c.list.Move(1)
+		return nil
+	}
+	return c.load()
+}
+
+// promptValue asks for another value: a word of the field's, where it has words, else a text.
+func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
+	title := capitalize(strings.TrimSpace(print.Humanize(one.Field) + " of " + one.Label))
+	set := func(v json.RawMessage) tea.Cmd {
+		in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: one.ID}}
+		in.Body.Choice, in.Body.Value = "value", v
+		return c.sendDecisions([]*api.ResolveSyncInput{in})
+	}
+	at := conflictField(one)
+	now := ""
+	if hasValue(one.Home.Value) {
+		now = sideValueText(one.Home)
+	}
+	choices := []string(nil)
+	if at != nil {
+		choices = at.choices
+		if at.form == formBool {
+			choices, now = []string{"true", "false"}, string(one.Home.Value)
+		}
+	}
+	if len(choices) > 0 {
+		says := print.Humanize[string]
+		if at.form == formNumber {
+			says = formatLevel
+		}
+		c.app.overlay = &choicePrompt{app: c.app, title: title, options: choices, labelOf: says, cursor: max(0, slices.Index(choices, now)), onChoose: func(word string) tea.Cmd { return set(at.encodeJSON(word)) }}
+		return nil
+	}
+	plain := at != nil || isTextConflict(one)
+	if text, is := c.rejectedValues[one.ID]; is {
+		now = text
+	}
+	q := &textPrompt{app: c.app, title: title, field: input.New(now, at == nil || at.form == formLongText), allowEditor: true}
+	if !plain {
+		q.lines = []string{"as JSON"}
+	}
+	q.onSubmit = func(text string) tea.Cmd {
+		why := ""
+		switch {
+		case at != nil:
+			why = at.validationError(text)
+		case !plain && !json.Valid([]byte(text)):
+			why = "that is no JSON"
+		}
+		if why != "" {
+			c.app.overlay = q
+			c.app.setStatus("%s", why)
+			return nil
+		}
+		c.rejectedValues[one.ID] = text
+		switch {
+		case at != nil:
+			return set(at.encodeJSON(text))
+		case plain:
+			b, _ := json.Marshal(text) // a text always can be
+			return set(b)
+		}
+		return set(json.RawMessage(text))
+	}
+	c.app.overlay = q
+	return nil
+}
+
+// isTextConflict tells whether the values of a conflict are texts.
+func isTextConflict(one *api.SyncConflict) bool {
+	texts := 0
+	for _, s := range []api.SyncSide{one.Home, one.Clone, one.Base} {
+		var text string
+		switch {
+		case !hasValue(s.Value):
+		case json.Unmarshal(s.Value, &text) == nil:
+			texts++
+		default:
+			return false
+		}
+	}
+	return texts > 0
+}
+
+// encodeJSON is a value of the field as the contract has it.
+func (a *attr) encodeJSON(value string) json.RawMessage {
+	var v any = value
+	switch {
+	case a.nullable && strings.TrimSpace(value) == "":
+		v = nil
+	case a.form == formNumber:
+		v, _ = strconv.Atoi(value) // looked at when it was typed
+	case a.form == formBool:
+		v = value == "true"
+	}
+	b, _ := json.Marshal(v) // texts, numbers and truth values always can be
+	return b
+}
+
+// syncBlockedReason says why an assessment can't be brought together with its home from here.
+func syncBlockedReason(a *App, st *api.SyncStatus) string {
+	switch {
+	case st == nil:
+		return "it is being read"
+	case a.syncing:
+		return "that is going on"
+	case st.Role != "clone":
+		return "it is no clone: `service sync clone` makes one on another machine, `service sync publish` gives this one a home"
+	case a.Sync == nil:
+		return "`service sync` does, on the machine of the clone"
+	}
+	return ""
+}
+
+// syncWithRemote brings a clone and its home together.
+func (a *App) syncWithRemote(id string, done func() tea.Cmd) tea.Cmd {
+	a.setStatus("brings both together…")
+	a.syncing = true
+	return a.runWithTimeout(workTimeout, func(ctx context.Context) func() tea.Cmd {
+		what, err := a.Sync(ctx, id)
+		return func() tea.Cmd {
+			a.syncing = false
+			if err != nil {
+				a.statusText, a.isError = explainError(err), true
+				return done()
+			}
+			a.setStatus("%s", what)
+			return done()
+		}
+	})
+}
+
+// formatSyncStatus says how an assessment is synchronised; empty where it isn't.
+func formatSyncStatus(st *api.SyncStatus) (string, draw.Style) {
+	if st == nil || st.Role == "none" || st.Role == "" {
+		return "", draw.Plain
+	}
+	style := draw.Plain
+	var parts []string
+	if st.Role == "clone" {
+		parts = append(parts, "clone of "+st.Server)
+		if st.Ahead > 0 {
+			parts = append(parts, print.Pluralize(st.Ahead, "record", "records")+" ahead")
+			style = draw.Yellow
+		} else {
+			parts = append(parts, "nothing ahead")
+		}
+		if st.SyncedAt != nil {
+			parts = append(parts, "brought together "+print.FormatTime(*st.SyncedAt))
+		} else {
+			parts = append(parts, "never brought together")
+		}
+	} else {
+		behind := 0
+		for _, r := range st.Replicas {
+			if r.Behind > 0 {
+				behind++
+			}
+		}
+		parts = append(parts, "home of "+print.Pluralize(len(st.Replicas), "clone", "clones"))
+		if behind > 0 {
+			parts = append(parts, fmt.Sprintf("%d behind", behind))
+		}
+	}
+	if st.OpenConflicts > 0 {
+		parts = append(parts, print.Pluralize(st.OpenConflicts, "conflict", "conflicts")+" (c)")
+		style = draw.Yellow | draw.Bold
+	}
+	return strings.Join(parts, ", "), style
+}

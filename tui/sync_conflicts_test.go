@@ -1,0 +1,190 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// apart is a fake whose assessment has a clone that did other things.
+func apart(n int) *fake {
+	f := newFake(5)
+	f.sync = api.SyncStatus{AssessmentID: "a1", Role: "home", OpenConflicts: n, Replicas: []api.SyncReplica{{Name: "laptop", UserName: "Bo", Behind: 3}}}
+	at := someday.Add(-time.Hour)
+	for i := range n {
+		c := api.SyncConflict{AssessmentID: "a1", Kind: api.ConflictField, Status: "open", Table: "soa_items", RecordID: f.items[i].ID, Label: f.items[i].ControlCode, Field: "note",
+			Message: "note of " + f.items[i].ControlCode + " was changed here and offline",
+			Base:    api.SyncSide{Value: json.RawMessage(`"as it was"`)}, Home: api.SyncSide{Value: json.RawMessage(`"from the office"`), By: "Ada", At: &someday},
+			Clone: api.SyncSide{Value: json.RawMessage(`"from the plane"`), By: "Bo", At: &at}}
+		c.ID = f.items[i].ID + "c"
+		f.clashes = append(f.clashes, c)
+	}
+	return f
+}
+
+func TestConflictsAreChosenFrom(t *testing.T) {
+	f := apart(4)
+	s := newStage(t, f)
+	s.press("enter")
+	s.sees("home of 1 clone, 1 behind, 4 conflicts (c)")
+	s.press("c")
+	s.sees("note of IAC-00 was changed here and offline", "h  The home has (here)", "from the office", "Ada, 2026-11-22", "c  The clone brought", "from the plane", "Bo, 2026-11-22", "b  Both began with", "as it was")
+	s.press("c")
+	s.sees("1 conflict is decided", "1 of 3")
+	s.press("e")
+	s.sees("Note of IAC-01")
+	s.press("ctrl+u")
+	s.write("from both")
+	s.press("enter", "b", "h")
+	if want := []string{`clone `, `value "from both"`, `value "as it was"`, `home `}; !slices.Equal(f.decided, want) {
+		t.Errorf("decided %q", f.decided)
+	}
+	s.sees("No conflict is open")
+	s.press("w")
+	s.sees("decided: clone by Ada")
+	s.press("h")
+	s.sees("it is decided already; that is done once")
+
+	// Its line, where a value can be changed again.
+	s.press("down", "down", "enter")
+	s.sees("Statement of Applicability v1", "3 of 5", "IAC-02")
+	if v, ok := s.app.topScreen().(*review); !ok || v.ID(v.list.Position()-1) != "IAC-02" {
+		t.Error("another line")
+	}
+}
+
+func TestManyConflictsAtOnce(t *testing.T) {
+	f := apart(5)
+	f.clashes[2].Field, f.clashes[2].Home.Value = "implementation_status", json.RawMessage(`"planned"`)
+	s := newStage(t, f)
+	s.press("enter", "c", "*", "e")
+	s.sees("a value is written for one at a time")
+	s.press("h")
+	s.sees("Keep what the home has, of 5 conflicts?")
+	if len(f.decided) > 0 {
+		t.Error("decided before the answer")
+	}
+	s.press("n", "esc", "down", "down", "e")
+	s.sees("Implementation status of IAC-02", "not implemented")
+	s.press("1")
+	if !slices.Equal(f.decided, []string{`value "implemented"`}) {
+		t.Errorf("%q", f.decided)
+	}
+	s.press("*", "c")
+	// Somebody else decides one meanwhile.
+	f.clashes[4].Status = "resolved"
+	s.press("y")
+	s.sees("3 of 4 decided; the first of the others: this conflict is resolved already")
+}
+
+// What was written and refused is offered again, and nothing is decided by itself later.
+func TestRefusedValueOfAConflictIsKept(t *testing.T) {
+	f := apart(1)
+	s := newStage(t, f)
+	s.press("enter", "c", "e", "ctrl+u")
+	f.on = func(op string, _ any) error {
+		if op == "resolve-sync-conflict" {
+			return errors.New("nobody answers")
+		}
+		return nil
+	}
+	s.write("long thoughts")
+	s.press("enter")
+	s.sees("not decided: nobody answers")
+	f.on = nil
+	s.fire()
+	if len(f.decided) > 0 {
+		t.Error("decided by itself")
+	}
+	s.press("e")
+	s.sees("long thoughts")
+	s.press("enter")
+	if !slices.Equal(f.decided, []string{`value "long thoughts"`}) {
+		t.Errorf("%q", f.decided)
+	}
+}
+
+// A clone's conflicts are decided at its home, and read from there with the next bringing together.
+func TestConflictsOfAClone(t *testing.T) {
+	f := apart(1)
+	f.sync = api.SyncStatus{Role: "clone", Server: "https://grc.acme.example", Ahead: 2, OpenConflicts: 1}
+	s := newStage(t, f)
+	s.press("enter")
+	s.sees("clone of https://grc.acme.example, 2 records ahead")
+	s.press("B")
+	s.sees("`service sync` does, on the machine of the clone")
+	var atHome []string
+	s.app.Resolve = func(_ context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
+		atHome = append(atHome, in.Body.Choice)
+		c := f.clashes[0]
+		c.Status, c.Choice = "resolved", in.Body.Choice
+		return &c, nil
+	}
+	s.app.Sync = func(_ context.Context, id string) (string, error) {
+		if id != "a1" {
+			return "", errors.New(id)
+		}
+		f.clashes[0].Status, f.sync.Ahead, f.sync.OpenConflicts = "resolved", 0, 0
+		return "sent 2 changes, read 3 records", nil
+	}
+	s.press("c")
+	s.sees("The clone brought (here)")
+	s.press("h")
+	s.sees("decided at the home; B reads it here")
+	if !slices.Equal(atHome, []string{"home"}) || slices.Contains(f.said, "resolve-sync-conflict") {
+		t.Errorf("%v, %v", atHome, f.said)
+	}
+	s.press("B")
+	s.sees("sent 2 changes, read 3 records", "No conflict is open")
+	s.press("q")
+	s.sees("nothing ahead")
+}
+
+// A run's events show what goes on without asking again; where there are none, it is asked.
+func TestRunIsFollowed(t *testing.T) {
+	f := newFake(3)
+	run := api.WorkflowRun{WorkflowType: "full_assessment", Status: api.RunRunning, Progress: 10, CurrentStep: "ingest_documents"}
+	run.ID = "r1"
+	f.runs = []api.WorkflowRun{run}
+	event := func(kind string, done int) string {
+		run.Progress = done
+		if kind == "end" {
+			run.Status = api.RunCompleted
+		}
+		b, err := json.Marshal(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "event: " + kind + "\nid: 1\ndata: " + string(b) + "\n\n"
+	}
+	f.told = []string{event("progress", 15)}
+	s := newStage(t, f)
+	s.press("enter")
+	s.sees("running, 15 %")
+	f.told = []string{event("progress", 20) + ": still here\n\n" + event("progress", 45)}
+	s.waits = nil
+	s.press("8")
+	s.sees("45 %")
+	if len(s.waits) == 0 {
+		t.Fatal("a stream that broke off is not asked for again")
+	}
+	n := len(f.said)
+	f.runs[0].Status, f.runs[0].Progress = api.RunCompleted, 100
+	s.fire()
+	s.sees("100 %", "completed")
+	if asked := f.said[n:]; slices.Contains(asked, "watch-workflow") {
+		t.Errorf("a run that has ended is followed: %v", asked)
+	}
+	// Without a stream, it is asked after a while.
+	f.told, f.runs[0].Status, f.runs[0].Progress = nil, api.RunRunning, 50
+	s.press("ctrl+r")
+	s.sees("50 %")
+	f.runs[0].Progress = 60
+	s.fire()
+	s.sees("60 %")
+}
