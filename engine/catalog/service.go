@@ -1,4 +1,4 @@
-// Package shelf keeps the catalog versions of an installation: the built-in
+// Package catalog keeps the catalog versions of an installation: the built-in
 // starter and whatever was imported. It answers every read of the catalog and
 // takes imports whole or not at all.
 //

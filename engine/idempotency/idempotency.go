@@ -1,4 +1,4 @@
-// Package replay keeps the answers to requests that carry an idempotency key, so that
+// Package idempotency keeps the answers to requests that carry an idempotency key, so that
 // a request which is sent again, because its answer was lost, is done once.
 //
 // An answer may hold a secret that is shown once. It is sealed with a key made from

@@ -1,4 +1,4 @@
-// Package analyst drafts what people then review: whether evidence says what a
+// Package judge drafts what people then review: whether evidence says what a
 // control asks for, and from that the Statement of Applicability, gaps, maturity
 // and the plan of action. It works by rules that can be read, without a model.
 //

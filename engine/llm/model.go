@@ -1,4 +1,4 @@
-// Package model reaches language models: ollama, or any server that speaks OpenAI's
+// Package llm reaches language models: ollama, or any server that speaks OpenAI's
 // protocol. It asks for JSON by schema, bounds what is asked and answered in tokens,
 // bytes and time, tries again where that can help, and asks one model one thing at a time.
 //

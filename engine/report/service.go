@@ -1,4 +1,4 @@
-// Package desk writes reports on request, keeps them and hands them out.
+// Package report writes reports on request, keeps them and hands them out.
 //
 // What a report says is the business of package report; what it is about comes
 // from the assessment. A report is written from one moment's data.

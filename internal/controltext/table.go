@@ -1,4 +1,4 @@
-// Package book reads the product's own books about controls: for each code a line with a
+// Package controltext reads the product's own books about controls: for each code a line with a
 // topic and sentences. It must not know what they are for.
 package controltext
 

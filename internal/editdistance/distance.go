@@ -1,4 +1,4 @@
-// Package spelling tells how far two words lie apart, for those who propose what somebody
+// Package editdistance tells how far two words lie apart, for those who propose what somebody
 // may have meant. What is near enough, and near to what, is theirs to say.
 package editdistance
 

@@ -1,4 +1,4 @@
-// Package expression holds regular expressions that are compiled when they are first used.
+// Package lazyregexp holds regular expressions that are compiled when they are first used.
 //
 // A command needs few of the hundreds that the program knows, and its start would wait for
 // all of them. Only what package regexp does is done here, and no more is found by it.

@@ -1,4 +1,4 @@
-// Package lines reads a stream line by line, however long somebody made one.
+// Package linereader reads a stream line by line, however long somebody made one.
 package linereader
 
 import (

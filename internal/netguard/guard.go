@@ -1,4 +1,4 @@
-// Package guard reaches addresses that organizations name, and no others: not the machine's
+// Package netguard reaches addresses that organizations name, and no others: not the machine's
 // own, private or metadata addresses, whatever a name resolves to when it is connected to,
 // unless the operator allows them. It follows no redirect, uses no proxy, and cuts off
 // answers that are too long. It knows nothing of what is sent.

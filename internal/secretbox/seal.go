@@ -1,4 +1,4 @@
-// Package seal encrypts the secrets that organizations give, with keys that are kept
+// Package secretbox encrypts the secrets that organizations give, with keys that are kept
 // outside the database (AES-256-GCM). Several keys can be known at once, so that a change of
 // the key may stop half way: the first seals, all of them open.
 package secretbox

@@ -1,4 +1,4 @@
-// Package trace tells where the time of a request or a job goes, in spans that a collector
+// Package tracing tells where the time of a request or a job goes, in spans that a collector
 // of the operator's gets by OTLP over HTTP. Without a collector nothing is made or kept: a
 // nil Tracer and a nil Span are good for every call.
 //

@@ -1,4 +1,4 @@
-// Package vector multiplies vectors of meaning with each other, one or many at once.
+// Package vecmath multiplies vectors of meaning with each other, one or many at once.
 package vecmath
 
 import "github.com/viterin/vek/vek32"

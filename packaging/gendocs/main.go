@@ -1,4 +1,4 @@
-// Command papers writes what goes into archives and packages beside the program: man pages,
+// Command gendocs writes what goes into archives and packages beside the program: man pages,
 // completion scripts, the licences of what the program is built from, its list of parts, and
 // where a build comes from. The same commit gives the same bytes. It must not be linked into
 // the program.

@@ -1,4 +1,4 @@
-// Package act holds what can be done on a screen as data: the keys, the label, what it
+// Package action holds what can be done on a screen as data: the keys, the label, what it
 // does in a sentence and, where it can't be done now, why. The footer, the help screen
 // and docs/keys.md are made from it, so that none of them says what another doesn't.
 package action

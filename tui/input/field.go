@@ -1,4 +1,4 @@
-// Package field is a place to type into: one text, wrapped, that grows by lines. What is
+// Package input is a place to type into: one text, wrapped, that grows by lines. What is
 // typed or pasted is kept as it is and shown so that a terminal obeys none of it.
 package input
 

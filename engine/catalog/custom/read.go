@@ -1,4 +1,4 @@
-// Package customfile reads frameworks and controls that an organization wrote down itself:
+// Package custom reads frameworks and controls that an organization wrote down itself:
 // YAML, JSON or CSV. It tells what a file says, with the line of what is wrong; whether
 // that can stand beside a catalog is not known here.
 package custom

@@ -1,4 +1,4 @@
-// Package catalog holds a whole control catalog in memory: what an importer read
+// Package scf holds a whole control catalog in memory: what an importer read
 // (Source), the immutable, indexed form that the engine asks (Snapshot), its compact
 // bytes, and what changed between two of them.
 //

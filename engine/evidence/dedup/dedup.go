@@ -1,4 +1,4 @@
-// Package similar finds texts that say nearly the same: policies copied from each other,
+// Package dedup finds texts that say nearly the same: policies copied from each other,
 // the same clause in a handbook and in a contract. It compares words and their order, not
 // meaning, takes time that grows with the texts' length and not with their pairs, and gives
 // the same answer for the same texts in the same order.

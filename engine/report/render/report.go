@@ -1,4 +1,4 @@
-// Package report writes what an assessment came to, as documents for boards, clients
+// Package render writes what an assessment came to, as documents for boards, clients
 // and auditors: a page, a data file, Markdown, a table.
 //
 //	Source ──► view (sorted, indexed) ──► document (sections of blocks) ──► HTML, Markdown

@@ -1,4 +1,4 @@
-// Package bench measures how the rules judge: on folders of made-up or real
+// Package judgement measures how the rules judge: on folders of made-up or real
 // documents that people labelled, with the reading, search and rules of the
 // product. It must not judge by rules of its own, and it must not touch a store:
 // what it measures is what a user gets.

@@ -1,4 +1,4 @@
-// Package bench measures how well the product finds: it trains the built-in
+// Package retrieval measures how well the product finds: it trains the built-in
 // embedder on the training texts of a benchmark folder, ranks with the index
 // that the product searches with, and compares with plain keyword search in the
 // same run. It must not rank by rules of its own: what it measures is what a

@@ -1,4 +1,4 @@
-// Package fulltest fills the disk for tests: no file of their process grows any more.
+// Package fulldisktest fills the disk for tests: no file of their process grows any more.
 package fulldisktest
 
 import (

@@ -1,4 +1,4 @@
-// Package sharedtest finds the real input that tests read where it is and skip
+// Package shareddata finds the real input that tests read where it is and skip
 // where it isn't: ../shared/data beside the repository. Nothing of it is ever copied here.
 package shareddata
 
