@@ -46,7 +46,7 @@ mod:
 
 # What go vet looks for is a part of lint, which reads all dependencies for it only once.
 vet:
-	@tools/section "vet of what a tag brings in" "Mend what go vet names above." go vet -tags unipdf ./evidence/parse
+	@tools/section "vet of what a tag brings in" "Mend what go vet names above." go vet -tags unipdf ./engine/evidence/parse
 
 $(LINTER):
 	@mkdir -p $(CACHE)
@@ -71,7 +71,7 @@ cross:
 		tools/section "vet for $$system" "Mend what go vet names above; what a system lacks belongs into a file of its own (_unix.go, _other.go)." \
 			env GOOS=$$system CGO_ENABLED=0 go vet $(PACKAGES) || exit 1; \
 	done
-	@tools/section "vet for another processor" "Mend what go vet names above." env GOARCH=arm64 CGO_ENABLED=0 go vet ./evidence/search
+	@tools/section "vet for another processor" "Mend what go vet names above." env GOARCH=arm64 CGO_ENABLED=0 go vet ./engine/evidence/search
 
 # A release as it would be, in dist/: programs and archives of all systems, packages, lists of
 # parts, checksums. MACHINES=one leaves out all but Linux on this kind of processor. What needs an account or a program

@@ -1,5 +1,5 @@
 // Package cli is the command line: it decodes what a person typed, calls
-// operations through engine/client, and prints what comes back.
+// operations through client, and prints what comes back.
 //
 // It holds no rule of the domain, never opens the store, and reads neither the
 // clock nor the environment by itself: all that arrives in Options.

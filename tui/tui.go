@@ -1,7 +1,7 @@
 // Package tui is the terminal interface: assessments, and the review of what was
 // drafted, at the speed of a good mail program.
 //
-// It reaches the engine through engine/client alone, like the command line, and holds
+// It reaches the engine through client alone, like the command line, and holds
 // no rule of the domain. Nothing waits in Update: what takes time runs beside it and
 // comes back as a function that Update applies. It reads neither the clock nor the
 // environment by itself: all that arrives in Options.

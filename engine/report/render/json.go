@@ -14,7 +14,7 @@ const SchemaVersion = "1.0"
 
 // jsonReport is the JSON form of every template. A part that the template does not tell is
 // absent; one that was not drafted yet has a null version and no items. Records are the
-// contract's (engine/api), items in the order of the page. Lists are never null.
+// contract's (api), items in the order of the page. Lists are never null.
 type jsonReport struct {
 	SchemaVersion string            `json:"schema_version"`
 	Template      string            `json:"template"`
