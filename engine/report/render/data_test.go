@@ -13,7 +13,7 @@ import (
 
 // The documentation of the data that templates are given is made from the types.
 func TestReportDataIsDocumented(t *testing.T) {
-	const path = "../docs/report-data.md"
+	const path = "../../../docs/report-data.md"
 	want := renderReportDataDoc()
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
