@@ -91,7 +91,7 @@ func (a *app) buildRawRequest(args []string, data string) (*rawRequest, error) {
 			return nil, withHint(usageError("after %s there has to be one path that begins with /", args[0]), "as `service api GET /assessments`; `service api list` lists the paths")
 		}
 		body, err := a.openRawBody(data)
-		return &rawRequest{args[0], args[1], body, http.Header{}}, err
+		return &rawRequest{method: args[0], path: args[1], body: body, header: http.Header{}}, err
 	}
 	op, ok := api.OperationByID(args[0])
 	if !ok {
@@ -193,7 +193,7 @@ func (a *app) apiList() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			all := []operationInfo{}
 			for _, op := range api.Operations() {
-				l := operationInfo{op.ID, op.Method, op.Path, string(op.Permission), op.Tag, op.Summary}
+				l := operationInfo{ID: op.ID, Method: op.Method, Path: op.Path, Permission: string(op.Permission), Tag: op.Tag, Summary: op.Summary}
 				if strings.Contains(strings.ToLower(fmt.Sprint(l)), strings.ToLower(q)) {
 					all = append(all, l)
 				}

@@ -110,7 +110,7 @@ func (a *app) gatherFolderFacts(ctx context.Context, dir string, frameworks []st
 	for _, f := range files {
 		sum, err := f.hash()
 		if err != nil {
-			leftOut = append(leftOut, skippedFile{f.Name, errorWithoutPath(err).Error(), f.Path})
+			leftOut = append(leftOut, skippedFile{Name: f.Name, Reason: errorWithoutPath(err).Error(), path: f.Path})
 			continue
 		}
 		f.Path = path.Join(canonicalFolder, relativePath(f.Path))

@@ -21,7 +21,7 @@ type contextView struct {
 }
 
 func newContextView(c *contexts.Context, current string) contextView {
-	return contextView{*c, strings.EqualFold(c.Name, current), c.SignedIn()}
+	return contextView{Context: *c, Current: strings.EqualFold(c.Name, current), SignedIn: c.SignedIn()}
 }
 
 func (a *app) useCommand() *cobra.Command {

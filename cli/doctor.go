@@ -169,11 +169,11 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 	out := []Diagnostic{f}
 	switch {
 	case a.targetErr != nil:
-		return append(out, Diagnostic{"context", DiagnosticFailed, a.targetErr.Error(), orElse(a.hintFor(a.targetErr), "mend or delete the file; `service login URL` makes a new one")})
+		return append(out, Diagnostic{Component: "context", State: DiagnosticFailed, Detail: a.targetErr.Error(), Remedy: orElse(a.hintFor(a.targetErr), "mend or delete the file; `service login URL` makes a new one")})
 	case a.context == nil && a.flags.Server != "":
-		return append(out, Diagnostic{"context", DiagnosticOK, "none; commands work on " + redactPassword(a.flags.Server), ""})
+		return append(out, Diagnostic{Component: "context", State: DiagnosticOK, Detail: "none; commands work on " + redactPassword(a.flags.Server), Remedy: ""})
 	case a.context == nil:
-		return append(out, Diagnostic{"context", DiagnosticOK, "none; commands work on the data folder", ""})
+		return append(out, Diagnostic{Component: "context", State: DiagnosticOK, Detail: "none; commands work on the data folder", Remedy: ""})
 	}
 	c := Diagnostic{Component: "context", State: DiagnosticOK, Detail: fmt.Sprintf("%s: %s at %s", a.context.Name, orElse(a.context.User, "an API key"), a.context.Server)}
 	if !a.context.SignedIn() && a.flags.Token == "" {
@@ -208,12 +208,12 @@ func (a *app) examineKeyring() Diagnostic {
 func (a *app) examineStore(ctx context.Context) []Diagnostic {
 	if a.ResolvePaths != nil {
 		if _, err := os.Stat(a.ResolvePaths(a.flags.Data).Database); errors.Is(err, fs.ErrNotExist) {
-			return []Diagnostic{{"store", DiagnosticNote, "empty: nothing was stored yet", "begin with `service demo` or `service assess run FOLDER`"}}
+			return []Diagnostic{{Component: "store", State: DiagnosticNote, Detail: "empty: nothing was stored yet", Remedy: "begin with `service demo` or `service assess run FOLDER`"}}
 		}
 	}
 	health, err := call(ctx, a, api.GetHealthDetailed, &api.None{})
 	if err != nil {
-		return []Diagnostic{{"store", DiagnosticFailed, err.Error(), orElse(a.hintFor(err), "see what has it open with `service daemon status`")}}
+		return []Diagnostic{{Component: "store", State: DiagnosticFailed, Detail: err.Error(), Remedy: orElse(a.hintFor(err), "see what has it open with `service daemon status`")}}
 	}
 	var out []Diagnostic
 	for _, c := range health.Checks {
@@ -241,7 +241,7 @@ func diagnosticFromCheck(prefix string, c api.HealthCheck) Diagnostic {
 	if c.OK {
 		return Diagnostic{Component: prefix + c.Name, State: DiagnosticOK, Detail: c.Detail}
 	}
-	return Diagnostic{prefix + c.Name, DiagnosticFailed, c.Detail, orElse(remedies[c.Name], "see the service's log")}
+	return Diagnostic{Component: prefix + c.Name, State: DiagnosticFailed, Detail: c.Detail, Remedy: orElse(remedies[c.Name], "see the service's log")}
 }
 
 // examineEmbedder tells which embedder answers, and how far it is.

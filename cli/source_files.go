@@ -78,7 +78,7 @@ func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skip
 	name := func(p string) string { return filepath.Join(label, filepath.FromSlash(p)) }
 	_ = fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
-			skippedFiles = append(skippedFiles, skippedFile{name(p), errorWithoutPath(err).Error(), p})
+			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: errorWithoutPath(err).Error(), path: p})
 			if d != nil && d.IsDir() {
 				return fs.SkipDir
 			}
@@ -92,11 +92,11 @@ func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skip
 			}
 		case hidden:
 		case d.Type()&fs.ModeSymlink != 0:
-			skippedFiles = append(skippedFiles, skippedFile{name(p), "a link: links are not followed", p})
+			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "a link: links are not followed", path: p})
 		case !d.Type().IsRegular():
-			skippedFiles = append(skippedFiles, skippedFile{name(p), "not a file", p})
+			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "not a file", path: p})
 		case !utf8.ValidString(p):
-			skippedFiles = append(skippedFiles, skippedFile{name(p), "its name, or that of its folder, is not UTF-8: rename it", p})
+			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "its name, or that of its folder, is not UTF-8: rename it", path: p})
 		default:
 			files = append(files, sourceFile{Name: name(p), Path: p, open: func() (io.ReadCloser, error) { return tree.Open(p) }})
 		}

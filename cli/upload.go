@@ -35,7 +35,7 @@ func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sou
 		a.progress.Update("upload %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
 		sum, err := f.hash()
 		if err != nil {
-			out.Skipped = append(out.Skipped, skippedFile{f.Name, errorWithoutPath(err).Error(), f.Path})
+			out.Skipped = append(out.Skipped, skippedFile{Name: f.Name, Reason: errorWithoutPath(err).Error(), path: f.Path})
 			continue
 		}
 		if known[sum] {
@@ -47,7 +47,7 @@ func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sou
 		case ctx.Err() != nil:
 			return out, ctx.Err()
 		case api.IsCode(err, api.CodeValidation):
-			out.Skipped = append(out.Skipped, skippedFile{f.Name, err.Error(), f.Path})
+			out.Skipped = append(out.Skipped, skippedFile{Name: f.Name, Reason: err.Error(), path: f.Path})
 			continue
 		case err != nil:
 			return out, err

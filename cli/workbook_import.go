@@ -234,7 +234,7 @@ func (w workbookImporter[V, I]) planEdits(ctx context.Context, a *app, v *V, boo
 					continue
 				}
 			}
-			work = append(work, itemEdit[I]{row, item, body})
+			work = append(work, itemEdit[I]{row: row, item: item, body: body})
 			result.Changes = append(result.Changes, w.describeChanges(item, row.Edits)...)
 		}
 	}

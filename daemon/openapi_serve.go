@@ -34,7 +34,7 @@ type staticAsset struct {
 
 func newStaticAsset(kind string, body []byte) staticAsset {
 	sum := sha256.Sum256(body)
-	return staticAsset{kind, body, `"` + hex.EncodeToString(sum[:16]) + `"`}
+	return staticAsset{contentType: kind, body: body, etag: `"` + hex.EncodeToString(sum[:16]) + `"`}
 }
 
 // mountOpenAPI serves the document and its page.

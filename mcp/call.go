@@ -39,7 +39,7 @@ type toolCaller struct {
 }
 
 func newToolCaller(c *client.Client) *toolCaller {
-	return &toolCaller{c, make(chan struct{}, maxConcurrentCalls+maxQueuedCalls), make(chan struct{}, maxConcurrentCalls)}
+	return &toolCaller{client: c, admitted: make(chan struct{}, maxConcurrentCalls+maxQueuedCalls), running: make(chan struct{}, maxConcurrentCalls)}
 }
 
 // handler calls the operation of a tool. What goes wrong there is an answer for the

@@ -20,7 +20,7 @@ type itemHeader struct {
 }
 
 func newItemHeader(i *api.Item) any {
-	return &itemHeader{i.TenantRecord, i.AssessmentID, i.VersionID, i.Revision}
+	return &itemHeader{TenantRecord: i.TenantRecord, AssessmentID: i.AssessmentID, VersionID: i.VersionID, Revision: i.Revision}
 }
 
 // remediationHeader goes on to the finding, which is another in every version.
@@ -31,7 +31,7 @@ type remediationHeader struct {
 }
 
 func newRemediationHeader(i *api.POAMItem) any {
-	return &remediationHeader{&i.Item, i.POAMCode, i.FindingID}
+	return &remediationHeader{Item: &i.Item, POAMCode: i.POAMCode, FindingID: i.FindingID}
 }
 
 func equalItems(a, b *api.Item) bool {

@@ -182,7 +182,7 @@ func (tx *Tx) MarkChanged(org, assessment, table string, key []byte) {
 	if tx.syncChanges == nil {
 		tx.syncChanges = map[syncRecordRef][]string{}
 	}
-	ref := syncRecordRef{org, assessment, table, string(key)}
+	ref := syncRecordRef{org: org, assessment: assessment, table: table, key: string(key)}
 	tx.syncChanges[ref] = append(tx.syncChanges[ref], []string{}...)
 }
 
@@ -228,7 +228,7 @@ func (s *untypedTable) recordSyncChange(tx *Tx, primary []byte, old, fresh any) 
 	if err != nil || role == "" {
 		return err
 	}
-	ref := syncRecordRef{name, as.Assessment, as.Table, string(as.Key.b)}
+	ref := syncRecordRef{org: name, assessment: as.Assessment, table: as.Table, key: string(as.Key.b)}
 	if as.Table == "" {
 		ref.table, ref.key = s.def.name, string(rest)
 	}

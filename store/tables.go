@@ -97,7 +97,7 @@ var (
 		Index("document", func(r *api.Chunk) []Key { return []Key{K(r.DocumentID, r.Index)} }),
 		Index("assessment", func(r *api.Chunk) []Key { return []Key{K(r.AssessmentID)} }),
 		// Passages travel within their document.
-		WithSyncLog(func(r *api.Chunk) SyncTarget { return SyncTarget{r.AssessmentID, "documents", K(r.DocumentID)} }))
+		WithSyncLog(func(r *api.Chunk) SyncTarget { return SyncTarget{Assessment: r.AssessmentID, Table: "documents", Key: K(r.DocumentID)} }))
 	Vectors = newTenantTable("vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))

@@ -54,16 +54,16 @@ func (o *overview) menuItems() []menuItem {
 	a := o.app
 	out := make([]menuItem, 0, 12)
 	for i, k := range deliverableTypes() {
-		out = append(out, menuItem{fmt.Sprint(i + 1), capitalize(k.gate.Title()), func() screen { return a.reviewFor(o.assessment, k.gate) }})
+		out = append(out, menuItem{key: fmt.Sprint(i + 1), title: capitalize(k.gate.Title()), open: func() screen { return a.reviewFor(o.assessment, k.gate) }})
 	}
-	return append(out, menuItem{"5", "Approvals", func() screen { return newApprovals(a, o.assessment) }},
-		menuItem{"6", "Documents", func() screen { return newDocuments(a, o.assessment) }},
-		menuItem{"7", "Search", func() screen { return newSearch(a, o.assessment) }},
-		menuItem{"8", "Workflow runs", func() screen { return newWorkflows(a, o.assessment) }},
-		menuItem{"9", "Agent runs", func() screen { return newAgentRuns(a, o.assessment) }},
-		menuItem{"0", "Timeline", func() screen { return newTimeline(a, o.assessment) }},
-		menuItem{"c", "Sync conflicts", func() screen { return newConflicts(a, o.assessment) }},
-		menuItem{"a", "Audit trail", func() screen { return newAudit(a) }})
+	return append(out, menuItem{key: "5", title: "Approvals", open: func() screen { return newApprovals(a, o.assessment) }},
+		menuItem{key: "6", title: "Documents", open: func() screen { return newDocuments(a, o.assessment) }},
+		menuItem{key: "7", title: "Search", open: func() screen { return newSearch(a, o.assessment) }},
+		menuItem{key: "8", title: "Workflow runs", open: func() screen { return newWorkflows(a, o.assessment) }},
+		menuItem{key: "9", title: "Agent runs", open: func() screen { return newAgentRuns(a, o.assessment) }},
+		menuItem{key: "0", title: "Timeline", open: func() screen { return newTimeline(a, o.assessment) }},
+		menuItem{key: "c", title: "Sync conflicts", open: func() screen { return newConflicts(a, o.assessment) }},
+		menuItem{key: "a", title: "Audit trail", open: func() screen { return newAudit(a) }})
 }
 
 func (o *overview) load() tea.Cmd {

@@ -87,7 +87,7 @@ func (j *job) buildModelInput(a *pipelineAgent) (modelInput, map[string]map[stri
 	}
 	size = 0
 	for _, e := range j.output.Sources[:min(len(j.output.Sources), maxPassages)] {
-		one := passage{len(l.Passages) + 1, truncateField(e.Filename), truncateField(e.Quote)}
+		one := passage{Number: len(l.Passages) + 1, Document: truncateField(e.Filename), Quote: truncateField(e.Quote)}
 		if size += len(one.Document) + len(one.Quote); size > maxModelInput {
 			break
 		}

@@ -98,37 +98,37 @@ func toIndicatorRecords(signs analysis.Indicators) []any {
 // EvaluateEvidence judges evidence against a requirement.
 func (s *Service) EvaluateEvidence(ctx context.Context, by api.Caller, in *api.EvaluateEvidenceInput) (*api.EvidenceEvaluation, error) {
 	b := in.Body
-	return answerQuestion(ctx, s, by, question[api.EvidenceEvaluation]{"evidence-evaluator", b,
-		func(analysis.Controls) (*api.EvidenceEvaluation, analysis.Indicators) {
+	return answerQuestion(ctx, s, by, question[api.EvidenceEvaluation]{agentID: "evidence-evaluator", input: b,
+		rules: func(analysis.Controls) (*api.EvidenceEvaluation, analysis.Indicators) {
 			return analysis.EvaluateEvidence(ctx, b.ControlRequirement, b.EvidenceDescription)
-		}, newEvidenceCheck(b.ControlRequirement, b.EvidenceDescription)})
+		}, check: newEvidenceCheck(b.ControlRequirement, b.EvidenceDescription)})
 }
 
 // TriageIncident tells an incident from a false alarm.
 func (s *Service) TriageIncident(ctx context.Context, by api.Caller, in *api.TriageIncidentInput) (*api.IncidentTriage, error) {
 	b := in.Body
-	return answerQuestion(ctx, s, by, question[api.IncidentTriage]{"incident-triager", b,
-		func(analysis.Controls) (*api.IncidentTriage, analysis.Indicators) {
+	return answerQuestion(ctx, s, by, question[api.IncidentTriage]{agentID: "incident-triager", input: b,
+		rules: func(analysis.Controls) (*api.IncidentTriage, analysis.Indicators) {
 			return analysis.TriageIncident(ctx, b.SystemModuleName, b.RawLogsExcerpt)
-		}, newIncidentCheck(b.SystemModuleName, b.RawLogsExcerpt)})
+		}, check: newIncidentCheck(b.SystemModuleName, b.RawLogsExcerpt)})
 }
 
 // TranslateRisk says a risk in a board's words.
 func (s *Service) TranslateRisk(ctx context.Context, by api.Caller, in *api.TranslateRiskInput) (*api.RiskTranslation, error) {
 	b := in.Body
-	return answerQuestion(ctx, s, by, question[api.RiskTranslation]{"board-translator", b,
-		func(analysis.Controls) (*api.RiskTranslation, analysis.Indicators) {
+	return answerQuestion(ctx, s, by, question[api.RiskTranslation]{agentID: "board-translator", input: b,
+		rules: func(analysis.Controls) (*api.RiskTranslation, analysis.Indicators) {
 			return analysis.TranslateRisk(ctx, b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext)
-		}, newRiskCheck(b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext)})
+		}, check: newRiskCheck(b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext)})
 }
 
 // ScanVendorContract finds what a contract lacks.
 func (s *Service) ScanVendorContract(ctx context.Context, by api.Caller, in *api.ScanVendorContractInput) (*api.VendorScan, error) {
 	b := in.Body
-	return answerQuestion(ctx, s, by, question[api.VendorScan]{"vendor-scanner", b,
-		func(analysis.Controls) (*api.VendorScan, analysis.Indicators) {
+	return answerQuestion(ctx, s, by, question[api.VendorScan]{agentID: "vendor-scanner", input: b,
+		rules: func(analysis.Controls) (*api.VendorScan, analysis.Indicators) {
 			return analysis.ScanVendorContract(ctx, b.VendorName, b.ContractExcerpt)
-		}, newVendorCheck(b.VendorName, b.ContractExcerpt)})
+		}, check: newVendorCheck(b.VendorName, b.ContractExcerpt)})
 }
 
 // ArchitectRemediation turns a failed evaluation into a plan.
@@ -137,26 +137,26 @@ func (s *Service) ArchitectRemediation(ctx context.Context, by api.Caller, in *a
 	if _, err := json.Marshal(b.EvidenceContext); err != nil {
 		return nil, api.Invalid("evidenceContext", "it can't be read: %v", err)
 	}
-	return answerQuestion(ctx, s, by, question[api.RemediationPlan]{"remediation-architect", b,
-		func(c analysis.Controls) (*api.RemediationPlan, analysis.Indicators) {
+	return answerQuestion(ctx, s, by, question[api.RemediationPlan]{agentID: "remediation-architect", input: b,
+		rules: func(c analysis.Controls) (*api.RemediationPlan, analysis.Indicators) {
 			return analysis.PlanRemediation(ctx, b.EvidenceContext, b.SystemArchitectureDescription, c)
-		}, newRemediationCheck(b.EvidenceContext, b.SystemArchitectureDescription)})
+		}, check: newRemediationCheck(b.EvidenceContext, b.SystemArchitectureDescription)})
 }
 
 // AnalyzeRoPA says what a processing asks for.
 func (s *Service) AnalyzeRoPA(ctx context.Context, by api.Caller, in *api.AnalyzeRoPAInput) (*api.RoPAAnalysis, error) {
 	text := in.Body.Text
-	return answerQuestion(ctx, s, by, question[api.RoPAAnalysis]{"ropa-analyzer", in.Body,
-		func(c analysis.Controls) (*api.RoPAAnalysis, analysis.Indicators) {
+	return answerQuestion(ctx, s, by, question[api.RoPAAnalysis]{agentID: "ropa-analyzer", input: in.Body,
+		rules: func(c analysis.Controls) (*api.RoPAAnalysis, analysis.Indicators) {
 			return analysis.AnalyzeRoPA(ctx, text, c)
-		}, newRoPACheck(text)})
+		}, check: newRoPACheck(text)})
 }
 
 // AssessDPIA says which risk remains.
 func (s *Service) AssessDPIA(ctx context.Context, by api.Caller, in *api.AssessDPIAInput) (*api.DPIAAssessment, error) {
 	b := in.Body
-	return answerQuestion(ctx, s, by, question[api.DPIAAssessment]{"dpia-assessor", b,
-		func(c analysis.Controls) (*api.DPIAAssessment, analysis.Indicators) {
+	return answerQuestion(ctx, s, by, question[api.DPIAAssessment]{agentID: "dpia-assessor", input: b,
+		rules: func(c analysis.Controls) (*api.DPIAAssessment, analysis.Indicators) {
 			return analysis.AssessDPIA(ctx, b.ProjectDescription, b.RopaContext, c)
-		}, newDPIACheck(b.ProjectDescription, b.RopaContext)})
+		}, check: newDPIACheck(b.ProjectDescription, b.RopaContext)})
 }

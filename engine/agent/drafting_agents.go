@@ -75,10 +75,10 @@ func draftSoA(ctx context.Context, j *job) error {
 			}
 		}
 	}
-	v, err := draftingAgent[api.SoAVersion]{"draft-soa", "regenerate-soa", a.ListSoA, a.DraftSoA,
-		func(ctx context.Context, by api.Caller, id string) (*api.SoAVersion, error) {
+	v, err := draftingAgent[api.SoAVersion]{draftOperation: "draft-soa", regenerateOperation: "regenerate-soa", listVersions: a.ListSoA, create: a.DraftSoA,
+		regenerate: func(ctx context.Context, by api.Caller, id string) (*api.SoAVersion, error) {
 			return a.RegenerateSoA(ctx, by, &api.SoAInput{SoAVersionID: id})
-		}, func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion }}.run(ctx, j)
+		}, version: func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion }}.run(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -102,10 +102,10 @@ func draftSoA(ctx context.Context, j *job) error {
 
 func analyzeGaps(ctx context.Context, j *job) error {
 	a := j.service.Assessments
-	v, err := draftingAgent[api.GapVersion]{"draft-gap-analysis", "regenerate-gap-analysis", a.ListGap, a.DraftGap,
-		func(ctx context.Context, by api.Caller, id string) (*api.GapVersion, error) {
+	v, err := draftingAgent[api.GapVersion]{draftOperation: "draft-gap-analysis", regenerateOperation: "regenerate-gap-analysis", listVersions: a.ListGap, create: a.DraftGap,
+		regenerate: func(ctx context.Context, by api.Caller, id string) (*api.GapVersion, error) {
 			return a.RegenerateGap(ctx, by, &api.GapInput{GapVersionID: id})
-		}, func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion }}.run(ctx, j)
+		}, version: func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion }}.run(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -129,10 +129,10 @@ func analyzeGaps(ctx context.Context, j *job) error {
 
 func assessMaturity(ctx context.Context, j *job) error {
 	a := j.service.Assessments
-	v, err := draftingAgent[api.MaturityVersion]{"draft-maturity", "regenerate-maturity", a.ListMaturity, a.DraftMaturity,
-		func(ctx context.Context, by api.Caller, id string) (*api.MaturityVersion, error) {
+	v, err := draftingAgent[api.MaturityVersion]{draftOperation: "draft-maturity", regenerateOperation: "regenerate-maturity", listVersions: a.ListMaturity, create: a.DraftMaturity,
+		regenerate: func(ctx context.Context, by api.Caller, id string) (*api.MaturityVersion, error) {
 			return a.RegenerateMaturity(ctx, by, &api.MaturityInput{MaturityVersionID: id})
-		}, func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion }}.run(ctx, j)
+		}, version: func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion }}.run(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -167,8 +167,8 @@ func averageSuffix(total, n int) string {
 
 func planPOAM(ctx context.Context, j *job) error {
 	a := j.service.Assessments
-	v, err := draftingAgent[api.POAMVersion]{"draft-poam", "", a.ListPOAM, a.DraftPOAM, nil,
-		func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion }}.run(ctx, j)
+	v, err := draftingAgent[api.POAMVersion]{draftOperation: "draft-poam", regenerateOperation: "", listVersions: a.ListPOAM, create: a.DraftPOAM, regenerate: nil,
+		version: func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion }}.run(ctx, j)
 	if err != nil {
 		return err
 	}

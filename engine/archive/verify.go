@@ -43,12 +43,12 @@ type Report struct {
 }
 
 func (r *Report) pass(subject, format string, args ...any) {
-	r.Findings = append(r.Findings, Finding{true, subject, fmt.Sprintf(format, args...)})
+	r.Findings = append(r.Findings, Finding{OK: true, Subject: subject, Message: fmt.Sprintf(format, args...)})
 }
 
 func (r *Report) fail(subject, format string, args ...any) {
 	r.OK = false
-	r.Findings = append(r.Findings, Finding{false, subject, fmt.Sprintf(format, args...)})
+	r.Findings = append(r.Findings, Finding{OK: false, Subject: subject, Message: fmt.Sprintf(format, args...)})
 }
 
 // checker holds what is known of an archive while it is checked.

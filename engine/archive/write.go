@@ -252,7 +252,7 @@ func (s *Service) writeArchive(ctx context.Context, c *archiveContents, signer *
 		}
 		h := sha256.New()
 		n, err := io.Copy(io.MultiWriter(f, h), content)
-		return File{path, n, hex.EncodeToString(h.Sum(nil))}, err
+		return File{Path: path, Size: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
 	}
 	for _, p := range c.parts {
 		if err := ctx.Err(); err != nil {

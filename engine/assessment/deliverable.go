@@ -38,28 +38,28 @@ type deliverableType[V, I any] struct {
 }
 
 var (
-	soa = deliverableType[api.SoAVersion, api.SoAItem]{api.GateSoA, store.SoAVersions, store.SoAItems,
-		func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		func(i *api.SoAItem) *api.Item { return &i.Item },
-		func(i *api.SoAItem) {
+	soa = deliverableType[api.SoAVersion, api.SoAItem]{gate: api.GateSoA, versions: store.SoAVersions, items: store.SoAItems,
+		version: func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		item: func(i *api.SoAItem) *api.Item { return &i.Item },
+		clearIDs: func(i *api.SoAItem) {
 			i.Evidence, i.Statements = evidenceWithoutIDs(i.Evidence), slices.Clone(i.Statements)
 			for n := range i.Statements {
 				i.Statements[n].ChunkID = ""
 			}
-		}, nil, nil, api.StateSoADrafted, validateSoAItem}
-	gap = deliverableType[api.GapVersion, api.Finding]{api.GateGapAnalysis, store.GapVersions, store.Findings,
-		func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		func(i *api.Finding) *api.Item { return &i.Item },
-		func(i *api.Finding) { i.Evidence, i.OriginID = evidenceWithoutIDs(i.Evidence), "" }, (*api.Finding).Origin, nil, api.StateGapAnalysisDrafted, validateFinding}
-	maturity = deliverableType[api.MaturityVersion, api.MaturityScore]{api.GateMaturity, store.MaturityVersions, store.MaturityScores,
-		func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		func(i *api.MaturityScore) *api.Item { return &i.Item },
-		func(i *api.MaturityScore) { i.Evidence = evidenceWithoutIDs(i.Evidence) }, nil, nil, api.StateMaturityAssessed, validateScore}
-	poam = deliverableType[api.POAMVersion, api.POAMItem]{api.GatePOAM, store.POAMVersions, store.POAMItems,
-		func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		func(i *api.POAMItem) *api.Item { return &i.Item },
-		func(i *api.POAMItem) { i.FindingID, i.FindingOrigin = "", "" },
-		planOriginKey, func(i *api.POAMItem) string { return i.Weakness }, api.StatePOAMDrafted, validatePOAMItem}
+		}, originKey: nil, legacyKey: nil, draftedState: api.StateSoADrafted, validateItem: validateSoAItem}
+	gap = deliverableType[api.GapVersion, api.Finding]{gate: api.GateGapAnalysis, versions: store.GapVersions, items: store.Findings,
+		version: func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		item: func(i *api.Finding) *api.Item { return &i.Item },
+		clearIDs: func(i *api.Finding) { i.Evidence, i.OriginID = evidenceWithoutIDs(i.Evidence), "" }, originKey: (*api.Finding).Origin, legacyKey: nil, draftedState: api.StateGapAnalysisDrafted, validateItem: validateFinding}
+	maturity = deliverableType[api.MaturityVersion, api.MaturityScore]{gate: api.GateMaturity, versions: store.MaturityVersions, items: store.MaturityScores,
+		version: func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		item: func(i *api.MaturityScore) *api.Item { return &i.Item },
+		clearIDs: func(i *api.MaturityScore) { i.Evidence = evidenceWithoutIDs(i.Evidence) }, originKey: nil, legacyKey: nil, draftedState: api.StateMaturityAssessed, validateItem: validateScore}
+	poam = deliverableType[api.POAMVersion, api.POAMItem]{gate: api.GatePOAM, versions: store.POAMVersions, items: store.POAMItems,
+		version: func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		item: func(i *api.POAMItem) *api.Item { return &i.Item },
+		clearIDs: func(i *api.POAMItem) { i.FindingID, i.FindingOrigin = "", "" },
+		originKey: planOriginKey, legacyKey: func(i *api.POAMItem) string { return i.Weakness }, draftedState: api.StatePOAMDrafted, validateItem: validatePOAMItem}
 )
 
 // inputPrefixes begin the names by which versions note, among their inputs, what they are made from.

@@ -44,7 +44,7 @@ func ListOverdue(tx *store.Tx, org string, today api.Date) ([]OverdueItem, error
 			if isAcceptanceExpired(&i, today) {
 				due = *i.RiskAcceptedUntil
 			}
-			out = append(out, OverdueItem{a.Name, i.POAMCode, i.ControlCode, due})
+			out = append(out, OverdueItem{Assessment: a.Name, Code: i.POAMCode, Control: i.ControlCode, Due: due})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b OverdueItem) int {

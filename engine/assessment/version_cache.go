@@ -86,7 +86,7 @@ func (k deliverableType[V, I]) cacheLines(cache *versionCache, version string, l
 	for _, l := range lines {
 		size += l.Size()
 	}
-	cache.put(cachedVersion{k.gate, version, lines, size})
+	cache.put(cachedVersion{gate: k.gate, id: version, lines: lines, size: size})
 }
 
 // cachedLines are the lines of a version as they are remembered, in their order; with "" those of

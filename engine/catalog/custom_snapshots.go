@@ -118,7 +118,7 @@ func (s *Service) readLatestRevision(ctx context.Context, organization string) (
 
 // loadCustomSnapshot joins a catalog with a revision, or gives what was joined before.
 func (s *Service) loadCustomSnapshot(ctx context.Context, base *scf.Snapshot, organization string, revision int) (customSnapshot, error) {
-	k := customSnapshotKey{base.Version().ID, organization, revision}
+	k := customSnapshotKey{version: base.Version().ID, organization: organization, revision: revision}
 	s.mu.Lock()
 	c, ok := s.customSnapshots.get(k)
 	s.mu.Unlock()

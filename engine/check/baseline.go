@@ -30,7 +30,7 @@ type comparisonScope struct {
 }
 
 func (f *Facts) basis() comparisonScope {
-	return comparisonScope{f.Catalog.Label, append([]string{}, f.Frameworks...), append([]string{}, f.Domains...)}
+	return comparisonScope{Catalog: f.Catalog.Label, Frameworks: append([]string{}, f.Frameworks...), Domains: append([]string{}, f.Domains...)}
 }
 
 // checkComparable tells whether what is in a file can be compared with what is now.
@@ -68,7 +68,7 @@ func NewBaseline(f *Facts) *Baseline {
 	b := &Baseline{Format: baselineFormat, comparisonScope: f.basis(), Gaps: []KnownGap{}}
 	for i := range f.Findings {
 		g := &f.Findings[i]
-		one := KnownGap{g.Control, g.Title, g.Severity, g.Status, g.Result}
+		one := KnownGap{Control: g.Control, Title: g.Title, Severity: g.Severity, Status: g.Status, Result: g.Result}
 		at := slices.IndexFunc(b.Gaps, func(k KnownGap) bool { return k.Control == g.Control })
 		switch {
 		case at < 0:

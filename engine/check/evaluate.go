@@ -104,7 +104,7 @@ func (j *evaluation) computeFigures() {
 
 // addRuleResult tells how a rule came out; where it did not pass, that is an issue too.
 func (j *evaluation) addRuleResult(id, subject string, out Outcome, format string, args ...any) {
-	r := RuleResult{id, subject, out, fmt.Sprintf(format, args...)}
+	r := RuleResult{Rule: id, Subject: subject, Outcome: out, Message: fmt.Sprintf(format, args...)}
 	j.result.Rules = append(j.result.Rules, r)
 }
 

@@ -78,7 +78,7 @@ func parseFields(n *yaml.Node, file, subject string, known []string) ([]field, e
 			return nil, inputErrorf(file, k.Line, "the key %q stands twice", name)
 		}
 		seen[k.Value] = true
-		out = append(out, field{k.Value, k.Line, v})
+		out = append(out, field{key: k.Value, line: k.Line, value: v})
 	}
 	return out, nil
 }

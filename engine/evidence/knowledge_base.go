@@ -139,7 +139,7 @@ func (s *Service) Find(ctx context.Context, by api.Caller, assessment string, q 
 				}
 				docs[c.DocumentID] = d
 			}
-			hits = append(hits, Hit{r, c, d.Document})
+			hits = append(hits, Hit{Result: r, Chunk: c, Document: d.Document})
 		}
 		return nil
 	})

@@ -130,7 +130,7 @@ func sendChangedDocuments(ctx context.Context, tx *store.Tx, by api.Caller, asse
 			return nil, err
 		}
 		select {
-		case to <- storedDocument{d, chunks, passages}:
+		case to <- storedDocument{Document: d, chunks: chunks, passages: passages}:
 		case <-stop:
 			return present, nil
 		case <-ctx.Done():

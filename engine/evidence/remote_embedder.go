@@ -236,7 +236,7 @@ func (s *Service) prepareQuery(ctx context.Context, org, assessment string, buil
 	if err != nil {
 		return preparedQuery{}, err
 	}
-	return preparedQuery{ix, vectors[0], builtin.Name()}, nil
+	return preparedQuery{index: ix, vector: vectors[0], embedder: builtin.Name()}, nil
 }
 
 func (s *Service) prepareRemoteQuery(ctx context.Context, org, assessment string, builtin *embed.Model, question string) (preparedQuery, bool, error) {
@@ -272,7 +272,7 @@ func (s *Service) prepareRemoteQuery(ctx context.Context, org, assessment string
 	if err != nil {
 		return preparedQuery{}, false, err
 	}
-	return preparedQuery{ix, vectors[0], o.embedder.Name()}, true, nil
+	return preparedQuery{index: ix, vector: vectors[0], embedder: o.embedder.Name()}, true, nil
 }
 
 // hasAllRemoteVectors reports that all passages of an assessment have vectors of the outside embedder.

@@ -62,7 +62,7 @@ func (x *Session) Find(ctx context.Context, query string, topK int) ([]Hit, erro
 	hits := make([]Hit, 0, len(found))
 	for _, r := range found {
 		if c, ok := x.chunks[r.ID]; ok {
-			hits = append(hits, Hit{r, c, x.Documents[c.DocumentID]})
+			hits = append(hits, Hit{Result: r, Chunk: c, Document: x.Documents[c.DocumentID]})
 		}
 	}
 	return hits, nil

@@ -188,9 +188,9 @@ func extractTerms(words []word, s stance) []term {
 	l := sharedLexicon()
 	out := make([]term, 0, 2*len(words)) // seldom more
 	add := func(concept string, credit float64, clause uint8) {
-		out = append(out, term{hashTerm(concept), credit, clause})
+		out = append(out, term{id: hashTerm(concept), credit: credit, clause: clause})
 		for _, k := range l.related[concept] {
-			out = append(out, term{k.id, credit * k.credit, clause})
+			out = append(out, term{id: k.id, credit: credit * k.credit, clause: clause})
 		}
 	}
 	for i, w := range words {

@@ -51,5 +51,5 @@ func domainForCode(code string) domain {
 	if d, ok := domains[prefix]; ok {
 		return d
 	}
-	return domain{"Chief information security officer", "the risk that the control addresses stays as it is", 3}
+	return domain{role: "Chief information security officer", effect: "the risk that the control addresses stays as it is", rank: 3}
 }

@@ -67,7 +67,7 @@ var sharedLexicon = sync.OnceValue(func() *lexicon {
 			concept := key(variants[0])
 			for _, v := range variants {
 				stems := strings.Split(key(v), " ")
-				l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{strings.Join(stems, " "), stems, concept})
+				l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{key: strings.Join(stems, " "), stems: stems, concept: concept})
 			}
 		case section == "kinds":
 			narrow, wide, _ := strings.Cut(line, ">")
@@ -83,7 +83,7 @@ var sharedLexicon = sync.OnceValue(func() *lexicon {
 				c := l.concept(k)
 				if c == k && strings.Contains(k, " ") { // a phrase of its own
 					stems := strings.Split(k, " ")
-					l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{k, stems, k})
+					l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{key: k, stems: stems, concept: k})
 				}
 				group = append(group, c)
 			}

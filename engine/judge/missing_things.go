@@ -52,7 +52,7 @@ func findMissingThings(text string, words []word, s *stance) (things []missingTh
 		if stopWords[w.text] || phrase == 0 && (len(w.stem) < 2 || strings.ContainsAny(w.text, "0123456789")) || genericActionStems[w.stem] || timeStems[w.stem] {
 			continue
 		}
-		if t := (missingThing{hashTerm(l.concept(w.stem)), hashTerm(w.stem), phrase, l.weightOf(l.concept(w.stem)) < weightFull}); !emptyConcepts()[t.concept] {
+		if t := (missingThing{concept: hashTerm(l.concept(w.stem)), stem: hashTerm(w.stem), phrase: phrase, isGeneric: l.weightOf(l.concept(w.stem)) < weightFull}); !emptyConcepts()[t.concept] {
 			things = append(things, t)
 		}
 	}

@@ -65,7 +65,7 @@ func mergeFamilies(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bo
 	out := make([]api.POAMItem, 0, len(items))
 	for _, it := range items {
 		family, _, refines := strings.Cut(it.ControlCode, ".")
-		k := key{family, it.ActionType, it.OwnerRole}
+		k := key{family: family, action: it.ActionType, role: it.OwnerRole}
 		to := -1
 		if refines && it.Status == "open" {
 			to = slices.IndexFunc(at[k], func(i int) bool {

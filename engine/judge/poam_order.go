@@ -68,7 +68,7 @@ type urgency struct {
 }
 
 func newUrgency(it *api.POAMItem) urgency {
-	return urgency{severityRank(it.Severity), domainForCode(it.ControlCode).rank, actionRank(it.ActionType), newCodeKey(it.ControlCode), it.FindingID}
+	return urgency{severity: severityRank(it.Severity), domain: domainForCode(it.ControlCode).rank, action: actionRank(it.ActionType), code: newCodeKey(it.ControlCode), finding: it.FindingID}
 }
 
 func (u urgency) compare(o urgency) int {
@@ -96,7 +96,7 @@ type codeKey struct {
 
 func newCodeKey(code string) codeKey {
 	prefix, numbers := splitCode(code)
-	return codeKey{prefix, numbers, code}
+	return codeKey{prefix: prefix, numbers: numbers, code: code}
 }
 
 func compareCodes(a, b string) int { return newCodeKey(a).compare(newCodeKey(b)) }

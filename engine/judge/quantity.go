@@ -46,11 +46,11 @@ func parseQuantities(text string, words []word) ([]quantity, []int) {
 	var out []quantity
 	for i, w := range words {
 		if v, ok := frequencyAdverbs[w.text]; ok {
-			out = append(out, quantity{v, "hour", true})
+			out = append(out, quantity{value: v, unit: "hour", recurring: true})
 			continue
 		}
 		if each := wordAt(words, i-1); (each == "every" || each == "each") && recurrenceNouns[w.text] > 0 {
-			out = append(out, quantity{recurrenceNouns[w.text], "hour", true}) // "every October"
+			out = append(out, quantity{value: recurrenceNouns[w.text], unit: "hour", recurring: true}) // "every October"
 			continue
 		}
 		unit := strings.TrimSuffix(w.text, "s")
@@ -71,15 +71,15 @@ func parseQuantities(text string, words []word) ([]quantity, []int) {
 				hours /= 2
 			}
 			if hours >= day {
-				out = append(out, quantity{hours, "hour", true})
+				out = append(out, quantity{value: hours, unit: "hour", recurring: true})
 			}
 		case prev == "business" || prev == "working" || prev == "calendar":
 			if n, isNumber := parseNumber(before); isNumber {
-				out = append(out, quantity{n * hours, "hour", wordAt(words, i-3) == "every"})
+				out = append(out, quantity{value: n * hours, unit: "hour", recurring: wordAt(words, i-3) == "every"})
 			}
 		default:
 			if n, isNumber := parseNumber(prev); isNumber {
-				out = append(out, quantity{n * hours, "hour", before == "every"})
+				out = append(out, quantity{value: n * hours, unit: "hour", recurring: before == "every"})
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func isLessFrequent(want, got []quantity) (string, bool) {
 		case !found:
 			return "asked is " + formatDuration(w) + ", and it doesn't say within which time", true
 		case best > w.value*1.05:
-			return "asked is " + formatDuration(w) + ", said is " + formatDuration(quantity{best, "hour", w.recurring}), true
+			return "asked is " + formatDuration(w) + ", said is " + formatDuration(quantity{value: best, unit: "hour", recurring: w.recurring}), true
 		}
 	}
 	return "", false

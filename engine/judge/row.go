@@ -19,7 +19,7 @@ func splitCells(row string) (out []cell) {
 		if i := strings.Index(row[at:], ";"); i >= 0 {
 			end = at + i
 		}
-		c := cell{at, at, end}
+		c := cell{start: at, value: at, end: end}
 		if i := strings.Index(row[at:end], ":"); i >= 0 && i <= maxColumnName && (at+i+1 == end || isSpace(row[at+i+1]) || row[at+i+1] == '*') {
 			c.value = at + i + 1
 		}

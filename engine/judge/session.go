@@ -110,7 +110,7 @@ func (s *Session) findPassages(ctx context.Context, query string) ([]retrievedPa
 }
 
 func (s *Session) preparePassage(ctx context.Context, p Passage) (*passageAnalysis, error) {
-	key := passageKey{p.SHA256, p.DocumentTitle, p.Filename, p.Category, strings.Join(p.HeadingPath, "\n")}
+	key := passageKey{text: p.SHA256, title: p.DocumentTitle, file: p.Filename, category: p.Category, headings: strings.Join(p.HeadingPath, "\n")}
 	if key.text == "" {
 		key.text = p.Text
 	}

@@ -97,7 +97,7 @@ func collectLicenses(all []linkedPackage) ([]licenseText, error) {
 		if err != nil {
 			return err
 		}
-		out = append(out, licenseText{module, filepath.ToSlash(file), bytes.TrimSpace(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")))})
+		out = append(out, licenseText{module: module, file: filepath.ToSlash(file), content: bytes.TrimSpace(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")))})
 		return nil
 	}
 	for _, p := range all {
@@ -150,7 +150,7 @@ func goLicense(ctx context.Context) (licenseText, error) {
 	for _, dir := range []string{words[0], filepath.Join(words[0], "..", "doc", "go"), "/usr/share/doc/" + filepath.Base(words[0])} {
 		for _, name := range []string{"LICENSE", "copyright"} {
 			if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
-				return licenseText{"Go, its library and runtime", "LICENSE", bytes.TrimSpace(b)}, nil
+				return licenseText{module: "Go, its library and runtime", file: "LICENSE", content: bytes.TrimSpace(b)}, nil
 			}
 		}
 	}
@@ -212,7 +212,7 @@ func bundledLicenses() (out []licenseText, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, licenseText{strings.TrimSuffix(filepath.Base(name), ".txt"), "LICENSE", bytes.TrimSpace(b)})
+		out = append(out, licenseText{module: strings.TrimSuffix(filepath.Base(name), ".txt"), file: "LICENSE", content: bytes.TrimSpace(b)})
 	}
 	return out, nil
 }

@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string) error {
 	case args[0] == "parts" && len(rest) == 2:
 		return writeSBOM(rest[0], *version, rest[1])
 	case args[0] == "origin" && len(rest) == 1:
-		return writeProvenance(buildInfo{*version, *commit, *source, *builder}, rest[0])
+		return writeProvenance(buildInfo{version: *version, commit: *commit, source: *source, builder: *builder}, rest[0])
 	}
 	return usageError("it can't be called like this")
 }

@@ -227,9 +227,9 @@ func parseQuantity(s, surrounding string) *quantity {
 		unit := strings.TrimSuffix(strings.ToLower(m[2]), "s")
 		least := minimumPattern.MatchString(surrounding) || unit == "character"
 		if h, ok := hoursPerUnit[unit]; ok {
-			return &quantity{n * h, "hour", least}
+			return &quantity{value: n * h, unit: "hour", isMinimum: least}
 		}
-		return &quantity{n, unit, least}
+		return &quantity{value: n, unit: unit, isMinimum: least}
 	}
 	return nil
 }

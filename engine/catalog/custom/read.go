@@ -228,7 +228,7 @@ func truncate(s string) string {
 	return s
 }
 
-var goTypeNames = lazyregexp.New(` in type customfile\.\w+| into customfile\.\w+`)
+var goTypeNames = lazyregexp.New(` in type custom\.\w+| into custom\.\w+`)
 
 // simplifyYAMLError is a decoder's error in few words: its first line, without the names of our types.
 func simplifyYAMLError(err error) error {

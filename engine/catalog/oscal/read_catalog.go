@@ -28,7 +28,7 @@ func listControls(doc *catalogDocument) (out []locatedControl) {
 	walk = func(list []control, place, domain string) {
 		for i := range list {
 			at := fmt.Sprintf("%s.controls[%d]", place, i)
-			out = append(out, locatedControl{&list[i], at, domain})
+			out = append(out, locatedControl{control: &list[i], path: at, domain: domain})
 			walk(list[i].Controls, at, domain)
 		}
 	}

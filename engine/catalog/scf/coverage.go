@@ -128,7 +128,7 @@ func (s *Snapshot) requirementPairs(a, b int, codesA, codesB [][]int32) []api.Cr
 	for c := range codesA {
 		for _, ra := range codesA[c] {
 			for _, rb := range codesB[c] {
-				links = append(links, link{ra, rb, int32(c)})
+				links = append(links, link{a: ra, b: rb, control: int32(c)})
 			}
 		}
 	}

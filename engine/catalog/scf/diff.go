@@ -114,7 +114,7 @@ func sharedFrameworks(from, to *Snapshot) []sharedFramework {
 	for i := range to.src.Frameworks {
 		code := to.src.Frameworks[i].Code
 		if from.hasFrameworkCode(code) {
-			out = append(out, sharedFramework{code, from.frameworks[code], i})
+			out = append(out, sharedFramework{code: code, from: from.frameworks[code], to: i})
 		}
 	}
 	return out

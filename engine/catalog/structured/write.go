@@ -15,14 +15,14 @@ func WriteCatalog(src *scf.Source) ([]byte, error) {
 		Risks: fromHazards(src.Risks), Threats: fromHazards(src.Threats),
 	}
 	if src.Filename != "" || src.SHA256 != "" || src.IsStarter {
-		doc.Origin = &documentOrigin{src.Filename, src.SHA256, src.IsStarter}
+		doc.Origin = &documentOrigin{Filename: src.Filename, SHA256: src.SHA256, IsStarter: src.IsStarter}
 	}
 	for _, d := range src.Domains {
 		doc.Domains = append(doc.Domains, domain(d))
 	}
 	ids := evidenceIDs(src.Evidence)
 	for i, e := range src.Evidence {
-		doc.Evidence = append(doc.Evidence, evidenceRequest{ids[i], e.Code, e.Area, e.Artifact, e.Description})
+		doc.Evidence = append(doc.Evidence, evidenceRequest{ID: ids[i], Code: e.Code, Area: e.Area, Artifact: e.Artifact, Description: e.Description})
 	}
 	for _, p := range src.Principles {
 		doc.Principles = append(doc.Principles, principle(p))

@@ -15,7 +15,7 @@ func unionCellRanges(a, b string) string {
 	case !okB:
 		return a
 	}
-	r := cellRange{min(ra.col0, rb.col0), min(ra.row0, rb.row0), max(ra.col1, rb.col1), max(ra.row1, rb.row1)}
+	r := cellRange{col0: min(ra.col0, rb.col0), row0: min(ra.row0, rb.row0), col1: max(ra.col1, rb.col1), row1: max(ra.row1, rb.row1)}
 	from, to := formatCell(r.col0, r.row0), formatCell(r.col1, r.row1)
 	if from == to {
 		return from
@@ -32,7 +32,7 @@ func parseRange(s string) (cellRange, bool) {
 	}
 	c0, r0, ok0 := parseCell(from)
 	c1, r1, ok1 := parseCell(to)
-	return cellRange{c0, r0, c1, r1}, ok0 && ok1
+	return cellRange{col0: c0, row0: r0, col1: c1, row1: r1}, ok0 && ok1
 }
 
 func parseCell(s string) (col, row int, ok bool) {

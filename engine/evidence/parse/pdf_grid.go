@@ -108,7 +108,7 @@ func impliedRules(rules []rule) []rule {
 			top, bottom = min(top, joints[j].y), max(bottom, joints[j].y)
 		}
 		if bottom-top > 3*ruleTolerance {
-			out = append(out, rule{false, joints[i].x, top, bottom})
+			out = append(out, rule{horizontal: false, at: joints[i].x, from: top, to: bottom})
 		}
 		i = j
 	}
@@ -138,14 +138,14 @@ func mergeRules(rules []rule, horizontal bool) []rule {
 		line := in[start:end]
 		at := line[len(line)/2].at
 		slices.SortFunc(line, func(a, b rule) int { return compareFloats(a.from, b.from) })
-		cur := rule{horizontal, at, line[0].from, line[0].to}
+		cur := rule{horizontal: horizontal, at: at, from: line[0].from, to: line[0].to}
 		for _, r := range line[1:] {
 			if r.from <= cur.to+meetTolerance {
 				cur.to = max(cur.to, r.to)
 				continue
 			}
 			out = append(out, cur)
-			cur = rule{horizontal, at, r.from, r.to}
+			cur = rule{horizontal: horizontal, at: at, from: r.from, to: r.to}
 		}
 		out = append(out, cur)
 		start = end
@@ -186,7 +186,7 @@ func newGrid(hs, vs []rule) *grid {
 	if len(ys) > 2000 || len(xs) > 200 {
 		return nil
 	}
-	g := &grid{xs: xs, ys: ys, box: box{xs[0], ys[0], xs[len(xs)-1], ys[len(ys)-1]}}
+	g := &grid{xs: xs, ys: ys, box: box{x0: xs[0], y0: ys[0], x1: xs[len(xs)-1], y1: ys[len(ys)-1]}}
 	g.assignCells(hs, vs)
 	return g
 }

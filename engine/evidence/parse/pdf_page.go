@@ -18,7 +18,7 @@ type box struct{ x0, y0, x1, y1 float64 }
 
 func (b box) height() float64 { return b.y1 - b.y0 }
 func (b box) union(o box) box {
-	return box{min(b.x0, o.x0), min(b.y0, o.y0), max(b.x1, o.x1), max(b.y1, o.y1)}
+	return box{x0: min(b.x0, o.x0), y0: min(b.y0, o.y0), x1: max(b.x1, o.x1), y1: max(b.y1, o.y1)}
 }
 
 // word is a run of characters without a space. Its box is as high as its type is large,
@@ -51,7 +51,7 @@ type pdfPage struct {
 func (p *pdfPage) toDisplay(left, bottom, right, top float64) box {
 	x0, y0 := p.toDisplayPoint(left, bottom)
 	x1, y1 := p.toDisplayPoint(right, top)
-	return box{min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)}
+	return box{x0: min(x0, x1), y0: min(y0, y1), x1: max(x0, x1), y1: max(y0, y1)}
 }
 
 func (p *pdfPage) toDisplayPoint(x, y float64) (float64, float64) {
@@ -74,9 +74,9 @@ func (p *pdfPage) addRule(x0, y0, x1, y1 float64) {
 	}
 	switch dx, dy := math.Abs(x1-x0), math.Abs(y1-y0); {
 	case dy <= straight && dx >= short:
-		p.rules = append(p.rules, rule{true, (y0 + y1) / 2, min(x0, x1), max(x0, x1)})
+		p.rules = append(p.rules, rule{horizontal: true, at: (y0 + y1) / 2, from: min(x0, x1), to: max(x0, x1)})
 	case dx <= straight && dy >= short:
-		p.rules = append(p.rules, rule{false, (x0 + x1) / 2, min(y0, y1), max(y0, y1)})
+		p.rules = append(p.rules, rule{horizontal: false, at: (x0 + x1) / 2, from: min(y0, y1), to: max(y0, y1)})
 	}
 }
 
@@ -145,7 +145,7 @@ func (b *wordBuilder) addRune(c rune, g box, typefaceOf func() typeface) {
 func (b *wordBuilder) continuesWord(g box) bool {
 	a := b.last
 	if b.isVertical {
-		a, g = box{a.y0, a.x0, a.y1, a.x1}, box{g.y0, g.x0, g.y1, g.x1}
+		a, g = box{x0: a.y0, y0: a.x0, x1: a.y1, y1: a.x1}, box{x0: g.y0, y0: g.x0, x1: g.y1, y1: g.x1}
 		return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && g.x0-a.x1 < 0.25*b.size && a.x0-g.x1 < 0.25*b.size
 	}
 	gap := g.x0 - a.x1
@@ -185,8 +185,8 @@ func (t matrix) apply(x, y float64) (float64, float64) {
 // multiply is t followed by u.
 func (t matrix) multiply(u matrix) matrix {
 	return matrix{
-		t.a*u.a + t.b*u.c, t.a*u.b + t.b*u.d,
-		t.c*u.a + t.d*u.c, t.c*u.b + t.d*u.d,
-		t.e*u.a + t.f*u.c + u.e, t.e*u.b + t.f*u.d + u.f,
+		a: t.a*u.a + t.b*u.c, b: t.a*u.b + t.b*u.d,
+		c: t.c*u.a + t.d*u.c, d: t.c*u.b + t.d*u.d,
+		e: t.e*u.a + t.f*u.c + u.e, f: t.e*u.b + t.f*u.d + u.f,
 	}
 }

@@ -122,7 +122,7 @@ func (r *unipdfPage) contents(stream string, resources *model.PdfPageResources, 
 	pen := pen{page: r.out}
 	p := contentstream.NewContentStreamProcessor(*ops)
 	p.AddHandler(contentstream.HandlerConditionEnumAllOperands, "", func(op *contentstream.ContentStreamOperation, g contentstream.GraphicsState, from *model.PdfPageResources) error {
-		t := matrix{g.CTM[0], g.CTM[1], g.CTM[3], g.CTM[4], g.CTM[6], g.CTM[7]}.multiply(outer)
+		t := matrix{a: g.CTM[0], b: g.CTM[1], c: g.CTM[3], d: g.CTM[4], e: g.CTM[6], f: g.CTM[7]}.multiply(outer)
 		switch op.Operand {
 		case "Do", "BI", "S", "s", "f", "F", "f*", "B", "B*", "b", "b*":
 			if r.left--; r.left < 0 {
@@ -164,7 +164,7 @@ func (r *unipdfPage) object(name core.PdfObject, resources *model.PdfPageResourc
 			return
 		}
 		if m, ok := core.GetArray(form.Matrix); ok && m.Len() == 6 {
-			t = matrix{numberOf(m.Get(0)), numberOf(m.Get(1)), numberOf(m.Get(2)), numberOf(m.Get(3)), numberOf(m.Get(4)), numberOf(m.Get(5))}.multiply(t)
+			t = matrix{a: numberOf(m.Get(0)), b: numberOf(m.Get(1)), c: numberOf(m.Get(2)), d: numberOf(m.Get(3)), e: numberOf(m.Get(4)), f: numberOf(m.Get(5))}.multiply(t)
 		}
 		if form.Resources != nil {
 			resources = form.Resources

@@ -52,7 +52,7 @@ var defaultBackground = Background{Mean: 0.1, Deviation: 0.12}
 type moments struct{ n, sum, squares float64 }
 
 func (b Background) moments() moments {
-	return moments{defaultBackgroundPairs, b.Mean * defaultBackgroundPairs, (b.Deviation*b.Deviation + b.Mean*b.Mean) * defaultBackgroundPairs}
+	return moments{n: defaultBackgroundPairs, sum: b.Mean * defaultBackgroundPairs, squares: (b.Deviation*b.Deviation + b.Mean*b.Mean) * defaultBackgroundPairs}
 }
 
 func (m *moments) add(cosine float32) {

@@ -124,7 +124,7 @@ func (w *packedPostings) decode(u *packReader, to []posting) []posting {
 		if u.corrupt || at >= len(w.lengths) {
 			break
 		}
-		to = append(to, posting{int32(w.first + at), uint16(times), w.lengths[at]})
+		to = append(to, posting{slot: int32(w.first + at), count: uint16(times), length: w.lengths[at]})
 	}
 	return to
 }

@@ -157,7 +157,7 @@ func (s *PersistentQueries) Top(n int) []Answer {
 	top := q.top[:min(len(q.top), s.topK)]
 	best := make([]Answer, len(top))
 	for i, r := range top {
-		best[i] = Answer{int(r.slot), s.passages[r.slot].id, calibratedOnScale(r.fusedScore)}
+		best[i] = Answer{Slot: int(r.slot), ID: s.passages[r.slot].id, Score: calibratedOnScale(r.fusedScore)}
 	}
 	return best
 }

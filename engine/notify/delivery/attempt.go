@@ -31,7 +31,7 @@ type attemptRecorder struct {
 
 // recordAttempt writes an attempt down, when the next one is, and pauses a receiver that keeps failing.
 func (l *Dispatcher) recordAttempt(ctx context.Context, k ReceiverKind, sent *store.Delivery, attempt api.DeliveryAttempt, sendErr error) error {
-	o := &attemptResult{k, sent, attempt, sendErr, make(chan error, 1)}
+	o := &attemptResult{kind: k, sent: sent, attempt: attempt, sendErr: sendErr, done: make(chan error, 1)}
 	n := &l.recorder
 	n.mu.Lock()
 	n.waiting = append(n.waiting, o)

@@ -106,13 +106,13 @@ func matchLinks(links []store.IssueLink, items []planItem) (byLink map[string]*p
 	byWeakness := map[exact]*planItem{}
 	for n := range items {
 		i := &items[n]
-		byWeakness[exact{i.AssessmentID, i.ControlCode, i.Weakness}] = i
+		byWeakness[exact{assessment: i.AssessmentID, control: i.ControlCode, weakness: i.Weakness}] = i
 	}
 	taken := map[*planItem]bool{}
 	var open []*store.IssueLink
 	for n := range links {
 		l := &links[n]
-		if i := byWeakness[exact{l.AssessmentID, l.ControlCode, l.Weakness}]; i != nil && !taken[i] {
+		if i := byWeakness[exact{assessment: l.AssessmentID, control: l.ControlCode, weakness: l.Weakness}]; i != nil && !taken[i] {
 			byLink[l.ID], taken[i] = i, true
 		} else {
 			open = append(open, l)

@@ -52,7 +52,7 @@ func (s *Service) newBucket(set *settings) (*s3Bucket, error) {
 	if err != nil {
 		return nil, netguard.RedactError(err)
 	}
-	return &s3Bucket{c, set.text("bucket"), set.text("prefix"), s.newAPIClient(set, "", nil, nil)}, nil
+	return &s3Bucket{Client: c, name: set.text("bucket"), prefix: set.text("prefix"), apiClient: s.newAPIClient(set, "", nil, nil)}, nil
 }
 
 // objectKey is where a file is put: of the organization, of the assessment.

@@ -125,7 +125,7 @@ func (s *Service) loadWording(tx *store.Tx, org string, k templateType) (templat
 		return templateRecord{w, api.EmailTemplate{ID: k.id, Subject: w.subject, Text: w.text, HTML: w.html, Variables: k.variableNames()}}, nil
 	}
 	t.Variables = k.variableNames() // those of this version of the program
-	return templateRecord{templateText{t.Subject, t.Text, t.HTML}, t.EmailTemplate}, err
+	return templateRecord{templateText{subject: t.Subject, text: t.Text, html: t.HTML}, t.EmailTemplate}, err
 }
 
 // ListTemplates lists the templates in the contract's order.
@@ -169,7 +169,7 @@ func (s *Service) PutTemplate(ctx context.Context, by api.Caller, in *api.PutTem
 	if err != nil {
 		return nil, err
 	}
-	if _, err := k.compile(templateText{in.Body.Subject, in.Body.Text, in.Body.HTML}); err != nil {
+	if _, err := k.compile(templateText{subject: in.Body.Subject, text: in.Body.Text, html: in.Body.HTML}); err != nil {
 		return nil, err
 	}
 	t := store.EmailTemplate{OrganizationID: by.OrganizationID}
@@ -231,7 +231,7 @@ func (s *Service) Preview(ctx context.Context, by api.Caller, in *api.PreviewTem
 		return nil, err
 	}
 	if b := in.Body; b != nil && b.Subject+b.Text+b.HTML != "" {
-		w.templateText = templateText{b.Subject, b.Text, b.HTML}
+		w.templateText = templateText{subject: b.Subject, text: b.Text, html: b.HTML}
 	}
 	c, err := k.compile(w.templateText)
 	if err != nil {

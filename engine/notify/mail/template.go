@@ -177,7 +177,7 @@ func builtInWording(id string) templateText {
 		panic("mail: " + err.Error())
 	}
 	subject, body, _ := strings.Cut(string(text), "\n\n")
-	return templateText{subject, body, string(html)}
+	return templateText{subject: subject, text: body, html: string(html)}
 }
 
 // mailContent is a mail as it is sent.

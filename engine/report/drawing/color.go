@@ -23,10 +23,10 @@ func ParseColor(s string) (Color, error) {
 	if err != nil || len(digits) != 6 {
 		return Color{}, fmt.Errorf("%q is no colour; write six hexadecimal digits, such as #0F4C75", s)
 	}
-	return Color{uint8(n >> 16), uint8(n >> 8), uint8(n)}, nil
+	return Color{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n)}, nil
 }
 
-func rgb(n uint32) Color { return Color{uint8(n >> 16), uint8(n >> 8), uint8(n)} }
+func rgb(n uint32) Color { return Color{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n)} }
 
 // ContrastRatio is how well one colour can be read on the other, from 1 to 21, by WCAG 2.
 func ContrastRatio(a, b Color) float64 {

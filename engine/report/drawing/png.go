@@ -44,7 +44,7 @@ func (c *canvas) nrgba(n ColorName, opacity float64) color.Color {
 	if opacity <= 0 || opacity > 1 {
 		opacity = 1
 	}
-	return color.NRGBA{x.R, x.G, x.B, uint8(math.Round(opacity * 255))}
+	return color.NRGBA{R: x.R, G: x.G, B: x.B, A: uint8(math.Round(opacity * 255))}
 }
 
 // fill paints what path draws inside a box of the image, in pixels.

@@ -190,7 +190,7 @@ func (s *flowStage) streamsTo(to *flowStage, n map[[2]string]float64) (out []flo
 	for _, a := range s.names {
 		for _, b := range to.names {
 			if w := n[[2]string{a, b}]; w > 0 {
-				out = append(out, flowStream{a, b, w})
+				out = append(out, flowStream{from: a, to: b, n: w})
 				s.usedOut[a] += w
 				to.usedIn[b] += w
 			}

@@ -51,7 +51,7 @@ func (v *reportData) ganttRows() (out []ganttRow, more int) {
 		if from.After(to) {
 			from = to
 		}
-		out = append(out, ganttRow{it, from, to})
+		out = append(out, ganttRow{item: it, from: from, to: to})
 	}
 	return out, more
 }

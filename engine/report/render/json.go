@@ -80,7 +80,7 @@ func writeJSON(w io.Writer, v *reportData) error {
 	r := jsonReport{
 		SchemaVersion: SchemaVersion, Template: v.template.name, Title: v.title, AsOf: v.AsOf, Tool: v.Tool,
 		Draft: len(v.draftNotices) > 0, DraftReasons: append([]string{}, v.draftNotices...), Notices: []string{}, Sources: Provenance(v.Source, v.template.name),
-		Organization: jsonOrganization{v.Organization.ID, v.Organization.Name, v.Organization.Slug},
+		Organization: jsonOrganization{ID: v.Organization.ID, Name: v.Organization.Name, Slug: v.Organization.Slug},
 		Assessment:   v.Assessment, Catalog: v.Catalog, Frameworks: v.Frameworks, Domains: v.Domains, Summary: v.Summary,
 		Documents: v.Documents, Approvals: []api.Approval{},
 	}
@@ -142,7 +142,7 @@ func (v *reportData) jsonCoverage() []jsonCoverage {
 			for _, it := range r.items {
 				codes = append(codes, it.ControlCode)
 			}
-			c.Requirements = append(c.Requirements, jsonRequirement{r.code, r.title, r.status, codes})
+			c.Requirements = append(c.Requirements, jsonRequirement{Code: r.code, Title: r.title, Status: r.status, ControlCodes: codes})
 		}
 		out = append(out, c)
 	}

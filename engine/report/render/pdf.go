@@ -284,9 +284,9 @@ func (p *pdfWriter) drawNotice(text string, items []string, c, bg drawing.ColorN
 	p.withInset(0, 0, []strip{{p.left, p.right, bg}, {p.left, p.left + 4, c}}, func() {
 		p.withInset(14, 10, nil, func() {
 			p.reserve(6)
-			p.drawParagraph(plainCell(text), textStyle{p.fonts.bold, 9.5, drawing.Ink}, 0)
+			p.drawParagraph(plainCell(text), textStyle{face: p.fonts.bold, size: 9.5, color: drawing.Ink}, 0)
 			for _, s := range items {
-				p.drawBullet(plainCell(s), textStyle{p.fonts.regular, 9, drawing.Ink})
+				p.drawBullet(plainCell(s), textStyle{face: p.fonts.regular, size: 9, color: drawing.Ink})
 			}
 			p.reserve(6)
 		})
@@ -297,7 +297,7 @@ func (p *pdfWriter) drawNotice(text string, items []string, c, bg drawing.ColorN
 func (p *pdfWriter) drawContents() {
 	p.addSpace(10)
 	p.setAnchor("contents")
-	p.drawParagraph(plainCell("Contents"), textStyle{p.fonts.bold, 13, drawing.Ink}, 4)
+	p.drawParagraph(plainCell("Contents"), textStyle{face: p.fonts.bold, size: 13, color: drawing.Ink}, 4)
 	p.drawContentsLine("About this report", "about", 0)
 	for i := range p.doc.Sections {
 		s := &p.doc.Sections[i]
@@ -315,9 +315,9 @@ func (p *pdfWriter) drawContents() {
 }
 
 func (p *pdfWriter) drawContentsLine(title, ref string, level int) {
-	st, height := textStyle{p.fonts.bold, 10, drawing.Ink}, 17.0
+	st, height := textStyle{face: p.fonts.bold, size: 10, color: drawing.Ink}, 17.0
 	if level > 0 {
-		st, height = textStyle{p.fonts.regular, 9, drawing.Ink}, 13
+		st, height = textStyle{face: p.fonts.regular, size: 9, color: drawing.Ink}, 13
 	}
 	x := p.left + float64(level)*14
 	ln := p.fitText(title, st.face, st.size, st.color, p.right-x-40, 1)
@@ -327,8 +327,8 @@ func (p *pdfWriter) drawContentsLine(title, ref string, level int) {
 		p.drawLine(ln[0], x, y, height)
 		end = x + ln[0].width
 	}
-	p.contentsEntries = append(p.contentsEntries, contentsEntry{pagePosition{p.file.PageNo(), y}, ref, level == 0, end})
-	p.links = append(p.links, linkArea{pagePosition{p.file.PageNo(), y}, x, p.right - x, height, ref})
+	p.contentsEntries = append(p.contentsEntries, contentsEntry{pagePosition: pagePosition{p.file.PageNo(), y}, ref: ref, bold: level == 0, endX: end})
+	p.links = append(p.links, linkArea{pagePosition: pagePosition{p.file.PageNo(), y}, x: x, w: p.right - x, h: height, ref: ref})
 }
 
 func (p *pdfWriter) drawAbout() {
@@ -342,10 +342,10 @@ func (p *pdfWriter) drawChapter(s *section) {
 	p.newPage()
 	p.drawTitle(s.ID, s.Title, s.Draft != "")
 	if s.Draft != "" {
-		p.drawParagraph(plainCell(s.Draft), textStyle{p.fonts.bold, 9.5, drawing.Bad}, 4)
+		p.drawParagraph(plainCell(s.Draft), textStyle{face: p.fonts.bold, size: 9.5, color: drawing.Bad}, 4)
 	}
 	if s.Approved != "" {
-		p.drawParagraph(plainCell(s.Approved), textStyle{p.fonts.bold, 9.5, drawing.Good}, 4)
+		p.drawParagraph(plainCell(s.Approved), textStyle{face: p.fonts.bold, size: 9.5, color: drawing.Good}, 4)
 	}
 	p.drawBlocks(s.Blocks)
 }
@@ -357,7 +357,7 @@ func (p *pdfWriter) drawTitle(id, text string, draft bool) {
 	if draft {
 		text += " (DRAFT)"
 	}
-	p.drawParagraph(plainCell(text), textStyle{p.fonts.bold, 18, drawing.Ink}, 0)
+	p.drawParagraph(plainCell(text), textStyle{face: p.fonts.bold, size: 18, color: drawing.Ink}, 0)
 	y := p.reserve(10)
 	p.drawRule(p.left, y+4, p.right, y+4, 1.6, drawing.Accent)
 }

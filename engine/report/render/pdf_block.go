@@ -37,7 +37,7 @@ func (p *pdfWriter) leadHeight(b block) float64 {
 
 // drawBlock lays out one block, whatever it is.
 func (p *pdfWriter) drawBlock(b block) {
-	body := textStyle{p.fonts.regular, p.textSize(), drawing.Ink}
+	body := textStyle{face: p.fonts.regular, size: p.textSize(), color: drawing.Ink}
 	switch b := b.(type) {
 	case heading:
 		p.addSpace(12)
@@ -46,7 +46,7 @@ func (p *pdfWriter) drawBlock(b block) {
 		if !b.Minor {
 			p.addBookmark(b.Text, 1)
 		}
-		p.drawParagraph(userCell(b.Text), textStyle{p.fonts.bold, 12, drawing.Ink}, 4)
+		p.drawParagraph(userCell(b.Text), textStyle{face: p.fonts.bold, size: 12, color: drawing.Ink}, 4)
 	case para:
 		switch b.Class {
 		case "lead":
@@ -115,12 +115,12 @@ const factLabelWidth = 112.0
 func (p *pdfWriter) drawFacts(b facts) {
 	size := p.textSize()
 	for _, it := range b.Items {
-		label := p.breakLines(p.splitWords(plainCell(it.Label), textStyle{p.fonts.bold, size * 0.95, drawing.Soft}), factLabelWidth-8)
-		values := [][]textLine{p.breakLines(p.splitWords(it.Value, textStyle{p.fonts.regular, size, drawing.Ink}), p.right-p.left-factLabelWidth)}
+		label := p.breakLines(p.splitWords(plainCell(it.Label), textStyle{face: p.fonts.bold, size: size * 0.95, color: drawing.Soft}), factLabelWidth-8)
+		values := [][]textLine{p.breakLines(p.splitWords(it.Value, textStyle{face: p.fonts.regular, size: size, color: drawing.Ink}), p.right-p.left-factLabelWidth)}
 		if it.List != nil {
 			values = nil
 			for _, c := range it.List {
-				values = append(values, p.breakLines(p.splitWords(c, textStyle{p.fonts.regular, size, drawing.Ink}), p.right-p.left-factLabelWidth-10))
+				values = append(values, p.breakLines(p.splitWords(c, textStyle{face: p.fonts.regular, size: size, color: drawing.Ink}), p.right-p.left-factLabelWidth-10))
 			}
 		}
 		h := size * lineSpacing
@@ -165,8 +165,8 @@ func (p *pdfWriter) drawTiles(b facts) {
 		items := b.Items[at:min(at+across, len(b.Items))]
 		labels, figures, most, large := make([][]textLine, len(items)), make([][]textLine, len(items)), 1, 1
 		for i, it := range items {
-			labels[i] = p.breakLines(p.splitWords(plainCell(it.Label), textStyle{p.fonts.regular, 7.8, drawing.Soft}), w-14)
-			figures[i] = p.breakLines(p.splitWords(it.Value, textStyle{p.fonts.bold, 17, drawing.Ink}), w-14)
+			labels[i] = p.breakLines(p.splitWords(plainCell(it.Label), textStyle{face: p.fonts.regular, size: 7.8, color: drawing.Soft}), w-14)
+			figures[i] = p.breakLines(p.splitWords(it.Value, textStyle{face: p.fonts.bold, size: 17, color: drawing.Ink}), w-14)
 			most, large = max(most, len(labels[i])), max(large, len(figures[i]))
 		}
 		h := 12 + 21*float64(large) + 10*float64(most)
@@ -196,8 +196,8 @@ func (p *pdfWriter) drawQuote(q quote) {
 	p.withInset(0, 0, []strip{{p.left, p.right, drawing.Panel}, {p.left, p.left + 2.6, drawing.Accent}}, func() {
 		p.withInset(11, 9, nil, func() {
 			p.reserve(4)
-			p.drawParagraph(proseCell(q.Text), textStyle{p.fonts.regular, pdfSmallSize + 0.3, drawing.Ink}, 2)
-			p.drawParagraph(q.sourceCell(), textStyle{p.fonts.regular, 7.2, drawing.Soft}, 0)
+			p.drawParagraph(proseCell(q.Text), textStyle{face: p.fonts.regular, size: pdfSmallSize + 0.3, color: drawing.Ink}, 2)
+			p.drawParagraph(q.sourceCell(), textStyle{face: p.fonts.regular, size: 7.2, color: drawing.Soft}, 0)
 			p.reserve(4)
 		})
 	})
@@ -231,9 +231,9 @@ func (p *pdfWriter) drawCard(b card) {
 	p.addSpace(8)
 	p.ensureSpace(80)
 	p.setAnchor(b.ID)
-	p.withInset(0, 0, []strip{{p.left, p.left, drawing.Accent}}, func() {
+	p.withInset(0, 0, []strip{{left: p.left, right: p.left, fill: drawing.Accent}}, func() {
 		p.withInset(10, 0, nil, func() {
-			p.drawParagraph(b.Title, textStyle{p.fonts.bold, 10.5, drawing.Ink}, 4)
+			p.drawParagraph(b.Title, textStyle{face: p.fonts.bold, size: 10.5, color: drawing.Ink}, 4)
 			p.drawBlocks(b.Blocks)
 		})
 	})
@@ -248,5 +248,5 @@ func (p *pdfWriter) drawLinkList(b linkList) {
 		}
 		c = c.with(it...)
 	}
-	p.drawParagraph(c, textStyle{p.fonts.regular, pdfSmallSize, drawing.Ink}, 6)
+	p.drawParagraph(c, textStyle{face: p.fonts.regular, size: pdfSmallSize, color: drawing.Ink}, 6)
 }

@@ -58,8 +58,8 @@ func (p *pdfWriter) drawPicture(b picture) {
 	height := b.Height * scale
 	p.ensureSpace(height + pictureTitleHeight)
 	p.addSpace(4)
-	p.drawParagraph(plainCell(b.Title), textStyle{p.fonts.bold, 9, drawing.Ink}, 2)
-	d := pictureCanvas{p, p.left, p.reserve(height), scale}
+	p.drawParagraph(plainCell(b.Title), textStyle{face: p.fonts.bold, size: 9, color: drawing.Ink}, 2)
+	d := pictureCanvas{pdfWriter: p, x: p.left, y: p.reserve(height), scale: scale}
 	for _, s := range b.Shapes {
 		d.drawShape(s)
 	}

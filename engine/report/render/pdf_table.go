@@ -38,7 +38,7 @@ func (p *pdfWriter) drawTable(t table) {
 func (p *pdfWriter) drawTableWithWidths(t table, widths []float64) {
 	p.addSpace(6)
 	p.ensureSpace(p.tableHeadHeight(t, widths))
-	p.drawParagraph(plainCell(t.Caption), textStyle{p.fonts.bold, 9, drawing.Ink}, 1)
+	p.drawParagraph(plainCell(t.Caption), textStyle{face: p.fonts.bold, size: 9, color: drawing.Ink}, 1)
 	left, right, n := p.left, p.right, len(p.strips)
 	head := func() { // wherever in a row a page ends, the head stands as at first
 		l, r, d := p.left, p.right, p.strips
@@ -48,7 +48,7 @@ func (p *pdfWriter) drawTableWithWidths(t table, widths []float64) {
 	}
 	head()
 	if len(t.Rows) == 0 {
-		p.drawParagraph(plainCell(orDefault(t.Empty, "There is nothing to list.")), textStyle{p.fonts.italic, cellSize, drawing.Soft}, 6)
+		p.drawParagraph(plainCell(orDefault(t.Empty, "There is nothing to list.")), textStyle{face: p.fonts.italic, size: cellSize, color: drawing.Soft}, 6)
 		return
 	}
 	p.openTableHeads = append(p.openTableHeads, head)
@@ -95,7 +95,7 @@ func (p *pdfWriter) columnWidths(t table) []float64 {
 		}
 		for _, r := range t.Rows[:min(len(t.Rows), sampledRows)] {
 			if i < len(r.Cells) {
-				for _, w := range p.splitWords(r.Cells[i], textStyle{p.fonts.regular, cellSize, drawing.Ink}) {
+				for _, w := range p.splitWords(r.Cells[i], textStyle{face: p.fonts.regular, size: cellSize, color: drawing.Ink}) {
 					pad := 2 * cellPad
 					if len(w.runs) > 0 && w.runs[0].badge != "" {
 						pad += 2 * badgePad
@@ -137,7 +137,7 @@ func (p *pdfWriter) drawTableHead(t table, widths []float64) {
 		if c.Swatch != "" {
 			w -= 11
 		}
-		lines[i] = p.breakLines(p.splitWords(plainCell(c.Name), textStyle{p.fonts.bold, tableHeadSize, drawing.Ink}), w)
+		lines[i] = p.breakLines(p.splitWords(plainCell(c.Name), textStyle{face: p.fonts.bold, size: tableHeadSize, color: drawing.Ink}), w)
 		most = max(most, len(lines[i]))
 	}
 	step := tableHeadSize * 1.25
@@ -173,7 +173,7 @@ func (p *pdfWriter) layOutCells(r row, widths []float64) (cells []pdfCell, heigh
 	cells = make([]pdfCell, min(len(r.Cells), len(widths)))
 	most := 1
 	for i, c := range r.Cells[:len(cells)] {
-		cells[i].lines = p.breakLines(p.splitWords(c, textStyle{p.fonts.regular, cellSize, drawing.Ink}), widths[i]-2*cellPad)
+		cells[i].lines = p.breakLines(p.splitWords(c, textStyle{face: p.fonts.regular, size: cellSize, color: drawing.Ink}), widths[i]-2*cellPad)
 		for _, s := range c {
 			if s.Bar != nil {
 				cells[i].bar = s.Bar
@@ -220,7 +220,7 @@ func (p *pdfWriter) drawRow(t table, widths []float64, r row) {
 	}
 	p.reserve(2.5)
 	if len(r.Detail) > 0 {
-		p.withInset(6, 0, []strip{{p.left + 6, p.left + 6, drawing.Rule}}, func() {
+		p.withInset(6, 0, []strip{{left: p.left + 6, right: p.left + 6, fill: drawing.Rule}}, func() {
 			p.withInset(8, 0, nil, func() {
 				p.drawBlocks(r.Detail)
 			})

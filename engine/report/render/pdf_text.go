@@ -365,7 +365,7 @@ func splitWord(w word, width float64) (first, rest word) {
 
 // fitText is a plain text in lines, at most so many; the last one ends in … where more comes.
 func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName, width float64, maxLines int) []textLine {
-	lines := p.breakLines(p.splitWords(userCell(strings.Join(strings.Fields(s), " ")), textStyle{f, size, c}), width)
+	lines := p.breakLines(p.splitWords(userCell(strings.Join(strings.Fields(s), " ")), textStyle{face: f, size: size, color: c}), width)
 	if len(lines) <= maxLines {
 		return lines
 	}
@@ -378,7 +378,7 @@ func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName
 			a := max(r.face.advance(cut[len(cut)-1]), 0) * r.size
 			r.text, r.width, last.width = string(cut[:len(cut)-1]), r.width-a, last.width-a
 		}
-		last.runs = append(last.runs, textRun{textStyle: textStyle{f, size, c}, text: "…", x: last.width, width: f.textWidth("…", size)})
+		last.runs = append(last.runs, textRun{textStyle: textStyle{face: f, size: size, color: c}, text: "…", x: last.width, width: f.textWidth("…", size)})
 	}
 	return lines
 }
@@ -398,7 +398,7 @@ func (p *pdfWriter) drawLine(l textLine, x, y, height float64) {
 		}
 		p.drawText(x+r.x, base, r.face, r.size, r.color, r.text)
 		if r.ref != "" {
-			p.links = append(p.links, linkArea{pagePosition{p.file.PageNo(), y}, x + r.x, r.width, height, r.ref})
+			p.links = append(p.links, linkArea{pagePosition: pagePosition{p.file.PageNo(), y}, x: x + r.x, w: r.width, h: height, ref: r.ref})
 		}
 	}
 }

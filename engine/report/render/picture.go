@@ -40,7 +40,7 @@ func (b *bar) Segments() []barSegment {
 		if w <= 0 {
 			continue
 		}
-		out = append(out, barSegment{drawing.FillOrDefault(p.Fill), roundTo2(x), roundTo2(w)})
+		out = append(out, barSegment{Fill: drawing.FillOrDefault(p.Fill), X: roundTo2(x), Width: roundTo2(w)})
 		x += w
 	}
 	return out

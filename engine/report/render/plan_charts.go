@@ -54,7 +54,7 @@ func (v *reportData) burnDown() (start int, steps []burnDownStep) {
 		if width > 1 {
 			name += " – " + to.Format("Jan 2006")
 		}
-		steps = append(steps, burnDownStep{name, to, n, left})
+		steps = append(steps, burnDownStep{name: name, end: to, due: n, remaining: left})
 	}
 	return start, steps
 }

@@ -87,7 +87,7 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 				x.origins[t(1)] = map[string]exportedItem{}
 				x.Layouts = append(x.Layouts, t(1))
 			}
-			x.origins[t(1)][normalizeKey(t(3))] = exportedItem{t(2), t(4), t(5), t(6), revision, strings.Fields(t(8))}
+			x.origins[t(1)][normalizeKey(t(3))] = exportedItem{sheet: t(2), item: t(4), control: t(5), plan: t(6), revision: revision, cells: strings.Fields(t(8))}
 		}
 	}
 	if form != sourceFormatVersion {

@@ -88,7 +88,7 @@ func joinLines[T fmt.Stringer](all []T) string {
 func toMilestoneLines(all []api.Milestone) []milestoneLine {
 	out := make([]milestoneLine, len(all))
 	for i, m := range all {
-		out[i] = milestoneLine{i + 1, string(m.DueDate), m.Status, normalizeText(Sanitize(m.Title))}
+		out[i] = milestoneLine{number: i + 1, due: string(m.DueDate), status: m.Status, title: normalizeText(Sanitize(m.Title))}
 	}
 	return out
 }
@@ -103,7 +103,7 @@ func toChangeLines(all []api.Milestone) (out []changeLine) {
 }
 
 func newChangeLine(number int, c api.MilestoneChange) changeLine {
-	return changeLine{number, c.At, strings.Join(strings.Fields(Sanitize(c.By)), " "), string(c.DueDate), normalizeText(Sanitize(c.Reason))}
+	return changeLine{number: number, changedOn: c.At, changedBy: strings.Join(strings.Fields(Sanitize(c.By)), " "), due: string(c.DueDate), reason: normalizeText(Sanitize(c.Reason))}
 }
 
 var (
@@ -129,7 +129,7 @@ func parseNumberedLines(s string) (out []numberedText, problem string) {
 			if err != nil || number == 0 {
 				return nil, fmt.Sprintf("line %d: numbers begin with (1)", n+1)
 			}
-			out = append(out, numberedText{n + 1, number, m[2]})
+			out = append(out, numberedText{line: n + 1, number: number, text: m[2]})
 		}
 	}
 	for i := range out {

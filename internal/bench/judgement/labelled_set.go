@@ -148,7 +148,7 @@ func ReadPassages(folder fs.FS, controls map[string]api.Control) ([]Passage, err
 	}
 	var out []Passage
 	for _, r := range rows {
-		p := Passage{r.values["kind"], r.values["control"], r.values["text"]}
+		p := Passage{Kind: r.values["kind"], Control: r.values["control"], Text: r.values["text"]}
 		if _, known := controls[p.Control]; !known {
 			return nil, r.errorAt("the starter catalog has no control %q", p.Control)
 		}
@@ -203,7 +203,7 @@ func readTable(folder fs.FS, name string, columns ...string) ([]row, error) {
 	}
 	var out []row
 	for n, cells := range all[1:] {
-		r := row{name, n + 2, map[string]string{}}
+		r := row{file: name, line: n + 2, values: map[string]string{}}
 		for i, c := range all[0] {
 			if i < len(cells) {
 				r.values[c] = strings.TrimSpace(cells[i])

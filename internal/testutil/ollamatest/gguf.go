@@ -81,7 +81,7 @@ func (g *gguf) addTensor(name string, value func(i int) float32, dims ...int) {
 	for i := range data {
 		data[i] = value(i)
 	}
-	g.tensors = append(g.tensors, tensor{name, dims, data})
+	g.tensors = append(g.tensors, tensor{name: name, dims: dims, data: data})
 }
 
 func (g *gguf) bytes() []byte {
