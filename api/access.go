@@ -80,8 +80,10 @@ func ParsePermission(s string) (Permission, error) {
 	}
 	resource = strings.NewReplacer("-", "", "_", "").Replace(resource)
 	all := AllPermissions()
-	for _, r := range []string{resource, strings.TrimSuffix(resource, "s"), strings.TrimSuffix(resource, "ies") + "y",
-		strings.TrimSuffix(resource, "es") + "is"} {
+	for _, r := range []string{
+		resource, strings.TrimSuffix(resource, "s"), strings.TrimSuffix(resource, "ies") + "y",
+		strings.TrimSuffix(resource, "es") + "is",
+	} {
 		if p := Permission(r + ":" + action); slices.Contains(all, p) {
 			return p, nil
 		}
@@ -197,7 +199,10 @@ func (c Caller) Require(p Permission) error {
 	case c.AgentRunID != "" && p == ApprovalDecide:
 		return Forbidden("an agent can't decide; a person has to")
 	case !c.isInScope(p):
-		return Forbidden("this needs the permission %s, which is not among the scopes of this API key; use a key that names it, or sign in", p)
+		return Forbidden(
+			"this needs the permission %s, which is not among the scopes of this API key; use a key that names it, or sign in",
+			p,
+		)
 	case c.Role == "":
 		return Forbidden("this needs the permission %s, and you belong to no organization that gives it", p)
 	}

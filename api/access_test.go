@@ -37,7 +37,12 @@ func TestRoles(t *testing.T) {
 func TestKeyIsBoundedTwice(t *testing.T) {
 	key := api.Caller{Role: api.RoleMember, Scopes: []api.Permission{"soa:write", "approval:decide"}}
 	if !key.May("soa:write") || key.May("soa:read") || key.May("approval:decide") {
-		t.Errorf("the key may soa:write %v, soa:read %v, approval:decide %v", key.May("soa:write"), key.May("soa:read"), key.May("approval:decide"))
+		t.Errorf(
+			"the key may soa:write %v, soa:read %v, approval:decide %v",
+			key.May("soa:write"),
+			key.May("soa:read"),
+			key.May("approval:decide"),
+		)
 	}
 	if err := key.Require("soa:read"); !api.IsCode(err, api.CodeForbidden) {
 		t.Errorf("refused as %v", err)

@@ -103,14 +103,75 @@ const tagAgent = "Agents"
 
 // Operations of the interface's part 4.16.
 var (
-	ListAgents              = Get[Paging, List[Agent]]("list-agents", "/agent-runtime/agents", WithAccess(SignedIn), WithPermission("agent:read"), WithTag(tagAgent), WithSummary("List the pipeline agents"))
-	StartAssessmentAgentRun = Create[StartAssessmentRunInput, AgentRun]("start-assessment-agent-run", "/assessments/{assessmentId}/agent-runs", WithPermission("agent:run"), WithTag(tagAgent), WithSummary("Start an agent on an assessment"))
-	ListAssessmentAgentRuns = Get[AssessmentListInput, List[AgentRun]]("list-assessment-agent-runs", "/assessments/{assessmentId}/agent-runs", WithPermission("agent:read"), WithTag(tagAgent), WithSummary("List the agent runs of an assessment"))
-	ListAgentRuns           = Get[AgentRunsInput, List[AgentRun]]("list-agent-runs", "/agent-runs", WithPermission("agent:read"), WithTag(tagAgent), WithSummary("List agent runs"))
-	StartAgentRun           = Create[StartRunInput, AgentRun]("start-agent-run", "/agent-runs", WithPermission("agent:run"), WithTag(tagAgent), WithSummary("Start an agent"))
-	GetAgentRun             = Get[AgentRunInput, AgentRun]("get-agent-run", "/agent-runs/{agentRunId}", WithPermission("agent:read"), WithTag(tagAgent), WithSummary("Read an agent run"))
-	CompleteAgentRun        = Post[CompleteRunInput, AgentRun]("complete-agent-run", "/agent-runs/{agentRunId}/complete", WithPermission("agent:run"), WithTag(tagAgent), WithSummary("Complete an agent run by hand"))
-	CancelAgentRun          = Post[AgentRunInput, AgentRun]("cancel-agent-run", "/agent-runs/{agentRunId}/cancel", WithPermission("agent:run"), WithTag(tagAgent), WithSummary("Cancel an agent run"))
-	GetAgentRunOutput       = Get[AgentRunInput, AgentOutput]("get-agent-run-output", "/agent-runs/{agentRunId}/output", WithPermission("agent:read"), WithTag(tagAgent), WithSummary("Read what an agent proposes"))
-	ListAgentRunSteps       = Get[AgentStepsInput, List[AgentStep]]("list-agent-run-steps", "/agent-runs/{agentRunId}/steps", WithPermission("agent:read"), WithTag(tagAgent), WithSummary("List what an agent did"))
+	ListAgents = Get[Paging, List[Agent]](
+		"list-agents",
+		"/agent-runtime/agents",
+		WithAccess(SignedIn),
+		WithPermission("agent:read"),
+		WithTag(tagAgent),
+		WithSummary("List the pipeline agents"),
+	)
+	StartAssessmentAgentRun = Create[StartAssessmentRunInput, AgentRun](
+		"start-assessment-agent-run",
+		"/assessments/{assessmentId}/agent-runs",
+		WithPermission("agent:run"),
+		WithTag(tagAgent),
+		WithSummary("Start an agent on an assessment"),
+	)
+	ListAssessmentAgentRuns = Get[AssessmentListInput, List[AgentRun]](
+		"list-assessment-agent-runs",
+		"/assessments/{assessmentId}/agent-runs",
+		WithPermission("agent:read"),
+		WithTag(tagAgent),
+		WithSummary("List the agent runs of an assessment"),
+	)
+	ListAgentRuns = Get[AgentRunsInput, List[AgentRun]](
+		"list-agent-runs",
+		"/agent-runs",
+		WithPermission("agent:read"),
+		WithTag(tagAgent),
+		WithSummary("List agent runs"),
+	)
+	StartAgentRun = Create[StartRunInput, AgentRun](
+		"start-agent-run",
+		"/agent-runs",
+		WithPermission("agent:run"),
+		WithTag(tagAgent),
+		WithSummary("Start an agent"),
+	)
+	GetAgentRun = Get[AgentRunInput, AgentRun](
+		"get-agent-run",
+		"/agent-runs/{agentRunId}",
+		WithPermission("agent:read"),
+		WithTag(tagAgent),
+		WithSummary("Read an agent run"),
+	)
+	CompleteAgentRun = Post[CompleteRunInput, AgentRun](
+		"complete-agent-run",
+		"/agent-runs/{agentRunId}/complete",
+		WithPermission("agent:run"),
+		WithTag(tagAgent),
+		WithSummary("Complete an agent run by hand"),
+	)
+	CancelAgentRun = Post[AgentRunInput, AgentRun](
+		"cancel-agent-run",
+		"/agent-runs/{agentRunId}/cancel",
+		WithPermission("agent:run"),
+		WithTag(tagAgent),
+		WithSummary("Cancel an agent run"),
+	)
+	GetAgentRunOutput = Get[AgentRunInput, AgentOutput](
+		"get-agent-run-output",
+		"/agent-runs/{agentRunId}/output",
+		WithPermission("agent:read"),
+		WithTag(tagAgent),
+		WithSummary("Read what an agent proposes"),
+	)
+	ListAgentRunSteps = Get[AgentStepsInput, List[AgentStep]](
+		"list-agent-run-steps",
+		"/agent-runs/{agentRunId}/steps",
+		WithPermission("agent:read"),
+		WithTag(tagAgent),
+		WithSummary("List what an agent did"),
+	)
 )

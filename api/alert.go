@@ -63,9 +63,39 @@ const (
 
 // Operations of the interface's part 4.18 on alert rules, and what makes them whole.
 var (
-	ListAlerts  = Get[Paging, List[AlertRule]]("list-alert-rules", "/observability/alerts", WithPermission(alertRead), WithTag(tagObservability), WithSummary("List alert rules"))
-	CreateAlert = Create[CreateAlertInput, AlertRule]("create-alert-rule", "/observability/alerts", WithPermission(alertWrite), WithTag(tagObservability), WithSummary("Create an alert rule"))
-	GetAlert    = Get[AlertInput, AlertRule]("get-alert-rule", "/observability/alerts/{alertId}", WithPermission(alertRead), WithTag(tagObservability), WithSummary("Read an alert rule"))
-	UpdateAlert = Patch[UpdateAlertInput, AlertRule]("update-alert-rule", "/observability/alerts/{alertId}", WithPermission(alertWrite), WithTag(tagObservability), WithSummary("Change an alert rule"))
-	DeleteAlert = Delete[AlertInput]("delete-alert-rule", "/observability/alerts/{alertId}", WithPermission(alertWrite), WithTag(tagObservability), WithSummary("Delete an alert rule"))
+	ListAlerts = Get[Paging, List[AlertRule]](
+		"list-alert-rules",
+		"/observability/alerts",
+		WithPermission(alertRead),
+		WithTag(tagObservability),
+		WithSummary("List alert rules"),
+	)
+	CreateAlert = Create[CreateAlertInput, AlertRule](
+		"create-alert-rule",
+		"/observability/alerts",
+		WithPermission(alertWrite),
+		WithTag(tagObservability),
+		WithSummary("Create an alert rule"),
+	)
+	GetAlert = Get[AlertInput, AlertRule](
+		"get-alert-rule",
+		"/observability/alerts/{alertId}",
+		WithPermission(alertRead),
+		WithTag(tagObservability),
+		WithSummary("Read an alert rule"),
+	)
+	UpdateAlert = Patch[UpdateAlertInput, AlertRule](
+		"update-alert-rule",
+		"/observability/alerts/{alertId}",
+		WithPermission(alertWrite),
+		WithTag(tagObservability),
+		WithSummary("Change an alert rule"),
+	)
+	DeleteAlert = Delete[AlertInput](
+		"delete-alert-rule",
+		"/observability/alerts/{alertId}",
+		WithPermission(alertWrite),
+		WithTag(tagObservability),
+		WithSummary("Delete an alert rule"),
+	)
 )

@@ -149,11 +149,53 @@ const (
 
 // Operations of the interface's part 4.17.
 var (
-	EvaluateEvidence     = Post[EvaluateEvidenceInput, EvidenceEvaluation]("evaluate-evidence", "/gap/evaluate-evidence", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Judge evidence against a requirement"))
-	TriageIncident       = Post[TriageIncidentInput, IncidentTriage]("triage-incident", "/soc/triage-incident", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Tell a real incident from a false alarm"))
-	TranslateRisk        = Post[TranslateRiskInput, RiskTranslation]("translate-risk", "/executive/translate-risk", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Say a technical risk in a board's words"))
-	ScanVendorContract   = Post[ScanVendorContractInput, VendorScan]("scan-vendor-contract", "/privacy/scan-vendor-contract", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Find data-protection gaps in a contract"))
-	ArchitectRemediation = Post[ArchitectRemediationInput, RemediationPlan]("architect-remediation", "/poam/architect-remediation", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Turn a failed gap into a plan"))
-	AnalyzeRoPA          = Post[AnalyzeRoPAInput, RoPAAnalysis]("analyze-ropa", "/privacy/analyze-ropa", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Deduce risk, legal basis and controls from a processing"))
-	AssessDPIA           = Post[AssessDPIAInput, DPIAAssessment]("assess-dpia", "/privacy/assess-dpia", WithPermission(analysisRun), WithTag(tagAnalysis), WithSummary("Assess the residual risk of a project"))
+	EvaluateEvidence = Post[EvaluateEvidenceInput, EvidenceEvaluation](
+		"evaluate-evidence",
+		"/gap/evaluate-evidence",
+		WithPermission(analysisRun),
+		WithTag(tagAnalysis),
+		WithSummary("Judge evidence against a requirement"),
+	)
+	TriageIncident = Post[TriageIncidentInput, IncidentTriage](
+		"triage-incident",
+		"/soc/triage-incident",
+		WithPermission(analysisRun),
+		WithTag(tagAnalysis),
+		WithSummary("Tell a real incident from a false alarm"),
+	)
+	TranslateRisk = Post[TranslateRiskInput, RiskTranslation](
+		"translate-risk",
+		"/executive/translate-risk",
+		WithPermission(analysisRun),
+		WithTag(tagAnalysis),
+		WithSummary("Say a technical risk in a board's words"),
+	)
+	ScanVendorContract = Post[ScanVendorContractInput, VendorScan](
+		"scan-vendor-contract",
+		"/privacy/scan-vendor-contract",
+		WithPermission(analysisRun),
+		WithTag(tagAnalysis),
+		WithSummary("Find data-protection gaps in a contract"),
+	)
+	ArchitectRemediation = Post[ArchitectRemediationInput, RemediationPlan](
+		"architect-remediation",
+		"/poam/architect-remediation",
+		WithPermission(analysisRun),
+		WithTag(tagAnalysis),
+		WithSummary("Turn a failed gap into a plan"),
+	)
+	AnalyzeRoPA = Post[AnalyzeRoPAInput, RoPAAnalysis](
+		"analyze-ropa",
+		"/privacy/analyze-ropa",
+		WithPermission(analysisRun),
+		WithTag(tagAnalysis),
+		WithSummary("Deduce risk, legal basis and controls from a processing"),
+	)
+	AssessDPIA = Post[AssessDPIAInput, DPIAAssessment](
+		"assess-dpia",
+		"/privacy/assess-dpia",
+		WithPermission(analysisRun),
+		WithTag(tagAnalysis),
+		WithSummary("Assess the residual risk of a project"),
+	)
 )

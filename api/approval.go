@@ -92,8 +92,34 @@ const tagApproval = "Approvals"
 
 // Operations of the interface's part 4.13.
 var (
-	ListApprovals  = Get[ApprovalsInput, List[Approval]]("list-approvals", "/assessments/{assessmentId}/approvals", WithPermission("approval:read"), WithTag(tagApproval), WithSummary("List approvals, newest first"))
-	GetApproval    = Get[ApprovalInput, Approval]("get-approval", "/approvals/{approvalId}", WithPermission("approval:read"), WithTag(tagApproval), WithSummary("Read an approval"))
-	Approve        = Post[ApproveInput, Approval]("approve", "/approvals/{approvalId}/approve", WithPermission(ApprovalDecide), WithDelegates(), WithTag(tagApproval), WithSummary("Approve what waits at a gate"))
-	RejectApproval = Post[RejectInput, Approval]("reject", "/approvals/{approvalId}/reject", WithPermission(ApprovalDecide), WithDelegates(), WithTag(tagApproval), WithSummary("Reject what waits at a gate, with a reason"))
+	ListApprovals = Get[ApprovalsInput, List[Approval]](
+		"list-approvals",
+		"/assessments/{assessmentId}/approvals",
+		WithPermission("approval:read"),
+		WithTag(tagApproval),
+		WithSummary("List approvals, newest first"),
+	)
+	GetApproval = Get[ApprovalInput, Approval](
+		"get-approval",
+		"/approvals/{approvalId}",
+		WithPermission("approval:read"),
+		WithTag(tagApproval),
+		WithSummary("Read an approval"),
+	)
+	Approve = Post[ApproveInput, Approval](
+		"approve",
+		"/approvals/{approvalId}/approve",
+		WithPermission(ApprovalDecide),
+		WithDelegates(),
+		WithTag(tagApproval),
+		WithSummary("Approve what waits at a gate"),
+	)
+	RejectApproval = Post[RejectInput, Approval](
+		"reject",
+		"/approvals/{approvalId}/reject",
+		WithPermission(ApprovalDecide),
+		WithDelegates(),
+		WithTag(tagApproval),
+		WithSummary("Reject what waits at a gate, with a reason"),
+	)
 )

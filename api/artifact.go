@@ -81,10 +81,47 @@ const tagArtifact = "Artifacts"
 
 // Operations of the interface's part 4.14.
 var (
-	ListArtifacts        = Get[ArtifactsInput, List[Artifact]]("list-artifacts", "/assessments/{assessmentId}/artifacts", WithPermission("artifact:read"), WithTag(tagArtifact), WithSummary("List the deliverables of an assessment"))
-	GetArtifact          = Get[ArtifactInput, Artifact]("get-artifact", "/artifacts/{artifactId}", WithPermission("artifact:read"), WithTag(tagArtifact), WithSummary("Read a deliverable"))
-	ListArtifactVersions = Get[ArtifactVersionsInput, List[ArtifactVersion]]("list-artifact-versions", "/artifacts/{artifactId}/versions", WithPermission("artifact:read"), WithTag(tagArtifact), WithSummary("List the versions of a deliverable"))
-	GetArtifactVersion   = Get[ArtifactVersionInput, ArtifactVersion]("get-artifact-version", "/artifacts/{artifactId}/versions/{versionNumber}", WithPermission("artifact:read"), WithTag(tagArtifact), WithSummary("Read a version of a deliverable"))
-	DiffArtifact         = Get[ArtifactDiffInput, ArtifactDiff]("diff-artifact", "/artifacts/{artifactId}/diff", WithPermission("artifact:read"), WithTag(tagArtifact), WithSummary("Compare two versions of a deliverable"))
-	ExportAssessment     = Get[AssessmentInput, File]("export-assessment", "/assessments/{assessmentId}/export", WithPermission("audit:read"), WithForm(Download), WithTag(tagAssessment), WithSummary("Export an assessment as one archive"))
+	ListArtifacts = Get[ArtifactsInput, List[Artifact]](
+		"list-artifacts",
+		"/assessments/{assessmentId}/artifacts",
+		WithPermission("artifact:read"),
+		WithTag(tagArtifact),
+		WithSummary("List the deliverables of an assessment"),
+	)
+	GetArtifact = Get[ArtifactInput, Artifact](
+		"get-artifact",
+		"/artifacts/{artifactId}",
+		WithPermission("artifact:read"),
+		WithTag(tagArtifact),
+		WithSummary("Read a deliverable"),
+	)
+	ListArtifactVersions = Get[ArtifactVersionsInput, List[ArtifactVersion]](
+		"list-artifact-versions",
+		"/artifacts/{artifactId}/versions",
+		WithPermission("artifact:read"),
+		WithTag(tagArtifact),
+		WithSummary("List the versions of a deliverable"),
+	)
+	GetArtifactVersion = Get[ArtifactVersionInput, ArtifactVersion](
+		"get-artifact-version",
+		"/artifacts/{artifactId}/versions/{versionNumber}",
+		WithPermission("artifact:read"),
+		WithTag(tagArtifact),
+		WithSummary("Read a version of a deliverable"),
+	)
+	DiffArtifact = Get[ArtifactDiffInput, ArtifactDiff](
+		"diff-artifact",
+		"/artifacts/{artifactId}/diff",
+		WithPermission("artifact:read"),
+		WithTag(tagArtifact),
+		WithSummary("Compare two versions of a deliverable"),
+	)
+	ExportAssessment = Get[AssessmentInput, File](
+		"export-assessment",
+		"/assessments/{assessmentId}/export",
+		WithPermission("audit:read"),
+		WithForm(Download),
+		WithTag(tagAssessment),
+		WithSummary("Export an assessment as one archive"),
+	)
 )

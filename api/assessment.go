@@ -177,14 +177,74 @@ const tagAssessment = "Assessments"
 
 // Operations of the interface's part 4.6.
 var (
-	ListAssessments      = Get[AssessmentsInput, List[Assessment]]("list-assessments", "/assessments", WithPermission("assessment:read"), WithTag(tagAssessment), WithSummary("List assessments"))
-	CreateAssessment     = Create[CreateAssessmentInput, Assessment]("create-assessment", "/assessments", WithPermission("assessment:write"), WithTag(tagAssessment), WithSummary("Create an assessment"))
-	GetAssessment        = Get[AssessmentInput, Assessment]("get-assessment", "/assessments/{assessmentId}", WithPermission("assessment:read"), WithTag(tagAssessment), WithSummary("Read an assessment"))
-	UpdateAssessment     = Patch[UpdateAssessmentInput, Assessment]("update-assessment", "/assessments/{assessmentId}", WithPermission("assessment:write"), WithTag(tagAssessment), WithSummary("Change an assessment"))
-	DeleteAssessment     = Delete[AssessmentInput]("delete-assessment", "/assessments/{assessmentId}", WithPermission("assessment:delete"), WithTag(tagAssessment), WithSummary("Delete an assessment and all that belongs to it"))
-	GetAssessmentStatus  = Get[AssessmentInput, AssessmentStatus]("get-assessment-status", "/assessments/{assessmentId}/status", WithPermission("assessment:read"), WithTag(tagAssessment), WithSummary("Tell where an assessment stands"))
-	GetAssessmentSummary = Get[AssessmentInput, AssessmentSummary]("get-assessment-summary", "/assessments/{assessmentId}/summary", WithPermission("assessment:read"), WithTag(tagAssessment), WithSummary("Read an assessment's totals"))
-	GetTimeline          = Get[TimelineInput, List[TimelineEvent]]("get-assessment-timeline", "/assessments/{assessmentId}/timeline", WithPermission("assessment:read"), WithTag(tagAssessment), WithSummary("List what happened, newest first"))
-	ListLifecycleEvents  = Get[LifecycleEventsInput, List[LifecycleEvent]]("list-lifecycle-events", "/assessments/{assessmentId}/lifecycle/events", WithPermission("assessment:read"), WithTag(tagAssessment), WithSummary("List lifecycle events"))
-	Transition           = Post[TransitionInput, AssessmentStatus]("transition-assessment", "/assessments/{assessmentId}/lifecycle/transition", WithPermission("assessment:transition"), WithTag(tagAssessment), WithSummary("Move an assessment to its next state, doing the work of the step"))
+	ListAssessments = Get[AssessmentsInput, List[Assessment]](
+		"list-assessments",
+		"/assessments",
+		WithPermission("assessment:read"),
+		WithTag(tagAssessment),
+		WithSummary("List assessments"),
+	)
+	CreateAssessment = Create[CreateAssessmentInput, Assessment](
+		"create-assessment",
+		"/assessments",
+		WithPermission("assessment:write"),
+		WithTag(tagAssessment),
+		WithSummary("Create an assessment"),
+	)
+	GetAssessment = Get[AssessmentInput, Assessment](
+		"get-assessment",
+		"/assessments/{assessmentId}",
+		WithPermission("assessment:read"),
+		WithTag(tagAssessment),
+		WithSummary("Read an assessment"),
+	)
+	UpdateAssessment = Patch[UpdateAssessmentInput, Assessment](
+		"update-assessment",
+		"/assessments/{assessmentId}",
+		WithPermission("assessment:write"),
+		WithTag(tagAssessment),
+		WithSummary("Change an assessment"),
+	)
+	DeleteAssessment = Delete[AssessmentInput](
+		"delete-assessment",
+		"/assessments/{assessmentId}",
+		WithPermission("assessment:delete"),
+		WithTag(tagAssessment),
+		WithSummary("Delete an assessment and all that belongs to it"),
+	)
+	GetAssessmentStatus = Get[AssessmentInput, AssessmentStatus](
+		"get-assessment-status",
+		"/assessments/{assessmentId}/status",
+		WithPermission("assessment:read"),
+		WithTag(tagAssessment),
+		WithSummary("Tell where an assessment stands"),
+	)
+	GetAssessmentSummary = Get[AssessmentInput, AssessmentSummary](
+		"get-assessment-summary",
+		"/assessments/{assessmentId}/summary",
+		WithPermission("assessment:read"),
+		WithTag(tagAssessment),
+		WithSummary("Read an assessment's totals"),
+	)
+	GetTimeline = Get[TimelineInput, List[TimelineEvent]](
+		"get-assessment-timeline",
+		"/assessments/{assessmentId}/timeline",
+		WithPermission("assessment:read"),
+		WithTag(tagAssessment),
+		WithSummary("List what happened, newest first"),
+	)
+	ListLifecycleEvents = Get[LifecycleEventsInput, List[LifecycleEvent]](
+		"list-lifecycle-events",
+		"/assessments/{assessmentId}/lifecycle/events",
+		WithPermission("assessment:read"),
+		WithTag(tagAssessment),
+		WithSummary("List lifecycle events"),
+	)
+	Transition = Post[TransitionInput, AssessmentStatus](
+		"transition-assessment",
+		"/assessments/{assessmentId}/lifecycle/transition",
+		WithPermission("assessment:transition"),
+		WithTag(tagAssessment),
+		WithSummary("Move an assessment to its next state, doing the work of the step"),
+	)
 )

@@ -32,7 +32,26 @@ type PutBrandingInput struct {
 
 // Operations on how reports look.
 var (
-	GetBranding    = Get[OrgInput, Branding]("get-branding", "/organizations/{orgId}/report-branding", WithPermission("report:read"), WithTag(tagReport), WithSummary("Read how the organization's reports look"))
-	PutBranding    = Put[PutBrandingInput, Branding]("put-branding", "/organizations/{orgId}/report-branding", WithPermission(memberWrite), WithMaxBody(4<<20), WithTag(tagReport), WithSummary("Set how the organization's reports look"))
-	DeleteBranding = Delete[OrgInput]("delete-branding", "/organizations/{orgId}/report-branding", WithPermission(memberWrite), WithTag(tagReport), WithSummary("Go back to the program's own look"))
+	GetBranding = Get[OrgInput, Branding](
+		"get-branding",
+		"/organizations/{orgId}/report-branding",
+		WithPermission("report:read"),
+		WithTag(tagReport),
+		WithSummary("Read how the organization's reports look"),
+	)
+	PutBranding = Put[PutBrandingInput, Branding](
+		"put-branding",
+		"/organizations/{orgId}/report-branding",
+		WithPermission(memberWrite),
+		WithMaxBody(4<<20),
+		WithTag(tagReport),
+		WithSummary("Set how the organization's reports look"),
+	)
+	DeleteBranding = Delete[OrgInput](
+		"delete-branding",
+		"/organizations/{orgId}/report-branding",
+		WithPermission(memberWrite),
+		WithTag(tagReport),
+		WithSummary("Go back to the program's own look"),
+	)
 )

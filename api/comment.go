@@ -42,7 +42,25 @@ type AddCommentInput struct {
 
 // Operations on comments.
 var (
-	ListComments = Get[CommentsInput, List[Comment]]("list-comments", "/assessments/{assessmentId}/comments", WithPermission("assessment:read"), WithTag(tagApproval), WithSummary("List what was said of deliverables, oldest first"))
-	AddComment   = Create[AddCommentInput, Comment]("add-comment", "/assessments/{assessmentId}/comments", WithPermission("assessment:write"), WithTag(tagApproval), WithSummary("Comment on a deliverable, a line or an approval"))
-	GetComment   = Get[CommentInput, Comment]("get-comment", "/comments/{commentId}", WithPermission("assessment:read"), WithTag(tagApproval), WithSummary("Read a comment"))
+	ListComments = Get[CommentsInput, List[Comment]](
+		"list-comments",
+		"/assessments/{assessmentId}/comments",
+		WithPermission("assessment:read"),
+		WithTag(tagApproval),
+		WithSummary("List what was said of deliverables, oldest first"),
+	)
+	AddComment = Create[AddCommentInput, Comment](
+		"add-comment",
+		"/assessments/{assessmentId}/comments",
+		WithPermission("assessment:write"),
+		WithTag(tagApproval),
+		WithSummary("Comment on a deliverable, a line or an approval"),
+	)
+	GetComment = Get[CommentInput, Comment](
+		"get-comment",
+		"/comments/{commentId}",
+		WithPermission("assessment:read"),
+		WithTag(tagApproval),
+		WithSummary("Read a comment"),
+	)
 )

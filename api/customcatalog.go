@@ -141,19 +141,86 @@ const tagCustom = "Custom frameworks and controls"
 
 // Operations on an organization's own frameworks and controls.
 var (
-	ListCustomFrameworks  = Get[Paging, List[CustomFramework]]("list-custom-frameworks", "/custom/frameworks", WithPermission(scfRead), WithTag(tagCustom), WithSummary("List the organization's own frameworks"))
-	CreateCustomFramework = Create[CreateCustomFrameworkInput, CustomFramework]("create-custom-framework", "/custom/frameworks", WithPermission(SCFImport), WithTag(tagCustom), WithSummary("Add a framework of the organization"))
-	GetCustomFramework    = Get[CustomFrameworkInput, CustomFramework]("get-custom-framework", "/custom/frameworks/{frameworkCode}", WithPermission(scfRead), WithTag(tagCustom), WithSummary("Read a framework of the organization"))
-	PutCustomFramework    = Put[PutCustomFrameworkInput, CustomFramework]("put-custom-framework", "/custom/frameworks/{frameworkCode}", WithPermission(SCFImport), WithTag(tagCustom), WithSummary("Replace a framework of the organization"))
-	DeleteCustomFramework = Delete[CustomFrameworkInput]("delete-custom-framework", "/custom/frameworks/{frameworkCode}", WithPermission(SCFImport), WithTag(tagCustom), WithSummary("Delete a framework of the organization"))
+	ListCustomFrameworks = Get[Paging, List[CustomFramework]](
+		"list-custom-frameworks",
+		"/custom/frameworks",
+		WithPermission(scfRead),
+		WithTag(tagCustom),
+		WithSummary("List the organization's own frameworks"),
+	)
+	CreateCustomFramework = Create[CreateCustomFrameworkInput, CustomFramework](
+		"create-custom-framework",
+		"/custom/frameworks",
+		WithPermission(SCFImport),
+		WithTag(tagCustom),
+		WithSummary("Add a framework of the organization"),
+	)
+	GetCustomFramework = Get[CustomFrameworkInput, CustomFramework](
+		"get-custom-framework",
+		"/custom/frameworks/{frameworkCode}",
+		WithPermission(scfRead),
+		WithTag(tagCustom),
+		WithSummary("Read a framework of the organization"),
+	)
+	PutCustomFramework = Put[PutCustomFrameworkInput, CustomFramework](
+		"put-custom-framework",
+		"/custom/frameworks/{frameworkCode}",
+		WithPermission(SCFImport),
+		WithTag(tagCustom),
+		WithSummary("Replace a framework of the organization"),
+	)
+	DeleteCustomFramework = Delete[CustomFrameworkInput](
+		"delete-custom-framework",
+		"/custom/frameworks/{frameworkCode}",
+		WithPermission(SCFImport),
+		WithTag(tagCustom),
+		WithSummary("Delete a framework of the organization"),
+	)
 
-	ListCustomControls  = Get[Paging, List[CustomControl]]("list-custom-controls", "/custom/controls", WithPermission(scfRead), WithTag(tagCustom), WithSummary("List the organization's own controls"))
-	CreateCustomControl = Create[CreateCustomControlInput, CustomControl]("create-custom-control", "/custom/controls", WithPermission(SCFImport), WithTag(tagCustom), WithSummary("Add a control of the organization"))
-	GetCustomControl    = Get[CustomControlInput, CustomControl]("get-custom-control", "/custom/controls/{controlCode}", WithPermission(scfRead), WithTag(tagCustom), WithSummary("Read a control of the organization"))
-	PutCustomControl    = Put[PutCustomControlInput, CustomControl]("put-custom-control", "/custom/controls/{controlCode}", WithPermission(SCFImport), WithTag(tagCustom), WithSummary("Replace a control of the organization"))
-	DeleteCustomControl = Delete[CustomControlInput]("delete-custom-control", "/custom/controls/{controlCode}", WithPermission(SCFImport), WithTag(tagCustom), WithSummary("Delete a control of the organization"))
+	ListCustomControls = Get[Paging, List[CustomControl]](
+		"list-custom-controls",
+		"/custom/controls",
+		WithPermission(scfRead),
+		WithTag(tagCustom),
+		WithSummary("List the organization's own controls"),
+	)
+	CreateCustomControl = Create[CreateCustomControlInput, CustomControl](
+		"create-custom-control",
+		"/custom/controls",
+		WithPermission(SCFImport),
+		WithTag(tagCustom),
+		WithSummary("Add a control of the organization"),
+	)
+	GetCustomControl = Get[CustomControlInput, CustomControl](
+		"get-custom-control",
+		"/custom/controls/{controlCode}",
+		WithPermission(scfRead),
+		WithTag(tagCustom),
+		WithSummary("Read a control of the organization"),
+	)
+	PutCustomControl = Put[PutCustomControlInput, CustomControl](
+		"put-custom-control",
+		"/custom/controls/{controlCode}",
+		WithPermission(SCFImport),
+		WithTag(tagCustom),
+		WithSummary("Replace a control of the organization"),
+	)
+	DeleteCustomControl = Delete[CustomControlInput](
+		"delete-custom-control",
+		"/custom/controls/{controlCode}",
+		WithPermission(SCFImport),
+		WithTag(tagCustom),
+		WithSummary("Delete a control of the organization"),
+	)
 
-	ImportCustom = Post[ImportCustomInput, CustomImport]("import-custom-catalog", "/custom/import", WithPermission(SCFImport), WithForm(Upload), WithTag(tagCustom), WithSummary("Import frameworks and controls of the organization from a file"))
+	ImportCustom = Post[ImportCustomInput, CustomImport](
+		"import-custom-catalog",
+		"/custom/import",
+		WithPermission(SCFImport),
+		WithForm(Upload),
+		WithTag(tagCustom),
+		WithSummary("Import frameworks and controls of the organization from a file"),
+	)
 )
 
 // RecordID is the framework's code: what its paths name it by.

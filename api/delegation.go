@@ -74,8 +74,32 @@ type CreateDelegationInput struct {
 
 // Operations on delegations.
 var (
-	ListDelegations  = Get[DelegationsInput, List[Delegation]]("list-delegations", "/approval-delegations", WithPermission("approval:read"), WithTag(tagApproval), WithSummary("List who decides for whom, newest first"))
-	GetDelegation    = Get[DelegationInput, Delegation]("get-delegation", "/approval-delegations/{delegationId}", WithPermission("approval:read"), WithTag(tagApproval), WithSummary("Read a delegation"))
-	CreateDelegation = Create[CreateDelegationInput, Delegation]("create-delegation", "/approval-delegations", WithPermission(ApprovalDecide), WithTag(tagApproval), WithSummary("Let a member decide for you until a date"))
-	RevokeDelegation = Delete[DelegationInput]("revoke-delegation", "/approval-delegations/{delegationId}", WithPermission(ApprovalDecide), WithTag(tagApproval), WithSummary("End a delegation"))
+	ListDelegations = Get[DelegationsInput, List[Delegation]](
+		"list-delegations",
+		"/approval-delegations",
+		WithPermission("approval:read"),
+		WithTag(tagApproval),
+		WithSummary("List who decides for whom, newest first"),
+	)
+	GetDelegation = Get[DelegationInput, Delegation](
+		"get-delegation",
+		"/approval-delegations/{delegationId}",
+		WithPermission("approval:read"),
+		WithTag(tagApproval),
+		WithSummary("Read a delegation"),
+	)
+	CreateDelegation = Create[CreateDelegationInput, Delegation](
+		"create-delegation",
+		"/approval-delegations",
+		WithPermission(ApprovalDecide),
+		WithTag(tagApproval),
+		WithSummary("Let a member decide for you until a date"),
+	)
+	RevokeDelegation = Delete[DelegationInput](
+		"revoke-delegation",
+		"/approval-delegations/{delegationId}",
+		WithPermission(ApprovalDecide),
+		WithTag(tagApproval),
+		WithSummary("End a delegation"),
+	)
 )

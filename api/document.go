@@ -110,14 +110,65 @@ const tagDocument = "Documents"
 
 // Operations of the interface's part 4.7.
 var (
-	ListDocuments      = Get[DocumentsInput, List[Document]]("list-documents", "/assessments/{assessmentId}/documents", WithPermission("document:read"), WithTag(tagDocument), WithSummary("List the documents of an assessment"))
-	UploadDocument     = Create[UploadDocumentInput, Document]("upload-document", "/assessments/{assessmentId}/documents", WithPermission("document:write"), WithForm(Upload), WithTag(tagDocument), WithSummary("Add a document; it is read in the background"))
-	GetDocument        = Get[DocumentInput, Document]("get-document", "/documents/{documentId}", WithPermission("document:read"), WithTag(tagDocument), WithSummary("Read a document's record"))
-	DeleteDocument     = Delete[DocumentInput]("delete-document", "/documents/{documentId}", WithPermission("document:delete"), WithTag(tagDocument), WithSummary("Delete a document and its passages"))
-	GetDocumentStatus  = Get[DocumentInput, DocumentProgress]("get-document-status", "/documents/{documentId}/status", WithPermission("document:read"), WithTag(tagDocument), WithSummary("Tell how far a document is read"))
-	ListDocumentChunks = Get[DocumentChunksInput, List[Chunk]]("list-document-chunks", "/documents/{documentId}/chunks", WithPermission("document:read"), WithTag(tagDocument), WithSummary("List a document's passages"))
-	DownloadDocument   = Get[DocumentInput, File]("download-document", "/documents/{documentId}/download", WithPermission("document:read"), WithForm(Download), WithTag(tagDocument), WithSummary("Download the original file"))
-	ReprocessDocument  = Post[DocumentInput, Document]("reprocess-document", "/documents/{documentId}/reprocess", WithPermission("document:write"), WithStatus(202), WithTag(tagDocument), WithSummary("Read a document again"))
+	ListDocuments = Get[DocumentsInput, List[Document]](
+		"list-documents",
+		"/assessments/{assessmentId}/documents",
+		WithPermission("document:read"),
+		WithTag(tagDocument),
+		WithSummary("List the documents of an assessment"),
+	)
+	UploadDocument = Create[UploadDocumentInput, Document](
+		"upload-document",
+		"/assessments/{assessmentId}/documents",
+		WithPermission("document:write"),
+		WithForm(Upload),
+		WithTag(tagDocument),
+		WithSummary("Add a document; it is read in the background"),
+	)
+	GetDocument = Get[DocumentInput, Document](
+		"get-document",
+		"/documents/{documentId}",
+		WithPermission("document:read"),
+		WithTag(tagDocument),
+		WithSummary("Read a document's record"),
+	)
+	DeleteDocument = Delete[DocumentInput](
+		"delete-document",
+		"/documents/{documentId}",
+		WithPermission("document:delete"),
+		WithTag(tagDocument),
+		WithSummary("Delete a document and its passages"),
+	)
+	GetDocumentStatus = Get[DocumentInput, DocumentProgress](
+		"get-document-status",
+		"/documents/{documentId}/status",
+		WithPermission("document:read"),
+		WithTag(tagDocument),
+		WithSummary("Tell how far a document is read"),
+	)
+	ListDocumentChunks = Get[DocumentChunksInput, List[Chunk]](
+		"list-document-chunks",
+		"/documents/{documentId}/chunks",
+		WithPermission("document:read"),
+		WithTag(tagDocument),
+		WithSummary("List a document's passages"),
+	)
+	DownloadDocument = Get[DocumentInput, File](
+		"download-document",
+		"/documents/{documentId}/download",
+		WithPermission("document:read"),
+		WithForm(Download),
+		WithTag(tagDocument),
+		WithSummary("Download the original file"),
+	)
+	ReprocessDocument = Post[DocumentInput, Document](
+		"reprocess-document",
+		"/documents/{documentId}/reprocess",
+		WithPermission("document:write"),
+		WithStatus(202),
+		WithTag(tagDocument),
+		WithSummary("Read a document again"),
+	)
 )
 
 // MarkExisted notes that an upload met a document that was there: the answer is 200.

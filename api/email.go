@@ -125,14 +125,75 @@ const (
 
 // Operations of the interface's part 4.18 on mail, and what makes them whole.
 var (
-	SendEmail            = Post[SendEmailInput, Email]("send-email", "/email/send", WithPermission(emailWrite), WithStatus(202), WithTag(tagEmail), WithSummary("Send a mail"))
-	ListEmails           = Get[EmailsInput, List[Email]]("list-emails", "/email/messages", WithPermission(emailRead), WithTag(tagEmail), WithSummary("List mails, newest first, with what became of them"))
-	GetEmail             = Get[EmailInput, Email]("get-email", "/email/messages/{emailId}", WithPermission(emailRead), WithTag(tagEmail), WithSummary("Tell what became of a mail"))
-	ListEmailTemplates   = Get[Paging, List[EmailTemplate]]("list-email-templates", "/email/templates", WithPermission(emailRead), WithTag(tagEmail), WithSummary("List mail templates"))
-	GetEmailTemplate     = Get[TemplateInput, EmailTemplate]("get-email-template", "/email/templates/{templateId}", WithPermission(emailRead), WithTag(tagEmail), WithSummary("Read a mail template"))
-	PutEmailTemplate     = Put[PutTemplateInput, EmailTemplate]("put-email-template", "/email/templates/{templateId}", WithPermission(emailWrite), WithTag(tagEmail), WithSummary("Replace a mail template"))
-	ResetEmailTemplate   = Delete[TemplateInput]("reset-email-template", "/email/templates/{templateId}", WithPermission(emailWrite), WithTag(tagEmail), WithSummary("Go back to a template's built-in wording"))
-	PreviewEmailTemplate = Post[PreviewTemplateInput, EmailPreview]("preview-email-template", "/email/templates/{templateId}/preview", WithPermission(emailRead), WithTag(tagEmail), WithSummary("Show the mail that a template makes"))
-	GetEmailPreferences  = Get[None, EmailPreferences]("get-email-preferences", "/email/preferences", WithAccess(SignedIn), WithTag(tagEmail), WithSummary("Read which mails the caller wants"))
-	PutEmailPreferences  = Put[PutEmailPreferencesInput, EmailPreferences]("put-email-preferences", "/email/preferences", WithAccess(SignedIn), WithTag(tagEmail), WithSummary("Say which mails the caller wants"))
+	SendEmail = Post[SendEmailInput, Email](
+		"send-email",
+		"/email/send",
+		WithPermission(emailWrite),
+		WithStatus(202),
+		WithTag(tagEmail),
+		WithSummary("Send a mail"),
+	)
+	ListEmails = Get[EmailsInput, List[Email]](
+		"list-emails",
+		"/email/messages",
+		WithPermission(emailRead),
+		WithTag(tagEmail),
+		WithSummary("List mails, newest first, with what became of them"),
+	)
+	GetEmail = Get[EmailInput, Email](
+		"get-email",
+		"/email/messages/{emailId}",
+		WithPermission(emailRead),
+		WithTag(tagEmail),
+		WithSummary("Tell what became of a mail"),
+	)
+	ListEmailTemplates = Get[Paging, List[EmailTemplate]](
+		"list-email-templates",
+		"/email/templates",
+		WithPermission(emailRead),
+		WithTag(tagEmail),
+		WithSummary("List mail templates"),
+	)
+	GetEmailTemplate = Get[TemplateInput, EmailTemplate](
+		"get-email-template",
+		"/email/templates/{templateId}",
+		WithPermission(emailRead),
+		WithTag(tagEmail),
+		WithSummary("Read a mail template"),
+	)
+	PutEmailTemplate = Put[PutTemplateInput, EmailTemplate](
+		"put-email-template",
+		"/email/templates/{templateId}",
+		WithPermission(emailWrite),
+		WithTag(tagEmail),
+		WithSummary("Replace a mail template"),
+	)
+	ResetEmailTemplate = Delete[TemplateInput](
+		"reset-email-template",
+		"/email/templates/{templateId}",
+		WithPermission(emailWrite),
+		WithTag(tagEmail),
+		WithSummary("Go back to a template's built-in wording"),
+	)
+	PreviewEmailTemplate = Post[PreviewTemplateInput, EmailPreview](
+		"preview-email-template",
+		"/email/templates/{templateId}/preview",
+		WithPermission(emailRead),
+		WithTag(tagEmail),
+		WithSummary("Show the mail that a template makes"),
+	)
+	GetEmailPreferences = Get[None, EmailPreferences](
+		"get-email-preferences",
+		"/email/preferences",
+		WithAccess(SignedIn),
+		WithTag(tagEmail),
+		WithSummary("Read which mails the caller wants"),
+	)
+	PutEmailPreferences = Put[PutEmailPreferencesInput, EmailPreferences](
+		"put-email-preferences",
+		"/email/preferences",
+		WithAccess(SignedIn),
+		WithTag(tagEmail),
+		WithSummary("Say which mails the caller wants"),
+	)
 )

@@ -218,16 +218,89 @@ const tagGap = "Gap analysis"
 
 // Operations of the interface's part 4.10.
 var (
-	DraftGap      = Create[AssessmentInput, GapVersion]("draft-gap-analysis", "/assessments/{assessmentId}/gap-analysis/draft", WithPermission("gap:write"), WithTag(tagGap), WithSummary("Draft a gap analysis"))
-	ListGap       = Get[AssessmentListInput, List[GapVersion]]("list-gap-analysis-versions", "/assessments/{assessmentId}/gap-analysis", WithPermission("gap:read"), WithTag(tagGap), WithSummary("List gap analysis versions, newest first"))
-	ListGaps      = Get[GapsInput, List[Finding]]("list-gaps", "/assessments/{assessmentId}/gaps", WithPermission("gap:read"), WithTag(tagGap), WithSummary("List the gaps of the current version"))
-	CreateGap     = Create[CreateGapInput, Finding]("create-gap", "/assessments/{assessmentId}/gaps", WithPermission("gap:write"), WithTag(tagGap), WithSummary("Add a gap by hand"))
-	GetGap        = Get[GapInput, GapVersion]("get-gap-analysis", "/gap-analysis/{gapVersionId}", WithPermission("gap:read"), WithTag(tagGap), WithSummary("Read a gap analysis version"))
-	ListFindings  = Get[FindingsInput, List[Finding]]("list-findings", "/gap-analysis/{gapVersionId}/findings", WithPermission("gap:read"), WithTag(tagGap), WithSummary("List the findings of a version, worst first"))
-	GetFinding    = Get[FindingInput, Finding]("get-finding", "/gap-analysis/findings/{findingId}", WithPermission("gap:read"), WithTag(tagGap), WithSummary("Read a finding"))
-	UpdateFinding = Patch[UpdateFindingInput, Finding]("update-finding", "/gap-analysis/findings/{findingId}", WithPermission("gap:write"), WithTag(tagGap), WithSummary("Change a finding"))
-	SubmitGap     = Post[GapInput, GapVersion]("submit-gap-analysis", "/gap-analysis/{gapVersionId}/submit-review", WithPermission("gap:write"), WithTag(tagGap), WithSummary("Submit a gap analysis for review"))
-	ApproveGap    = Post[DecideGapInput, GapVersion]("approve-gap-analysis", "/gap-analysis/{gapVersionId}/approve", WithPermission(ApprovalDecide), WithDelegates(), WithTag(tagGap), WithSummary("Approve a gap analysis"))
-	GetGapSummary = Get[GapInput, GapSummary]("get-gap-analysis-summary", "/gap-analysis/{gapVersionId}/summary", WithPermission("gap:read"), WithTag(tagGap), WithSummary("Count a gap analysis"))
-	RegenerateGap = Post[GapInput, GapVersion]("regenerate-gap-analysis", "/gap-analysis/{gapVersionId}/regenerate", WithPermission("gap:write"), WithTag(tagGap), WithSummary("Draft again, keeping what people edited"))
+	DraftGap = Create[AssessmentInput, GapVersion](
+		"draft-gap-analysis",
+		"/assessments/{assessmentId}/gap-analysis/draft",
+		WithPermission("gap:write"),
+		WithTag(tagGap),
+		WithSummary("Draft a gap analysis"),
+	)
+	ListGap = Get[AssessmentListInput, List[GapVersion]](
+		"list-gap-analysis-versions",
+		"/assessments/{assessmentId}/gap-analysis",
+		WithPermission("gap:read"),
+		WithTag(tagGap),
+		WithSummary("List gap analysis versions, newest first"),
+	)
+	ListGaps = Get[GapsInput, List[Finding]](
+		"list-gaps",
+		"/assessments/{assessmentId}/gaps",
+		WithPermission("gap:read"),
+		WithTag(tagGap),
+		WithSummary("List the gaps of the current version"),
+	)
+	CreateGap = Create[CreateGapInput, Finding](
+		"create-gap",
+		"/assessments/{assessmentId}/gaps",
+		WithPermission("gap:write"),
+		WithTag(tagGap),
+		WithSummary("Add a gap by hand"),
+	)
+	GetGap = Get[GapInput, GapVersion](
+		"get-gap-analysis",
+		"/gap-analysis/{gapVersionId}",
+		WithPermission("gap:read"),
+		WithTag(tagGap),
+		WithSummary("Read a gap analysis version"),
+	)
+	ListFindings = Get[FindingsInput, List[Finding]](
+		"list-findings",
+		"/gap-analysis/{gapVersionId}/findings",
+		WithPermission("gap:read"),
+		WithTag(tagGap),
+		WithSummary("List the findings of a version, worst first"),
+	)
+	GetFinding = Get[FindingInput, Finding](
+		"get-finding",
+		"/gap-analysis/findings/{findingId}",
+		WithPermission("gap:read"),
+		WithTag(tagGap),
+		WithSummary("Read a finding"),
+	)
+	UpdateFinding = Patch[UpdateFindingInput, Finding](
+		"update-finding",
+		"/gap-analysis/findings/{findingId}",
+		WithPermission("gap:write"),
+		WithTag(tagGap),
+		WithSummary("Change a finding"),
+	)
+	SubmitGap = Post[GapInput, GapVersion](
+		"submit-gap-analysis",
+		"/gap-analysis/{gapVersionId}/submit-review",
+		WithPermission("gap:write"),
+		WithTag(tagGap),
+		WithSummary("Submit a gap analysis for review"),
+	)
+	ApproveGap = Post[DecideGapInput, GapVersion](
+		"approve-gap-analysis",
+		"/gap-analysis/{gapVersionId}/approve",
+		WithPermission(ApprovalDecide),
+		WithDelegates(),
+		WithTag(tagGap),
+		WithSummary("Approve a gap analysis"),
+	)
+	GetGapSummary = Get[GapInput, GapSummary](
+		"get-gap-analysis-summary",
+		"/gap-analysis/{gapVersionId}/summary",
+		WithPermission("gap:read"),
+		WithTag(tagGap),
+		WithSummary("Count a gap analysis"),
+	)
+	RegenerateGap = Post[GapInput, GapVersion](
+		"regenerate-gap-analysis",
+		"/gap-analysis/{gapVersionId}/regenerate",
+		WithPermission("gap:write"),
+		WithTag(tagGap),
+		WithSummary("Draft again, keeping what people edited"),
+	)
 )

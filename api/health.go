@@ -27,8 +27,33 @@ const tagHealth = "Health"
 
 // Operations of the interface's part 4.1.
 var (
-	GetHealth         = Get[None, Health]("get-health", "/health", WithAccess(Public), WithTag(tagHealth), WithSummary("Tell whether the service answers"))
-	GetHealthV1       = Get[None, Health]("get-health-v1", "/health/v1", WithAccess(Public), WithTag(tagHealth), WithSummary("Tell whether version 1 of the API answers"))
-	GetHealthDetailed = Get[None, HealthDetail]("get-health-detailed", "/health/detailed", WithAccess(SignedIn), WithTag(tagHealth), WithSummary("Check each part of the service"))
-	GetServiceHealth  = Get[None, HealthDetail]("get-service-health", "/observability/health", WithAccess(SignedIn), WithPermission("metrics:read"), WithTag(tagHealth), WithSummary("Check each part of the service, for operators"))
+	GetHealth = Get[None, Health](
+		"get-health",
+		"/health",
+		WithAccess(Public),
+		WithTag(tagHealth),
+		WithSummary("Tell whether the service answers"),
+	)
+	GetHealthV1 = Get[None, Health](
+		"get-health-v1",
+		"/health/v1",
+		WithAccess(Public),
+		WithTag(tagHealth),
+		WithSummary("Tell whether version 1 of the API answers"),
+	)
+	GetHealthDetailed = Get[None, HealthDetail](
+		"get-health-detailed",
+		"/health/detailed",
+		WithAccess(SignedIn),
+		WithTag(tagHealth),
+		WithSummary("Check each part of the service"),
+	)
+	GetServiceHealth = Get[None, HealthDetail](
+		"get-service-health",
+		"/observability/health",
+		WithAccess(SignedIn),
+		WithPermission("metrics:read"),
+		WithTag(tagHealth),
+		WithSummary("Check each part of the service, for operators"),
+	)
 )

@@ -48,6 +48,22 @@ type ExportCatalogInput struct {
 
 // Importing and exporting a catalog as structured JSON.
 var (
-	ImportStructured = Create[ImportSourceInput, ImportRun]("import-scf-source", "/admin/scf/import-runs", WithAccess(Platform), WithPermission(SCFImport), WithMaxBody(MaxSourceBytes), WithTag(tagImport), WithSummary("Import a catalog from a structured source"))
-	ExportCatalog    = Get[ExportCatalogInput, File]("export-scf-version", "/scf/versions/{scfVersionId}/export", WithAccess(SignedIn), WithPermission(scfRead), WithForm(Download), WithTag(tagCatalog), WithSummary("Download a catalog version as structured JSON"))
+	ImportStructured = Create[ImportSourceInput, ImportRun](
+		"import-scf-source",
+		"/admin/scf/import-runs",
+		WithAccess(Platform),
+		WithPermission(SCFImport),
+		WithMaxBody(MaxSourceBytes),
+		WithTag(tagImport),
+		WithSummary("Import a catalog from a structured source"),
+	)
+	ExportCatalog = Get[ExportCatalogInput, File](
+		"export-scf-version",
+		"/scf/versions/{scfVersionId}/export",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithForm(Download),
+		WithTag(tagCatalog),
+		WithSummary("Download a catalog version as structured JSON"),
+	)
 )

@@ -158,7 +158,13 @@ type IntegrationType struct {
 
 var trackerFields = []IntegrationField{
 	{Name: "assessments", Kind: "list", Doc: "ids of the assessments whose plans are followed; without it, of all"},
-	{Name: "items", Kind: "choice", Choices: []string{"approved", "drafted"}, Default: "approved", Doc: "approved: items get an issue once a version of their plan was approved; drafted: at once"},
+	{
+		Name:    "items",
+		Kind:    "choice",
+		Choices: []string{"approved", "drafted"},
+		Default: "approved",
+		Doc:     "approved: items get an issue once a version of their plan was approved; drafted: at once",
+	},
 	{Name: "sync_minutes", Kind: "number", Default: 5, Doc: "minutes between two comparisons, 1 to 1440"},
 }
 
@@ -172,7 +178,12 @@ var IntegrationTypes = []IntegrationType{
 		{Name: "token", Kind: "text", Doc: "a bot token (xoxb-…) with chat:write, instead of the webhook"},
 	}},
 	{Type: "teams", Doc: "cards in a Microsoft Teams channel or chat, by a workflow's webhook", Secrets: []IntegrationField{
-		{Name: "webhook_url", Kind: "url", Required: true, Doc: "the address that the workflow \"When a Teams webhook request is received\" shows"},
+		{
+			Name:     "webhook_url",
+			Kind:     "url",
+			Required: true,
+			Doc:      "the address that the workflow \"When a Teams webhook request is received\" shows",
+		},
 	}},
 	{Type: "generic", Doc: "each event as JSON to an HTTP endpoint, with headers of yours", Config: []IntegrationField{
 		{Name: "url", Kind: "url", Required: true, Doc: "where to send"},
@@ -203,22 +214,35 @@ var IntegrationTypes = []IntegrationType{
 		{Name: "url", Kind: "url", Default: "https://api.github.com", Doc: "of GitHub Enterprise: https://HOST/api/v3"},
 		{Name: "label", Kind: "text", Default: "poam", Doc: "the label that all these issues have, and are found by"},
 	}, trackerFields...), Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "a token that may read and write issues"}}},
-	{Type: "servicenow", Doc: "POA&M items as ServiceNow records, and back", Tracks: true, Events: []string{}, Config: append([]IntegrationField{
-		{Name: "url", Kind: "url", Required: true, Doc: "https://acme.service-now.com"},
-		{Name: "table", Kind: "text", Default: "incident", Doc: "a table that extends task"},
-		{Name: "username", Kind: "text", Doc: "with a password; without it, a token is sent as bearer"},
-		{Name: "open_state", Kind: "text", Default: "1", Doc: "the value of state for what is open again"},
-		{Name: "closed_state", Kind: "text", Default: "7", Doc: "the value of state for what is done"},
-		{Name: "fields", Kind: "map", Doc: "further fields of new records, as assignment_group"},
-		{Name: "close_fields", Kind: "map", Doc: "further fields when one is closed, as close_code"},
-	}, trackerFields...), Secrets: []IntegrationField{
-		{Name: "password", Kind: "text", Doc: "of the user"},
-		{Name: "token", Kind: "text", Doc: "an OAuth token, instead of user and password"},
-	}},
+	{
+		Type:   "servicenow",
+		Doc:    "POA&M items as ServiceNow records, and back",
+		Tracks: true,
+		Events: []string{},
+		Config: append([]IntegrationField{
+			{Name: "url", Kind: "url", Required: true, Doc: "https://acme.service-now.com"},
+			{Name: "table", Kind: "text", Default: "incident", Doc: "a table that extends task"},
+			{Name: "username", Kind: "text", Doc: "with a password; without it, a token is sent as bearer"},
+			{Name: "open_state", Kind: "text", Default: "1", Doc: "the value of state for what is open again"},
+			{Name: "closed_state", Kind: "text", Default: "7", Doc: "the value of state for what is done"},
+			{Name: "fields", Kind: "map", Doc: "further fields of new records, as assignment_group"},
+			{Name: "close_fields", Kind: "map", Doc: "further fields when one is closed, as close_code"},
+		}, trackerFields...),
+		Secrets: []IntegrationField{
+			{Name: "password", Kind: "text", Doc: "of the user"},
+			{Name: "token", Kind: "text", Doc: "an OAuth token, instead of user and password"},
+		},
+	},
 	{Type: "smtp", Doc: "the organization's own mail server", Events: []string{}, Config: []IntegrationField{
 		{Name: "host", Kind: "host", Required: true, Doc: "the server"},
 		{Name: "port", Kind: "number", Default: 587, Doc: "its port, 1 to 65535"},
-		{Name: "tls", Kind: "choice", Choices: []string{"starttls", "tls", "none"}, Default: "starttls", Doc: "starttls: encrypted after the greeting; tls: from the first byte; none: not, without a password"},
+		{
+			Name:    "tls",
+			Kind:    "choice",
+			Choices: []string{"starttls", "tls", "none"},
+			Default: "starttls",
+			Doc:     "starttls: encrypted after the greeting; tls: from the first byte; none: not, without a password",
+		},
 		{Name: "from", Kind: "mail", Required: true, Doc: "the sender's address"},
 		{Name: "username", Kind: "text", Doc: "who signs in; without it, nobody does"},
 	}, Secrets: []IntegrationField{{Name: "password", Kind: "text", Doc: "of the user"}}},
@@ -238,18 +262,92 @@ const tagIntegration = "Integrations"
 
 // Operations of the interface's part 4.18 on integrations, and what makes them whole.
 var (
-	ListIntegrations  = Get[Paging, List[Integration]]("list-integrations", "/integrations", WithPermission("integration:read"), WithTag(tagIntegration), WithSummary("List integrations"))
-	CreateIntegration = Create[CreateIntegrationInput, Integration]("create-integration", "/integrations", WithPermission("integration:write"), WithTag(tagIntegration), WithSummary("Create an integration"))
-	GetIntegration    = Get[IntegrationInput, Integration]("get-integration", "/integrations/{integrationId}", WithPermission("integration:read"), WithTag(tagIntegration), WithSummary("Read an integration"))
-	UpdateIntegration = Patch[UpdateIntegrationInput, Integration]("update-integration", "/integrations/{integrationId}", WithPermission("integration:write"), WithTag(tagIntegration), WithSummary("Change an integration"))
-	DeleteIntegration = Delete[IntegrationInput]("delete-integration", "/integrations/{integrationId}", WithPermission("integration:write"), WithTag(tagIntegration), WithSummary("Delete an integration"))
-	TestIntegration   = Post[IntegrationInput, IntegrationTest]("test-integration", "/integrations/{integrationId}/test", WithPermission("integration:write"), WithTag(tagIntegration), WithSummary("Try whether an integration works"))
-	SyncIntegration   = Post[IntegrationInput, IntegrationSync]("sync-integration", "/integrations/{integrationId}/sync", WithPermission("integration:write"), WithTag(tagIntegration), WithSummary("Compare plan and issues now"))
-	ListIssueLinks    = Get[IssueLinksInput, List[IssueLink]]("list-issue-links", "/integrations/{integrationId}/links", WithPermission("integration:read"), WithTag(tagIntegration), WithSummary("List which item is which issue"))
-	ResolveIssueLink  = Post[ResolveIssueLinkInput, IssueLink]("resolve-issue-link", "/integrations/{integrationId}/links/{linkId}/resolve", WithPermission("integration:write"), WithTag(tagIntegration), WithSummary("Say which side of a conflict holds"))
+	ListIntegrations = Get[Paging, List[Integration]](
+		"list-integrations",
+		"/integrations",
+		WithPermission("integration:read"),
+		WithTag(tagIntegration),
+		WithSummary("List integrations"),
+	)
+	CreateIntegration = Create[CreateIntegrationInput, Integration](
+		"create-integration",
+		"/integrations",
+		WithPermission("integration:write"),
+		WithTag(tagIntegration),
+		WithSummary("Create an integration"),
+	)
+	GetIntegration = Get[IntegrationInput, Integration](
+		"get-integration",
+		"/integrations/{integrationId}",
+		WithPermission("integration:read"),
+		WithTag(tagIntegration),
+		WithSummary("Read an integration"),
+	)
+	UpdateIntegration = Patch[UpdateIntegrationInput, Integration](
+		"update-integration",
+		"/integrations/{integrationId}",
+		WithPermission("integration:write"),
+		WithTag(tagIntegration),
+		WithSummary("Change an integration"),
+	)
+	DeleteIntegration = Delete[IntegrationInput](
+		"delete-integration",
+		"/integrations/{integrationId}",
+		WithPermission("integration:write"),
+		WithTag(tagIntegration),
+		WithSummary("Delete an integration"),
+	)
+	TestIntegration = Post[IntegrationInput, IntegrationTest](
+		"test-integration",
+		"/integrations/{integrationId}/test",
+		WithPermission("integration:write"),
+		WithTag(tagIntegration),
+		WithSummary("Try whether an integration works"),
+	)
+	SyncIntegration = Post[IntegrationInput, IntegrationSync](
+		"sync-integration",
+		"/integrations/{integrationId}/sync",
+		WithPermission("integration:write"),
+		WithTag(tagIntegration),
+		WithSummary("Compare plan and issues now"),
+	)
+	ListIssueLinks = Get[IssueLinksInput, List[IssueLink]](
+		"list-issue-links",
+		"/integrations/{integrationId}/links",
+		WithPermission("integration:read"),
+		WithTag(tagIntegration),
+		WithSummary("List which item is which issue"),
+	)
+	ResolveIssueLink = Post[ResolveIssueLinkInput, IssueLink](
+		"resolve-issue-link",
+		"/integrations/{integrationId}/links/{linkId}/resolve",
+		WithPermission("integration:write"),
+		WithTag(tagIntegration),
+		WithSummary("Say which side of a conflict holds"),
+	)
 
-	ListIntegrationDeliveries = Get[IntegrationDeliveriesInput, List[Delivery]]("list-integration-deliveries", "/integrations/{integrationId}/deliveries", WithPermission("integration:read"), WithTag(tagIntegration), WithSummary("List what was sent, with every attempt"))
+	ListIntegrationDeliveries = Get[IntegrationDeliveriesInput, List[Delivery]](
+		"list-integration-deliveries",
+		"/integrations/{integrationId}/deliveries",
+		WithPermission("integration:read"),
+		WithTag(tagIntegration),
+		WithSummary("List what was sent, with every attempt"),
+	)
 
-	GetSecretKey    = Get[None, SecretKey]("get-secret-key", "/admin/secret-key", WithAccess(Platform), WithPermission(memberRead), WithTag(tagAdmin), WithSummary("Tell with which key secrets are sealed"))
-	RotateSecretKey = Post[RotateSecretKeyInput, SecretKey]("rotate-secret-key", "/admin/secret-key/rotate", WithAccess(Platform), WithPermission(memberWrite), WithTag(tagAdmin), WithSummary("Seal all secrets with a new key"))
+	GetSecretKey = Get[None, SecretKey](
+		"get-secret-key",
+		"/admin/secret-key",
+		WithAccess(Platform),
+		WithPermission(memberRead),
+		WithTag(tagAdmin),
+		WithSummary("Tell with which key secrets are sealed"),
+	)
+	RotateSecretKey = Post[RotateSecretKeyInput, SecretKey](
+		"rotate-secret-key",
+		"/admin/secret-key/rotate",
+		WithAccess(Platform),
+		WithPermission(memberWrite),
+		WithTag(tagAdmin),
+		WithSummary("Seal all secrets with a new key"),
+	)
 )

@@ -98,14 +98,75 @@ const tagMaturity = "Maturity"
 
 // Operations on the maturity assessment, beside the interface's.
 var (
-	DraftMaturity       = Create[AssessmentInput, MaturityVersion]("draft-maturity", "/assessments/{assessmentId}/maturity/draft", WithPermission("maturity:write"), WithTag(tagMaturity), WithSummary("Draft a maturity assessment"))
-	ListMaturity        = Get[AssessmentListInput, List[MaturityVersion]]("list-maturity-versions", "/assessments/{assessmentId}/maturity", WithPermission("maturity:read"), WithTag(tagMaturity), WithSummary("List maturity versions, newest first"))
-	GetMaturity         = Get[MaturityInput, MaturityVersion]("get-maturity", "/maturity/{maturityVersionId}", WithPermission("maturity:read"), WithTag(tagMaturity), WithSummary("Read a maturity version"))
-	ListMaturityScores  = Get[MaturityScoresInput, List[MaturityScore]]("list-maturity-scores", "/maturity/{maturityVersionId}/scores", WithPermission("maturity:read"), WithTag(tagMaturity), WithSummary("List the scores of a version"))
-	GetMaturityScore    = Get[MaturityScoreInput, MaturityScore]("get-maturity-score", "/maturity/scores/{maturityScoreId}", WithPermission("maturity:read"), WithTag(tagMaturity), WithSummary("Read a score"))
-	UpdateMaturityScore = Patch[UpdateMaturityScoreInput, MaturityScore]("update-maturity-score", "/maturity/scores/{maturityScoreId}", WithPermission("maturity:write"), WithTag(tagMaturity), WithSummary("Change a score"))
-	SubmitMaturity      = Post[MaturityInput, MaturityVersion]("submit-maturity", "/maturity/{maturityVersionId}/submit-review", WithPermission("maturity:write"), WithTag(tagMaturity), WithSummary("Submit a maturity assessment for review"))
-	ApproveMaturity     = Post[DecideMaturityInput, MaturityVersion]("approve-maturity", "/maturity/{maturityVersionId}/approve", WithPermission(ApprovalDecide), WithDelegates(), WithTag(tagMaturity), WithSummary("Approve a maturity assessment"))
-	GetMaturitySummary  = Get[MaturityInput, MaturitySummary]("get-maturity-summary", "/maturity/{maturityVersionId}/summary", WithPermission("maturity:read"), WithTag(tagMaturity), WithSummary("Summarise a maturity version by domain"))
-	RegenerateMaturity  = Post[MaturityInput, MaturityVersion]("regenerate-maturity", "/maturity/{maturityVersionId}/regenerate", WithPermission("maturity:write"), WithTag(tagMaturity), WithSummary("Draft again, keeping what people edited"))
+	DraftMaturity = Create[AssessmentInput, MaturityVersion](
+		"draft-maturity",
+		"/assessments/{assessmentId}/maturity/draft",
+		WithPermission("maturity:write"),
+		WithTag(tagMaturity),
+		WithSummary("Draft a maturity assessment"),
+	)
+	ListMaturity = Get[AssessmentListInput, List[MaturityVersion]](
+		"list-maturity-versions",
+		"/assessments/{assessmentId}/maturity",
+		WithPermission("maturity:read"),
+		WithTag(tagMaturity),
+		WithSummary("List maturity versions, newest first"),
+	)
+	GetMaturity = Get[MaturityInput, MaturityVersion](
+		"get-maturity",
+		"/maturity/{maturityVersionId}",
+		WithPermission("maturity:read"),
+		WithTag(tagMaturity),
+		WithSummary("Read a maturity version"),
+	)
+	ListMaturityScores = Get[MaturityScoresInput, List[MaturityScore]](
+		"list-maturity-scores",
+		"/maturity/{maturityVersionId}/scores",
+		WithPermission("maturity:read"),
+		WithTag(tagMaturity),
+		WithSummary("List the scores of a version"),
+	)
+	GetMaturityScore = Get[MaturityScoreInput, MaturityScore](
+		"get-maturity-score",
+		"/maturity/scores/{maturityScoreId}",
+		WithPermission("maturity:read"),
+		WithTag(tagMaturity),
+		WithSummary("Read a score"),
+	)
+	UpdateMaturityScore = Patch[UpdateMaturityScoreInput, MaturityScore](
+		"update-maturity-score",
+		"/maturity/scores/{maturityScoreId}",
+		WithPermission("maturity:write"),
+		WithTag(tagMaturity),
+		WithSummary("Change a score"),
+	)
+	SubmitMaturity = Post[MaturityInput, MaturityVersion](
+		"submit-maturity",
+		"/maturity/{maturityVersionId}/submit-review",
+		WithPermission("maturity:write"),
+		WithTag(tagMaturity),
+		WithSummary("Submit a maturity assessment for review"),
+	)
+	ApproveMaturity = Post[DecideMaturityInput, MaturityVersion](
+		"approve-maturity",
+		"/maturity/{maturityVersionId}/approve",
+		WithPermission(ApprovalDecide),
+		WithDelegates(),
+		WithTag(tagMaturity),
+		WithSummary("Approve a maturity assessment"),
+	)
+	GetMaturitySummary = Get[MaturityInput, MaturitySummary](
+		"get-maturity-summary",
+		"/maturity/{maturityVersionId}/summary",
+		WithPermission("maturity:read"),
+		WithTag(tagMaturity),
+		WithSummary("Summarise a maturity version by domain"),
+	)
+	RegenerateMaturity = Post[MaturityInput, MaturityVersion](
+		"regenerate-maturity",
+		"/maturity/{maturityVersionId}/regenerate",
+		WithPermission("maturity:write"),
+		WithTag(tagMaturity),
+		WithSummary("Draft again, keeping what people edited"),
+	)
 )

@@ -84,4 +84,10 @@ const (
 )
 
 // MigrateAssessment moves an assessment to another catalog version, keeping what people decided.
-var MigrateAssessment = Post[MigrateInput, Migration]("migrate-assessment", "/assessments/{assessmentId}/migrate", WithPermission("assessment:write"), WithTag(tagAssessment), WithSummary("Move an assessment to another catalog version"))
+var MigrateAssessment = Post[MigrateInput, Migration](
+	"migrate-assessment",
+	"/assessments/{assessmentId}/migrate",
+	WithPermission("assessment:write"),
+	WithTag(tagAssessment),
+	WithSummary("Move an assessment to another catalog version"),
+)

@@ -85,13 +85,69 @@ const tagWebhook = "Webhooks"
 
 // Operations of the interface's part 4.18 that carry word outside.
 var (
-	ListWebhooks   = Get[OrgListInput, List[Webhook]]("list-webhooks", "/organizations/{orgId}/webhooks", WithPermission("webhook:read"), WithTag(tagWebhook), WithSummary("List webhooks"))
-	CreateWebhook  = Create[CreateWebhookInput, NewWebhook]("create-webhook", "/organizations/{orgId}/webhooks", WithPermission("webhook:write"), WithTag(tagWebhook), WithSummary("Create a webhook; its secret is shown once"))
-	GetWebhook     = Get[WebhookInput, Webhook]("get-webhook", "/webhooks/{webhookId}", WithPermission("webhook:read"), WithTag(tagWebhook), WithSummary("Read a webhook"))
-	UpdateWebhook  = Patch[UpdateWebhookInput, Webhook]("update-webhook", "/webhooks/{webhookId}", WithPermission("webhook:write"), WithTag(tagWebhook), WithSummary("Change a webhook"))
-	DeleteWebhook  = Delete[WebhookInput]("delete-webhook", "/webhooks/{webhookId}", WithPermission("webhook:write"), WithTag(tagWebhook), WithSummary("Delete a webhook"))
-	RotateWebhook  = Post[WebhookInput, NewWebhook]("rotate-webhook", "/webhooks/{webhookId}/rotate", WithPermission("webhook:write"), WithTag(tagWebhook), WithSummary("Give a webhook a new secret; the old one goes on for a day"))
-	TestWebhook    = Post[WebhookInput, Delivery]("test-webhook", "/webhooks/{webhookId}/test", WithPermission("webhook:write"), WithStatus(202), WithTag(tagWebhook), WithSummary("Send a test event"))
-	Redeliver      = Post[DeliveryInput, Delivery]("redeliver-webhook-delivery", "/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver", WithPermission("webhook:write"), WithStatus(202), WithTag(tagWebhook), WithSummary("Send an event again, under the id it had"))
-	ListDeliveries = Get[DeliveriesInput, List[Delivery]]("list-webhook-deliveries", "/webhooks/{webhookId}/deliveries", WithPermission("webhook:read"), WithTag(tagWebhook), WithSummary("List deliveries with every attempt"))
+	ListWebhooks = Get[OrgListInput, List[Webhook]](
+		"list-webhooks",
+		"/organizations/{orgId}/webhooks",
+		WithPermission("webhook:read"),
+		WithTag(tagWebhook),
+		WithSummary("List webhooks"),
+	)
+	CreateWebhook = Create[CreateWebhookInput, NewWebhook](
+		"create-webhook",
+		"/organizations/{orgId}/webhooks",
+		WithPermission("webhook:write"),
+		WithTag(tagWebhook),
+		WithSummary("Create a webhook; its secret is shown once"),
+	)
+	GetWebhook = Get[WebhookInput, Webhook](
+		"get-webhook",
+		"/webhooks/{webhookId}",
+		WithPermission("webhook:read"),
+		WithTag(tagWebhook),
+		WithSummary("Read a webhook"),
+	)
+	UpdateWebhook = Patch[UpdateWebhookInput, Webhook](
+		"update-webhook",
+		"/webhooks/{webhookId}",
+		WithPermission("webhook:write"),
+		WithTag(tagWebhook),
+		WithSummary("Change a webhook"),
+	)
+	DeleteWebhook = Delete[WebhookInput](
+		"delete-webhook",
+		"/webhooks/{webhookId}",
+		WithPermission("webhook:write"),
+		WithTag(tagWebhook),
+		WithSummary("Delete a webhook"),
+	)
+	RotateWebhook = Post[WebhookInput, NewWebhook](
+		"rotate-webhook",
+		"/webhooks/{webhookId}/rotate",
+		WithPermission("webhook:write"),
+		WithTag(tagWebhook),
+		WithSummary("Give a webhook a new secret; the old one goes on for a day"),
+	)
+	TestWebhook = Post[WebhookInput, Delivery](
+		"test-webhook",
+		"/webhooks/{webhookId}/test",
+		WithPermission("webhook:write"),
+		WithStatus(202),
+		WithTag(tagWebhook),
+		WithSummary("Send a test event"),
+	)
+	Redeliver = Post[DeliveryInput, Delivery](
+		"redeliver-webhook-delivery",
+		"/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver",
+		WithPermission("webhook:write"),
+		WithStatus(202),
+		WithTag(tagWebhook),
+		WithSummary("Send an event again, under the id it had"),
+	)
+	ListDeliveries = Get[DeliveriesInput, List[Delivery]](
+		"list-webhook-deliveries",
+		"/webhooks/{webhookId}/deliveries",
+		WithPermission("webhook:read"),
+		WithTag(tagWebhook),
+		WithSummary("List deliveries with every attempt"),
+	)
 )

@@ -82,9 +82,40 @@ const tagObservability = "Observability"
 
 // Operations of the interface's part 4.18 for operators.
 var (
-	ListMetrics     = Get[Paging, List[Metric]]("list-metrics", "/observability/metrics", WithPermission("metrics:read"), WithTag(tagObservability), WithSummary("Read metrics"))
-	ListAuditEvents = Get[AuditInput, List[AuditEvent]]("list-audit-events", "/observability/audit", WithPermission("audit:read"), WithTag(tagObservability), WithSummary("List audit events, newest first"))
-	VerifyAudit     = Get[None, AuditVerification]("verify-audit", "/observability/audit/verification", WithPermission("audit:read"), WithTag(tagObservability), WithSummary("Tell whether the audit chain holds"))
-	GetAuditHead    = Get[None, AuditHead]("get-audit-head", "/observability/audit/head", WithPermission("audit:read"), WithTag(tagObservability), WithSummary("Read the signed end of the audit chain"))
-	ExportAudit     = Get[AuditExportInput, File]("export-audit", "/observability/audit/export", WithPermission("audit:read"), WithForm(Download), WithTag(tagObservability), WithSummary("Export audit events as JSON lines"))
+	ListMetrics = Get[Paging, List[Metric]](
+		"list-metrics",
+		"/observability/metrics",
+		WithPermission("metrics:read"),
+		WithTag(tagObservability),
+		WithSummary("Read metrics"),
+	)
+	ListAuditEvents = Get[AuditInput, List[AuditEvent]](
+		"list-audit-events",
+		"/observability/audit",
+		WithPermission("audit:read"),
+		WithTag(tagObservability),
+		WithSummary("List audit events, newest first"),
+	)
+	VerifyAudit = Get[None, AuditVerification](
+		"verify-audit",
+		"/observability/audit/verification",
+		WithPermission("audit:read"),
+		WithTag(tagObservability),
+		WithSummary("Tell whether the audit chain holds"),
+	)
+	GetAuditHead = Get[None, AuditHead](
+		"get-audit-head",
+		"/observability/audit/head",
+		WithPermission("audit:read"),
+		WithTag(tagObservability),
+		WithSummary("Read the signed end of the audit chain"),
+	)
+	ExportAudit = Get[AuditExportInput, File](
+		"export-audit",
+		"/observability/audit/export",
+		WithPermission("audit:read"),
+		WithForm(Download),
+		WithTag(tagObservability),
+		WithSummary("Export audit events as JSON lines"),
+	)
 )

@@ -218,25 +218,155 @@ const (
 
 // Operations of the interface's part 4.5, and what makes them whole.
 var (
-	ListTenants        = Get[Paging, List[Organization]]("list-tenants", "/tenants", WithAccess(Platform), WithPermission(memberRead), WithTag(tagOrganization), WithSummary("List all organizations"))
-	GetTenant          = Get[TenantInput, Organization]("get-tenant", "/tenants/{tenantId}", WithAccess(SignedIn), WithPermission(memberRead), WithTag(tagOrganization), WithSummary("Read an organization"))
-	UpdateTenant       = Put[UpdateTenantInput, Organization]("update-tenant", "/tenants/{tenantId}", WithAccess(SignedIn), WithPermission(memberWrite), WithTag(tagOrganization), WithSummary("Update an organization"))
-	ListOrganizations  = Get[Paging, List[Organization]]("list-organizations", "/organizations", WithAccess(SignedIn), WithPermission(memberRead), WithTag(tagOrganization), WithSummary("List the organizations the caller may see"))
-	CreateOrganization = Create[NewOrganizationInput, NewOrganization]("create-organization", "/organizations", WithAccess(Platform), WithPermission(memberWrite), WithTag(tagOrganization), WithSummary("Make an organization with its owner; secrets are shown once"))
-	GetOrganization    = Get[OrganizationInput, Organization]("get-organization", "/organizations/{organizationId}", WithAccess(SignedIn), WithPermission(memberRead), WithTag(tagOrganization), WithSummary("Read an organization"))
-	GetDashboard       = Get[OrgInput, Dashboard]("get-dashboard", "/organizations/{orgId}/dashboard", WithPermission("assessment:read"), WithTag(tagOrganization), WithSummary("Read an organization's dashboard"))
-	ListMembers        = Get[OrgMembersInput, List[Member]]("list-members", "/organizations/{orgId}/members", WithPermission(memberRead), WithTag(tagOrganization), WithSummary("List members"))
-	InviteMember       = Create[InviteMemberInput, NewMember]("invite-member", "/organizations/{orgId}/members/invite", WithPermission(memberWrite), WithTag(tagOrganization), WithSummary("Invite a person by a one-time link; again for a new link"))
-	UpdateMember       = Patch[UpdateMemberInput, Member]("update-member", "/organizations/{orgId}/members/{memberId}", WithPermission(memberWrite), WithTag(tagOrganization), WithSummary("Change a member's role, suspend or restore a member"))
-	RemoveMember       = Delete[MemberInput]("remove-member", "/organizations/{orgId}/members/{memberId}", WithPermission(memberWrite), WithTag(tagOrganization), WithSummary("Remove a member, or take back an invitation"))
-	ListAPIKeys        = Get[Paging, List[APIKey]]("list-api-keys", "/api-keys", WithPermission("apikey:read"), WithTag(tagOrganization), WithSummary("List API keys"))
-	CreateAPIKey       = Create[CreateAPIKeyInput, NewAPIKey]("create-api-key", "/api-keys", WithPermission(APIKeyWrite), WithTag(tagOrganization), WithSummary("Create an API key; its secret is shown once"))
-	RevokeAPIKey       = Delete[APIKeyInput]("revoke-api-key", "/api-keys/{keyId}", WithPermission(APIKeyWrite), WithTag(tagOrganization), WithSummary("Revoke an API key"))
-	RotateAPIKey       = Post[RotateAPIKeyInput, NewAPIKey]("rotate-api-key", "/api-keys/{keyId}/rotate", WithPermission(APIKeyWrite), WithTag(tagOrganization), WithSummary("Replace an API key's secret; shown once"))
-	CreateOrgAPIKey    = Create[CreateOrgAPIKeyInput, NewAPIKey]("create-organization-api-key", "/organizations/{orgId}/api-keys", WithPermission(APIKeyWrite), WithTag(tagOrganization), WithSummary("Create an API key of an organization"))
+	ListTenants = Get[Paging, List[Organization]](
+		"list-tenants",
+		"/tenants",
+		WithAccess(Platform),
+		WithPermission(memberRead),
+		WithTag(tagOrganization),
+		WithSummary("List all organizations"),
+	)
+	GetTenant = Get[TenantInput, Organization](
+		"get-tenant",
+		"/tenants/{tenantId}",
+		WithAccess(SignedIn),
+		WithPermission(memberRead),
+		WithTag(tagOrganization),
+		WithSummary("Read an organization"),
+	)
+	UpdateTenant = Put[UpdateTenantInput, Organization](
+		"update-tenant",
+		"/tenants/{tenantId}",
+		WithAccess(SignedIn),
+		WithPermission(memberWrite),
+		WithTag(tagOrganization),
+		WithSummary("Update an organization"),
+	)
+	ListOrganizations = Get[Paging, List[Organization]](
+		"list-organizations",
+		"/organizations",
+		WithAccess(SignedIn),
+		WithPermission(memberRead),
+		WithTag(tagOrganization),
+		WithSummary("List the organizations the caller may see"),
+	)
+	CreateOrganization = Create[NewOrganizationInput, NewOrganization](
+		"create-organization",
+		"/organizations",
+		WithAccess(Platform),
+		WithPermission(memberWrite),
+		WithTag(tagOrganization),
+		WithSummary("Make an organization with its owner; secrets are shown once"),
+	)
+	GetOrganization = Get[OrganizationInput, Organization](
+		"get-organization",
+		"/organizations/{organizationId}",
+		WithAccess(SignedIn),
+		WithPermission(memberRead),
+		WithTag(tagOrganization),
+		WithSummary("Read an organization"),
+	)
+	GetDashboard = Get[OrgInput, Dashboard](
+		"get-dashboard",
+		"/organizations/{orgId}/dashboard",
+		WithPermission("assessment:read"),
+		WithTag(tagOrganization),
+		WithSummary("Read an organization's dashboard"),
+	)
+	ListMembers = Get[OrgMembersInput, List[Member]](
+		"list-members",
+		"/organizations/{orgId}/members",
+		WithPermission(memberRead),
+		WithTag(tagOrganization),
+		WithSummary("List members"),
+	)
+	InviteMember = Create[InviteMemberInput, NewMember](
+		"invite-member",
+		"/organizations/{orgId}/members/invite",
+		WithPermission(memberWrite),
+		WithTag(tagOrganization),
+		WithSummary("Invite a person by a one-time link; again for a new link"),
+	)
+	UpdateMember = Patch[UpdateMemberInput, Member](
+		"update-member",
+		"/organizations/{orgId}/members/{memberId}",
+		WithPermission(memberWrite),
+		WithTag(tagOrganization),
+		WithSummary("Change a member's role, suspend or restore a member"),
+	)
+	RemoveMember = Delete[MemberInput](
+		"remove-member",
+		"/organizations/{orgId}/members/{memberId}",
+		WithPermission(memberWrite),
+		WithTag(tagOrganization),
+		WithSummary("Remove a member, or take back an invitation"),
+	)
+	ListAPIKeys = Get[Paging, List[APIKey]](
+		"list-api-keys",
+		"/api-keys",
+		WithPermission("apikey:read"),
+		WithTag(tagOrganization),
+		WithSummary("List API keys"),
+	)
+	CreateAPIKey = Create[CreateAPIKeyInput, NewAPIKey](
+		"create-api-key",
+		"/api-keys",
+		WithPermission(APIKeyWrite),
+		WithTag(tagOrganization),
+		WithSummary("Create an API key; its secret is shown once"),
+	)
+	RevokeAPIKey = Delete[APIKeyInput](
+		"revoke-api-key",
+		"/api-keys/{keyId}",
+		WithPermission(APIKeyWrite),
+		WithTag(tagOrganization),
+		WithSummary("Revoke an API key"),
+	)
+	RotateAPIKey = Post[RotateAPIKeyInput, NewAPIKey](
+		"rotate-api-key",
+		"/api-keys/{keyId}/rotate",
+		WithPermission(APIKeyWrite),
+		WithTag(tagOrganization),
+		WithSummary("Replace an API key's secret; shown once"),
+	)
+	CreateOrgAPIKey = Create[CreateOrgAPIKeyInput, NewAPIKey](
+		"create-organization-api-key",
+		"/organizations/{orgId}/api-keys",
+		WithPermission(APIKeyWrite),
+		WithTag(tagOrganization),
+		WithSummary("Create an API key of an organization"),
+	)
 
-	ListUsers          = Get[UsersInput, List[User]]("list-users", "/admin/users", WithAccess(Platform), WithPermission(memberRead), WithTag(tagAdmin), WithSummary("List all users"))
-	BanUser            = Post[BanUserInput, User]("ban-user", "/admin/users/{userId}/ban", WithAccess(Platform), WithPermission(memberWrite), WithTag(tagAdmin), WithSummary("Ban a person: their sessions and keys end at once"))
-	UnbanUser          = Post[UserInput, User]("unban-user", "/admin/users/{userId}/unban", WithAccess(Platform), WithPermission(memberWrite), WithTag(tagAdmin), WithSummary("Let a banned person sign in again; what was ended stays ended"))
-	CreatePasswordLink = Create[UserInput, PasswordLink]("create-password-link", "/admin/users/{userId}/password-link", WithAccess(Platform), WithPermission(memberWrite), WithTag(tagAdmin), WithSummary("Make a one-time link with which a person sets a new password"))
+	ListUsers = Get[UsersInput, List[User]](
+		"list-users",
+		"/admin/users",
+		WithAccess(Platform),
+		WithPermission(memberRead),
+		WithTag(tagAdmin),
+		WithSummary("List all users"),
+	)
+	BanUser = Post[BanUserInput, User](
+		"ban-user",
+		"/admin/users/{userId}/ban",
+		WithAccess(Platform),
+		WithPermission(memberWrite),
+		WithTag(tagAdmin),
+		WithSummary("Ban a person: their sessions and keys end at once"),
+	)
+	UnbanUser = Post[UserInput, User](
+		"unban-user",
+		"/admin/users/{userId}/unban",
+		WithAccess(Platform),
+		WithPermission(memberWrite),
+		WithTag(tagAdmin),
+		WithSummary("Let a banned person sign in again; what was ended stays ended"),
+	)
+	CreatePasswordLink = Create[UserInput, PasswordLink](
+		"create-password-link",
+		"/admin/users/{userId}/password-link",
+		WithAccess(Platform),
+		WithPermission(memberWrite),
+		WithTag(tagAdmin),
+		WithSummary("Make a one-time link with which a person sets a new password"),
+	)
 )

@@ -171,13 +171,68 @@ const tagPOAM = "POA&M"
 
 // Operations of the interface's part 4.11.
 var (
-	DraftPOAM      = Create[AssessmentInput, POAMVersion]("draft-poam", "/assessments/{assessmentId}/poam/draft", WithPermission("poam:write"), WithTag(tagPOAM), WithSummary("Draft a POA&M"))
-	ListPOAM       = Get[AssessmentListInput, List[POAMVersion]]("list-poam-versions", "/assessments/{assessmentId}/poam", WithPermission("poam:read"), WithTag(tagPOAM), WithSummary("List POA&M versions, newest first"))
-	GetPOAM        = Get[POAMInput, POAMVersion]("get-poam", "/poam/{poamVersionId}", WithPermission("poam:read"), WithTag(tagPOAM), WithSummary("Read a POA&M version"))
-	ListPOAMItems  = Get[POAMItemsInput, List[POAMItem]]("list-poam-items", "/poam/{poamVersionId}/items", WithPermission("poam:read"), WithTag(tagPOAM), WithSummary("List the items of a POA&M, by priority"))
-	GetPOAMItem    = Get[POAMItemInput, POAMItem]("get-poam-item", "/poam/items/{poamItemId}", WithPermission("poam:read"), WithTag(tagPOAM), WithSummary("Read a POA&M item"))
-	UpdatePOAMItem = Patch[UpdatePOAMItemInput, POAMItem]("update-poam-item", "/poam/items/{poamItemId}", WithPermission("poam:write"), WithTag(tagPOAM), WithSummary("Change a POA&M item"))
-	SubmitPOAM     = Post[POAMInput, POAMVersion]("submit-poam", "/poam/{poamVersionId}/submit-review", WithPermission("poam:write"), WithTag(tagPOAM), WithSummary("Submit a POA&M for review"))
-	ApprovePOAM    = Post[DecidePOAMInput, POAMVersion]("approve-poam", "/poam/{poamVersionId}/approve", WithPermission(ApprovalDecide), WithDelegates(), WithTag(tagPOAM), WithSummary("Approve a POA&M"))
-	GetPOAMSummary = Get[POAMInput, POAMSummary]("get-poam-summary", "/poam/{poamVersionId}/summary", WithPermission("poam:read"), WithTag(tagPOAM), WithSummary("Count a POA&M"))
+	DraftPOAM = Create[AssessmentInput, POAMVersion](
+		"draft-poam",
+		"/assessments/{assessmentId}/poam/draft",
+		WithPermission("poam:write"),
+		WithTag(tagPOAM),
+		WithSummary("Draft a POA&M"),
+	)
+	ListPOAM = Get[AssessmentListInput, List[POAMVersion]](
+		"list-poam-versions",
+		"/assessments/{assessmentId}/poam",
+		WithPermission("poam:read"),
+		WithTag(tagPOAM),
+		WithSummary("List POA&M versions, newest first"),
+	)
+	GetPOAM = Get[POAMInput, POAMVersion](
+		"get-poam",
+		"/poam/{poamVersionId}",
+		WithPermission("poam:read"),
+		WithTag(tagPOAM),
+		WithSummary("Read a POA&M version"),
+	)
+	ListPOAMItems = Get[POAMItemsInput, List[POAMItem]](
+		"list-poam-items",
+		"/poam/{poamVersionId}/items",
+		WithPermission("poam:read"),
+		WithTag(tagPOAM),
+		WithSummary("List the items of a POA&M, by priority"),
+	)
+	GetPOAMItem = Get[POAMItemInput, POAMItem](
+		"get-poam-item",
+		"/poam/items/{poamItemId}",
+		WithPermission("poam:read"),
+		WithTag(tagPOAM),
+		WithSummary("Read a POA&M item"),
+	)
+	UpdatePOAMItem = Patch[UpdatePOAMItemInput, POAMItem](
+		"update-poam-item",
+		"/poam/items/{poamItemId}",
+		WithPermission("poam:write"),
+		WithTag(tagPOAM),
+		WithSummary("Change a POA&M item"),
+	)
+	SubmitPOAM = Post[POAMInput, POAMVersion](
+		"submit-poam",
+		"/poam/{poamVersionId}/submit-review",
+		WithPermission("poam:write"),
+		WithTag(tagPOAM),
+		WithSummary("Submit a POA&M for review"),
+	)
+	ApprovePOAM = Post[DecidePOAMInput, POAMVersion](
+		"approve-poam",
+		"/poam/{poamVersionId}/approve",
+		WithPermission(ApprovalDecide),
+		WithDelegates(),
+		WithTag(tagPOAM),
+		WithSummary("Approve a POA&M"),
+	)
+	GetPOAMSummary = Get[POAMInput, POAMSummary](
+		"get-poam-summary",
+		"/poam/{poamVersionId}/summary",
+		WithPermission("poam:read"),
+		WithTag(tagPOAM),
+		WithSummary("Count a POA&M"),
+	)
 )

@@ -114,12 +114,64 @@ const tagReport = "Reports"
 
 // Operations of the interface's part 4.12.
 var (
-	ListReports         = Get[ReportsInput, List[Report]]("list-reports", "/assessments/{assessmentId}/reports", WithPermission("report:read"), WithTag(tagReport), WithSummary("List reports"))
-	GenerateReport      = Create[GenerateReportInput, Report]("generate-report", "/assessments/{assessmentId}/reports/generate", WithPermission("report:write"), WithMaxBody(4<<20), WithTag(tagReport), WithSummary("Write the full report"))
-	CreateReport        = Create[CreateReportInput, Report]("create-report", "/assessments/{assessmentId}/reports", WithPermission("report:write"), WithMaxBody(4<<20), WithTag(tagReport), WithSummary("Write a report in a template and format"))
-	GetReport           = Get[ReportInput, Report]("get-report", "/reports/{reportId}", WithPermission("report:read"), WithTag(tagReport), WithSummary("Read a report's record"))
-	DownloadReport      = Get[ReportInput, File]("download-report", "/reports/{reportId}/download", WithPermission("report:read"), WithForm(Download), WithTag(tagReport), WithSummary("Download a report"))
-	RenderReport        = Get[ReportInput, File]("render-report", "/reports/{reportId}/render", WithPermission("report:read"), WithForm(Markup), WithTag(tagReport), WithSummary("Show a report as HTML"))
-	VerifyReport        = Get[VerifyReportInput, ReportVerification]("verify-report", "/reports/{reportId}/verification", WithPermission("report:read"), WithTag(tagReport), WithSummary("Tell whether a file is a report as it was written"))
-	GetExecutiveSummary = Get[AssessmentInput, ExecutiveSummary]("get-executive-summary", "/assessments/{assessmentId}/reports/executive-summary", WithPermission("report:read"), WithTag(tagReport), WithSummary("Read the executive summary"))
+	ListReports = Get[ReportsInput, List[Report]](
+		"list-reports",
+		"/assessments/{assessmentId}/reports",
+		WithPermission("report:read"),
+		WithTag(tagReport),
+		WithSummary("List reports"),
+	)
+	GenerateReport = Create[GenerateReportInput, Report](
+		"generate-report",
+		"/assessments/{assessmentId}/reports/generate",
+		WithPermission("report:write"),
+		WithMaxBody(4<<20),
+		WithTag(tagReport),
+		WithSummary("Write the full report"),
+	)
+	CreateReport = Create[CreateReportInput, Report](
+		"create-report",
+		"/assessments/{assessmentId}/reports",
+		WithPermission("report:write"),
+		WithMaxBody(4<<20),
+		WithTag(tagReport),
+		WithSummary("Write a report in a template and format"),
+	)
+	GetReport = Get[ReportInput, Report](
+		"get-report",
+		"/reports/{reportId}",
+		WithPermission("report:read"),
+		WithTag(tagReport),
+		WithSummary("Read a report's record"),
+	)
+	DownloadReport = Get[ReportInput, File](
+		"download-report",
+		"/reports/{reportId}/download",
+		WithPermission("report:read"),
+		WithForm(Download),
+		WithTag(tagReport),
+		WithSummary("Download a report"),
+	)
+	RenderReport = Get[ReportInput, File](
+		"render-report",
+		"/reports/{reportId}/render",
+		WithPermission("report:read"),
+		WithForm(Markup),
+		WithTag(tagReport),
+		WithSummary("Show a report as HTML"),
+	)
+	VerifyReport = Get[VerifyReportInput, ReportVerification](
+		"verify-report",
+		"/reports/{reportId}/verification",
+		WithPermission("report:read"),
+		WithTag(tagReport),
+		WithSummary("Tell whether a file is a report as it was written"),
+	)
+	GetExecutiveSummary = Get[AssessmentInput, ExecutiveSummary](
+		"get-executive-summary",
+		"/assessments/{assessmentId}/reports/executive-summary",
+		WithPermission("report:read"),
+		WithTag(tagReport),
+		WithSummary("Read the executive summary"),
+	)
 )

@@ -144,32 +144,225 @@ const (
 
 // Operations of the interface's parts 4.3 and 4.4.
 var (
-	ListVersions            = Get[Paging, List[CatalogVersion]]("list-scf-versions", "/scf/versions", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List catalog versions"))
-	GetLatestVersion        = Get[None, CatalogVersion]("get-latest-scf-version", "/scf/versions/latest", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("Read the latest active catalog version"))
-	DiffVersions            = Get[DiffInput, CatalogDiff]("diff-scf-versions", "/scf/versions/{scfVersionId}/diff", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("Tell what changed from another version to this one"))
-	ListVersionEvidence     = Get[VersionListInput, List[EvidenceItem]]("list-scf-version-evidence-requests", "/scf/versions/{scfVersionId}/evidence-requests", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List the evidence requests of a version"))
-	ListVersionRisks        = Get[VersionListInput, List[Hazard]]("list-scf-version-risks", "/scf/versions/{scfVersionId}/risks", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List the risk catalog of a version"))
-	ListVersionThreats      = Get[VersionListInput, List[Hazard]]("list-scf-version-threats", "/scf/versions/{scfVersionId}/threats", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List the threat catalog of a version"))
-	ListVersionPrinciples   = Get[VersionListInput, List[Principle]]("list-scf-version-principles", "/scf/versions/{scfVersionId}/principles", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List the privacy management principles of a version"))
-	GetVersion              = Get[VersionInput, CatalogVersion]("get-scf-version", "/scf/versions/{scfVersionId}", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("Read one catalog version"))
-	ListVersionDomains      = Get[VersionDomainsInput, List[Domain]]("list-scf-version-domains", "/scf/versions/{scfVersionId}/domains", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List the domains of a version"))
-	ListVersionControls     = Get[VersionControlsInput, List[Control]]("list-scf-version-controls", "/scf/versions/{scfVersionId}/controls", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List the controls of a version"))
-	ListDomains             = Get[DomainsInput, List[Domain]]("list-scf-domains", "/scf/domains", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List domains"))
-	ListControls            = Get[ControlsInput, List[Control]]("list-scf-controls", "/scf/controls", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List or search controls"))
-	GetControl              = Get[ControlInput, Control]("get-scf-control", "/scf/controls/{controlId}", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("Read one control"))
-	GetControlByCode        = Get[ControlByCodeInput, Control]("get-scf-control-by-code", "/scf/controls/by-code/{controlCode}", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("Read one control by its code"))
-	ListControlMappings     = Get[ControlMappingsInput, List[Mapping]]("list-scf-control-mappings", "/scf/controls/{controlId}/mappings", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List the framework mappings of a control"))
-	ListFrameworks          = Get[FrameworksInput, List[Framework]]("list-scf-frameworks", "/scf/frameworks", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List frameworks"))
-	GetFramework            = Get[FrameworkInput, Framework]("get-scf-framework", "/scf/frameworks/{frameworkId}", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("Read one framework"))
-	ListRequirements        = Get[RequirementsInput, List[Requirement]]("list-scf-framework-requirements", "/scf/frameworks/{frameworkId}/requirements", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List the requirements of a framework"))
-	GetCoverage             = Get[CoverageInput, Coverage]("get-scf-framework-coverage", "/scf/frameworks/{frameworkId}/coverage", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("Tell how much of a framework the catalog covers"))
-	ListRequirementMappings = Get[RequirementMappingsInput, List[Mapping]]("list-scf-requirement-mappings", "/scf/requirements/{requirementId}/mappings", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("List the mappings of a requirement"))
-	GetCrosswalk            = Get[CrosswalkInput, Crosswalk]("get-scf-crosswalk", "/scf/crosswalks", WithAccess(SignedIn), WithPermission(scfRead), WithTag(tagCatalog), WithSummary("Read the crosswalk of a framework, or between two"))
+	ListVersions = Get[Paging, List[CatalogVersion]](
+		"list-scf-versions",
+		"/scf/versions",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List catalog versions"),
+	)
+	GetLatestVersion = Get[None, CatalogVersion](
+		"get-latest-scf-version",
+		"/scf/versions/latest",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("Read the latest active catalog version"),
+	)
+	DiffVersions = Get[DiffInput, CatalogDiff](
+		"diff-scf-versions",
+		"/scf/versions/{scfVersionId}/diff",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("Tell what changed from another version to this one"),
+	)
+	ListVersionEvidence = Get[VersionListInput, List[EvidenceItem]](
+		"list-scf-version-evidence-requests",
+		"/scf/versions/{scfVersionId}/evidence-requests",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List the evidence requests of a version"),
+	)
+	ListVersionRisks = Get[VersionListInput, List[Hazard]](
+		"list-scf-version-risks",
+		"/scf/versions/{scfVersionId}/risks",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List the risk catalog of a version"),
+	)
+	ListVersionThreats = Get[VersionListInput, List[Hazard]](
+		"list-scf-version-threats",
+		"/scf/versions/{scfVersionId}/threats",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List the threat catalog of a version"),
+	)
+	ListVersionPrinciples = Get[VersionListInput, List[Principle]](
+		"list-scf-version-principles",
+		"/scf/versions/{scfVersionId}/principles",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List the privacy management principles of a version"),
+	)
+	GetVersion = Get[VersionInput, CatalogVersion](
+		"get-scf-version",
+		"/scf/versions/{scfVersionId}",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("Read one catalog version"),
+	)
+	ListVersionDomains = Get[VersionDomainsInput, List[Domain]](
+		"list-scf-version-domains",
+		"/scf/versions/{scfVersionId}/domains",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List the domains of a version"),
+	)
+	ListVersionControls = Get[VersionControlsInput, List[Control]](
+		"list-scf-version-controls",
+		"/scf/versions/{scfVersionId}/controls",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List the controls of a version"),
+	)
+	ListDomains = Get[DomainsInput, List[Domain]](
+		"list-scf-domains",
+		"/scf/domains",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List domains"),
+	)
+	ListControls = Get[ControlsInput, List[Control]](
+		"list-scf-controls",
+		"/scf/controls",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List or search controls"),
+	)
+	GetControl = Get[ControlInput, Control](
+		"get-scf-control",
+		"/scf/controls/{controlId}",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("Read one control"),
+	)
+	GetControlByCode = Get[ControlByCodeInput, Control](
+		"get-scf-control-by-code",
+		"/scf/controls/by-code/{controlCode}",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("Read one control by its code"),
+	)
+	ListControlMappings = Get[ControlMappingsInput, List[Mapping]](
+		"list-scf-control-mappings",
+		"/scf/controls/{controlId}/mappings",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List the framework mappings of a control"),
+	)
+	ListFrameworks = Get[FrameworksInput, List[Framework]](
+		"list-scf-frameworks",
+		"/scf/frameworks",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List frameworks"),
+	)
+	GetFramework = Get[FrameworkInput, Framework](
+		"get-scf-framework",
+		"/scf/frameworks/{frameworkId}",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("Read one framework"),
+	)
+	ListRequirements = Get[RequirementsInput, List[Requirement]](
+		"list-scf-framework-requirements",
+		"/scf/frameworks/{frameworkId}/requirements",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List the requirements of a framework"),
+	)
+	GetCoverage = Get[CoverageInput, Coverage](
+		"get-scf-framework-coverage",
+		"/scf/frameworks/{frameworkId}/coverage",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("Tell how much of a framework the catalog covers"),
+	)
+	ListRequirementMappings = Get[RequirementMappingsInput, List[Mapping]](
+		"list-scf-requirement-mappings",
+		"/scf/requirements/{requirementId}/mappings",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("List the mappings of a requirement"),
+	)
+	GetCrosswalk = Get[CrosswalkInput, Crosswalk](
+		"get-scf-crosswalk",
+		"/scf/crosswalks",
+		WithAccess(SignedIn),
+		WithPermission(scfRead),
+		WithTag(tagCatalog),
+		WithSummary("Read the crosswalk of a framework, or between two"),
+	)
 
-	ListImportRuns = Get[ImportRunsInput, List[ImportRun]]("list-scf-import-runs", "/admin/scf/import-runs", WithAccess(Platform), WithPermission(SCFImport), WithTag(tagImport), WithSummary("List import runs"))
-	GetImportRun   = Get[ImportRunInput, ImportRun]("get-scf-import-run", "/admin/scf/import-runs/{importRunId}", WithAccess(Platform), WithPermission(SCFImport), WithTag(tagImport), WithSummary("Read an import run"))
-	ImportWorkbook = Create[ImportWorkbookInput, ImportRun]("import-scf-workbook", "/admin/scf/import-xlsx", WithAccess(Platform), WithPermission(SCFImport), WithForm(Upload), WithTag(tagImport), WithSummary("Import an SCF workbook"))
-	ImportSTRM     = Create[ImportSTRMInput, ImportRun]("import-scf-strm", "/admin/scf/import-strm", WithAccess(Platform), WithPermission(SCFImport), WithForm(Upload), WithTag(tagImport), WithSummary("Lay a relationship mapping document over a catalog version"))
-	DryRunSTRM     = Post[ImportSTRMInput, ImportRun]("dry-run-scf-strm", "/admin/scf/import-strm/dry-run", WithAccess(Platform), WithPermission(SCFImport), WithForm(Upload), WithTag(tagImport), WithSummary("Tell what a relationship mapping document would change"))
-	DryRunWorkbook = Post[ImportWorkbookInput, ImportRun]("dry-run-scf-workbook", "/admin/scf/import-xlsx/dry-run", WithAccess(Platform), WithPermission(SCFImport), WithForm(Upload), WithTag(tagImport), WithSummary("Tell what importing a workbook would change"))
+	ListImportRuns = Get[ImportRunsInput, List[ImportRun]](
+		"list-scf-import-runs",
+		"/admin/scf/import-runs",
+		WithAccess(Platform),
+		WithPermission(SCFImport),
+		WithTag(tagImport),
+		WithSummary("List import runs"),
+	)
+	GetImportRun = Get[ImportRunInput, ImportRun](
+		"get-scf-import-run",
+		"/admin/scf/import-runs/{importRunId}",
+		WithAccess(Platform),
+		WithPermission(SCFImport),
+		WithTag(tagImport),
+		WithSummary("Read an import run"),
+	)
+	ImportWorkbook = Create[ImportWorkbookInput, ImportRun](
+		"import-scf-workbook",
+		"/admin/scf/import-xlsx",
+		WithAccess(Platform),
+		WithPermission(SCFImport),
+		WithForm(Upload),
+		WithTag(tagImport),
+		WithSummary("Import an SCF workbook"),
+	)
+	ImportSTRM = Create[ImportSTRMInput, ImportRun](
+		"import-scf-strm",
+		"/admin/scf/import-strm",
+		WithAccess(Platform),
+		WithPermission(SCFImport),
+		WithForm(Upload),
+		WithTag(tagImport),
+		WithSummary("Lay a relationship mapping document over a catalog version"),
+	)
+	DryRunSTRM = Post[ImportSTRMInput, ImportRun](
+		"dry-run-scf-strm",
+		"/admin/scf/import-strm/dry-run",
+		WithAccess(Platform),
+		WithPermission(SCFImport),
+		WithForm(Upload),
+		WithTag(tagImport),
+		WithSummary("Tell what a relationship mapping document would change"),
+	)
+	DryRunWorkbook = Post[ImportWorkbookInput, ImportRun](
+		"dry-run-scf-workbook",
+		"/admin/scf/import-xlsx/dry-run",
+		WithAccess(Platform),
+		WithPermission(SCFImport),
+		WithForm(Upload),
+		WithTag(tagImport),
+		WithSummary("Tell what importing a workbook would change"),
+	)
 )

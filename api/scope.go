@@ -125,7 +125,10 @@ func (s *TraitSetting) UnmarshalJSON(b []byte) error {
 		strict := json.NewDecoder(bytes.NewReader(b))
 		strict.DisallowUnknownFields()
 		if err := strict.Decode(&whole); err != nil {
-			return fmt.Errorf("a trait is sent back as it is read, or as true, false or unknown: %s", strings.TrimPrefix(err.Error(), "json: "))
+			return fmt.Errorf(
+				"a trait is sent back as it is read, or as true, false or unknown: %s",
+				strings.TrimPrefix(err.Error(), "json: "),
+			)
 		}
 		if _, has := fields["value"]; !has {
 			return errors.New("a trait has a value: true, false or unknown")
@@ -187,10 +190,46 @@ const tagScope = "Scope and SoA"
 
 // Operations on the scope, of the interface's part 4.9.
 var (
-	GetAssessmentScope = Get[AssessmentInput, Scope]("get-assessment-scope", "/assessments/{assessmentId}/scope", WithPermission("scope:read"), WithTag(tagScope), WithSummary("Read the scope of an assessment"))
-	PutScope           = Create[PutScopeInput, Scope]("put-assessment-scope", "/assessments/{assessmentId}/scope", WithPermission("scope:write"), WithTag(tagScope), WithSummary("Create or update the scope of an assessment"))
-	GetScope           = Get[ScopeInput, Scope]("get-scope", "/scopes/{scopeId}", WithPermission("scope:read"), WithTag(tagScope), WithSummary("Read a scope"))
-	UpdateScope        = Patch[UpdateScopeInput, Scope]("update-scope", "/scopes/{scopeId}", WithPermission("scope:write"), WithTag(tagScope), WithSummary("Change a scope"))
-	SubmitScope        = Post[ScopeInput, Scope]("submit-scope", "/scopes/{scopeId}/submit-review", WithPermission("scope:write"), WithTag(tagScope), WithSummary("Submit a scope for review"))
-	ApproveScope       = Post[ApproveScopeInput, Scope]("approve-scope", "/scopes/{scopeId}/approve", WithPermission(ApprovalDecide), WithTag(tagScope), WithSummary("Approve a scope"))
+	GetAssessmentScope = Get[AssessmentInput, Scope](
+		"get-assessment-scope",
+		"/assessments/{assessmentId}/scope",
+		WithPermission("scope:read"),
+		WithTag(tagScope),
+		WithSummary("Read the scope of an assessment"),
+	)
+	PutScope = Create[PutScopeInput, Scope](
+		"put-assessment-scope",
+		"/assessments/{assessmentId}/scope",
+		WithPermission("scope:write"),
+		WithTag(tagScope),
+		WithSummary("Create or update the scope of an assessment"),
+	)
+	GetScope = Get[ScopeInput, Scope](
+		"get-scope",
+		"/scopes/{scopeId}",
+		WithPermission("scope:read"),
+		WithTag(tagScope),
+		WithSummary("Read a scope"),
+	)
+	UpdateScope = Patch[UpdateScopeInput, Scope](
+		"update-scope",
+		"/scopes/{scopeId}",
+		WithPermission("scope:write"),
+		WithTag(tagScope),
+		WithSummary("Change a scope"),
+	)
+	SubmitScope = Post[ScopeInput, Scope](
+		"submit-scope",
+		"/scopes/{scopeId}/submit-review",
+		WithPermission("scope:write"),
+		WithTag(tagScope),
+		WithSummary("Submit a scope for review"),
+	)
+	ApproveScope = Post[ApproveScopeInput, Scope](
+		"approve-scope",
+		"/scopes/{scopeId}/approve",
+		WithPermission(ApprovalDecide),
+		WithTag(tagScope),
+		WithSummary("Approve a scope"),
+	)
 )

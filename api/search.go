@@ -109,10 +109,46 @@ const tagKB = "Knowledge base"
 
 // Operations of the interface's part 4.8.
 var (
-	SearchKB             = Post[SearchInput, SearchAnswer]("search-kb", "/kb/search", WithPermission("kb:search"), WithTag(tagKB), WithSummary("Find passages by meaning"))
-	ListChunks           = Get[ChunksInput, List[Chunk]]("list-kb-chunks", "/kb/chunks", WithPermission("kb:read"), WithTag(tagKB), WithSummary("List passages"))
-	GetChunk             = Get[ChunkInput, Chunk]("get-kb-chunk", "/kb/chunks/{chunkId}", WithPermission("kb:read"), WithTag(tagKB), WithSummary("Read a passage"))
-	GetKBStats           = Get[None, KBStats]("get-kb-stats", "/kb/stats", WithPermission("kb:read"), WithTag(tagKB), WithSummary("Count the knowledge base"))
-	GetEmbeddingStatus   = Get[None, EmbeddingStatus]("get-kb-embedding-status", "/kb/embeddings/status", WithPermission("kb:read"), WithTag(tagKB), WithSummary("Tell how far the embedding is"))
-	ListKBDocumentChunks = Get[DocumentChunksInput, List[Chunk]]("list-kb-document-chunks", "/kb/documents/{documentId}/chunks", WithPermission("kb:read"), WithTag(tagKB), WithSummary("List a document's passages"))
+	SearchKB = Post[SearchInput, SearchAnswer](
+		"search-kb",
+		"/kb/search",
+		WithPermission("kb:search"),
+		WithTag(tagKB),
+		WithSummary("Find passages by meaning"),
+	)
+	ListChunks = Get[ChunksInput, List[Chunk]](
+		"list-kb-chunks",
+		"/kb/chunks",
+		WithPermission("kb:read"),
+		WithTag(tagKB),
+		WithSummary("List passages"),
+	)
+	GetChunk = Get[ChunkInput, Chunk](
+		"get-kb-chunk",
+		"/kb/chunks/{chunkId}",
+		WithPermission("kb:read"),
+		WithTag(tagKB),
+		WithSummary("Read a passage"),
+	)
+	GetKBStats = Get[None, KBStats](
+		"get-kb-stats",
+		"/kb/stats",
+		WithPermission("kb:read"),
+		WithTag(tagKB),
+		WithSummary("Count the knowledge base"),
+	)
+	GetEmbeddingStatus = Get[None, EmbeddingStatus](
+		"get-kb-embedding-status",
+		"/kb/embeddings/status",
+		WithPermission("kb:read"),
+		WithTag(tagKB),
+		WithSummary("Tell how far the embedding is"),
+	)
+	ListKBDocumentChunks = Get[DocumentChunksInput, List[Chunk]](
+		"list-kb-document-chunks",
+		"/kb/documents/{documentId}/chunks",
+		WithPermission("kb:read"),
+		WithTag(tagKB),
+		WithSummary("List a document's passages"),
+	)
 )

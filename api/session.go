@@ -109,13 +109,67 @@ const tagSession = "Session and user"
 
 // Operations of the interface's part 4.2, and what makes them whole.
 var (
-	SignIn               = Post[SignInInput, SignedInUser]("sign-in", "/api/auth/sign-in/email", WithAccess(Public), WithTag(tagSession), WithSummary("Sign in with e-mail and password; starts a cookie session"))
-	GetSession           = Get[None, SignedInUser]("get-session", "/api/auth/get-session", WithAccess(SignedIn), WithTag(tagSession), WithSummary("Read the current session"))
-	SignOut              = Post[None, SignedOut]("sign-out", "/api/auth/sign-out", WithAccess(SignedIn), WithTag(tagSession), WithSummary("End the session"))
-	GetLink              = Post[LinkInput, Link]("get-link", "/api/auth/link", WithAccess(Public), WithTag(tagSession), WithSummary("Tell what a one-time link is for"))
-	AcceptLink           = Post[AcceptLinkInput, SignedInUser]("accept-link", "/api/auth/accept-link", WithAccess(Public), WithTag(tagSession), WithSummary("Accept an invitation, or set a new password, by a one-time link; starts a session"))
-	ChangePassword       = Post[ChangePasswordInput, User]("change-password", "/api/auth/change-password", WithAccess(SignedIn), WithTag(tagSession), WithSummary("Change one's password; other sessions end"))
-	GetMe                = Get[None, Me]("get-me", "/users/me", WithAccess(SignedIn), WithTag(tagSession), WithSummary("Tell who calls, and what they may do"))
-	ListMyOrganizations  = Get[Paging, List[MyOrganization]]("list-my-organizations", "/users/me/organizations", WithAccess(SignedIn), WithTag(tagSession), WithSummary("List the organizations the caller belongs to"))
-	ActivateOrganization = Post[OrgInput, MyOrganization]("activate-organization", "/users/me/orgs/{orgId}/activate", WithAccess(SignedIn), WithTag(tagSession), WithSummary("Make an organization the active one"))
+	SignIn = Post[SignInInput, SignedInUser](
+		"sign-in",
+		"/api/auth/sign-in/email",
+		WithAccess(Public),
+		WithTag(tagSession),
+		WithSummary("Sign in with e-mail and password; starts a cookie session"),
+	)
+	GetSession = Get[None, SignedInUser](
+		"get-session",
+		"/api/auth/get-session",
+		WithAccess(SignedIn),
+		WithTag(tagSession),
+		WithSummary("Read the current session"),
+	)
+	SignOut = Post[None, SignedOut](
+		"sign-out",
+		"/api/auth/sign-out",
+		WithAccess(SignedIn),
+		WithTag(tagSession),
+		WithSummary("End the session"),
+	)
+	GetLink = Post[LinkInput, Link](
+		"get-link",
+		"/api/auth/link",
+		WithAccess(Public),
+		WithTag(tagSession),
+		WithSummary("Tell what a one-time link is for"),
+	)
+	AcceptLink = Post[AcceptLinkInput, SignedInUser](
+		"accept-link",
+		"/api/auth/accept-link",
+		WithAccess(Public),
+		WithTag(tagSession),
+		WithSummary("Accept an invitation, or set a new password, by a one-time link; starts a session"),
+	)
+	ChangePassword = Post[ChangePasswordInput, User](
+		"change-password",
+		"/api/auth/change-password",
+		WithAccess(SignedIn),
+		WithTag(tagSession),
+		WithSummary("Change one's password; other sessions end"),
+	)
+	GetMe = Get[None, Me](
+		"get-me",
+		"/users/me",
+		WithAccess(SignedIn),
+		WithTag(tagSession),
+		WithSummary("Tell who calls, and what they may do"),
+	)
+	ListMyOrganizations = Get[Paging, List[MyOrganization]](
+		"list-my-organizations",
+		"/users/me/organizations",
+		WithAccess(SignedIn),
+		WithTag(tagSession),
+		WithSummary("List the organizations the caller belongs to"),
+	)
+	ActivateOrganization = Post[OrgInput, MyOrganization](
+		"activate-organization",
+		"/users/me/orgs/{orgId}/activate",
+		WithAccess(SignedIn),
+		WithTag(tagSession),
+		WithSummary("Make an organization the active one"),
+	)
 )

@@ -111,15 +111,82 @@ type SoAValidation struct {
 
 // Operations on the SoA, of the interface's part 4.9.
 var (
-	DraftSoA           = Create[AssessmentInput, SoAVersion]("draft-soa", "/assessments/{assessmentId}/soa/draft", WithPermission("soa:write"), WithTag(tagScope), WithSummary("Draft a Statement of Applicability"))
-	ListSoA            = Get[AssessmentListInput, List[SoAVersion]]("list-soa-versions", "/assessments/{assessmentId}/soa", WithPermission("soa:read"), WithTag(tagScope), WithSummary("List SoA versions, newest first"))
-	GetSoA             = Get[SoAInput, SoAVersion]("get-soa-version", "/soa/{soaVersionId}", WithPermission("soa:read"), WithTag(tagScope), WithSummary("Read a SoA version"))
-	ListSoAItems       = Get[SoAItemsInput, List[SoAItem]]("list-soa-items", "/soa/{soaVersionId}/items", WithPermission("soa:read"), WithTag(tagScope), WithSummary("List the items of a SoA version"))
-	GetSoAItem         = Get[SoAItemInput, SoAItem]("get-soa-item", "/soa/items/{soaItemId}", WithPermission("soa:read"), WithTag(tagScope), WithSummary("Read a SoA item"))
-	UpdateSoAItem      = Patch[UpdateSoAItemInput, SoAItem]("update-soa-item", "/soa/items/{soaItemId}", WithPermission("soa:write"), WithTag(tagScope), WithSummary("Change a SoA item"))
-	SubmitSoA          = Post[SoAInput, SoAVersion]("submit-soa", "/soa/{soaVersionId}/submit-review", WithPermission("soa:write"), WithTag(tagScope), WithSummary("Submit a SoA version for review"))
-	ApproveSoA         = Post[DecideSoAInput, SoAVersion]("approve-soa", "/soa/{soaVersionId}/approve", WithPermission(ApprovalDecide), WithDelegates(), WithTag(tagScope), WithSummary("Approve a SoA version"))
-	RefreshSoAEvidence = Post[SoAInput, SoAVersion]("refresh-soa-evidence", "/soa/{soaVersionId}/evidence/refresh", WithPermission("soa:write"), WithTag(tagScope), WithSummary("Look for the evidence again"))
-	ValidateSoA        = Get[SoAInput, SoAValidation]("validate-soa", "/soa/{soaVersionId}/validation", WithPermission("soa:read"), WithTag(tagScope), WithSummary("Check the integrity of a SoA version"))
-	RegenerateSoA      = Post[SoAInput, SoAVersion]("regenerate-soa", "/soa/{soaVersionId}/regenerate", WithPermission("soa:write"), WithTag(tagScope), WithSummary("Draft again, keeping what people edited"))
+	DraftSoA = Create[AssessmentInput, SoAVersion](
+		"draft-soa",
+		"/assessments/{assessmentId}/soa/draft",
+		WithPermission("soa:write"),
+		WithTag(tagScope),
+		WithSummary("Draft a Statement of Applicability"),
+	)
+	ListSoA = Get[AssessmentListInput, List[SoAVersion]](
+		"list-soa-versions",
+		"/assessments/{assessmentId}/soa",
+		WithPermission("soa:read"),
+		WithTag(tagScope),
+		WithSummary("List SoA versions, newest first"),
+	)
+	GetSoA = Get[SoAInput, SoAVersion](
+		"get-soa-version",
+		"/soa/{soaVersionId}",
+		WithPermission("soa:read"),
+		WithTag(tagScope),
+		WithSummary("Read a SoA version"),
+	)
+	ListSoAItems = Get[SoAItemsInput, List[SoAItem]](
+		"list-soa-items",
+		"/soa/{soaVersionId}/items",
+		WithPermission("soa:read"),
+		WithTag(tagScope),
+		WithSummary("List the items of a SoA version"),
+	)
+	GetSoAItem = Get[SoAItemInput, SoAItem](
+		"get-soa-item",
+		"/soa/items/{soaItemId}",
+		WithPermission("soa:read"),
+		WithTag(tagScope),
+		WithSummary("Read a SoA item"),
+	)
+	UpdateSoAItem = Patch[UpdateSoAItemInput, SoAItem](
+		"update-soa-item",
+		"/soa/items/{soaItemId}",
+		WithPermission("soa:write"),
+		WithTag(tagScope),
+		WithSummary("Change a SoA item"),
+	)
+	SubmitSoA = Post[SoAInput, SoAVersion](
+		"submit-soa",
+		"/soa/{soaVersionId}/submit-review",
+		WithPermission("soa:write"),
+		WithTag(tagScope),
+		WithSummary("Submit a SoA version for review"),
+	)
+	ApproveSoA = Post[DecideSoAInput, SoAVersion](
+		"approve-soa",
+		"/soa/{soaVersionId}/approve",
+		WithPermission(ApprovalDecide),
+		WithDelegates(),
+		WithTag(tagScope),
+		WithSummary("Approve a SoA version"),
+	)
+	RefreshSoAEvidence = Post[SoAInput, SoAVersion](
+		"refresh-soa-evidence",
+		"/soa/{soaVersionId}/evidence/refresh",
+		WithPermission("soa:write"),
+		WithTag(tagScope),
+		WithSummary("Look for the evidence again"),
+	)
+	ValidateSoA = Get[SoAInput, SoAValidation](
+		"validate-soa",
+		"/soa/{soaVersionId}/validation",
+		WithPermission("soa:read"),
+		WithTag(tagScope),
+		WithSummary("Check the integrity of a SoA version"),
+	)
+	RegenerateSoA = Post[SoAInput, SoAVersion](
+		"regenerate-soa",
+		"/soa/{soaVersionId}/regenerate",
+		WithPermission("soa:write"),
+		WithTag(tagScope),
+		WithSummary("Draft again, keeping what people edited"),
+	)
 )

@@ -240,23 +240,145 @@ const tagSync = "Synchronisation"
 
 // Operations that bring what was done apart together.
 var (
-	JoinSync             = Post[JoinSyncInput, JoinedSync]("join-sync", "/sync/join", WithPermission("sync:write"), WithTag(tagSync), WithSummary("Make a clone known to an assessment's home"))
-	AttachSync           = Post[AttachSyncInput, SyncStatus]("attach-sync", "/sync/attach", WithPermission("sync:write"), WithTag(tagSync), WithSummary("Make an assessment here a clone"))
-	GetSyncStatus        = Get[SyncInput, SyncStatus]("get-sync-status", "/sync/assessments/{assessmentId}", WithPermission("sync:read"), WithTag(tagSync), WithSummary("Tell how an assessment is synchronised"))
-	DetachSync           = Delete[SyncInput]("detach-sync", "/sync/assessments/{assessmentId}", WithPermission("sync:write"), WithTag(tagSync), WithSummary("End the synchronisation of an assessment here"))
-	PushSync             = Post[PushSyncInput, PushedSync]("push-sync", "/sync/assessments/{assessmentId}/push", WithForm(Upload), WithPermission("sync:write"), WithTag(tagSync), WithSummary("Bring a clone's changes home"))
-	GetSyncChanges       = Get[ChangesSyncInput, SyncParcel]("get-sync-changes", "/sync/assessments/{assessmentId}/changes", WithPermission("sync:read"), WithTag(tagSync), WithSummary("Read what changed at the home"))
-	MissingSyncFiles     = Post[MissingSyncInput, SyncFiles]("missing-sync-files", "/sync/assessments/{assessmentId}/files/missing", WithPermission("sync:write"), WithTag(tagSync), WithSummary("Tell which files an assessment lacks"))
-	DownloadSyncFiles    = Post[MissingSyncInput, File]("fetch-sync-files", "/sync/assessments/{assessmentId}/files/fetch", WithForm(Download), WithPermission("sync:read"), WithTag(tagSync), WithSummary("Fetch files of an assessment"))
-	UploadSyncFiles      = Post[BringSyncInput, BroughtSync]("bring-sync-files", "/sync/assessments/{assessmentId}/files", WithForm(Upload), WithPermission("sync:write"), WithTag(tagSync), WithSummary("Bring files ahead of the records that name them"))
-	GetSyncCatalog       = Get[SyncInput, File]("get-sync-catalog", "/sync/assessments/{assessmentId}/catalog", WithForm(Download), WithPermission("sync:read"), WithTag(tagSync), WithSummary("Fetch the catalog version of an assessment"))
-	UploadSyncCatalog    = Post[BringSyncCatalogInput, SyncFiles]("bring-sync-catalog", "/sync/catalogs", WithForm(Upload), WithPermission(SCFImport), WithTag(tagSync), WithSummary("Bring the content of a catalog version"))
-	GetSyncFrameworks    = Get[SyncInput, File]("get-sync-frameworks", "/sync/assessments/{assessmentId}/frameworks", WithForm(Download), WithPermission("sync:read"), WithTag(tagSync), WithSummary("Fetch the own frameworks and controls that an assessment uses"))
-	UploadSyncFrameworks = Post[BringSyncCatalogInput, SyncFiles]("bring-sync-frameworks", "/sync/frameworks", WithForm(Upload), WithPermission(SCFImport), WithTag(tagSync), WithSummary("Bring own frameworks and controls that an assessment uses"))
-	PrepareSync          = Post[PrepareSyncInput, SyncParcel]("prepare-sync", "/sync/assessments/{assessmentId}/prepare", WithPermission("sync:write"), WithTag(tagSync), WithSummary("Make a batch of what a clone has changed"))
-	AcknowledgeSync      = Post[AcknowledgeSyncInput, SyncStatus]("acknowledge-sync", "/sync/assessments/{assessmentId}/acknowledge", WithPermission("sync:write"), WithTag(tagSync), WithSummary("Tell a clone that its home has a batch"))
-	ApplySync            = Post[BringSyncInput, BroughtSync]("take-sync", "/sync/assessments/{assessmentId}/take", WithForm(Upload), WithPermission("sync:write"), WithTag(tagSync), WithSummary("Bring the home's changes to a clone"))
-	ListSyncConflicts    = Get[SyncConflictsInput, List[SyncConflict]]("list-sync-conflicts", "/sync/conflicts", WithPermission("sync:read"), WithTag(tagSync), WithSummary("List conflicts, newest first"))
-	GetSyncConflict      = Get[SyncConflictInput, SyncConflict]("get-sync-conflict", "/sync/conflicts/{conflictId}", WithPermission("sync:read"), WithTag(tagSync), WithSummary("Read a conflict"))
-	ResolveSyncConflict  = Post[ResolveSyncInput, SyncConflict]("resolve-sync-conflict", "/sync/conflicts/{conflictId}/resolve", WithPermission("sync:write"), WithTag(tagSync), WithSummary("Decide a conflict"))
+	JoinSync = Post[JoinSyncInput, JoinedSync](
+		"join-sync",
+		"/sync/join",
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Make a clone known to an assessment's home"),
+	)
+	AttachSync = Post[AttachSyncInput, SyncStatus](
+		"attach-sync",
+		"/sync/attach",
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Make an assessment here a clone"),
+	)
+	GetSyncStatus = Get[SyncInput, SyncStatus](
+		"get-sync-status",
+		"/sync/assessments/{assessmentId}",
+		WithPermission("sync:read"),
+		WithTag(tagSync),
+		WithSummary("Tell how an assessment is synchronised"),
+	)
+	DetachSync = Delete[SyncInput](
+		"detach-sync",
+		"/sync/assessments/{assessmentId}",
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("End the synchronisation of an assessment here"),
+	)
+	PushSync = Post[PushSyncInput, PushedSync](
+		"push-sync",
+		"/sync/assessments/{assessmentId}/push",
+		WithForm(Upload),
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Bring a clone's changes home"),
+	)
+	GetSyncChanges = Get[ChangesSyncInput, SyncParcel](
+		"get-sync-changes",
+		"/sync/assessments/{assessmentId}/changes",
+		WithPermission("sync:read"),
+		WithTag(tagSync),
+		WithSummary("Read what changed at the home"),
+	)
+	MissingSyncFiles = Post[MissingSyncInput, SyncFiles](
+		"missing-sync-files",
+		"/sync/assessments/{assessmentId}/files/missing",
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Tell which files an assessment lacks"),
+	)
+	DownloadSyncFiles = Post[MissingSyncInput, File](
+		"fetch-sync-files",
+		"/sync/assessments/{assessmentId}/files/fetch",
+		WithForm(Download),
+		WithPermission("sync:read"),
+		WithTag(tagSync),
+		WithSummary("Fetch files of an assessment"),
+	)
+	UploadSyncFiles = Post[BringSyncInput, BroughtSync](
+		"bring-sync-files",
+		"/sync/assessments/{assessmentId}/files",
+		WithForm(Upload),
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Bring files ahead of the records that name them"),
+	)
+	GetSyncCatalog = Get[SyncInput, File](
+		"get-sync-catalog",
+		"/sync/assessments/{assessmentId}/catalog",
+		WithForm(Download),
+		WithPermission("sync:read"),
+		WithTag(tagSync),
+		WithSummary("Fetch the catalog version of an assessment"),
+	)
+	UploadSyncCatalog = Post[BringSyncCatalogInput, SyncFiles](
+		"bring-sync-catalog",
+		"/sync/catalogs",
+		WithForm(Upload),
+		WithPermission(SCFImport),
+		WithTag(tagSync),
+		WithSummary("Bring the content of a catalog version"),
+	)
+	GetSyncFrameworks = Get[SyncInput, File](
+		"get-sync-frameworks",
+		"/sync/assessments/{assessmentId}/frameworks",
+		WithForm(Download),
+		WithPermission("sync:read"),
+		WithTag(tagSync),
+		WithSummary("Fetch the own frameworks and controls that an assessment uses"),
+	)
+	UploadSyncFrameworks = Post[BringSyncCatalogInput, SyncFiles](
+		"bring-sync-frameworks",
+		"/sync/frameworks",
+		WithForm(Upload),
+		WithPermission(SCFImport),
+		WithTag(tagSync),
+		WithSummary("Bring own frameworks and controls that an assessment uses"),
+	)
+	PrepareSync = Post[PrepareSyncInput, SyncParcel](
+		"prepare-sync",
+		"/sync/assessments/{assessmentId}/prepare",
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Make a batch of what a clone has changed"),
+	)
+	AcknowledgeSync = Post[AcknowledgeSyncInput, SyncStatus](
+		"acknowledge-sync",
+		"/sync/assessments/{assessmentId}/acknowledge",
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Tell a clone that its home has a batch"),
+	)
+	ApplySync = Post[BringSyncInput, BroughtSync](
+		"take-sync",
+		"/sync/assessments/{assessmentId}/take",
+		WithForm(Upload),
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Bring the home's changes to a clone"),
+	)
+	ListSyncConflicts = Get[SyncConflictsInput, List[SyncConflict]](
+		"list-sync-conflicts",
+		"/sync/conflicts",
+		WithPermission("sync:read"),
+		WithTag(tagSync),
+		WithSummary("List conflicts, newest first"),
+	)
+	GetSyncConflict = Get[SyncConflictInput, SyncConflict](
+		"get-sync-conflict",
+		"/sync/conflicts/{conflictId}",
+		WithPermission("sync:read"),
+		WithTag(tagSync),
+		WithSummary("Read a conflict"),
+	)
+	ResolveSyncConflict = Post[ResolveSyncInput, SyncConflict](
+		"resolve-sync-conflict",
+		"/sync/conflicts/{conflictId}/resolve",
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Decide a conflict"),
+	)
 )

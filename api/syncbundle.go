@@ -110,10 +110,48 @@ type TakenSyncBundle struct {
 
 // Operations that carry a synchronisation in a file.
 var (
-	GetOrCreateSyncKey = Post[MakeSyncKeyInput, SyncKey]("make-sync-key", "/sync/key", WithPermission("sync:write"), WithTag(tagSync), WithSummary("Show the organization's key for bundles, made where there is none"))
-	ListSyncPeers      = Get[Paging, List[SyncPeer]]("list-sync-peers", "/sync/peers", WithPermission("sync:read"), WithTag(tagSync), WithSummary("List whose bundles are taken"))
-	TrustSyncPeer      = Post[TrustSyncPeerInput, SyncPeer]("trust-sync-peer", "/sync/peers", WithPermission("sync:write"), WithTag(tagSync), WithSummary("Trust a key: take its bundles, and write some for it"))
-	DistrustSyncPeer   = Delete[SyncPeerInput]("distrust-sync-peer", "/sync/peers/{peerId}", WithPermission("sync:write"), WithTag(tagSync), WithSummary("Trust a key no more"))
-	WriteSyncBundle    = Post[WriteSyncBundleInput, File]("write-sync-bundle", "/sync/assessments/{assessmentId}/bundle", WithForm(Download), WithPermission("sync:write"), WithTag(tagSync), WithSummary("Write what the other side lacks into a signed, encrypted file"))
-	ImportSyncBundle   = Post[TakeSyncBundleInput, TakenSyncBundle]("take-sync-bundle", "/sync/bundles", WithForm(Upload), WithPermission("sync:write"), WithTag(tagSync), WithSummary("Take a bundle"))
+	GetOrCreateSyncKey = Post[MakeSyncKeyInput, SyncKey](
+		"make-sync-key",
+		"/sync/key",
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Show the organization's key for bundles, made where there is none"),
+	)
+	ListSyncPeers = Get[Paging, List[SyncPeer]](
+		"list-sync-peers",
+		"/sync/peers",
+		WithPermission("sync:read"),
+		WithTag(tagSync),
+		WithSummary("List whose bundles are taken"),
+	)
+	TrustSyncPeer = Post[TrustSyncPeerInput, SyncPeer](
+		"trust-sync-peer",
+		"/sync/peers",
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Trust a key: take its bundles, and write some for it"),
+	)
+	DistrustSyncPeer = Delete[SyncPeerInput](
+		"distrust-sync-peer",
+		"/sync/peers/{peerId}",
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Trust a key no more"),
+	)
+	WriteSyncBundle = Post[WriteSyncBundleInput, File](
+		"write-sync-bundle",
+		"/sync/assessments/{assessmentId}/bundle",
+		WithForm(Download),
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Write what the other side lacks into a signed, encrypted file"),
+	)
+	ImportSyncBundle = Post[TakeSyncBundleInput, TakenSyncBundle](
+		"take-sync-bundle",
+		"/sync/bundles",
+		WithForm(Upload),
+		WithPermission("sync:write"),
+		WithTag(tagSync),
+		WithSummary("Take a bundle"),
+	)
 )

@@ -14,6 +14,7 @@ func IsUnsafeRune(r rune) bool {
 // IsBlank tells of a text that shows nothing: of spaces, controls, or signs without a width.
 func IsBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != '\u2800' && !unicode.In(r, unicode.Mn, unicode.Other_Default_Ignorable_Code_Point)
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != '\u2800' &&
+			!unicode.In(r, unicode.Mn, unicode.Other_Default_Ignorable_Code_Point)
 	})
 }

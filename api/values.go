@@ -60,8 +60,10 @@ func (ActorType) Values() []ActorType { return []ActorType{ActorUser, ActorAPIKe
 
 // Values are the nine codes.
 func (ErrorCode) Values() []ErrorCode {
-	return []ErrorCode{CodeUnauthorized, CodeForbidden, CodeNotFound, CodeValidation, CodeTenantRequired, CodeInvalidState,
-		CodeApproval, CodeRateLimit, CodeInternal}
+	return []ErrorCode{
+		CodeUnauthorized, CodeForbidden, CodeNotFound, CodeValidation, CodeTenantRequired, CodeInvalidState,
+		CodeApproval, CodeRateLimit, CodeInternal,
+	}
 }
 
 // HTTPStatus is the status the code is sent with; 0 for what is no code.

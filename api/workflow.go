@@ -128,13 +128,71 @@ const tagWorkflow = "Workflows"
 
 // Operations of the interface's part 4.15, with the list and the events beside them.
 var (
-	StartLifecycle       = Post[AssessmentInput, WorkflowRun]("start-lifecycle-workflow", "/assessments/{assessmentId}/workflows/lifecycle/start", WithPermission("workflow:write"), WithStatus(202), WithTag(tagWorkflow), WithSummary("Start the lifecycle workflow"))
-	StartWorkflow        = Post[StartWorkflowInput, WorkflowRun]("start-workflow", "/assessments/{assessmentId}/workflows", WithPermission("workflow:write"), WithStatus(202), WithTag(tagWorkflow), WithSummary("Start a workflow"))
-	ListWorkflows        = Get[WorkflowsInput, List[WorkflowRun]]("list-workflows", "/assessments/{assessmentId}/workflows", WithPermission("workflow:read"), WithTag(tagWorkflow), WithSummary("List the workflow runs of an assessment, newest first"))
-	GetLifecycleWorkflow = Get[AssessmentInput, WorkflowRun]("get-lifecycle-workflow", "/assessments/{assessmentId}/workflows/lifecycle", WithPermission("workflow:read"), WithTag(tagWorkflow), WithSummary("Tell how far the lifecycle workflow is"))
-	GetWorkflow          = Get[WorkflowInput, WorkflowRun]("get-workflow", "/workflows/{workflowRunId}", WithPermission("workflow:read"), WithTag(tagWorkflow), WithSummary("Read a workflow run"))
-	WatchWorkflow        = Get[WorkflowEventsInput, File]("watch-workflow", "/workflows/{workflowRunId}/events", WithPermission("workflow:read"), WithForm(Events), WithTag(tagWorkflow), WithSummary("Follow a workflow run as it goes on"))
-	CancelWorkflow       = Post[WorkflowInput, WorkflowRun]("cancel-workflow", "/workflows/{workflowRunId}/cancel", WithPermission("workflow:write"), WithTag(tagWorkflow), WithSummary("Cancel a workflow run"))
-	ResumeWorkflow       = Post[WorkflowInput, WorkflowRun]("resume-workflow", "/workflows/{workflowRunId}/resume", WithPermission("workflow:write"), WithStatus(202), WithTag(tagWorkflow), WithSummary("Resume a workflow run"))
-	SignalWorkflow       = Post[SignalInput, WorkflowRun]("signal-workflow", "/workflows/{workflowRunId}/signals", WithPermission("workflow:write"), WithTag(tagWorkflow), WithSummary("Send a signal to a workflow run"))
+	StartLifecycle = Post[AssessmentInput, WorkflowRun](
+		"start-lifecycle-workflow",
+		"/assessments/{assessmentId}/workflows/lifecycle/start",
+		WithPermission("workflow:write"),
+		WithStatus(202),
+		WithTag(tagWorkflow),
+		WithSummary("Start the lifecycle workflow"),
+	)
+	StartWorkflow = Post[StartWorkflowInput, WorkflowRun](
+		"start-workflow",
+		"/assessments/{assessmentId}/workflows",
+		WithPermission("workflow:write"),
+		WithStatus(202),
+		WithTag(tagWorkflow),
+		WithSummary("Start a workflow"),
+	)
+	ListWorkflows = Get[WorkflowsInput, List[WorkflowRun]](
+		"list-workflows",
+		"/assessments/{assessmentId}/workflows",
+		WithPermission("workflow:read"),
+		WithTag(tagWorkflow),
+		WithSummary("List the workflow runs of an assessment, newest first"),
+	)
+	GetLifecycleWorkflow = Get[AssessmentInput, WorkflowRun](
+		"get-lifecycle-workflow",
+		"/assessments/{assessmentId}/workflows/lifecycle",
+		WithPermission("workflow:read"),
+		WithTag(tagWorkflow),
+		WithSummary("Tell how far the lifecycle workflow is"),
+	)
+	GetWorkflow = Get[WorkflowInput, WorkflowRun](
+		"get-workflow",
+		"/workflows/{workflowRunId}",
+		WithPermission("workflow:read"),
+		WithTag(tagWorkflow),
+		WithSummary("Read a workflow run"),
+	)
+	WatchWorkflow = Get[WorkflowEventsInput, File](
+		"watch-workflow",
+		"/workflows/{workflowRunId}/events",
+		WithPermission("workflow:read"),
+		WithForm(Events),
+		WithTag(tagWorkflow),
+		WithSummary("Follow a workflow run as it goes on"),
+	)
+	CancelWorkflow = Post[WorkflowInput, WorkflowRun](
+		"cancel-workflow",
+		"/workflows/{workflowRunId}/cancel",
+		WithPermission("workflow:write"),
+		WithTag(tagWorkflow),
+		WithSummary("Cancel a workflow run"),
+	)
+	ResumeWorkflow = Post[WorkflowInput, WorkflowRun](
+		"resume-workflow",
+		"/workflows/{workflowRunId}/resume",
+		WithPermission("workflow:write"),
+		WithStatus(202),
+		WithTag(tagWorkflow),
+		WithSummary("Resume a workflow run"),
+	)
+	SignalWorkflow = Post[SignalInput, WorkflowRun](
+		"signal-workflow",
+		"/workflows/{workflowRunId}/signals",
+		WithPermission("workflow:write"),
+		WithTag(tagWorkflow),
+		WithSummary("Send a signal to a workflow run"),
+	)
 )

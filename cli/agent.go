@@ -13,15 +13,18 @@ import (
 )
 
 func (a *app) agentCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "agent", Short: "Run the nine pipeline agents and read what they did",
+	return group(&cobra.Command{
+		Use: "agent", Short: "Run the nine pipeline agents and read what they did",
 		Long: `Nine agents each do one part of an assessment, as a person would with the same commands.
 They leave drafts; a person submits and approves. Every step of a run can be read.`,
-		Example: "  service agent list\n  service agent run gap-analyst\n  service agent show RUN"},
+		Example: "  service agent list\n  service agent run gap-analyst\n  service agent show RUN",
+	},
 		a.agentList(), a.agentRun(), a.agentRuns(), a.agentWatch(), a.agentShow(), a.agentSteps(), a.agentComplete(), a.agentCancel())
 }
 
 func (a *app) agentList() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List the agents", Args: requireArgs(0, 0), Long: "Lists the nine agents, in the order of their work.", Example: "  service agent list",
+	return &cobra.Command{
+		Use: "list", Short: "List the agents", Args: requireArgs(0, 0), Long: "Lists the nine agents, in the order of their work.", Example: "  service agent list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := call(cmd.Context(), a, api.ListAgents, &api.Paging{})
 			if err != nil {
@@ -32,15 +35,24 @@ func (a *app) agentList() *cobra.Command {
 				for _, x := range all.Data {
 					rows = append(rows, []string{x.ID, x.Role, strings.Join(x.NeedsApprovalFor, ", ")})
 				}
-				p.Table([]print.Column{{Title: "agent", NoShrink: true}, {Title: "what it does", Wrap: true}, {Title: "a person approves", Optional: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "agent", NoShrink: true},
+						{Title: "what it does", Wrap: true},
+						{Title: "a person approves", Optional: true},
+					},
+					rows,
+				)
 			})
-		}}
+		},
+	}
 }
 
 func (a *app) agentRun() *cobra.Command {
 	var input string
 	var catalogOnly, noWait bool
-	cmd := &cobra.Command{Use: "run AGENT", Short: "Start an agent and wait for it", Args: requireArgs(1, 1),
+	cmd := &cobra.Command{
+		Use: "run AGENT", Short: "Start an agent and wait for it", Args: requireArgs(1, 1),
 		Long:    "Starts an agent on the assessment in use and waits until it is done; then shows what it\nproposes. --no-wait only starts it, for a server. --no-assessment runs an agent that needs none.",
 		Example: "  service agent run gap-analyst\n  service agent run framework-mapper --no-assessment --input '{\"frameworks\": [\"iso-27001-2022\"]}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,7 +78,8 @@ func (a *app) agentRun() *cobra.Command {
 				return a.out.Print(r, func(p *print.Page) { renderAgentRun(p, r) })
 			}
 			return a.followAgentRun(ctx, r.ID)
-		}}
+		},
+	}
 	cmd.Flags().StringVar(&input, "input", "", "what the agent is told, a JSON object")
 	cmd.Flags().BoolVar(&catalogOnly, "no-assessment", false, "run it on the catalog alone")
 	cmd.Flags().BoolVar(&noWait, "no-wait", false, "start it and leave")
@@ -82,7 +95,12 @@ func (a *app) followAgentRun(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		steps, err := call(ctx, a, api.ListAgentRunSteps, &api.AgentStepsInput{AgentRunInput: in, Paging: api.Paging{Limit: api.MaxListLimit}})
+		steps, err := call(
+			ctx,
+			a,
+			api.ListAgentRunSteps,
+			&api.AgentStepsInput{AgentRunInput: in, Paging: api.Paging{Limit: api.MaxListLimit}},
+		)
 		if err != nil {
 			return err
 		}
@@ -153,9 +171,19 @@ func formatProposals(all []map[string]any) []string {
 }
 
 func renderAgentRun(p *print.Page, r *api.AgentRun) {
-	p.Fields(print.Field{Name: "agent", Value: r.AgentID}, print.Field{Name: "status", Value: r.Status}, print.Field{Name: "model", Value: r.Model},
-		print.Field{Name: "prompt or rules", Value: r.PromptVersion}, print.Field{Name: "tokens", Value: formatTokens(r.Tokens)},
-		print.Field{Name: "created", Value: formatTime(r.CreatedAt)}, print.Field{Name: "error", Value: orEmpty(r.Error)}, print.Field{Name: "id", Value: r.ID})
+	p.Fields(
+		print.Field{Name: "agent", Value: r.AgentID},
+		print.Field{Name: "status", Value: r.Status},
+		print.Field{Name: "model", Value: r.Model},
+		print.Field{Name: "prompt or rules", Value: r.PromptVersion},
+		print.Field{Name: "tokens", Value: formatTokens(r.Tokens)},
+		print.Field{
+			Name:  "created",
+			Value: formatTime(r.CreatedAt),
+		},
+		print.Field{Name: "error", Value: orEmpty(r.Error)},
+		print.Field{Name: "id", Value: r.ID},
+	)
 }
 
 func formatTokens(t api.Tokens) string {
@@ -168,7 +196,8 @@ func formatTokens(t api.Tokens) string {
 func (a *app) agentRuns() *cobra.Command {
 	var in api.AgentRunsInput
 	var l listFlags
-	cmd := &cobra.Command{Use: "runs", Short: "List runs, newest first", Args: requireArgs(0, 0), Long: "Lists the runs of the organization, analyses too, newest first.", Example: "  service agent runs --status failed",
+	cmd := &cobra.Command{
+		Use: "runs", Short: "List runs, newest first", Args: requireArgs(0, 0), Long: "Lists the runs of the organization, analyses too, newest first.", Example: "  service agent runs --status failed",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.AgentRun], error) {
 				in.Paging = p
@@ -183,10 +212,20 @@ func (a *app) agentRuns() *cobra.Command {
 				for _, r := range all.Data {
 					rows = append(rows, []string{formatTime(r.CreatedAt), r.AgentID, r.Status, r.Model, r.ID})
 				}
-				p.Table([]print.Column{{Title: "created", NoShrink: true}, {Title: "agent", NoShrink: true}, {Title: "status"}, {Title: "model", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "created", NoShrink: true},
+						{Title: "agent", NoShrink: true},
+						{Title: "status"},
+						{Title: "model", Optional: true},
+						{Title: "id", NoShrink: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "Nothing was run yet; `%s` starts an agent.", a.commandLine("agent run AGENT"))
 			})
-		}}
+		},
+	}
 	cmd.Flags().StringVar(&in.Status, "status", "", "pending, running, completed, failed or cancelled")
 	cmd.Flags().StringVar(&in.AgentID, "agent", "", "only this agent's")
 	l.register(cmd, 0)
@@ -194,26 +233,36 @@ func (a *app) agentRuns() *cobra.Command {
 }
 
 func (a *app) agentWatch() *cobra.Command {
-	return &cobra.Command{Use: "watch RUN", Short: "Follow a run to its end", Args: requireArgs(1, 1), Long: "Tells the steps of a run as they are made, and at its end what it proposes.", Example: "  service agent watch RUN",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.followAgentRun(cmd.Context(), args[0]) }}
+	return &cobra.Command{
+		Use: "watch RUN", Short: "Follow a run to its end", Args: requireArgs(1, 1), Long: "Tells the steps of a run as they are made, and at its end what it proposes.", Example: "  service agent watch RUN",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.followAgentRun(cmd.Context(), args[0]) },
+	}
 }
 
 func (a *app) agentShow() *cobra.Command {
-	return &cobra.Command{Use: "show RUN", Short: "Show a run and what it proposes", Args: requireArgs(1, 1), Long: "Shows a run with its summary, proposals, assumptions and limitations.", Example: "  service agent show RUN",
+	return &cobra.Command{
+		Use: "show RUN", Short: "Show a run and what it proposes", Args: requireArgs(1, 1), Long: "Shows a run with its summary, proposals, assumptions and limitations.", Example: "  service agent show RUN",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.GetAgentRun, &api.AgentRunInput{AgentRunID: args[0]})
 			if err != nil {
 				return err
 			}
 			return a.printAgentRun(cmd.Context(), r)
-		}}
+		},
+	}
 }
 
 func (a *app) agentSteps() *cobra.Command {
-	return &cobra.Command{Use: "steps RUN", Short: "List what a run did", Args: requireArgs(1, 1), Long: "Lists the steps of a run; -o json shows their inputs and outputs.", Example: "  service agent steps RUN -o json",
+	return &cobra.Command{
+		Use: "steps RUN", Short: "List what a run did", Args: requireArgs(1, 1), Long: "Lists the steps of a run; -o json shows their inputs and outputs.", Example: "  service agent steps RUN -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.AgentStep], error) {
-				return call(cmd.Context(), a, api.ListAgentRunSteps, &api.AgentStepsInput{AgentRunInput: api.AgentRunInput{AgentRunID: args[0]}, Paging: p})
+				return call(
+					cmd.Context(),
+					a,
+					api.ListAgentRunSteps,
+					&api.AgentStepsInput{AgentRunInput: api.AgentRunInput{AgentRunID: args[0]}, Paging: p},
+				)
 			})
 			if err != nil {
 				return err
@@ -224,14 +273,25 @@ func (a *app) agentSteps() *cobra.Command {
 					out, _ := json.Marshal(s.Output)
 					rows = append(rows, []string{fmt.Sprint(s.Index), s.Kind, s.Name, fmt.Sprintf("%d ms", s.DurationMS), string(out)})
 				}
-				p.Table([]print.Column{{Title: "", AlignRight: true}, {Title: "kind"}, {Title: "name", NoShrink: true}, {Title: "took", AlignRight: true}, {Title: "came to"}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "", AlignRight: true},
+						{Title: "kind"},
+						{Title: "name", NoShrink: true},
+						{Title: "took", AlignRight: true},
+						{Title: "came to"},
+					},
+					rows,
+				)
 			})
-		}}
+		},
+	}
 }
 
 func (a *app) agentComplete() *cobra.Command {
 	var summary string
-	cmd := &cobra.Command{Use: "complete RUN", Short: "Complete a run by hand", Args: requireArgs(1, 1), Long: "Ends a run with what a person found instead of the agent.", Example: "  service agent complete RUN --summary 'Done in a workshop.'",
+	cmd := &cobra.Command{
+		Use: "complete RUN", Short: "Complete a run by hand", Args: requireArgs(1, 1), Long: "Ends a run with what a person found instead of the agent.", Example: "  service agent complete RUN --summary 'Done in a workshop.'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.CompleteRunInput{AgentRunInput: api.AgentRunInput{AgentRunID: args[0]}}
 			if summary != "" {
@@ -245,18 +305,21 @@ func (a *app) agentComplete() *cobra.Command {
 				return err
 			}
 			return a.out.Print(r, func(p *print.Page) { renderAgentRun(p, r) })
-		}}
+		},
+	}
 	cmd.Flags().StringVar(&summary, "summary", "", "what was found")
 	return cmd
 }
 
 func (a *app) agentCancel() *cobra.Command {
-	return &cobra.Command{Use: "cancel RUN", Short: "Cancel a run", Args: requireArgs(1, 1), Long: "Ends a run. What it drafted before stays a draft.", Example: "  service agent cancel RUN",
+	return &cobra.Command{
+		Use: "cancel RUN", Short: "Cancel a run", Args: requireArgs(1, 1), Long: "Ends a run. What it drafted before stays a draft.", Example: "  service agent cancel RUN",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.CancelAgentRun, &api.AgentRunInput{AgentRunID: args[0]})
 			if err != nil {
 				return err
 			}
 			return a.out.Print(r, func(p *print.Page) { renderAgentRun(p, r) })
-		}}
+		},
+	}
 }

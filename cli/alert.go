@@ -65,9 +65,23 @@ func (a *app) printAlert(r *api.AlertRule) error {
 		if r.Value != nil {
 			value = strconv.FormatFloat(*r.Value, 'f', -1, 64)
 		}
-		p.Fields(print.Field{Name: "name", Value: r.Name}, print.Field{Name: "when", Value: formatCondition(r)}, print.Field{Name: "for", Value: (time.Duration(r.WindowSeconds) * time.Second).String()},
-			print.Field{Name: "tells", Value: strings.Join(r.Channels, ", ")}, print.Field{Name: "enabled", Value: yesNo(r.Enabled)}, print.Field{Name: "state", Value: r.State},
-			print.Field{Name: "value", Value: value}, print.Field{Name: "looked at", Value: formatTimePtr(r.LastEvaluatedAt)}, print.Field{Name: "id", Value: r.ID})
+		p.Fields(
+			print.Field{Name: "name", Value: r.Name},
+			print.Field{Name: "when", Value: formatCondition(r)},
+			print.Field{Name: "for", Value: (time.Duration(r.WindowSeconds) * time.Second).String()},
+			print.Field{
+				Name:  "tells",
+				Value: strings.Join(r.Channels, ", "),
+			},
+			print.Field{Name: "enabled", Value: yesNo(r.Enabled)},
+			print.Field{Name: "state", Value: r.State},
+			print.Field{
+				Name:  "value",
+				Value: value,
+			},
+			print.Field{Name: "looked at", Value: formatTimePtr(r.LastEvaluatedAt)},
+			print.Field{Name: "id", Value: r.ID},
+		)
 	})
 }
 
@@ -94,8 +108,23 @@ func (a *app) alertList() *cobra.Command {
 					}
 					rows = append(rows, []string{r.Name, state, formatCondition(&r), value, strings.Join(r.Channels, ", "), r.ID})
 				}
-				p.Table([]print.Column{{Title: "name"}, {Title: "state", NoShrink: true}, {Title: "when"}, {Title: "value", AlignRight: true}, {Title: "tells", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
-				a.textIfEmpty(p, len(rows), "There is no alert rule yet; `%s` makes one.", a.commandLine("alert create NAME --when 'METRIC > NUMBER'"))
+				p.Table(
+					[]print.Column{
+						{Title: "name"},
+						{Title: "state", NoShrink: true},
+						{Title: "when"},
+						{Title: "value", AlignRight: true},
+						{Title: "tells", Optional: true},
+						{Title: "id", NoShrink: true, Optional: true},
+					},
+					rows,
+				)
+				a.textIfEmpty(
+					p,
+					len(rows),
+					"There is no alert rule yet; `%s` makes one.",
+					a.commandLine("alert create NAME --when 'METRIC > NUMBER'"),
+				)
 			})
 		},
 	}

@@ -21,35 +21,96 @@ import (
 )
 
 func (a *app) analyzeCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "analyze", Short: "Ask one of the seven specialised analyses",
-		Long: `Answers seven questions at once, by rules or by the model in use (service model status).
+	return group(
+		&cobra.Command{
+			Use: "analyze", Short: "Ask one of the seven specialised analyses",
+			Long: `Answers seven questions at once, by rules or by the model in use (service model status).
 Each answer names the run that can be read with service agent steps. It is a draft: a
 person judges it.
 
 --file reads the long text from a file, - from stdin. --batch reads one JSON object a
 line, with the fields of the operation's body, and answers one line each.`,
-		Example: "  service analyze evidence --requirement 'Backups are restored as a test.' --file evidence.txt\n  service analyze incident --module vpn --file auth.log"},
-		newAnalysisCommand(a, api.EvaluateEvidence, "evidence", "Judge evidence against a requirement", []analysisField{{"requirement", "controlRequirement", "what is asked for"}, {"evidence", "evidenceDescription", "what there is"}},
+			Example: "  service analyze evidence --requirement 'Backups are restored as a test.' --file evidence.txt\n  service analyze incident --module vpn --file auth.log",
+		},
+		newAnalysisCommand(
+			a,
+			api.EvaluateEvidence,
+			"evidence",
+			"Judge evidence against a requirement",
+			[]analysisField{
+				{"requirement", "controlRequirement", "what is asked for"},
+				{"evidence", "evidenceDescription", "what there is"},
+			},
 			"  service analyze evidence --requirement 'Laptops are encrypted.' --evidence 'All laptops use BitLocker.'",
-			func(in *api.EvaluateEvidenceInput) any { return &in.Body }),
-		newAnalysisCommand(a, api.TriageIncident, "incident", "Tell an incident from a false alarm", []analysisField{{"module", "systemModuleName", "the system that the log is of"}, {"logs", "rawLogsExcerpt", "lines of the log"}},
+			func(in *api.EvaluateEvidenceInput) any { return &in.Body },
+		),
+		newAnalysisCommand(
+			a,
+			api.TriageIncident,
+			"incident",
+			"Tell an incident from a false alarm",
+			[]analysisField{
+				{"module", "systemModuleName", "the system that the log is of"},
+				{"logs", "rawLogsExcerpt", "lines of the log"},
+			},
 			"  service analyze incident --module vpn --file auth.log",
-			func(in *api.TriageIncidentInput) any { return &in.Body }),
-		newAnalysisCommand(a, api.TranslateRisk, "risk", "Say a technical risk in a board's words", []analysisField{{"category", "riskCategory", "security, privacy, compliance or architecture"}, {"context", "businessContext", "what the business does"}, {"risk", "technicalRiskDescription", "the risk"}},
+			func(in *api.TriageIncidentInput) any { return &in.Body },
+		),
+		newAnalysisCommand(
+			a,
+			api.TranslateRisk,
+			"risk",
+			"Say a technical risk in a board's words",
+			[]analysisField{
+				{"category", "riskCategory", "security, privacy, compliance or architecture"},
+				{"context", "businessContext", "what the business does"},
+				{"risk", "technicalRiskDescription", "the risk"},
+			},
 			"  service analyze risk --category security --risk 'Backups were never restored.'",
-			func(in *api.TranslateRiskInput) any { return &in.Body }),
-		newAnalysisCommand(a, api.ScanVendorContract, "vendor", "Find data-protection gaps in a contract", []analysisField{{"vendor", "vendorName", "the vendor"}, {"contract", "contractExcerpt", "text of the contract"}},
+			func(in *api.TranslateRiskInput) any { return &in.Body },
+		),
+		newAnalysisCommand(
+			a,
+			api.ScanVendorContract,
+			"vendor",
+			"Find data-protection gaps in a contract",
+			[]analysisField{{"vendor", "vendorName", "the vendor"}, {"contract", "contractExcerpt", "text of the contract"}},
 			"  service analyze vendor --vendor Cloudhost --file dpa.txt",
-			func(in *api.ScanVendorContractInput) any { return &in.Body }),
-		newAnalysisCommand(a, api.ArchitectRemediation, "remediation", "Turn a failed evaluation into a plan", []analysisField{{"architecture", "systemArchitectureDescription", "the systems concerned"}, {"evaluation", "evidenceContext", "what analyze evidence answered, as JSON"}},
+			func(in *api.ScanVendorContractInput) any { return &in.Body },
+		),
+		newAnalysisCommand(
+			a,
+			api.ArchitectRemediation,
+			"remediation",
+			"Turn a failed evaluation into a plan",
+			[]analysisField{
+				{"architecture", "systemArchitectureDescription", "the systems concerned"},
+				{"evaluation", "evidenceContext", "what analyze evidence answered, as JSON"},
+			},
 			"  service analyze evidence --requirement 'Data is encrypted.' --evidence 'Not yet.' -o json > gap.json\n  service analyze remediation --architecture 'AWS, RDS' --file gap.json",
-			func(in *api.ArchitectRemediationInput) any { return &in.Body }),
-		newAnalysisCommand(a, api.AnalyzeRoPA, "ropa", "Say what a processing of personal data asks for", []analysisField{{flag: "text", name: "text", usage: "the description of the processing"}},
+			func(in *api.ArchitectRemediationInput) any { return &in.Body },
+		),
+		newAnalysisCommand(
+			a,
+			api.AnalyzeRoPA,
+			"ropa",
+			"Say what a processing of personal data asks for",
+			[]analysisField{{flag: "text", name: "text", usage: "the description of the processing"}},
 			"  service analyze ropa --text 'Payroll of 120 employees with bank accounts.'",
-			func(in *api.AnalyzeRoPAInput) any { return &in.Body }),
-		newAnalysisCommand(a, api.AssessDPIA, "dpia", "Assess the risk that remains in a project", []analysisField{{"ropa", "ropaContext", "what analyze ropa answered, as JSON"}, {"project", "projectDescription", "the description of the project"}},
+			func(in *api.AnalyzeRoPAInput) any { return &in.Body },
+		),
+		newAnalysisCommand(
+			a,
+			api.AssessDPIA,
+			"dpia",
+			"Assess the risk that remains in a project",
+			[]analysisField{
+				{"ropa", "ropaContext", "what analyze ropa answered, as JSON"},
+				{"project", "projectDescription", "the description of the project"},
+			},
 			"  service analyze dpia --project 'A newsletter with consent, encrypted, deleted after two years.'",
-			func(in *api.AssessDPIAInput) any { return &in.Body }),
+			func(in *api.AssessDPIAInput) any { return &in.Body },
+		),
 	)
 }
 
@@ -61,10 +122,18 @@ type analysisField struct{ flag, name, usage string }
 const maxAnalysisInput = 1 << 20
 
 // newAnalysisCommand is the command of one analysis.
-func newAnalysisCommand[I, O any](a *app, op api.Op[I, O], name, short string, fields []analysisField, example string, requestBody func(*I) any) *cobra.Command {
+func newAnalysisCommand[I, O any](
+	a *app,
+	op api.Op[I, O],
+	name, short string,
+	fields []analysisField,
+	example string,
+	requestBody func(*I) any,
+) *cobra.Command {
 	values := make([]string, len(fields))
 	var file, batch string
-	cmd := &cobra.Command{Use: name, Short: short, Args: requireArgs(0, 0), Long: short + ". Give the texts as flags, the longest with --file,\nor many cases with --batch.", Example: example,
+	cmd := &cobra.Command{
+		Use: name, Short: short, Args: requireArgs(0, 0), Long: short + ". Give the texts as flags, the longest with --file,\nor many cases with --batch.", Example: example,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if batch != "" {
 				return a.analyzeBatch(cmd.Context(), batch, func(ctx context.Context, line []byte) (any, error) {
@@ -87,7 +156,8 @@ func newAnalysisCommand[I, O any](a *app, op api.Op[I, O], name, short string, f
 				return err
 			}
 			return a.out.Print(out, func(p *print.Page) { renderObject(p, reflect.ValueOf(out).Elem()) })
-		}}
+		},
+	}
 	for i, f := range fields {
 		cmd.Flags().StringVar(&values[i], f.flag, "", f.usage)
 	}
@@ -124,11 +194,22 @@ func explainDecodeError(err error) error {
 	case typeErr.Field == "":
 		return fmt.Errorf("a JSON object is asked for, not %s", cmp.Or(jsonKindNames[typeErr.Value], typeErr.Value))
 	}
-	return fmt.Errorf("%s is %s where %s is asked for", typeErr.Field, cmp.Or(jsonKindNames[typeErr.Value], typeErr.Value), jsonKindName(typeErr.Type))
+	return fmt.Errorf(
+		"%s is %s where %s is asked for",
+		typeErr.Field,
+		cmp.Or(jsonKindNames[typeErr.Value], typeErr.Value),
+		jsonKindName(typeErr.Type),
+	)
 }
 
 // jsonKindNames are the words of encoding/json for what stands in a file, and ours.
-var jsonKindNames = map[string]string{"string": "a text", "array": "a list", "object": "a group of fields", "bool": "true or false", "number": "a number"}
+var jsonKindNames = map[string]string{
+	"string": "a text",
+	"array":  "a list",
+	"object": "a group of fields",
+	"bool":   "true or false",
+	"number": "a number",
+}
 
 func jsonKindName(t reflect.Type) string {
 	switch t.Kind() {

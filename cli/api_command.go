@@ -88,7 +88,10 @@ type rawRequest struct {
 func (a *app) buildRawRequest(args []string, data string) (*rawRequest, error) {
 	if strings.ToUpper(args[0]) == args[0] && !strings.Contains(args[0], "-") {
 		if len(args) != 2 || !strings.HasPrefix(args[1], "/") {
-			return nil, withHint(usageError("after %s there has to be one path that begins with /", args[0]), "as `service api GET /assessments`; `service api list` lists the paths")
+			return nil, withHint(
+				usageError("after %s there has to be one path that begins with /", args[0]),
+				"as `service api GET /assessments`; `service api list` lists the paths",
+			)
 		}
 		body, err := a.openRawBody(data)
 		return &rawRequest{method: args[0], path: args[1], body: body, header: http.Header{}}, err
@@ -99,7 +102,11 @@ func (a *app) buildRawRequest(args []string, data string) (*rawRequest, error) {
 		for _, o := range api.Operations() {
 			ids = append(ids, o.ID)
 		}
-		return nil, withHint(usageError("there is no operation %q%s", args[0], didYouMean(args[0], ids)), "`%s` lists the operations", a.commandLine("api list"))
+		return nil, withHint(
+			usageError("there is no operation %q%s", args[0], didYouMean(args[0], ids)),
+			"`%s` lists the operations",
+			a.commandLine("api list"),
+		)
 	}
 	body, err := a.openRawBody(data)
 	if err != nil {
@@ -193,7 +200,14 @@ func (a *app) apiList() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			all := []operationInfo{}
 			for _, op := range api.Operations() {
-				l := operationInfo{ID: op.ID, Method: op.Method, Path: op.Path, Permission: string(op.Permission), Tag: op.Tag, Summary: op.Summary}
+				l := operationInfo{
+					ID:         op.ID,
+					Method:     op.Method,
+					Path:       op.Path,
+					Permission: string(op.Permission),
+					Tag:        op.Tag,
+					Summary:    op.Summary,
+				}
 				if strings.Contains(strings.ToLower(fmt.Sprint(l)), strings.ToLower(q)) {
 					all = append(all, l)
 				}
@@ -203,7 +217,16 @@ func (a *app) apiList() *cobra.Command {
 				for _, l := range all {
 					rows = append(rows, []string{l.ID, l.Method, strings.TrimPrefix(l.Path, api.Prefix), l.Permission, l.Summary})
 				}
-				p.Table([]print.Column{{Title: "operation", NoShrink: true}, {Title: "method", NoShrink: true}, {Title: "path", NoShrink: true}, {Title: "permission", Optional: true}, {Title: "summary"}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "operation", NoShrink: true},
+						{Title: "method", NoShrink: true},
+						{Title: "path", NoShrink: true},
+						{Title: "permission", Optional: true},
+						{Title: "summary"},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "No operation is like that.")
 			})
 		},

@@ -67,8 +67,11 @@ func requestFromArgs(op *api.Operation, args []string, body io.Reader) (*rawRequ
 		case slices.Contains(names.form, key):
 			form[key] = value
 		case !names.hasBody:
-			return nil, withHint(usageError("%s takes no %q%s", op.ID, key, didYouMean(key, slices.Concat(names.path, names.query, names.form))),
-				"it takes %s", strings.Join(slices.Concat(names.path, names.query, names.form), ", "))
+			return nil, withHint(
+				usageError("%s takes no %q%s", op.ID, key, didYouMean(key, slices.Concat(names.path, names.query, names.form))),
+				"it takes %s",
+				strings.Join(slices.Concat(names.path, names.query, names.form), ", "),
+			)
 		case typed:
 			var v any
 			if err := json.Unmarshal([]byte(value), &v); err != nil {

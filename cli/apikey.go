@@ -38,10 +38,28 @@ func (a *app) keyList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, k := range all.Data {
-					rows = append(rows, []string{k.Name, k.Status, strings.Join(k.Scopes, ", "), formatTimePtr(k.LastUsedAt), formatTimePtr(k.ExpiresAt), k.MaskedKey, k.ID})
+					rows = append(
+						rows,
+						[]string{
+							k.Name,
+							k.Status,
+							strings.Join(k.Scopes, ", "),
+							formatTimePtr(k.LastUsedAt),
+							formatTimePtr(k.ExpiresAt),
+							k.MaskedKey,
+							k.ID,
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "key", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "scopes"}, {Title: "last used", Optional: true}, {Title: "expires", Optional: true},
-					{Title: "secret", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+				p.Table([]print.Column{
+					{Title: "key", NoShrink: true},
+					{Title: "status", NoShrink: true},
+					{Title: "scopes"},
+					{Title: "last used", Optional: true},
+					{Title: "expires", Optional: true},
+					{Title: "secret", Optional: true},
+					{Title: "id", NoShrink: true, Optional: true},
+				}, rows)
 				a.textIfEmpty(p, len(rows), "There is no API key yet; `%s` makes one.", a.commandLine("key create NAME --scope '*'"))
 			})
 		},
@@ -67,7 +85,10 @@ secret to stdout, this once. Scopes are permissions; ` + "`service whoami`" + ` 
 		Example: "  service key create ci --scope '*' --expires 90d > key.txt\n  service key create reader --scope assessment:read,report:read\n  service key create approver --scope approval:decide --scope approval:read --expires 2027-06-30",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(scopes) == 0 {
-				return withHint(usageError("a key needs at least one scope"), "as --scope assessment:read, or --scope '*' for all but approving and making keys")
+				return withHint(
+					usageError("a key needs at least one scope"),
+					"as --scope assessment:read, or --scope '*' for all but approving and making keys",
+				)
 			}
 			in := &api.CreateAPIKeyInput{}
 			in.Body.Name, in.Body.Scopes = args[0], scopes
@@ -137,9 +158,17 @@ func (a *app) findKey(ctx context.Context, ref string) (*api.APIKey, error) {
 	case 1:
 		return named[0], nil
 	case 0:
-		return nil, withHint(runtimeError("there is no active API key with the id or name %q", ref), "`%s` lists them", a.commandLine("key list"))
+		return nil, withHint(
+			runtimeError("there is no active API key with the id or name %q", ref),
+			"`%s` lists them",
+			a.commandLine("key list"),
+		)
 	}
-	return nil, withHint(usageError("%d keys have the name %q", len(named), ref), "name one by its id; `%s` lists them", a.commandLine("key list"))
+	return nil, withHint(
+		usageError("%d keys have the name %q", len(named), ref),
+		"name one by its id; `%s` lists them",
+		a.commandLine("key list"),
+	)
 }
 
 func (a *app) keyRotate() *cobra.Command {

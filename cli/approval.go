@@ -30,7 +30,11 @@ func (a *app) approvalList() *cobra.Command {
 		Long: "Lists approvals that were asked for or decided, newest first.", Example: "  service approval list\n  service approval list --status pending --gate soa",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if status == "void" {
-				return withHint(usageError("--status can't be void"), "an approval is rejected by what it was asked for changing; `%s` lists them", a.commandLine("approval list --status rejected"))
+				return withHint(
+					usageError("--status can't be void"),
+					"an approval is rejected by what it was asked for changing; `%s` lists them",
+					a.commandLine("approval list --status rejected"),
+				)
 			}
 			if err := checkOneOf("status", status, approvalStatuses); err != nil {
 				return err
@@ -43,8 +47,10 @@ func (a *app) approvalList() *cobra.Command {
 				return err
 			}
 			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Approval], error) {
-				return call(cmd.Context(), a, api.ListApprovals, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p,
-					Status: api.ApprovalStatus(status), Gate: api.Gate(gate)})
+				return call(cmd.Context(), a, api.ListApprovals, &api.ApprovalsInput{
+					AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p,
+					Status: api.ApprovalStatus(status), Gate: api.Gate(gate),
+				})
 			})
 			if err != nil {
 				return err
@@ -59,10 +65,30 @@ func (a *app) approvalList() *cobra.Command {
 					} else if may := formatDelegates(&one); len(may) > 0 {
 						decided = "(may: " + joinFirst(may, 5) + ")"
 					}
-					rows = append(rows, []string{string(one.Gate), fmt.Sprint(one.VersionNumber), one.DisplayStatus(), formatTime(one.RequestedAt), decided, formatTimePtr(one.DecidedAt), orEmpty(one.Reason), one.ID})
+					rows = append(
+						rows,
+						[]string{
+							string(one.Gate),
+							fmt.Sprint(one.VersionNumber),
+							one.DisplayStatus(),
+							formatTime(one.RequestedAt),
+							decided,
+							formatTimePtr(one.DecidedAt),
+							orEmpty(one.Reason),
+							one.ID,
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "gate", NoShrink: true}, {Title: "version", AlignRight: true}, {Title: "status", NoShrink: true}, {Title: "asked", Optional: true}, {Title: "decided by"}, {Title: "decided", Optional: true},
-					{Title: "reason", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				p.Table([]print.Column{
+					{Title: "gate", NoShrink: true},
+					{Title: "version", AlignRight: true},
+					{Title: "status", NoShrink: true},
+					{Title: "asked", Optional: true},
+					{Title: "decided by"},
+					{Title: "decided", Optional: true},
+					{Title: "reason", Optional: true},
+					{Title: "id", NoShrink: true},
+				}, rows)
 				a.textIfEmpty(p, len(rows), "There is no such approval.")
 			})
 		},
@@ -103,9 +129,15 @@ func renderApproval(p *print.Page, one *api.Approval) {
 	if one.Status == api.ApprovalPending {
 		may = joinFirst(append([]string{"owners", "admins"}, formatDelegates(one)...), 12)
 	}
-	p.Fields(print.Field{Name: "asked by", Value: one.RequestedBy.Name + ", " + formatTime(one.RequestedAt)}, print.Field{Name: "decided by", Value: decided}, print.Field{Name: "may decide", Value: may},
-		print.Field{Name: "reason", Value: orEmpty(one.Reason)}, print.Field{Name: "content", Value: "sha256 " + one.TargetSHA256},
-		print.Field{Name: "version", Value: one.TargetID}, print.Field{Name: "id", Value: one.ID})
+	p.Fields(
+		print.Field{Name: "asked by", Value: one.RequestedBy.Name + ", " + formatTime(one.RequestedAt)},
+		print.Field{Name: "decided by", Value: decided},
+		print.Field{Name: "may decide", Value: may},
+		print.Field{Name: "reason", Value: orEmpty(one.Reason)},
+		print.Field{Name: "content", Value: "sha256 " + one.TargetSHA256},
+		print.Field{Name: "version", Value: one.TargetID},
+		print.Field{Name: "id", Value: one.ID},
+	)
 	for _, w := range one.Warnings {
 		p.Item(0, "%s", w)
 	}
@@ -141,8 +173,15 @@ func (a *app) gateApproveCommand(g api.Gate) *cobra.Command {
 	var comment, content string
 	cmd := &cobra.Command{
 		Use: "approve", Short: "Approve the version under review", Args: requireArgs(0, 0),
-		Long:    fmt.Sprintf("Approves the %s that is under review, as you: exactly the content there is now.\nOwners and admins may decide.", g.Title()),
-		Example: fmt.Sprintf("  service %s show\n  service %s approve --comment 'Reviewed with IT'\n  service assess run", gateNoun(g), gateNoun(g)),
+		Long: fmt.Sprintf(
+			"Approves the %s that is under review, as you: exactly the content there is now.\nOwners and admins may decide.",
+			g.Title(),
+		),
+		Example: fmt.Sprintf(
+			"  service %s show\n  service %s approve --comment 'Reviewed with IT'\n  service assess run",
+			gateNoun(g),
+			gateNoun(g),
+		),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := a.findPendingApproval(cmd.Context(), g)
 			if err != nil {
@@ -160,7 +199,10 @@ func (a *app) gateRejectCommand(g api.Gate) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "reject --reason REASON", Short: "Reject the version under review, with a reason", Args: requireArgs(0, 0),
-		Long:    fmt.Sprintf("Rejects the %s that is under review. An assessment\nthat stands at this gate goes back to the draft; one that is past it stays where it is.", g.Title()),
+		Long: fmt.Sprintf(
+			"Rejects the %s that is under review. An assessment\nthat stands at this gate goes back to the draft; one that is past it stays where it is.",
+			g.Title(),
+		),
 		Example: fmt.Sprintf("  service %s reject --reason 'The owner of IAC-06 is wrong'", gateNoun(g)),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if api.IsBlank(reason) {
@@ -187,25 +229,52 @@ func (a *app) findPendingApproval(ctx context.Context, g api.Gate) (string, erro
 	if err != nil {
 		return "", err
 	}
-	l, err := call(ctx, a, api.ListApprovals, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID},
-		Paging: api.Paging{Limit: 1}, Status: api.ApprovalPending, Gate: g})
+	l, err := call(ctx, a, api.ListApprovals, &api.ApprovalsInput{
+		AssessmentInput: api.AssessmentInput{AssessmentID: one.ID},
+		Paging:          api.Paging{Limit: 1}, Status: api.ApprovalPending, Gate: g,
+	})
 	if err != nil {
 		return "", err
 	}
 	if len(l.Data) == 0 {
-		all, err := call(ctx, a, api.ListApprovals, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: api.Paging{Limit: 1}, Gate: g})
+		all, err := call(
+			ctx,
+			a,
+			api.ListApprovals,
+			&api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: api.Paging{Limit: 1}, Gate: g},
+		)
 		if err == nil && len(all.Data) == 1 && all.Data[0].Status == api.ApprovalApproved {
-			return "", withHint(runtimeError("version %d of the %s of %q is approved already", all.Data[0].VersionNumber, g.Title(), one.Name),
-				"`%s` tells what comes next", a.commandLine("assess status"))
+			return "", withHint(
+				runtimeError("version %d of the %s of %q is approved already", all.Data[0].VersionNumber, g.Title(), one.Name),
+				"`%s` tells what comes next",
+				a.commandLine("assess status"),
+			)
 		}
-		return "", withHint(runtimeError("nothing waits for approval: the %s of %q is not under review (the assessment is %s)", g.Title(), one.Name, one.State),
-			"after a change it has to be submitted again, with `%s`; `%s` tells what comes next", a.commandLine(gateNouns[g]+" submit"), a.commandLine("assess status"))
+		return "", withHint(
+			runtimeError(
+				"nothing waits for approval: the %s of %q is not under review (the assessment is %s)",
+				g.Title(),
+				one.Name,
+				one.State,
+			),
+			"after a change it has to be submitted again, with `%s`; `%s` tells what comes next",
+			a.commandLine(gateNouns[g]+" submit"),
+			a.commandLine("assess status"),
+		)
 	}
 	return l.Data[0].ID, nil
 }
 
 func approveContent(ctx context.Context, a *app, id, comment, contentSHA256 string) (*api.Approval, error) {
-	return call(ctx, a, api.Approve, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: id}, Body: &api.VersionDecision{Comment: comment, ContentSHA256: contentSHA256}})
+	return call(
+		ctx,
+		a,
+		api.Approve,
+		&api.ApproveInput{
+			ApprovalInput: api.ApprovalInput{ApprovalID: id},
+			Body:          &api.VersionDecision{Comment: comment, ContentSHA256: contentSHA256},
+		},
+	)
 }
 
 func (a *app) approveAndPrint(ctx context.Context, id, comment, contentSHA256 string) error {
@@ -243,7 +312,12 @@ func (a *app) rejectAndPrint(ctx context.Context, id, reason string) error {
 		back = "The assessment went back to the draft."
 	}
 	return a.printDecision(one, func(p *print.Page) {
-		p.Text("%s Change lines with `%s` or draft again with `%s`, then:", back, a.commandLine(noun+" edit"), a.commandLine(noun+" regenerate"))
+		p.Text(
+			"%s Change lines with `%s` or draft again with `%s`, then:",
+			back,
+			a.commandLine(noun+" edit"),
+			a.commandLine(noun+" regenerate"),
+		)
 		p.Command(a.commandLine(noun + " submit"))
 	})
 }

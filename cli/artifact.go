@@ -98,7 +98,12 @@ func (a *app) artifactList() *cobra.Command {
 				return err
 			}
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Artifact], error) {
-				return call(cmd.Context(), a, api.ListArtifacts, &api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+				return call(
+					cmd.Context(),
+					a,
+					api.ListArtifacts,
+					&api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
+				)
 			})
 			if err != nil {
 				return err
@@ -106,9 +111,21 @@ func (a *app) artifactList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, x := range all.Data {
-					rows = append(rows, []string{formatArtifactType(&x), x.Title, fmt.Sprint(x.CurrentVersion), formatTime(x.UpdatedAt), x.ID})
+					rows = append(
+						rows,
+						[]string{formatArtifactType(&x), x.Title, fmt.Sprint(x.CurrentVersion), formatTime(x.UpdatedAt), x.ID},
+					)
 				}
-				p.Table([]print.Column{{Title: "type", NoShrink: true}, {Title: "title", Optional: true}, {Title: "version", AlignRight: true}, {Title: "changed", NoShrink: true, Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "type", NoShrink: true},
+						{Title: "title", Optional: true},
+						{Title: "version", AlignRight: true},
+						{Title: "changed", NoShrink: true, Optional: true},
+						{Title: "id", NoShrink: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "There is no artifact yet.")
 			})
 		},
@@ -133,9 +150,29 @@ func (a *app) artifactShow() *cobra.Command {
 					if v.Supersedes != nil {
 						supersedes = fmt.Sprint(*v.Supersedes)
 					}
-					rows = append(rows, []string{fmt.Sprint(v.VersionNumber), humanize(v.Status), supersedes, formatTime(v.CreatedAt), v.ContentSHA256, v.RecordID})
+					rows = append(
+						rows,
+						[]string{
+							fmt.Sprint(v.VersionNumber),
+							humanize(v.Status),
+							supersedes,
+							formatTime(v.CreatedAt),
+							v.ContentSHA256,
+							v.RecordID,
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "version", AlignRight: true, NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "in place of", AlignRight: true}, {Title: "created", NoShrink: true, Optional: true}, {Title: "sha256"}, {Title: "record", NoShrink: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "version", AlignRight: true, NoShrink: true},
+						{Title: "status", NoShrink: true},
+						{Title: "in place of", AlignRight: true},
+						{Title: "created", NoShrink: true, Optional: true},
+						{Title: "sha256"},
+						{Title: "record", NoShrink: true},
+					},
+					rows,
+				)
 			})
 		},
 	}

@@ -57,11 +57,39 @@ func (a *app) assessList() *cobra.Command {
 					if one.ID == used {
 						mark = "*"
 					}
-					rows = append(rows, []string{mark, one.Name, string(one.State), fmt.Sprintf("%d %%", one.Progress), joinFirst(one.Frameworks, 2), fmt.Sprint(one.Counts.Documents), fmt.Sprint(one.Counts.Findings), formatDay(one.UpdatedAt), one.ID})
+					rows = append(
+						rows,
+						[]string{
+							mark,
+							one.Name,
+							string(one.State),
+							fmt.Sprintf("%d %%", one.Progress),
+							joinFirst(one.Frameworks, 2),
+							fmt.Sprint(one.Counts.Documents),
+							fmt.Sprint(one.Counts.Findings),
+							formatDay(one.UpdatedAt),
+							one.ID,
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: ""}, {Title: "name"}, {Title: "state"}, {Title: "done", AlignRight: true}, {Title: "frameworks", Optional: true}, {Title: "documents", AlignRight: true, Optional: true}, {Title: "gaps", AlignRight: true, Optional: true},
-					{Title: "changed", NoShrink: true, Optional: true}, {Title: "id", NoShrink: true}}, rows)
-				a.textIfEmpty(p, len(rows), "There is no assessment yet. Make one with `%s`, or see `%s`.", a.commandLine("assess run DIR"), a.commandLine("demo"))
+				p.Table([]print.Column{
+					{Title: ""},
+					{Title: "name"},
+					{Title: "state"},
+					{Title: "done", AlignRight: true},
+					{Title: "frameworks", Optional: true},
+					{Title: "documents", AlignRight: true, Optional: true},
+					{Title: "gaps", AlignRight: true, Optional: true},
+					{Title: "changed", NoShrink: true, Optional: true},
+					{Title: "id", NoShrink: true},
+				}, rows)
+				a.textIfEmpty(
+					p,
+					len(rows),
+					"There is no assessment yet. Make one with `%s`, or see `%s`.",
+					a.commandLine("assess run DIR"),
+					a.commandLine("demo"),
+				)
 			})
 		},
 	}
@@ -88,14 +116,31 @@ func (a *app) assessShow() *cobra.Command {
 func renderAssessment(p *print.Page, one *api.Assessment) {
 	p.Title("%s", one.Name)
 	c := one.Counts
-	p.Fields(print.Field{Name: "description", Value: one.Description},
+	p.Fields(
+		print.Field{Name: "description", Value: one.Description},
 		print.Field{Name: "state", Value: fmt.Sprintf("%s (%d %%)", one.State, one.Progress)},
 		print.Field{Name: "frameworks", Value: strings.Join(one.Frameworks, ", ")},
 		print.Field{Name: "due", Value: string(orEmpty(one.DueDate))},
-		print.Field{Name: "holds", Value: strings.Join([]string{pluralize(c.Documents, "document", "documents"), pluralize(c.Chunks, "passage", "passages"),
-			pluralize(c.SoAItems, "SoA item", "SoA items"), pluralize(c.Findings, "finding", "findings"), pluralize(c.POAMItems, "POA&M item", "POA&M items")}, ", ")},
-		print.Field{Name: "created", Value: joinNonEmpty(formatTime(one.CreatedAt), one.CreatedBy)}, print.Field{Name: "changed", Value: formatTime(one.UpdatedAt)},
-		print.Field{Name: "closed", Value: formatTimePtr(one.ClosedAt)}, print.Field{Name: "catalog", Value: one.SCFVersionID}, print.Field{Name: "id", Value: one.ID})
+		print.Field{Name: "holds", Value: strings.Join([]string{
+			pluralize(c.Documents, "document", "documents"), pluralize(c.Chunks, "passage", "passages"),
+			pluralize(
+				c.SoAItems,
+				"SoA item",
+				"SoA items",
+			), pluralize(c.Findings, "finding", "findings"), pluralize(c.POAMItems, "POA&M item", "POA&M items"),
+		}, ", ")},
+		print.Field{
+			Name:  "created",
+			Value: joinNonEmpty(formatTime(one.CreatedAt), one.CreatedBy),
+		},
+		print.Field{Name: "changed", Value: formatTime(one.UpdatedAt)},
+		print.Field{
+			Name:  "closed",
+			Value: formatTimePtr(one.ClosedAt),
+		},
+		print.Field{Name: "catalog", Value: one.SCFVersionID},
+		print.Field{Name: "id", Value: one.ID},
+	)
 }
 
 func (a *app) assessStatus() *cobra.Command {
@@ -231,7 +276,12 @@ func (a *app) assessTimeline() *cobra.Command {
 				return err
 			}
 			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.TimelineEvent], error) {
-				return call(cmd.Context(), a, api.GetTimeline, &api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+				return call(
+					cmd.Context(),
+					a,
+					api.GetTimeline,
+					&api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
+				)
 			})
 			if err != nil {
 				return err

@@ -29,12 +29,21 @@ func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 	}
 	switch len(all.Data) {
 	case 0:
-		return nil, withHint(runtimeError("there is no assessment yet"), "make one with `%s`, or see `%s`", a.commandLine("assess run DIR"), a.commandLine("demo"))
+		return nil, withHint(
+			runtimeError("there is no assessment yet"),
+			"make one with `%s`, or see `%s`",
+			a.commandLine("assess run DIR"),
+			a.commandLine("demo"),
+		)
 	case 1:
 		return &all.Data[0], nil
 	}
-	return nil, withHint(usageError("there are %d assessments: say which one is meant", all.Pagination.Total),
-		"give --assessment ID|NAME, or choose one for good with `%s`; `%s` lists them", a.commandLine("assess use ID"), a.commandLine("assess list"))
+	return nil, withHint(
+		usageError("there are %d assessments: say which one is meant", all.Pagination.Total),
+		"give --assessment ID|NAME, or choose one for good with `%s`; `%s` lists them",
+		a.commandLine("assess use ID"),
+		a.commandLine("assess list"),
+	)
 }
 
 // assessmentNotFoundError is the error of a name that no assessment has.
@@ -63,7 +72,10 @@ func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, 
 	for i, f := range found {
 		lines[i] = fmt.Sprintf("%s (%s, created %s)", f.ID, f.State, formatDay(f.CreatedAt))
 	}
-	return nil, withHint(usageError("%d assessments have the name %q:\n  - %s", len(found), ref, strings.Join(lines, "\n  - ")), "name it by its id")
+	return nil, withHint(
+		usageError("%d assessments have the name %q:\n  - %s", len(found), ref, strings.Join(lines, "\n  - ")),
+		"name it by its id",
+	)
 }
 
 // assessmentsByName lists the assessments of exactly that name, newest first; upper and lower case are the same.

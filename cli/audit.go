@@ -34,7 +34,10 @@ Exit code 1 where the chain does not hold.`,
 				return a.printVerification(v, "")
 			}
 			if head != "" {
-				return usageError("--head goes with --file: export the chain first with `%s`", a.commandLine("audit export --out audit.jsonl"))
+				return usageError(
+					"--head goes with --file: export the chain first with `%s`",
+					a.commandLine("audit export --out audit.jsonl"),
+				)
 			}
 			v, err := call(cmd.Context(), a, api.VerifyAudit, &api.None{})
 			if err != nil {
@@ -50,7 +53,11 @@ Exit code 1 where the chain does not hold.`,
 					return
 				}
 				p.Text("The chain does not hold: record %d was %s.", v.Problem.Sequence, v.Problem.Kind)
-				p.Fields(print.Field{Name: "why", Value: v.Problem.Message}, print.Field{Name: "record", Value: v.Problem.RecordID}, print.Field{Name: "records that hold", Value: fmt.Sprint(v.Records)})
+				p.Fields(
+					print.Field{Name: "why", Value: v.Problem.Message},
+					print.Field{Name: "record", Value: v.Problem.RecordID},
+					print.Field{Name: "records that hold", Value: fmt.Sprint(v.Records)},
+				)
 			})
 			if err == nil && !v.OK {
 				err = &exitError{code: exitVerdict, err: fmt.Errorf("the audit chain is broken at record %d", v.Problem.Sequence)}
@@ -73,8 +80,17 @@ func (a *app) auditHead() *cobra.Command {
 				return err
 			}
 			return a.out.Print(h, func(p *print.Page) {
-				p.Fields(print.Field{Name: "record", Value: fmt.Sprint(h.Sequence)}, print.Field{Name: "hash", Value: h.Hash}, print.Field{Name: "written", Value: formatTime(h.At)},
-					print.Field{Name: "key", Value: h.KeyID}, print.Field{Name: "public key", Value: h.PublicKey}, print.Field{Name: "signature", Value: h.Signature})
+				p.Fields(
+					print.Field{Name: "record", Value: fmt.Sprint(h.Sequence)},
+					print.Field{Name: "hash", Value: h.Hash},
+					print.Field{Name: "written", Value: formatTime(h.At)},
+					print.Field{
+						Name:  "key",
+						Value: h.KeyID,
+					},
+					print.Field{Name: "public key", Value: h.PublicKey},
+					print.Field{Name: "signature", Value: h.Signature},
+				)
 			})
 		},
 	}
@@ -129,9 +145,29 @@ func (a *app) auditList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, e := range all.Data {
-					rows = append(rows, []string{fmt.Sprint(e.Sequence), formatTime(e.At), e.Actor.Name, e.Action, joinNonEmpty(e.ResourceType, e.ResourceID), e.Outcome})
+					rows = append(
+						rows,
+						[]string{
+							fmt.Sprint(e.Sequence),
+							formatTime(e.At),
+							e.Actor.Name,
+							e.Action,
+							joinNonEmpty(e.ResourceType, e.ResourceID),
+							e.Outcome,
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "no", AlignRight: true, NoShrink: true}, {Title: "at", NoShrink: true}, {Title: "who"}, {Title: "action"}, {Title: "what"}, {Title: "outcome", NoShrink: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "no", AlignRight: true, NoShrink: true},
+						{Title: "at", NoShrink: true},
+						{Title: "who"},
+						{Title: "action"},
+						{Title: "what"},
+						{Title: "outcome", NoShrink: true},
+					},
+					rows,
+				)
 				if hasFilterFlags(cmd) {
 					a.textIfEmpty(p, len(rows), "No event is like that; `%s` lists all.", a.commandLine("audit list"))
 					return

@@ -64,8 +64,13 @@ func renderBranding(p *print.Page, b *api.Branding) {
 			logo = fmt.Sprintf("%d × %d pixels", cfg.Width, cfg.Height)
 		}
 	}
-	p.Fields(print.Field{Name: "logo", Value: logo}, print.Field{Name: "colour", Value: orBuiltIn(b.Accent)}, print.Field{Name: "second colour", Value: orBuiltIn(b.Band)},
-		print.Field{Name: "title line", Value: none(b.Line)}, print.Field{Name: "footer", Value: none(b.Footer)})
+	p.Fields(
+		print.Field{Name: "logo", Value: logo},
+		print.Field{Name: "colour", Value: orBuiltIn(b.Accent)},
+		print.Field{Name: "second colour", Value: orBuiltIn(b.Band)},
+		print.Field{Name: "title line", Value: none(b.Line)},
+		print.Field{Name: "footer", Value: none(b.Footer)},
+	)
 }
 
 func (a *app) brandingSet() *cobra.Command {

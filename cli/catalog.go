@@ -41,10 +41,34 @@ func (a *app) catalogVersions() *cobra.Command {
 				var rows [][]string
 				for _, v := range all.Data {
 					c := v.Counts
-					rows = append(rows, []string{v.Label, v.Status, yesNo(v.IsStarter), fmt.Sprint(c.Controls), fmt.Sprint(c.Domains), fmt.Sprint(c.Frameworks), fmt.Sprint(c.Requirements), fmt.Sprint(c.Mappings), formatDay(v.ImportedAt), orEmpty(v.SourceFilename)})
+					rows = append(
+						rows,
+						[]string{
+							v.Label,
+							v.Status,
+							yesNo(v.IsStarter),
+							fmt.Sprint(c.Controls),
+							fmt.Sprint(c.Domains),
+							fmt.Sprint(c.Frameworks),
+							fmt.Sprint(c.Requirements),
+							fmt.Sprint(c.Mappings),
+							formatDay(v.ImportedAt),
+							orEmpty(v.SourceFilename),
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "version", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "starter"}, {Title: "controls", AlignRight: true}, {Title: "domains", AlignRight: true, Optional: true},
-					{Title: "frameworks", AlignRight: true}, {Title: "requirements", AlignRight: true}, {Title: "mappings", AlignRight: true}, {Title: "imported", NoShrink: true, Optional: true}, {Title: "from", Optional: true}}, rows)
+				p.Table([]print.Column{
+					{Title: "version", NoShrink: true},
+					{Title: "status", NoShrink: true},
+					{Title: "starter"},
+					{Title: "controls", AlignRight: true},
+					{Title: "domains", AlignRight: true, Optional: true},
+					{Title: "frameworks", AlignRight: true},
+					{Title: "requirements", AlignRight: true},
+					{Title: "mappings", AlignRight: true},
+					{Title: "imported", NoShrink: true, Optional: true},
+					{Title: "from", Optional: true},
+				}, rows)
 			})
 		},
 	}
@@ -65,7 +89,15 @@ func (a *app) catalogDomains(version *string) *cobra.Command {
 				for _, d := range all.Data {
 					rows = append(rows, []string{d.Code, d.Name, fmt.Sprint(d.ControlCount), orEmpty(d.Principle)})
 				}
-				p.Table([]print.Column{{Title: "domain", NoShrink: true}, {Title: "name", NoShrink: true}, {Title: "controls", AlignRight: true}, {Title: "principle", Wrap: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "domain", NoShrink: true},
+						{Title: "name", NoShrink: true},
+						{Title: "controls", AlignRight: true},
+						{Title: "principle", Wrap: true},
+					},
+					rows,
+				)
 			})
 		},
 	}
@@ -90,7 +122,16 @@ func (a *app) printControls(ctx context.Context, in api.ControlsInput, l listFla
 			}
 			rows = append(rows, []string{c.Code, c.Title, weight, orEmpty(c.CSFFunction), c.Description})
 		}
-		p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "title"}, {Title: "weight", AlignRight: true, Optional: true}, {Title: "function", Optional: true}, {Title: "description"}}, rows)
+		p.Table(
+			[]print.Column{
+				{Title: "control", NoShrink: true},
+				{Title: "title"},
+				{Title: "weight", AlignRight: true, Optional: true},
+				{Title: "function", Optional: true},
+				{Title: "description"},
+			},
+			rows,
+		)
 		a.textIfEmpty(p, len(rows), "No control is like that.")
 	})
 }
@@ -169,9 +210,23 @@ func renderControl(p *print.Page, c *api.Control, names map[string]string) {
 		weight = fmt.Sprint(*c.Weight)
 	}
 	p.Blank()
-	p.Fields(print.Field{Name: "question", Value: orEmpty(c.Question)}, print.Field{Name: "domain", Value: c.DomainCode}, print.Field{Name: "weight", Value: weight},
-		print.Field{Name: "applies to", Value: strings.Join(c.Applicability, ", ")}, print.Field{Name: "function", Value: orEmpty(c.CSFFunction)}, print.Field{Name: "cadence", Value: orEmpty(c.Cadence)},
-		print.Field{Name: "only where", Value: strings.Join(c.Traits, ", ")}, print.Field{Name: "tags", Value: strings.Join(c.Tags, ", ")}, print.Field{Name: "id", Value: c.ID})
+	p.Fields(
+		print.Field{Name: "question", Value: orEmpty(c.Question)},
+		print.Field{Name: "domain", Value: c.DomainCode},
+		print.Field{Name: "weight", Value: weight},
+		print.Field{
+			Name:  "applies to",
+			Value: strings.Join(c.Applicability, ", "),
+		},
+		print.Field{Name: "function", Value: orEmpty(c.CSFFunction)},
+		print.Field{Name: "cadence", Value: orEmpty(c.Cadence)},
+		print.Field{
+			Name:  "only where",
+			Value: strings.Join(c.Traits, ", "),
+		},
+		print.Field{Name: "tags", Value: strings.Join(c.Tags, ", ")},
+		print.Field{Name: "id", Value: c.ID},
+	)
 	var objectives, requests, levels []string
 	for _, o := range c.AssessmentObjectives {
 		objectives = append(objectives, joinNonEmpty(o.Code, o.Text))
@@ -231,7 +286,11 @@ framework; it goes before what the program knows, and is kept with the version.`
 			a.progress.Done("")
 			if err != nil {
 				if strings.EqualFold(filepath.Ext(args[0]), ".pdf") {
-					err = withHint(err, "a document of relationship mappings (STRM) is laid over a catalog with `%s`", a.commandLine("catalog import-strm "+shellQuote(args[0])))
+					err = withHint(
+						err,
+						"a document of relationship mappings (STRM) is laid over a catalog with `%s`",
+						a.commandLine("catalog import-strm "+shellQuote(args[0])),
+					)
 				}
 				return toRuntimeError(err)
 			}
@@ -260,11 +319,22 @@ func (a *app) renderImportRun(p *print.Page, r *api.ImportRun) {
 	}
 	p.Title("%s: %s", title, r.Status)
 	s := r.Statistics
-	p.Fields(print.Field{Name: "controls", Value: fmt.Sprint(s.Controls)}, print.Field{Name: "domains", Value: fmt.Sprint(s.Domains)}, print.Field{Name: "frameworks", Value: fmt.Sprint(s.Frameworks)},
-		print.Field{Name: "requirements", Value: fmt.Sprint(s.Requirements)}, print.Field{Name: "mappings", Value: fmt.Sprint(s.Mappings)},
-		print.Field{Name: "sheets", Value: numberOrEmpty(s.Sheets)}, print.Field{Name: "columns", Value: formatColumnCounts(s)},
-		print.Field{Name: "objectives", Value: numberOrEmpty(s.AssessmentObjectives)}, print.Field{Name: "evidence requests", Value: numberOrEmpty(s.EvidenceRequests)},
-		print.Field{Name: "error", Value: orEmpty(r.Error)}, print.Field{Name: "run", Value: r.ID})
+	p.Fields(
+		print.Field{Name: "controls", Value: fmt.Sprint(s.Controls)},
+		print.Field{Name: "domains", Value: fmt.Sprint(s.Domains)},
+		print.Field{Name: "frameworks", Value: fmt.Sprint(s.Frameworks)},
+		print.Field{Name: "requirements", Value: fmt.Sprint(s.Requirements)},
+		print.Field{Name: "mappings", Value: fmt.Sprint(s.Mappings)},
+		print.Field{Name: "sheets", Value: numberOrEmpty(s.Sheets)},
+		print.Field{Name: "columns", Value: formatColumnCounts(s)},
+		print.Field{
+			Name:  "objectives",
+			Value: numberOrEmpty(s.AssessmentObjectives),
+		},
+		print.Field{Name: "evidence requests", Value: numberOrEmpty(s.EvidenceRequests)},
+		print.Field{Name: "error", Value: orEmpty(r.Error)},
+		print.Field{Name: "run", Value: r.ID},
+	)
 	renderMappingDocuments(p, r.Documents)
 	if d := r.Diff; d != nil {
 		p.Title("Against %s", d.FromLabel)
@@ -306,9 +376,31 @@ func (a *app) catalogRuns() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, r := range all.Data {
-					rows = append(rows, []string{formatTime(r.StartedAt), r.Status, yesNo(r.DryRun), r.SourceFilename, fmt.Sprint(r.Statistics.Controls), fmt.Sprint(len(r.Warnings)), r.ID})
+					rows = append(
+						rows,
+						[]string{
+							formatTime(r.StartedAt),
+							r.Status,
+							yesNo(r.DryRun),
+							r.SourceFilename,
+							fmt.Sprint(r.Statistics.Controls),
+							fmt.Sprint(len(r.Warnings)),
+							r.ID,
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "at", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "dry run", Optional: true}, {Title: "file"}, {Title: "controls", AlignRight: true}, {Title: "warnings", AlignRight: true, Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "at", NoShrink: true},
+						{Title: "status", NoShrink: true},
+						{Title: "dry run", Optional: true},
+						{Title: "file"},
+						{Title: "controls", AlignRight: true},
+						{Title: "warnings", AlignRight: true, Optional: true},
+						{Title: "id", NoShrink: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "Nothing was imported yet; `%s` does.", a.commandLine("catalog import FILE"))
 			})
 		},

@@ -18,7 +18,12 @@ reworded and reweighted, frameworks that are new, gone or there in a newer editi
 mappings gained and lost. Versions are named by label or id. -o json has each mapping.`,
 		Example: "  service catalog diff 2022.3 2026.1.1\n  service catalog diff 2022.3 2026.1.1 --jq '.changed[] | select(.reweighted) | .code'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := call(cmd.Context(), a, api.DiffVersions, &api.DiffInput{VersionInput: api.VersionInput{SCFVersionID: args[1]}, From: args[0]})
+			d, err := call(
+				cmd.Context(),
+				a,
+				api.DiffVersions,
+				&api.DiffInput{VersionInput: api.VersionInput{SCFVersionID: args[1]}, From: args[0]},
+			)
 			if err != nil {
 				if api.IsCode(err, api.CodeNotFound) {
 					return withHint(err, "`%s` lists the versions", a.commandLine("catalog versions"))
@@ -53,8 +58,22 @@ func renderCatalogDiff(p *print.Page, d *api.CatalogDiff) {
 
 func renderDiffSummary(p *print.Page, d *api.CatalogDiff) {
 	c := d.Summary
-	p.Text("controls: %d added, %d removed, %d renamed, %d reworded, %d reweighted, %d as before", c.Added, c.Removed, c.Renamed, c.Reworded, c.Reweighted, c.Unchanged)
-	p.Text("frameworks: %d added, %d removed; mappings: %d gained, %d lost", c.FrameworksAdded, c.FrameworksRemoved, c.MappingsGained, c.MappingsLost)
+	p.Text(
+		"controls: %d added, %d removed, %d renamed, %d reworded, %d reweighted, %d as before",
+		c.Added,
+		c.Removed,
+		c.Renamed,
+		c.Reworded,
+		c.Reweighted,
+		c.Unchanged,
+	)
+	p.Text(
+		"frameworks: %d added, %d removed; mappings: %d gained, %d lost",
+		c.FrameworksAdded,
+		c.FrameworksRemoved,
+		c.MappingsGained,
+		c.MappingsLost,
+	)
 }
 
 func renderChangedControls(p *print.Page, list []api.ControlChange) {
@@ -82,7 +101,15 @@ func renderChangedControls(p *print.Page, list []api.ControlChange) {
 		}
 		rows = append(rows, []string{c.Code, strings.Join(what, ", "), weight, title})
 	}
-	p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "what", NoShrink: true}, {Title: "weight", NoShrink: true}, {Title: "title"}}, rows)
+	p.Table(
+		[]print.Column{
+			{Title: "control", NoShrink: true},
+			{Title: "what", NoShrink: true},
+			{Title: "weight", NoShrink: true},
+			{Title: "title"},
+		},
+		rows,
+	)
 }
 
 func formatIntOrDash(n *int) string {
@@ -108,7 +135,10 @@ func renderFrameworkDiff(p *print.Page, d *api.CatalogDiff) {
 	for _, code := range d.FrameworksAdded {
 		rows = append(rows, []string{code, "new", ""})
 	}
-	p.Table([]print.Column{{Title: "framework", NoShrink: true}, {Title: "is", NoShrink: true}, {Title: "newer edition", NoShrink: true}}, rows)
+	p.Table(
+		[]print.Column{{Title: "framework", NoShrink: true}, {Title: "is", NoShrink: true}, {Title: "newer edition", NoShrink: true}},
+		rows,
+	)
 }
 
 // renderMappingDiff counts by framework; there are thousands of mappings.
@@ -133,5 +163,8 @@ func renderMappingDiff(p *print.Page, d *api.CatalogDiff) {
 	for _, code := range sortedKeys(byFramework) {
 		rows = append(rows, []string{code, fmt.Sprint(byFramework[code].gained), fmt.Sprint(byFramework[code].lost)})
 	}
-	p.Table([]print.Column{{Title: "framework", NoShrink: true}, {Title: "gained", AlignRight: true}, {Title: "lost", AlignRight: true}}, rows)
+	p.Table(
+		[]print.Column{{Title: "framework", NoShrink: true}, {Title: "gained", AlignRight: true}, {Title: "lost", AlignRight: true}},
+		rows,
+	)
 }

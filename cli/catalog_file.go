@@ -38,9 +38,18 @@ func (a *app) importCatalogFile(ctx context.Context, f *os.File, label, aliases 
 	}
 	data = bytes.TrimPrefix(data, byteOrderMark)
 	if err := validateJSON(data); err != nil {
-		return nil, withHint(runtimeError("%s is no JSON: %w", f.Name(), err), "`%s` writes a catalog in the form that is taken", a.commandLine("catalog export"))
+		return nil, withHint(
+			runtimeError("%s is no JSON: %w", f.Name(), err),
+			"`%s` writes a catalog in the form that is taken",
+			a.commandLine("catalog export"),
+		)
 	}
-	return call(ctx, a, api.ImportStructured, &api.ImportSourceInput{Body: api.ImportSource{Label: label, Filename: name, DryRun: dryRun, Source: data}})
+	return call(
+		ctx,
+		a,
+		api.ImportStructured,
+		&api.ImportSourceInput{Body: api.ImportSource{Label: label, Filename: name, DryRun: dryRun, Source: data}},
+	)
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -74,7 +83,17 @@ that was imported from the SCF holds its text; who may have it, its licence says
 				}
 				ref = v.ID
 			}
-			f, err := call(cmd.Context(), a, api.ExportCatalog, &api.ExportCatalogInput{VersionInput: api.VersionInput{SCFVersionID: ref}, Format: format, Model: model, Framework: framework})
+			f, err := call(
+				cmd.Context(),
+				a,
+				api.ExportCatalog,
+				&api.ExportCatalogInput{
+					VersionInput: api.VersionInput{SCFVersionID: ref},
+					Format:       format,
+					Model:        model,
+					Framework:    framework,
+				},
+			)
 			if err != nil {
 				return err
 			}

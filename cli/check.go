@@ -106,7 +106,10 @@ func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 func rejectEmptyArgs(cmd *cobra.Command, args []string) error {
 	for _, ref := range args {
 		if strings.TrimSpace(ref) == "" {
-			return withHint(usageError("what to check has an empty name"), "name a folder of evidence or an assessment; where a variable names it, see that it is set")
+			return withHint(
+				usageError("what to check has an empty name"),
+				"name a folder of evidence or an assessment; where a variable names it, see that it is set",
+			)
 		}
 	}
 	for _, name := range []string{"policy", "explain", "assessment"} {
@@ -254,7 +257,11 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 		return err
 	}
 	if why, nothing := r.MissingAnalysis(); nothing {
-		return withHint(runtimeError("%s %q can't be held against the policy: %s", r.Subject.Kind, r.Subject.Name, why), "go on with `%s`", a.commandLine("assess run"))
+		return withHint(
+			runtimeError("%s %q can't be held against the policy: %s", r.Subject.Kind, r.Subject.Name, why),
+			"go on with `%s`",
+			a.commandLine("assess run"),
+		)
 	}
 	if err := a.writeBaselineAndThreshold(p, o, in, r); err != nil {
 		return err
@@ -266,7 +273,8 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 }
 
 func hasOnlyThreshold(p check.Policy) bool {
-	return p.FailOn == "" && p.FailOnNew == "" && p.MinCoverage == nil && p.MinMaturity == nil && p.MaxStaleDays == nil && len(p.RequireApproved) == 0
+	return p.FailOn == "" && p.FailOnNew == "" && p.MinCoverage == nil && p.MinMaturity == nil && p.MaxStaleDays == nil &&
+		len(p.RequireApproved) == 0
 }
 
 // verdictError is the exit code of a verdict.
@@ -275,7 +283,11 @@ func verdictError(r *check.Result, exitZero bool) error {
 	case exitZero || r.Verdict == check.Pass:
 		return nil
 	case r.Verdict == check.ApprovalMissing:
-		return &exitError{code: exitApproval, err: errors.New("the policy asks for an approval that is missing or void"), hint: "a person has to decide; `service check --explain approval` tells how"}
+		return &exitError{
+			code: exitApproval,
+			err:  errors.New("the policy asks for an approval that is missing or void"),
+			hint: "a person has to decide; `service check --explain approval` tells how",
+		}
 	}
 	return &exitError{code: exitVerdict, err: errors.New("the policy is not met")}
 }
@@ -302,7 +314,10 @@ func readBaseline(p *check.Policy, o checkOptions) (*check.Baseline, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, withHint(runtimeError("the baseline %s can't be read: %w", p.Baseline, errorWithoutPath(err)), "make it with --write-baseline")
+		return nil, withHint(
+			runtimeError("the baseline %s can't be read: %w", p.Baseline, errorWithoutPath(err)),
+			"make it with --write-baseline",
+		)
 	}
 	return check.ParseBaseline(data, p.Baseline)
 }
@@ -316,7 +331,10 @@ func readThreshold(p *check.Policy, o checkOptions) (*check.Threshold, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, withHint(runtimeError("the threshold file %s can't be read: %w", p.Threshold, errorWithoutPath(err)), "make it with --write-threshold")
+		return nil, withHint(
+			runtimeError("the threshold file %s can't be read: %w", p.Threshold, errorWithoutPath(err)),
+			"make it with --write-threshold",
+		)
 	}
 	t, err := check.ParseThreshold(data, p.Threshold)
 	if err != nil || o.writeThreshold {
@@ -415,7 +433,11 @@ func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o
 	case p.Assessment != "":
 		f, err = a.gatherAssessmentFacts(ctx, p.Assessment)
 	default:
-		return nil, withHint(usageError("there is nothing said to check"), "name a folder of evidence or an assessment, as `service check ./evidence`, or write evidence: FOLDER into %s", defaultPolicyFile)
+		return nil, withHint(
+			usageError("there is nothing said to check"),
+			"name a folder of evidence or an assessment, as `service check ./evidence`, or write evidence: FOLDER into %s",
+			defaultPolicyFile,
+		)
 	}
 	if ref != "" {
 		f, err = a.gatherFactsFrom(ctx, ref, p, o, excluded)
@@ -436,7 +458,10 @@ func (a *app) gatherFactsFrom(ctx context.Context, ref string, p *check.Policy, 
 	case err == nil && info.IsDir():
 		return a.gatherFolderFacts(ctx, ref, p.Frameworks, o.noCache, excluded)
 	case err == nil:
-		return nil, withHint(usageError("%s is a file, and a folder of evidence or an assessment is checked", ref), "give the folder it is in")
+		return nil, withHint(
+			usageError("%s is a file, and a folder of evidence or an assessment is checked", ref),
+			"give the folder it is in",
+		)
 	case !isMissingPath(err):
 		return nil, runtimeError("%s can't be read: %w", ref, errorWithoutPath(err))
 	case strings.ContainsAny(ref, `/\`) || strings.HasPrefix(ref, ".") || ref == p.Evidence:
@@ -445,7 +470,11 @@ func (a *app) gatherFactsFrom(ctx context.Context, ref string, p *check.Policy, 
 	f, err := a.gatherAssessmentFacts(ctx, ref)
 	var none *assessmentNotFoundError
 	if errors.As(err, &none) {
-		err = withHint(runtimeError("there is no folder %s here, and no assessment of that name", shellQuote(ref)), "`%s` lists assessments", a.commandLine("assess list"))
+		err = withHint(
+			runtimeError("there is no folder %s here, and no assessment of that name", shellQuote(ref)),
+			"`%s` lists assessments",
+			a.commandLine("assess list"),
+		)
 	} else if err != nil && exitCode(err) == exitRuntime {
 		err = fmt.Errorf("there is no folder %s here, so it is taken for an assessment: %w", ref, err)
 	}

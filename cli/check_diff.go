@@ -42,7 +42,10 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 	}
 	for _, name := range []string{"fail-on", "min-coverage", "min-maturity", "max-stale-days", "require-approved", "baseline", "waivers", "threshold"} {
 		if cmd.Flags().Changed(name) {
-			return withHint(usageError("`service check diff` compares, and --%s is about one side", name), "--fail-on-new says what is to fail")
+			return withHint(
+				usageError("`service check diff` compares, and --%s is about one side", name),
+				"--fail-on-new says what is to fail",
+			)
 		}
 	}
 	p, err := a.loadPolicy(cmd, nil, o.policy)
@@ -107,7 +110,11 @@ func (a *app) loadDiffSide(ctx context.Context, ref string, p check.Policy, o ch
 		return nil, err
 	}
 	if !f.HasGapAnalysis {
-		return nil, withHint(runtimeError("the assessment %q has no gap analysis yet", f.Subject.Name), "go on with `%s`", a.commandLine("assess run"))
+		return nil, withHint(
+			runtimeError("the assessment %q has no gap analysis yet", f.Subject.Name),
+			"go on with `%s`",
+			a.commandLine("assess run"),
+		)
 	}
 	return check.NewBaseline(f), nil
 }

@@ -93,7 +93,13 @@ func (a *app) readCheckRecords(ctx context.Context, one *api.Assessment) (*check
 const canonicalFolder = "evidence"
 
 // gatherFolderFacts assesses a folder apart, or takes what was found of the same content before.
-func (a *app) gatherFolderFacts(ctx context.Context, dir string, frameworks []string, noCache bool, excluded []string) (*check.Facts, error) {
+func (a *app) gatherFolderFacts(
+	ctx context.Context,
+	dir string,
+	frameworks []string,
+	noCache bool,
+	excluded []string,
+) (*check.Facts, error) {
 	files, leftOut, err := collectFiles([]string{dir})
 	if err != nil {
 		return nil, err
@@ -118,7 +124,10 @@ func (a *app) gatherFolderFacts(ctx context.Context, dir string, frameworks []st
 		accepted = append(accepted, f)
 	}
 	if len(accepted) == 0 {
-		return nil, withHint(runtimeError("the folder %s holds no file that could be evidence", dir), "hidden files and links are left out; `service help check` tells what is read")
+		return nil, withHint(
+			runtimeError("the folder %s holds no file that could be evidence", dir),
+			"hidden files and links are left out; `service help check` tells what is read",
+		)
 	}
 	cacheFile := ""
 	if a.CacheDir != "" {
@@ -166,7 +175,10 @@ func toDisplayFolder(dir string) string {
 func (a *app) assessInTempStore(ctx context.Context, files []sourceFile, frameworks []string) (facts *check.Facts, err error) {
 	data, err := os.MkdirTemp("", "service-check-")
 	if err != nil {
-		return nil, withHint(runtimeError("the evidence is read in a temporary folder, and none can be made: %w", err), "set TMPDIR to a folder that can be written")
+		return nil, withHint(
+			runtimeError("the evidence is read in a temporary folder, and none can be made: %w", err),
+			"set TMPDIR to a folder that can be written",
+		)
 	}
 	before, context, lost, engine, disconnect, quiet := a.flags.Target, a.context, a.targetErr, a.engine, a.disconnect, a.progress.Quiet
 	a.progress.Start("assess the evidence")
@@ -179,8 +191,10 @@ func (a *app) assessInTempStore(ctx context.Context, files []sourceFile, framewo
 		a.flags.Target, a.context, a.targetErr, a.engine, a.disconnect, a.progress.Quiet = before, context, lost, engine, disconnect, quiet
 		a.progress.Done("")
 	}()
-	o := runOptions{frameworks: frameworks, approve: []api.Gate{api.GateSoA, api.GateGapAnalysis}, until: api.StateMaturityAssessed,
-		comment: "no person's decision: this data folder is for a check, and thrown away"}
+	o := runOptions{
+		frameworks: frameworks, approve: []api.Gate{api.GateSoA, api.GateGapAnalysis}, until: api.StateMaturityAssessed,
+		comment: "no person's decision: this data folder is for a check, and thrown away",
+	}
 	one, err := a.createAssessment(ctx, "check", o)
 	if err != nil {
 		return nil, err

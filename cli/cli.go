@@ -198,7 +198,12 @@ func call[I, O any](ctx context.Context, a *app, op api.Op[I, O], in *I) (*O, er
 }
 
 // collectPages gathers at most limit records of a list, or all where limit is 0, as one page.
-func collectPages[T any](ctx context.Context, limit int, cursor string, fetchPage func(api.Paging) (*api.List[T], error)) (*api.List[T], error) {
+func collectPages[T any](
+	ctx context.Context,
+	limit int,
+	cursor string,
+	fetchPage func(api.Paging) (*api.List[T], error),
+) (*api.List[T], error) {
 	out := &api.List[T]{Data: []T{}}
 	for {
 		pageSize := api.MaxListLimit

@@ -92,8 +92,17 @@ func TestHostileTextNeverReachesTheTerminal(t *testing.T) {
 	w := newWorld(t)
 	w.fake.assessment(hostileName, api.StateDraft)
 	for _, args := range [][]string{
-		{"assess", "list"}, {"assess", "show"}, {"assess", "status"}, {"assess", "list", "-o", "json"}, {"assess", "list", "-o", "yaml"}, {"assess", "list", "-o", "csv"},
-		{"assess", "list", "--jq", ".data[].name"}, {"assess", "use", hostileName}, {"api", "GET", "/assessments"}, {"assess", "use", "no\x1b[31msuch"}, {"\x1b[31m"},
+		{"assess", "list"},
+		{"assess", "show"},
+		{"assess", "status"},
+		{"assess", "list", "-o", "json"},
+		{"assess", "list", "-o", "yaml"},
+		{"assess", "list", "-o", "csv"},
+		{"assess", "list", "--jq", ".data[].name"},
+		{"assess", "use", hostileName},
+		{"api", "GET", "/assessments"},
+		{"assess", "use", "no\x1b[31msuch"},
+		{"\x1b[31m"},
 	} {
 		got := w.run(args...)
 		for _, r := range got.out + got.errOut {
@@ -109,7 +118,8 @@ func TestFormats(t *testing.T) {
 	w := newWorld(t)
 	w.fake.assessment("Acme 2026", api.StateDraft)
 	var l api.List[api.Assessment]
-	if err := json.Unmarshal([]byte(w.run("assess", "list", "-o", "json").out), &l); err != nil || len(l.Data) != 1 || l.Pagination.Total != 1 {
+	if err := json.Unmarshal([]byte(w.run("assess", "list", "-o", "json").out), &l); err != nil || len(l.Data) != 1 ||
+		l.Pagination.Total != 1 {
 		t.Errorf("-o json is not the API's list: %v %+v", err, l)
 	}
 	w.want(w.run("assess", "list", "-o", "yaml"), 0, "name: Acme 2026", "pagination:")

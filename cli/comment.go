@@ -32,7 +32,10 @@ func (a *app) commentAdd() *cobra.Command {
 				return err
 			}
 			if gate == "" && in.Body.ApprovalID == "" && in.Body.ReplyTo == "" {
-				return withHint(usageError("a comment is of something"), "name it: --gate soa, --gate soa --item IAC-06, --approval ID or --reply-to ID")
+				return withHint(
+					usageError("a comment is of something"),
+					"name it: --gate soa, --gate soa --item IAC-06, --approval ID or --reply-to ID",
+				)
 			}
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
@@ -115,7 +118,12 @@ func renderComment(p *print.Page, c *api.Comment, target string) {
 
 // fetchCommentSection fetches what was said of a deliverable or of one line of it, for a page; the
 // records that programs read have it at an address of its own.
-func (a *app) fetchCommentSection(ctx context.Context, assessment string, g api.Gate, include func(*api.Comment) bool) (func(*print.Page), error) {
+func (a *app) fetchCommentSection(
+	ctx context.Context,
+	assessment string,
+	g api.Gate,
+	include func(*api.Comment) bool,
+) (func(*print.Page), error) {
 	if !a.out.IsHumanReadable() {
 		return func(*print.Page) {}, nil
 	}

@@ -74,7 +74,11 @@ func (a *app) completeAssessments() cobra.CompletionFunc {
 }
 
 // completeIDs completes ids from the list that page reads, with what describes each.
-func completeIDs[T any](a *app, listPage func(context.Context, api.Paging) (*api.List[T], error), describe func(*T) (id, about string)) cobra.CompletionFunc {
+func completeIDs[T any](
+	a *app,
+	listPage func(context.Context, api.Paging) (*api.List[T], error),
+	describe func(*T) (id, about string),
+) cobra.CompletionFunc {
 	return a.newCompleter(func(ctx context.Context, _ string) (out []string, err error) {
 		l, err := listPage(ctx, api.Paging{Limit: api.MaxListLimit})
 		if err != nil {
@@ -89,7 +93,11 @@ func completeIDs[T any](a *app, listPage func(context.Context, api.Paging) (*api
 }
 
 // newAssessmentLister reads a list of the assessment that commands mean.
-func newAssessmentLister[I, T any](a *app, op api.Op[I, api.List[T]], newInput func(api.AssessmentInput, api.Paging) I) func(context.Context, api.Paging) (*api.List[T], error) {
+func newAssessmentLister[I, T any](
+	a *app,
+	op api.Op[I, api.List[T]],
+	newInput func(api.AssessmentInput, api.Paging) I,
+) func(context.Context, api.Paging) (*api.List[T], error) {
 	return func(ctx context.Context, p api.Paging) (*api.List[T], error) {
 		one, err := a.currentAssessment(ctx)
 		if err != nil {

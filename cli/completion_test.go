@@ -16,7 +16,11 @@ func TestTabProposesIDs(t *testing.T) {
 	w := newWorld(t)
 	dir := t.TempDir()
 	w.env["XDG_CONFIG_HOME"] = dir
-	put(t, filepath.Join(dir, "service", "contexts.yaml"), "contexts:\n  - name: acme\n    server: https://grc.acme.example\n    credential: key\n")
+	put(
+		t,
+		filepath.Join(dir, "service", "contexts.yaml"),
+		"contexts:\n  - name: acme\n    server: https://grc.acme.example\n    credential: key\n",
+	)
 	one := w.fake.assessment("Acme", api.StateDraft)
 	d := api.Document{AssessmentID: one.ID, Filename: "policy\x1b[2J.md", Status: api.DocumentIngested}
 	d.ID = idOf(101)
@@ -33,9 +37,15 @@ func TestTabProposesIDs(t *testing.T) {
 	answer("/api-keys", map[string]any{"id": idOf(10), "name": "ci"})
 	answer("/organizations/"+orgID+"/webhooks", map[string]any{"id": idOf(11), "url": "https://ada:SECRET@hooks.example"})
 	for _, c := range []struct{ words, want string }{
-		{"doc show", "policy"}, {"report download", idOf(7) + "\tFull report, pdf"}, {"workflow watch", idOf(8) + "\trunning"},
-		{"approval show", idOf(9)}, {"key revoke", idOf(10) + "\tci"}, {"webhook test", idOf(11) + "\thttps://ada:xxxxx@hooks.example"},
-		{"assess list --assessment", one.ID + "\tAcme"}, {"assess list --context", "acme\thttps://grc.acme.example"}, {"assess list --output", "yaml"},
+		{"doc show", "policy"},
+		{"report download", idOf(7) + "\tFull report, pdf"},
+		{"workflow watch", idOf(8) + "\trunning"},
+		{"approval show", idOf(9)},
+		{"key revoke", idOf(10) + "\tci"},
+		{"webhook test", idOf(11) + "\thttps://ada:xxxxx@hooks.example"},
+		{"assess list --assessment", one.ID + "\tAcme"},
+		{"assess list --context", "acme\thttps://grc.acme.example"},
+		{"assess list --output", "yaml"},
 		{"completion", "fish"},
 	} {
 		got := w.run(append(append([]string{"__complete"}, strings.Fields(c.words)...), "")...)

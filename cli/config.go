@@ -118,8 +118,10 @@ func (a *app) configure(cmd *cobra.Command) error {
 			}
 		}
 	}
-	a.flags.Target = Target{Server: v.GetString("server"), Data: v.GetString("data"), Organization: v.GetString("org"), Token: v.GetString("token"),
-		CA: v.GetString("ca"), InsecureHTTP: v.GetBool("insecure-http")}
+	a.flags.Target = Target{
+		Server: v.GetString("server"), Data: v.GetString("data"), Organization: v.GetString("org"), Token: v.GetString("token"),
+		CA: v.GetString("ca"), InsecureHTTP: v.GetBool("insecure-http"),
+	}
 	for _, s := range flaglessSettings {
 		if v.InConfig(s.key) {
 			from[s.key] = originFile

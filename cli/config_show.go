@@ -22,10 +22,12 @@ type Paths struct {
 }
 
 func (a *app) configCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "config", Short: "See the settings, where each is from, and where files are",
+	return group(&cobra.Command{
+		Use: "config", Short: "See the settings, where each is from, and where files are",
 		Long: `Settings come from flags, SERVICE_* variables, the context in use and the configuration
 file, in that order; ` + "`service help configuration`" + ` lists them. The file is yours to write.`,
-		Example: "  service config show --origin\n  service config path"}, a.configShow(), a.configPath())
+		Example: "  service config show --origin\n  service config path",
+	}, a.configShow(), a.configPath())
 }
 
 // effectiveSetting is a setting as commands take it.
@@ -136,12 +138,21 @@ func (a *app) effectiveSettings(cmd *cobra.Command, all bool) (out []effectiveSe
 		case v.secret:
 			value = hiddenValue
 		}
-		out = append(out, effectiveSetting{Key: v.name, Value: redactPassword(value), Set: true, Origin: originNames[originEnvironment], Source: v.name})
+		out = append(
+			out,
+			effectiveSetting{Key: v.name, Value: redactPassword(value), Set: true, Origin: originNames[originEnvironment], Source: v.name},
+		)
 	}
 	return out
 }
 
-var originNames = map[origin]string{originDefault: "default", originFile: "file", originContext: "context", originEnvironment: "environment", originFlag: "flag"}
+var originNames = map[origin]string{
+	originDefault:     "default",
+	originFile:        "file",
+	originContext:     "context",
+	originEnvironment: "environment",
+	originFlag:        "flag",
+}
 
 // valueFromContext is what the context in use says of a setting, where that counts.
 func (a *app) valueFromContext(key string) (string, bool) {
@@ -200,7 +211,10 @@ and what is cached are.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			file, _ := a.configFilePath(cmd.Root().PersistentFlags().Lookup("config").Value.String())
 			if file == "" {
-				return withHint(runtimeError("there is no folder for the configuration"), "set HOME or XDG_CONFIG_HOME, or name a file with --config")
+				return withHint(
+					runtimeError("there is no folder for the configuration"),
+					"set HOME or XDG_CONFIG_HOME, or name a file with --config",
+				)
 			}
 			var out struct {
 				Data []location `json:"data"`
@@ -222,7 +236,10 @@ and what is cached are.`,
 				for _, l := range out.Data {
 					rows = append(rows, []string{l.What, l.Path, yesNo(l.Exists)})
 				}
-				p.Table([]print.Column{{Title: "what", NoShrink: true}, {Title: "path", NoShrink: true}, {Title: "there", NoShrink: true}}, rows)
+				p.Table(
+					[]print.Column{{Title: "what", NoShrink: true}, {Title: "path", NoShrink: true}, {Title: "there", NoShrink: true}},
+					rows,
+				)
 			})
 		},
 	}
@@ -233,7 +250,11 @@ and what is cached are.`,
 func (a *app) listLocations(file string) []location {
 	out := []location{{What: "configuration", Path: file}}
 	if dir := a.configDir(); dir != "" {
-		out = append(out, location{What: "contexts", Path: a.contextStore().Path()}, location{What: "secrets of contexts", Path: filepath.Join(dir, "secrets")})
+		out = append(
+			out,
+			location{What: "contexts", Path: a.contextStore().Path()},
+			location{What: "secrets of contexts", Path: filepath.Join(dir, "secrets")},
+		)
 	}
 	if a.ResolvePaths == nil {
 		return out

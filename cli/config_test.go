@@ -32,7 +32,11 @@ func TestConfigShowsWhereEachSettingIsFrom(t *testing.T) {
 	w := newWorld(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "service", "config.yaml")
-	put(t, file, "org: from-file\nlog-level: debug\nlisten: [\"127.0.0.1:9000\", \":9001\"]\ntoken: service_live_SECRET\nembedder: ollama/x\n")
+	put(
+		t,
+		file,
+		"org: from-file\nlog-level: debug\nlisten: [\"127.0.0.1:9000\", \":9001\"]\ntoken: service_live_SECRET\nembedder: ollama/x\n",
+	)
 	w.env["XDG_CONFIG_HOME"] = dir
 	w.env["SERVICE_SERVER"] = "https://ada:SECRET@env.example"
 	w.env["SERVICE_LOG_FORMAT"] = "json"
@@ -76,7 +80,8 @@ func TestConfigShowsWhereEachSettingIsFrom(t *testing.T) {
 		t.Error("--all does not show a variable that is not set")
 	}
 	for _, args := range [][]string{{"config", "show"}, {"config", "show", "--origin"}, {"config", "show", "-o", "csv"}, {"doctor"}} {
-		if got := w.run(args...); strings.Contains(got.out+got.errOut, "SECRET\"") || strings.Contains(got.out+got.errOut, ":SECRET") || strings.Contains(got.out, "live_SECRET") {
+		if got := w.run(args...); strings.Contains(got.out+got.errOut, "SECRET\"") || strings.Contains(got.out+got.errOut, ":SECRET") ||
+			strings.Contains(got.out, "live_SECRET") {
 			t.Errorf("%v shows a secret:\n%s%s", args, got.out, got.errOut)
 		}
 	}
@@ -88,7 +93,11 @@ func TestConfigShowsTheContextInUse(t *testing.T) {
 	dir := t.TempDir()
 	w.env["XDG_CONFIG_HOME"] = dir
 	put(t, filepath.Join(dir, "service", "config.yaml"), "server: https://file.example\n")
-	put(t, filepath.Join(dir, "service", "contexts.yaml"), "current: acme\ncontexts:\n  - name: acme\n    server: https://grc.acme.example\n    organization_id: "+orgID+"\n    credential: session\n    kept_in: file\n")
+	put(
+		t,
+		filepath.Join(dir, "service", "contexts.yaml"),
+		"current: acme\ncontexts:\n  - name: acme\n    server: https://grc.acme.example\n    organization_id: "+orgID+"\n    credential: session\n    kept_in: file\n",
+	)
 	got := settingsShown(w)
 	for key, want := range map[string]effectiveSetting{
 		"context": {"context", "acme", true, "context", "acme"},
@@ -163,7 +172,18 @@ func TestDoctorOnTheDataFolder(t *testing.T) {
 	}
 	put(t, filepath.Join(data, "service.db"), "")
 	w.fake.on["GET /health/detailed"] = func(rw http.ResponseWriter, _ *http.Request) bool {
-		write(rw, 200, map[string]any{"ok": false, "version": "1.2.3", "checks": []map[string]any{{"name": "store", "ok": true, "detail": "answers"}, {"name": "index", "ok": false, "detail": "3 documents could not be read"}}})
+		write(
+			rw,
+			200,
+			map[string]any{
+				"ok":      false,
+				"version": "1.2.3",
+				"checks": []map[string]any{
+					{"name": "store", "ok": true, "detail": "answers"},
+					{"name": "index", "ok": false, "detail": "3 documents could not be read"},
+				},
+			},
+		)
 		return true
 	}
 	if got := found(w, 1); got["index"].State != DiagnosticFailed || got["store"].State != DiagnosticOK {
@@ -194,7 +214,9 @@ func TestDoctorGoesOnWithBrokenSettings(t *testing.T) {
 	put(t, filepath.Join(dir, "service", "config.yaml"), "sever: x\n")
 	put(t, filepath.Join(dir, "service", "contexts.yaml"), "contexts: [")
 	got := found(w, 1)
-	if got["configuration"].State != DiagnosticFailed || !strings.Contains(got["configuration"].Detail, `did you mean "server"`) || got["context"].State != DiagnosticFailed || got["keyring"].State != DiagnosticWarning {
+	if got["configuration"].State != DiagnosticFailed || !strings.Contains(got["configuration"].Detail, `did you mean "server"`) ||
+		got["context"].State != DiagnosticFailed ||
+		got["keyring"].State != DiagnosticWarning {
 		t.Errorf("%+v", got)
 	}
 	put(t, filepath.Join(dir, "service", "config.yaml"), "output: xml\n")
@@ -217,11 +239,28 @@ func TestDoctorOnAServer(t *testing.T) {
 	ends := now.Add(72 * time.Hour)
 	actor := "api_key"
 	w.fake.on["GET /users/me"] = func(rw http.ResponseWriter, _ *http.Request) bool {
-		write(rw, 200, map[string]any{"user": map[string]any{"email": "ada@acme.example"}, "actor": map[string]any{"type": actor, "name": "ci"}, "organization": "Acme", "expires_at": ends})
+		write(
+			rw,
+			200,
+			map[string]any{
+				"user":         map[string]any{"email": "ada@acme.example"},
+				"actor":        map[string]any{"type": actor, "name": "ci"},
+				"organization": "Acme",
+				"expires_at":   ends,
+			},
+		)
 		return true
 	}
 	w.fake.on["GET /health/detailed"] = func(rw http.ResponseWriter, _ *http.Request) bool {
-		write(rw, 200, map[string]any{"ok": true, "version": "1.2.4", "checks": []map[string]any{{"name": "catalog", "ok": true, "detail": "version x"}}})
+		write(
+			rw,
+			200,
+			map[string]any{
+				"ok":      true,
+				"version": "1.2.4",
+				"checks":  []map[string]any{{"name": "catalog", "ok": true, "detail": "version x"}},
+			},
+		)
 		return true
 	}
 	server := []string{"--server", "https://grc.example"}
@@ -233,7 +272,8 @@ func TestDoctorOnAServer(t *testing.T) {
 	}
 	date, ends = now.Add(3*time.Minute), now.Add(365*24*time.Hour)
 	got = found(w, 0, server...)
-	if f := got["clock"]; f.State != DiagnosticWarning || !strings.Contains(f.Detail, "3m0s ahead") || got["credential"].State != DiagnosticOK {
+	if f := got["clock"]; f.State != DiagnosticWarning || !strings.Contains(f.Detail, "3m0s ahead") ||
+		got["credential"].State != DiagnosticOK {
 		t.Errorf("%+v", got)
 	}
 	date = now.Add(-2 * time.Hour)

@@ -196,10 +196,23 @@ func (a *app) printContexts() error {
 	return a.out.Print(all, func(p *print.Page) {
 		var rows [][]string
 		for _, c := range all.Data {
-			rows = append(rows, []string{formatCurrentMark(c.Current), c.Name, c.Server, c.Organization, c.User, a.describeSignIn(&c.Context)})
+			rows = append(
+				rows,
+				[]string{formatCurrentMark(c.Current), c.Name, c.Server, c.Organization, c.User, a.describeSignIn(&c.Context)},
+			)
 		}
 		rows = append(rows, []string{formatCurrentMark(used == contexts.Local), contexts.Local, a.describeLocalTarget(), "", "", ""})
-		p.Table([]print.Column{{Title: ""}, {Title: "context", NoShrink: true}, {Title: "server"}, {Title: "organization"}, {Title: "user", Optional: true}, {Title: "signed in", NoShrink: true}}, rows)
+		p.Table(
+			[]print.Column{
+				{Title: ""},
+				{Title: "context", NoShrink: true},
+				{Title: "server"},
+				{Title: "organization"},
+				{Title: "user", Optional: true},
+				{Title: "signed in", NoShrink: true},
+			},
+			rows,
+		)
 		if a.targetErr != nil {
 			p.Text("%v", a.targetErr)
 		}
@@ -256,9 +269,22 @@ func (a *app) contextShow() *cobra.Command {
 				if c.InsecureHTTP {
 					http = "allowed, for everyone on the way to read"
 				}
-				p.Fields(print.Field{Name: "server", Value: c.Server}, print.Field{Name: "organization", Value: joinNonEmpty(c.Organization, "("+c.OrganizationID+")")},
-					print.Field{Name: "user", Value: c.User}, print.Field{Name: "credential", Value: string(c.Credential)}, print.Field{Name: "signed in", Value: a.describeSignIn(c)},
-					print.Field{Name: "secret kept", Value: secretLocationNames[c.SecretLocation]}, print.Field{Name: "authority", Value: c.CA}, print.Field{Name: "plain http", Value: http})
+				p.Fields(
+					print.Field{Name: "server", Value: c.Server},
+					print.Field{Name: "organization", Value: joinNonEmpty(c.Organization, "("+c.OrganizationID+")")},
+					print.Field{
+						Name:  "user",
+						Value: c.User,
+					},
+					print.Field{Name: "credential", Value: string(c.Credential)},
+					print.Field{Name: "signed in", Value: a.describeSignIn(c)},
+					print.Field{
+						Name:  "secret kept",
+						Value: secretLocationNames[c.SecretLocation],
+					},
+					print.Field{Name: "authority", Value: c.CA},
+					print.Field{Name: "plain http", Value: http},
+				)
 			})
 		},
 	}

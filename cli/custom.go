@@ -77,7 +77,16 @@ func renderCustomImport(p *print.Page, result *api.CustomImport) {
 	for _, c := range result.Controls {
 		rows = append(rows, []string{"control", c.Code, c.Name, c.Action, ""})
 	}
-	p.Table([]print.Column{{Title: "what", NoShrink: true}, {Title: "code", NoShrink: true}, {Title: "name"}, {Title: "", NoShrink: true}, {Title: "requirements", AlignRight: true}}, rows)
+	p.Table(
+		[]print.Column{
+			{Title: "what", NoShrink: true},
+			{Title: "code", NoShrink: true},
+			{Title: "name"},
+			{Title: "", NoShrink: true},
+			{Title: "requirements", AlignRight: true},
+		},
+		rows,
+	)
 }
 
 func (a *app) customFrameworkList() *cobra.Command {
@@ -93,9 +102,29 @@ func (a *app) customFrameworkList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, f := range all.Data {
-					rows = append(rows, []string{f.Code, f.Name, fmt.Sprint(f.RequirementCount), strings.Join(f.Unresolved, ", "), formatDay(f.UpdatedAt), f.UpdatedBy})
+					rows = append(
+						rows,
+						[]string{
+							f.Code,
+							f.Name,
+							fmt.Sprint(f.RequirementCount),
+							strings.Join(f.Unresolved, ", "),
+							formatDay(f.UpdatedAt),
+							f.UpdatedBy,
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "framework", NoShrink: true}, {Title: "name"}, {Title: "requirements", AlignRight: true}, {Title: "not in the catalog"}, {Title: "changed", NoShrink: true}, {Title: "by"}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "framework", NoShrink: true},
+						{Title: "name"},
+						{Title: "requirements", AlignRight: true},
+						{Title: "not in the catalog"},
+						{Title: "changed", NoShrink: true},
+						{Title: "by"},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "You have no framework of your own; `%s` adds one.", a.commandLine("framework import FILE"))
 			})
 		},
@@ -113,8 +142,15 @@ func (a *app) customFrameworkShow() *cobra.Command {
 			}
 			return a.out.Print(f, func(p *print.Page) {
 				p.Title("%s  %s", f.Code, f.Name)
-				p.Fields(print.Field{Name: "title", Value: orEmpty(f.Title)}, print.Field{Name: "publisher", Value: orEmpty(f.Publisher)},
-					print.Field{Name: "not in the catalog", Value: strings.Join(f.Unresolved, ", ")}, print.Field{Name: "changed", Value: joinNonEmpty(formatTime(f.UpdatedAt), f.UpdatedBy)})
+				p.Fields(
+					print.Field{Name: "title", Value: orEmpty(f.Title)},
+					print.Field{Name: "publisher", Value: orEmpty(f.Publisher)},
+					print.Field{
+						Name:  "not in the catalog",
+						Value: strings.Join(f.Unresolved, ", "),
+					},
+					print.Field{Name: "changed", Value: joinNonEmpty(formatTime(f.UpdatedAt), f.UpdatedBy)},
+				)
 				var rows [][]string
 				for _, r := range f.Requirements {
 					controls := append([]string{}, r.Controls...)
@@ -157,9 +193,29 @@ func (a *app) customControlList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, c := range all.Data {
-					rows = append(rows, []string{c.Code, c.Title, strings.Join(c.Controls, ", "), strings.Join(c.Unresolved, ", "), formatDay(c.UpdatedAt), c.UpdatedBy})
+					rows = append(
+						rows,
+						[]string{
+							c.Code,
+							c.Title,
+							strings.Join(c.Controls, ", "),
+							strings.Join(c.Unresolved, ", "),
+							formatDay(c.UpdatedAt),
+							c.UpdatedBy,
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "title"}, {Title: "beside"}, {Title: "not in the catalog"}, {Title: "changed", NoShrink: true}, {Title: "by"}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "control", NoShrink: true},
+						{Title: "title"},
+						{Title: "beside"},
+						{Title: "not in the catalog"},
+						{Title: "changed", NoShrink: true},
+						{Title: "by"},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "You have no control of your own; `%s` adds some.", a.commandLine("control import FILE"))
 			})
 		},
@@ -179,9 +235,16 @@ func (a *app) customControlShow() *cobra.Command {
 				p.Title("%s  %s", c.Code, c.Title)
 				p.Text("%s", c.Description)
 				p.Blank()
-				p.Fields(print.Field{Name: "stands beside", Value: strings.Join(c.Controls, ", ")}, print.Field{Name: "evidence to ask for", Value: strings.Join(c.Evidence, "; ")},
-					print.Field{Name: "what is looked at", Value: strings.Join(c.Objectives, "; ")}, print.Field{Name: "not in the catalog", Value: strings.Join(c.Unresolved, ", ")},
-					print.Field{Name: "changed", Value: joinNonEmpty(formatTime(c.UpdatedAt), c.UpdatedBy)})
+				p.Fields(
+					print.Field{Name: "stands beside", Value: strings.Join(c.Controls, ", ")},
+					print.Field{Name: "evidence to ask for", Value: strings.Join(c.Evidence, "; ")},
+					print.Field{
+						Name:  "what is looked at",
+						Value: strings.Join(c.Objectives, "; "),
+					},
+					print.Field{Name: "not in the catalog", Value: strings.Join(c.Unresolved, ", ")},
+					print.Field{Name: "changed", Value: joinNonEmpty(formatTime(c.UpdatedAt), c.UpdatedBy)},
+				)
 			})
 		},
 	}

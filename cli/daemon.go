@@ -173,9 +173,11 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		}
 		return ""
 	}
-	o = ServeOptions{Data: a.flags.Data, Embedder: a.flags.Embedder, EmbedderURL: a.flags.EmbedderURL, Listen: a.daemonSettingValues(cmd, "listen"), MetricsListen: firstValue("metrics-listen"), TraceEndpoint: firstValue("trace-endpoint"),
+	o = ServeOptions{
+		Data: a.flags.Data, Embedder: a.flags.Embedder, EmbedderURL: a.flags.EmbedderURL, Listen: a.daemonSettingValues(cmd, "listen"), MetricsListen: firstValue("metrics-listen"), TraceEndpoint: firstValue("trace-endpoint"),
 		TLSCert: firstValue("tls-cert"), TLSKey: firstValue("tls-key"), PublicURL: strings.TrimSuffix(firstValue("public-url"), "/"),
-		WebOrigins: a.daemonSettingValues(cmd, "web-origin"), ShutdownTimeout: defaultShutdownTimeout}
+		WebOrigins: a.daemonSettingValues(cmd, "web-origin"), ShutdownTimeout: defaultShutdownTimeout,
+	}
 	for _, l := range o.Listen {
 		if err := validateListenAddress("listen", l); err != nil {
 			return o, err
@@ -194,8 +196,11 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 			return o, usageError("%q is no web address; write it as https://grc.acme.example", address)
 		}
 	}
-	if u, err := url.Parse(o.TraceEndpoint); o.TraceEndpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
-		return o, usageError("--trace-endpoint is no address of a collector; write it as http://127.0.0.1:4318, and give what it wants to be shown in OTEL_EXPORTER_OTLP_HEADERS")
+	if u, err := url.Parse(o.TraceEndpoint); o.TraceEndpoint != "" &&
+		(err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
+		return o, usageError(
+			"--trace-endpoint is no address of a collector; write it as http://127.0.0.1:4318, and give what it wants to be shown in OTEL_EXPORTER_OTLP_HEADERS",
+		)
 	}
 	for _, network := range a.daemonSettingValues(cmd, "trusted-proxy") {
 		p, err := parseNetwork(network)

@@ -49,7 +49,10 @@ exit code is 0 where that is what was asked for, else 1.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Body.Name = strings.TrimSpace(in.Body.Name)
 			if in.Body.Name == "" || in.Body.Owner.Email == "" {
-				return withHint(usageError("the organization and its owner's e-mail address are needed"), `as service daemon init --org "Acme" --email a@acme.example`)
+				return withHint(
+					usageError("the organization and its owner's e-mail address are needed"),
+					`as service daemon init --org "Acme" --email a@acme.example`,
+				)
 			}
 			at, err := mail.ParseAddress(in.Body.Owner.Email)
 			if err != nil || at.Name != "" {
@@ -84,8 +87,10 @@ func (a *app) initializeDataFolder(ctx context.Context, in *api.NewOrganizationI
 		if out.matches(in) {
 			return nil
 		}
-		return withHint(&exitError{code: exitVerdict, err: runtimeError("it was initialised before, with something else; nothing was changed")},
-			"a platform admin makes more organizations with `service org create`")
+		return withHint(
+			&exitError{code: exitVerdict, err: runtimeError("it was initialised before, with something else; nothing was changed")},
+			"a platform admin makes more organizations with `service org create`",
+		)
 	}
 	in.Body.Owner.PlatformAdmin, in.Body.APIKeyName = true, initKeyName
 	// The first key may all that its owner may, so that an assessment can be done from end to end with it.
@@ -106,7 +111,12 @@ func (a *app) initializeDataFolder(ctx context.Context, in *api.NewOrganizationI
 // readInitState looks at the organizations and admins of the data folder.
 func (a *app) readInitState(ctx context.Context) (*initResult, error) {
 	out := &initResult{Organizations: []api.Organization{}, Admins: []string{}}
-	organizations, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Organization], error) { return call(ctx, a, api.ListTenants, &p) })
+	organizations, err := collectPages(
+		ctx,
+		0,
+		"",
+		func(p api.Paging) (*api.List[api.Organization], error) { return call(ctx, a, api.ListTenants, &p) },
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,10 @@ reaches, and holds until the daemon ends; --log-level says how it begins.`,
 			if p == nil || !p.Daemon {
 				return &exitError{code: exitRuntime, err: errNoDaemon, hint: "`service daemon` starts one"}
 			}
-			return a.out.Print(logLevelStatus{p.LogLevel, p.PID}, func(page *print.Page) { page.Text("The daemon logs from %s on.", p.LogLevel) })
+			return a.out.Print(
+				logLevelStatus{p.LogLevel, p.PID},
+				func(page *print.Page) { page.Text("The daemon logs from %s on.", p.LogLevel) },
+			)
 		},
 	}
 }

@@ -95,7 +95,11 @@ func (a *app) describeOtherContext() string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf("this is of the data folder on this machine, and other commands work in the context %s: `service daemon status --server %s` tells of that one", c.Name, c.Server)
+	return fmt.Sprintf(
+		"this is of the data folder on this machine, and other commands work in the context %s: `service daemon status --server %s` tells of that one",
+		c.Name,
+		c.Server,
+	)
 }
 
 func (a *app) checkServerDaemon(ctx context.Context) (*daemonStatus, error) {

@@ -212,7 +212,11 @@ func activityFromMetrics(all []api.Metric) *daemonActivity {
 		"service_documents_stuck": &t.Queues.DocumentsStuck, "service_workflows_live": &t.Queues.WorkflowsLive, "service_mails_queued": &t.Queues.MailsQueued,
 		"service_webhook_deliveries_waiting": &t.Queues.DeliveriesWaiting, "service_search_indexes": &t.Sizes.SearchIndexes, "service_search_passages": &t.Sizes.SearchPassages,
 	}
-	size := map[string]*int64{"service_store_bytes": &t.Sizes.StoreBytes, "service_disk_free_bytes": &t.Sizes.DiskFreeBytes, "process_resident_memory_bytes": &t.Sizes.ResidentBytes}
+	size := map[string]*int64{
+		"service_store_bytes":           &t.Sizes.StoreBytes,
+		"service_disk_free_bytes":       &t.Sizes.DiskFreeBytes,
+		"process_resident_memory_bytes": &t.Sizes.ResidentBytes,
+	}
 	for i := range all {
 		m := &all[i]
 		n := int(m.Value)
@@ -270,19 +274,79 @@ func renderTop(p *print.Page, t *daemonActivity, rows int) {
 	p.Title("The daemon at %s, running for %s", formatTime(t.At), print.FormatElapsed(time.Duration(t.UptimeSeconds)*time.Second))
 	r, q, s, m := t.Requests, t.Queues, t.Sizes, t.Model
 	p.Fields(
-		print.Field{Name: "requests", Value: fmt.Sprintf("%s/s, %d in all, %d at work; %d errors, %d refused, %d of them as too many", formatDecimal(r.PerSecond), r.Total, r.InFlight, r.Errors, r.Refused, r.RateLimited)},
-		print.Field{Name: "documents", Value: fmt.Sprintf("%d wait, %d are read, %d stuck", q.DocumentsWaiting, q.DocumentsReading, q.DocumentsStuck)},
-		print.Field{Name: "waiting", Value: fmt.Sprintf("%s, %s, %s", pluralize(q.WorkflowsLive, "workflow run", "workflow runs"), pluralize(q.MailsQueued, "mail", "mails"), pluralize(q.DeliveriesWaiting, "delivery", "deliveries"))},
-		print.Field{Name: "sizes", Value: fmt.Sprintf("store %s, memory %s, disk free %s; %s of %s in search", formatSize(s.StoreBytes), formatSize(s.ResidentBytes), formatSize(s.DiskFreeBytes),
-			pluralize(s.SearchPassages, "passage", "passages"), pluralize(s.SearchIndexes, "assessment", "assessments"))},
-		print.Field{Name: "model", Value: fmt.Sprintf("%d answers, %d failed; %s s, %d tokens read, %d written", m.Answered, m.Failed, formatDecimal(m.Seconds), m.PromptTokens, m.CompletionTokens)})
+		print.Field{
+			Name: "requests",
+			Value: fmt.Sprintf(
+				"%s/s, %d in all, %d at work; %d errors, %d refused, %d of them as too many",
+				formatDecimal(r.PerSecond),
+				r.Total,
+				r.InFlight,
+				r.Errors,
+				r.Refused,
+				r.RateLimited,
+			),
+		},
+		print.Field{
+			Name:  "documents",
+			Value: fmt.Sprintf("%d wait, %d are read, %d stuck", q.DocumentsWaiting, q.DocumentsReading, q.DocumentsStuck),
+		},
+		print.Field{
+			Name: "waiting",
+			Value: fmt.Sprintf(
+				"%s, %s, %s",
+				pluralize(q.WorkflowsLive, "workflow run", "workflow runs"),
+				pluralize(q.MailsQueued, "mail", "mails"),
+				pluralize(q.DeliveriesWaiting, "delivery", "deliveries"),
+			),
+		},
+		print.Field{
+			Name: "sizes",
+			Value: fmt.Sprintf(
+				"store %s, memory %s, disk free %s; %s of %s in search",
+				formatSize(s.StoreBytes),
+				formatSize(s.ResidentBytes),
+				formatSize(s.DiskFreeBytes),
+				pluralize(s.SearchPassages, "passage", "passages"),
+				pluralize(s.SearchIndexes, "assessment", "assessments"),
+			),
+		},
+		print.Field{
+			Name: "model",
+			Value: fmt.Sprintf(
+				"%d answers, %d failed; %s s, %d tokens read, %d written",
+				m.Answered,
+				m.Failed,
+				formatDecimal(m.Seconds),
+				m.PromptTokens,
+				m.CompletionTokens,
+			),
+		},
+	)
 	p.Blank()
 	var lines [][]string
 	for _, o := range t.Operations[:min(rows, len(t.Operations))] {
-		lines = append(lines, []string{o.Operation, formatDecimal(o.PerSecond), strconv.Itoa(o.Requests), strconv.Itoa(o.Errors), strconv.Itoa(o.Refused), formatDecimal(o.P50), formatDecimal(o.P95)})
+		lines = append(
+			lines,
+			[]string{
+				o.Operation,
+				formatDecimal(o.PerSecond),
+				strconv.Itoa(o.Requests),
+				strconv.Itoa(o.Errors),
+				strconv.Itoa(o.Refused),
+				formatDecimal(o.P50),
+				formatDecimal(o.P95),
+			},
+		)
 	}
-	p.Table([]print.Column{{Title: "operation", NoShrink: true}, {Title: "per s", AlignRight: true, NoShrink: true}, {Title: "requests", AlignRight: true, NoShrink: true}, {Title: "errors", AlignRight: true, NoShrink: true},
-		{Title: "refused", AlignRight: true, Optional: true}, {Title: "p50 ms", AlignRight: true, NoShrink: true}, {Title: "p95 ms", AlignRight: true, NoShrink: true}}, lines)
+	p.Table([]print.Column{
+		{Title: "operation", NoShrink: true},
+		{Title: "per s", AlignRight: true, NoShrink: true},
+		{Title: "requests", AlignRight: true, NoShrink: true},
+		{Title: "errors", AlignRight: true, NoShrink: true},
+		{Title: "refused", AlignRight: true, Optional: true},
+		{Title: "p50 ms", AlignRight: true, NoShrink: true},
+		{Title: "p95 ms", AlignRight: true, NoShrink: true},
+	}, lines)
 	if more := len(t.Operations) - rows; more > 0 {
 		p.Text("and %d more", more)
 	}

@@ -99,7 +99,13 @@ assessment, or with --everywhere of every assessment. It ends at --until, with
 				if made.AssessmentID == nil {
 					where = "of every assessment"
 				}
-				p.Text("%s decides for you at the gates %s %s, until %s. To end it before:", made.DelegateName, joinGates(made.Gates), where, formatTime(made.ExpiresAt))
+				p.Text(
+					"%s decides for you at the gates %s %s, until %s. To end it before:",
+					made.DelegateName,
+					joinGates(made.Gates),
+					where,
+					formatTime(made.ExpiresAt),
+				)
 				p.Command(a.commandLine("approval revoke " + made.ID))
 			})
 		},
@@ -148,10 +154,30 @@ func (a *app) approvalDelegations() *cobra.Command {
 					if d.EndReason != nil {
 						why = *d.EndReason
 					}
-					rows = append(rows, []string{d.DelegateName, d.DelegatorName, string(d.Status), joinGates(d.Gates), where, formatTime(d.ExpiresAt), why, d.ID})
+					rows = append(
+						rows,
+						[]string{
+							d.DelegateName,
+							d.DelegatorName,
+							string(d.Status),
+							joinGates(d.Gates),
+							where,
+							formatTime(d.ExpiresAt),
+							why,
+							d.ID,
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "who decides", NoShrink: true}, {Title: "for", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "gates"}, {Title: "in", Optional: true}, {Title: "until"},
-					{Title: "reason", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				p.Table([]print.Column{
+					{Title: "who decides", NoShrink: true},
+					{Title: "for", NoShrink: true},
+					{Title: "status", NoShrink: true},
+					{Title: "gates"},
+					{Title: "in", Optional: true},
+					{Title: "until"},
+					{Title: "reason", Optional: true},
+					{Title: "id", NoShrink: true},
+				}, rows)
 				a.textIfEmpty(p, len(rows), "Nobody decides for another.")
 			})
 		},

@@ -29,7 +29,12 @@ func (d deliverable[V]) fetchNewest(ctx context.Context, a *app) (*V, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := call(ctx, a, d.listOp, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: api.Paging{Limit: 1}})
+	l, err := call(
+		ctx,
+		a,
+		d.listOp,
+		&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: api.Paging{Limit: 1}},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +55,23 @@ func (d deliverable[V]) fetchNewestID(ctx context.Context, a *app) (string, erro
 
 // commands are the ones that all four have.
 func (d deliverable[V]) commands(a *app) []*cobra.Command {
-	return []*cobra.Command{d.versionsCommand(a), d.draftCommand(a), d.submitCommand(a), d.regenerateCommand(a), a.gateApproveCommand(d.gate), a.gateRejectCommand(d.gate)}
+	return []*cobra.Command{
+		d.versionsCommand(a),
+		d.draftCommand(a),
+		d.submitCommand(a),
+		d.regenerateCommand(a),
+		a.gateApproveCommand(d.gate),
+		a.gateRejectCommand(d.gate),
+	}
 }
 
 func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "versions", Short: "List the versions, newest first", Args: requireArgs(0, 0),
-		Long:    fmt.Sprintf("Lists the versions of the %s, newest first. An approved version never changes;\nediting one makes the next.", d.gate.Title()),
+		Long: fmt.Sprintf(
+			"Lists the versions of the %s, newest first. An approved version never changes;\nediting one makes the next.",
+			d.gate.Title(),
+		),
 		Example: fmt.Sprintf("  service %s versions", d.noun()),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -64,7 +79,12 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 				return err
 			}
 			l, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[V], error) {
-				return call(cmd.Context(), a, d.listOp, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+				return call(
+					cmd.Context(),
+					a,
+					d.listOp,
+					&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
+				)
 			})
 			if err != nil {
 				return err
@@ -73,10 +93,28 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 				var rows [][]string
 				for i := range l.Data {
 					h := d.header(&l.Data[i])
-					rows = append(rows, []string{fmt.Sprint(h.VersionNumber), humanize(h.Status), fmt.Sprint(h.ItemCount), formatTime(h.CreatedAt), orEmpty(h.ApprovedBy), h.Method, h.ID})
+					rows = append(
+						rows,
+						[]string{
+							fmt.Sprint(h.VersionNumber),
+							humanize(h.Status),
+							fmt.Sprint(h.ItemCount),
+							formatTime(h.CreatedAt),
+							orEmpty(h.ApprovedBy),
+							h.Method,
+							h.ID,
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "version", AlignRight: true, NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "lines", AlignRight: true}, {Title: "created", NoShrink: true, Optional: true},
-					{Title: "approved by", Optional: true}, {Title: "method", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				p.Table([]print.Column{
+					{Title: "version", AlignRight: true, NoShrink: true},
+					{Title: "status", NoShrink: true},
+					{Title: "lines", AlignRight: true},
+					{Title: "created", NoShrink: true, Optional: true},
+					{Title: "approved by", Optional: true},
+					{Title: "method", Optional: true},
+					{Title: "id", NoShrink: true},
+				}, rows)
 				a.textIfEmpty(p, len(rows), "There is no version yet; go on with `%s`.", a.commandLine("assess run"))
 			})
 		},
@@ -86,7 +124,10 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "draft", Short: "Draft the first or the next version", Args: requireArgs(0, 0),
-		Long:    fmt.Sprintf("Drafts the %s from the evidence. `service assess run` does it in its turn; this\nis for drafting it again from the start.", d.gate.Title()),
+		Long: fmt.Sprintf(
+			"Drafts the %s from the evidence. `service assess run` does it in its turn; this\nis for drafting it again from the start.",
+			d.gate.Title(),
+		),
 		Example: fmt.Sprintf("  service %s draft\n  service %s show", d.noun(), d.noun()),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -103,7 +144,10 @@ func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 func (d deliverable[V]) submitCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "submit", Short: "Submit the newest version for review", Args: requireArgs(0, 0),
-		Long:    fmt.Sprintf("Submits the newest version of the %s for review and asks an owner or admin for\napproval of exactly what it says now.", d.gate.Title()),
+		Long: fmt.Sprintf(
+			"Submits the newest version of the %s for review and asks an owner or admin for\napproval of exactly what it says now.",
+			d.gate.Title(),
+		),
 		Example: fmt.Sprintf("  service %s submit\n  service %s approve", d.noun(), d.noun()),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := d.fetchNewestID(cmd.Context(), a)
@@ -123,7 +167,10 @@ func (d deliverable[V]) submitCommand(a *app) *cobra.Command {
 func (d deliverable[V]) regenerateCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "regenerate", Short: "Draft again, keeping what people edited", Args: requireArgs(0, 0),
-		Long:    fmt.Sprintf("Drafts the %s again from what there is now, as the next version: the evidence, and\nthe approved versions of what it is made from. What people edited is kept, and named.", d.gate.Title()),
+		Long: fmt.Sprintf(
+			"Drafts the %s again from what there is now, as the next version: the evidence, and\nthe approved versions of what it is made from. What people edited is kept, and named.",
+			d.gate.Title(),
+		),
 		Example: fmt.Sprintf("  service %s regenerate", d.noun()),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := d.fetchNewestID(cmd.Context(), a)
@@ -136,7 +183,14 @@ func (d deliverable[V]) regenerateCommand(a *app) *cobra.Command {
 			}
 			a.progress.Start("draft the " + d.gate.Title() + " again")
 			v, err := d.regenerate(cmd.Context(), a, id)
-			return d.printAction(a, v, toRuntimeError(err), "drafted again", d.approvedVersionNumber(cmd.Context(), a, one.ID, err), d.olderInputNote(cmd.Context(), a, v, err))
+			return d.printAction(
+				a,
+				v,
+				toRuntimeError(err),
+				"drafted again",
+				d.approvedVersionNumber(cmd.Context(), a, one.ID, err),
+				d.olderInputNote(cmd.Context(), a, v, err),
+			)
 		},
 	}
 }
@@ -156,8 +210,12 @@ func (d deliverable[V]) olderInputNote(ctx context.Context, a *app, v *V, failed
 		return nil
 	}
 	return func(p *print.Page) {
-		p.Text("It is made from the approved version of the %s, not from the newest, which waits for approval: `%s`, `%s`, then draft this again.",
-			inputGate.Title(), a.commandLine(gateNoun(inputGate)+" submit"), a.commandLine(gateNoun(inputGate)+" approve"))
+		p.Text(
+			"It is made from the approved version of the %s, not from the newest, which waits for approval: `%s`, `%s`, then draft this again.",
+			inputGate.Title(),
+			a.commandLine(gateNoun(inputGate)+" submit"),
+			a.commandLine(gateNoun(inputGate)+" approve"),
+		)
 	}
 }
 
@@ -213,7 +271,8 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 func renderVersionHeader(p *print.Page, g api.Gate, h *api.DeliverableVersion, more ...print.Field) {
 	p.Title("%s, version %d: %s", capitalize(g.Title()), h.VersionNumber, humanize(h.Status))
 	p.Fields(append([]print.Field{
-		{Name: "created", Value: formatTime(h.CreatedAt)}, {Name: "made by", Value: h.Method},
+		{Name: "created", Value: formatTime(h.CreatedAt)},
+		{Name: "made by", Value: h.Method},
 		{Name: "submitted", Value: formatTimePtr(h.SubmittedAt)},
 		{Name: "approved", Value: formatByline(h.ApprovedAt, h.ApprovedBy)},
 		{Name: "lines", Value: fmt.Sprint(h.ItemCount)},
@@ -310,7 +369,10 @@ func requireSingle[T any](ref, noun string, found []*T, known []string, itemOf f
 	for n, f := range found {
 		lines[n] = fmt.Sprintf("%s  %s", itemOf(f).ID, truncate(describe(f)))
 	}
-	return nil, withHint(usageError("%d %ss are of %s:\n  - %s", len(found), noun, ref, strings.Join(lines, "\n  - ")), "name the one that is meant by its id")
+	return nil, withHint(
+		usageError("%d %ss are of %s:\n  - %s", len(found), noun, ref, strings.Join(lines, "\n  - ")),
+		"name the one that is meant by its id",
+	)
 }
 
 // truncate is the beginning of a text that others follow.

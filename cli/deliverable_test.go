@@ -21,7 +21,14 @@ func TestWhichLineIsMeant(t *testing.T) {
 	w.want(w.run("gap", "show", idOf(51)), 0, "No fence in Bergen.")
 
 	items := []*api.POAMItem{{POAMCode: "POAM-001"}, {POAMCode: "POAM-002"}}
-	_, err := requireSingle("SITE-1", "item", items, nil, func(i *api.POAMItem) *api.Item { return &i.Item }, func(i *api.POAMItem) string { return i.POAMCode })
+	_, err := requireSingle(
+		"SITE-1",
+		"item",
+		items,
+		nil,
+		func(i *api.POAMItem) *api.Item { return &i.Item },
+		func(i *api.POAMItem) string { return i.POAMCode },
+	)
 	if err == nil || !strings.Contains(err.Error(), "POAM-001") || !strings.Contains(err.Error(), "POAM-002") {
 		t.Error(err)
 	}

@@ -44,7 +44,11 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 		return runtimeError("the folder %s can't be made: %w", dir, errorWithoutPath(err))
 	}
 	if err := checkFolderWritable(dir); err != nil {
-		return withHint(runtimeError("nothing can be written in the folder %s, where the reports go: %w", dir, errorWithoutPath(err)), "name another with `%s`", a.commandLine("demo --out DIR"))
+		return withHint(
+			runtimeError("nothing can be written in the folder %s, where the reports go: %w", dir, errorWithoutPath(err)),
+			"name another with `%s`",
+			a.commandLine("demo --out DIR"),
+		)
 	}
 	files, left := walkTree(a.DemoEvidence, "")
 	for i := range files {
@@ -54,14 +58,21 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	o := runOptions{frameworks: []string{demoFramework}, approve: api.Gates, until: api.StateReportGenerated,
-		comment: "approved in advance: this is the demo"}
+	o := runOptions{
+		frameworks: []string{demoFramework}, approve: api.Gates, until: api.StateReportGenerated,
+		comment: "approved in advance: this is the demo",
+	}
 	one, err := a.createAssessment(ctx, name, o)
 	if err != nil {
 		return err
 	}
 	a.rememberAssessment(one.ID)
-	a.interruptHint = fmt.Sprintf("the demo is kept as %q; go on with `%s`, or start a new one with `%s`", name, a.commandLine("assess run --approve"), a.commandLine("demo"))
+	a.interruptHint = fmt.Sprintf(
+		"the demo is kept as %q; go on with `%s`, or start a new one with `%s`",
+		name,
+		a.commandLine("assess run --approve"),
+		a.commandLine("demo"),
+	)
 	got, err := a.uploadNewFiles(ctx, one.ID, files, "")
 	if err != nil {
 		return err

@@ -53,7 +53,14 @@ type fileMatcher struct {
 }
 
 func newFileMatcher(docs []api.Document, files []sourceFile) *fileMatcher {
-	m := &fileMatcher{docs: docs, byPath: map[string]int{}, bySHA: map[string]int{}, filePaths: map[string]bool{}, nameCounts: map[string]int{}, matchedIDs: map[string]bool{}}
+	m := &fileMatcher{
+		docs:       docs,
+		byPath:     map[string]int{},
+		bySHA:      map[string]int{},
+		filePaths:  map[string]bool{},
+		nameCounts: map[string]int{},
+		matchedIDs: map[string]bool{},
+	}
 	for i, d := range docs {
 		m.bySHA[d.SHA256] = i
 		if d.Path != "" {
@@ -110,8 +117,24 @@ func (m *fileMatcher) classify(f sourceFile, sum string) (fileStatus, *api.Docum
 
 // syncFolders takes in what is new or changed in folders and follows renames. What vanished from
 // a folder is told of, and deleted only where the caller asked for it.
-func (a *app) syncFolders(ctx context.Context, assessment string, paths []string, files []sourceFile, skippedFiles []skippedFile, category string, remove bool) (*docSyncResult, error) {
-	out := &docSyncResult{Added: []api.Document{}, Replaced: []api.Document{}, Renamed: []api.Document{}, Missing: []api.Document{}, Removed: []api.Document{}, Skipped: skippedFiles, ChangedEvidence: []string{}}
+func (a *app) syncFolders(
+	ctx context.Context,
+	assessment string,
+	paths []string,
+	files []sourceFile,
+	skippedFiles []skippedFile,
+	category string,
+	remove bool,
+) (*docSyncResult, error) {
+	out := &docSyncResult{
+		Added:           []api.Document{},
+		Replaced:        []api.Document{},
+		Renamed:         []api.Document{},
+		Missing:         []api.Document{},
+		Removed:         []api.Document{},
+		Skipped:         skippedFiles,
+		ChangedEvidence: []string{},
+	}
 	docs, err := a.listDocuments(ctx, assessment)
 	if err != nil {
 		return nil, err
@@ -141,12 +164,27 @@ func (a *app) syncFolders(ctx context.Context, assessment string, paths []string
 	if err := a.handleMissing(ctx, m, folderPrefixes(paths), remove, out); err != nil {
 		return nil, err
 	}
-	a.progress.Done("%d new, %d changed, %d renamed, %d vanished, %d as they were, %d left out", len(out.Added), len(out.Replaced), len(out.Renamed),
-		len(out.Missing)+len(out.Removed), out.Unchanged, len(out.Skipped))
+	a.progress.Done(
+		"%d new, %d changed, %d renamed, %d vanished, %d as they were, %d left out",
+		len(out.Added),
+		len(out.Replaced),
+		len(out.Renamed),
+		len(out.Missing)+len(out.Removed),
+		out.Unchanged,
+		len(out.Skipped),
+	)
 	return out, nil
 }
 
-func (a *app) syncFile(ctx context.Context, assessment string, m *fileMatcher, f sourceFile, sum, category string, remaining int, out *docSyncResult) error {
+func (a *app) syncFile(
+	ctx context.Context,
+	assessment string,
+	m *fileMatcher,
+	f sourceFile,
+	sum, category string,
+	remaining int,
+	out *docSyncResult,
+) error {
 	status, d := m.classify(f, sum)
 	if d != nil {
 		m.matchedIDs[d.ID] = true
@@ -223,7 +261,12 @@ func (a *app) reportMissing(s *docSyncResult) {
 // evidenceChangesSince is what the timeline says since then of lines whose passages changed.
 func (a *app) evidenceChangesSince(ctx context.Context, assessment string, since time.Time) ([]string, error) {
 	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.TimelineEvent], error) {
-		return call(ctx, a, api.GetTimeline, &api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: p, Type: "evidence.changed"})
+		return call(
+			ctx,
+			a,
+			api.GetTimeline,
+			&api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: p, Type: "evidence.changed"},
+		)
 	})
 	if err != nil {
 		return nil, err
@@ -301,7 +344,12 @@ A file that is gone is named; its document stays, unless --remove is given.`,
 
 // newestEventTime is when something last happened, by the clock of who keeps the timeline.
 func (a *app) newestEventTime(ctx context.Context, assessment string) (time.Time, error) {
-	l, err := call(ctx, a, api.GetTimeline, &api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1}})
+	l, err := call(
+		ctx,
+		a,
+		api.GetTimeline,
+		&api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1}},
+	)
 	if err != nil || len(l.Data) == 0 {
 		return time.Time{}, err
 	}
@@ -366,5 +414,9 @@ func (a *app) unreadableError(s *docSyncResult) error {
 	if bad == 0 {
 		return nil
 	}
-	return withHint(runtimeError("%s could not be read; the others were taken", pluralize(bad, "file", "files")), "`%s` lists them", a.commandLine("doc list --status failed"))
+	return withHint(
+		runtimeError("%s could not be read; the others were taken", pluralize(bad, "file", "files")),
+		"`%s` lists them",
+		a.commandLine("doc list --status failed"),
+	)
 }

@@ -103,7 +103,11 @@ one failed, with --strict also where one is a warning, else 0.`,
 			if n == 0 {
 				return nil
 			}
-			return &exitError{code: exitVerdict, err: errors.New(pluralize(n, "part needs attention", "parts need attention")), hint: "the lines above say what to do"}
+			return &exitError{
+				code: exitVerdict,
+				err:  errors.New(pluralize(n, "part needs attention", "parts need attention")),
+				hint: "the lines above say what to do",
+			}
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings, too")
@@ -121,7 +125,14 @@ func (a *app) renderDoctorReport(p *print.Page, d *doctorReport) {
 			rows = append(rows, []string{"", "", "→ " + f.Remedy})
 		}
 	}
-	p.Table([]print.Column{{Title: "part", NoShrink: true}, {Title: "state", NoShrink: true, Style: styleForState}, {Title: "what was found", Wrap: true}}, rows)
+	p.Table(
+		[]print.Column{
+			{Title: "part", NoShrink: true},
+			{Title: "state", NoShrink: true, Style: styleForState},
+			{Title: "what was found", Wrap: true},
+		},
+		rows,
+	)
 }
 
 func styleForState(cell string) print.Style {
@@ -169,13 +180,36 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 	out := []Diagnostic{f}
 	switch {
 	case a.targetErr != nil:
-		return append(out, Diagnostic{Component: "context", State: DiagnosticFailed, Detail: a.targetErr.Error(), Remedy: orElse(a.hintFor(a.targetErr), "mend or delete the file; `service login URL` makes a new one")})
+		return append(
+			out,
+			Diagnostic{
+				Component: "context",
+				State:     DiagnosticFailed,
+				Detail:    a.targetErr.Error(),
+				Remedy:    orElse(a.hintFor(a.targetErr), "mend or delete the file; `service login URL` makes a new one"),
+			},
+		)
 	case a.context == nil && a.flags.Server != "":
-		return append(out, Diagnostic{Component: "context", State: DiagnosticOK, Detail: "none; commands work on " + redactPassword(a.flags.Server), Remedy: ""})
+		return append(
+			out,
+			Diagnostic{
+				Component: "context",
+				State:     DiagnosticOK,
+				Detail:    "none; commands work on " + redactPassword(a.flags.Server),
+				Remedy:    "",
+			},
+		)
 	case a.context == nil:
-		return append(out, Diagnostic{Component: "context", State: DiagnosticOK, Detail: "none; commands work on the data folder", Remedy: ""})
+		return append(
+			out,
+			Diagnostic{Component: "context", State: DiagnosticOK, Detail: "none; commands work on the data folder", Remedy: ""},
+		)
 	}
-	c := Diagnostic{Component: "context", State: DiagnosticOK, Detail: fmt.Sprintf("%s: %s at %s", a.context.Name, orElse(a.context.User, "an API key"), a.context.Server)}
+	c := Diagnostic{
+		Component: "context",
+		State:     DiagnosticOK,
+		Detail:    fmt.Sprintf("%s: %s at %s", a.context.Name, orElse(a.context.User, "an API key"), a.context.Server),
+	}
 	if !a.context.SignedIn() && a.flags.Token == "" {
 		c.State, c.Detail, c.Remedy = DiagnosticFailed, c.Detail+"; signed out", "sign in with `"+a.loginCommandFor(a.context)+"`"
 	}
@@ -208,12 +242,26 @@ func (a *app) examineKeyring() Diagnostic {
 func (a *app) examineStore(ctx context.Context) []Diagnostic {
 	if a.ResolvePaths != nil {
 		if _, err := os.Stat(a.ResolvePaths(a.flags.Data).Database); errors.Is(err, fs.ErrNotExist) {
-			return []Diagnostic{{Component: "store", State: DiagnosticNote, Detail: "empty: nothing was stored yet", Remedy: "begin with `service demo` or `service assess run FOLDER`"}}
+			return []Diagnostic{
+				{
+					Component: "store",
+					State:     DiagnosticNote,
+					Detail:    "empty: nothing was stored yet",
+					Remedy:    "begin with `service demo` or `service assess run FOLDER`",
+				},
+			}
 		}
 	}
 	health, err := call(ctx, a, api.GetHealthDetailed, &api.None{})
 	if err != nil {
-		return []Diagnostic{{Component: "store", State: DiagnosticFailed, Detail: err.Error(), Remedy: orElse(a.hintFor(err), "see what has it open with `service daemon status`")}}
+		return []Diagnostic{
+			{
+				Component: "store",
+				State:     DiagnosticFailed,
+				Detail:    err.Error(),
+				Remedy:    orElse(a.hintFor(err), "see what has it open with `service daemon status`"),
+			},
+		}
 	}
 	var out []Diagnostic
 	for _, c := range health.Checks {
@@ -241,13 +289,22 @@ func diagnosticFromCheck(prefix string, c api.HealthCheck) Diagnostic {
 	if c.OK {
 		return Diagnostic{Component: prefix + c.Name, State: DiagnosticOK, Detail: c.Detail}
 	}
-	return Diagnostic{Component: prefix + c.Name, State: DiagnosticFailed, Detail: c.Detail, Remedy: orElse(remedies[c.Name], "see the service's log")}
+	return Diagnostic{
+		Component: prefix + c.Name,
+		State:     DiagnosticFailed,
+		Detail:    c.Detail,
+		Remedy:    orElse(remedies[c.Name], "see the service's log"),
+	}
 }
 
 // examineEmbedder tells which embedder answers, and how far it is.
 func (a *app) examineEmbedder(ctx context.Context) (out []Diagnostic) {
 	if s, err := call(ctx, a, api.GetEmbeddingStatus, &api.None{}); err == nil {
-		f := Diagnostic{Component: "embedder", State: DiagnosticOK, Detail: fmt.Sprintf("%s, %d of %d passages", embedderLabel(s.Embedder), s.Embedded, s.Total)}
+		f := Diagnostic{
+			Component: "embedder",
+			State:     DiagnosticOK,
+			Detail:    fmt.Sprintf("%s, %d of %d passages", embedderLabel(s.Embedder), s.Embedded, s.Total),
+		}
 		if s.Away != nil {
 			f.State, f.Detail, f.Remedy = DiagnosticWarning, f.Detail+"; "+*s.Away, "see that the model's server runs; until then "+s.ServedBy+" answers"
 		}

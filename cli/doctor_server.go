@@ -23,21 +23,49 @@ const (
 func (a *app) examineServer(ctx context.Context) []Diagnostic {
 	c, err := a.connect(ctx)
 	if err != nil {
-		return []Diagnostic{{Component: "server", State: DiagnosticFailed, Detail: err.Error(), Remedy: orElse(a.hintFor(err), "see the address of --server or of the context")}}
+		return []Diagnostic{
+			{
+				Component: "server",
+				State:     DiagnosticFailed,
+				Detail:    err.Error(),
+				Remedy:    orElse(a.hintFor(err), "see the address of --server or of the context"),
+			},
+		}
 	}
 	before := a.Clock()
 	// The organization of the header counts for nothing here, and keeps the client from asking for one.
 	resp, err := c.Raw(ctx, http.MethodGet, api.GetHealth.Path, nil, http.Header{api.TenantHeader: {"none"}})
 	if err != nil {
-		return []Diagnostic{{Component: "server", State: DiagnosticFailed, Detail: err.Error(), Remedy: orElse(a.hintFor(err), "see that it runs and that the address is right")}}
+		return []Diagnostic{
+			{
+				Component: "server",
+				State:     DiagnosticFailed,
+				Detail:    err.Error(),
+				Remedy:    orElse(a.hintFor(err), "see that it runs and that the address is right"),
+			},
+		}
 	}
 	after := a.Clock()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<16))
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return []Diagnostic{{Component: "server", State: DiagnosticFailed, Detail: fmt.Sprintf("%s answers %s", redactPassword(a.flags.Server), resp.Status), Remedy: "see that the address is this service's, and what stands before it"}}
+		return []Diagnostic{
+			{
+				Component: "server",
+				State:     DiagnosticFailed,
+				Detail:    fmt.Sprintf("%s answers %s", redactPassword(a.flags.Server), resp.Status),
+				Remedy:    "see that the address is this service's, and what stands before it",
+			},
+		}
 	}
-	out := []Diagnostic{{Component: "server", State: DiagnosticOK, Detail: fmt.Sprintf("%s answers in %d ms", redactPassword(a.flags.Server), after.Sub(before).Milliseconds()), Remedy: ""}}
+	out := []Diagnostic{
+		{
+			Component: "server",
+			State:     DiagnosticOK,
+			Detail:    fmt.Sprintf("%s answers in %d ms", redactPassword(a.flags.Server), after.Sub(before).Milliseconds()),
+			Remedy:    "",
+		},
+	}
 	out = append(out, a.examineCertificate(resp), examineClock(resp.Header.Get("Date"), before, after))
 	return append(out, a.examineCredential(ctx)...)
 }
@@ -76,7 +104,11 @@ func examineClock(date string, before, after time.Time) Diagnostic {
 	}
 	f.Detail = "as the server's, to the second"
 	if skew.Abs() > time.Second {
-		f.Detail = fmt.Sprintf("the server's is %s %s", skew.Abs().Round(time.Second), map[bool]string{true: "ahead", false: "behind"}[skew > 0])
+		f.Detail = fmt.Sprintf(
+			"the server's is %s %s",
+			skew.Abs().Round(time.Second),
+			map[bool]string{true: "ahead", false: "behind"}[skew > 0],
+		)
 	}
 	if skew.Abs() > maxClockSkew {
 		f.State, f.Remedy = DiagnosticWarning, "set both clocks by NTP: the times of approvals and the ends of sessions are the server's"
@@ -87,7 +119,14 @@ func examineClock(date string, before, after time.Time) Diagnostic {
 func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 	me, err := call(ctx, a, api.GetMe, &api.None{})
 	if err != nil {
-		return []Diagnostic{{Component: "credential", State: DiagnosticFailed, Detail: err.Error(), Remedy: orElse(a.hintFor(err), "sign in with `service login URL`")}}
+		return []Diagnostic{
+			{
+				Component: "credential",
+				State:     DiagnosticFailed,
+				Detail:    err.Error(),
+				Remedy:    orElse(a.hintFor(err), "sign in with `service login URL`"),
+			},
+		}
 	}
 	f := Diagnostic{Component: "credential", State: DiagnosticOK, Detail: me.User.Email}
 	if me.Actor.Type == api.ActorAPIKey {
@@ -101,11 +140,27 @@ func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 	}
 	out := []Diagnostic{f}
 	if me.Organization == nil && a.flags.Organization == "" {
-		out = append(out, Diagnostic{Component: "organization", State: DiagnosticFailed, Detail: "you belong to none on this server", Remedy: "ask an owner or admin to invite you"})
+		out = append(
+			out,
+			Diagnostic{
+				Component: "organization",
+				State:     DiagnosticFailed,
+				Detail:    "you belong to none on this server",
+				Remedy:    "ask an owner or admin to invite you",
+			},
+		)
 	}
 	health, err := call(ctx, a, api.GetHealthDetailed, &api.None{})
 	if err != nil {
-		return append(out, Diagnostic{Component: "server: parts", State: DiagnosticNote, Detail: "not to be seen with this credential: " + err.Error(), Remedy: ""})
+		return append(
+			out,
+			Diagnostic{
+				Component: "server: parts",
+				State:     DiagnosticNote,
+				Detail:    "not to be seen with this credential: " + err.Error(),
+				Remedy:    "",
+			},
+		)
 	}
 	v := Diagnostic{Component: "server: version", State: DiagnosticOK, Detail: health.Version}
 	if health.Version != a.Version {

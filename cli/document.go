@@ -33,7 +33,12 @@ func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, erro
 		return nil, err
 	}
 	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Document], error) {
-		return call(ctx, a, api.ListDocuments, &api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p, Q: ref})
+		return call(
+			ctx,
+			a,
+			api.ListDocuments,
+			&api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p, Q: ref},
+		)
 	})
 	if err != nil {
 		return nil, err
@@ -41,7 +46,11 @@ func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, erro
 	found := slices.DeleteFunc(l.Data, func(d api.Document) bool { return !strings.EqualFold(d.Filename, ref) })
 	switch len(found) {
 	case 0:
-		return nil, withHint(runtimeError("there is no document with the id or file name %q in %q", ref, one.Name), "`%s` lists them", a.commandLine("doc list"))
+		return nil, withHint(
+			runtimeError("there is no document with the id or file name %q in %q", ref, one.Name),
+			"`%s` lists them",
+			a.commandLine("doc list"),
+		)
 	case 1:
 		return &found[0], nil
 	}
@@ -49,7 +58,10 @@ func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, erro
 	for i, d := range found {
 		ids[i] = d.ID
 	}
-	return nil, withHint(usageError("%d documents have the file name %q:\n  - %s", len(found), ref, strings.Join(ids, "\n  - ")), "name it by its id")
+	return nil, withHint(
+		usageError("%d documents have the file name %q:\n  - %s", len(found), ref, strings.Join(ids, "\n  - ")),
+		"name it by its id",
+	)
 }
 
 func (a *app) docAdd() *cobra.Command {
@@ -106,7 +118,11 @@ content is not added twice; what can't be taken is listed, and the others go on.
 				}
 			}
 			if bad := len(leftOut) + unread; bad > 0 {
-				return withHint(runtimeError("%s could not be read; the others were taken", pluralize(bad, "file", "files")), "`%s` lists them", a.commandLine("doc list --status failed"))
+				return withHint(
+					runtimeError("%s could not be read; the others were taken", pluralize(bad, "file", "files")),
+					"`%s` lists them",
+					a.commandLine("doc list --status failed"),
+				)
 			}
 			return nil
 		},
@@ -127,7 +143,17 @@ func renderDocumentTable(p *print.Page, docs []api.Document) {
 		}
 		rows = append(rows, []string{d.Filename, d.Category, formatSize(d.SizeBytes), fmt.Sprint(d.ChunkCount), status, d.ID})
 	}
-	p.Table([]print.Column{{Title: "file"}, {Title: "category", Optional: true}, {Title: "size", AlignRight: true, Optional: true}, {Title: "passages", AlignRight: true, Optional: true}, {Title: "status"}, {Title: "id", NoShrink: true}}, rows)
+	p.Table(
+		[]print.Column{
+			{Title: "file"},
+			{Title: "category", Optional: true},
+			{Title: "size", AlignRight: true, Optional: true},
+			{Title: "passages", AlignRight: true, Optional: true},
+			{Title: "status"},
+			{Title: "id", NoShrink: true},
+		},
+		rows,
+	)
 }
 
 func (a *app) docList() *cobra.Command {
@@ -191,12 +217,38 @@ func renderDocument(p *print.Page, d *api.Document) {
 		pages = fmt.Sprint(d.PageCount)
 	}
 	p.Title("%s", d.Filename)
-	p.Fields(print.Field{Name: "path", Value: d.Path}, print.Field{Name: "title", Value: d.Title}, print.Field{Name: "category", Value: d.Category}, print.Field{Name: "version", Value: d.DocVersion},
-		print.Field{Name: "effective", Value: string(orEmpty(d.EffectiveDate))}, print.Field{Name: "owner", Value: d.Owner}, print.Field{Name: "approved by", Value: d.ApprovedBy},
-		print.Field{Name: "language", Value: d.Language}, print.Field{Name: "pages", Value: pages}, print.Field{Name: "size", Value: formatSize(d.SizeBytes)}, print.Field{Name: "type", Value: d.MIMEType},
-		print.Field{Name: "status", Value: humanize(d.Status)}, print.Field{Name: "error", Value: orEmpty(d.Error)}, print.Field{Name: "warnings", Value: strings.Join(d.Warnings, "\n")},
-		print.Field{Name: "passages", Value: fmt.Sprint(d.ChunkCount)}, print.Field{Name: "added", Value: joinNonEmpty(formatTime(d.CreatedAt), d.UploadedBy)},
-		print.Field{Name: "sha256", Value: d.SHA256}, print.Field{Name: "id", Value: d.ID})
+	p.Fields(
+		print.Field{Name: "path", Value: d.Path},
+		print.Field{Name: "title", Value: d.Title},
+		print.Field{Name: "category", Value: d.Category},
+		print.Field{Name: "version", Value: d.DocVersion},
+		print.Field{
+			Name:  "effective",
+			Value: string(orEmpty(d.EffectiveDate)),
+		},
+		print.Field{Name: "owner", Value: d.Owner},
+		print.Field{Name: "approved by", Value: d.ApprovedBy},
+		print.Field{
+			Name:  "language",
+			Value: d.Language,
+		},
+		print.Field{Name: "pages", Value: pages},
+		print.Field{Name: "size", Value: formatSize(d.SizeBytes)},
+		print.Field{Name: "type", Value: d.MIMEType},
+		print.Field{
+			Name:  "status",
+			Value: humanize(d.Status),
+		},
+		print.Field{Name: "error", Value: orEmpty(d.Error)},
+		print.Field{Name: "warnings", Value: strings.Join(d.Warnings, "\n")},
+		print.Field{
+			Name:  "passages",
+			Value: fmt.Sprint(d.ChunkCount),
+		},
+		print.Field{Name: "added", Value: joinNonEmpty(formatTime(d.CreatedAt), d.UploadedBy)},
+		print.Field{Name: "sha256", Value: d.SHA256},
+		print.Field{Name: "id", Value: d.ID},
+	)
 }
 
 func (a *app) docStatus() *cobra.Command {
@@ -212,8 +264,13 @@ func (a *app) docStatus() *cobra.Command {
 				return err
 			}
 			return a.out.Print(s, func(p *print.Page) {
-				p.Fields(print.Field{Name: "file", Value: d.Filename}, print.Field{Name: "status", Value: humanize(s.Status)}, print.Field{Name: "stage", Value: fmt.Sprintf("%s (%d %%)", s.Stage, s.Progress)},
-					print.Field{Name: "passages", Value: fmt.Sprint(s.ChunkCount)}, print.Field{Name: "error", Value: orEmpty(s.Error)})
+				p.Fields(
+					print.Field{Name: "file", Value: d.Filename},
+					print.Field{Name: "status", Value: humanize(s.Status)},
+					print.Field{Name: "stage", Value: fmt.Sprintf("%s (%d %%)", s.Stage, s.Progress)},
+					print.Field{Name: "passages", Value: fmt.Sprint(s.ChunkCount)},
+					print.Field{Name: "error", Value: orEmpty(s.Error)},
+				)
 			})
 		},
 	}
@@ -230,7 +287,12 @@ func (a *app) docChunks() *cobra.Command {
 				return err
 			}
 			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Chunk], error) {
-				return call(cmd.Context(), a, api.ListDocumentChunks, &api.DocumentChunksInput{DocumentInput: api.DocumentInput{DocumentID: d.ID}, Paging: p})
+				return call(
+					cmd.Context(),
+					a,
+					api.ListDocumentChunks,
+					&api.DocumentChunksInput{DocumentInput: api.DocumentInput{DocumentID: d.ID}, Paging: p},
+				)
 			})
 			if err != nil {
 				return err
@@ -248,7 +310,12 @@ func (a *app) docChunks() *cobra.Command {
 					}
 					p.Indent(2, "%s", c.Text)
 				}
-				a.textIfEmpty(p, len(all.Data), "The document has no passages; `%s` tells why.", a.commandLine("doc show "+shellQuote(args[0])))
+				a.textIfEmpty(
+					p,
+					len(all.Data),
+					"The document has no passages; `%s` tells why.",
+					a.commandLine("doc show "+shellQuote(args[0])),
+				)
 			})
 		},
 	}

@@ -104,8 +104,13 @@ a subject and a text file. What became of it, "service email show" tells.`,
 
 func (a *app) printEmail(e *api.Email) error {
 	return a.out.Print(e, func(p *print.Page) {
-		p.Fields(print.Field{Name: "subject", Value: e.Subject}, print.Field{Name: "status", Value: e.Status}, print.Field{Name: "attempts", Value: fmt.Sprint(e.Attempts)},
-			print.Field{Name: "next", Value: formatTimePtr(e.NextAttemptAt)}, print.Field{Name: "id", Value: e.ID})
+		p.Fields(
+			print.Field{Name: "subject", Value: e.Subject},
+			print.Field{Name: "status", Value: e.Status},
+			print.Field{Name: "attempts", Value: fmt.Sprint(e.Attempts)},
+			print.Field{Name: "next", Value: formatTimePtr(e.NextAttemptAt)},
+			print.Field{Name: "id", Value: e.ID},
+		)
 		p.Blank()
 		var rows [][]string
 		for _, r := range e.Recipients {
@@ -134,9 +139,22 @@ func (a *app) emailList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, e := range all.Data {
-					rows = append(rows, []string{strings.Join(e.To, ", "), e.Subject, e.Status, orEmpty(e.Error), formatTime(e.CreatedAt), e.ID})
+					rows = append(
+						rows,
+						[]string{strings.Join(e.To, ", "), e.Subject, e.Status, orEmpty(e.Error), formatTime(e.CreatedAt), e.ID},
+					)
 				}
-				p.Table([]print.Column{{Title: "to"}, {Title: "subject"}, {Title: "status", NoShrink: true}, {Title: "error", Optional: true}, {Title: "made", NoShrink: true, Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "to"},
+						{Title: "subject"},
+						{Title: "status", NoShrink: true},
+						{Title: "error", Optional: true},
+						{Title: "made", NoShrink: true, Optional: true},
+						{Title: "id", NoShrink: true, Optional: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "There are no mails.")
 			})
 		},
@@ -251,7 +269,10 @@ func (a *app) templateShow() *cobra.Command {
 					return
 				}
 				renderMessage(p, t.Subject, t.Text)
-				p.Fields(print.Field{Name: "variables", Value: strings.Join(t.Variables, ", ")}, print.Field{Name: "own", Value: yesNo(t.Custom)})
+				p.Fields(
+					print.Field{Name: "variables", Value: strings.Join(t.Variables, ", ")},
+					print.Field{Name: "own", Value: yesNo(t.Custom)},
+				)
 			})
 		},
 	}

@@ -59,9 +59,11 @@ type RetrievalMethod struct {
 }
 
 func (a *app) evalCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "eval", Short: "Measure the product on a benchmark of yours",
+	return group(&cobra.Command{
+		Use: "eval", Short: "Measure the product on a benchmark of yours",
 		Long:    "Measures the product on a benchmark folder. Nothing of your data is read or changed.",
-		Example: "  service eval retrieval --bench ../retrieval"}, a.evalRetrieval(), a.evalJudgement(), a.evalAnalyses())
+		Example: "  service eval retrieval --bench ../retrieval",
+	}, a.evalRetrieval(), a.evalJudgement(), a.evalAnalyses())
 }
 
 // trainingSets are what --train takes.
@@ -154,7 +156,10 @@ func renderRetrievalReport(p *print.Page, r *RetrievalReport) {
 	if r.Pairs > 0 {
 		learned += " and " + pluralize(r.Pairs, "requirement text", "requirement texts")
 	}
-	p.Fields(print.Field{Name: "embedder", Value: fmt.Sprintf("%s, %d words and pairs", r.Embedder, r.Terms)}, print.Field{Name: "trained on", Value: learned})
+	p.Fields(
+		print.Field{Name: "embedder", Value: fmt.Sprintf("%s, %d words and pairs", r.Embedder, r.Terms)},
+		print.Field{Name: "trained on", Value: learned},
+	)
 	var rows [][]string
 	for _, t := range r.Tasks {
 		for i, w := range t.Methods {

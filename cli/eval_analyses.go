@@ -21,7 +21,8 @@ type AnalysisScore struct {
 }
 
 func (a *app) evalAnalyses() *cobra.Command {
-	return &cobra.Command{Use: "analyses", Short: "Measure the built-in analyses on their labelled cases", Args: requireArgs(0, 0),
+	return &cobra.Command{
+		Use: "analyses", Short: "Measure the built-in analyses on their labelled cases", Args: requireArgs(0, 0),
 		Long: `Runs the built-in rules of the seven analyses over the labelled cases of this build and
 prints how many labels they meet. The cases and the rules were written by the same people:
 the figures show what holds, not what strangers' texts would give.`,
@@ -37,9 +38,28 @@ the figures show what holds, not what strangers' texts would give.`,
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, s := range all {
-					rows = append(rows, []string{s.Analysis, fmt.Sprint(s.Cases), fmt.Sprint(s.FullyMet), fmt.Sprintf("%.3f", float64(s.Met)/float64(max(1, s.Labels))), fmt.Sprintf("%d of %d", s.HeldOutMet, s.HeldOut)})
+					rows = append(
+						rows,
+						[]string{
+							s.Analysis,
+							fmt.Sprint(s.Cases),
+							fmt.Sprint(s.FullyMet),
+							fmt.Sprintf("%.3f", float64(s.Met)/float64(max(1, s.Labels))),
+							fmt.Sprintf("%d of %d", s.HeldOutMet, s.HeldOut),
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "analysis", NoShrink: true}, {Title: "cases", AlignRight: true}, {Title: "all labels met", AlignRight: true}, {Title: "labels met", AlignRight: true}, {Title: "held out", AlignRight: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "analysis", NoShrink: true},
+						{Title: "cases", AlignRight: true},
+						{Title: "all labels met", AlignRight: true},
+						{Title: "labels met", AlignRight: true},
+						{Title: "held out", AlignRight: true},
+					},
+					rows,
+				)
 			})
-		}}
+		},
+	}
 }

@@ -157,7 +157,11 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 	if o.Workbook != "" {
 		controls = "of " + filepath.Clean(o.Workbook)
 	}
-	p.Fields(print.Field{Name: "rules", Value: r.Rules}, print.Field{Name: "controls", Value: controls}, print.Field{Name: "judged on", Value: string(r.Today)})
+	p.Fields(
+		print.Field{Name: "rules", Value: r.Rules},
+		print.Field{Name: "controls", Value: controls},
+		print.Field{Name: "judged on", Value: string(r.Today)},
+	)
 	columns := []print.Column{{Title: "COMPANY", NoShrink: true}}
 	for _, t := range []string{"DOCS", "CONTROLS", "KAPPA", "AGREE", "EVIDENCED P", "R", "MISSING P", "R", "DETECTED", "EMPTIED", "DISTURBED"} {
 		columns = append(columns, print.Column{Title: t, AlignRight: true, NoShrink: true})
@@ -180,7 +184,9 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 	p.Table(columns, rows)
 	if o.Ablate {
 		p.Blank()
-		p.Text("One document taken away at a time. DETECTED: of the controls that rest on it alone, those whose verdict falls; EMPTIED: those with no evidence left; DISTURBED: of the others, those whose verdict changes.")
+		p.Text(
+			"One document taken away at a time. DETECTED: of the controls that rest on it alone, those whose verdict falls; EMPTIED: those with no evidence left; DISTURBED: of the others, those whose verdict changes.",
+		)
 	}
 	if len(r.Sets) > 0 {
 		renderConfusionTable(p, r, r.Sets[len(r.Sets)-1])
@@ -196,7 +202,13 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 		for _, kind := range slices.Sorted(maps.Keys(n.ByKind)) {
 			byKind = append(byKind, fmt.Sprintf("%d %s", n.ByKind[kind], kind))
 		}
-		p.Text("%d of %d passages that are no evidence were taken for it (%.1f %%): %s.", n.Counted, n.Passages, 100*n.Share, strings.Join(byKind, ", "))
+		p.Text(
+			"%d of %d passages that are no evidence were taken for it (%.1f %%): %s.",
+			n.Counted,
+			n.Passages,
+			100*n.Share,
+			strings.Join(byKind, ", "),
+		)
 	}
 }
 
@@ -207,11 +219,25 @@ func renderDifferences(p *print.Page, s JudgedSet) {
 	}
 	var rows [][]string
 	for _, d := range s.Different {
-		rows = append(rows, []string{d.Control, humanize(d.Labelled), humanize(d.Judged), formatNumbers(d.MissingInRulesOnly), formatNumbers(d.MissingInLabelOnly)})
+		rows = append(
+			rows,
+			[]string{
+				d.Control,
+				humanize(d.Labelled),
+				humanize(d.Judged),
+				formatNumbers(d.MissingInRulesOnly),
+				formatNumbers(d.MissingInLabelOnly),
+			},
+		)
 	}
 	p.Title("Not judged as labelled: %s", s.Name)
-	p.Table([]print.Column{{Title: "CONTROL", NoShrink: true}, {Title: "LABELLED", NoShrink: true}, {Title: "JUDGED", NoShrink: true},
-		{Title: "MISSING TO RULES ALONE"}, {Title: "MISSING TO LABEL ALONE"}}, rows)
+	p.Table([]print.Column{
+		{Title: "CONTROL", NoShrink: true},
+		{Title: "LABELLED", NoShrink: true},
+		{Title: "JUDGED", NoShrink: true},
+		{Title: "MISSING TO RULES ALONE"},
+		{Title: "MISSING TO LABEL ALONE"},
+	}, rows)
 }
 
 func formatNumbers(all []int) string {

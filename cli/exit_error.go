@@ -156,7 +156,10 @@ func (a *app) hintFor(err error) string {
 		return "where the server's certificate is from an authority of your own, give its file with --ca FILE"
 	}
 	if errors.Is(err, client.ErrUnreachable) && a.context != nil {
-		return fmt.Sprintf("see that the server of the context %s runs; `service use` lists others, `service use local` goes back to the data folder", a.context.Name)
+		return fmt.Sprintf(
+			"see that the server of the context %s runs; `service use` lists others, `service use local` goes back to the data folder",
+			a.context.Name,
+		)
 	}
 	if errors.Is(err, client.ErrUnreachable) {
 		return "see that the server runs and that --server or SERVICE_SERVER names it"

@@ -47,7 +47,11 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 		renderManualEdits(p, &i.Item)
 		return
 	}
-	p.Text("2. It asks for %s%s. The documents say of each:", pluralize(len(i.Statements), "statement", "statements"), statementSourcePhrases[i.StatementsFrom])
+	p.Text(
+		"2. It asks for %s%s. The documents say of each:",
+		pluralize(len(i.Statements), "statement", "statements"),
+		statementSourcePhrases[i.StatementsFrom],
+	)
 	for n, s := range i.Statements {
 		p.Blank()
 		p.Item(0, "%d. %s", n+1, s.Text)
@@ -59,11 +63,18 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 		}
 	}
 	p.Blank()
-	p.Text("3. Together that is %.0f %% of the control: evidence is %s. A statement said in full is worth 1, nearly in full ¾, in part or contradicted ½, anything else nothing; less where the passage speaks of something else than the control.",
-		i.CoverageRatio*100, humanize(i.EvidenceCoverage))
+	p.Text(
+		"3. Together that is %.0f %% of the control: evidence is %s. A statement said in full is worth 1, nearly in full ¾, in part or contradicted ½, anything else nothing; less where the passage speaks of something else than the control.",
+		i.CoverageRatio*100,
+		humanize(i.EvidenceCoverage),
+	)
 	if i.IsOverruled() {
 		p.Text("4. A person set it to %s, over what the rules (%s) said. %s", humanize(i.ImplementationStatus), method, i.Reason)
-		p.Text("5. Of their own verdict the rules were sure to %.2f of 1; of what was set it says nothing%s.", i.Confidence, formatReviewSuffix(i.NeedsReview))
+		p.Text(
+			"5. Of their own verdict the rules were sure to %.2f of 1; of what was set it says nothing%s.",
+			i.Confidence,
+			formatReviewSuffix(i.NeedsReview),
+		)
 	} else {
 		p.Text("4. So it is %s. %s", humanize(i.ImplementationStatus), i.Reason)
 		p.Text("5. The rules (%s) are sure to %.2f of 1%s.", method, i.Confidence, formatReviewSuffix(i.NeedsReview))

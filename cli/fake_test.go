@@ -93,7 +93,13 @@ func (f *fake) approved(assessment string, g api.Gate) bool {
 }
 
 func (f *fake) status(a *api.Assessment) *api.AssessmentStatus {
-	st := &api.AssessmentStatus{AssessmentID: a.ID, State: a.State, Progress: a.State.Progress(), NextStates: []api.State{}, BlockedBy: []string{}}
+	st := &api.AssessmentStatus{
+		AssessmentID: a.ID,
+		State:        a.State,
+		Progress:     a.State.Progress(),
+		NextStates:   []api.State{},
+		BlockedBy:    []string{},
+	}
 	m, ok := a.State.Next()
 	if !ok {
 		return st
@@ -121,8 +127,10 @@ func (f *fake) move(a *api.Assessment, to api.State) error {
 	}
 	a.State, a.Progress = to, to.Progress()
 	if g, _, ok := to.ReviewGate(); ok {
-		f.approvals = append(f.approvals, api.Approval{TenantRecord: api.TenantRecord{Record: api.Record{ID: idOf(500 + len(f.approvals))}},
-			AssessmentID: a.ID, Gate: g, Status: api.ApprovalPending, VersionNumber: 1})
+		f.approvals = append(f.approvals, api.Approval{
+			TenantRecord: api.TenantRecord{Record: api.Record{ID: idOf(500 + len(f.approvals))}},
+			AssessmentID: a.ID, Gate: g, Status: api.ApprovalPending, VersionNumber: 1,
+		})
 	}
 	return nil
 }
@@ -206,8 +214,10 @@ func (f *fake) one(r *http.Request, a *api.Assessment, what string) (int, any) {
 		return 200, f.status(a)
 	case "summary":
 		pct := 12.5
-		return 200, &api.AssessmentSummary{AssessmentID: a.ID, Controls: 8, Applicable: 8, CompliancePct: &pct, ComplianceFormula: "1 ÷ 8 = 12.5 %",
-			FindingsBySeverity: map[api.Severity]int{api.SeverityHigh: 1}, IsStarter: true}
+		return 200, &api.AssessmentSummary{
+			AssessmentID: a.ID, Controls: 8, Applicable: 8, CompliancePct: &pct, ComplianceFormula: "1 ÷ 8 = 12.5 %",
+			FindingsBySeverity: map[api.Severity]int{api.SeverityHigh: 1}, IsStarter: true,
+		}
 	case "lifecycle/transition":
 		var in api.TransitionInput
 		if err := json.NewDecoder(r.Body).Decode(&in.Body); err != nil {
@@ -223,7 +233,16 @@ func (f *fake) one(r *http.Request, a *api.Assessment, what string) (int, any) {
 		}
 		return 200, list(f.documents)
 	case "gap-analysis":
-		return 200, list([]api.GapVersion{{DeliverableVersion: api.DeliverableVersion{TenantRecord: api.TenantRecord{Record: api.Record{ID: gapID}}, VersionNumber: 1}}})
+		return 200, list(
+			[]api.GapVersion{
+				{
+					DeliverableVersion: api.DeliverableVersion{
+						TenantRecord:  api.TenantRecord{Record: api.Record{ID: gapID}},
+						VersionNumber: 1,
+					},
+				},
+			},
+		)
 	case "comments":
 		return 200, list([]api.Comment{})
 	case "approvals":
@@ -252,7 +271,13 @@ func (f *fake) upload(r *http.Request, a *api.Assessment) (int, any) {
 		return 0, api.Invalid("file", "%s is empty", head.Filename)
 	}
 	sum := sha256.Sum256(b)
-	d := api.Document{AssessmentID: a.ID, Filename: head.Filename, Path: r.FormValue("path"), Status: api.DocumentIngested, SHA256: hex.EncodeToString(sum[:])}
+	d := api.Document{
+		AssessmentID: a.ID,
+		Filename:     head.Filename,
+		Path:         r.FormValue("path"),
+		Status:       api.DocumentIngested,
+		SHA256:       hex.EncodeToString(sum[:]),
+	}
 	d.ID = idOf(100 + len(f.documents))
 	f.documents = append(f.documents, d)
 	return 201, d
@@ -312,7 +337,9 @@ func (w *world) runIn(ctx context.Context, args ...string) result {
 			c, err := client.New(client.Options{Transport: client.InMemory(w.fake)})
 			return c, func() error { return nil }, err
 		},
-		Stdin: strings.NewReader(w.stdin), Stdout: &out, Stderr: &locked{w: &errOut, mu: &lock}, Env: func(k string) string { return w.env[k] },
+		Stdin: strings.NewReader(
+			w.stdin,
+		), Stdout: &out, Stderr: &locked{w: &errOut, mu: &lock}, Env: func(k string) string { return w.env[k] },
 		StdoutWidth: w.width, Version: w.version, Clock: func() time.Time { return time.Unix(1_800_000_000, 0) }, StateDir: w.state, DemoEvidence: w.example,
 	}
 	if w.options != nil {

@@ -32,9 +32,21 @@ func (a *app) catalogFrameworks(version *string) *cobra.Command {
 					if f.IsCustom {
 						name += " (your own)"
 					}
-					rows = append(rows, []string{f.Code, name, orEmpty(f.Jurisdiction), fmt.Sprint(f.RequirementCount), fmt.Sprint(f.MappingCount)})
+					rows = append(
+						rows,
+						[]string{f.Code, name, orEmpty(f.Jurisdiction), fmt.Sprint(f.RequirementCount), fmt.Sprint(f.MappingCount)},
+					)
 				}
-				p.Table([]print.Column{{Title: "framework", NoShrink: true}, {Title: "name"}, {Title: "jurisdiction"}, {Title: "requirements", AlignRight: true}, {Title: "mappings", AlignRight: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "framework", NoShrink: true},
+						{Title: "name"},
+						{Title: "jurisdiction"},
+						{Title: "requirements", AlignRight: true},
+						{Title: "mappings", AlignRight: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "No framework is like that.")
 			})
 		},
@@ -49,7 +61,12 @@ func (a *app) catalogRequirements(version *string) *cobra.Command {
 		Long: "Lists the requirements of a framework in its order. Texts stand only where the\ncatalog has them.", Example: "  service catalog requirements iso-27001-2022",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
-				return call(cmd.Context(), a, api.ListRequirements, &api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: args[0], Version: *version}, Paging: p})
+				return call(
+					cmd.Context(),
+					a,
+					api.ListRequirements,
+					&api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: args[0], Version: *version}, Paging: p},
+				)
 			})
 			if err != nil {
 				return a.withFrameworkHint(err)
@@ -108,13 +125,39 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 				return a.withFrameworkHint(err)
 			}
 			return a.out.Print(c, func(p *print.Page) {
-				p.Text("%s: %d of %d requirements are mapped (%.2f %%), by %d controls in %d mappings.", c.FrameworkCode, c.MappedRequirementCount, c.RequirementCount, c.CoveragePct, c.ControlCount, c.MappingCount)
+				p.Text(
+					"%s: %d of %d requirements are mapped (%.2f %%), by %d controls in %d mappings.",
+					c.FrameworkCode,
+					c.MappedRequirementCount,
+					c.RequirementCount,
+					c.CoveragePct,
+					c.ControlCount,
+					c.MappingCount,
+				)
 				p.Blank()
 				var rows [][]string
 				for _, d := range c.ByDomain {
-					rows = append(rows, []string{d.DomainCode, d.DomainName, fmt.Sprint(d.ControlCount), fmt.Sprint(d.RequirementCount), fmt.Sprint(d.MappingCount)})
+					rows = append(
+						rows,
+						[]string{
+							d.DomainCode,
+							d.DomainName,
+							fmt.Sprint(d.ControlCount),
+							fmt.Sprint(d.RequirementCount),
+							fmt.Sprint(d.MappingCount),
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "domain", NoShrink: true}, {Title: "name"}, {Title: "controls", AlignRight: true}, {Title: "requirements", AlignRight: true}, {Title: "mappings", AlignRight: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "domain", NoShrink: true},
+						{Title: "name"},
+						{Title: "controls", AlignRight: true},
+						{Title: "requirements", AlignRight: true},
+						{Title: "mappings", AlignRight: true},
+					},
+					rows,
+				)
 			})
 		},
 	}
@@ -139,13 +182,23 @@ func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 					for _, x := range c.Controls {
 						rows = append(rows, []string{x.ControlCode, x.ControlTitle, strings.Join(x.RequirementCodes, ", ")})
 					}
-					p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "title"}, {Title: c.Framework.Code, Wrap: true}}, rows)
+					p.Table(
+						[]print.Column{{Title: "control", NoShrink: true}, {Title: "title"}, {Title: c.Framework.Code, Wrap: true}},
+						rows,
+					)
 					return
 				}
 				for _, x := range c.Pairs {
 					rows = append(rows, []string{x.RequirementCode, x.TargetRequirementCode, strings.Join(x.ControlCodes, ", ")})
 				}
-				p.Table([]print.Column{{Title: c.Framework.Code, NoShrink: true}, {Title: c.Target.Code, NoShrink: true}, {Title: "through the controls", Wrap: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: c.Framework.Code, NoShrink: true},
+						{Title: c.Target.Code, NoShrink: true},
+						{Title: "through the controls", Wrap: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "They share no control.")
 			})
 		},

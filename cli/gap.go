@@ -35,7 +35,12 @@ evidenced" means that nothing was found, not that nothing is done.`,
 
 func (a *app) listFindings(ctx context.Context, version string, filter api.FindingFilter, l listFlags) (*api.List[api.Finding], error) {
 	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Finding], error) {
-		return call(ctx, a, api.ListFindings, &api.FindingsInput{GapInput: api.GapInput{GapVersionID: version}, Paging: p, FindingFilter: filter})
+		return call(
+			ctx,
+			a,
+			api.ListFindings,
+			&api.FindingsInput{GapInput: api.GapInput{GapVersionID: version}, Paging: p, FindingFilter: filter},
+		)
 	})
 }
 
@@ -55,7 +60,13 @@ func (a *app) findFinding(ctx context.Context, ref string) (*api.Finding, error)
 	if err != nil {
 		return nil, err
 	}
-	f, err := findItem(ref, "finding", l.Data, func(f *api.Finding) *api.Item { return &f.Item }, func(f *api.Finding) string { return f.Condition })
+	f, err := findItem(
+		ref,
+		"finding",
+		l.Data,
+		func(f *api.Finding) *api.Item { return &f.Item },
+		func(f *api.Finding) string { return f.Condition },
+	)
 	if err != nil && !slices.ContainsFunc(l.Data, func(f api.Finding) bool { return equalCodes(f.ControlCode, ref) }) {
 		if why := a.explainNoFinding(ctx, ref); why != nil {
 			return nil, why
@@ -73,12 +84,33 @@ func (a *app) explainNoFinding(ctx context.Context, control string) error {
 	explain := a.commandLine("soa explain " + i.ControlCode)
 	switch {
 	case i.ImplementationStatus == api.Implemented:
-		return withHint(runtimeError("%s is in the Statement of Applicability as implemented, and so has no gap", i.ControlCode), "`%s` tells why", explain)
+		return withHint(
+			runtimeError("%s is in the Statement of Applicability as implemented, and so has no gap", i.ControlCode),
+			"`%s` tells why",
+			explain,
+		)
 	case !i.Applicability.IsApplicable() || i.ImplementationStatus == api.NotAssessed:
-		return withHint(runtimeError("%s is in the Statement of Applicability as %s and %s, and so has no gap", i.ControlCode, humanize(i.Applicability), humanize(i.ImplementationStatus)), "`%s` tells why", explain)
+		return withHint(
+			runtimeError(
+				"%s is in the Statement of Applicability as %s and %s, and so has no gap",
+				i.ControlCode,
+				humanize(i.Applicability),
+				humanize(i.ImplementationStatus),
+			),
+			"`%s` tells why",
+			explain,
+		)
 	}
-	return withHint(runtimeError("%s is in the Statement of Applicability as %s, and this gap analysis has no finding for it: it was made from an older version", i.ControlCode, humanize(i.ImplementationStatus)),
-		"draft it again with `%s`; `%s` tells of the line", a.commandLine("gap regenerate"), explain)
+	return withHint(
+		runtimeError(
+			"%s is in the Statement of Applicability as %s, and this gap analysis has no finding for it: it was made from an older version",
+			i.ControlCode,
+			humanize(i.ImplementationStatus),
+		),
+		"draft it again with `%s`; `%s` tells of the line",
+		a.commandLine("gap regenerate"),
+		explain,
+	)
 }
 
 func (a *app) gapShow() *cobra.Command {
@@ -130,8 +162,12 @@ func formatAssessedCount(s *api.GapSummary) string {
 
 func gapSummaryFields(s *api.GapSummary) []print.Field {
 	return []print.Field{
-		{Name: "controls assessed", Value: formatAssessedCount(s)}, {Name: "findings", Value: fmt.Sprint(s.Findings)},
-		{Name: "results", Value: formatCounts(s.ByResult, []api.Result{api.Met, api.PartiallyMet, api.NotMet, api.ResultNoEvid, api.ResultNotApplic})},
+		{Name: "controls assessed", Value: formatAssessedCount(s)},
+		{Name: "findings", Value: fmt.Sprint(s.Findings)},
+		{
+			Name:  "results",
+			Value: formatCounts(s.ByResult, []api.Result{api.Met, api.PartiallyMet, api.NotMet, api.ResultNoEvid, api.ResultNotApplic}),
+		},
 		{Name: "by severity", Value: formatCounts(s.BySeverity, api.Severities)},
 		{Name: "by type", Value: formatCounts(s.ByType, sortedKeys(s.ByType))},
 		{Name: "compliance", Value: formatPercentWithFormula(s.CompliancePct, s.ComplianceFormula)},
@@ -140,14 +176,37 @@ func gapSummaryFields(s *api.GapSummary) []print.Field {
 }
 
 func renderFinding(p *print.Page, f *api.Finding) {
-	renderItem(p, &f.Item,
+	renderItem(
+		p,
+		&f.Item,
 		print.Field{Name: "severity", Value: string(f.Severity), Style: severityStyle(string(f.Severity))},
 		print.Field{Name: "why", Value: f.SeverityReason},
-		print.Field{Name: "result", Value: humanize(f.Result)}, print.Field{Name: "status", Value: humanize(f.Status)}, print.Field{Name: "type", Value: humanize(f.GapType)},
-		print.Field{Name: "condition", Value: f.Condition}, print.Field{Name: "criteria", Value: f.Criteria}, print.Field{Name: "cause", Value: f.Cause},
-		print.Field{Name: "effect", Value: f.Effect}, print.Field{Name: "recommendation", Value: f.Recommendation},
-		print.Field{Name: "owner", Value: orEmpty(f.Owner)}, print.Field{Name: "due", Value: string(orEmpty(f.DueDate))}, print.Field{Name: "note", Value: orEmpty(f.Note)},
-		print.Field{Name: "confidence", Value: print.FormatConfidence(f.Confidence, f.IsOverruled())}, print.Field{Name: "source", Value: f.Source})
+		print.Field{
+			Name:  "result",
+			Value: humanize(f.Result),
+		},
+		print.Field{Name: "status", Value: humanize(f.Status)},
+		print.Field{Name: "type", Value: humanize(f.GapType)},
+		print.Field{
+			Name:  "condition",
+			Value: f.Condition,
+		},
+		print.Field{Name: "criteria", Value: f.Criteria},
+		print.Field{Name: "cause", Value: f.Cause},
+		print.Field{Name: "effect", Value: f.Effect},
+		print.Field{Name: "recommendation", Value: f.Recommendation},
+		print.Field{
+			Name:  "owner",
+			Value: orEmpty(f.Owner),
+		},
+		print.Field{Name: "due", Value: string(orEmpty(f.DueDate))},
+		print.Field{Name: "note", Value: orEmpty(f.Note)},
+		print.Field{
+			Name:  "confidence",
+			Value: print.FormatConfidence(f.Confidence, f.IsOverruled()),
+		},
+		print.Field{Name: "source", Value: f.Source},
+	)
 	renderMissing(p, f.MissingElements)
 	renderEvidence(p, f.Evidence)
 }
@@ -180,10 +239,28 @@ func (a *app) gapList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, f := range all.Data {
-					rows = append(rows, []string{f.ControlCode, string(f.Severity), humanize(f.Status), f.ControlTitle, joinFirst(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), orEmpty(f.Owner)})
+					rows = append(
+						rows,
+						[]string{
+							f.ControlCode,
+							string(f.Severity),
+							humanize(f.Status),
+							f.ControlTitle,
+							joinFirst(f.MissingElements, 2),
+							fmt.Sprint(len(f.Evidence)),
+							orEmpty(f.Owner),
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "severity", NoShrink: true, Style: severityStyle}, {Title: "status"}, {Title: "title"}, {Title: "missing", Optional: true},
-					{Title: "quotes", AlignRight: true, Optional: true}, {Title: "owner", Optional: true}}, rows)
+				p.Table([]print.Column{
+					{Title: "control", NoShrink: true},
+					{Title: "severity", NoShrink: true, Style: severityStyle},
+					{Title: "status"},
+					{Title: "title"},
+					{Title: "missing", Optional: true},
+					{Title: "quotes", AlignRight: true, Optional: true},
+					{Title: "owner", Optional: true},
+				}, rows)
 				a.textIfEmpty(p, len(rows), "No finding is like that.")
 			})
 		},
@@ -207,7 +284,12 @@ type findingFields struct {
 func (t *findingFields) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&t.status, "status", "", "implemented, partially_implemented, planned, not_implemented, not_evidenced or not_assessed")
 	f.StringVar(&t.severity, "severity", "", "informational, low, medium, high or critical")
-	f.StringVar(&t.gapType, "type", "", "documentation, implementation, evidence, effectiveness, governance, technical, contractual or monitoring")
+	f.StringVar(
+		&t.gapType,
+		"type",
+		"",
+		"documentation, implementation, evidence, effectiveness, governance, technical, contractual or monitoring",
+	)
 	f.StringVar(&t.condition, "condition", "", "what was found")
 	f.StringVar(&t.cause, "cause", "", "why it is so")
 	f.StringVar(&t.effect, "effect", "", "what may come of it")
@@ -278,10 +360,46 @@ func (a *app) gapEdit() *cobra.Command {
 			}
 			in := api.UpdateFindingInput{FindingID: current.ID, Match: matchRevision(current.Revision)}
 			b := &in.Body
-			b.Status, b.Severity, b.GapType = flagIfChanged(cmd, "status", api.Implementation(t.status)), flagIfChanged(cmd, "severity", api.Severity(t.severity)), flagIfChanged(cmd, "type", t.gapType)
-			b.Condition, b.Criteria, b.Cause = flagIfChanged(cmd, "condition", t.condition), flagIfChanged(cmd, "criteria", t.criteria), flagIfChanged(cmd, "cause", t.cause)
+			b.Status, b.Severity, b.GapType = flagIfChanged(
+				cmd,
+				"status",
+				api.Implementation(t.status),
+			), flagIfChanged(
+				cmd,
+				"severity",
+				api.Severity(t.severity),
+			), flagIfChanged(
+				cmd,
+				"type",
+				t.gapType,
+			)
+			b.Condition, b.Criteria, b.Cause = flagIfChanged(
+				cmd,
+				"condition",
+				t.condition,
+			), flagIfChanged(
+				cmd,
+				"criteria",
+				t.criteria,
+			), flagIfChanged(
+				cmd,
+				"cause",
+				t.cause,
+			)
 			b.Effect, b.Recommendation = flagIfChanged(cmd, "effect", t.effect), flagIfChanged(cmd, "recommendation", t.recommendation)
-			b.Owner, b.Note, b.DueDate = optionalFlag(cmd, "owner", t.owner), optionalFlag(cmd, "note", t.note), optionalFlag(cmd, "due", api.Date(t.due))
+			b.Owner, b.Note, b.DueDate = optionalFlag(
+				cmd,
+				"owner",
+				t.owner,
+			), optionalFlag(
+				cmd,
+				"note",
+				t.note,
+			), optionalFlag(
+				cmd,
+				"due",
+				api.Date(t.due),
+			)
 			b.Reset = reset
 			f, err := call(cmd.Context(), a, api.UpdateFinding, &in)
 			if err != nil {
@@ -295,7 +413,10 @@ func (a *app) gapEdit() *cobra.Command {
 				renderFinding(p, f)
 				if line != nil && line.ImplementationStatus != f.Status {
 					p.Blank()
-					p.Text("The Statement of Applicability still says %s; the maturity level and the totals go by that. To set it there too:", humanize(line.ImplementationStatus))
+					p.Text(
+						"The Statement of Applicability still says %s; the maturity level and the totals go by that. To set it there too:",
+						humanize(line.ImplementationStatus),
+					)
 					p.Command(a.commandLine("soa edit " + f.ControlCode + " --status " + string(f.Status)))
 				}
 			})
@@ -322,7 +443,16 @@ func renderGapChanges(p *print.Page, s *api.GapSummary) {
 	for _, c := range s.Changes {
 		rows = append(rows, []string{humanize(c.Change), c.ControlCode, c.Before, c.After, joinFirst(c.Why, 4)})
 	}
-	p.Table([]print.Column{{Title: "change", NoShrink: true}, {Title: "control", NoShrink: true}, {Title: "before"}, {Title: "now"}, {Title: "why", NoShrink: true}}, rows)
+	p.Table(
+		[]print.Column{
+			{Title: "change", NoShrink: true},
+			{Title: "control", NoShrink: true},
+			{Title: "before"},
+			{Title: "now"},
+			{Title: "why", NoShrink: true},
+		},
+		rows,
+	)
 }
 
 func (a *app) gapSummary() *cobra.Command {
@@ -341,8 +471,11 @@ func (a *app) gapSummary() *cobra.Command {
 			return a.out.Print(s, func(p *print.Page) {
 				p.Fields(gapSummaryFields(s)...)
 				if n := len(s.OtherwiseThanSoA); n > 0 {
-					p.Text("Compliance and conformity go by the Statement of Applicability, of which people said otherwise here: %s. To change it there: `%s`.",
-						joinFirst(s.OtherwiseThanSoA, 8), a.commandLine("soa edit CONTROL --status …"))
+					p.Text(
+						"Compliance and conformity go by the Statement of Applicability, of which people said otherwise here: %s. To change it there: `%s`.",
+						joinFirst(s.OtherwiseThanSoA, 8),
+						a.commandLine("soa edit CONTROL --status …"),
+					)
 				}
 				var rows [][]string
 				for _, d := range sortedKeys(s.ByDomain) {

@@ -100,7 +100,9 @@ func environmentText() string {
 
 func lifecycleText() string {
 	var b strings.Builder
-	b.WriteString("An assessment moves forward through 22 states, one at a time. At a gate, a person\nhas to approve; a rejection moves it back to the draft.\n\n")
+	b.WriteString(
+		"An assessment moves forward through 22 states, one at a time. At a gate, a person\nhas to approve; a rejection moves it back to the draft.\n\n",
+	)
 	for i, s := range api.States() {
 		m, _ := s.Next()
 		fmt.Fprintf(&b, "%2d  %s\n", i+1, s)

@@ -140,7 +140,11 @@ func requireAnyFlag(cmd *cobra.Command) error {
 	changed := false
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { changed = changed || f.Changed })
 	if !changed {
-		return withHint(usageError("`%s` was told nothing to change", cmd.CommandPath()), "`%s --help` lists what can be changed", cmd.CommandPath())
+		return withHint(
+			usageError("`%s` was told nothing to change", cmd.CommandPath()),
+			"`%s --help` lists what can be changed",
+			cmd.CommandPath(),
+		)
 	}
 	return nil
 }

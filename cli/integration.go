@@ -92,9 +92,22 @@ func (a *app) integrationList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, r := range all.Data {
-					rows = append(rows, []string{r.Name, r.Type, yesNo(r.Enabled), orEmpty(r.LastStatus), formatTimePtr(r.LastStatusAt), r.ID})
+					rows = append(
+						rows,
+						[]string{r.Name, r.Type, yesNo(r.Enabled), orEmpty(r.LastStatus), formatTimePtr(r.LastStatusAt), r.ID},
+					)
 				}
-				p.Table([]print.Column{{Title: "name", NoShrink: true}, {Title: "type", NoShrink: true}, {Title: "enabled", NoShrink: true}, {Title: "last status"}, {Title: "at", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "name", NoShrink: true},
+						{Title: "type", NoShrink: true},
+						{Title: "enabled", NoShrink: true},
+						{Title: "last status"},
+						{Title: "at", Optional: true},
+						{Title: "id", NoShrink: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "There is no integration yet; `%s` makes one.", a.commandLine("integration create TYPE"))
 			})
 		},
@@ -235,7 +248,12 @@ func (a *app) readIntegrationSecrets(ctx context.Context, f *integrationFlags) (
 	out := map[string]string{}
 	for _, name := range f.secret {
 		if name, _, given := strings.Cut(name, "="); given {
-			return nil, withHint(usageError("a secret on the command line can be read by others on this machine"), "leave `--secret %s` and give it on stdin, or use `--secret-file %s=FILE`", name, name)
+			return nil, withHint(
+				usageError("a secret on the command line can be read by others on this machine"),
+				"leave `--secret %s` and give it on stdin, or use `--secret-file %s=FILE`",
+				name,
+				name,
+			)
 		}
 		secret, err := a.readPassword(ctx, a.ReadPassword == nil || !a.Interactive, name+": ")
 		if err != nil {
@@ -301,7 +319,12 @@ line each, or from files; they can't be read again.`,
 		},
 	}
 	cmd.Flags().StringVar(&in.Body.Name, "name", "", "what it is called (default: its type)")
-	cmd.Flags().StringSliceVar(&in.Body.Events, "event", nil, "tell it of this event; repeat for several (default: all that the type takes)")
+	cmd.Flags().StringSliceVar(
+		&in.Body.Events,
+		"event",
+		nil,
+		"tell it of this event; repeat for several (default: all that the type takes)",
+	)
 	cmd.Flags().BoolVar(&paused, "paused", false, "make it without starting it")
 	f.register(cmd)
 	return cmd
@@ -389,7 +412,11 @@ func (a *app) integrationTest() *cobra.Command {
 			}); err != nil || got.OK {
 				return err
 			}
-			return withHint(runtimeError("the integration does not work: %s", got.Message), "look at `%s`", a.commandLine("integration show "+args[0]))
+			return withHint(
+				runtimeError("the integration does not work: %s", got.Message),
+				"look at `%s`",
+				a.commandLine("integration show "+args[0]),
+			)
 		},
 	}
 }
@@ -402,7 +429,16 @@ func (a *app) integrationDeliveries() *cobra.Command {
 		Long: "Lists deliveries of the last 30 days; -o json has each attempt.", Example: "  service integration deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
-				return call(cmd.Context(), a, api.ListIntegrationDeliveries, &api.IntegrationDeliveriesInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}, Paging: p, Status: status})
+				return call(
+					cmd.Context(),
+					a,
+					api.ListIntegrationDeliveries,
+					&api.IntegrationDeliveriesInput{
+						IntegrationInput: api.IntegrationInput{IntegrationID: args[0]},
+						Paging:           p,
+						Status:           status,
+					},
+				)
 			})
 			if err != nil {
 				return err

@@ -57,9 +57,35 @@ func (a *app) printIssueLinks(all []api.IssueLink) error {
 		var rows [][]string
 		for _, l := range all {
 			here := l.Here
-			rows = append(rows, []string{l.POAMCode, l.ControlCode, l.IssueKey, humanize(l.Status), formatIssueSide(&here), formatIssueSide(l.There), orEmpty(l.Message), l.IssueURL, l.ID})
+			rows = append(
+				rows,
+				[]string{
+					l.POAMCode,
+					l.ControlCode,
+					l.IssueKey,
+					humanize(l.Status),
+					formatIssueSide(&here),
+					formatIssueSide(l.There),
+					orEmpty(l.Message),
+					l.IssueURL,
+					l.ID,
+				},
+			)
 		}
-		p.Table([]print.Column{{Title: "item", NoShrink: true}, {Title: "control"}, {Title: "issue", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "plan"}, {Title: "there"}, {Title: "what"}, {Title: "address", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+		p.Table(
+			[]print.Column{
+				{Title: "item", NoShrink: true},
+				{Title: "control"},
+				{Title: "issue", NoShrink: true},
+				{Title: "status", NoShrink: true},
+				{Title: "plan"},
+				{Title: "there"},
+				{Title: "what"},
+				{Title: "address", Optional: true},
+				{Title: "id", NoShrink: true, Optional: true},
+			},
+			rows,
+		)
 		a.textIfEmpty(p, len(rows), "No item has an issue.")
 	})
 }
@@ -75,7 +101,12 @@ func (a *app) integrationLinks() *cobra.Command {
 				return err
 			}
 			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.IssueLink], error) {
-				return call(cmd.Context(), a, api.ListIssueLinks, &api.IssueLinksInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}, Paging: p, Status: status})
+				return call(
+					cmd.Context(),
+					a,
+					api.ListIssueLinks,
+					&api.IssueLinksInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}, Paging: p, Status: status},
+				)
 			})
 			if err != nil {
 				return err

@@ -13,15 +13,18 @@ import (
 )
 
 func (a *app) knowledgeCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "kb", Short: "What the search knows, and which embedder it asks",
+	return group(&cobra.Command{
+		Use: "kb", Short: "What the search knows, and which embedder it asks",
 		Long: `The knowledge base is what was read of all documents: passages, and for each a vector
 that says what it means. The embedder makes the vectors: the built-in one, trained on the
 catalog, or a model of yours (SERVICE_EMBEDDER).`,
-		Example: "  service kb status\n  service kb stats -o json"}, a.kbStatus(), a.kbStats())
+		Example: "  service kb status\n  service kb stats -o json",
+	}, a.kbStatus(), a.kbStats())
 }
 
 func (a *app) kbStatus() *cobra.Command {
-	return &cobra.Command{Use: "status", Short: "Show which embedder is in use, and how far it is", Args: requireArgs(0, 0),
+	return &cobra.Command{
+		Use: "status", Short: "Show which embedder is in use, and how far it is", Args: requireArgs(0, 0),
 		Long: `Shows the embedder that is chosen, the one that answers now, and how many passages have
 vectors of the chosen one.`,
 		Example: "  service kb status\n  service kb status --jq .served_by",
@@ -43,15 +46,25 @@ vectors of the chosen one.`,
 				if s.Away != nil {
 					away = *s.Away
 				}
-				p.Fields(print.Field{Name: "embedder", Value: embedderLabel(s.Embedder)}, print.Field{Name: "answered by", Value: served},
-					print.Field{Name: "away", Value: away}, print.Field{Name: "state", Value: state},
-					print.Field{Name: "passages", Value: fmt.Sprintf("%d of %d", s.Embedded, s.Total)}, print.Field{Name: "failed", Value: countOrEmpty(s.Failed, "document", "documents")})
+				p.Fields(
+					print.Field{Name: "embedder", Value: embedderLabel(s.Embedder)},
+					print.Field{Name: "answered by", Value: served},
+					print.Field{Name: "away", Value: away},
+					print.Field{Name: "state", Value: state},
+					print.Field{
+						Name:  "passages",
+						Value: fmt.Sprintf("%d of %d", s.Embedded, s.Total),
+					},
+					print.Field{Name: "failed", Value: countOrEmpty(s.Failed, "document", "documents")},
+				)
 			})
-		}}
+		},
+	}
 }
 
 func (a *app) kbStats() *cobra.Command {
-	return &cobra.Command{Use: "stats", Short: "Count documents, passages and vectors", Args: requireArgs(0, 0),
+	return &cobra.Command{
+		Use: "stats", Short: "Count documents, passages and vectors", Args: requireArgs(0, 0),
 		Long:    "Counts what the knowledge base of the organization holds, over all assessments.",
 		Example: "  service kb stats",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -68,10 +81,18 @@ func (a *app) kbStats() *cobra.Command {
 				if len(states) > 0 {
 					documents += " (" + strings.Join(states, ", ") + ")"
 				}
-				p.Fields(print.Field{Name: "documents", Value: documents}, print.Field{Name: "passages", Value: fmt.Sprint(s.Chunks)},
-					print.Field{Name: "vectors", Value: formatVectorCount(s)}, print.Field{Name: "embedder", Value: embedderLabel(s.Embedder)})
+				p.Fields(
+					print.Field{Name: "documents", Value: documents},
+					print.Field{Name: "passages", Value: fmt.Sprint(s.Chunks)},
+					print.Field{
+						Name:  "vectors",
+						Value: formatVectorCount(s),
+					},
+					print.Field{Name: "embedder", Value: embedderLabel(s.Embedder)},
+				)
 			})
-		}}
+		},
+	}
 }
 
 func formatVectorCount(s *api.KBStats) string {

@@ -112,7 +112,15 @@ func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error 
 	if err := a.saveContext(ctx, &c, token); err != nil {
 		return err
 	}
-	out := loginResult{Context: c.Name, Server: c.Server, User: c.User, Role: role, Credential: string(c.Credential), ExpiresAt: c.ExpiresAt, SecretLocation: string(c.SecretLocation)}
+	out := loginResult{
+		Context:        c.Name,
+		Server:         c.Server,
+		User:           c.User,
+		Role:           role,
+		Credential:     string(c.Credential),
+		ExpiresAt:      c.ExpiresAt,
+		SecretLocation: string(c.SecretLocation),
+	}
 	if c.Organization != "" {
 		out.Organization = &c.Organization
 	}
@@ -125,8 +133,12 @@ func (a *app) renderLogin(p *print.Page, c *contexts.Context, role *api.Role) {
 	if until != "" && c.Credential == contexts.Session {
 		until += ", later with each use"
 	}
-	p.Fields(print.Field{Name: "context", Value: c.Name}, print.Field{Name: "organization", Value: formatOrganization(c.Organization, role)},
-		print.Field{Name: "until", Value: until}, print.Field{Name: "secret kept", Value: secretLocationNames[c.SecretLocation]})
+	p.Fields(
+		print.Field{Name: "context", Value: c.Name},
+		print.Field{Name: "organization", Value: formatOrganization(c.Organization, role)},
+		print.Field{Name: "until", Value: until},
+		print.Field{Name: "secret kept", Value: secretLocationNames[c.SecretLocation]},
+	)
 	if c.Organization == "" {
 		p.Text("You belong to no organization there yet; an owner or admin can invite you.")
 		return
@@ -134,7 +146,11 @@ func (a *app) renderLogin(p *print.Page, c *contexts.Context, role *api.Role) {
 	p.Text("Commands now work there; `service use local` goes back to the data folder of this machine.")
 }
 
-var secretLocationNames = map[contexts.SecretLocation]string{contexts.SecretNowhere: "nowhere: signed out", contexts.SecretInKeyring: "in the keyring of the system", contexts.SecretInFile: "in a file that only you can read"}
+var secretLocationNames = map[contexts.SecretLocation]string{
+	contexts.SecretNowhere:   "nowhere: signed out",
+	contexts.SecretInKeyring: "in the keyring of the system",
+	contexts.SecretInFile:    "in a file that only you can read",
+}
 
 func formatOrganization(name string, role *api.Role) string {
 	if role == nil || *role == "" {
@@ -221,7 +237,11 @@ func (a *app) mergeExistingContext(c *contexts.Context) error {
 		return nil
 	}
 	if old.Server != c.Server {
-		return withHint(usageError("the context %s is for %s", old.Name, old.Server), "give another name with --name, or remove that one with `service context delete %s`", shellQuote(old.Name))
+		return withHint(
+			usageError("the context %s is for %s", old.Name, old.Server),
+			"give another name with --name, or remove that one with `service context delete %s`",
+			shellQuote(old.Name),
+		)
 	}
 	c.Name, c.OrganizationID, c.User = old.Name, old.OrganizationID, old.User
 	if c.CA == "" {

@@ -43,7 +43,9 @@ func newSiteWith(t *testing.T, limits map[api.RateCategory]int) *site {
 	if _, err := e.Identity.Bootstrap(t.Context(), "Acme", adaEmail, adaPassword); err != nil {
 		t.Fatal(err)
 	}
-	s, err := daemon.New(daemon.Options{Engine: e, Logger: enginetest.Logger(), Clock: time.Now, NewID: enginetest.NewID, RateLimits: limits})
+	s, err := daemon.New(
+		daemon.Options{Engine: e, Logger: enginetest.Logger(), Clock: time.Now, NewID: enginetest.NewID, RateLimits: limits},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,11 +89,22 @@ func (d *desk) runs(code int, stdin string, args []string, says ...string) resul
 			if t.Server == "" {
 				return nil, nil, errors.New("the data folder was asked")
 			}
-			c, err := client.New(client.Options{BaseURL: t.Server, Token: t.Token, Session: t.Session, SessionChanged: t.OnSessionChange, PlainHTTP: t.InsecureHTTP, Organization: t.Organization})
+			c, err := client.New(
+				client.Options{
+					BaseURL:        t.Server,
+					Token:          t.Token,
+					Session:        t.Session,
+					SessionChanged: t.OnSessionChange,
+					PlainHTTP:      t.InsecureHTTP,
+					Organization:   t.Organization,
+				},
+			)
 			return c, func() error { return nil }, err
 		},
 		ReadPassword: d.answer(), Keyring: d.ring, Interactive: true,
-		Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &locked{w: &errOut, mu: &lock}, Env: func(k string) string { return d.env[k] },
+		Stdin: strings.NewReader(
+			stdin,
+		), Stdout: &out, Stderr: &locked{w: &errOut, mu: &lock}, Env: func(k string) string { return d.env[k] },
 		Version: "1.2.3", Clock: time.Now, StateDir: filepath.Join(d.home, "state"), DemoEvidence: harbor.Evidence(),
 	})
 	lock.Lock()
@@ -127,7 +140,12 @@ func words(s string) []string { return strings.Fields(s) }
 // signIn signs Ada in.
 func (d *desk) signIn(s *site, more ...string) result {
 	d.Helper()
-	return d.runs(0, adaPassword+"\n", append([]string{"login", s.url, "--email", adaEmail, "--password-stdin"}, more...), "Signed in to "+s.url)
+	return d.runs(
+		0,
+		adaPassword+"\n",
+		append([]string{"login", s.url, "--email", adaEmail, "--password-stdin"}, more...),
+		"Signed in to "+s.url,
+	)
 }
 
 // files are all that is kept at a desk, by path.
@@ -163,13 +181,27 @@ func (d *desk) secret() string {
 
 func TestLogin(t *testing.T) {
 	s, d := newSite(t), newDesk(t)
-	d.runs(5, "wrong\n", words("login "+s.url+" --email "+adaEmail+" --password-stdin"), "the e-mail address or the password is wrong", "nothing was changed")
+	d.runs(
+		5,
+		"wrong\n",
+		words("login "+s.url+" --email "+adaEmail+" --password-stdin"),
+		"the e-mail address or the password is wrong",
+		"nothing was changed",
+	)
 	if len(d.files()) != 0 {
 		t.Errorf("a failed sign-in left %v", d.files())
 	}
 	// Asked for: the address on stdin, the password unseen.
 	d.typed = []string{adaPassword}
-	got := d.runs(0, adaEmail+"\n", words("login "+s.host()), "e-mail address: ", "Signed in to "+s.url+" as "+adaEmail, "Acme, as owner", "in a file that only you can read")
+	got := d.runs(
+		0,
+		adaEmail+"\n",
+		words("login "+s.host()),
+		"e-mail address: ",
+		"Signed in to "+s.url+" as "+adaEmail,
+		"Acme, as owner",
+		"in a file that only you can read",
+	)
 	secret := d.secret()
 	for path, text := range d.files() {
 		if strings.Contains(text, secret) && !strings.Contains(path, "secrets") || strings.Contains(text, adaPassword) {
@@ -293,14 +325,25 @@ func TestPeople(t *testing.T) {
 	ada.signIn(s)
 	link := strings.TrimSpace(ada.runs(0, "", words("member invite bo@acme.example --role viewer --jq .invite_path")).out)
 	page := ada.runs(0, "", words("member invite bo@acme.example --role viewer"), "good once", s.url+"/link#")
-	bo.runs(5, boPassword+"\n", []string{"login", "--link", s.url + link, "--password-stdin"}, "this link is not valid") // replaced by the second
+	bo.runs(
+		5,
+		boPassword+"\n",
+		[]string{"login", "--link", s.url + link, "--password-stdin"},
+		"this link is not valid",
+	) // replaced by the second
 	_, link, _ = strings.Cut(page.out, s.url+"/link#")
 	link = s.url + "/link#" + strings.TrimSpace(link)
 	bo.runs(2, "short\n", []string{"login", "--link", link, "--password-stdin"}, "12")
 	bo.typed = []string{boPassword, boPassword + "x"}
 	bo.runs(3, "", []string{"login", "--link", link}, "the two are not the same")
 	bo.typed = []string{boPassword, boPassword}
-	bo.runs(0, "", []string{"login", "--link", link, "--full-name", "Bo Diddley"}, "invitation of bo@acme.example to Acme, as viewer", "Acme, as viewer")
+	bo.runs(
+		0,
+		"",
+		[]string{"login", "--link", link, "--full-name", "Bo Diddley"},
+		"invitation of bo@acme.example to Acme, as viewer",
+		"Acme, as viewer",
+	)
 	bo.runs(0, "", words("whoami"), "Bo Diddley <bo@acme.example>")
 	bo.runs(5, "", words("assess create X"), `the role "viewer" does not have`)
 	bo.runs(5, "", words("user list"), "only a platform admin")
@@ -403,7 +446,13 @@ func (r memoryRing) Get(account string) (string, error) {
 
 func TestCredentialsStayAtHome(t *testing.T) {
 	d := newDesk(t)
-	d.runs(3, adaPassword+"\n", words("login http://grc.acme.example --email "+adaEmail+" --password-stdin"), "is not asked over http://", "--insecure-http")
+	d.runs(
+		3,
+		adaPassword+"\n",
+		words("login http://grc.acme.example --email "+adaEmail+" --password-stdin"),
+		"is not asked over http://",
+		"--insecure-http",
+	)
 	d.runs(3, "", words("--server http://grc.acme.example --token service_live_x assess list"), "is not asked over http://")
 	d.runs(2, "", words("login ftp://grc.acme.example"), "is no server address")
 	d.runs(2, "", words("login"), "which server?")

@@ -55,7 +55,13 @@ func (a *app) findScore(ctx context.Context, ref string) (*api.MaturityScore, er
 	if err != nil {
 		return nil, err
 	}
-	return findItem(ref, "score", l.Data, func(s *api.MaturityScore) *api.Item { return &s.Item }, func(s *api.MaturityScore) string { return s.Rationale })
+	return findItem(
+		ref,
+		"score",
+		l.Data,
+		func(s *api.MaturityScore) *api.Item { return &s.Item },
+		func(s *api.MaturityScore) string { return s.Rationale },
+	)
 }
 
 func (a *app) maturityShow() *cobra.Command {
@@ -111,11 +117,25 @@ func renderScore(p *print.Page, s *api.MaturityScore) {
 	if s.PreviousLevel != nil {
 		previous = formatLevel(*s.PreviousLevel)
 	}
-	renderItem(p, &s.Item,
-		print.Field{Name: "level", Value: formatLevel(s.Level)}, print.Field{Name: "target", Value: formatLevel(s.TargetLevel)}, print.Field{Name: "before", Value: previous},
-		print.Field{Name: "assessed", Value: yesNo(s.Assessed)}, print.Field{Name: "reason", Value: s.Rationale},
-		print.Field{Name: "this level asks", Value: s.Criteria}, print.Field{Name: "the next asks", Value: s.NextCriteria},
-		print.Field{Name: "note", Value: orEmpty(s.Note)}, print.Field{Name: "confidence", Value: print.FormatConfidence(s.Confidence, s.IsOverruled())})
+	renderItem(
+		p,
+		&s.Item,
+		print.Field{
+			Name:  "level",
+			Value: formatLevel(s.Level),
+		},
+		print.Field{Name: "target", Value: formatLevel(s.TargetLevel)},
+		print.Field{Name: "before", Value: previous},
+		print.Field{Name: "assessed", Value: yesNo(s.Assessed)},
+		print.Field{Name: "reason", Value: s.Rationale},
+		print.Field{Name: "this level asks", Value: s.Criteria},
+		print.Field{Name: "the next asks", Value: s.NextCriteria},
+		print.Field{
+			Name:  "note",
+			Value: orEmpty(s.Note),
+		},
+		print.Field{Name: "confidence", Value: print.FormatConfidence(s.Confidence, s.IsOverruled())},
+	)
 	renderEvidence(p, s.Evidence)
 }
 
@@ -130,9 +150,31 @@ func renderDomainTable(p *print.Page, s *api.MaturitySummary) {
 		if d.Minimum != nil {
 			lowest = strconv.Itoa(*d.Minimum)
 		}
-		rows = append(rows, []string{code, d.DomainName, fmt.Sprintf("%d of %d", d.Assessed, d.Controls), formatScore(d.Mean), formatScore(d.WeightedMean), lowest, formatScore(d.TargetMean)})
+		rows = append(
+			rows,
+			[]string{
+				code,
+				d.DomainName,
+				fmt.Sprintf("%d of %d", d.Assessed, d.Controls),
+				formatScore(d.Mean),
+				formatScore(d.WeightedMean),
+				lowest,
+				formatScore(d.TargetMean),
+			},
+		)
 	}
-	p.Table([]print.Column{{Title: "domain", NoShrink: true}, {Title: "name"}, {Title: "assessed", AlignRight: true}, {Title: "mean", AlignRight: true}, {Title: "weighted", AlignRight: true}, {Title: "lowest", AlignRight: true}, {Title: "target", AlignRight: true}}, rows)
+	p.Table(
+		[]print.Column{
+			{Title: "domain", NoShrink: true},
+			{Title: "name"},
+			{Title: "assessed", AlignRight: true},
+			{Title: "mean", AlignRight: true},
+			{Title: "weighted", AlignRight: true},
+			{Title: "lowest", AlignRight: true},
+			{Title: "target", AlignRight: true},
+		},
+		rows,
+	)
 }
 
 func (a *app) maturityList() *cobra.Command {
@@ -163,9 +205,22 @@ func (a *app) maturityList() *cobra.Command {
 					if !s.Assessed {
 						lvl = "not assessed"
 					}
-					rows = append(rows, []string{s.ControlCode, s.ControlTitle, lvl, strconv.Itoa(s.TargetLevel), fmt.Sprint(len(s.Evidence)), s.Rationale})
+					rows = append(
+						rows,
+						[]string{s.ControlCode, s.ControlTitle, lvl, strconv.Itoa(s.TargetLevel), fmt.Sprint(len(s.Evidence)), s.Rationale},
+					)
 				}
-				p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "title"}, {Title: "level", AlignRight: true}, {Title: "target", AlignRight: true}, {Title: "quotes", AlignRight: true, Optional: true}, {Title: "reason", Optional: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "control", NoShrink: true},
+						{Title: "title"},
+						{Title: "level", AlignRight: true},
+						{Title: "target", AlignRight: true},
+						{Title: "quotes", AlignRight: true, Optional: true},
+						{Title: "reason", Optional: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "No score is like that.")
 			})
 		},
@@ -195,7 +250,10 @@ func (a *app) maturityEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			in := api.UpdateMaturityScoreInput{MaturityScoreInput: api.MaturityScoreInput{MaturityScoreID: was.ID}, Match: matchRevision(was.Revision)}
+			in := api.UpdateMaturityScoreInput{
+				MaturityScoreInput: api.MaturityScoreInput{MaturityScoreID: was.ID},
+				Match:              matchRevision(was.Revision),
+			}
 			in.Body.Level, in.Body.TargetLevel = flagIfChanged(cmd, "level", lvl), flagIfChanged(cmd, "target", target)
 			in.Body.Rationale, in.Body.Note = flagIfChanged(cmd, "rationale", rationale), optionalFlag(cmd, "note", note)
 			in.Body.Reset = reset

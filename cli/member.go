@@ -67,7 +67,17 @@ func (a *app) memberList() *cobra.Command {
 				for _, m := range all.Data {
 					rows = append(rows, []string{m.Email, m.Name, string(m.Role), m.Status, formatDay(m.CreatedAt), m.ID})
 				}
-				p.Table([]print.Column{{Title: "e-mail", NoShrink: true}, {Title: "name"}, {Title: "role", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "since", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "e-mail", NoShrink: true},
+						{Title: "name"},
+						{Title: "role", NoShrink: true},
+						{Title: "status", NoShrink: true},
+						{Title: "since", Optional: true},
+						{Title: "id", NoShrink: true, Optional: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "No member is like that.")
 			})
 		},
@@ -106,7 +116,12 @@ or run ` + "`service login --link LINK`" + `. Inviting again makes a new link an
 				if made.Emailed {
 					p.Text("A mail with the link is on its way to %s.", made.Email)
 				}
-				p.Text("%s is invited, as %s. The link is good once, until %s, and shown this once:", made.Email, made.Role, formatTime(made.InviteExpiresAt))
+				p.Text(
+					"%s is invited, as %s. The link is good once, until %s, and shown this once:",
+					made.Email,
+					made.Role,
+					formatTime(made.InviteExpiresAt),
+				)
 				a.renderOneTimeLink(p, made.InvitePath)
 			})
 		},
@@ -151,7 +166,11 @@ func (a *app) findMember(ctx context.Context, ref string) (api.MemberInput, *api
 	case 1:
 		return api.MemberInput{OrgInput: org, MemberID: named[0].ID}, named[0], nil
 	case 0:
-		return api.MemberInput{}, nil, withHint(runtimeError("there is no member with the e-mail address, name or id %q", ref), "`%s` lists them", a.commandLine("member list"))
+		return api.MemberInput{}, nil, withHint(
+			runtimeError("there is no member with the e-mail address, name or id %q", ref),
+			"`%s` lists them",
+			a.commandLine("member list"),
+		)
 	}
 	return api.MemberInput{}, nil, withHint(usageError("%d members have the name %q", len(named), ref), "name one by e-mail address")
 }

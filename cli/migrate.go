@@ -34,7 +34,12 @@ It lists what a person must look at again. --dry-run tells first.`,
 				word = "compare the catalogs"
 			}
 			a.progress.Start(word)
-			m, err := call(cmd.Context(), a, api.MigrateAssessment, &api.MigrateInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Body: body})
+			m, err := call(
+				cmd.Context(),
+				a,
+				api.MigrateAssessment,
+				&api.MigrateInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Body: body},
+			)
 			a.progress.Done("")
 			if err != nil {
 				return err
@@ -54,15 +59,25 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 		title += " (dry run: nothing was changed)"
 	}
 	p.Title("%s", title)
-	p.Fields(print.Field{Name: "controls", Value: fmt.Sprintf("%d before, %d after, %d of them as before", m.ControlsBefore, m.ControlsAfter, m.ControlsUnchanged)},
+	p.Fields(
+		print.Field{
+			Name:  "controls",
+			Value: fmt.Sprintf("%d before, %d after, %d of them as before", m.ControlsBefore, m.ControlsAfter, m.ControlsUnchanged),
+		},
 		print.Field{Name: "decisions", Value: fmt.Sprintf("%d kept, %d left behind", len(m.DecisionsKept), len(m.DecisionsLeft))},
-		print.Field{Name: "left behind", Value: strings.Join(m.DecisionsLeft, ", ")})
+		print.Field{Name: "left behind", Value: strings.Join(m.DecisionsLeft, ", ")},
+	)
 	for _, f := range m.Frameworks {
 		switch f.Status {
 		case "renamed":
 			p.Text("The framework %s is called %s now.", f.Code, orEmpty(f.ToCode))
 		case "gone":
-			p.Text("The framework %s is not there: %s. `%s` leaves it behind.", f.Code, orEmpty(f.Message), a.commandLine("assess migrate --drop-framework "+f.Code))
+			p.Text(
+				"The framework %s is not there: %s. `%s` leaves it behind.",
+				f.Code,
+				orEmpty(f.Message),
+				a.commandLine("assess migrate --drop-framework "+f.Code),
+			)
 		case "dropped":
 			p.Text("The framework %s is left behind.", f.Code)
 		}
@@ -102,7 +117,16 @@ func (a *app) renderMigrationReview(p *print.Page, all []api.MigrationReview) {
 			if r.Decided {
 				mark = "*"
 			}
-			p.Item(1, "%s", joinNonEmpty(r.ControlCode+mark, r.Title, formatRequirementCodes("now also", r.Gained), formatRequirementCodes("no more", r.Lost)))
+			p.Item(
+				1,
+				"%s",
+				joinNonEmpty(
+					r.ControlCode+mark,
+					r.Title,
+					formatRequirementCodes("now also", r.Gained),
+					formatRequirementCodes("no more", r.Lost),
+				),
+			)
 		}
 		if more := len(list) - maxReviewShown; more > 0 {
 			p.Item(1, "and %d more: -o json has all", more)

@@ -22,17 +22,20 @@ type ModelStatus struct {
 const builtinModel = "builtin"
 
 func (a *app) modelCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "model", Short: "Choose what answers analyses: built-in rules, or a model of yours",
+	return group(&cobra.Command{
+		Use: "model", Short: "Choose what answers analyses: built-in rules, or a model of yours",
 		Long: `The seven analyses are answered by built-in rules, or by a model on your own network:
 ollama, or any server that speaks OpenAI's protocol. A model's answers are checked; it can
 be stricter than the rules, never more lenient. Where it is away, the rules answer. The
 nine agents draft by rules, and have the model advise on what they drafted.`,
-		Example: "  service model use ollama/qwen3:8b\n  service model status"}, a.modelUse(), a.modelPull(), a.modelStatus())
+		Example: "  service model use ollama/qwen3:8b\n  service model status",
+	}, a.modelUse(), a.modelPull(), a.modelStatus())
 }
 
 func (a *app) modelUse() *cobra.Command {
 	var server string
-	cmd := &cobra.Command{Use: "use MODEL", Short: "Use a model, or builtin", Args: requireArgs(1, 1),
+	cmd := &cobra.Command{
+		Use: "use MODEL", Short: "Use a model, or builtin", Args: requireArgs(1, 1),
 		Long: `Uses a model from here on in this data folder: ollama/NAME, openai/NAME with --url, or
 builtin for the rules. A daemon that runs takes it up when it is started again. A token
 for the server is read from SERVICE_MODEL_TOKEN and never kept.`,
@@ -46,13 +49,15 @@ for the server is read from SERVICE_MODEL_TOKEN and never kept.`,
 				return usageError("%w", err)
 			}
 			return a.out.Print(s, func(p *print.Page) { renderModelStatus(p, s) })
-		}}
+		},
+	}
 	cmd.Flags().StringVar(&server, "url", "", "the model server's address (ollama: http://127.0.0.1:11434)")
 	return cmd
 }
 
 func (a *app) modelStatus() *cobra.Command {
-	return &cobra.Command{Use: "status", Short: "Show which model answers, and whether it does", Args: requireArgs(0, 0),
+	return &cobra.Command{
+		Use: "status", Short: "Show which model answers, and whether it does", Args: requireArgs(0, 0),
 		Long: "Asks the model's server whether the model in use is there.", Example: "  service model status",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.ModelStatus == nil {
@@ -63,12 +68,14 @@ func (a *app) modelStatus() *cobra.Command {
 				return runtimeError("%w", err)
 			}
 			return a.out.Print(s, func(p *print.Page) { renderModelStatus(p, s) })
-		}}
+		},
+	}
 }
 
 func (a *app) modelPull() *cobra.Command {
 	var server string
-	cmd := &cobra.Command{Use: "pull [MODEL]", Short: "Have ollama fetch a model", Args: requireArgs(0, 1),
+	cmd := &cobra.Command{
+		Use: "pull [MODEL]", Short: "Have ollama fetch a model", Args: requireArgs(0, 1),
 		Long: `Has the ollama server fetch a model, the one in use where none is named. What was fetched
 before a break is not fetched again. Using it is another step: service model use.`,
 		Example: "  service model pull ollama/qwen3:8b\n  service model pull",
@@ -94,16 +101,30 @@ before a break is not fetched again. Using it is another step: service model use
 			}
 			a.progress.Done("%s is there", s.Model)
 			return a.out.Print(s, func(p *print.Page) { renderModelStatus(p, s) })
-		}}
+		},
+	}
 	cmd.Flags().StringVar(&server, "url", "", "the model server's address (ollama: http://127.0.0.1:11434)")
 	return cmd
 }
 
 func renderModelStatus(p *print.Page, s *ModelStatus) {
 	ready := yesNo(s.Ready)
-	p.Fields(print.Field{Name: "model", Value: s.Model}, print.Field{Name: "server", Value: s.Server}, print.Field{Name: "ready", Value: ready},
-		print.Field{Name: "digest", Value: s.Digest}, print.Field{Name: "problem", Value: s.Problem}, print.Field{Name: "available", Value: strings.Join(s.Available, ", ")})
+	p.Fields(
+		print.Field{Name: "model", Value: s.Model},
+		print.Field{Name: "server", Value: s.Server},
+		print.Field{Name: "ready", Value: ready},
+		print.Field{
+			Name:  "digest",
+			Value: s.Digest,
+		},
+		print.Field{Name: "problem", Value: s.Problem},
+		print.Field{Name: "available", Value: strings.Join(s.Available, ", ")},
+	)
 	if !s.Ready {
-		p.Text("Until it is ready, the rules (%s) answer and the run says so. See that the model's server runs, or go back to the rules with `service model use %s`.", builtinModel, builtinModel)
+		p.Text(
+			"Until it is ready, the rules (%s) answer and the run says so. See that the model's server runs, or go back to the rules with `service model use %s`.",
+			builtinModel,
+			builtinModel,
+		)
 	}
 }

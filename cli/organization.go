@@ -44,7 +44,17 @@ func (a *app) orgList() *cobra.Command {
 				for _, o := range all.Data {
 					rows = append(rows, []string{formatCurrentMark(o.ID == here), o.Name, o.Slug, string(o.Role), o.Status, o.ID})
 				}
-				p.Table([]print.Column{{Title: ""}, {Title: "organization"}, {Title: "slug", NoShrink: true}, {Title: "your role", NoShrink: true}, {Title: "status", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: ""},
+						{Title: "organization"},
+						{Title: "slug", NoShrink: true},
+						{Title: "your role", NoShrink: true},
+						{Title: "status", Optional: true},
+						{Title: "id", NoShrink: true, Optional: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "You belong to no organization; an owner or admin can invite you.")
 			})
 		},
@@ -54,7 +64,12 @@ func (a *app) orgList() *cobra.Command {
 }
 
 func (a *app) printTenants(ctx context.Context) error {
-	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Organization], error) { return call(ctx, a, api.ListTenants, &p) })
+	all, err := collectPages(
+		ctx,
+		0,
+		"",
+		func(p api.Paging) (*api.List[api.Organization], error) { return call(ctx, a, api.ListTenants, &p) },
+	)
 	if err != nil {
 		return err
 	}
@@ -63,7 +78,16 @@ func (a *app) printTenants(ctx context.Context) error {
 		for _, o := range all.Data {
 			rows = append(rows, []string{o.Name, o.Slug, o.Status, formatDay(o.CreatedAt), o.ID})
 		}
-		p.Table([]print.Column{{Title: "organization"}, {Title: "slug", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "created", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+		p.Table(
+			[]print.Column{
+				{Title: "organization"},
+				{Title: "slug", NoShrink: true},
+				{Title: "status", NoShrink: true},
+				{Title: "created", Optional: true},
+				{Title: "id", NoShrink: true},
+			},
+			rows,
+		)
 	})
 }
 
@@ -102,7 +126,12 @@ func (a *app) findOrganization(ctx context.Context, args []string) (*api.Organiz
 
 func renderOrganization(p *print.Page, o *api.Organization) {
 	p.Title("%s", o.Name)
-	p.Fields(print.Field{Name: "slug", Value: o.Slug}, print.Field{Name: "status", Value: o.Status}, print.Field{Name: "created", Value: formatTime(o.CreatedAt)}, print.Field{Name: "id", Value: o.ID})
+	p.Fields(
+		print.Field{Name: "slug", Value: o.Slug},
+		print.Field{Name: "status", Value: o.Status},
+		print.Field{Name: "created", Value: formatTime(o.CreatedAt)},
+		print.Field{Name: "id", Value: o.ID},
+	)
 }
 
 func (a *app) orgShow() *cobra.Command {
@@ -142,7 +171,11 @@ shown this once; they change it with ` + "`service password`" + `. Only a platfo
 				if made.APIKey != nil {
 					key = made.APIKey.Key
 				}
-				p.Fields(print.Field{Name: "owner", Value: made.Owner.Email}, print.Field{Name: "password", Value: orEmpty(made.OwnerPassword)}, print.Field{Name: "api key", Value: key})
+				p.Fields(
+					print.Field{Name: "owner", Value: made.Owner.Email},
+					print.Field{Name: "password", Value: orEmpty(made.OwnerPassword)},
+					print.Field{Name: "api key", Value: key},
+				)
 				if key != "" || made.OwnerPassword != nil {
 					p.Text("These secrets are shown this once.")
 				}

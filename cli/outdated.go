@@ -79,7 +79,11 @@ func (a *app) approvalWarnings(ctx context.Context, assessment, version string, 
 	return func(p *print.Page) {
 		if len(unjudged) > 0 {
 			p.Title("Not assessed")
-			p.Text("%s, without being assessed, so no gap will be told: %s. To have the evidence judged:", pluralize(len(unjudged), "control applies", "controls apply"), joinFirst(unjudged, maxControlsNamed))
+			p.Text(
+				"%s, without being assessed, so no gap will be told: %s. To have the evidence judged:",
+				pluralize(len(unjudged), "control applies", "controls apply"),
+				joinFirst(unjudged, maxControlsNamed),
+			)
 			p.Command(a.commandLine("soa regenerate"))
 		}
 		a.renderOutdated(p, st)

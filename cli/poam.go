@@ -71,7 +71,14 @@ func (a *app) findPOAMItem(ctx context.Context, ref string) (*api.POAMItem, erro
 			found = append(found, i)
 		}
 	}
-	return requireSingle(ref, "item", found, known, func(i *api.POAMItem) *api.Item { return &i.Item }, func(i *api.POAMItem) string { return i.POAMCode + "  " + i.Weakness })
+	return requireSingle(
+		ref,
+		"item",
+		found,
+		known,
+		func(i *api.POAMItem) *api.Item { return &i.Item },
+		func(i *api.POAMItem) string { return i.POAMCode + "  " + i.Weakness },
+	)
 }
 
 func (a *app) poamShow() *cobra.Command {
@@ -117,8 +124,11 @@ func poamSummaryFields(s *api.POAMSummary) []print.Field {
 		due = ""
 	}
 	fields := []print.Field{
-		{Name: "open", Value: fmt.Sprintf("%d of %d, %d overdue", s.Open, s.Items, s.Overdue)}, {Name: "by status", Value: formatCounts(s.ByStatus, poamStatuses)},
-		{Name: "by severity", Value: formatCounts(s.BySeverity, api.Severities)}, {Name: "by effort", Value: formatCounts(s.ByEffort, efforts)}, {Name: "due", Value: due},
+		{Name: "open", Value: fmt.Sprintf("%d of %d, %d overdue", s.Open, s.Items, s.Overdue)},
+		{Name: "by status", Value: formatCounts(s.ByStatus, poamStatuses)},
+		{Name: "by severity", Value: formatCounts(s.BySeverity, api.Severities)},
+		{Name: "by effort", Value: formatCounts(s.ByEffort, efforts)},
+		{Name: "due", Value: due},
 		{Name: "accepted risks to decide anew", Value: joinFirst(s.ExpiredAcceptances, 10)},
 		{Name: "due after 180 days", Value: joinFirst(s.BeyondHalfYear, 10)},
 	}
@@ -142,18 +152,43 @@ func renderBurnDown(p *print.Page, s *api.POAMSummary) {
 		rows = append(rows, []string{string(b.Date), fmt.Sprint(b.Due), fmt.Sprint(b.Open)})
 	}
 	p.Blank()
-	p.Table([]print.Column{{Title: "until", NoShrink: true}, {Title: "due", AlignRight: true}, {Title: "open after", AlignRight: true}}, rows)
+	p.Table(
+		[]print.Column{{Title: "until", NoShrink: true}, {Title: "due", AlignRight: true}, {Title: "open after", AlignRight: true}},
+		rows,
+	)
 }
 
 func renderPOAMItem(p *print.Page, i *api.POAMItem) {
-	renderItem(p, &i.Item,
-		print.Field{Name: "code", Value: i.POAMCode}, print.Field{Name: "also closes", Value: joinFirst(i.AlsoCloses, 20)}, print.Field{Name: "weakness", Value: i.Weakness}, print.Field{Name: "to do", Value: i.CorrectiveAction},
+	renderItem(
+		p,
+		&i.Item,
+		print.Field{
+			Name:  "code",
+			Value: i.POAMCode,
+		},
+		print.Field{Name: "also closes", Value: joinFirst(i.AlsoCloses, 20)},
+		print.Field{Name: "weakness", Value: i.Weakness},
+		print.Field{Name: "to do", Value: i.CorrectiveAction},
 		print.Field{Name: "severity", Value: string(i.Severity), Style: severityStyle(string(i.Severity))},
-		print.Field{Name: "priority", Value: fmt.Sprint(i.Priority)}, print.Field{Name: "effort", Value: humanize(i.Effort)},
-		print.Field{Name: "status", Value: humanize(i.Status)}, print.Field{Name: "risk accepted until", Value: string(orEmpty(i.RiskAcceptedUntil))},
-		print.Field{Name: "owner", Value: orEmpty(i.Owner)}, print.Field{Name: "role", Value: i.OwnerRole}, print.Field{Name: "due", Value: string(i.DueDate)}, print.Field{Name: "moved to", Value: formatLastDueDateChange(i.DueChanges)},
-		print.Field{Name: "after", Value: strings.Join(i.Dependencies, ", ")}, print.Field{Name: "resources", Value: orEmpty(i.Resources)},
-		print.Field{Name: "vendor", Value: orEmpty(i.VendorDependency)}, print.Field{Name: "comments", Value: orEmpty(i.Comments)})
+		print.Field{Name: "priority", Value: fmt.Sprint(i.Priority)},
+		print.Field{Name: "effort", Value: humanize(i.Effort)},
+		print.Field{
+			Name:  "status",
+			Value: humanize(i.Status),
+		},
+		print.Field{Name: "risk accepted until", Value: string(orEmpty(i.RiskAcceptedUntil))},
+		print.Field{
+			Name:  "owner",
+			Value: orEmpty(i.Owner),
+		},
+		print.Field{Name: "role", Value: i.OwnerRole},
+		print.Field{Name: "due", Value: string(i.DueDate)},
+		print.Field{Name: "moved to", Value: formatLastDueDateChange(i.DueChanges)},
+		print.Field{Name: "after", Value: strings.Join(i.Dependencies, ", ")},
+		print.Field{Name: "resources", Value: orEmpty(i.Resources)},
+		print.Field{Name: "vendor", Value: orEmpty(i.VendorDependency)},
+		print.Field{Name: "comments", Value: orEmpty(i.Comments)},
+	)
 	if i.FindingID == "" {
 		p.Text("The gap analysis has no gap here any more; the item stands for what was done.")
 	}
@@ -216,10 +251,30 @@ func (a *app) poamList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, i := range all.Data {
-					rows = append(rows, []string{i.POAMCode, i.ControlCode, string(i.Severity), i.CorrectiveAction, orEmpty(i.Owner), string(i.CurrentDueDate()), humanize(i.Effort), humanize(i.Status)})
+					rows = append(
+						rows,
+						[]string{
+							i.POAMCode,
+							i.ControlCode,
+							string(i.Severity),
+							i.CorrectiveAction,
+							orEmpty(i.Owner),
+							string(i.CurrentDueDate()),
+							humanize(i.Effort),
+							humanize(i.Status),
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "code", NoShrink: true}, {Title: "control", NoShrink: true}, {Title: "severity", NoShrink: true, Style: severityStyle}, {Title: "to do"}, {Title: "owner", Optional: true},
-					{Title: "due", NoShrink: true}, {Title: "effort", Optional: true}, {Title: "status", Optional: true}}, rows)
+				p.Table([]print.Column{
+					{Title: "code", NoShrink: true},
+					{Title: "control", NoShrink: true},
+					{Title: "severity", NoShrink: true, Style: severityStyle},
+					{Title: "to do"},
+					{Title: "owner", Optional: true},
+					{Title: "due", NoShrink: true},
+					{Title: "effort", Optional: true},
+					{Title: "status", Optional: true},
+				}, rows)
 				a.textIfEmpty(p, len(rows), "%s", none)
 			})
 		},
@@ -256,7 +311,11 @@ func (a *app) explainUnplanned(ctx context.Context, in api.POAMItemsInput, fallb
 		again = approve
 	}
 	if len(found.Data) == 0 {
-		return fmt.Sprintf("No item is on %s, as it has no finding; `%s` shows its line.", in.ControlCode, a.commandLine("soa show "+shellQuote(in.ControlCode)))
+		return fmt.Sprintf(
+			"No item is on %s, as it has no finding; `%s` shows its line.",
+			in.ControlCode,
+			a.commandLine("soa show "+shellQuote(in.ControlCode)),
+		)
 	}
 	for _, f := range found.Data {
 		if f.Result != api.Met && f.Result != api.ResultNotApplic && f.Severity != api.SeverityInformational {
@@ -268,8 +327,15 @@ func (a *app) explainUnplanned(ctx context.Context, in api.POAMItemsInput, fallb
 	if f.Result == api.Met {
 		why = "is met and lacks only stronger evidence"
 	}
-	return fmt.Sprintf("No item is on %s: its finding (%s) %s, so nothing is planned for it. `%s` shows it. To plan for it all the same: `%s`, %s.",
-		f.ControlCode, f.Severity, why, a.commandLine("gap show "+f.ControlCode), a.commandLine("gap edit "+f.ControlCode+" --status partially_implemented --severity medium"), approve)
+	return fmt.Sprintf(
+		"No item is on %s: its finding (%s) %s, so nothing is planned for it. `%s` shows it. To plan for it all the same: `%s`, %s.",
+		f.ControlCode,
+		f.Severity,
+		why,
+		a.commandLine("gap show "+f.ControlCode),
+		a.commandLine("gap edit "+f.ControlCode+" --status partially_implemented --severity medium"),
+		approve,
+	)
 }
 
 func (a *app) poamEdit() *cobra.Command {
@@ -296,9 +362,33 @@ func (a *app) poamEdit() *cobra.Command {
 			}
 			in := api.UpdatePOAMItemInput{POAMItemID: was.ID, Match: matchRevision(was.Revision)}
 			b := &in.Body
-			b.CorrectiveAction, b.Priority, b.Effort = flagIfChanged(cmd, "action", action), flagIfChanged(cmd, "priority", priority), flagIfChanged(cmd, "effort", effort)
+			b.CorrectiveAction, b.Priority, b.Effort = flagIfChanged(
+				cmd,
+				"action",
+				action,
+			), flagIfChanged(
+				cmd,
+				"priority",
+				priority,
+			), flagIfChanged(
+				cmd,
+				"effort",
+				effort,
+			)
 			b.Status, b.DueDate = flagIfChanged(cmd, "status", status), flagIfChanged(cmd, "due", api.Date(due))
-			b.Owner, b.Resources, b.RiskAcceptedUntil = optionalFlag(cmd, "owner", owner), optionalFlag(cmd, "resources", resources), optionalFlag(cmd, "risk-until", api.Date(until))
+			b.Owner, b.Resources, b.RiskAcceptedUntil = optionalFlag(
+				cmd,
+				"owner",
+				owner,
+			), optionalFlag(
+				cmd,
+				"resources",
+				resources,
+			), optionalFlag(
+				cmd,
+				"risk-until",
+				api.Date(until),
+			)
 			b.VendorDependency, b.Comments = optionalFlag(cmd, "vendor", vendor), optionalFlag(cmd, "comments", comments)
 			in.Body.Reset = reset
 			i, err := call(cmd.Context(), a, api.UpdatePOAMItem, &in)
@@ -357,7 +447,11 @@ func (a *app) renderUnmovedMilestones(p *print.Page, i *api.POAMItem) {
 		return
 	}
 	p.Blank()
-	p.Text("Open milestones keep their dates, the last %s; the item is due %s. To move them, change them in a workbook and import it:", last, i.CurrentDueDate())
+	p.Text(
+		"Open milestones keep their dates, the last %s; the item is due %s. To move them, change them in a workbook and import it:",
+		last,
+		i.CurrentDueDate(),
+	)
 	p.Command(a.commandLine("report create --template poam --out poam.xlsx"))
 	p.Command(a.commandLine("poam import poam.xlsx"))
 }

@@ -82,7 +82,16 @@ func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 				for _, h := range all.Data {
 					rows = append(rows, []string{h.Code, orEmpty(h.Group), h.Title, orEmpty(h.CSFFunction), orEmpty(h.Description)})
 				}
-				p.Table([]print.Column{{Title: one, NoShrink: true}, {Title: "group", Optional: true}, {Title: "title"}, {Title: "function", Optional: true}, {Title: "description"}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: one, NoShrink: true},
+						{Title: "group", Optional: true},
+						{Title: "title"},
+						{Title: "function", Optional: true},
+						{Title: "description"},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "This version has no %s catalog.", one)
 			})
 		},
@@ -95,7 +104,12 @@ func (a *app) catalogEvidence(version *string) *cobra.Command {
 		Long: "Lists the evidence requests of a version, each with the controls that it serves.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.EvidenceItem], error) {
-				return call(cmd.Context(), a, api.ListVersionEvidence, &api.VersionListInput{VersionInput: versionInputFor(*version), Paging: p})
+				return call(
+					cmd.Context(),
+					a,
+					api.ListVersionEvidence,
+					&api.VersionListInput{VersionInput: versionInputFor(*version), Paging: p},
+				)
 			})
 			if err != nil {
 				return err
@@ -105,7 +119,15 @@ func (a *app) catalogEvidence(version *string) *cobra.Command {
 				for _, e := range all.Data {
 					rows = append(rows, []string{orEmpty(e.Code), e.Artifact, orEmpty(e.Area), joinFirst(e.ControlCodes, 6)})
 				}
-				p.Table([]print.Column{{Title: "request", NoShrink: true}, {Title: "artifact"}, {Title: "area", Optional: true}, {Title: "controls"}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "request", NoShrink: true},
+						{Title: "artifact"},
+						{Title: "area", Optional: true},
+						{Title: "controls"},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "This version lists no evidence requests.")
 			})
 		},
@@ -118,7 +140,12 @@ func (a *app) catalogPrinciples(version *string) *cobra.Command {
 		Long: "Lists the privacy management principles of a version, each with its controls. The\nprinciple of a domain is in `catalog domains`.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Principle], error) {
-				return call(cmd.Context(), a, api.ListVersionPrinciples, &api.VersionListInput{VersionInput: versionInputFor(*version), Paging: p})
+				return call(
+					cmd.Context(),
+					a,
+					api.ListVersionPrinciples,
+					&api.VersionListInput{VersionInput: versionInputFor(*version), Paging: p},
+				)
 			})
 			if err != nil {
 				return err
@@ -128,7 +155,15 @@ func (a *app) catalogPrinciples(version *string) *cobra.Command {
 				for _, e := range all.Data {
 					rows = append(rows, []string{e.Number, e.Name, joinFirst(e.ControlCodes, 6), orEmpty(e.Description)})
 				}
-				p.Table([]print.Column{{Title: "#", NoShrink: true}, {Title: "principle"}, {Title: "controls"}, {Title: "description", Optional: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "#", NoShrink: true},
+						{Title: "principle"},
+						{Title: "controls"},
+						{Title: "description", Optional: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "This version has no privacy management principles.")
 			})
 		},
@@ -145,7 +180,12 @@ frameworks have the code, put the framework before it.`,
 		Example: "  service catalog requirement iso-27001-2022:A.5.17\n  service catalog requirement 'nis2:Article 21.1' -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Mapping], error) {
-				return call(cmd.Context(), a, api.ListRequirementMappings, &api.RequirementMappingsInput{RequirementID: args[0], Version: *version, Paging: p})
+				return call(
+					cmd.Context(),
+					a,
+					api.ListRequirementMappings,
+					&api.RequirementMappingsInput{RequirementID: args[0], Version: *version, Paging: p},
+				)
 			})
 			if err != nil {
 				return err
@@ -177,7 +217,12 @@ frameworks have the code, put the framework before it.`,
 // findRequirement finds the requirement of a mapping among those of its framework.
 func (a *app) findRequirement(ctx context.Context, version string, m *api.Mapping) (*api.Requirement, error) {
 	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
-		return call(ctx, a, api.ListRequirements, &api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: m.FrameworkCode, Version: version}, Paging: p})
+		return call(
+			ctx,
+			a,
+			api.ListRequirements,
+			&api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: m.FrameworkCode, Version: version}, Paging: p},
+		)
 	})
 	if err != nil {
 		return nil, err
@@ -200,7 +245,16 @@ func renderMappingTable(p *print.Page, maps []api.Mapping, label func(*api.Mappi
 		}
 		rows = append(rows, []string{label(m), orEmpty(m.Relationship), strength, orEmpty(m.Rationale), m.Source})
 	}
-	p.Table([]print.Column{{Title: title, NoShrink: true}, {Title: "relationship", NoShrink: true}, {Title: "strength", AlignRight: true}, {Title: "rationale"}, {Title: "source", Optional: true}}, rows)
+	p.Table(
+		[]print.Column{
+			{Title: title, NoShrink: true},
+			{Title: "relationship", NoShrink: true},
+			{Title: "strength", AlignRight: true},
+			{Title: "rationale"},
+			{Title: "source", Optional: true},
+		},
+		rows,
+	)
 }
 
 // readHazardTitles are the titles of a control's risks and threats.

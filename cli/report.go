@@ -119,7 +119,12 @@ func (a *app) reportCreate() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&body.Template, "template", body.Template, "what it holds; see service report templates")
-	f.StringVar(&body.Format, "format", "", "pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis, poam and assessment_plan")
+	f.StringVar(
+		&body.Format,
+		"format",
+		"",
+		"pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis, poam and assessment_plan",
+	)
 	f.StringVar(&body.Title, "title", "", "its title")
 	f.StringVar(&layout, "layout", "", "a Go template of your own, for html and md")
 	f.StringVar(&style, "style", "", "a DOCX whose styles a report in docx takes")
@@ -135,7 +140,11 @@ func formatFromPath(path string) (string, error) {
 		ext = "oscal"
 	}
 	if !slices.Contains(reportFormats, ext) {
-		return "", withHint(usageError("the ending of %q does not say which format the report should have", path), "use one of .%s", strings.Join(reportFormats, ", ."))
+		return "", withHint(
+			usageError("the ending of %q does not say which format the report should have", path),
+			"use one of .%s",
+			strings.Join(reportFormats, ", ."),
+		)
 	}
 	return ext, nil
 }
@@ -144,7 +153,12 @@ func formatFromPath(path string) (string, error) {
 func (a *app) generateReport(ctx context.Context, assessment string, body api.ReportBody) (*api.Report, error) {
 	a.progress.Start(fmt.Sprintf("write the report (%s, %s)", humanize(body.Template), body.Format))
 	defer a.progress.Done("")
-	r, err := call(ctx, a, api.CreateReport, &api.CreateReportInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Body: body})
+	r, err := call(
+		ctx,
+		a,
+		api.CreateReport,
+		&api.CreateReportInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Body: body},
+	)
 	for err == nil && (r.Status == "queued" || r.Status == "running") {
 		if err := sleep(ctx, a.pollInterval()); err != nil {
 			return nil, err
@@ -261,9 +275,23 @@ func formatApprovalStatus(r *api.Report) string {
 
 func renderReport(p *print.Page, r *api.Report) {
 	p.Title("%s", r.Title)
-	p.Fields(print.Field{Name: "template", Value: humanize(r.Template)}, print.Field{Name: "format", Value: r.Format}, print.Field{Name: "status", Value: r.Status},
-		print.Field{Name: "standing", Value: formatApprovalStatus(r)}, print.Field{Name: "file", Value: r.Filename + ", " + formatSize(r.SizeBytes)}, print.Field{Name: "sha256", Value: r.SHA256},
-		print.Field{Name: "created", Value: joinNonEmpty(formatTime(r.CreatedAt), r.CreatedBy)}, print.Field{Name: "error", Value: orEmpty(r.Error)}, print.Field{Name: "id", Value: r.ID})
+	p.Fields(
+		print.Field{Name: "template", Value: humanize(r.Template)},
+		print.Field{Name: "format", Value: r.Format},
+		print.Field{Name: "status", Value: r.Status},
+		print.Field{
+			Name:  "standing",
+			Value: formatApprovalStatus(r),
+		},
+		print.Field{Name: "file", Value: r.Filename + ", " + formatSize(r.SizeBytes)},
+		print.Field{Name: "sha256", Value: r.SHA256},
+		print.Field{
+			Name:  "created",
+			Value: joinNonEmpty(formatTime(r.CreatedAt), r.CreatedBy),
+		},
+		print.Field{Name: "error", Value: orEmpty(r.Error)},
+		print.Field{Name: "id", Value: r.ID},
+	)
 }
 
 func (a *app) reportList() *cobra.Command {
@@ -276,7 +304,12 @@ func (a *app) reportList() *cobra.Command {
 				return err
 			}
 			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Report], error) {
-				return call(cmd.Context(), a, api.ListReports, &api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+				return call(
+					cmd.Context(),
+					a,
+					api.ListReports,
+					&api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
+				)
 			})
 			if err != nil {
 				return err
@@ -285,9 +318,33 @@ func (a *app) reportList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, r := range all.Data {
-					rows = append(rows, []string{formatTime(r.CreatedAt), humanize(r.Template), r.Format, r.Status, yesNo(r.Draft), formatSize(r.SizeBytes), r.Title, r.ID})
+					rows = append(
+						rows,
+						[]string{
+							formatTime(r.CreatedAt),
+							humanize(r.Template),
+							r.Format,
+							r.Status,
+							yesNo(r.Draft),
+							formatSize(r.SizeBytes),
+							r.Title,
+							r.ID,
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "created", NoShrink: true, Optional: true}, {Title: "template"}, {Title: "format", Optional: true}, {Title: "status"}, {Title: "draft"}, {Title: "size", AlignRight: true, Optional: true}, {Title: "title", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "created", NoShrink: true, Optional: true},
+						{Title: "template"},
+						{Title: "format", Optional: true},
+						{Title: "status"},
+						{Title: "draft"},
+						{Title: "size", AlignRight: true, Optional: true},
+						{Title: "title", Optional: true},
+						{Title: "id", NoShrink: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "No report is written yet; `%s` writes one.", a.commandLine("report create"))
 			})
 		},
@@ -350,7 +407,9 @@ func (a *app) reportTemplates() *cobra.Command {
 				}
 				p.Table([]print.Column{{Title: "template", NoShrink: true}, {Title: "what it holds", Wrap: true}}, rows)
 				p.Blank()
-				p.Text("Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for full, soa, gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.")
+				p.Text(
+					"Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for full, soa, gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.",
+				)
 			})
 		},
 	}

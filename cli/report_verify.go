@@ -32,8 +32,10 @@ none of its reports, or was changed.`,
 			}
 			v, err := call(cmd.Context(), a, api.VerifyReport, &api.VerifyReportInput{ReportID: ref})
 			if sum != "" && api.IsCode(err, api.CodeNotFound) {
-				return &exitError{code: exitVerdict, err: fmt.Errorf("%s is no report that was written here for your organization, or it was changed since: no report has its SHA-256, %s", args[0], sum),
-					hint: fmt.Sprintf("`%s` lists the reports there are; download one again to compare", a.commandLine("report list"))}
+				return &exitError{
+					code: exitVerdict, err: fmt.Errorf("%s is no report that was written here for your organization, or it was changed since: no report has its SHA-256, %s", args[0], sum),
+					hint: fmt.Sprintf("`%s` lists the reports there are; download one again to compare", a.commandLine("report list")),
+				}
 			}
 			if err != nil {
 				return err
@@ -72,8 +74,13 @@ func (a *app) printReportVerification(v *api.ReportVerification) error {
 		}
 		p.Text("%s %s", mark, v.Message)
 		p.Blank()
-		fields := []print.Field{{Name: "report", Value: r.Title}, {Name: "template", Value: humanize(r.Template) + " as " + r.Format}, {Name: "standing", Value: formatApprovalStatus(r)},
-			{Name: "written", Value: joinNonEmpty(formatTime(r.CreatedAt), r.CreatedBy)}, {Name: "sha256", Value: r.SHA256}}
+		fields := []print.Field{
+			{Name: "report", Value: r.Title},
+			{Name: "template", Value: humanize(r.Template) + " as " + r.Format},
+			{Name: "standing", Value: formatApprovalStatus(r)},
+			{Name: "written", Value: joinNonEmpty(formatTime(r.CreatedAt), r.CreatedBy)},
+			{Name: "sha256", Value: r.SHA256},
+		}
 		for _, name := range sortedKeys(r.Sources) {
 			fields = append(fields, print.Field{Name: humanize(name), Value: r.Sources[name]})
 		}

@@ -39,11 +39,20 @@ It works offline on a local data folder, or on a server (service login).`,
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &exitError{code: exitUsage, err: explainFlagError(cmd, err), hint: fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath())}
+		return &exitError{
+			code: exitUsage,
+			err:  explainFlagError(cmd, err),
+			hint: fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath()),
+		}
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.configure(cmd) }
 	addSettingFlags(root)
-	root.AddGroup(&cobra.Group{ID: "job", Title: "The job:"}, &cobra.Group{ID: "part", Title: "Its parts:"}, &cobra.Group{ID: "team", Title: "Servers and people:"}, &cobra.Group{ID: "more", Title: "More:"})
+	root.AddGroup(
+		&cobra.Group{ID: "job", Title: "The job:"},
+		&cobra.Group{ID: "part", Title: "Its parts:"},
+		&cobra.Group{ID: "team", Title: "Servers and people:"},
+		&cobra.Group{ID: "more", Title: "More:"},
+	)
 	for id, cmds := range map[string][]*cobra.Command{
 		"job":  {a.demoCommand(), a.assessCommand(), a.checkCommand(), a.documentCommand(), a.searchCommand(), a.reportCommand(), a.terminalCommand()},
 		"part": {a.scopeCommand(), a.soaCommand(), a.gapCommand(), a.maturityCommand(), a.poamCommand(), a.approvalCommand(), a.commentCommand(), a.workflowCommand(), a.analyzeCommand(), a.agentCommand()},
@@ -110,7 +119,8 @@ func (a *app) configureHelp(root *cobra.Command) {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped "+helpWidth+" "))
 	page := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if words := cmd.Flags().Args(); cmd.HasSubCommands() && cmd.Args != nil && len(words) > 0 && cmd.Name() != "api" && cmd.Name() != "check" {
+		if words := cmd.Flags().Args(); cmd.HasSubCommands() && cmd.Args != nil && len(words) > 0 && cmd.Name() != "api" &&
+			cmd.Name() != "check" {
 			a.helpErr = unknownCommandError(cmd, words[0])
 			return
 		}

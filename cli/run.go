@@ -75,7 +75,13 @@ It is recorded with your name.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVarP(&o.frameworks, "framework", "f", nil, "framework to assess against, by code; repeat for several (none: the whole SCF)")
+	f.StringSliceVarP(
+		&o.frameworks,
+		"framework",
+		"f",
+		nil,
+		"framework to assess against, by code; repeat for several (none: the whole SCF)",
+	)
 	f.StringVar(&o.name, "name", "", "name of the assessment (default: of the one last run from DIR, else the folder's name)")
 	f.StringVar(&o.version, "version", "", "catalog version, as 2026.1.1 (default: the active one)")
 	f.StringSliceVar(&approve, "approve", nil, "approve in advance as yourself: all gates, or --approve=soa,gap_analysis,maturity,poam")
@@ -107,7 +113,15 @@ func (a *app) runAssessment(ctx context.Context, paths []string, o runOptions) e
 }
 
 // runToGate adds the files, moves the assessment forward and tells what came of it.
-func (a *app) runToGate(ctx context.Context, one *api.Assessment, paths []string, files []sourceFile, skippedFiles []skippedFile, o runOptions, started time.Time) error {
+func (a *app) runToGate(
+	ctx context.Context,
+	one *api.Assessment,
+	paths []string,
+	files []sourceFile,
+	skippedFiles []skippedFile,
+	o runOptions,
+	started time.Time,
+) error {
 	a.rememberAssessment(one.ID)
 	a.rememberFolder(resolveFolder(paths), one.ID)
 	setResumeHint := func(words string) {
@@ -177,7 +191,10 @@ func (a *app) requireDocuments(ctx context.Context, assessment string, skippedFi
 	for i, l := range skippedFiles {
 		why[i] = l.Name + ": " + l.Reason
 	}
-	return withHint(runtimeError("none of the files could be taken: %s", joinFirst(why, 3)), "an assessment of nothing finds nothing; see to it that the files can be read")
+	return withHint(
+		runtimeError("none of the files could be taken: %s", joinFirst(why, 3)),
+		"an assessment of nothing finds nothing; see to it that the files can be read",
+	)
 }
 
 // findOrCreateAssessment finds the assessment to go on with, or creates one of the files that were found.
@@ -217,11 +234,18 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, files 
 	}
 	if open == nil {
 		if len(paths) == 0 {
-			return nil, withHint(runtimeError("there is no open assessment with the name %q", name), "give the folder to assess: `%s`", a.commandLine("assess run DIR --name "+shellQuote(name)))
+			return nil, withHint(
+				runtimeError("there is no open assessment with the name %q", name),
+				"give the folder to assess: `%s`",
+				a.commandLine("assess run DIR --name "+shellQuote(name)),
+			)
 		}
 		if files == 0 {
-			return nil, withHint(runtimeError("%s: there is no file that could be evidence", strings.Join(paths, ", ")),
-				"hidden files are left out; name the folder the documents are in, or begin without any by `%s`", a.commandLine("assess create "+shellQuote(name)))
+			return nil, withHint(
+				runtimeError("%s: there is no file that could be evidence", strings.Join(paths, ", ")),
+				"hidden files are left out; name the folder the documents are in, or begin without any by `%s`",
+				a.commandLine("assess create "+shellQuote(name)),
+			)
 		}
 		return a.createAssessment(ctx, name, o)
 	}
@@ -280,13 +304,19 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 				return a.approvalRequiredError(ctx, id, move.Gate, st)
 			}
 			one, err := approveContent(ctx, a, *st.PendingApprovalID, o.comment, "")
-			if api.IsCode(err, api.CodeInvalidState) || errors.Is(err, client.ErrConnectionLost) { // decided already, by somebody else or us
+			if api.IsCode(err, api.CodeInvalidState) ||
+				errors.Is(err, client.ErrConnectionLost) { // decided already, by somebody else or us
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			a.progress.Done("%s, version %d: approved in advance by %s", capitalize(move.Gate.Title()), one.VersionNumber, one.DecidedBy.Name)
+			a.progress.Done(
+				"%s, version %d: approved in advance by %s",
+				capitalize(move.Gate.Title()),
+				one.VersionNumber,
+				one.DecidedBy.Name,
+			)
 		}
 		err = a.performMove(ctx, id, move, st.NextStates[0])
 		switch {
@@ -312,7 +342,12 @@ func (a *app) explainBlocked(err error, move api.Move, st *api.AssessmentStatus)
 	for _, m := range api.Moves {
 		if m.From == move.To && m.Gate != "" { // the move is a submission
 			noun := gateNoun(m.Gate)
-			return withHint(err, "change lines with `%s` or draft again, then `%s`", a.commandLine(noun+" edit"), a.commandLine("assess run"))
+			return withHint(
+				err,
+				"change lines with `%s` or draft again, then `%s`",
+				a.commandLine(noun+" edit"),
+				a.commandLine("assess run"),
+			)
 		}
 	}
 	return withHint(err, "`%s` tells where it stands", a.commandLine("assess status"))
@@ -358,10 +393,21 @@ func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, 
 		g.Title(), strings.Join(who, " or "), a.summarizeGate(ctx, id, g))
 	if approval == "" {
 		err.Message = strings.Join(st.BlockedBy, "; ")
-		return &exitError{code: exitApproval, err: err, hint: fmt.Sprintf("submit it again with `%s`, then decide", a.commandLine(noun+" submit"))}
+		return &exitError{
+			code: exitApproval,
+			err:  err,
+			hint: fmt.Sprintf("submit it again with `%s`, then decide", a.commandLine(noun+" submit")),
+		}
 	}
-	return &exitError{code: exitApproval, err: err, hint: fmt.Sprintf("look and decide, then go on:\n  %s\n  %s\n  %s\n  %s",
-		a.commandLine(noun+" show"), a.commandLine(noun+" approve"), a.commandLine(noun+" reject --reason '…'"), a.commandLine("assess run"))}
+	return &exitError{code: exitApproval, err: err, hint: fmt.Sprintf(
+		"look and decide, then go on:\n  %s\n  %s\n  %s\n  %s",
+		a.commandLine(
+			noun+" show",
+		),
+		a.commandLine(noun+" approve"),
+		a.commandLine(noun+" reject --reason '…'"),
+		a.commandLine("assess run"),
+	)}
 }
 
 // summarizeGate counts what is to be decided on.

@@ -87,7 +87,10 @@ func (o *runResult) renderer(a *app) func(*print.Page) {
 		}
 		if o.Summary.IsStarter {
 			p.Blank()
-			p.Text("Catalog: the built-in starter, in this project's own words. It is not the SCF; import the workbook with `%s` for the whole.", a.commandLine("catalog import FILE"))
+			p.Text(
+				"Catalog: the built-in starter, in this project's own words. It is not the SCF; import the workbook with `%s` for the whole.",
+				a.commandLine("catalog import FILE"),
+			)
 		}
 		if len(o.Reports) > 0 {
 			p.Blank()
@@ -112,7 +115,10 @@ func (o *runResult) summaryFields() []print.Field {
 	}
 	fields := []print.Field{
 		{Name: "frameworks", Value: frameworks},
-		{Name: "documents", Value: fmt.Sprintf("%d read of %d, %s", read, len(o.Documents), pluralize(o.Assessment.Counts.Chunks, "passage", "passages"))},
+		{
+			Name:  "documents",
+			Value: fmt.Sprintf("%d read of %d, %s", read, len(o.Documents), pluralize(o.Assessment.Counts.Chunks, "passage", "passages")),
+		},
 	}
 	if o.Summary.Controls > 0 {
 		fields = append(fields,
@@ -178,8 +184,13 @@ func (o *runResult) renderEvidenceCaveats(p *print.Page) {
 		p.Item(0, "No document was read, so every control is not evidenced. That says nothing of what is done.")
 	case len(names) > 0:
 		p.Title("To know")
-		p.Item(0, "%d of %s in another language than English, which the rules can't read: a person should. What only these say counts as not evidenced: %s.",
-			len(names), pluralize(read, "document is", "documents are"), joinFirst(names, 5))
+		p.Item(
+			0,
+			"%d of %s in another language than English, which the rules can't read: a person should. What only these say counts as not evidenced: %s.",
+			len(names),
+			pluralize(read, "document is", "documents are"),
+			joinFirst(names, 5),
+		)
 	}
 }
 
@@ -189,7 +200,10 @@ func (a *app) renderLateDocuments(p *print.Page, state api.State, late int) {
 		return
 	}
 	p.Title("Not in the drafts yet")
-	p.Text("%s came after the Statement of Applicability was drafted. To look there for evidence, which then needs approval again:", pluralize(late, "document", "documents"))
+	p.Text(
+		"%s came after the Statement of Applicability was drafted. To look there for evidence, which then needs approval again:",
+		pluralize(late, "document", "documents"),
+	)
 	p.Command(a.commandLine(refreshCommand(state)))
 }
 

@@ -31,8 +31,21 @@ func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 	w := newWorld(t)
 	dir := evidenceDir(t)
 	got := w.run("assess", "run", dir, "-f", "iso-27001-2022", "--name", "Acme 2026")
-	w.want(got, 4, `created the assessment "Acme 2026"`, "the Statement of Applicability waits for a decision by an owner or admin", "8 controls: 8 apply",
-		"service soa show", "service soa approve", "service soa reject --reason", "service assess run", "link.txt: a link", "empty.txt is empty", "12.5 %: 1 ÷ 8", "built-in starter")
+	w.want(
+		got,
+		4,
+		`created the assessment "Acme 2026"`,
+		"the Statement of Applicability waits for a decision by an owner or admin",
+		"8 controls: 8 apply",
+		"service soa show",
+		"service soa approve",
+		"service soa reject --reason",
+		"service assess run",
+		"link.txt: a link",
+		"empty.txt is empty",
+		"12.5 %: 1 ÷ 8",
+		"built-in starter",
+	)
 	if up := strings.Join(w.fake.uploads, " "); up != "copy.md empty.txt record.csv" {
 		t.Errorf("uploaded %s; the same bytes go once, hidden files and links never", up)
 	}
@@ -63,7 +76,12 @@ func TestInterruptedWhileFilesAreTaken(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	w.fake.on = map[string]func(http.ResponseWriter, *http.Request) bool{}
 	w.fake.on["POST /assessments/"+idOf(1)+"/documents"] = func(http.ResponseWriter, *http.Request) bool { stop(); return false }
-	w.want(w.runIn(ctx, "assess", "run", dir, "--name", "Half"), 130, `kept in the assessment "Half"`, "service assess run '"+dir+"' --name Half")
+	w.want(
+		w.runIn(ctx, "assess", "run", dir, "--name", "Half"),
+		130,
+		`kept in the assessment "Half"`,
+		"service assess run '"+dir+"' --name Half",
+	)
 }
 
 // What comes after the draft is in no draft, and the run says so.
@@ -77,7 +95,13 @@ func TestRunTellsOfDocumentsThatCameLate(t *testing.T) {
 	w.want(w.run("assess", "run", dir), 4, "Not in the drafts yet", "1 document came after", "service soa refresh")
 	w.run("assess", "run", "--approve")
 	put(t, filepath.Join(dir, "newer.md"), "# Newer")
-	w.want(w.run("assess", "run", dir), 0, "service workflow start gap_refresh", "Next: have the report as a file; and when all is done, close the assessment.", "service assess close")
+	w.want(
+		w.run("assess", "run", dir),
+		0,
+		"service workflow start gap_refresh",
+		"Next: have the report as a file; and when all is done, close the assessment.",
+		"service assess close",
+	)
 }
 
 func TestRunAgainAddsOnlyWhatIsNew(t *testing.T) {
@@ -187,7 +211,9 @@ func TestUnreadableFolder(t *testing.T) {
 
 func TestRunAsJSON(t *testing.T) {
 	w := newWorld(t)
-	w.fake.findings = []api.Finding{{Item: api.Item{ControlCode: "BCD-11"}, Severity: api.SeverityHigh, MissingElements: []string{}, Evidence: []api.Evidence{}}}
+	w.fake.findings = []api.Finding{
+		{Item: api.Item{ControlCode: "BCD-11"}, Severity: api.SeverityHigh, MissingElements: []string{}, Evidence: []api.Evidence{}},
+	}
 	got := w.run("assess", "run", evidenceDir(t), "-o", "json")
 	var out runResult
 	if err := json.Unmarshal([]byte(got.out), &out); err != nil {
@@ -203,8 +229,10 @@ func demoWorld(t *testing.T) *world {
 	w := newWorld(t)
 	w.example = fstest.MapFS{"policy.md": {Data: []byte("# Policy")}, "broken.txt": {Data: nil}}
 	w.fake.findings = []api.Finding{
-		{Item: api.Item{ControlCode: "BCD-11", ControlTitle: "Backup"}, Severity: api.SeverityHigh, MissingElements: []string{"a test"},
-			Evidence: []api.Evidence{{Filename: "policy.md", Quote: "We back up.", Locator: api.Locator{LineStart: 3, LineEnd: 4}}}},
+		{
+			Item: api.Item{ControlCode: "BCD-11", ControlTitle: "Backup"}, Severity: api.SeverityHigh, MissingElements: []string{"a test"},
+			Evidence: []api.Evidence{{Filename: "policy.md", Quote: "We back up.", Locator: api.Locator{LineStart: 3, LineEnd: 4}}},
+		},
 		{Item: api.Item{ControlCode: "IAC-06", ControlTitle: "MFA"}, Severity: api.SeverityLow},
 	}
 	w.fake.on["GET /reports/"+someID+"/download"] = func(rw http.ResponseWriter, _ *http.Request) bool {
@@ -214,7 +242,13 @@ func demoWorld(t *testing.T) *world {
 	}
 	for i := range 3 {
 		id := idOf(i + 1)
-		one := api.Report{TenantRecord: api.TenantRecord{Record: api.Record{ID: someID}}, Template: "full", Format: "html", Status: "ready", Filename: "../../etc/report.html"}
+		one := api.Report{
+			TenantRecord: api.TenantRecord{Record: api.Record{ID: someID}},
+			Template:     "full",
+			Format:       "html",
+			Status:       "ready",
+			Filename:     "../../etc/report.html",
+		}
 		w.fake.on["GET /assessments/"+id+"/reports"] = func(rw http.ResponseWriter, _ *http.Request) bool {
 			write(rw, 200, list([]api.Report{one})) // the JSON one is not there, and has to be written
 			return true
@@ -237,8 +271,21 @@ func TestDemo(t *testing.T) {
 	w := demoWorld(t)
 	dir := filepath.Join(t.TempDir(), "out")
 	got := w.run("demo", "--out", dir)
-	w.want(got, 0, "approvals were given in advance in your name", "broken.txt is empty", "1. BCD-11 Backup [high", "missing: a test", "“We back up”", "policy.md, lines 3–4",
-		"no passage found", "12.5 %", "service gap show BCD-11", "service search", "built-in starter")
+	w.want(
+		got,
+		0,
+		"approvals were given in advance in your name",
+		"broken.txt is empty",
+		"1. BCD-11 Backup [high",
+		"missing: a test",
+		"“We back up”",
+		"policy.md, lines 3–4",
+		"no passage found",
+		"12.5 %",
+		"service gap show BCD-11",
+		"service search",
+		"built-in starter",
+	)
 	for _, name := range []string{"report.html", "report.json"} {
 		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != "<p>a report" {
 			t.Errorf("%s: %v %q", name, err, b)

@@ -58,11 +58,27 @@ func (a *app) scopeShow() *cobra.Command {
 func renderScope(p *print.Page, s *api.Scope) {
 	p.Title("%s, version %d: %s", s.Title, s.VersionNumber, humanize(s.Status))
 	lines := func(l []string) string { return strings.Join(l, "\n") }
-	p.Fields(print.Field{Name: "description", Value: s.Description}, print.Field{Name: "business units", Value: lines(s.BusinessUnits)}, print.Field{Name: "processes", Value: lines(s.Processes)},
-		print.Field{Name: "systems", Value: lines(s.Systems)}, print.Field{Name: "locations", Value: lines(s.Locations)}, print.Field{Name: "legal entities", Value: lines(s.LegalEntities)},
-		print.Field{Name: "data types", Value: lines(s.DataTypes)}, print.Field{Name: "third parties", Value: lines(s.ThirdParties)}, print.Field{Name: "exclusions", Value: lines(s.Exclusions)},
-		print.Field{Name: "assumptions", Value: lines(s.Assumptions)}, print.Field{Name: "constraints", Value: lines(s.Constraints)},
-		print.Field{Name: "approved", Value: formatByline(s.ApprovedAt, s.ApprovedBy)}, print.Field{Name: "id", Value: s.ID})
+	p.Fields(
+		print.Field{Name: "description", Value: s.Description},
+		print.Field{Name: "business units", Value: lines(s.BusinessUnits)},
+		print.Field{Name: "processes", Value: lines(s.Processes)},
+		print.Field{
+			Name:  "systems",
+			Value: lines(s.Systems),
+		},
+		print.Field{Name: "locations", Value: lines(s.Locations)},
+		print.Field{Name: "legal entities", Value: lines(s.LegalEntities)},
+		print.Field{
+			Name:  "data types",
+			Value: lines(s.DataTypes),
+		},
+		print.Field{Name: "third parties", Value: lines(s.ThirdParties)},
+		print.Field{Name: "exclusions", Value: lines(s.Exclusions)},
+		print.Field{Name: "assumptions", Value: lines(s.Assumptions)},
+		print.Field{Name: "constraints", Value: lines(s.Constraints)},
+		print.Field{Name: "approved", Value: formatByline(s.ApprovedAt, s.ApprovedBy)},
+		print.Field{Name: "id", Value: s.ID},
+	)
 	p.Title("Traits")
 	var rows [][]string
 	names := slices.Clone(api.TraitNames)
@@ -80,7 +96,10 @@ func renderScope(p *print.Page, s *api.Scope) {
 			rows = append(rows, []string{n, t.Value, t.Source, why})
 		}
 	}
-	p.Table([]print.Column{{Title: "trait", NoShrink: true}, {Title: "value", NoShrink: true}, {Title: "from"}, {Title: "why", Wrap: true}}, rows)
+	p.Table(
+		[]print.Column{{Title: "trait", NoShrink: true}, {Title: "value", NoShrink: true}, {Title: "from"}, {Title: "why", Wrap: true}},
+		rows,
+	)
 }
 
 func (a *app) scopeSet() *cobra.Command {
@@ -92,10 +111,16 @@ func (a *app) scopeSet() *cobra.Command {
 		value       []string
 		field       **[]string
 	}{
-		{"unit", "a business unit", nil, &body.BusinessUnits}, {"process", "a process", nil, &body.Processes}, {"system", "a system", nil, &body.Systems},
-		{"location", "a location", nil, &body.Locations}, {"entity", "a legal entity", nil, &body.LegalEntities}, {"data-type", "a type of data", nil, &body.DataTypes},
-		{"third-party", "a third party", nil, &body.ThirdParties}, {"exclusion", "what is left out", nil, &body.Exclusions},
-		{"assumption", "an assumption", nil, &body.Assumptions}, {"constraint", "a constraint", nil, &body.Constraints},
+		{"unit", "a business unit", nil, &body.BusinessUnits},
+		{"process", "a process", nil, &body.Processes},
+		{"system", "a system", nil, &body.Systems},
+		{"location", "a location", nil, &body.Locations},
+		{"entity", "a legal entity", nil, &body.LegalEntities},
+		{"data-type", "a type of data", nil, &body.DataTypes},
+		{"third-party", "a third party", nil, &body.ThirdParties},
+		{"exclusion", "what is left out", nil, &body.Exclusions},
+		{"assumption", "an assumption", nil, &body.Assumptions},
+		{"constraint", "a constraint", nil, &body.Constraints},
 	}
 	cmd := &cobra.Command{
 		Use: "set", Short: "Create or change the scope", Args: requireArgs(0, 0),
@@ -138,7 +163,12 @@ wrote that nobody set stay the documents', unless you change them.`,
 			if err := setTraits(&body, traits); err != nil {
 				return err
 			}
-			s, err := call(cmd.Context(), a, api.PutScope, &api.PutScopeInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Body: body})
+			s, err := call(
+				cmd.Context(),
+				a,
+				api.PutScope,
+				&api.PutScopeInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Body: body},
+			)
 			if err != nil {
 				return err
 			}
@@ -146,7 +176,9 @@ wrote that nobody set stay the documents', unless you change them.`,
 				renderScope(p, s)
 				if one.State.HasReached(api.StateSoADrafted) && one.State != api.StateClosed {
 					p.Title("Not in the drafts yet")
-					p.Text("The Statement of Applicability was drafted by the scope before this. To draft it by this one, keeping what people edited:")
+					p.Text(
+						"The Statement of Applicability was drafted by the scope before this. To draft it by this one, keeping what people edited:",
+					)
 					p.Command(a.commandLine("soa regenerate"))
 				}
 			})
@@ -266,7 +298,11 @@ func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map
 			if m, ok := v.(map[string]any); ok { // as `scope show -o yaml` writes it
 				for _, field := range slices.Sorted(maps.Keys(m)) {
 					if !slices.Contains(traitFields, field) {
-						return nil, withHint(usageError("%s: the trait %s has no field %q", path, name, field), "a trait has %s", strings.Join(traitFields, ", "))
+						return nil, withHint(
+							usageError("%s: the trait %s has no field %q", path, name, field),
+							"a trait has %s",
+							strings.Join(traitFields, ", "),
+						)
 					}
 				}
 				v = cmp.Or[any](m["value"], "")

@@ -52,7 +52,12 @@ that say nearly the same in the same words are shown once.`,
 			}
 			return a.out.Print(ans, func(p *print.Page) {
 				for i, h := range ans.Data {
-					p.Title("%d. %s  %s", i+1, fmt.Sprintf("%.2f", h.Score), joinNonEmpty(h.Filename, formatLocation(h.HeadingPath, h.Locator)))
+					p.Title(
+						"%d. %s  %s",
+						i+1,
+						fmt.Sprintf("%.2f", h.Score),
+						joinNonEmpty(h.Filename, formatLocation(h.HeadingPath, h.Locator)),
+					)
 					p.Indent(3, "%s", h.Text)
 					if n := len(h.SameAs); n > 0 {
 						p.Indent(3, "%s nearly the same", pluralize(n, "more passage says", "more passages say"))

@@ -25,8 +25,17 @@ func (a *app) printSecretKey(k *api.SecretKey) error {
 		if len(k.OldKeyIDs) > 0 {
 			old = strings.Join(k.OldKeyIDs, ", ")
 		}
-		p.Fields(print.Field{Name: "kept in", Value: k.Place}, print.Field{Name: "key", Value: k.KeyID}, print.Field{Name: "old keys", Value: old}, print.Field{Name: "sealed with it", Value: fmt.Sprint(k.Sealed)},
-			print.Field{Name: "with an old one", Value: fmt.Sprint(k.SealedOld)}, print.Field{Name: "can't be opened", Value: fmt.Sprint(len(k.Unreadable))})
+		p.Fields(
+			print.Field{Name: "kept in", Value: k.Place},
+			print.Field{Name: "key", Value: k.KeyID},
+			print.Field{Name: "old keys", Value: old},
+			print.Field{Name: "sealed with it", Value: fmt.Sprint(k.Sealed)},
+			print.Field{
+				Name:  "with an old one",
+				Value: fmt.Sprint(k.SealedOld),
+			},
+			print.Field{Name: "can't be opened", Value: fmt.Sprint(len(k.Unreadable))},
+		)
 		for _, what := range k.Unreadable {
 			p.Text("%s: give it a new secret", what)
 		}

@@ -25,7 +25,14 @@ var soaVersions = deliverable[api.SoAVersion]{
 
 var applicabilities = []api.Applicability{api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided}
 
-var implementations = []api.Implementation{api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced, api.NotAssessed}
+var implementations = []api.Implementation{
+	api.Implemented,
+	api.PartiallyImplemented,
+	api.Planned,
+	api.NotImplemented,
+	api.NotEvidenced,
+	api.NotAssessed,
+}
 
 func (a *app) soaCommand() *cobra.Command {
 	return group(&cobra.Command{
@@ -84,7 +91,11 @@ func (e *requirementNotControlError) Error() string {
 	for n, i := range e.items.Data {
 		codes[n] = i.ControlCode
 	}
-	return fmt.Sprintf("%q is a requirement, and a line is one control's: name one of those that answer to it, %s", e.requirement, strings.Join(codes, ", "))
+	return fmt.Sprintf(
+		"%q is a requirement, and a line is one control's: name one of those that answer to it, %s",
+		e.requirement,
+		strings.Join(codes, ", "),
+	)
 }
 
 func (a *app) soaShow() *cobra.Command {
@@ -136,10 +147,17 @@ func (a *app) soaShow() *cobra.Command {
 						review++
 					}
 				}
-				renderVersionHeader(p, api.GateSoA, &v.DeliverableVersion,
+				renderVersionHeader(
+					p,
+					api.GateSoA,
+					&v.DeliverableVersion,
 					print.Field{Name: "applicability", Value: formatCounts(applicable, applicabilities)},
 					print.Field{Name: "of those that apply", Value: formatCounts(status, implementations)},
-					print.Field{Name: "to be looked at", Value: pluralize(review, "item", "items") + " (`" + a.commandLine("soa items --needs-review") + "`)"})
+					print.Field{
+						Name:  "to be looked at",
+						Value: pluralize(review, "item", "items") + " (`" + a.commandLine("soa items --needs-review") + "`)",
+					},
+				)
 				talk(p)
 				a.renderVersionActions(p, api.GateSoA, v.Status)
 			})
@@ -174,9 +192,31 @@ func renderSoAItem(p *print.Page, i *api.SoAItem) {
 func renderSoATable(p *print.Page, items []api.SoAItem) {
 	var rows [][]string
 	for _, i := range items {
-		rows = append(rows, []string{i.ControlCode, i.ControlTitle, humanize(i.Applicability), humanize(i.ImplementationStatus), humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), orEmpty(i.Owner)})
+		rows = append(
+			rows,
+			[]string{
+				i.ControlCode,
+				i.ControlTitle,
+				humanize(i.Applicability),
+				humanize(i.ImplementationStatus),
+				humanize(i.EvidenceCoverage),
+				fmt.Sprint(len(i.Evidence)),
+				orEmpty(i.Owner),
+			},
+		)
 	}
-	p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "title"}, {Title: "applicability"}, {Title: "status"}, {Title: "evidence", Optional: true}, {Title: "quotes", AlignRight: true, Optional: true}, {Title: "owner", Optional: true}}, rows)
+	p.Table(
+		[]print.Column{
+			{Title: "control", NoShrink: true},
+			{Title: "title"},
+			{Title: "applicability"},
+			{Title: "status"},
+			{Title: "evidence", Optional: true},
+			{Title: "quotes", AlignRight: true, Optional: true},
+			{Title: "owner", Optional: true},
+		},
+		rows,
+	)
 }
 
 func (a *app) soaItems() *cobra.Command {

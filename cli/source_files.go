@@ -96,7 +96,10 @@ func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skip
 		case !d.Type().IsRegular():
 			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "not a file", path: p})
 		case !utf8.ValidString(p):
-			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "its name, or that of its folder, is not UTF-8: rename it", path: p})
+			skippedFiles = append(
+				skippedFiles,
+				skippedFile{Name: name(p), Reason: "its name, or that of its folder, is not UTF-8: rename it", path: p},
+			)
 		default:
 			files = append(files, sourceFile{Name: name(p), Path: p, open: func() (io.ReadCloser, error) { return tree.Open(p) }})
 		}

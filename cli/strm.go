@@ -40,7 +40,12 @@ Where a document and the workbook disagree, both are kept and a warning says so.
 			}
 			a.interruptHint = "the catalog is as it was before: documents are taken whole or not at all; run the same command again"
 			a.progress.Start(word + name)
-			run, err := call(cmd.Context(), a, op, &api.ImportSTRMInput{File: api.UploadFile{Filename: name, Content: f}, Version: *version, Framework: framework})
+			run, err := call(
+				cmd.Context(),
+				a,
+				op,
+				&api.ImportSTRMInput{File: api.UploadFile{Filename: name, Content: f}, Version: *version, Framework: framework},
+			)
 			a.progress.Done("")
 			if err != nil {
 				return toRuntimeError(a.withFrameworkHint(err))
@@ -111,9 +116,20 @@ func renderMappingDocuments(p *print.Page, list []api.MappingDocument) {
 	p.Title("%s", pluralize(len(list), "document", "documents"))
 	var rows [][]string
 	for _, d := range list {
-		rows = append(rows, []string{d.FrameworkCode, fmt.Sprint(d.Elements), fmt.Sprint(d.Related), fmt.Sprint(d.MappingsConfirmed), fmt.Sprint(d.MappingsAdded),
-			fmt.Sprint(d.MappingsUnnamed), fmt.Sprint(d.RequirementsWorded), fmt.Sprint(d.RequirementsAdded), d.Filename})
+		rows = append(rows, []string{
+			d.FrameworkCode, fmt.Sprint(d.Elements), fmt.Sprint(d.Related), fmt.Sprint(d.MappingsConfirmed), fmt.Sprint(d.MappingsAdded),
+			fmt.Sprint(d.MappingsUnnamed), fmt.Sprint(d.RequirementsWorded), fmt.Sprint(d.RequirementsAdded), d.Filename,
+		})
 	}
-	p.Table([]print.Column{{Title: "framework", NoShrink: true}, {Title: "elements", AlignRight: true}, {Title: "related", AlignRight: true}, {Title: "confirmed", AlignRight: true}, {Title: "added", AlignRight: true},
-		{Title: "not named", AlignRight: true}, {Title: "texts", AlignRight: true, Optional: true}, {Title: "new requirements", AlignRight: true, Optional: true}, {Title: "file", Optional: true}}, rows)
+	p.Table([]print.Column{
+		{Title: "framework", NoShrink: true},
+		{Title: "elements", AlignRight: true},
+		{Title: "related", AlignRight: true},
+		{Title: "confirmed", AlignRight: true},
+		{Title: "added", AlignRight: true},
+		{Title: "not named", AlignRight: true},
+		{Title: "texts", AlignRight: true, Optional: true},
+		{Title: "new requirements", AlignRight: true, Optional: true},
+		{Title: "file", Optional: true},
+	}, rows)
 }

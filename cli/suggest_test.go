@@ -23,8 +23,16 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"soa", "soa", 0}, {"sao", "soa", 1}, {"soa", "soas", 1}, {"soa", "sa", 1}, {"soa", "sob", 1},
-		{"abcd", "badc", 2}, {"über", "uber", 1}, {"", "abc", 3}, {strings.Repeat("x", 1000), "x", maxComparedLength},
+		{"", "", 0},
+		{"soa", "soa", 0},
+		{"sao", "soa", 1},
+		{"soa", "soas", 1},
+		{"soa", "sa", 1},
+		{"soa", "sob", 1},
+		{"abcd", "badc", 2},
+		{"über", "uber", 1},
+		{"", "abc", 3},
+		{strings.Repeat("x", 1000), "x", maxComparedLength},
 	} {
 		if got := editDistance(c.a, c.b); got != c.want {
 			t.Errorf("%q to %q: %d, want %d", c.a, c.b, got, c.want)

@@ -35,7 +35,11 @@ half is kept as other secrets are (` + "`service secret show`" + `).`,
 				return err
 			}
 			return a.out.Print(k, func(p *print.Page) {
-				p.Fields(print.Field{Name: "of", Value: k.Name}, print.Field{Name: "fingerprint", Value: k.Fingerprint}, print.Field{Name: "made", Value: formatTime(k.CreatedAt)})
+				p.Fields(
+					print.Field{Name: "of", Value: k.Name},
+					print.Field{Name: "fingerprint", Value: k.Fingerprint},
+					print.Field{Name: "made", Value: formatTime(k.CreatedAt)},
+				)
 				p.Text("%s", k.Key)
 			})
 		},
@@ -62,7 +66,10 @@ its changes are brought as you, or as the account that --as names.`,
 			}
 			in.Body.Key = strings.Join(strings.Fields(key), "") // it may have been copied from several lines
 			if fingerprint != "" && !strings.EqualFold(strings.TrimSpace(fingerprint), api.SyncFingerprint(key)) {
-				return withHint(runtimeError("the key has the fingerprint %s, not the one that was given", api.SyncFingerprint(key)), "it is not the key that you were told of: ask for it again")
+				return withHint(
+					runtimeError("the key has the fingerprint %s, not the one that was given", api.SyncFingerprint(key)),
+					"it is not the key that you were told of: ask for it again",
+				)
 			}
 			if err := a.confirm(sure || fingerprint != "", "trust the key with the fingerprint "+api.SyncFingerprint(key)); err != nil {
 				return err
@@ -120,7 +127,16 @@ func (a *app) syncPeers() *cobra.Command {
 				for _, one := range got.Data {
 					rows = append(rows, []string{one.Name, one.UserName, one.Fingerprint, formatTime(one.CreatedAt), one.ID})
 				}
-				p.Table([]print.Column{{Title: "name"}, {Title: "as"}, {Title: "fingerprint"}, {Title: "trusted", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "name"},
+						{Title: "as"},
+						{Title: "fingerprint"},
+						{Title: "trusted", Optional: true},
+						{Title: "id", NoShrink: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "Nobody's key is trusted.")
 			})
 		},
@@ -259,10 +275,22 @@ func renderAppliedBundle(p *print.Page, t *api.TakenSyncBundle) {
 		p.Text("It was taken before; nothing more came of it.")
 		return
 	case t.Role == "home":
-		p.Text("%sTook %s, with %s, and %s.", would, pluralize(t.Applied, "change", "changes"), pluralize(t.Conflicts, "conflict", "conflicts"), pluralize(t.Files, "file", "files"))
+		p.Text(
+			"%sTook %s, with %s, and %s.",
+			would,
+			pluralize(t.Applied, "change", "changes"),
+			pluralize(t.Conflicts, "conflict", "conflicts"),
+			pluralize(t.Files, "file", "files"),
+		)
 	default:
-		p.Text("%sRead %s and %s. The home took %s of this clone, with %s.", would, pluralize(t.Taken, "record", "records"), pluralize(t.Files, "file", "files"),
-			pluralize(t.Applied, "change", "changes"), pluralize(t.Conflicts, "conflict", "conflicts"))
+		p.Text(
+			"%sRead %s and %s. The home took %s of this clone, with %s.",
+			would,
+			pluralize(t.Taken, "record", "records"),
+			pluralize(t.Files, "file", "files"),
+			pluralize(t.Applied, "change", "changes"),
+			pluralize(t.Conflicts, "conflict", "conflicts"),
+		)
 	}
 	for _, n := range t.Notes {
 		p.Item(0, "%s", n)
@@ -270,7 +298,10 @@ func renderAppliedBundle(p *print.Page, t *api.TakenSyncBundle) {
 	switch {
 	case t.DryRun:
 	case t.Conflicts > 0:
-		p.Text("%s for a person to decide at the home: `service sync conflicts` lists them.", pluralize(t.Conflicts, "conflict", "conflicts"))
+		p.Text(
+			"%s for a person to decide at the home: `service sync conflicts` lists them.",
+			pluralize(t.Conflicts, "conflict", "conflicts"),
+		)
 	case t.Role == "home":
 		p.Text("`service sync bundle FILE` writes the answer.")
 	}

@@ -67,7 +67,14 @@ func (a *app) printSyncResult(got *syncResult) error {
 	}
 	return a.out.Page(func(p *print.Page) {
 		if got.DryRun {
-			p.Text("Would send %s and %s; the home would take %d, with %s. It has %s to read.", pluralize(got.Sent, "change", "changes"), pluralize(got.Files, "file", "files"), got.Applied, pluralize(got.Conflicts, "conflict", "conflicts"), pluralize(got.Read, "record", "records"))
+			p.Text(
+				"Would send %s and %s; the home would take %d, with %s. It has %s to read.",
+				pluralize(got.Sent, "change", "changes"),
+				pluralize(got.Files, "file", "files"),
+				got.Applied,
+				pluralize(got.Conflicts, "conflict", "conflicts"),
+				pluralize(got.Read, "record", "records"),
+			)
 		} else {
 			p.Text("Sent %s, read %s and %s.", pluralize(got.Sent, "change", "changes"), pluralize(got.Read, "record", "records"), pluralize(got.Files, "file", "files"))
 		}
@@ -102,7 +109,8 @@ func (a *app) connectRemote(ctx context.Context, server, organization, token str
 		var found *contexts.Context
 		for i := range b.Contexts {
 			c := &b.Contexts[i]
-			if c.Server == server && (organization == "" || c.OrganizationID == "" || c.OrganizationID == organization) && (found == nil || strings.EqualFold(c.Name, b.Current)) {
+			if c.Server == server && (organization == "" || c.OrganizationID == "" || c.OrganizationID == organization) &&
+				(found == nil || strings.EqualFold(c.Name, b.Current)) {
 				found = c
 			}
 		}
@@ -126,10 +134,16 @@ func (a *app) openCloneAndRemote(ctx context.Context) (*api.SyncStatus, *client.
 		return nil, nil, nil, err
 	}
 	if st.Role != "clone" {
-		return nil, nil, nil, withHint(usageError("the assessment is no clone"), "`service sync clone URL ASSESSMENT` makes one, `service sync publish URL` gives this one a home")
+		return nil, nil, nil, withHint(
+			usageError("the assessment is no clone"),
+			"`service sync clone URL ASSESSMENT` makes one, `service sync publish URL` gives this one a home",
+		)
 	}
 	if st.Server == "" {
-		return nil, nil, nil, withHint(runtimeError("this clone was made from a bundle of %s, and knows no server", st.PeerName), "`service sync bundle FILE` writes what they lack, `service sync take FILE` takes what they write")
+		return nil, nil, nil, withHint(
+			runtimeError("this clone was made from a bundle of %s, and knows no server", st.PeerName),
+			"`service sync bundle FILE` writes what they lack, `service sync take FILE` takes what they write",
+		)
 	}
 	remote, disconnect, err := a.connectRemote(ctx, st.Server, st.OrganizationID, token)
 	return st, remote, disconnect, adviseRemoteError(err, st)
@@ -147,8 +161,15 @@ func adviseRerun(err error) error {
 // nothing of this person any more.
 func adviseRemoteError(err error, st *api.SyncStatus) error {
 	if api.IsCode(err, api.CodeNotFound) {
-		return withHint(err, "%s knows nothing of this clone any more; what is here stays here. Where the assessment was deleted there, `service sync forget` makes this one stand on its own, and `service sync publish %s` gives it a home again; "+
-			"where the synchronisation was ended there, make another clone in a folder of its own: `service --data FOLDER sync clone %s %s`", st.Server, st.Server, st.Server, st.AssessmentID)
+		return withHint(
+			err,
+			"%s knows nothing of this clone any more; what is here stays here. Where the assessment was deleted there, `service sync forget` makes this one stand on its own, and `service sync publish %s` gives it a home again; "+
+				"where the synchronisation was ended there, make another clone in a folder of its own: `service --data FOLDER sync clone %s %s`",
+			st.Server,
+			st.Server,
+			st.Server,
+			st.AssessmentID,
+		)
 	}
 	if errors.Is(err, client.ErrConnectionLost) {
 		return adviseRerun(err)
@@ -157,12 +178,21 @@ func adviseRemoteError(err error, st *api.SyncStatus) error {
 		return withHint(err, "sign in at the home with `service login %s`; what was changed here stays here meanwhile", st.Server)
 	}
 	if api.IsCode(err, api.CodeForbidden) {
-		return withHint(err, "what was changed here stays here. Where %s is no member there any more, an owner or admin signs in on this machine (`service login %s`) and runs `service sync`: it is held back there until somebody decides", st.Account, st.Server)
+		return withHint(
+			err,
+			"what was changed here stays here. Where %s is no member there any more, an owner or admin signs in on this machine (`service login %s`) and runs `service sync`: it is held back there until somebody decides",
+			st.Account,
+			st.Server,
+		)
 	}
 	if !errors.Is(err, client.ErrUnreachable) {
 		return err
 	}
-	return withHint(err, "see that the server runs and that there is a way to it; nothing is lost meanwhile. Where it has another address now, `service sync clone ADDRESS %s` goes on with it", st.AssessmentID)
+	return withHint(
+		err,
+		"see that the server runs and that there is a way to it; nothing is lost meanwhile. Where it has another address now, `service sync clone ADDRESS %s` goes on with it",
+		st.AssessmentID,
+	)
 }
 
 func (a *app) currentSyncStatus(ctx context.Context) (*api.SyncStatus, error) {
@@ -198,7 +228,9 @@ func (a *app) syncUntilDone(ctx context.Context, remote *client.Client, st *api.
 		if err != nil {
 			return nil, err
 		}
-		result.Sent, result.Applied, result.Conflicts, result.Notes = result.Sent+p.Lines, result.Applied+out.Applied, result.Conflicts+out.Conflicts, append(result.Notes, out.Notes...)
+		result.Sent, result.Applied, result.Conflicts, result.Notes = result.Sent+p.Lines, result.Applied+out.Applied, result.Conflicts+out.Conflicts, append(
+			result.Notes,
+			out.Notes...)
 		result.SentBytes, result.Files = result.SentBytes+len(p.Data), result.Files+n
 		if dryRun {
 			break
@@ -233,7 +265,12 @@ func (a *app) syncAndSummarize(ctx context.Context, assessment string) (string, 
 	if err := errors.Join(err, disconnect()); err != nil {
 		return "", err
 	}
-	summary := fmt.Sprintf("sent %s, read %s and %s", pluralize(got.Sent, "change", "changes"), pluralize(got.Read, "record", "records"), pluralize(got.Files, "file", "files"))
+	summary := fmt.Sprintf(
+		"sent %s, read %s and %s",
+		pluralize(got.Sent, "change", "changes"),
+		pluralize(got.Read, "record", "records"),
+		pluralize(got.Files, "file", "files"),
+	)
 	if got.Conflicts > 0 {
 		summary += ", " + pluralize(got.Conflicts, "new conflict", "new conflicts")
 	}
@@ -247,8 +284,10 @@ func (a *app) pullChanges(ctx context.Context, clone, remote *client.Client, st 
 		if err != nil {
 			return err
 		}
-		p, err := client.Do(ctx, remote, api.GetSyncChanges, &api.ChangesSyncInput{AssessmentID: st.AssessmentID, ReplicaID: st.ReplicaID, Since: int(now.Since),
-			AnchorSequence: int(now.AnchorSequence), AnchorHash: now.AnchorHash, Dry: formatDryRun(result.DryRun)})
+		p, err := client.Do(ctx, remote, api.GetSyncChanges, &api.ChangesSyncInput{
+			AssessmentID: st.AssessmentID, ReplicaID: st.ReplicaID, Since: int(now.Since),
+			AnchorSequence: int(now.AnchorSequence), AnchorHash: now.AnchorHash, Dry: formatDryRun(result.DryRun),
+		})
 		if err != nil {
 			return err
 		}
@@ -346,7 +385,12 @@ func (a *app) cloneAssessment(ctx context.Context, remote *client.Client, server
 	if st, err := call(ctx, a, api.GetSyncStatus, &api.SyncInput{AssessmentID: one.ID}); err == nil {
 		switch st.Role {
 		case "none":
-			return nil, withHint(runtimeError("%s is in this data folder already, and is no clone", one.Name), "clone it into a folder of its own: `service --data FOLDER sync clone %s %s`", server, one.ID)
+			return nil, withHint(
+				runtimeError("%s is in this data folder already, and is no clone", one.Name),
+				"clone it into a folder of its own: `service --data FOLDER sync clone %s %s`",
+				server,
+				one.ID,
+			)
 		case "clone":
 			in.Body.ReplicaID = st.ReplicaID
 		}
@@ -372,7 +416,12 @@ func (a *app) cloneAssessment(ctx context.Context, remote *client.Client, server
 	return a.syncUntilDone(ctx, remote, st, false)
 }
 
-func (a *app) attachClone(ctx context.Context, server string, j *api.JoinedSync, catalogSHA256, customSHA256 string) (*api.SyncStatus, error) {
+func (a *app) attachClone(
+	ctx context.Context,
+	server string,
+	j *api.JoinedSync,
+	catalogSHA256, customSHA256 string,
+) (*api.SyncStatus, error) {
 	in := &api.AttachSyncInput{}
 	in.Body.AssessmentID, in.Body.Server, in.Body.RemoteOrganization, in.Body.ReplicaID, in.Body.Account, in.Body.CatalogSHA256, in.Body.OwnSHA256 = j.AssessmentID, server, j.OrganizationID, j.ReplicaID, j.Account, catalogSHA256, customSHA256
 	return call(ctx, a, api.AttachSync, in)
@@ -449,10 +498,21 @@ func (a *app) syncStatus() *cobra.Command {
 				case "home":
 					p.Text("This is its home. %s.", pluralize(len(st.Replicas), "clone", "clones"))
 					for _, r := range st.Replicas {
-						p.Item(0, "%s on %s, last seen %s, %s behind", r.UserName, r.Name, formatTime(r.SeenAt), pluralize(int(r.Behind), "change", "changes"))
+						p.Item(
+							0,
+							"%s on %s, last seen %s, %s behind",
+							r.UserName,
+							r.Name,
+							formatTime(r.SeenAt),
+							pluralize(int(r.Behind), "change", "changes"),
+						)
 					}
 				default:
-					p.Text("A clone of %s, as %s.", cmp.Or(st.Server, "the one of "+st.PeerName+", by bundles"), cmp.Or(st.Account, "the account that the key is trusted for"))
+					p.Text(
+						"A clone of %s, as %s.",
+						cmp.Or(st.Server, "the one of "+st.PeerName+", by bundles"),
+						cmp.Or(st.Account, "the account that the key is trusted for"),
+					)
 					if st.SyncedAt != nil {
 						p.Text("Last brought together %s.", formatTime(*st.SyncedAt))
 					}

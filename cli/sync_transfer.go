@@ -88,7 +88,12 @@ func transferBatch(ctx context.Context, from, to *client.Client, assessment stri
 	if err != nil {
 		return 0, err
 	}
-	out, err := client.Do(ctx, to, api.UploadSyncFiles, &api.BringSyncInput{AssessmentID: assessment, File: api.UploadFile{Filename: "files.tar", Content: f.Content}})
+	out, err := client.Do(
+		ctx,
+		to,
+		api.UploadSyncFiles,
+		&api.BringSyncInput{AssessmentID: assessment, File: api.UploadFile{Filename: "files.tar", Content: f.Content}},
+	)
 	if err = errors.Join(err, f.Content.Close()); err != nil {
 		return 0, err
 	}
@@ -102,13 +107,23 @@ func transferCatalog(ctx context.Context, from, to *client.Client, assessment st
 	if err != nil {
 		return err
 	}
-	_, err = client.Do(ctx, to, api.UploadSyncCatalog, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: f.Content}})
+	_, err = client.Do(
+		ctx,
+		to,
+		api.UploadSyncCatalog,
+		&api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: f.Content}},
+	)
 	if err = errors.Join(err, f.Content.Close()); err != nil || !hasCustom {
 		return err
 	}
 	if f, err = client.Do(ctx, from, api.GetSyncFrameworks, &api.SyncInput{AssessmentID: assessment}); err != nil {
 		return err
 	}
-	_, err = client.Do(ctx, to, api.UploadSyncFrameworks, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "frameworks", Content: f.Content}})
+	_, err = client.Do(
+		ctx,
+		to,
+		api.UploadSyncFrameworks,
+		&api.BringSyncCatalogInput{File: api.UploadFile{Filename: "frameworks", Content: f.Content}},
+	)
 	return errors.Join(err, f.Content.Close())
 }

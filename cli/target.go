@@ -199,5 +199,8 @@ func (a *app) requireServer(subject string) error {
 	if a.flags.Server != "" {
 		return nil
 	}
-	return withHint(usageError("%s is about a server, and this is the local data folder", subject), "sign in with `service login URL`, or choose a context with `service use NAME`")
+	return withHint(
+		usageError("%s is about a server, and this is the local data folder", subject),
+		"sign in with `service login URL`, or choose a context with `service use NAME`",
+	)
 }

@@ -43,7 +43,10 @@ Statement of Applicability, gaps, maturity and plan, item by item or many at onc
 		Example: "  service tui\n  service tui \"Acme 2026\" --mouse\n  service tui --context work",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.RunTerminal == nil {
-				return withHint(usageError("this is no terminal: input and output have to be one"), "other commands work anywhere; `service --help` lists them")
+				return withHint(
+					usageError("this is no terminal: input and output have to be one"),
+					"other commands work anywhere; `service --help` lists them",
+				)
 			}
 			return a.showTerminal(cmd.Context(), args, mouse)
 		},
@@ -71,7 +74,16 @@ func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error
 	if err != nil {
 		return err
 	}
-	o := TerminalOptions{Client: c, Location: a.dataLocation(), OnOpen: a.rememberAssessment, Notices: notices, Mouse: mouse, Color: a.Color, Clock: a.Clock, Editor: a.Env("VISUAL")}
+	o := TerminalOptions{
+		Client:   c,
+		Location: a.dataLocation(),
+		OnOpen:   a.rememberAssessment,
+		Notices:  notices,
+		Mouse:    mouse,
+		Color:    a.Color,
+		Clock:    a.Clock,
+		Editor:   a.Env("VISUAL"),
+	}
 	aside := *a // nothing is said on the side while a screen is shown
 	aside.progress = nil
 	o.Resolve, o.Sync = aside.resolveAtRemote, aside.syncAndSummarize
@@ -85,7 +97,10 @@ func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error
 		o.Assessment, err = a.findAssessment(ctx, a.flags.assessment)
 	default:
 		if id := a.readState().LastAssessments[a.dataKey()]; id != "" {
-			if o.Assessment, err = call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: id}); api.IsCode(err, api.CodeNotFound) {
+			if o.Assessment, err = call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: id}); api.IsCode(
+				err,
+				api.CodeNotFound,
+			) {
 				o.Assessment, err = nil, nil
 			}
 		}

@@ -78,9 +78,11 @@ const (
 )
 
 func (a *app) upgradeCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "upgrade", Short: "See whether there is a newer version, when you ask",
+	return group(&cobra.Command{
+		Use: "upgrade", Short: "See whether there is a newer version, when you ask",
 		Long:    `The program never looks for new versions by itself, and never replaces itself. ` + "`service\nupgrade check`" + ` asks once, and says how to upgrade.`,
-		Example: "  service upgrade check"}, a.upgradeCheck())
+		Example: "  service upgrade check",
+	}, a.upgradeCheck())
 }
 
 func (a *app) upgradeCheck() *cobra.Command {
@@ -113,7 +115,10 @@ newer one or the release's checksums contradict each other.`,
 			defer cancel()
 			u, err := a.checkUpgrade(ctx, address)
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return withHint(runtimeError("%s did not answer within %s", redactPassword(address), timeout), "try again, or wait longer with --timeout")
+				return withHint(
+					runtimeError("%s did not answer within %s", redactPassword(address), timeout),
+					"try again, or wait longer with --timeout",
+				)
 			}
 			if err != nil {
 				return err
@@ -125,7 +130,11 @@ newer one or the release's checksums contradict each other.`,
 			case u.Problem != "":
 				return &exitError{code: exitVerdict, err: errors.New(u.Problem), hint: "don't install it; tell those who made the release"}
 			case orEmpty(u.Newer):
-				return &exitError{code: exitVerdict, err: fmt.Errorf("%s is out; this is %s", u.Latest, u.Current), hint: "copy the data folder first, then upgrade as shown above"}
+				return &exitError{
+					code: exitVerdict,
+					err:  fmt.Errorf("%s is out; this is %s", u.Latest, u.Current),
+					hint: "copy the data folder first, then upgrade as shown above",
+				}
 			}
 			return nil
 		},
@@ -145,7 +154,13 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", redactPassword(address), err)
 	}
-	u := &upgradeInfo{Current: a.Version, Latest: strings.TrimPrefix(r.Tag, "v"), PublishedAt: r.PublishedAt, Page: r.Page, Steps: upgradeSteps(a.Releases.Executable, runtime.GOOS)}
+	u := &upgradeInfo{
+		Current:     a.Version,
+		Latest:      strings.TrimPrefix(r.Tag, "v"),
+		PublishedAt: r.PublishedAt,
+		Page:        r.Page,
+		Steps:       upgradeSteps(a.Releases.Executable, runtime.GOOS),
+	}
 	here, known := parseVersion(a.Version)
 	if there, ok := parseVersion(r.Tag); ok && known {
 		newer := here.compare(there) < 0
@@ -190,7 +205,9 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, e
 	return u, nil
 }
 
-var errNoRelease = errors.New("it answers no release that is out: a release, or a list of them, is wanted, as {\"tag_name\": \"v1.2.3\", …}")
+var errNoRelease = errors.New(
+	"it answers no release that is out: a release, or a list of them, is wanted, as {\"tag_name\": \"v1.2.3\", …}",
+)
 
 // newestRelease reads an answer: one release, or a list, of which the highest version counts.
 func newestRelease(raw []byte) (*release, error) {
@@ -237,7 +254,8 @@ func isArchiveFor(name, system, arch string) bool {
 func findChecksum(list []byte, name string) string {
 	for line := range strings.Lines(string(list)) {
 		words := strings.Fields(line)
-		if len(words) == 2 && strings.TrimPrefix(words[1], "*") == name && len(words[0]) == 64 && strings.Trim(strings.ToLower(words[0]), "0123456789abcdef") == "" {
+		if len(words) == 2 && strings.TrimPrefix(words[1], "*") == name && len(words[0]) == 64 &&
+			strings.Trim(strings.ToLower(words[0]), "0123456789abcdef") == "" {
 			return strings.ToLower(words[0])
 		}
 	}
@@ -255,7 +273,10 @@ func upgradeSteps(executable, system string) []string {
 	case strings.Contains(at, "/go/bin/"):
 		return []string{"go install github.com/scf-service/service/cmd/service@latest"}
 	case system == "linux" && (at == "/usr/bin/service" || at == "/usr/sbin/service"):
-		return []string{"get the .deb, .rpm or .apk of the release and verify it", "sudo apt install ./service_VERSION_linux_ARCH.deb, or sudo dnf install, or sudo apk add"}
+		return []string{
+			"get the .deb, .rpm or .apk of the release and verify it",
+			"sudo apt install ./service_VERSION_linux_ARCH.deb, or sudo dnf install, or sudo apk add",
+		}
 	case at == "/service":
 		return []string{"use the image of the new version, and start the container anew on the same volume"}
 	}
@@ -273,13 +294,22 @@ func renderUpgrade(p *print.Page, u *upgradeInfo) {
 	}
 	fields := []print.Field{{Name: "released", Value: formatTimePtr(u.PublishedAt)}, {Name: "notes", Value: u.Page}}
 	if u.Archive != nil {
-		fields = append(fields, print.Field{Name: "file for this system", Value: u.Archive.URL}, print.Field{Name: "size", Value: formatSize(u.Archive.Size)},
-			print.Field{Name: "SHA-256", Value: orElse(u.Archive.SHA256, "the release tells none")})
+		fields = append(
+			fields,
+			print.Field{Name: "file for this system", Value: u.Archive.URL},
+			print.Field{Name: "size", Value: formatSize(u.Archive.Size)},
+			print.Field{Name: "SHA-256", Value: orElse(u.Archive.SHA256, "the release tells none")},
+		)
 	} else {
 		fields = append(fields, print.Field{Name: "file for this system", Value: "the release has none for " + runtime.GOOS + " on " + runtime.GOARCH})
 	}
-	fields = append(fields, print.Field{Name: "checksums", Value: orElse(u.Checksums, "none")}, print.Field{Name: "signature", Value: orElse(u.Signature, "none: the release is not signed")},
-		print.Field{Name: "list of parts", Value: u.SBOM}, print.Field{Name: "provenance", Value: u.Provenance})
+	fields = append(
+		fields,
+		print.Field{Name: "checksums", Value: orElse(u.Checksums, "none")},
+		print.Field{Name: "signature", Value: orElse(u.Signature, "none: the release is not signed")},
+		print.Field{Name: "list of parts", Value: u.SBOM},
+		print.Field{Name: "provenance", Value: u.Provenance},
+	)
 	p.Fields(fields...)
 	if !orEmpty(u.Newer) && u.Newer != nil {
 		return
@@ -294,6 +324,12 @@ func renderUpgrade(p *print.Page, u *upgradeInfo) {
 	p.Title("To verify what you got")
 	p.Command("sha256sum --check --ignore-missing " + path.Base(u.Checksums))
 	if strings.HasSuffix(u.Signature, ".sigstore.json") {
-		p.Command("cosign verify-blob --bundle " + path.Base(u.Signature) + " --certificate-oidc-issuer ISSUER --certificate-identity IDENTITY " + path.Base(u.Checksums))
+		p.Command(
+			"cosign verify-blob --bundle " + path.Base(
+				u.Signature,
+			) + " --certificate-oidc-issuer ISSUER --certificate-identity IDENTITY " + path.Base(
+				u.Checksums,
+			),
+		)
 	}
 }

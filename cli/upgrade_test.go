@@ -11,7 +11,21 @@ import (
 
 func TestVersionsCompare(t *testing.T) {
 	// From semver.org's own example of precedence, and around it.
-	inOrder := []string{"0.9.0", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0", "v1.0.1", "1.2.0+build.7", "1.10.0", "2.0.0"}
+	inOrder := []string{
+		"0.9.0",
+		"1.0.0-alpha",
+		"1.0.0-alpha.1",
+		"1.0.0-alpha.beta",
+		"1.0.0-beta",
+		"1.0.0-beta.2",
+		"1.0.0-beta.11",
+		"1.0.0-rc.1",
+		"1.0.0",
+		"v1.0.1",
+		"1.2.0+build.7",
+		"1.10.0",
+		"2.0.0",
+	}
 	for i, a := range inOrder {
 		for j, b := range inOrder {
 			v, ok1 := parseVersion(a)
@@ -61,20 +75,23 @@ func FuzzVersions(f *testing.F) {
 func published(w *world, answers map[string]string) *[]string {
 	var asked []string
 	w.options = func(o *Options) {
-		o.Releases = Releases{Executable: "/opt/service/service", Read: func(ctx context.Context, url string, _ Target, limit int64) ([]byte, error) {
-			asked = append(asked, url)
-			text, ok := answers[url]
-			switch {
-			case text == "hang":
-				<-ctx.Done()
-				return nil, ctx.Err()
-			case !ok:
-				return nil, errors.New("has nothing at that address")
-			case int64(len(text)) > limit:
-				return nil, errors.New("over the limit")
-			}
-			return []byte(text), nil
-		}}
+		o.Releases = Releases{
+			Executable: "/opt/service/service",
+			Read: func(ctx context.Context, url string, _ Target, limit int64) ([]byte, error) {
+				asked = append(asked, url)
+				text, ok := answers[url]
+				switch {
+				case text == "hang":
+					<-ctx.Done()
+					return nil, ctx.Err()
+				case !ok:
+					return nil, errors.New("has nothing at that address")
+				case int64(len(text)) > limit:
+					return nil, errors.New("over the limit")
+				}
+				return []byte(text), nil
+			},
+		}
 	}
 	return &asked
 }

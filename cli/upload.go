@@ -55,7 +55,12 @@ func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sou
 		known[sum] = true
 		out.Added = append(out.Added, *doc)
 	}
-	a.progress.Done("%s taken, %d there already, %d left out", pluralize(len(out.Added), "file", "files"), out.AlreadyPresent, len(out.Skipped))
+	a.progress.Done(
+		"%s taken, %d there already, %d left out",
+		pluralize(len(out.Added), "file", "files"),
+		out.AlreadyPresent,
+		len(out.Skipped),
+	)
 	return out, nil
 }
 
@@ -63,14 +68,25 @@ func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sou
 var retryDelays = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second}
 
 // uploadFile sends a file; left is how many there are with those that come after it.
-func (a *app) uploadFile(ctx context.Context, assessment string, f sourceFile, category, replaces string, remaining int) (*api.Document, error) {
+func (a *app) uploadFile(
+	ctx context.Context,
+	assessment string,
+	f sourceFile,
+	category, replaces string,
+	remaining int,
+) (*api.Document, error) {
 	for try := 0; ; try++ {
 		r, err := f.open()
 		if err != nil {
 			return nil, api.Invalid("", "%v", errorWithoutPath(err))
 		}
-		doc, err := call(ctx, a, api.UploadDocument, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
-			File: api.UploadFile{Filename: filepath.Base(f.Name), Content: r}, Category: category, Path: f.Path, Replaces: replaces})
+		doc, err := call(ctx, a, api.UploadDocument, &api.UploadDocumentInput{
+			AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
+			File: api.UploadFile{
+				Filename: filepath.Base(f.Name),
+				Content:  r,
+			}, Category: category, Path: f.Path, Replaces: replaces,
+		})
 		_ = r.Close()
 		if errors.Is(err, client.ErrConnectionLost) && try < len(retryDelays) {
 			continue // the same content again is the same document
@@ -121,7 +137,12 @@ func sleep(ctx context.Context, d time.Duration) error {
 // listDocuments lists all documents of an assessment.
 func (a *app) listDocuments(ctx context.Context, assessment string) ([]api.Document, error) {
 	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Document], error) {
-		return call(ctx, a, api.ListDocuments, &api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: p})
+		return call(
+			ctx,
+			a,
+			api.ListDocuments,
+			&api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: p},
+		)
 	})
 	if err != nil {
 		return nil, err

@@ -43,10 +43,20 @@ func (a *app) userList() *cobra.Command {
 					if u.PlatformAdmin {
 						admin = "yes"
 					}
-					rows = append(rows, []string{u.Email, u.Name, u.Status, admin, formatTimePtr(u.LastSignInAt), orEmpty(u.BanReason), u.ID})
+					rows = append(
+						rows,
+						[]string{u.Email, u.Name, u.Status, admin, formatTimePtr(u.LastSignInAt), orEmpty(u.BanReason), u.ID},
+					)
 				}
-				p.Table([]print.Column{{Title: "e-mail", NoShrink: true}, {Title: "name"}, {Title: "status", NoShrink: true}, {Title: "platform admin", NoShrink: true}, {Title: "signed in", Optional: true},
-					{Title: "reason", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+				p.Table([]print.Column{
+					{Title: "e-mail", NoShrink: true},
+					{Title: "name"},
+					{Title: "status", NoShrink: true},
+					{Title: "platform admin", NoShrink: true},
+					{Title: "signed in", Optional: true},
+					{Title: "reason", Optional: true},
+					{Title: "id", NoShrink: true, Optional: true},
+				}, rows)
 				a.textIfEmpty(p, len(rows), "Nobody is like that.")
 			})
 		},
@@ -75,7 +85,11 @@ func (a *app) findUser(ctx context.Context, ref string) (*api.User, error) {
 			return u, nil
 		}
 	}
-	return nil, withHint(runtimeError("there is nobody with the e-mail address or id %q", ref), "`%s` lists all", a.commandLine("user list"))
+	return nil, withHint(
+		runtimeError("there is nobody with the e-mail address or id %q", ref),
+		"`%s` lists all",
+		a.commandLine("user list"),
+	)
 }
 
 func (a *app) userBan() *cobra.Command {
@@ -141,7 +155,11 @@ shown this once. They open it in a browser, or run ` + "`service login --link LI
 				return err
 			}
 			return a.out.Print(made, func(p *print.Page) {
-				p.Text("With this link, %s sets a new password. It is good once, until %s, and shown this once:", u.Email, formatTime(made.ExpiresAt))
+				p.Text(
+					"With this link, %s sets a new password. It is good once, until %s, and shown this once:",
+					u.Email,
+					formatTime(made.ExpiresAt),
+				)
 				a.renderOneTimeLink(p, made.Path)
 			})
 		},

@@ -52,7 +52,10 @@ you were told, or give it with --key. Exit code 1 where anything is wrong.`,
 func (a *app) printVerification(v *Verification, key string) error {
 	if key != "" && key != v.KeyID {
 		v.OK = false
-		v.Findings = append(v.Findings, CheckedItem{OK: false, Subject: "key", Message: fmt.Sprintf("it is signed by the key %s, not by %s", v.KeyID, key)})
+		v.Findings = append(
+			v.Findings,
+			CheckedItem{OK: false, Subject: "key", Message: fmt.Sprintf("it is signed by the key %s, not by %s", v.KeyID, key)},
+		)
 	}
 	err := a.out.Print(v, func(p *print.Page) {
 		var fields []print.Field

@@ -41,7 +41,16 @@ func (a *app) webhookList() *cobra.Command {
 				for _, w := range all.Data {
 					rows = append(rows, []string{w.URL, yesNo(w.Enabled), formatEvents(w.Events), w.Description, w.ID})
 				}
-				p.Table([]print.Column{{Title: "url"}, {Title: "enabled", NoShrink: true}, {Title: "events"}, {Title: "description", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "url"},
+						{Title: "enabled", NoShrink: true},
+						{Title: "events"},
+						{Title: "description", Optional: true},
+						{Title: "id", NoShrink: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "There is no webhook yet; `%s` makes one.", a.commandLine("webhook create URL"))
 			})
 		},
@@ -117,7 +126,11 @@ func (a *app) webhookUpdate() *cobra.Command {
 				return err
 			}
 			return a.out.Print(w, func(p *print.Page) {
-				p.Fields(print.Field{Name: "url", Value: w.URL}, print.Field{Name: "enabled", Value: yesNo(w.Enabled)}, print.Field{Name: "events", Value: formatEvents(w.Events)})
+				p.Fields(
+					print.Field{Name: "url", Value: w.URL},
+					print.Field{Name: "enabled", Value: yesNo(w.Enabled)},
+					print.Field{Name: "events", Value: formatEvents(w.Events)},
+				)
 			})
 		},
 	}
@@ -179,7 +192,10 @@ func (a *app) webhookTest() *cobra.Command {
 				return err
 			}
 			if done.Status == "failed" {
-				return withHint(fmt.Errorf("the webhook did not take it: %s", lastAttemptError(done)), "look at the address and at what listens there")
+				return withHint(
+					fmt.Errorf("the webhook did not take it: %s", lastAttemptError(done)),
+					"look at the address and at what listens there",
+				)
 			}
 			return nil
 		},
@@ -191,7 +207,12 @@ func (a *app) waitForDelivery(ctx context.Context, webhook, id string) (*api.Del
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	for {
-		list, err := call(ctx, a, api.ListDeliveries, &api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: webhook}, Paging: api.Paging{Limit: 20}})
+		list, err := call(
+			ctx,
+			a,
+			api.ListDeliveries,
+			&api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: webhook}, Paging: api.Paging{Limit: 20}},
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -201,7 +222,11 @@ func (a *app) waitForDelivery(ctx context.Context, webhook, id string) (*api.Del
 			}
 		}
 		if err := sleep(ctx, a.pollInterval()); err != nil {
-			return nil, withHint(fmt.Errorf("it was not sent within 20 seconds"), "see what became of it with `service webhook deliveries %s`", webhook)
+			return nil, withHint(
+				fmt.Errorf("it was not sent within 20 seconds"),
+				"see what became of it with `service webhook deliveries %s`",
+				webhook,
+			)
 		}
 	}
 }
@@ -221,9 +246,31 @@ func (a *app) printDeliveries(all []api.Delivery) error {
 			if n := len(d.Attempts); n > 0 && d.Attempts[n-1].HTTPStatus > 0 {
 				code = fmt.Sprint(d.Attempts[n-1].HTTPStatus)
 			}
-			rows = append(rows, []string{d.EventType, d.Status, fmt.Sprint(len(d.Attempts)), code, lastAttemptError(&d), formatTimePtr(d.NextAttemptAt), d.ID})
+			rows = append(
+				rows,
+				[]string{
+					d.EventType,
+					d.Status,
+					fmt.Sprint(len(d.Attempts)),
+					code,
+					lastAttemptError(&d),
+					formatTimePtr(d.NextAttemptAt),
+					d.ID,
+				},
+			)
 		}
-		p.Table([]print.Column{{Title: "event", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "attempts"}, {Title: "answer"}, {Title: "error"}, {Title: "next", Optional: true}, {Title: "id", NoShrink: true, Optional: true}}, rows)
+		p.Table(
+			[]print.Column{
+				{Title: "event", NoShrink: true},
+				{Title: "status", NoShrink: true},
+				{Title: "attempts"},
+				{Title: "answer"},
+				{Title: "error"},
+				{Title: "next", Optional: true},
+				{Title: "id", NoShrink: true, Optional: true},
+			},
+			rows,
+		)
 		a.textIfEmpty(p, len(rows), "Nothing was sent yet.")
 	})
 }
@@ -236,7 +283,12 @@ func (a *app) webhookDeliveries() *cobra.Command {
 		Long: "Lists deliveries; -o json has each attempt.", Example: "  service webhook deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
-				return call(cmd.Context(), a, api.ListDeliveries, &api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}, Paging: p, Status: status})
+				return call(
+					cmd.Context(),
+					a,
+					api.ListDeliveries,
+					&api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}, Paging: p, Status: status},
+				)
 			})
 			if err != nil {
 				return err
@@ -254,7 +306,12 @@ func (a *app) webhookRedeliver() *cobra.Command {
 		Use: "redeliver ID DELIVERY", Short: "Send an event again, under the id it had", Args: requireArgs(2, 2),
 		Long: "Sends an event again, from the first attempt on.", Example: "  service webhook redeliver ID DELIVERY",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := call(cmd.Context(), a, api.Redeliver, &api.DeliveryInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}, DeliveryID: args[1]})
+			d, err := call(
+				cmd.Context(),
+				a,
+				api.Redeliver,
+				&api.DeliveryInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}, DeliveryID: args[1]},
+			)
 			if err != nil {
 				return err
 			}

@@ -88,9 +88,18 @@ func (a *app) renderWhoami(p *print.Page, w *whoamiResult) {
 	for _, one := range w.Permissions {
 		permissions = append(permissions, string(one))
 	}
-	p.Fields(print.Field{Name: "you are", Value: name}, print.Field{Name: "at", Value: where}, print.Field{Name: "context", Value: orEmpty(w.Context)},
-		print.Field{Name: "organization", Value: formatOrganization(orEmpty(w.Organization), w.Role)}, print.Field{Name: "platform admin", Value: admin},
-		print.Field{Name: "until", Value: until}, print.Field{Name: "you may", Value: strings.Join(permissions, ", ")})
+	p.Fields(
+		print.Field{Name: "you are", Value: name},
+		print.Field{Name: "at", Value: where},
+		print.Field{Name: "context", Value: orEmpty(w.Context)},
+		print.Field{
+			Name:  "organization",
+			Value: formatOrganization(orEmpty(w.Organization), w.Role),
+		},
+		print.Field{Name: "platform admin", Value: admin},
+		print.Field{Name: "until", Value: until},
+		print.Field{Name: "you may", Value: strings.Join(permissions, ", ")},
+	)
 	if w.Organization == nil {
 		p.Text("You belong to no organization here; an owner or admin can invite you.")
 	}

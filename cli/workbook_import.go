@@ -131,7 +131,12 @@ stands under its blue heads. --dry-run lists each change first. Nothing is chang
 a cell can't be taken, or where an item was changed here since the export; each such
 cell is named. Every line is one edit, as by 'service %s edit', with the same rights and
 rules. Lines that are gone from the workbook stay as they are.`, w.noun()),
-		Example: fmt.Sprintf("  service report create --template %s --out lines.xlsx\n  service %s import lines.xlsx --dry-run\n  service %s import lines.xlsx", w.gate, w.noun(), w.noun()),
+		Example: fmt.Sprintf(
+			"  service report create --template %s --out lines.xlsx\n  service %s import lines.xlsx --dry-run\n  service %s import lines.xlsx",
+			w.gate,
+			w.noun(),
+			w.noun(),
+		),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			a.progress.Start("read " + filepath.Base(args[0]))
@@ -194,12 +199,23 @@ func readWorkbook(ctx context.Context, path string) (*workbook.Workbook, *workbo
 }
 
 // planEdits finds the items that a workbook changes, and refuses where one can't be.
-func (w workbookImporter[V, I]) planEdits(ctx context.Context, a *app, v *V, book *workbook.Workbook, exported *workbook.ExportInfo) ([]itemEdit[I], *workbookImport, error) {
+func (w workbookImporter[V, I]) planEdits(
+	ctx context.Context,
+	a *app,
+	v *V,
+	book *workbook.Workbook,
+	exported *workbook.ExportInfo,
+) ([]itemEdit[I], *workbookImport, error) {
 	items, err := w.listItems(ctx, a, w.header(v).ID)
 	if err != nil {
 		return nil, nil, err
 	}
-	result := &workbookImport{Version: w.header(v).VersionNumber, Status: string(w.header(v).Status), Changes: []workbookChange{}, Skipped: []string{}}
+	result := &workbookImport{
+		Version: w.header(v).VersionNumber,
+		Status:  string(w.header(v).Status),
+		Changes: []workbookChange{},
+		Skipped: []string{},
+	}
 	var work []itemEdit[I]
 	var wrong []workbook.Problem
 	found := false
@@ -239,7 +255,11 @@ func (w workbookImporter[V, I]) planEdits(ctx context.Context, a *app, v *V, boo
 		}
 	}
 	if !found {
-		return nil, nil, withHint(runtimeError("the workbook has no lines of the %s", w.gate.Title()), "`%s` writes one", a.commandLine("report create --template "+string(w.gate)+" --out lines.xlsx"))
+		return nil, nil, withHint(
+			runtimeError("the workbook has no lines of the %s", w.gate.Title()),
+			"`%s` writes one",
+			a.commandLine("report create --template "+string(w.gate)+" --out lines.xlsx"),
+		)
 	}
 	if len(wrong) > 0 {
 		e := api.Invalid("", "nothing was changed: %s can't be taken", pluralize(len(wrong), "cell", "cells"))
@@ -260,7 +280,8 @@ func (w workbookImporter[V, I]) findItem(items []I, row *workbook.ChangedRow) (*
 	}
 	var same []*I
 	for i := range items {
-		if f := w.fields(&items[i]); f("control_code") == row.Control && f("poam_code") == row.Plan && (row.IsUnchangedElsewhere(f) || row.IsApplied(f)) {
+		if f := w.fields(&items[i]); f("control_code") == row.Control && f("poam_code") == row.Plan &&
+			(row.IsUnchangedElsewhere(f) || row.IsApplied(f)) {
 			same = append(same, &items[i])
 		}
 	}
@@ -283,13 +304,30 @@ func (w workbookImporter[V, I]) conflictMessage(item *I, row *workbook.ChangedRo
 	if it.EditedBy != nil {
 		who = " by " + *it.EditedBy
 	}
-	return fmt.Sprintf("%s was changed%s since the export (revision %d, exported %d); export again and make the change there", it.ControlCode, who, it.Revision, row.Revision)
+	return fmt.Sprintf(
+		"%s was changed%s since the export (revision %d, exported %d); export again and make the change there",
+		it.ControlCode,
+		who,
+		it.Revision,
+		row.Revision,
+	)
 }
 
 func (w workbookImporter[V, I]) describeChanges(item *I, edits []workbook.Edit) (out []workbookChange) {
 	f := w.fields(item)
 	for _, e := range edits {
-		out = append(out, workbookChange{Cell: e.Cell, ControlCode: f("control_code"), POAMCode: f("poam_code"), ItemID: f("id"), Field: e.Field, From: f(e.Field), To: e.NewValue})
+		out = append(
+			out,
+			workbookChange{
+				Cell:        e.Cell,
+				ControlCode: f("control_code"),
+				POAMCode:    f("poam_code"),
+				ItemID:      f("id"),
+				Field:       e.Field,
+				From:        f(e.Field),
+				To:          e.NewValue,
+			},
+		)
 	}
 	return out
 }
@@ -308,7 +346,10 @@ func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, ed
 		out, err := w.update(ctx, a, it.ID, matchRevision(it.Revision), changed)
 		if err != nil {
 			if n > 0 {
-				a.printNotice("%s changed before it stopped; once it is mended, the same command goes on", pluralize(n, "item was", "items were"))
+				a.printNotice(
+					"%s changed before it stopped; once it is mended, the same command goes on",
+					pluralize(n, "item was", "items were"),
+				)
 			}
 			return toRuntimeError(fmt.Errorf("%s, %s: %w", one.row.Edits[0].Cell, it.ControlCode, err))
 		}
@@ -346,7 +387,11 @@ func (w workbookImporter[V, I]) relocate(ctx context.Context, a *app, version st
 			return err
 		}
 		if len(copies[key]) == 0 {
-			return runtimeError("%s: %s was changed meanwhile; run the same command again", remaining[i].row.Cell, w.item(remaining[i].item).ControlCode)
+			return runtimeError(
+				"%s: %s was changed meanwhile; run the same command again",
+				remaining[i].row.Cell,
+				w.item(remaining[i].item).ControlCode,
+			)
 		}
 		remaining[i].item, copies[key] = copies[key][0], copies[key][1:]
 	}
@@ -368,9 +413,27 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 	}
 	var rows [][]string
 	for _, c := range result.Changes {
-		rows = append(rows, []string{c.Cell, cmp.Or(c.POAMCode, c.ControlCode), humanize(c.Field), cmp.Or(toOneLine(c.From), "–"), cmp.Or(toOneLine(c.To), "–")})
+		rows = append(
+			rows,
+			[]string{
+				c.Cell,
+				cmp.Or(c.POAMCode, c.ControlCode),
+				humanize(c.Field),
+				cmp.Or(toOneLine(c.From), "–"),
+				cmp.Or(toOneLine(c.To), "–"),
+			},
+		)
 	}
-	p.Table([]print.Column{{Title: "cell", NoShrink: true}, {Title: "item", NoShrink: true}, {Title: "field", NoShrink: true}, {Title: "from", Wrap: true}, {Title: "to", Wrap: true}}, rows)
+	p.Table(
+		[]print.Column{
+			{Title: "cell", NoShrink: true},
+			{Title: "item", NoShrink: true},
+			{Title: "field", NoShrink: true},
+			{Title: "from", Wrap: true},
+			{Title: "to", Wrap: true},
+		},
+		rows,
+	)
 	a.textIfEmpty(p, len(rows), "The workbook says what the %s says: there is nothing to change.", w.gate.Title())
 	for _, n := range result.Skipped {
 		p.Text("Left out: %s.", n)

@@ -105,9 +105,31 @@ func (a *app) workflowList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, r := range all.Data {
-					rows = append(rows, []string{r.WorkflowType, humanize(r.Status), fmt.Sprintf("%d %%", r.Progress), humanize(r.CurrentStep), formatTime(r.CreatedAt), orEmpty(r.WaitingFor) + orEmpty(r.Error), r.ID})
+					rows = append(
+						rows,
+						[]string{
+							r.WorkflowType,
+							humanize(r.Status),
+							fmt.Sprintf("%d %%", r.Progress),
+							humanize(r.CurrentStep),
+							formatTime(r.CreatedAt),
+							orEmpty(r.WaitingFor) + orEmpty(r.Error),
+							r.ID,
+						},
+					)
 				}
-				p.Table([]print.Column{{Title: "workflow", NoShrink: true}, {Title: "status"}, {Title: "done", AlignRight: true}, {Title: "step", Optional: true}, {Title: "started", Optional: true}, {Title: "waits for", Optional: true}, {Title: "id", NoShrink: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "workflow", NoShrink: true},
+						{Title: "status"},
+						{Title: "done", AlignRight: true},
+						{Title: "step", Optional: true},
+						{Title: "started", Optional: true},
+						{Title: "waits for", Optional: true},
+						{Title: "id", NoShrink: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "There is no such run. Start one with `%s`.", a.commandLine("workflow start"))
 			})
 		},
@@ -127,7 +149,12 @@ func (a *app) resolveRunID(ctx context.Context, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	all, err := call(ctx, a, api.ListWorkflows, &api.WorkflowsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: api.Paging{Limit: 1}})
+	all, err := call(
+		ctx,
+		a,
+		api.ListWorkflows,
+		&api.WorkflowsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: api.Paging{Limit: 1}},
+	)
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +165,10 @@ func (a *app) resolveRunID(ctx context.Context, args []string) (string, error) {
 }
 
 // newRunCommand is a command that does one thing with a run and shows it.
-func (a *app) newRunCommand(use, short, long, example string, do func(ctx context.Context, id string) (*api.WorkflowRun, error)) *cobra.Command {
+func (a *app) newRunCommand(
+	use, short, long, example string,
+	do func(ctx context.Context, id string) (*api.WorkflowRun, error),
+) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " [ID]", Short: short, Long: long, Example: example, Args: requireArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -156,17 +186,27 @@ func (a *app) newRunCommand(use, short, long, example string, do func(ctx contex
 }
 
 func (a *app) workflowShow() *cobra.Command {
-	return a.newRunCommand("show", "Show a run with its steps", "Shows a run (default: the newest) with its steps and what it waits for.", "  service workflow show\n  service workflow show ID -o json",
+	return a.newRunCommand(
+		"show",
+		"Show a run with its steps",
+		"Shows a run (default: the newest) with its steps and what it waits for.",
+		"  service workflow show\n  service workflow show ID -o json",
 		func(ctx context.Context, id string) (*api.WorkflowRun, error) {
 			return call(ctx, a, api.GetWorkflow, &api.WorkflowInput{WorkflowRunID: id})
-		})
+		},
+	)
 }
 
 func (a *app) workflowCancel() *cobra.Command {
-	return a.newRunCommand("cancel", "Cancel a run", "Ends a run for good. What is done stays done; the step under way is broken off.", "  service workflow cancel",
+	return a.newRunCommand(
+		"cancel",
+		"Cancel a run",
+		"Ends a run for good. What is done stays done; the step under way is broken off.",
+		"  service workflow cancel",
 		func(ctx context.Context, id string) (*api.WorkflowRun, error) {
 			return call(ctx, a, api.CancelWorkflow, &api.WorkflowInput{WorkflowRunID: id})
-		})
+		},
+	)
 }
 
 func (a *app) workflowResume() *cobra.Command {
@@ -274,8 +314,18 @@ func isRunIdle(run *api.WorkflowRun) bool { return !run.Status.IsLive() || run.S
 
 // streamRunEvents reads one stream of a run's events until see has seen enough; the answer is
 // the run as it was last, nil where nothing came.
-func (a *app) streamRunEvents(ctx context.Context, id, lastEventID string, visit func(*api.WorkflowRun) bool, begin func()) (*api.WorkflowRun, error) {
-	f, err := call(ctx, a, api.WatchWorkflow, &api.WorkflowEventsInput{WorkflowInput: api.WorkflowInput{WorkflowRunID: id}, LastEventID: lastEventID})
+func (a *app) streamRunEvents(
+	ctx context.Context,
+	id, lastEventID string,
+	visit func(*api.WorkflowRun) bool,
+	begin func(),
+) (*api.WorkflowRun, error) {
+	f, err := call(
+		ctx,
+		a,
+		api.WatchWorkflow,
+		&api.WorkflowEventsInput{WorkflowInput: api.WorkflowInput{WorkflowRunID: id}, LastEventID: lastEventID},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -337,12 +387,30 @@ func (a *app) printRunEnd(run *api.WorkflowRun) error {
 	}
 	switch run.Status {
 	case api.RunApproval:
-		return &exitError{code: exitApproval, err: errors.New(orEmpty(run.WaitingFor)), hint: fmt.Sprintf("decide with `%s` or `%s`; the workflow goes on by itself, and `%s` follows it",
-			a.commandLine("approval approve "+orEmpty(run.ApprovalID)), a.commandLine("approval reject "+orEmpty(run.ApprovalID)+" --reason '…'"), a.commandLine("workflow watch"))}
+		return &exitError{
+			code: exitApproval,
+			err:  errors.New(orEmpty(run.WaitingFor)),
+			hint: fmt.Sprintf(
+				"decide with `%s` or `%s`; the workflow goes on by itself, and `%s` follows it",
+				a.commandLine(
+					"approval approve "+orEmpty(run.ApprovalID),
+				),
+				a.commandLine("approval reject "+orEmpty(run.ApprovalID)+" --reason '…'"),
+				a.commandLine("workflow watch"),
+			),
+		}
 	case api.RunInput:
-		return &exitError{code: exitApproval, err: errors.New(orEmpty(run.WaitingFor)), hint: fmt.Sprintf("then `%s`", a.commandLine("workflow signal go_on"))}
+		return &exitError{
+			code: exitApproval,
+			err:  errors.New(orEmpty(run.WaitingFor)),
+			hint: fmt.Sprintf("then `%s`", a.commandLine("workflow signal go_on")),
+		}
 	case api.RunFailed:
-		return withHint(runtimeError("the workflow failed: %s", orEmpty(run.Error)), "`%s` tries the step again", a.commandLine("workflow resume"))
+		return withHint(
+			runtimeError("the workflow failed: %s", orEmpty(run.Error)),
+			"`%s` tries the step again",
+			a.commandLine("workflow resume"),
+		)
 	}
 	return nil
 }
@@ -366,6 +434,16 @@ func (a *app) renderWorkflowRun(p *print.Page, run *api.WorkflowRun) {
 	if run.NotBefore != nil {
 		begins = formatTime(*run.NotBefore)
 	}
-	p.Fields(print.Field{Name: "waits for", Value: orEmpty(run.WaitingFor)}, print.Field{Name: "approval", Value: orEmpty(run.ApprovalID)}, print.Field{Name: "not before", Value: begins},
-		print.Field{Name: "error", Value: orEmpty(run.Error)}, print.Field{Name: "started", Value: joinNonEmpty(formatTime(run.CreatedAt), run.StartedBy.Name)}, print.Field{Name: "ended", Value: formatTimePtr(run.CompletedAt)}, print.Field{Name: "id", Value: run.ID})
+	p.Fields(
+		print.Field{Name: "waits for", Value: orEmpty(run.WaitingFor)},
+		print.Field{Name: "approval", Value: orEmpty(run.ApprovalID)},
+		print.Field{Name: "not before", Value: begins},
+		print.Field{
+			Name:  "error",
+			Value: orEmpty(run.Error),
+		},
+		print.Field{Name: "started", Value: joinNonEmpty(formatTime(run.CreatedAt), run.StartedBy.Name)},
+		print.Field{Name: "ended", Value: formatTimePtr(run.CompletedAt)},
+		print.Field{Name: "id", Value: run.ID},
+	)
 }

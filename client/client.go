@@ -79,9 +79,13 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{base: base, token: o.Token, session: o.Session, sessionChanged: o.SessionChanged, org: o.Organization, resolved: isID(o.Organization),
+	return &Client{
+		base: base, token: o.Token, session: o.Session, sessionChanged: o.SessionChanged, org: o.Organization, resolved: isID(o.Organization),
 		maxWait: o.MaxWait, onWait: o.OnWait,
-		http: &http.Client{Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		http: &http.Client{
+			Transport:     o.Transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}, nil
 }
 
@@ -258,7 +262,10 @@ func (c *Client) sendOnce(req *http.Request) (*http.Response, error) {
 
 func decodeError(resp *http.Response) error {
 	if to := resp.Header.Get("Location"); resp.StatusCode < 400 && to != "" {
-		return fmt.Errorf("the server sends on to %s; if that is meant, name it as the server (credentials are not taken to another address)", to)
+		return fmt.Errorf(
+			"the server sends on to %s; if that is meant, name it as the server (credentials are not taken to another address)",
+			to,
+		)
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {

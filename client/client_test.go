@@ -58,8 +58,10 @@ func answer(w http.ResponseWriter, status int, v any) {
 func TestInputsTravel(t *testing.T) {
 	over(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
-		answer(w, 200, map[string]any{"id": strings.Join([]string{r.Method, r.URL.RequestURI(), r.Header.Get(api.TenantHeader),
-			r.Header.Get("Authorization"), r.Header.Get("If-Match"), string(b)}, " | ")})
+		answer(w, 200, map[string]any{"id": strings.Join([]string{
+			r.Method, r.URL.RequestURI(), r.Header.Get(api.TenantHeader),
+			r.Header.Get("Authorization"), r.Header.Get("If-Match"), string(b),
+		}, " | ")})
 	}), func(t *testing.T, c *client.Client) {
 		in := &api.UpdateSoAItemInput{SoAItemID: "a/b c", Match: api.Match{IfMatch: `"3"`}}
 		owner, applies := api.Some("Zoë"), api.NotApplicable
@@ -118,8 +120,10 @@ func TestFilesTravel(t *testing.T) {
 		b, _ := io.ReadAll(f)
 		answer(w, 201, map[string]any{"filename": h.Filename, "category": r.FormValue("category"), "size_bytes": len(b)})
 	}), func(t *testing.T, c *client.Client) {
-		in := &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: "a"}, Category: "policy",
-			File: api.UploadFile{Filename: "Résumé.pdf", Content: bytes.NewReader(content)}}
+		in := &api.UploadDocumentInput{
+			AssessmentInput: api.AssessmentInput{AssessmentID: "a"}, Category: "policy",
+			File: api.UploadFile{Filename: "Résumé.pdf", Content: bytes.NewReader(content)},
+		}
 		doc, err := client.Do(t.Context(), c, api.UploadDocument, in)
 		if err != nil || doc.Filename != "Résumé.pdf" || doc.Category != "policy" || doc.SizeBytes != int64(len(content)) {
 			t.Errorf("%+v, %v", doc, err)
@@ -196,9 +200,11 @@ func TestAll(t *testing.T) {
 
 // Every operation's input can be encoded: its path is filled and nothing panics.
 func TestEveryInputEncodes(t *testing.T) {
-	c, err := client.New(client.Options{Organization: orgID, Transport: client.InMemory(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, 200, map[string]any{})
-	}))})
+	c, err := client.New(
+		client.Options{Organization: orgID, Transport: client.InMemory(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			answer(w, 200, map[string]any{})
+		}))},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,13 @@ func FindOrganization(mine []api.MyOrganization, word string) (*api.MyOrganizati
 	case len(named) == 1:
 		return named[0], nil
 	case len(named) > 1:
-		return nil, api.Invalid("org", "%d organizations have the name %q; say which by its slug: %s", len(named), word, strings.Join(slugs, ", "))
+		return nil, api.Invalid(
+			"org",
+			"%d organizations have the name %q; say which by its slug: %s",
+			len(named),
+			word,
+			strings.Join(slugs, ", "),
+		)
 	case len(all) == 0:
 		return nil, api.Invalid("org", "you belong to no organization, so not to %q", word)
 	}

@@ -161,7 +161,13 @@ func TestOrganizationsByWord(t *testing.T) {
 		o.ID, o.Name, o.Slug = fmt.Sprintf("0190a000-0000-7000-8000-%012d", n), name, slug
 		return o
 	}
-	all := []api.MyOrganization{org(1, "Acme", "acme", false), org(2, "Beta", "beta", true), org(3, "Twin", "twin", false), org(4, "twin", "twin-2", false), org(5, "twin-2", "five", false)}
+	all := []api.MyOrganization{
+		org(1, "Acme", "acme", false),
+		org(2, "Beta", "beta", true),
+		org(3, "Twin", "twin", false),
+		org(4, "twin", "twin-2", false),
+		org(5, "twin-2", "five", false),
+	}
 	asked := 0
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == api.ListMyOrganizations.Path {
@@ -193,7 +199,8 @@ func TestOrganizationsByWord(t *testing.T) {
 			t.Errorf("%q: a raw request went out without its organization", word)
 		}
 	}
-	if _, err := client.FindOrganization([]api.MyOrganization{org(1, "Same", "a", false), org(2, "same", "b", false)}, "SAME"); err == nil || !strings.Contains(err.Error(), "a, b") {
+	if _, err := client.FindOrganization([]api.MyOrganization{org(1, "Same", "a", false), org(2, "same", "b", false)}, "SAME"); err == nil ||
+		!strings.Contains(err.Error(), "a, b") {
 		t.Errorf("%v", err)
 	}
 }

@@ -42,7 +42,13 @@ func TestPlanItemHasItsLists(t *testing.T) {
 func TestMilestoneChangeAsksForLittle(t *testing.T) {
 	g, items := planned(t, "IAC-06")
 	g.ids["poamItemId"] = items[0].(object)["id"].(string)
-	a := g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"milestones": []any{object{"title": "Bought", "due_date": "2099-01-15", "changes": []any{object{"due_date": "2099-02-15"}}}}})
+	a := g.owner.do(
+		"PATCH",
+		g.path(api.UpdatePOAMItem.Path),
+		object{
+			"milestones": []any{object{"title": "Bought", "due_date": "2099-01-15", "changes": []any{object{"due_date": "2099-02-15"}}}},
+		},
+	)
 	if a.status != http.StatusOK {
 		t.Fatal(a.text)
 	}
@@ -57,7 +63,8 @@ func TestMilestoneChangeAsksForLittle(t *testing.T) {
 	}
 	m["status"] = "in_progress"
 	g.owner.must("PATCH", g.path(api.UpdatePOAMItem.Path), object{"milestones": []any{m}})
-	if done, open := set("completed"), set("in_progress"); done["status"] != "completed" || open["status"] != "in_progress" || open["completed_at"] != nil {
+	if done, open := set("completed"), set("in_progress"); done["status"] != "completed" || open["status"] != "in_progress" ||
+		open["completed_at"] != nil {
 		t.Errorf("completed: %v, then %v", done, open)
 	}
 }
@@ -108,7 +115,8 @@ func TestErrorsNameWhatIsRight(t *testing.T) {
 			t.Errorf("%q: %d %s", want, a.status, a.text)
 		}
 	}
-	if a := g.owner.do("POST", g.path(api.GenerateReport.Path), object{}); a.status != http.StatusCreated || a.str("format") != "html" || a.str("template") != "full" {
+	if a := g.owner.do("POST", g.path(api.GenerateReport.Path), object{}); a.status != http.StatusCreated || a.str("format") != "html" ||
+		a.str("template") != "full" {
 		t.Error(a.text)
 	}
 }

@@ -18,7 +18,8 @@ func TestSession(t *testing.T) {
 	w := newWorld(t, daemon.Options{})
 	ada, _ := w.organization("Acme", "ada@acme.example")
 	a := who{w: w}.must("POST", api.SignIn.Path, map[string]string{"email": "ada@acme.example", "password": goodPassword})
-	if a.str("user", "email") != "ada@acme.example" || a.str("session", "active_organization_id") != ada.org || a.str("session", "expires_at") == "" {
+	if a.str("user", "email") != "ada@acme.example" || a.str("session", "active_organization_id") != ada.org ||
+		a.str("session", "expires_at") == "" {
 		t.Errorf("signing in answers %s", a.text)
 	}
 	set := a.header.Get("Set-Cookie")
@@ -37,7 +38,8 @@ func TestSession(t *testing.T) {
 		t.Errorf("the session is %s", got.text)
 	}
 	mine := ada.must("GET", api.ListMyOrganizations.Path, nil)
-	if first := mine.body["data"].([]any)[0].(map[string]any); first["id"] != ada.org || first["role"] != "owner" || first["active"] != true {
+	if first := mine.body["data"].([]any)[0].(map[string]any); first["id"] != ada.org || first["role"] != "owner" ||
+		first["active"] != true {
 		t.Errorf("my organizations are %s", mine.text)
 	}
 	ada.must("POST", "/api/v1/users/me/orgs/"+ada.org+"/activate", nil)
@@ -56,7 +58,15 @@ func TestSession(t *testing.T) {
 	// Under TLS, also before a proxy that is believed, the cookie is Secure.
 	w = newWorld(t, daemon.Options{Proxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}})
 	w.organization("Acme", "ada@acme.example")
-	a = who{w: w}.must("POST", api.SignIn.Path, map[string]string{"email": "ada@acme.example", "password": goodPassword}, "X-Forwarded-Proto", "https")
+	a = who{
+		w: w,
+	}.must(
+		"POST",
+		api.SignIn.Path,
+		map[string]string{"email": "ada@acme.example", "password": goodPassword},
+		"X-Forwarded-Proto",
+		"https",
+	)
 	if !strings.Contains(a.header.Get("Set-Cookie"), "Secure") {
 		t.Error("the cookie is not Secure behind a TLS proxy")
 	}
@@ -86,7 +96,8 @@ func TestForgedRequests(t *testing.T) {
 			t.Errorf("a change with %s: %d %s", header, a.status, a.text)
 		}
 	}
-	if a := ada.do("GET", assessments, nil, "Origin", "https://evil.example"); a.status != 200 || a.header.Get("Access-Control-Allow-Origin") != "" {
+	if a := ada.do("GET", assessments, nil, "Origin", "https://evil.example"); a.status != 200 ||
+		a.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("a read is answered, but no page of a stranger is shown it: %d %v", a.status, a.header)
 	}
 	key.must("POST", assessments, body)
@@ -99,10 +110,23 @@ func TestForgedRequests(t *testing.T) {
 func TestCORS(t *testing.T) {
 	w := newWorld(t, daemon.Options{Origins: []string{"https://app.example"}})
 	pre := func(origin string) reply {
-		return who{w: w}.do("OPTIONS", assessments, nil, "Origin", origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "content-type")
+		return who{
+			w: w,
+		}.do(
+			"OPTIONS",
+			assessments,
+			nil,
+			"Origin",
+			origin,
+			"Access-Control-Request-Method",
+			"POST",
+			"Access-Control-Request-Headers",
+			"content-type",
+		)
 	}
 	a := pre("https://app.example")
-	if a.status != 204 || a.header.Get("Access-Control-Allow-Origin") != "https://app.example" || a.header.Get("Access-Control-Allow-Credentials") != "true" {
+	if a.status != 204 || a.header.Get("Access-Control-Allow-Origin") != "https://app.example" ||
+		a.header.Get("Access-Control-Allow-Credentials") != "true" {
 		t.Errorf("preflight: %d %v", a.status, a.header)
 	}
 	for _, h := range []string{"Content-Type", "Authorization", "X-Trace-Id", "X-Tenant-Id", "x-service-tenant-id"} {
@@ -118,8 +142,11 @@ func TestCORS(t *testing.T) {
 	if a := pre("https://evil.example"); a.status != 403 || a.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("a stranger's preflight: %d %v", a.status, a.header)
 	}
-	if a := (who{w: w}).do("GET", api.GetHealth.Path, nil, "Origin", "https://app.example"); a.header.Get("Access-Control-Allow-Origin") != "https://app.example" ||
-		!strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "X-Trace-Id") || a.header.Get("Vary") != "Origin" {
+	if a := (who{w: w}).do("GET", api.GetHealth.Path, nil, "Origin", "https://app.example"); a.header.Get(
+		"Access-Control-Allow-Origin",
+	) != "https://app.example" ||
+		!strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "X-Trace-Id") ||
+		a.header.Get("Vary") != "Origin" {
 		t.Errorf("a read: %v", a.header)
 	}
 	if _, err := daemon.ParseOrigin("app.example"); err == nil {
@@ -136,7 +163,8 @@ func TestRateLimits(t *testing.T) {
 	search := func(c who) reply { return c.do("POST", "/api/v1/kb/search", map[string]string{"query": "keys"}) }
 	for i := range 3 {
 		got := search(a)
-		if got.status != 200 || got.header.Get("RateLimit-Limit") != "3" || got.header.Get("RateLimit-Remaining") != fmt.Sprint(2-i) || got.header.Get("RateLimit-Reset") != "50" {
+		if got.status != 200 || got.header.Get("RateLimit-Limit") != "3" || got.header.Get("RateLimit-Remaining") != fmt.Sprint(2-i) ||
+			got.header.Get("RateLimit-Reset") != "50" {
 			t.Fatalf("search %d: %d %v", i, got.status, got.header)
 		}
 	}
@@ -183,26 +211,40 @@ func TestIdempotency(t *testing.T) {
 	body := map[string]string{"name": "Once"}
 	first := key.must("POST", assessments, body, "Idempotency-Key", "k-1")
 	again := key.must("POST", assessments, body, "Idempotency-Key", "k-1")
-	if first.text != again.text || again.status != 201 || again.header.Get("Idempotent-Replayed") != "true" || first.header.Get("Idempotent-Replayed") != "" ||
-		again.header.Get("Location") != first.header.Get("Location") || first.header.Get("Location") == "" {
+	if first.text != again.text || again.status != 201 || again.header.Get("Idempotent-Replayed") != "true" ||
+		first.header.Get("Idempotent-Replayed") != "" ||
+		again.header.Get("Location") != first.header.Get("Location") ||
+		first.header.Get("Location") == "" {
 		t.Errorf("%d %v %s\n%d %v %s", first.status, first.header, first.text, again.status, again.header, again.text)
 	}
 	if n := key.must("GET", assessments, nil).body["pagination"].(map[string]any)["total"]; n != 1.0 {
 		t.Errorf("%v assessments were made", n)
 	}
-	if a := key.do("POST", assessments, map[string]string{"name": "Other"}, "Idempotency-Key", "k-1"); a.status != 400 || a.code() != "VALIDATION_ERROR" {
+	if a := key.do("POST", assessments, map[string]string{"name": "Other"}, "Idempotency-Key", "k-1"); a.status != 400 ||
+		a.code() != "VALIDATION_ERROR" {
 		t.Errorf("the same key with another body: %d %s", a.status, a.text)
 	}
 	if a := beta.must("POST", assessments, body, "Idempotency-Key", "k-1"); a.str("organization_id") != beta.org {
 		t.Errorf("another organization's key: %s", a.text)
 	}
 	// Somebody else of the organization can't have the answer, which may hold a secret.
-	made := ada.must("POST", api.CreateAPIKey.Path, map[string]any{"name": "n", "scopes": []string{"scf:read"}}, "Idempotency-Key", "secret")
-	if a := ada.must("POST", api.CreateAPIKey.Path, map[string]any{"name": "n", "scopes": []string{"scf:read"}}, "Idempotency-Key", "secret"); a.str("key") != made.str("key") {
+	made := ada.must(
+		"POST",
+		api.CreateAPIKey.Path,
+		map[string]any{"name": "n", "scopes": []string{"scf:read"}},
+		"Idempotency-Key",
+		"secret",
+	)
+	if a := ada.must("POST", api.CreateAPIKey.Path, map[string]any{"name": "n", "scopes": []string{"scf:read"}}, "Idempotency-Key", "secret"); a.str(
+		"key",
+	) != made.str(
+		"key",
+	) {
 		t.Error("the same person is not answered alike")
 	}
 	bob := ada.member("bob@acme.example", api.RoleAdmin)
-	if a := bob.do("POST", api.CreateAPIKey.Path, map[string]any{"name": "n", "scopes": []string{"scf:read"}}, "Idempotency-Key", "secret"); a.status != 400 || strings.Contains(a.text, made.str("key")) {
+	if a := bob.do("POST", api.CreateAPIKey.Path, map[string]any{"name": "n", "scopes": []string{"scf:read"}}, "Idempotency-Key", "secret"); a.status != 400 ||
+		strings.Contains(a.text, made.str("key")) {
 		t.Errorf("another person: %d %s", a.status, a.text)
 	}
 	// A failure is not kept.
@@ -214,7 +256,8 @@ func TestIdempotency(t *testing.T) {
 	id := first.str("id")
 	file := form{filename: "policy.md", content: "# Access\n\nAccess is reviewed every quarter.\n"}
 	up := key.must("POST", assessments+"/"+id+"/documents", file, "Idempotency-Key", "k-3")
-	if a := key.must("POST", assessments+"/"+id+"/documents", file, "Idempotency-Key", "k-3"); a.str("id") != up.str("id") || a.header.Get("Idempotent-Replayed") != "true" {
+	if a := key.must("POST", assessments+"/"+id+"/documents", file, "Idempotency-Key", "k-3"); a.str("id") != up.str("id") ||
+		a.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("the upload again: %v %s", a.header, a.text)
 	}
 	file.content += "More.\n"

@@ -149,7 +149,11 @@ func BenchmarkReadersWhileImporting(b *testing.B) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			f := form{filename: "scf-2022.3.xlsx", content: string(workbook), fields: map[string]string{"label": fmt.Sprintf("bench-%d", n)}}
+			f := form{
+				filename: "scf-2022.3.xlsx",
+				content:  string(workbook),
+				fields:   map[string]string{"label": fmt.Sprintf("bench-%d", n)},
+			}
 			body, kind := f.encode()
 			req := httptest.NewRequest("POST", api.ImportWorkbook.Path, body)
 			req.Header.Set("Content-Type", kind)

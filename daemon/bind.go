@@ -58,7 +58,13 @@ func (s *Server) checkAllBound() error {
 
 // registerDescription is the operation as the OpenAPI document begins with it.
 func (s *Server) registerDescription(op *api.Operation) *huma.Operation {
-	desc := &huma.Operation{OperationID: op.ID, Method: op.Method, Path: op.Path, SkipValidateBody: op.MaxBody > 0, Responses: map[string]*huma.Response{}}
+	desc := &huma.Operation{
+		OperationID:      op.ID,
+		Method:           op.Method,
+		Path:             op.Path,
+		SkipValidateBody: op.MaxBody > 0,
+		Responses:        map[string]*huma.Response{},
+	}
 	s.descriptions[op.ID] = desc
 	return desc
 }
@@ -85,7 +91,8 @@ func (s *Server) bindJSON(op *api.Operation, handle operationFunc) {
 
 func (s *Server) newJSONResponse(op *api.Operation) *huma.Response {
 	return &huma.Response{Description: http.StatusText(op.Status), Content: map[string]*huma.MediaType{
-		"application/json": {Schema: s.schemas.Schema(op.Out, true, op.Out.Name())}}}
+		"application/json": {Schema: s.schemas.Schema(op.Out, true, op.Out.Name())},
+	}}
 }
 
 func (s *Server) bindFile(op *api.Operation, handle operationFunc) {

@@ -23,7 +23,10 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 // The time begins anew with each part that has arrived, not with each byte.
 func TestSteadily(t *testing.T) {
 	c := &conn{ResponseWriter: httptest.NewRecorder()}
-	s := &minRateReader{eofTracker: eofTracker{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 3*minUploadProgress)))}, conn: http.NewResponseController(c)}
+	s := &minRateReader{
+		eofTracker: eofTracker{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 3*minUploadProgress)))},
+		conn:       http.NewResponseController(c),
+	}
 	one := make([]byte, 1)
 	for range minUploadProgress {
 		if _, err := s.Read(one); err != nil {

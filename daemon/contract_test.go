@@ -71,7 +71,14 @@ func TestEveryOperationWithoutCredential(t *testing.T) {
 		if op.Access == api.Public {
 			continue
 		}
-		status, _, body := operationFunc(t, h, op.Method, filled(op), "{}", map[string]string{api.TenantHeader: "x", "X-Forwarded-User": "root"})
+		status, _, body := operationFunc(
+			t,
+			h,
+			op.Method,
+			filled(op),
+			"{}",
+			map[string]string{api.TenantHeader: "x", "X-Forwarded-User": "root"},
+		)
 		if status != http.StatusUnauthorized {
 			t.Errorf("%s answers %d", op.ID, status)
 		}
@@ -88,7 +95,14 @@ func TestEveryOperationAsksForItsTenant(t *testing.T) {
 		}
 		status, _, body := operationFunc(t, h, op.Method, filled(op), "{}", nil)
 		wantError(t, op.ID+" without a tenant", status, body, api.CodeTenantRequired)
-		status, _, body = operationFunc(t, h, op.Method, filled(op), "{}", map[string]string{api.TenantHeader: "01890000-0000-7000-8000-000000000001"})
+		status, _, body = operationFunc(
+			t,
+			h,
+			op.Method,
+			filled(op),
+			"{}",
+			map[string]string{api.TenantHeader: "01890000-0000-7000-8000-000000000001"},
+		)
 		wantError(t, op.ID+" with another's tenant", status, body, api.CodeForbidden)
 	}
 }
@@ -162,7 +176,9 @@ func TestTraceIDs(t *testing.T) {
 		t.Errorf("the caller's trace id became %q, %v", header.Get(api.TraceHeader), body)
 	}
 	for _, bad := range []string{"has blank", strings.Repeat("x", 129), "ünïcode"} {
-		if _, header, _ := operationFunc(t, h, "GET", api.GetHealth.Path, "", map[string]string{api.TraceHeader: bad}); header.Get(api.TraceHeader) == bad {
+		if _, header, _ := operationFunc(t, h, "GET", api.GetHealth.Path, "", map[string]string{api.TraceHeader: bad}); header.Get(
+			api.TraceHeader,
+		) == bad {
 			t.Errorf("the trace id %q was taken", bad)
 		}
 	}

@@ -11,12 +11,16 @@ import (
 
 // corsRequestHeaders are those a page from another origin may send: the interface's
 // part 5, and what makes changes safe to repeat.
-var corsRequestHeaders = []string{"Content-Type", "Authorization", "X-Trace-Id", "X-Tenant-Id", "x-service-tenant-id",
-	api.IdempotencyHeader, "If-Match", "If-None-Match", "Range"}
+var corsRequestHeaders = []string{
+	"Content-Type", "Authorization", "X-Trace-Id", "X-Tenant-Id", "x-service-tenant-id",
+	api.IdempotencyHeader, "If-Match", "If-None-Match", "Range",
+}
 
 // corsExposedHeaders are those it may read.
-var corsExposedHeaders = []string{api.TraceHeader, "Location", "ETag", "Content-Disposition", "Content-Range", "Retry-After", api.RateLimitHeader,
-	api.RateRemainingHeader, api.RateResetHeader, api.IdempotencyReplayed}
+var corsExposedHeaders = []string{
+	api.TraceHeader, "Location", "ETag", "Content-Disposition", "Content-Range", "Retry-After", api.RateLimitHeader,
+	api.RateRemainingHeader, api.RateResetHeader, api.IdempotencyReplayed,
+}
 
 // ParseOrigin is a web address cut down to scheme, host and port, as browsers send it;
 // an error where it is no such address.
@@ -73,5 +77,7 @@ func (s *Server) checkCSRF(r *http.Request) error {
 	if r.Header.Get("Sec-Fetch-Site") == "same-origin" {
 		return nil
 	}
-	return api.Forbidden("a change made with a session cookie needs the header Origin (or Sec-Fetch-Site) of an allowed page; programs use an API key")
+	return api.Forbidden(
+		"a change made with a session cookie needs the header Origin (or Sec-Fetch-Site) of an allowed page; programs use an API key",
+	)
 }

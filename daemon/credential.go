@@ -94,8 +94,10 @@ func (s *Server) refreshCookie(w http.ResponseWriter, r *http.Request, p identit
 }
 
 func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, token string, ends time.Time) {
-	http.SetCookie(w, &http.Cookie{Name: api.SessionCookie, Value: token, Path: "/", Expires: ends, HttpOnly: true,
-		SameSite: http.SameSiteLaxMode, Secure: s.isHTTPS(r)})
+	http.SetCookie(w, &http.Cookie{
+		Name: api.SessionCookie, Value: token, Path: "/", Expires: ends, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: s.isHTTPS(r),
+	})
 }
 
 // isHTTPS tells whether the browser talks TLS, with us or with the proxy before us.

@@ -66,7 +66,9 @@ func TestNoDeadlineDuringWork(t *testing.T) {
 	create := &api.CreateAssessmentInput{}
 	create.Body.Name, create.Body.FrameworkID = "Harbor", "iso-27001-2022"
 	a := do(t, c, api.CreateAssessment, create)
-	do(t, c, api.UploadDocument, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID},
-		File: api.UploadFile{Filename: "policy.md", Content: strings.NewReader("# Policy\n\nAll accounts are personal.\n")}})
+	do(t, c, api.UploadDocument, &api.UploadDocumentInput{
+		AssessmentInput: api.AssessmentInput{AssessmentID: a.ID},
+		File:            api.UploadFile{Filename: "policy.md", Content: strings.NewReader("# Policy\n\nAll accounts are personal.\n")},
+	})
 	do(t, c, api.ListAssessments, &api.AssessmentsInput{})
 }

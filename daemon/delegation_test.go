@@ -40,7 +40,16 @@ func TestDelegation(t *testing.T) {
 	approve(ben).says(t, "a member", api.CodeForbidden, "does not have")
 
 	g.owner.lets(ben, soon, map[string]any{"gates": []string{"none"}}).says(t, "no gate", api.CodeValidation, "gates")
-	g.owner.lets(ben, soon, map[string]any{"assessment_id": "01890000-0000-7000-8000-000000000000"}).says(t, "no assessment", api.CodeNotFound, "assessment")
+	g.owner.lets(
+		ben,
+		soon,
+		map[string]any{"assessment_id": "01890000-0000-7000-8000-000000000000"},
+	).says(
+		t,
+		"no assessment",
+		api.CodeNotFound,
+		"assessment",
+	)
 	g.owner.lets(ben, time.Now().Add(-time.Hour), nil).says(t, "an end that has passed", api.CodeValidation, "ended already")
 	g.owner.lets(ben, time.Now().AddDate(2, 0, 0), nil).says(t, "without an end worth the name", api.CodeValidation, "366 days")
 	g.owner.lets(g.owner, soon, nil).says(t, "oneself", api.CodeValidation, "yourself")
@@ -68,14 +77,26 @@ func TestDelegation(t *testing.T) {
 	if l := p.body["delegates"].([]any); len(l) != 1 || l[0].(map[string]any)["delegation_id"] != right.str("id") {
 		t.Errorf("%s", p.text)
 	}
-	if l := g.owner.must("GET", "/api/v1/organizations/"+g.owner.org+"/dashboard", nil); !strings.Contains(l.text, "or ben@example.com for") {
+	if l := g.owner.must("GET", "/api/v1/organizations/"+g.owner.org+"/dashboard", nil); !strings.Contains(
+		l.text,
+		"or ben@example.com for",
+	) {
 		t.Errorf("%s", l.text)
 	}
 
 	// A right to decide at a gate is no other right, and no key's.
 	ben.lets(vi, soon, nil).says(t, "handing on", api.CodeForbidden, "")
 	ben.do("POST", g.path(api.ApproveScope.Path), nil).says(t, "the scope", api.CodeForbidden, "")
-	ben.do("POST", api.CreateAPIKey.Path, map[string]any{"name": "k", "scopes": []string{"approval:decide"}}).says(t, "a key", api.CodeForbidden, "")
+	ben.do(
+		"POST",
+		api.CreateAPIKey.Path,
+		map[string]any{"name": "k", "scopes": []string{"approval:decide"}},
+	).says(
+		t,
+		"a key",
+		api.CodeForbidden,
+		"",
+	)
 	ben.do("DELETE", "/api/v1/approval-delegations/"+right.str("id"), nil).says(t, "revoking", api.CodeForbidden, "")
 
 	// An admin's delegation ends with the right, and does not come back with it.
@@ -88,7 +109,8 @@ func TestDelegation(t *testing.T) {
 	}
 	role(api.RoleMember)
 	role(api.RoleAdmin)
-	if d := g.owner.must("GET", "/api/v1/approval-delegations/"+voided.str("id"), nil); d.str("status") != "void" || d.str("end_reason") == "" {
+	if d := g.owner.must("GET", "/api/v1/approval-delegations/"+voided.str("id"), nil); d.str("status") != "void" ||
+		d.str("end_reason") == "" {
 		t.Errorf("%s", d.text)
 	}
 	g.owner.must("DELETE", "/api/v1/approval-delegations/"+right.str("id"), nil)
@@ -111,7 +133,9 @@ func TestDelegation(t *testing.T) {
 
 	decided := ben.must("POST", g.path(api.ApproveSoA.Path), map[string]any{"comment": "fine"})
 	p = g.owner.must("GET", g.path(api.GetApproval.Path), nil)
-	if p.str("delegation", "delegation_id") != last.str("id") || p.str("delegation", "delegator_id") != g.owner.id() || p.str("decided_by", "id") != ben.id() || len(p.body["delegates"].([]any)) != 0 {
+	if p.str("delegation", "delegation_id") != last.str("id") || p.str("delegation", "delegator_id") != g.owner.id() ||
+		p.str("decided_by", "id") != ben.id() ||
+		len(p.body["delegates"].([]any)) != 0 {
 		t.Errorf("%s (void: %s)", p.text, again.str("id"))
 	}
 	if by := decided.str("approved_by"); !strings.Contains(by, "ben@example.com for gate@example.com") {
@@ -132,7 +156,11 @@ func TestDelegation(t *testing.T) {
 func TestDelegationAndSecondPerson(t *testing.T) {
 	g := newAtGate(t)
 	g.owner.must("POST", g.path(api.CancelWorkflow.Path), nil)
-	g.owner.must("PUT", strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1), map[string]any{"name": "Gate", "settings": map[string]any{"require_second_person": true}})
+	g.owner.must(
+		"PUT",
+		strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1),
+		map[string]any{"name": "Gate", "settings": map[string]any{"require_second_person": true}},
+	)
 	soon := time.Now().Add(time.Hour)
 	ben, cleo := g.owner.member("ben@example.com", api.RoleMember), g.owner.member("cleo@example.com", api.RoleAdmin)
 	approve := func(c who) reply { return c.do("POST", g.path(api.Approve.Path), nil) }

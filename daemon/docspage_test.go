@@ -24,7 +24,8 @@ func TestDocsPage(t *testing.T) {
 	if page.Code != http.StatusOK || !strings.HasPrefix(page.Header().Get("Content-Type"), "text/html") {
 		t.Fatalf("%d %v", page.Code, page.Header())
 	}
-	if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "script-src 'self'") || strings.Contains(policy, "unsafe") {
+	if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "script-src 'self'") ||
+		strings.Contains(policy, "unsafe") {
 		t.Errorf("the policy is %q", policy)
 	}
 	body := page.Body.String()

@@ -13,7 +13,8 @@ import (
 func TestReasonsSaySomething(t *testing.T) {
 	g := newAtGate(t)
 	for _, reason := range []string{"  \n ", "\u200b", "\u2800 \u3164"} {
-		if a := g.owner.do("POST", g.path(api.RejectApproval.Path), map[string]any{"reason": reason}); a.status != 400 || !strings.Contains(a.text, "say why it is rejected") {
+		if a := g.owner.do("POST", g.path(api.RejectApproval.Path), map[string]any{"reason": reason}); a.status != 400 ||
+			!strings.Contains(a.text, "say why it is rejected") {
 			t.Errorf("%q: %d %s", reason, a.status, a.text)
 		}
 		edit := map[string]any{"applicability": "out_of_scope", "rationale": reason}
@@ -31,7 +32,13 @@ func TestReasonsSaySomething(t *testing.T) {
 func planned(t *testing.T, codes ...string) (*atGate, []any) {
 	g := &atGate{w: newWorld(t, daemon.Options{}), ids: map[string]string{}}
 	g.owner, g.key = g.w.organization("Plan", "plan@example.com")
-	g.ids["assessmentId"] = g.owner.must("POST", api.CreateAssessment.Path, map[string]any{"name": "Plan", "framework_id": "lgpd"}).str("id")
+	g.ids["assessmentId"] = g.owner.must(
+		"POST",
+		api.CreateAssessment.Path,
+		map[string]any{"name": "Plan", "framework_id": "lgpd"},
+	).str(
+		"id",
+	)
 	for _, c := range codes {
 		g.owner.must("POST", g.path(api.CreateGap.Path), map[string]any{"control_id": c, "status": "not_implemented", "severity": "high"})
 	}
@@ -99,7 +106,8 @@ func TestScopesSaySomething(t *testing.T) {
 	approved := g.owner.must("POST", g.path(api.ApproveScope.Path), nil)
 	for _, body := range []object{{}, {"title": "Head office"}, {"systems": []string{"ERP"}}, {"locations": []string{}}, {"traits": object{"has_ot": false}}} {
 		for _, a := range []reply{put(body), g.owner.do("PATCH", g.path(api.UpdateScope.Path), body)} {
-			if a.status != 200 || a.str("status") != "approved" || a.body["revision"] != approved.body["revision"] || a.str("approved_by") == "" {
+			if a.status != 200 || a.str("status") != "approved" || a.body["revision"] != approved.body["revision"] ||
+				a.str("approved_by") == "" {
 				t.Errorf("%v: %d %s", body, a.status, a.text)
 			}
 		}
@@ -117,7 +125,8 @@ func TestScopesSaySomething(t *testing.T) {
 			t.Errorf("%.100v: %d %.200s, want %q", body, a.status, a.text, want)
 		}
 	}
-	if a := put(object{"systems": []string{"CRM"}, "description": "First line.\nSecond line."}); a.str("status") != "draft" || a.body["version_number"] != 2.0 {
+	if a := put(object{"systems": []string{"CRM"}, "description": "First line.\nSecond line."}); a.str("status") != "draft" ||
+		a.body["version_number"] != 2.0 {
 		t.Error(a.text)
 	}
 }
@@ -132,8 +141,11 @@ func TestNullAndUnknownFields(t *testing.T) {
 		method, path string
 		body         object
 	}{
-		{"PATCH", api.UpdatePOAMItem.Path, object{"due_date": nil}}, {"PATCH", api.UpdateFinding.Path, object{"condition": nil}},
-		{"PATCH", api.UpdateScope.Path, object{"title": nil}}, {"POST", api.PutScope.Path, object{"systems": nil}}, {"PATCH", api.UpdateMaturityScore.Path, object{"level": nil}},
+		{"PATCH", api.UpdatePOAMItem.Path, object{"due_date": nil}},
+		{"PATCH", api.UpdateFinding.Path, object{"condition": nil}},
+		{"PATCH", api.UpdateScope.Path, object{"title": nil}},
+		{"POST", api.PutScope.Path, object{"systems": nil}},
+		{"PATCH", api.UpdateMaturityScore.Path, object{"level": nil}},
 	} {
 		if a := g.owner.do(c.method, g.path(c.path), c.body); a.status != 400 || !strings.Contains(a.text, "it can't be null") {
 			t.Errorf("%s %v: %d %s", c.path, c.body, a.status, a.text)
@@ -143,7 +155,8 @@ func TestNullAndUnknownFields(t *testing.T) {
 		t.Error(a.text)
 	}
 	again := g.path(api.SubmitGap.Path)
-	if a := g.owner.do("POST", again, object{"foo": 1}); a.status != 400 || !strings.Contains(a.text, "there is no such field") || !strings.Contains(a.text, "foo") {
+	if a := g.owner.do("POST", again, object{"foo": 1}); a.status != 400 || !strings.Contains(a.text, "there is no such field") ||
+		!strings.Contains(a.text, "foo") {
 		t.Errorf("%d %s", a.status, a.text)
 	}
 	if a := g.owner.do("POST", again, "[1]"); a.status != 400 {

@@ -47,7 +47,10 @@ func judgeOf(t *testing.T) *judge {
 		b := openAPI(t, newServer(t))
 		onlyJudge = &judge{doc: openAPIDocuments(t, b), tree: parse(t, b), schemas: schemasOf(t, b), seen: map[string][]int{}}
 		for _, op := range api.Operations() {
-			path := "^" + parameter.ReplaceAllStringFunc(op.Path, func(p string) string { return "(?P<" + strings.Trim(p, "{}") + ">[^/]+)" }) + "$"
+			path := "^" + parameter.ReplaceAllStringFunc(
+				op.Path,
+				func(p string) string { return "(?P<" + strings.Trim(p, "{}") + ">[^/]+)" },
+			) + "$"
 			onlyJudge.routes = append(onlyJudge.routes, route{op, regexp.MustCompile(path)})
 		}
 		// A path written out goes before one with a parameter in the same place.
@@ -126,11 +129,15 @@ func (j *judge) exchange(t *testing.T, r *http.Request, body []byte, w *httptest
 	again := r.Clone(r.Context())
 	again.Body = io.NopCloser(bytes.NewReader(body))
 	item := j.doc.Paths.Value(op.Path)
-	asked := &openapi3filter.RequestValidationInput{Request: again, PathParams: params,
+	asked := &openapi3filter.RequestValidationInput{
+		Request: again, PathParams: params,
 		Route: &routers.Route{Spec: j.doc, Path: op.Path, PathItem: item, Method: op.Method, Operation: item.GetOperation(op.Method)},
 		// The local handler wants no credential, which the document doesn't tell.
-		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true, IncludeResponseStatus: true,
-			SkipSettingDefaults: true, ExcludeRequestBody: true, ExcludeResponseBody: true}} // bodies are held against their schemas below
+		Options: &openapi3filter.Options{
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true, IncludeResponseStatus: true,
+			SkipSettingDefaults: true, ExcludeRequestBody: true, ExcludeResponseBody: true,
+		},
+	} // bodies are held against their schemas below
 	report := func(what string, err error) {
 		if err != nil {
 			t.Errorf("%s: the %s (%d) is not as the document says: %v", op.ID, what, res.StatusCode, err)
@@ -146,18 +153,22 @@ func (j *judge) exchange(t *testing.T, r *http.Request, body []byte, w *httptest
 	case res.StatusCode == http.StatusNoContent || res.StatusCode == http.StatusNotModified:
 	case op.Form == api.Download && res.StatusCode < 300: // of any type, which this validator can't read from */*
 		// What is written as it goes has no length yet, and no hash.
-		if (res.Header.Get("ETag") == "" && res.Header.Get("Content-Length") != "") || res.Header.Get("Content-Disposition") == "" || res.Header.Get("Content-Type") == "" {
+		if (res.Header.Get("ETag") == "" && res.Header.Get("Content-Length") != "") || res.Header.Get("Content-Disposition") == "" ||
+			res.Header.Get("Content-Type") == "" {
 			t.Errorf("%s: a file with the headers %v", op.ID, res.Header)
 		}
 	default:
-		report("answer", openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{RequestValidationInput: asked,
-			Status: res.StatusCode, Header: res.Header, Options: asked.Options}))
+		report("answer", openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
+			RequestValidationInput: asked,
+			Status:                 res.StatusCode, Header: res.Header, Options: asked.Options,
+		}))
 		report("answer", j.fits(op, "responses/"+strconv.Itoa(res.StatusCode), res.Header, w.Body.Bytes()))
 	}
 	if res.Header.Get(api.TraceHeader) == "" {
 		t.Errorf("%s: the answer has no %s", op.ID, api.TraceHeader)
 	}
-	if made := api.CollectionPath(reflect.New(op.Out).Interface()); res.StatusCode == http.StatusCreated && made != "" && !strings.HasPrefix(res.Header.Get("Location"), made) {
+	if made := api.CollectionPath(reflect.New(op.Out).Interface()); res.StatusCode == http.StatusCreated && made != "" &&
+		!strings.HasPrefix(res.Header.Get("Location"), made) {
 		t.Errorf("%s: Location is %q", op.ID, res.Header.Get("Location"))
 	}
 }

@@ -26,7 +26,11 @@ func newAtGate(t *testing.T) *atGate {
 	g.key = who{w: g.w, bearer: made.str("key"), org: g.owner.org}
 	a := g.owner.must("POST", api.CreateAssessment.Path, map[string]any{"name": "Gate", "framework_id": "lgpd"})
 	g.ids["assessmentId"] = a.str("id")
-	d := g.owner.must("POST", strings.Replace(api.UploadDocument.Path, "{assessmentId}", a.str("id"), 1), form{filename: "policy.md", content: "# Policy\n\nPersonal data is processed on a legal basis.\n"})
+	d := g.owner.must(
+		"POST",
+		strings.Replace(api.UploadDocument.Path, "{assessmentId}", a.str("id"), 1),
+		form{filename: "policy.md", content: "# Policy\n\nPersonal data is processed on a legal basis.\n"},
+	)
 	g.ids["documentId"] = d.str("id")
 	for _, s := range api.States()[1:] {
 		g.owner.must("POST", g.path(api.Transition.Path), map[string]any{"target_state": s})
@@ -78,13 +82,30 @@ func (g *atGate) past(t *testing.T, what any) {
 }
 
 // tries are the bodies that somebody at a gate would try.
-var tries = []any{nil, map[string]any{}, map[string]any{"comment": "fine"}, map[string]any{"reason": "fine"}, map[string]any{"target_state": "soa_approved"},
-	map[string]any{"target_state": "soa_ingested"}, map[string]any{"workflow_type": "full_assessment"}, map[string]any{"workflow_type": "gap_refresh"},
-	map[string]any{"name": "approved", "payload": map[string]any{"approved": true}}, map[string]any{"status": "approved"}, map[string]any{"agent_id": "scope-soa-architect"},
-	map[string]any{"name": "mine", "scopes": []string{"approval:decide"}}, map[string]any{"owner": "Zoë"}}
+var tries = []any{
+	nil,
+	map[string]any{},
+	map[string]any{"comment": "fine"},
+	map[string]any{"reason": "fine"},
+	map[string]any{"target_state": "soa_approved"},
+	map[string]any{"target_state": "soa_ingested"},
+	map[string]any{"workflow_type": "full_assessment"},
+	map[string]any{"workflow_type": "gap_refresh"},
+	map[string]any{"name": "approved", "payload": map[string]any{"approved": true}},
+	map[string]any{"status": "approved"},
+	map[string]any{"agent_id": "scope-soa-architect"},
+	map[string]any{"name": "mine", "scopes": []string{"approval:decide"}},
+	map[string]any{"owner": "Zoë"},
+}
 
 // kept are the operations that would take away what the test stands on.
-var kept = map[string]bool{api.DeleteAssessment.ID: true, api.RevokeAPIKey.ID: true, api.RemoveMember.ID: true, api.UpdateTenant.ID: true, api.SignOut.ID: true}
+var kept = map[string]bool{
+	api.DeleteAssessment.ID: true,
+	api.RevokeAPIKey.ID:     true,
+	api.RemoveMember.ID:     true,
+	api.UpdateTenant.ID:     true,
+	api.SignOut.ID:          true,
+}
 
 // Nobody passes a gate without approval:decide: every operation, every body, and random
 // orders of them, by a key that has all other scopes, while a workflow runs.
@@ -119,7 +140,8 @@ func TestNothingPassesAGate(t *testing.T) {
 	narrow := func() *api.Operation { // those that touch the gate come more often
 		for {
 			op := ops[random.IntN(len(ops))]
-			if strings.Contains(op.Path, "soa") || strings.Contains(op.Path, "approval") || strings.Contains(op.Path, "lifecycle") || strings.Contains(op.Path, "workflow") {
+			if strings.Contains(op.Path, "soa") || strings.Contains(op.Path, "approval") || strings.Contains(op.Path, "lifecycle") ||
+				strings.Contains(op.Path, "workflow") {
 				return op
 			}
 		}
@@ -146,7 +168,11 @@ func TestNothingPassesAGate(t *testing.T) {
 func TestSecondPerson(t *testing.T) {
 	g := newAtGate(t)
 	g.owner.must("POST", g.path(api.CancelWorkflow.Path), nil)
-	g.owner.must("PUT", strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1), map[string]any{"name": "Gate", "settings": map[string]any{"require_second_person": true}})
+	g.owner.must(
+		"PUT",
+		strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1),
+		map[string]any{"name": "Gate", "settings": map[string]any{"require_second_person": true}},
+	)
 	ben := g.owner.member("ben@example.com", api.RoleAdmin)
 	own := g.owner.must("POST", api.CreateAPIKey.Path, map[string]any{"name": "decides", "scopes": []string{"approval:decide"}})
 	key := who{w: g.w, bearer: own.str("key"), org: g.owner.org}
@@ -163,7 +189,16 @@ func TestSecondPerson(t *testing.T) {
 	}
 	// Nor does an admin take the setting back, to decide then.
 	tenant := strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1)
-	ben.do("PUT", tenant, map[string]any{"name": "Gate", "settings": map[string]any{}}).says(t, "taking it back", api.CodeForbidden, "only an owner")
+	ben.do(
+		"PUT",
+		tenant,
+		map[string]any{"name": "Gate", "settings": map[string]any{}},
+	).says(
+		t,
+		"taking it back",
+		api.CodeForbidden,
+		"only an owner",
+	)
 	ben.must("PUT", tenant, map[string]any{"name": "Gate", "settings": map[string]any{"require_second_person": true, "note": "x"}})
 	cleo := g.owner.member("cleo@example.com", api.RoleAdmin)
 	cleo.must("POST", g.path(api.Approve.Path), map[string]any{"comment": "fine"})
@@ -204,7 +239,8 @@ func TestRefusalsAreNoted(t *testing.T) {
 		}
 	}
 	l := owner.must("GET", api.ListAuditEvents.Path+"?outcome=denied", nil).body["data"].([]any)
-	if len(l) != 2 || l[0].(map[string]any)["action"] != api.CreateAssessment.ID || l[1].(map[string]any)["action"] != api.ListAssessments.ID {
+	if len(l) != 2 || l[0].(map[string]any)["action"] != api.CreateAssessment.ID ||
+		l[1].(map[string]any)["action"] != api.ListAssessments.ID {
 		t.Errorf("%v", l)
 	}
 	if l := other.must("GET", api.ListAuditEvents.Path+"?outcome=denied", nil).body["data"].([]any); len(l) != 0 {

@@ -67,7 +67,8 @@ func TestStalledBodies(t *testing.T) {
 				t.Fatal(err)
 			}
 			answer, err := io.ReadAll(conn)
-			if err != nil && len(answer) == 0 || !bytes.HasPrefix(answer, []byte("HTTP/1.1 ")) || !bytes.Contains(answer, []byte(`"trace_id"`)) {
+			if err != nil && len(answer) == 0 || !bytes.HasPrefix(answer, []byte("HTTP/1.1 ")) ||
+				!bytes.Contains(answer, []byte(`"trace_id"`)) {
 				t.Errorf("answered %q and %v", answer, err)
 			}
 		})
@@ -320,7 +321,10 @@ func TestRefusalsInWords(t *testing.T) {
 			t.Errorf("%v: %d %s, want %q", body, a.status, a.text, want)
 		}
 	}
-	if a := key.do("POST", "/api/v1/kb/search", map[string]any{"query": "x", "top_k": 1000}); !strings.Contains(a.text, "it may be 100 at most") {
+	if a := key.do("POST", "/api/v1/kb/search", map[string]any{"query": "x", "top_k": 1000}); !strings.Contains(
+		a.text,
+		"it may be 100 at most",
+	) {
 		t.Error(a.text)
 	}
 }

@@ -20,8 +20,10 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 		return
 	}
 	by := callerFrom(r.Context())
-	req := idempotency.Request{OrganizationID: by.OrganizationID, Operation: op.ID, Key: key,
-		Fingerprint: hashParts([]byte(by.Actor.ID), []byte(r.URL.RequestURI()), []byte(body))}
+	req := idempotency.Request{
+		OrganizationID: by.OrganizationID, Operation: op.ID, Key: key,
+		Fingerprint: hashParts([]byte(by.Actor.ID), []byte(r.URL.RequestURI()), []byte(body)),
+	}
 	if op.Access != api.Tenant {
 		// One's active organization may change between two tries, and nobody's key may stand in another's way.
 		req.OrganizationID = "user " + by.UserID
@@ -46,7 +48,15 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 	recorder := &responseRecorder{ResponseWriter: w}
 	defer func() { // also where serve panics
 		if err := finish(recorder.recordedAnswer()); err != nil {
-			s.log.Error("an answer could not be kept for its idempotency key", "trace_id", traceIDFrom(r.Context()), "operation", op.ID, "error", err)
+			s.log.Error(
+				"an answer could not be kept for its idempotency key",
+				"trace_id",
+				traceIDFrom(r.Context()),
+				"operation",
+				op.ID,
+				"error",
+				err,
+			)
 		}
 	}()
 	serve(recorder, r)

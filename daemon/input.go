@@ -96,7 +96,17 @@ func newInput(schemas huma.Registry, desc *huma.Operation, t, record reflect.Typ
 		}
 		for _, where := range []string{"path", "query", "header", "cookie"} {
 			if name := f.Tag.Get(where); name != "" {
-				in.declareParameter(desc, f, parameter{in: where, name: name, required: where == "path" || f.Tag.Get("required") == "true", defaultText: f.Tag.Get("default"), field: f.Index})
+				in.declareParameter(
+					desc,
+					f,
+					parameter{
+						in:          where,
+						name:        name,
+						required:    where == "path" || f.Tag.Get("required") == "true",
+						defaultText: f.Tag.Get("default"),
+						field:       f.Index,
+					},
+				)
 			}
 		}
 	}
@@ -152,7 +162,10 @@ func (in *inputReader) declareBody(desc *huma.Operation, t reflect.Type, f refle
 	in.bodyField, in.bodyOptional = f.Index, f.Type.Kind() == reflect.Pointer
 	in.schema = huma.SchemaFromField(in.schemas, f, hint)
 	in.schema.PrecomputeMessages()
-	desc.RequestBody = &huma.RequestBody{Required: !in.bodyOptional, Content: map[string]*huma.MediaType{"application/json": {Schema: in.schema}}}
+	desc.RequestBody = &huma.RequestBody{
+		Required: !in.bodyOptional,
+		Content:  map[string]*huma.MediaType{"application/json": {Schema: in.schema}},
+	}
 	if f.Type.Kind() != reflect.Struct {
 		return
 	}

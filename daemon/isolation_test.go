@@ -37,9 +37,13 @@ func (c who) full(name string) map[string]string {
 	a := c.must("POST", assessments, map[string]any{"name": mark, "framework_id": "cis-controls-8.1"}).str("id")
 	ids["assessmentId"] = a
 	base := assessments + "/" + a
-	c.must("POST", base+"/documents", form{filename: mark + ".md", fields: map[string]string{"category": "policy"}, content: "# " + mark + " access control policy\n\n" +
-		"Version 2.0, approved on 2026-03-01. Owner: the head of security.\n\n## Accounts\n\nThe " + mark + " security team reviews all privileged accounts every quarter and removes what is not needed. " +
-		"Multi-factor authentication is required for all remote access and all administrators.\n\n## Backups\n\nAll systems are backed up daily; restores are tested twice a year and recorded.\n"})
+	c.must(
+		"POST",
+		base+"/documents",
+		form{filename: mark + ".md", fields: map[string]string{"category": "policy"}, content: "# " + mark + " access control policy\n\n" +
+			"Version 2.0, approved on 2026-03-01. Owner: the head of security.\n\n## Accounts\n\nThe " + mark + " security team reviews all privileged accounts every quarter and removes what is not needed. " +
+			"Multi-factor authentication is required for all remote access and all administrators.\n\n## Backups\n\nAll systems are backed up daily; restores are tested twice a year and recorded.\n"},
+	)
 	for {
 		st := c.must("GET", base+"/status", nil)
 		next := st.body["next_states"].([]any)
@@ -95,9 +99,11 @@ func bodies(op *api.Operation, ids map[string]string) []any {
 		return []any{nil}
 	}
 	fits := map[string]any{}
-	for name, v := range map[string]any{"assessment_id": ids["assessmentId"], "query": "privileged accounts reviewed", "name": "n", "reason": "because", "target_state": "closed",
+	for name, v := range map[string]any{
+		"assessment_id": ids["assessmentId"], "query": "privileged accounts reviewed", "name": "n", "reason": "because", "target_state": "closed",
 		"control_id": "GOV-01", "status": "not_implemented", "severity": "high", "format": "json", "template": "full", "rationale": "changed", "title": "changed",
-		"owner": "somebody", "email": "x@y.example", "role": "viewer", "scopes": []string{"scf:read"}} {
+		"owner": "somebody", "email": "x@y.example", "role": "viewer", "scopes": []string{"scf:read"},
+	} {
 		if strings.Contains(fieldsOf(op), " "+name+" ") {
 			fits[name] = v
 		}
@@ -208,7 +214,23 @@ func filledBy(op *api.Operation, ids map[string]string) bool {
 func (c who) everything(ids map[string]string) map[string]string {
 	out := map[string]string{}
 	for _, op := range api.Operations() {
-		volatile := []string{"list-audit-events", "verify-audit", "get-audit-head", "export-audit", "export-assessment", "render-report", "get-health-detailed", "get-service-health", "list-api-keys", "list-metrics", "get-session", "get-me", "list-tenants", "list-users", "list-organizations"}
+		volatile := []string{
+			"list-audit-events",
+			"verify-audit",
+			"get-audit-head",
+			"export-audit",
+			"export-assessment",
+			"render-report",
+			"get-health-detailed",
+			"get-service-health",
+			"list-api-keys",
+			"list-metrics",
+			"get-session",
+			"get-me",
+			"list-tenants",
+			"list-users",
+			"list-organizations",
+		}
 		if op.Method != http.MethodGet || slices.Contains(volatile, op.ID) || op.Access == api.Public {
 			continue
 		}
@@ -268,7 +290,11 @@ func TestEveryScope(t *testing.T) {
 			if op.Permission != scope && !first(op) {
 				continue
 			}
-			a := key.do(op.Method, with(op, map[string]string{"orgId": key.org, "organizationId": key.org, "tenantId": key.org}), sample(op))
+			a := key.do(
+				op.Method,
+				with(op, map[string]string{"orgId": key.org, "organizationId": key.org, "tenantId": key.org}),
+				sample(op),
+			)
 			told(t, op.ID, a, "\x00")
 			allowed := op.Access != api.Platform && op.Permission == scope
 			if denied := a.status == 403; denied == allowed {
@@ -294,7 +320,17 @@ func TestEveryDeadCredential(t *testing.T) {
 	w := newWorld(t, daemon.Options{Clock: func() time.Time { return now }})
 	owner, key := w.organization("Acme", "ada@acme.example")
 	ended := time.Now().Add(1500 * time.Millisecond)
-	expired := who{w: w, org: owner.org, bearer: owner.must("POST", api.CreateAPIKey.Path, map[string]any{"name": "short", "scopes": []string{"*"}, "expires_at": ended}).str("key")}
+	expired := who{
+		w:   w,
+		org: owner.org,
+		bearer: owner.must(
+			"POST",
+			api.CreateAPIKey.Path,
+			map[string]any{"name": "short", "scopes": []string{"*"}, "expires_at": ended},
+		).str(
+			"key",
+		),
+	}
 	revoked := owner.key("*")
 	mine := owner.must("GET", api.ListAPIKeys.Path, nil).body["data"].([]any)
 	owner.must("DELETE", api.Prefix+"/api-keys/"+mine[len(mine)-1].(map[string]any)["id"].(string), nil)

@@ -99,7 +99,10 @@ func upload(t *testing.T, c *client.Client, assessment string) {
 			return err
 		}
 		defer f.Close()
-		in := &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, File: api.UploadFile{Filename: path, Content: f}}
+		in := &api.UploadDocumentInput{
+			AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
+			File:            api.UploadFile{Filename: path, Content: f},
+		}
 		doc := do(t, c, api.UploadDocument, in)
 		if !strings.HasSuffix(path, doc.Filename) {
 			t.Errorf("%s became %s", path, doc.Filename)

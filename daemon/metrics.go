@@ -36,15 +36,39 @@ var durationBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 
 
 func newMetrics(e *engine.Engine) *metrics {
 	m := &metrics{
-		registry:     prometheus.NewRegistry(),
-		requests:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "service_requests_total", Help: "Requests by operation and class of status."}, []string{"operation", "status"}),
-		duration:     prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "service_request_duration_seconds", Help: "How long requests took, by operation.", Buckets: durationBuckets}, []string{"operation"}),
-		inFlight:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests at work."}),
-		uploads:      prometheus.NewCounter(prometheus.CounterOpts{Name: "service_upload_bytes_total", Help: "Bytes of uploaded files."}),
-		rateLimited:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused as too many, by category."}, []string{"category"}),
-		authFailures: prometheus.NewCounter(prometheus.CounterOpts{Name: "service_auth_failures_total", Help: "Requests refused for want of a valid credential, failed sign-ins among them."}),
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(
+			prometheus.CounterOpts{Name: "service_requests_total", Help: "Requests by operation and class of status."},
+			[]string{"operation", "status"},
+		),
+		duration: prometheus.NewHistogramVec(
+			prometheus.HistogramOpts{
+				Name:    "service_request_duration_seconds",
+				Help:    "How long requests took, by operation.",
+				Buckets: durationBuckets,
+			},
+			[]string{"operation"},
+		),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests at work."}),
+		uploads:  prometheus.NewCounter(prometheus.CounterOpts{Name: "service_upload_bytes_total", Help: "Bytes of uploaded files."}),
+		rateLimited: prometheus.NewCounterVec(
+			prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused as too many, by category."},
+			[]string{"category"},
+		),
+		authFailures: prometheus.NewCounter(
+			prometheus.CounterOpts{
+				Name: "service_auth_failures_total",
+				Help: "Requests refused for want of a valid credential, failed sign-ins among them.",
+			},
+		),
 	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_build_info", Help: "Always 1; the label tells the version.", ConstLabels: prometheus.Labels{"version": e.Version()}})
+	build := prometheus.NewGauge(
+		prometheus.GaugeOpts{
+			Name:        "service_build_info",
+			Help:        "Always 1; the label tells the version.",
+			ConstLabels: prometheus.Labels{"version": e.Version()},
+		},
+	)
 	build.Set(1)
 	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.uploads, m.rateLimited, m.authFailures, build, engineCollector{e},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -75,19 +99,34 @@ func (m *metrics) countRequest(op *api.Operation, status int, took time.Duration
 type engineCollector struct{ engine *engine.Engine }
 
 var (
-	descDocumentsWaiting  = prometheus.NewDesc("service_documents_waiting", "Documents that wait to be read.", nil, nil)
-	descDocumentsReading  = prometheus.NewDesc("service_documents_reading", "Documents that are being read.", nil, nil)
-	descDocumentsStuck    = prometheus.NewDesc("service_documents_stuck", "Documents that could not be read for a reason outside of them.", nil, nil)
+	descDocumentsWaiting = prometheus.NewDesc("service_documents_waiting", "Documents that wait to be read.", nil, nil)
+	descDocumentsReading = prometheus.NewDesc("service_documents_reading", "Documents that are being read.", nil, nil)
+	descDocumentsStuck   = prometheus.NewDesc(
+		"service_documents_stuck",
+		"Documents that could not be read for a reason outside of them.",
+		nil,
+		nil,
+	)
 	descStoreBytes        = prometheus.NewDesc("service_store_bytes", "Size of the database's file.", nil, nil)
 	descDiskFree          = prometheus.NewDesc("service_disk_free_bytes", "Room left for the data folder.", nil, nil)
 	descIndexes           = prometheus.NewDesc("service_search_indexes", "Search indexes in memory, one for an assessment.", nil, nil)
 	descMailsQueued       = prometheus.NewDesc("service_mails_queued", "Mails that wait to be sent.", nil, nil)
-	descDeliveriesWaiting = prometheus.NewDesc("service_webhook_deliveries_waiting", "Deliveries to webhooks that wait to be sent.", nil, nil)
-	descWorkflowsLive     = prometheus.NewDesc("service_workflows_live", "Workflow runs that go on or wait for somebody.", nil, nil)
-	descModelCalls        = prometheus.NewDesc("service_model_calls_total", "Questions to the model in use, by outcome.", []string{"outcome"}, nil)
-	descModelSeconds      = prometheus.NewDesc("service_model_seconds_total", "How long the model took for them.", nil, nil)
-	descModelTokens       = prometheus.NewDesc("service_model_tokens_total", "Tokens that the model read and wrote.", []string{"kind"}, nil)
-	descPassages          = prometheus.NewDesc("service_search_passages", "Passages in the search indexes in memory.", nil, nil)
+	descDeliveriesWaiting = prometheus.NewDesc(
+		"service_webhook_deliveries_waiting",
+		"Deliveries to webhooks that wait to be sent.",
+		nil,
+		nil,
+	)
+	descWorkflowsLive = prometheus.NewDesc("service_workflows_live", "Workflow runs that go on or wait for somebody.", nil, nil)
+	descModelCalls    = prometheus.NewDesc(
+		"service_model_calls_total",
+		"Questions to the model in use, by outcome.",
+		[]string{"outcome"},
+		nil,
+	)
+	descModelSeconds = prometheus.NewDesc("service_model_seconds_total", "How long the model took for them.", nil, nil)
+	descModelTokens  = prometheus.NewDesc("service_model_tokens_total", "Tokens that the model read and wrote.", []string{"kind"}, nil)
+	descPassages     = prometheus.NewDesc("service_search_passages", "Passages in the search indexes in memory.", nil, nil)
 )
 
 func (engineCollector) Describe(to chan<- *prometheus.Desc) {

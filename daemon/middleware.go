@@ -95,8 +95,10 @@ func (s *Server) logAndRecover(next http.Handler) http.Handler {
 			}
 			s.metrics.countRequest(x.op, status, took)
 			s.endSpan(x, status)
-			attrs := []any{"trace_id", x.traceID, "method", r.Method, "path", r.URL.Path[:min(len(r.URL.Path), maxPath)], "operation", operationID(x.op),
-				"status", status, "bytes", ww.BytesWritten(), "ms", float64(took) / float64(time.Millisecond), "address", x.caller.Address, "actor", x.caller.Actor.ID}
+			attrs := []any{
+				"trace_id", x.traceID, "method", r.Method, "path", r.URL.Path[:min(len(r.URL.Path), maxPath)], "operation", operationID(x.op),
+				"status", status, "bytes", ww.BytesWritten(), "ms", float64(took) / float64(time.Millisecond), "address", x.caller.Address, "actor", x.caller.Actor.ID,
+			}
 			if id := x.span.TraceID(); id != "" {
 				attrs = append(attrs, "trace", id)
 			}
@@ -136,7 +138,15 @@ const (
 
 // singleValueHeaders say who calls and what is meant: of two, a proxy before the service may
 // have believed the other.
-var singleValueHeaders = []string{"Authorization", api.TenantHeader, api.IdempotencyHeader, "Origin", "Sec-Fetch-Site", "If-Match", "Content-Type"}
+var singleValueHeaders = []string{
+	"Authorization",
+	api.TenantHeader,
+	api.IdempotencyHeader,
+	"Origin",
+	"Sec-Fetch-Site",
+	"If-Match",
+	"Content-Type",
+}
 
 // rejectMalformed refuses requests whose headers, path or query no client means.
 func (s *Server) rejectMalformed(next http.Handler) http.Handler {

@@ -137,11 +137,15 @@ func (s *Server) describeResponses(o *huma.Operation, op *api.Operation, from *h
 	ok := &huma.Response{Description: successDescription(op), Headers: responseHeaders(op, op.Status)}
 	switch {
 	case op.Form == api.Markup:
-		ok.Content = map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString},
-			Example: "<!doctype html>\n<html lang=\"en\"><title>Executive summary</title>…</html>"}}
+		ok.Content = map[string]*huma.MediaType{"text/html": {
+			Schema:  &huma.Schema{Type: huma.TypeString},
+			Example: "<!doctype html>\n<html lang=\"en\"><title>Executive summary</title>…</html>",
+		}}
 	case op.Form == api.Events:
-		ok.Content = map[string]*huma.MediaType{eventStream: {Schema: &huma.Schema{Type: huma.TypeString},
-			Example: "event: progress\nid: 7\ndata: {\"status\":\"running\",\"progress\":35}\n\n"}}
+		ok.Content = map[string]*huma.MediaType{eventStream: {
+			Schema:  &huma.Schema{Type: huma.TypeString},
+			Example: "event: progress\nid: 7\ndata: {\"status\":\"running\",\"progress\":35}\n\n",
+		}}
 	case op.Form == api.Download:
 		ok.Content = map[string]*huma.MediaType{"*/*": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
 	case op.Out != reflect.TypeFor[api.None]():
@@ -154,14 +158,27 @@ func (s *Server) describeResponses(o *huma.Operation, op *api.Operation, from *h
 	}
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): ok}
 	if op.Form == api.Download || op.Form == api.Markup {
-		part := &huma.Response{Description: "The part that the header Range asked for", Headers: responseHeaders(op, op.Status), Content: ok.Content}
+		part := &huma.Response{
+			Description: "The part that the header Range asked for",
+			Headers:     responseHeaders(op, op.Status),
+			Content:     ok.Content,
+		}
 		o.Responses["206"] = part
-		o.Responses["304"] = &huma.Response{Description: "The file has the ETag of the header If-None-Match", Headers: responseHeaders(op, http.StatusNotModified)}
-		o.Responses["416"] = &huma.Response{Description: "The file has no such range", Headers: responseHeaders(op, http.StatusRequestedRangeNotSatisfiable),
-			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}
+		o.Responses["304"] = &huma.Response{
+			Description: "The file has the ETag of the header If-None-Match",
+			Headers:     responseHeaders(op, http.StatusNotModified),
+		}
+		o.Responses["416"] = &huma.Response{
+			Description: "The file has no such range", Headers: responseHeaders(op, http.StatusRequestedRangeNotSatisfiable),
+			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
+		}
 	}
 	if _, may := reflect.New(op.Out).Interface().(interface{ Existed() bool }); may && op.Status == http.StatusCreated {
-		o.Responses["200"] = &huma.Response{Description: "The record was there already; this is it", Headers: responseHeaders(op, http.StatusOK), Content: ok.Content}
+		o.Responses["200"] = &huma.Response{
+			Description: "The record was there already; this is it",
+			Headers:     responseHeaders(op, http.StatusOK),
+			Content:     ok.Content,
+		}
 	}
 	for status, codes := range groupByStatus(s.errorCodes(op)) {
 		o.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(codes)}
@@ -269,8 +286,10 @@ func (s *Server) errorResponses() map[string]*huma.Response {
 			if status == http.StatusTooManyRequests {
 				headers = append(headers, "Retry-After", api.RateLimitHeader, api.RateRemainingHeader, api.RateResetHeader)
 			}
-			out[name] = &huma.Response{Description: strings.Join(words, ". ") + ".", Headers: headerRefs(headers),
-				Content: map[string]*huma.MediaType{"application/json": {Schema: errorSchema(codes), Examples: examples}}}
+			out[name] = &huma.Response{
+				Description: strings.Join(words, ". ") + ".", Headers: headerRefs(headers),
+				Content: map[string]*huma.MediaType{"application/json": {Schema: errorSchema(codes), Examples: examples}},
+			}
 		}
 	}
 	return out
@@ -283,8 +302,10 @@ func errorSchema(codes []api.ErrorCode) *huma.Schema {
 		code.Enum = append(code.Enum, string(c))
 	}
 	inner := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"code": code}}
-	return &huma.Schema{AllOf: []*huma.Schema{{Ref: schemaRef("ErrorEnvelope")},
-		{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"error": inner}}}}
+	return &huma.Schema{AllOf: []*huma.Schema{
+		{Ref: schemaRef("ErrorEnvelope")},
+		{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"error": inner}},
+	}}
 }
 
 // publishedRegistry is huma's, with the schemas as they are published.

@@ -137,7 +137,8 @@ func TestOpenAPIHoldsTheTable(t *testing.T) {
 			}
 			has[name] = true
 		}
-		if !has[api.TraceHeader] || op.Access == api.Tenant && !has[api.TenantHeader] || op.Method == "POST" && op.Form == api.JSON && op.Access != api.Public && !has[api.IdempotencyHeader] {
+		if !has[api.TraceHeader] || op.Access == api.Tenant && !has[api.TenantHeader] ||
+			op.Method == "POST" && op.Form == api.JSON && op.Access != api.Public && !has[api.IdempotencyHeader] {
 			t.Errorf("%s: parameters %v", op.ID, has)
 		}
 		for _, p := range parameter.FindAllString(op.Path, -1) {

@@ -31,7 +31,10 @@ where the record has moved on.`
 var apiTags = []*huma.Tag{
 	{Name: "Health", Description: "Whether the service and its parts answer."},
 	{Name: "Session and user", Description: "Signing in, and the organizations one belongs to."},
-	{Name: "SCF catalog", Description: "Controls, frameworks, requirements, and how they map to each other. A path that takes an id also takes the code."},
+	{
+		Name:        "SCF catalog",
+		Description: "Controls, frameworks, requirements, and how they map to each other. A path that takes an id also takes the code.",
+	},
 	{Name: "SCF import", Description: "Bringing a release of the catalog in, whole or not at all."},
 	{Name: "Custom frameworks and controls", Description: "What an organization adds to the catalog for itself, mapped to it."},
 	{Name: "Organizations", Description: "Organizations, their members and their API keys."},
@@ -49,9 +52,15 @@ var apiTags = []*huma.Tag{
 	{Name: "Workflows", Description: "Durable runs over an assessment."},
 	{Name: "Agents", Description: "Runs of the nine pipeline agents. What they propose is a draft."},
 	{Name: "Specialised analyses", Description: "Seven questions answered at once, in a fixed form."},
-	{Name: "Synchronisation", Description: "Clones of an assessment that are worked on without a network, and how they and its home are brought together."},
+	{
+		Name:        "Synchronisation",
+		Description: "Clones of an assessment that are worked on without a network, and how they and its home are brought together.",
+	},
 	{Name: "Webhooks", Description: "Addresses that are told of events."},
-	{Name: "Integrations", Description: "Messages in chats, files in buckets, items of plans as issues and back, mail servers. Secrets are written, never read."},
+	{
+		Name:        "Integrations",
+		Description: "Messages in chats, files in buckets, items of plans as issues and back, mail servers. Secrets are written, never read.",
+	},
 	{Name: "E-mail", Description: "Mails and their wording."},
 	{Name: "Observability", Description: "Metrics, the audit chain and alert rules."},
 }
@@ -62,10 +71,14 @@ const (
 )
 
 var securitySchemes = map[string]*huma.SecurityScheme{
-	schemeKey: {Type: "http", Scheme: "bearer", BearerFormat: api.APIKeyPrefix + "<64 hexadecimal digits>",
-		Description: "An API key of an organization. It has the scopes it was made with, and never more than its maker has now."},
-	schemeSession: {Type: "apiKey", In: "cookie", Name: api.SessionCookie,
-		Description: "The cookie that signing in sets. Calls that change something also need an Origin the operator allows."},
+	schemeKey: {
+		Type: "http", Scheme: "bearer", BearerFormat: api.APIKeyPrefix + "<64 hexadecimal digits>",
+		Description: "An API key of an organization. It has the scopes it was made with, and never more than its maker has now.",
+	},
+	schemeSession: {
+		Type: "apiKey", In: "cookie", Name: api.SessionCookie,
+		Description: "The cookie that signing in sets. Calls that change something also need an Origin the operator allows.",
+	},
 }
 
 func stringSchema(pattern string) *huma.Schema {
@@ -88,9 +101,19 @@ func sharedParameters() map[string]*huma.Param {
 			&huma.Schema{Type: huma.TypeString, Format: "uuid"}, exampleOrganization),
 		"TraceId": in(api.TraceHeader, "A name for this request, 1 to 128 visible ASCII characters; one is made where there is none.",
 			&huma.Schema{Type: huma.TypeString}, exampleTraceID),
-		"IdempotencyKey": in(api.IdempotencyHeader, "Any text of your own. The same key with the same body within 24 hours gets the first answer again.", key, "create-acme-2026"),
-		"Range":          in("Range", "The bytes wanted.", stringSchema("^bytes="), "bytes=0-1023"),
-		"IfNoneMatch":    in("If-None-Match", "An ETag that the caller has; 304 where it is still the file's.", &huma.Schema{Type: huma.TypeString}, `"`+exampleHash+`"`),
+		"IdempotencyKey": in(
+			api.IdempotencyHeader,
+			"Any text of your own. The same key with the same body within 24 hours gets the first answer again.",
+			key,
+			"create-acme-2026",
+		),
+		"Range": in("Range", "The bytes wanted.", stringSchema("^bytes="), "bytes=0-1023"),
+		"IfNoneMatch": in(
+			"If-None-Match",
+			"An ETag that the caller has; 304 where it is still the file's.",
+			&huma.Schema{Type: huma.TypeString},
+			`"`+exampleHash+`"`,
+		),
 	}
 }
 
@@ -101,16 +124,32 @@ func sharedHeaders() map[string]*huma.Header {
 		return &huma.Header{Description: words, Schema: schema, Example: example}
 	}
 	return map[string]*huma.Header{
-		api.TraceHeader:         in("The name of the request, in the log and in errors too.", &huma.Schema{Type: huma.TypeString}, exampleTraceID),
+		api.TraceHeader: in(
+			"The name of the request, in the log and in errors too.",
+			&huma.Schema{Type: huma.TypeString},
+			exampleTraceID,
+		),
 		api.RateLimitHeader:     in("Requests that the category allows in a window. Absent over the local socket.", countSchema(), 120),
 		api.RateRemainingHeader: in("Requests that are left in this window. Absent over the local socket.", countSchema(), 117),
 		api.RateResetHeader:     in("Seconds until the next window. Absent over the local socket.", countSchema(), 42),
 		"Retry-After":           in("Seconds to wait.", countSchema(), 42),
-		"Location":              in("The path of the record that was made.", &huma.Schema{Type: huma.TypeString, Format: "uri-reference"}, api.Prefix+"/assessments/"+exampleID),
-		api.IdempotencyReplayed: in("true where the answer is that of an earlier request with the same key.", &huma.Schema{Type: huma.TypeString, Enum: []any{"true"}}, "true"),
-		"ETag":                  in("The SHA-256 of the file, in quotes.", &huma.Schema{Type: huma.TypeString}, `"`+exampleHash+`"`),
-		"Content-Disposition":   in("Whether to save or to show, and under which name.", &huma.Schema{Type: huma.TypeString}, `attachment; filename="access-control-policy.pdf"`),
-		"Accept-Ranges":         in("bytes where parts can be asked for.", &huma.Schema{Type: huma.TypeString}, "bytes"),
+		"Location": in(
+			"The path of the record that was made.",
+			&huma.Schema{Type: huma.TypeString, Format: "uri-reference"},
+			api.Prefix+"/assessments/"+exampleID,
+		),
+		api.IdempotencyReplayed: in(
+			"true where the answer is that of an earlier request with the same key.",
+			&huma.Schema{Type: huma.TypeString, Enum: []any{"true"}},
+			"true",
+		),
+		"ETag": in("The SHA-256 of the file, in quotes.", &huma.Schema{Type: huma.TypeString}, `"`+exampleHash+`"`),
+		"Content-Disposition": in(
+			"Whether to save or to show, and under which name.",
+			&huma.Schema{Type: huma.TypeString},
+			`attachment; filename="access-control-policy.pdf"`,
+		),
+		"Accept-Ranges": in("bytes where parts can be asked for.", &huma.Schema{Type: huma.TypeString}, "bytes"),
 	}
 }
 

@@ -62,9 +62,15 @@ var exampleFields = map[string]any{
 	"control_code": "IAC-06", "control_title": "Multi-factor authentication", "domain_code": "IAC", "domain_name": "Identification and authentication",
 	"framework_code": "iso-27001-2022", "framework_codes": []string{"iso-27001-2022"}, "requirement_code": "A.8.5", "requirement_codes": []string{"A.8.5"},
 	"Item.requirement_codes": api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}, "framework_ids": []string{exampleOtherID},
-	"inputs": map[string]string{"scf_version_id": exampleOtherID, "scope_sha256": exampleHash}, "kept": []string{}, "weight": 9, "finding_origin": "", "due_changes": []api.MilestoneChange{}, "Milestone.completed_at": nil, "Milestone.completed_by": "", "Milestone.was_before": "", "Milestone.completed_with_item": false,
+	"inputs": map[string]string{
+		"scf_version_id": exampleOtherID,
+		"scope_sha256":   exampleHash,
+	}, "kept": []string{}, "weight": 9, "finding_origin": "", "due_changes": []api.MilestoneChange{}, "Milestone.completed_at": nil, "Milestone.completed_by": "", "Milestone.was_before": "", "Milestone.completed_with_item": false,
 	"compliance_pct": 61.5, "compliance_formula": exampleFormula, "formula": exampleFormula, "maturity_avg": 1.9, "generated_by_agent_run_id": nil,
-	"findings_by_severity": map[api.Severity]int{api.SeverityHigh: 3, api.SeverityMedium: 8}, "by_severity": map[api.Severity]int{api.SeverityHigh: 3, api.SeverityMedium: 8},
+	"findings_by_severity": map[api.Severity]int{
+		api.SeverityHigh:   3,
+		api.SeverityMedium: 8,
+	}, "by_severity": map[api.Severity]int{api.SeverityHigh: 3, api.SeverityMedium: 8},
 	"by_domain": map[string]int{"IAC": 4, "GOV": 2}, "enabled": true, "value": 128.0, "email": "ada@acme.example", "role": "member",
 	"resource_type": "assessment", "summary": "Ada Byron created the assessment Acme 2026.", "level": 2, "target_level": 3,
 
@@ -88,8 +94,12 @@ var exampleFields = map[string]any{
 	"principle": "People and machines prove who they are.", "intent": "Nobody acts under another's name.", "Control.code": "IAC-06",
 	"Control.title": "Multi-factor authentication", "Control.description": "People prove who they are with two factors.", "question": "Is a second factor asked for?",
 	"Control.weight": 9, "Control.applicability": []string{"people", "technology"}, "csf_function": "protect", "cadence": "annual",
-	"solutions": map[string]string{"small": "The second factor of the mail provider."}, "Control.maturity": map[string]string{"0": "Nothing is done.", "3": "It is asked for everywhere."},
-	"risks": []string{"unauthorised access"}, "threats": []string{"stolen passwords"}, "baselines": []string{"essential"}, "scrm_tiers": []string{"operational"},
+	"solutions": map[string]string{
+		"small": "The second factor of the mail provider.",
+	}, "Control.maturity": map[string]string{"0": "Nothing is done.", "3": "It is asked for everywhere."},
+	"risks": []string{
+		"unauthorised access",
+	}, "threats": []string{"stolen passwords"}, "baselines": []string{"essential"}, "scrm_tiers": []string{"operational"},
 	"Control.traits": []string{}, "tags": []string{"access"}, "errata": []string{}, "extra": map[string]string{}, "EvidenceRequest.code": "E-IAC-04", "area": "Access",
 	"artifact": "Settings of the sign-in service", "AssessmentObjective.code": "IAC-06_A01", "AssessmentObjective.text": "A second factor is asked for.", "rigor": 1,
 	"AssessmentObjective.applicability": []string{"technology"}, "origins": []string{}, "CompensatingControl.control_code": "IAC-10",
@@ -98,11 +108,17 @@ var exampleFields = map[string]any{
 	"source_url": "https://www.iso.org/standard/27001", "column": "ISO 27001 2022", "aliases": []string{"iso-27001"}, "includes": []string{},
 	"Requirement.code": "A.8.5", "Requirement.title": "Secure authentication", "Requirement.text": nil, "Mapping.source": "scf-workbook", "relationship": "intersects",
 	"strength": 7, "Mapping.rationale": nil, "coverage_pct": 96.77, "target_requirement_code": "PR.AA-03", "target_requirement_codes": []string{"PR.AA-03"},
-	"control_codes": []string{"IAC-06"}, "sheet": "SCF 2026.1", "cell": "D17", "ImportWarning.message": "the code has blanks around it, which were dropped",
+	"control_codes": []string{
+		"IAC-06",
+	}, "sheet": "SCF 2026.1", "cell": "D17", "ImportWarning.message": "the code has blanks around it, which were dropped",
 	"ImportRun.dry_run": false, "from_label": "2025.4", "to_label": "2026.1.1", "ControlRef.code": "IAC-06.7", "ControlRef.title": "Second factors that resist phishing",
 	"ControlChange.code": "IAC-06", "from_title": "Second factor", "to_title": "Multi-factor authentication", "from_weight": 8, "to_weight": 9, "deprecated": false,
-	"frameworks_added": []string{"nist-csf-2.0"}, "CatalogDiffSummary.frameworks_added": 1, "frameworks_removed": []string{}, "CatalogDiffSummary.frameworks_removed": 0,
-	"ImportSource.source": json.RawMessage(`{"format": "service-catalog/1"}`), "ImportWorkbookInput.file": "(the workbook)", "ImportWorkbookInput.label": "2026.1.1",
+	"frameworks_added": []string{
+		"nist-csf-2.0",
+	}, "CatalogDiffSummary.frameworks_added": 1, "frameworks_removed": []string{}, "CatalogDiffSummary.frameworks_removed": 0,
+	"ImportSource.source": json.RawMessage(
+		`{"format": "service-catalog/1"}`,
+	), "ImportWorkbookInput.file": "(the workbook)", "ImportWorkbookInput.label": "2026.1.1",
 
 	"MappingDocument.focal_document": "ISO/IEC 27001:2022", "MappingDocument.release": "2025.4", "rows": 146, "elements": 93, "related": 146,
 	"mappings_confirmed": 140, "mappings_added": 6, "mappings_unnamed": 0, "requirements_added": 2, "requirements_worded": 91, "documents": []api.MappingDocument{},
@@ -116,16 +132,22 @@ var exampleFields = map[string]any{
 	"CustomRequirement.text": "Everybody who moves a crane signs in with two factors.", "CustomRequirement.controls": []string{"IAC-06"}, "CustomControlBody.controls": []string{"IAC-06"}, "applicability": []string{"people", "technology"},
 	"CustomRelation.control": "IAC-06", "CustomRelation.rationale": "Both ask for a second factor.", "CustomControlBody.code": "YARD-01", "CustomControlBody.maturity": map[string]string{"3": "The log is read every week."}, "CustomControlBody.csf_function": "protect", "CustomChange.count": 12, "CustomChange.name": "Yard rules", "CustomChange.code": "yard-rules", "CustomControlBody.title": "Cranes are locked at night",
 	"CustomControlBody.description": "Nobody moves a crane between dusk and dawn.", "traits": []string{}, "evidence_requests": []string{"The crane log"}, "assessment_objectives": []string{"The log shows no move at night."},
-	"CustomControlBody.requirements": map[string][]string{"yard-rules": {"Y-1"}}, "unresolved": []string{}, "is_custom": true, "updated_by": "Ada Byron", "ImportResult.revision": 4,
+	"CustomControlBody.requirements": map[string][]string{
+		"yard-rules": {"Y-1"},
+	}, "unresolved": []string{}, "is_custom": true, "updated_by": "Ada Byron", "ImportResult.revision": 4,
 	"drop_frameworks": []string{}, "MigrateBody.to": "2026.1.1", "MigratedFramework.to_code": nil, "decisions_kept": []string{"IAC-06"}, "decisions_left": []string{}, "custom_revision": 4,
-	"reasons": []string{"reworded"}, "decided": true, "requirements_gained": api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}, "requirements_lost": api.RequirementCodes{},
+	"reasons": []string{
+		"reworded",
+	}, "decided": true, "requirements_gained": api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}, "requirements_lost": api.RequirementCodes{},
 	"MigratedFramework.code": "iso-27001-2022", "MigratedFramework.message": nil,
 
 	// Assessments and evidence.
 	"CreateAssessmentInput.framework_id": "iso-27001-2022", "CreateAssessmentInput.framework_ids": []string{"nist-csf-2.0"}, "CreateAssessmentInput.scf_version_id": nil,
 	"UpdateAssessmentInput.framework_id": "iso-27001-2022", "UpdateAssessmentInput.framework_ids": []string{"nist-csf-2.0"}, "closed_at": nil,
 	"Assessment.state": api.StateSoAUnderReview, "AssessmentStatus.state": api.StateSoAUnderReview, "next_states": []api.State{api.StateSoAApproved},
-	"blocked_by": []string{"the Statement of Applicability waits for an approval"}, "status_set_by": "Ann Example", "Outdated.reason": "scope",
+	"blocked_by": []string{
+		"the Statement of Applicability waits for an approval",
+	}, "status_set_by": "Ann Example", "Outdated.reason": "scope",
 	"Outdated.message": "Version 1 of the Statement of Applicability was drafted by an older scope than there is now.", "TimelineEvent.type": "assessment.created",
 	"TransitionInput.target_state": api.StateSoADrafted, "TransitionInput.reason": "All documents are in.", "LifecycleEvent.from_state": api.StateScopeDrafted,
 	"LifecycleEvent.to_state": api.StateSoADrafted, "LifecycleEvent.event_type": "transition",
@@ -135,16 +157,26 @@ var exampleFields = map[string]any{
 	"SearchBody.query": "who reviews access rights?", "SearchAnswer.query": "who reviews access rights?", "SearchBody.document_id": nil, "top_k": 10, "min_score": 0.3,
 	"highlights": []string{"reviewed every quarter"}, "same_as": []string{}, "Mark.start": 0, "Mark.end": 8,
 	"SearchBody.effective_from": "2025-01-01", "SearchBody.effective_to": nil, "semantic": 0.86, "keyword": 0.61, "embedder": "builtin-1", "served_by": "builtin-1", "away": nil, "embedding_dimensions": 256,
-	"documents_by_status": map[api.DocumentState]int{api.DocumentIngested: 12}, "EmbeddingStatus.training": nil, "EmbeddingStatus.pending": 0, "EmbeddingStatus.failed": 0,
+	"documents_by_status": map[api.DocumentState]int{
+		api.DocumentIngested: 12,
+	}, "EmbeddingStatus.training": nil, "EmbeddingStatus.pending": 0, "EmbeddingStatus.failed": 0,
 
 	// Deliverables.
-	"business_units": []string{"Operations"}, "processes": []string{"Customer support"}, "systems": []string{"Shop", "Mail"}, "locations": []string{"Hamburg"},
-	"legal_entities": []string{"Acme GmbH"}, "data_types": []string{"Customer records"}, "third_parties": []string{"Hosting provider"}, "exclusions": []string{"The museum shop"},
+	"business_units": []string{
+		"Operations",
+	}, "processes": []string{"Customer support"}, "systems": []string{"Shop", "Mail"}, "locations": []string{"Hamburg"},
+	"legal_entities": []string{
+		"Acme GmbH",
+	}, "data_types": []string{"Customer records"}, "third_parties": []string{"Hosting provider"}, "exclusions": []string{"The museum shop"},
 	"assumptions": []string{"The policies uploaded are in force."}, "constraints": []string{"No interviews were held."},
-	"Scope.traits": map[string]api.Trait{"uses_cloud": {Value: "true", Source: "evidence", Reason: "two documents name a hosting provider", Evidence: []api.Evidence{}}},
+	"Scope.traits": map[string]api.Trait{
+		"uses_cloud": {Value: "true", Source: "evidence", Reason: "two documents name a hosting provider", Evidence: []api.Evidence{}},
+	},
 	"Trait.reason": "two documents name a hosting provider", "ScopeBody.reset": []string{"outsources_it"}, "ScopeBody.traits": map[string]api.TraitSetting{"uses_cloud": {Value: truePtr()}, "has_ot": {}},
 	"supports": "Access rights are reviewed.", "Statement.text": "Access rights are reviewed.", "Statement.reason": "a passage says so in other words",
-	"inclusion_reasons": []string{"framework"}, "SoAItem.rationale": "The framework asks for it and the company has accounts.", "UpdateSoAItemInput.rationale": "The framework asks for it.",
+	"inclusion_reasons": []string{
+		"framework",
+	}, "SoAItem.rationale": "The framework asks for it and the company has accounts.", "UpdateSoAItemInput.rationale": "The framework asks for it.",
 	"coverage_ratio": 0.67, "in_operation": true, "SoAItem.reason": "two of three statements are covered", "SoAItem.implementation_status": api.PartiallyImplemented,
 	"SoAItem.evidence_coverage": api.CoveragePartial, "UpdateSoAItemInput.implementation_status": api.PartiallyImplemented, "needs_review": false,
 	"ValidationIssue.rule": "rationale_required", "ValidationIssue.message": "IAC-06 is out of scope and says no reason", "valid": false, "SoAValidation.errors": 1, "SoAValidation.warnings": 0,
@@ -159,7 +191,9 @@ var exampleFields = map[string]any{
 	"assessed_pct": 83.3, "mean": 1.9, "weighted_mean": 2.1, "minimum": 0, "target_mean": 3.0, "by_level": map[string]int{"0": 4, "1": 9, "2": 21, "3": 6},
 	"poam_code": "POAM-001", "weakness": "A second factor is asked for on the mail service only.", "corrective_action": "Ask for a second factor in the shop's administration.",
 	"priority": 1, "owner_role": "IT operations", "resources": "Two days of an administrator", "dependencies": []string{}, "acceptance_criteria": []string{"Signing in without a second factor fails."},
-	"expected_evidence": []string{"Settings of the sign-in service"}, "risk_accepted_until": nil, "vendor_dependency": nil, "comments": "Ordered on 2026-11-18.",
+	"expected_evidence": []string{
+		"Settings of the sign-in service",
+	}, "risk_accepted_until": nil, "vendor_dependency": nil, "comments": "Ordered on 2026-11-18.",
 	"expired_acceptances": []string{}, "also_closes": []string{}, "beyond_180_days": []string{}, "not_met": []string{"3.1.3"}, "CMMCEligibility.not_assessed": []string{}, "blocking": []string{}, "CMMCEligibility.score": 0.991, "CMMCEligibility.points": 109,
 	"since_version": 1, "GapChange.before": "high, not evidenced", "GapChange.after": "low, partially implemented", "GapChange.why": []string{"evidence"},
 	"conformity": "conforms", "conformity_pct": 84.6, "conformity_formula": exampleFormula, "deficient_material": []string{}, "otherwise_than_soa": []string{"CFG-02"}, "reset": []string{"note"},
@@ -168,14 +202,21 @@ var exampleFields = map[string]any{
 	"delegator_name": "Ada Byron", "delegate_name": "Ben Byte", "delegator_id": exampleUser, "delegate_id": exampleOtherID, "Delegation.reason": "On leave", "CreateDelegationInput.reason": "On leave", "ended_at": nil, "end_reason": nil,
 	"Delegate.name": "Ben Byte", "Delegate.user_id": exampleOtherID, "Approval.delegation": nil, "Approval.decided_by": nil, "Approval.decided_at": nil, "Approval.reason": nil, "Artifact.title": "Statement of Applicability", "Artifact.type": "soa", "variant": nil, "supersedes": nil, "current_version": 1,
 	"Report.title": "Acme 2026: executive summary", "Report.filename": "acme-2026-executive-summary.pdf", "Report.template": "executive_summary", "ReportBody.title": "Acme 2026",
-	"sources": map[string]string{"soa_version_id": exampleOtherID, "soa_sha256": exampleHash}, "ImportStatistics.sources": 3, "draft": false, "Report.status": "ready",
+	"sources": map[string]string{
+		"soa_version_id": exampleOtherID,
+		"soa_sha256":     exampleHash,
+	}, "ImportStatistics.sources": 3, "draft": false, "Report.status": "ready",
 	"ExecutiveSummary.text": "Of 60 controls that apply, 31 are implemented. Eleven gaps are open, three of them high.", "by": "Ada Byron", "at": "2026-11-20T09:30:00Z",
 	"MilestoneChange.reason": "The provider needs longer.",
 
 	// Agents, workflows, analyses.
 	"agent_id": "gap-analyst", "Agent.id": "gap-analyst", "Agent.name": "Gap analyst", "Agent.role": "Proposes gaps, each with its evidence.", "tools": []string{"search-kb", "list-soa-items"},
-	"needs_approval_for": []string{"gap_analysis"}, "model": "builtin", "prompt_version": "rules 1", "AgentRun.status": "completed", "AgentStep.name": "search-kb",
-	"AgentStep.input": map[string]any{"query": "second factor"}, "output": map[string]any{"passages": 4}, "duration_ms": 41, "StartRunBody.input": map[string]any{"domain": "IAC"},
+	"needs_approval_for": []string{
+		"gap_analysis",
+	}, "model": "builtin", "prompt_version": "rules 1", "AgentRun.status": "completed", "AgentStep.name": "search-kb",
+	"AgentStep.input": map[string]any{
+		"query": "second factor",
+	}, "output": map[string]any{"passages": 4}, "duration_ms": 41, "StartRunBody.input": map[string]any{"domain": "IAC"},
 	"AgentOutput.summary": "Eleven gaps are proposed.", "CompleteRunInput.summary": "Done by hand.", "limitations": []string{"Pictures in documents were not read."},
 	"proposals":    []map[string]any{{"control_code": "IAC-06", "severity": "high"}},
 	"current_step": "soa_drafted", "WorkflowStep.name": "soa_drafted", "WorkflowStep.title": "draft the Statement of Applicability", "WorkflowRun.status": api.RunRunning,
@@ -191,9 +232,16 @@ var exampleFields = map[string]any{
 	"executive_summary": "A stolen password would be enough to change prices.", "urgency_metric": 72.0, "financial_impact_estimate": "Up to a week's turnover.",
 	"regulatory_impact": "Customers would have to be told.", "board_level_recommendation": "Ask for a second factor by the end of the year.",
 	"vendorName": "Hosting provider", "contractExcerpt": "The provider processes personal data on the customer's instructions only.", "liability_cap_identified": "One year's fees",
-	"data_subprocessors_listed": []string{"Backup provider"}, "red_flags_for_negotiation": []string{"No time is named for telling of a breach."}, "is_dpa_compliant": false,
-	"evidenceContext": map[string]any{"is_compliant": false, "missing_elements": []any{exampleMissing}}, "systemArchitectureDescription": "A shop behind one proxy.",
-	"sprint_action_items": []string{"Turn on the second factor for administrators."}, "devops_commands_suggested": []string{"shopctl auth require-second-factor --role admin"},
+	"data_subprocessors_listed": []string{
+		"Backup provider",
+	}, "red_flags_for_negotiation": []string{"No time is named for telling of a breach."}, "is_dpa_compliant": false,
+	"evidenceContext": map[string]any{
+		"is_compliant":     false,
+		"missing_elements": []any{exampleMissing},
+	}, "systemArchitectureDescription": "A shop behind one proxy.",
+	"sprint_action_items": []string{
+		"Turn on the second factor for administrators.",
+	}, "devops_commands_suggested": []string{"shopctl auth require-second-factor --role admin"},
 	"priority_level": "high", "estimated_effort": "small", "AnalyzeRoPAInput.text": "Customer records are kept for orders and support.", "RequiredControl.control_id": "IAC-06",
 	"RequiredControl.name": "Multi-factor authentication", "RequiredControl.reason": "Many people can read the records.", "suggested_risk_level": "medium", "suggested_legal_basis": "contract",
 	"is_dpia_required": false, "projectDescription": "Support reads orders in a new tool.", "ropaContext": map[string]any{"suggested_risk_level": "medium"},
@@ -204,45 +252,68 @@ var exampleFields = map[string]any{
 	"SyncStatus.head": 41, "JoinedSync.head": 41, "SyncStatus.since": 41, "BroughtSync.since": 41, "anchor_sequence": 412, "counter": 3, "SyncParcel.next": 41, "file_bytes": 64_700, "behind": 3, "table": "soa_items", "SyncConflict.label": "IAC-06", "SyncAhead.label": "IAC-06", "field": "owner", "SyncConflict.message": "owner of IAC-06 was changed here and offline", "SyncSide.value": json.RawMessage(`"Head of IT"`),
 	"SyncConflict.kind": "field", "SyncConflict.status": "open", "choice": "clone", "resolved_by": nil, "kept_sha256": "", "SyncReplica.name": "adas-laptop", "user_name": "Ada Byron", "account": "Ada Byron",
 	"SyncStatus.server": "https://grc.acme.example", "SyncStatus.role": "clone", "anchor_hash": exampleHash, "catalog_label": "2026.1.1", "notes": []string{}, "data": []byte("H4sI"), "files": []string{exampleHash},
-	"ResolveSyncInput.value": json.RawMessage(`"Head of IT"`), "ResolveSyncInput.choice": "value", "SyncFiles.sha256": []string{exampleHash}, "MissingSyncInput.sha256": []string{exampleHash}, "replicas": []api.SyncReplica{},
+	"ResolveSyncInput.value": json.RawMessage(
+		`"Head of IT"`,
+	), "ResolveSyncInput.choice": "value", "SyncFiles.sha256": []string{exampleHash}, "MissingSyncInput.sha256": []string{exampleHash}, "replicas": []api.SyncReplica{},
 	"PushSyncInput.file": "(the batch)", "PushSyncInput.dry_run": "true", "BringSyncInput.file": "(the file)", "BringSyncCatalogInput.file": "(the catalog)", "JoinSyncInput.name": "adas-laptop", "JoinedSync.name": "Acme 2026",
 	"AttachSyncInput.server": "https://grc.acme.example",
 	"SyncKey.name":           "Acme", "SyncKey.key": exampleSyncKey, "SyncPeer.key": exampleSyncKey, "TrustSyncPeerInput.key": exampleSyncKey, "fingerprint": "1f0c-77ab-02d3-9e55-8a41-6c0e-b7d2-4f19-e3a6-5580", "SyncPeer.name": "adas-laptop", "TrustSyncPeerInput.name": "adas-laptop", "trusted_by": "Ada Byron",
 	"peer_name": "Acme", "own_sha256": "", "TakeSyncBundleInput.file": "(the bundle)", "TakeSyncBundleInput.dry_run": "true", "TakenSyncBundle.serial": 3, "TakenSyncBundle.name": "Acme 2026", "TakenSyncBundle.role": "home", "machine": "adas-laptop",
 	"UpdateWebhookInput.description": "The chat of the security team", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "event_type": "soa.approved", "Delivery.status": "delivered",
 	"http_status": 204, "next_attempt_at": nil, "Integration.name": "Security chat", "CreateIntegrationInput.name": "Security chat", "UpdateIntegrationInput.name": "Security chat",
-	"config": map[string]any{"channel": "#security"}, "secrets": map[string]string{"token": "xoxb-…"}, "secrets_set": []string{"token"}, "last_status": "ok", "Integration.synced_at": nil, "Integration.next_sync_at": nil, "waits_until": nil,
+	"config": map[string]any{
+		"channel": "#security",
+	}, "secrets": map[string]string{"token": "xoxb-…"}, "secrets_set": []string{"token"}, "last_status": "ok", "Integration.synced_at": nil, "Integration.next_sync_at": nil, "waits_until": nil,
 	"IntegrationTest.message": "a test message was sent", "IssueLink.message": nil, "issue_key": "OPS-7", "issue_url": "https://acme.atlassian.net/browse/OPS-7", "IssueLink.status": "linked",
 	"SecretKey.key_id": "3f9a0c1d2b4e", "old_key_ids": []string{"b81d0f22c4aa"}, "unreadable": []string{},
-	"to": []string{"ada@acme.example"}, "subject": "{{report}} of {{assessment}} is ready", "template_id": "report_ready", "EmailTemplate.id": "report_ready",
+	"to": []string{
+		"ada@acme.example",
+	}, "subject": "{{report}} of {{assessment}} is ready", "template_id": "report_ready", "EmailTemplate.id": "report_ready",
 	"EmailTemplate.text": "{{report}} of {{assessment}} is ready.", "PutTemplateInput.text": "{{report}} of {{assessment}} is ready.",
 	"PreviewBody.subject": "{{report}} of {{assessment}} is ready", "PreviewBody.text": "{{report}} of {{assessment}} is ready.", "EmailTemplate.html": "<p>{{report}} of {{assessment}} is ready.</p>",
 	"PutTemplateInput.html": "<p>{{report}} of {{assessment}} is ready.</p>", "PreviewBody.html": "<p>{{report}} of {{assessment}} is ready.</p>",
 	"SendEmailInput.subject": "The plan of the quarter", "SendEmailInput.text": "It is in the shared folder.", "SendEmailInput.html": "<p>It is in the shared folder.</p>",
 	"Email.subject": "Full report of Acme 2026 is ready", "Email.status": "sent", "EmailRecipient.status": "sent", "EmailRecipient.address": "ada@acme.example",
 	"EmailPreview.subject": "Full report of Acme 2026 is ready", "EmailPreview.text": "Full report of Acme 2026 is ready.", "EmailPreview.html": "<p>Full report of Acme 2026 is ready.</p>",
-	"EmailTemplate.variables": []string{"assessment", "format", "link", "organization", "report"}, "SendEmailInput.variables": map[string]any{"assessment": "Acme 2026", "report": "Full report", "format": "PDF"},
+	"EmailTemplate.variables": []string{
+		"assessment",
+		"format",
+		"link",
+		"organization",
+		"report",
+	}, "SendEmailInput.variables": map[string]any{"assessment": "Acme 2026", "report": "Full report", "format": "PDF"},
 	"PreviewBody.variables": map[string]any{"assessment": "Acme 2026"},
 	"Metric.name":           "organization_documents", "unit": "count", "labels": map[string]string{"status": "failed"}, "metric": "organization_documents{status=failed}", "AlertRule.name": "Unreadable documents",
 	"UpdateAlertInput.name": "Unreadable documents", "digest": true, "approvals": true, "emailed": true, "Email.error": nil, "EmailRecipient.error": nil, "sent_at": nil, "changed_at": nil,
 	"custom":                true,
 	"CreateAlertInput.name": "Unreadable documents", "threshold": 3.0, "window_seconds": 3600, "channels": []string{"email"}, "action": "assessment.created", "ip": "203.0.113.7",
-	"AuditEvent.changes": map[string]any{"name": "Acme 2026"}, "sequence": 41, "hash": exampleHash, "previous_hash": "4be07a55c3188e6f0a7d3b92e4c6015fa8d7b3e2914c6a8f50b1d7e39c9f2c1d",
+	"AuditEvent.changes": map[string]any{
+		"name": "Acme 2026",
+	}, "sequence": 41, "hash": exampleHash, "previous_hash": "4be07a55c3188e6f0a7d3b92e4c6015fa8d7b3e2914c6a8f50b1d7e39c9f2c1d",
 }
 
 func truePtr() *bool { b := true; return &b }
 
 // exampleErrors are the nine codes with the details each brings.
 var exampleErrors = map[api.ErrorCode]api.Error{
-	api.CodeUnauthorized:   {Message: "sign in, or send an API key as Authorization: Bearer service_live_…"},
-	api.CodeForbidden:      {Message: `this needs the permission soa:write, which the role "viewer" does not have`},
-	api.CodeNotFound:       {Message: `there is no assessment "` + exampleOtherID + `" here`},
-	api.CodeValidation:     {Message: "name: this field is required", Details: []api.ErrorDetail{{Field: "name", Message: "this field is required"}}},
+	api.CodeUnauthorized: {Message: "sign in, or send an API key as Authorization: Bearer service_live_…"},
+	api.CodeForbidden:    {Message: `this needs the permission soa:write, which the role "viewer" does not have`},
+	api.CodeNotFound:     {Message: `there is no assessment "` + exampleOtherID + `" here`},
+	api.CodeValidation: {
+		Message: "name: this field is required",
+		Details: []api.ErrorDetail{{Field: "name", Message: "this field is required"}},
+	},
 	api.CodeTenantRequired: {Message: "name the organization in the header " + api.TenantHeader},
-	api.CodeInvalidState: {Message: "the assessment is draft and can only move to documents_uploaded",
-		Details: []api.ErrorDetail{{CurrentState: "draft", AttemptedTransition: "soa_drafted", AllowedTransitions: []api.State{api.StateDocumentsUploaded}}}},
-	api.CodeApproval: {Message: "the Statement of Applicability has to be approved first",
-		Details: []api.ErrorDetail{{Gate: api.GateSoA, Reason: "it waits for a decision", ApprovalID: exampleID}}},
+	api.CodeInvalidState: {
+		Message: "the assessment is draft and can only move to documents_uploaded",
+		Details: []api.ErrorDetail{
+			{CurrentState: "draft", AttemptedTransition: "soa_drafted", AllowedTransitions: []api.State{api.StateDocumentsUploaded}},
+		},
+	},
+	api.CodeApproval: {
+		Message: "the Statement of Applicability has to be approved first",
+		Details: []api.ErrorDetail{{Gate: api.GateSoA, Reason: "it waits for a decision", ApprovalID: exampleID}},
+	},
 	api.CodeRateLimit: {Message: "too many requests; try again in 42 seconds"},
 	api.CodeInternal:  {Message: "something went wrong inside the service; the log has the cause under this trace id"},
 }

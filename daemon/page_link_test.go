@@ -39,7 +39,8 @@ func TestLinkPage(t *testing.T) {
 			t.Errorf("the page loads %s, which is not below it", m[1])
 		}
 		file := who{w: w}.must("GET", "/"+m[1], nil)
-		if want := kinds[m[1][strings.LastIndex(m[1], "."):]]; file.header.Get("Content-Type") != want || file.header.Get("X-Content-Type-Options") != "nosniff" {
+		if want := kinds[m[1][strings.LastIndex(m[1], "."):]]; file.header.Get("Content-Type") != want ||
+			file.header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s comes as %v", m[1], file.header)
 		}
 	}
@@ -59,7 +60,11 @@ func TestLinkPage(t *testing.T) {
 func TestLinkPageWorks(t *testing.T) {
 	w := newWorld(t, daemon.Options{})
 	owner, _ := w.organization("Acme", "a@acme.example")
-	invited := owner.must("POST", "/api/v1/organizations/"+owner.org+"/members/invite", map[string]any{"email": "n@acme.example", "role": "member"})
+	invited := owner.must(
+		"POST",
+		"/api/v1/organizations/"+owner.org+"/members/invite",
+		map[string]any{"email": "n@acme.example", "role": "member"},
+	)
 	path, token, ok := strings.Cut(invited.str("invite_path"), "#")
 	if !ok || path != "/link" || token != invited.str("invite_token") {
 		t.Fatalf("the path of an invitation is %q", invited.str("invite_path"))

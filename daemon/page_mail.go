@@ -63,7 +63,15 @@ func (s *Server) writeUnsubscribePage(w http.ResponseWriter, status int, v unsub
 
 // serveUnsubscribePage asks first: programs that look at mails open what they find in them.
 func (s *Server) serveUnsubscribePage(w http.ResponseWriter, r *http.Request) {
-	s.writeUnsubscribePage(w, http.StatusOK, unsubscribeView{Title: "The daily mail", Text: "About remediations that are overdue, in each of your organizations.", Token: r.URL.Query().Get("token")})
+	s.writeUnsubscribePage(
+		w,
+		http.StatusOK,
+		unsubscribeView{
+			Title: "The daily mail",
+			Text:  "About remediations that are overdue, in each of your organizations.",
+			Token: r.URL.Query().Get("token"),
+		},
+	)
 }
 
 // handleUnsubscribe is the button, and what mail programs send where a person unsubscribes there.
@@ -71,7 +79,14 @@ func (s *Server) handleUnsubscribe(w http.ResponseWriter, r *http.Request) {
 	err := s.engine.Mail.Unsubscribe(r.Context(), r.URL.Query().Get("token"))
 	switch e := api.AsError(err); {
 	case err == nil:
-		s.writeUnsubscribePage(w, http.StatusOK, unsubscribeView{Title: "It is ended", Text: "The daily mail about overdue remediations does not come any more. `service email preferences --digest` brings it back."})
+		s.writeUnsubscribePage(
+			w,
+			http.StatusOK,
+			unsubscribeView{
+				Title: "It is ended",
+				Text:  "The daily mail about overdue remediations does not come any more. `service email preferences --digest` brings it back.",
+			},
+		)
 	case e.Code == api.CodeInternal:
 		s.log.Warn("a person could not be unsubscribed", "error", err)
 		s.writeUnsubscribePage(w, http.StatusInternalServerError, unsubscribeView{Title: "That did not work", Text: "Try again later."})

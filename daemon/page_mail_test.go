@@ -14,7 +14,8 @@ import (
 func TestPagesOfMails(t *testing.T) {
 	w := newWorld(t, daemon.Options{})
 	page := who{w: w}.must("GET", "/approval", nil)
-	if csp := page.header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || !strings.Contains(page.text, `src="approval/page.js"`) {
+	if csp := page.header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") ||
+		!strings.Contains(page.text, `src="approval/page.js"`) {
 		t.Errorf("%s\n%s", csp, page.text)
 	}
 	script := who{w: w}.must("GET", "/approval/page.js", nil).text

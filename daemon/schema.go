@@ -45,8 +45,10 @@ func (traitSettingSchema) Schema(huma.Registry) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeString, Enum: []any{"true", "false", "unknown"}}
 	}
 	plain := func() []*huma.Schema { return []*huma.Schema{{Type: huma.TypeBoolean}, word(), {Type: "null"}} }
-	return &huma.Schema{AnyOf: append(plain(), &huma.Schema{Type: huma.TypeObject, Required: []string{"value"},
-		Properties: map[string]*huma.Schema{"value": {AnyOf: plain()}}, AdditionalProperties: true})}
+	return &huma.Schema{AnyOf: append(plain(), &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"value"},
+		Properties: map[string]*huma.Schema{"value": {AnyOf: plain()}}, AdditionalProperties: true,
+	})}
 }
 
 type stringEnum[T any] interface {

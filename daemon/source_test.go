@@ -14,8 +14,14 @@ import (
 // around it is held as strictly as anywhere.
 func TestImportedSourceHasItsOwnBound(t *testing.T) {
 	h := newServer(t).LocalHandler()
-	catalog := `{"format": "service-catalog", "format_version": 1, "label": "big", "domains": [{"code": "GOV", "name": "Governance", "intent": "` + strings.Repeat("x", 900_000) + `"},
-		{"code": "IAC", "name": "Access", "intent": "` + strings.Repeat("y", 900_000) + `"}], "frameworks": [], "controls": [{"code": "GOV-01", "title": "Programme"}]}`
+	catalog := `{"format": "service-catalog", "format_version": 1, "label": "big", "domains": [{"code": "GOV", "name": "Governance", "intent": "` + strings.Repeat(
+		"x",
+		900_000,
+	) + `"},
+		{"code": "IAC", "name": "Access", "intent": "` + strings.Repeat(
+		"y",
+		900_000,
+	) + `"}], "frameworks": [], "controls": [{"code": "GOV-01", "title": "Programme"}]}`
 	status, header, body := operationFunc(t, h, "POST", api.ImportStructured.Path, `{"source": `+catalog+`}`, nil)
 	if status != http.StatusCreated || body["status"] != "succeeded" || header.Get("Location") == "" {
 		t.Fatalf("%d %.300s", status, fmt.Sprint(body))

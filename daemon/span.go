@@ -22,7 +22,11 @@ func (s *Server) beginSpan(r *http.Request, op *api.Operation) *http.Request {
 	if op.Access != api.Public {
 		parent = tracing.Extract(r.Header)
 	}
-	ctx, span := s.tracer.Start(r.Context(), op.Method+" "+op.Path, tracing.StartOptions{Kind: tracing.Server, StartedAt: x.startedAt, Parent: parent, Attrs: spanAttributes(x)})
+	ctx, span := s.tracer.Start(
+		r.Context(),
+		op.Method+" "+op.Path,
+		tracing.StartOptions{Kind: tracing.Server, StartedAt: x.startedAt, Parent: parent, Attrs: spanAttributes(x)},
+	)
 	x.span = span
 	return r.WithContext(ctx)
 }
@@ -37,7 +41,11 @@ func (s *Server) endSpan(x *requestContext, status int) {
 		if x.op != nil {
 			name += " " + x.op.Path
 		}
-		_, x.span = s.tracer.Start(context.Background(), name, tracing.StartOptions{Kind: tracing.Server, StartedAt: x.startedAt, Attrs: spanAttributes(x)})
+		_, x.span = s.tracer.Start(
+			context.Background(),
+			name,
+			tracing.StartOptions{Kind: tracing.Server, StartedAt: x.startedAt, Attrs: spanAttributes(x)},
+		)
 	}
 	x.span.SetAttributes(tracing.Attr{Key: "http.response.status_code", Value: max(status, http.StatusOK)})
 	if status >= http.StatusInternalServerError {
@@ -55,7 +63,15 @@ func spanAttributes(x *requestContext) []tracing.Attr {
 	return out
 }
 
-var knownMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+var knownMethods = []string{
+	http.MethodGet,
+	http.MethodHead,
+	http.MethodPost,
+	http.MethodPut,
+	http.MethodPatch,
+	http.MethodDelete,
+	http.MethodOptions,
+}
 
 func spanMethod(r *http.Request) string {
 	if slices.Contains(knownMethods, r.Method) {

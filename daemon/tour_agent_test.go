@@ -31,7 +31,14 @@ func (r *tour) agents() {
 // cancels starts runs until one could be cancelled before it was done.
 func (r *tour) cancels() {
 	for range 8 {
-		r.note("agentRunId", r.ask(api.StartAgentRun.Operation, "", `{"agent_id": "report-writer", "assessment_id": "`+r.path["assessmentId"]+`", "input": {"format": "html"}}`))
+		r.note(
+			"agentRunId",
+			r.ask(
+				api.StartAgentRun.Operation,
+				"",
+				`{"agent_id": "report-writer", "assessment_id": "`+r.path["assessmentId"]+`", "input": {"format": "html"}}`,
+			),
+		)
 		w := r.send(api.CancelAgentRun.Operation, "", "", nil)
 		if w.Code < 300 {
 			r.took(api.CancelAgentRun.Operation, w)
@@ -64,5 +71,10 @@ func (r *tour) analyses() {
 			r.t.Errorf("%s: steps %v", q.op.ID, steps)
 		}
 	}
-	r.refused(api.TranslateRisk.Operation, "", `{"technicalRiskDescription": "x", "riskCategory": "weather", "businessContext": ""}`, api.CodeValidation)
+	r.refused(
+		api.TranslateRisk.Operation,
+		"",
+		`{"technicalRiskDescription": "x", "riskCategory": "weather", "businessContext": ""}`,
+		api.CodeValidation,
+	)
 }

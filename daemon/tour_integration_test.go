@@ -50,8 +50,20 @@ func (r *tour) issues() *httptest.Server {
 // integrations ties the plan to issues, has both sides change, and says which holds.
 func (r *tour) integrations() {
 	s := r.issues()
-	r.refused(api.CreateIntegration.Operation, "", `{"type": "github", "name": "Tickets", "config": {"repo": "acme/ops"}, "secrets": {"token": "t"}}`, api.CodeValidation)
-	r.note("integrationId", r.ask(api.CreateIntegration.Operation, "", `{"type": "github", "name": "Tickets", "config": {"repository": "acme/ops", "url": "`+s.URL+`"}, "secrets": {"token": "a-token"}}`))
+	r.refused(
+		api.CreateIntegration.Operation,
+		"",
+		`{"type": "github", "name": "Tickets", "config": {"repo": "acme/ops"}, "secrets": {"token": "t"}}`,
+		api.CodeValidation,
+	)
+	r.note(
+		"integrationId",
+		r.ask(
+			api.CreateIntegration.Operation,
+			"",
+			`{"type": "github", "name": "Tickets", "config": {"repository": "acme/ops", "url": "`+s.URL+`"}, "secrets": {"token": "a-token"}}`,
+		),
+	)
 	r.ask(api.ListIntegrations.Operation, "", "")
 	r.ask(api.GetIntegration.Operation, "", "")
 	r.ask(api.UpdateIntegration.Operation, "", `{"name": "Tickets of operations", "config": {"sync_minutes": 1440}}`)
@@ -74,7 +86,12 @@ func (r *tour) integrations() {
 	r.note("linkId", link)
 	number := strings.TrimPrefix(link["issue_key"].(string), "#")
 	r.ask(api.UpdatePOAMItem.Operation, "", `{"due_date": "2031-01-31"}`)
-	there, err := http.NewRequestWithContext(r.t.Context(), "PATCH", s.URL+"/repos/acme/ops/issues/"+number, strings.NewReader(`{"body": "**Due date:** 2031-03-31"}`))
+	there, err := http.NewRequestWithContext(
+		r.t.Context(),
+		"PATCH",
+		s.URL+"/repos/acme/ops/issues/"+number,
+		strings.NewReader(`{"body": "**Due date:** 2031-03-31"}`),
+	)
 	if err != nil {
 		r.t.Fatal(err)
 	}

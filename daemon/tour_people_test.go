@@ -37,7 +37,10 @@ func (r *tour) people() {
 	r.ask(api.UnbanUser.Operation, "", "")
 	r.ask(api.CreatePasswordLink.Operation, "", "")
 
-	key := r.note("keyId", r.ask(api.CreateAPIKey.Operation, "", `{"name": "ci", "scopes": ["assessments:read", "*"], "expires_at": "2099-01-01T00:00:00Z"}`))
+	key := r.note(
+		"keyId",
+		r.ask(api.CreateAPIKey.Operation, "", `{"name": "ci", "scopes": ["assessments:read", "*"], "expires_at": "2099-01-01T00:00:00Z"}`),
+	)
 	r.ask(api.CreateOrgAPIKey.Operation, "", `{"name": "ci", "scopes": ["scf:read"]}`)
 	r.ask(api.ListAPIKeys.Operation, "", "")
 	if again := r.ask(api.RotateAPIKey.Operation, "", `{"grace_seconds": 60}`); again["key"] == key["key"] {
@@ -53,8 +56,20 @@ func (r *tour) people() {
 
 // mails has a mail written, its wording changed and changed back, and says which are wanted.
 func (r *tour) mails() {
-	r.note("emailId", r.ask(api.SendEmail.Operation, "", `{"to": ["ben@acme.example"], "template_id": "report_ready", "variables": {"assessment": "Acme 2026", "report": "Full report", "format": "PDF"}}`))
-	r.refused(api.SendEmail.Operation, "", `{"to": ["ben@acme.example\r\nBcc: x@y.example"], "subject": "x", "text": "x"}`, api.CodeValidation)
+	r.note(
+		"emailId",
+		r.ask(
+			api.SendEmail.Operation,
+			"",
+			`{"to": ["ben@acme.example"], "template_id": "report_ready", "variables": {"assessment": "Acme 2026", "report": "Full report", "format": "PDF"}}`,
+		),
+	)
+	r.refused(
+		api.SendEmail.Operation,
+		"",
+		`{"to": ["ben@acme.example\r\nBcc: x@y.example"], "subject": "x", "text": "x"}`,
+		api.CodeValidation,
+	)
 	r.ask(api.GetEmail.Operation, "", "")
 	r.ask(api.ListEmails.Operation, "?status=queued", "")
 	r.ask(api.ListEmailTemplates.Operation, "", "")
@@ -71,8 +86,20 @@ func (r *tour) mails() {
 
 // alerts makes a rule, changes it and deletes it.
 func (r *tour) alerts() {
-	r.refused(api.CreateAlert.Operation, "", `{"name": "x", "metric": "organization_open_finding", "operator": "gt", "threshold": 0}`, api.CodeValidation)
-	r.note("alertId", r.ask(api.CreateAlert.Operation, "", `{"name": "Critical gaps", "metric": "organization_open_findings{severity=critical}", "operator": "gt", "threshold": 0}`))
+	r.refused(
+		api.CreateAlert.Operation,
+		"",
+		`{"name": "x", "metric": "organization_open_finding", "operator": "gt", "threshold": 0}`,
+		api.CodeValidation,
+	)
+	r.note(
+		"alertId",
+		r.ask(
+			api.CreateAlert.Operation,
+			"",
+			`{"name": "Critical gaps", "metric": "organization_open_findings{severity=critical}", "operator": "gt", "threshold": 0}`,
+		),
+	)
 	r.ask(api.ListAlerts.Operation, "", "")
 	r.ask(api.GetAlert.Operation, "", "")
 	r.ask(api.UpdateAlert.Operation, "", `{"threshold": 2, "channels": ["webhook"]}`)
@@ -90,12 +117,30 @@ func (r *tour) sessions() {
 	browser.refused(api.GetLink.Operation, "", `{"token": "none"}`, api.CodeUnauthorized)
 	browser.refused(api.AcceptLink.Operation, "", `{"token": "`+token+`", "password": "short"}`, api.CodeValidation)
 	browser.ask(api.AcceptLink.Operation, "", `{"token": "`+token+`", "name": "Cleo", "password": "`+goodPassword+`"}`)
-	r.note("delegationId", r.ask(api.CreateDelegation.Operation, "", `{"delegate_id": "`+invited["user_id"].(string)+`", "gates": ["poam"], "expires_at": "`+time.Now().UTC().AddDate(0, 0, 7).Format(time.RFC3339)+`", "reason": "On leave"}`))
+	r.note(
+		"delegationId",
+		r.ask(
+			api.CreateDelegation.Operation,
+			"",
+			`{"delegate_id": "`+invited["user_id"].(string)+`", "gates": ["poam"], "expires_at": "`+time.Now().UTC().AddDate(
+				0,
+				0,
+				7,
+			).Format(
+				time.RFC3339,
+			)+`", "reason": "On leave"}`,
+		),
+	)
 	r.ask(api.GetDelegation.Operation, "", "")
 	r.ask(api.ListDelegations.Operation, "?status=active&delegate_id="+invited["user_id"].(string), "")
 	r.ask(api.RevokeDelegation.Operation, "", "")
 	browser.refused(api.SignIn.Operation, "", `{"email": "cleo@acme.example", "password": "wrong"}`, api.CodeUnauthorized)
-	signed := browser.send(api.SignIn.Operation, "", "application/json", strings.NewReader(`{"email": "cleo@acme.example", "password": "`+goodPassword+`"}`))
+	signed := browser.send(
+		api.SignIn.Operation,
+		"",
+		"application/json",
+		strings.NewReader(`{"email": "cleo@acme.example", "password": "`+goodPassword+`"}`),
+	)
 	browser.took(api.SignIn.Operation, signed)
 	cookie := signed.Result().Cookies()[0]
 	browser.h = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -142,7 +187,10 @@ func (r *tour) own() {
 // webhooks makes one, changes it and has it tested.
 func (r *tour) webhooks() {
 	r.refused(api.CreateWebhook.Operation, "", `{"url": "https://10.0.0.1/hook"}`, api.CodeValidation)
-	r.note("webhookId", r.ask(api.CreateWebhook.Operation, "", `{"url": "https://localhost:9/hook", "events": ["soa.approved"]}`)) // reached by nobody
+	r.note(
+		"webhookId",
+		r.ask(api.CreateWebhook.Operation, "", `{"url": "https://localhost:9/hook", "events": ["soa.approved"]}`),
+	) // reached by nobody
 	r.ask(api.ListWebhooks.Operation, "", "")
 	r.ask(api.GetWebhook.Operation, "", "")
 	r.ask(api.UpdateWebhook.Operation, "", `{"enabled": false, "description": "The chat of the security team"}`)

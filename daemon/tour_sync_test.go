@@ -22,8 +22,12 @@ func (r *tour) clones() {
 	r.took(api.GetSyncCatalog.Operation, catalog)
 	away.upload(api.UploadSyncCatalog.Operation, "catalog", catalog.Body.Bytes())
 	away.ownBrought(r)
-	away.ask(api.AttachSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q, "server": "https://home.example", "replica_id": %q, "catalog_sha256": %q}`,
-		id, joined["replica_id"], joined["catalog_sha256"]))
+	away.ask(
+		api.AttachSync.Operation,
+		"",
+		fmt.Sprintf(`{"assessment_id": %q, "server": "https://home.example", "replica_id": %q, "catalog_sha256": %q}`,
+			id, joined["replica_id"], joined["catalog_sha256"]),
+	)
 
 	came := r.ask(api.GetSyncChanges.Operation, fmt.Sprintf("?replica_id=%s&since=0", joined["replica_id"]), "")
 	files, _ := json.Marshal(map[string]any{"sha256": came["files"]})
@@ -75,7 +79,8 @@ func (r *tour) bundles() {
 	}
 	bundle := r.send(api.WriteSyncBundle.Operation, "", "application/json", strings.NewReader(`{"carry_catalog": true}`))
 	r.took(api.WriteSyncBundle.Operation, bundle)
-	if got := there.upload(api.ImportSyncBundle.Operation, "begin.bundle", bundle.Body.Bytes()); got["taken"] == 0.0 || got["role"] != "clone" {
+	if got := there.upload(api.ImportSyncBundle.Operation, "begin.bundle", bundle.Body.Bytes()); got["taken"] == 0.0 ||
+		got["role"] != "clone" {
 		r.t.Errorf("a bundle was taken as %v", got)
 	}
 	there.ask(api.UpdateAssessment.Operation, "", `{"name": "named on site"}`)
@@ -83,7 +88,8 @@ func (r *tour) bundles() {
 	if got := r.upload(api.ImportSyncBundle.Operation, "answer.bundle", answer.Body.Bytes(), "dry_run", "true"); got["applied"] != 1.0 {
 		r.t.Errorf("a dry run tells of %v", got)
 	}
-	if got := r.upload(api.ImportSyncBundle.Operation, "answer.bundle", answer.Body.Bytes()); got["applied"] != 1.0 || got["role"] != "home" {
+	if got := r.upload(api.ImportSyncBundle.Operation, "answer.bundle", answer.Body.Bytes()); got["applied"] != 1.0 ||
+		got["role"] != "home" {
 		r.t.Errorf("an answer was taken as %v", got)
 	}
 	r.ask(api.DistrustSyncPeer.Operation, "", "")
@@ -93,7 +99,11 @@ func (r *tour) bundles() {
 // ownBrought brings a framework of the organization to another, for an assessment that uses it.
 func (r *tour) ownBrought(other *tour) {
 	before := r.path["assessmentId"]
-	r.ask(api.CreateCustomFramework.Operation, "", `{"code": "away-rules", "name": "Rules away", "requirements": [{"code": "A-1", "title": "Doors are locked", "controls": ["IAC-06"]}]}`)
+	r.ask(
+		api.CreateCustomFramework.Operation,
+		"",
+		`{"code": "away-rules", "name": "Rules away", "requirements": [{"code": "A-1", "title": "Doors are locked", "controls": ["IAC-06"]}]}`,
+	)
 	r.path["assessmentId"] = r.ask(api.CreateAssessment.Operation, "", `{"name": "Away", "framework_id": "away-rules"}`)["id"].(string)
 	joined := r.ask(api.JoinSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q}`, r.path["assessmentId"]))
 	own := r.send(api.GetSyncFrameworks.Operation, "", "", http.NoBody)

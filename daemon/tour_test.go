@@ -200,9 +200,18 @@ func (r *tour) catalog() {
 }
 
 func (r *tour) evidence() {
-	a := r.note("assessmentId", r.ask(api.CreateAssessment.Operation, "", `{"name": "Harbor", "framework_id": "iso-27001-2022", "due_date": "2027-01-29"}`))
+	a := r.note(
+		"assessmentId",
+		r.ask(api.CreateAssessment.Operation, "", `{"name": "Harbor", "framework_id": "iso-27001-2022", "due_date": "2027-01-29"}`),
+	)
 	r.ask(api.GetAssessment.Operation, "", "")
-	r.ask(api.UpdateAssessment.Operation, "", `{"description": "All of it", "due_date": null}`, "If-Match", `"`+strconv.Itoa(int(a["revision"].(float64)))+`"`)
+	r.ask(
+		api.UpdateAssessment.Operation,
+		"",
+		`{"description": "All of it", "due_date": null}`,
+		"If-Match",
+		`"`+strconv.Itoa(int(a["revision"].(float64)))+`"`,
+	)
 	r.refused(api.UpdateAssessment.Operation, "", `{"name": "Late"}`, api.CodeValidation, "If-Match", `"99"`)
 	r.refused(api.Transition.Operation, "", `{"target_state": "closed"}`, api.CodeInvalidState)
 
@@ -241,7 +250,14 @@ func (r *tour) evidence() {
 }
 
 func (r *tour) scope() {
-	r.note("scopeId", r.ask(api.PutScope.Operation, "", `{"title": "All of Harbor", "systems": ["Shop"], "traits": {"uses_cloud": true, "has_ot": null}}`))
+	r.note(
+		"scopeId",
+		r.ask(
+			api.PutScope.Operation,
+			"",
+			`{"title": "All of Harbor", "systems": ["Shop"], "traits": {"uses_cloud": true, "has_ot": null}}`,
+		),
+	)
 	r.ask(api.GetAssessmentScope.Operation, "", "")
 	r.ask(api.UpdateScope.Operation, "", `{"exclusions": ["The museum shop"]}`)
 	r.ask(api.GetScope.Operation, "", "")
@@ -256,7 +272,13 @@ func (r *tour) soa() {
 	r.ask(api.GetSoA.Operation, "", "")
 	item := r.note("soaItemId", r.first(r.ask(api.ListSoAItems.Operation, "?limit=200", "")))
 	r.ask(api.GetSoAItem.Operation, "", "")
-	r.ask(api.UpdateSoAItem.Operation, "", `{"rationale": "The board asked for it.", "owner": "Ada", "needs_review": false}`, "If-Match", `"`+strconv.Itoa(int(item["revision"].(float64)))+`"`)
+	r.ask(
+		api.UpdateSoAItem.Operation,
+		"",
+		`{"rationale": "The board asked for it.", "owner": "Ada", "needs_review": false}`,
+		"If-Match",
+		`"`+strconv.Itoa(int(item["revision"].(float64)))+`"`,
+	)
 	r.ask(api.RefreshSoAEvidence.Operation, "", "")
 	r.ask(api.ValidateSoA.Operation, "", "")
 	r.note("soaVersionId", r.ask(api.RegenerateSoA.Operation, "", ""))
@@ -275,7 +297,11 @@ func (r *tour) soa() {
 
 func (r *tour) gap() {
 	r.note("gapVersionId", r.ask(api.DraftGap.Operation, "", ""))
-	r.ask(api.CreateGap.Operation, "", `{"control_id": "XYZ-01", "status": "not_implemented", "severity": "high", "due_date": "2027-03-01"}`)
+	r.ask(
+		api.CreateGap.Operation,
+		"",
+		`{"control_id": "XYZ-01", "status": "not_implemented", "severity": "high", "due_date": "2027-03-01"}`,
+	)
 	r.ask(api.ListGap.Operation, "", "")
 	r.ask(api.ListGaps.Operation, "?severity=high", "")
 	r.ask(api.GetGap.Operation, "", "")
@@ -309,7 +335,11 @@ func (r *tour) poam() {
 	r.ask(api.GetPOAM.Operation, "", "")
 	r.note("poamItemId", r.first(r.ask(api.ListPOAMItems.Operation, "?limit=5", "")))
 	r.ask(api.GetPOAMItem.Operation, "", "")
-	r.ask(api.UpdatePOAMItem.Operation, "", `{"owner": "Ada", "status": "in_progress", "milestones": [{"title": "Ordered", "due_date": "2099-01-15", "status": "open"}]}`)
+	r.ask(
+		api.UpdatePOAMItem.Operation,
+		"",
+		`{"owner": "Ada", "status": "in_progress", "milestones": [{"title": "Ordered", "due_date": "2099-01-15", "status": "open"}]}`,
+	)
 	r.ask(api.GetPOAMSummary.Operation, "", "")
 	r.ask(api.SubmitPOAM.Operation, "", "")
 	r.note("approvalId", r.first(r.ask(api.ListApprovals.Operation, "?status=pending&gate=poam", "")))
@@ -354,9 +384,11 @@ func (r *tour) reports() {
 
 func (r *tour) observe() {
 	r.path["orgId"] = r.org
-	for _, op := range []*api.Operation{api.GetHealth.Operation, api.GetHealthV1.Operation, api.GetHealthDetailed.Operation, api.GetServiceHealth.Operation,
+	for _, op := range []*api.Operation{
+		api.GetHealth.Operation, api.GetHealthV1.Operation, api.GetHealthDetailed.Operation, api.GetServiceHealth.Operation,
 		api.ListMyOrganizations.Operation, api.GetDashboard.Operation, api.ListAssessments.Operation, api.GetAssessmentSummary.Operation,
-		api.GetTimeline.Operation, api.ListLifecycleEvents.Operation, api.ListAuditEvents.Operation, api.ListImportRuns.Operation} {
+		api.GetTimeline.Operation, api.ListLifecycleEvents.Operation, api.ListAuditEvents.Operation, api.ListImportRuns.Operation,
+	} {
 		r.ask(op, "", "")
 	}
 	r.ask(api.ListAuditEvents.Operation, "?action=assessment.&since=2020-01-01T00:00:00Z&until=2099-01-01T00:00:00Z", "")
@@ -371,8 +403,10 @@ func (r *tour) observe() {
 func (r *tour) imports() {
 	f := excelize.NewFile()
 	defer f.Close()
-	rows := [][]any{{"SCF Domain", "SCF Control", "SCF #", "Secure Controls Framework (SCF)\nControl Description", "SCF Control Question",
-		"Relative Control Weighting", "NIST\nCSF\nv2.0"}, {"Governance", "Steering", "GOV-01", "Someone steers.", "Does someone steer?", 9, "GV.RR-01"}}
+	rows := [][]any{{
+		"SCF Domain", "SCF Control", "SCF #", "Secure Controls Framework (SCF)\nControl Description", "SCF Control Question",
+		"Relative Control Weighting", "NIST\nCSF\nv2.0",
+	}, {"Governance", "Steering", "GOV-01", "Someone steers.", "Does someone steer?", 9, "GV.RR-01"}}
 	for i := range rows {
 		cell, _ := excelize.CoordinatesToCellName(1, i+1)
 		if err := f.SetSheetRow("Sheet1", cell, &rows[i]); err != nil {
@@ -393,9 +427,13 @@ func (r *tour) imports() {
 
 	strm := excelize.NewFile()
 	defer strm.Close()
-	for i, row := range [][]any{{"Focal Document:", "NIST CSF 2.0"}, {"Reference Document:", "Secure Controls Framework (SCF) version 2030.1"}, nil, nil,
+	for i, row := range [][]any{
+		{"Focal Document:", "NIST CSF 2.0"},
+		{"Reference Document:", "Secure Controls Framework (SCF) version 2030.1"},
+		nil, nil,
 		{"FDE#", "FDE Name", "Focal Document Element (FDE) Description", "STRM\nRationale", "STRM\nRelationship", "SCF Control", "SCF #", "Strength of\nRelationship (optional)", "Notes"},
-		{"GV.RR-01", "Leaders", "Someone steers.", "Functional", "Subset Of", "Steering", "GOV-01", 10, nil}} {
+		{"GV.RR-01", "Leaders", "Someone steers.", "Functional", "Subset Of", "Steering", "GOV-01", 10, nil},
+	} {
 		cell, _ := excelize.CoordinatesToCellName(1, i+1)
 		if err := strm.SetSheetRow("Sheet1", cell, &row); err != nil {
 			r.t.Fatal(err)

@@ -41,14 +41,28 @@ func TestTraces(t *testing.T) {
 	tracer := c.Tracer(t)
 	w := newWorld(t, daemon.Options{Tracer: tracer}, func(o *engine.Options) { o.Model = m })
 	owner, key := w.organization("Acme", "a@acme.example")
-	owner.must("POST", strings.Replace(api.CreateWebhook.Path, "{orgId}", owner.org, 1), map[string]any{"url": receiver.URL + "/a-hidden-path", "events": []string{"assessment.created"}})
+	owner.must(
+		"POST",
+		strings.Replace(api.CreateWebhook.Path, "{orgId}", owner.org, 1),
+		map[string]any{"url": receiver.URL + "/a-hidden-path", "events": []string{"assessment.created"}},
+	)
 
 	a := key.must("POST", api.CreateAssessment.Path, map[string]any{"name": "Harbour of secrets"}, "traceparent", theirParent)
-	key.must("POST", api.EvaluateEvidence.Path, map[string]any{"controlRequirement": "Laptops are encrypted.", "evidenceDescription": "All laptops have BitLocker."}, "traceparent", theirParent)
+	key.must(
+		"POST",
+		api.EvaluateEvidence.Path,
+		map[string]any{"controlRequirement": "Laptops are encrypted.", "evidenceDescription": "All laptops have BitLocker."},
+		"traceparent",
+		theirParent,
+	)
 	who{w: w}.do("GET", api.GetMe.Path, nil, "traceparent", theirParent)
 	who{w: w}.do("GET", api.GetHealth.Path, nil, "traceparent", theirParent)
 	who{w: w}.do("GET", "/no/such/BitLocker", nil, "traceparent", theirParent)
-	key.must("POST", strings.Replace(api.UploadDocument.Path, "{assessmentId}", a.str("id"), 1), form{filename: "BitLocker.txt", content: "All laptops have BitLocker. Keys are escrowed."})
+	key.must(
+		"POST",
+		strings.Replace(api.UploadDocument.Path, "{assessmentId}", a.str("id"), 1),
+		form{filename: "BitLocker.txt", content: "All laptops have BitLocker. Keys are escrowed."},
+	)
 
 	if got := <-asked; !strings.HasPrefix(got, "00-"+theirTrace+"-") || !strings.HasSuffix(got, "-01") {
 		t.Errorf("the model is told %q", got)
@@ -67,7 +81,9 @@ func TestTraces(t *testing.T) {
 
 	create, evaluate := one(t, c, "POST "+api.CreateAssessment.Path), one(t, c, "POST "+api.EvaluateEvidence.Path)
 	for _, s := range []tracetest.Span{create, evaluate} {
-		if s.TraceID != theirTrace || s.ParentID != "b7ad6b7169203331" || s.Kind != "server" || s.Failed || s.Attrs["http.response.status_code"] == "" || s.Attrs["service.operation"] == "" {
+		if s.TraceID != theirTrace || s.ParentID != "b7ad6b7169203331" || s.Kind != "server" || s.Failed ||
+			s.Attrs["http.response.status_code"] == "" ||
+			s.Attrs["service.operation"] == "" {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -86,7 +102,9 @@ func TestTraces(t *testing.T) {
 		}
 	}
 	deliver, chat := one(t, c, "deliver to webhook"), one(t, c, "chat ollama/small")
-	if committed.ID == "" || len(deliver.Links) != 1 || deliver.Links[0] != theirTrace+"-"+committed.ID || deliver.TraceID == theirTrace || deliver.Attrs["service.event"] != "assessment.created" || deliver.Attrs["http.response.status_code"] != "200" {
+	if committed.ID == "" || len(deliver.Links) != 1 || deliver.Links[0] != theirTrace+"-"+committed.ID || deliver.TraceID == theirTrace ||
+		deliver.Attrs["service.event"] != "assessment.created" ||
+		deliver.Attrs["http.response.status_code"] != "200" {
 		t.Errorf("%+v\n%+v", committed, deliver)
 	}
 	if chat.TraceID != theirTrace || chat.Kind != "client" || !chat.Failed || chat.Attrs["gen_ai.request.model"] != "ollama/small" {

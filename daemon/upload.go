@@ -29,7 +29,8 @@ func (s *Server) bindUpload(op *api.Operation, handle operationFunc) {
 	desc := s.registerDescription(op)
 	desc.Parameters = declarePathParameters(op)
 	desc.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-		"multipart/form-data": {Schema: uploadSchema(op.In)}}}
+		"multipart/form-data": {Schema: uploadSchema(op.In)},
+	}}
 	desc.Responses[itoa(op.Status)] = s.newJSONResponse(op)
 	s.mount(op, func(w http.ResponseWriter, r *http.Request) {
 		in, upload, fingerprint, err := readUploadForm(w, r, op.In)
@@ -69,7 +70,10 @@ func (s *Server) writeJSON(w http.ResponseWriter, op *api.Operation, out any) {
 // readUploadForm reads the form: its fields into the input, its file onto disk. The
 // fingerprint stands for both.
 func readUploadForm(w http.ResponseWriter, r *http.Request, t reflect.Type) (in any, file *uploadFile, fingerprint string, err error) {
-	arriving := &minRateReader{eofTracker: eofTracker{ReadCloser: http.MaxBytesReader(w, r.Body, MaxUploadBytes)}, conn: http.NewResponseController(w)}
+	arriving := &minRateReader{
+		eofTracker: eofTracker{ReadCloser: http.MaxBytesReader(w, r.Body, MaxUploadBytes)},
+		conn:       http.NewResponseController(w),
+	}
 	defer func() {
 		if err == nil {
 			arriving.drain()
@@ -132,7 +136,12 @@ func toUploadError(err error) error {
 		return err
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return api.Invalid("file", "the upload came to a halt: less than %d KiB came in %d seconds", minUploadProgress>>10, int(uploadStallTimeout/time.Second))
+		return api.Invalid(
+			"file",
+			"the upload came to a halt: less than %d KiB came in %d seconds",
+			minUploadProgress>>10,
+			int(uploadStallTimeout/time.Second),
+		)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return api.Invalid("file", "the upload broke off before its end").WithCause(err)

@@ -18,7 +18,14 @@ import (
 )
 
 // unlimited is for tests that ask more than a person would.
-var unlimited = map[api.RateCategory]int{api.RateDefault: 0, api.RateDocuments: 0, api.RateSearch: 0, api.RateAgents: 0, api.RateRender: 0, api.RateAdmin: 0}
+var unlimited = map[api.RateCategory]int{
+	api.RateDefault:   0,
+	api.RateDocuments: 0,
+	api.RateSearch:    0,
+	api.RateAgents:    0,
+	api.RateRender:    0,
+	api.RateAdmin:     0,
+}
 
 // world is a daemon on an empty folder, seen from the network and from its own machine.
 type world struct {

@@ -145,7 +145,9 @@ func (p page) commands(t *testing.T) (commands []command) {
 
 // changing is what differs from run to run: ids, hashes, dates, times, and the
 // name of the person.
-var changing = regexp.MustCompile(`…|\.\.\.|\b[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{64}\b|\b20\d\d-\d\d-\d\d\b|\b\d\d:\d\d(?::\d\d)?\b|\b\d+(?:\.\d+)? m?s\b|\bLinnea\b`)
+var changing = regexp.MustCompile(
+	`…|\.\.\.|\b[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{64}\b|\b20\d\d-\d\d-\d\d\b|\b\d\d:\d\d(?::\d\d)?\b|\b\d+(?:\.\d+)? m?s\b|\bLinnea\b`,
+)
 
 // took is how long a step took, which is told of those that took long.
 var took = regexp.MustCompile(`(?m) \(\d+\.\d s\)$`)

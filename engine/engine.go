@@ -124,11 +124,13 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		}
 	}
 	e.Audit = audit.New(o.DB)
-	e.Identity = identity.New(identity.Options{DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail,
+	e.Identity = identity.New(identity.Options{
+		DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail,
 		// Mail stands beside identity: invitations reach it from here.
 		SendInvitation: func(tx *store.Tx, by caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
 			return e.Mail.QueueInvitation(tx, by, email, role, path, expires)
-		}})
+		},
+	})
 	e.Idempotency = idempotency.New(o.DB)
 	e.Catalog = catalog.New(o.DB, o.Clock, catalog.WithPDF(e.pdfLines), catalog.WithImportHook(func(version string) {
 		if e.trainAhead.Load() {
@@ -139,33 +141,111 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	var err error
-	e.Evidence, err = evidence.New(evidence.Options{DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, Build: o.Build, OCR: o.OCR, Tracer: o.Tracer, RemoteEmbedder: o.Embedder, Categorize: judge.GuessCategory,
+	e.Evidence, err = evidence.New(evidence.Options{
+		DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, Build: o.Build, OCR: o.OCR, Tracer: o.Tracer, RemoteEmbedder: o.Embedder, Categorize: judge.GuessCategory,
 		// Deliverables are above evidence: what becomes of their lines comes in from here.
 		OnPassagesChanged: func(tx *store.Tx, by caller, assessment, filename string, passages map[string]bool) error {
 			return e.Assessments.MarkEvidenceChanged(tx, by, assessment, filename, passages)
-		}})
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
-	e.Assessments = assessment.New(assessment.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
+	e.Assessments = assessment.New(assessment.Options{
+		DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
 		// Reports are above assessments: the step that writes them comes in from here.
-		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteFinalReports(ctx, by, id) }})
+		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteFinalReports(ctx, by, id) },
+	})
 	e.Archives = archive.New(archive.Options{DB: o.DB, Assessments: e.Assessments, Tool: "service " + o.Version})
-	e.Reports = report.New(report.Options{DB: o.DB, Audit: e.Audit, Catalog: e.Catalog, Assessments: e.Assessments, Archives: e.Archives, Clock: o.Clock, ProgramVersion: "service " + o.Version, Font: o.ReportFont})
-	e.Workflows = workflow.New(workflow.Options{DB: o.DB, Assessments: e.Assessments, Evidence: e.Evidence, Reports: e.Reports, Logger: o.Logger, Tracer: o.Tracer, NewTicker: e.newTicker})
+	e.Reports = report.New(
+		report.Options{
+			DB:             o.DB,
+			Audit:          e.Audit,
+			Catalog:        e.Catalog,
+			Assessments:    e.Assessments,
+			Archives:       e.Archives,
+			Clock:          o.Clock,
+			ProgramVersion: "service " + o.Version,
+			Font:           o.ReportFont,
+		},
+	)
+	e.Workflows = workflow.New(
+		workflow.Options{
+			DB:          o.DB,
+			Assessments: e.Assessments,
+			Evidence:    e.Evidence,
+			Reports:     e.Reports,
+			Logger:      o.Logger,
+			Tracer:      o.Tracer,
+			NewTicker:   e.newTicker,
+		},
+	)
 	reach := netguard.Guard{Allowed: o.Networks}
-	e.Integrations = integration.New(integration.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Plans: e.Assessments, Archives: e.Archives, Roots: o.MailRoots, Tracer: o.Tracer, NewTicker: e.newTicker, Agent: "service/" + o.Version})
-	e.Webhooks = notify.New(notify.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Box: o.Box, Guard: reach, Tracer: o.Tracer, NewTicker: e.newTicker, Agent: "service/" + o.Version, ExtraKinds: []delivery.ReceiverKind{e.Integrations}})
-	e.Sync = syncing.New(syncing.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open})
-	e.Mail = mail.New(mail.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, Server: o.MailServer, OrgServers: orgMailServers{e.Integrations, reach}, Roots: o.MailRoots, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open,
-		PublicURL: o.PublicURL, Delegates: assessment.DelegatesFor, OverdueLines: overdueLines, Tracer: o.Tracer, NewTicker: e.newTicker})
-	e.Alerts = alert.New(alert.Options{DB: o.DB, Logger: o.Logger, Mail: e.Mail, Metrics: e.alertMetrics, ZeroWhenAbsent: zeroWhenAbsent, AlertOnIncrease: []string{newFindingsMetric}, Details: newFindingLines, NewTicker: e.newTicker})
+	e.Integrations = integration.New(
+		integration.Options{
+			DB:        o.DB,
+			Clock:     o.Clock,
+			Logger:    o.Logger,
+			Box:       o.Box,
+			Guard:     reach,
+			Plans:     e.Assessments,
+			Archives:  e.Archives,
+			Roots:     o.MailRoots,
+			Tracer:    o.Tracer,
+			NewTicker: e.newTicker,
+			Agent:     "service/" + o.Version,
+		},
+	)
+	e.Webhooks = notify.New(
+		notify.Options{
+			DB:         o.DB,
+			Clock:      o.Clock,
+			Logger:     o.Logger,
+			Box:        o.Box,
+			Guard:      reach,
+			Tracer:     o.Tracer,
+			NewTicker:  e.newTicker,
+			Agent:      "service/" + o.Version,
+			ExtraKinds: []delivery.ReceiverKind{e.Integrations},
+		},
+	)
+	e.Sync = syncing.New(
+		syncing.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open},
+	)
+	e.Mail = mail.New(mail.Options{
+		DB: o.DB, Clock: o.Clock, Logger: o.Logger, Server: o.MailServer, OrgServers: orgMailServers{e.Integrations, reach}, Roots: o.MailRoots, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open,
+		PublicURL: o.PublicURL, Delegates: assessment.DelegatesFor, OverdueLines: overdueLines, Tracer: o.Tracer, NewTicker: e.newTicker,
+	})
+	e.Alerts = alert.New(
+		alert.Options{
+			DB:              o.DB,
+			Logger:          o.Logger,
+			Mail:            e.Mail,
+			Metrics:         e.alertMetrics,
+			ZeroWhenAbsent:  zeroWhenAbsent,
+			AlertOnIncrease: []string{newFindingsMetric},
+			Details:         newFindingLines,
+			NewTicker:       e.newTicker,
+		},
+	)
 	var mind agent.Model
 	if o.Model != nil {
 		e.model = &meteredModel{Model: o.Model, clock: o.Clock}
 		mind = e.model
 	}
-	e.Agents = agent.New(agent.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Assessments: e.Assessments, Reports: e.Reports, Clock: o.Clock, Logger: o.Logger, Model: mind, Tracer: o.Tracer})
+	e.Agents = agent.New(
+		agent.Options{
+			DB:          o.DB,
+			Catalog:     e.Catalog,
+			Evidence:    e.Evidence,
+			Assessments: e.Assessments,
+			Reports:     e.Reports,
+			Clock:       o.Clock,
+			Logger:      o.Logger,
+			Model:       mind,
+			Tracer:      o.Tracer,
+		},
+	)
 	return e, nil
 }
 

@@ -20,12 +20,19 @@ func (e *Engine) Health(_ context.Context, by api.Caller, _ *api.None) (*api.Hea
 
 // HealthDetail looks at each part of the service.
 func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (*api.HealthDetail, error) {
-	out := &api.HealthDetail{Health: api.Health{OK: true, Service: "service", TraceID: by.TraceID}, Version: e.version,
-		UptimeSeconds: int64(e.clock().Sub(e.started) / time.Second)}
+	out := &api.HealthDetail{
+		Health: api.Health{OK: true, Service: "service", TraceID: by.TraceID}, Version: e.version,
+		UptimeSeconds: int64(e.clock().Sub(e.started) / time.Second),
+	}
 	check := func(name string, look func() (string, error)) {
 		began := e.clock()
 		detail, err := look()
-		c := api.HealthCheck{Name: name, OK: err == nil, Detail: detail, LatencyMS: float64(e.clock().Sub(began)) / float64(time.Millisecond)}
+		c := api.HealthCheck{
+			Name:      name,
+			OK:        err == nil,
+			Detail:    detail,
+			LatencyMS: float64(e.clock().Sub(began)) / float64(time.Millisecond),
+		}
 		if err != nil {
 			c.Detail = err.Error()
 			out.OK = false
@@ -41,7 +48,12 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 		if figures.Stuck > 0 {
 			return "", fmt.Errorf("%d documents could not be read for a reason outside of them; the log has it", figures.Stuck)
 		}
-		return fmt.Sprintf("%d documents wait, %d are being read; %d passages in memory", figures.Waiting, figures.Reading, figures.Passages), nil
+		return fmt.Sprintf(
+			"%d documents wait, %d are being read; %d passages in memory",
+			figures.Waiting,
+			figures.Reading,
+			figures.Passages,
+		), nil
 	})
 	check("catalog", func() (string, error) {
 		v, err := e.Catalog.GetLatest(ctx, by, nil)
@@ -54,7 +66,12 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 	check("mail", func() (string, error) { return e.checkMail(ctx) })
 	check("webhooks", func() (string, error) {
 		w, err := e.countPending(ctx)
-		return fmt.Sprintf("%d deliveries wait; %d webhooks did not take what was sent last, %d are off", w.deliveries, w.failing, w.paused), err
+		return fmt.Sprintf(
+			"%d deliveries wait; %d webhooks did not take what was sent last, %d are off",
+			w.deliveries,
+			w.failing,
+			w.paused,
+		), err
 	})
 	check("disk", func() (string, error) { return e.checkDisk(figures) })
 	return out, nil

@@ -39,8 +39,17 @@ func (o orgMailServers) Route(ctx context.Context, org string) (*mail.Route, err
 	if err != nil {
 		return nil, fmt.Errorf("the sender of the organization's mail server is no e-mail address; change `from` of the integration")
 	}
-	return &mail.Route{ID: m.IntegrationID, Dial: o.guard.Dial, Roots: m.Roots,
-		Server: &mail.Server{Host: m.Host, Port: m.Port, Security: mail.Security(m.TLS), User: m.Username, Password: m.Password, From: *from}}, nil
+	return &mail.Route{
+		ID: m.IntegrationID, Dial: o.guard.Dial, Roots: m.Roots,
+		Server: &mail.Server{
+			Host:     m.Host,
+			Port:     m.Port,
+			Security: mail.Security(m.TLS),
+			User:     m.Username,
+			Password: m.Password,
+			From:     *from,
+		},
+	}, nil
 }
 
 func (o orgMailServers) RecordResult(ctx context.Context, r *mail.Route, org string, sendErr error) error {

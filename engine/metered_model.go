@@ -29,9 +29,18 @@ type modelCalls struct {
 // Chat asks the model.
 func (m *meteredModel) Chat(ctx context.Context, r llm.Request) (llm.Answer, error) {
 	began := m.clock()
-	ctx, span := tracing.Start(ctx, "chat "+m.Name(), tracing.Client, tracing.Attr{Key: "gen_ai.operation.name", Value: "chat"}, tracing.Attr{Key: "gen_ai.request.model", Value: m.Name()})
+	ctx, span := tracing.Start(
+		ctx,
+		"chat "+m.Name(),
+		tracing.Client,
+		tracing.Attr{Key: "gen_ai.operation.name", Value: "chat"},
+		tracing.Attr{Key: "gen_ai.request.model", Value: m.Name()},
+	)
 	a, err := m.Model.Chat(ctx, r)
-	span.SetAttributes(tracing.Attr{Key: "gen_ai.usage.input_tokens", Value: a.PromptTokens}, tracing.Attr{Key: "gen_ai.usage.output_tokens", Value: a.CompletionTokens})
+	span.SetAttributes(
+		tracing.Attr{Key: "gen_ai.usage.input_tokens", Value: a.PromptTokens},
+		tracing.Attr{Key: "gen_ai.usage.output_tokens", Value: a.CompletionTokens},
+	)
 	span.End(err)
 	m.mu.Lock()
 	defer m.mu.Unlock()

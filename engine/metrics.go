@@ -90,10 +90,28 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 	out = append(out, gaugesBy("organization_documents", "status", documents)...)
 	out = append(out, gaugesBy("organization_open_findings", "severity", findings)...)
 	out = append(out, gaugesBy(newFindingsMetric, "severity", fresh)...)
-	out = append(out, newGauge("organization_open_poam_items", float64(board.OpenPOAMItems), nil),
-		newGauge("organization_pending_approvals", float64(len(board.Waiting)), nil), newGauge("organization_overdue_poam_items", float64(overdue), nil),
-		newGauge("organization_stale_documents", float64(stale), nil), newGauge("organization_failed_workflows", float64(failed), nil))
-	return append(out, api.Metric{Name: "organization_compliance", Type: "gauge", Unit: "percent", Value: board.CompliancePct, Labels: map[string]string{}}), nil
+	out = append(
+		out,
+		newGauge("organization_open_poam_items", float64(board.OpenPOAMItems), nil),
+		newGauge(
+			"organization_pending_approvals",
+			float64(len(board.Waiting)),
+			nil,
+		),
+		newGauge("organization_overdue_poam_items", float64(overdue), nil),
+		newGauge("organization_stale_documents", float64(stale), nil),
+		newGauge("organization_failed_workflows", float64(failed), nil),
+	)
+	return append(
+		out,
+		api.Metric{
+			Name:   "organization_compliance",
+			Type:   "gauge",
+			Unit:   "percent",
+			Value:  board.CompliancePct,
+			Labels: map[string]string{},
+		},
+	), nil
 }
 
 // countOpenFindings counts what an assessment's newest gap analysis found, but for what is met by now.

@@ -259,8 +259,13 @@ func start(t *testing.T) *daemon {
 	if err != nil {
 		cache = home
 	}
-	d := &daemon{env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "SERVICE_KEYRING=off", "LC_ALL=C.UTF-8",
-		"SERVICE_DATA=" + filepath.Join(home, "data"), "XDG_CACHE_HOME=" + filepath.Join(cache, "scf-service-test"), "PYTHONDONTWRITEBYTECODE=1"}}
+	d := &daemon{env: []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "SERVICE_KEYRING=off", "LC_ALL=C.UTF-8",
+		"SERVICE_DATA=" + filepath.Join(
+			home,
+			"data",
+		), "XDG_CACHE_HOME=" + filepath.Join(cache, "scf-service-test"), "PYTHONDONTWRITEBYTECODE=1",
+	}}
 	said, err := d.command(t, program(t), "daemon", "init", "--org", "Acme", "--email", "you@acme.example", "--jq", ".api_key").Output()
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
@@ -325,7 +330,8 @@ func TestScriptsOfTheAPI(t *testing.T) {
 			}
 			bad := d.command(t, needs[0], script, evidence)
 			bad.Env = append(bad.Env, "SERVICE_URL="+d.url, "SERVICE_TOKEN=service_live_wrong")
-			if out, _ := bad.CombinedOutput(); bad.ProcessState.ExitCode() == 0 || bad.ProcessState.ExitCode() == 4 || !strings.Contains(string(out), "401") {
+			if out, _ := bad.CombinedOutput(); bad.ProcessState.ExitCode() == 0 || bad.ProcessState.ExitCode() == 4 ||
+				!strings.Contains(string(out), "401") {
 				t.Errorf("a wrong key ends with %d\n%s", bad.ProcessState.ExitCode(), out)
 			}
 		})
@@ -381,7 +387,8 @@ func TestMetricsThatAreNamedAreExported(t *testing.T) {
 		for _, r := range at(g, "rules").([]any) {
 			name := fmt.Sprint(at(r, "alert"), at(r, "record"))
 			check("rules.yaml: "+name, at(r, "expr").(string))
-			if at(r, "alert") != nil && (at(r, "labels", "severity") == nil || at(r, "annotations", "summary") == nil || at(r, "annotations", "description") == nil) {
+			if at(r, "alert") != nil &&
+				(at(r, "labels", "severity") == nil || at(r, "annotations", "summary") == nil || at(r, "annotations", "description") == nil) {
 				t.Errorf("%s: an alert wants a severity, a summary, and what to do", name)
 			}
 		}
@@ -426,7 +433,10 @@ func TestPolicies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, outputs := range [][]string{{"-o", "github", "-o", "sarif=service.sarif"}, {"-o", "text", "-o", "gitlab=code-quality.json", "-o", "junit=service.xml"}} {
-			cmd := exec.CommandContext(t.Context(), program(t), append([]string{"check", "evidence", "--policy", ".service.yaml"}, outputs...)...)
+			cmd := exec.CommandContext(
+				t.Context(),
+				program(t),
+				append([]string{"check", "evidence", "--policy", ".service.yaml"}, outputs...)...)
 			cmd.Dir = dir
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir + "/.home", "TMPDIR=" + dir, "SERVICE_KEYRING=off"}
 			out, _ := cmd.CombinedOutput()

@@ -39,7 +39,11 @@ type toolCaller struct {
 }
 
 func newToolCaller(c *client.Client) *toolCaller {
-	return &toolCaller{client: c, admitted: make(chan struct{}, maxConcurrentCalls+maxQueuedCalls), running: make(chan struct{}, maxConcurrentCalls)}
+	return &toolCaller{
+		client:   c,
+		admitted: make(chan struct{}, maxConcurrentCalls+maxQueuedCalls),
+		running:  make(chan struct{}, maxConcurrentCalls),
+	}
 }
 
 // handler calls the operation of a tool. What goes wrong there is an answer for the
@@ -50,7 +54,9 @@ func (c *toolCaller) handler(t *tool) sdk.ToolHandler {
 		case c.admitted <- struct{}{}:
 			defer func() { <-c.admitted }()
 		default:
-			return errorResult(&api.Error{Code: api.CodeRateLimit, Message: "too many calls wait for an answer; wait for some of them"}), nil
+			return errorResult(
+				&api.Error{Code: api.CodeRateLimit, Message: "too many calls wait for an answer; wait for some of them"},
+			), nil
 		}
 		select {
 		case c.running <- struct{}{}:
@@ -104,9 +110,18 @@ func (c *toolCaller) call(ctx context.Context, t *tool, arguments json.RawMessag
 		}
 		return "", env.Error
 	case len(b) > maxResultBytes && t.isPaged:
-		return "", api.Invalid("limit", "the answer is larger than %d KiB; ask for fewer records with limit, and for more with cursor", maxResultBytes>>10)
+		return "", api.Invalid(
+			"limit",
+			"the answer is larger than %d KiB; ask for fewer records with limit, and for more with cursor",
+			maxResultBytes>>10,
+		)
 	case len(b) > maxResultBytes:
-		return "", api.Invalid("arguments", "the answer is larger than %d KiB; ask for a part of it, or have a person save it with `service api %s`", maxResultBytes>>10, t.op.ID)
+		return "", api.Invalid(
+			"arguments",
+			"the answer is larger than %d KiB; ask for a part of it, or have a person save it with `service api %s`",
+			maxResultBytes>>10,
+			t.op.ID,
+		)
 	case resp.StatusCode == http.StatusNoContent:
 		return "{}", nil
 	}

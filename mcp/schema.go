@@ -133,8 +133,15 @@ func (d *document) newTool(op *api.Operation) (*tool, bool, error) {
 	if op.Description != "" {
 		words += ". " + op.Description
 	}
-	t.Tool = &sdk.Tool{Name: op.ID, Title: op.Summary, Description: words, InputSchema: schema,
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: isReadOnly(op), DestructiveHint: &destroys, OpenWorldHint: &no, IdempotentHint: op.Method == http.MethodPut}}
+	t.Tool = &sdk.Tool{
+		Name: op.ID, Title: op.Summary, Description: words, InputSchema: schema,
+		Annotations: &sdk.ToolAnnotations{
+			ReadOnlyHint:    isReadOnly(op),
+			DestructiveHint: &destroys,
+			OpenWorldHint:   &no,
+			IdempotentHint:  op.Method == http.MethodPut,
+		},
+	}
 	return t, true, nil
 }
 

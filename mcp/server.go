@@ -80,11 +80,21 @@ func newServer(ctx context.Context, o Options) (*sdk.Server, error) {
 
 // withheldPermissions are permissions whose operations are never tools. Decisions are a person's;
 // credentials, people and places that things are sent to are no program's business.
-var withheldPermissions = []api.Permission{api.ApprovalDecide, api.APIKeyWrite, "member:write", "webhook:write", "integration:write", "email:write"}
+var withheldPermissions = []api.Permission{
+	api.ApprovalDecide,
+	api.APIKeyWrite,
+	"member:write",
+	"webhook:write",
+	"integration:write",
+	"email:write",
+}
 
 func (o Options) offersTool(op *api.Operation) bool {
 	switch {
-	case op.Form != api.JSON, op.Access == api.Platform, slices.Contains(withheldPermissions, op.Permission), !strings.HasPrefix(op.Path, api.Prefix): // the rest is for browsers
+	case op.Form != api.JSON,
+		op.Access == api.Platform,
+		slices.Contains(withheldPermissions, op.Permission),
+		!strings.HasPrefix(op.Path, api.Prefix): // the rest is for browsers
 		return false
 	case op.Permission != "" && !slices.Contains(o.Permissions, op.Permission):
 		return false

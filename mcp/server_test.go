@@ -22,8 +22,10 @@ import (
 // local is a client of a daemon on an empty folder, as the person whose machine it is.
 func local(t testing.TB) *client.Client {
 	t.Helper()
-	d, err := daemon.New(daemon.Options{Engine: enginetest.New(t), Logger: enginetest.Logger(), NewID: enginetest.NewID, Clock: time.Now,
-		RateLimits: map[api.RateCategory]int{}})
+	d, err := daemon.New(daemon.Options{
+		Engine: enginetest.New(t), Logger: enginetest.Logger(), NewID: enginetest.NewID, Clock: time.Now,
+		RateLimits: map[api.RateCategory]int{},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,14 @@ func session(t testing.TB, o Options) *sdk.ClientSession {
 	o.In, o.Out = fromClient, toClient
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(context.WithoutCancel(t.Context()), o); toClient.Close() }()
-	s, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	s, err := sdk.NewClient(
+		&sdk.Implementation{Name: "test", Version: "1"},
+		nil,
+	).Connect(
+		t.Context(),
+		&sdk.IOTransport{Reader: fromServer, Writer: toServer},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +125,8 @@ func TestWithheld(t *testing.T) {
 		if all[op.ID] == nil {
 			continue
 		}
-		if op.Method != "GET" && op.Access != api.Tenant || slices.Contains([]api.Permission{api.ApprovalDecide, api.APIKeyWrite, "member:write"}, op.Permission) {
+		if op.Method != "GET" && op.Access != api.Tenant ||
+			slices.Contains([]api.Permission{api.ApprovalDecide, api.APIKeyWrite, "member:write"}, op.Permission) {
 			t.Errorf("%s is served", op.ID)
 		}
 	}
@@ -125,7 +135,8 @@ func TestWithheld(t *testing.T) {
 			t.Errorf("%s can be called", name)
 		}
 	}
-	if all[api.CreateAssessment.ID] == nil || all[api.DeleteAssessment.ID] == nil || !*all[api.DeleteAssessment.ID].Annotations.DestructiveHint {
+	if all[api.CreateAssessment.ID] == nil || all[api.DeleteAssessment.ID] == nil ||
+		!*all[api.DeleteAssessment.ID].Annotations.DestructiveHint {
 		t.Error("with --write, changes are not served, or deleting is not marked")
 	}
 }
@@ -214,7 +225,8 @@ func TestErrorsAreAnswers(t *testing.T) {
 	}
 	// A transition that needs a decision says which, and can't make it.
 	a, _ := ask(t, s, api.CreateAssessment.ID, map[string]any{"name": "Gate", "framework_id": "lgpd"})
-	if got, bad := ask(t, s, api.Transition.ID, map[string]any{"assessmentId": a["id"], "target_state": "soa_approved"}); !bad || code(got) != string(api.CodeInvalidState) {
+	if got, bad := ask(t, s, api.Transition.ID, map[string]any{"assessmentId": a["id"], "target_state": "soa_approved"}); !bad ||
+		code(got) != string(api.CodeInvalidState) {
 		t.Errorf("%v", got)
 	}
 }

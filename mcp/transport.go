@@ -32,7 +32,14 @@ const (
 
 // Connect begins to read.
 func (t transport) Connect(context.Context) (sdk.Connection, error) {
-	l := &connection{out: t.out, incoming: make(chan jsonrpc.Message), ended: make(chan struct{}), closed: make(chan struct{}), unanswered: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1)}
+	l := &connection{
+		out:        t.out,
+		incoming:   make(chan jsonrpc.Message),
+		ended:      make(chan struct{}),
+		closed:     make(chan struct{}),
+		unanswered: map[jsonrpc.ID]bool{},
+		answered:   make(chan struct{}, 1),
+	}
 	go l.readLoop(bufio.NewReaderSize(t.in, 64<<10))
 	return l, nil
 }
@@ -99,7 +106,10 @@ func (l *connection) readLoop(in *bufio.Reader) {
 func parseMessage(line []byte) (jsonrpc.Message, *jsonrpc.Error) {
 	switch {
 	case nestingDepth(line) > maxNesting:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the message is nested more than %d deep", maxNesting)}
+		return nil, &jsonrpc.Error{
+			Code:    jsonrpc.CodeInvalidRequest,
+			Message: fmt.Sprintf("the message is nested more than %d deep", maxNesting),
+		}
 	case !json.Valid(line):
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is no JSON"}
 	case line[0] == '[':

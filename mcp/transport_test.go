@@ -62,7 +62,11 @@ func TestHostileLines(t *testing.T) {
 		"odd id":         `{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}` + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := piped(t, Options{Client: c}, strings.NewReader(hello+bad+`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list-scf-domains"}}`))
+			all := piped(
+				t,
+				Options{Client: c},
+				strings.NewReader(hello+bad+`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list-scf-domains"}}`),
+			)
 			if m := answerTo(all, 2); m == nil || m["result"] == nil {
 				t.Errorf("the call behind it is answered with %v", m)
 			}
@@ -78,7 +82,10 @@ func TestHostileLines(t *testing.T) {
 }
 
 func TestWrongCalls(t *testing.T) {
-	all := piped(t, Options{Client: local(t)}, strings.NewReader(hello+`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"approve"}}
+	all := piped(
+		t,
+		Options{Client: local(t)},
+		strings.NewReader(hello+`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"approve"}}
 {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":17}}
 {"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"list-assessments","arguments":[1]}}
 {"jsonrpc":"2.0","id":5,"method":"tools/explode"}
@@ -86,7 +93,8 @@ func TestWrongCalls(t *testing.T) {
 {"jsonrpc":"2.0","id":99,"result":{}}
 {"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"list-assessments","arguments":{"limit":1,"limit":2}}}
 {"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"list-assessments","arguments":null}}
-`))
+`),
+	)
 	for _, id := range []float64{2, 3, 5, 6} {
 		if m := answerTo(all, id); m == nil || m["error"] == nil {
 			t.Errorf("%v is answered with %v", id, m)
@@ -109,7 +117,11 @@ func TestManyCalls(t *testing.T) {
 	in.WriteString(hello)
 	const n = 1000
 	for i := range n {
-		fmt.Fprintf(&in, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"list-scf-domains\",\"arguments\":{\"limit\":1}}}\n", i+10)
+		fmt.Fprintf(
+			&in,
+			"{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"list-scf-domains\",\"arguments\":{\"limit\":1}}}\n",
+			i+10,
+		)
 	}
 	all := piped(t, Options{Client: local(t)}, strings.NewReader(in.String()))
 	fine := 0

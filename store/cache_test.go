@@ -12,7 +12,10 @@ import (
 // A memo reads once, again after a change of its tables, and keeps neither errors
 // nor more than its limit.
 func TestMemo(t *testing.T) {
-	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: func() string { return "x" }})
+	db, err := store.Open(
+		t.Context(),
+		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: func() string { return "x" }},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

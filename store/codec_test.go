@@ -42,8 +42,16 @@ func TestCodec(t *testing.T) {
 	_, err = packRecord(markJSON, big)
 	is(t, "noise too large", err, ErrTooLarge)
 	for _, bad := range [][]byte{
-		nil, {}, {0x7F, '{', '}'}, {markJSON}, {markJSON, '{'}, {markJSON, '{', '}', '}'}, {markCustomCodec, 1},
-		{markJSON | markCompressed}, {markJSON | markCompressed, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F}, {markJSON | markCompressed, 5, 0},
+		nil,
+		{},
+		{0x7F, '{', '}'},
+		{markJSON},
+		{markJSON, '{'},
+		{markJSON, '{', '}', '}'},
+		{markCustomCodec, 1},
+		{markJSON | markCompressed},
+		{markJSON | markCompressed, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F},
+		{markJSON | markCompressed, 5, 0},
 	} {
 		is(t, "damaged record", c.unmarshal(bad, &control{}), ErrCorrupt)
 	}

@@ -69,7 +69,13 @@ func childWrites(dir string) error {
 				return err
 			}
 			n = e.Sequence
-			d := document{OrganizationID: "one", ID: fmt.Sprint(n), Name: strings.Repeat("n", int(n%200)), Hash: blob.SHA256, Created: tx.Now()}
+			d := document{
+				OrganizationID: "one",
+				ID:             fmt.Sprint(n),
+				Name:           strings.Repeat("n", int(n%200)),
+				Hash:           blob.SHA256,
+				Created:        tx.Now(),
+			}
 			return documents.Insert(tx, "one", &d)
 		})
 		if err != nil {

@@ -182,7 +182,12 @@ func TestRecallIsScan(t *testing.T) {
 				var ready []PreparedRecord[api.Finding]
 				for range 1 + rng.IntN(4) {
 					next++
-					f := line(org, version, fmt.Sprintf("%c%d", 'a'+rng.IntN(3), next), []string{"many", "same", "not \xff text"}[rng.IntN(3)])
+					f := line(
+						org,
+						version,
+						fmt.Sprintf("%c%d", 'a'+rng.IntN(3), next),
+						[]string{"many", "same", "not \xff text"}[rng.IntN(3)],
+					)
 					old := known["onev1"]
 					r, err := PrepareInsert(Findings, &f, old[:rng.IntN(len(old)+1)]...)
 					is(t, "Ready", err, nil)

@@ -16,7 +16,9 @@ func TestKeyOrder(t *testing.T) {
 		K(),
 		K([]byte{}), K([]byte{0}), K([]byte{0, 0xFF}), K([]byte{1}), K([]byte{0xFF, 0xFF}),
 		K(""), K("", ""), K("", "a"), K("\x00"), K("\x00", 1), K("\x00\x00"), K("\x00a"), K("\x00\xff"), K("\x01"),
-		K("a"), K("a", ""), K("a", "b"), K("a", math.MinInt64), K("a", -1), K("a", 0), K("a", 1), K("a", 255), K("a", 256), K("a", math.MaxInt64),
+		K(
+			"a",
+		), K("a", ""), K("a", "b"), K("a", math.MinInt64), K("a", -1), K("a", 0), K("a", 1), K("a", 255), K("a", 256), K("a", math.MaxInt64),
 		K("a", time.Time{}), K("a", time.Unix(-1, 999)), K("a", time.Unix(0, 0)), K("a", time.Unix(0, 1)), K("a", time.Unix(1, 0)),
 		K("a\x00"), K("a\x00b"), K("aa"), K("b"), K("é"), K("\xff"),
 		K(false), K(true), K(true, false),

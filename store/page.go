@@ -47,7 +47,17 @@ type untypedQuery struct {
 }
 
 func (q PageQuery[R]) untyped() untypedQuery {
-	out := untypedQuery{PageQuery: PageQuery[struct{}]{Index: q.Index, Prefix: q.Prefix, Cursor: q.Cursor, Limit: q.Limit, Reverse: q.Reverse, Filter: nil, SkipTotal: q.SkipTotal}}
+	out := untypedQuery{
+		PageQuery: PageQuery[struct{}]{
+			Index:     q.Index,
+			Prefix:    q.Prefix,
+			Cursor:    q.Cursor,
+			Limit:     q.Limit,
+			Reverse:   q.Reverse,
+			Filter:    nil,
+			SkipTotal: q.SkipTotal,
+		},
+	}
 	if q.Filter != nil {
 		out.match = func(r any) bool { return q.Filter(r.(*R)) }
 	}

@@ -226,7 +226,11 @@ func (r *restorer) nextEntry(want string) (string, error) {
 func toCorruptError(err error) error {
 	var path *fs.PathError
 	switch {
-	case err == nil, errors.As(err, &path), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrCorrupt):
+	case err == nil,
+		errors.As(err, &path),
+		errors.Is(err, context.Canceled),
+		errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, ErrCorrupt):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrCorrupt, err)

@@ -41,7 +41,15 @@ func TestBodiesAreShared(t *testing.T) {
 	db := openTables(t)
 	elsewhere := line("one", "w1", "d1", "words")
 	elsewhere.AssessmentID = "a2"
-	insertLines(t, db, "one", line("one", "v1", "a1", "words"), line("one", "v1", "b1", "other words"), line("one", "v2", "a2", "words"), elsewhere)
+	insertLines(
+		t,
+		db,
+		"one",
+		line("one", "v1", "a1", "words"),
+		line("one", "v1", "b1", "other words"),
+		line("one", "v2", "a2", "words"),
+		elsewhere,
+	)
 	insertLines(t, db, "two", line("two", "v1", "a1", "words"))
 	view(t, db, func(tx *Tx) error {
 		if keys := bodyKeys(t, tx); len(keys) != 5-1 {

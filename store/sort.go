@@ -22,7 +22,16 @@ type SortBy[R any] struct {
 //
 // A cursor names a place in the order, not a record: whatever is added, changed or
 // deleted between two pages, no other record is repeated or left out.
-func SortedList[R any](ctx context.Context, db *DB, t *TenantTable[R], org string, p api.Paging, sort string, by []SortBy[R], q PageQuery[R]) (*api.List[R], error) {
+func SortedList[R any](
+	ctx context.Context,
+	db *DB,
+	t *TenantTable[R],
+	org string,
+	p api.Paging,
+	sort string,
+	by []SortBy[R],
+	q PageQuery[R],
+) (*api.List[R], error) {
 	if sort == "" {
 		return List(ctx, db, t, org, p, q)
 	}

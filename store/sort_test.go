@@ -45,7 +45,10 @@ func TestSortSlice(t *testing.T) {
 // Whatever happens between two pages, a record that is not touched is seen once.
 func TestSortedListIsStableUnderWrites(t *testing.T) {
 	n := 0
-	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: func() string { n++; return fmt.Sprint(n) }})
+	db, err := store.Open(
+		t.Context(),
+		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: func() string { n++; return fmt.Sprint(n) }},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +104,10 @@ func TestSortedListIsStableUnderWrites(t *testing.T) {
 		}
 	}
 	// A cursor is of one order only.
-	if _, err := store.SortedList(t.Context(), db, store.Assessments, "o", p, "name", byState, store.PageQuery[api.Assessment]{}); !api.IsCode(err, api.CodeValidation) {
+	if _, err := store.SortedList(t.Context(), db, store.Assessments, "o", p, "name", byState, store.PageQuery[api.Assessment]{}); !api.IsCode(
+		err,
+		api.CodeValidation,
+	) {
 		t.Errorf("a cursor of another order is %v", err)
 	}
 }

@@ -133,8 +133,11 @@ type SyncFile struct {
 
 var (
 	SyncLinks      = newTenantTable("sync_links", func(r *SyncLink) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
-	SyncLogEntries = newTenantTable("sync_rows", func(r *SyncLogEntry) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.Table, r.Key) },
-		Unique("sequence", func(r *SyncLogEntry) []Key { return []Key{K(r.AssessmentID, r.Sequence)} }))
+	SyncLogEntries = newTenantTable(
+		"sync_rows",
+		func(r *SyncLogEntry) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.Table, r.Key) },
+		Unique("sequence", func(r *SyncLogEntry) []Key { return []Key{K(r.AssessmentID, r.Sequence)} }),
+	)
 	SyncBases = newTenantTable("sync_bases", func(r *SyncBase) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.Table, r.Key)
 	})

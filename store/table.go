@@ -22,7 +22,12 @@ type Option[R any] func(*Table[R])
 // NewTable declares a table: its name in the database, the primary key of a
 // record, indexes. A fault in it is reported by Open.
 func NewTable[R any](name string, key func(*R) Key, options ...Option[R]) *Table[R] {
-	s := &untypedTable{def: tableDefinition{name: name}, codec: jsonCodec, newRecord: func() any { return new(R) }, key: func(r any) Key { return key(r.(*R)) }}
+	s := &untypedTable{
+		def:       tableDefinition{name: name},
+		codec:     jsonCodec,
+		newRecord: func() any { return new(R) },
+		key:       func(r any) Key { return key(r.(*R)) },
+	}
 	s.def.reindex = s.reindex
 	if key == nil {
 		s.def.err = fmt.Errorf("it has no primary key")
@@ -69,8 +74,10 @@ func newIndexOption[R any](name string, keys func(*R) []Key, unique bool) Option
 // written as JSON before are still read as JSON.
 func Codec[R any](encode func(*R) ([]byte, error), decode func([]byte, *R) error) Option[R] {
 	return func(t *Table[R]) {
-		t.untyped.codec = codec{mark: markCustomCodec, encode: func(r any) ([]byte, error) { return encode(r.(*R)) },
-			decode: func(b []byte, r any) error { return decode(b, r.(*R)) }}
+		t.untyped.codec = codec{
+			mark: markCustomCodec, encode: func(r any) ([]byte, error) { return encode(r.(*R)) },
+			decode: func(b []byte, r any) error { return decode(b, r.(*R)) },
+		}
 	}
 }
 

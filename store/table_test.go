@@ -121,8 +121,20 @@ func TestScanOptions(t *testing.T) {
 		} {
 			same(t, tt.name, collect(t, controls.Scan(tx, tt.options...), code), tt.want...)
 		}
-		same(t, "index behind a prefix", collect(t, controls.By("by_domain").Scan(tx, Prefix("GOV"), From(2), Before(4)), code), "GOV-01.1", "GOV-02")
-		same(t, "index through", collect(t, controls.By("by_domain").Scan(tx, Prefix("GOV"), Through(2), Reverse), code), "GOV-01.1", "GOV-01")
+		same(
+			t,
+			"index behind a prefix",
+			collect(t, controls.By("by_domain").Scan(tx, Prefix("GOV"), From(2), Before(4)), code),
+			"GOV-01.1",
+			"GOV-02",
+		)
+		same(
+			t,
+			"index through",
+			collect(t, controls.By("by_domain").Scan(tx, Prefix("GOV"), Through(2), Reverse), code),
+			"GOV-01.1",
+			"GOV-01",
+		)
 		for _, err := range controls.Scan(tx, TextPrefix("x"), From("y")) {
 			is(t, "Begins with From", err, ErrBadKey)
 		}

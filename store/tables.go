@@ -90,14 +90,23 @@ var (
 	}, withAssessmentSyncLog(func(r *api.LifecycleEvent) string { return r.AssessmentID }))
 	Timeline = newTenantTable("timeline", func(r *TimelineEvent) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.ID) },
 		withAssessmentSyncLog(func(r *TimelineEvent) string { return r.AssessmentID }))
-	Documents = newTenantTable("documents", func(r *Document) (string, Key) { return r.OrganizationID, K(r.ID) },
+	Documents = newTenantTable(
+		"documents",
+		func(r *Document) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *Document) []Key { return []Key{K(r.AssessmentID)} }),
-		Unique("content", func(r *Document) []Key { return []Key{K(r.AssessmentID, r.SHA256)} }), withAssessmentSyncLog(func(r *Document) string { return r.AssessmentID }))
+		Unique(
+			"content",
+			func(r *Document) []Key { return []Key{K(r.AssessmentID, r.SHA256)} },
+		),
+		withAssessmentSyncLog(func(r *Document) string { return r.AssessmentID }),
+	)
 	Chunks = newTenantTable("chunks", func(r *api.Chunk) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("document", func(r *api.Chunk) []Key { return []Key{K(r.DocumentID, r.Index)} }),
 		Index("assessment", func(r *api.Chunk) []Key { return []Key{K(r.AssessmentID)} }),
 		// Passages travel within their document.
-		WithSyncLog(func(r *api.Chunk) SyncTarget { return SyncTarget{Assessment: r.AssessmentID, Table: "documents", Key: K(r.DocumentID)} }))
+		WithSyncLog(func(r *api.Chunk) SyncTarget {
+			return SyncTarget{Assessment: r.AssessmentID, Table: "documents", Key: K(r.DocumentID)}
+		}))
 	Vectors = newTenantTable("vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))
@@ -108,29 +117,76 @@ var (
 	PassagePacks = newTenantTable("passage_packs", func(r *PassagePack) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.Part)
 	}, Codec(encodePassagePack, decodePassagePack))
-	Scopes = newTenantTable("scopes", func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Unique("assessment", func(r *api.Scope) []Key { return []Key{K(r.AssessmentID)} }), withAssessmentSyncLog(func(r *api.Scope) string { return r.AssessmentID }))
+	Scopes = newTenantTable(
+		"scopes",
+		func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Unique(
+			"assessment",
+			func(r *api.Scope) []Key { return []Key{K(r.AssessmentID)} },
+		),
+		withAssessmentSyncLog(func(r *api.Scope) string { return r.AssessmentID }),
+	)
 
-	ScopeVersions = newTenantTable("scope_versions", func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.VersionNumber) },
-		withAssessmentSyncLog(func(r *api.Scope) string { return r.AssessmentID }))
+	ScopeVersions = newTenantTable(
+		"scope_versions",
+		func(r *api.Scope) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.VersionNumber) },
+		withAssessmentSyncLog(func(r *api.Scope) string { return r.AssessmentID }),
+	)
 
-	SoAVersions      = newVersionTable("soa_versions", func(r *api.SoAVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
-	SoAItems         = newItemTable("soa_items", func(r *api.SoAItem) *api.Item { return &r.Item }, func(r *api.SoAItem) any { return newItemHeader(&r.Item) }, equalSoAItems)
-	GapVersions      = newVersionTable("gap_versions", func(r *api.GapVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
-	Findings         = newItemTable("findings", func(r *api.Finding) *api.Item { return &r.Item }, func(r *api.Finding) any { return newItemHeader(&r.Item) }, equalFindings)
-	MaturityVersions = newVersionTable("maturity_versions", func(r *api.MaturityVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
-	MaturityScores   = newItemTable("maturity_scores", func(r *api.MaturityScore) *api.Item { return &r.Item }, func(r *api.MaturityScore) any { return newItemHeader(&r.Item) }, equalScores)
-	POAMVersions     = newVersionTable("poam_versions", func(r *api.POAMVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
-	POAMItems        = newItemTable("poam_items", func(r *api.POAMItem) *api.Item { return &r.Item }, newRemediationHeader, equalRemediations)
+	SoAVersions = newVersionTable("soa_versions", func(r *api.SoAVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
+	SoAItems    = newItemTable(
+		"soa_items",
+		func(r *api.SoAItem) *api.Item { return &r.Item },
+		func(r *api.SoAItem) any { return newItemHeader(&r.Item) },
+		equalSoAItems,
+	)
+	GapVersions = newVersionTable("gap_versions", func(r *api.GapVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
+	Findings    = newItemTable(
+		"findings",
+		func(r *api.Finding) *api.Item { return &r.Item },
+		func(r *api.Finding) any { return newItemHeader(&r.Item) },
+		equalFindings,
+	)
+	MaturityVersions = newVersionTable(
+		"maturity_versions",
+		func(r *api.MaturityVersion) *api.DeliverableVersion { return &r.DeliverableVersion },
+	)
+	MaturityScores = newItemTable(
+		"maturity_scores",
+		func(r *api.MaturityScore) *api.Item { return &r.Item },
+		func(r *api.MaturityScore) any { return newItemHeader(&r.Item) },
+		equalScores,
+	)
+	POAMVersions = newVersionTable("poam_versions", func(r *api.POAMVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
+	POAMItems    = newItemTable(
+		"poam_items",
+		func(r *api.POAMItem) *api.Item { return &r.Item },
+		newRemediationHeader,
+		equalRemediations,
+	)
 
-	Approvals = newTenantTable("approvals", func(r *api.Approval) (string, Key) { return r.OrganizationID, K(r.ID) },
+	Approvals = newTenantTable(
+		"approvals",
+		func(r *api.Approval) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *api.Approval) []Key { return []Key{K(r.AssessmentID)} }),
-		Index("target", func(r *api.Approval) []Key { return []Key{K(r.TargetID)} }), withAssessmentSyncLog(func(r *api.Approval) string { return r.AssessmentID }))
+		Index(
+			"target",
+			func(r *api.Approval) []Key { return []Key{K(r.TargetID)} },
+		),
+		withAssessmentSyncLog(func(r *api.Approval) string { return r.AssessmentID }),
+	)
 	Delegations = newTenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("delegate", func(r *api.Delegation) []Key { return []Key{K(r.DelegateID)} }),
 		Index("assessment", func(r *api.Delegation) []Key { return []Key{K(deref(r.AssessmentID))} }))
-	Comments = newTenantTable("comments", func(r *api.Comment) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Index("assessment", func(r *api.Comment) []Key { return []Key{K(r.AssessmentID)} }), withAssessmentSyncLog(func(r *api.Comment) string { return r.AssessmentID }))
+	Comments = newTenantTable(
+		"comments",
+		func(r *api.Comment) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index(
+			"assessment",
+			func(r *api.Comment) []Key { return []Key{K(r.AssessmentID)} },
+		),
+		withAssessmentSyncLog(func(r *api.Comment) string { return r.AssessmentID }),
+	)
 	Artifacts = newTenantTable("artifacts", func(r *api.Artifact) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Unique("assessment", func(r *api.Artifact) []Key {
 			if r.Variant != nil {
@@ -140,8 +196,15 @@ var (
 		}))
 	SyncPeers = newTenantTable("sync_peers", func(r *api.SyncPeer) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Unique("fingerprint", func(r *api.SyncPeer) []Key { return []Key{K(r.Fingerprint)} }))
-	SyncConflicts = newTenantTable("sync_conflicts", func(r *api.SyncConflict) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Index("assessment", func(r *api.SyncConflict) []Key { return []Key{K(r.AssessmentID)} }), withAssessmentSyncLog(func(r *api.SyncConflict) string { return r.AssessmentID }))
+	SyncConflicts = newTenantTable(
+		"sync_conflicts",
+		func(r *api.SyncConflict) (string, Key) { return r.OrganizationID, K(r.ID) },
+		Index(
+			"assessment",
+			func(r *api.SyncConflict) []Key { return []Key{K(r.AssessmentID)} },
+		),
+		withAssessmentSyncLog(func(r *api.SyncConflict) string { return r.AssessmentID }),
+	)
 	ArtifactVersions = newTenantTable("artifact_versions", func(r *api.ArtifactVersion) (string, Key) {
 		return r.OrganizationID, K(r.ArtifactID, r.VersionNumber)
 	})
@@ -195,8 +258,11 @@ var (
 	AlertRules       = newTenantTable("alert_rules", func(r *AlertRule) (string, Key) { return r.OrganizationID, K(r.ID) })
 
 	CustomCatalogHeads = newTenantTable("custom_heads", func(r *CustomCatalogHead) (string, Key) { return r.OrganizationID, K("head") })
-	CustomCatalogs     = newTenantTable("custom_catalogs", func(r *CustomCatalog) (string, Key) { return r.OrganizationID, K(int64(r.Revision)) })
-	Audit              = newTenantTable("audit", func(r *api.AuditEvent) (string, Key) { return r.OrganizationID, K(int64(r.Sequence)) })
+	CustomCatalogs     = newTenantTable(
+		"custom_catalogs",
+		func(r *CustomCatalog) (string, Key) { return r.OrganizationID, K(int64(r.Revision)) },
+	)
+	Audit = newTenantTable("audit", func(r *api.AuditEvent) (string, Key) { return r.OrganizationID, K(int64(r.Sequence)) })
 )
 
 // ServiceSchema is the schema of the service.
@@ -215,8 +281,15 @@ func newTenantTable[R any](name string, tenantAndKey func(*R) (string, Key), opt
 }
 
 func newVersionTable[R any](name string, version func(*R) *api.DeliverableVersion) *TenantTable[R] {
-	return newTenantTable(name, func(r *R) (string, Key) { return version(r).OrganizationID, K(version(r).ID) },
-		Unique("assessment", func(r *R) []Key { return []Key{K(version(r).AssessmentID, version(r).VersionNumber)} }), withAssessmentSyncLog(func(r *R) string { return version(r).AssessmentID }))
+	return newTenantTable(
+		name,
+		func(r *R) (string, Key) { return version(r).OrganizationID, K(version(r).ID) },
+		Unique(
+			"assessment",
+			func(r *R) []Key { return []Key{K(version(r).AssessmentID, version(r).VersionNumber)} },
+		),
+		withAssessmentSyncLog(func(r *R) string { return version(r).AssessmentID }),
+	)
 }
 
 // withAssessmentSyncLog has a table's changes logged where the record's assessment is synchronised.
@@ -226,8 +299,16 @@ func withAssessmentSyncLog[R any](assessment func(*R) string) Option[R] {
 
 func newItemTable[R any](name string, item func(*R) *api.Item, head func(*R) any, equal func(a, b *R) bool) *TenantTable[R] {
 	assessment := func(r *R) string { return item(r).AssessmentID }
-	return newTenantTable(name, func(r *R) (string, Key) { return item(r).OrganizationID, K(item(r).ID) },
-		Index("version", func(r *R) []Key { return []Key{K(item(r).VersionID, item(r).ControlCode)} }), withAssessmentSyncLog(assessment), WithSharedBody(head, equal, assessment))
+	return newTenantTable(
+		name,
+		func(r *R) (string, Key) { return item(r).OrganizationID, K(item(r).ID) },
+		Index(
+			"version",
+			func(r *R) []Key { return []Key{K(item(r).VersionID, item(r).ControlCode)} },
+		),
+		withAssessmentSyncLog(assessment),
+		WithSharedBody(head, equal, assessment),
+	)
 }
 
 func deref(s *string) string {

@@ -161,8 +161,10 @@ func (a *App) quit() tea.Cmd {
 	if n == 0 {
 		return tea.Quit
 	}
-	a.overlay = &confirmPrompt{app: a, title: fmt.Sprintf("%s not saved yet. Quit and lose that?", print.Pluralize(n, "change is", "changes are")),
-		confirmLabel: "quit and lose", onConfirm: func() tea.Cmd { return tea.Quit }}
+	a.overlay = &confirmPrompt{
+		app: a, title: fmt.Sprintf("%s not saved yet. Quit and lose that?", print.Pluralize(n, "change is", "changes are")),
+		confirmLabel: "quit and lose", onConfirm: func() tea.Cmd { return tea.Quit },
+	}
 	return nil
 }
 
@@ -254,8 +256,16 @@ func (a *App) actions() []action.Action { return append(a.topScreen().actions(),
 func (a *App) globalActions() []action.Action {
 	return []action.Action{
 		{Keys: []string{"q"}, Label: "back", Help: "goes back to the screen before; on the first one, ends the program", Do: a.pop},
-		{Keys: []string{"esc"}, Help: "takes a step back: from the item to the list, from a filter to all, from marks to none, then to the screen before", Do: a.back},
-		{Keys: []string{"?"}, Help: "shows every key of the screen, and why one can't be used now", Do: func() tea.Cmd { return a.push(newHelp(a)) }},
+		{
+			Keys: []string{"esc"},
+			Help: "takes a step back: from the item to the list, from a filter to all, from marks to none, then to the screen before",
+			Do:   a.back,
+		},
+		{
+			Keys: []string{"?"},
+			Help: "shows every key of the screen, and why one can't be used now",
+			Do:   func() tea.Cmd { return a.push(newHelp(a)) },
+		},
 		{Keys: []string{"ctrl+r"}, Help: "reads the screen again; after a lost connection, tries at once", Do: a.retryAndReload},
 		{Keys: []string{"ctrl+l"}, Help: "draws the screen anew", Do: func() tea.Cmd { return tea.ClearScreen }},
 		{Keys: []string{"ctrl+c"}, Help: "ends the program; asks first where something is not saved yet", Do: a.quit},
@@ -273,7 +283,12 @@ const minWidth, minHeight = 20, 5
 // View draws the screen.
 func (a *App) View() string {
 	if a.w < minWidth || a.h < minHeight {
-		return draw.Render([]draw.Line{draw.TextLine(draw.Plain, fmt.Sprintf("%d×%d is too small; %d×%d will do", a.w, a.h, minWidth, minHeight))}, a.w, a.h, false)
+		return draw.Render(
+			[]draw.Line{draw.TextLine(draw.Plain, fmt.Sprintf("%d×%d is too small; %d×%d will do", a.w, a.h, minWidth, minHeight))},
+			a.w,
+			a.h,
+			false,
+		)
 	}
 	body := a.h - 3
 	lines := make([]draw.Line, 0, a.h)

@@ -17,8 +17,10 @@ import (
 
 // newAssessments is the list of assessments.
 func newAssessments(a *App) *table {
-	t := &table{app: a, label: "Assessments", parentTitle: "service",
-		emptyText: "There is no assessment yet.\n\n`service assess run DIR` makes one of a folder of documents; `service demo` shows the whole job on an example company."}
+	t := &table{
+		app: a, label: "Assessments", parentTitle: "service",
+		emptyText: "There is no assessment yet.\n\n`service assess run DIR` makes one of a folder of documents; `service demo` shows the whole job on an example company.",
+	}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(ctx, c, api.ListAssessments, &api.AssessmentsInput{Paging: p})
 		if err != nil {
@@ -27,8 +29,22 @@ func newAssessments(a *App) *table {
 		var out []entry
 		for i := range l.Data {
 			one := &l.Data[i]
-			out = append(out, newEntry(one.ID, one, nil, one.Name, fmt.Sprintf("%d %%", one.Progress), formatState(one.State),
-				strings.Join(one.Frameworks, ", "), fmt.Sprint(one.Counts.SoAItems), fmt.Sprint(one.Counts.Findings), stringOrEmpty(one.DueDate), print.FormatDay(one.UpdatedAt)))
+			out = append(out, newEntry(
+				one.ID,
+				one,
+				nil,
+				one.Name,
+				fmt.Sprintf("%d %%", one.Progress),
+				formatState(one.State),
+				strings.Join(
+					one.Frameworks,
+					", ",
+				),
+				fmt.Sprint(one.Counts.SoAItems),
+				fmt.Sprint(one.Counts.Findings),
+				stringOrEmpty(one.DueDate),
+				print.FormatDay(one.UpdatedAt),
+			))
 		}
 		return out, l.Pagination, nil
 	}
@@ -38,11 +54,30 @@ func newAssessments(a *App) *table {
 		if one == nil {
 			off = "there is no assessment here"
 		}
-		return []action.Action{{Keys: []string{"enter"}, Label: "open", DisabledReason: off, Help: "opens the assessment", Do: func() tea.Cmd { return a.push(newOverview(a, *one)) }}}
+		return []action.Action{
+			{
+				Keys:           []string{"enter"},
+				Label:          "open",
+				DisabledReason: off,
+				Help:           "opens the assessment",
+				Do:             func() tea.Cmd { return a.push(newOverview(a, *one)) },
+			},
+		}
 	}
-	return t.withColumns(list.Column{Title: "name"}, list.Column{Title: "done", Width: 5, AlignRight: true, ShowFrom: 36}, list.Column{Title: "state", Width: 25, ShowFrom: 60},
-		list.Column{Title: "frameworks", Width: 24, ShowFrom: 110}, list.Column{Title: "lines", Width: 5, AlignRight: true, ShowFrom: 84}, list.Column{Title: "gaps", Width: 5, AlignRight: true, ShowFrom: 84},
-		list.Column{Title: "due", Width: 10, ShowFrom: 130}, list.Column{Title: "changed", Width: 10, ShowFrom: 76})
+	return t.withColumns(
+		list.Column{Title: "name"},
+		list.Column{Title: "done", Width: 5, AlignRight: true, ShowFrom: 36},
+		list.Column{Title: "state", Width: 25, ShowFrom: 60},
+		list.Column{
+			Title:    "frameworks",
+			Width:    24,
+			ShowFrom: 110,
+		},
+		list.Column{Title: "lines", Width: 5, AlignRight: true, ShowFrom: 84},
+		list.Column{Title: "gaps", Width: 5, AlignRight: true, ShowFrom: 84},
+		list.Column{Title: "due", Width: 10, ShowFrom: 130},
+		list.Column{Title: "changed", Width: 10, ShowFrom: 76},
+	)
 }
 
 // newTimeline lists what happened in an assessment.
@@ -68,7 +103,13 @@ func newTimeline(a *App, one api.Assessment) *table {
 		p.Field("kind", e.Type, draw.Plain)
 		p.Field("of", print.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
 	}
-	return t.withColumns(list.Column{Title: "at", Width: 20, ShowFrom: 48}, list.Column{Title: "at", Width: 11, HideFrom: 48}, list.Column{Title: "who", Width: 14, ShowFrom: 56}, list.Column{Title: "what"}, list.Column{Title: "kind", Width: 22, ShowFrom: 90})
+	return t.withColumns(
+		list.Column{Title: "at", Width: 20, ShowFrom: 48},
+		list.Column{Title: "at", Width: 11, HideFrom: 48},
+		list.Column{Title: "who", Width: 14, ShowFrom: 56},
+		list.Column{Title: "what"},
+		list.Column{Title: "kind", Width: 22, ShowFrom: 90},
+	)
 }
 
 // formatShortTime is a time in eleven cells, where the year is seen elsewhere.
@@ -89,7 +130,20 @@ func newAudit(a *App) *table {
 			if e.Outcome != "success" {
 				style = draw.Red
 			}
-			out = append(out, newEntry(e.ID, e, []draw.Style{4: style}, print.FormatTime(e.At), formatShortTime(e.At), e.Actor.Name, e.Action, e.Outcome, e.ResourceType))
+			out = append(
+				out,
+				newEntry(
+					e.ID,
+					e,
+					[]draw.Style{4: style},
+					print.FormatTime(e.At),
+					formatShortTime(e.At),
+					e.Actor.Name,
+					e.Action,
+					e.Outcome,
+					e.ResourceType,
+				),
+			)
 		}
 		return out, l.Pagination, nil
 	}
@@ -108,22 +162,31 @@ func newAudit(a *App) *table {
 		p.Field("trace id", e.TraceID, draw.Dim)
 	}
 	t.extraActions = func(any) []action.Action {
-		return []action.Action{{Keys: []string{"v"}, Label: "verify", Help: "checks that no record was changed, removed or put in", Do: func() tea.Cmd {
-			return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
-				v, err := call(ctx, a.Caller, api.VerifyAudit, &api.None{})
-				return func() tea.Cmd {
-					switch {
-					case err != nil:
-						return a.showError(err)
-					case !v.OK && v.Problem != nil:
-						a.statusText, a.isError = "the trail does not hold: "+v.Problem.Message, true
-					default:
-						a.setStatus("the trail holds: %s, up to %.12s", print.Pluralize(int(v.Records), "record", "records"), v.Head)
+		return []action.Action{
+			{Keys: []string{"v"}, Label: "verify", Help: "checks that no record was changed, removed or put in", Do: func() tea.Cmd {
+				return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
+					v, err := call(ctx, a.Caller, api.VerifyAudit, &api.None{})
+					return func() tea.Cmd {
+						switch {
+						case err != nil:
+							return a.showError(err)
+						case !v.OK && v.Problem != nil:
+							a.statusText, a.isError = "the trail does not hold: "+v.Problem.Message, true
+						default:
+							a.setStatus("the trail holds: %s, up to %.12s", print.Pluralize(int(v.Records), "record", "records"), v.Head)
+						}
+						return nil
 					}
-					return nil
-				}
-			})
-		}}}
+				})
+			}},
+		}
 	}
-	return t.withColumns(list.Column{Title: "at", Width: 20, ShowFrom: 48}, list.Column{Title: "at", Width: 11, HideFrom: 48}, list.Column{Title: "who", Width: 14, ShowFrom: 52}, list.Column{Title: "action"}, list.Column{Title: "outcome", Width: 8, ShowFrom: 60}, list.Column{Title: "of", Width: 16, ShowFrom: 90})
+	return t.withColumns(
+		list.Column{Title: "at", Width: 20, ShowFrom: 48},
+		list.Column{Title: "at", Width: 11, HideFrom: 48},
+		list.Column{Title: "who", Width: 14, ShowFrom: 52},
+		list.Column{Title: "action"},
+		list.Column{Title: "outcome", Width: 8, ShowFrom: 60},
+		list.Column{Title: "of", Width: 16, ShowFrom: 90},
+	)
 }

@@ -20,11 +20,23 @@ func wide(b *testing.B, c Caller, n int) {
 	things := []string{"access rights", "backups", "changes", "suppliers", "keys", "logs", "assets"}
 	for i := range n {
 		thing := things[i%len(things)]
-		controls = append(controls, object{"code": fmt.Sprintf("%s-%02d", domains[i%20]["code"], i/20+1), "title": fmt.Sprintf("Review of %s, part-%d", thing, i), "weight": 1 + i%10,
-			"description": fmt.Sprintf("The review of %s is written down and kept current in part %d.", thing, i), "mappings": object{"rules": []string{"R.1"}}})
+		controls = append(controls, object{
+			"code": fmt.Sprintf(
+				"%s-%02d",
+				domains[i%20]["code"],
+				i/20+1,
+			), "title": fmt.Sprintf("Review of %s, part-%d", thing, i), "weight": 1 + i%10,
+			"description": fmt.Sprintf(
+				"The review of %s is written down and kept current in part %d.",
+				thing,
+				i,
+			), "mappings": object{"rules": []string{"R.1"}},
+		})
 	}
-	source, err := json.Marshal(object{"format": "service-catalog", "format_version": 1, "label": "wide-1", "domains": domains, "controls": controls,
-		"frameworks": []object{{"code": "rules", "name": "Rules", "requirements": []object{{"code": "R.1", "title": "The rule"}}}}})
+	source, err := json.Marshal(object{
+		"format": "service-catalog", "format_version": 1, "label": "wide-1", "domains": domains, "controls": controls,
+		"frameworks": []object{{"code": "rules", "name": "Rules", "requirements": []object{{"code": "R.1", "title": "The rule"}}}},
+	})
 	if err != nil {
 		b.Fatal(err)
 	}

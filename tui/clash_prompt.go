@@ -14,8 +14,13 @@ import (
 type clashPrompt struct{ app *App }
 
 func (s *clashPrompt) footer() []action.Action {
-	return []action.Action{{Keys: []string{"m"}, Label: "keep mine"}, {Keys: []string{"t"}, Label: "take theirs"},
-		{Keys: []string{"M"}, Label: "all mine"}, {Keys: []string{"T"}, Label: "all theirs"}, {Keys: []string{"esc"}, Label: "later"}}
+	return []action.Action{
+		{Keys: []string{"m"}, Label: "keep mine"},
+		{Keys: []string{"t"}, Label: "take theirs"},
+		{Keys: []string{"M"}, Label: "all mine"},
+		{Keys: []string{"T"}, Label: "all theirs"},
+		{Keys: []string{"esc"}, Label: "later"},
+	}
 }
 
 func (s *clashPrompt) key(k tea.KeyMsg) tea.Cmd {
@@ -76,7 +81,10 @@ func (s *clashPrompt) view(w, h int) []draw.Line {
 		who = *head.EditedBy
 	}
 	p := draw.NewPage(w)
-	p.Text(draw.Bold|draw.Yellow, fmt.Sprintf("! %s was changed by %s while you changed it%s", c.edit.key, who, formatMore(len(sv.clashes)-1)))
+	p.Text(
+		draw.Bold|draw.Yellow,
+		fmt.Sprintf("! %s was changed by %s while you changed it%s", c.edit.key, who, formatMore(len(sv.clashes)-1)),
+	)
 	base := c.edit.review.byKey[c.edit.key]
 	for i := range k.attrs {
 		a := &k.attrs[i]

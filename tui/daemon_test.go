@@ -32,7 +32,9 @@ func newHome(t testing.TB) *home {
 	for _, c := range []api.RateCategory{api.RateDefault, api.RateDocuments, api.RateSearch, api.RateAgents, api.RateRender, api.RateAdmin} {
 		none[c] = 0
 	}
-	s, err := daemon.New(daemon.Options{Engine: enginetest.New(t), Logger: enginetest.Logger(), NewID: enginetest.NewID, Clock: time.Now, RateLimits: none})
+	s, err := daemon.New(
+		daemon.Options{Engine: enginetest.New(t), Logger: enginetest.Logger(), NewID: enginetest.NewID, Clock: time.Now, RateLimits: none},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +67,12 @@ func drafted(t testing.TB, c Caller, framework, version string) *api.Assessment 
 	in.Body.Name, in.Body.FrameworkID, in.Body.SCFVersionID = "Acme 2026", framework, version
 	a := asked(t, c, api.CreateAssessment, in)
 	of := api.AssessmentInput{AssessmentID: a.ID}
-	asked(t, c, api.UploadDocument, &api.UploadDocumentInput{AssessmentInput: of, File: api.UploadFile{Filename: "policy.md",
-		Content: strings.NewReader("# Policy\n\nAccess rights are reviewed every quarter by the owner of the system.\n\nBackups are tested every month.\n")}})
+	asked(t, c, api.UploadDocument, &api.UploadDocumentInput{AssessmentInput: of, File: api.UploadFile{
+		Filename: "policy.md",
+		Content: strings.NewReader(
+			"# Policy\n\nAccess rights are reviewed every quarter by the owner of the system.\n\nBackups are tested every month.\n",
+		),
+	}})
 	for a.State != api.StateSoADrafted {
 		next, _ := a.State.Next()
 		move := &api.TransitionInput{AssessmentInput: of}
@@ -81,7 +87,16 @@ func drafted(t testing.TB, c Caller, framework, version string) *api.Assessment 
 func owned(t testing.TB, c Caller, assessment, owner string) int {
 	t.Helper()
 	heads := asked(t, c, api.ListSoA, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
-	l := asked(t, c, api.ListSoAItems, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: heads.Data[0].ID}, Paging: api.Paging{Limit: api.MaxListLimit}, Owner: owner})
+	l := asked(
+		t,
+		c,
+		api.ListSoAItems,
+		&api.SoAItemsInput{
+			SoAInput: api.SoAInput{SoAVersionID: heads.Data[0].ID},
+			Paging:   api.Paging{Limit: api.MaxListLimit},
+			Owner:    owner,
+		},
+	)
 	return len(l.Data)
 }
 
@@ -247,7 +262,11 @@ func daemonAnswersWrongly(t *testing.T, h *home) {
 		{"another shape", says(200, asJSON, `{"hello": "world"}`), "is none"},
 		{"a list", says(200, asJSON, `[1, 2]`), "can't be read"},
 		{"another kind", says(200, asJSON, `{"id": 5, "revision": "x"}`), "can't be read"},
-		{"of something else", says(200, asJSON, `{"id": "x", "control_code": "ZZZ-99", "revision": 2, "data": [], "pagination": {}}`), "of something else"},
+		{
+			"of something else",
+			says(200, asJSON, `{"id": "x", "control_code": "ZZZ-99", "revision": 2, "data": [], "pagination": {}}`),
+			"of something else",
+		},
 		{"another's 500", says(500, "text/plain", "proxy error\x1b]0;owned\x07"), "500"},
 		{"another's 502", says(502, "text/html", strings.Repeat("<p>bad gateway</p>", 1000)), "502"},
 		{"its own 500", says(500, asJSON, `{"error": {"code": "INTERNAL", "message": "it failed", "details": [], "trace_id": "t1"}}`), ""},

@@ -66,7 +66,12 @@ func (d *decision) load() tea.Cmd {
 // readDecisionSubject reads what waits at a gate; nil where nothing does.
 func readDecisionSubject(ctx context.Context, c Caller, assessment string, k *deliverableType) (*decisionSubject, error) {
 	in := api.AssessmentInput{AssessmentID: assessment}
-	waiting, err := call(ctx, c, api.ListApprovals, &api.ApprovalsInput{AssessmentInput: in, Paging: api.Paging{Limit: 1}, Status: api.ApprovalPending, Gate: k.gate})
+	waiting, err := call(
+		ctx,
+		c,
+		api.ListApprovals,
+		&api.ApprovalsInput{AssessmentInput: in, Paging: api.Paging{Limit: 1}, Status: api.ApprovalPending, Gate: k.gate},
+	)
 	if err != nil || len(waiting.Data) == 0 {
 		return nil, err
 	}
@@ -87,7 +92,12 @@ func readDecisionSubject(ctx context.Context, c Caller, assessment string, k *de
 		}
 		cursor = *at.NextCursor
 	}
-	talk, err := call(ctx, c, api.ListComments, &api.CommentsInput{AssessmentInput: in, Paging: api.Paging{Limit: api.MaxListLimit}, Gate: k.gate})
+	talk, err := call(
+		ctx,
+		c,
+		api.ListComments,
+		&api.CommentsInput{AssessmentInput: in, Paging: api.Paging{Limit: api.MaxListLimit}, Gate: k.gate},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +116,12 @@ func readDiff(ctx context.Context, c Caller, in api.AssessmentInput, g api.Gate,
 	if err != nil || len(l.Data) == 0 {
 		return nil, err
 	}
-	diff, err := call(ctx, c, api.DiffArtifact, &api.ArtifactDiffInput{ArtifactInput: api.ArtifactInput{ArtifactID: l.Data[0].ID}, From: version - 1, To: version})
+	diff, err := call(
+		ctx,
+		c,
+		api.DiffArtifact,
+		&api.ArtifactDiffInput{ArtifactInput: api.ArtifactInput{ArtifactID: l.Data[0].ID}, From: version - 1, To: version},
+	)
 	if api.IsCode(err, api.CodeNotFound) || api.IsCode(err, api.CodeValidation) {
 		return nil, nil
 	}
@@ -140,9 +155,26 @@ func (d *decision) actions() []action.Action {
 		off = "nothing waits for a decision here"
 	}
 	return append([]action.Action{
-		{Keys: []string{"a"}, Label: "approve", DisabledReason: off, Help: "approves exactly what is shown, as you, with a comment if you like", Do: d.approve},
-		{Keys: []string{"r"}, Label: "reject", DisabledReason: off, Help: "rejects it, with a reason for whoever has to mend it", Do: d.reject},
-		{Keys: []string{"o"}, Label: "items", Help: "opens the items, to look before you decide", Do: func() tea.Cmd { return d.app.push(d.app.reviewFor(d.assessment, d.kind.gate)) }},
+		{
+			Keys:           []string{"a"},
+			Label:          "approve",
+			DisabledReason: off,
+			Help:           "approves exactly what is shown, as you, with a comment if you like",
+			Do:             d.approve,
+		},
+		{
+			Keys:           []string{"r"},
+			Label:          "reject",
+			DisabledReason: off,
+			Help:           "rejects it, with a reason for whoever has to mend it",
+			Do:             d.reject,
+		},
+		{
+			Keys:  []string{"o"},
+			Label: "items",
+			Help:  "opens the items, to look before you decide",
+			Do:    func() tea.Cmd { return d.app.push(d.app.reviewFor(d.assessment, d.kind.gate)) },
+		},
 	}, movementActions(func(to string) tea.Cmd {
 		d.scroll = max(0, d.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[to])
 		return nil
@@ -151,18 +183,24 @@ func (d *decision) actions() []action.Action {
 
 func (d *decision) approve() tea.Cmd {
 	s := d.subject
-	d.app.overlay = &textPrompt{app: d.app, title: fmt.Sprintf("Approve version %d of the %s, as you?", s.version.VersionNumber, d.kind.gate.Title()), field: input.New("", true), allowEditor: true,
+	d.app.overlay = &textPrompt{
+		app: d.app, title: fmt.Sprintf("Approve version %d of the %s, as you?", s.version.VersionNumber, d.kind.gate.Title()), field: input.New("", true), allowEditor: true,
 		lines: []string{"content " + s.version.ContentSHA256, "A comment to keep with the decision, or nothing; Enter approves."},
 		onSubmit: func(text string) tea.Cmd {
-			in := api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID}, Body: &api.VersionDecision{Comment: strings.TrimSpace(text), ContentSHA256: s.version.ContentSHA256}}
+			in := api.ApproveInput{
+				ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID},
+				Body:          &api.VersionDecision{Comment: strings.TrimSpace(text), ContentSHA256: s.version.ContentSHA256},
+			}
 			return d.submitDecision(func(ctx context.Context) (*api.Approval, error) { return call(ctx, d.app.Caller, api.Approve, &in) })
-		}}
+		},
+	}
 	return nil
 }
 
 func (d *decision) reject() tea.Cmd {
 	s := d.subject
-	d.app.overlay = &textPrompt{app: d.app, title: fmt.Sprintf("Reject version %d of the %s: why?", s.version.VersionNumber, d.kind.gate.Title()), field: input.New("", true), allowEditor: true,
+	d.app.overlay = &textPrompt{
+		app: d.app, title: fmt.Sprintf("Reject version %d of the %s: why?", s.version.VersionNumber, d.kind.gate.Title()), field: input.New("", true), allowEditor: true,
 		lines: []string{"The reason is for whoever has to mend it."}, emptyMessage: "a rejection needs a reason; Esc leaves it undecided",
 		onSubmit: func(text string) tea.Cmd {
 			in := api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID}}
@@ -170,7 +208,8 @@ func (d *decision) reject() tea.Cmd {
 			return d.submitDecision(func(ctx context.Context) (*api.Approval, error) {
 				return call(ctx, d.app.Caller, api.RejectApproval, &in)
 			})
-		}}
+		},
+	}
 	return nil
 }
 
@@ -205,7 +244,10 @@ func (d *decision) view(w, h int) []draw.Line {
 
 func (d *decision) renderSubject(p *draw.Page) {
 	s := d.subject
-	p.Text(draw.Bold, fmt.Sprintf("You are about to sign the %s of %s, version %d", d.kind.gate.Title(), d.assessment.Name, s.version.VersionNumber))
+	p.Text(
+		draw.Bold,
+		fmt.Sprintf("You are about to sign the %s of %s, version %d", d.kind.gate.Title(), d.assessment.Name, s.version.VersionNumber),
+	)
 	p.Field("content", "sha256 "+s.version.ContentSHA256, draw.Bold)
 	if s.approval.TargetSHA256 != s.version.ContentSHA256 {
 		p.Text(draw.Red, "! it was asked for other content than this; it has to be submitted again")
@@ -253,7 +295,12 @@ func (d *decision) renderSubject(p *draw.Page) {
 func newApprovals(a *App, one api.Assessment) *table {
 	t := &table{app: a, label: "Approvals", parentTitle: one.Name, emptyText: "No decision was asked for yet."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
-		l, err := call(ctx, c, api.ListApprovals, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+		l, err := call(
+			ctx,
+			c,
+			api.ListApprovals,
+			&api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
+		)
 		if err != nil {
 			return nil, api.Pagination{}, err
 		}
@@ -265,7 +312,19 @@ func newApprovals(a *App, one api.Assessment) *table {
 			if x.DecidedBy != nil {
 				by = x.DecidedBy.Name
 			}
-			out = append(out, newEntry(x.ID, x, []draw.Style{2: style}, capitalize(x.Gate.Title()), fmt.Sprint(x.VersionNumber), x.DisplayStatus(), print.FormatTime(x.RequestedAt), by))
+			out = append(
+				out,
+				newEntry(
+					x.ID,
+					x,
+					[]draw.Style{2: style},
+					capitalize(x.Gate.Title()),
+					fmt.Sprint(x.VersionNumber),
+					x.DisplayStatus(),
+					print.FormatTime(x.RequestedAt),
+					by,
+				),
+			)
 		}
 		return out, l.Pagination, nil
 	}
@@ -295,8 +354,16 @@ func newApprovals(a *App, one api.Assessment) *table {
 		if x == nil || x.Status != api.ApprovalPending {
 			off = "it waits for no decision"
 		}
-		return []action.Action{{Keys: []string{"enter", "A"}, Label: "decide", DisabledReason: off, Help: "opens what is to be signed, to approve or reject it",
-			Do: func() tea.Cmd { return a.push(newDecision(a, one, deliverableTypeFor(x.Gate))) }}}
+		return []action.Action{{
+			Keys: []string{"enter", "A"}, Label: "decide", DisabledReason: off, Help: "opens what is to be signed, to approve or reject it",
+			Do: func() tea.Cmd { return a.push(newDecision(a, one, deliverableTypeFor(x.Gate))) },
+		}}
 	}
-	return t.withColumns(list.Column{Title: "what"}, list.Column{Title: "v", Width: 3, AlignRight: true}, list.Column{Title: "status", Width: 9}, list.Column{Title: "asked", Width: 20, ShowFrom: 84}, list.Column{Title: "by", Width: 16, ShowFrom: 60})
+	return t.withColumns(
+		list.Column{Title: "what"},
+		list.Column{Title: "v", Width: 3, AlignRight: true},
+		list.Column{Title: "status", Width: 9},
+		list.Column{Title: "asked", Width: 20, ShowFrom: 84},
+		list.Column{Title: "by", Width: 16, ShowFrom: 60},
+	)
 }

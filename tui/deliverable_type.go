@@ -69,9 +69,20 @@ type deliverableType struct {
 }
 
 // newDeliverableType says what is generic of a deliverable of versions V with items I.
-func newDeliverableType[V, I any](k deliverableType, list api.Op[api.AssessmentListInput, api.List[V]], version func(*V) *api.DeliverableVersion, get func(ctx context.Context, c Caller, id string) (*V, error), head func(*I) *api.Item) *deliverableType {
+func newDeliverableType[V, I any](
+	k deliverableType,
+	list api.Op[api.AssessmentListInput, api.List[V]],
+	version func(*V) *api.DeliverableVersion,
+	get func(ctx context.Context, c Caller, id string) (*V, error),
+	head func(*I) *api.Item,
+) *deliverableType {
 	k.fetchNewest = func(ctx context.Context, c Caller, assessment string) (*api.DeliverableVersion, error) {
-		l, err := call(ctx, c, list, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1}})
+		l, err := call(
+			ctx,
+			c,
+			list,
+			&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1}},
+		)
 		if err != nil || len(l.Data) == 0 {
 			return nil, err
 		}

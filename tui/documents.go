@@ -18,7 +18,12 @@ import (
 func newDocuments(a *App, one api.Assessment) *table {
 	t := &table{app: a, label: "Documents", parentTitle: one.Name, emptyText: "There is no document yet; `service doc add` takes some in."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
-		l, err := call(ctx, c, api.ListDocuments, &api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+		l, err := call(
+			ctx,
+			c,
+			api.ListDocuments,
+			&api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
+		)
 		if err != nil {
 			return nil, api.Pagination{}, err
 		}
@@ -26,7 +31,20 @@ func newDocuments(a *App, one api.Assessment) *table {
 		for i := range l.Data {
 			d := &l.Data[i]
 			style := map[api.DocumentState]draw.Style{api.DocumentFailed: draw.Red, api.DocumentIngested: draw.Green}[d.Status]
-			out = append(out, newEntry(d.ID, d, []draw.Style{1: style}, d.Filename, string(d.Status), d.Category, fmt.Sprint(d.ChunkCount), print.FormatSize(d.SizeBytes), d.Title))
+			out = append(
+				out,
+				newEntry(
+					d.ID,
+					d,
+					[]draw.Style{1: style},
+					d.Filename,
+					string(d.Status),
+					d.Category,
+					fmt.Sprint(d.ChunkCount),
+					print.FormatSize(d.SizeBytes),
+					d.Title,
+				),
+			)
 		}
 		return out, l.Pagination, nil
 	}
@@ -66,10 +84,23 @@ func newDocuments(a *App, one api.Assessment) *table {
 		case d.ChunkCount == 0:
 			off = "the document has no passages"
 		}
-		return []action.Action{{Keys: []string{"enter", "p"}, Label: "passages", DisabledReason: off, Help: "opens the document's passages", Do: func() tea.Cmd { return a.push(newPassages(a, d.ID, d.Filename, "", nil)) }}}
+		return []action.Action{
+			{
+				Keys:           []string{"enter", "p"},
+				Label:          "passages",
+				DisabledReason: off,
+				Help:           "opens the document's passages",
+				Do:             func() tea.Cmd { return a.push(newPassages(a, d.ID, d.Filename, "", nil)) },
+			},
+		}
 	}
-	return t.withColumns(list.Column{Title: "file"}, list.Column{Title: "status", Width: 10, ShowFrom: 34}, list.Column{Title: "kind", Width: 10, ShowFrom: 70}, list.Column{Title: "passages", Width: 8, AlignRight: true, ShowFrom: 80},
-		list.Column{Title: "size", Width: 9, AlignRight: true, ShowFrom: 92})
+	return t.withColumns(
+		list.Column{Title: "file"},
+		list.Column{Title: "status", Width: 10, ShowFrom: 34},
+		list.Column{Title: "kind", Width: 10, ShowFrom: 70},
+		list.Column{Title: "passages", Width: 8, AlignRight: true, ShowFrom: 80},
+		list.Column{Title: "size", Width: 9, AlignRight: true, ShowFrom: 92},
+	)
 }
 
 // passages are a document, passage by passage, with some words marked.
@@ -109,7 +140,15 @@ func (s *passages) load() tea.Cmd {
 		var err error
 		for cursor := ""; len(all) < maxPassages; {
 			var l *api.List[api.Chunk]
-			l, err = call(ctx, s.app.Caller, api.ListDocumentChunks, &api.DocumentChunksInput{DocumentInput: api.DocumentInput{DocumentID: s.document}, Paging: api.Paging{Limit: api.MaxListLimit, Cursor: cursor}})
+			l, err = call(
+				ctx,
+				s.app.Caller,
+				api.ListDocumentChunks,
+				&api.DocumentChunksInput{
+					DocumentInput: api.DocumentInput{DocumentID: s.document},
+					Paging:        api.Paging{Limit: api.MaxListLimit, Cursor: cursor},
+				},
+			)
 			if err != nil {
 				break
 			}
@@ -136,12 +175,33 @@ func (s *passages) actions() []action.Action {
 		off = "there is no passage here"
 	}
 	out := []action.Action{
-		{Keys: []string{"n", "right"}, Label: "next", DisabledReason: off, Help: "goes to the next passage", Do: func() tea.Cmd { s.moveBy(1); return nil }},
-		{Keys: []string{"N", "left"}, Label: "before", DisabledReason: off, Help: "goes to the passage before", Do: func() tea.Cmd { s.moveBy(-1); return nil }},
-		{Keys: []string{"Y"}, Label: "copy", DisabledReason: off, Help: "copies the passage at the top to the clipboard (OSC 52)", Do: func() tea.Cmd { return s.app.copyToClipboard(s.chunks[s.currentPassage()].Text) }},
+		{
+			Keys:           []string{"n", "right"},
+			Label:          "next",
+			DisabledReason: off,
+			Help:           "goes to the next passage",
+			Do:             func() tea.Cmd { s.moveBy(1); return nil },
+		},
+		{
+			Keys:           []string{"N", "left"},
+			Label:          "before",
+			DisabledReason: off,
+			Help:           "goes to the passage before",
+			Do:             func() tea.Cmd { s.moveBy(-1); return nil },
+		},
+		{
+			Keys:           []string{"Y"},
+			Label:          "copy",
+			DisabledReason: off,
+			Help:           "copies the passage at the top to the clipboard (OSC 52)",
+			Do:             func() tea.Cmd { return s.app.copyToClipboard(s.chunks[s.currentPassage()].Text) },
+		},
 	}
 	return append(out, movementActions(func(to string) tea.Cmd {
-		s.scroll = max(0, s.scroll+map[string]int{"up": -1, "down": 1, "pgup": -s.app.h + 5, "pgdown": s.app.h - 5, "home": -1 << 20, "end": 1 << 20}[to])
+		s.scroll = max(
+			0,
+			s.scroll+map[string]int{"up": -1, "down": 1, "pgup": -s.app.h + 5, "pgdown": s.app.h - 5, "home": -1 << 20, "end": 1 << 20}[to],
+		)
 		return nil
 	})...)
 }
@@ -271,10 +331,16 @@ func (v *review) passageActions(none string) []action.Action {
 		}
 	}
 	return []action.Action{
-		{Keys: []string{"p"}, Label: "passage", DisabledReason: off, Help: "opens the source document at the chosen quote, which is marked there", Do: func() tea.Cmd {
-			e := all[min(v.quoteIndex, len(all)-1)]
-			return v.app.push(newPassages(v.app, e.DocumentID, e.Filename, e.ChunkID, []string{e.Quote}))
-		}},
+		{
+			Keys:           []string{"p"},
+			Label:          "passage",
+			DisabledReason: off,
+			Help:           "opens the source document at the chosen quote, which is marked there",
+			Do: func() tea.Cmd {
+				e := all[min(v.quoteIndex, len(all)-1)]
+				return v.app.push(newPassages(v.app, e.DocumentID, e.Filename, e.ChunkID, []string{e.Quote}))
+			},
+		},
 		{Keys: []string{"]"}, DisabledReason: off, Help: "chooses the next quote", Do: turn(1)},
 		{Keys: []string{"["}, DisabledReason: off, Help: "chooses the quote before", Do: turn(-1)},
 	}

@@ -133,9 +133,19 @@ func program(t *testing.T, f *fake, editor string) *running {
 	}
 	t.Cleanup(func() { _ = keys.Close(); _ = in.Close() })
 	r := &running{paper: newPaper(), t: t, in: keys, ended: make(chan error, 1)}
-	a := newApp(t.Context(), Options{Caller: f, Location: "local", Clock: func() time.Time { return someday }, ExportFolder: t.TempDir(), Editor: editor})
+	a := newApp(
+		t.Context(),
+		Options{Caller: f, Location: "local", Clock: func() time.Time { return someday }, ExportFolder: t.TempDir(), Editor: editor},
+	)
 	a.terminal = r.paper
-	p := tea.NewProgram(a, tea.WithContext(t.Context()), tea.WithInput(in), tea.WithOutput(r.paper), tea.WithAltScreen(), tea.WithoutSignalHandler())
+	p := tea.NewProgram(
+		a,
+		tea.WithContext(t.Context()),
+		tea.WithInput(in),
+		tea.WithOutput(r.paper),
+		tea.WithAltScreen(),
+		tea.WithoutSignalHandler(),
+	)
 	go func() { _, err := p.Run(); r.ended <- err }()
 	p.Send(tea.WindowSizeMsg{Width: 100, Height: 30})
 	r.awaits(t, "Acme 2026")
@@ -188,7 +198,8 @@ func TestCopy(t *testing.T) {
 	}
 	s.review("1")
 	s.press("Y")
-	if got := text(); !strings.HasPrefix(got, "IAC-00") || !strings.Contains(got, "applicability  applicable") || strings.ContainsAny(got, "\x1b\x07\x00") {
+	if got := text(); !strings.HasPrefix(got, "IAC-00") || !strings.Contains(got, "applicability  applicable") ||
+		strings.ContainsAny(got, "\x1b\x07\x00") {
 		t.Errorf("%q", got)
 	}
 	long := strings.Repeat("字", 40_000)

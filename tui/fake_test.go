@@ -57,42 +57,104 @@ var someday = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 func newFake(n int) *fake {
 	f := &fake{one: api.Assessment{Name: "Acme 2026", State: api.StateSoADrafted, Progress: 28, Frameworks: []string{"iso-27001-2022"}}}
 	f.one.ID = "a1"
-	f.status = api.AssessmentStatus{AssessmentID: "a1", State: api.StateSoADrafted, Progress: 28, NextStates: []api.State{api.StateSoAUnderReview}}
+	f.status = api.AssessmentStatus{
+		AssessmentID: "a1",
+		State:        api.StateSoADrafted,
+		Progress:     28,
+		NextStates:   []api.State{api.StateSoAUnderReview},
+	}
 	f.summary = api.AssessmentSummary{Controls: n, Applicable: n, NotEvidenced: n}
 	head := func(id string) api.DeliverableVersion {
-		v := api.DeliverableVersion{AssessmentID: "a1", VersionNumber: 1, Status: api.VersionDraft, ContentSHA256: "c1", ItemCount: n, Method: "rules"}
+		v := api.DeliverableVersion{
+			AssessmentID:  "a1",
+			VersionNumber: 1,
+			Status:        api.VersionDraft,
+			ContentSHA256: "c1",
+			ItemCount:     n,
+			Method:        "rules",
+		}
 		v.ID, v.CreatedAt = id, someday
 		return v
 	}
-	f.soa.DeliverableVersion, f.gap.DeliverableVersion, f.maturity.DeliverableVersion, f.poam.DeliverableVersion = head("soa1"), head("gap1"), head("mat1"), head("poam1")
+	f.soa.DeliverableVersion, f.gap.DeliverableVersion, f.maturity.DeliverableVersion, f.poam.DeliverableVersion = head(
+		"soa1",
+	), head(
+		"gap1",
+	), head(
+		"mat1",
+	), head(
+		"poam1",
+	)
 	for i := range n {
 		f.items = append(f.items, fakeItem(i))
-		g := &api.Finding{Item: fakeHead("g", i, "gap1"), Status: api.NotEvidenced, Result: api.ResultNoEvid, GapType: "evidence", Severity: api.Severities[i%5], Source: "analysis"}
+		g := &api.Finding{
+			Item:     fakeHead("g", i, "gap1"),
+			Status:   api.NotEvidenced,
+			Result:   api.ResultNoEvid,
+			GapType:  "evidence",
+			Severity: api.Severities[i%5],
+			Source:   "analysis",
+		}
 		f.findings = append(f.findings, g)
 		f.scores = append(f.scores, &api.MaturityScore{Item: fakeHead("m", i, "mat1"), Level: i % 6, TargetLevel: 3, Assessed: i%4 > 0})
-		p := &api.POAMItem{Item: fakeHead("p", i, "poam1"), POAMCode: fmt.Sprintf("POAM-%04d", i), Weakness: "Backups are not tested", Severity: api.Severities[i%5], Priority: i + 1, Status: "open", Effort: "small",
-			DueDate: api.DateOf(someday.AddDate(0, 0, i%200-20))}
+		p := &api.POAMItem{
+			Item: fakeHead(
+				"p",
+				i,
+				"poam1",
+			), POAMCode: fmt.Sprintf("POAM-%04d", i), Weakness: "Backups are not tested", Severity: api.Severities[i%5], Priority: i + 1, Status: "open", Effort: "small",
+			DueDate: api.DateOf(someday.AddDate(0, 0, i%200-20)),
+		}
 		p.Milestones = []api.Milestone{{Title: "Plan", DueDate: api.DateOf(someday.AddDate(0, 0, i%90)), Status: "open"}}
 		f.plan = append(f.plan, p)
 	}
-	f.events = []api.AuditEvent{{ID: "e1", At: someday, Actor: api.Actor{Name: "Ada"}, Action: "soa.item_changed", Outcome: "success", Changes: map[string]any{"fields": []any{"owner"}}}}
+	f.events = []api.AuditEvent{
+		{
+			ID:      "e1",
+			At:      someday,
+			Actor:   api.Actor{Name: "Ada"},
+			Action:  "soa.item_changed",
+			Outcome: "success",
+			Changes: map[string]any{"fields": []any{"owner"}},
+		},
+	}
 	return f
 }
 
 func fakeHead(kind string, i int, version string) api.Item {
-	it := api.Item{AssessmentID: "a1", VersionID: version, Revision: 1, ControlCode: fmt.Sprintf("IAC-%02d", i), ControlTitle: fmt.Sprintf("Control number %d", i), DomainCode: "IAC",
-		RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.5.1", "A.8.2"}}, EditedFields: []string{}}
+	it := api.Item{
+		AssessmentID: "a1", VersionID: version, Revision: 1, ControlCode: fmt.Sprintf("IAC-%02d", i), ControlTitle: fmt.Sprintf("Control number %d", i), DomainCode: "IAC",
+		RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.5.1", "A.8.2"}}, EditedFields: []string{},
+	}
 	it.ID = fmt.Sprintf("%s%d", kind, i)
 	return it
 }
 
 func fakeItem(i int) *api.SoAItem {
-	it := &api.SoAItem{Item: fakeHead("i", i, "soa1"), Applicability: api.Applicable, Rationale: "It concerns everybody.", ImplementationStatus: api.Implementation("").Values()[i%6],
-		EvidenceCoverage: api.CoveragePartial, Confidence: 0.7, Reason: "Half of it is said.", NeedsReview: i%2 == 0, InclusionReasons: []string{"framework"}}
-	for q := range 3 {
-		it.Evidence = append(it.Evidence, api.Evidence{ChunkID: fmt.Sprintf("c%d", q), DocumentID: "d1", Filename: "policy.docx", Quote: "Access rights are reviewed every quarter by the owner of the system and revoked on leaving.", Stance: "supports"})
+	it := &api.SoAItem{
+		Item: fakeHead(
+			"i",
+			i,
+			"soa1",
+		), Applicability: api.Applicable, Rationale: "It concerns everybody.", ImplementationStatus: api.Implementation("").Values()[i%6],
+		EvidenceCoverage: api.CoveragePartial, Confidence: 0.7, Reason: "Half of it is said.", NeedsReview: i%2 == 0, InclusionReasons: []string{"framework"},
 	}
-	it.Statements = []api.Statement{{Text: "Rights are reviewed.", Verdict: "covered", Reason: "The policy says so."}, {Text: "Rights are revoked.", Verdict: "partial", Reason: "In part."}}
+	for q := range 3 {
+		it.Evidence = append(
+			it.Evidence,
+			api.Evidence{
+				ChunkID:    fmt.Sprintf("c%d", q),
+				DocumentID: "d1",
+				Filename:   "policy.docx",
+				Quote:      "Access rights are reviewed every quarter by the owner of the system and revoked on leaving.",
+				Stance:     "supports",
+			},
+		)
+	}
+	it.Statements = []api.Statement{
+		{Text: "Rights are reviewed.", Verdict: "covered", Reason: "The policy says so."},
+		{Text: "Rights are revoked.", Verdict: "partial", Reason: "In part."},
+	}
 	return it
 }
 
@@ -331,7 +393,10 @@ func newStage(t testing.TB, f *fake) *stage { return stageOn(t, f, f) }
 // stageOn is an interface on any caller.
 func stageOn(t testing.TB, c Caller, f *fake) *stage {
 	s := &stage{t: t, fake: f}
-	s.app = newApp(t.Context(), Options{Caller: c, Location: "local", Clock: func() time.Time { return someday }, ExportFolder: t.TempDir()})
+	s.app = newApp(
+		t.Context(),
+		Options{Caller: c, Location: "local", Clock: func() time.Time { return someday }, ExportFolder: t.TempDir()},
+	)
 	s.app.schedule = func(_ time.Duration, f func() tea.Cmd) tea.Cmd {
 		s.waits = append(s.waits, f)
 		return nil
@@ -371,9 +436,11 @@ func (s *stage) fire() {
 	}
 }
 
-var keyTypes = map[string]tea.KeyType{"enter": tea.KeyEnter, "esc": tea.KeyEsc, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "tab": tea.KeyTab,
+var keyTypes = map[string]tea.KeyType{
+	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "tab": tea.KeyTab,
 	"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete,
-	"ctrl+c": tea.KeyCtrlC, "ctrl+r": tea.KeyCtrlR, "ctrl+j": tea.KeyCtrlJ, "ctrl+u": tea.KeyCtrlU, "ctrl+w": tea.KeyCtrlW, "ctrl+o": tea.KeyCtrlO, "ctrl+l": tea.KeyCtrlL, "ctrl+k": tea.KeyCtrlK}
+	"ctrl+c": tea.KeyCtrlC, "ctrl+r": tea.KeyCtrlR, "ctrl+j": tea.KeyCtrlJ, "ctrl+u": tea.KeyCtrlU, "ctrl+w": tea.KeyCtrlW, "ctrl+o": tea.KeyCtrlO, "ctrl+l": tea.KeyCtrlL, "ctrl+k": tea.KeyCtrlK,
+}
 
 func keyOf(name string) tea.KeyMsg {
 	if t, is := keyTypes[name]; is {

@@ -64,7 +64,12 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 	for t := time.Date(first.Year(), first.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1, 0); !t.After(last); t = t.AddDate(0, ganttMonthStep(days), 0) {
 		writeAt(scale, cell(t), t.Format("Jan 06"))
 	}
-	out := []draw.Line{append(draw.TextLine(draw.Dim, "today "+print.FormatDay(today)).Fit(name+1, draw.Plain), draw.Span{Text: string(scale), Style: draw.Dim})}
+	out := []draw.Line{
+		append(
+			draw.TextLine(draw.Dim, "today "+print.FormatDay(today)).Fit(name+1, draw.Plain),
+			draw.Span{Text: string(scale), Style: draw.Dim},
+		),
+	}
 	h--
 	shown := v.list.Visible()
 	at := v.list.Position() - 1
@@ -85,7 +90,18 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 		if from+n == at {
 			line = draw.Line{{Text: "›", Style: draw.Bold}}
 		}
-		line = append(append(line, draw.Span{Text: v.kind.keyOf(r.item) + note, Style: style}, draw.Span{Text: " " + r.value("due_date") + "  " + r.item.(*api.POAMItem).Weakness}).Fit(name, draw.Plain), draw.Span{Text: " "}, draw.Span{Text: bar, Style: style})
+		line = append(
+			append(
+				line,
+				draw.Span{Text: v.kind.keyOf(r.item) + note, Style: style},
+				draw.Span{Text: " " + r.value("due_date") + "  " + r.item.(*api.POAMItem).Weakness},
+			).Fit(
+				name,
+				draw.Plain,
+			),
+			draw.Span{Text: " "},
+			draw.Span{Text: bar, Style: style},
+		)
 		if from+n == at {
 			line = line.AddStyle(draw.Bold)
 		}

@@ -51,22 +51,44 @@ func (h *help) view(w, height int) []draw.Line {
 }
 
 // legend are what stands before rows and in the rail.
-var legend = [][2]string{{"›", "the cursor"}, {"●", "marked"}, {"○", "waits for a person"}, {"…", "not saved yet"}, {"✗", "what was typed was refused"},
-	{"!", "another person changed it meanwhile"}, {"▶", "where the assessment stands"}, {"✓", "done"}, {"◆ ◇", "a gate, passed and to come"}}
+var legend = [][2]string{
+	{"›", "the cursor"},
+	{"●", "marked"},
+	{"○", "waits for a person"},
+	{"…", "not saved yet"},
+	{"✗", "what was typed was refused"},
+	{"!", "another person changed it meanwhile"},
+	{"▶", "where the assessment stands"},
+	{"✓", "done"},
+	{"◆ ◇", "a gate, passed and to come"},
+}
 
 // KeyReference is docs/keys.md: every key of every screen, made from the same data as the help.
 func KeyReference() string {
 	a := newApp(context.Background(), Options{Clock: func() time.Time { return time.Time{} }})
 	one := api.Assessment{}
 	var b strings.Builder
-	b.WriteString("# Keys\n\nEvery key of the [terminal interface](tui.md). Made from the program by `go test ./tui -update`; `?` shows the same in the\nprogram, with the reason where a key can't be used now.\n")
+	b.WriteString(
+		"# Keys\n\nEvery key of the [terminal interface](tui.md). Made from the program by `go test ./tui -update`; `?` shows the same in the\nprogram, with the reason where a key can't be used now.\n",
+	)
 	action.WriteMarkdownTable(&b, "Everywhere", a.globalActions())
 	screens := []screen{newAssessments(a), newOverview(a, one)}
 	for _, g := range api.Gates {
 		screens = append(screens, a.reviewFor(one, g))
 	}
-	screens = append(screens, newDecision(a, one, deliverableTypeFor(api.GateSoA)), newApprovals(a, one), newDocuments(a, one), newPassages(a, "", "", "", nil), newSearch(a, one),
-		newWorkflows(a, one), newAgentRuns(a, one), newConflicts(a, one), newTimeline(a, one), newAudit(a))
+	screens = append(
+		screens,
+		newDecision(a, one, deliverableTypeFor(api.GateSoA)),
+		newApprovals(a, one),
+		newDocuments(a, one),
+		newPassages(a, "", "", "", nil),
+		newSearch(a, one),
+		newWorkflows(a, one),
+		newAgentRuns(a, one),
+		newConflicts(a, one),
+		newTimeline(a, one),
+		newAudit(a),
+	)
 	for _, s := range screens {
 		action.WriteMarkdownTable(&b, s.name(), s.actions())
 	}

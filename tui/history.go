@@ -41,11 +41,26 @@ func (v *review) readHistory() tea.Cmd {
 	id, gate, assessment := r.head.ID, v.kind.gate, v.assessment.ID
 	return v.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
 		p := &itemHistory{}
-		talk, err := call(ctx, v.app.Caller, api.ListComments, &api.CommentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: api.MaxListLimit}, Gate: gate, Item: key})
+		talk, err := call(
+			ctx,
+			v.app.Caller,
+			api.ListComments,
+			&api.CommentsInput{
+				AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
+				Paging:          api.Paging{Limit: api.MaxListLimit},
+				Gate:            gate,
+				Item:            key,
+			},
+		)
 		if err == nil {
 			p.comments = talk.Data
 			var events *api.List[api.AuditEvent]
-			events, err = call(ctx, v.app.Caller, api.ListAuditEvents, &api.AuditInput{Paging: api.Paging{Limit: maxHistoryEvents}, AuditFilter: api.AuditFilter{ResourceID: id}})
+			events, err = call(
+				ctx,
+				v.app.Caller,
+				api.ListAuditEvents,
+				&api.AuditInput{Paging: api.Paging{Limit: maxHistoryEvents}, AuditFilter: api.AuditFilter{ResourceID: id}},
+			)
 			switch {
 			case err == nil:
 				p.events = events.Data

@@ -24,14 +24,30 @@ func formatLevel(level string) string {
 
 func newMaturityType() *deliverableType {
 	levels := []string{"0", "1", "2", "3", "4", "5"}
-	k := deliverableType{gate: api.GateMaturity, singular: "score", plural: "scores", openLabel: "below target",
+	k := deliverableType{
+		gate: api.GateMaturity, singular: "score", plural: "scores", openLabel: "below target",
 		attrs: []attr{
-			withGetter(attr{key: "l", name: "level", label: "level", form: formNumber, choices: levels, maxValue: 5}, func(s *api.MaturityScore) string { return strconv.Itoa(s.Level) }),
-			withGetter(attr{key: "t", name: "target_level", label: "target level", form: formNumber, choices: levels, maxValue: 5}, func(s *api.MaturityScore) string { return strconv.Itoa(s.TargetLevel) }),
-			withGetter(attr{key: "e", name: "rationale", label: "rationale", form: formLongText}, func(s *api.MaturityScore) string { return s.Rationale }),
+			withGetter(
+				attr{key: "l", name: "level", label: "level", form: formNumber, choices: levels, maxValue: 5},
+				func(s *api.MaturityScore) string { return strconv.Itoa(s.Level) },
+			),
+			withGetter(
+				attr{key: "t", name: "target_level", label: "target level", form: formNumber, choices: levels, maxValue: 5},
+				func(s *api.MaturityScore) string { return strconv.Itoa(s.TargetLevel) },
+			),
+			withGetter(
+				attr{key: "e", name: "rationale", label: "rationale", form: formLongText},
+				func(s *api.MaturityScore) string { return s.Rationale },
+			),
 			withGetter(noteAttr, func(s *api.MaturityScore) string { return stringOrEmpty(s.Note) }),
 		},
-		columns: []list.Column{{Title: "control", Width: 9}, {Title: "title"}, {Title: "level", Width: 11}, {Title: "what it is called", Width: 25, ShowFrom: 84}, {Title: "weight", Width: 6, AlignRight: true, ShowFrom: 96}},
+		columns: []list.Column{
+			{Title: "control", Width: 9},
+			{Title: "title"},
+			{Title: "level", Width: 11},
+			{Title: "what it is called", Width: 25, ShowFrom: 84},
+			{Title: "weight", Width: 6, AlignRight: true, ShowFrom: 96},
+		},
 		cell: func(r *row, c int) (string, draw.Style) {
 			s := r.item.(*api.MaturityScore)
 			level, _ := strconv.Atoi(r.value("level"))
@@ -81,7 +97,14 @@ func newMaturityType() *deliverableType {
 			return err
 		},
 		fetchItems: func(ctx context.Context, c Caller, id, control string, p api.Paging) ([]any, api.Pagination, error) {
-			return itemsPage(call(ctx, c, api.ListMaturityScores, &api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Paging: p, ControlCode: control}))
+			return itemsPage(
+				call(
+					ctx,
+					c,
+					api.ListMaturityScores,
+					&api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Paging: p, ControlCode: control},
+				),
+			)
 		},
 		patchItem: func(ctx context.Context, c Caller, id string, m api.Match, body []byte) (any, error) {
 			in := api.UpdateMaturityScoreInput{MaturityScoreInput: api.MaturityScoreInput{MaturityScoreID: id}, Match: m}
@@ -89,7 +112,8 @@ func newMaturityType() *deliverableType {
 				return nil, err
 			}
 			return itemOrError(call(ctx, c, api.UpdateMaturityScore, &in))
-		}}
+		},
+	}
 	return newDeliverableType(k, api.ListMaturity, func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(ctx context.Context, c Caller, id string) (*api.MaturityVersion, error) {
 			return call(ctx, c, api.GetMaturity, &api.MaturityInput{MaturityVersionID: id})
@@ -97,8 +121,10 @@ func newMaturityType() *deliverableType {
 }
 
 // planStatuses and efforts are the words of a plan's items.
-var planStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
-var efforts = []string{"small", "medium", "large", "extra_large"}
+var (
+	planStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
+	efforts      = []string{"small", "medium", "large", "extra_large"}
+)
 
 // isOverdue tells whether a plan's item should have been done by a day and is not.
 func isOverdue(r *row, today string) bool {
@@ -107,18 +133,42 @@ func isOverdue(r *row, today string) bool {
 }
 
 func newPOAMType() *deliverableType {
-	k := deliverableType{gate: api.GatePOAM, singular: "item", plural: "items", openLabel: "without an owner",
+	k := deliverableType{
+		gate: api.GatePOAM, singular: "item", plural: "items", openLabel: "without an owner",
 		attrs: []attr{
-			withGetter(attr{key: "s", name: "status", label: "status", choices: planStatuses}, func(i *api.POAMItem) string { return i.Status }),
-			withGetter(attr{key: "d", name: "due_date", label: "due date", form: formDate}, func(i *api.POAMItem) string { return string(i.CurrentDueDate()) }),
+			withGetter(
+				attr{key: "s", name: "status", label: "status", choices: planStatuses},
+				func(i *api.POAMItem) string { return i.Status },
+			),
+			withGetter(
+				attr{key: "d", name: "due_date", label: "due date", form: formDate},
+				func(i *api.POAMItem) string { return string(i.CurrentDueDate()) },
+			),
 			withGetter(ownerAttr, func(i *api.POAMItem) string { return stringOrEmpty(i.Owner) }),
-			withGetter(attr{key: "n", name: "comments", label: "note", form: formLongText, nullable: true}, func(i *api.POAMItem) string { return stringOrEmpty(i.Comments) }),
-			withGetter(attr{key: "i", name: "priority", label: "priority", form: formNumber, minValue: 1, maxValue: 100000}, func(i *api.POAMItem) string { return strconv.Itoa(i.Priority) }),
+			withGetter(
+				attr{key: "n", name: "comments", label: "note", form: formLongText, nullable: true},
+				func(i *api.POAMItem) string { return stringOrEmpty(i.Comments) },
+			),
+			withGetter(
+				attr{key: "i", name: "priority", label: "priority", form: formNumber, minValue: 1, maxValue: 100000},
+				func(i *api.POAMItem) string { return strconv.Itoa(i.Priority) },
+			),
 			withGetter(attr{key: "f", name: "effort", label: "effort", choices: efforts}, func(i *api.POAMItem) string { return i.Effort }),
-			withGetter(attr{key: "e", name: "corrective_action", label: "action", form: formLongText}, func(i *api.POAMItem) string { return i.CorrectiveAction }),
+			withGetter(
+				attr{key: "e", name: "corrective_action", label: "action", form: formLongText},
+				func(i *api.POAMItem) string { return i.CorrectiveAction },
+			),
 		},
-		columns: []list.Column{{Title: "item", Width: 9}, {Title: "control", Width: 9, ShowFrom: 60}, {Title: "due", Width: 10}, {Title: "sev", Width: 4, HideFrom: 64}, {Title: "severity", Width: 13, ShowFrom: 64}, {Title: "weakness"},
-			{Title: "status", Width: 13, ShowFrom: 84}, {Title: "owner", Width: 14, ShowFrom: 100}},
+		columns: []list.Column{
+			{Title: "item", Width: 9},
+			{Title: "control", Width: 9, ShowFrom: 60},
+			{Title: "due", Width: 10},
+			{Title: "sev", Width: 4, HideFrom: 64},
+			{Title: "severity", Width: 13, ShowFrom: 64},
+			{Title: "weakness"},
+			{Title: "status", Width: 13, ShowFrom: 84},
+			{Title: "owner", Width: 14, ShowFrom: 100},
+		},
 		cell: func(r *row, c int) (string, draw.Style) {
 			i := r.item.(*api.POAMItem)
 			switch c {
@@ -149,7 +199,14 @@ func newPOAMType() *deliverableType {
 			return err
 		},
 		fetchItems: func(ctx context.Context, c Caller, id, control string, p api.Paging) ([]any, api.Pagination, error) {
-			return itemsPage(call(ctx, c, api.ListPOAMItems, &api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}, Paging: p, ControlCode: control}))
+			return itemsPage(
+				call(
+					ctx,
+					c,
+					api.ListPOAMItems,
+					&api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}, Paging: p, ControlCode: control},
+				),
+			)
 		},
 		patchItem: func(ctx context.Context, c Caller, id string, m api.Match, body []byte) (any, error) {
 			in := api.UpdatePOAMItemInput{POAMItemID: id, Match: m}
@@ -157,7 +214,8 @@ func newPOAMType() *deliverableType {
 				return nil, err
 			}
 			return itemOrError(call(ctx, c, api.UpdatePOAMItem, &in))
-		}}
+		},
+	}
 	return newDeliverableType(k, api.ListPOAM, func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(ctx context.Context, c Caller, id string) (*api.POAMVersion, error) {
 			return call(ctx, c, api.GetPOAM, &api.POAMInput{POAMVersionID: id})

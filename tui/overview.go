@@ -54,7 +54,14 @@ func (o *overview) menuItems() []menuItem {
 	a := o.app
 	out := make([]menuItem, 0, 12)
 	for i, k := range deliverableTypes() {
-		out = append(out, menuItem{key: fmt.Sprint(i + 1), title: capitalize(k.gate.Title()), open: func() screen { return a.reviewFor(o.assessment, k.gate) }})
+		out = append(
+			out,
+			menuItem{
+				key:   fmt.Sprint(i + 1),
+				title: capitalize(k.gate.Title()),
+				open:  func() screen { return a.reviewFor(o.assessment, k.gate) },
+			},
+		)
 	}
 	return append(out, menuItem{key: "5", title: "Approvals", open: func() screen { return newApprovals(a, o.assessment) }},
 		menuItem{key: "6", title: "Documents", open: func() screen { return newDocuments(a, o.assessment) }},
@@ -167,12 +174,39 @@ func (o *overview) actions() []action.Action {
 	a := o.app
 	ways := o.menuItems()
 	o.cursor = max(0, min(o.cursor, len(ways)-1))
-	out := []action.Action{{Keys: []string{"enter"}, Label: "open", Help: "opens what the cursor is on", Do: func() tea.Cmd { return a.push(ways[o.cursor].open()) }}}
-	out = append(out, action.Action{Keys: []string{"n"}, Label: "go on", DisabledReason: o.moveBlockedReason(), Help: "makes the next move of the assessment, with the work that belongs to it", Do: o.makeNextMove},
-		action.Action{Keys: []string{"A"}, Label: "decide", DisabledReason: o.noDecisionReason(), Help: "opens what waits for a decision, to approve or reject it", Do: func() tea.Cmd {
-			return a.push(newDecision(a, o.assessment, deliverableTypeFor(o.data.pending[0].Gate)))
-		}},
-		action.Action{Keys: []string{"/"}, Label: "search", Help: "searches the documents", Do: func() tea.Cmd { return a.push(newSearch(a, o.assessment)) }})
+	out := []action.Action{
+		{
+			Keys:  []string{"enter"},
+			Label: "open",
+			Help:  "opens what the cursor is on",
+			Do:    func() tea.Cmd { return a.push(ways[o.cursor].open()) },
+		},
+	}
+	out = append(
+		out,
+		action.Action{
+			Keys:           []string{"n"},
+			Label:          "go on",
+			DisabledReason: o.moveBlockedReason(),
+			Help:           "makes the next move of the assessment, with the work that belongs to it",
+			Do:             o.makeNextMove,
+		},
+		action.Action{
+			Keys:           []string{"A"},
+			Label:          "decide",
+			DisabledReason: o.noDecisionReason(),
+			Help:           "opens what waits for a decision, to approve or reject it",
+			Do: func() tea.Cmd {
+				return a.push(newDecision(a, o.assessment, deliverableTypeFor(o.data.pending[0].Gate)))
+			},
+		},
+		action.Action{
+			Keys:  []string{"/"},
+			Label: "search",
+			Help:  "searches the documents",
+			Do:    func() tea.Cmd { return a.push(newSearch(a, o.assessment)) },
+		},
+	)
 	for _, w := range ways {
 		out = append(out, action.Action{Keys: []string{w.key}, Help: "opens " + w.title, Do: func() tea.Cmd { return a.push(w.open()) }})
 	}
@@ -180,8 +214,12 @@ func (o *overview) actions() []action.Action {
 	if o.data != nil {
 		st = o.data.sync
 	}
-	out = append(out, action.Action{Keys: []string{"B"}, Label: "bring together", DisabledReason: syncBlockedReason(a, st), Help: "sends what was changed here and reads what changed at the home, as `service sync` does",
-		Do: func() tea.Cmd { return a.syncWithRemote(o.assessment.ID, o.load) }})
+	out = append(out, action.Action{
+		Keys: []string{
+			"B",
+		}, Label: "bring together", DisabledReason: syncBlockedReason(a, st), Help: "sends what was changed here and reads what changed at the home, as `service sync` does",
+		Do: func() tea.Cmd { return a.syncWithRemote(o.assessment.ID, o.load) },
+	})
 	return append(out, movementActions(func(to string) tea.Cmd {
 		switch to {
 		case "up":
@@ -253,7 +291,13 @@ func (o *overview) makeNextMove() tea.Cmd {
 	if to != api.StateClosed {
 		return begin()
 	}
-	a.overlay = &confirmPrompt{app: a, title: "Close the assessment?", lines: []string{"Nothing can be changed after that."}, confirmLabel: "close it", onConfirm: begin}
+	a.overlay = &confirmPrompt{
+		app:          a,
+		title:        "Close the assessment?",
+		lines:        []string{"Nothing can be changed after that."},
+		confirmLabel: "close it",
+		onConfirm:    begin,
+	}
 	return nil
 }
 
@@ -359,7 +403,15 @@ func (o *overview) renderSummary(p *draw.Page) {
 	waiting := false
 	for _, one := range g.pending {
 		waiting = true
-		p.Text(draw.Yellow|draw.Bold, fmt.Sprintf("◆ waits for a decision: the %s, version %d, asked by %s (A)", one.Gate.Title(), one.VersionNumber, one.RequestedBy.Name))
+		p.Text(
+			draw.Yellow|draw.Bold,
+			fmt.Sprintf(
+				"◆ waits for a decision: the %s, version %d, asked by %s (A)",
+				one.Gate.Title(),
+				one.VersionNumber,
+				one.RequestedBy.Name,
+			),
+		)
 	}
 	switch {
 	case o.moveInProgress != "":
@@ -380,7 +432,16 @@ func (o *overview) renderSummary(p *draw.Page) {
 	}
 	for _, r := range g.runs {
 		if r.Status.IsLive() {
-			p.Text(draw.Cyan, fmt.Sprintf("workflow %s: %s, %d %%, %s", print.Humanize(r.WorkflowType), print.Humanize(r.Status), r.Progress, print.Humanize(r.CurrentStep)))
+			p.Text(
+				draw.Cyan,
+				fmt.Sprintf(
+					"workflow %s: %s, %d %%, %s",
+					print.Humanize(r.WorkflowType),
+					print.Humanize(r.Status),
+					r.Progress,
+					print.Humanize(r.CurrentStep),
+				),
+			)
 		}
 	}
 }
@@ -470,14 +531,33 @@ func (o *overview) renderTotals(p *draw.Page) {
 		if m := o.data.maturity; m != nil {
 			for _, d := range m.Domains {
 				if d.WeightedMean != nil {
-					p.AddLine(draw.Line{{Text: fmt.Sprintf("%-5s", d.DomainCode)}, {Text: draw.Bar(*d.WeightedMean, 5, min(20, p.Width()/3)), Style: draw.Blue}, {Text: fmt.Sprintf(" %.2f  ", *d.WeightedMean)}, {Text: d.DomainName, Style: draw.Dim}})
+					p.AddLine(
+						draw.Line{
+							{Text: fmt.Sprintf("%-5s", d.DomainCode)},
+							{Text: draw.Bar(*d.WeightedMean, 5, min(20, p.Width()/3)), Style: draw.Blue},
+							{Text: fmt.Sprintf(" %.2f  ", *d.WeightedMean)},
+							{Text: d.DomainName, Style: draw.Dim},
+						},
+					)
 				}
 			}
 		}
 	}
 	p.Title("About")
 	p.Field("frameworks", strings.Join(o.assessment.Frameworks, ", "), draw.Plain)
-	p.Field("holds", print.Pluralize(o.assessment.Counts.Documents, "document", "documents")+", "+print.Pluralize(o.assessment.Counts.Chunks, "passage", "passages"), draw.Plain)
+	p.Field(
+		"holds",
+		print.Pluralize(
+			o.assessment.Counts.Documents,
+			"document",
+			"documents",
+		)+", "+print.Pluralize(
+			o.assessment.Counts.Chunks,
+			"passage",
+			"passages",
+		),
+		draw.Plain,
+	)
 	p.Field("due", stringOrEmpty(o.assessment.DueDate), draw.Plain)
 	if s.IsStarter {
 		p.Field("catalog", "the built-in starter catalog, which is not the SCF", draw.Plain)
@@ -487,7 +567,13 @@ func (o *overview) renderTotals(p *draw.Page) {
 // renderBar is a count with its share.
 func renderBar(p *draw.Page, word string, n, total int, style draw.Style) {
 	name := draw.TextLine(draw.Plain, word).Fit(min(22, p.Width()/2), draw.Plain)
-	p.AddLine(append(name, draw.Span{Text: fmt.Sprintf("%5d ", n)}, draw.Span{Text: draw.Bar(float64(n), float64(total), max(0, min(30, p.Width()-30))), Style: style}))
+	p.AddLine(
+		append(
+			name,
+			draw.Span{Text: fmt.Sprintf("%5d ", n)},
+			draw.Span{Text: draw.Bar(float64(n), float64(total), max(0, min(30, p.Width()-30))), Style: style},
+		),
+	)
 }
 
 // formatState is a state in words, the names in it as people write them.

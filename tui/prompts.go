@@ -57,7 +57,12 @@ type choicePrompt struct {
 }
 
 func (c *choicePrompt) footer() []action.Action {
-	return []action.Action{{Keys: []string{"enter"}, Label: "choose"}, {Keys: []string{"up"}, Label: "up"}, {Keys: []string{"down"}, Label: "down"}, {Keys: []string{"esc"}, Label: "cancel"}}
+	return []action.Action{
+		{Keys: []string{"enter"}, Label: "choose"},
+		{Keys: []string{"up"}, Label: "up"},
+		{Keys: []string{"down"}, Label: "down"},
+		{Keys: []string{"esc"}, Label: "cancel"},
+	}
 }
 
 func (c *choicePrompt) key(k tea.KeyMsg) tea.Cmd {

@@ -115,7 +115,8 @@ func (v *review) load() tea.Cmd {
 				v.version = nil
 				return nil
 			}
-			same := v.version != nil && v.version.ID == head.ID && v.version.ContentSHA256 == head.ContentSHA256 && len(v.rows) == head.ItemCount
+			same := v.version != nil && v.version.ID == head.ID && v.version.ContentSHA256 == head.ContentSHA256 &&
+				len(v.rows) == head.ItemCount
 			if v.version == nil || len(v.rows) == 0 {
 				v.version = head
 			}

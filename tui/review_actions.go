@@ -30,43 +30,119 @@ func (v *review) actions() []action.Action {
 	if v.kind.acceptValues != nil {
 		out = append(out, v.acceptAction(shut))
 	}
-	out = append(out,
-		action.Action{Keys: []string{"."}, Label: "next", Help: "goes to the next " + v.kind.singular + " " + v.kind.openLabel + " (○)", Do: func() tea.Cmd { v.goToNextOpen(false); return nil }},
-		action.Action{Keys: []string{"/"}, Label: "filter", Help: "filters as you type: all words have to be in the code, title, requirements or fields", Do: v.startFilter})
+	out = append(
+		out,
+		action.Action{
+			Keys:  []string{"."},
+			Label: "next",
+			Help:  "goes to the next " + v.kind.singular + " " + v.kind.openLabel + " (○)",
+			Do:    func() tea.Cmd { v.goToNextOpen(false); return nil },
+		},
+		action.Action{
+			Keys:  []string{"/"},
+			Label: "filter",
+			Help:  "filters as you type: all words have to be in the code, title, requirements or fields",
+			Do:    v.startFilter,
+		},
+	)
 	for i := range v.kind.attrs {
 		if a := &v.kind.attrs[i]; a.key != "" {
-			out = append(out, action.Action{Keys: []string{a.key}, Label: a.label, DisabledReason: shut, Do: func() tea.Cmd { return v.promptField(a) },
-				Help: "changes the " + a.label + " of the " + v.kind.singular + ", or of all that are marked"})
+			out = append(out, action.Action{
+				Keys: []string{a.key}, Label: a.label, DisabledReason: shut, Do: func() tea.Cmd { return v.promptField(a) },
+				Help: "changes the " + a.label + " of the " + v.kind.singular + ", or of all that are marked",
+			})
 		}
 	}
 	nothing := ""
 	if len(v.undoStack) == 0 {
 		nothing = "nothing was changed here yet"
 	}
-	out = append(out,
-		action.Action{Keys: []string{"u"}, Label: "undo", DisabledReason: nothing, Do: v.undo, Help: "takes the last change back, of all items it was made to"},
-		action.Action{Keys: []string{" "}, Label: "mark", DisabledReason: none, Help: "marks the " + v.kind.singular + " and goes on to the next; a change is made to all that are marked",
-			Do: func() tea.Cmd { v.list.ToggleMark(); v.list.Move(1); return nil }},
-		action.Action{Keys: []string{"*"}, DisabledReason: none, Help: "marks all that are shown; once more, none", Do: func() tea.Cmd { v.list.ToggleMarkVisible(); return nil }},
-		action.Action{Keys: []string{"tab", "enter"}, Label: "pane", Help: "goes from the list to the " + v.kind.singular + " and back", Do: func() tea.Cmd { v.detailFocused = !v.detailFocused; return nil }},
-		action.Action{Keys: []string{","}, Help: "goes to the one before " + v.kind.openLabel, Do: func() tea.Cmd { v.goToNextOpen(true); return nil }},
+	out = append(
+		out,
+		action.Action{
+			Keys:           []string{"u"},
+			Label:          "undo",
+			DisabledReason: nothing,
+			Do:             v.undo,
+			Help:           "takes the last change back, of all items it was made to",
+		},
+		action.Action{
+			Keys: []string{
+				" ",
+			}, Label: "mark", DisabledReason: none, Help: "marks the " + v.kind.singular + " and goes on to the next; a change is made to all that are marked",
+			Do: func() tea.Cmd { v.list.ToggleMark(); v.list.Move(1); return nil },
+		},
+		action.Action{
+			Keys:           []string{"*"},
+			DisabledReason: none,
+			Help:           "marks all that are shown; once more, none",
+			Do:             func() tea.Cmd { v.list.ToggleMarkVisible(); return nil },
+		},
+		action.Action{
+			Keys:  []string{"tab", "enter"},
+			Label: "pane",
+			Help:  "goes from the list to the " + v.kind.singular + " and back",
+			Do:    func() tea.Cmd { v.detailFocused = !v.detailFocused; return nil },
+		},
+		action.Action{
+			Keys: []string{","},
+			Help: "goes to the one before " + v.kind.openLabel,
+			Do:   func() tea.Cmd { v.goToNextOpen(true); return nil },
+		},
 		action.Action{Keys: []string{"w"}, Help: "shows only what is " + v.kind.openLabel + "; once more, all", Do: v.toggleOnlyOpen},
 	)
 	if len(v.kind.evidenceOf(v.itemOrBlank())) > 0 || v.selectedRow() == nil || v.kind.gate != api.GatePOAM {
 		out = append(out, v.passageActions(none)...)
 	}
 	if v.kind.gate == api.GatePOAM {
-		out = append(out, action.Action{Keys: []string{"g"}, Label: "Gantt", Help: "shows the plan in time: due dates, milestones, what is overdue; once more, the item",
-			Do: func() tea.Cmd { v.showGantt = !v.showGantt; return nil }})
+		out = append(out, action.Action{
+			Keys: []string{
+				"g",
+			}, Label: "Gantt", Help: "shows the plan in time: due dates, milestones, what is overdue; once more, the item",
+			Do: func() tea.Cmd { v.showGantt = !v.showGantt; return nil },
+		})
 	}
-	out = append(out,
-		action.Action{Keys: []string{"h"}, Label: "history", DisabledReason: none, Help: "shows who changed the " + v.kind.singular + " and what was said of it; once more, the " + v.kind.singular, Do: v.toggleHistory},
-		action.Action{Keys: []string{"E"}, DisabledReason: firstReason(shut, noEditorReason(v.app)), Help: "writes the longest text of the " + v.kind.singular + " in your editor ($VISUAL or $EDITOR)", Do: v.editLongText},
-		action.Action{Keys: []string{"Y"}, DisabledReason: none, Help: "copies the " + v.kind.singular + " to the clipboard (OSC 52)", Do: func() tea.Cmd { return v.app.copyToClipboard(v.plainText()) }},
-		action.Action{Keys: []string{"x"}, DisabledReason: none, Help: "exports what is shown as CSV, with the fields of the API", Do: v.export},
-		action.Action{Keys: []string{"!"}, DisabledReason: noClashReason(v.app), Help: "shows changes that met another person's, to choose from", Do: func() tea.Cmd { v.app.overlay = &clashPrompt{app: v.app}; return nil }},
+	out = append(
+		out,
+		action.Action{
+			Keys:           []string{"h"},
+			Label:          "history",
+			DisabledReason: none,
+			Help:           "shows who changed the " + v.kind.singular + " and what was said of it; once more, the " + v.kind.singular,
+			Do:             v.toggleHistory,
+		},
+		action.Action{
+			Keys:           []string{"E"},
+			DisabledReason: firstReason(shut, noEditorReason(v.app)),
+			Help:           "writes the longest text of the " + v.kind.singular + " in your editor ($VISUAL or $EDITOR)",
+			Do:             v.editLongText,
+		},
+		action.Action{
+			Keys:           []string{"Y"},
+			DisabledReason: none,
+			Help:           "copies the " + v.kind.singular + " to the clipboard (OSC 52)",
+			Do:             func() tea.Cmd { return v.app.copyToClipboard(v.plainText()) },
+		},
+		action.Action{
+			Keys:           []string{"x"},
+			DisabledReason: none,
+			Help:           "exports what is shown as CSV, with the fields of the API",
+			Do:             v.export,
+		},
+		action.Action{
+			Keys:           []string{"!"},
+			DisabledReason: noClashReason(v.app),
+			Help:           "shows changes that met another person's, to choose from",
+			Do:             func() tea.Cmd { v.app.overlay = &clashPrompt{app: v.app}; return nil },
+		},
 		action.Action{Keys: []string{"S"}, DisabledReason: v.submitBlockedReason(), Help: "submits the version for review", Do: v.submit},
-		action.Action{Keys: []string{"A"}, Label: "decide", DisabledReason: v.decideBlockedReason(), Help: "opens what is to be signed, to approve or reject it", Do: func() tea.Cmd { return v.app.push(newDecision(v.app, v.assessment, v.kind)) }},
+		action.Action{
+			Keys:           []string{"A"},
+			Label:          "decide",
+			DisabledReason: v.decideBlockedReason(),
+			Help:           "opens what is to be signed, to approve or reject it",
+			Do:             func() tea.Cmd { return v.app.push(newDecision(v.app, v.assessment, v.kind)) },
+		},
 	)
 	return append(out, movementActions(v.moveList)...)
 }
@@ -93,8 +169,15 @@ func movementActions(move func(to string) tea.Cmd) []action.Action {
 	one := func(to, help string, keys ...string) action.Action {
 		return action.Action{Keys: keys, Help: help, Do: func() tea.Cmd { return move(to) }}
 	}
-	return []action.Action{one("up", "one up", "up", "k"), one("down", "one down", "down", "j"), one("pgup", "a screen up", "pgup", "ctrl+b"), one("pgdown", "a screen down", "pgdown", "ctrl+f"),
-		one("home", "to the first", "home"), one("end", "to the last", "end", "G")}
+	return []action.Action{
+		one(
+			"up",
+			"one up",
+			"up",
+			"k",
+		), one("down", "one down", "down", "j"), one("pgup", "a screen up", "pgup", "ctrl+b"), one("pgdown", "a screen down", "pgdown", "ctrl+f"),
+		one("home", "to the first", "home"), one("end", "to the last", "end", "G"),
+	}
 }
 
 func (v *review) moveList(to string) tea.Cmd {
@@ -153,7 +236,10 @@ func (v *review) acceptAction(blockedReason string) action.Action {
 	if r := v.selectedRow(); off == "" && v.list.MarkedCount() == 0 {
 		_, off = v.kind.acceptValues(r)
 	}
-	return action.Action{Keys: []string{"y"}, Label: "accept", DisabledReason: off, Help: "accepts the " + v.kind.singular + " as it was drafted, and goes to the next that waits; or all that are marked",
+	return action.Action{
+		Keys: []string{
+			"y",
+		}, Label: "accept", DisabledReason: off, Help: "accepts the " + v.kind.singular + " as it was drafted, and goes to the next that waits; or all that are marked",
 		Do: func() tea.Cmd {
 			return v.confirmConsequences(func() tea.Cmd {
 				var rows []*row
@@ -174,7 +260,8 @@ func (v *review) acceptAction(blockedReason string) action.Action {
 				}
 				return cmd
 			})
-		}}
+		},
+	}
 }
 
 // confirmConsequences asks first where a change does more than it says: once for a version.
@@ -182,7 +269,11 @@ func (v *review) confirmConsequences(change func() tea.Cmd) tea.Cmd {
 	if v.version == nil || v.warnedVersion == v.version.ID {
 		return change()
 	}
-	c := &confirmPrompt{app: v.app, confirmLabel: "change it", onConfirm: func() tea.Cmd { v.warnedVersion = v.version.ID; return change() }}
+	c := &confirmPrompt{
+		app:          v.app,
+		confirmLabel: "change it",
+		onConfirm:    func() tea.Cmd { v.warnedVersion = v.version.ID; return change() },
+	}
 	switch v.version.Status {
 	case api.VersionUnderReview:
 		c.title = "This version is under review"
@@ -210,7 +301,13 @@ func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 	value := rows[0].value(a.name)
 	title := capitalize(a.label) + " of " + formatItems(len(rows), v.kind.keyOf(rows[0].item)+" "+rows[0].head.ControlTitle)
 	if len(a.choices) > 0 {
-		c := &choicePrompt{app: v.app, title: title, options: a.choices, labelOf: print.Humanize[string], cursor: max(0, slices.Index(a.choices, value))}
+		c := &choicePrompt{
+			app:     v.app,
+			title:   title,
+			options: a.choices,
+			labelOf: print.Humanize[string],
+			cursor:  max(0, slices.Index(a.choices, value)),
+		}
 		if a.form == formNumber {
 			c.labelOf = formatLevel
 		}
@@ -257,8 +354,10 @@ func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 
 // promptRelatedField asks for a second field that the first one's value wants.
 func (v *review) promptRelatedField(a *attr, word string, also *attr, why string, rows []*row) tea.Cmd {
-	v.app.overlay = &textPrompt{app: v.app, title: capitalize(also.label) + ": " + why, field: input.New("", true), allowEditor: true, emptyMessage: "a reason is needed; Esc leaves everything as it was",
-		onSubmit: func(text string) tea.Cmd { return v.changeRows(rows, map[string]string{a.name: word, also.name: text}) }}
+	v.app.overlay = &textPrompt{
+		app: v.app, title: capitalize(also.label) + ": " + why, field: input.New("", true), allowEditor: true, emptyMessage: "a reason is needed; Esc leaves everything as it was",
+		onSubmit: func(text string) tea.Cmd { return v.changeRows(rows, map[string]string{a.name: word, also.name: text}) },
+	}
 	return nil
 }
 
@@ -337,17 +436,23 @@ func (v *review) submit() tea.Cmd {
 	if open > 0 {
 		lines = []string{fmt.Sprintf("%d of %d are %s.", open, len(v.rows), v.kind.openLabel)}
 	}
-	v.app.overlay = &confirmPrompt{app: v.app, title: fmt.Sprintf("Submit version %d of the %s for review?", v.version.VersionNumber, v.kind.gate.Title()), lines: lines, confirmLabel: "submit", onConfirm: func() tea.Cmd {
-		return v.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
-			err := v.kind.submit(ctx, v.app.Caller, id)
-			return func() tea.Cmd {
-				if err != nil {
-					return tea.Batch(v.app.showError(err), v.reloadVersion())
+	v.app.overlay = &confirmPrompt{
+		app:          v.app,
+		title:        fmt.Sprintf("Submit version %d of the %s for review?", v.version.VersionNumber, v.kind.gate.Title()),
+		lines:        lines,
+		confirmLabel: "submit",
+		onConfirm: func() tea.Cmd {
+			return v.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
+				err := v.kind.submit(ctx, v.app.Caller, id)
+				return func() tea.Cmd {
+					if err != nil {
+						return tea.Batch(v.app.showError(err), v.reloadVersion())
+					}
+					v.app.setStatus("submitted for review; A decides")
+					return v.load()
 				}
-				v.app.setStatus("submitted for review; A decides")
-				return v.load()
-			}
-		})
-	}}
+			})
+		},
+	}
 	return nil
 }

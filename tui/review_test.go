@@ -31,7 +31,8 @@ func TestReviewOfItems(t *testing.T) {
 		t.Errorf("%+v", f.items[2])
 	}
 	s.press("u")
-	if it := f.items[2]; it.ImplementationStatus != api.Planned || !it.NeedsReview || slices.Contains(it.EditedFields, "implementation_status") {
+	if it := f.items[2]; it.ImplementationStatus != api.Planned || !it.NeedsReview ||
+		slices.Contains(it.EditedFields, "implementation_status") {
 		t.Errorf("undone: %v %v %v", it.ImplementationStatus, it.NeedsReview, it.EditedFields)
 	}
 	s.press("o")
@@ -154,7 +155,8 @@ func TestNobodyAnswers(t *testing.T) {
 	s.press("n")
 	down = false
 	s.fire()
-	if f.items[0].ImplementationStatus != api.PartiallyImplemented || f.items[1].ImplementationStatus != api.Implemented || s.app.saver.unsavedCount() != 0 {
+	if f.items[0].ImplementationStatus != api.PartiallyImplemented || f.items[1].ImplementationStatus != api.Implemented ||
+		s.app.saver.unsavedCount() != 0 {
 		t.Errorf("%v %v, %d wait", f.items[0].ImplementationStatus, f.items[1].ImplementationStatus, s.app.saver.unsavedCount())
 	}
 	s.misses("no answer", "kept")
@@ -275,11 +277,29 @@ func TestFindings(t *testing.T) {
 func TestDecisionBindsWhatWasShown(t *testing.T) {
 	f := newFake(5)
 	f.soa.Status = api.VersionUnderReview
-	f.pending = []api.Approval{{AssessmentID: "a1", Gate: api.GateSoA, TargetID: "soa1", TargetSHA256: "c1", VersionNumber: 1, Status: api.ApprovalPending, RequestedBy: api.Actor{Name: "Bo"}}}
+	f.pending = []api.Approval{
+		{
+			AssessmentID:  "a1",
+			Gate:          api.GateSoA,
+			TargetID:      "soa1",
+			TargetSHA256:  "c1",
+			VersionNumber: 1,
+			Status:        api.ApprovalPending,
+			RequestedBy:   api.Actor{Name: "Bo"},
+		},
+	}
 	f.talk = []api.Comment{{Author: api.Actor{Name: "Cy"}, Text: "Look at IAC-03", VersionNumber: 1}}
 	s := newStage(t, f)
 	s.press("enter", "A")
-	s.sees("You are about to sign the Statement of Applicability of Acme 2026, version 1", "sha256 c1", "asked by", "Bo", "5 applicable", "3 to review", "Look at IAC-03")
+	s.sees(
+		"You are about to sign the Statement of Applicability of Acme 2026, version 1",
+		"sha256 c1",
+		"asked by",
+		"Bo",
+		"5 applicable",
+		"3 to review",
+		"Look at IAC-03",
+	)
 	f.soa.ContentSHA256 = "c2" // somebody changes it now
 	s.press("a", "enter")
 	s.sees("the content is another by now")
@@ -290,7 +310,8 @@ func TestDecisionBindsWhatWasShown(t *testing.T) {
 	s.write("with IT")
 	s.press("enter")
 	s.sees("version 1, is approved")
-	if got := f.approved; len(got) != 2 || got[0].ContentSHA256 != "c1" || got[1] != (api.VersionDecision{Comment: "with IT", ContentSHA256: "c2"}) && got[1].ContentSHA256 != "c1" {
+	if got := f.approved; len(got) != 2 || got[0].ContentSHA256 != "c1" ||
+		got[1] != (api.VersionDecision{Comment: "with IT", ContentSHA256: "c2"}) && got[1].ContentSHA256 != "c1" {
 		t.Errorf("%+v", got)
 	}
 	if f.soa.Status != api.VersionApproved {
@@ -329,7 +350,17 @@ func TestSearchDropsStaleAnswers(t *testing.T) {
 func TestPassageOfAQuote(t *testing.T) {
 	f := newFake(1)
 	for i := range 30 {
-		f.chunks = append(f.chunks, api.Chunk{ID: fmt.Sprintf("c%d", i), Text: fmt.Sprintf("Passage number %d. Access rights are reviewed every quarter by the owner of the system and revoked on leaving. More.", i), HeadingPath: []string{"Rules"}})
+		f.chunks = append(
+			f.chunks,
+			api.Chunk{
+				ID: fmt.Sprintf("c%d", i),
+				Text: fmt.Sprintf(
+					"Passage number %d. Access rights are reviewed every quarter by the owner of the system and revoked on leaving. More.",
+					i,
+				),
+				HeadingPath: []string{"Rules"},
+			},
+		)
 	}
 	s := newStage(t, f)
 	s.review("1")
@@ -356,7 +387,8 @@ func TestExport(t *testing.T) {
 	s.sees("10 rows written to")
 	for _, name := range []string{"acme-2026-soa.csv", "acme-2026-soa-2.csv"} {
 		b, err := os.ReadFile(filepath.Join(s.app.ExportFolder, name))
-		if err != nil || strings.Count(string(b), "\n") != 11 || !strings.Contains(string(b), "control_code") || !strings.Contains(string(b), ",'=cmd()") {
+		if err != nil || strings.Count(string(b), "\n") != 11 || !strings.Contains(string(b), "control_code") ||
+			!strings.Contains(string(b), ",'=cmd()") {
 			t.Errorf("%s: %v, %.200s", name, err, b)
 		}
 	}

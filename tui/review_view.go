@@ -34,7 +34,14 @@ func (v *review) view(w, h int) []draw.Line {
 		case !v.loaded:
 			p.Text(draw.Dim, "reading…")
 		default:
-			p.Text(draw.Plain, fmt.Sprintf("There is no %s yet: the assessment is %s. Go back and make the next move with n.", v.kind.gate.Title(), formatState(v.assessment.State)))
+			p.Text(
+				draw.Plain,
+				fmt.Sprintf(
+					"There is no %s yet: the assessment is %s. Go back and make the next move with n.",
+					v.kind.gate.Title(),
+					formatState(v.assessment.State),
+				),
+			)
 		}
 		return p.Lines
 	}

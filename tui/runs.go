@@ -31,9 +31,19 @@ func runStyle(s string) draw.Style {
 
 // newWorkflows lists the workflow runs of an assessment, and follows those that go on.
 func newWorkflows(a *App, one api.Assessment) *table {
-	t := &table{app: a, label: "Workflow runs", parentTitle: one.Name, emptyText: "No workflow has run yet; s starts one that does the assessment by itself, up to the next decision."}
+	t := &table{
+		app:         a,
+		label:       "Workflow runs",
+		parentTitle: one.Name,
+		emptyText:   "No workflow has run yet; s starts one that does the assessment by itself, up to the next decision.",
+	}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
-		l, err := call(ctx, c, api.ListWorkflows, &api.WorkflowsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+		l, err := call(
+			ctx,
+			c,
+			api.ListWorkflows,
+			&api.WorkflowsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
+		)
 		if err != nil {
 			return nil, api.Pagination{}, err
 		}
@@ -83,22 +93,63 @@ func newWorkflows(a *App, one api.Assessment) *table {
 			}
 		}
 		return []action.Action{
-			{Keys: []string{"s"}, Label: "start", Help: "starts the workflow that does the assessment by itself, up to the next decision", Do: func() tea.Cmd {
-				in := api.AssessmentInput{AssessmentID: one.ID}
-				return t.runAndReload("started", func(ctx context.Context) error { _, err := call(ctx, a.Caller, api.StartLifecycle, &in); return err })
-			}},
-			{Keys: []string{"r"}, Label: "resume", DisabledReason: resume, Help: "lets a failed or waiting run go on", Do: send("goes on", api.ResumeWorkflow, record)},
-			{Keys: []string{"c"}, Label: "cancel", DisabledReason: cancel, Help: "ends the run for good; what is done stays done", Do: func() tea.Cmd {
-				a.overlay = &confirmPrompt{app: a, title: "Cancel the run?", lines: []string{"What is done stays done; the step under way is broken off."}, confirmLabel: "cancel it", onConfirm: send("cancelled", api.CancelWorkflow, record)}
-				return nil
-			}},
+			{
+				Keys:  []string{"s"},
+				Label: "start",
+				Help:  "starts the workflow that does the assessment by itself, up to the next decision",
+				Do: func() tea.Cmd {
+					in := api.AssessmentInput{AssessmentID: one.ID}
+					return t.runAndReload(
+						"started",
+						func(ctx context.Context) error { _, err := call(ctx, a.Caller, api.StartLifecycle, &in); return err },
+					)
+				},
+			},
+			{
+				Keys:           []string{"r"},
+				Label:          "resume",
+				DisabledReason: resume,
+				Help:           "lets a failed or waiting run go on",
+				Do:             send("goes on", api.ResumeWorkflow, record),
+			},
+			{
+				Keys:           []string{"c"},
+				Label:          "cancel",
+				DisabledReason: cancel,
+				Help:           "ends the run for good; what is done stays done",
+				Do: func() tea.Cmd {
+					a.overlay = &confirmPrompt{
+						app:          a,
+						title:        "Cancel the run?",
+						lines:        []string{"What is done stays done; the step under way is broken off."},
+						confirmLabel: "cancel it",
+						onConfirm:    send("cancelled", api.CancelWorkflow, record),
+					}
+					return nil
+				},
+			},
 		}
 	}
-	return t.withColumns(list.Column{Title: "workflow"}, list.Column{Title: "status", Width: 20}, list.Column{Title: "done", Width: 5, AlignRight: true, ShowFrom: 46}, list.Column{Title: "step", Width: 22, ShowFrom: 76}, list.Column{Title: "started", Width: 20, ShowFrom: 100})
+	return t.withColumns(
+		list.Column{Title: "workflow"},
+		list.Column{Title: "status", Width: 20},
+		list.Column{Title: "done", Width: 5, AlignRight: true, ShowFrom: 46},
+		list.Column{Title: "step", Width: 22, ShowFrom: 76},
+		list.Column{Title: "started", Width: 20, ShowFrom: 100},
+	)
 }
 
 func workflowEntry(r *api.WorkflowRun) entry {
-	return newEntry(r.ID, r, []draw.Style{1: runStyle(string(r.Status))}, print.Humanize(r.WorkflowType), print.Humanize(r.Status), fmt.Sprintf("%d %%", r.Progress), print.Humanize(r.CurrentStep), print.FormatTime(r.CreatedAt))
+	return newEntry(
+		r.ID,
+		r,
+		[]draw.Style{1: runStyle(string(r.Status))},
+		print.Humanize(r.WorkflowType),
+		print.Humanize(r.Status),
+		fmt.Sprintf("%d %%", r.Progress),
+		print.Humanize(r.CurrentStep),
+		print.FormatTime(r.CreatedAt),
+	)
 }
 
 // runAndReload does something with a row, says so, and reads the table again.
@@ -118,7 +169,12 @@ func (t *table) runAndReload(done string, work func(ctx context.Context) error) 
 func renderWorkflow(p *draw.Page, record any) {
 	r := record.(*api.WorkflowRun)
 	p.Text(draw.Bold, fmt.Sprintf("%s: %s", capitalize(print.Humanize(r.WorkflowType)), print.Humanize(r.Status)))
-	p.AddLine(draw.Line{{Text: draw.Bar(float64(r.Progress), 100, min(30, p.Width()-8)), Style: runStyle(string(r.Status))}, {Text: fmt.Sprintf(" %d %%", r.Progress)}})
+	p.AddLine(
+		draw.Line{
+			{Text: draw.Bar(float64(r.Progress), 100, min(30, p.Width()-8)), Style: runStyle(string(r.Status))},
+			{Text: fmt.Sprintf(" %d %%", r.Progress)},
+		},
+	)
 	p.Field("doing", stringOrEmpty(r.Detail), draw.Plain)
 	p.Field("waits for", stringOrEmpty(r.WaitingFor), draw.Yellow)
 	p.Field("error", stringOrEmpty(r.Error), draw.Red)
@@ -159,14 +215,30 @@ func newAgentRuns(a *App, one api.Assessment) *table {
 	// What was read of a run that has ended stays as it is.
 	ended := map[string]*agentRun{}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
-		l, err := call(ctx, c, api.ListAssessmentAgentRuns, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
+		l, err := call(
+			ctx,
+			c,
+			api.ListAssessmentAgentRuns,
+			&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
+		)
 		if err != nil {
 			return nil, api.Pagination{}, err
 		}
 		var out []entry
 		for i := range l.Data {
 			r := &l.Data[i]
-			out = append(out, newEntry(r.ID, &agentRun{AgentRun: r}, []draw.Style{1: runStyle(r.Status)}, r.AgentID, r.Status, r.Model, formatTimePtr(r.StartedAt)))
+			out = append(
+				out,
+				newEntry(
+					r.ID,
+					&agentRun{AgentRun: r},
+					[]draw.Style{1: runStyle(r.Status)},
+					r.AgentID,
+					r.Status,
+					r.Model,
+					formatTimePtr(r.StartedAt),
+				),
+			)
 		}
 		return out, l.Pagination, nil
 	}
@@ -189,41 +261,60 @@ func newAgentRuns(a *App, one api.Assessment) *table {
 			}
 		}
 		return []action.Action{
-			{Keys: []string{"enter"}, Label: "show", DisabledReason: none, Help: "reads what the agent did and proposes", Do: func() tea.Cmd {
-				return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
-					in := api.AgentRunInput{AgentRunID: r.ID}
-					full := &agentRun{AgentRun: r.AgentRun}
-					steps, err := call(ctx, a.Caller, api.ListAgentRunSteps, &api.AgentStepsInput{AgentRunInput: in, Paging: api.Paging{Limit: api.MaxListLimit}})
-					if err == nil {
-						full.steps = steps.Data
-						if r.Status == "completed" {
-							full.output, err = call(ctx, a.Caller, api.GetAgentRunOutput, &in)
-						}
-					}
-					return func() tea.Cmd {
-						if err != nil {
-							return a.showError(err)
-						}
-						for i := range t.entries {
-							if t.entries[i].id == r.ID {
-								t.entries[i].record = full
+			{
+				Keys:           []string{"enter"},
+				Label:          "show",
+				DisabledReason: none,
+				Help:           "reads what the agent did and proposes",
+				Do: func() tea.Cmd {
+					return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
+						in := api.AgentRunInput{AgentRunID: r.ID}
+						full := &agentRun{AgentRun: r.AgentRun}
+						steps, err := call(
+							ctx,
+							a.Caller,
+							api.ListAgentRunSteps,
+							&api.AgentStepsInput{AgentRunInput: in, Paging: api.Paging{Limit: api.MaxListLimit}},
+						)
+						if err == nil {
+							full.steps = steps.Data
+							if r.Status == "completed" {
+								full.output, err = call(ctx, a.Caller, api.GetAgentRunOutput, &in)
 							}
 						}
-						if !t.isLive(full) {
-							ended[r.ID] = full
+						return func() tea.Cmd {
+							if err != nil {
+								return a.showError(err)
+							}
+							for i := range t.entries {
+								if t.entries[i].id == r.ID {
+									t.entries[i].record = full
+								}
+							}
+							if !t.isLive(full) {
+								ended[r.ID] = full
+							}
+							t.detailFocused = true
+							return nil
 						}
-						t.detailFocused = true
-						return nil
-					}
-				})
-			}},
+					})
+				},
+			},
 			{Keys: []string{"c"}, Label: "cancel", DisabledReason: cancel, Help: "cancels the run", Do: func() tea.Cmd {
 				in := api.AgentRunInput{AgentRunID: r.ID}
-				return t.runAndReload("cancelled", func(ctx context.Context) error { _, err := call(ctx, a.Caller, api.CancelAgentRun, &in); return err })
+				return t.runAndReload(
+					"cancelled",
+					func(ctx context.Context) error { _, err := call(ctx, a.Caller, api.CancelAgentRun, &in); return err },
+				)
 			}},
 		}
 	}
-	return t.withColumns(list.Column{Title: "agent"}, list.Column{Title: "status", Width: 10}, list.Column{Title: "model", Width: 16, ShowFrom: 70}, list.Column{Title: "started", Width: 20, ShowFrom: 60})
+	return t.withColumns(
+		list.Column{Title: "agent"},
+		list.Column{Title: "status", Width: 10},
+		list.Column{Title: "model", Width: 16, ShowFrom: 70},
+		list.Column{Title: "started", Width: 20, ShowFrom: 60},
+	)
 }
 
 func renderAgentRun(p *draw.Page, record any) {

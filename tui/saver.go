@@ -71,7 +71,9 @@ func (s *saver) unsavedValues(v *review, keys map[string]bool) map[string]map[st
 func (s *saver) enqueue(e *pendingEdit, unsent map[string]*pendingEdit) {
 	if before := unsent[e.key]; before != nil {
 		before.values = mergeValues(before.values, e.values)
-		before.restore = append(slices.DeleteFunc(before.restore, func(n string) bool { _, again := e.values[n]; return again }), e.restore...)
+		before.restore = append(
+			slices.DeleteFunc(before.restore, func(n string) bool { _, again := e.values[n]; return again }),
+			e.restore...)
 		return
 	}
 	s.queue = append(s.queue, e)
@@ -157,7 +159,17 @@ func (s *saver) sendNext(a *App) tea.Cmd {
 				set = maps.Clone(e.values)
 				maps.DeleteFunc(set, func(n, _ string) bool { return slices.Contains(e.restore, n) })
 			}
-			orders = append(orders, editRequest{edit: e, id: r.head.ID, control: r.head.ControlCode, revision: r.head.Revision, set: e.values, body: v.kind.encodeChange(set, reset)})
+			orders = append(
+				orders,
+				editRequest{
+					edit:     e,
+					id:       r.head.ID,
+					control:  r.head.ControlCode,
+					revision: r.head.Revision,
+					set:      e.values,
+					body:     v.kind.encodeChange(set, reset),
+				},
+			)
 			s.sending = append(s.sending, e)
 		}
 	}
@@ -212,7 +224,8 @@ func (k *deliverableType) sendEdit(ctx context.Context, c Caller, version string
 // isRevisionConflict tells whether a change was refused because the item is another by now.
 func isRevisionConflict(err error) bool {
 	e := api.AsError(err)
-	return err != nil && e.Code == api.CodeValidation && slices.ContainsFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == "If-Match" })
+	return err != nil && e.Code == api.CodeValidation &&
+		slices.ContainsFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == "If-Match" })
 }
 
 func (s *saver) countRefusal(why string) {

@@ -44,8 +44,18 @@ func fits(t testing.TB, a *App) {
 // screens are all screens, opened on a fake.
 func screens(s *stage) map[string]screen {
 	a, one := s.app, s.fake.one
-	out := map[string]screen{"assessments": newAssessments(a), "overview": newOverview(a, one), "decision": newDecision(a, one, deliverableTypeFor(api.GateSoA)), "approvals": newApprovals(a, one), "documents": newDocuments(a, one),
-		"passages": newPassages(a, "d1", "policy.docx", "c1", []string{"Access rights"}), "search": newSearch(a, one), "workflows": newWorkflows(a, one), "agents": newAgentRuns(a, one), "conflicts": newConflicts(a, one), "timeline": newTimeline(a, one), "audit": newAudit(a)}
+	out := map[string]screen{
+		"assessments": newAssessments(
+			a,
+		), "overview": newOverview(a, one), "decision": newDecision(a, one, deliverableTypeFor(api.GateSoA)), "approvals": newApprovals(a, one), "documents": newDocuments(a, one),
+		"passages": newPassages(
+			a,
+			"d1",
+			"policy.docx",
+			"c1",
+			[]string{"Access rights"},
+		), "search": newSearch(a, one), "workflows": newWorkflows(a, one), "agents": newAgentRuns(a, one), "conflicts": newConflicts(a, one), "timeline": newTimeline(a, one), "audit": newAudit(a),
+	}
 	for _, g := range api.Gates {
 		out[string(g)] = a.reviewFor(one, g)
 	}
@@ -73,25 +83,53 @@ func TestScreensFitEveryTerminal(t *testing.T) {
 // hostile is a fake whose texts are written by somebody who knows terminals.
 func hostile(n int) *fake {
 	f := newFake(n)
-	evil := "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202etxt.exe\u202c 🧑\u200d💻👩🏽\u200d🚀 日本語テキスト é̶̢ \r\n\t\u200b\x00\xff" + strings.Repeat("字", 50)
+	evil := "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202etxt.exe\u202c 🧑\u200d💻👩🏽\u200d🚀 日本語テキスト é̶̢ \r\n\t\u200b\x00\xff" + strings.Repeat(
+		"字",
+		50,
+	)
 	f.one.Name = evil
 	for i, it := range f.items {
 		it.ControlTitle, it.Owner, it.Note, it.Reason, it.Rationale = evil, &evil, &evil, evil, evil
 		it.Evidence[0].Quote, it.Evidence[0].Filename, it.Evidence[0].HeadingPath = evil, evil, []string{evil}
 		f.findings[i].ControlTitle, f.findings[i].Condition, f.findings[i].Severity = evil, evil, api.Severity(evil)
 		f.scores[i].ControlTitle, f.scores[i].Rationale = evil, evil
-		f.plan[i].Weakness, f.plan[i].DueDate, f.plan[i].POAMCode = evil, api.Date([]string{"0000-00-00", "9999-99-99", "9999-12-31", evil}[i%4]), fmt.Sprint(evil, i)
+		f.plan[i].Weakness, f.plan[i].DueDate, f.plan[i].POAMCode = evil, api.Date(
+			[]string{"0000-00-00", "9999-99-99", "9999-12-31", evil}[i%4],
+		), fmt.Sprint(
+			evil,
+			i,
+		)
 		f.plan[i].Milestones = []api.Milestone{{Title: evil, DueDate: "0001-01-01"}}
 	}
 	f.chunks = []api.Chunk{{ID: "c1", Text: evil, HeadingPath: []string{evil}}, {ID: "c2", Text: evil}}
-	f.runs = []api.WorkflowRun{{WorkflowType: evil, Status: api.RunStatus(evil), Progress: 1000, Error: &evil, Steps: []api.WorkflowStep{{Title: evil, Error: &evil}}}}
+	f.runs = []api.WorkflowRun{
+		{
+			WorkflowType: evil,
+			Status:       api.RunStatus(evil),
+			Progress:     1000,
+			Error:        &evil,
+			Steps:        []api.WorkflowStep{{Title: evil, Error: &evil}},
+		},
+	}
 	f.agents = []api.AgentRun{{AgentID: evil, Status: evil, Error: &evil}}
 	f.events[0].Action = evil
 	f.talk = []api.Comment{{Text: evil, Author: api.Actor{Name: evil}}}
 	value, _ := json.Marshal(evil)
 	f.sync = api.SyncStatus{Role: "clone", Server: evil, Ahead: 3, OpenConflicts: 2}
-	f.clashes = []api.SyncConflict{{Table: evil, Label: evil, Field: evil, Kind: evil, Message: evil, Status: "open", Home: api.SyncSide{Value: value, By: evil}, Clone: api.SyncSide{Value: json.RawMessage(`[{"a":[1,null]}]`)}, Base: api.SyncSide{Value: json.RawMessage(`null`)}},
-		{Table: "soa_items", Label: "IAC-01", Field: "owner", Status: "open", Clone: api.SyncSide{Value: value}}}
+	f.clashes = []api.SyncConflict{
+		{
+			Table:   evil,
+			Label:   evil,
+			Field:   evil,
+			Kind:    evil,
+			Message: evil,
+			Status:  "open",
+			Home:    api.SyncSide{Value: value, By: evil},
+			Clone:   api.SyncSide{Value: json.RawMessage(`[{"a":[1,null]}]`)},
+			Base:    api.SyncSide{Value: json.RawMessage(`null`)},
+		},
+		{Table: "soa_items", Label: "IAC-01", Field: "owner", Status: "open", Clone: api.SyncSide{Value: value}},
+	}
 	f.clashes[0].ID, f.clashes[1].ID = "x1", "x2"
 	f.soa.Status = api.VersionUnderReview
 	f.pending = []api.Approval{{Gate: api.GateSoA, TargetID: "soa1", RequestedBy: api.Actor{Name: evil}}}
@@ -217,7 +255,29 @@ func TestNames(t *testing.T) {
 // Whatever is pressed, in whatever order and size: nothing breaks, and nothing of the
 // data reaches the terminal as it is.
 func FuzzKeys(f *testing.F) {
-	names := []string{"enter", "esc", "up", "down", "tab", "pgup", "pgdown", "home", "end", "backspace", "ctrl+j", "ctrl+u", "ctrl+w", "ctrl+k", "ctrl+l", "ctrl+r", "ctrl+o", "left", "right", "delete", " "}
+	names := []string{
+		"enter",
+		"esc",
+		"up",
+		"down",
+		"tab",
+		"pgup",
+		"pgdown",
+		"home",
+		"end",
+		"backspace",
+		"ctrl+j",
+		"ctrl+u",
+		"ctrl+w",
+		"ctrl+k",
+		"ctrl+l",
+		"ctrl+r",
+		"ctrl+o",
+		"left",
+		"right",
+		"delete",
+		" ",
+	}
 	f.Add([]byte("\x001a.su*o  x"), "日本\u202e")
 	f.Add([]byte("\x002vd2/"), "\x1b[2J")
 	f.Add([]byte("\x004gjjg?"), "é")

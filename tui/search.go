@@ -62,7 +62,11 @@ func (s *search) actions() []action.Action {
 			}
 			return nil
 		}},
-		{Keys: []string{"ctrl+u"}, Help: "takes away what was typed; other letters are what is searched for", Do: func() tea.Cmd { return nil }},
+		{
+			Keys: []string{"ctrl+u"},
+			Help: "takes away what was typed; other letters are what is searched for",
+			Do:   func() tea.Cmd { return nil },
+		},
 	}
 }
 
@@ -144,7 +148,11 @@ func (s *search) view(w, h int) []draw.Line {
 	if s.answer != nil {
 		for i, hit := range s.answer.Data {
 			starts = append(starts, len(p.Lines))
-			line := draw.Line{{Text: fmt.Sprintf(" %.2f  ", hit.Score), Style: draw.Cyan}, {Text: hit.Filename, Style: draw.Bold}, {Text: "  " + print.FormatLocation(hit.HeadingPath, hit.Locator), Style: draw.Dim}}
+			line := draw.Line{
+				{Text: fmt.Sprintf(" %.2f  ", hit.Score), Style: draw.Cyan},
+				{Text: hit.Filename, Style: draw.Bold},
+				{Text: "  " + print.FormatLocation(hit.HeadingPath, hit.Locator), Style: draw.Dim},
+			}
 			if i == s.cursor {
 				line = append(draw.Line{{Text: "›"}}, line...).Fit(w, draw.Plain).AddStyle(draw.Reverse)
 			} else {

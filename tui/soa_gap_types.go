@@ -27,8 +27,10 @@ func deliverableTypeFor(g api.Gate) *deliverableType {
 }
 
 // shortStatuses are the values of implementation in five cells.
-var shortStatuses = map[string]string{"implemented": "impl", "partially_implemented": "part", "planned": "plan", "not_implemented": "not",
-	"not_evidenced": "no ev", "not_assessed": "-"}
+var shortStatuses = map[string]string{
+	"implemented": "impl", "partially_implemented": "part", "planned": "plan", "not_implemented": "not",
+	"not_evidenced": "no ev", "not_assessed": "-",
+}
 
 // shortApplicabilities are the values of applicability that stand before a status, in five cells.
 var shortApplicabilities = map[string]string{"not_applicable": "n/a", "out_of_scope": "out", "undecided": "undec"}
@@ -74,8 +76,10 @@ func shortSeverity(s string) string {
 	return s
 }
 
-var ownerAttr = attr{key: "o", name: "owner", label: "owner", form: formText, nullable: true}
-var noteAttr = attr{key: "n", name: "note", label: "note", form: formLongText, nullable: true}
+var (
+	ownerAttr = attr{key: "o", name: "owner", label: "owner", form: formText, nullable: true}
+	noteAttr  = attr{key: "n", name: "note", label: "note", form: formLongText, nullable: true}
+)
 
 // read gives a field the way it is read from items of one type.
 func withGetter[I any](a attr, get func(*I) string) attr {
@@ -84,17 +88,43 @@ func withGetter[I any](a attr, get func(*I) string) attr {
 }
 
 func newSoAType() *deliverableType {
-	k := deliverableType{gate: api.GateSoA, singular: "item", plural: "items", openLabel: "to review",
+	k := deliverableType{
+		gate: api.GateSoA, singular: "item", plural: "items", openLabel: "to review",
 		attrs: []attr{
-			withGetter(attr{key: "a", name: "applicability", label: "applicability", choices: toStrings(api.Applicability("").Values()), relatedField: exclusionReasonField}, func(i *api.SoAItem) string { return string(i.Applicability) }),
-			withGetter(attr{key: "s", name: "implementation_status", label: "status", choices: toStrings(api.Implementation("").Values())}, func(i *api.SoAItem) string { return string(i.ImplementationStatus) }),
+			withGetter(
+				attr{
+					key:          "a",
+					name:         "applicability",
+					label:        "applicability",
+					choices:      toStrings(api.Applicability("").Values()),
+					relatedField: exclusionReasonField,
+				},
+				func(i *api.SoAItem) string { return string(i.Applicability) },
+			),
+			withGetter(
+				attr{key: "s", name: "implementation_status", label: "status", choices: toStrings(api.Implementation("").Values())},
+				func(i *api.SoAItem) string { return string(i.ImplementationStatus) },
+			),
 			withGetter(ownerAttr, func(i *api.SoAItem) string { return stringOrEmpty(i.Owner) }),
 			withGetter(noteAttr, func(i *api.SoAItem) string { return stringOrEmpty(i.Note) }),
-			withGetter(attr{key: "e", name: "rationale", label: "rationale", form: formLongText}, func(i *api.SoAItem) string { return i.Rationale }),
-			withGetter(attr{name: "needs_review", label: "needs review", form: formBool}, func(i *api.SoAItem) string { return strconv.FormatBool(i.NeedsReview) }),
+			withGetter(
+				attr{key: "e", name: "rationale", label: "rationale", form: formLongText},
+				func(i *api.SoAItem) string { return i.Rationale },
+			),
+			withGetter(
+				attr{name: "needs_review", label: "needs review", form: formBool},
+				func(i *api.SoAItem) string { return strconv.FormatBool(i.NeedsReview) },
+			),
 		},
-		columns: []list.Column{{Title: "control", Width: 9}, {Title: "title"}, {Title: "stat", Width: 5, HideFrom: 64}, {Title: "applicability", Width: 20, ShowFrom: 88},
-			{Title: "status", Width: 21, ShowFrom: 64}, {Title: "evidence", Width: 8, ShowFrom: 76}, {Title: "owner", Width: 14, ShowFrom: 120}},
+		columns: []list.Column{
+			{Title: "control", Width: 9},
+			{Title: "title"},
+			{Title: "stat", Width: 5, HideFrom: 64},
+			{Title: "applicability", Width: 20, ShowFrom: 88},
+			{Title: "status", Width: 21, ShowFrom: 64},
+			{Title: "evidence", Width: 8, ShowFrom: 76},
+			{Title: "owner", Width: 14, ShowFrom: 120},
+		},
 		cell: func(r *row, c int) (string, draw.Style) {
 			i, status, out := r.item.(*api.SoAItem), r.value("implementation_status"), r.value("applicability")
 			switch c {
@@ -137,7 +167,14 @@ func newSoAType() *deliverableType {
 			return err
 		},
 		fetchItems: func(ctx context.Context, c Caller, id, control string, p api.Paging) ([]any, api.Pagination, error) {
-			return itemsPage(call(ctx, c, api.ListSoAItems, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}, Paging: p, ControlCode: control}))
+			return itemsPage(
+				call(
+					ctx,
+					c,
+					api.ListSoAItems,
+					&api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}, Paging: p, ControlCode: control},
+				),
+			)
 		},
 		patchItem: func(ctx context.Context, c Caller, id string, m api.Match, body []byte) (any, error) {
 			in := api.UpdateSoAItemInput{SoAItemID: id, Match: m}
@@ -145,7 +182,8 @@ func newSoAType() *deliverableType {
 				return nil, err
 			}
 			return itemOrError(call(ctx, c, api.UpdateSoAItem, &in))
-		}}
+		},
+	}
 	return newDeliverableType(k, api.ListSoA, func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(ctx context.Context, c Caller, id string) (*api.SoAVersion, error) {
 			return call(ctx, c, api.GetSoA, &api.SoAInput{SoAVersionID: id})
@@ -198,18 +236,41 @@ func renderMissing(p *draw.Page, all []string) {
 }
 
 func newGapType() *deliverableType {
-	k := deliverableType{gate: api.GateGapAnalysis, singular: "finding", plural: "findings", openLabel: "without an owner",
+	k := deliverableType{
+		gate: api.GateGapAnalysis, singular: "finding", plural: "findings", openLabel: "without an owner",
 		attrs: []attr{
-			withGetter(attr{key: "v", name: "severity", label: "severity", choices: toStrings(api.Severities)}, func(f *api.Finding) string { return string(f.Severity) }),
-			withGetter(attr{key: "s", name: "status", label: "status", choices: toStrings(api.Implementation("").Values())}, func(f *api.Finding) string { return string(f.Status) }),
+			withGetter(
+				attr{key: "v", name: "severity", label: "severity", choices: toStrings(api.Severities)},
+				func(f *api.Finding) string { return string(f.Severity) },
+			),
+			withGetter(
+				attr{key: "s", name: "status", label: "status", choices: toStrings(api.Implementation("").Values())},
+				func(f *api.Finding) string { return string(f.Status) },
+			),
 			withGetter(ownerAttr, func(f *api.Finding) string { return stringOrEmpty(f.Owner) }),
 			withGetter(noteAttr, func(f *api.Finding) string { return stringOrEmpty(f.Note) }),
-			withGetter(attr{key: "d", name: "due_date", label: "due date", form: formDate, nullable: true}, func(f *api.Finding) string { return stringOrEmpty(f.DueDate) }),
-			withGetter(attr{key: "e", name: "recommendation", label: "recommendation", form: formLongText}, func(f *api.Finding) string { return f.Recommendation }),
-			withGetter(attr{key: "c", name: "condition", label: "condition", form: formLongText}, func(f *api.Finding) string { return f.Condition }),
+			withGetter(
+				attr{key: "d", name: "due_date", label: "due date", form: formDate, nullable: true},
+				func(f *api.Finding) string { return stringOrEmpty(f.DueDate) },
+			),
+			withGetter(
+				attr{key: "e", name: "recommendation", label: "recommendation", form: formLongText},
+				func(f *api.Finding) string { return f.Recommendation },
+			),
+			withGetter(
+				attr{key: "c", name: "condition", label: "condition", form: formLongText},
+				func(f *api.Finding) string { return f.Condition },
+			),
 		},
-		columns: []list.Column{{Title: "control", Width: 9}, {Title: "sev", Width: 4, HideFrom: 64}, {Title: "severity", Width: 13, ShowFrom: 64}, {Title: "title"},
-			{Title: "status", Width: 21, ShowFrom: 76}, {Title: "owner", Width: 14, ShowFrom: 92}, {Title: "due", Width: 10, ShowFrom: 110}},
+		columns: []list.Column{
+			{Title: "control", Width: 9},
+			{Title: "sev", Width: 4, HideFrom: 64},
+			{Title: "severity", Width: 13, ShowFrom: 64},
+			{Title: "title"},
+			{Title: "status", Width: 21, ShowFrom: 76},
+			{Title: "owner", Width: 14, ShowFrom: 92},
+			{Title: "due", Width: 10, ShowFrom: 110},
+		},
 		cell: func(r *row, c int) (string, draw.Style) {
 			f, severity := r.item.(*api.Finding), r.value("severity")
 			switch c {
@@ -251,7 +312,18 @@ func newGapType() *deliverableType {
 			return err
 		},
 		fetchItems: func(ctx context.Context, c Caller, id, control string, p api.Paging) ([]any, api.Pagination, error) {
-			return itemsPage(call(ctx, c, api.ListFindings, &api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}, Paging: p, FindingFilter: api.FindingFilter{ControlCode: control}}))
+			return itemsPage(
+				call(
+					ctx,
+					c,
+					api.ListFindings,
+					&api.FindingsInput{
+						GapInput:      api.GapInput{GapVersionID: id},
+						Paging:        p,
+						FindingFilter: api.FindingFilter{ControlCode: control},
+					},
+				),
+			)
 		},
 		patchItem: func(ctx context.Context, c Caller, id string, m api.Match, body []byte) (any, error) {
 			in := api.UpdateFindingInput{FindingID: id, Match: m}
@@ -259,7 +331,8 @@ func newGapType() *deliverableType {
 				return nil, err
 			}
 			return itemOrError(call(ctx, c, api.UpdateFinding, &in))
-		}}
+		},
+	}
 	return newDeliverableType(k, api.ListGap, func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		func(ctx context.Context, c Caller, id string) (*api.GapVersion, error) {
 			return call(ctx, c, api.GetGap, &api.GapInput{GapVersionID: id})

@@ -33,12 +33,19 @@ type conflicts struct {
 }
 
 // gateByTable is the deliverable whose lines a conflict's table holds.
-var gateByTable = map[string]api.Gate{"soa_items": api.GateSoA, "findings": api.GateGapAnalysis, "maturity_scores": api.GateMaturity, "poam_items": api.GatePOAM}
+var gateByTable = map[string]api.Gate{
+	"soa_items":       api.GateSoA,
+	"findings":        api.GateGapAnalysis,
+	"maturity_scores": api.GateMaturity,
+	"poam_items":      api.GatePOAM,
+}
 
 func newConflicts(a *App, one api.Assessment) *conflicts {
 	c := &conflicts{assessment: one, rejectedValues: map[string]string{}}
-	t := &table{app: a, label: "Sync conflicts", parentTitle: one.Name, renderRecord: c.renderConflict, extraActions: c.conflictActions,
-		emptyText: "No conflict is open. Where two people changed the same field of an assessment that is synchronised, both values are here to choose from. w shows those that are decided, too."}
+	t := &table{
+		app: a, label: "Sync conflicts", parentTitle: one.Name, renderRecord: c.renderConflict, extraActions: c.conflictActions,
+		emptyText: "No conflict is open. Where two people changed the same field of an assessment that is synchronised, both values are here to choose from. w shows those that are decided, too.",
+	}
 	t.fetch = func(ctx context.Context, caller Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		in := &api.SyncConflictsInput{Paging: p, AssessmentID: one.ID, Status: "open"}
 		if c.showDecided.Load() {
@@ -60,7 +67,12 @@ func newConflicts(a *App, one api.Assessment) *conflicts {
 		}
 		return ""
 	}
-	c.table = t.withColumns(list.Column{Title: "what", Width: 26}, list.Column{Title: "home"}, list.Column{Title: "clone", ShowFrom: 60}, list.Column{Title: "state", Width: 16, ShowFrom: 88})
+	c.table = t.withColumns(
+		list.Column{Title: "what", Width: 26},
+		list.Column{Title: "home"},
+		list.Column{Title: "clone", ShowFrom: 60},
+		list.Column{Title: "state", Width: 16, ShowFrom: 88},
+	)
 	return c
 }
 
@@ -184,15 +196,60 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 	}
 	decide := func(choice string) func() tea.Cmd { return func() tea.Cmd { return c.resolveSelected(choice) } }
 	return []action.Action{
-		{Keys: []string{"h"}, Label: "home's", DisabledReason: off, Help: "keeps what the home has, of the conflict or of all that are marked", Do: decide("home")},
-		{Keys: []string{"c"}, Label: "clone's", DisabledReason: off, Help: "takes what the clone brought, of the conflict or of all that are marked", Do: decide("clone")},
-		{Keys: []string{"b"}, Label: "before", DisabledReason: off, Help: "sets what both began with, of the conflict or of all that are marked", Do: decide("base")},
-		{Keys: []string{"e"}, Label: "edit", DisabledReason: only, Help: "sets another value, beginning with the home's", Do: func() tea.Cmd { return c.promptValue(one) }},
-		{Keys: []string{" "}, Label: "mark", DisabledReason: off, Help: "marks the conflict and goes on to the next", Do: func() tea.Cmd { c.list.ToggleMark(); c.list.Move(1); return nil }},
-		{Keys: []string{"*"}, DisabledReason: off, Help: "marks all that are shown; once more, none", Do: func() tea.Cmd { c.list.ToggleMarkVisible(); return nil }},
-		{Keys: []string{"enter"}, Label: "line", DisabledReason: line, Help: "opens the line in its review: a conflict is decided once, but its field can be changed there like any other, and that undone",
-			Do: func() tea.Cmd { return a.push(a.reviewFor(c.assessment, gateByTable[one.Table]).focusItem(one.Label)) }},
-		{Keys: []string{"B"}, Label: "bring together", DisabledReason: syncBlockedReason(a, c.status), Help: "sends what was changed here and reads what changed at the home, as `service sync` does", Do: func() tea.Cmd { return a.syncWithRemote(c.assessment.ID, c.load) }},
+		{
+			Keys:           []string{"h"},
+			Label:          "home's",
+			DisabledReason: off,
+			Help:           "keeps what the home has, of the conflict or of all that are marked",
+			Do:             decide("home"),
+		},
+		{
+			Keys:           []string{"c"},
+			Label:          "clone's",
+			DisabledReason: off,
+			Help:           "takes what the clone brought, of the conflict or of all that are marked",
+			Do:             decide("clone"),
+		},
+		{
+			Keys:           []string{"b"},
+			Label:          "before",
+			DisabledReason: off,
+			Help:           "sets what both began with, of the conflict or of all that are marked",
+			Do:             decide("base"),
+		},
+		{
+			Keys:           []string{"e"},
+			Label:          "edit",
+			DisabledReason: only,
+			Help:           "sets another value, beginning with the home's",
+			Do:             func() tea.Cmd { return c.promptValue(one) },
+		},
+		{
+			Keys:           []string{" "},
+			Label:          "mark",
+			DisabledReason: off,
+			Help:           "marks the conflict and goes on to the next",
+			Do:             func() tea.Cmd { c.list.ToggleMark(); c.list.Move(1); return nil },
+		},
+		{
+			Keys:           []string{"*"},
+			DisabledReason: off,
+			Help:           "marks all that are shown; once more, none",
+			Do:             func() tea.Cmd { c.list.ToggleMarkVisible(); return nil },
+		},
+		{
+			Keys: []string{
+				"enter",
+			}, Label: "line", DisabledReason: line, Help: "opens the line in its review: a conflict is decided once, but its field can be changed there like any other, and that undone",
+			Do: func() tea.Cmd { return a.push(a.reviewFor(c.assessment, gateByTable[one.Table]).focusItem(one.Label)) },
+		},
+		{
+			Keys:           []string{"B"},
+			Label:          "bring together",
+			DisabledReason: syncBlockedReason(a, c.status),
+			Help:           "sends what was changed here and reads what changed at the home, as `service sync` does",
+			Do:             func() tea.Cmd { return a.syncWithRemote(c.assessment.ID, c.load) },
+		},
 		{Keys: []string{"w"}, Help: "shows those that are decided beside the open ones; once more, not", Do: func() tea.Cmd {
 			c.showDecided.Store(!c.showDecided.Load())
 			c.list.ClearMarks()
@@ -227,7 +284,13 @@ func (c *conflicts) resolveSelected(choice string) tea.Cmd {
 		return c.sendDecisions(orders)
 	}
 	words := map[string]string{"home": "Keep what the home has", "clone": "Take what the clone brought", "base": "Set what both began with"}
-	c.app.overlay = &confirmPrompt{app: c.app, title: fmt.Sprintf("%s, of %d conflicts?", words[choice], len(orders)), lines: []string{"A conflict is decided once."}, confirmLabel: "decide", onConfirm: func() tea.Cmd { return c.sendDecisions(orders) }}
+	c.app.overlay = &confirmPrompt{
+		app:          c.app,
+		title:        fmt.Sprintf("%s, of %d conflicts?", words[choice], len(orders)),
+		lines:        []string{"A conflict is decided once."},
+		confirmLabel: "decide",
+		onConfirm:    func() tea.Cmd { return c.sendDecisions(orders) },
+	}
 	return nil
 }
 
@@ -315,7 +378,14 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 		if at.form == formNumber {
 			says = formatLevel
 		}
-		c.app.overlay = &choicePrompt{app: c.app, title: title, options: choices, labelOf: says, cursor: max(0, slices.Index(choices, now)), onChoose: func(word string) tea.Cmd { return set(at.encodeJSON(word)) }}
+		c.app.overlay = &choicePrompt{
+			app:      c.app,
+			title:    title,
+			options:  choices,
+			labelOf:  says,
+			cursor:   max(0, slices.Index(choices, now)),
+			onChoose: func(word string) tea.Cmd { return set(at.encodeJSON(word)) },
+		}
 		return nil
 	}
 	plain := at != nil || isTextConflict(one)

@@ -14,13 +14,22 @@ import (
 // apart is a fake whose assessment has a clone that did other things.
 func apart(n int) *fake {
 	f := newFake(5)
-	f.sync = api.SyncStatus{AssessmentID: "a1", Role: "home", OpenConflicts: n, Replicas: []api.SyncReplica{{Name: "laptop", UserName: "Bo", Behind: 3}}}
+	f.sync = api.SyncStatus{
+		AssessmentID:  "a1",
+		Role:          "home",
+		OpenConflicts: n,
+		Replicas:      []api.SyncReplica{{Name: "laptop", UserName: "Bo", Behind: 3}},
+	}
 	at := someday.Add(-time.Hour)
 	for i := range n {
-		c := api.SyncConflict{AssessmentID: "a1", Kind: api.ConflictField, Status: "open", Table: "soa_items", RecordID: f.items[i].ID, Label: f.items[i].ControlCode, Field: "note",
+		c := api.SyncConflict{
+			AssessmentID: "a1", Kind: api.ConflictField, Status: "open", Table: "soa_items", RecordID: f.items[i].ID, Label: f.items[i].ControlCode, Field: "note",
 			Message: "note of " + f.items[i].ControlCode + " was changed here and offline",
-			Base:    api.SyncSide{Value: json.RawMessage(`"as it was"`)}, Home: api.SyncSide{Value: json.RawMessage(`"from the office"`), By: "Ada", At: &someday},
-			Clone: api.SyncSide{Value: json.RawMessage(`"from the plane"`), By: "Bo", At: &at}}
+			Base: api.SyncSide{
+				Value: json.RawMessage(`"as it was"`),
+			}, Home: api.SyncSide{Value: json.RawMessage(`"from the office"`), By: "Ada", At: &someday},
+			Clone: api.SyncSide{Value: json.RawMessage(`"from the plane"`), By: "Bo", At: &at},
+		}
 		c.ID = f.items[i].ID + "c"
 		f.clashes = append(f.clashes, c)
 	}
@@ -33,7 +42,17 @@ func TestConflictsAreChosenFrom(t *testing.T) {
 	s.press("enter")
 	s.sees("home of 1 clone, 1 behind, 4 conflicts (c)")
 	s.press("c")
-	s.sees("note of IAC-00 was changed here and offline", "h  The home has (here)", "from the office", "Ada, 2026-11-22", "c  The clone brought", "from the plane", "Bo, 2026-11-22", "b  Both began with", "as it was")
+	s.sees(
+		"note of IAC-00 was changed here and offline",
+		"h  The home has (here)",
+		"from the office",
+		"Ada, 2026-11-22",
+		"c  The clone brought",
+		"from the plane",
+		"Bo, 2026-11-22",
+		"b  Both began with",
+		"as it was",
+	)
 	s.press("c")
 	s.sees("1 conflict is decided", "1 of 3")
 	s.press("e")

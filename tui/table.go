@@ -165,9 +165,25 @@ func (t *table) actions() []action.Action {
 	if t.extraActions != nil {
 		out = t.extraActions(t.selectedRecord())
 	}
-	out = append(out, action.Action{Keys: []string{"/"}, Label: "filter", Help: "filters as you type: all words have to be in the row", Do: func() tea.Cmd { t.filterField = input.New(t.list.Filter(), false); return nil }})
+	out = append(
+		out,
+		action.Action{
+			Keys:  []string{"/"},
+			Label: "filter",
+			Help:  "filters as you type: all words have to be in the row",
+			Do:    func() tea.Cmd { t.filterField = input.New(t.list.Filter(), false); return nil },
+		},
+	)
 	if t.renderRecord != nil {
-		out = append(out, action.Action{Keys: []string{"tab"}, Label: "pane", Help: "goes from the list to the record and back", Do: func() tea.Cmd { t.detailFocused = !t.detailFocused; return nil }})
+		out = append(
+			out,
+			action.Action{
+				Keys:  []string{"tab"},
+				Label: "pane",
+				Help:  "goes from the list to the record and back",
+				Do:    func() tea.Cmd { t.detailFocused = !t.detailFocused; return nil },
+			},
+		)
 	}
 	all := ""
 	if t.next == nil {
@@ -177,13 +193,25 @@ func (t *table) actions() []action.Action {
 	if t.selectedRecord() == nil {
 		none = "there is nothing here"
 	}
-	out = append(out,
-		action.Action{Keys: []string{"m"}, DisabledReason: all, Help: "reads older ones", Do: func() tea.Cmd { return t.readPage(*t.next, t.entries, len(t.entries)+initialRows, t.loadSeq) }},
+	out = append(
+		out,
+		action.Action{
+			Keys:           []string{"m"},
+			DisabledReason: all,
+			Help:           "reads older ones",
+			Do:             func() tea.Cmd { return t.readPage(*t.next, t.entries, len(t.entries)+initialRows, t.loadSeq) },
+		},
 		action.Action{Keys: []string{"Y"}, DisabledReason: none, Help: "copies the row to the clipboard (OSC 52)", Do: func() tea.Cmd {
 			i, _ := t.list.Current()
 			return t.app.copyToClipboard(strings.Join(t.entries[i].cells, "\t"))
 		}},
-		action.Action{Keys: []string{"x"}, DisabledReason: none, Help: "exports what is shown as CSV, with the fields of the API", Do: t.export})
+		action.Action{
+			Keys:           []string{"x"},
+			DisabledReason: none,
+			Help:           "exports what is shown as CSV, with the fields of the API",
+			Do:             t.export,
+		},
+	)
 	return append(out, movementActions(t.moveCursor)...)
 }
 

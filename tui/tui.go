@@ -58,7 +58,13 @@ func Run(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
 	defer stop()
 	a := newApp(ctx, o)
 	a.terminal = out
-	settings := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen(), tea.WithoutSignalHandler()}
+	settings := []tea.ProgramOption{
+		tea.WithContext(ctx),
+		tea.WithInput(in),
+		tea.WithOutput(out),
+		tea.WithAltScreen(),
+		tea.WithoutSignalHandler(),
+	}
 	if o.Mouse {
 		settings = append(settings, tea.WithMouseCellMotion())
 	}

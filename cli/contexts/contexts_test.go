@@ -55,12 +55,24 @@ func (r *fakeRing) Delete(account string) error {
 func newStore(t *testing.T, ring Keyring) (*Store, *[]string) {
 	t.Helper()
 	var said []string
-	return New(filepath.Join(t.TempDir(), "service"), ring, func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }), &said
+	return New(
+		filepath.Join(t.TempDir(), "service"),
+		ring,
+		func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) },
+	), &said
 }
 
 func work() Context {
 	end := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
-	return Context{Name: "work", Server: "https://grc.acme.example", OrganizationID: "o-1", Organization: "Acme", User: "ada@acme.example", Credential: Session, ExpiresAt: &end}
+	return Context{
+		Name:           "work",
+		Server:         "https://grc.acme.example",
+		OrganizationID: "o-1",
+		Organization:   "Acme",
+		User:           "ada@acme.example",
+		Credential:     Session,
+		ExpiresAt:      &end,
+	}
 }
 
 // secret must be found nowhere but where it is kept.
@@ -235,7 +247,9 @@ func TestWithinGivesUp(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add("current: work\ncontexts:\n  - name: work\n    server: https://x\n    credential: session\n    expires_at: 2027-01-02T03:04:05Z\n")
+	f.Add(
+		"current: work\ncontexts:\n  - name: work\n    server: https://x\n    credential: session\n    expires_at: 2027-01-02T03:04:05Z\n",
+	)
 	f.Add("contexts: &a\n  - *a\n")
 	f.Add("a: [\n")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -77,8 +77,19 @@ func TestWidthsThatTerminalsDisagreeOn(t *testing.T) {
 		in, out string
 		width   int
 	}{
-		{"👩🏽\u200d🚀", "👩🚀", 4}, {"🇩🇪", "DE", 2}, {"❤\ufe0f", "❤", 1}, {"1\ufe0f\u20e3", "1\u20e3", 1}, {"👨\u200d👩\u200d👧", "👨👩👧", 6},
-		{"é", "é", 1}, {"日本", "日本", 4}, {"र\u094d\u200dय", "र\u094d\u200dय", 2}, {"क्षि", "क्षि", 3}, {"한", "한", 2}, {"한", "한", 2}, {"مراجعة", "مراجعة", 6}, {"a\u200db\u200d", "ab", 2},
+		{"👩🏽\u200d🚀", "👩🚀", 4},
+		{"🇩🇪", "DE", 2},
+		{"❤\ufe0f", "❤", 1},
+		{"1\ufe0f\u20e3", "1\u20e3", 1},
+		{"👨\u200d👩\u200d👧", "👨👩👧", 6},
+		{"é", "é", 1},
+		{"日本", "日本", 4},
+		{"र\u094d\u200dय", "र\u094d\u200dय", 2},
+		{"क्षि", "क्षि", 3},
+		{"한", "한", 2},
+		{"한", "한", 2},
+		{"مراجعة", "مراجعة", 6},
+		{"a\u200db\u200d", "ab", 2},
 	} {
 		got := SafeLine(c.in)
 		if got != c.out || SafeLine(got) != got {
@@ -166,7 +177,10 @@ func TestTableFitsTheWidth(t *testing.T) {
 func TestTitlesGiveWay(t *testing.T) {
 	id := strings.Repeat("0", 36)
 	p := &Page{width: 58}
-	p.Table([]Column{{Title: "gate", NoShrink: true}, {Title: "decided by"}, {Title: "id", NoShrink: true}}, [][]string{{"gap_analysis", "root", id}})
+	p.Table(
+		[]Column{{Title: "gate", NoShrink: true}, {Title: "decided by"}, {Title: "id", NoShrink: true}},
+		[][]string{{"gap_analysis", "root", id}},
+	)
 	want := "GATE          DECIDED…  ID\ngap_analysis  root      " + id + "\n"
 	if got := p.buf.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -174,7 +188,12 @@ func TestTitlesGiveWay(t *testing.T) {
 }
 
 func TestSpareColumnsGoWhereThereIsNoRoom(t *testing.T) {
-	spare := []Column{{Title: "code", NoShrink: true}, {Title: "title"}, {Title: "why", Wrap: true, Optional: true}, {Title: "n", AlignRight: true, Optional: true}}
+	spare := []Column{
+		{Title: "code", NoShrink: true},
+		{Title: "title"},
+		{Title: "why", Wrap: true, Optional: true},
+		{Title: "n", AlignRight: true, Optional: true},
+	}
 	for width, want := range map[int]string{0: "CODE TITLE WHY N", 130: "CODE TITLE WHY N", 60: "CODE TITLE N", 72: "CODE TITLE WHY N", 70: "CODE TITLE WHY"} {
 		p := &Page{width: width}
 		p.Table(spare, rows)
@@ -231,7 +250,12 @@ type record struct {
 }
 
 func sample() record {
-	return record{Zeta: strings.ToValidUTF8(hostile, ""), Alpha: 1 << 60, List: []string{"yes", "12", "2026-01-01", "# no"}, Empty: []string{}}
+	return record{
+		Zeta:  strings.ToValidUTF8(hostile, ""),
+		Alpha: 1 << 60,
+		List:  []string{"yes", "12", "2026-01-01", "# no"},
+		Empty: []string{},
+	}
 }
 
 func printed(t *testing.T, format, query string, v any) string {

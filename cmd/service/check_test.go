@@ -49,7 +49,10 @@ func BenchmarkCheck(b *testing.B) {
 	}
 	manyDocuments(b, evidence)
 	run := func(b *testing.B, args ...string) {
-		cmd := exec.CommandContext(b.Context(), "service", append([]string{"check", evidence, "-f", "iso-27001-2022", "--min-coverage", "1", "-q"}, args...)...)
+		cmd := exec.CommandContext(
+			b.Context(),
+			"service",
+			append([]string{"check", evidence, "-f", "iso-27001-2022", "--min-coverage", "1", "-q"}, args...)...)
 		cmd.Dir, cmd.Env = home, append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			b.Fatalf("%v: %s", err, out)

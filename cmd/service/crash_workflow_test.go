@@ -28,10 +28,28 @@ func (u *person) many(n int) string {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		u.t.Fatal(err)
 	}
-	about := []string{"access rights", "backups", "suppliers", "incidents", "changes", "logs", "keys", "visitors", "training", "personal data"}
+	about := []string{
+		"access rights",
+		"backups",
+		"suppliers",
+		"incidents",
+		"changes",
+		"logs",
+		"keys",
+		"visitors",
+		"training",
+		"personal data",
+	}
 	for i := range n {
 		what := about[i%len(about)]
-		text := fmt.Sprintf("# Policy %d on %s\n\nThe owner of %s reviews them every quarter and keeps a record (number %d).\n\n## Duties\n\nThe head of IT approves exceptions to the rules on %s in writing.\n", i, what, what, i, what)
+		text := fmt.Sprintf(
+			"# Policy %d on %s\n\nThe owner of %s reviews them every quarter and keeps a record (number %d).\n\n## Duties\n\nThe head of IT approves exceptions to the rules on %s in writing.\n",
+			i,
+			what,
+			what,
+			i,
+			what,
+		)
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("policy-%03d.md", i)), []byte(text), 0o600); err != nil {
 			u.t.Fatal(err)
 		}

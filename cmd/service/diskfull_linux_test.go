@@ -89,8 +89,17 @@ func TestReportsOnAFullDisk(t *testing.T) {
 			t.Errorf("%v on a full disk: %v, %s; want %q", args, err, out, want)
 		}
 	}
-	kinds := [][]string{{"--format", "pdf"}, {"--format", "html"}, {"--format", "docx"}, {"--format", "xlsx"}, {"--format", "md"}, {"--format", "json"}, {"--format", "oscal"},
-		{"--template", "soa", "--format", "csv"}, {"--template", "audit_package", "--format", "html"}}
+	kinds := [][]string{
+		{"--format", "pdf"},
+		{"--format", "html"},
+		{"--format", "docx"},
+		{"--format", "xlsx"},
+		{"--format", "md"},
+		{"--format", "json"},
+		{"--format", "oscal"},
+		{"--template", "soa", "--format", "csv"},
+		{"--template", "audit_package", "--format", "html"},
+	}
 	for _, args := range kinds {
 		refused(filepath.Join(full, "report"), "report can't be written: no space left on device", args...)
 	}

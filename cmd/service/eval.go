@@ -28,13 +28,17 @@ func evalRetrieval(ctx context.Context, o cli.RetrievalOptions) (*cli.RetrievalR
 	if err != nil {
 		return nil, err
 	}
-	out := &cli.RetrievalReport{Bench: o.Bench, Training: string(got.Training), Embedder: got.Embedder, Terms: got.Terms,
-		Controls: got.Controls, Pairs: got.Pairs, Files: []string{}}
+	out := &cli.RetrievalReport{
+		Bench: o.Bench, Training: string(got.Training), Embedder: got.Embedder, Terms: got.Terms,
+		Controls: got.Controls, Pairs: got.Pairs, Files: []string{},
+	}
 	for _, t := range got.Tasks {
 		task := cli.RetrievalTask{Name: t.Name, About: t.About, Queries: t.Queries, Passages: t.Passages, AnswerScore: t.AnswerScore}
 		for _, w := range t.Methods {
-			task.Methods = append(task.Methods, cli.RetrievalMethod{Name: w.Name, NDCG: w.NDCG, Recall: w.Recall, MRR: w.MRR,
-				Success1: w.Success1, Success5: w.Success5, Success10: w.Success10})
+			task.Methods = append(task.Methods, cli.RetrievalMethod{
+				Name: w.Name, NDCG: w.NDCG, Recall: w.Recall, MRR: w.MRR,
+				Success1: w.Success1, Success5: w.Success5, Success10: w.Success10,
+			})
 		}
 		out.Tasks = append(out.Tasks, task)
 	}
@@ -95,8 +99,10 @@ func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementR
 	if err != nil {
 		return nil, err
 	}
-	out := &cli.JudgementReport{Rules: got.Rules, Embedder: got.Embedder, Today: got.Today,
-		Bars: map[string]float64{"kappa": 0.75, "lost": 0.95, "disturbed": 0.02, "counted": 0.03}}
+	out := &cli.JudgementReport{
+		Rules: got.Rules, Embedder: got.Embedder, Today: got.Today,
+		Bars: map[string]float64{"kappa": 0.75, "lost": 0.95, "disturbed": 0.02, "counted": 0.03},
+	}
 	for _, v := range judging.Verdicts {
 		out.Verdicts = append(out.Verdicts, string(v))
 	}
@@ -105,23 +111,42 @@ func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementR
 		sets = append(sets, got.All)
 	}
 	for _, s := range sets {
-		set := cli.JudgedSet{Name: s.Name, Documents: s.Documents, Controls: s.Controls, Kappa: s.Kappa, Agreement: s.Agreement,
+		set := cli.JudgedSet{
+			Name: s.Name, Documents: s.Documents, Controls: s.Controls, Kappa: s.Kappa, Agreement: s.Agreement,
 			Evidenced: cli.PrecisionRecall{Precision: s.Evidenced.Precision, Recall: s.Evidenced.Recall},
-			Missing:   cli.PrecisionRecall{Precision: s.Missing.Precision, Recall: s.Missing.Recall}, Wrong: append([]string{}, s.Wrong...), Different: []cli.JudgedDifference{}}
+			Missing: cli.PrecisionRecall{
+				Precision: s.Missing.Precision,
+				Recall:    s.Missing.Recall,
+			}, Wrong: append([]string{}, s.Wrong...), Different: []cli.JudgedDifference{},
+		}
 		for _, d := range s.Differences {
-			set.Different = append(set.Different, cli.JudgedDifference{Control: d.Control, Labelled: string(d.Labelled), Judged: string(d.Judged),
-				MissingInRulesOnly: append([]int{}, d.Extra...), MissingInLabelOnly: append([]int{}, d.Overlooked...)})
+			set.Different = append(set.Different, cli.JudgedDifference{
+				Control: d.Control, Labelled: string(d.Labelled), Judged: string(d.Judged),
+				MissingInRulesOnly: append([]int{}, d.Extra...), MissingInLabelOnly: append([]int{}, d.Overlooked...),
+			})
 		}
 		for _, row := range s.Confusion {
 			set.Confusion = append(set.Confusion, row[:])
 		}
 		if o.Ablate {
-			set.Ablation = &cli.AblationResult{Detected: s.Ablation.DowngradedShare, Emptied: s.Ablation.UnevidencedShare, SingleDocument: s.Ablation.Dependent, Disturbed: s.Ablation.ChangedShare, Others: s.Ablation.Independent}
+			set.Ablation = &cli.AblationResult{
+				Detected:       s.Ablation.DowngradedShare,
+				Emptied:        s.Ablation.UnevidencedShare,
+				SingleDocument: s.Ablation.Dependent,
+				Disturbed:      s.Ablation.ChangedShare,
+				Others:         s.Ablation.Independent,
+			}
 		}
 		out.Sets = append(out.Sets, set)
 	}
 	if p := got.Passages; p != nil {
-		out.Passages = &cli.NegativePassages{Passages: p.Passages, Counted: p.Counted, Share: p.Share, ByKind: map[string]int{}, Wrong: p.Wrong}
+		out.Passages = &cli.NegativePassages{
+			Passages: p.Passages,
+			Counted:  p.Counted,
+			Share:    p.Share,
+			ByKind:   map[string]int{},
+			Wrong:    p.Wrong,
+		}
 		for kind, n := range p.ByKind {
 			out.Passages.ByKind[kind] = n.Counted
 		}

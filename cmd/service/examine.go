@@ -35,8 +35,19 @@ func examine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic {
 	if !o.Remote {
 		out = append(out, examineData(at), examineDisk(at), examineProcess(ctx, at), examineModel(ctx, o.Data))
 	}
-	return append(out, examinePDF(), examinePictures(ctx), examineFolder("state folder", at.State, "what was used last is not remembered"),
-		examineFolder("cache folder", at.Cache, "the PDF reader is compiled anew by each command"), examineFolder("temporary folder", os.TempDir(), "uploads and reports fail"), examineVariables())
+	return append(
+		out,
+		examinePDF(),
+		examinePictures(ctx),
+		examineFolder("state folder", at.State, "what was used last is not remembered"),
+		examineFolder(
+			"cache folder",
+			at.Cache,
+			"the PDF reader is compiled anew by each command",
+		),
+		examineFolder("temporary folder", os.TempDir(), "uploads and reports fail"),
+		examineVariables(),
+	)
 }
 
 func examineData(at cli.Paths) cli.Diagnostic {
@@ -47,7 +58,11 @@ func examineData(at cli.Paths) cli.Diagnostic {
 	case errors.Is(err, fs.ErrNotExist):
 		f.State, f.Detail = cli.DiagnosticNote, at.Data+" is not there yet; the first command that needs it makes it"
 		if err := checkWritable(nearestExisting(at.Data)); err != nil {
-			f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf("%s is not there and can't be made: %v", at.Data, err), elsewhere
+			f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf(
+				"%s is not there and can't be made: %v",
+				at.Data,
+				err,
+			), elsewhere
 		}
 		return f
 	case err != nil:
@@ -56,7 +71,11 @@ func examineData(at cli.Paths) cli.Diagnostic {
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, at.Data+" is no folder", elsewhere
 	default:
 		if err := checkWritable(at.Data); err != nil {
-			f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf("%s can't be written: %v", at.Data, err), "give this user the right to, or "+elsewhere
+			f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf(
+				"%s can't be written: %v",
+				at.Data,
+				err,
+			), "give this user the right to, or "+elsewhere
 		} else if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 			f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, fmt.Sprintf("%s has the mode %04o: others on this machine can look in", at.Data, info.Mode().Perm()), "chmod 700 "+at.Data
 		}
@@ -89,7 +108,12 @@ func checkWritable(dir string) error {
 
 func examineFolder(part, dir, consequence string) cli.Diagnostic {
 	if err := checkWritable(nearestExisting(dir)); err != nil {
-		return cli.Diagnostic{Component: part, State: cli.DiagnosticWarning, Detail: fmt.Sprintf("%s can't be written: %v; %s", dir, err, consequence), Remedy: "make it writable, or choose another (`service config path --all` names all)"}
+		return cli.Diagnostic{
+			Component: part,
+			State:     cli.DiagnosticWarning,
+			Detail:    fmt.Sprintf("%s can't be written: %v; %s", dir, err, consequence),
+			Remedy:    "make it writable, or choose another (`service config path --all` names all)",
+		}
 	}
 	return cli.Diagnostic{Component: part, State: cli.DiagnosticOK, Detail: dir}
 }
@@ -101,7 +125,10 @@ func examineDisk(at cli.Paths) cli.Diagnostic {
 	case !known:
 		f.State, f.Detail = cli.DiagnosticNote, "not known on this system"
 	case free < engine.MinFreeDisk:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf("only %d MB are left where the data folder is", free/1_000_000), "free some space: the next upload or import may fail"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf(
+			"only %d MB are left where the data folder is",
+			free/1_000_000,
+		), "free some space: the next upload or import may fail"
 	default:
 		f.Detail = fmt.Sprintf("%.1f GB", float64(free)/1e9)
 	}
@@ -117,7 +144,12 @@ func examineProcess(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	case err != nil:
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "end that process, and run the command again"
 	case p != nil && p.Version != programVersion():
-		f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, fmt.Sprintf("process %d is version %s, this program is %s", p.PID, p.Version, programVersion()), "start the daemon again"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, fmt.Sprintf(
+			"process %d is version %s, this program is %s",
+			p.PID,
+			p.Version,
+			programVersion(),
+		), "start the daemon again"
 	case p != nil && p.Daemon:
 		f.Detail = fmt.Sprintf("process %d, listening on %s, socket %s", p.PID, strings.Join(p.Listen, ", "), at.Socket)
 	case p != nil:
@@ -151,7 +183,12 @@ func examineModel(ctx context.Context, data string) cli.Diagnostic {
 func examinePDF() cli.Diagnostic {
 	name, err := parse.PDFReader()
 	if err != nil {
-		return cli.Diagnostic{Component: "PDF reader", State: cli.DiagnosticFailed, Detail: name + ": " + err.Error(), Remedy: "see \"Reading PDFs with unipdf\" in docs/operations.md"}
+		return cli.Diagnostic{
+			Component: "PDF reader",
+			State:     cli.DiagnosticFailed,
+			Detail:    name + ": " + err.Error(),
+			Remedy:    "see \"Reading PDFs with unipdf\" in docs/operations.md",
+		}
 	}
 	return cli.Diagnostic{Component: "PDF reader", State: cli.DiagnosticOK, Detail: name}
 }
@@ -179,7 +216,10 @@ func examinePictures(ctx context.Context) cli.Diagnostic {
 	case err != nil:
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "install tesseract anew, or set SERVICE_OCR=off"
 	case len(missing) > 0:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "tesseract has no data for "+strings.Join(missing, ", "), "install it (packages tesseract-ocr-LANGUAGE), or name others in SERVICE_OCR"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "tesseract has no data for "+strings.Join(
+			missing,
+			", ",
+		), "install it (packages tesseract-ocr-LANGUAGE), or name others in SERVICE_OCR"
 	default:
 		f.Detail = "tesseract, reading " + eye.Languages()
 	}
@@ -207,7 +247,12 @@ func examineVariables() cli.Diagnostic {
 		}
 	}
 	if len(wrong) > 0 {
-		return cli.Diagnostic{Component: "variables", State: cli.DiagnosticFailed, Detail: strings.Join(wrong, "; "), Remedy: "set them right, or unset them; `service help environment` lists them"}
+		return cli.Diagnostic{
+			Component: "variables",
+			State:     cli.DiagnosticFailed,
+			Detail:    strings.Join(wrong, "; "),
+			Remedy:    "set them right, or unset them; `service help environment` lists them",
+		}
 	}
 	return cli.Diagnostic{Component: "variables", State: cli.DiagnosticOK, Detail: "those that are set can be used"}
 }

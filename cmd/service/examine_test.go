@@ -81,7 +81,9 @@ func TestExamine(t *testing.T) {
 	t.Setenv("SERVICE_SECRET_KEY", "SECRET")
 	t.Setenv("SERVICE_WEBHOOK_ALLOW", "ten")
 	t.Setenv("SERVICE_LOG", "loud")
-	if f := look(t, data)["variables"]; f.State != cli.DiagnosticFailed || !strings.Contains(f.Detail, "SERVICE_LOG") || !strings.Contains(f.Detail, "SERVICE_WEBHOOK_ALLOW") || strings.Contains(f.Detail, "SECRET\"") {
+	if f := look(t, data)["variables"]; f.State != cli.DiagnosticFailed || !strings.Contains(f.Detail, "SERVICE_LOG") ||
+		!strings.Contains(f.Detail, "SERVICE_WEBHOOK_ALLOW") ||
+		strings.Contains(f.Detail, "SECRET\"") {
 		t.Errorf("%+v", f)
 	}
 	t.Setenv("SERVICE_OCR", "--psm")

@@ -43,12 +43,21 @@ type folderOwner struct {
 // openFolder opens the store, starts the engine on it, and serves it on the socket
 // meanwhile, for other commands on the same folder. Of web it takes what is said
 // about the network.
-func openFolder(ctx context.Context, dir, socket string, log *slog.Logger, embedder embedderConfig, web daemon.Options) (*folderOwner, error) {
+func openFolder(
+	ctx context.Context,
+	dir, socket string,
+	log *slog.Logger,
+	embedder embedderConfig,
+	web daemon.Options,
+) (*folderOwner, error) {
 	ocrEngine, err := newOCR()
 	if err != nil {
 		return nil, err
 	}
-	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, Clock: time.Now, NewID: newID, LockTimeout: time.Millisecond, Logger: log})
+	db, err := store.Open(
+		ctx,
+		store.Options{Dir: dir, Schema: store.ServiceSchema, Clock: time.Now, NewID: newID, LockTimeout: time.Millisecond, Logger: log},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +80,28 @@ func openFolder(ctx context.Context, dir, socket string, log *slog.Logger, embed
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	eng, err := engine.New(lasting, engine.Options{DB: db, Logger: log, Clock: time.Now, Version: programVersion(), CacheDir: cacheDir(), Build: buildID(), OCR: ocrEngine, Embedder: chosen, Box: secretbox.New(&secretKeys{dir: dir, env: os.Getenv, keyring: contexts.SystemKeyring(os.Getenv)}), Networks: networks, MailServer: server, PublicURL: cmp.Or(web.PublicURL, os.Getenv("SERVICE_PUBLIC_URL")), ReportFont: reportFont, Model: mind, Tracer: web.Tracer, LocalName: name, LocalEmail: email})
+	eng, err := engine.New(
+		lasting,
+		engine.Options{
+			DB:         db,
+			Logger:     log,
+			Clock:      time.Now,
+			Version:    programVersion(),
+			CacheDir:   cacheDir(),
+			Build:      buildID(),
+			OCR:        ocrEngine,
+			Embedder:   chosen,
+			Box:        secretbox.New(&secretKeys{dir: dir, env: os.Getenv, keyring: contexts.SystemKeyring(os.Getenv)}),
+			Networks:   networks,
+			MailServer: server,
+			PublicURL:  cmp.Or(web.PublicURL, os.Getenv("SERVICE_PUBLIC_URL")),
+			ReportFont: reportFont,
+			Model:      mind,
+			Tracer:     web.Tracer,
+			LocalName:  name,
+			LocalEmail: email,
+		},
+	)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

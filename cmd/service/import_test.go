@@ -26,7 +26,13 @@ func large(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	header := []any{"SCF Domain", "SCF Control", "SCF #", "Secure Controls Framework (SCF)\nControl Description", "Relative Control Weighting"}
+	header := []any{
+		"SCF Domain",
+		"SCF Control",
+		"SCF #",
+		"Secure Controls Framework (SCF)\nControl Description",
+		"Relative Control Weighting",
+	}
 	for i := range 60 {
 		header = append(header, fmt.Sprintf("ISO\n%d\n2030", 27000+i))
 	}
@@ -34,7 +40,13 @@ func large(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	for i := range 900 {
-		row := []any{"Domain", fmt.Sprintf("Control %d", i), fmt.Sprintf("A%c%c-%02d", 'A'+i/50/26, 'A'+i/50%26, i%50+1), fmt.Sprintf("There is a mechanism number %d.", i), i % 11}
+		row := []any{
+			"Domain",
+			fmt.Sprintf("Control %d", i),
+			fmt.Sprintf("A%c%c-%02d", 'A'+i/50/26, 'A'+i/50%26, i%50+1),
+			fmt.Sprintf("There is a mechanism number %d.", i),
+			i % 11,
+		}
 		for c := range 60 {
 			row = append(row, fmt.Sprintf("%d.%d\n%d.%d", i%9, c%7, i%5+10, c))
 		}
@@ -66,7 +78,10 @@ func TestKilledImport(t *testing.T) {
 	killed, there := 0, false
 	for range 10 {
 		r := u.start(u.command("catalog", "import", book, "-q"))
-		timer := time.AfterFunc(time.Duration((0.2+0.9*random.Float64())*float64(whole)), func() { _ = r.cmd.Process.Signal(syscall.SIGKILL) })
+		timer := time.AfterFunc(
+			time.Duration((0.2+0.9*random.Float64())*float64(whole)),
+			func() { _ = r.cmd.Process.Signal(syscall.SIGKILL) },
+		)
 		code := r.end()
 		timer.Stop()
 		if code != 0 && code != -1 {

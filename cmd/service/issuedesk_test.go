@@ -45,7 +45,12 @@ func (d *issueDesk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "":
 		out = map[string]any{"full_name": "acme/ops", "has_issues": true}
 	case path == "/issues" && r.Method == "POST":
-		in["number"], in["state"], in["html_url"] = len(d.issues)+1, "open", fmt.Sprintf("https://github.example/acme/ops/issues/%d", len(d.issues)+1)
+		in["number"], in["state"], in["html_url"] = len(
+			d.issues,
+		)+1, "open", fmt.Sprintf(
+			"https://github.example/acme/ops/issues/%d",
+			len(d.issues)+1,
+		)
 		d.issues[len(d.issues)+1] = in
 		status, out = http.StatusCreated, in
 	case path == "/issues":

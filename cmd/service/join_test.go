@@ -48,7 +48,8 @@ func TestJoinedGoesOn(t *testing.T) {
 			third.ends(0)
 			first.end()
 			got := u.outcome()
-			if len(got.Documents) != 7 || got.States[len(got.States)-1] != "report_generated" || len(got.Versions["soa"]) != 1 || len(got.Versions["poam"]) != 1 {
+			if len(got.Documents) != 7 || got.States[len(got.States)-1] != "report_generated" || len(got.Versions["soa"]) != 1 ||
+				len(got.Versions["poam"]) != 1 {
 				t.Errorf("the second command came to %+v", got)
 			}
 		})

@@ -98,7 +98,11 @@ func listenOn(address string) (net.Listener, error) {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("another program listens on %s already; end it, or choose another address with --listen: %w", address, err)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("this user may not listen on %s; choose another address with --listen (ports below 1024 are often for root): %w", address, err)
+		return nil, fmt.Errorf(
+			"this user may not listen on %s; choose another address with --listen (ports below 1024 are often for root): %w",
+			address,
+			err,
+		)
 	case err != nil:
 		return nil, fmt.Errorf("listening on %s: %w", address, err)
 	}

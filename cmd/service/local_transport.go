@@ -97,7 +97,11 @@ func sameFile(a, b os.FileInfo) bool {
 func explainOpenError(dir string, err error) error {
 	switch {
 	case errors.Is(err, store.ErrLocked):
-		return fmt.Errorf("another process has the data folder %s open and does not answer; end it, or choose another folder with --data: %w", dir, err)
+		return fmt.Errorf(
+			"another process has the data folder %s open and does not answer; end it, or choose another folder with --data: %w",
+			dir,
+			err,
+		)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, store.ErrReadOnly):
 		return fmt.Errorf("the data folder %s can't be written; choose another with --data or SERVICE_DATA: %w", dir, err)
 	}

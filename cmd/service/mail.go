@@ -15,7 +15,10 @@ func mailServer(env func(string) string) (*mail.Server, error) {
 	if address == "" {
 		for _, name := range []string{"SERVICE_SMTP_FROM", "SERVICE_SMTP_PASSWORD", "SERVICE_SMTP_PASSWORD_FILE"} {
 			if env(name) != "" {
-				return nil, fmt.Errorf("%s is set and SERVICE_SMTP_URL is not: name the mail server, as smtp://USER@smtp.acme.example:587", name)
+				return nil, fmt.Errorf(
+					"%s is set and SERVICE_SMTP_URL is not: name the mail server, as smtp://USER@smtp.acme.example:587",
+					name,
+				)
 			}
 		}
 		return nil, nil

@@ -60,7 +60,11 @@ func mailsOfScript(ts *testscript.TestScript, neg bool, args []string) {
 		subject, err := new(mime.WordDecoder).DecodeHeader(msg.Header.Get("Subject"))
 		ts.Check(err)
 		// Each part is quoted-printable, and what stands between them passes through.
-		body, err := io.ReadAll(quotedprintable.NewReader(strings.NewReader(strings.ReplaceAll(m.Data[strings.Index(m.Data, "\r\n\r\n"):], "boundary=", "boundary"))))
+		body, err := io.ReadAll(
+			quotedprintable.NewReader(
+				strings.NewReader(strings.ReplaceAll(m.Data[strings.Index(m.Data, "\r\n\r\n"):], "boundary=", "boundary")),
+			),
+		)
 		if err != nil {
 			body = []byte(m.Data)
 		}

@@ -85,7 +85,15 @@ func (o *folderOwner) setLevel(w http.ResponseWriter, r *http.Request) bool {
 	before := level.Level()
 	level.Set(to)
 	// At the level itself, so that it is told whatever that is.
-	o.log.Log(r.Context(), max(to, before, slog.LevelInfo), "log level changed", "from", strings.ToLower(before.String()), "to", strings.ToLower(to.String()))
+	o.log.Log(
+		r.Context(),
+		max(to, before, slog.LevelInfo),
+		"log level changed",
+		"from",
+		strings.ToLower(before.String()),
+		"to",
+		strings.ToLower(to.String()),
+	)
 	return true
 }
 

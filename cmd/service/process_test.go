@@ -38,8 +38,12 @@ func newPerson(t *testing.T) *person {
 	if err != nil {
 		cache = home
 	}
-	return &person{t, home, append(os.Environ(), "HOME="+home, "SERVICE_DATA="+filepath.Join(home, "data"), "XDG_STATE_HOME="+filepath.Join(home, "state"),
-		"XDG_CONFIG_HOME="+filepath.Join(home, "config"), "XDG_CACHE_HOME="+filepath.Join(cache, "scf-service-test"))}
+	return &person{
+		t,
+		home,
+		append(os.Environ(), "HOME="+home, "SERVICE_DATA="+filepath.Join(home, "data"), "XDG_STATE_HOME="+filepath.Join(home, "state"),
+			"XDG_CONFIG_HOME="+filepath.Join(home, "config"), "XDG_CACHE_HOME="+filepath.Join(cache, "scf-service-test")),
+	}
 }
 
 // command is the program, not yet started.
@@ -169,8 +173,10 @@ func (u *person) evidence() string {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		u.t.Fatal(err)
 	}
-	for _, name := range []string{"HQ-POL-02-access-control-policy.docx", "HQ-POL-04-acceptable-use-policy.pdf", "HQ-POL-07-cryptography-policy.md",
-		"HQ-PRO-03-backup-and-restore-procedure.md", "HQ-REG-03-supplier-register.xlsx", "access-review-2026-Q3.csv", "restore-test-log-2026.txt"} {
+	for _, name := range []string{
+		"HQ-POL-02-access-control-policy.docx", "HQ-POL-04-acceptable-use-policy.pdf", "HQ-POL-07-cryptography-policy.md",
+		"HQ-PRO-03-backup-and-restore-procedure.md", "HQ-REG-03-supplier-register.xlsx", "access-review-2026-Q3.csv", "restore-test-log-2026.txt",
+	} {
 		b, err := os.ReadFile(filepath.Join("..", "..", "examples", "harbor", "evidence", name))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), b, 0o600)

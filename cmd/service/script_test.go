@@ -34,7 +34,13 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{
 		Files: files,
-		Cmds:  map[string]func(ts *testscript.TestScript, neg bool, args []string){"edit-sheet": editSheet, "desk": issueDesks(), "collector": collectorOfScript(t), "mail-server": mailServerOfScript, "mails": mailsOfScript},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"edit-sheet":  editSheet,
+			"desk":        issueDesks(),
+			"collector":   collectorOfScript(t),
+			"mail-server": mailServerOfScript,
+			"mails":       mailsOfScript,
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HARBOR", evidence)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))

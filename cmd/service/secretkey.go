@@ -59,7 +59,10 @@ func (s *secretKeys) Load() ([]secretbox.Key, error) {
 		return secretbox.ParseKeys(string(b), s.file())
 	}
 	if s.keyring == nil {
-		return nil, fmt.Errorf("the key that seals secrets is in a keyring, and there is none here; run as whoever put it there, or give it in %s", secretKeyVariable)
+		return nil, fmt.Errorf(
+			"the key that seals secrets is in a keyring, and there is none here; run as whoever put it there, or give it in %s",
+			secretKeyVariable,
+		)
 	}
 	text, err := s.keyring.Get(account)
 	if err != nil {
@@ -84,7 +87,10 @@ func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 	}
 	switch {
 	case now == secretbox.Environment || place == secretbox.Environment:
-		return fmt.Errorf("the keys are those of %s, which the program can't change: put a new one before them, as NEW,OLD, and start again", secretKeyVariable)
+		return fmt.Errorf(
+			"the keys are those of %s, which the program can't change: put a new one before them, as NEW,OLD, and start again",
+			secretKeyVariable,
+		)
 	case place == secretbox.File:
 		if err := s.replaceFile(secretbox.FormatKeys(keys)); err != nil {
 			return err

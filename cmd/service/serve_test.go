@@ -49,8 +49,10 @@ func writeCertificate(t *testing.T, dir string, serial int64) (cert, key string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "test"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +152,14 @@ func TestSystemd(t *testing.T) {
 	}
 	defer ear.Close()
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "LISTEN_PID=$$ exec service daemon")
-	cmd.Env, cmd.Dir, cmd.ExtraFiles = append(u.env, "LISTEN_FDS=1", "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=200000"), u.home, []*os.File{file}
+	cmd.Env, cmd.Dir, cmd.ExtraFiles = append(
+		u.env,
+		"LISTEN_FDS=1",
+		"NOTIFY_SOCKET="+path,
+		"WATCHDOG_USEC=200000",
+	), u.home, []*os.File{
+		file,
+	}
 	r := u.start(cmd)
 	_ = file.Close()
 	hears := func(want string) {

@@ -124,7 +124,10 @@ func TestSyncInLots(t *testing.T) {
 		write(fmt.Sprintf("a%d.bin", n), large)
 	}
 	for n := range 60 {
-		write(fmt.Sprintf("b%02d.md", n), fmt.Appendf(nil, "# Procedure %d\n\nThe register %d is reviewed every %d months by its owner.\n", n, n*7, n+1))
+		write(
+			fmt.Sprintf("b%02d.md", n),
+			fmt.Appendf(nil, "# Procedure %d\n\nThe register %d is reviewed every %d months by its owner.\n", n, n*7, n+1),
+		)
 	}
 	laptop.do("assess", "create", "Site", "-f", "iso-27001-2022")
 	_ = laptop.command("doc", "add", dir).Run() // says that eight could not be read
@@ -150,7 +153,8 @@ func TestSyncInLots(t *testing.T) {
 	breaks := func(args ...string) {
 		t.Helper()
 		cmd := laptop.command(args...)
-		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "broke off") || !strings.Contains(string(out), "it goes on from there") {
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "broke off") ||
+			!strings.Contains(string(out), "it goes on from there") {
 			t.Fatalf("service %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}

@@ -19,8 +19,10 @@ func terminalRunner() func(context.Context, cli.TerminalOptions) error {
 		return nil
 	}
 	return func(ctx context.Context, o cli.TerminalOptions) error {
-		return tui.Run(ctx, tui.Options{Caller: o.Client, Location: o.Location, Assessment: o.Assessment, OnOpen: o.OnOpen, Resolve: o.Resolve, Sync: o.Sync, Notices: o.Notices,
-			Color: o.Color, Mouse: o.Mouse, Clock: o.Clock, Editor: strings.TrimSpace(o.Editor)}, os.Stdin, os.Stdout)
+		return tui.Run(ctx, tui.Options{
+			Caller: o.Client, Location: o.Location, Assessment: o.Assessment, OnOpen: o.OnOpen, Resolve: o.Resolve, Sync: o.Sync, Notices: o.Notices,
+			Color: o.Color, Mouse: o.Mouse, Clock: o.Clock, Editor: strings.TrimSpace(o.Editor),
+		}, os.Stdin, os.Stdout)
 	}
 }
 

@@ -26,7 +26,12 @@ func newPane(t *testing.T, u *person, w, h int, args ...string) *pane {
 	}
 	p := &pane{t, filepath.Join(u.home, "tmux")}
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() })
-	cmd := exec.CommandContext(t.Context(), "tmux", append([]string{"-u", "-S", p.socket, "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(w), "-y", fmt.Sprint(h), "service"}, args...)...)
+	cmd := exec.CommandContext(
+		t.Context(),
+		"tmux",
+		append(
+			[]string{"-u", "-S", p.socket, "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(w), "-y", fmt.Sprint(h), "service"},
+			args...)...)
 	cmd.Env, cmd.Dir = append(u.env, "LC_ALL=C.UTF-8", "TERM=xterm-256color", "SERVICE_KEYRING=off"), u.home
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("tmux: %v\n%s", err, out)
@@ -81,7 +86,28 @@ func (p *pane) typed(text string)    { p.tmux("send-keys", "-l", text) }
 // wide is a catalog of as many controls as the SCF has, in words of our own.
 func wide(t *testing.T, path string, n int) {
 	t.Helper()
-	domains := []string{"AST", "BCD", "CAP", "CHG", "CLD", "CPL", "CFG", "MON", "CRY", "DCH", "END", "HRS", "IAC", "IRO", "MNT", "NET", "PES", "RSK", "TDA", "VPM"}
+	domains := []string{
+		"AST",
+		"BCD",
+		"CAP",
+		"CHG",
+		"CLD",
+		"CPL",
+		"CFG",
+		"MON",
+		"CRY",
+		"DCH",
+		"END",
+		"HRS",
+		"IAC",
+		"IRO",
+		"MNT",
+		"NET",
+		"PES",
+		"RSK",
+		"TDA",
+		"VPM",
+	}
 	type object map[string]any
 	var ds, cs []object
 	for _, d := range domains {
@@ -90,11 +116,23 @@ func wide(t *testing.T, path string, n int) {
 	things := []string{"access rights", "backups", "changes", "suppliers", "keys", "logs", "assets"}
 	for i := range n {
 		thing := things[i%len(things)]
-		cs = append(cs, object{"code": fmt.Sprintf("%s-%02d", domains[i%len(domains)], i/len(domains)+1), "title": fmt.Sprintf("Review of %s, part-%d", thing, i), "weight": 1 + i%10,
-			"description": fmt.Sprintf("The review of %s is written down and kept current in part %d.", thing, i), "mappings": object{"rules": []string{"R.1"}}})
+		cs = append(cs, object{
+			"code": fmt.Sprintf(
+				"%s-%02d",
+				domains[i%len(domains)],
+				i/len(domains)+1,
+			), "title": fmt.Sprintf("Review of %s, part-%d", thing, i), "weight": 1 + i%10,
+			"description": fmt.Sprintf(
+				"The review of %s is written down and kept current in part %d.",
+				thing,
+				i,
+			), "mappings": object{"rules": []string{"R.1"}},
+		})
 	}
-	b, err := json.Marshal(object{"format": "service-catalog", "format_version": 1, "label": "wide-1", "domains": ds, "controls": cs,
-		"frameworks": []object{{"code": "rules", "name": "Rules", "requirements": []object{{"code": "R.1", "title": "The rule"}}}}})
+	b, err := json.Marshal(object{
+		"format": "service-catalog", "format_version": 1, "label": "wide-1", "domains": ds, "controls": cs,
+		"frameworks": []object{{"code": "rules", "name": "Rules", "requirements": []object{{"code": "R.1", "title": "The rule"}}}},
+	})
 	if err == nil {
 		err = os.WriteFile(path, b, 0o600)
 	}
@@ -183,7 +221,8 @@ func TestTerminalReviewsAWholeCatalog(t *testing.T) {
 	if err := json.Unmarshal(u.do("approval", "list", "-o", "json"), &approvals); err != nil {
 		t.Fatal(err)
 	}
-	if len(approvals.Data) != 1 || approvals.Data[0].Status != api.ApprovalApproved || approvals.Data[0].Reason == nil || *approvals.Data[0].Reason != "Reviewed in the terminal" {
+	if len(approvals.Data) != 1 || approvals.Data[0].Status != api.ApprovalApproved || approvals.Data[0].Reason == nil ||
+		*approvals.Data[0].Reason != "Reviewed in the terminal" {
 		t.Errorf("%+v", approvals.Data)
 	}
 }

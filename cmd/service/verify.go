@@ -39,7 +39,11 @@ func verifyArchive(path string) (*cli.Verification, error) {
 	}
 	m := &got.Manifest
 	out := &cli.Verification{OK: got.OK, KeyID: got.KeyID, Findings: []cli.CheckedItem{}, Properties: [][2]string{
-		{"assessment", m.Assessment + " (" + string(m.State) + ")"}, {"organization", m.Organization}, {"exported", m.CreatedAt.Format(time.RFC3339) + " by " + m.Tool}}}
+		{
+			"assessment",
+			m.Assessment + " (" + string(m.State) + ")",
+		}, {"organization", m.Organization}, {"exported", m.CreatedAt.Format(time.RFC3339) + " by " + m.Tool},
+	}}
 	for _, one := range got.Findings {
 		out.Findings = append(out.Findings, cli.CheckedItem(one))
 	}
@@ -87,7 +91,13 @@ func verifyChain(path, headPath string) (*cli.Verification, error) {
 		say(true, "chain", "%d records hold, up to %s", n, last)
 	}
 	if headPath != "" {
-		say(met, "head", "record %d of the head %s in the chain as it was signed", head.Sequence, map[bool]string{true: "stands", false: "does not stand"}[met])
+		say(
+			met,
+			"head",
+			"record %d of the head %s in the chain as it was signed",
+			head.Sequence,
+			map[bool]string{true: "stands", false: "does not stand"}[met],
+		)
 	}
 	return out, nil
 }

@@ -169,7 +169,9 @@ func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 var (
 	controlCodePattern = lazyregexp.New(`\b[A-Z]{3}-\d{2}(?:\.\d{1,2})?\b`)
 	// verdictPhrase finds sentences that decide what only rules and people may.
-	verdictPhrase = lazyregexp.New(`(?i)\b(?:approv\w+|sign(?:ed)?[ -]?off|(?:fully |is |are |be |as )(?:compliant|conformant|met|implemented|satisfied|effective)|no (?:gaps?|findings?|further action|action (?:is )?(?:needed|required))|not applicable|accept(?:ed|ing)? the risk|close (?:the|this|all))\b`)
+	verdictPhrase = lazyregexp.New(
+		`(?i)\b(?:approv\w+|sign(?:ed)?[ -]?off|(?:fully |is |are |be |as )(?:compliant|conformant|met|implemented|satisfied|effective)|no (?:gaps?|findings?|further action|action (?:is )?(?:needed|required))|not applicable|accept(?:ed|ing)? the risk|close (?:the|this|all))\b`,
+	)
 )
 
 // rejectUnsupported drops what the data does not bear, and advice that would decide something.

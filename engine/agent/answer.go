@@ -38,8 +38,10 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 		return nil, err
 	}
 	out, signs := q.rules(controls)
-	steps := []api.AgentStep{{Kind: "rule", Name: analysis.Rules, Input: toStepData(q.input), Output: map[string]any{"signs": toIndicatorRecords(signs), "answer": toStepData(out)},
-		DurationMS: s.Clock().Sub(started).Milliseconds()}}
+	steps := []api.AgentStep{{
+		Kind: "rule", Name: analysis.Rules, Input: toStepData(q.input), Output: map[string]any{"signs": toIndicatorRecords(signs), "answer": toStepData(out)},
+		DurationMS: s.Clock().Sub(started).Milliseconds(),
+	}}
 	run := api.AgentRun{Model: analysis.Model, PromptVersion: analysis.Rules}
 	var limits []string
 	if s.Model != nil {
@@ -74,12 +76,25 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 				return err
 			}
 		}
-		proposed := api.AgentOutput{AgentRunID: made.ID, Summary: "An answer, to be judged by a person.", Proposals: []map[string]any{toStepData(out)},
-			Limitations: append(append(limits, mark.Limitations...), "It knows no more than the text it was given.")}
+		proposed := api.AgentOutput{
+			AgentRunID: made.ID, Summary: "An answer, to be judged by a person.", Proposals: []map[string]any{toStepData(out)},
+			Limitations: append(append(limits, mark.Limitations...), "It knows no more than the text it was given."),
+		}
 		api.NeverNull(&proposed)
-		return errors.Join(store.AgentOutputs.Insert(tx, by.OrganizationID, &store.AgentOutput{AgentOutput: proposed, OrganizationID: by.OrganizationID}),
+		return errors.Join(
+			store.AgentOutputs.Insert(tx, by.OrganizationID, &store.AgentOutput{AgentOutput: proposed, OrganizationID: by.OrganizationID}),
 			store.AgentRuns.Insert(tx, by.OrganizationID, &made),
-			audit.Append(tx, by, audit.Entry{Action: "analysis.answered", ResourceType: "agent_run", ResourceID: made.ID, Changes: map[string]any{"agent_id": q.agentID, "model": made.Model}}))
+			audit.Append(
+				tx,
+				by,
+				audit.Entry{
+					Action:       "analysis.answered",
+					ResourceType: "agent_run",
+					ResourceID:   made.ID,
+					Changes:      map[string]any{"agent_id": q.agentID, "model": made.Model},
+				},
+			),
+		)
 	})
 	return out, err
 }
@@ -98,65 +113,83 @@ func toIndicatorRecords(signs analysis.Indicators) []any {
 // EvaluateEvidence judges evidence against a requirement.
 func (s *Service) EvaluateEvidence(ctx context.Context, by api.Caller, in *api.EvaluateEvidenceInput) (*api.EvidenceEvaluation, error) {
 	b := in.Body
-	return answerQuestion(ctx, s, by, question[api.EvidenceEvaluation]{agentID: "evidence-evaluator", input: b,
+	return answerQuestion(ctx, s, by, question[api.EvidenceEvaluation]{
+		agentID: "evidence-evaluator", input: b,
 		rules: func(analysis.Controls) (*api.EvidenceEvaluation, analysis.Indicators) {
 			return analysis.EvaluateEvidence(ctx, b.ControlRequirement, b.EvidenceDescription)
-		}, check: newEvidenceCheck(b.ControlRequirement, b.EvidenceDescription)})
+		}, check: newEvidenceCheck(b.ControlRequirement, b.EvidenceDescription),
+	})
 }
 
 // TriageIncident tells an incident from a false alarm.
 func (s *Service) TriageIncident(ctx context.Context, by api.Caller, in *api.TriageIncidentInput) (*api.IncidentTriage, error) {
 	b := in.Body
-	return answerQuestion(ctx, s, by, question[api.IncidentTriage]{agentID: "incident-triager", input: b,
+	return answerQuestion(ctx, s, by, question[api.IncidentTriage]{
+		agentID: "incident-triager", input: b,
 		rules: func(analysis.Controls) (*api.IncidentTriage, analysis.Indicators) {
 			return analysis.TriageIncident(ctx, b.SystemModuleName, b.RawLogsExcerpt)
-		}, check: newIncidentCheck(b.SystemModuleName, b.RawLogsExcerpt)})
+		}, check: newIncidentCheck(b.SystemModuleName, b.RawLogsExcerpt),
+	})
 }
 
 // TranslateRisk says a risk in a board's words.
 func (s *Service) TranslateRisk(ctx context.Context, by api.Caller, in *api.TranslateRiskInput) (*api.RiskTranslation, error) {
 	b := in.Body
-	return answerQuestion(ctx, s, by, question[api.RiskTranslation]{agentID: "board-translator", input: b,
+	return answerQuestion(ctx, s, by, question[api.RiskTranslation]{
+		agentID: "board-translator", input: b,
 		rules: func(analysis.Controls) (*api.RiskTranslation, analysis.Indicators) {
 			return analysis.TranslateRisk(ctx, b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext)
-		}, check: newRiskCheck(b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext)})
+		}, check: newRiskCheck(b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext),
+	})
 }
 
 // ScanVendorContract finds what a contract lacks.
 func (s *Service) ScanVendorContract(ctx context.Context, by api.Caller, in *api.ScanVendorContractInput) (*api.VendorScan, error) {
 	b := in.Body
-	return answerQuestion(ctx, s, by, question[api.VendorScan]{agentID: "vendor-scanner", input: b,
+	return answerQuestion(ctx, s, by, question[api.VendorScan]{
+		agentID: "vendor-scanner", input: b,
 		rules: func(analysis.Controls) (*api.VendorScan, analysis.Indicators) {
 			return analysis.ScanVendorContract(ctx, b.VendorName, b.ContractExcerpt)
-		}, check: newVendorCheck(b.VendorName, b.ContractExcerpt)})
+		}, check: newVendorCheck(b.VendorName, b.ContractExcerpt),
+	})
 }
 
 // ArchitectRemediation turns a failed evaluation into a plan.
-func (s *Service) ArchitectRemediation(ctx context.Context, by api.Caller, in *api.ArchitectRemediationInput) (*api.RemediationPlan, error) {
+func (s *Service) ArchitectRemediation(
+	ctx context.Context,
+	by api.Caller,
+	in *api.ArchitectRemediationInput,
+) (*api.RemediationPlan, error) {
 	b := in.Body
 	if _, err := json.Marshal(b.EvidenceContext); err != nil {
 		return nil, api.Invalid("evidenceContext", "it can't be read: %v", err)
 	}
-	return answerQuestion(ctx, s, by, question[api.RemediationPlan]{agentID: "remediation-architect", input: b,
+	return answerQuestion(ctx, s, by, question[api.RemediationPlan]{
+		agentID: "remediation-architect", input: b,
 		rules: func(c analysis.Controls) (*api.RemediationPlan, analysis.Indicators) {
 			return analysis.PlanRemediation(ctx, b.EvidenceContext, b.SystemArchitectureDescription, c)
-		}, check: newRemediationCheck(b.EvidenceContext, b.SystemArchitectureDescription)})
+		}, check: newRemediationCheck(b.EvidenceContext, b.SystemArchitectureDescription),
+	})
 }
 
 // AnalyzeRoPA says what a processing asks for.
 func (s *Service) AnalyzeRoPA(ctx context.Context, by api.Caller, in *api.AnalyzeRoPAInput) (*api.RoPAAnalysis, error) {
 	text := in.Body.Text
-	return answerQuestion(ctx, s, by, question[api.RoPAAnalysis]{agentID: "ropa-analyzer", input: in.Body,
+	return answerQuestion(ctx, s, by, question[api.RoPAAnalysis]{
+		agentID: "ropa-analyzer", input: in.Body,
 		rules: func(c analysis.Controls) (*api.RoPAAnalysis, analysis.Indicators) {
 			return analysis.AnalyzeRoPA(ctx, text, c)
-		}, check: newRoPACheck(text)})
+		}, check: newRoPACheck(text),
+	})
 }
 
 // AssessDPIA says which risk remains.
 func (s *Service) AssessDPIA(ctx context.Context, by api.Caller, in *api.AssessDPIAInput) (*api.DPIAAssessment, error) {
 	b := in.Body
-	return answerQuestion(ctx, s, by, question[api.DPIAAssessment]{agentID: "dpia-assessor", input: b,
+	return answerQuestion(ctx, s, by, question[api.DPIAAssessment]{
+		agentID: "dpia-assessor", input: b,
 		rules: func(c analysis.Controls) (*api.DPIAAssessment, analysis.Indicators) {
 			return analysis.AssessDPIA(ctx, b.ProjectDescription, b.RopaContext, c)
-		}, check: newDPIACheck(b.ProjectDescription, b.RopaContext)})
+		}, check: newDPIACheck(b.ProjectDescription, b.RopaContext),
+	})
 }

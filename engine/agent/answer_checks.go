@@ -121,7 +121,8 @@ func newIncidentCheck(module, logs string) func(m, r *api.IncidentTriage, _ anal
 			}
 		}
 		d.claims++
-		if slices.Index(severityLevels, m.SeverityLevel) < slices.Index(severityLevels, r.SeverityLevel) || m.IsFalsePositive && !r.IsFalsePositive {
+		if slices.Index(severityLevels, m.SeverityLevel) < slices.Index(severityLevels, r.SeverityLevel) ||
+			m.IsFalsePositive && !r.IsFalsePositive {
 			d.reject("it finds less in the log than the rules do")
 		}
 		if analysis.CountInstructions(logs) > 0 || !r.IsFalsePositive {
@@ -135,7 +136,9 @@ func newIncidentCheck(module, logs string) func(m, r *api.IncidentTriage, _ anal
 		if m.IsFalsePositive {
 			m.SeverityLevel, m.AttackVectorGuessed = "low", "none"
 		}
-		m.ImmediateContainmentActions = append(slices.Clone(r.ImmediateContainmentActions), dropDangerous(&d, m.ImmediateContainmentActions)...)
+		m.ImmediateContainmentActions = append(
+			slices.Clone(r.ImmediateContainmentActions),
+			dropDangerous(&d, m.ImmediateContainmentActions)...)
 		return d
 	}
 }
@@ -143,10 +146,15 @@ func newIncidentCheck(module, logs string) func(m, r *api.IncidentTriage, _ anal
 func newRiskCheck(texts ...string) func(m, r *api.RiskTranslation, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.RiskTranslation, _ analysis.Controls) (d rejectedAnswers) {
 		all := strings.Join(texts, "\n")
-		for _, f := range []struct{ model, rules *string }{{&m.ExecutiveSummary, &r.ExecutiveSummary}, {&m.FinancialImpactEstimate, &r.FinancialImpactEstimate},
-			{&m.RegulatoryImpact, &r.RegulatoryImpact}, {&m.BoardLevelRecommendation, &r.BoardLevelRecommendation}} {
+		for _, f := range []struct{ model, rules *string }{
+			{&m.ExecutiveSummary, &r.ExecutiveSummary},
+			{&m.FinancialImpactEstimate, &r.FinancialImpactEstimate},
+			{&m.RegulatoryImpact, &r.RegulatoryImpact},
+			{&m.BoardLevelRecommendation, &r.BoardLevelRecommendation},
+		} {
 			d.claims++
-			if bad := inventedFigures(*f.model, all); len(bad) > 0 || strings.TrimSpace(*f.model) == "" || analysis.CountInstructions(all) > 0 {
+			if bad := inventedFigures(*f.model, all); len(bad) > 0 || strings.TrimSpace(*f.model) == "" ||
+				analysis.CountInstructions(all) > 0 {
 				d.reject("figures that do not stand in the text: %s", strings.Join(bad, ", "))
 				*f.model = *f.rules
 			}
@@ -180,7 +188,8 @@ func newVendorCheck(vendor, contract string) func(m, r *api.VendorScan, _ analys
 		if analysis.CountInstructions(contract) > 0 {
 			m.RedFlagsForNegotiation = nil
 		}
-		m.HasStandardContractualClauses = r.HasStandardContractualClauses && (m.HasStandardContractualClauses || analysis.CountInstructions(contract) > 0)
+		m.HasStandardContractualClauses = r.HasStandardContractualClauses &&
+			(m.HasStandardContractualClauses || analysis.CountInstructions(contract) > 0)
 		m.IsDPACompliant = r.IsDPACompliant && (m.IsDPACompliant || analysis.CountInstructions(contract) > 0)
 		flags := slices.Clone(r.RedFlagsForNegotiation)
 		for _, f := range m.RedFlagsForNegotiation {
@@ -197,7 +206,9 @@ func newVendorCheck(vendor, contract string) func(m, r *api.VendorScan, _ analys
 }
 
 // dangerousPattern commands and actions are left out, whoever proposes them.
-var dangerousPattern = lazyregexp.New(`(?i)rm\s+-[a-z]*[rf]|mkfs|dd\s+if=|:\(\)\s*\{|\|\s*(?:ba|z)?sh\b|drop\s+(?:table|database)|format\s+c:|chmod\s+-?R?\s*777|base64\s+-d|delete-bucket\b|terminate-instances|--no-verify|disable.{0,20}(?:log|audit|mfa|firewall)`)
+var dangerousPattern = lazyregexp.New(
+	`(?i)rm\s+-[a-z]*[rf]|mkfs|dd\s+if=|:\(\)\s*\{|\|\s*(?:ba|z)?sh\b|drop\s+(?:table|database)|format\s+c:|chmod\s+-?R?\s*777|base64\s+-d|delete-bucket\b|terminate-instances|--no-verify|disable.{0,20}(?:log|audit|mfa|firewall)`,
+)
 
 func dropDangerous(d *rejectedAnswers, lines []string) []string {
 	out := []string{}
@@ -214,7 +225,9 @@ func dropDangerous(d *rejectedAnswers, lines []string) []string {
 
 // destructivePattern finds commands that take something away. A plan may ask people to delete; what
 // they would paste into a shell doesn't.
-var destructivePattern = lazyregexp.New(`(?i)\b(?:rm|rb|rmdir|del|delete|destroy|purge|wipe|truncate|drop|shred|terminate|deregister)\b|--(?:recursive|force|purge)\b|\b(?:delete|remove|terminate|destroy|drop)-[a-z]|\||\$\(`)
+var destructivePattern = lazyregexp.New(
+	`(?i)\b(?:rm|rb|rmdir|del|delete|destroy|purge|wipe|truncate|drop|shred|terminate|deregister)\b|--(?:recursive|force|purge)\b|\b(?:delete|remove|terminate|destroy|drop)-[a-z]|\||\$\(`,
+)
 
 // newRemediationCheck lets a model add to the plan of the rules. What it adds has to do with
 // the gap or the platforms; nothing of theirs goes.

@@ -25,12 +25,26 @@ func (d draftingAgent[V]) run(ctx context.Context, j *job) (*api.DeliverableVers
 	}
 	summarize := func(v *V) map[string]any {
 		x := d.version(v)
-		return map[string]any{"version_id": x.ID, "version_number": x.VersionNumber, "status": x.Status, "items": x.ItemCount, "content_sha256": x.ContentSHA256, "kept": x.Kept}
+		return map[string]any{
+			"version_id":     x.ID,
+			"version_number": x.VersionNumber,
+			"status":         x.Status,
+			"items":          x.ItemCount,
+			"content_sha256": x.ContentSHA256,
+			"kept":           x.Kept,
+		}
 	}
 	var v *V
 	if len(vs.Data) > 0 && d.regenerate != nil {
 		id := d.version(&vs.Data[0]).ID
-		v, err = callTool(ctx, j, d.regenerateOperation, map[string]any{"version_id": id}, func() (*V, error) { return d.regenerate(ctx, j.by, id) }, summarize)
+		v, err = callTool(
+			ctx,
+			j,
+			d.regenerateOperation,
+			map[string]any{"version_id": id},
+			func() (*V, error) { return d.regenerate(ctx, j.by, id) },
+			summarize,
+		)
 	} else {
 		v, err = callTool(ctx, j, d.draftOperation, j.assessmentArgs(), func() (*V, error) { in := j.assessmentInput(); return d.create(ctx, j.by, &in) }, summarize)
 	}
@@ -39,7 +53,12 @@ func (d draftingAgent[V]) run(ctx context.Context, j *job) (*api.DeliverableVers
 	}
 	x := d.version(v)
 	if x.Status != api.VersionDraft {
-		j.addLimitation("Version %d, %s, stands: it says what a draft by %s would say.", x.VersionNumber, strings.ReplaceAll(string(x.Status), "_", " "), x.Method)
+		j.addLimitation(
+			"Version %d, %s, stands: it says what a draft by %s would say.",
+			x.VersionNumber,
+			strings.ReplaceAll(string(x.Status), "_", " "),
+			x.Method,
+		)
 		return x, nil
 	}
 	j.addLimitation("It is a draft, made by %s. Nothing is final before a person submits and approves it.", x.Method)
@@ -59,10 +78,16 @@ func draftedOrKept(v *api.DeliverableVersion) string {
 
 func draftSoA(ctx context.Context, j *job) error {
 	a := j.service.Assessments
-	sc, err := callTool(ctx, j, "get-assessment-scope", j.assessmentArgs(), func() (*api.Scope, error) { in := j.assessmentInput(); return a.GetAssessmentScope(ctx, j.by, &in) },
+	sc, err := callTool(
+		ctx,
+		j,
+		"get-assessment-scope",
+		j.assessmentArgs(),
+		func() (*api.Scope, error) { in := j.assessmentInput(); return a.GetAssessmentScope(ctx, j.by, &in) },
 		func(s *api.Scope) map[string]any {
 			return map[string]any{"scope_id": s.ID, "status": s.Status, "traits": s.Traits}
-		})
+		},
+	)
 	switch {
 	case api.IsCode(err, api.CodeNotFound):
 		j.addLimitation("There is no scope yet; the draft takes all of the organization as in scope.")
@@ -71,14 +96,22 @@ func draftSoA(ctx context.Context, j *job) error {
 	default:
 		for _, name := range api.TraitNames {
 			if t, ok := sc.Traits[name]; ok && t.Value == "unknown" {
-				j.addProposal(map[string]any{"kind": "scope_trait", "trait": name, "reason": "Nothing says whether it holds; a person should, since controls depend on it."})
+				j.addProposal(
+					map[string]any{
+						"kind":   "scope_trait",
+						"trait":  name,
+						"reason": "Nothing says whether it holds; a person should, since controls depend on it.",
+					},
+				)
 			}
 		}
 	}
-	v, err := draftingAgent[api.SoAVersion]{draftOperation: "draft-soa", regenerateOperation: "regenerate-soa", listVersions: a.ListSoA, create: a.DraftSoA,
+	v, err := draftingAgent[api.SoAVersion]{
+		draftOperation: "draft-soa", regenerateOperation: "regenerate-soa", listVersions: a.ListSoA, create: a.DraftSoA,
 		regenerate: func(ctx context.Context, by api.Caller, id string) (*api.SoAVersion, error) {
 			return a.RegenerateSoA(ctx, by, &api.SoAInput{SoAVersionID: id})
-		}, version: func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion }}.run(ctx, j)
+		}, version: func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	}.run(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -92,20 +125,38 @@ func draftSoA(ctx context.Context, j *job) error {
 			in++
 		}
 		if i.NeedsReview || !i.Applicability.IsApplicable() {
-			j.addProposal(map[string]any{"kind": "soa_item", "soa_item_id": i.ID, "control_code": i.ControlCode, "applicability": i.Applicability, "implementation_status": i.ImplementationStatus, "rationale": i.Rationale, "needs_review": i.NeedsReview})
+			j.addProposal(
+				map[string]any{
+					"kind":                  "soa_item",
+					"soa_item_id":           i.ID,
+					"control_code":          i.ControlCode,
+					"applicability":         i.Applicability,
+					"implementation_status": i.ImplementationStatus,
+					"rationale":             i.Rationale,
+					"needs_review":          i.NeedsReview,
+				},
+			)
 			j.addSources(i.Evidence)
 		}
 	}
-	j.setSummary("%s version %d of the Statement of Applicability: %d controls, %d applicable.", draftedOrKept(v), v.VersionNumber, len(items), in)
+	j.setSummary(
+		"%s version %d of the Statement of Applicability: %d controls, %d applicable.",
+		draftedOrKept(v),
+		v.VersionNumber,
+		len(items),
+		in,
+	)
 	return nil
 }
 
 func analyzeGaps(ctx context.Context, j *job) error {
 	a := j.service.Assessments
-	v, err := draftingAgent[api.GapVersion]{draftOperation: "draft-gap-analysis", regenerateOperation: "regenerate-gap-analysis", listVersions: a.ListGap, create: a.DraftGap,
+	v, err := draftingAgent[api.GapVersion]{
+		draftOperation: "draft-gap-analysis", regenerateOperation: "regenerate-gap-analysis", listVersions: a.ListGap, create: a.DraftGap,
 		regenerate: func(ctx context.Context, by api.Caller, id string) (*api.GapVersion, error) {
 			return a.RegenerateGap(ctx, by, &api.GapInput{GapVersionID: id})
-		}, version: func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion }}.run(ctx, j)
+		}, version: func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	}.run(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -120,19 +171,38 @@ func analyzeGaps(ctx context.Context, j *job) error {
 	by := map[api.Severity]int{}
 	for _, f := range found {
 		by[f.Severity]++
-		j.addProposal(map[string]any{"kind": "finding", "finding_id": f.ID, "control_code": f.ControlCode, "severity": f.Severity, "result": f.Result, "condition": f.Condition, "recommendation": f.Recommendation})
+		j.addProposal(
+			map[string]any{
+				"kind":           "finding",
+				"finding_id":     f.ID,
+				"control_code":   f.ControlCode,
+				"severity":       f.Severity,
+				"result":         f.Result,
+				"condition":      f.Condition,
+				"recommendation": f.Recommendation,
+			},
+		)
 		j.addSources(f.Evidence)
 	}
-	j.setSummary("%s version %d of the gap analysis: %d findings, %d critical and %d high.", draftedOrKept(v), v.VersionNumber, len(found), by[api.SeverityCritical], by[api.SeverityHigh])
+	j.setSummary(
+		"%s version %d of the gap analysis: %d findings, %d critical and %d high.",
+		draftedOrKept(v),
+		v.VersionNumber,
+		len(found),
+		by[api.SeverityCritical],
+		by[api.SeverityHigh],
+	)
 	return nil
 }
 
 func assessMaturity(ctx context.Context, j *job) error {
 	a := j.service.Assessments
-	v, err := draftingAgent[api.MaturityVersion]{draftOperation: "draft-maturity", regenerateOperation: "regenerate-maturity", listVersions: a.ListMaturity, create: a.DraftMaturity,
+	v, err := draftingAgent[api.MaturityVersion]{
+		draftOperation: "draft-maturity", regenerateOperation: "regenerate-maturity", listVersions: a.ListMaturity, create: a.DraftMaturity,
 		regenerate: func(ctx context.Context, by api.Caller, id string) (*api.MaturityVersion, error) {
 			return a.RegenerateMaturity(ctx, by, &api.MaturityInput{MaturityVersionID: id})
-		}, version: func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion }}.run(ctx, j)
+		}, version: func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	}.run(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -151,10 +221,26 @@ func assessMaturity(ctx context.Context, j *job) error {
 		}
 		rated++
 		total += s.Level
-		j.addProposal(map[string]any{"kind": "maturity", "maturity_score_id": s.ID, "control_code": s.ControlCode, "level": s.Level, "target_level": s.TargetLevel, "rationale": s.Rationale})
+		j.addProposal(
+			map[string]any{
+				"kind":              "maturity",
+				"maturity_score_id": s.ID,
+				"control_code":      s.ControlCode,
+				"level":             s.Level,
+				"target_level":      s.TargetLevel,
+				"rationale":         s.Rationale,
+			},
+		)
 		j.addSources(s.Evidence)
 	}
-	j.setSummary("%s version %d of the maturity assessment: %d of %d controls could be rated%s.", draftedOrKept(v), v.VersionNumber, rated, len(scores), averageSuffix(total, rated))
+	j.setSummary(
+		"%s version %d of the maturity assessment: %d of %d controls could be rated%s.",
+		draftedOrKept(v),
+		v.VersionNumber,
+		rated,
+		len(scores),
+		averageSuffix(total, rated),
+	)
 	return nil
 }
 
@@ -167,8 +253,10 @@ func averageSuffix(total, n int) string {
 
 func planPOAM(ctx context.Context, j *job) error {
 	a := j.service.Assessments
-	v, err := draftingAgent[api.POAMVersion]{draftOperation: "draft-poam", regenerateOperation: "", listVersions: a.ListPOAM, create: a.DraftPOAM, regenerate: nil,
-		version: func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion }}.run(ctx, j)
+	v, err := draftingAgent[api.POAMVersion]{
+		draftOperation: "draft-poam", regenerateOperation: "", listVersions: a.ListPOAM, create: a.DraftPOAM, regenerate: nil,
+		version: func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	}.run(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -181,7 +269,19 @@ func planPOAM(ctx context.Context, j *job) error {
 		return err
 	}
 	for _, i := range items {
-		j.addProposal(map[string]any{"kind": "poam_item", "poam_item_id": i.ID, "poam_code": i.POAMCode, "control_code": i.ControlCode, "priority": i.Priority, "severity": i.Severity, "effort": i.Effort, "due_date": i.DueDate, "corrective_action": i.CorrectiveAction})
+		j.addProposal(
+			map[string]any{
+				"kind":              "poam_item",
+				"poam_item_id":      i.ID,
+				"poam_code":         i.POAMCode,
+				"control_code":      i.ControlCode,
+				"priority":          i.Priority,
+				"severity":          i.Severity,
+				"effort":            i.Effort,
+				"due_date":          i.DueDate,
+				"corrective_action": i.CorrectiveAction,
+			},
+		)
 	}
 	j.setSummary("%s version %d of the POA&M: %d items in order of priority.", draftedOrKept(v), v.VersionNumber, len(items))
 	j.addAssumption("Dates follow from the severity of each finding; people know their calendars better.")
@@ -196,11 +296,18 @@ func writeReport(ctx context.Context, j *job) error {
 	if t := j.inputText("template"); t != "" {
 		body.Template = t
 	}
-	r, err := callTool(ctx, j, "create-report", map[string]any{"assessment_id": j.assessmentID, "format": body.Format, "template": body.Template}, func() (*api.Report, error) {
-		return j.service.Reports.Create(ctx, j.by, &api.CreateReportInput{AssessmentInput: j.assessmentInput(), Body: body})
-	}, func(r *api.Report) map[string]any {
-		return map[string]any{"report_id": r.ID, "sha256": r.SHA256, "draft": r.Draft}
-	})
+	r, err := callTool(
+		ctx,
+		j,
+		"create-report",
+		map[string]any{"assessment_id": j.assessmentID, "format": body.Format, "template": body.Template},
+		func() (*api.Report, error) {
+			return j.service.Reports.Create(ctx, j.by, &api.CreateReportInput{AssessmentInput: j.assessmentInput(), Body: body})
+		},
+		func(r *api.Report) map[string]any {
+			return map[string]any{"report_id": r.ID, "sha256": r.SHA256, "draft": r.Draft}
+		},
+	)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,14 @@ func (j *job) recoverPanic(work func() error) (err error) {
 }
 
 // callTool calls a tool and keeps the step, whether it went well or not.
-func callTool[O any](ctx context.Context, j *job, name string, input map[string]any, tool func() (O, error), summarize func(O) map[string]any) (O, error) {
+func callTool[O any](
+	ctx context.Context,
+	j *job,
+	name string,
+	input map[string]any,
+	tool func() (O, error),
+	summarize func(O) map[string]any,
+) (O, error) {
 	var none O
 	if err := ctx.Err(); err != nil {
 		return none, err
@@ -57,7 +64,11 @@ func (j *job) saveStep(ctx context.Context, step api.AgentStep) error {
 	step.Index = j.stepCount
 	j.stepCount++
 	return j.service.DB.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		return store.AgentSteps.Put(tx, j.by.OrganizationID, &store.AgentStep{AgentStep: step, OrganizationID: j.by.OrganizationID, AgentRunID: j.runID})
+		return store.AgentSteps.Put(
+			tx,
+			j.by.OrganizationID,
+			&store.AgentStep{AgentStep: step, OrganizationID: j.by.OrganizationID, AgentRunID: j.runID},
+		)
 	})
 }
 

@@ -30,16 +30,22 @@ func asks() map[string]any {
 	var vendor api.ScanVendorContractInput
 	vendor.Body.VendorName, vendor.Body.ContractExcerpt = "Acme", attack
 	var remediation api.ArchitectRemediationInput
-	remediation.Body.EvidenceContext, remediation.Body.SystemArchitectureDescription = map[string]any{"missing_elements": []string{attack}}, "AWS"
+	remediation.Body.EvidenceContext, remediation.Body.SystemArchitectureDescription = map[string]any{
+		"missing_elements": []string{attack},
+	}, "AWS"
 	var ropa api.AnalyzeRoPAInput
 	ropa.Body.Text = attack
 	var dpia api.AssessDPIAInput
 	dpia.Body.ProjectDescription = attack
-	out := map[string]any{"evidence-evaluator": evidence.Body, "incident-triager": incident.Body, "board-translator": risk.Body, "vendor-scanner": vendor.Body,
-		"remediation-architect": remediation.Body, "ropa-analyzer": ropa.Body, "dpia-assessor": dpia.Body}
+	out := map[string]any{
+		"evidence-evaluator": evidence.Body, "incident-triager": incident.Body, "board-translator": risk.Body, "vendor-scanner": vendor.Body,
+		"remediation-architect": remediation.Body, "ropa-analyzer": ropa.Body, "dpia-assessor": dpia.Body,
+	}
 	for _, a := range agents {
-		j := &job{output: api.AgentOutput{Summary: "One line.", Proposals: []map[string]any{{"kind": "finding", "finding_id": "0190", "control_code": "CRY-05", "severity": "high", "condition": attack}},
-			Sources: []api.Evidence{{Filename: "laptops.md", Quote: attack}}}}
+		j := &job{output: api.AgentOutput{
+			Summary: "One line.", Proposals: []map[string]any{{"kind": "finding", "finding_id": "0190", "control_code": "CRY-05", "severity": "high", "condition": attack}},
+			Sources: []api.Evidence{{Filename: "laptops.md", Quote: attack}},
+		}}
 		out[a.ID], _ = j.buildModelInput(&a)
 	}
 	return out
@@ -58,7 +64,14 @@ func TestPromptsAsSent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := fmt.Sprintf("%s, at most %d tokens\n\n=== system\n%s\n\n=== user\n%s\n\n=== schema\n%s", p.version, r.MaxTokens, r.System, r.User, r.Schema)
+			got := fmt.Sprintf(
+				"%s, at most %d tokens\n\n=== system\n%s\n\n=== user\n%s\n\n=== schema\n%s",
+				p.version,
+				r.MaxTokens,
+				r.System,
+				r.User,
+				r.Schema,
+			)
 			path := filepath.Join("testdata", "prompts", name+".txt")
 			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
@@ -72,7 +85,8 @@ func TestPromptsAsSent(t *testing.T) {
 			// What strangers wrote is within the boundary, as JSON texts on lines of their own data.
 			rows := strings.Split(r.User, "\n")
 			begin, end := rows[0], rows[len(rows)-1]
-			if strings.Contains(r.System, "laptop") || !strings.HasSuffix(begin, " BEGINS") || !strings.HasSuffix(end, " ENDS") || strings.Count(r.User, end) != 1 {
+			if strings.Contains(r.System, "laptop") || !strings.HasSuffix(begin, " BEGINS") || !strings.HasSuffix(end, " ENDS") ||
+				strings.Count(r.User, end) != 1 {
 				t.Errorf("the data is not bounded:\n%s", r.User)
 			}
 			for _, row := range rows[1 : len(rows)-1] {

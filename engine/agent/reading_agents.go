@@ -54,19 +54,48 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 			if d.Error != nil {
 				why = *d.Error
 			}
-			j.addProposal(map[string]any{"kind": "replace_document", "document_id": d.ID, "filename": d.Filename, "reason": "It could not be read: " + why})
+			j.addProposal(
+				map[string]any{
+					"kind":        "replace_document",
+					"document_id": d.ID,
+					"filename":    d.Filename,
+					"reason":      "It could not be read: " + why,
+				},
+			)
 		case d.EffectiveDate == nil:
 			undated++
 		case isOutdated(*d.EffectiveDate, j):
-			j.addProposal(map[string]any{"kind": "renew_document", "document_id": d.ID, "filename": d.Filename, "effective_date": *d.EffectiveDate, "reason": "It is from more than three years ago; a current one says more."})
+			j.addProposal(
+				map[string]any{
+					"kind":           "renew_document",
+					"document_id":    d.ID,
+					"filename":       d.Filename,
+					"effective_date": *d.EffectiveDate,
+					"reason":         "It is from more than three years ago; a current one says more.",
+				},
+			)
 		}
 		if guess := judge.GuessCategory(d.Filename, d.Title, ""); guess != "" && guess != "other" && d.Category == "other" {
-			j.addProposal(map[string]any{"kind": "classify_document", "document_id": d.ID, "filename": d.Filename, "category": guess, "reason": "Its name says so."})
+			j.addProposal(
+				map[string]any{
+					"kind":        "classify_document",
+					"document_id": d.ID,
+					"filename":    d.Filename,
+					"category":    guess,
+					"reason":      "Its name says so.",
+				},
+			)
 		}
 	}
 	for _, kind := range []string{"policy", "procedure", "record"} {
 		if kinds[kind] == 0 {
-			j.addProposal(map[string]any{"kind": "add_documents", "category": kind, "reason": "There is none of this kind: rules need policies, practice needs procedures, and operation needs records."})
+			j.addProposal(
+				map[string]any{
+					"kind":     "add_documents",
+					"category": kind,
+					"reason":   "There is none of this kind: rules need policies, practice needs procedures, and operation needs records.",
+				},
+			)
 		}
 	}
 	j.setSummary("%d documents with %d passages; %d could not be read, %d bear no date.", len(docs), passages, unread, undated)
@@ -126,7 +155,16 @@ func analyzeControls(ctx context.Context, j *job) error {
 		for _, e := range c.EvidenceRequests {
 			asks = append(asks, e.Artifact)
 		}
-		j.addProposal(map[string]any{"kind": "control", "control_code": c.Code, "title": c.Title, "weight": c.Weight, "statements": judge.Statements(*c), "evidence_to_ask_for": asks})
+		j.addProposal(
+			map[string]any{
+				"kind":                "control",
+				"control_code":        c.Code,
+				"title":               c.Title,
+				"weight":              c.Weight,
+				"statements":          judge.Statements(*c),
+				"evidence_to_ask_for": asks,
+			},
+		)
 	}
 	j.setSummary("%d controls explained%s.", len(j.output.Proposals), unknownSuffix(unknown))
 	j.addAssumption("The statements of a control are its assessment objectives, else the parts of its description.")
@@ -146,12 +184,20 @@ func unknownSuffix(unknown []string) string {
 // listSoAItems are the items of the newest SoA; none where there is no version yet.
 func (j *job) listSoAItems(ctx context.Context) ([]api.SoAItem, error) {
 	return callTool(ctx, j, "list-soa-items", j.assessmentArgs(), func() ([]api.SoAItem, error) {
-		vs, err := j.service.Assessments.ListSoA(ctx, j.by, &api.AssessmentListInput{AssessmentInput: j.assessmentInput(), Paging: api.Paging{Limit: 1}})
+		vs, err := j.service.Assessments.ListSoA(
+			ctx,
+			j.by,
+			&api.AssessmentListInput{AssessmentInput: j.assessmentInput(), Paging: api.Paging{Limit: 1}},
+		)
 		if err != nil || len(vs.Data) == 0 {
 			return nil, err
 		}
 		return readAllPages(maxListRecords, func(p api.Paging) (*api.List[api.SoAItem], error) {
-			return j.service.Assessments.ListSoAItems(ctx, j.by, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: vs.Data[0].ID}, Paging: p})
+			return j.service.Assessments.ListSoAItems(
+				ctx,
+				j.by,
+				&api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: vs.Data[0].ID}, Paging: p},
+			)
 		})
 	}, func(of []api.SoAItem) map[string]any { return map[string]any{"items": len(of)} })
 }
@@ -205,7 +251,16 @@ func mapFrameworks(ctx context.Context, j *job) error {
 		if err != nil {
 			return err
 		}
-		j.addProposal(map[string]any{"kind": "coverage", "framework": c.FrameworkCode, "requirements": c.RequirementCount, "mapped": c.MappedRequirementCount, "controls": c.ControlCount, "coverage_pct": c.CoveragePct})
+		j.addProposal(
+			map[string]any{
+				"kind":         "coverage",
+				"framework":    c.FrameworkCode,
+				"requirements": c.RequirementCount,
+				"mapped":       c.MappedRequirementCount,
+				"controls":     c.ControlCount,
+				"coverage_pct": c.CoveragePct,
+			},
+		)
 	}
 	if target := j.inputText("target"); target != "" {
 		x, err := callTool(ctx, j, "get-crosswalk", map[string]any{"framework": refs[0], "target": target}, func() (*api.Crosswalk, error) {
@@ -244,19 +299,43 @@ func analyzeEvidence(ctx context.Context, j *job) error {
 			}
 		}
 		if i.NeedsReview || i.EvidenceCoverage == api.CoverageWeak {
-			j.addProposal(map[string]any{"kind": "review_evidence", "soa_item_id": i.ID, "control_code": i.ControlCode, "coverage": i.EvidenceCoverage, "reason": i.Reason})
+			j.addProposal(
+				map[string]any{
+					"kind":         "review_evidence",
+					"soa_item_id":  i.ID,
+					"control_code": i.ControlCode,
+					"coverage":     i.EvidenceCoverage,
+					"reason":       i.Reason,
+				},
+			)
 			j.addSources(i.Evidence)
 		}
 	}
 	idle := 0
 	for _, d := range docs {
-		j.addProposal(map[string]any{"kind": "document", "document_id": d.ID, "filename": d.Filename, "category": d.Category, "controls": controlsByDocument[d.ID], "status": d.Status})
+		j.addProposal(
+			map[string]any{
+				"kind":        "document",
+				"document_id": d.ID,
+				"filename":    d.Filename,
+				"category":    d.Category,
+				"controls":    controlsByDocument[d.ID],
+				"status":      d.Status,
+			},
+		)
 		if len(controlsByDocument[d.ID]) == 0 {
 			idle++
 		}
 	}
-	j.setSummary("%d documents, %d of them bear no control; of the applicable controls %d have strong, %d partial, %d weak evidence and %d none.", len(docs), idle,
-		by[api.CoverageStrong], by[api.CoveragePartial], by[api.CoverageWeak], by[api.CoverageAbsent])
+	j.setSummary(
+		"%d documents, %d of them bear no control; of the applicable controls %d have strong, %d partial, %d weak evidence and %d none.",
+		len(docs),
+		idle,
+		by[api.CoverageStrong],
+		by[api.CoveragePartial],
+		by[api.CoverageWeak],
+		by[api.CoverageAbsent],
+	)
 	if len(items) == 0 {
 		j.addLimitation("There is no Statement of Applicability yet, so nothing is said of controls.")
 	}

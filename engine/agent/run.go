@@ -39,7 +39,11 @@ func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartRunI
 // StartAssessmentRun is StartRun on the assessment of the path.
 func (s *Service) StartAssessmentRun(ctx context.Context, by api.Caller, in *api.StartAssessmentRunInput) (*api.AgentRun, error) {
 	if in.Body.AssessmentID != "" && in.Body.AssessmentID != in.AssessmentID {
-		return nil, api.Invalid("assessment_id", "the path names the assessment %s and the body another one; leave it out of the body", in.AssessmentID)
+		return nil, api.Invalid(
+			"assessment_id",
+			"the path names the assessment %s and the body another one; leave it out of the body",
+			in.AssessmentID,
+		)
 	}
 	in.Body.AssessmentID = in.AssessmentID
 	return s.createRun(ctx, by, in.Body)
@@ -88,8 +92,10 @@ func (s *Service) createRun(ctx context.Context, by api.Caller, b api.StartRunBo
 		run = newRun(tx, by, a.ID, b.AssessmentID, input)
 		run.Model, run.PromptVersion = analysis.Model, judge.RulesVersion
 		return errors.Join(store.AgentRuns.Insert(tx, by.OrganizationID, &run),
-			audit.Append(tx, by, audit.Entry{Action: "agent_run.started", ResourceType: "agent_run", ResourceID: run.ID,
-				Changes: map[string]any{"agent_id": a.ID, "assessment_id": b.AssessmentID}}))
+			audit.Append(tx, by, audit.Entry{
+				Action: "agent_run.started", ResourceType: "agent_run", ResourceID: run.ID,
+				Changes: map[string]any{"agent_id": a.ID, "assessment_id": b.AssessmentID},
+			}))
 	})
 	if err != nil {
 		return nil, err
@@ -98,8 +104,13 @@ func (s *Service) createRun(ctx context.Context, by api.Caller, b api.StartRunBo
 }
 
 func newRun(tx *store.Tx, by api.Caller, agent, assessment, input string) api.AgentRun {
-	r := api.AgentRun{TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID},
-		AgentID: agent, Status: pending, InputSHA256: input}
+	r := api.AgentRun{
+		TenantRecord: api.TenantRecord{
+			Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
+			OrganizationID: by.OrganizationID,
+		},
+		AgentID: agent, Status: pending, InputSHA256: input,
+	}
 	if assessment != "" {
 		r.AssessmentID = &assessment
 	}
@@ -129,7 +140,15 @@ func (s *Service) launchRun(by api.Caller, run api.AgentRun, a *pipelineAgent, b
 			defer func() { <-s.runSlots }()
 		case <-ctx.Done():
 		}
-		ctx, span := s.Tracer.Start(ctx, "agent "+a.ID, tracing.StartOptions{Kind: tracing.Internal, FollowsFrom: after, Attrs: []tracing.Attr{{Key: "service.agent_run_id", Value: run.ID}}})
+		ctx, span := s.Tracer.Start(
+			ctx,
+			"agent "+a.ID,
+			tracing.StartOptions{
+				Kind:        tracing.Internal,
+				FollowsFrom: after,
+				Attrs:       []tracing.Attr{{Key: "service.agent_run_id", Value: run.ID}},
+			},
+		)
 		span.End(s.executeRun(ctx, by, run, a, b))
 	})
 	return nil
@@ -234,8 +253,10 @@ func recordEnd(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutpu
 	if r.AssessmentID != nil {
 		assessment = *r.AssessmentID
 	}
-	return audit.PublishEvent(tx, by, audit.Event{Type: "agent_run." + r.Status, AssessmentID: assessment, Summary: summary,
-		ResourceType: "agent_run", ResourceID: r.ID, Data: map[string]any{"agent_id": r.AgentID, "status": r.Status}})
+	return audit.PublishEvent(tx, by, audit.Event{
+		Type: "agent_run." + r.Status, AssessmentID: assessment, Summary: summary,
+		ResourceType: "agent_run", ResourceID: r.ID, Data: map[string]any{"agent_id": r.AgentID, "status": r.Status},
+	})
 }
 
 // publicMessage is a failure as people are told it; what only the log may tell is left out.
@@ -256,9 +277,16 @@ func (s *Service) ListRuns(ctx context.Context, by api.Caller, in *api.AgentRuns
 	if a, err := findAgent(agent); err == nil {
 		agent = a.ID
 	}
-	return store.List(ctx, s.DB, store.AgentRuns, by.OrganizationID, in.Paging, store.PageQuery[api.AgentRun]{Reverse: true, Filter: func(r *api.AgentRun) bool {
-		return (in.Status == "" || r.Status == in.Status) && (agent == "" || r.AgentID == agent)
-	}})
+	return store.List(
+		ctx,
+		s.DB,
+		store.AgentRuns,
+		by.OrganizationID,
+		in.Paging,
+		store.PageQuery[api.AgentRun]{Reverse: true, Filter: func(r *api.AgentRun) bool {
+			return (in.Status == "" || r.Status == in.Status) && (agent == "" || r.AgentID == agent)
+		}},
+	)
 }
 
 // ListAssessmentRuns lists the runs on an assessment, newest first.
@@ -266,7 +294,14 @@ func (s *Service) ListAssessmentRuns(ctx context.Context, by api.Caller, in *api
 	if _, err := s.Assessments.Get(ctx, by, &in.AssessmentInput); err != nil {
 		return nil, err
 	}
-	return store.List(ctx, s.DB, store.AgentRuns, by.OrganizationID, in.Paging, store.PageQuery[api.AgentRun]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true})
+	return store.List(
+		ctx,
+		s.DB,
+		store.AgentRuns,
+		by.OrganizationID,
+		in.Paging,
+		store.PageQuery[api.AgentRun]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true},
+	)
 }
 
 // GetRun is a run.
@@ -370,7 +405,14 @@ func (s *Service) Steps(ctx context.Context, by api.Caller, in *api.AgentStepsIn
 	if _, err := s.GetRun(ctx, by, &in.AgentRunInput); err != nil {
 		return nil, err
 	}
-	page, err := store.List(ctx, s.DB, store.AgentSteps, by.OrganizationID, in.Paging, store.PageQuery[store.AgentStep]{Prefix: store.K(in.AgentRunID)})
+	page, err := store.List(
+		ctx,
+		s.DB,
+		store.AgentSteps,
+		by.OrganizationID,
+		in.Paging,
+		store.PageQuery[store.AgentStep]{Prefix: store.K(in.AgentRunID)},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -385,7 +427,8 @@ func (s *Service) Steps(ctx context.Context, by api.Caller, in *api.AgentStepsIn
 func findAgent(id string) (*pipelineAgent, error) {
 	normalized := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(id)), "_", "-")
 	for i := range agents {
-		if normalized == agents[i].ID || strings.TrimPrefix(normalized, "service-") == agents[i].ID || strings.HasSuffix(normalized, "-"+agents[i].ID) && strings.Count(normalized, "-") == strings.Count(agents[i].ID, "-")+1 {
+		if normalized == agents[i].ID || strings.TrimPrefix(normalized, "service-") == agents[i].ID ||
+			strings.HasSuffix(normalized, "-"+agents[i].ID) && strings.Count(normalized, "-") == strings.Count(agents[i].ID, "-")+1 {
 			return &agents[i], nil
 		}
 	}

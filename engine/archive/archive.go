@@ -60,4 +60,9 @@ type versionWithItems[V, I any] struct {
 }
 
 // gateFolders are where the versions of each gate's deliverable stand.
-var gateFolders = map[string]api.Gate{"soa": api.GateSoA, "gap_analysis": api.GateGapAnalysis, "maturity": api.GateMaturity, "poam": api.GatePOAM}
+var gateFolders = map[string]api.Gate{
+	"soa":          api.GateSoA,
+	"gap_analysis": api.GateGapAnalysis,
+	"maturity":     api.GateMaturity,
+	"poam":         api.GatePOAM,
+}

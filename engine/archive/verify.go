@@ -264,7 +264,12 @@ func (c *checker) checkDecisions() {
 	}
 	c.checkComments(told)
 	if sound == len(hashes)+approved {
-		c.report.pass("approvals", "versions that are what their hashes say: %d; approvals of exactly that content: %d", len(hashes), approved)
+		c.report.pass(
+			"approvals",
+			"versions that are what their hashes say: %d; approvals of exactly that content: %d",
+			len(hashes),
+			approved,
+		)
 	}
 }
 
@@ -305,7 +310,8 @@ func (c *checker) auditedHashes() map[string][]string {
 		if hash, ok := e.Changes["text_sha256"].(string); ok && e.Action == "comment.added" {
 			out[e.ResourceID] = append(out[e.ResourceID], hash)
 		}
-		if hash, ok := e.Changes["target_sha256"].(string); ok && e.Action == "approval.decided" && e.Changes["decision"] == string(api.ApprovalApproved) {
+		if hash, ok := e.Changes["target_sha256"].(string); ok && e.Action == "approval.decided" &&
+			e.Changes["decision"] == string(api.ApprovalApproved) {
 			out[e.ResourceID] = append(out[e.ResourceID], hash)
 		}
 	}

@@ -59,7 +59,12 @@ func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AssessmentI
 	if err != nil {
 		return nil, err
 	}
-	return api.StreamFile(ctx, safeFilename(c.manifest.Assessment)+".zip", "application/zip", func(ctx context.Context, w io.Writer) error { return s.writeArchive(ctx, c, signer, w) }), nil
+	return api.StreamFile(
+		ctx,
+		safeFilename(c.manifest.Assessment)+".zip",
+		"application/zip",
+		func(ctx context.Context, w io.Writer) error { return s.writeArchive(ctx, c, signer, w) },
+	), nil
 }
 
 // WritePackage writes an archive with more files in it, by their paths. Reports that are such
@@ -131,8 +136,10 @@ func (s *Service) collectFiles(tx *store.Tx, by api.Caller, id string, signer *a
 	if err != nil {
 		return err
 	}
-	c.manifest = Manifest{Format: Format, Tool: s.Tool, CreatedAt: tx.Now().UTC().Truncate(time.Second), OrganizationID: org, Organization: owner.Name, AssessmentID: id, Assessment: a.Name,
-		State: a.State, AuditHead: *head, PublicKey: signer.PublicKey()}
+	c.manifest = Manifest{
+		Format: Format, Tool: s.Tool, CreatedAt: tx.Now().UTC().Truncate(time.Second), OrganizationID: org, Organization: owner.Name, AssessmentID: id, Assessment: a.Name,
+		State: a.State, AuditHead: *head, PublicKey: signer.PublicKey(),
+	}
 	c.addJSON("assessment.json", a)
 	scope, err := store.Scopes.By("assessment").Get(tx, org, id)
 	if err == nil {
@@ -147,10 +154,46 @@ func (s *Service) collectFiles(tx *store.Tx, by api.Caller, id string, signer *a
 	addLines(c, commentsFile, store.Comments.By("assessment").Scan(tx, org, store.Prefix(id)))
 	addLines(c, "artifacts.jsonl", store.Artifacts.By("assessment").Scan(tx, org, store.Prefix(id)))
 	addLines(c, "workflows.jsonl", toAPIRuns(store.WorkflowRuns.By("assessment").Scan(tx, org, store.Prefix(id))))
-	addVersions(c, tx, "soa", store.SoAVersions, store.SoAItems, org, id, func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
-	addVersions(c, tx, "gap_analysis", store.GapVersions, store.Findings, org, id, func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
-	addVersions(c, tx, "maturity", store.MaturityVersions, store.MaturityScores, org, id, func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
-	addVersions(c, tx, "poam", store.POAMVersions, store.POAMItems, org, id, func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion })
+	addVersions(
+		c,
+		tx,
+		"soa",
+		store.SoAVersions,
+		store.SoAItems,
+		org,
+		id,
+		func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	)
+	addVersions(
+		c,
+		tx,
+		"gap_analysis",
+		store.GapVersions,
+		store.Findings,
+		org,
+		id,
+		func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	)
+	addVersions(
+		c,
+		tx,
+		"maturity",
+		store.MaturityVersions,
+		store.MaturityScores,
+		org,
+		id,
+		func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	)
+	addVersions(
+		c,
+		tx,
+		"poam",
+		store.POAMVersions,
+		store.POAMItems,
+		org,
+		id,
+		func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	)
 	addLines(c, "documents.jsonl", collectDocuments(c, store.Documents.By("assessment").Scan(tx, org, store.Prefix(id))))
 	addLines(c, "reports.jsonl", collectReports(c, store.Reports.By("assessment").Scan(tx, org, store.Prefix(id))))
 	addLines(c, auditFile, store.Audit.Scan(tx, org))
@@ -222,7 +265,15 @@ func collectReports(c *archiveContents, all iter.Seq2[api.Report, error]) iter.S
 	}
 }
 
-func addVersions[V, I any](c *archiveContents, tx *store.Tx, folder string, all *store.TenantTable[V], items *store.TenantTable[I], org, id string, head func(*V) *api.DeliverableVersion) {
+func addVersions[V, I any](
+	c *archiveContents,
+	tx *store.Tx,
+	folder string,
+	all *store.TenantTable[V],
+	items *store.TenantTable[I],
+	org, id string,
+	head func(*V) *api.DeliverableVersion,
+) {
 	for v, err := range all.By("assessment").Scan(tx, org, store.Prefix(id)) {
 		one := versionWithItems[V, I]{Version: v, Items: []I{}}
 		if err == nil {

@@ -17,7 +17,14 @@ import (
 func displayStatus(s api.VersionStatus) string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // ensureSubmitted submits the newest version for review where it isn't yet.
-func ensureSubmitted[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I], check func(*store.Tx, string, *V) error) error {
+func ensureSubmitted[V, I any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	a *api.Assessment,
+	k deliverableType[V, I],
+	check func(*store.Tx, string, *V) error,
+) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
 		if err != nil {
@@ -34,19 +41,39 @@ func ensureSubmitted[V, I any](ctx context.Context, s *Service, by api.Caller, a
 }
 
 // submit puts a version under review and asks for the approval that binds its content.
-func submit[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k deliverableType[V, I], v *V, check func(*store.Tx, string, *V) error) error {
+func submit[V, I any](
+	tx *store.Tx,
+	by api.Caller,
+	a *api.Assessment,
+	k deliverableType[V, I],
+	v *V,
+	check func(*store.Tx, string, *V) error,
+) error {
 	return submitWithApprovalID(tx, by, a, k, v, check, "")
 }
 
 // submitWithApprovalID is submit where the approval has an id already; empty: a new one.
-func submitWithApprovalID[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k deliverableType[V, I], v *V, check func(*store.Tx, string, *V) error, approvalID string) error {
+func submitWithApprovalID[V, I any](
+	tx *store.Tx,
+	by api.Caller,
+	a *api.Assessment,
+	k deliverableType[V, I],
+	v *V,
+	check func(*store.Tx, string, *V) error,
+	approvalID string,
+) error {
 	head := k.version(v)
 	switch head.Status {
 	case api.VersionDraft:
 	case api.VersionRejected:
 		return api.Conflict("%s", rejectedMessage(k, v))
 	default:
-		return api.Conflict("version %d of the %s is %s and can't be submitted", head.VersionNumber, k.gate.Title(), displayStatus(head.Status))
+		return api.Conflict(
+			"version %d of the %s is %s and can't be submitted",
+			head.VersionNumber,
+			k.gate.Title(),
+			displayStatus(head.Status),
+		)
 	}
 	if err := requireOpen(a); err != nil {
 		return err
@@ -60,22 +87,39 @@ func submitWithApprovalID[V, I any](tx *store.Tx, by api.Caller, a *api.Assessme
 		return err
 	}
 	now := tx.Now()
-	approval := api.Approval{TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, Gate: k.gate, TargetID: head.ID, TargetSHA256: head.ContentSHA256,
-		VersionNumber: head.VersionNumber, Status: api.ApprovalPending, RequestedBy: by.Actor, RequestedByUserID: by.UserID, RequestedAt: now}
+	approval := api.Approval{
+		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, Gate: k.gate, TargetID: head.ID, TargetSHA256: head.ContentSHA256,
+		VersionNumber: head.VersionNumber, Status: api.ApprovalPending, RequestedBy: by.Actor, RequestedByUserID: by.UserID, RequestedAt: now,
+	}
 	if approvalID != "" {
 		approval.ID = approvalID
 	}
 	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionUnderReview, &now, &approval.ID, now
 	return errors.Join(store.Approvals.Insert(tx, by.OrganizationID, &approval), k.versions.Put(tx, by.OrganizationID, v),
 		recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
-		audit.PublishEvent(tx, by, audit.Event{Type: string(k.gate) + ".submitted", AssessmentID: a.ID, Summary: fmt.Sprintf("submitted %s version %d for review", k.gate.Title(), head.VersionNumber),
-			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256}}),
-		audit.PublishEvent(tx, by, audit.Event{Type: "approval.requested", AssessmentID: a.ID, Summary: "approval of the " + k.gate.Title() + " was asked for",
-			ResourceType: "approval", ResourceID: approval.ID, Data: map[string]any{"approval_id": approval.ID, "gate": k.gate, "target_sha256": head.ContentSHA256}}))
+		audit.PublishEvent(tx, by, audit.Event{
+			Type: string(
+				k.gate,
+			) + ".submitted", AssessmentID: a.ID, Summary: fmt.Sprintf("submitted %s version %d for review", k.gate.Title(), head.VersionNumber),
+			ResourceType: string(
+				k.gate,
+			), ResourceID: head.ID, Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256},
+		}),
+		audit.PublishEvent(tx, by, audit.Event{
+			Type: "approval.requested", AssessmentID: a.ID, Summary: "approval of the " + k.gate.Title() + " was asked for",
+			ResourceType: "approval", ResourceID: approval.ID, Data: map[string]any{"approval_id": approval.ID, "gate": k.gate, "target_sha256": head.ContentSHA256},
+		}))
 }
 
 // submitVersion is the operation that submits one version.
-func submitVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], id string, check func(*store.Tx, string, *V) error) (*V, error) {
+func submitVersion[V, I any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	k deliverableType[V, I],
+	id string,
+	check func(*store.Tx, string, *V) error,
+) (*V, error) {
 	var v V
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if v, err = k.getVersion(tx, by.OrganizationID, id); err != nil {
@@ -92,7 +136,15 @@ func submitVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k d
 			return nil // it was drafted ahead of its time, or is mended after it
 		}
 		step, _ := a.State.Next()
-		return changeState(tx, by, &a, step.To, eventSubmitted, fmt.Sprintf("version %d was submitted for review", k.version(&v).VersionNumber), nil)
+		return changeState(
+			tx,
+			by,
+			&a,
+			step.To,
+			eventSubmitted,
+			fmt.Sprintf("version %d was submitted for review", k.version(&v).VersionNumber),
+			nil,
+		)
 	})
 	return &v, err
 }
@@ -119,8 +171,10 @@ func voidApprovals(tx *store.Tx, by api.Caller, target, why string) error {
 		}
 		p.Status, p.Void, p.Reason, p.UpdatedAt = api.ApprovalRejected, true, &why, tx.Now()
 		if err := errors.Join(store.Approvals.Put(tx, by.OrganizationID, &p),
-			audit.PublishEvent(tx, by, audit.Event{Type: "approval.voided", AssessmentID: p.AssessmentID, Summary: "the pending approval of the " + p.Gate.Title() + " is void: " + why,
-				ResourceType: "approval", ResourceID: p.ID, Data: map[string]any{"gate": p.Gate, "reason": why}})); err != nil {
+			audit.PublishEvent(tx, by, audit.Event{
+				Type: "approval.voided", AssessmentID: p.AssessmentID, Summary: "the pending approval of the " + p.Gate.Title() + " is void: " + why,
+				ResourceType: "approval", ResourceID: p.ID, Data: map[string]any{"gate": p.Gate, "reason": why},
+			})); err != nil {
 			return err
 		}
 	}
@@ -167,13 +221,26 @@ func requireApproval[V, I any](tx *store.Tx, org string, a *api.Assessment, k de
 		approval = *head.ApprovalID
 	}
 	if head.Status == api.VersionDraft {
-		return api.ApprovalRequired(k.gate, approval, "version %d of the %s is a draft: submit it for review, then an owner or admin has to approve it", head.VersionNumber, k.gate.Title())
+		return api.ApprovalRequired(
+			k.gate,
+			approval,
+			"version %d of the %s is a draft: submit it for review, then an owner or admin has to approve it",
+			head.VersionNumber,
+			k.gate.Title(),
+		)
 	}
 	if head.Status == api.VersionRejected {
 		return api.ApprovalRequired(k.gate, approval, "%s", rejectedMessage(k, &v))
 	}
 	if head.Status != api.VersionApproved {
-		return api.ApprovalRequired(k.gate, approval, "version %d of the %s is %s: an owner or admin has to approve it", head.VersionNumber, k.gate.Title(), displayStatus(head.Status))
+		return api.ApprovalRequired(
+			k.gate,
+			approval,
+			"version %d of the %s is %s: an owner or admin has to approve it",
+			head.VersionNumber,
+			k.gate.Title(),
+			displayStatus(head.Status),
+		)
 	}
 	items, err := k.readItems(tx, org, head.ID)
 	if err != nil {
@@ -195,10 +262,21 @@ func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.Appr
 	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	l, err := store.SortedList(ctx, s.db, store.Approvals, by.OrganizationID, in.Paging, in.Sort, approvalOrder, store.PageQuery[api.Approval]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true,
-		Filter: func(p *api.Approval) bool {
-			return (in.Status == "" || p.Status == in.Status) && (in.Gate == "" || p.Gate == in.Gate)
-		}})
+	l, err := store.SortedList(
+		ctx,
+		s.db,
+		store.Approvals,
+		by.OrganizationID,
+		in.Paging,
+		in.Sort,
+		approvalOrder,
+		store.PageQuery[api.Approval]{
+			Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true,
+			Filter: func(p *api.Approval) bool {
+				return (in.Status == "" || p.Status == in.Status) && (in.Gate == "" || p.Gate == in.Gate)
+			},
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +343,13 @@ func checkReviewedHash(p *api.Approval, reviewed string) error {
 	if reviewed == "" || reviewed == p.TargetSHA256 {
 		return nil
 	}
-	return api.ApprovalRequired(p.Gate, p.ID, "the %s under review is not the content you looked at: it has the SHA-256 %s by now; look again", p.Gate.Title(), p.TargetSHA256)
+	return api.ApprovalRequired(
+		p.Gate,
+		p.ID,
+		"the %s under review is not the content you looked at: it has the SHA-256 %s by now; look again",
+		p.Gate.Title(),
+		p.TargetSHA256,
+	)
 }
 
 func decisionComment(d *api.VersionDecision) *string {
@@ -282,7 +366,14 @@ func decisionComment(d *api.VersionDecision) *string {
 	return &combined
 }
 
-func (s *Service) decideApproval(ctx context.Context, by api.Caller, id string, verdict api.ApprovalStatus, reason *string, reviewed string) (*api.Approval, error) {
+func (s *Service) decideApproval(
+	ctx context.Context,
+	by api.Caller,
+	id string,
+	verdict api.ApprovalStatus,
+	reason *string,
+	reviewed string,
+) (*api.Approval, error) {
 	var p api.Approval
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if p, err = getApproval(tx, by, id); err != nil {
@@ -358,8 +449,10 @@ func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.Ap
 		data["delegation_id"], data["delegator_id"] = d.DelegationID, d.DelegatorID
 	}
 	return errors.Join(store.Approvals.Put(tx, by.OrganizationID, p),
-		audit.PublishEvent(tx, by, audit.Event{Type: "approval.decided", AssessmentID: a.ID, Summary: fmt.Sprintf("%s %s the %s", deciderName(p), verdict, p.Gate.Title()),
-			ResourceType: "approval", ResourceID: p.ID, Data: data}))
+		audit.PublishEvent(tx, by, audit.Event{
+			Type: "approval.decided", AssessmentID: a.ID, Summary: fmt.Sprintf("%s %s the %s", deciderName(p), verdict, p.Gate.Title()),
+			ResourceType: "approval", ResourceID: p.ID, Data: data,
+		}))
 }
 
 // deciderName is who decided, and for whom.
@@ -428,8 +521,12 @@ func applyDecision[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k d
 		}
 	}
 	return errors.Join(k.versions.Put(tx, by.OrganizationID, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
-		audit.PublishEvent(tx, by, audit.Event{Type: string(k.gate) + "." + word, AssessmentID: a.ID, Summary: fmt.Sprintf("%s version %d was %s by %s", k.gate.Title(), head.VersionNumber, word, deciderName(p)),
-			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"content_sha256": hash}}))
+		audit.PublishEvent(tx, by, audit.Event{
+			Type: string(
+				k.gate,
+			) + "." + word, AssessmentID: a.ID, Summary: fmt.Sprintf("%s version %d was %s by %s", k.gate.Title(), head.VersionNumber, word, deciderName(p)),
+			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"content_sha256": hash},
+		}))
 }
 
 // supersedeApproved marks what was approved before as superseded by what is approved now.
@@ -453,7 +550,14 @@ func (k deliverableType[V, I]) supersedeApproved(tx *store.Tx, by api.Caller, ex
 }
 
 // approveVersion is the same decision as Approve, asked for on the version.
-func approveVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], id string, d *api.VersionDecision) (*V, error) {
+func approveVersion[V, I any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	k deliverableType[V, I],
+	id string,
+	d *api.VersionDecision,
+) (*V, error) {
 	var v V
 	var pending string
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -463,9 +567,20 @@ func approveVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k 
 		head := k.version(&v)
 		if head.Status != api.VersionUnderReview || head.ApprovalID == nil {
 			if head.Status == api.VersionDraft {
-				return api.ApprovalRequired(k.gate, "", "version %d of the %s is a draft; submit it for review first", head.VersionNumber, k.gate.Title())
+				return api.ApprovalRequired(
+					k.gate,
+					"",
+					"version %d of the %s is a draft; submit it for review first",
+					head.VersionNumber,
+					k.gate.Title(),
+				)
 			}
-			return api.Conflict("version %d of the %s is %s and not under review", head.VersionNumber, k.gate.Title(), displayStatus(head.Status))
+			return api.Conflict(
+				"version %d of the %s is %s and not under review",
+				head.VersionNumber,
+				k.gate.Title(),
+				displayStatus(head.Status),
+			)
 		}
 		pending = *head.ApprovalID
 		p, err := getApproval(tx, by, pending)

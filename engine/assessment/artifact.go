@@ -26,7 +26,12 @@ func recordArtifact(tx *store.Tx, by api.Caller, assessment, kind, title string,
 	art.UpdatedAt = tx.Now()
 	rec, err := store.ArtifactVersions.Get(tx, org, art.ID, v.VersionNumber)
 	if errors.Is(err, store.ErrNotFound) {
-		rec, err = api.ArtifactVersion{TenantRecord: tenantRecord(tx, by), ArtifactID: art.ID, VersionNumber: v.VersionNumber, RecordID: v.ID}, nil
+		rec, err = api.ArtifactVersion{
+			TenantRecord:  tenantRecord(tx, by),
+			ArtifactID:    art.ID,
+			VersionNumber: v.VersionNumber,
+			RecordID:      v.ID,
+		}, nil
 		if v.VersionNumber > 1 {
 			before := v.VersionNumber - 1
 			rec.Supersedes = &before
@@ -45,13 +50,22 @@ func RecordReport(tx *store.Tx, by api.Caller, r *api.Report) error {
 	org, variant := by.OrganizationID, r.Template+"/"+r.Format
 	art, err := store.Artifacts.By("assessment").Get(tx, org, r.AssessmentID, "report", variant)
 	if errors.Is(err, store.ErrNotFound) {
-		art, err = api.Artifact{TenantRecord: tenantRecord(tx, by), AssessmentID: r.AssessmentID, Type: "report", Variant: &variant,
-			Title: fmt.Sprintf("%s report as %s", strings.ReplaceAll(r.Template, "_", " "), r.Format)}, nil
+		art, err = api.Artifact{
+			TenantRecord: tenantRecord(tx, by), AssessmentID: r.AssessmentID, Type: "report", Variant: &variant,
+			Title: fmt.Sprintf("%s report as %s", strings.ReplaceAll(r.Template, "_", " "), r.Format),
+		}, nil
 	}
 	if err != nil {
 		return err
 	}
-	rec := api.ArtifactVersion{TenantRecord: tenantRecord(tx, by), ArtifactID: art.ID, VersionNumber: art.CurrentVersion + 1, Status: api.VersionApproved, ContentSHA256: r.SHA256, RecordID: r.ID}
+	rec := api.ArtifactVersion{
+		TenantRecord:  tenantRecord(tx, by),
+		ArtifactID:    art.ID,
+		VersionNumber: art.CurrentVersion + 1,
+		Status:        api.VersionApproved,
+		ContentSHA256: r.SHA256,
+		RecordID:      r.ID,
+	}
 	if r.Draft {
 		rec.Status = api.VersionDraft
 	}
@@ -102,8 +116,10 @@ func (s *Service) ListArtifacts(ctx context.Context, by api.Caller, in *api.Arti
 	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	return store.List(ctx, s.db, store.Artifacts, by.OrganizationID, in.Paging, store.PageQuery[api.Artifact]{Index: "assessment", Prefix: store.K(in.AssessmentID),
-		Filter: func(a *api.Artifact) bool { return in.Type == "" || a.Type == in.Type }})
+	return store.List(ctx, s.db, store.Artifacts, by.OrganizationID, in.Paging, store.PageQuery[api.Artifact]{
+		Index: "assessment", Prefix: store.K(in.AssessmentID),
+		Filter: func(a *api.Artifact) bool { return in.Type == "" || a.Type == in.Type },
+	})
 }
 
 // GetArtifact is one deliverable.
@@ -117,11 +133,22 @@ func (s *Service) GetArtifact(ctx context.Context, by api.Caller, in *api.Artifa
 }
 
 // ListArtifactVersions lists the versions of a deliverable, oldest first.
-func (s *Service) ListArtifactVersions(ctx context.Context, by api.Caller, in *api.ArtifactVersionsInput) (*api.List[api.ArtifactVersion], error) {
+func (s *Service) ListArtifactVersions(
+	ctx context.Context,
+	by api.Caller,
+	in *api.ArtifactVersionsInput,
+) (*api.List[api.ArtifactVersion], error) {
 	if _, err := s.GetArtifact(ctx, by, &in.ArtifactInput); err != nil {
 		return nil, err
 	}
-	return store.List(ctx, s.db, store.ArtifactVersions, by.OrganizationID, in.Paging, store.PageQuery[api.ArtifactVersion]{Prefix: store.K(in.ArtifactID)})
+	return store.List(
+		ctx,
+		s.db,
+		store.ArtifactVersions,
+		by.OrganizationID,
+		in.Paging,
+		store.PageQuery[api.ArtifactVersion]{Prefix: store.K(in.ArtifactID)},
+	)
 }
 
 // GetArtifactVersion is one version of a deliverable.

@@ -53,10 +53,14 @@ const maxCachedPages = 32
 
 // New makes the service.
 func New(o Options) *Service {
-	return &Service{db: o.DB, catalog: o.Catalog, evidence: o.Evidence, clock: o.Clock, writeReports: o.WriteReports,
-		locks: assessmentLocks{byAssessment: map[string]*sync.Mutex{}}, draftCaches: draftCaches{byAssessment: map[string]*draftCache{}}, evaluationSlots: make(chan struct{}, maxConcurrentEvaluations),
+	return &Service{
+		db: o.DB, catalog: o.Catalog, evidence: o.Evidence, clock: o.Clock, writeReports: o.WriteReports,
+		locks: assessmentLocks{
+			byAssessment: map[string]*sync.Mutex{},
+		}, draftCaches: draftCaches{byAssessment: map[string]*draftCache{}}, evaluationSlots: make(chan struct{}, maxConcurrentEvaluations),
 		itemPages: store.NewCache[any](o.DB, maxCachedPages, store.SoAVersions, store.SoAItems, store.GapVersions, store.Findings,
-			store.MaturityVersions, store.MaturityScores, store.POAMVersions, store.POAMItems)}
+			store.MaturityVersions, store.MaturityScores, store.POAMVersions, store.POAMItems),
+	}
 }
 
 // assessmentLocks lets one transition or draft at a time work on an assessment in this process.
@@ -107,8 +111,10 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 		}
 		return errors.Join(checkCustomRevision(tx, by, customRevision), store.Assessments.Insert(tx, by.OrganizationID, &out),
 			recordLifecycleEvent(tx, by, &out, "", api.StateDraft, "created", "", nil),
-			audit.PublishEvent(tx, by, audit.Event{Type: "assessment.created", AssessmentID: out.ID, Summary: "created " + name,
-				ResourceType: "assessment", ResourceID: out.ID, Data: map[string]any{"name": name, "frameworks": codes}}))
+			audit.PublishEvent(tx, by, audit.Event{
+				Type: "assessment.created", AssessmentID: out.ID, Summary: "created " + name,
+				ResourceType: "assessment", ResourceID: out.ID, Data: map[string]any{"name": name, "frameworks": codes},
+			}))
 	})
 	return &out, err
 }
@@ -208,12 +214,24 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.AssessmentInpu
 // List lists assessments, newest first.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsInput) (*api.List[api.Assessment], error) {
 	q := strings.ToLower(in.Q)
-	out, err := store.SortedList(ctx, s.db, store.Assessments, by.OrganizationID, in.Paging, in.Sort, assessmentOrder, store.PageQuery[api.Assessment]{Reverse: true,
-		Filter: func(a *api.Assessment) bool {
-			return (in.State == "" || a.State == in.State) && (in.Status == "" || (a.State == api.StateClosed) == (in.Status == "closed")) &&
-				(in.Framework == "" || slices.Contains(a.FrameworkIDs, in.Framework) || slices.Contains(a.Frameworks, in.Framework)) &&
-				matchesQuery(q, a.Name, a.Description)
-		}})
+	out, err := store.SortedList(
+		ctx,
+		s.db,
+		store.Assessments,
+		by.OrganizationID,
+		in.Paging,
+		in.Sort,
+		assessmentOrder,
+		store.PageQuery[api.Assessment]{
+			Reverse: true,
+			Filter: func(a *api.Assessment) bool {
+				return (in.State == "" || a.State == in.State) &&
+					(in.Status == "" || (a.State == api.StateClosed) == (in.Status == "closed")) &&
+					(in.Framework == "" || slices.Contains(a.FrameworkIDs, in.Framework) || slices.Contains(a.Frameworks, in.Framework)) &&
+					matchesQuery(q, a.Name, a.Description)
+			},
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -296,7 +314,10 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		}
 		if refs != nil && !slices.Equal(codes, a.Frameworks) {
 			if a.State.HasReached(api.StateSoADrafted) {
-				return api.Conflict("the frameworks are fixed since the Statement of Applicability was drafted (the assessment is %s)", a.State)
+				return api.Conflict(
+					"the frameworks are fixed since the Statement of Applicability was drafted (the assessment is %s)",
+					a.State,
+				)
 			}
 			if err := checkCustomRevision(tx, by, customRevision); err != nil {
 				return err
@@ -308,9 +329,21 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		b.DueDate.Apply(&a.DueDate)
 		a.Revision++
 		a.UpdatedAt = tx.Now()
-		return errors.Join(store.Assessments.Put(tx, by.OrganizationID, &a),
-			audit.RecordEvent(tx, by, audit.Event{Type: "assessment.updated", AssessmentID: a.ID, Summary: "changed the assessment's own fields", ResourceType: "assessment", ResourceID: a.ID}),
-			fillCounts(tx, &a))
+		return errors.Join(
+			store.Assessments.Put(tx, by.OrganizationID, &a),
+			audit.RecordEvent(
+				tx,
+				by,
+				audit.Event{
+					Type:         "assessment.updated",
+					AssessmentID: a.ID,
+					Summary:      "changed the assessment's own fields",
+					ResourceType: "assessment",
+					ResourceID:   a.ID,
+				},
+			),
+			fillCounts(tx, &a),
+		)
 	})
 	return &a, err
 }
@@ -378,8 +411,10 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 			func() error { return store.Assessments.Delete(tx, org, a.ID) },
 			func() error { return store.DeleteSync(tx, org, a.ID) },
 			func() error {
-				return audit.PublishEvent(tx, by, audit.Event{Type: "assessment.deleted", Summary: "deleted " + a.Name,
-					ResourceType: "assessment", ResourceID: a.ID, Data: map[string]any{"name": a.Name}})
+				return audit.PublishEvent(tx, by, audit.Event{
+					Type: "assessment.deleted", Summary: "deleted " + a.Name,
+					ResourceType: "assessment", ResourceID: a.ID, Data: map[string]any{"name": a.Name},
+				})
 			},
 		} {
 			if err := purge(); err != nil {

@@ -114,7 +114,13 @@ func (k deliverableType[V, I]) latestGeneratedItem(tx *store.Tx, a *api.Assessme
 }
 
 // loadPreviousInView is formerOf in a transaction of its own.
-func loadPreviousInView[V, I any](ctx context.Context, s *Service, a *api.Assessment, k deliverableType[V, I], items []I) (previous previousVersion[I], err error) {
+func loadPreviousInView[V, I any](
+	ctx context.Context,
+	s *Service,
+	a *api.Assessment,
+	k deliverableType[V, I],
+	items []I,
+) (previous previousVersion[I], err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error { previous, err = k.loadPreviousFor(tx, s, a, items); return err })
 	return previous, err
 }

@@ -21,8 +21,10 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 	if now, err := documentsHash(docs); err != nil {
 		return nil, err
 	} else if known && recordedHash != now {
-		out = append(out, api.ValidationIssue{Rule: "documents-unchanged", Severity: "warning",
-			Message: "documents were added, changed or taken away since it was drafted; refresh its evidence to take that in"})
+		out = append(out, api.ValidationIssue{
+			Rule: "documents-unchanged", Severity: "warning",
+			Message: "documents were added, changed or taken away since it was drafted; refresh its evidence to take that in",
+		})
 	}
 	present := make(map[string]bool, len(docs))
 	for _, d := range docs {
@@ -36,8 +38,10 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 			}
 		}
 		if len(gone) > 0 {
-			out = append(out, api.ValidationIssue{Rule: "evidence-there", Severity: "warning", ItemID: i.ID, ControlCode: i.ControlCode,
-				Message: fmt.Sprintf("it cites what has been taken away: %s", joinFirst(gone, 5))})
+			out = append(out, api.ValidationIssue{
+				Rule: "evidence-there", Severity: "warning", ItemID: i.ID, ControlCode: i.ControlCode,
+				Message: fmt.Sprintf("it cites what has been taken away: %s", joinFirst(gone, 5)),
+			})
 		}
 	}
 	return out, nil

@@ -65,7 +65,12 @@ func unlinkReopened(previous []api.POAMItem) []api.POAMItem {
 // carryClosedItems are the items of the plan before that no gap asks for any more and that people approved or edited,
 // as they stood; one whose status no person set is completed where inScope tells that its control is in, else
 // cancelled.
-func carryClosedItems(previous *previousVersion[api.POAMItem], matches []*api.POAMItem, inScope func(code string) bool, today api.Date) []api.POAMItem {
+func carryClosedItems(
+	previous *previousVersion[api.POAMItem],
+	matches []*api.POAMItem,
+	inScope func(code string) bool,
+	today api.Date,
+) []api.POAMItem {
 	continued := make(map[string]bool, len(matches))
 	for _, from := range matches {
 		if from != nil {

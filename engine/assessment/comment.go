@@ -37,8 +37,10 @@ func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddComm
 		if out.Item != nil {
 			target = *out.Item + " in " + target
 		}
-		return errors.Join(store.Comments.Insert(tx, by.OrganizationID, &out), audit.PublishEvent(tx, by, audit.Event{Type: "comment.added", AssessmentID: a.ID, Summary: "commented on " + target,
-			ResourceType: "comment", ResourceID: out.ID, Data: map[string]any{"gate": out.Gate, "item": out.Item, "text_sha256": TextHash(text)}}))
+		return errors.Join(store.Comments.Insert(tx, by.OrganizationID, &out), audit.PublishEvent(tx, by, audit.Event{
+			Type: "comment.added", AssessmentID: a.ID, Summary: "commented on " + target,
+			ResourceType: "comment", ResourceID: out.ID, Data: map[string]any{"gate": out.Gate, "item": out.Item, "text_sha256": TextHash(text)},
+		}))
 	})
 	return &out, err
 }
@@ -151,9 +153,11 @@ func (s *Service) ListComments(ctx context.Context, by api.Caller, in *api.Comme
 	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	return store.List(ctx, s.db, store.Comments, by.OrganizationID, in.Paging, store.PageQuery[api.Comment]{Index: "assessment", Prefix: store.K(in.AssessmentID),
+	return store.List(ctx, s.db, store.Comments, by.OrganizationID, in.Paging, store.PageQuery[api.Comment]{
+		Index: "assessment", Prefix: store.K(in.AssessmentID),
 		Filter: func(c *api.Comment) bool {
 			return (in.Gate == "" || c.Gate == in.Gate) && (in.Item == "" || c.Item != nil && strings.EqualFold(*c.Item, in.Item)) &&
 				(in.ApprovalID == "" || c.ApprovalID != nil && *c.ApprovalID == in.ApprovalID)
-		}})
+		},
+	})
 }

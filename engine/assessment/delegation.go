@@ -62,8 +62,13 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 			}
 			where = "in " + a.Name
 		}
-		out = api.Delegation{TenantRecord: tenantRecord(tx, by), DelegatorID: by.UserID, DelegatorName: by.Actor.Name, DelegateID: b.DelegateID, DelegateName: delegate,
-			AssessmentID: b.AssessmentID, Gates: normalizeGates(b.Gates), Reason: strings.TrimSpace(b.Reason), ExpiresAt: b.ExpiresAt.UTC().Truncate(time.Second), Status: api.DelegationActive}
+		out = api.Delegation{
+			TenantRecord: tenantRecord(
+				tx,
+				by,
+			), DelegatorID: by.UserID, DelegatorName: by.Actor.Name, DelegateID: b.DelegateID, DelegateName: delegate,
+			AssessmentID: b.AssessmentID, Gates: normalizeGates(b.Gates), Reason: strings.TrimSpace(b.Reason), ExpiresAt: b.ExpiresAt.UTC().Truncate(time.Second), Status: api.DelegationActive,
+		}
 		return errors.Join(store.Delegations.Insert(tx, by.OrganizationID, &out), auditDelegation(tx, by, &out, "delegated",
 			fmt.Sprintf("%s lets %s decide %s until %s", out.DelegatorName, delegate, where, out.ExpiresAt.Format(time.RFC3339))))
 	})
@@ -83,8 +88,10 @@ func auditDelegation(tx *store.Tx, by api.Caller, d *api.Delegation, action, sum
 	if d.AssessmentID != nil {
 		assessment = *d.AssessmentID
 	}
-	return audit.PublishEvent(tx, by, audit.Event{Type: "approval." + action, AssessmentID: assessment, Summary: summary, ResourceType: "delegation", ResourceID: d.ID,
-		Data: map[string]any{"delegator_id": d.DelegatorID, "delegate_id": d.DelegateID, "gates": d.Gates, "expires_at": d.ExpiresAt}})
+	return audit.PublishEvent(tx, by, audit.Event{
+		Type: "approval." + action, AssessmentID: assessment, Summary: summary, ResourceType: "delegation", ResourceID: d.ID,
+		Data: map[string]any{"delegator_id": d.DelegatorID, "delegate_id": d.DelegateID, "gates": d.Gates, "expires_at": d.ExpiresAt},
+	})
 }
 
 // activeMemberName is the name of a person who belongs to the organization now.
@@ -181,7 +188,10 @@ func findDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authors []s
 			if !api.IsCode(err, api.CodeForbidden) {
 				return nil, err
 			}
-			refused = api.Forbidden("this organization wants a second person to decide; %s, for whom you would, submitted it or changed lines of it", d.DelegatorName)
+			refused = api.Forbidden(
+				"this organization wants a second person to decide; %s, for whom you would, submitted it or changed lines of it",
+				d.DelegatorName,
+			)
 			continue
 		}
 		return &api.DecidedFor{DelegationID: d.ID, DelegatorID: d.DelegatorID, DelegatorName: d.DelegatorName}, nil
@@ -212,8 +222,10 @@ func addDelegates(tx *store.Tx, org string, approvals []api.Approval) error {
 		p.Delegates = nil
 		for _, d := range activeDelegations {
 			if p.Status == api.ApprovalPending && delegationCovers(&d, p.AssessmentID, p.Gate) {
-				p.Delegates = append(p.Delegates, api.Delegate{DecidedFor: api.DecidedFor{DelegationID: d.ID, DelegatorID: d.DelegatorID, DelegatorName: d.DelegatorName},
-					UserID: d.DelegateID, Name: d.DelegateName, Until: d.ExpiresAt})
+				p.Delegates = append(p.Delegates, api.Delegate{
+					DecidedFor: api.DecidedFor{DelegationID: d.ID, DelegatorID: d.DelegatorID, DelegatorName: d.DelegatorName},
+					UserID:     d.DelegateID, Name: d.DelegateName, Until: d.ExpiresAt,
+				})
 			}
 		}
 	}
@@ -223,11 +235,13 @@ func addDelegates(tx *store.Tx, org string, approvals []api.Approval) error {
 // ListDelegations lists who decides for whom, newest first.
 func (s *Service) ListDelegations(ctx context.Context, by api.Caller, in *api.DelegationsInput) (*api.List[api.Delegation], error) {
 	now := s.clock()
-	l, err := store.List(ctx, s.db, store.Delegations, by.OrganizationID, in.Paging, store.PageQuery[api.Delegation]{Reverse: true,
+	l, err := store.List(ctx, s.db, store.Delegations, by.OrganizationID, in.Paging, store.PageQuery[api.Delegation]{
+		Reverse: true,
 		Filter: func(d *api.Delegation) bool {
 			return (in.Status == "" || delegationStatus(d, now) == in.Status) && (in.DelegateID == "" || d.DelegateID == in.DelegateID) &&
 				(in.AssessmentID == "" || d.AssessmentID == nil || *d.AssessmentID == in.AssessmentID)
-		}})
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -262,8 +276,16 @@ func (s *Service) RevokeDelegation(ctx context.Context, by api.Caller, in *api.D
 		}
 		now, why := tx.Now(), "revoked by "+by.Actor.Name
 		d.Status, d.EndedAt, d.EndReason, d.UpdatedAt = api.DelegationRevoked, &now, &why, now
-		return errors.Join(store.Delegations.Update(tx, by.OrganizationID, &d),
-			auditDelegation(tx, by, &d, "delegation_revoked", fmt.Sprintf("%s took back what %s let %s decide", by.Actor.Name, d.DelegatorName, d.DelegateName)))
+		return errors.Join(
+			store.Delegations.Update(tx, by.OrganizationID, &d),
+			auditDelegation(
+				tx,
+				by,
+				&d,
+				"delegation_revoked",
+				fmt.Sprintf("%s took back what %s let %s decide", by.Actor.Name, d.DelegatorName, d.DelegateName),
+			),
+		)
 	})
 	return &api.None{}, err
 }

@@ -38,28 +38,36 @@ type deliverableType[V, I any] struct {
 }
 
 var (
-	soa = deliverableType[api.SoAVersion, api.SoAItem]{gate: api.GateSoA, versions: store.SoAVersions, items: store.SoAItems,
+	soa = deliverableType[api.SoAVersion, api.SoAItem]{
+		gate: api.GateSoA, versions: store.SoAVersions, items: store.SoAItems,
 		version: func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		item: func(i *api.SoAItem) *api.Item { return &i.Item },
+		item:    func(i *api.SoAItem) *api.Item { return &i.Item },
 		clearIDs: func(i *api.SoAItem) {
 			i.Evidence, i.Statements = evidenceWithoutIDs(i.Evidence), slices.Clone(i.Statements)
 			for n := range i.Statements {
 				i.Statements[n].ChunkID = ""
 			}
-		}, originKey: nil, legacyKey: nil, draftedState: api.StateSoADrafted, validateItem: validateSoAItem}
-	gap = deliverableType[api.GapVersion, api.Finding]{gate: api.GateGapAnalysis, versions: store.GapVersions, items: store.Findings,
-		version: func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		item: func(i *api.Finding) *api.Item { return &i.Item },
-		clearIDs: func(i *api.Finding) { i.Evidence, i.OriginID = evidenceWithoutIDs(i.Evidence), "" }, originKey: (*api.Finding).Origin, legacyKey: nil, draftedState: api.StateGapAnalysisDrafted, validateItem: validateFinding}
-	maturity = deliverableType[api.MaturityVersion, api.MaturityScore]{gate: api.GateMaturity, versions: store.MaturityVersions, items: store.MaturityScores,
-		version: func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		item: func(i *api.MaturityScore) *api.Item { return &i.Item },
-		clearIDs: func(i *api.MaturityScore) { i.Evidence = evidenceWithoutIDs(i.Evidence) }, originKey: nil, legacyKey: nil, draftedState: api.StateMaturityAssessed, validateItem: validateScore}
-	poam = deliverableType[api.POAMVersion, api.POAMItem]{gate: api.GatePOAM, versions: store.POAMVersions, items: store.POAMItems,
-		version: func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		item: func(i *api.POAMItem) *api.Item { return &i.Item },
-		clearIDs: func(i *api.POAMItem) { i.FindingID, i.FindingOrigin = "", "" },
-		originKey: planOriginKey, legacyKey: func(i *api.POAMItem) string { return i.Weakness }, draftedState: api.StatePOAMDrafted, validateItem: validatePOAMItem}
+		}, originKey: nil, legacyKey: nil, draftedState: api.StateSoADrafted, validateItem: validateSoAItem,
+	}
+	gap = deliverableType[api.GapVersion, api.Finding]{
+		gate: api.GateGapAnalysis, versions: store.GapVersions, items: store.Findings,
+		version:  func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		item:     func(i *api.Finding) *api.Item { return &i.Item },
+		clearIDs: func(i *api.Finding) { i.Evidence, i.OriginID = evidenceWithoutIDs(i.Evidence), "" }, originKey: (*api.Finding).Origin, legacyKey: nil, draftedState: api.StateGapAnalysisDrafted, validateItem: validateFinding,
+	}
+	maturity = deliverableType[api.MaturityVersion, api.MaturityScore]{
+		gate: api.GateMaturity, versions: store.MaturityVersions, items: store.MaturityScores,
+		version:  func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		item:     func(i *api.MaturityScore) *api.Item { return &i.Item },
+		clearIDs: func(i *api.MaturityScore) { i.Evidence = evidenceWithoutIDs(i.Evidence) }, originKey: nil, legacyKey: nil, draftedState: api.StateMaturityAssessed, validateItem: validateScore,
+	}
+	poam = deliverableType[api.POAMVersion, api.POAMItem]{
+		gate: api.GatePOAM, versions: store.POAMVersions, items: store.POAMItems,
+		version:   func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		item:      func(i *api.POAMItem) *api.Item { return &i.Item },
+		clearIDs:  func(i *api.POAMItem) { i.FindingID, i.FindingOrigin = "", "" },
+		originKey: planOriginKey, legacyKey: func(i *api.POAMItem) string { return i.Weakness }, draftedState: api.StatePOAMDrafted, validateItem: validatePOAMItem,
+	}
 )
 
 // inputPrefixes begin the names by which versions note, among their inputs, what they are made from.
@@ -246,7 +254,12 @@ func (k deliverableType[V, I]) insertVersion(tx *store.Tx, by api.Caller, a *api
 }
 
 // writeVersion is add, and returns the items as they are stored and in the order of their codes.
-func (k deliverableType[V, I]) writeVersion(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[I]) (v V, lines []*store.EncodedRecord[I], err error) {
+func (k deliverableType[V, I]) writeVersion(
+	tx *store.Tx,
+	by api.Caller,
+	a *api.Assessment,
+	d draft[I],
+) (v V, lines []*store.EncodedRecord[I], err error) {
 	org := by.OrganizationID
 	number := 1
 	old, ok, err := k.newestVersion(tx, org, a.ID)
@@ -265,8 +278,10 @@ func (k deliverableType[V, I]) writeVersion(tx *store.Tx, by api.Caller, a *api.
 		}
 	}
 	head := k.version(&v)
-	*head = api.DeliverableVersion{TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, VersionNumber: number, Status: api.VersionDraft,
-		CreatedBy: by.Actor.Name, GeneratedByAgentRunID: agentRunID(by), Inputs: d.inputs, Method: d.method, Kept: d.editedControls}
+	*head = api.DeliverableVersion{
+		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, VersionNumber: number, Status: api.VersionDraft,
+		CreatedBy: by.Actor.Name, GeneratedByAgentRunID: agentRunID(by), Inputs: d.inputs, Method: d.method, Kept: d.editedControls,
+	}
 	if ok && (d.isCopy || len(d.editedControls) > 0) {
 		head.AuthorIDs = slices.Clone(k.version(&old).AuthorIDs)
 	}
@@ -277,7 +292,10 @@ func (k deliverableType[V, I]) writeVersion(tx *store.Tx, by api.Caller, a *api.
 	}
 	// They are written and hashed as they will be read: by code, and by id where codes are alike.
 	slices.SortFunc(d.encoded, func(a, b store.PreparedRecord[I]) int {
-		return cmp.Or(strings.Compare(k.item(a.Record).ControlCode, k.item(b.Record).ControlCode), strings.Compare(k.item(a.Record).ID, k.item(b.Record).ID))
+		return cmp.Or(
+			strings.Compare(k.item(a.Record).ControlCode, k.item(b.Record).ControlCode),
+			strings.Compare(k.item(a.Record).ID, k.item(b.Record).ID),
+		)
 	})
 	h := sha256.New()
 	var hashed sync.WaitGroup
@@ -293,9 +311,11 @@ func (k deliverableType[V, I]) writeVersion(tx *store.Tx, by api.Caller, a *api.
 	}
 	head.ItemCount, head.ContentSHA256 = len(lines), hex.EncodeToString(h.Sum(nil))
 	return v, lines, errors.Join(k.versions.Insert(tx, org, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
-		audit.PublishEvent(tx, by, audit.Event{Type: string(k.gate) + ".drafted", AssessmentID: a.ID,
+		audit.PublishEvent(tx, by, audit.Event{
+			Type: string(k.gate) + ".drafted", AssessmentID: a.ID,
 			Summary: fmt.Sprintf("drafted %s version %d: %d items", k.gate.Title(), number, head.ItemCount), ResourceType: string(k.gate),
-			ResourceID: head.ID, Data: map[string]any{"version_number": number, "content_sha256": head.ContentSHA256}}))
+			ResourceID: head.ID, Data: map[string]any{"version_number": number, "content_sha256": head.ContentSHA256},
+		}))
 }
 
 // supersedeVersion supersedes a version that a newer one follows; a decided one stays what it is.
@@ -333,7 +353,15 @@ func (k deliverableType[V, I]) reopenVersion(tx *store.Tx, by api.Caller, a *api
 // editItem changes one item by a person's hand, and answers the item as it then is.
 // An item of an approved or rejected version is copied, with the rest, into the
 // next version first.
-func editItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], id string, m api.Match, change func(*I) ([]string, error)) (*I, error) {
+func editItem[V, I any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	k deliverableType[V, I],
+	id string,
+	m api.Match,
+	change func(*I) ([]string, error),
+) (*I, error) {
 	var out I
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
@@ -373,7 +401,11 @@ func editItem[V, I any](ctx context.Context, s *Service, by api.Caller, k delive
 		case api.VersionApproved, api.VersionRejected:
 			v, item, err = k.copyToNextVersion(tx, by, &a, v, item)
 		case api.VersionSuperseded:
-			err = api.Conflict("version %d of the %s was superseded; change the item in the newest version", head.VersionNumber, k.gate.Title())
+			err = api.Conflict(
+				"version %d of the %s was superseded; change the item in the newest version",
+				head.VersionNumber,
+				k.gate.Title(),
+			)
 		}
 		if err != nil {
 			return err
@@ -404,9 +436,11 @@ func (k deliverableType[V, I]) auditItemChange(tx *store.Tx, by api.Caller, it *
 	if offline {
 		data["offline"] = true
 	}
-	return audit.RecordEvent(tx, by, audit.Event{Type: string(k.gate) + ".item_changed", AssessmentID: it.AssessmentID,
+	return audit.RecordEvent(tx, by, audit.Event{
+		Type: string(k.gate) + ".item_changed", AssessmentID: it.AssessmentID,
 		Summary:      fmt.Sprintf("changed %s in the %s: %s", it.ControlCode, k.gate.Title(), strings.Join(named, ", ")),
-		ResourceType: string(k.gate) + "_item", ResourceID: it.ID, Data: data})
+		ResourceType: string(k.gate) + "_item", ResourceID: it.ID, Data: data,
+	})
 }
 
 // addAuthor notes who has written lines of a version by hand.
@@ -449,7 +483,13 @@ func (f *changedFields) addResets(it *api.Item, names []string) error {
 	}
 	for _, name := range names {
 		if !it.IsManual(name) {
-			return api.Invalid("reset", "people didn't set %q of %s; they set: %s", name, it.ControlCode, cmp.Or(strings.Join(it.EditedFields, ", "), "nothing"))
+			return api.Invalid(
+				"reset",
+				"people didn't set %q of %s; they set: %s",
+				name,
+				it.ControlCode,
+				cmp.Or(strings.Join(it.EditedFields, ", "), "nothing"),
+			)
 		}
 		if slices.Contains(*f, name) {
 			return api.Invalid("reset", "%s of %s is set and handed back at once; do one of them", name, it.ControlCode)
@@ -461,14 +501,26 @@ func (f *changedFields) addResets(it *api.Item, names []string) error {
 
 // copyToNextVersion copies a decided version into the next one, and returns the copy with
 // the copy of item. It refuses where a newer version is there already.
-func (k deliverableType[V, I]) copyToNextVersion(tx *store.Tx, by api.Caller, a *api.Assessment, from V, item I) (v V, copied I, err error) {
+func (k deliverableType[V, I]) copyToNextVersion(
+	tx *store.Tx,
+	by api.Caller,
+	a *api.Assessment,
+	from V,
+	item I,
+) (v V, copied I, err error) {
 	org, head := by.OrganizationID, k.version(&from)
 	newest, _, err := k.newestVersion(tx, org, a.ID)
 	if err != nil {
 		return v, copied, err
 	}
 	if n := k.version(&newest); n.ID != head.ID {
-		return v, copied, api.Conflict("version %d of the %s is %s and does not change; change the item in version %d", head.VersionNumber, k.gate.Title(), head.Status, n.VersionNumber)
+		return v, copied, api.Conflict(
+			"version %d of the %s is %s and does not change; change the item in version %d",
+			head.VersionNumber,
+			k.gate.Title(),
+			head.Status,
+			n.VersionNumber,
+		)
 	}
 	items, err := k.readItems(tx, org, head.ID)
 	if err != nil {
@@ -482,11 +534,24 @@ func (k deliverableType[V, I]) copyToNextVersion(tx *store.Tx, by api.Caller, a 
 }
 
 // listVersions lists the versions of an assessment, newest first.
-func listVersions[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], in *api.AssessmentListInput) (*api.List[V], error) {
+func listVersions[V, I any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	k deliverableType[V, I],
+	in *api.AssessmentListInput,
+) (*api.List[V], error) {
 	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	return store.List(ctx, s.db, k.versions, by.OrganizationID, in.Paging, store.PageQuery[V]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true})
+	return store.List(
+		ctx,
+		s.db,
+		k.versions,
+		by.OrganizationID,
+		in.Paging,
+		store.PageQuery[V]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true},
+	)
 }
 
 func getVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], id string) (*V, error) {
@@ -507,13 +572,33 @@ func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliver
 
 // listItems is a page of a version's items. asked is all that keep goes by: the page is
 // kept under it, since many read the same few and each is decoded from long records.
-func listItems[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], id string, cacheKey any, p api.Paging, sort string, order []store.SortBy[I], matches func(*I) bool) (*api.List[I], error) {
+func listItems[V, I any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	k deliverableType[V, I],
+	id string,
+	cacheKey any,
+	p api.Paging,
+	sort string,
+	order []store.SortBy[I],
+	matches func(*I) bool,
+) (*api.List[I], error) {
 	name := fmt.Sprintf("%q %q %q %q %#v %#v", k.items.Name(), by.OrganizationID, id, sort, p, cacheKey)
 	page, err := s.itemPages.Get(name, func() (any, error) {
 		if _, err := getVersion(ctx, s, by, k, id); err != nil {
 			return nil, err
 		}
-		page, err := store.SortedList(ctx, s.db, k.items, by.OrganizationID, p, sort, order, store.PageQuery[I]{Index: "version", Prefix: store.K(id), Filter: matches})
+		page, err := store.SortedList(
+			ctx,
+			s.db,
+			k.items,
+			by.OrganizationID,
+			p,
+			sort,
+			order,
+			store.PageQuery[I]{Index: "version", Prefix: store.K(id), Filter: matches},
+		)
 		api.NeverNull(page) // whoever reads it afterwards has nothing left to write
 		return page, err
 	})

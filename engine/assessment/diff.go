@@ -15,8 +15,10 @@ import (
 )
 
 // ignoredFields are the fields of records that say nothing of their content.
-var ignoredFields = []string{"id", "created_at", "updated_at", "organization_id", "assessment_id", "version_id", "revision", "control_id", "control_title", "domain_code",
-	"edited_by", "edited_fields", "finding_id", "control_code", "status_label", "version_number", "created_by", "approved_at", "approved_by", "submitted_at"}
+var ignoredFields = []string{
+	"id", "created_at", "updated_at", "organization_id", "assessment_id", "version_id", "revision", "control_id", "control_title", "domain_code",
+	"edited_by", "edited_fields", "finding_id", "control_code", "status_label", "version_number", "created_by", "approved_at", "approved_by", "submitted_at",
+}
 
 // DiffArtifact compares two versions of a deliverable, line by line.
 func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.ArtifactDiffInput) (*api.ArtifactDiff, error) {
@@ -144,10 +146,26 @@ func fillDiff(out *api.ArtifactDiff, from, to recordsByKey) {
 		switch {
 		case before == nil:
 			out.Added++
-			out.Lines = append(out.Lines, api.DiffLine{Change: "added", Item: name, To: summarizeFields(after), Text: joinNonEmpty("+", name, summarizeFields(after))})
+			out.Lines = append(
+				out.Lines,
+				api.DiffLine{
+					Change: "added",
+					Item:   name,
+					To:     summarizeFields(after),
+					Text:   joinNonEmpty("+", name, summarizeFields(after)),
+				},
+			)
 		case after == nil:
 			out.Removed++
-			out.Lines = append(out.Lines, api.DiffLine{Change: "removed", Item: name, From: summarizeFields(before), Text: joinNonEmpty("-", name, summarizeFields(before))})
+			out.Lines = append(
+				out.Lines,
+				api.DiffLine{
+					Change: "removed",
+					Item:   name,
+					From:   summarizeFields(before),
+					Text:   joinNonEmpty("-", name, summarizeFields(before)),
+				},
+			)
 		default:
 			if lines := diffFields(name, before, after); len(lines) > 0 {
 				out.Changed++
@@ -170,8 +188,10 @@ func diffFields(name string, before, after map[string]any) (lines []api.DiffLine
 		if a == b {
 			continue
 		}
-		lines = append(lines, api.DiffLine{Change: "changed", Item: name, Field: f, From: a, To: b,
-			Text: joinNonEmpty("~", name, fmt.Sprintf("%s: %s → %s", strings.ReplaceAll(f, "_", " "), orPlaceholder(a), orPlaceholder(b)))})
+		lines = append(lines, api.DiffLine{
+			Change: "changed", Item: name, Field: f, From: a, To: b,
+			Text: joinNonEmpty("~", name, fmt.Sprintf("%s: %s → %s", strings.ReplaceAll(f, "_", " "), orPlaceholder(a), orPlaceholder(b))),
+		})
 	}
 	return lines
 }

@@ -89,7 +89,14 @@ func (s *Service) DropCaches(assessment string) { s.draftCaches.remove(assessmen
 
 // evaluateStored judges controls of an assessment by the evidence that is stored for it, and
 // reads what it has not read before. It also tells which documents there are.
-func (s *Service) evaluateStored(ctx context.Context, by api.Caller, a *api.Assessment, snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error {
+func (s *Service) evaluateStored(
+	ctx context.Context,
+	by api.Caller,
+	a *api.Assessment,
+	snap *scf.Snapshot,
+	controls []api.Control,
+	use func(*Evaluation, map[string]api.Document) error,
+) error {
 	m := s.draftCaches.get(a.ID)
 	m.mu.Lock()
 	defer m.mu.Unlock()

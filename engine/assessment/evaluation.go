@@ -46,7 +46,12 @@ type PreparedControls struct {
 // catalog, so that a control is judged the same whichever others are.
 func PrepareControls(ctx context.Context, m *evidence.Model, catalog, controls []api.Control) (*PreparedControls, error) {
 	ground := m.Background()
-	docket, err := judge.NewEvaluationPlan(ctx, controls, &judge.Embedder{Embed: m.Embed, Mean: float64(ground.Mean), Deviation: float64(ground.Deviation)}, runtime.GOMAXPROCS(0))
+	docket, err := judge.NewEvaluationPlan(
+		ctx,
+		controls,
+		&judge.Embedder{Embed: m.Embed, Mean: float64(ground.Mean), Deviation: float64(ground.Deviation)},
+		runtime.GOMAXPROCS(0),
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -79,9 +79,11 @@ func (s *Service) MarkEvidenceChanged(tx *store.Tx, by api.Caller, assessment, f
 		codes = append(codes, code)
 	}
 	slices.Sort(codes)
-	return audit.PublishEvent(tx, by, audit.Event{Type: "evidence.changed", AssessmentID: assessment, ResourceType: "assessment", ResourceID: assessment,
+	return audit.PublishEvent(tx, by, audit.Event{
+		Type: "evidence.changed", AssessmentID: assessment, ResourceType: "assessment", ResourceID: assessment,
 		Summary: fmt.Sprintf("%s changed where %s: %s", filename, affectedControlsText(len(codes)), joinFirst(codes, 20)),
-		Data:    map[string]any{"filename": filename, "control_codes": codes}})
+		Data:    map[string]any{"filename": filename, "control_codes": codes},
+	})
 }
 
 func affectedControlsText(n int) string {

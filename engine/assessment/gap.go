@@ -38,7 +38,12 @@ func (s *Service) draftGap(ctx context.Context, _ api.Caller, a *api.Assessment)
 }
 
 // draftGapFrom drafts from the items of one SoA version.
-func (s *Service) draftGapFrom(ctx context.Context, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.Finding], err error) {
+func (s *Service) draftGapFrom(
+	ctx context.Context,
+	a *api.Assessment,
+	v *api.SoAVersion,
+	items []api.SoAItem,
+) (d draft[api.Finding], err error) {
 	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
 		return d, err
@@ -83,7 +88,13 @@ func mergeFindingEdits(d *draft[api.Finding], old *previousVersion[api.Finding])
 
 // copyControlFields is the item of another deliverable on the same control.
 func copyControlFields(i api.Item) api.Item {
-	return api.Item{ControlID: i.ControlID, ControlCode: i.ControlCode, ControlTitle: i.ControlTitle, DomainCode: i.DomainCode, RequirementCodes: i.RequirementCodes}
+	return api.Item{
+		ControlID:        i.ControlID,
+		ControlCode:      i.ControlCode,
+		ControlTitle:     i.ControlTitle,
+		DomainCode:       i.DomainCode,
+		RequirementCodes: i.RequirementCodes,
+	}
 }
 
 func copyFindingField(to, from *api.Finding, field string) {
@@ -191,16 +202,36 @@ func (s *Service) ListGaps(ctx context.Context, by api.Caller, in *api.GapsInput
 	return s.listFindings(ctx, by, id, in.FindingFilter, in.Paging)
 }
 
-func (s *Service) listFindings(ctx context.Context, by api.Caller, id string, f api.FindingFilter, p api.Paging) (*api.List[api.Finding], error) {
+func (s *Service) listFindings(
+	ctx context.Context,
+	by api.Caller,
+	id string,
+	f api.FindingFilter,
+	p api.Paging,
+) (*api.List[api.Finding], error) {
 	q := strings.ToLower(f.Q)
 	if _, err := resolveFilter(ctx, s, by, gap, id, itemFilter{domain: &f.Domain, control: &f.ControlCode}); err != nil {
 		return nil, err
 	}
-	return listItems(ctx, s, by, gap, id, f, p, cmp.Or(f.Sort, "-severity,-known,-severity_points,-weight,control_code"), findingOrder, func(i *api.Finding) bool {
-		return matchesControl(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) && (f.Status == "" || i.Status == f.Status) &&
-			matchesOwner(f.Owner, i.Owner) && matchesQuery(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation) &&
-			(f.Result == "" || i.Result == f.Result) && (f.GapType == "" || i.GapType == f.GapType) && (f.Source == "" || i.Source == f.Source)
-	})
+	return listItems(
+		ctx,
+		s,
+		by,
+		gap,
+		id,
+		f,
+		p,
+		cmp.Or(f.Sort, "-severity,-known,-severity_points,-weight,control_code"),
+		findingOrder,
+		func(i *api.Finding) bool {
+			return matchesControl(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) && (f.Status == "" || i.Status == f.Status) &&
+				matchesOwner(f.Owner, i.Owner) &&
+				matchesQuery(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation) &&
+				(f.Result == "" || i.Result == f.Result) &&
+				(f.GapType == "" || i.GapType == f.GapType) &&
+				(f.Source == "" || i.Source == f.Source)
+		},
+	)
 }
 
 // WorstFirst orders findings by what is worse, then by control.
@@ -324,7 +355,10 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 		return nil, notAssessedError()
 	}
 	if b.Status == api.Implemented {
-		return nil, api.Invalid("status", "what is implemented is no gap; say how far it falls short: partially_implemented, planned, not_implemented or not_evidenced")
+		return nil, api.Invalid(
+			"status",
+			"what is implemented is no gap; say how far it falls short: partially_implemented, planned, not_implemented or not_evidenced",
+		)
 	}
 	a, err := s.readAssessment(ctx, by, in.AssessmentID)
 	if err != nil {
@@ -334,9 +368,11 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	if err != nil {
 		return nil, err
 	}
-	f := api.Finding{Status: b.Status, Result: resultForStatus(b.Status), Severity: b.Severity, SeverityReason: "set by " + by.Actor.Name, Source: sourceManual,
+	f := api.Finding{
+		Status: b.Status, Result: resultForStatus(b.Status), Severity: b.Severity, SeverityReason: "set by " + by.Actor.Name, Source: sourceManual,
 		Condition: b.Condition, Cause: b.Cause, Effect: b.Effect, Recommendation: b.Recommendation, GapType: cmp.Or(b.GapType, "implementation"),
-		Owner: b.Owner, DueDate: b.DueDate, Confidence: 1}
+		Owner: b.Owner, DueDate: b.DueDate, Confidence: 1,
+	}
 	f.ControlCode, f.EditedBy = strings.ToUpper(strings.TrimSpace(b.ControlID)), &by.Actor.Name
 	c, err := snap.Control(b.ControlID)
 	var missing *scf.NotFoundError
@@ -354,7 +390,11 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	case !errors.As(err, &missing):
 		return nil, err
 	case !isValidCustomCode(f.ControlCode):
-		return nil, api.Invalid("control_id", "%.80q is no code of a control; one that the catalog lacks begins with a letter and has letters, digits, and . _ - up to 64 characters", b.ControlID)
+		return nil, api.Invalid(
+			"control_id",
+			"%.80q is no code of a control; one that the catalog lacks begins with a letter and has letters, digits, and . _ - up to 64 characters",
+			b.ControlID,
+		)
 	}
 	hasCondition := f.Condition != ""
 	if !hasCondition {
@@ -367,7 +407,13 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 }
 
 // addFinding writes a gap into the newest version, or the one after it; one that is told in the words of another is refused.
-func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment string, f api.Finding, checkDuplicate bool) (*api.Finding, error) {
+func (s *Service) addFinding(
+	ctx context.Context,
+	by api.Caller,
+	assessment string,
+	f api.Finding,
+	checkDuplicate bool,
+) (*api.Finding, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
 		a, err := getAssessment(tx, by, assessment)
@@ -389,7 +435,12 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 		case v.Status != api.VersionDraft:
 			var items []api.Finding
 			if items, err = gap.readItems(tx, org, v.ID); err == nil {
-				v, err = gap.insertVersion(tx, by, &a, draft[api.Finding]{items: items, method: v.Method, inputs: v.Inputs, editedControls: v.Kept, isCopy: true})
+				v, err = gap.insertVersion(
+					tx,
+					by,
+					&a,
+					draft[api.Finding]{items: items, method: v.Method, inputs: v.Inputs, editedControls: v.Kept, isCopy: true},
+				)
 			}
 		}
 		if err != nil {
@@ -406,9 +457,14 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 		if err := errors.Join(gap.items.Insert(tx, org, &f), gap.recomputeHash(tx, org, &v)); err != nil {
 			return err
 		}
-		return errors.Join(gap.versions.Put(tx, org, &v), recordArtifact(tx, by, a.ID, string(gap.gate), gap.gate.Title(), v.DeliverableVersion),
-			audit.PublishEvent(tx, by, audit.Event{Type: "gap.added", AssessmentID: a.ID, Summary: "added a gap on " + f.ControlCode, ResourceType: "finding",
-				ResourceID: f.ID, Data: map[string]any{"control_code": f.ControlCode, "severity": f.Severity}}))
+		return errors.Join(
+			gap.versions.Put(tx, org, &v),
+			recordArtifact(tx, by, a.ID, string(gap.gate), gap.gate.Title(), v.DeliverableVersion),
+			audit.PublishEvent(tx, by, audit.Event{
+				Type: "gap.added", AssessmentID: a.ID, Summary: "added a gap on " + f.ControlCode, ResourceType: "finding",
+				ResourceID: f.ID, Data: map[string]any{"control_code": f.ControlCode, "severity": f.Severity},
+			}),
+		)
 	})
 	return &f, err
 }
@@ -417,8 +473,16 @@ func (s *Service) addFinding(ctx context.Context, by api.Caller, assessment stri
 func checkNoDuplicateGap(tx *store.Tx, org, version string, f *api.Finding) error {
 	items, err := gap.readItems(tx, org, version)
 	for _, i := range items {
-		if i.Source == sourceManual && i.ControlCode == f.ControlCode && i.Status == f.Status && i.GapType == f.GapType && i.Condition == f.Condition && i.Cause == f.Cause && stringOrEmpty(i.Owner) == stringOrEmpty(f.Owner) {
-			return api.Invalid("condition", "this gap on %s was added already, as %s; change that one, or say in its condition what differs", f.ControlCode, i.ID)
+		if i.Source == sourceManual && i.ControlCode == f.ControlCode && i.Status == f.Status && i.GapType == f.GapType &&
+			i.Condition == f.Condition &&
+			i.Cause == f.Cause &&
+			stringOrEmpty(i.Owner) == stringOrEmpty(f.Owner) {
+			return api.Invalid(
+				"condition",
+				"this gap on %s was added already, as %s; change that one, or say in its condition what differs",
+				f.ControlCode,
+				i.ID,
+			)
 		}
 	}
 	return err
@@ -442,7 +506,16 @@ func controlsDifferingFromSoA(items []api.SoAItem, findings []api.Finding) []str
 
 // GetGapSummary counts a version.
 func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapSummary, error) {
-	out := &api.GapSummary{GapVersionID: in.GapVersionID, ByResult: map[api.Result]int{}, BySeverity: map[api.Severity]int{}, ByDomain: map[string]int{}, ByType: map[string]int{}, DeficientMaterial: []string{}, OtherwiseThanSoA: []string{}, Changes: []api.GapChange{}}
+	out := &api.GapSummary{
+		GapVersionID:      in.GapVersionID,
+		ByResult:          map[api.Result]int{},
+		BySeverity:        map[api.Severity]int{},
+		ByDomain:          map[string]int{},
+		ByType:            map[string]int{},
+		DeficientMaterial: []string{},
+		OtherwiseThanSoA:  []string{},
+		Changes:           []api.GapChange{},
+	}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		v, err := gap.getVersion(tx, by.OrganizationID, in.GapVersionID)
 		if err != nil {

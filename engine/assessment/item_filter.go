@@ -16,7 +16,14 @@ type itemFilter struct{ domain, control, framework, requirement *string }
 // resolveFilter understands names as paths do, whatever their spelling, and writes them as the items
 // have them. It refuses a domain, framework or requirement that nothing has; a control may be
 // one that the catalog lacks. answers tells of an item whether it is of the requirement.
-func resolveFilter[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], version string, f itemFilter) (matchesRequirement func(api.RequirementCodes) bool, err error) {
+func resolveFilter[V, I any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	k deliverableType[V, I],
+	version string,
+	f itemFilter,
+) (matchesRequirement func(api.RequirementCodes) bool, err error) {
 	matchesRequirement = func(api.RequirementCodes) bool { return true }
 	if stringOrEmpty(f.domain)+stringOrEmpty(f.control)+stringOrEmpty(f.framework)+stringOrEmpty(f.requirement) == "" {
 		return matchesRequirement, nil

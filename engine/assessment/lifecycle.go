@@ -114,9 +114,14 @@ func changeState(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, e
 	if to == api.StateClosed {
 		name = "assessment.closed"
 	}
-	return errors.Join(store.Assessments.Put(tx, by.OrganizationID, a), recordLifecycleEvent(tx, by, a, from, to, eventType, reason, warnings),
-		audit.PublishEvent(tx, by, audit.Event{Type: name, AssessmentID: a.ID, Summary: fmt.Sprintf("moved from %s to %s", from, to),
-			ResourceType: "assessment", ResourceID: a.ID, Data: map[string]any{"from_state": from, "to_state": to, "reason": reason}}))
+	return errors.Join(
+		store.Assessments.Put(tx, by.OrganizationID, a),
+		recordLifecycleEvent(tx, by, a, from, to, eventType, reason, warnings),
+		audit.PublishEvent(tx, by, audit.Event{
+			Type: name, AssessmentID: a.ID, Summary: fmt.Sprintf("moved from %s to %s", from, to),
+			ResourceType: "assessment", ResourceID: a.ID, Data: map[string]any{"from_state": from, "to_state": to, "reason": reason},
+		}),
+	)
 }
 
 // returnToDraft takes an assessment back to the drafted state of the step under review.
@@ -134,7 +139,14 @@ func truncateWarnings(warnings []string) []string {
 	return append(slices.Clone(warnings[:maxWarnings]), fmt.Sprintf("and %d more like these", len(warnings)-maxWarnings))
 }
 
-func recordLifecycleEvent(tx *store.Tx, by api.Caller, a *api.Assessment, from, to api.State, eventType, reason string, warnings []string) error {
+func recordLifecycleEvent(
+	tx *store.Tx,
+	by api.Caller,
+	a *api.Assessment,
+	from, to api.State,
+	eventType, reason string,
+	warnings []string,
+) error {
 	var fromState *api.State
 	if from != "" {
 		fromState = &from
@@ -235,7 +247,11 @@ func rejectionBlocker[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, 
 }
 
 func rejectedMessage[V, I any](k deliverableType[V, I], v *V) string {
-	return fmt.Sprintf("version %d of the %s was rejected: change an item or regenerate it, then submit again", k.version(v).VersionNumber, k.gate.Title())
+	return fmt.Sprintf(
+		"version %d of the %s was rejected: change an item or regenerate it, then submit again",
+		k.version(v).VersionNumber,
+		k.gate.Title(),
+	)
 }
 
 // ListEvents lists lifecycle events, oldest first.
@@ -247,10 +263,13 @@ func (s *Service) ListEvents(ctx context.Context, by api.Caller, in *api.Lifecyc
 	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	return store.List(ctx, s.db, store.LifecycleEvents, by.OrganizationID, in.Paging, store.PageQuery[api.LifecycleEvent]{Prefix: store.K(in.AssessmentID),
+	return store.List(ctx, s.db, store.LifecycleEvents, by.OrganizationID, in.Paging, store.PageQuery[api.LifecycleEvent]{
+		Prefix: store.K(in.AssessmentID),
 		Filter: func(e *api.LifecycleEvent) bool {
-			return (in.EventType == "" || e.EventType == in.EventType) && (in.ToState == "" || e.ToState == in.ToState) && inTimeRange(e.CreatedAt)
-		}})
+			return (in.EventType == "" || e.EventType == in.EventType) && (in.ToState == "" || e.ToState == in.ToState) &&
+				inTimeRange(e.CreatedAt)
+		},
+	})
 }
 
 // Timeline lists what happened, newest first.
@@ -263,11 +282,14 @@ func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineI
 	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	l, err := store.List(ctx, s.db, store.Timeline, by.OrganizationID, in.Paging, store.PageQuery[store.TimelineEvent]{Prefix: store.K(in.AssessmentID), Reverse: true,
+	l, err := store.List(ctx, s.db, store.Timeline, by.OrganizationID, in.Paging, store.PageQuery[store.TimelineEvent]{
+		Prefix: store.K(in.AssessmentID), Reverse: true,
 		Filter: func(e *store.TimelineEvent) bool {
 			return audit.MatchesAction(in.Type, e.Type) && audit.MatchesActor(in.Actor, e.Actor) && (in.ResourceType == "" || e.ResourceType == in.ResourceType) &&
-				matchesQuery(q, e.Summary) && inTimeRange(e.At)
-		}})
+				matchesQuery(q, e.Summary) &&
+				inTimeRange(e.At)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -375,7 +397,10 @@ func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.As
 		if d.Status == api.DocumentIngested {
 			kinds[d.Category]++
 			if d.IsForeignLanguage() {
-				warnings = append(warnings, fmt.Sprintf("%s is written in %q; the built-in rules read English best", d.Filename, d.Language))
+				warnings = append(
+					warnings,
+					fmt.Sprintf("%s is written in %q; the built-in rules read English best", d.Filename, d.Language),
+				)
 			}
 		}
 	}
@@ -405,7 +430,10 @@ func (s *Service) newDocumentWarnings(ctx context.Context, by api.Caller, a *api
 		}
 		for _, d := range docs {
 			if d.CreatedAt.After(v.CreatedAt) {
-				warnings = append(warnings, fmt.Sprintf("%s came after the Statement of Applicability was drafted; refresh its evidence to take it in", d.Filename))
+				warnings = append(
+					warnings,
+					fmt.Sprintf("%s came after the Statement of Applicability was drafted; refresh its evidence to take it in", d.Filename),
+				)
 			}
 		}
 		return nil
@@ -416,7 +444,15 @@ func (s *Service) newDocumentWarnings(ctx context.Context, by api.Caller, a *api
 // ensureDraft drafts a deliverable where there is none, and anew where what there is
 // was drafted early, of something else than there is now. What a person has submitted
 // or decided on stays.
-func ensureDraft[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I], currentInputs inputsFunc, makeDraft draftFunc[I]) error {
+func ensureDraft[V, I any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	a *api.Assessment,
+	k deliverableType[V, I],
+	currentInputs inputsFunc,
+	makeDraft draftFunc[I],
+) error {
 	have, last := false, ""
 	wantedInputs, err := currentInputs(ctx, by, a)
 	if err != nil {
@@ -444,7 +480,15 @@ type draftFunc[I any] func(context.Context, api.Caller, *api.Assessment) (draft[
 // writeDraft makes a draft outside of a transaction and writes it as the next version: with
 // after, only where that is the newest still. Else somebody has drafted meanwhile, as the
 // process that took over from one that hung, and theirs stands.
-func writeDraft[V, I any](ctx context.Context, s *Service, by api.Caller, assessment string, k deliverableType[V, I], makeDraft draftFunc[I], afterVersionID *string) (*V, error) {
+func writeDraft[V, I any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	assessment string,
+	k deliverableType[V, I],
+	makeDraft draftFunc[I],
+	afterVersionID *string,
+) (*V, error) {
 	a, err := s.readAssessment(ctx, by, assessment)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,12 @@ func (s *Service) draftMaturity(ctx context.Context, _ api.Caller, a *api.Assess
 }
 
 // draftMaturityFrom rates the items of one SoA version.
-func (s *Service) draftMaturityFrom(ctx context.Context, a *api.Assessment, v *api.SoAVersion, items []api.SoAItem) (d draft[api.MaturityScore], err error) {
+func (s *Service) draftMaturityFrom(
+	ctx context.Context,
+	a *api.Assessment,
+	v *api.SoAVersion,
+	items []api.SoAItem,
+) (d draft[api.MaturityScore], err error) {
 	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
 		return d, err
@@ -121,11 +126,23 @@ func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.Maturit
 		return nil, err
 	}
 	in = &filter
-	return listItems(ctx, s, by, maturity, in.MaturityVersionID, filter, in.Paging, in.Sort, maturityOrder, func(i *api.MaturityScore) bool {
-		return matchesControl(i.Item, in.Domain, in.ControlCode) && (in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
-			(in.Level == "" || fmt.Sprint(i.Level) == in.Level) && (in.Assessed == "" || fmt.Sprint(i.Assessed) == in.Assessed) &&
-			matchesQuery(q, i.ControlCode, i.ControlTitle, i.Rationale)
-	})
+	return listItems(
+		ctx,
+		s,
+		by,
+		maturity,
+		in.MaturityVersionID,
+		filter,
+		in.Paging,
+		in.Sort,
+		maturityOrder,
+		func(i *api.MaturityScore) bool {
+			return matchesControl(i.Item, in.Domain, in.ControlCode) && (in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
+				(in.Level == "" || fmt.Sprint(i.Level) == in.Level) &&
+				(in.Assessed == "" || fmt.Sprint(i.Assessed) == in.Assessed) &&
+				matchesQuery(q, i.ControlCode, i.ControlTitle, i.Rationale)
+		},
+	)
 }
 
 // GetScore is one score.
@@ -243,8 +260,10 @@ func (s *Service) domainNames(ctx context.Context, a *api.Assessment) (map[strin
 
 // summarizeMaturity counts scores by domain and overall. Means are over assessed controls only.
 func summarizeMaturity(scores []api.MaturityScore, domainNames map[string]string) *api.MaturitySummary {
-	out := &api.MaturitySummary{Domains: []api.DomainMaturity{}, ByLevel: map[string]int{},
-		Formula: "mean of the levels of assessed controls; weighted by control weight; controls without evidence are not assessed and not counted as level 0"}
+	out := &api.MaturitySummary{
+		Domains: []api.DomainMaturity{}, ByLevel: map[string]int{},
+		Formula: "mean of the levels of assessed controls; weighted by control weight; controls without evidence are not assessed and not counted as level 0",
+	}
 	by := map[string][]api.MaturityScore{}
 	for _, sc := range scores {
 		by[sc.DomainCode] = append(by[sc.DomainCode], sc)

@@ -21,8 +21,10 @@ type FieldConflict struct {
 }
 
 // protectedItemFields are those of an item that no merge changes: they say what it is, or are kept by the rules.
-var protectedItemFields = []string{"id", "organization_id", "created_at", "updated_at", "assessment_id", "version_id", "revision",
-	"control_id", "control_code", "control_title", "domain_code", "edited_by"}
+var protectedItemFields = []string{
+	"id", "organization_id", "created_at", "updated_at", "assessment_id", "version_id", "revision",
+	"control_id", "control_code", "control_title", "domain_code", "edited_by",
+}
 
 // derivedFields are set by the rules whenever a person sets others: where they differ, those do.
 var derivedFields = []string{"reason", "needs_review", "edited_fields"}
@@ -40,7 +42,11 @@ var elementKeys = map[string]string{"milestones": "title", "statements": "text",
 // MergeFields brings changes into a record's fields, three ways: a field that is as the
 // change found it takes the change, lists merge by their elements, and what both changed
 // to different things stays as it is and is a conflict.
-func MergeFields(fields map[string]json.RawMessage, changes map[string]FieldChange, protected []string) (merged []string, conflicts []FieldConflict) {
+func MergeFields(
+	fields map[string]json.RawMessage,
+	changes map[string]FieldChange,
+	protected []string,
+) (merged []string, conflicts []FieldConflict) {
 	names := make([]string, 0, len(changes))
 	for name := range changes {
 		names = append(names, name)

@@ -61,7 +61,10 @@ func (s *Service) planMigration(ctx context.Context, by api.Caller, a *api.Asses
 	m := &migration{before: *a, after: *a, from: from, to: to, needsReview: map[string]bool{}}
 	m.result = &api.Migration{AssessmentID: a.ID, From: catalogPoint(from, a.CustomRevision), To: catalogPoint(to, customRevision)}
 	if m.result.From == m.result.To {
-		return nil, api.Conflict("the assessment is at catalog version %s already, with your own frameworks and controls as they are", m.result.To.Label)
+		return nil, api.Conflict(
+			"the assessment is at catalog version %s already, with your own frameworks and controls as they are",
+			m.result.To.Label,
+		)
 	}
 	if err := m.mapFrameworks(body.DropFrameworks); err != nil {
 		return nil, err
@@ -83,7 +86,12 @@ func catalogPoint(snap *scf.Snapshot, customRevision int) api.CatalogPoint {
 func (m *migration) mapFrameworks(dropped []string) error {
 	for _, code := range dropped {
 		if !slices.Contains(m.before.Frameworks, code) {
-			return api.Invalid("drop_frameworks", "the assessment has no framework %q; it has %s", code, strings.Join(m.before.Frameworks, ", "))
+			return api.Invalid(
+				"drop_frameworks",
+				"the assessment has no framework %q; it has %s",
+				code,
+				strings.Join(m.before.Frameworks, ", "),
+			)
 		}
 	}
 	var refs []string
@@ -131,12 +139,21 @@ func (m *migration) findFramework(code string, custom bool) (api.Framework, erro
 func (m *migration) checkAllowed() error {
 	for _, f := range m.result.Frameworks {
 		if f.Status == "gone" {
-			return api.Invalid("drop_frameworks", "the framework %s is not in catalog version %s (%s); leave it behind with --drop-framework %s, or stay",
-				f.Code, m.result.To.Label, *f.Message, f.Code)
+			return api.Invalid(
+				"drop_frameworks",
+				"the framework %s is not in catalog version %s (%s); leave it behind with --drop-framework %s, or stay",
+				f.Code,
+				m.result.To.Label,
+				*f.Message,
+				f.Code,
+			)
 		}
 	}
 	if len(m.before.Frameworks) > 0 && len(m.after.Frameworks) == 0 {
-		return api.Invalid("drop_frameworks", "no framework would be left, and the whole catalog be assessed instead; begin a new assessment for that")
+		return api.Invalid(
+			"drop_frameworks",
+			"no framework would be left, and the whole catalog be assessed instead; begin a new assessment for that",
+		)
 	}
 	return nil
 }
@@ -145,7 +162,12 @@ func (m *migration) checkAllowed() error {
 func (s *Service) decidedControls(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]bool, error) {
 	out := map[string]bool{}
 	return out, s.db.View(ctx, func(tx *store.Tx) error {
-		return errors.Join(addEditedControls(tx, a, soa, out), addEditedControls(tx, a, gap, out), addEditedControls(tx, a, maturity, out), addEditedControls(tx, a, poam, out))
+		return errors.Join(
+			addEditedControls(tx, a, soa, out),
+			addEditedControls(tx, a, gap, out),
+			addEditedControls(tx, a, maturity, out),
+			addEditedControls(tx, a, poam, out),
+		)
 	})
 }
 
@@ -205,7 +227,16 @@ func (m *migration) compareControls(decided map[string]bool) error {
 		if _, err := m.to.Control(c.Code); err == nil {
 			why = api.ReviewUnmapped
 		}
-		m.result.Review = append(m.result.Review, api.MigrationReview{ControlCode: c.Code, Title: c.Title, Reasons: []string{why}, Lost: codesBefore[c.Code], Decided: decided[c.Code]})
+		m.result.Review = append(
+			m.result.Review,
+			api.MigrationReview{
+				ControlCode: c.Code,
+				Title:       c.Title,
+				Reasons:     []string{why},
+				Lost:        codesBefore[c.Code],
+				Decided:     decided[c.Code],
+			},
+		)
 	}
 	slices.SortFunc(m.result.Review, func(a, b api.MigrationReview) int { return scf.CompareNatural(a.ControlCode, b.ControlCode) })
 	for code := range decided {
@@ -277,9 +308,20 @@ func recordMigration(tx *store.Tx, by api.Caller, m *migration) error {
 	if m.result.From.VersionID == m.result.To.VersionID {
 		what = fmt.Sprintf("took in your own frameworks and controls as they are now (revision %d)", m.result.To.CustomRevision)
 	}
-	warnings := []string{fmt.Sprintf("%d controls to look at again, %d decisions kept, %d left behind", len(m.result.Review), len(m.result.DecisionsKept), len(m.result.DecisionsLeft))}
+	warnings := []string{
+		fmt.Sprintf(
+			"%d controls to look at again, %d decisions kept, %d left behind",
+			len(m.result.Review),
+			len(m.result.DecisionsKept),
+			len(m.result.DecisionsLeft),
+		),
+	}
 	return errors.Join(recordLifecycleEvent(tx, by, &m.after, m.after.State, m.after.State, "migrated", what, warnings),
-		audit.PublishEvent(tx, by, audit.Event{Type: "assessment.migrated", AssessmentID: m.after.ID, Summary: what, ResourceType: "assessment", ResourceID: m.after.ID,
-			Data: map[string]any{"from": m.result.From, "to": m.result.To, "review": len(m.result.Review), "decisions_kept": len(m.result.DecisionsKept),
-				"decisions_left": m.result.DecisionsLeft, "frameworks": m.after.Frameworks}}))
+		audit.PublishEvent(tx, by, audit.Event{
+			Type: "assessment.migrated", AssessmentID: m.after.ID, Summary: what, ResourceType: "assessment", ResourceID: m.after.ID,
+			Data: map[string]any{
+				"from": m.result.From, "to": m.result.To, "review": len(m.result.Review), "decisions_kept": len(m.result.DecisionsKept),
+				"decisions_left": m.result.DecisionsLeft, "frameworks": m.after.Frameworks,
+			},
+		}))
 }

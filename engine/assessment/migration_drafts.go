@@ -236,6 +236,9 @@ func addMigrated[V, I any](tx *store.Tx, by api.Caller, m *migration, k delivera
 		return v, err
 	}
 	head := k.version(&v)
-	m.result.Versions = append(m.result.Versions, api.MigratedVersion{Gate: k.gate, ID: head.ID, VersionNumber: head.VersionNumber, ItemCount: head.ItemCount})
+	m.result.Versions = append(
+		m.result.Versions,
+		api.MigratedVersion{Gate: k.gate, ID: head.ID, VersionNumber: head.VersionNumber, ItemCount: head.ItemCount},
+	)
 	return v, nil
 }

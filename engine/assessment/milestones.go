@@ -44,15 +44,29 @@ func isSameMilestone(a, b api.Milestone) bool { return a.Title == b.Title && a.D
 
 // mergeMilestones are an item's new ones: those that were approved have to be among them, with
 // the date they had, and a change that is new is by whoever makes it, today where no day is named.
-func (s *Service) mergeMilestones(by api.Caller, previous []api.Milestone, approved *api.POAMItem, given []api.Milestone) ([]api.Milestone, error) {
+func (s *Service) mergeMilestones(
+	by api.Caller,
+	previous []api.Milestone,
+	approved *api.POAMItem,
+	given []api.Milestone,
+) ([]api.Milestone, error) {
 	if approved != nil {
 		for _, m := range approved.Milestones {
 			at := slices.IndexFunc(given, func(g api.Milestone) bool { return isSameMilestone(g, m) })
 			if at < 0 {
-				return nil, api.Invalid("milestones", "%q was approved for %s and stays so; add the new date to its changes, or set it to cancelled", m.Title, m.DueDate)
+				return nil, api.Invalid(
+					"milestones",
+					"%q was approved for %s and stays so; add the new date to its changes, or set it to cancelled",
+					m.Title,
+					m.DueDate,
+				)
 			}
 			if n := len(m.Changes); len(given[at].Changes) < n || !slices.Equal(given[at].Changes[:n], m.Changes) {
-				return nil, api.Invalid("milestones.changes", "the changes of %q that were approved stay; add the new one after them", m.Title)
+				return nil, api.Invalid(
+					"milestones.changes",
+					"the changes of %q that were approved stay; add the new one after them",
+					m.Title,
+				)
 			}
 		}
 	}
@@ -75,7 +89,12 @@ func (s *Service) mergeMilestones(by api.Caller, previous []api.Milestone, appro
 				return nil, err
 			}
 			if j > 0 && m.Changes[j].At < m.Changes[j-1].At {
-				return nil, api.Invalid("milestones.changes.at", "%s is before the change that stands before it, of %s", m.Changes[j].At, m.Changes[j-1].At)
+				return nil, api.Invalid(
+					"milestones.changes.at",
+					"%s is before the change that stands before it, of %s",
+					m.Changes[j].At,
+					m.Changes[j-1].At,
+				)
 			}
 		}
 	}

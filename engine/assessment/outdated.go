@@ -105,7 +105,12 @@ func decidedDependent(tx *store.Tx, a *api.Assessment, basis api.Gate, versionID
 			return "", err
 		}
 		if head != nil && head.Inputs[key] == versionID && (head.Status == api.VersionUnderReview || head.Status == api.VersionApproved) {
-			return fmt.Sprintf("version %d of the %s, made from it, is %s", head.VersionNumber, gate.Title(), displayStatus(head.Status)), nil
+			return fmt.Sprintf(
+				"version %d of the %s, made from it, is %s",
+				head.VersionNumber,
+				gate.Title(),
+				displayStatus(head.Status),
+			), nil
 		}
 	}
 	return "", nil
@@ -123,8 +128,15 @@ func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err 
 		return nil, err
 	}
 	add := func(reason, format string, args ...any) {
-		out = append(out, api.Outdated{Gate: api.GateSoA, VersionNumber: v.VersionNumber, Reason: reason,
-			Message: fmt.Sprintf("Version %d of the %s was drafted %s.", v.VersionNumber, api.GateSoA.Title(), fmt.Sprintf(format, args...))})
+		out = append(out, api.Outdated{
+			Gate: api.GateSoA, VersionNumber: v.VersionNumber, Reason: reason,
+			Message: fmt.Sprintf(
+				"Version %d of the %s was drafted %s.",
+				v.VersionNumber,
+				api.GateSoA.Title(),
+				fmt.Sprintf(format, args...),
+			),
+		})
 	}
 	scope, err := store.Scopes.By("assessment").Get(tx, a.OrganizationID, a.ID)
 	switch {
@@ -179,7 +191,12 @@ func documentsHash(docs []api.Document) (string, error) {
 
 // checkBasisOutdated holds the newest version of one deliverable against that of another which it builds
 // on; nil where it is made from that, or begun by hand.
-func checkBasisOutdated[V, I, B, J any](tx *store.Tx, a *api.Assessment, k deliverableType[V, I], basis deliverableType[B, J]) (*api.Outdated, error) {
+func checkBasisOutdated[V, I, B, J any](
+	tx *store.Tx,
+	a *api.Assessment,
+	k deliverableType[V, I],
+	basis deliverableType[B, J],
+) (*api.Outdated, error) {
 	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok || k.isEarlyDraft(a, k.version(&v)) {
 		return nil, err

@@ -48,7 +48,12 @@ func (s *Service) draftPOAM(ctx context.Context, _ api.Caller, a *api.Assessment
 }
 
 // draftPOAMFrom plans for the findings of one gap analysis.
-func (s *Service) draftPOAMFrom(ctx context.Context, a *api.Assessment, v *api.GapVersion, findings []api.Finding) (d draft[api.POAMItem], err error) {
+func (s *Service) draftPOAMFrom(
+	ctx context.Context,
+	a *api.Assessment,
+	v *api.GapVersion,
+	findings []api.Finding,
+) (d draft[api.POAMItem], err error) {
 	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
 		return d, err
@@ -83,8 +88,17 @@ func (s *Service) draftPOAMFrom(ctx context.Context, a *api.Assessment, v *api.G
 	})
 	d.mergePrevious = func(d *draft[api.POAMItem], before *previousVersion[api.POAMItem]) {
 		old := *before
-		old.items, old.lastApproved = reassignToOpenControls(unlinkReopened(old.items), d.items), reassignToOpenControls(old.lastApproved, d.items)
-		d.items = judge.OrderItems(judge.MergeItems(d.items, mergePredicate(d.items, old.items, manualDueDates(findings), findingsWithManualAction(findings))), today)
+		old.items, old.lastApproved = reassignToOpenControls(
+			unlinkReopened(old.items),
+			d.items,
+		), reassignToOpenControls(
+			old.lastApproved,
+			d.items,
+		)
+		d.items = judge.OrderItems(
+			judge.MergeItems(d.items, mergePredicate(d.items, old.items, manualDueDates(findings), findingsWithManualAction(findings))),
+			today,
+		)
 		matches := carryEdits(poam, d, old.items, copyPOAMField)
 		approvedByID := map[string]*api.POAMItem{} // by id, what stands in the approved plan
 		for n, as := range poam.matchItems(old.items, old.lastApproved) {
@@ -193,7 +207,11 @@ func manualDueDates(findings []api.Finding) map[string]api.Date {
 
 // mergePredicate tells which items may become part of others: none that people edited, of an
 // edited one nothing but what was part of it then, and none of which people want another date or action.
-func mergePredicate(items, previous []api.POAMItem, dueDates map[string]api.Date, manualActions map[string]bool) func(into, it *api.POAMItem) bool {
+func mergePredicate(
+	items, previous []api.POAMItem,
+	dueDates map[string]api.Date,
+	manualActions map[string]bool,
+) func(into, it *api.POAMItem) bool {
 	edited, home := map[string]*api.POAMItem{}, map[string]*api.POAMItem{} // by the finding's id; by a further control
 	for n, from := range poam.matchItems(items, previous) {
 		if from == nil || len(from.EditedFields) == 0 {
@@ -206,7 +224,9 @@ func mergePredicate(items, previous []api.POAMItem, dueDates map[string]api.Date
 	}
 	return func(into, it *api.POAMItem) bool {
 		to := edited[into.FindingID]
-		return !manualActions[it.FindingID] && !manualActions[into.FindingID] && edited[it.FindingID] == nil && dueDates[it.FindingID] == dueDates[into.FindingID] && !slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(code string) bool { return home[code] != to })
+		return !manualActions[it.FindingID] && !manualActions[into.FindingID] && edited[it.FindingID] == nil &&
+			dueDates[it.FindingID] == dueDates[into.FindingID] &&
+			!slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(code string) bool { return home[code] != to })
 	}
 }
 
@@ -264,11 +284,24 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 		return nil, err
 	}
 	in = &filter
-	return listItems(ctx, s, by, poam, in.POAMVersionID, []any{filter, today}, in.Paging, cmp.Or(in.Sort, "priority,poam_code"), poamOrder, func(i *api.POAMItem) bool {
-		return matchesControl(i.Item, in.Domain, "") && (in.ControlCode == "" || judge.ClosesControl(i, in.ControlCode)) && (in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
-			(in.Priority == 0 || i.Priority == in.Priority) && (in.Overdue == "" || fmt.Sprint(isOverdue(i, today)) == in.Overdue) &&
-			matchesOwner(in.Owner, i.Owner) && matchesQuery(q, i.POAMCode, i.ControlCode, i.ControlTitle, i.Weakness, i.CorrectiveAction)
-	})
+	return listItems(
+		ctx,
+		s,
+		by,
+		poam,
+		in.POAMVersionID,
+		[]any{filter, today},
+		in.Paging,
+		cmp.Or(in.Sort, "priority,poam_code"),
+		poamOrder,
+		func(i *api.POAMItem) bool {
+			return matchesControl(i.Item, in.Domain, "") && (in.ControlCode == "" || judge.ClosesControl(i, in.ControlCode)) && (in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
+				(in.Priority == 0 || i.Priority == in.Priority) &&
+				(in.Overdue == "" || fmt.Sprint(isOverdue(i, today)) == in.Overdue) &&
+				matchesOwner(in.Owner, i.Owner) &&
+				matchesQuery(q, i.POAMCode, i.ControlCode, i.ControlTitle, i.Weakness, i.CorrectiveAction)
+		},
+	)
 }
 
 // GetPOAMItem is one item.
@@ -320,7 +353,11 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 				return nil, err
 			}
 			if i.Status == "completed" && b.Status == nil && slices.ContainsFunc(all, isUnfinished) {
-				return nil, api.Invalid("milestones", "%s is completed, so its milestones are; set its status to in_progress to open one", i.POAMCode)
+				return nil, api.Invalid(
+					"milestones",
+					"%s is completed, so its milestones are; set its status to in_progress to open one",
+					i.POAMCode,
+				)
 			}
 			assignField(&f, "milestones", &i.Milestones, &all)
 		}
@@ -339,7 +376,12 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 		case accepted && i.RiskAcceptedUntil == nil:
 			return nil, api.Invalid("risk_accepted_until", "say until when the risk of %s is accepted", i.POAMCode)
 		case !accepted && b.RiskAcceptedUntil.Value != nil:
-			return nil, api.Invalid("risk_accepted_until", "%s is %s; an end is for a risk that is accepted: set its status to risk_accepted with it", i.POAMCode, displayName(i.Status))
+			return nil, api.Invalid(
+				"risk_accepted_until",
+				"%s is %s; an end is for a risk that is accepted: set its status to risk_accepted with it",
+				i.POAMCode,
+				displayName(i.Status),
+			)
 		}
 		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, copyPOAMField)
 	})

@@ -15,8 +15,10 @@ const maxPlanDays = 180
 
 // GetPOAMSummary counts a version, and tells what of it comes due when.
 func (s *Service) GetPOAMSummary(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMSummary, error) {
-	out := &api.POAMSummary{POAMVersionID: in.POAMVersionID, BySeverity: map[api.Severity]int{}, ByStatus: map[string]int{}, ByEffort: map[string]int{},
-		ExpiredAcceptances: []string{}, BeyondHalfYear: []string{}, BurnDown: []api.BurnDown{}}
+	out := &api.POAMSummary{
+		POAMVersionID: in.POAMVersionID, BySeverity: map[api.Severity]int{}, ByStatus: map[string]int{}, ByEffort: map[string]int{},
+		ExpiredAcceptances: []string{}, BeyondHalfYear: []string{}, BurnDown: []api.BurnDown{},
+	}
 	today := s.today()
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		v, err := poam.getVersion(tx, by.OrganizationID, in.POAMVersionID)

@@ -167,7 +167,15 @@ func (s *Service) RedraftIfChanged(ctx context.Context, by api.Caller, id string
 	return redraftIfChanged(ctx, s, by, &a, gap, s.inputsFromSoA, s.draftGap)
 }
 
-func redraftIfChanged[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I], currentInputs inputsFunc, makeDraft draftFunc[I]) (bool, error) {
+func redraftIfChanged[V, I any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	a *api.Assessment,
+	k deliverableType[V, I],
+	currentInputs inputsFunc,
+	makeDraft draftFunc[I],
+) (bool, error) {
 	wantedInputs, err := currentInputs(ctx, by, a)
 	if err != nil {
 		return false, err

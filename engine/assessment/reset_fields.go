@@ -10,7 +10,15 @@ import (
 
 // redraftItem is the line of an item as a draft of today would have it, where people had not set the named
 // fields ("all": none at all); nil where a draft would have none.
-func redraftItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], id string, names []string, makeDraft draftFunc[I]) (*I, error) {
+func redraftItem[V, I any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	k deliverableType[V, I],
+	id string,
+	names []string,
+	makeDraft draftFunc[I],
+) (*I, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -37,7 +45,10 @@ func redraftItem[V, I any](ctx context.Context, s *Service, by api.Caller, k del
 	previous.items = slices.Clone(previous.items)
 	for n := range previous.items {
 		if it := k.item(&previous.items[n]); it.ID == id {
-			it.EditedFields = slices.DeleteFunc(slices.Clone(it.EditedFields), func(f string) bool { return slices.Contains(names, f) || slices.Contains(names, "all") })
+			it.EditedFields = slices.DeleteFunc(
+				slices.Clone(it.EditedFields),
+				func(f string) bool { return slices.Contains(names, f) || slices.Contains(names, "all") },
+			)
 		}
 	}
 	d = d.withEdits(&previous)
@@ -51,7 +62,13 @@ func redraftItem[V, I any](ctx context.Context, s *Service, by api.Caller, k del
 
 // resetFields gives edited fields back to the rules, "all" being each of them: copyField puts there what rules has,
 // the line as they would draft it. Where they would draft none, what stands there stays until the next draft.
-func resetFields[I any](f *changedFields, it *api.Item, names []string, item, redrafted *I, copyField func(item, from *I, field string)) error {
+func resetFields[I any](
+	f *changedFields,
+	it *api.Item,
+	names []string,
+	item, redrafted *I,
+	copyField func(item, from *I, field string),
+) error {
 	if err := f.addResets(it, names); err != nil || redrafted == nil {
 		return err
 	}

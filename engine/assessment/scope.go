@@ -221,8 +221,10 @@ func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 
 // scopeLists are the lists of a scope by their names.
 func scopeLists(sc *api.Scope) map[string]*[]string {
-	return map[string]*[]string{"business_units": &sc.BusinessUnits, "processes": &sc.Processes, "systems": &sc.Systems, "locations": &sc.Locations, "legal_entities": &sc.LegalEntities,
-		"data_types": &sc.DataTypes, "third_parties": &sc.ThirdParties, "exclusions": &sc.Exclusions, "assumptions": &sc.Assumptions, "constraints": &sc.Constraints}
+	return map[string]*[]string{
+		"business_units": &sc.BusinessUnits, "processes": &sc.Processes, "systems": &sc.Systems, "locations": &sc.Locations, "legal_entities": &sc.LegalEntities,
+		"data_types": &sc.DataTypes, "third_parties": &sc.ThirdParties, "exclusions": &sc.Exclusions, "assumptions": &sc.Assumptions, "constraints": &sc.Constraints,
+	}
 }
 
 // validateScope refuses what no scope says, whoever brings it.
@@ -263,7 +265,13 @@ const (
 
 // changeScope makes or changes a scope, named by its assessment or its id. A
 // change of an approved scope begins its next version.
-func (s *Service) changeScope(ctx context.Context, by api.Caller, assessment, id string, m api.Match, change func(*api.Scope) error) (*api.Scope, error) {
+func (s *Service) changeScope(
+	ctx context.Context,
+	by api.Caller,
+	assessment, id string,
+	m api.Match,
+	change func(*api.Scope) error,
+) (*api.Scope, error) {
 	var sc api.Scope
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if id != "" {
@@ -282,7 +290,14 @@ func (s *Service) changeScope(ctx context.Context, by api.Caller, assessment, id
 			return err
 		}
 		if sc.ID == "" {
-			sc = api.Scope{Title: a.Name, TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, Status: api.VersionDraft, VersionNumber: 1, CreatedBy: by.Actor.Name}
+			sc = api.Scope{
+				Title:         a.Name,
+				TenantRecord:  tenantRecord(tx, by),
+				AssessmentID:  assessment,
+				Status:        api.VersionDraft,
+				VersionNumber: 1,
+				CreatedBy:     by.Actor.Name,
+			}
 		} else {
 			sc.MarkExisted()
 			if err := checkIfMatch(m, sc.Revision); err != nil {
@@ -324,12 +339,24 @@ func saveScope(tx *store.Tx, by api.Caller, sc *api.Scope, action, comment strin
 	if comment != "" {
 		data["comment"] = comment
 	}
-	version := api.DeliverableVersion{TenantRecord: sc.TenantRecord, AssessmentID: sc.AssessmentID, VersionNumber: sc.VersionNumber, Status: sc.Status, ContentSHA256: hash}
+	version := api.DeliverableVersion{
+		TenantRecord:  sc.TenantRecord,
+		AssessmentID:  sc.AssessmentID,
+		VersionNumber: sc.VersionNumber,
+		Status:        sc.Status,
+		ContentSHA256: hash,
+	}
 	// What the version says is kept beside the scope, so that versions can be compared.
 	kept := *sc
-	return errors.Join(store.Scopes.Put(tx, by.OrganizationID, sc), store.ScopeVersions.Put(tx, by.OrganizationID, &kept), recordArtifact(tx, by, sc.AssessmentID, "scope", "scope", version),
-		audit.PublishEvent(tx, by, audit.Event{Type: action, AssessmentID: sc.AssessmentID, Summary: fmt.Sprintf("scope version %d is %s", sc.VersionNumber, sc.Status),
-			ResourceType: "scope", ResourceID: sc.ID, Data: data}))
+	return errors.Join(
+		store.Scopes.Put(tx, by.OrganizationID, sc),
+		store.ScopeVersions.Put(tx, by.OrganizationID, &kept),
+		recordArtifact(tx, by, sc.AssessmentID, "scope", "scope", version),
+		audit.PublishEvent(tx, by, audit.Event{
+			Type: action, AssessmentID: sc.AssessmentID, Summary: fmt.Sprintf("scope version %d is %s", sc.VersionNumber, sc.Status),
+			ResourceType: "scope", ResourceID: sc.ID, Data: data,
+		}),
+	)
 }
 
 // SubmitScope puts a scope under review.
@@ -344,7 +371,13 @@ func (s *Service) ApproveScope(ctx context.Context, by api.Caller, in *api.Appro
 
 // changeScopeStatus moves a scope from one status to another, with what its decider says; nil where
 // nobody decides.
-func (s *Service) changeScopeStatus(ctx context.Context, by api.Caller, id string, to, from api.VersionStatus, decision *api.VersionDecision) (*api.Scope, error) {
+func (s *Service) changeScopeStatus(
+	ctx context.Context,
+	by api.Caller,
+	id string,
+	to, from api.VersionStatus,
+	decision *api.VersionDecision,
+) (*api.Scope, error) {
 	var sc api.Scope
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if sc, err = store.Scopes.Get(tx, by.OrganizationID, id); err != nil {
@@ -358,7 +391,12 @@ func (s *Service) changeScopeStatus(ctx context.Context, by api.Caller, id strin
 			return err
 		}
 		if sc.Status != from {
-			return api.Conflict("the scope is %s; only a scope that is %s can become %s", displayStatus(sc.Status), displayStatus(from), displayStatus(to))
+			return api.Conflict(
+				"the scope is %s; only a scope that is %s can become %s",
+				displayStatus(sc.Status),
+				displayStatus(from),
+				displayStatus(to),
+			)
 		}
 		if hash, err := scopeHash(&sc); err != nil {
 			return err
@@ -395,7 +433,13 @@ func scopeHash(sc *api.Scope) (string, error) {
 
 // ApplyScopeChanges brings changes that were made elsewhere into the scope of an assessment, or
 // makes it with the id it has there. It is a draft then, as after any change.
-func ApplyScopeChanges(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]FieldChange, protected []string) ([]FieldConflict, *api.Scope, error) {
+func ApplyScopeChanges(
+	tx *store.Tx,
+	by api.Caller,
+	assessment, id string,
+	changes map[string]FieldChange,
+	protected []string,
+) ([]FieldConflict, *api.Scope, error) {
 	sc, err := store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment)
 	if errors.Is(err, store.ErrNotFound) {
 		sc, err = api.Scope{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, VersionNumber: 1, CreatedBy: by.Actor.Name}, nil

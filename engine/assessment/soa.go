@@ -70,33 +70,51 @@ func (s *Service) draftSoAIgnoring(itemID string, reset []string) draftFunc[api.
 }
 
 func (s *Service) draftSoAFromIndex(ctx context.Context, by api.Caller, a *api.Assessment, exceptID string) (draft[api.SoAItem], error) {
-	return s.draftSoAWith(ctx, by, a, exceptID, func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error {
-		return s.evaluateStored(ctx, by, a, snap, controls, use)
-	})
+	return s.draftSoAWith(
+		ctx,
+		by,
+		a,
+		exceptID,
+		func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error {
+			return s.evaluateStored(ctx, by, a, snap, controls, use)
+		},
+	)
 }
 
 // draftSoAFromSession drafts from the evidence of a session that is not what is stored.
-func (s *Service) draftSoAFromSession(ctx context.Context, by api.Caller, a *api.Assessment, session *evidence.Session) (draft[api.SoAItem], error) {
-	return s.draftSoAWith(ctx, by, a, "", func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error {
-		all, err := snap.Controls(scf.ControlFilter{})
-		if err != nil {
-			return err
-		}
-		prepared, err := PrepareControls(ctx, session.Embedder(), all, controls)
-		if err != nil {
-			return err
-		}
-		j, err := prepared.Evaluate(ctx, session, s.today())
-		if err != nil {
-			return err
-		}
-		return use(j, session.Documents)
-	})
+func (s *Service) draftSoAFromSession(
+	ctx context.Context,
+	by api.Caller,
+	a *api.Assessment,
+	session *evidence.Session,
+) (draft[api.SoAItem], error) {
+	return s.draftSoAWith(
+		ctx,
+		by,
+		a,
+		"",
+		func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error {
+			all, err := snap.Controls(scf.ControlFilter{})
+			if err != nil {
+				return err
+			}
+			prepared, err := PrepareControls(ctx, session.Embedder(), all, controls)
+			if err != nil {
+				return err
+			}
+			j, err := prepared.Evaluate(ctx, session, s.today())
+			if err != nil {
+				return err
+			}
+			return use(j, session.Documents)
+		},
+	)
 }
 
 // draftSoAWith drafts from the judgements that judge lets use have. Of the lines that people brought in, except is none.
 func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assessment, exceptID string,
-	evaluate func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error) (d draft[api.SoAItem], err error) {
+	evaluate func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error,
+) (d draft[api.SoAItem], err error) {
 	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
 		return d, err
@@ -174,7 +192,12 @@ func soaInputsFrom(a *api.Assessment, snap *scf.Snapshot, docs []api.Document, s
 		return nil, err
 	}
 	v := snap.Version()
-	out := map[string]string{"catalog": v.Label, "catalog_version_id": v.ID, "frameworks": strings.Join(a.Frameworks, ", "), "documents": documents}
+	out := map[string]string{
+		"catalog":            v.Label,
+		"catalog_version_id": v.ID,
+		"frameworks":         strings.Join(a.Frameworks, ", "),
+		"documents":          documents,
+	}
 	if v.SourceSHA256 != nil {
 		out["catalog_sha256"] = *v.SourceSHA256
 	}
@@ -189,7 +212,15 @@ func soaInputsFrom(a *api.Assessment, snap *scf.Snapshot, docs []api.Document, s
 
 // draftSoAItems judges every control, with what is known of it beside the evidence; in are those
 // that a person brought in.
-func (s *Service) draftSoAItems(ctx context.Context, evaluation *Evaluation, documents map[string]api.Document, controls []api.Control, codes map[string]api.RequirementCodes, traits map[string]api.Trait, included map[string]*api.SoAItem) ([]api.SoAItem, error) {
+func (s *Service) draftSoAItems(
+	ctx context.Context,
+	evaluation *Evaluation,
+	documents map[string]api.Document,
+	controls []api.Control,
+	codes map[string]api.RequirementCodes,
+	traits map[string]api.Trait,
+	included map[string]*api.SoAItem,
+) ([]api.SoAItem, error) {
 	owners, foreign := map[string]string{}, 0
 	for _, d := range documents {
 		if d.IsForeignLanguage() {
@@ -251,7 +282,12 @@ func dropContradictingStatus(d *draft[api.SoAItem]) {
 		if !isContradictory(i) {
 			continue
 		}
-		i.Reason = fmt.Sprintf("Not assessed: what is %s is not assessed. The status that %s set, %s, is dropped.", displayName(i.Applicability), stringOrEmpty(i.EditedBy), displayName(i.ImplementationStatus))
+		i.Reason = fmt.Sprintf(
+			"Not assessed: what is %s is not assessed. The status that %s set, %s, is dropped.",
+			displayName(i.Applicability),
+			stringOrEmpty(i.EditedBy),
+			displayName(i.ImplementationStatus),
+		)
 		i.ImplementationStatus = api.NotAssessed
 		i.EditedFields = slices.DeleteFunc(slices.Clone(i.EditedFields), func(f string) bool { return f == "implementation_status" })
 		if len(i.EditedFields) == 0 {
@@ -276,7 +312,12 @@ func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.Assessmen
 	return s.draftNextSoA(ctx, by, in.AssessmentID, s.draftSoA)
 }
 
-func (s *Service) draftNextSoA(ctx context.Context, by api.Caller, assessment string, makeDraft draftFunc[api.SoAItem]) (*api.SoAVersion, error) {
+func (s *Service) draftNextSoA(
+	ctx context.Context,
+	by api.Caller,
+	assessment string,
+	makeDraft draftFunc[api.SoAItem],
+) (*api.SoAVersion, error) {
 	defer s.locks.lock(assessment)()
 	if err := s.evidence.Wait(ctx, by, assessment); err != nil {
 		return nil, err
@@ -297,7 +338,14 @@ func (s *Service) GetSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (
 // ListSoAItems lists a version's items by control code.
 func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAItemsInput) (*api.List[api.SoAItem], error) {
 	filter, q := *in, strings.ToLower(in.Q)
-	matchesRequirement, err := resolveFilter(ctx, s, by, soa, in.SoAVersionID, itemFilter{domain: &filter.Domain, control: &filter.ControlCode, framework: &filter.Framework, requirement: &filter.Requirement})
+	matchesRequirement, err := resolveFilter(
+		ctx,
+		s,
+		by,
+		soa,
+		in.SoAVersionID,
+		itemFilter{domain: &filter.Domain, control: &filter.ControlCode, framework: &filter.Framework, requirement: &filter.Requirement},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -306,8 +354,10 @@ func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAIt
 		return matchesControl(i.Item, in.Domain, in.ControlCode) && matchesRequirement(i.RequirementCodes) && (in.Applicability == "" || i.Applicability == in.Applicability) &&
 			(in.ImplementationStatus == "" || i.ImplementationStatus == in.ImplementationStatus) && (in.Status == "" || i.ImplementationStatus == in.Status) &&
 			(in.EvidenceCoverage == "" || i.EvidenceCoverage == in.EvidenceCoverage) &&
-			(in.Framework == "" || len(i.RequirementCodes[in.Framework]) > 0) && matchesOwner(in.Owner, i.Owner) &&
-			(in.NeedsReview == "" || fmt.Sprint(i.NeedsReview) == in.NeedsReview) && matchesQuery(q, i.ControlCode, i.ControlTitle, i.Rationale, i.Reason)
+			(in.Framework == "" || len(i.RequirementCodes[in.Framework]) > 0) &&
+			matchesOwner(in.Owner, i.Owner) &&
+			(in.NeedsReview == "" || fmt.Sprint(i.NeedsReview) == in.NeedsReview) &&
+			matchesQuery(q, i.ControlCode, i.ControlTitle, i.Rationale, i.Reason)
 	})
 }
 
@@ -365,7 +415,13 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		}
 		switch wasExcluded := isExcluded(i); {
 		case wasExcluded && b.ImplementationStatus != nil && *b.ImplementationStatus != api.NotAssessed:
-			return nil, api.Invalid("implementation_status", "%s can't be %s and %s; what does not apply is not assessed", i.ControlCode, displayName(i.Applicability), displayName(*b.ImplementationStatus))
+			return nil, api.Invalid(
+				"implementation_status",
+				"%s can't be %s and %s; what does not apply is not assessed",
+				i.ControlCode,
+				displayName(i.Applicability),
+				displayName(*b.ImplementationStatus),
+			)
 		case b.Applicability == nil || b.ImplementationStatus != nil:
 		case !i.Applicability.IsApplicable():
 			i.ImplementationStatus = api.NotAssessed // what does not apply is not assessed
@@ -458,7 +514,13 @@ func checkSoASubmittable(tx *store.Tx, org string, v *api.SoAVersion) error {
 	if len(details) == 0 {
 		return nil
 	}
-	return api.Conflict("%d items keep the Statement of Applicability from review; the first is %s: %s", len(details), details[0].Field, details[0].Message).WithDetails(details...)
+	return api.Conflict(
+		"%d items keep the Statement of Applicability from review; the first is %s: %s",
+		len(details),
+		details[0].Field,
+		details[0].Message,
+	).WithDetails(
+		details...)
 }
 
 // ValidateSoA checks a version against the named rules.
@@ -507,7 +569,11 @@ var soaRules = []struct {
 	}},
 	{"excluded-not-assessed", "error", func(i *api.SoAItem) string {
 		if isContradictory(i) {
-			return fmt.Sprintf("it can't be %s and %s at once; decide again whether it applies", displayName(i.Applicability), displayName(i.ImplementationStatus))
+			return fmt.Sprintf(
+				"it can't be %s and %s at once; decide again whether it applies",
+				displayName(i.Applicability),
+				displayName(i.ImplementationStatus),
+			)
 		}
 		return ""
 	}},
@@ -545,12 +611,32 @@ func checkSoARules(items []api.SoAItem) []api.ValidationIssue {
 	for n := range items {
 		for _, r := range soaRules {
 			if why := r.broken(&items[n]); why != "" {
-				out = append(out, api.ValidationIssue{Rule: r.name, Severity: r.severity, ItemID: items[n].ID, ControlCode: items[n].ControlCode, Message: why})
+				out = append(
+					out,
+					api.ValidationIssue{
+						Rule:        r.name,
+						Severity:    r.severity,
+						ItemID:      items[n].ID,
+						ControlCode: items[n].ControlCode,
+						Message:     why,
+					},
+				)
 			}
 		}
 	}
-	if len(items) > 0 && !slices.ContainsFunc(items, func(i api.SoAItem) bool { return i.Applicability.IsApplicable() || i.Applicability == api.Undecided }) {
-		out = append(out, api.ValidationIssue{Rule: "something-applies", Severity: "warning", Message: "none of the controls applies, so there is nothing to assess; look at the scope and its traits"})
+	if len(items) > 0 &&
+		!slices.ContainsFunc(
+			items,
+			func(i api.SoAItem) bool { return i.Applicability.IsApplicable() || i.Applicability == api.Undecided },
+		) {
+		out = append(
+			out,
+			api.ValidationIssue{
+				Rule:     "something-applies",
+				Severity: "warning",
+				Message:  "none of the controls applies, so there is nothing to assess; look at the scope and its traits",
+			},
+		)
 	}
 	return out
 }

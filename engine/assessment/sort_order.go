@@ -21,14 +21,22 @@ var (
 		{Name: "status", Value: func(p *api.Approval) any { return slices.Index(p.Status.Values(), p.Status) }},
 		{Name: "gate", Value: func(p *api.Approval) any { return slices.Index(api.Gates, p.Gate) }},
 	}
-	soaOrder = append(commonOrder(func(i *api.SoAItem) *api.Item { return &i.Item }),
-		store.SortBy[api.SoAItem]{Name: "applicability", Value: func(i *api.SoAItem) any { return slices.Index(i.Applicability.Values(), i.Applicability) }},
+	soaOrder = append(
+		commonOrder(func(i *api.SoAItem) *api.Item { return &i.Item }),
+		store.SortBy[api.SoAItem]{
+			Name:  "applicability",
+			Value: func(i *api.SoAItem) any { return slices.Index(i.Applicability.Values(), i.Applicability) },
+		},
 		store.SortBy[api.SoAItem]{Name: "implementation_status", Value: func(i *api.SoAItem) any {
 			return slices.Index(i.ImplementationStatus.Values(), i.ImplementationStatus)
 		}},
-		store.SortBy[api.SoAItem]{Name: "evidence_coverage", Value: func(i *api.SoAItem) any { return slices.Index(i.EvidenceCoverage.Values(), i.EvidenceCoverage) }},
+		store.SortBy[api.SoAItem]{
+			Name:  "evidence_coverage",
+			Value: func(i *api.SoAItem) any { return slices.Index(i.EvidenceCoverage.Values(), i.EvidenceCoverage) },
+		},
 		store.SortBy[api.SoAItem]{Name: "owner", Value: func(i *api.SoAItem) any { return ownerSortKey(i.Owner) }},
-		store.SortBy[api.SoAItem]{Name: "confidence", Value: func(i *api.SoAItem) any { return toThousandths(i.Confidence) }})
+		store.SortBy[api.SoAItem]{Name: "confidence", Value: func(i *api.SoAItem) any { return toThousandths(i.Confidence) }},
+	)
 	findingOrder = append(commonOrder(func(f *api.Finding) *api.Item { return &f.Item }),
 		store.SortBy[api.Finding]{Name: "severity", Value: func(f *api.Finding) any { return severityRank(f.Severity) }},
 		store.SortBy[api.Finding]{Name: "known", Value: func(f *api.Finding) any { return f.EvidencedRank() }},

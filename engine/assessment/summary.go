@@ -134,7 +134,12 @@ func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput
 	if in.OrgID != by.OrganizationID {
 		return nil, api.NotFound("organization", in.OrgID)
 	}
-	out := &api.Dashboard{OrganizationID: by.OrganizationID, AssessmentsByState: map[api.State]int{}, FindingsBySeverity: map[api.Severity]int{}, Waiting: []api.WaitingFor{}}
+	out := &api.Dashboard{
+		OrganizationID:     by.OrganizationID,
+		AssessmentsByState: map[api.State]int{},
+		FindingsBySeverity: map[api.Severity]int{},
+		Waiting:            []api.WaitingFor{},
+	}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		var items []api.SoAItem
 		for a, err := range store.Assessments.Scan(tx, by.OrganizationID) {
@@ -169,7 +174,17 @@ func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput
 					if err != nil {
 						return err
 					}
-					out.Waiting = append(out.Waiting, api.WaitingFor{AssessmentID: a.ID, AssessmentName: a.Name, ApprovalID: p.ID, Gate: gate, Since: p.RequestedAt, Who: who})
+					out.Waiting = append(
+						out.Waiting,
+						api.WaitingFor{
+							AssessmentID:   a.ID,
+							AssessmentName: a.Name,
+							ApprovalID:     p.ID,
+							Gate:           gate,
+							Since:          p.RequestedAt,
+							Who:            who,
+						},
+					)
 				}
 			}
 		}

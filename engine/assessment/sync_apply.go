@@ -49,7 +49,14 @@ func syncApplierFor(gate api.Gate) (syncApplier, error) {
 // ApplyItemChanges changes an item as it was changed elsewhere. A version that is under review is
 // reopened, a decided one has its next version, and where a newer one is there the change
 // goes to the line of the same control in it, as a person's edit would have to.
-func ApplyItemChanges(tx *store.Tx, by api.Caller, assessment string, gate api.Gate, id string, changes map[string]FieldChange) ([]FieldConflict, error) {
+func ApplyItemChanges(
+	tx *store.Tx,
+	by api.Caller,
+	assessment string,
+	gate api.Gate,
+	id string,
+	changes map[string]FieldChange,
+) ([]FieldConflict, error) {
 	r, err := syncApplierFor(gate)
 	if err != nil {
 		return nil, err
@@ -67,7 +74,14 @@ func AddSyncedItem(tx *store.Tx, by api.Caller, assessment string, gate api.Gate
 }
 
 // DeleteSyncedItem removes an item from a version in draft, unless it was changed here.
-func DeleteSyncedItem(tx *store.Tx, by api.Caller, assessment string, gate api.Gate, id string, base map[string]json.RawMessage) (*FieldConflict, error) {
+func DeleteSyncedItem(
+	tx *store.Tx,
+	by api.Caller,
+	assessment string,
+	gate api.Gate,
+	id string,
+	base map[string]json.RawMessage,
+) (*FieldConflict, error) {
 	r, err := syncApplierFor(gate)
 	if err != nil {
 		return nil, err
@@ -77,7 +91,13 @@ func DeleteSyncedItem(tx *store.Tx, by api.Caller, assessment string, gate api.G
 
 // AddSyncedVersion adds a version that was drafted elsewhere, as a draft with the next number:
 // it is submitted and decided on here. clash: its number was taken by another.
-func AddSyncedVersion(tx *store.Tx, by api.Caller, assessment string, gate api.Gate, fields map[string]json.RawMessage) (clash bool, err error) {
+func AddSyncedVersion(
+	tx *store.Tx,
+	by api.Caller,
+	assessment string,
+	gate api.Gate,
+	fields map[string]json.RawMessage,
+) (clash bool, err error) {
 	r, err := syncApplierFor(gate)
 	if err != nil {
 		return false, err
@@ -172,8 +192,10 @@ func SaveVoidedApproval(tx *store.Tx, by api.Caller, p *api.Approval, reason str
 	p.RequestedBy, p.RequestedByUserID = by.Actor, by.UserID
 	p.DecidedBy, p.DecidedAt, p.Delegation, p.Delegates = nil, nil, nil, nil
 	return errors.Join(store.Approvals.Put(tx, by.OrganizationID, p),
-		audit.PublishEvent(tx, by, audit.Event{Type: "approval.voided", AssessmentID: p.AssessmentID, Summary: "the approval of the " + p.Gate.Title() + " that was made offline is void: " + reason,
-			ResourceType: "approval", ResourceID: p.ID, Data: map[string]any{"gate": p.Gate, "reason": reason}}))
+		audit.PublishEvent(tx, by, audit.Event{
+			Type: "approval.voided", AssessmentID: p.AssessmentID, Summary: "the approval of the " + p.Gate.Title() + " that was made offline is void: " + reason,
+			ResourceType: "approval", ResourceID: p.ID, Data: map[string]any{"gate": p.Gate, "reason": reason},
+		}))
 }
 
 // findChangeTarget is the item that a change of one goes to, in a version that can take it.
@@ -194,14 +216,27 @@ func (r deliverableSync[V, I]) findChangeTarget(tx *store.Tx, by api.Caller, a *
 	if err != nil {
 		return v, item, err
 	}
-	at := slices.IndexFunc(r.matchItems(items, before), func(i *I) bool { return i != nil && r.deliverableType.item(i).ID == r.deliverableType.item(&item).ID })
+	at := slices.IndexFunc(
+		r.matchItems(items, before),
+		func(i *I) bool { return i != nil && r.deliverableType.item(i).ID == r.deliverableType.item(&item).ID },
+	)
 	if at < 0 {
-		return v, item, api.Conflict("version %d of the %s is not the newest any more, and the newest has no line %s", r.version(&v).VersionNumber, r.gate.Title(), r.deliverableType.item(&item).ControlCode)
+		return v, item, api.Conflict(
+			"version %d of the %s is not the newest any more, and the newest has no line %s",
+			r.version(&v).VersionNumber,
+			r.gate.Title(),
+			r.deliverableType.item(&item).ControlCode,
+		)
 	}
 	return newest, items[at], nil
 }
 
-func (r deliverableSync[V, I]) applyChanges(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]FieldChange) ([]FieldConflict, error) {
+func (r deliverableSync[V, I]) applyChanges(
+	tx *store.Tx,
+	by api.Caller,
+	assessment, id string,
+	changes map[string]FieldChange,
+) ([]FieldConflict, error) {
 	org := by.OrganizationID
 	item, err := r.items.Get(tx, org, id)
 	if err == nil && r.deliverableType.item(&item).AssessmentID != assessment {
@@ -288,7 +323,12 @@ func (r deliverableSync[V, I]) addItem(tx *store.Tx, by api.Caller, assessment s
 		return api.NotFound(r.gate.Title()+" version", it.VersionID)
 	}
 	if head.Status != api.VersionDraft {
-		return api.Conflict("version %d of the %s is %s and takes no new line", head.VersionNumber, r.gate.Title(), displayStatus(head.Status))
+		return api.Conflict(
+			"version %d of the %s is %s and takes no new line",
+			head.VersionNumber,
+			r.gate.Title(),
+			displayStatus(head.Status),
+		)
 	}
 	if there, err := r.items.Has(tx, by.OrganizationID, it.ID); err != nil || there {
 		return cmp.Or(err, alreadyExistsError(there, it.ID))
@@ -296,7 +336,12 @@ func (r deliverableSync[V, I]) addItem(tx *store.Tx, by api.Caller, assessment s
 	return r.items.Insert(tx, by.OrganizationID, &i)
 }
 
-func (r deliverableSync[V, I]) removeItem(tx *store.Tx, by api.Caller, assessment, id string, base map[string]json.RawMessage) (*FieldConflict, error) {
+func (r deliverableSync[V, I]) removeItem(
+	tx *store.Tx,
+	by api.Caller,
+	assessment, id string,
+	base map[string]json.RawMessage,
+) (*FieldConflict, error) {
 	org := by.OrganizationID
 	i, err := r.items.Get(tx, org, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -314,7 +359,12 @@ func (r deliverableSync[V, I]) removeItem(tx *store.Tx, by api.Caller, assessmen
 		return nil, err
 	}
 	if head := r.version(&v); head.Status != api.VersionDraft {
-		return nil, api.Conflict("version %d of the %s is %s and keeps its lines", head.VersionNumber, r.gate.Title(), displayStatus(head.Status))
+		return nil, api.Conflict(
+			"version %d of the %s is %s and keeps its lines",
+			head.VersionNumber,
+			r.gate.Title(),
+			displayStatus(head.Status),
+		)
 	}
 	fields, err := FieldsFromRecord(&i)
 	if err != nil {
@@ -331,7 +381,12 @@ func (r deliverableSync[V, I]) removeItem(tx *store.Tx, by api.Caller, assessmen
 	return nil, r.rehashVersion(tx, org, it.VersionID)
 }
 
-func (r deliverableSync[V, I]) addVersion(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) (clash bool, err error) {
+func (r deliverableSync[V, I]) addVersion(
+	tx *store.Tx,
+	by api.Caller,
+	assessment string,
+	fields map[string]json.RawMessage,
+) (clash bool, err error) {
 	org := by.OrganizationID
 	a, err := getAssessment(tx, by, assessment)
 	if err != nil {
@@ -366,9 +421,16 @@ func (r deliverableSync[V, I]) addVersion(tx *store.Tx, by api.Caller, assessmen
 			return false, err
 		}
 	}
-	return wanted != head.VersionNumber, errors.Join(r.versions.Insert(tx, org, &v), recordArtifact(tx, by, a.ID, string(r.gate), r.gate.Title(), *head),
-		audit.PublishEvent(tx, by, audit.Event{Type: string(r.gate) + ".drafted", AssessmentID: a.ID, Summary: fmt.Sprintf("brought %s version %d, drafted offline", r.gate.Title(), head.VersionNumber),
-			ResourceType: string(r.gate), ResourceID: head.ID, Data: map[string]any{"version_number": head.VersionNumber, "offline": true}}))
+	return wanted != head.VersionNumber, errors.Join(
+		r.versions.Insert(tx, org, &v),
+		recordArtifact(tx, by, a.ID, string(r.gate), r.gate.Title(), *head),
+		audit.PublishEvent(tx, by, audit.Event{
+			Type: string(
+				r.gate,
+			) + ".drafted", AssessmentID: a.ID, Summary: fmt.Sprintf("brought %s version %d, drafted offline", r.gate.Title(), head.VersionNumber),
+			ResourceType: string(r.gate), ResourceID: head.ID, Data: map[string]any{"version_number": head.VersionNumber, "offline": true},
+		}),
+	)
 }
 
 func (r deliverableSync[V, I]) rehashVersion(tx *store.Tx, org, version string) error {
@@ -402,13 +464,21 @@ func (r deliverableSync[V, I]) submitVersion(tx *store.Tx, by api.Caller, assess
 		return api.NotFound(r.gate.Title()+" version", version)
 	}
 	if head.Status != api.VersionDraft {
-		return api.Conflict("version %d of the %s is %s and can't be submitted", head.VersionNumber, r.gate.Title(), displayStatus(head.Status))
+		return api.Conflict(
+			"version %d of the %s is %s and can't be submitted",
+			head.VersionNumber,
+			r.gate.Title(),
+			displayStatus(head.Status),
+		)
 	}
 	if err := r.deliverableType.recomputeHash(tx, org, &v); err != nil {
 		return err
 	}
 	if head.ContentSHA256 != sha {
-		return api.Conflict("the %s is not what was submitted any more: others changed it as well; look at it and submit it again", r.gate.Title())
+		return api.Conflict(
+			"the %s is not what was submitted any more: others changed it as well; look at it and submit it again",
+			r.gate.Title(),
+		)
 	}
 	if there, err := store.Approvals.Has(tx, org, approval); err != nil || there || approval == "" {
 		return cmp.Or(err, alreadyExistsError(true, approval))

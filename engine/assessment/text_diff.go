@@ -38,7 +38,11 @@ func (s *Service) diffReports(ctx context.Context, by api.Caller, out *api.Artif
 			return api.Conflict("an audit package is a zip and can't be compared line by line; compare the reports in it")
 		}
 		if !slices.Contains(textFormats, r.Format) {
-			return api.Conflict("a report as %s is no text and can't be compared line by line; write it as one of %s", r.Format, strings.Join(textFormats, ", "))
+			return api.Conflict(
+				"a report as %s is no text and can't be compared line by line; write it as one of %s",
+				r.Format,
+				strings.Join(textFormats, ", "),
+			)
 		}
 		if r.SizeBytes > maxDiffText {
 			return api.Conflict("%s is too large to be compared: %d bytes, where at most %d are", r.Filename, r.SizeBytes, maxDiffText)

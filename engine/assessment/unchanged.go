@@ -27,7 +27,8 @@ func skipIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
 // isUnchanged tells whether a version that is under review or approved says what a draft would, made
 // of the same by the same rules.
 func (k deliverableType[V, I]) isUnchanged(head *api.DeliverableVersion, d *draft[I]) (bool, error) {
-	if head.Status != api.VersionUnderReview && head.Status != api.VersionApproved || head.Method != d.method || !haveSameInputs(head.Inputs, d.inputs) {
+	if head.Status != api.VersionUnderReview && head.Status != api.VersionApproved || head.Method != d.method ||
+		!haveSameInputs(head.Inputs, d.inputs) {
 		return false, nil
 	}
 	items := slices.Clone(d.items)

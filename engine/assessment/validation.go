@@ -48,7 +48,16 @@ func checkOneOf[S ~string](field string, v S, allowed ...S) error {
 }
 
 func checkImplementation(field string, v api.Implementation) error {
-	return checkOneOf(field, v, api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced, api.NotAssessed)
+	return checkOneOf(
+		field,
+		v,
+		api.Implemented,
+		api.PartiallyImplemented,
+		api.Planned,
+		api.NotImplemented,
+		api.NotEvidenced,
+		api.NotAssessed,
+	)
 }
 
 // excerpt is the beginning of a text, to know it by.
@@ -97,14 +106,48 @@ func validateSoAItem(i *api.SoAItem) error {
 	if isExcluded(i) && api.IsBlank(i.Rationale) {
 		reason = api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
 	}
-	return firstError(reason, checkOneOf("applicability", i.Applicability, api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided),
+	return firstError(
+		reason,
+		checkOneOf(
+			"applicability",
+			i.Applicability,
+			api.Applicable,
+			api.PartiallyApplicable,
+			api.NotApplicable,
+			api.OutOfScope,
+			api.Undecided,
+		),
 		checkImplementation("implementation_status", i.ImplementationStatus),
-		checkSize(&i.Item, i.Evidence, len(i.Statements)+len(i.MissingElements), i.Rationale, i.Reason, stringOrEmpty(i.Owner), stringOrEmpty(i.Note)))
+		checkSize(
+			&i.Item,
+			i.Evidence,
+			len(i.Statements)+len(i.MissingElements),
+			i.Rationale,
+			i.Reason,
+			stringOrEmpty(i.Owner),
+			stringOrEmpty(i.Note),
+		),
+	)
 }
 
 func validateFinding(i *api.Finding) error {
-	return firstError(checkImplementation("status", i.Status), checkOneOf("severity", i.Severity, api.Severities...), checkOneOf("source", i.Source, "analysis", sourceManual),
-		checkSize(&i.Item, i.Evidence, len(i.MissingElements), i.Condition, i.Criteria, i.Cause, i.Effect, i.Recommendation, stringOrEmpty(i.Owner), stringOrEmpty(i.Note)))
+	return firstError(
+		checkImplementation("status", i.Status),
+		checkOneOf("severity", i.Severity, api.Severities...),
+		checkOneOf("source", i.Source, "analysis", sourceManual),
+		checkSize(
+			&i.Item,
+			i.Evidence,
+			len(i.MissingElements),
+			i.Condition,
+			i.Criteria,
+			i.Cause,
+			i.Effect,
+			i.Recommendation,
+			stringOrEmpty(i.Owner),
+			stringOrEmpty(i.Note),
+		),
+	)
 }
 
 func validateScore(i *api.MaturityScore) error {
@@ -116,10 +159,28 @@ func validateScore(i *api.MaturityScore) error {
 }
 
 func validatePOAMItem(i *api.POAMItem) error {
-	err := firstError(checkOneOf("status", i.Status, "open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"), checkOneOf("severity", i.Severity, api.Severities...),
-		checkSize(&i.Item, nil, len(i.Milestones)+len(i.AcceptanceCriteria), i.POAMCode, i.Weakness, i.CorrectiveAction, stringOrEmpty(i.Owner), stringOrEmpty(i.Resources), stringOrEmpty(i.VendorDependency), stringOrEmpty(i.Comments)))
+	err := firstError(
+		checkOneOf("status", i.Status, "open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"),
+		checkOneOf("severity", i.Severity, api.Severities...),
+		checkSize(
+			&i.Item,
+			nil,
+			len(i.Milestones)+len(i.AcceptanceCriteria),
+			i.POAMCode,
+			i.Weakness,
+			i.CorrectiveAction,
+			stringOrEmpty(i.Owner),
+			stringOrEmpty(i.Resources),
+			stringOrEmpty(i.VendorDependency),
+			stringOrEmpty(i.Comments),
+		),
+	)
 	for _, m := range i.Milestones {
-		err = firstError(err, checkOneOf("milestones", m.Status, "open", "in_progress", "completed", "cancelled"), checkSize(&i.Item, nil, len(m.Changes), m.Title))
+		err = firstError(
+			err,
+			checkOneOf("milestones", m.Status, "open", "in_progress", "completed", "cancelled"),
+			checkSize(&i.Item, nil, len(m.Changes), m.Title),
+		)
 	}
 	return err
 }

@@ -114,7 +114,11 @@ func (k deliverableType[V, I]) readItemsCached(tx *store.Tx, s *Service, a *api.
 
 // encodeItems encodes items ahead of their transaction, on all cores. Where one says what an item
 // of the same control said before, it takes the bytes of that.
-func (k deliverableType[V, I]) encodeItems(ctx context.Context, items []I, previous []*store.EncodedRecord[I]) ([]store.PreparedRecord[I], error) {
+func (k deliverableType[V, I]) encodeItems(
+	ctx context.Context,
+	items []I,
+	previous []*store.EncodedRecord[I],
+) ([]store.PreparedRecord[I], error) {
 	previousByCode := make(map[string][]*store.EncodedRecord[I], len(previous))
 	for _, w := range previous {
 		code := k.item(&w.Record).ControlCode
@@ -122,7 +126,8 @@ func (k deliverableType[V, I]) encodeItems(ctx context.Context, items []I, previ
 	}
 	out := make([]store.PreparedRecord[I], len(items))
 	err := forEachParallel(ctx, len(items), func(_ context.Context, n int) (err error) {
-		if out[n], err = store.PrepareInsert(k.items, &items[n], previousByCode[k.item(&items[n]).ControlCode]...); err == nil && out[n].SameAs == nil {
+		if out[n], err = store.PrepareInsert(k.items, &items[n], previousByCode[k.item(&items[n]).ControlCode]...); err == nil &&
+			out[n].SameAs == nil {
 			out[n].Extra, err = k.canonicalJSON(items[n])
 		}
 		return err

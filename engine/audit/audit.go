@@ -111,8 +111,10 @@ func RecordEvent(tx *store.Tx, by api.Caller, e Event) error {
 func recordEvent(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
 	line := store.TimelineEvent{
 		OrganizationID: by.OrganizationID, AssessmentID: e.AssessmentID,
-		TimelineEvent: api.TimelineEvent{ID: tx.NewID(), At: tx.Now(), Type: e.Type, Summary: e.Summary, Actor: by.Actor,
-			ResourceType: e.ResourceType, ResourceID: e.ResourceID},
+		TimelineEvent: api.TimelineEvent{
+			ID: tx.NewID(), At: tx.Now(), Type: e.Type, Summary: e.Summary, Actor: by.Actor,
+			ResourceType: e.ResourceType, ResourceID: e.ResourceID,
+		},
 	}
 	if e.AssessmentID != "" {
 		if err := store.Timeline.Insert(tx, by.OrganizationID, &line); err != nil {

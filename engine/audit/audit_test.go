@@ -20,9 +20,11 @@ import (
 func openStore(t *testing.T) *store.DB {
 	t.Helper()
 	now, n := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), 0
-	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema,
+	db, err := store.Open(t.Context(), store.Options{
+		Dir: t.TempDir(), Schema: store.ServiceSchema,
 		Clock: func() time.Time { now = now.Add(time.Second); return now },
-		NewID: func() string { n++; return fmt.Sprintf("id-%04d", n) }})
+		NewID: func() string { n++; return fmt.Sprintf("id-%04d", n) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +36,16 @@ func append20(t *testing.T, db *store.DB, org string) {
 	t.Helper()
 	for i := range 20 {
 		err := db.Update(t.Context(), func(tx *store.Tx) error {
-			return audit.Append(tx, api.Caller{OrganizationID: org, Actor: api.Actor{Type: api.ActorUser, ID: "u", Name: "Ada"}},
-				audit.Entry{Action: "test.done", ResourceType: "test", ResourceID: fmt.Sprint(i), Changes: map[string]any{"n": i, "text": "ü"}})
+			return audit.Append(
+				tx,
+				api.Caller{OrganizationID: org, Actor: api.Actor{Type: api.ActorUser, ID: "u", Name: "Ada"}},
+				audit.Entry{
+					Action:       "test.done",
+					ResourceType: "test",
+					ResourceID:   fmt.Sprint(i),
+					Changes:      map[string]any{"n": i, "text": "ü"},
+				},
+			)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +178,8 @@ func TestFollowAnExport(t *testing.T) {
 		var was, is api.AuditEvent
 		split := bytes.SplitAfter(bad, []byte("\n"))
 		line := bytes.Count(whole[:at], []byte("\n"))
-		if len(split) == len(lines) && json.Unmarshal(lines[line], &was) == nil && json.Unmarshal(split[line], &is) == nil && reflect.DeepEqual(was, is) {
+		if len(split) == len(lines) && json.Unmarshal(lines[line], &was) == nil && json.Unmarshal(split[line], &is) == nil &&
+			reflect.DeepEqual(was, is) {
 			continue // the same record in other letters, as a name of a field that JSON reads in either case
 		}
 		if n, err := follow(split); err == nil && n == 20 {
@@ -206,15 +217,27 @@ func TestList(t *testing.T) {
 	if err != nil || len(l.Data) != 5 || l.Pagination.Total != 20 || l.Data[0].Sequence != 20 || !l.Pagination.HasMore {
 		t.Fatalf("%+v, %v", l, err)
 	}
-	next, err := s.List(t.Context(), api.Caller{OrganizationID: "a"}, &api.AuditInput{Paging: api.Paging{Limit: 5, Cursor: *l.Pagination.NextCursor}})
+	next, err := s.List(
+		t.Context(),
+		api.Caller{OrganizationID: "a"},
+		&api.AuditInput{Paging: api.Paging{Limit: 5, Cursor: *l.Pagination.NextCursor}},
+	)
 	if err != nil || next.Data[0].Sequence != 15 {
 		t.Fatalf("%+v, %v", next, err)
 	}
-	one, err := s.List(t.Context(), api.Caller{OrganizationID: "a"}, &api.AuditInput{Paging: api.Paging{Limit: 5}, AuditFilter: api.AuditFilter{ResourceID: "3"}})
+	one, err := s.List(
+		t.Context(),
+		api.Caller{OrganizationID: "a"},
+		&api.AuditInput{Paging: api.Paging{Limit: 5}, AuditFilter: api.AuditFilter{ResourceID: "3"}},
+	)
 	if err != nil || len(one.Data) != 1 || one.Pagination.Total != 1 {
 		t.Fatalf("%+v, %v", one, err)
 	}
-	_, err = s.List(t.Context(), api.Caller{OrganizationID: "b"}, &api.AuditInput{Paging: api.Paging{Limit: 5, Cursor: *l.Pagination.NextCursor}})
+	_, err = s.List(
+		t.Context(),
+		api.Caller{OrganizationID: "b"},
+		&api.AuditInput{Paging: api.Paging{Limit: 5, Cursor: *l.Pagination.NextCursor}},
+	)
 	if !api.IsCode(err, api.CodeValidation) {
 		t.Errorf("another organization's cursor gives %v", err)
 	}

@@ -29,19 +29,28 @@ func newFilter(in *api.AuditFilter) (func(*api.AuditEvent) bool, error) {
 	within, err := in.Matcher()
 	return func(e *api.AuditEvent) bool {
 		return MatchesAction(in.Action, e.Action) && MatchesActor(in.Actor, e.Actor) && within(e.At) && matchesOrAny(in.ResourceType, e.ResourceType) && matchesOrAny(in.ResourceID, e.ResourceID) &&
-			matchesOrAny(in.ActorID, e.Actor.ID) && matchesOrAny(in.Outcome, e.Outcome)
+			matchesOrAny(in.ActorID, e.Actor.ID) &&
+			matchesOrAny(in.Outcome, e.Outcome)
 	}, err
 }
 
 // RecordDenied writes to the chain of the caller's organization that an operation was denied,
 // and why; outside of any organization nothing.
 func (s *Service) RecordDenied(ctx context.Context, by api.Caller, op *api.Operation, reason string) error {
-	return s.appendEntry(ctx, by, Entry{Action: op.ID, ResourceType: "operation", ResourceID: op.ID, Outcome: Denied, Changes: map[string]any{"reason": reason}})
+	return s.appendEntry(
+		ctx,
+		by,
+		Entry{Action: op.ID, ResourceType: "operation", ResourceID: op.ID, Outcome: Denied, Changes: map[string]any{"reason": reason}},
+	)
 }
 
 // RecordExport writes that a file was handed out.
 func (s *Service) RecordExport(ctx context.Context, by api.Caller, op *api.Operation, f *api.File) error {
-	return s.appendEntry(ctx, by, Entry{Action: op.ID, ResourceType: "export", ResourceID: f.Filename, Changes: map[string]any{"sha256": f.SHA256}})
+	return s.appendEntry(
+		ctx,
+		by,
+		Entry{Action: op.ID, ResourceType: "export", ResourceID: f.Filename, Changes: map[string]any{"sha256": f.SHA256}},
+	)
 }
 
 func (s *Service) appendEntry(ctx context.Context, by api.Caller, e Entry) error {

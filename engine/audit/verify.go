@@ -59,15 +59,33 @@ func VerifyRecords(records iter.Seq2[api.AuditEvent, error]) (count uint64, head
 		}
 		switch next := count + 1; {
 		case rec.Sequence > next:
-			late = &BrokenError{Kind: Removed, Sequence: next, RecordID: "", Reason: fmt.Sprintf("it is missing: record %d follows record %d", rec.Sequence, count)}
+			late = &BrokenError{
+				Kind:     Removed,
+				Sequence: next,
+				RecordID: "",
+				Reason:   fmt.Sprintf("it is missing: record %d follows record %d", rec.Sequence, count),
+			}
 		case rec.Sequence < next:
-			broken = &BrokenError{Kind: Inserted, Sequence: rec.Sequence, RecordID: rec.ID, Reason: fmt.Sprintf("a record with this number stands behind record %d too", count)}
+			broken = &BrokenError{
+				Kind:     Inserted,
+				Sequence: rec.Sequence,
+				RecordID: rec.ID,
+				Reason:   fmt.Sprintf("a record with this number stands behind record %d too", count),
+			}
 		case rec.Hash != want:
 			broken = &BrokenError{Kind: Changed, Sequence: rec.Sequence, RecordID: rec.ID, Reason: "its content is not what its hash says"}
 		case rec.PreviousHash != head && count == 0:
 			broken = &BrokenError{Kind: Removed, Sequence: 1, RecordID: rec.ID, Reason: "the first record names one before it"}
 		case rec.PreviousHash != head:
-			broken = &BrokenError{Kind: Changed, Sequence: count, RecordID: last, Reason: fmt.Sprintf("its hash is not the one that record %d names: it was written anew, or another stands in its place", rec.Sequence)}
+			broken = &BrokenError{
+				Kind:     Changed,
+				Sequence: count,
+				RecordID: last,
+				Reason: fmt.Sprintf(
+					"its hash is not the one that record %d names: it was written anew, or another stands in its place",
+					rec.Sequence,
+				),
+			}
 		default:
 			count, head, last = next, rec.Hash, rec.ID
 		}
@@ -89,7 +107,12 @@ func VerifyStored(tx *store.Tx, org string) (count uint64, head string, err erro
 	}
 	written, err := tx.LastSequence(sequenceName(org))
 	if err == nil && uint64(written) > count {
-		err = &BrokenError{Kind: Removed, Sequence: count + 1, RecordID: "", Reason: fmt.Sprintf("%d records were written, and the chain ends with record %d", written, count)}
+		err = &BrokenError{
+			Kind:     Removed,
+			Sequence: count + 1,
+			RecordID: "",
+			Reason:   fmt.Sprintf("%d records were written, and the chain ends with record %d", written, count),
+		}
 	}
 	return count, head, err
 }

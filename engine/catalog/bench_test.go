@@ -24,7 +24,15 @@ func BenchmarkReads(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	db, err := store.Open(b.Context(), store.Options{Dir: b.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }})
+	db, err := store.Open(
+		b.Context(),
+		store.Options{
+			Dir:    b.TempDir(),
+			Schema: store.ServiceSchema,
+			Clock:  time.Now,
+			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
+		},
+	)
 	if err != nil {
 		b.Fatal(err)
 	}

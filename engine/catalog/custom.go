@@ -74,7 +74,13 @@ var errNoChange = errors.New("nothing changes")
 // updateCustom makes the next revision of what an organization added. The change works
 // on a copy, which is held against the active catalog version before it is kept; so it
 // may be called again where another change came between.
-func (s *Service) updateCustom(ctx context.Context, by api.Caller, action string, dryRun bool, change func(*customDraft) error) (int, error) {
+func (s *Service) updateCustom(
+	ctx context.Context,
+	by api.Caller,
+	action string,
+	dryRun bool,
+	change func(*customDraft) error,
+) (int, error) {
 	for range maxChangeAttempts {
 		var old store.CustomCatalog
 		head, err := s.withLatestRevision(ctx, by.OrganizationID, func(head int) (err error) {
@@ -130,7 +136,13 @@ func (s *Service) checkCustom(ctx context.Context, old, next *store.CustomCatalo
 	for _, code := range slices.Sorted(maps.Keys(after)) {
 		for _, what := range after[code] {
 			if !slices.Contains(before[code], what) {
-				return api.Invalid("controls", "%s names %q, which is neither in catalog version %s nor among your own", code, truncate(what), label)
+				return api.Invalid(
+					"controls",
+					"%s names %q, which is neither in catalog version %s nor among your own",
+					code,
+					truncate(what),
+					label,
+				)
 			}
 		}
 	}
@@ -154,7 +166,13 @@ func truncate(s string) string {
 
 // saveCustomRevision writes the next revision, unless another came since head, and drops those
 // that no assessment uses any more.
-func (s *Service) saveCustomRevision(ctx context.Context, by api.Caller, head int, next *customDraft, action string) (saved bool, err error) {
+func (s *Service) saveCustomRevision(
+	ctx context.Context,
+	by api.Caller,
+	head int,
+	next *customDraft,
+	action string,
+) (saved bool, err error) {
 	org := by.OrganizationID
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := store.CustomCatalogHeads.Get(tx, org, "head")
@@ -181,8 +199,10 @@ func (s *Service) saveCustomRevision(ctx context.Context, by api.Caller, head in
 		}
 		return errors.Join(store.CustomCatalogs.Put(tx, org, &next.CustomCatalog),
 			store.CustomCatalogHeads.Put(tx, org, &store.CustomCatalogHead{OrganizationID: org, Revision: next.Revision}),
-			audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "custom_catalog", ResourceID: fmt.Sprint(next.Revision),
-				Changes: map[string]any{"revision": next.Revision, "frameworks": len(next.Frameworks), "controls": len(next.Controls)}}))
+			audit.Append(tx, by, audit.Entry{
+				Action: action, ResourceType: "custom_catalog", ResourceID: fmt.Sprint(next.Revision),
+				Changes: map[string]any{"revision": next.Revision, "frameworks": len(next.Frameworks), "controls": len(next.Controls)},
+			}))
 	})
 	return saved, err
 }
@@ -234,7 +254,11 @@ func (s *Service) GetCustomFramework(ctx context.Context, by api.Caller, in *api
 }
 
 // CreateCustomFramework adds a framework.
-func (s *Service) CreateCustomFramework(ctx context.Context, by api.Caller, in *api.CreateCustomFrameworkInput) (*api.CustomFramework, error) {
+func (s *Service) CreateCustomFramework(
+	ctx context.Context,
+	by api.Caller,
+	in *api.CreateCustomFrameworkInput,
+) (*api.CustomFramework, error) {
 	_, err := s.updateCustom(ctx, by, "custom_framework.created", false, func(c *customDraft) error {
 		if c.frameworkIndex(in.Body.Code) >= 0 {
 			return api.Invalid("code", "you have a framework %s already; replace it, or give this one another code", truncate(in.Body.Code))
@@ -251,7 +275,12 @@ func (s *Service) CreateCustomFramework(ctx context.Context, by api.Caller, in *
 // PutCustomFramework replaces a framework.
 func (s *Service) PutCustomFramework(ctx context.Context, by api.Caller, in *api.PutCustomFrameworkInput) (*api.CustomFramework, error) {
 	if in.Body.Code != in.FrameworkCode {
-		return nil, api.Invalid("code", "the code is %q in the path and %q in the body; a code does not change", truncate(in.FrameworkCode), truncate(in.Body.Code))
+		return nil, api.Invalid(
+			"code",
+			"the code is %q in the path and %q in the body; a code does not change",
+			truncate(in.FrameworkCode),
+			truncate(in.Body.Code),
+		)
 	}
 	_, err := s.updateCustom(ctx, by, "custom_framework.replaced", false, func(c *customDraft) error {
 		at := c.frameworkIndex(in.FrameworkCode)
@@ -325,7 +354,12 @@ func (s *Service) CreateCustomControl(ctx context.Context, by api.Caller, in *ap
 // PutCustomControl replaces a control.
 func (s *Service) PutCustomControl(ctx context.Context, by api.Caller, in *api.PutCustomControlInput) (*api.CustomControl, error) {
 	if !strings.EqualFold(in.Body.Code, in.ControlCode) {
-		return nil, api.Invalid("code", "the code is %q in the path and %q in the body; a code does not change", truncate(in.ControlCode), truncate(in.Body.Code))
+		return nil, api.Invalid(
+			"code",
+			"the code is %q in the path and %q in the body; a code does not change",
+			truncate(in.ControlCode),
+			truncate(in.Body.Code),
+		)
 	}
 	_, err := s.updateCustom(ctx, by, "custom_control.replaced", false, func(c *customDraft) error {
 		at := c.controlIndex(in.Body.Code)
@@ -382,7 +416,11 @@ func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.Impor
 		out.Frameworks, out.Controls = []api.CustomChange{}, []api.CustomChange{}
 		for _, k := range set.Controls {
 			at := c.controlIndex(k.Code)
-			ch := api.CustomChange{Code: k.Code, Name: k.Title, Action: importAction(at, at >= 0 && equalAsJSON(c.Controls[at].CustomControlBody, k))}
+			ch := api.CustomChange{
+				Code:   k.Code,
+				Name:   k.Title,
+				Action: importAction(at, at >= 0 && equalAsJSON(c.Controls[at].CustomControlBody, k)),
+			}
 			if ch.Action == actionReplaced && !replace {
 				return alreadyExistsError("control", k.Code)
 			}
@@ -392,7 +430,12 @@ func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.Impor
 		}
 		for _, f := range set.Frameworks {
 			at := c.frameworkIndex(f.Code)
-			ch := api.CustomChange{Code: f.Code, Name: f.Name, Count: len(f.Requirements), Action: importAction(at, at >= 0 && equalAsJSON(c.Frameworks[at].CustomFrameworkBody, f))}
+			ch := api.CustomChange{
+				Code:   f.Code,
+				Name:   f.Name,
+				Count:  len(f.Requirements),
+				Action: importAction(at, at >= 0 && equalAsJSON(c.Frameworks[at].CustomFrameworkBody, f)),
+			}
 			if ch.Action == actionReplaced && !replace {
 				return alreadyExistsError("framework", f.Code)
 			}
@@ -400,7 +443,10 @@ func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.Impor
 				c.putFramework(at, f)
 			}
 		}
-		if !slices.ContainsFunc(slices.Concat(out.Frameworks, out.Controls), func(ch api.CustomChange) bool { return ch.Action != actionUnchanged }) {
+		if !slices.ContainsFunc(
+			slices.Concat(out.Frameworks, out.Controls),
+			func(ch api.CustomChange) bool { return ch.Action != actionUnchanged },
+		) {
 			return errNoChange
 		}
 		return nil
@@ -449,7 +495,12 @@ func importAction(at int, same bool) string {
 }
 
 func alreadyExistsError(what, code string) error {
-	return api.Invalid("replace", "you have a %s %s already, and it is another one; ask to replace it (--replace), or give this one another code", what, truncate(code))
+	return api.Invalid(
+		"replace",
+		"you have a %s %s already, and it is another one; ask to replace it (--replace), or give this one another code",
+		what,
+		truncate(code),
+	)
 }
 
 // equalAsJSON compares what was kept with what a file says; an empty list and none are alike.

@@ -69,11 +69,16 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 	if err != nil {
 		return nil, err
 	}
-	run := &api.ImportRun{Status: api.ImportSucceeded, DryRun: dryRun, SourceFilename: in.File.Filename, SourceSHA256: sum,
-		Warnings: []api.ImportWarning{}, Documents: []api.MappingDocument{}, StartedAt: began}
+	run := &api.ImportRun{
+		Status: api.ImportSucceeded, DryRun: dryRun, SourceFilename: in.File.Filename, SourceSHA256: sum,
+		Warnings: []api.ImportWarning{}, Documents: []api.MappingDocument{}, StartedAt: began,
+	}
 	src := snap.Source()
 	for _, p := range papers {
-		if slices.ContainsFunc(slices.Concat(base.MappingDocuments, run.Documents), func(d api.MappingDocument) bool { return d.SHA256 == p.sha256 }) {
+		if slices.ContainsFunc(
+			slices.Concat(base.MappingDocuments, run.Documents),
+			func(d api.MappingDocument) bool { return d.SHA256 == p.sha256 },
+		) {
 			run.Warnings = append(run.Warnings, api.ImportWarning{Message: p.name + " is laid over version " + base.Label + " already"})
 			continue
 		}
@@ -82,13 +87,22 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 		}
 	}
 	counts := src.Counts()
-	run.Statistics = api.ImportStatistics{Controls: counts.Controls, Domains: counts.Domains, Frameworks: counts.Frameworks,
-		Requirements: counts.Requirements, Mappings: counts.Mappings, Warnings: len(run.Warnings)}
+	run.Statistics = api.ImportStatistics{
+		Controls: counts.Controls, Domains: counts.Domains, Frameworks: counts.Frameworks,
+		Requirements: counts.Requirements, Mappings: counts.Mappings, Warnings: len(run.Warnings),
+	}
 	return run, s.saveMappingRevision(ctx, by, base, snap, src, run)
 }
 
 // applyMappingFile reads one document and lays it over a source.
-func (s *Service) applyMappingFile(ctx context.Context, snap *scf.Snapshot, src *scf.Source, file mappingFile, framework string, run *api.ImportRun) (*scf.Source, error) {
+func (s *Service) applyMappingFile(
+	ctx context.Context,
+	snap *scf.Snapshot,
+	src *scf.Source,
+	file mappingFile,
+	framework string,
+	run *api.ImportRun,
+) (*scf.Source, error) {
 	doc, err := s.readSTRM(ctx, file)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -116,7 +130,10 @@ func (s *Service) applyMappingFile(ctx context.Context, snap *scf.Snapshot, src 
 		run.Warnings = append(run.Warnings, w)
 	}
 	if more := len(warnings) - maxWarningsPerFile; more > 0 {
-		run.Warnings = append(run.Warnings, api.ImportWarning{Sheet: file.name, Message: fmt.Sprintf("%d more warnings are not listed", more)})
+		run.Warnings = append(
+			run.Warnings,
+			api.ImportWarning{Sheet: file.name, Message: fmt.Sprintf("%d more warnings are not listed", more)},
+		)
 	}
 	return out, nil
 }
@@ -149,7 +166,14 @@ func (s *Service) readSTRM(ctx context.Context, p mappingFile) (*strm.Document, 
 }
 
 // saveMappingRevision keeps what the documents made of a version, and the run, in one transaction.
-func (s *Service) saveMappingRevision(ctx context.Context, by api.Caller, base store.CatalogVersion, snap *scf.Snapshot, src *scf.Source, run *api.ImportRun) error {
+func (s *Service) saveMappingRevision(
+	ctx context.Context,
+	by api.Caller,
+	base store.CatalogVersion,
+	snap *scf.Snapshot,
+	src *scf.Source,
+	run *api.ImportRun,
+) error {
 	root := base.RootID
 	if root == "" {
 		root = base.ID

@@ -36,8 +36,19 @@ func mapping(t *testing.T, rows ...[]any) []byte {
 	put("Sheet1", [][]any{{"How to read this"}})
 	put("FD to SCF", append([][]any{
 		{"Focal Document:", "A framework of made-up words"},
-		{"Reference Document:", "Secure Controls Framework (SCF) version 2030.1"}, nil, nil,
-		{"FDE#", "FDE Name", "Focal Document Element (FDE) Description", "STRM\nRationale", "STRM\nRelationship", "SCF Control", "SCF #", "Strength of\nRelationship (optional)", "Notes"},
+		{"Reference Document:", "Secure Controls Framework (SCF) version 2030.1"},
+		nil, nil,
+		{
+			"FDE#",
+			"FDE Name",
+			"Focal Document Element (FDE) Description",
+			"STRM\nRationale",
+			"STRM\nRelationship",
+			"SCF Control",
+			"SCF #",
+			"Strength of\nRelationship (optional)",
+			"Notes",
+		},
 	}, rows...))
 	var b bytes.Buffer
 	if err := f.Write(&b); err != nil {
@@ -75,11 +86,15 @@ func TestSTRM(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := latest(t, s)
-	if run.VersionID == nil || *run.VersionID != v.ID || v.ID == base.ID || v.Label != "2030.1+strm.1" || v.BasedOnID == nil || *v.BasedOnID != base.ID || len(v.MappingDocuments) != 1 {
+	if run.VersionID == nil || *run.VersionID != v.ID || v.ID == base.ID || v.Label != "2030.1+strm.1" || v.BasedOnID == nil ||
+		*v.BasedOnID != base.ID ||
+		len(v.MappingDocuments) != 1 {
 		t.Fatalf("run %+v, version %+v", run, v)
 	}
 	d := run.Documents[0]
-	if d.FrameworkCode != "nist-csf-2.0" || d.Elements != 4 || d.MappingsConfirmed != 2 || d.MappingsAdded != 1 || d.MappingsUnnamed != 1 || d.RequirementsAdded != 2 || d.Release != "2030.1" {
+	if d.FrameworkCode != "nist-csf-2.0" || d.Elements != 4 || d.MappingsConfirmed != 2 || d.MappingsAdded != 1 || d.MappingsUnnamed != 1 ||
+		d.RequirementsAdded != 2 ||
+		d.Release != "2030.1" {
 		t.Errorf("%+v", d)
 	}
 	ask := func(version, requirement string) []api.Mapping {
@@ -91,7 +106,9 @@ func TestSTRM(t *testing.T) {
 	}
 	was, is := ask(base.ID, "GV.OC-01"), ask("", "GV.OC-01")
 	if was[0].Relationship != nil || is[0].Relationship == nil || *is[0].Relationship != "subset" || *is[0].Strength != 10 || *is[0].Rationale != "functional" ||
-		is[0].Source != "scf-strm-general-nist-csf-2-0.xlsx" || is[0].ID != was[0].ID || is[0].ControlID != was[0].ControlID || is[0].VersionID != v.ID {
+		is[0].Source != "scf-strm-general-nist-csf-2-0.xlsx" || is[0].ID != was[0].ID ||
+		is[0].ControlID != was[0].ControlID ||
+		is[0].VersionID != v.ID {
 		t.Errorf("was %+v, is %+v", was, is)
 	}
 	if got := ask("", "PR.ZZ-01"); len(got) != 0 {
@@ -100,7 +117,9 @@ func TestSTRM(t *testing.T) {
 	// The revision is read again from its bytes with the same ids.
 	again := catalog.New(db, time.Now)
 	if l, err := again.ListRequirements(t.Context(), by, &api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: "nist-csf-2.0"}}); err != nil ||
-		len(l.Data) != 5 || l.Data[0].ID != is[0].RequirementID || *l.Data[0].Title != "Mission" || *l.Data[0].Text != "The mission is known." {
+		len(l.Data) != 5 || l.Data[0].ID != is[0].RequirementID ||
+		*l.Data[0].Title != "Mission" ||
+		*l.Data[0].Text != "The mission is known." {
 		t.Errorf("%+v, %v", l, err)
 	}
 	// The same bytes again, over either of the two.
@@ -203,8 +222,11 @@ func TestSTRMFromPDF(t *testing.T) {
 		if _, err := content.ReadAt(head, 0); err != nil || string(head) != "%PDF-1.7" {
 			return nil, errors.New("not what was sent")
 		}
-		return []strm.Line{{Sheet: "page 1", Cells: []string{"FDE #", "STRM Relationship", "SCF #"}}, {Sheet: "page 2", Cells: []string{"GV.OC-01", "Equal", "ZZZ-01"}},
-			{Sheet: "page 2", Cells: []string{"GV.OC-01", "Equal", "GOV-01"}}}, nil
+		return []strm.Line{
+			{Sheet: "page 1", Cells: []string{"FDE #", "STRM Relationship", "SCF #"}},
+			{Sheet: "page 2", Cells: []string{"GV.OC-01", "Equal", "ZZZ-01"}},
+			{Sheet: "page 2", Cells: []string{"GV.OC-01", "Equal", "GOV-01"}},
+		}, nil
 	}
 	s := catalog.New(db, time.Now, catalog.WithPDF(read))
 	imported(t, s)
@@ -263,7 +285,10 @@ func TestReferences(t *testing.T) {
 	if err != nil || risks.Data == nil {
 		t.Errorf("%+v, %v", risks, err)
 	}
-	if _, err := s.ListVersionThreats(t.Context(), by, &api.VersionListInput{VersionInput: api.VersionInput{SCFVersionID: "1999.1"}}); !api.IsCode(err, api.CodeNotFound) {
+	if _, err := s.ListVersionThreats(t.Context(), by, &api.VersionListInput{VersionInput: api.VersionInput{SCFVersionID: "1999.1"}}); !api.IsCode(
+		err,
+		api.CodeNotFound,
+	) {
 		t.Errorf("%v", err)
 	}
 	if l, err := s.ListVersionPrinciples(t.Context(), by, in); err != nil || l.Data == nil {

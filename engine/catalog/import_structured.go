@@ -74,9 +74,17 @@ func (s *Service) findImported(ctx context.Context, b *api.ImportSource, began t
 			continue
 		}
 		n := v.Counts
-		return &api.ImportRun{Status: api.ImportSucceeded, DryRun: b.DryRun, SourceFilename: b.Filename, SourceSHA256: sum, VersionID: &v.ID, StartedAt: began,
-			Statistics: api.ImportStatistics{Controls: n.Controls, Domains: n.Domains, Frameworks: n.Frameworks, Requirements: n.Requirements, Mappings: n.Mappings},
-			Warnings:   []api.ImportWarning{{Message: "this source is on the shelf already, as version " + v.Label}}}, nil
+		return &api.ImportRun{
+			Status: api.ImportSucceeded, DryRun: b.DryRun, SourceFilename: b.Filename, SourceSHA256: sum, VersionID: &v.ID, StartedAt: began,
+			Statistics: api.ImportStatistics{
+				Controls:     n.Controls,
+				Domains:      n.Domains,
+				Frameworks:   n.Frameworks,
+				Requirements: n.Requirements,
+				Mappings:     n.Mappings,
+			},
+			Warnings: []api.ImportWarning{{Message: "this source is on the shelf already, as version " + v.Label}},
+		}, nil
 	}
 	return nil, nil
 }
@@ -117,7 +125,10 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 		return nil, err
 	}
 	if src.Label = cmp.Or(b.Label, src.Label); src.Label == "" {
-		return nil, api.Invalid("label", "this extends the active catalog; give the version that comes of it a label, such as 2026.1.1+baselines")
+		return nil, api.Invalid(
+			"label",
+			"this extends the active catalog; give the version that comes of it a label, such as 2026.1.1+baselines",
+		)
 	}
 	if len(src.Label) > 40 || !singleLine.MatchString(src.Label) {
 		return nil, api.Invalid("label", "the document's version is no label (one line of at most 40 characters); give one")
@@ -191,7 +202,10 @@ func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error)
 	switch cmp.Or(in.Model, "catalog") {
 	case "catalog":
 		if in.Framework != "" {
-			return nil, api.Invalid("framework", "a catalog is written whole; name a model with the framework, profile or mapping-collection")
+			return nil, api.Invalid(
+				"framework",
+				"a catalog is written whole; name a model with the framework, profile or mapping-collection",
+			)
 		}
 		return oscal.WriteCatalog(src, modified)
 	case "profile":

@@ -51,7 +51,12 @@ func (s *Service) importWorkbook(ctx context.Context, by api.Caller, in *api.Imp
 		return nil, err
 	}
 	defer done()
-	src, err := workbook.Read(ctx, bytes.NewReader(data), int64(len(data)), workbook.Options{Label: in.Label, Filename: in.File.Filename, Aliases: aliases})
+	src, err := workbook.Read(
+		ctx,
+		bytes.NewReader(data),
+		int64(len(data)),
+		workbook.Options{Label: in.Label, Filename: in.File.Filename, Aliases: aliases},
+	)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -96,8 +101,10 @@ func toFrameworkAliases(a *scf.Aliases) []api.FrameworkAlias {
 // newImportRun describes an import, with what it changes against the active version.
 // Its version is set where the same source is on the shelf already.
 func (s *Service) newImportRun(ctx context.Context, src *scf.Source, variant string, dryRun bool, began time.Time) (*api.ImportRun, error) {
-	run := &api.ImportRun{Status: api.ImportSucceeded, DryRun: dryRun, SourceFilename: src.Filename, SourceSHA256: src.SHA256,
-		Statistics: src.Statistics, Warnings: src.Warnings, StartedAt: began}
+	run := &api.ImportRun{
+		Status: api.ImportSucceeded, DryRun: dryRun, SourceFilename: src.Filename, SourceSHA256: src.SHA256,
+		Statistics: src.Statistics, Warnings: src.Warnings, StartedAt: began,
+	}
 	all, err := s.allVersions(ctx)
 	if err != nil {
 		return nil, err
@@ -169,8 +176,10 @@ func (s *Service) recordRun(tx *store.Tx, by api.Caller, run *api.ImportRun) err
 		run.Diff.ToVersionID = *run.VersionID
 	}
 	return errors.Join(store.ImportRuns.Insert(tx, run),
-		audit.Append(tx, by, audit.Entry{Action: "catalog.imported", ResourceType: "import_run", ResourceID: run.ID,
-			Changes: map[string]any{"filename": run.SourceFilename, "sha256": run.SourceSHA256, "dry_run": run.DryRun}}))
+		audit.Append(tx, by, audit.Entry{
+			Action: "catalog.imported", ResourceType: "import_run", ResourceID: run.ID,
+			Changes: map[string]any{"filename": run.SourceFilename, "sha256": run.SourceSHA256, "dry_run": run.DryRun},
+		}))
 }
 
 func anyContains(part string, texts ...any) bool {

@@ -97,7 +97,13 @@ func evidenceName(e *api.EvidenceItem) string {
 
 func hazardCode(h *api.Hazard) string { return h.Code }
 
-func listVersionRecords[T any](ctx context.Context, s *Service, in *api.VersionListInput, id func(*T) string, read func(*scf.Snapshot) []T) (*api.List[T], error) {
+func listVersionRecords[T any](
+	ctx context.Context,
+	s *Service,
+	in *api.VersionListInput,
+	id func(*T) string,
+	read func(*scf.Snapshot) []T,
+) (*api.List[T], error) {
 	snap, err := s.Snapshot(ctx, in.SCFVersionID)
 	if err != nil {
 		return nil, err
@@ -107,7 +113,13 @@ func listVersionRecords[T any](ctx context.Context, s *Service, in *api.VersionL
 
 // ListVersionControls lists a version's controls.
 func (s *Service) ListVersionControls(ctx context.Context, by api.Caller, in *api.VersionControlsInput) (*api.List[api.Control], error) {
-	return s.listControls(ctx, by, in.SCFVersionID, scf.ControlFilter{Code: in.ControlCode, Domain: in.DomainCode, Query: in.Q, Tags: in.Tags}, in.Paging)
+	return s.listControls(
+		ctx,
+		by,
+		in.SCFVersionID,
+		scf.ControlFilter{Code: in.ControlCode, Domain: in.DomainCode, Query: in.Q, Tags: in.Tags},
+		in.Paging,
+	)
 }
 
 // ListControls lists controls; with a question, best first.
@@ -115,7 +127,13 @@ func (s *Service) ListControls(ctx context.Context, by api.Caller, in *api.Contr
 	return s.listControls(ctx, by, in.Version, scf.ControlFilter{Domain: in.Domain, Framework: in.Framework, Query: in.Q}, in.Paging)
 }
 
-func (s *Service) listControls(ctx context.Context, by api.Caller, version string, f scf.ControlFilter, p api.Paging) (*api.List[api.Control], error) {
+func (s *Service) listControls(
+	ctx context.Context,
+	by api.Caller,
+	version string,
+	f scf.ControlFilter,
+	p api.Paging,
+) (*api.List[api.Control], error) {
 	snap, err := s.callerSnapshot(ctx, by, version)
 	if err != nil {
 		return nil, err
@@ -195,14 +213,26 @@ func (s *Service) ListControlMappings(ctx context.Context, by api.Caller, in *ap
 
 // ListRequirements lists the requirements of a framework.
 func (s *Service) ListRequirements(ctx context.Context, by api.Caller, in *api.RequirementsInput) (*api.List[api.Requirement], error) {
-	return listRecords(ctx, s, by, in.Version, in.Paging, func(r *api.Requirement) string { return r.ID }, func(snap *scf.Snapshot) ([]api.Requirement, error) {
-		all, err := snap.Requirements(in.FrameworkID)
-		return slices.DeleteFunc(all, func(r api.Requirement) bool { return !anyContains(in.Q, r.Code, r.Title, r.Text) }), err
-	})
+	return listRecords(
+		ctx,
+		s,
+		by,
+		in.Version,
+		in.Paging,
+		func(r *api.Requirement) string { return r.ID },
+		func(snap *scf.Snapshot) ([]api.Requirement, error) {
+			all, err := snap.Requirements(in.FrameworkID)
+			return slices.DeleteFunc(all, func(r api.Requirement) bool { return !anyContains(in.Q, r.Code, r.Title, r.Text) }), err
+		},
+	)
 }
 
 // ListRequirementMappings lists the mappings of a requirement.
-func (s *Service) ListRequirementMappings(ctx context.Context, by api.Caller, in *api.RequirementMappingsInput) (*api.List[api.Mapping], error) {
+func (s *Service) ListRequirementMappings(
+	ctx context.Context,
+	by api.Caller,
+	in *api.RequirementMappingsInput,
+) (*api.List[api.Mapping], error) {
 	return listRecords(ctx, s, by, in.Version, in.Paging, mappingID, func(snap *scf.Snapshot) ([]api.Mapping, error) {
 		return snap.RequirementMappings(in.RequirementID)
 	})
@@ -210,10 +240,21 @@ func (s *Service) ListRequirementMappings(ctx context.Context, by api.Caller, in
 
 // ListFrameworks lists frameworks, those whose code or name holds q.
 func (s *Service) ListFrameworks(ctx context.Context, by api.Caller, in *api.FrameworksInput) (*api.List[api.Framework], error) {
-	return listRecords(ctx, s, by, in.Version, in.Paging, func(f *api.Framework) string { return f.ID }, func(snap *scf.Snapshot) ([]api.Framework, error) {
-		all := slices.DeleteFunc(snap.Frameworks(), func(f api.Framework) bool { return !anyContains(in.Q, f.Code, f.Name, f.Column, f.Title) })
-		return all, store.SortSlice(all, in.Sort, frameworkSortFields)
-	})
+	return listRecords(
+		ctx,
+		s,
+		by,
+		in.Version,
+		in.Paging,
+		func(f *api.Framework) string { return f.ID },
+		func(snap *scf.Snapshot) ([]api.Framework, error) {
+			all := slices.DeleteFunc(
+				snap.Frameworks(),
+				func(f api.Framework) bool { return !anyContains(in.Q, f.Code, f.Name, f.Column, f.Title) },
+			)
+			return all, store.SortSlice(all, in.Sort, frameworkSortFields)
+		},
+	)
 }
 
 // frameworkSortFields is what frameworks can be sorted by.
@@ -226,7 +267,15 @@ var frameworkSortFields = []store.SortBy[api.Framework]{
 
 func mappingID(m *api.Mapping) string { return m.ID }
 
-func listRecords[T any](ctx context.Context, s *Service, by api.Caller, version string, p api.Paging, id func(*T) string, read func(*scf.Snapshot) ([]T, error)) (*api.List[T], error) {
+func listRecords[T any](
+	ctx context.Context,
+	s *Service,
+	by api.Caller,
+	version string,
+	p api.Paging,
+	id func(*T) string,
+	read func(*scf.Snapshot) ([]T, error),
+) (*api.List[T], error) {
 	snap, err := s.callerSnapshot(ctx, by, version)
 	if err != nil {
 		return nil, err
@@ -240,9 +289,15 @@ func listRecords[T any](ctx context.Context, s *Service, by api.Caller, version 
 
 // ListImportRuns lists import runs, newest first.
 func (s *Service) ListImportRuns(ctx context.Context, _ api.Caller, in *api.ImportRunsInput) (*api.List[api.ImportRun], error) {
-	return store.ListGlobal(ctx, s.db, store.ImportRuns, in.Paging, store.PageQuery[api.ImportRun]{Reverse: true, Filter: func(r *api.ImportRun) bool {
-		return (in.Status == "" || r.Status == in.Status) && (in.DryRun == "" || strconv.FormatBool(r.DryRun) == in.DryRun)
-	}})
+	return store.ListGlobal(
+		ctx,
+		s.db,
+		store.ImportRuns,
+		in.Paging,
+		store.PageQuery[api.ImportRun]{Reverse: true, Filter: func(r *api.ImportRun) bool {
+			return (in.Status == "" || r.Status == in.Status) && (in.DryRun == "" || strconv.FormatBool(r.DryRun) == in.DryRun)
+		}},
+	)
 }
 
 // GetImportRun is one import run.

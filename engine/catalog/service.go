@@ -65,8 +65,14 @@ func WithImportHook(hook func(version string)) Option {
 
 // New makes the service.
 func New(db *store.DB, clock func() time.Time, options ...Option) *Service {
-	s := &Service{db: db, clock: clock, importSlot: make(chan struct{}, 1), snapshots: map[string]*scf.Snapshot{},
-		versionList: store.NewCache[[]store.CatalogVersion](db, 1, store.CatalogVersions), latestRevisions: store.NewCache[int](db, maxCachedRevisions, store.CustomCatalogHeads)}
+	s := &Service{
+		db: db, clock: clock, importSlot: make(chan struct{}, 1), snapshots: map[string]*scf.Snapshot{},
+		versionList: store.NewCache[[]store.CatalogVersion](
+			db,
+			1,
+			store.CatalogVersions,
+		), latestRevisions: store.NewCache[int](db, maxCachedRevisions, store.CustomCatalogHeads),
+	}
 	for _, o := range options {
 		o(s)
 	}
@@ -166,7 +172,12 @@ func (s *Service) saveVersion(ctx context.Context, e versionEntry) (*scf.Snapsho
 		s.notifyImported(snap.Version().ID)
 	}
 	if errors.Is(err, store.ErrExists) { // another process, over the same database
-		return nil, api.Conflict("version %s was imported by somebody else meanwhile; import it again to see what it holds", e.src.Label).WithCause(err)
+		return nil, api.Conflict(
+			"version %s was imported by somebody else meanwhile; import it again to see what it holds",
+			e.src.Label,
+		).WithCause(
+			err,
+		)
 	}
 	return snap, err
 }
@@ -196,7 +207,10 @@ func (s *Service) ReceiveSnapshot(ctx context.Context, by api.Caller, snapshot [
 	// Its label and source may be here with other content, for instance read by another release.
 	sum := sha256.Sum256(snapshot)
 	variant := "carried " + hex.EncodeToString(sum[:8])
-	kept, err := s.saveVersion(ctx, versionEntry{src: came.Source(), supersedes: id, fillRecord: func(rec *store.CatalogVersion) { rec.Variant = variant }})
+	kept, err := s.saveVersion(
+		ctx,
+		versionEntry{src: came.Source(), supersedes: id, fillRecord: func(rec *store.CatalogVersion) { rec.Variant = variant }},
+	)
 	if err != nil {
 		return "", err
 	}
@@ -323,7 +337,10 @@ func paginate[T any](all []T, p api.Paging, id func(*T) string) (*api.List[T], e
 		limit = api.DefaultListLimit
 	}
 	end := min(start+limit, len(all))
-	out := &api.List[T]{Data: slices.Clone(all[start:end]), Pagination: api.Pagination{Total: len(all), Limit: limit, HasMore: end < len(all)}}
+	out := &api.List[T]{
+		Data:       slices.Clone(all[start:end]),
+		Pagination: api.Pagination{Total: len(all), Limit: limit, HasMore: end < len(all)},
+	}
 	if end < len(all) {
 		next := "after-" + id(&all[end-1])
 		out.Pagination.NextCursor = &next

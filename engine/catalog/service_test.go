@@ -22,7 +22,15 @@ var by = api.Caller{OrganizationID: "org", UserID: "u", Actor: api.Actor{Type: a
 
 func newShelf(t *testing.T) (*catalog.Service, *store.DB) {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }})
+	db, err := store.Open(
+		t.Context(),
+		store.Options{
+			Dir:    t.TempDir(),
+			Schema: store.ServiceSchema,
+			Clock:  time.Now,
+			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +51,10 @@ func workbook(t *testing.T, rows ...[]any) []byte {
 	if err := f.SetSheetName("Sheet1", sheet); err != nil {
 		t.Fatal(err)
 	}
-	all := append([][]any{{"SCF Domain", "SCF Control", "SCF #", "Secure Controls Framework (SCF)\nControl Description", "SCF Control Question",
-		"Relative Control Weighting", "NIST\nCSF\nv2.0", "ISO\n27001\nv2022"}}, rows...)
+	all := append([][]any{{
+		"SCF Domain", "SCF Control", "SCF #", "Secure Controls Framework (SCF)\nControl Description", "SCF Control Question",
+		"Relative Control Weighting", "NIST\nCSF\nv2.0", "ISO\n27001\nv2022",
+	}}, rows...)
 	for i, r := range all {
 		cell, _ := excelize.CoordinatesToCellName(1, i+1)
 		if err := f.SetSheetRow(sheet, cell, &r); err != nil {
@@ -175,7 +185,11 @@ func TestOfficialWorkbooks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run, err := s.ImportWorkbook(t.Context(), by, &api.ImportWorkbookInput{File: api.UploadFile{Filename: name, Content: bytes.NewReader(data)}})
+		run, err := s.ImportWorkbook(
+			t.Context(),
+			by,
+			&api.ImportWorkbookInput{File: api.UploadFile{Filename: name, Content: bytes.NewReader(data)}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,11 @@ type comparisonScope struct {
 }
 
 func (f *Facts) basis() comparisonScope {
-	return comparisonScope{Catalog: f.Catalog.Label, Frameworks: append([]string{}, f.Frameworks...), Domains: append([]string{}, f.Domains...)}
+	return comparisonScope{
+		Catalog:    f.Catalog.Label,
+		Frameworks: append([]string{}, f.Frameworks...),
+		Domains:    append([]string{}, f.Domains...),
+	}
 }
 
 // checkComparable tells whether what is in a file can be compared with what is now.
@@ -38,11 +42,35 @@ func (b comparisonScope) checkComparable(current comparisonScope, file, what, hi
 	list := func(s []string, none string) string { return firstNonEmpty(strings.Join(s, ", "), none) }
 	switch {
 	case b.Catalog != current.Catalog:
-		return inputErrorf(file, 0, "this %s is of the catalog %s, and what is checked is of %s: look at what changed, then write it anew%s", what, firstNonEmpty(sanitizeLine(b.Catalog), "without a name"), current.Catalog, hint)
+		return inputErrorf(
+			file,
+			0,
+			"this %s is of the catalog %s, and what is checked is of %s: look at what changed, then write it anew%s",
+			what,
+			firstNonEmpty(sanitizeLine(b.Catalog), "without a name"),
+			current.Catalog,
+			hint,
+		)
 	case !slices.Equal(b.Frameworks, current.Frameworks):
-		return inputErrorf(file, 0, "this %s is of the frameworks %s, and what is checked is of %s: check the same, or write it anew%s", what, sanitizeLine(list(b.Frameworks, "none")), list(current.Frameworks, "none"), hint)
+		return inputErrorf(
+			file,
+			0,
+			"this %s is of the frameworks %s, and what is checked is of %s: check the same, or write it anew%s",
+			what,
+			sanitizeLine(list(b.Frameworks, "none")),
+			list(current.Frameworks, "none"),
+			hint,
+		)
 	case !slices.Equal(b.Domains, current.Domains):
-		return inputErrorf(file, 0, "this %s is of the domains %s, and what is checked is of %s: check the same, or write it anew%s", what, sanitizeLine(list(b.Domains, "all")), list(current.Domains, "all"), hint)
+		return inputErrorf(
+			file,
+			0,
+			"this %s is of the domains %s, and what is checked is of %s: check the same, or write it anew%s",
+			what,
+			sanitizeLine(list(b.Domains, "all")),
+			list(current.Domains, "all"),
+			hint,
+		)
 	}
 	return nil
 }
@@ -103,7 +131,12 @@ func ParseBaseline(data []byte, file string) (*Baseline, error) {
 		}
 		b = r.Baseline()
 	default:
-		return nil, inputErrorf(file, 0, "this is no baseline and no result of a check: its format is %q; make one with --write-baseline", truncate(sanitizeLine(head.Format), 40))
+		return nil, inputErrorf(
+			file,
+			0,
+			"this is no baseline and no result of a check: its format is %q; make one with --write-baseline",
+			truncate(sanitizeLine(head.Format), 40),
+		)
 	}
 	if len(b.Gaps) > 100_000 {
 		return nil, inputErrorf(file, 0, "the file holds more gaps than there can be")
@@ -117,7 +150,12 @@ func ParseBaseline(data []byte, file string) (*Baseline, error) {
 		case k.Control == "" || !slices.Contains(api.Severities, k.Severity):
 			return nil, inputErrorf(file, 0, "gap %d has no control, or a severity that there is not", i+1)
 		case seen[k.Control]:
-			return nil, inputErrorf(file, 0, "the gap of %s stands there twice, as where two versions were brought together by hand: write it anew with --write-baseline", k.Control)
+			return nil, inputErrorf(
+				file,
+				0,
+				"the gap of %s stands there twice, as where two versions were brought together by hand: write it anew with --write-baseline",
+				k.Control,
+			)
 		}
 		seen[k.Control] = true
 	}
@@ -161,7 +199,12 @@ func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*D
 	if err := before.checkComparable(after.comparisonScope, beforeName, "side", ""); err != nil {
 		return nil, err
 	}
-	d := &Diff{Format: "service-check-diff/1", Before: sanitize(beforeName), After: sanitize(afterName), Changes: compareGaps(before, after)}
+	d := &Diff{
+		Format:  "service-check-diff/1",
+		Before:  sanitize(beforeName),
+		After:   sanitize(afterName),
+		Changes: compareGaps(before, after),
+	}
 	for _, c := range d.Changes {
 		switch c.Change {
 		case api.GapOpened:
@@ -196,7 +239,12 @@ func compareGaps(before, after *Baseline) []api.GapChange {
 func (b *Baseline) toFindings() []api.Finding {
 	out := make([]api.Finding, len(b.Gaps))
 	for i, k := range b.Gaps {
-		out[i] = api.Finding{Item: api.Item{ControlCode: k.Control, ControlTitle: k.Title}, Severity: k.Severity, Status: k.Status, Result: k.Result}
+		out[i] = api.Finding{
+			Item:     api.Item{ControlCode: k.Control, ControlTitle: k.Title},
+			Severity: k.Severity,
+			Status:   k.Status,
+			Result:   k.Result,
+		}
 	}
 	return out
 }
@@ -217,7 +265,12 @@ func ParseThreshold(data []byte, file string) (*Threshold, error) {
 		return nil, inputErrorf(file, 0, "this is no threshold file that can be read: %s", sanitizeLine(err.Error()))
 	}
 	if t.Format != thresholdFormat {
-		return nil, inputErrorf(file, 0, "this is no threshold file: its format is %q; make one with --write-threshold", truncate(sanitizeLine(t.Format), 40))
+		return nil, inputErrorf(
+			file,
+			0,
+			"this is no threshold file: its format is %q; make one with --write-threshold",
+			truncate(sanitizeLine(t.Format), 40),
+		)
 	}
 	for s, n := range t.Gaps {
 		if !slices.Contains(api.Severities, s) {

@@ -137,10 +137,16 @@ func TestComparesWithItsLikeOnly(t *testing.T) {
 func TestWaivers(t *testing.T) {
 	waived := func(expiry, control string) *Result {
 		in := input(t, facts(), "fail-on=critical", "waivers=w.yaml")
-		in.Waivers = must[[]Waiver](t)(ParseWaivers([]byte("waivers:\n- control: "+control+"\n  reason: r\n  approver: a\n  expiry: "+expiry), "w.yaml"))
+		in.Waivers = must[[]Waiver](
+			t,
+		)(
+			ParseWaivers([]byte("waivers:\n- control: "+control+"\n  reason: r\n  approver: a\n  expiry: "+expiry), "w.yaml"),
+		)
 		return must[*Result](t)(Evaluate(in))
 	}
-	if r := waived("2026-11-22", "iac-06"); r.Verdict != Pass || r.CountIssues(Waived) != 1 || r.Figures.NotWaived[api.SeverityCritical] != 0 || r.Figures.Gaps[api.SeverityCritical] != 1 {
+	if r := waived("2026-11-22", "iac-06"); r.Verdict != Pass || r.CountIssues(Waived) != 1 ||
+		r.Figures.NotWaived[api.SeverityCritical] != 0 ||
+		r.Figures.Gaps[api.SeverityCritical] != 1 {
 		t.Errorf("a waiver holds on its last day: %s, %d waived", r.Verdict, r.CountIssues(Waived))
 	}
 	if r := waived("2026-11-21", "IAC-06"); r.Verdict != Fail || ruling(r, ruleGap, "") != Failed || ruling(r, ruleExpired, "") != Failed {
@@ -174,7 +180,8 @@ func TestThresholdIsARatchet(t *testing.T) {
 		t.Errorf("the same is worse: %+v", r.Rules)
 	}
 	in.Facts.Findings = append(in.Facts.Findings, Finding{Control: "NEW-01", Severity: api.SeverityLow})
-	if r := must[*Result](t)(Evaluate(in)); r.Verdict != Fail || ruling(r, ruleThreshold, "low") != Failed || ruling(r, ruleThreshold, "coverage") != Passed {
+	if r := must[*Result](t)(Evaluate(in)); r.Verdict != Fail || ruling(r, ruleThreshold, "low") != Failed ||
+		ruling(r, ruleThreshold, "coverage") != Passed {
 		t.Errorf("one gap more: %+v", r.Rules)
 	}
 	in.Facts = facts()
@@ -189,7 +196,8 @@ func TestThresholdIsARatchet(t *testing.T) {
 	for i := range in.Facts.Controls {
 		in.Facts.Controls[i].Status, in.Facts.Controls[i].Level = api.NotEvidenced, nil
 	}
-	if r := must[*Result](t)(Evaluate(in)); ruling(r, ruleThreshold, "coverage") != Failed || ruling(r, ruleThreshold, "maturity") != Failed {
+	if r := must[*Result](t)(Evaluate(in)); ruling(r, ruleThreshold, "coverage") != Failed ||
+		ruling(r, ruleThreshold, "maturity") != Failed {
 		t.Errorf("figures that are gone: %+v", r.Rules)
 	}
 }
@@ -235,7 +243,8 @@ func TestApprovalBindsWhatItWasGivenFor(t *testing.T) {
 func TestNothingToHoldAgainst(t *testing.T) {
 	f := facts()
 	f.HasGapAnalysis, f.HasMaturity, f.Findings = false, false, nil
-	if why, nothing := judged(t, f, "fail-on=high", "min-maturity=1").MissingAnalysis(); !nothing || !strings.Contains(why, "gap analysis and no maturity") {
+	if why, nothing := judged(t, f, "fail-on=high", "min-maturity=1").MissingAnalysis(); !nothing ||
+		!strings.Contains(why, "gap analysis and no maturity") {
 		t.Errorf("%q, %v", why, nothing)
 	}
 	// Where a decision is missing, that is why.
@@ -247,11 +256,13 @@ func TestNothingToHoldAgainst(t *testing.T) {
 
 func TestNarrow(t *testing.T) {
 	f := facts()
-	if err := f.Filter([]string{"SOC2-TSC"}, nil); err != nil || len(f.Controls) != 1 || len(f.Findings) != 1 || f.Findings[0].Control != "OWN 1" {
+	if err := f.Filter([]string{"SOC2-TSC"}, nil); err != nil || len(f.Controls) != 1 || len(f.Findings) != 1 ||
+		f.Findings[0].Control != "OWN 1" {
 		t.Errorf("%v: %d controls, %+v", err, len(f.Controls), f.Findings)
 	}
 	f = facts()
-	if err := f.Filter(nil, []string{"iac"}); err != nil || len(f.Controls) != 2 || len(f.Findings) != 2 || !slices.Equal(f.Domains, []string{"IAC"}) {
+	if err := f.Filter(nil, []string{"iac"}); err != nil || len(f.Controls) != 2 || len(f.Findings) != 2 ||
+		!slices.Equal(f.Domains, []string{"IAC"}) {
 		t.Errorf("%v: %+v", err, f)
 	}
 	for _, tc := range [][2][]string{{{"iso-27001-2202"}, nil}, {nil, {"IAK"}}} {

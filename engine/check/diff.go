@@ -77,7 +77,14 @@ func (d *Diff) formatMarkdown() string {
 			fmt.Fprintf(&b, "\n… and %d more.\n", len(d.Changes)-i)
 			break
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.Change, escapeMarkdown(truncate(c.ControlCode+" "+c.ControlTitle, maxMarkdownCell)), escapeMarkdown(c.Before), escapeMarkdown(c.After))
+		fmt.Fprintf(
+			&b,
+			"| %s | %s | %s | %s |\n",
+			c.Change,
+			escapeMarkdown(truncate(c.ControlCode+" "+c.ControlTitle, maxMarkdownCell)),
+			escapeMarkdown(c.Before),
+			escapeMarkdown(c.After),
+		)
 	}
 	return b.String()
 }
@@ -88,7 +95,9 @@ func (d *Diff) formatCSV() ([]byte, error) {
 	w.UseCRLF = true
 	_ = w.Write([]string{"change", "control", "title", "severity", "before", "after"}) // Error tells at the end
 	for _, c := range d.Changes {
-		_ = w.Write([]string{string(c.Change), escapeFormula(c.ControlCode), escapeFormula(c.ControlTitle), string(c.Severity), c.Before, c.After})
+		_ = w.Write(
+			[]string{string(c.Change), escapeFormula(c.ControlCode), escapeFormula(c.ControlTitle), string(c.Severity), c.Before, c.After},
+		)
 	}
 	w.Flush()
 	return out.Bytes(), w.Error()

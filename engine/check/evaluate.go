@@ -35,8 +35,10 @@ type evaluation struct {
 func Evaluate(in Input) (*Result, error) {
 	j := &evaluation{Input: in, activeWaivers: map[string]*Waiver{}, changeByControl: map[string]api.GapChangeKind{}}
 	f := in.Facts
-	j.result = &Result{Format: resultFormat, Tool: in.Tool, Subject: f.Subject, comparisonScope: f.basis(), Starter: f.Catalog.Starter, AsOf: in.Today, Policy: in.Policy,
-		Rules: []RuleResult{}, Issues: []Issue{}, Closed: []string{}, controls: f.Controls}
+	j.result = &Result{
+		Format: resultFormat, Tool: in.Tool, Subject: f.Subject, comparisonScope: f.basis(), Starter: f.Catalog.Starter, AsOf: in.Today, Policy: in.Policy,
+		Rules: []RuleResult{}, Issues: []Issue{}, Closed: []string{}, controls: f.Controls,
+	}
 	if err := j.compareBaseline(); err != nil {
 		return nil, err
 	}
@@ -110,8 +112,10 @@ func (j *evaluation) addRuleResult(id, subject string, out Outcome, format strin
 
 // addIssue is something to look at that is no gap.
 func (j *evaluation) addIssue(id, subject string, out Outcome, place Place, format string, args ...any) {
-	j.result.Issues = append(j.result.Issues, Issue{Rule: id, Outcome: out, Title: findRule(id).Title, Message: fmt.Sprintf(format, args...), Fix: findRule(id).Fix,
-		Place: place, Fingerprint: fingerprint(id, subject)})
+	j.result.Issues = append(j.result.Issues, Issue{
+		Rule: id, Outcome: out, Title: findRule(id).Title, Message: fmt.Sprintf(format, args...), Fix: findRule(id).Fix,
+		Place: place, Fingerprint: fingerprint(id, subject),
+	})
 }
 
 // addRuleAndIssue is a rule that is about one thing.
@@ -177,8 +181,13 @@ func (j *evaluation) checkGaps() {
 	failed, fresh := 0, 0
 	for i := range j.Facts.Findings {
 		g := &j.Facts.Findings[i]
-		one := Issue{Rule: ruleGap, Outcome: Noted, Control: g.Control, Title: g.Title, Domain: g.Domain, Severity: g.Severity, Status: g.Status, Result: g.Result,
-			Message: firstNonEmpty(g.Condition, "The control has a gap."), Missing: g.Missing, Fix: g.Fix, Place: g.Place, Change: j.changeByControl[g.Control], Waiver: j.activeWaivers[strings.ToUpper(g.Control)], Fingerprint: g.Fingerprint}
+		one := Issue{
+			Rule: ruleGap, Outcome: Noted, Control: g.Control, Title: g.Title, Domain: g.Domain, Severity: g.Severity, Status: g.Status, Result: g.Result,
+			Message: firstNonEmpty(
+				g.Condition,
+				"The control has a gap.",
+			), Missing: g.Missing, Fix: g.Fix, Place: g.Place, Change: j.changeByControl[g.Control], Waiver: j.activeWaivers[strings.ToUpper(g.Control)], Fingerprint: g.Fingerprint,
+		}
 		if isAtLeast(g.Severity, p.FailOn) {
 			one.FailedRules = append(one.FailedRules, ruleGap)
 		}
@@ -230,14 +239,26 @@ func (j *evaluation) checkFigures() {
 	p, f := j.Policy, &j.result.Figures
 	if p.MinCoverage != nil {
 		if f.Coverage == nil {
-			j.addRuleAndIssue(ruleCoverage, "", false, "there is no coverage: no control is both applicable and assessed; %s %% is asked for", formatNumber(*p.MinCoverage))
+			j.addRuleAndIssue(
+				ruleCoverage,
+				"",
+				false,
+				"there is no coverage: no control is both applicable and assessed; %s %% is asked for",
+				formatNumber(*p.MinCoverage),
+			)
 		} else {
 			j.addRuleAndIssue(ruleCoverage, "", *f.Coverage >= *p.MinCoverage, "coverage is %s %%, and %s %% is asked for", formatNumber(*f.Coverage), formatNumber(*p.MinCoverage))
 		}
 	}
 	if p.MinMaturity != nil && j.Facts.HasMaturity {
 		if f.Maturity == nil {
-			j.addRuleAndIssue(ruleMaturity, "", false, "there is no maturity: no control could be rated; %s is asked for", formatNumber(*p.MinMaturity))
+			j.addRuleAndIssue(
+				ruleMaturity,
+				"",
+				false,
+				"there is no maturity: no control could be rated; %s is asked for",
+				formatNumber(*p.MinMaturity),
+			)
 		} else {
 			j.addRuleAndIssue(ruleMaturity, "", *f.Maturity >= *p.MinMaturity, "the mean maturity is %s of 5, and %s is asked for", formatNumber(*f.Maturity), formatNumber(*p.MinMaturity))
 		}
@@ -284,7 +305,17 @@ func (j *evaluation) checkDocuments() {
 			j.addIssue(ruleUndated, d.Path, Warned, place, "%s states no date, so there is no telling whether it is stale", d.Path)
 		case days > *j.Policy.MaxStaleDays:
 			stale++
-			j.addIssue(ruleStale, d.Path, Failed, place, "%s is dated %s, %s ago; at most %d are allowed", d.Path, d.EffectiveDate, pluralize(days, "day", "days"), *j.Policy.MaxStaleDays)
+			j.addIssue(
+				ruleStale,
+				d.Path,
+				Failed,
+				place,
+				"%s is dated %s, %s ago; at most %d are allowed",
+				d.Path,
+				d.EffectiveDate,
+				pluralize(days, "day", "days"),
+				*j.Policy.MaxStaleDays,
+			)
 		}
 	}
 	if n := j.result.Figures.UnreadDocuments; n > 0 {
@@ -295,7 +326,14 @@ func (j *evaluation) checkDocuments() {
 		if stale > 0 {
 			out = Failed
 		}
-		j.addRuleResult(ruleStale, "", out, "%s older than %s", pluralize(stale, "document", "documents"), pluralize(*j.Policy.MaxStaleDays, "day", "days"))
+		j.addRuleResult(
+			ruleStale,
+			"",
+			out,
+			"%s older than %s",
+			pluralize(stale, "document", "documents"),
+			pluralize(*j.Policy.MaxStaleDays, "day", "days"),
+		)
 		if undated > 0 {
 			j.addRuleResult(ruleUndated, "", Warned, "%s without a date", pluralize(undated, "document", "documents"))
 		}
@@ -336,7 +374,17 @@ func (j *evaluation) checkWaivers() {
 			if !has[w.Control] {
 				still = "its gap is no more: remove the waiver"
 			}
-			j.addIssue(ruleExpired, w.Control, Failed, place, "the waiver of %s, approved by %s, expired on %s; %s", w.Control, w.Approver, w.Expiry, still)
+			j.addIssue(
+				ruleExpired,
+				w.Control,
+				Failed,
+				place,
+				"the waiver of %s, approved by %s, expired on %s; %s",
+				w.Control,
+				w.Approver,
+				w.Expiry,
+				still,
+			)
 		case !has[w.Control]:
 			unused++
 			hint := ""
@@ -360,8 +408,13 @@ func (j *evaluation) checkWaivers() {
 // before what a person has to decide.
 func (j *evaluation) decideVerdict() {
 	slices.SortStableFunc(j.result.Issues, func(a, b Issue) int {
-		return cmp.Or(cmp.Compare(slices.Index(outcomes, a.Outcome), slices.Index(outcomes, b.Outcome)), cmp.Compare(severityRank(a.Severity), severityRank(b.Severity)),
-			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Control, b.Control), cmp.Compare(a.Place.Path, b.Place.Path))
+		return cmp.Or(
+			cmp.Compare(slices.Index(outcomes, a.Outcome), slices.Index(outcomes, b.Outcome)),
+			cmp.Compare(severityRank(a.Severity), severityRank(b.Severity)),
+			cmp.Compare(a.Rule, b.Rule),
+			cmp.Compare(a.Control, b.Control),
+			cmp.Compare(a.Place.Path, b.Place.Path),
+		)
 	})
 	j.result.Verdict = Pass
 	for _, r := range j.result.Rules {

@@ -132,9 +132,17 @@ type Records struct {
 
 // NewFacts makes facts of records. Text from evidence is made safe for every format.
 func NewFacts(r *Records) *Facts {
-	f := &Facts{Subject: Subject{Kind: "assessment", Name: sanitizeLine(r.Assessment.Name), ID: r.Assessment.ID}, Catalog: Catalog{Label: sanitizeLine(r.Catalog.Label), Starter: r.Catalog.IsStarter},
-		Frameworks: append([]string{}, r.Assessment.Frameworks...), HasGapAnalysis: r.Versions[api.GateGapAnalysis] != nil, HasMaturity: r.Versions[api.GateMaturity] != nil,
-		Controls: []Control{}, Findings: []Finding{}, Documents: []Document{}, Approvals: []Approval{}}
+	f := &Facts{
+		Subject: Subject{
+			Kind: "assessment",
+			Name: sanitizeLine(r.Assessment.Name),
+			ID:   r.Assessment.ID,
+		}, Catalog: Catalog{Label: sanitizeLine(r.Catalog.Label), Starter: r.Catalog.IsStarter},
+		Frameworks: append(
+			[]string{},
+			r.Assessment.Frameworks...), HasGapAnalysis: r.Versions[api.GateGapAnalysis] != nil, HasMaturity: r.Versions[api.GateMaturity] != nil,
+		Controls: []Control{}, Findings: []Finding{}, Documents: []Document{}, Approvals: []Approval{},
+	}
 	slices.Sort(f.Frameworks)
 	levels := map[string]*int{}
 	for i := range r.Scores {
@@ -144,8 +152,12 @@ func NewFacts(r *Records) *Facts {
 	}
 	for i := range r.Items {
 		it := &r.Items[i]
-		f.Controls = append(f.Controls, Control{Code: sanitizeLine(it.ControlCode), Title: sanitizeLine(it.ControlTitle), Domain: sanitizeLine(it.DomainCode), Frameworks: frameworkCodes(it.RequirementCodes),
-			Applicability: it.Applicability, Status: it.ImplementationStatus, Level: levels[it.ControlCode]})
+		f.Controls = append(f.Controls, Control{
+			Code: sanitizeLine(
+				it.ControlCode,
+			), Title: sanitizeLine(it.ControlTitle), Domain: sanitizeLine(it.DomainCode), Frameworks: frameworkCodes(it.RequirementCodes),
+			Applicability: it.Applicability, Status: it.ImplementationStatus, Level: levels[it.ControlCode],
+		})
 	}
 	slices.SortStableFunc(f.Controls, func(a, b Control) int { return cmp.Compare(a.Code, b.Code) })
 	paths := map[string]string{}
@@ -180,8 +192,12 @@ func NewFacts(r *Records) *Facts {
 }
 
 func toFinding(f *api.Finding, paths map[string]string, seen map[string]int) Finding {
-	out := Finding{Control: sanitizeLine(f.ControlCode), Title: sanitizeLine(f.ControlTitle), Domain: sanitizeLine(f.DomainCode), Frameworks: frameworkCodes(f.RequirementCodes), Severity: f.Severity, Status: f.Status,
-		Result: f.Result, Condition: sanitizeLine(f.Condition), Missing: []string{}, Fix: sanitizeLine(f.Recommendation)}
+	out := Finding{
+		Control: sanitizeLine(
+			f.ControlCode,
+		), Title: sanitizeLine(f.ControlTitle), Domain: sanitizeLine(f.DomainCode), Frameworks: frameworkCodes(f.RequirementCodes), Severity: f.Severity, Status: f.Status,
+		Result: f.Result, Condition: sanitizeLine(f.Condition), Missing: []string{}, Fix: sanitizeLine(f.Recommendation),
+	}
 	out.Fingerprint = fingerprint("gap", out.Control, strconv.Itoa(seen[out.Control]))
 	seen[out.Control]++
 	for _, m := range f.MissingElements {
@@ -189,7 +205,13 @@ func toFinding(f *api.Finding, paths map[string]string, seen map[string]int) Fin
 	}
 	if len(f.Evidence) > 0 {
 		e := &f.Evidence[0]
-		out.Place = Place{Path: cmp.Or(paths[e.DocumentID], sanitize(e.Filename)), Line: e.Locator.LineStart, End: max(e.Locator.LineStart, e.Locator.LineEnd), Page: e.Locator.Page, Quote: truncate(sanitizeLine(e.Quote), 300)}
+		out.Place = Place{
+			Path:  cmp.Or(paths[e.DocumentID], sanitize(e.Filename)),
+			Line:  e.Locator.LineStart,
+			End:   max(e.Locator.LineStart, e.Locator.LineEnd),
+			Page:  e.Locator.Page,
+			Quote: truncate(sanitizeLine(e.Quote), 300),
+		}
 	}
 	return out
 }
@@ -252,7 +274,14 @@ func (f *Facts) Filter(frameworks, domains []string) error {
 	for i, code := range frameworks {
 		at := slices.IndexFunc(f.Frameworks, func(k string) bool { return strings.EqualFold(k, code) })
 		if at < 0 {
-			return inputErrorf("", 0, "%s is not assessed against the framework %q%s", f.Subject.describe(), code, didYouMean(code, f.Frameworks))
+			return inputErrorf(
+				"",
+				0,
+				"%s is not assessed against the framework %q%s",
+				f.Subject.describe(),
+				code,
+				didYouMean(code, f.Frameworks),
+			)
 		}
 		frameworks[i] = f.Frameworks[at]
 	}
@@ -267,7 +296,8 @@ func (f *Facts) Filter(frameworks, domains []string) error {
 			return false
 		}
 		// A gap that people added under a code of their own belongs to no framework, and to each.
-		return len(frameworks) == 0 || len(of) == 0 || slices.ContainsFunc(of, func(c string) bool { return slices.Contains(frameworks, c) })
+		return len(frameworks) == 0 || len(of) == 0 ||
+			slices.ContainsFunc(of, func(c string) bool { return slices.Contains(frameworks, c) })
 	}
 	f.excludedControls = map[string]bool{}
 	f.Controls = slices.DeleteFunc(f.Controls, func(c Control) bool {

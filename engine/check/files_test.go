@@ -25,9 +25,11 @@ waivers: /abs/w.yaml
 output: [text, sarif=check.sarif]
 `), "ci/.service.yaml"))
 	coverage, maturity, days := 62.5, 2.0, 365
-	want := &Policy{Name: "ci/.service.yaml", Evidence: "ci/docs/evidence", Frameworks: []string{"iso-27001-2022", "soc2-tsc"}, Domains: []string{"IAC"}, FailOn: api.SeverityHigh, FailOnNew: api.SeverityInformational,
+	want := &Policy{
+		Name: "ci/.service.yaml", Evidence: "ci/docs/evidence", Frameworks: []string{"iso-27001-2022", "soc2-tsc"}, Domains: []string{"IAC"}, FailOn: api.SeverityHigh, FailOnNew: api.SeverityInformational,
 		MinCoverage: &coverage, MinMaturity: &maturity, MaxStaleDays: &days, RequireApproved: []api.Gate{api.GateSoA, api.GateGapAnalysis},
-		Baseline: "ci/known.json", Waivers: "/abs/w.yaml", Outputs: []string{"text", "sarif=check.sarif"}}
+		Baseline: "ci/known.json", Waivers: "/abs/w.yaml", Outputs: []string{"text", "sarif=check.sarif"},
+	}
 	if !reflect.DeepEqual(p, want) {
 		t.Errorf("%+v\nwant\n%+v", p, want)
 	}
@@ -100,11 +102,21 @@ func TestMistakesInFiles(t *testing.T) {
 
 // A file that is compared is a stranger's too.
 func TestRecordedFilesAreInert(t *testing.T) {
-	b := must[*Baseline](t)(ParseBaseline([]byte(`{"format": "service-baseline/1", "gaps": [{"control": "::error::A\u001b[2J", "title": "b\nc ##vso[x]", "severity": "low", "status": "x\u001b[31m\n::error::y"}]}`), "b.json"))
+	b := must[*Baseline](
+		t,
+	)(
+		ParseBaseline(
+			[]byte(
+				`{"format": "service-baseline/1", "gaps": [{"control": "::error::A\u001b[2J", "title": "b\nc ##vso[x]", "severity": "low", "status": "x\u001b[31m\n::error::y"}]}`,
+			),
+			"b.json",
+		),
+	)
 	none := must[*Baseline](t)(ParseBaseline([]byte(`{"format": "service-baseline/1"}`), "n.json"))
 	for _, f := range DiffFormats {
 		text := must[[]byte](t)(must[*Diff](t)(CompareBaselines(none, b, "n", "b")).Render(f))
-		if strings.Contains(string(text), "\x1b") || strings.Contains(string(text), "\n::") || strings.Contains(string(text), "\n  ::") || strings.Contains(string(text), "##vso[") {
+		if strings.Contains(string(text), "\x1b") || strings.Contains(string(text), "\n::") || strings.Contains(string(text), "\n  ::") ||
+			strings.Contains(string(text), "##vso[") {
 			t.Errorf("%s: %q", f, text)
 		}
 	}

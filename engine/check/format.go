@@ -86,7 +86,14 @@ func ParseOutput(word string) (Output, error) {
 
 // UnknownFormatError refuses a format that there is not.
 func UnknownFormatError(name string) error {
-	return inputErrorf("", 0, "there is no output format %q%s; the formats are %s", truncate(sanitizeLine(name), 40), didYouMean(name, FormatNames()), strings.Join(FormatNames(), ", "))
+	return inputErrorf(
+		"",
+		0,
+		"there is no output format %q%s; the formats are %s",
+		truncate(sanitizeLine(name), 40),
+		didYouMean(name, FormatNames()),
+		strings.Join(FormatNames(), ", "),
+	)
 }
 
 // logCommand is what logs of Azure Pipelines and GitHub take for a command, wherever it stands
@@ -161,7 +168,26 @@ func writeCSV(r *Result, _ Style) ([]byte, error) {
 		}
 		_ = w.Write(cells) // what it could not write, Error tells at the end
 	}
-	put("rule", "outcome", "control", "title", "domain", "severity", "status", "change", "message", "missing", "fix", "path", "line", "page", "waived_by", "waived_until", "waiver_reason", "fingerprint")
+	put(
+		"rule",
+		"outcome",
+		"control",
+		"title",
+		"domain",
+		"severity",
+		"status",
+		"change",
+		"message",
+		"missing",
+		"fix",
+		"path",
+		"line",
+		"page",
+		"waived_by",
+		"waived_until",
+		"waiver_reason",
+		"fingerprint",
+	)
 	for i := range r.Issues {
 		one := &r.Issues[i]
 		line, page := "", ""
@@ -175,8 +201,26 @@ func writeCSV(r *Result, _ Style) ([]byte, error) {
 		if one.Waiver != nil {
 			w = *one.Waiver
 		}
-		put(one.Rule, string(one.Outcome), one.Control, one.Title, one.Domain, string(one.Severity), string(one.Status), string(one.Change), one.Message,
-			strings.Join(one.Missing, "; "), one.Fix, one.Place.Path, line, page, w.Approver, string(w.Expiry), w.Reason, one.Fingerprint)
+		put(
+			one.Rule,
+			string(one.Outcome),
+			one.Control,
+			one.Title,
+			one.Domain,
+			string(one.Severity),
+			string(one.Status),
+			string(one.Change),
+			one.Message,
+			strings.Join(one.Missing, "; "),
+			one.Fix,
+			one.Place.Path,
+			line,
+			page,
+			w.Approver,
+			string(w.Expiry),
+			w.Reason,
+			one.Fingerprint,
+		)
 	}
 	w.Flush()
 	return out.Bytes(), w.Error()
@@ -209,7 +253,13 @@ func (r *Result) describeScope() string {
 	if len(r.Domains) > 0 {
 		against += ", domains " + strings.Join(r.Domains, ", ")
 	}
-	return fmt.Sprintf("%s, %s, against %s, %s", r.Subject.describe(), pluralize(r.Figures.Documents, "document", "documents"), against, catalog)
+	return fmt.Sprintf(
+		"%s, %s, against %s, %s",
+		r.Subject.describe(),
+		pluralize(r.Figures.Documents, "document", "documents"),
+		against,
+		catalog,
+	)
 }
 
 // formatCoverage and maturityWords are figures as people read them.
@@ -237,7 +287,13 @@ func (r *Result) formatGapCounts() string {
 		for i := range r.Issues {
 			moved[string(r.Issues[i].Change)]++
 		}
-		out += fmt.Sprintf("; since the baseline %d opened, %d worse, %d better, %d closed", moved["opened"], moved["worse"], moved["better"], len(r.Closed))
+		out += fmt.Sprintf(
+			"; since the baseline %d opened, %d worse, %d better, %d closed",
+			moved["opened"],
+			moved["worse"],
+			moved["better"],
+			len(r.Closed),
+		)
 	}
 	return out
 }

@@ -46,7 +46,8 @@ func TestFormatsAreInert(t *testing.T) {
 			}
 			// Logs take these for commands: two colons first in a line, the others anywhere.
 			for _, line := range strings.Split(string(text), "\n") {
-				if strings.HasPrefix(strings.TrimSpace(line), "::error file=x") || strings.Contains(line, "##[") || strings.Contains(line, "##vso[") {
+				if strings.HasPrefix(strings.TrimSpace(line), "::error file=x") || strings.Contains(line, "##[") ||
+					strings.Contains(line, "##vso[") {
 					t.Errorf("%s, %s: evidence gives a command: %s", name, f, line)
 				}
 			}
@@ -105,7 +106,8 @@ func TestSARIF(t *testing.T) {
 			}
 			seen[print] = true
 			place := one.Locations[0].PhysicalLocation
-			if uri := *place.ArtifactLocation.URI; uri == "" || strings.ContainsAny(uri, " \n|<>\"") || *place.Region.StartLine < 1 || *place.Region.EndLine < *place.Region.StartLine {
+			if uri := *place.ArtifactLocation.URI; uri == "" || strings.ContainsAny(uri, " \n|<>\"") || *place.Region.StartLine < 1 ||
+				*place.Region.EndLine < *place.Region.StartLine {
 				t.Errorf("%s: %s stands at %q, %+v", name, *one.RuleID, uri, place.Region)
 			}
 		}
@@ -123,12 +125,15 @@ func TestSARIF(t *testing.T) {
 		}
 		if len(one.Suppressions) > 0 {
 			suppressed++
-			if s := one.Suppressions[0]; *one.RuleID != "gap/END-04" || *s.Kind != "external" || *s.Status != "accepted" || !strings.Contains(*s.Justification, "by Bo") {
+			if s := one.Suppressions[0]; *one.RuleID != "gap/END-04" || *s.Kind != "external" || *s.Status != "accepted" ||
+				!strings.Contains(*s.Justification, "by Bo") {
 				t.Errorf("%s is suppressed by %+v", *one.RuleID, s)
 			}
 		}
 	}
-	if levels["gap/IAC-06"] != "error" || levels["gap/END-04"] != "note" || levels[ruleExpired] != "error" || levels[ruleUnused] != "warning" || suppressed != 1 {
+	if levels["gap/IAC-06"] != "error" || levels["gap/END-04"] != "note" || levels[ruleExpired] != "error" ||
+		levels[ruleUnused] != "warning" ||
+		suppressed != 1 {
 		t.Errorf("%v, %d suppressed", levels, suppressed)
 	}
 	if states["gap/OWN 1"] != "new" || states["gap/IAC-06"] != "updated" || states["gap/IAC-17"] != "unchanged" {
@@ -146,7 +151,8 @@ func TestSARIFIsNotTooLarge(t *testing.T) {
 	if err := errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(report.Runs[0].Results); n != maxSARIFResults || packed.Len() > 10<<20 || report.Runs[0].Properties.Properties["leftOut"] != 1005.0 {
+	if n := len(report.Runs[0].Results); n != maxSARIFResults || packed.Len() > 10<<20 ||
+		report.Runs[0].Properties.Properties["leftOut"] != 1005.0 {
 		t.Errorf("%d results, %d bytes packed, %v", n, packed.Len(), report.Runs[0].Properties)
 	}
 }
@@ -297,7 +303,9 @@ func TestGitHub(t *testing.T) {
 				t.Errorf("%s: %v", name, props)
 			}
 		}
-		if counts["error"] > maxGitHubAnnotations || counts["error"] != min(maxGitHubAnnotations, r.CountIssues(Failed)) || counts["warning"] != min(maxGitHubAnnotations, r.CountIssues(Warned)) || len(counts) > 2 {
+		if counts["error"] > maxGitHubAnnotations || counts["error"] != min(maxGitHubAnnotations, r.CountIssues(Failed)) ||
+			counts["warning"] != min(maxGitHubAnnotations, r.CountIssues(Warned)) ||
+			len(counts) > 2 {
 			t.Errorf("%s: %v", name, counts)
 		}
 		if summary := must[[]byte](t)(r.StepSummary()); len(summary) > 65_536 {
@@ -319,7 +327,9 @@ func TestGitLab(t *testing.T) {
 		for _, q := range all {
 			place := q["location"].(map[string]any)
 			begin := place["lines"].(map[string]any)["begin"].(float64)
-			if q["description"] == "" || q["check_name"] == "" || q["fingerprint"] == "" || seen[q["fingerprint"]] || place["path"] == "" || strings.HasPrefix(place["path"].(string), "./") || begin < 1 ||
+			if q["description"] == "" || q["check_name"] == "" || q["fingerprint"] == "" || seen[q["fingerprint"]] || place["path"] == "" ||
+				strings.HasPrefix(place["path"].(string), "./") ||
+				begin < 1 ||
 				!slices.Contains([]string{"info", "minor", "major", "critical", "blocker"}, q["severity"].(string)) {
 				t.Errorf("%s: %v", name, q)
 			}
@@ -388,7 +398,16 @@ func BenchmarkJudge(b *testing.B) {
 	for i := range 1468 {
 		code := fmt.Sprintf("GEN-%04d", i)
 		f.Controls = append(f.Controls, Control{Code: code, Domain: "GEN", Applicability: api.Applicable, Status: api.NotEvidenced})
-		f.Findings = append(f.Findings, Finding{Control: code, Domain: "GEN", Severity: api.SeverityHigh, Fingerprint: fingerprint(code), Condition: strings.Repeat("word ", 40)})
+		f.Findings = append(
+			f.Findings,
+			Finding{
+				Control:     code,
+				Domain:      "GEN",
+				Severity:    api.SeverityHigh,
+				Fingerprint: fingerprint(code),
+				Condition:   strings.Repeat("word ", 40),
+			},
+		)
 	}
 	for b.Loop() {
 		r := judged(b, f, "fail-on=high", "min-coverage=50")

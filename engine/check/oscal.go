@@ -43,9 +43,15 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 	}
 	tool := r.oscalUUID("tool")
 	origin := []models.Origin{{Actors: []models.OriginActor{{Type: "tool", ActorUuid: tool}}}}
-	result := models.Result{UUID: r.oscalUUID("result"), Title: "service check", Description: r.verdictSentence() + ". " + r.describeScope() + ".", Start: at, End: &at,
-		LocalDefinitions: &models.LocalDefinitions{Components: &[]models.SystemComponent{{UUID: tool, Type: "software", Title: firstNonEmpty(r.Tool, "service"),
-			Description: "The program that read the evidence and held it against the policy.", Status: models.SystemComponentStatus{State: "operational"}}}}}
+	result := models.Result{
+		UUID: r.oscalUUID(
+			"result",
+		), Title: "service check", Description: r.verdictSentence() + ". " + r.describeScope() + ".", Start: at, End: &at,
+		LocalDefinitions: &models.LocalDefinitions{Components: &[]models.SystemComponent{{
+			UUID: tool, Type: "software", Title: firstNonEmpty(r.Tool, "service"),
+			Description: "The program that read the evidence and held it against the policy.", Status: models.SystemComponentStatus{State: "operational"},
+		}}},
+	}
 	var props []models.Property
 	addOSCALProp(&props, "verdict", string(r.Verdict))
 	if r.Figures.Coverage != nil {
@@ -80,7 +86,16 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 			continue
 		}
 		add(one.Control)
-		observed, found, risks = append(observed, r.oscalObservation(one, at, origin)), append(found, r.oscalFinding(one, origin)), append(risks, r.oscalRisk(one, origin))
+		observed, found, risks = append(
+			observed,
+			r.oscalObservation(one, at, origin),
+		), append(
+			found,
+			r.oscalFinding(one, origin),
+		), append(
+			risks,
+			r.oscalRisk(one, origin),
+		)
 	}
 	selection := models.AssessedControls{IncludeControls: optionalList(ids)}
 	if len(ids) == 0 {
@@ -88,10 +103,24 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 	}
 	result.ReviewedControls = models.ReviewedControls{ControlSelections: []models.AssessedControls{selection}}
 	result.Observations, result.Findings, result.Risks = optionalList(observed), optionalList(found), optionalList(risks)
-	plan := models.Resource{UUID: r.oscalUUID("policy"), Title: "Policy", Description: "What was asked for: the policy " + firstNonEmpty(sanitize(r.Policy.Name), "given on the command line") + ". It stands in for an assessment plan."}
-	doc := models.OscalModels{AssessmentResults: &models.AssessmentResults{UUID: r.oscalUUID("results", string(r.AsOf), string(r.Verdict)), ImportAp: models.ImportAp{Href: "#" + plan.UUID},
+	plan := models.Resource{
+		UUID:  r.oscalUUID("policy"),
+		Title: "Policy",
+		Description: "What was asked for: the policy " + firstNonEmpty(
+			sanitize(r.Policy.Name),
+			"given on the command line",
+		) + ". It stands in for an assessment plan.",
+	}
+	doc := models.OscalModels{AssessmentResults: &models.AssessmentResults{
+		UUID: r.oscalUUID("results", string(r.AsOf), string(r.Verdict)), ImportAp: models.ImportAp{Href: "#" + plan.UUID},
 		Results: []models.Result{result}, BackMatter: &models.BackMatter{Resources: &[]models.Resource{plan}},
-		Metadata: models.Metadata{Title: "service check of " + r.Subject.describe(), LastModified: at, Version: string(r.AsOf), OscalVersion: oscal.Version}}}
+		Metadata: models.Metadata{
+			Title:        "service check of " + r.Subject.describe(),
+			LastModified: at,
+			Version:      string(r.AsOf),
+			OscalVersion: oscal.Version,
+		},
+	}}
 	text, err := encodeIndented(&doc)
 	if err != nil {
 		return nil, err
@@ -100,7 +129,15 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 }
 
 func (r *Result) oscalObservation(i *Issue, at time.Time, origin []models.Origin) models.Observation {
-	o := models.Observation{UUID: r.oscalUUID("observation", i.Fingerprint), Title: firstNonEmpty(i.heading(), "Gap"), Description: i.Message, Methods: []string{"EXAMINE"}, Types: &[]string{"finding"}, Origins: &origin, Collected: at}
+	o := models.Observation{
+		UUID:        r.oscalUUID("observation", i.Fingerprint),
+		Title:       firstNonEmpty(i.heading(), "Gap"),
+		Description: i.Message,
+		Methods:     []string{"EXAMINE"},
+		Types:       &[]string{"finding"},
+		Origins:     &origin,
+		Collected:   at,
+	}
 	if i.Place.Quote != "" {
 		var props []models.Property
 		addOSCALProp(&props, "document", i.Place.Path)
@@ -124,23 +161,56 @@ func (r *Result) oscalFinding(i *Issue, origin []models.Origin) models.Finding {
 	if i.Result == api.ResultNoEvid {
 		status.Reason, status.Remarks = "other", "Nothing was found either way: the evidence does not speak of it."
 	}
-	return models.Finding{UUID: r.oscalUUID("finding", i.Fingerprint), Title: firstNonEmpty(i.heading(), "Gap"), Description: i.Message, Props: optionalList(props), Origins: &origin,
-		Target:              models.FindingTarget{Type: "statement-id", TargetId: oscal.StatementID(i.Control), Title: firstNonEmpty(i.Title, "not stated"), Status: status},
+	return models.Finding{
+		UUID: r.oscalUUID(
+			"finding",
+			i.Fingerprint,
+		), Title: firstNonEmpty(i.heading(), "Gap"), Description: i.Message, Props: optionalList(props), Origins: &origin,
+		Target: models.FindingTarget{
+			Type:     "statement-id",
+			TargetId: oscal.StatementID(i.Control),
+			Title:    firstNonEmpty(i.Title, "not stated"),
+			Status:   status,
+		},
 		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: r.oscalUUID("observation", i.Fingerprint)}},
-		RelatedRisks:        &[]models.AssociatedRisk{{RiskUuid: r.oscalUUID("risk", i.Fingerprint)}}}
+		RelatedRisks:        &[]models.AssociatedRisk{{RiskUuid: r.oscalUUID("risk", i.Fingerprint)}},
+	}
 }
 
 func (r *Result) oscalRisk(i *Issue, origin []models.Origin) models.Risk {
-	out := models.Risk{UUID: r.oscalUUID("risk", i.Fingerprint), Title: firstNonEmpty(i.heading(), "Gap"), Description: i.Message, Statement: i.Message, Status: "open", Origins: &origin,
-		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: r.oscalUUID("observation", i.Fingerprint)}}}
+	out := models.Risk{
+		UUID: r.oscalUUID(
+			"risk",
+			i.Fingerprint,
+		), Title: firstNonEmpty(i.heading(), "Gap"), Description: i.Message, Statement: i.Message, Status: "open", Origins: &origin,
+		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: r.oscalUUID("observation", i.Fingerprint)}},
+	}
 	var todo []models.Response
 	if i.Fix != "" {
-		todo = append(todo, models.Response{UUID: r.oscalUUID("recommendation", i.Fingerprint), Lifecycle: "recommendation", Title: "Recommendation", Description: i.Fix, Origins: &origin})
+		todo = append(
+			todo,
+			models.Response{
+				UUID:        r.oscalUUID("recommendation", i.Fingerprint),
+				Lifecycle:   "recommendation",
+				Title:       "Recommendation",
+				Description: i.Fix,
+				Origins:     &origin,
+			},
+		)
 	}
 	if w := i.Waiver; w != nil {
 		out.Status = "deviation-approved"
 		out.Deadline = parseDate(w.Expiry)
-		todo = append(todo, models.Response{UUID: r.oscalUUID("waiver", i.Fingerprint), Lifecycle: "planned", Title: "Waiver until " + string(w.Expiry), Description: w.Reason + " (approved by " + w.Approver + ")", Origins: &origin})
+		todo = append(
+			todo,
+			models.Response{
+				UUID:        r.oscalUUID("waiver", i.Fingerprint),
+				Lifecycle:   "planned",
+				Title:       "Waiver until " + string(w.Expiry),
+				Description: w.Reason + " (approved by " + w.Approver + ")",
+				Origins:     &origin,
+			},
+		)
 	}
 	out.Remediations = optionalList(todo)
 	return out

@@ -59,23 +59,47 @@ const AnySeverity = "any"
 
 // Settings are all there are.
 var Settings = []Setting{
-	{"evidence", "folder of evidence to check, where the command names none", FilePath, false, func(p *Policy, v []string) error { p.Evidence = v[0]; return nil }},
-	{"assessment", "assessment to check, where the command names none", SingleValue, false, func(p *Policy, v []string) error { p.Assessment = v[0]; return nil }},
-	{"fail-on", "fail on a gap of this severity or worse: critical, high, medium or low", SingleValue, true, func(p *Policy, v []string) (err error) {
-		p.FailOn, err = parseSeverity(v[0])
-		return err
-	}},
-	{"fail-on-new", "fail on a gap that the baseline does not have, or not as bad; of any severity, or of --fail-on-new=high and worse", OptionalValue, true, func(p *Policy, v []string) (err error) {
-		switch v[0] {
-		case AnySeverity, "true":
-			p.FailOnNew = api.SeverityInformational
-		case "false":
-			p.FailOnNew = ""
-		default:
-			p.FailOnNew, err = parseSeverity(v[0])
-		}
-		return err
-	}},
+	{
+		"evidence",
+		"folder of evidence to check, where the command names none",
+		FilePath,
+		false,
+		func(p *Policy, v []string) error { p.Evidence = v[0]; return nil },
+	},
+	{
+		"assessment",
+		"assessment to check, where the command names none",
+		SingleValue,
+		false,
+		func(p *Policy, v []string) error { p.Assessment = v[0]; return nil },
+	},
+	{
+		"fail-on",
+		"fail on a gap of this severity or worse: critical, high, medium or low",
+		SingleValue,
+		true,
+		func(p *Policy, v []string) (err error) {
+			p.FailOn, err = parseSeverity(v[0])
+			return err
+		},
+	},
+	{
+		"fail-on-new",
+		"fail on a gap that the baseline does not have, or not as bad; of any severity, or of --fail-on-new=high and worse",
+		OptionalValue,
+		true,
+		func(p *Policy, v []string) (err error) {
+			switch v[0] {
+			case AnySeverity, "true":
+				p.FailOnNew = api.SeverityInformational
+			case "false":
+				p.FailOnNew = ""
+			default:
+				p.FailOnNew, err = parseSeverity(v[0])
+			}
+			return err
+		},
+	},
 	{"min-coverage", "least coverage in per cent", SingleValue, true, func(p *Policy, v []string) error {
 		f, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(v[0], "%")), 64)
 		if err != nil || !(f >= 0 && f <= 100) {
@@ -103,25 +127,71 @@ var Settings = []Setting{
 		p.MaxStaleDays = &n
 		return nil
 	}},
-	{"require-approved", "fail where one of these is not approved as it is: soa, gap_analysis, maturity, poam", ValueList, true, func(p *Policy, v []string) error {
-		p.RequireApproved = nil
-		for _, w := range v {
-			g := api.Gate(strings.TrimSpace(w))
-			if !slices.Contains(api.Gates, g) {
-				return fmt.Errorf("there is no gate %q%s; the gates are soa, gap_analysis, maturity, poam", truncate(sanitizeLine(w), 40), didYouMean(w, []string{"soa", "gap_analysis", "maturity", "poam"}))
+	{
+		"require-approved",
+		"fail where one of these is not approved as it is: soa, gap_analysis, maturity, poam",
+		ValueList,
+		true,
+		func(p *Policy, v []string) error {
+			p.RequireApproved = nil
+			for _, w := range v {
+				g := api.Gate(strings.TrimSpace(w))
+				if !slices.Contains(api.Gates, g) {
+					return fmt.Errorf(
+						"there is no gate %q%s; the gates are soa, gap_analysis, maturity, poam",
+						truncate(sanitizeLine(w), 40),
+						didYouMean(w, []string{"soa", "gap_analysis", "maturity", "poam"}),
+					)
+				}
+				if !slices.Contains(p.RequireApproved, g) {
+					p.RequireApproved = append(p.RequireApproved, g)
+				}
 			}
-			if !slices.Contains(p.RequireApproved, g) {
-				p.RequireApproved = append(p.RequireApproved, g)
-			}
-		}
-		return nil
-	}},
-	{"framework", "framework to assess against, or of an assessment to look at; repeat for several", ValueList, true, func(p *Policy, v []string) error { p.Frameworks = trimValues(v); return nil }},
-	{"domain", "look at controls of this domain only, as IAC; repeat for several", ValueList, true, func(p *Policy, v []string) error { p.Domains = trimValues(v); return nil }},
-	{"baseline", "file of the gaps that are known, made by --write-baseline", FilePath, true, func(p *Policy, v []string) error { p.Baseline = v[0]; return nil }},
-	{"waivers", "file of the gaps that somebody took on: control, reason, approver, expiry", FilePath, true, func(p *Policy, v []string) error { p.Waivers = v[0]; return nil }},
-	{"threshold", "file of figures that must not get worse, made by --write-threshold", FilePath, true, func(p *Policy, v []string) error { p.Threshold = v[0]; return nil }},
-	{"output", "formats to write, as text or sarif=check.sarif", ValueList, false, func(p *Policy, v []string) error { p.Outputs = slices.Clone(v); return nil }},
+			return nil
+		},
+	},
+	{
+		"framework",
+		"framework to assess against, or of an assessment to look at; repeat for several",
+		ValueList,
+		true,
+		func(p *Policy, v []string) error { p.Frameworks = trimValues(v); return nil },
+	},
+	{
+		"domain",
+		"look at controls of this domain only, as IAC; repeat for several",
+		ValueList,
+		true,
+		func(p *Policy, v []string) error { p.Domains = trimValues(v); return nil },
+	},
+	{
+		"baseline",
+		"file of the gaps that are known, made by --write-baseline",
+		FilePath,
+		true,
+		func(p *Policy, v []string) error { p.Baseline = v[0]; return nil },
+	},
+	{
+		"waivers",
+		"file of the gaps that somebody took on: control, reason, approver, expiry",
+		FilePath,
+		true,
+		func(p *Policy, v []string) error { p.Waivers = v[0]; return nil },
+	},
+	{
+		"threshold",
+		"file of figures that must not get worse, made by --write-threshold",
+		FilePath,
+		true,
+		func(p *Policy, v []string) error { p.Threshold = v[0]; return nil },
+	},
+	{
+		"output",
+		"formats to write, as text or sarif=check.sarif",
+		ValueList,
+		false,
+		func(p *Policy, v []string) error { p.Outputs = slices.Clone(v); return nil },
+	},
 }
 
 func trimValues(v []string) []string {
@@ -138,7 +208,12 @@ func trimValues(v []string) []string {
 func parseSeverity(word string) (api.Severity, error) {
 	words := []string{"critical", "high", "medium", "low"}
 	if !slices.Contains(words, word) {
-		return "", fmt.Errorf("there is no severity %q to fail on%s; it is one of %s", truncate(sanitizeLine(word), 40), didYouMean(word, words), strings.Join(words, ", "))
+		return "", fmt.Errorf(
+			"there is no severity %q to fail on%s; it is one of %s",
+			truncate(sanitizeLine(word), 40),
+			didYouMean(word, words),
+			strings.Join(words, ", "),
+		)
 	}
 	return api.Severity(word), nil
 }
@@ -205,7 +280,9 @@ func (p *Policy) Finalize() error {
 	if p.FailOnNew != "" && p.Baseline == "" {
 		return inputErrorf("", 0, "fail-on-new compares with a baseline, and none is named: give --baseline FILE, made by --write-baseline")
 	}
-	if p.FailOn == "" && p.FailOnNew == "" && p.MinCoverage == nil && p.MinMaturity == nil && p.MaxStaleDays == nil && len(p.RequireApproved) == 0 && p.Threshold == "" {
+	if p.FailOn == "" && p.FailOnNew == "" && p.MinCoverage == nil && p.MinMaturity == nil && p.MaxStaleDays == nil &&
+		len(p.RequireApproved) == 0 &&
+		p.Threshold == "" {
 		p.FailOn, p.IsDefault = api.SeverityHigh, true
 	}
 	return nil

@@ -122,7 +122,10 @@ func (r *Result) Baseline() *Baseline {
 	f := &Facts{Catalog: Catalog{Label: r.Catalog}, Frameworks: r.Frameworks, Domains: r.Domains}
 	for i := range r.Issues {
 		if one := &r.Issues[i]; one.Rule == ruleGap {
-			f.Findings = append(f.Findings, Finding{Control: one.Control, Title: one.Title, Severity: one.Severity, Status: one.Status, Result: one.Result})
+			f.Findings = append(
+				f.Findings,
+				Finding{Control: one.Control, Title: one.Title, Severity: one.Severity, Status: one.Status, Result: one.Result},
+			)
 		}
 	}
 	return NewBaseline(f)
@@ -130,7 +133,13 @@ func (r *Result) Baseline() *Baseline {
 
 // Threshold is the result's figures as a threshold.
 func (r *Result) Threshold() *Threshold {
-	t := &Threshold{Format: thresholdFormat, comparisonScope: r.comparisonScope, Coverage: r.Figures.Coverage, Maturity: r.Figures.Maturity, Gaps: map[api.Severity]int{}}
+	t := &Threshold{
+		Format:          thresholdFormat,
+		comparisonScope: r.comparisonScope,
+		Coverage:        r.Figures.Coverage,
+		Maturity:        r.Figures.Maturity,
+		Gaps:            map[api.Severity]int{},
+	}
 	for _, s := range api.Severities {
 		t.Gaps[s] = r.Figures.NotWaived[s]
 	}

@@ -18,7 +18,12 @@ const hostile = "=cmd()|'<b>&amp;]]>\x1b[31m\r\n::error file=x::owned\n##[comman
 func records() *Records {
 	item := func(code, title string) api.Item {
 		domain, _, _ := strings.Cut(code, "-")
-		return api.Item{ControlCode: code, ControlTitle: title, DomainCode: domain, RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"5.1"}}}
+		return api.Item{
+			ControlCode:      code,
+			ControlTitle:     title,
+			DomainCode:       domain,
+			RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"5.1"}},
+		}
 	}
 	line := func(code, title string, status api.Implementation) api.SoAItem {
 		return api.SoAItem{Item: item(code, title), Applicability: api.Applicable, ImplementationStatus: status}
@@ -33,26 +38,73 @@ func records() *Records {
 		return v
 	}
 	approval := func(g api.Gate, id string) api.Approval {
-		return api.Approval{Gate: g, TargetID: id, TargetSHA256: "content of " + id, VersionNumber: 1, Status: api.ApprovalApproved, RequestedAt: now, DecidedBy: &api.Actor{Name: "Ada"}}
+		return api.Approval{
+			Gate:          g,
+			TargetID:      id,
+			TargetSHA256:  "content of " + id,
+			VersionNumber: 1,
+			Status:        api.ApprovalApproved,
+			RequestedAt:   now,
+			DecidedBy:     &api.Actor{Name: "Ada"},
+		}
 	}
 	r := &Records{
 		Catalog: api.CatalogVersion{Label: "starter-1", IsStarter: true},
-		Versions: map[api.Gate]*api.DeliverableVersion{api.GateSoA: version("soa", 1), api.GateGapAnalysis: version("gap", 2),
-			api.GateMaturity: version("maturity", 1)},
-		Items: []api.SoAItem{line("IAC-06", "Multi-factor authentication", api.NotImplemented), line("IAC-17", "Account review", api.PartiallyImplemented),
-			line("BCD-11", "Backups", api.Implemented), line("END-04", "Malware "+hostile, api.NotEvidenced), {Item: soc, Applicability: api.Applicable, ImplementationStatus: api.Implemented},
-			{Item: item("PES-01", "Sites"), Applicability: api.NotApplicable, ImplementationStatus: api.NotAssessed}},
-		Findings: []api.Finding{
-			{Item: item("IAC-17", "Account review"), Severity: api.SeverityMedium, Status: api.PartiallyImplemented, Result: api.PartiallyMet, Condition: "Reviews are not recorded.", Source: "analysis",
-				MissingElements: []string{"A record"}, Evidence: []api.Evidence{{DocumentID: "d2", Quote: "Accounts are reviewed.", Locator: api.Locator{LineStart: 12, LineEnd: 13}}}},
-			{Item: item("IAC-06", "Multi-factor authentication"), Severity: api.SeverityCritical, Status: api.NotImplemented, Result: api.NotMet, Condition: "There is no second factor.", Source: "analysis",
-				Recommendation: "Turn it on.", Evidence: []api.Evidence{{DocumentID: "d1", Quote: hostile, Locator: api.Locator{Page: 3}}}},
-			{Item: item("END-04", "Malware "+hostile), Severity: api.SeverityHigh, Status: api.NotEvidenced, Result: api.ResultNoEvid, Condition: hostile, MissingElements: []string{hostile, ""}, Recommendation: hostile, Source: "analysis"},
-			{Item: api.Item{ControlCode: "OWN 1", ControlTitle: "A gap by hand"}, Severity: api.SeverityLow, Status: api.NotImplemented, Result: api.NotMet, Source: "manual"},
+		Versions: map[api.Gate]*api.DeliverableVersion{
+			api.GateSoA: version("soa", 1), api.GateGapAnalysis: version("gap", 2),
+			api.GateMaturity: version("maturity", 1),
 		},
-		Scores: []api.MaturityScore{{Item: item("IAC-17", ""), Level: 2, Assessed: true}, {Item: item("BCD-11", ""), Level: 3, Assessed: true}, {Item: item("END-04", ""), Level: 0}},
-		Documents: []api.Document{{Path: "evidence/policies, all: 1.pdf", SHA256: "aa", EffectiveDate: &dated, Status: api.DocumentIngested},
-			{Path: "evidence/access.md", SHA256: "bb", Status: api.DocumentIngested}, {Path: "evidence/" + hostile, SHA256: "cc", Status: api.DocumentFailed, Error: &failed}},
+		Items: []api.SoAItem{
+			line("IAC-06", "Multi-factor authentication", api.NotImplemented), line("IAC-17", "Account review", api.PartiallyImplemented),
+			line("BCD-11", "Backups", api.Implemented), line("END-04", "Malware "+hostile, api.NotEvidenced),
+			{Item: soc, Applicability: api.Applicable, ImplementationStatus: api.Implemented},
+			{Item: item("PES-01", "Sites"), Applicability: api.NotApplicable, ImplementationStatus: api.NotAssessed},
+		},
+		Findings: []api.Finding{
+			{
+				Item: item(
+					"IAC-17",
+					"Account review",
+				), Severity: api.SeverityMedium, Status: api.PartiallyImplemented, Result: api.PartiallyMet, Condition: "Reviews are not recorded.", Source: "analysis",
+				MissingElements: []string{
+					"A record",
+				}, Evidence: []api.Evidence{{DocumentID: "d2", Quote: "Accounts are reviewed.", Locator: api.Locator{LineStart: 12, LineEnd: 13}}},
+			},
+			{
+				Item: item(
+					"IAC-06",
+					"Multi-factor authentication",
+				), Severity: api.SeverityCritical, Status: api.NotImplemented, Result: api.NotMet, Condition: "There is no second factor.", Source: "analysis",
+				Recommendation: "Turn it on.", Evidence: []api.Evidence{{DocumentID: "d1", Quote: hostile, Locator: api.Locator{Page: 3}}},
+			},
+			{
+				Item:            item("END-04", "Malware "+hostile),
+				Severity:        api.SeverityHigh,
+				Status:          api.NotEvidenced,
+				Result:          api.ResultNoEvid,
+				Condition:       hostile,
+				MissingElements: []string{hostile, ""},
+				Recommendation:  hostile,
+				Source:          "analysis",
+			},
+			{
+				Item:     api.Item{ControlCode: "OWN 1", ControlTitle: "A gap by hand"},
+				Severity: api.SeverityLow,
+				Status:   api.NotImplemented,
+				Result:   api.NotMet,
+				Source:   "manual",
+			},
+		},
+		Scores: []api.MaturityScore{
+			{Item: item("IAC-17", ""), Level: 2, Assessed: true},
+			{Item: item("BCD-11", ""), Level: 3, Assessed: true},
+			{Item: item("END-04", ""), Level: 0},
+		},
+		Documents: []api.Document{
+			{Path: "evidence/policies, all: 1.pdf", SHA256: "aa", EffectiveDate: &dated, Status: api.DocumentIngested},
+			{Path: "evidence/access.md", SHA256: "bb", Status: api.DocumentIngested},
+			{Path: "evidence/" + hostile, SHA256: "cc", Status: api.DocumentFailed, Error: &failed},
+		},
 		Approvals: []api.Approval{approval(api.GateSoA, "soa"), approval(api.GateGapAnalysis, "gap")},
 	}
 	r.Assessment.Name, r.Assessment.Frameworks = "Acme "+hostile, []string{"soc2-tsc", "iso-27001-2022"}
@@ -92,7 +144,19 @@ func input(t testing.TB, f *Facts, settings ...string) Input {
 
 // samples are results that every format has to tell.
 func samples(t testing.TB) map[string]*Result {
-	full := input(t, facts(), "fail-on=high", "fail-on-new=any", "min-coverage=70", "min-maturity=2.5", "max-stale-days=365", "require-approved=soa,maturity", "baseline=b.json", "waivers=w.yaml", "threshold=t.json")
+	full := input(
+		t,
+		facts(),
+		"fail-on=high",
+		"fail-on-new=any",
+		"min-coverage=70",
+		"min-maturity=2.5",
+		"max-stale-days=365",
+		"require-approved=soa,maturity",
+		"baseline=b.json",
+		"waivers=w.yaml",
+		"threshold=t.json",
+	)
 	before := facts()
 	before.Findings = before.Findings[1:3]
 	before.Findings[0].Severity = api.SeverityLow
@@ -107,7 +171,12 @@ func samples(t testing.TB) map[string]*Result {
 	nothing.Findings, nothing.Controls, nothing.Documents = nil, nil, nil
 	clean := facts()
 	clean.Findings = nil
-	out := map[string]*Result{"full": must[*Result](t)(Evaluate(full)), "nothing": judged(t, nothing, "min-coverage=1"), "clean": judged(t, clean, "fail-on=low"), "large": large(t, 300)}
+	out := map[string]*Result{
+		"full":    must[*Result](t)(Evaluate(full)),
+		"nothing": judged(t, nothing, "min-coverage=1"),
+		"clean":   judged(t, clean, "fail-on=low"),
+		"large":   large(t, 300),
+	}
 	return out
 }
 

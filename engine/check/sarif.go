@@ -18,7 +18,13 @@ const (
 const informationURI = "https://github.com/scf-service/service"
 
 // securityScores are scores from which readers make a severity of their own.
-var securityScores = map[api.Severity]string{api.SeverityCritical: "9.5", api.SeverityHigh: "8.0", api.SeverityMedium: "5.5", api.SeverityLow: "2.5", api.SeverityInformational: "0.5"}
+var securityScores = map[api.Severity]string{
+	api.SeverityCritical:      "9.5",
+	api.SeverityHigh:          "8.0",
+	api.SeverityMedium:        "5.5",
+	api.SeverityLow:           "2.5",
+	api.SeverityInformational: "0.5",
+}
 
 // sarifLevel is the level of a result: an error is what fails, so that a reader that counts
 // errors comes to the same verdict.
@@ -97,7 +103,15 @@ func (r *Result) sarifResult(id string, index int, i *Issue) *sarif.Result {
 	if i.Fix != "" {
 		text += " To do: " + i.Fix
 	}
-	one := sarif.NewRuleResult(id).WithRuleIndex(index).WithLevel(i.sarifLevel()).WithMessage(sarif.NewTextMessage(truncate(text, maxSARIFText)))
+	one := sarif.NewRuleResult(
+		id,
+	).WithRuleIndex(
+		index,
+	).WithLevel(
+		i.sarifLevel(),
+	).WithMessage(
+		sarif.NewTextMessage(truncate(text, maxSARIFText)),
+	)
 	// Fingerprints are of what is wrong, not of the line it stands in: a document that
 	// grows does not open the same alert again. The second name is the one GitHub reads.
 	one.WithPartialFingerprints(map[string]string{"serviceCheck/v1": i.Fingerprint, "primaryLocationLineHash": i.Fingerprint + ":1"})

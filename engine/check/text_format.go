@@ -103,7 +103,19 @@ func writeTable(r *Result, _ Style) ([]byte, error) {
 		if one.Rule != ruleGap {
 			what = one.Message
 		}
-		rows = append(rows, []string{string(one.Outcome), one.Rule, one.Control, string(one.Severity), humanize(one.Status), string(one.Change), one.Place.format(), what})
+		rows = append(
+			rows,
+			[]string{
+				string(one.Outcome),
+				one.Rule,
+				one.Control,
+				string(one.Severity),
+				humanize(one.Status),
+				string(one.Change),
+				one.Place.format(),
+				what,
+			},
+		)
 	}
 	wide := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -148,7 +160,13 @@ func writeMarkdown(r *Result, _ Style) ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## service check: %s\n\n", escapeMarkdown(r.verdictSentence()))
 	fmt.Fprintf(&b, "%s\n\n", escapeMarkdown(r.describeScope()))
-	fmt.Fprintf(&b, "| figure | |\n|---|---|\n| coverage | %s |\n| maturity | %s |\n| gaps | %s |\n\n", escapeMarkdown(r.formatCoverage()), escapeMarkdown(r.formatMaturity()), escapeMarkdown(r.formatGapCounts()))
+	fmt.Fprintf(
+		&b,
+		"| figure | |\n|---|---|\n| coverage | %s |\n| maturity | %s |\n| gaps | %s |\n\n",
+		escapeMarkdown(r.formatCoverage()),
+		escapeMarkdown(r.formatMaturity()),
+		escapeMarkdown(r.formatGapCounts()),
+	)
 	if len(r.Rules) > 0 {
 		b.WriteString("| | rule | |\n|---|---|---|\n")
 		for _, one := range r.Rules {
@@ -182,7 +200,14 @@ func writeMarkdown(r *Result, _ Style) ([]byte, error) {
 			if one.Waiver != nil {
 				todo = fmt.Sprintf("waived until %s by %s: %s", one.Waiver.Expiry, one.Waiver.Approver, one.Waiver.Reason)
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escapeMarkdown(truncate(what, maxMarkdownCell)), escapeMarkdown(one.formatTags()), escapeMarkdown(truncate(one.Place.format(), maxMarkdownCell)), escapeMarkdown(truncate(todo, maxMarkdownCell)))
+			fmt.Fprintf(
+				&b,
+				"| %s | %s | %s | %s |\n",
+				escapeMarkdown(truncate(what, maxMarkdownCell)),
+				escapeMarkdown(one.formatTags()),
+				escapeMarkdown(truncate(one.Place.format(), maxMarkdownCell)),
+				escapeMarkdown(truncate(todo, maxMarkdownCell)),
+			)
 		}
 	}
 	return []byte(b.String()), nil

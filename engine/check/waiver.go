@@ -42,7 +42,13 @@ func ParseWaivers(data []byte, file string) ([]Waiver, error) {
 			continue
 		}
 		if f.value.Kind != yaml.SequenceNode || len(f.value.Content) > maxWaiverEntries {
-			return nil, inputErrorf(file, f.line, "waivers is a list of at most %d entries, each with %s", maxWaiverEntries, strings.Join(waiverKeys, ", "))
+			return nil, inputErrorf(
+				file,
+				f.line,
+				"waivers is a list of at most %d entries, each with %s",
+				maxWaiverEntries,
+				strings.Join(waiverKeys, ", "),
+			)
 		}
 		for _, n := range f.value.Content {
 			w, err := parseWaiver(n, file)
@@ -79,12 +85,23 @@ func parseWaiver(n *yaml.Node, file string) (*Waiver, error) {
 			continue
 		}
 		if k == "expiry" {
-			return nil, inputErrorf(file, n.Line, "the waiver of %s has no expiry: write the last day it is good for, as expiry: 2027-03-31", firstNonEmpty(w.Control, "a control"))
+			return nil, inputErrorf(
+				file,
+				n.Line,
+				"the waiver of %s has no expiry: write the last day it is good for, as expiry: 2027-03-31",
+				firstNonEmpty(w.Control, "a control"),
+			)
 		}
 		return nil, inputErrorf(file, n.Line, "a waiver has no %s: it needs %s", k, strings.Join(waiverKeys, ", "))
 	}
 	if day, err := time.Parse(time.DateOnly, string(w.Expiry)); err != nil || day.Year() < 1900 || day.Year() > 2999 {
-		return nil, inputErrorf(file, n.Line, "the waiver of %s expires on %q, which is no day: write it as 2027-03-31", w.Control, string(w.Expiry))
+		return nil, inputErrorf(
+			file,
+			n.Line,
+			"the waiver of %s expires on %q, which is no day: write it as 2027-03-31",
+			w.Control,
+			string(w.Expiry),
+		)
 	}
 	return w, nil
 }

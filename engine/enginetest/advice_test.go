@@ -93,16 +93,19 @@ func TestAdviceOfAModel(t *testing.T) {
 		return map[string]any{"summary": "Some lines lack proof.", "advice": []any{
 			map[string]any{"about": line, "text": "Ask the owner for the record behind this.", "source": 1, "quote": words},
 			map[string]any{"about": line, "text": "The owner may know more.", "source": 0, "quote": ""},
-			map[string]any{"about": line, "text": "This is fully implemented and approved.", "source": 0, "quote": ""}}}
+			map[string]any{"about": line, "text": "This is fully implemented and approved.", "source": 0, "quote": ""},
+		}}
 	})
 	s := with(b.Engine, m)
 	t.Cleanup(s.Close)
 	run, out := ran(t, b, s, "scope-soa-architect", a.ID)
-	if run.Status != "completed" || run.Model != "ollama/small" || run.PromptVersion != "scope-soa-architect/1" || run.Tokens != (api.Tokens{Prompt: 700, Completion: 40}) {
+	if run.Status != "completed" || run.Model != "ollama/small" || run.PromptVersion != "scope-soa-architect/1" ||
+		run.Tokens != (api.Tokens{Prompt: 700, Completion: 40}) {
 		t.Errorf("%+v", run)
 	}
 	got := advisedOn(out)
-	if len(got) != 2 || got[0]["inference"] != false || got[0]["quote"] == nil || got[1]["inference"] != true || got[0]["model"] != "ollama/small" {
+	if len(got) != 2 || got[0]["inference"] != false || got[0]["quote"] == nil || got[1]["inference"] != true ||
+		got[0]["model"] != "ollama/small" {
 		t.Errorf("%v", got)
 	}
 	if !strings.Contains(out.Summary, "Some lines lack proof.") || len(out.Proposals) != len(rules.Proposals)+2 {
@@ -111,7 +114,11 @@ func TestAdviceOfAModel(t *testing.T) {
 	if after := soaHash(t, b, a.ID); after != before {
 		t.Error("the model changed the draft")
 	}
-	steps, err := s.Steps(t.Context(), b.by, &api.AgentStepsInput{AgentRunInput: api.AgentRunInput{AgentRunID: run.ID}, Paging: api.Paging{Limit: 100}})
+	steps, err := s.Steps(
+		t.Context(),
+		b.by,
+		&api.AgentStepsInput{AgentRunInput: api.AgentRunInput{AgentRunID: run.ID}, Paging: api.Paging{Limit: 100}},
+	)
 	last := steps.Data[len(steps.Data)-1]
 	if err != nil || last.Kind != "model" || last.Index != len(steps.Data)-1 || fmt.Sprint(last.Output["dropped"]) != "1" {
 		t.Errorf("%+v, %v", last, err)
@@ -144,7 +151,9 @@ func TestBadAdvice(t *testing.T) {
 			s := with(b.Engine, m)
 			defer s.Close()
 			run, out := ran(t, b, s, "evidence-analyst", a.ID)
-			if run.Status != "completed" || run.Model != "builtin" || len(advisedOn(out)) != 0 || len(out.Proposals) != len(rules.Proposals) || out.Summary != rules.Summary {
+			if run.Status != "completed" || run.Model != "builtin" || len(advisedOn(out)) != 0 ||
+				len(out.Proposals) != len(rules.Proposals) ||
+				out.Summary != rules.Summary {
 				t.Errorf("%+v, %q", run, out.Summary)
 			}
 			if !strings.Contains(strings.Join(out.Limitations, " "), "The rules answered") {
@@ -156,7 +165,11 @@ func TestBadAdvice(t *testing.T) {
 
 func soaHash(t *testing.T, b *bench, assessment string) string {
 	t.Helper()
-	l, err := b.Assessments.ListSoA(t.Context(), b.by, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
+	l, err := b.Assessments.ListSoA(
+		t.Context(),
+		b.by,
+		&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,10 @@ func (h *gapHouse) analysed(approved bool, gaps ...string) {
 	h.t.Helper()
 	h.n++
 	v := api.GapVersion{}
-	v.ID, v.OrganizationID, v.AssessmentID, v.VersionNumber, v.Status = fmt.Sprintf("version-%d", h.n), h.by.OrganizationID, gapAssessment, h.n, api.VersionDraft
+	v.ID, v.OrganizationID, v.AssessmentID, v.VersionNumber, v.Status = fmt.Sprintf(
+		"version-%d",
+		h.n,
+	), h.by.OrganizationID, gapAssessment, h.n, api.VersionDraft
 	if approved {
 		at := h.c.now()
 		v.Status, v.ApprovedAt = api.VersionApproved, &at
@@ -43,7 +46,11 @@ func (h *gapHouse) analysed(approved bool, gaps ...string) {
 			text, met := strings.CutSuffix(g, "-")
 			code, severity, _ := strings.Cut(text, ":")
 			f := api.Finding{Severity: api.Severity(severity), Result: api.NotMet}
-			f.ID, f.OrganizationID, f.AssessmentID, f.VersionID, f.ControlCode = fmt.Sprintf("%s-%02d", v.ID, i), h.by.OrganizationID, gapAssessment, v.ID, code
+			f.ID, f.OrganizationID, f.AssessmentID, f.VersionID, f.ControlCode = fmt.Sprintf(
+				"%s-%02d",
+				v.ID,
+				i,
+			), h.by.OrganizationID, gapAssessment, v.ID, code
 			if met {
 				f.Result = api.Met
 			}
@@ -76,7 +83,13 @@ func (h *gapHouse) fresh(severity string) float64 {
 // A gap is new while no approved analysis has it, and no drafting again makes it old. A rule on
 // it fires once, names it, fires again for a further one, and is fine when all are approved.
 func TestNewCriticalGaps(t *testing.T) {
-	e, db, c := opened(t, engine.Options{Box: secretbox.NewInMemory(secretbox.Key{}), NewTicker: func(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }})
+	e, db, c := opened(
+		t,
+		engine.Options{
+			Box:       secretbox.NewInMemory(secretbox.Key{}),
+			NewTicker: func(time.Duration) (<-chan time.Time, func()) { return nil, func() {} },
+		},
+	)
 	if _, err := e.Identity.Bootstrap(t.Context(), "Acme", "a@acme.example", "four words make one"); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +109,9 @@ func TestNewCriticalGaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := &api.CreateAlertInput{}
-	in.Body.Name, in.Body.Metric, in.Body.Operator, in.Body.WindowSeconds, in.Body.Channels = "New gaps", "organization_new_findings{severity=critical}", "gt", 60, []string{"webhook"}
+	in.Body.Name, in.Body.Metric, in.Body.Operator, in.Body.WindowSeconds, in.Body.Channels = "New gaps", "organization_new_findings{severity=critical}", "gt", 60, []string{
+		"webhook",
+	}
 	rule, err := e.Alerts.Create(t.Context(), h.by, in)
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +169,10 @@ func TestNewCriticalGaps(t *testing.T) {
 			t.Errorf("%d: %s", i, told[i])
 		}
 	}
-	if !strings.Contains(told[0], "IAC-02  critical  Harbour") || strings.Contains(told[0], "IAC-01") || !strings.Contains(told[1], "NET-01") || strings.Contains(told[2], "IAC") || !strings.Contains(told[3], "BCD-02") {
+	if !strings.Contains(told[0], "IAC-02  critical  Harbour") || strings.Contains(told[0], "IAC-01") ||
+		!strings.Contains(told[1], "NET-01") ||
+		strings.Contains(told[2], "IAC") ||
+		!strings.Contains(told[3], "BCD-02") {
 		t.Errorf("%q", told)
 	}
 	got, err := e.Alerts.Get(t.Context(), h.by, &api.AlertInput{AlertID: rule.ID})

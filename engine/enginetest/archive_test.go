@@ -130,18 +130,32 @@ func TestArtifactDiff(t *testing.T) {
 	if _, err := b.own(t, items[1].ID, "Zoë", api.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	all, err := b.Assessments.ListArtifacts(t.Context(), b.by, &api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Type: "soa"})
+	all, err := b.Assessments.ListArtifacts(
+		t.Context(),
+		b.by,
+		&api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Type: "soa"},
+	)
 	if err != nil || len(all.Data) != 1 {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	d, err := b.Assessments.DiffArtifact(t.Context(), b.by, &api.ArtifactDiffInput{ArtifactInput: api.ArtifactInput{ArtifactID: all.Data[0].ID}})
+	d, err := b.Assessments.DiffArtifact(
+		t.Context(),
+		b.by,
+		&api.ArtifactDiffInput{ArtifactInput: api.ArtifactInput{ArtifactID: all.Data[0].ID}},
+	)
 	if err != nil || d.FromVersion != 1 || d.ToVersion != 2 || d.Changed != 1 || d.Added+d.Removed != 0 || d.FromSHA256 == d.ToSHA256 {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	if want := "~ " + items[1].ControlCode + " owner: "; !strings.HasPrefix(d.Lines[len(d.Lines)-1].Text, want) && !strings.HasPrefix(d.Lines[0].Text, want) || !strings.Contains(d.Lines[0].Text+d.Lines[len(d.Lines)-1].Text, "→") {
+	if want := "~ " + items[1].ControlCode + " owner: "; !strings.HasPrefix(d.Lines[len(d.Lines)-1].Text, want) &&
+		!strings.HasPrefix(d.Lines[0].Text, want) ||
+		!strings.Contains(d.Lines[0].Text+d.Lines[len(d.Lines)-1].Text, "→") {
 		t.Errorf("%+v", d.Lines)
 	}
-	same, err := b.Assessments.DiffArtifact(t.Context(), b.by, &api.ArtifactDiffInput{ArtifactInput: api.ArtifactInput{ArtifactID: all.Data[0].ID}, From: 2, To: 2})
+	same, err := b.Assessments.DiffArtifact(
+		t.Context(),
+		b.by,
+		&api.ArtifactDiffInput{ArtifactInput: api.ArtifactInput{ArtifactID: all.Data[0].ID}, From: 2, To: 2},
+	)
 	if err != nil || len(same.Lines) != 0 {
 		t.Errorf("%+v, %v", same, err)
 	}
@@ -153,7 +167,10 @@ func TestReportsAreArtifacts(t *testing.T) {
 	b.importCatalog(t, yard1)
 	a := b.assess(t, "house-rules", yardDocs, api.StateSoADrafted)
 	write := func(format string) *api.Report {
-		in := &api.CreateReportInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Body: api.ReportBody{Format: format, Template: "soa"}}
+		in := &api.CreateReportInput{
+			AssessmentInput: api.AssessmentInput{AssessmentID: a.ID},
+			Body:            api.ReportBody{Format: format, Template: "soa"},
+		}
 		r, err := b.Reports.Create(t.Context(), b.by, in)
 		if err != nil {
 			t.Fatal(err)
@@ -180,11 +197,20 @@ func TestReportsAreArtifacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("md")
-	all, err := b.Assessments.ListArtifacts(t.Context(), b.by, &api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Type: "report"})
-	if err != nil || len(all.Data) != 2 || *all.Data[0].Variant != "soa/csv" || all.Data[0].CurrentVersion != 2 || all.Data[1].CurrentVersion != 4 {
+	all, err := b.Assessments.ListArtifacts(
+		t.Context(),
+		b.by,
+		&api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Type: "report"},
+	)
+	if err != nil || len(all.Data) != 2 || *all.Data[0].Variant != "soa/csv" || all.Data[0].CurrentVersion != 2 ||
+		all.Data[1].CurrentVersion != 4 {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	versions, err := b.Assessments.ListArtifactVersions(t.Context(), b.by, &api.ArtifactVersionsInput{ArtifactInput: api.ArtifactInput{ArtifactID: all.Data[1].ID}})
+	versions, err := b.Assessments.ListArtifactVersions(
+		t.Context(),
+		b.by,
+		&api.ArtifactVersionsInput{ArtifactInput: api.ArtifactInput{ArtifactID: all.Data[1].ID}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +218,8 @@ func TestReportsAreArtifacts(t *testing.T) {
 	for _, v := range versions.Data {
 		stand = append(stand, string(v.Status))
 	}
-	if want := "superseded superseded approved draft"; strings.Join(stand, " ") != want || versions.Data[0].RecordID != first.ID || versions.Data[1].ContentSHA256 != second.SHA256 {
+	if want := "superseded superseded approved draft"; strings.Join(stand, " ") != want || versions.Data[0].RecordID != first.ID ||
+		versions.Data[1].ContentSHA256 != second.SHA256 {
 		t.Errorf("%v, not %s", stand, want)
 	}
 	diff := &api.ArtifactDiffInput{ArtifactInput: api.ArtifactInput{ArtifactID: all.Data[1].ID}, From: 1, To: 2}

@@ -24,21 +24,27 @@ type asking struct {
 func (a asking) EvaluateEvidence(ctx context.Context, in *api.EvaluateEvidenceInput) (*api.EvidenceEvaluation, error) {
 	return a.Service.EvaluateEvidence(ctx, a.by, in)
 }
+
 func (a asking) TriageIncident(ctx context.Context, in *api.TriageIncidentInput) (*api.IncidentTriage, error) {
 	return a.Service.TriageIncident(ctx, a.by, in)
 }
+
 func (a asking) TranslateRisk(ctx context.Context, in *api.TranslateRiskInput) (*api.RiskTranslation, error) {
 	return a.Service.TranslateRisk(ctx, a.by, in)
 }
+
 func (a asking) ScanVendorContract(ctx context.Context, in *api.ScanVendorContractInput) (*api.VendorScan, error) {
 	return a.Service.ScanVendorContract(ctx, a.by, in)
 }
+
 func (a asking) ArchitectRemediation(ctx context.Context, in *api.ArchitectRemediationInput) (*api.RemediationPlan, error) {
 	return a.Service.ArchitectRemediation(ctx, a.by, in)
 }
+
 func (a asking) AnalyzeRoPA(ctx context.Context, in *api.AnalyzeRoPAInput) (*api.RoPAAnalysis, error) {
 	return a.Service.AnalyzeRoPA(ctx, a.by, in)
 }
+
 func (a asking) AssessDPIA(ctx context.Context, in *api.AssessDPIAInput) (*api.DPIAAssessment, error) {
 	return a.Service.AssessDPIA(ctx, a.by, in)
 }
@@ -62,7 +68,15 @@ func TestCeiling(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, s := range best {
-		t.Logf("%-12s %d cases: rules %d of %d labels, a perfect model %d; lost: %s", s.Analysis, s.Cases, rules[i].Met, s.Labels, s.Met, strings.Join(s.Missed, "; "))
+		t.Logf(
+			"%-12s %d cases: rules %d of %d labels, a perfect model %d; lost: %s",
+			s.Analysis,
+			s.Cases,
+			rules[i].Met,
+			s.Labels,
+			s.Met,
+			strings.Join(s.Missed, "; "),
+		)
 		if s.Met != s.Labels {
 			t.Errorf("%s: %d of %d labels: %s", s.Analysis, s.Met, s.Labels, strings.Join(s.Missed, "; "))
 		}

@@ -60,7 +60,10 @@ func TestComments(t *testing.T) {
 		}
 		return len(l.Data)
 	}
-	if n, item, approval, gap := list(api.CommentsInput{}), list(api.CommentsInput{Item: code}), list(api.CommentsInput{ApprovalID: p.ID}), list(api.CommentsInput{Gate: api.GateGapAnalysis}); n != 3 || item != 2 || approval != 1 || gap != 0 {
+	if n, item, approval, gap := list(api.CommentsInput{}), list(api.CommentsInput{Item: code}), list(api.CommentsInput{ApprovalID: p.ID}), list(api.CommentsInput{Gate: api.GateGapAnalysis}); n != 3 ||
+		item != 2 ||
+		approval != 1 ||
+		gap != 0 {
 		t.Errorf("%d comments, %d of the line, %d of the approval, %d of another gate", n, item, approval, gap)
 	}
 	if err := b.approve(t, p.ID); err != nil {
@@ -71,13 +74,19 @@ func TestComments(t *testing.T) {
 	if r, err := archive.Verify(bytes.NewReader(whole), int64(len(whole))); err != nil || !r.OK {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	r, err := archive.Verify(rewritten(t, whole, "comments.jsonl", func(_, text string) (string, bool) { return strings.Replace(text, "Who", "How", 1), true }))
-	if err != nil || r.OK || !strings.Contains(r.Findings[len(r.Findings)-2].Subject+r.Findings[len(r.Findings)-1].Subject, "comment "+on.ID) {
+	r, err := archive.Verify(
+		rewritten(t, whole, "comments.jsonl", func(_, text string) (string, bool) { return strings.Replace(text, "Who", "How", 1), true }),
+	)
+	if err != nil || r.OK ||
+		!strings.Contains(r.Findings[len(r.Findings)-2].Subject+r.Findings[len(r.Findings)-1].Subject, "comment "+on.ID) {
 		t.Errorf("other words are not found: %+v, %v", r, err)
 	}
 	other2 := *b
 	other2.by.OrganizationID = "01890000-0000-7000-8000-000000000001"
-	if _, err := other2.Assessments.GetComment(t.Context(), other2.by, &api.CommentInput{CommentID: on.ID}); !api.IsCode(err, api.CodeNotFound) {
+	if _, err := other2.Assessments.GetComment(t.Context(), other2.by, &api.CommentInput{CommentID: on.ID}); !api.IsCode(
+		err,
+		api.CodeNotFound,
+	) {
 		t.Errorf("another organization reads it: %v", err)
 	}
 }

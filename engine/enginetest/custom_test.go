@@ -17,7 +17,10 @@ func word(s string) *string { return &s }
 func rules(code string, controls ...string) api.CustomFrameworkBody {
 	f := api.CustomFrameworkBody{Code: code, Name: "Rules of " + code}
 	for n, c := range controls {
-		f.Requirements = append(f.Requirements, api.CustomRequirement{Code: fmt.Sprint("R-", n+1), Title: word("Rule about " + c), Controls: []string{c}})
+		f.Requirements = append(
+			f.Requirements,
+			api.CustomRequirement{Code: fmt.Sprint("R-", n+1), Title: word("Rule about " + c), Controls: []string{c}},
+		)
 	}
 	return f
 }
@@ -29,7 +32,12 @@ func (b *bench) addFramework(t *testing.T, by api.Caller, f api.CustomFrameworkB
 	}
 }
 
-var whistle = api.CustomControlBody{Code: "YARD-01", Title: "Whistles", Description: "Whistles are blown before a crane moves.", Controls: []string{"IAC-06"}}
+var whistle = api.CustomControlBody{
+	Code:        "YARD-01",
+	Title:       "Whistles",
+	Description: "Whistles are blown before a crane moves.",
+	Controls:    []string{"IAC-06"},
+}
 
 // What an organization adds is there for it, marked, and for nobody else by any way in.
 func TestCustomIsTheOrganizationsAlone(t *testing.T) {
@@ -146,7 +154,11 @@ func TestCustomFrameworkIsAssessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.addFramework(t, b.by, rules("yard-rules", "YARD-01", "GOV-01"))
-	docs := fstest.MapFS{"yard.md": {Data: []byte("# Yard policy\n\nWhistles are blown before a crane moves. The shift lead checks every whistle each morning.\n")}}
+	docs := fstest.MapFS{
+		"yard.md": {
+			Data: []byte("# Yard policy\n\nWhistles are blown before a crane moves. The shift lead checks every whistle each morning.\n"),
+		},
+	}
 	a := b.assess(t, "yard-rules", docs, api.StateSoAUnderReview)
 	codes := func() (out []string) {
 		for _, i := range b.soaItems(t, a.ID) {
@@ -161,7 +173,14 @@ func TestCustomFrameworkIsAssessed(t *testing.T) {
 	if i := items[1]; len(i.Evidence) == 0 || i.RequirementCodes["yard-rules"][0] != "R-1" {
 		t.Errorf("YARD-01 has no evidence: %+v", i)
 	}
-	_, err := b.Catalog.PutCustomFramework(ctx, b.by, &api.PutCustomFrameworkInput{CustomFrameworkInput: api.CustomFrameworkInput{FrameworkCode: "yard-rules"}, Body: rules("yard-rules", "IAC-06")})
+	_, err := b.Catalog.PutCustomFramework(
+		ctx,
+		b.by,
+		&api.PutCustomFrameworkInput{
+			CustomFrameworkInput: api.CustomFrameworkInput{FrameworkCode: "yard-rules"},
+			Body:                 rules("yard-rules", "IAC-06"),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +202,11 @@ func TestCustomChangesAtTheSameTime(t *testing.T) {
 	errs := make([]error, 4)
 	for n := range errs {
 		wg.Go(func() {
-			_, errs[n] = b.Catalog.CreateCustomFramework(t.Context(), b.by, &api.CreateCustomFrameworkInput{Body: rules(fmt.Sprint("rules-", n), "GOV-01")})
+			_, errs[n] = b.Catalog.CreateCustomFramework(
+				t.Context(),
+				b.by,
+				&api.CreateCustomFrameworkInput{Body: rules(fmt.Sprint("rules-", n), "GOV-01")},
+			)
 		})
 	}
 	wg.Wait()
@@ -243,7 +266,8 @@ func TestCustomFileWithACodeTwice(t *testing.T) {
 		"controls":   "controls:\n- {code: YARD-01, title: T, description: D}\n- {code: YARD-01, title: T, description: D}\n",
 	} {
 		_, err := b.Catalog.ImportCustom(t.Context(), b.by, &api.ImportCustomInput{
-			File: api.UploadFile{Filename: "x.yaml", Content: strings.NewReader(file)}, Replace: "true"})
+			File: api.UploadFile{Filename: "x.yaml", Content: strings.NewReader(file)}, Replace: "true",
+		})
 		wantCode(t, name, err, api.CodeValidation)
 	}
 }

@@ -37,7 +37,13 @@ func joined(t *testing.T, e *engine.Engine, by api.Caller, email string, role ap
 	if _, err := e.Identity.AcceptLink(t.Context(), api.Caller{}, accept); err != nil {
 		t.Fatal(err)
 	}
-	return api.Caller{Actor: api.Actor{Type: api.ActorUser, ID: m.UserID, Name: email}, UserID: m.UserID, OrganizationID: by.OrganizationID, Role: role, Delegate: true}
+	return api.Caller{
+		Actor:          api.Actor{Type: api.ActorUser, ID: m.UserID, Name: email},
+		UserID:         m.UserID,
+		OrganizationID: by.OrganizationID,
+		Role:           role,
+		Delegate:       true,
+	}
 }
 
 // A delegation ends at its time, and a clock that jumps back to before it was given does
@@ -58,7 +64,8 @@ func TestDelegationEnds(t *testing.T) {
 	for _, jump := range []time.Duration{-2 * time.Hour, 3 * time.Hour} {
 		c.pass(jump)
 		wantCode(t, "outside of its time", asBen.approve(t, p.ID), api.CodeForbidden)
-		if got, err := e.Assessments.GetDelegation(t.Context(), b.by, &api.DelegationInput{DelegationID: d.ID}); err != nil || got.Status != api.DelegationExpired {
+		if got, err := e.Assessments.GetDelegation(t.Context(), b.by, &api.DelegationInput{DelegationID: d.ID}); err != nil ||
+			got.Status != api.DelegationExpired {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if got := b.pending(t, a.ID); len(got.Delegates) != 0 {

@@ -26,7 +26,11 @@ func (b *bench) outdated(t *testing.T, a, reason string) (out []string) {
 
 func (b *bench) lastEvent(t *testing.T, a string) api.LifecycleEvent {
 	t.Helper()
-	l, err := b.Assessments.ListEvents(t.Context(), b.by, &api.LifecycleEventsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}, Paging: api.Paging{Limit: api.MaxListLimit}})
+	l, err := b.Assessments.ListEvents(
+		t.Context(),
+		b.by,
+		&api.LifecycleEventsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}, Paging: api.Paging{Limit: api.MaxListLimit}},
+	)
 	if err != nil || len(l.Data) == 0 {
 		t.Fatalf("%v, %v", l, err)
 	}
@@ -127,7 +131,11 @@ func TestSameLevelsStand(t *testing.T) {
 		t.Errorf("version %d in place of %d, %v", again.VersionNumber, was.Maturity.VersionNumber, err)
 	}
 	for _, agent := range []string{"maturity-assessor", "poam-planner", "gap-analyst", "scope-soa-architect"} {
-		run, err := b.Agents.StartAssessmentRun(t.Context(), b.by, &api.StartAssessmentRunInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}, Body: api.StartRunBody{AgentID: agent}})
+		run, err := b.Agents.StartAssessmentRun(
+			t.Context(),
+			b.by,
+			&api.StartAssessmentRunInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}, Body: api.StartRunBody{AgentID: agent}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +155,11 @@ func TestChangesAreInTheTimeline(t *testing.T) {
 	if _, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	l, err := b.Assessments.Timeline(t.Context(), b.by, &api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Type: "soa.item_changed"})
+	l, err := b.Assessments.Timeline(
+		t.Context(),
+		b.by,
+		&api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Type: "soa.item_changed"},
+	)
 	if err != nil || len(l.Data) != 1 || !strings.HasSuffix(l.Data[0].Summary, "in the Statement of Applicability: owner") {
 		t.Errorf("%+v, %v", l, err)
 	}

@@ -74,7 +74,14 @@ func (b *bench) uploadAll(t testing.TB, assessment string, evidence fs.FS) {
 			return err
 		}
 		defer f.Close()
-		_, err = b.Evidence.Upload(ctx, b.by, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, File: api.UploadFile{Filename: path, Content: f}})
+		_, err = b.Evidence.Upload(
+			ctx,
+			b.by,
+			&api.UploadDocumentInput{
+				AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
+				File:            api.UploadFile{Filename: path, Content: f},
+			},
+		)
 		return err
 	})
 	if err != nil {
@@ -102,7 +109,15 @@ func TestSameEvidenceSameDrafts(t *testing.T) {
 		a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateSoADrafted)
 		var got []string
 		for _, i := range b.soaItems(t, a.ID) {
-			line := fmt.Sprint(i.ControlCode, i.ImplementationStatus, i.Confidence, i.Reason, i.MissingElements, i.Applicability, i.Rationale)
+			line := fmt.Sprint(
+				i.ControlCode,
+				i.ImplementationStatus,
+				i.Confidence,
+				i.Reason,
+				i.MissingElements,
+				i.Applicability,
+				i.Rationale,
+			)
 			for _, e := range i.Evidence {
 				line += fmt.Sprint(e.Filename, e.Locator, e.Quote, e.Score, e.Stance)
 			}

@@ -58,7 +58,11 @@ func TestCriteriaFollowTheLevel(t *testing.T) {
 	}
 	first := func() api.MaturityScore {
 		t.Helper()
-		l, err := b.Assessments.ListScores(t.Context(), b.by, &api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: v.ID}})
+		l, err := b.Assessments.ListScores(
+			t.Context(),
+			b.by,
+			&api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: v.ID}},
+		)
 		if err != nil || len(l.Data) == 0 {
 			t.Fatal(l, err)
 		}
@@ -75,8 +79,17 @@ func TestCriteriaFollowTheLevel(t *testing.T) {
 		return got
 	}
 	three, four, five := set(3), set(4), set(5)
-	if three.Criteria == "" || three.NextCriteria != four.Criteria || four.NextCriteria != five.Criteria || five.NextCriteria != "" || three.Criteria == four.Criteria {
-		t.Errorf("level 3 asks %q then %q, 4 %q then %q, 5 %q then %q", three.Criteria, three.NextCriteria, four.Criteria, four.NextCriteria, five.Criteria, five.NextCriteria)
+	if three.Criteria == "" || three.NextCriteria != four.Criteria || four.NextCriteria != five.Criteria || five.NextCriteria != "" ||
+		three.Criteria == four.Criteria {
+		t.Errorf(
+			"level 3 asks %q then %q, 4 %q then %q, 5 %q then %q",
+			three.Criteria,
+			three.NextCriteria,
+			four.Criteria,
+			four.NextCriteria,
+			five.Criteria,
+			five.NextCriteria,
+		)
 	}
 	set(4)
 	if v, err = b.Assessments.RegenerateMaturity(t.Context(), b.by, &api.MaturityInput{MaturityVersionID: v.ID}); err != nil {

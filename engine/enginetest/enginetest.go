@@ -33,11 +33,25 @@ func Logger() *slog.Logger {
 func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: NewID, Logger: Logger()})
+	db, err := store.Open(
+		ctx,
+		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: NewID, Logger: Logger()},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test", CacheDir: CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local", Box: secretbox.NewInMemory(secretbox.Key{}), MailServer: MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	o := engine.Options{
+		DB:         db,
+		Logger:     Logger(),
+		Clock:      time.Now,
+		Version:    "test",
+		CacheDir:   CacheDir(t),
+		LocalName:  "Ada Auditor",
+		LocalEmail: "ada@local",
+		Box:        secretbox.NewInMemory(secretbox.Key{}),
+		MailServer: MailServer(t),
+		Networks:   []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	}
 	for _, c := range change {
 		c(&o)
 	}

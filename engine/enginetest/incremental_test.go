@@ -59,8 +59,24 @@ func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment
 	for _, f := range d.Findings {
 		finding[f.ID] = f.ControlCode
 	}
-	soa, gap, maturity, poam := put(api.GateSoA, d.SoA.DeliverableVersion, d.SoAItems), put(api.GateGapAnalysis, d.Gap.DeliverableVersion, d.Findings),
-		put(api.GateMaturity, d.Maturity.DeliverableVersion, d.Scores), put(api.GatePOAM, d.POAM.DeliverableVersion, d.POAMItems)
+	soa, gap, maturity, poam := put(
+		api.GateSoA,
+		d.SoA.DeliverableVersion,
+		d.SoAItems,
+	), put(
+		api.GateGapAnalysis,
+		d.Gap.DeliverableVersion,
+		d.Findings,
+	),
+		put(
+			api.GateMaturity,
+			d.Maturity.DeliverableVersion,
+			d.Scores,
+		), put(
+			api.GatePOAM,
+			d.POAM.DeliverableVersion,
+			d.POAMItems,
+		)
 	say := func(to []byte, line any) []byte {
 		text, err := json.Marshal(line)
 		if err != nil {
@@ -103,7 +119,15 @@ func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment
 		i.FindingID = ""
 		poam = say(poam, i)
 	}
-	out[api.GateSoA], out[api.GateGapAnalysis], out[api.GateMaturity], out[api.GatePOAM] = string(soa), string(gap), string(maturity), string(poam)
+	out[api.GateSoA], out[api.GateGapAnalysis], out[api.GateMaturity], out[api.GatePOAM] = string(
+		soa,
+	), string(
+		gap,
+	), string(
+		maturity,
+	), string(
+		poam,
+	)
 	return out, d
 }
 
@@ -175,7 +199,11 @@ func TestDraftAfterChangesIsTheWholeDraft(t *testing.T) {
 			}
 		case what == 1:
 			for _, f := range policies(t, 1, uint64(200+step)) {
-				up := &api.UploadDocumentInput{AssessmentInput: *in, File: api.UploadFile{Filename: any.Filename, Content: strings.NewReader(string(f.Data))}, Replaces: any.ID}
+				up := &api.UploadDocumentInput{
+					AssessmentInput: *in,
+					File:            api.UploadFile{Filename: any.Filename, Content: strings.NewReader(string(f.Data))},
+					Replaces:        any.ID,
+				}
 				if _, err := b.Evidence.Upload(ctx, b.by, up); err != nil {
 					t.Fatal(err)
 				}
@@ -197,7 +225,12 @@ func TestDraftAfterChangesIsTheWholeDraft(t *testing.T) {
 		whole, d = b.drafts(t, a.ID)
 		for _, gate := range slices.Sorted(maps.Keys(whole)) {
 			if after[gate] != whole[gate] {
-				t.Fatalf("step %d: the %s after a change is another than that of everything:\n%s", step, gate, firstDifference(after[gate], whole[gate]))
+				t.Fatalf(
+					"step %d: the %s after a change is another than that of everything:\n%s",
+					step,
+					gate,
+					firstDifference(after[gate], whole[gate]),
+				)
 			}
 		}
 	}

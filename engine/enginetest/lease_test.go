@@ -32,7 +32,17 @@ func newDaemons(t *testing.T) *daemons {
 		t.Fatal(err)
 	}
 	ctx := context.WithoutCancel(t.Context())
-	d.db, err = store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, Clock: d.now, NewID: enginetest.NewID, Logger: enginetest.Logger(), Driver: driver})
+	d.db, err = store.Open(
+		ctx,
+		store.Options{
+			Dir:    dir,
+			Schema: store.ServiceSchema,
+			Clock:  d.now,
+			NewID:  enginetest.NewID,
+			Logger: enginetest.Logger(),
+			Driver: driver,
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +51,17 @@ func newDaemons(t *testing.T) *daemons {
 }
 
 // engine is one of them; ticks come when the test says so.
-func (d *daemons) engine(t *testing.T, now func() time.Time, every func(time.Duration) (<-chan time.Time, func())) (e *engine.Engine, start func()) {
+func (d *daemons) engine(
+	t *testing.T,
+	now func() time.Time,
+	every func(time.Duration) (<-chan time.Time, func()),
+) (e *engine.Engine, start func()) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	e, err := engine.New(ctx, engine.Options{DB: d.db, Logger: enginetest.Logger(), Clock: now, Version: "test", CacheDir: enginetest.CacheDir(t),
-		LocalName: "Ada Auditor", LocalEmail: "ada@local", NewTicker: every})
+	e, err := engine.New(ctx, engine.Options{
+		DB: d.db, Logger: enginetest.Logger(), Clock: now, Version: "test", CacheDir: enginetest.CacheDir(t),
+		LocalName: "Ada Auditor", LocalEmail: "ada@local", NewTicker: every,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +131,9 @@ func TestLeaseIsTakenOver(t *testing.T) {
 	d.pass(29 * time.Second)
 	looks <- d.now()
 	looks <- d.now() // the first look is over
-	if got, err := second.Workflows.Get(t.Context(), b.by, &api.WorkflowInput{WorkflowRunID: run.ID}); err != nil || got.CurrentStep != string(api.StateSoADrafted) || got.Status != api.RunRunning {
+	if got, err := second.Workflows.Get(t.Context(), b.by, &api.WorkflowInput{WorkflowRunID: run.ID}); err != nil ||
+		got.CurrentStep != string(api.StateSoADrafted) ||
+		got.Status != api.RunRunning {
 		t.Fatalf("within the lease: %+v, %v", got, err)
 	}
 	d.pass(2 * time.Second)
@@ -127,11 +145,19 @@ func TestLeaseIsTakenOver(t *testing.T) {
 	// One transition at a time works on an assessment in a process: this one comes after
 	// all that the first daemon still does.
 	wantCode(t, "a step that is done", (&bench{first, b.by}).move(t, a.ID, api.StateSoADrafted), api.CodeInvalidState)
-	versions, err := second.Assessments.ListSoA(t.Context(), b.by, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}})
+	versions, err := second.Assessments.ListSoA(
+		t.Context(),
+		b.by,
+		&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}},
+	)
 	if err != nil || len(versions.Data) != 1 || versions.Data[0].Status != api.VersionUnderReview {
 		t.Errorf("the Statement of Applicability was drafted twice: %+v, %v", versions, err)
 	}
-	events, err := second.Assessments.ListEvents(t.Context(), b.by, &api.LifecycleEventsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, ToState: api.StateSoADrafted})
+	events, err := second.Assessments.ListEvents(
+		t.Context(),
+		b.by,
+		&api.LifecycleEventsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, ToState: api.StateSoADrafted},
+	)
 	if err != nil || len(events.Data) != 1 {
 		t.Errorf("%+v, %v", events, err)
 	}

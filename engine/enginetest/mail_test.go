@@ -128,7 +128,8 @@ func TestOwnMailServer(t *testing.T) {
 		t.Fatalf("%+v\n%+v", a, b)
 	}
 	mine, operators := theirs.Mails(), p.operator.Mails()
-	if len(mine) != 1 || mine[0].From != "grc@acme.example" || mine[0].To[0] != "ben@acme.example" || mine[0].User != "grc" || !mine[0].TLS {
+	if len(mine) != 1 || mine[0].From != "grc@acme.example" || mine[0].To[0] != "ben@acme.example" || mine[0].User != "grc" ||
+		!mine[0].TLS {
 		t.Errorf("%+v", mine)
 	}
 	if len(operators) != 1 || operators[0].From != "post@operator.example" || operators[0].To[0] != "cem@other.example" {
@@ -143,7 +144,8 @@ func TestOwnMailServer(t *testing.T) {
 	if _, err := p.e.Integrations.Update(t.Context(), acme, in); err != nil {
 		t.Fatal(err)
 	}
-	if e := p.tried(acme, p.send(acme, "dee@acme.example").ID); e.Status != api.EmailSent || len(theirs.Mails()) != 1 || len(p.operator.Mails()) != 2 {
+	if e := p.tried(acme, p.send(acme, "dee@acme.example").ID); e.Status != api.EmailSent || len(theirs.Mails()) != 1 ||
+		len(p.operator.Mails()) != 2 {
 		t.Errorf("%+v", e)
 	}
 }

@@ -40,10 +40,20 @@ func (b *bench) importCatalog(t *testing.T, doc string) *api.ImportRun {
 
 func (b *bench) migrate(t *testing.T, assessment string, body api.MigrateBody) (*api.Migration, error) {
 	t.Helper()
-	return b.Assessments.Migrate(t.Context(), b.by, &api.MigrateInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Body: body})
+	return b.Assessments.Migrate(
+		t.Context(),
+		b.by,
+		&api.MigrateInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Body: body},
+	)
 }
 
-var yardDocs = fstest.MapFS{"policy.md": {Data: []byte("# Access policy\n\nEvery operator uses a second factor when signing in. Accounts of leavers are locked on their last day.\n")}}
+var yardDocs = fstest.MapFS{
+	"policy.md": {
+		Data: []byte(
+			"# Access policy\n\nEvery operator uses a second factor when signing in. Accounts of leavers are locked on their last day.\n",
+		),
+	},
+}
 
 // A migration makes next drafts that hold what people decided, and changes nothing that was approved.
 func TestMigrate(t *testing.T) {
@@ -125,7 +135,8 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("%s names the finding %q, which is not there", i.POAMCode, i.FindingID)
 		}
 	}
-	if after.Gap.Inputs["soa_version_id"] != after.SoA.ID || after.POAM.Inputs["gap_version_id"] != after.Gap.ID || after.Maturity.Inputs["soa_version_id"] != after.SoA.ID {
+	if after.Gap.Inputs["soa_version_id"] != after.SoA.ID || after.POAM.Inputs["gap_version_id"] != after.Gap.ID ||
+		after.Maturity.Inputs["soa_version_id"] != after.SoA.ID {
 		t.Errorf("the drafts are not from each other: %v %v %v", after.Gap.Inputs, after.Maturity.Inputs, after.POAM.Inputs)
 	}
 	if after.Assessment.State != api.StateSoADrafted {
@@ -183,7 +194,14 @@ func TestMigrateCustom(t *testing.T) {
 	b.importCatalog(t, yard1)
 	b.addFramework(t, b.by, rules("yard-rules", "IAC-06", "OPS-01"))
 	a := b.assess(t, "yard-rules", yardDocs, api.StateSoADrafted)
-	_, err := b.Catalog.PutCustomFramework(ctx, b.by, &api.PutCustomFrameworkInput{CustomFrameworkInput: api.CustomFrameworkInput{FrameworkCode: "yard-rules"}, Body: rules("yard-rules", "IAC-07")})
+	_, err := b.Catalog.PutCustomFramework(
+		ctx,
+		b.by,
+		&api.PutCustomFrameworkInput{
+			CustomFrameworkInput: api.CustomFrameworkInput{FrameworkCode: "yard-rules"},
+			Body:                 rules("yard-rules", "IAC-07"),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +219,8 @@ func TestMigrateCustom(t *testing.T) {
 	if f := m.Frameworks[0]; f.Status != "renamed" || *f.ToCode != "yard-rules-custom" {
 		t.Errorf("%+v", f)
 	}
-	if items := b.soaItems(t, a.ID); len(items) != 1 || items[0].ControlCode != "IAC-07" || items[0].RequirementCodes["yard-rules-custom"] == nil {
+	if items := b.soaItems(t, a.ID); len(items) != 1 || items[0].ControlCode != "IAC-07" ||
+		items[0].RequirementCodes["yard-rules-custom"] == nil {
 		t.Errorf("%+v", items)
 	}
 }

@@ -352,7 +352,11 @@ func (x *machine) check() {
 		x.t.Fatalf("after %v the assessment is %s, the model %s", x.log, s, m.state)
 	}
 	waits := map[api.Gate]int{}
-	l, err := x.b.Assessments.ListApprovals(x.t.Context(), x.b.by, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: x.a.ID}, Status: api.ApprovalPending})
+	l, err := x.b.Assessments.ListApprovals(
+		x.t.Context(),
+		x.b.by,
+		&api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: x.a.ID}, Status: api.ApprovalPending},
+	)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -372,7 +376,15 @@ func (x *machine) check() {
 			continue
 		}
 		if head.VersionNumber != d.version || head.Status != d.status {
-			x.t.Fatalf("after %v version %d of the %s is %s, the model %d %s", x.log, head.VersionNumber, g, head.Status, d.version, d.status)
+			x.t.Fatalf(
+				"after %v version %d of the %s is %s, the model %d %s",
+				x.log,
+				head.VersionNumber,
+				g,
+				head.Status,
+				d.version,
+				d.status,
+			)
 		}
 		x.target[g] = head.ID
 		if head.ApprovalID != nil {

@@ -13,7 +13,12 @@ import (
 func TestNothingApplies(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()
-	a := b.assess(t, "iso-27001-2022", fstest.MapFS{"a.md": {Data: []byte("# Policy\n\nMulti-factor authentication is required for all remote access.\n")}}, api.StateSoADrafted)
+	a := b.assess(
+		t,
+		"iso-27001-2022",
+		fstest.MapFS{"a.md": {Data: []byte("# Policy\n\nMulti-factor authentication is required for all remote access.\n")}},
+		api.StateSoADrafted,
+	)
 	items := b.soaItems(t, a.ID)
 	for _, i := range items {
 		in := &api.UpdateSoAItemInput{SoAItemID: i.ID}
@@ -33,7 +38,8 @@ func TestNothingApplies(t *testing.T) {
 		t.Errorf("%d of %d edited lines are named as kept", len(v.Kept), len(items))
 	}
 	for _, i := range b.soaItems(t, a.ID) {
-		if i.Applicability != api.OutOfScope || i.Rationale != "The company is being wound up." || i.ImplementationStatus != api.NotAssessed {
+		if i.Applicability != api.OutOfScope || i.Rationale != "The company is being wound up." ||
+			i.ImplementationStatus != api.NotAssessed {
 			t.Fatalf("%s is %s (%q), %s", i.ControlCode, i.Applicability, i.Rationale, i.ImplementationStatus)
 		}
 	}

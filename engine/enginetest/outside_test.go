@@ -103,7 +103,9 @@ func TestOutsideEmbedder(t *testing.T) {
 		return stats, status, found
 	}
 	stats, status, found := look()
-	if stats.Embedder != "ollama/tiny" || stats.Embedded != 0 || stats.Chunks != 2 || !strings.HasPrefix(stats.ServedBy, "builtin-") || status.Status != "embedding" || status.Pending != 2 {
+	if stats.Embedder != "ollama/tiny" || stats.Embedded != 0 || stats.Chunks != 2 || !strings.HasPrefix(stats.ServedBy, "builtin-") ||
+		status.Status != "embedding" ||
+		status.Pending != 2 {
 		t.Errorf("before it answered: %+v %+v", stats, status)
 	}
 	if !strings.HasPrefix(found.Embedder, "builtin-") {

@@ -122,7 +122,8 @@ func TestDecisionsStayWithTheirItem(t *testing.T) {
 	b.findAgain(t, a) // the findings have other ids now
 	v := b.planAgain(t, a)
 	bergen, oslo := b.planItem(t, a, owner("Bergen")), b.planItem(t, a, owner("Oslo"))
-	if bergen.Status != "completed" || bergen.RiskAcceptedUntil != nil || oslo.Status != "risk_accepted" || *oslo.Comments != "risk_accepted" {
+	if bergen.Status != "completed" || bergen.RiskAcceptedUntil != nil || oslo.Status != "risk_accepted" ||
+		*oslo.Comments != "risk_accepted" {
 		t.Errorf("Bergen is %s, Oslo %s", bergen.Status, oslo.Status)
 	}
 	if !slices.Equal(v.Kept, []string{"SITE-1"}) {
@@ -135,10 +136,15 @@ func TestDecisionsStayWithTheirItem(t *testing.T) {
 	b.planAgain(t, a)
 	analysed := func(i *api.POAMItem) bool { return i.ControlCode == of && i.FindingOrigin == "" }
 	b.plan(t, b.planItem(t, a, analysed), status("in_progress"))
-	b.editFinding(t, a, func(f *api.Finding) bool { return f.ControlCode == of && f.Source == "analysis" }, func(in *api.UpdateFindingInput) {
-		words := "Reworded by the auditor."
-		in.Body.Condition = &words
-	})
+	b.editFinding(
+		t,
+		a,
+		func(f *api.Finding) bool { return f.ControlCode == of && f.Source == "analysis" },
+		func(in *api.UpdateFindingInput) {
+			words := "Reworded by the auditor."
+			in.Body.Condition = &words
+		},
+	)
 	v = b.planAgain(t, a)
 	by := b.planItem(t, a, func(i *api.POAMItem) bool { return i.ControlCode == of && i.FindingOrigin != "" })
 	if i := b.planItem(t, a, analysed); i.Status != "in_progress" || by.Status != "open" || !slices.Contains(v.Kept, of) {
@@ -160,7 +166,12 @@ func TestDecidedItemsDoNotMerge(t *testing.T) {
 	}())
 	child := into.AlsoCloses[0]
 	own := func(name api.Opt[string]) {
-		b.editFinding(t, a, func(f *api.Finding) bool { return f.ControlCode == child }, func(in *api.UpdateFindingInput) { in.Body.Owner = name })
+		b.editFinding(
+			t,
+			a,
+			func(f *api.Finding) bool { return f.ControlCode == child },
+			func(in *api.UpdateFindingInput) { in.Body.Owner = name },
+		)
 		b.planAgain(t, a)
 	}
 	of := func(code string) func(*api.POAMItem) bool {
@@ -207,7 +218,9 @@ func TestFindingsComeBackAsTheyWere(t *testing.T) {
 	}
 	v := b.findAgain(t, a)
 	found := b.dossier(t, a).Findings
-	if n := slices.IndexFunc(found, func(f api.Finding) bool { return is(&f) }); n < 0 || found[n].Owner == nil || *found[n].Owner != "Ann" || !slices.Contains(v.Kept, code) {
+	if n := slices.IndexFunc(found, func(f api.Finding) bool { return is(&f) }); n < 0 || found[n].Owner == nil ||
+		*found[n].Owner != "Ann" ||
+		!slices.Contains(v.Kept, code) {
 		t.Errorf("%d: kept %v", n, v.Kept)
 	}
 }
@@ -271,7 +284,8 @@ func TestApprovedDatesStay(t *testing.T) {
 	})
 	b.planAgain(t, a)
 	i = b.planItem(t, a, is)
-	if i.DueDate != first.DueDate || i.CurrentDueDate() != later || i.Milestones[0].DueDate != first.Milestones[0].DueDate || len(i.Milestones[0].Changes) != 1 {
+	if i.DueDate != first.DueDate || i.CurrentDueDate() != later || i.Milestones[0].DueDate != first.Milestones[0].DueDate ||
+		len(i.Milestones[0].Changes) != 1 {
 		t.Errorf("drafted again: due %s, %+v", i.DueDate, i.Milestones)
 	}
 	if v, err = b.Assessments.SubmitPOAM(t.Context(), b.by, &api.POAMInput{POAMVersionID: i.VersionID}); err != nil {

@@ -27,7 +27,13 @@ func TestHarborAgainstItsKey(t *testing.T) {
 		key[m[1]] = m[2]
 	}
 	// rank orders statuses by how much is there, so that the best control speaks for a requirement.
-	rank := map[api.Implementation]int{api.Implemented: 5, api.PartiallyImplemented: 4, api.Planned: 3, api.NotImplemented: 2, api.NotEvidenced: 1}
+	rank := map[api.Implementation]int{
+		api.Implemented:          5,
+		api.PartiallyImplemented: 4,
+		api.Planned:              3,
+		api.NotImplemented:       2,
+		api.NotEvidenced:         1,
+	}
 	best := map[string]api.SoAItem{}
 	for _, i := range b.soaItems(t, a.ID) {
 		for _, code := range i.RequirementCodes["iso-27001-2022"] {
@@ -73,7 +79,16 @@ func TestHarborAgainstItsKey(t *testing.T) {
 	}
 	if os.Getenv("SHOW") != "" {
 		for _, i := range b.soaItems(t, a.ID) {
-			t.Logf("== %v %s %s [%s] %.2f %s\n   %s", i.RequirementCodes["iso-27001-2022"], i.ControlCode, i.ControlTitle, i.ImplementationStatus, i.CoverageRatio, i.EvidenceCoverage, i.Reason)
+			t.Logf(
+				"== %v %s %s [%s] %.2f %s\n   %s",
+				i.RequirementCodes["iso-27001-2022"],
+				i.ControlCode,
+				i.ControlTitle,
+				i.ImplementationStatus,
+				i.CoverageRatio,
+				i.EvidenceCoverage,
+				i.Reason,
+			)
 			for _, s := range i.Statements {
 				t.Logf("     - %s: %s (%s)", s.Verdict, s.Text, s.Reason)
 			}

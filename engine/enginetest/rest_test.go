@@ -14,7 +14,10 @@ func TestWhatDraftsRememberGoesAtRest(t *testing.T) {
 	ctx := t.Context()
 	var all []*api.AssessmentInput
 	for n := range 4 {
-		all = append(all, &api.AssessmentInput{AssessmentID: b.assess(t, "iso-27001-2022", policies(t, 2, uint64(n+1)), api.StateFrameworkSelected).ID})
+		all = append(
+			all,
+			&api.AssessmentInput{AssessmentID: b.assess(t, "iso-27001-2022", policies(t, 2, uint64(n+1)), api.StateFrameworkSelected).ID},
+		)
 	}
 	draft := func() []string {
 		hashes := make([]string, len(all))

@@ -8,7 +8,9 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-var policy = fstest.MapFS{"policy.md": {Data: []byte("# Data protection policy\n\nPersonal data is processed only on a legal basis that is written down.\n")}}
+var policy = fstest.MapFS{
+	"policy.md": {Data: []byte("# Data protection policy\n\nPersonal data is processed only on a legal basis that is written down.\n")},
+}
 
 // atSoAReview is a small assessment whose SoA waits for its decision.
 func atSoAReview(t *testing.T) (*bench, *api.Assessment, *api.Approval) {
@@ -20,7 +22,11 @@ func atSoAReview(t *testing.T) (*bench, *api.Assessment, *api.Approval) {
 
 func (b *bench) pending(t *testing.T, assessment string) *api.Approval {
 	t.Helper()
-	l, err := b.Assessments.ListApprovals(t.Context(), b.by, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Status: api.ApprovalPending})
+	l, err := b.Assessments.ListApprovals(
+		t.Context(),
+		b.by,
+		&api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Status: api.ApprovalPending},
+	)
 	if err != nil || len(l.Data) != 1 {
 		t.Fatalf("pending approvals: %+v, %v", l, err)
 	}
@@ -140,7 +146,11 @@ func TestRejectionIsReworked(t *testing.T) {
 	if err := b.move(t, a.ID, api.StateSoAUnderReview); err != nil {
 		t.Error(err)
 	}
-	versions, err := b.Assessments.ListSoA(t.Context(), b.by, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}})
+	versions, err := b.Assessments.ListSoA(
+		t.Context(),
+		b.by,
+		&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}},
+	)
 	if err != nil || len(versions.Data) != 2 || versions.Data[1].Status != api.VersionRejected {
 		t.Errorf("%+v, %v", versions, err)
 	}
@@ -268,7 +278,11 @@ func TestBadDocumentsAreListed(t *testing.T) {
 			t.Errorf("%s is %s: %v", d.Filename, d.Status, d.Error)
 		}
 	}
-	events, err := b.Assessments.ListEvents(t.Context(), b.by, &api.LifecycleEventsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}})
+	events, err := b.Assessments.ListEvents(
+		t.Context(),
+		b.by,
+		&api.LifecycleEventsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}},
+	)
 	if err != nil || len(events.Data) != 3 || len(events.Data[2].Warnings) != len(files)-1 {
 		t.Errorf("%+v, %v", events, err)
 	}

@@ -42,24 +42,35 @@ func TestPublishedMappings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run, err := b.Catalog.ImportSTRM(ctx, b.by, &api.ImportSTRMInput{File: api.UploadFile{Filename: doc.file, Content: bytes.NewReader(data)}})
+		run, err := b.Catalog.ImportSTRM(
+			ctx,
+			b.by,
+			&api.ImportSTRMInput{File: api.UploadFile{Filename: doc.file, Content: bytes.NewReader(data)}},
+		)
 		if err != nil {
 			t.Fatalf("%s: %v", doc.file, err)
 		}
 		got := run.Documents[0]
-		if got.FrameworkCode != doc.framework || got.Elements != doc.elements || got.Related != doc.related || got.MappingsConfirmed != doc.confirmed || got.RequirementsWorded != doc.texts {
+		if got.FrameworkCode != doc.framework || got.Elements != doc.elements || got.Related != doc.related ||
+			got.MappingsConfirmed != doc.confirmed ||
+			got.RequirementsWorded != doc.texts {
 			t.Errorf("%s: %+v", doc.file, got)
 		}
 	}
 	m, err := b.Catalog.ListRequirementMappings(ctx, b.by, &api.RequirementMappingsInput{RequirementID: "nis2:Article 21.2(a)"})
-	if err != nil || len(m.Data) == 0 || m.Data[0].Relationship == nil || m.Data[0].Strength == nil || m.Data[0].Source != "scf-strm-emea-eu-nis2-2022.pdf" {
+	if err != nil || len(m.Data) == 0 || m.Data[0].Relationship == nil || m.Data[0].Strength == nil ||
+		m.Data[0].Source != "scf-strm-emea-eu-nis2-2022.pdf" {
 		t.Errorf("%+v, %v", m, err)
 	}
 	after, err := b.Assessments.Get(ctx, b.by, &api.AssessmentInput{AssessmentID: before.ID})
 	if err != nil || after.SCFVersionID != before.SCFVersionID {
 		t.Fatalf("%+v, %v", after, err)
 	}
-	old, err := b.Catalog.ListRequirementMappings(ctx, b.by, &api.RequirementMappingsInput{RequirementID: "nis2:Article 21.2(a)", Version: before.SCFVersionID})
+	old, err := b.Catalog.ListRequirementMappings(
+		ctx,
+		b.by,
+		&api.RequirementMappingsInput{RequirementID: "nis2:Article 21.2(a)", Version: before.SCFVersionID},
+	)
 	if err != nil || len(old.Data) != len(m.Data) || old.Data[0].Relationship != nil || old.Data[0].ID != m.Data[0].ID {
 		t.Errorf("the version the assessment began with: %+v, %v", old, err)
 	}

@@ -27,7 +27,10 @@ func opened(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clock) 
 	c := &clock{}
 	c.at.Store(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).Unix())
 	ctx := context.WithoutCancel(t.Context())
-	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: c.now, NewID: enginetest.NewID, Logger: enginetest.Logger()})
+	db, err := store.Open(
+		ctx,
+		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: c.now, NewID: enginetest.NewID, Logger: enginetest.Logger()},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +160,14 @@ func TestSweepingFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	put := func(name, text string) *api.Document {
-		d, err := e.Evidence.Upload(ctx, by, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, File: api.UploadFile{Filename: name, Content: strings.NewReader(text)}})
+		d, err := e.Evidence.Upload(
+			ctx,
+			by,
+			&api.UploadDocumentInput{
+				AssessmentInput: api.AssessmentInput{AssessmentID: a.ID},
+				File:            api.UploadFile{Filename: name, Content: strings.NewReader(text)},
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +207,10 @@ func TestSweepingFiles(t *testing.T) {
 // An engine that was never started can be closed, and a stopped one again.
 func TestCloseWithoutStart(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
-	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()})
+	db, err := store.Open(
+		ctx,
+		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

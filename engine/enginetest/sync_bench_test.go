@@ -32,12 +32,19 @@ type desk struct {
 func newDesk(t testing.TB) *desk {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()})
+	db, err := store.Open(
+		ctx,
+		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(ctx, engine.Options{DB: db, Logger: enginetest.Logger(), Clock: time.Now, Version: "test", CacheDir: enginetest.CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local",
-		Box: secretbox.NewInMemory(secretbox.Key{}), MailServer: enginetest.MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	e, err := engine.New(ctx, engine.Options{
+		DB: db, Logger: enginetest.Logger(), Clock: time.Now, Version: "test", CacheDir: enginetest.CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local",
+		Box: secretbox.NewInMemory(
+			secretbox.Key{},
+		), MailServer: enginetest.MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,27 +86,70 @@ func (d *desk) large(t testing.TB, lines, documents int) string {
 		for p := range 5 {
 			fmt.Fprintf(&b, "# Part %d of document %d\n\n", p, n)
 			for s := range 12 {
-				fmt.Fprintf(&b, "Access to system %d is approved by the owner of area %d, and reviewed every %d months by those who run it. ", n*7+s, p*13+n, s+1)
+				fmt.Fprintf(
+					&b,
+					"Access to system %d is approved by the owner of area %d, and reviewed every %d months by those who run it. ",
+					n*7+s,
+					p*13+n,
+					s+1,
+				)
 			}
 			b.WriteString("\n\n")
 		}
-		_, err := d.Evidence.Upload(t.Context(), d.by, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, File: api.UploadFile{Filename: fmt.Sprintf("document-%03d.md", n), Content: strings.NewReader(b.String())}})
+		_, err := d.Evidence.Upload(
+			t.Context(),
+			d.by,
+			&api.UploadDocumentInput{
+				AssessmentInput: api.AssessmentInput{AssessmentID: a.ID},
+				File:            api.UploadFile{Filename: fmt.Sprintf("document-%03d.md", n), Content: strings.NewReader(b.String())},
+			},
+		)
 		want(t, err)
 	}
 	want(t, d.Evidence.Wait(t.Context(), d.by, a.ID))
 	want(t, d.db.Update(t.Context(), func(tx *store.Tx) error {
 		rec := func() api.TenantRecord {
-			return api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: d.by.OrganizationID}
+			return api.TenantRecord{
+				Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
+				OrganizationID: d.by.OrganizationID,
+			}
 		}
 		v := api.SoAVersion{}
-		v.DeliverableVersion = api.DeliverableVersion{TenantRecord: rec(), AssessmentID: a.ID, VersionNumber: 1, Status: api.VersionDraft, CreatedBy: "rules", Inputs: map[string]string{}}
+		v.DeliverableVersion = api.DeliverableVersion{
+			TenantRecord:  rec(),
+			AssessmentID:  a.ID,
+			VersionNumber: 1,
+			Status:        api.VersionDraft,
+			CreatedBy:     "rules",
+			Inputs:        map[string]string{},
+		}
 		if err := store.SoAVersions.Put(tx, d.by.OrganizationID, &v); err != nil {
 			return err
 		}
 		for n := range lines {
-			it := api.SoAItem{Applicability: api.Applicable, ImplementationStatus: api.NotEvidenced, Rationale: fmt.Sprintf("It concerns %d systems that hold data of customers.", n), InclusionReasons: []string{"risk"}}
-			it.Item = api.Item{TenantRecord: rec(), AssessmentID: a.ID, VersionID: v.ID, Revision: 1, ControlCode: fmt.Sprintf("XYZ-%04d", n), ControlTitle: "A control of some length in words", DomainCode: "XYZ"}
-			it.Evidence = []api.Evidence{{Quote: fmt.Sprintf("Access to system %d is approved by the owner of area %d", n, n), Supports: "Access is approved.", Stance: "supports", Filename: "document-001.md"}}
+			it := api.SoAItem{
+				Applicability:        api.Applicable,
+				ImplementationStatus: api.NotEvidenced,
+				Rationale:            fmt.Sprintf("It concerns %d systems that hold data of customers.", n),
+				InclusionReasons:     []string{"risk"},
+			}
+			it.Item = api.Item{
+				TenantRecord: rec(),
+				AssessmentID: a.ID,
+				VersionID:    v.ID,
+				Revision:     1,
+				ControlCode:  fmt.Sprintf("XYZ-%04d", n),
+				ControlTitle: "A control of some length in words",
+				DomainCode:   "XYZ",
+			}
+			it.Evidence = []api.Evidence{
+				{
+					Quote:    fmt.Sprintf("Access to system %d is approved by the owner of area %d", n, n),
+					Supports: "Access is approved.",
+					Stance:   "supports",
+					Filename: "document-001.md",
+				},
+			}
 			if err := store.SoAItems.Put(tx, d.by.OrganizationID, &it); err != nil {
 				return err
 			}
@@ -133,7 +183,11 @@ func (d *desk) carry(t testing.TB, from *desk, p *api.SyncParcel) (n int) {
 	f, err := from.Sync.DownloadFiles(t.Context(), from.by, ask)
 	want(t, err)
 	defer f.Content.Close()
-	_, err = d.Sync.UploadFiles(t.Context(), d.by, &api.BringSyncInput{AssessmentID: p.AssessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}})
+	_, err = d.Sync.UploadFiles(
+		t.Context(),
+		d.by,
+		&api.BringSyncInput{AssessmentID: p.AssessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}},
+	)
 	want(t, err)
 	return len(m.SHA256)
 }
@@ -154,7 +208,11 @@ func (d *desk) timed(t testing.TB, home *desk, id string, s *spent) (sent, read 
 			break
 		}
 		home.carry(t, d, p)
-		_, err = home.Sync.Push(t.Context(), home.by, &api.PushSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "b", Content: bytes.NewReader(p.Data)}})
+		_, err = home.Sync.Push(
+			t.Context(),
+			home.by,
+			&api.PushSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "b", Content: bytes.NewReader(p.Data)}},
+		)
 		want(t, err)
 		ack := &api.AcknowledgeSyncInput{AssessmentID: id}
 		ack.Body.Counter = p.Counter
@@ -166,12 +224,26 @@ func (d *desk) timed(t testing.TB, home *desk, id string, s *spent) (sent, read 
 		st, err := d.Sync.Status(t.Context(), d.by, &api.SyncInput{AssessmentID: id})
 		want(t, err)
 		began := time.Now()
-		p, err := home.Sync.ReadChanges(t.Context(), home.by, &api.ChangesSyncInput{AssessmentID: id, ReplicaID: st.ReplicaID, Since: int(st.Since), AnchorSequence: int(st.AnchorSequence), AnchorHash: st.AnchorHash})
+		p, err := home.Sync.ReadChanges(
+			t.Context(),
+			home.by,
+			&api.ChangesSyncInput{
+				AssessmentID:   id,
+				ReplicaID:      st.ReplicaID,
+				Since:          int(st.Since),
+				AnchorSequence: int(st.AnchorSequence),
+				AnchorHash:     st.AnchorHash,
+			},
+		)
 		want(t, err)
 		gathered := time.Now()
 		d.carry(t, home, p)
 		carried := time.Now()
-		out, err := d.Sync.Apply(t.Context(), d.by, &api.BringSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "c", Content: bytes.NewReader(p.Data)}})
+		out, err := d.Sync.Apply(
+			t.Context(),
+			d.by,
+			&api.BringSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "c", Content: bytes.NewReader(p.Data)}},
+		)
 		want(t, err)
 		s.gather, s.files, s.take = s.gather+gathered.Sub(began), s.files+carried.Sub(gathered), s.take+time.Since(carried)
 		if read += len(p.Data); !out.More {

@@ -27,7 +27,14 @@ func (d *desk) passages(t *testing.T, id string) (doc store.Document, all []api.
 
 func (d *desk) add(t *testing.T, assessment, name, content string) string {
 	t.Helper()
-	doc, err := d.Evidence.Upload(t.Context(), d.by, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, File: api.UploadFile{Filename: name, Content: strings.NewReader(content)}})
+	doc, err := d.Evidence.Upload(
+		t.Context(),
+		d.by,
+		&api.UploadDocumentInput{
+			AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
+			File:            api.UploadFile{Filename: name, Content: strings.NewReader(content)},
+		},
+	)
 	want(t, err)
 	want(t, d.Evidence.Wait(t.Context(), d.by, assessment))
 	return doc.ID
@@ -53,7 +60,11 @@ func (d *desk) notes(t *testing.T, home *desk, id string) string {
 	p, err := d.Sync.PrepareBatch(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
 	want(t, err)
 	home.carry(t, d, p)
-	out, err := home.Sync.Push(t.Context(), home.by, &api.PushSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "b", Content: bytes.NewReader(p.Data)}})
+	out, err := home.Sync.Push(
+		t.Context(),
+		home.by,
+		&api.PushSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "b", Content: bytes.NewReader(p.Data)}},
+	)
 	want(t, err)
 	d.sync(t, home, id)
 	return strings.Join(out.Notes, "\n")
@@ -112,12 +123,19 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		return store.Chunks.Put(tx, away.by.OrganizationID, &c)
 	}))
 	true2 := api.Evidence{ChunkID: there[0].ID, DocumentID: doc, Quote: "approved by the head of operations", Stance: "supports"}
-	away.quotes(t, id, true2, api.Evidence{ChunkID: there[0].ID, DocumentID: doc, Quote: "Every sign-in needs a second factor.", Stance: "supports"})
-	if notes := away.notes(t, home, id); !strings.Contains(notes, "1 of the passages of more.md that came do not stand in the file") || !strings.Contains(notes, "1 quote of") {
+	away.quotes(
+		t,
+		id,
+		true2,
+		api.Evidence{ChunkID: there[0].ID, DocumentID: doc, Quote: "Every sign-in needs a second factor.", Stance: "supports"},
+	)
+	if notes := away.notes(t, home, id); !strings.Contains(notes, "1 of the passages of more.md that came do not stand in the file") ||
+		!strings.Contains(notes, "1 quote of") {
 		t.Errorf("the home says %q", notes)
 	}
 	at, now := same(doc)
-	if at.ApprovedBy != "" || at.PageCount == 70 || strings.Contains(now[0].Text, "second factor") || now[0].ID != there[0].ID || now[0].Locator.Page != 0 {
+	if at.ApprovedBy != "" || at.PageCount == 70 || strings.Contains(now[0].Text, "second factor") || now[0].ID != there[0].ID ||
+		now[0].Locator.Page != 0 {
 		t.Errorf("the home has %+v with %+v", at, now[0])
 	}
 	for _, d := range []*desk{home, away} {
@@ -134,13 +152,25 @@ func TestPassagesAreTheFiles(t *testing.T) {
 			return err
 		}
 		d.Status, d.Error, d.ChunkCount = api.DocumentIngested, nil, 1
-		c := api.Chunk{ID: "01a00000-0000-7000-8000-00000000abcd", OrganizationID: away.by.OrganizationID, DocumentID: doc, AssessmentID: id, Text: "The vault is guarded.", SHA256: strings.Repeat("a", 64)}
+		c := api.Chunk{
+			ID:             "01a00000-0000-7000-8000-00000000abcd",
+			OrganizationID: away.by.OrganizationID,
+			DocumentID:     doc,
+			AssessmentID:   id,
+			Text:           "The vault is guarded.",
+			SHA256:         strings.Repeat("a", 64),
+		}
 		if err := store.Documents.Put(tx, away.by.OrganizationID, &d); err != nil {
 			return err
 		}
 		return store.Chunks.Insert(tx, away.by.OrganizationID, &c)
 	}))
-	away.quotes(t, id, true2, api.Evidence{ChunkID: "01a00000-0000-7000-8000-00000000abcd", DocumentID: doc, Quote: "The vault is guarded.", Stance: "supports"})
+	away.quotes(
+		t,
+		id,
+		true2,
+		api.Evidence{ChunkID: "01a00000-0000-7000-8000-00000000abcd", DocumentID: doc, Quote: "The vault is guarded.", Stance: "supports"},
+	)
 	if notes := away.notes(t, home, id); !strings.Contains(notes, "scan.bin can't be read here") || !strings.Contains(notes, "1 quote of") {
 		t.Errorf("the home says %q", notes)
 	}

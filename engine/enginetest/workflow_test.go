@@ -100,7 +100,11 @@ func TestFullAssessmentWorkflow(t *testing.T) {
 			t.Errorf("%+v", st)
 		}
 	}
-	events, err := b.Assessments.ListEvents(t.Context(), b.by, &api.LifecycleEventsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}})
+	events, err := b.Assessments.ListEvents(
+		t.Context(),
+		b.by,
+		&api.LifecycleEventsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}},
+	)
 	if err != nil || len(events.Data) != 21 {
 		t.Fatalf("%d events, %v", len(events.Data), err)
 	}
@@ -109,7 +113,11 @@ func TestFullAssessmentWorkflow(t *testing.T) {
 			t.Errorf("%s was made by %+v", e.ToState, e.Actor)
 		}
 	}
-	versions, err := b.Assessments.ListSoA(t.Context(), b.by, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}})
+	versions, err := b.Assessments.ListSoA(
+		t.Context(),
+		b.by,
+		&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}},
+	)
 	if err != nil || len(versions.Data) != 1 {
 		t.Errorf("%+v, %v", versions, err)
 	}
@@ -222,8 +230,10 @@ func startOf(assessment, kind string) *api.StartWorkflowInput {
 
 func (b *bench) upload(t *testing.T, assessment, name, text string) {
 	t.Helper()
-	_, err := b.Evidence.Upload(t.Context(), b.by, &api.UploadDocumentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
-		File: api.UploadFile{Filename: name, Content: strings.NewReader(text)}})
+	_, err := b.Evidence.Upload(t.Context(), b.by, &api.UploadDocumentInput{
+		AssessmentInput: api.AssessmentInput{AssessmentID: assessment},
+		File:            api.UploadFile{Filename: name, Content: strings.NewReader(text)},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

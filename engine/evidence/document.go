@@ -41,8 +41,10 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	if err != nil {
 		return nil, fmt.Errorf("keeping %s: %w", name, err)
 	}
-	uploaded := &store.Document{Stage: "queued", Document: api.Document{Filename: name, Path: cleanPath(in.Path), Category: category, AssessmentID: in.AssessmentID,
-		SizeBytes: blob.Size, SHA256: blob.SHA256, Title: name, Status: api.DocumentUploaded, UploadedBy: by.Actor.Name}}
+	uploaded := &store.Document{Stage: "queued", Document: api.Document{
+		Filename: name, Path: cleanPath(in.Path), Category: category, AssessmentID: in.AssessmentID,
+		SizeBytes: blob.Size, SHA256: blob.SHA256, Title: name, Status: api.DocumentUploaded, UploadedBy: by.Actor.Name,
+	}}
 	var doc store.Document
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		if err := s.requireOpen(tx, by, in.AssessmentID); err != nil {
@@ -62,13 +64,18 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 			return err
 		}
 		doc = *uploaded
-		doc.TenantRecord = api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID}
+		doc.TenantRecord = api.TenantRecord{
+			Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
+			OrganizationID: by.OrganizationID,
+		}
 		if err := store.Documents.Insert(tx, by.OrganizationID, &doc); err != nil {
 			return err
 		}
 		tx.AfterCommit(func() { s.queue.add(job{by.OrganizationID, doc.ID}) })
-		return audit.Append(tx, by, audit.Entry{Action: "document.uploaded", ResourceType: "document", ResourceID: doc.ID,
-			Changes: map[string]any{"filename": name, "sha256": blob.SHA256, "assessment_id": in.AssessmentID}})
+		return audit.Append(tx, by, audit.Entry{
+			Action: "document.uploaded", ResourceType: "document", ResourceID: doc.ID,
+			Changes: map[string]any{"filename": name, "sha256": blob.SHA256, "assessment_id": in.AssessmentID},
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -127,13 +134,22 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.DocumentsInpu
 		return nil, err
 	}
 	q := strings.ToLower(in.Q)
-	l, err := store.SortedList(ctx, s.db, store.Documents, by.OrganizationID, in.Paging, in.Sort, documentOrder, store.PageQuery[store.Document]{
-		Index: "assessment", Prefix: store.K(in.AssessmentID),
-		Filter: func(d *store.Document) bool {
-			return (in.Status == "" || d.Status == in.Status) && (in.Category == "" || strings.EqualFold(d.Category, in.Category)) &&
-				(q == "" || strings.Contains(strings.ToLower(d.Filename+"\n"+d.Title), q))
+	l, err := store.SortedList(
+		ctx,
+		s.db,
+		store.Documents,
+		by.OrganizationID,
+		in.Paging,
+		in.Sort,
+		documentOrder,
+		store.PageQuery[store.Document]{
+			Index: "assessment", Prefix: store.K(in.AssessmentID),
+			Filter: func(d *store.Document) bool {
+				return (in.Status == "" || d.Status == in.Status) && (in.Category == "" || strings.EqualFold(d.Category, in.Category)) &&
+					(q == "" || strings.Contains(strings.ToLower(d.Filename+"\n"+d.Title), q))
+			},
 		},
-	})
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -169,8 +185,10 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.DocumentInp
 	if err != nil {
 		return nil, err
 	}
-	return &api.DocumentProgress{DocumentID: doc.ID, Status: doc.Status, Stage: doc.Stage, Progress: stageProgress[doc.Stage],
-		Error: doc.Error, ChunkCount: doc.ChunkCount}, nil
+	return &api.DocumentProgress{
+		DocumentID: doc.ID, Status: doc.Status, Stage: doc.Stage, Progress: stageProgress[doc.Stage],
+		Error: doc.Error, ChunkCount: doc.ChunkCount,
+	}, nil
 }
 
 // Delete removes a document with its passages.
@@ -195,8 +213,10 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 			return err
 		}
 		return errors.Join(store.Documents.Delete(tx, by.OrganizationID, doc.ID),
-			audit.PublishEvent(tx, by, audit.Event{Type: "document.deleted", AssessmentID: doc.AssessmentID, Summary: "removed " + doc.Filename,
-				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256}}))
+			audit.PublishEvent(tx, by, audit.Event{
+				Type: "document.deleted", AssessmentID: doc.AssessmentID, Summary: "removed " + doc.Filename,
+				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256},
+			}))
 	})
 	if err != nil {
 		return nil, err

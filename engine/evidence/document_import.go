@@ -23,7 +23,12 @@ type ImportedDocument struct {
 
 // PrepareImport embeds the passages of a document that was read elsewhere, by the embedder of the
 // catalog version that its assessment uses. Nothing is kept until Keep.
-func (s *Service) PrepareImport(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*ImportedDocument, error) {
+func (s *Service) PrepareImport(
+	ctx context.Context,
+	org, version string,
+	doc store.Document,
+	chunks []api.Chunk,
+) (*ImportedDocument, error) {
 	doc.OrganizationID, doc.Stage = org, "done"
 	out := &ImportedDocument{Document: doc, chunks: chunks}
 	if len(chunks) == 0 {
@@ -56,7 +61,12 @@ func (s *Service) PrepareImport(ctx context.Context, org, version string, doc st
 // ReparseForImport reads the file of a document that was read elsewhere, as if it had been added here:
 // its passages say what the file says, under the ids with which they came. strange is how many
 // came that do not stand in it. Nothing is kept until Keep.
-func (s *Service) ReparseForImport(ctx context.Context, org, version string, doc store.Document, received []api.Chunk) (a *ImportedDocument, unmatched int, err error) {
+func (s *Service) ReparseForImport(
+	ctx context.Context,
+	org, version string,
+	doc store.Document,
+	received []api.Chunk,
+) (a *ImportedDocument, unmatched int, err error) {
 	doc.OrganizationID, doc.Stage = org, "done"
 	doc.Filename, doc.Path = cleanName(doc.Filename), cleanPath(doc.Path)
 	if doc.Filename == "" || len(doc.Category) > maxCategory {
@@ -112,7 +122,12 @@ func (s *Service) ReparseForImport(ctx context.Context, org, version string, doc
 const maxPassageID = 64
 
 // readFile reads a file. A fault of ours that it meets is its failure.
-func (s *Service) readFile(ctx context.Context, name string, content io.ReaderAt, size int64) (parsed *parse.Document, chunks []chunk.Chunk, err error) {
+func (s *Service) readFile(
+	ctx context.Context,
+	name string,
+	content io.ReaderAt,
+	size int64,
+) (parsed *parse.Document, chunks []chunk.Chunk, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("reading a document panicked", "panic", p, "stack", string(debug.Stack()))
@@ -147,7 +162,14 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 		if there, err := store.Chunks.Has(tx, doc.OrganizationID, c.ID); err != nil || there {
 			return errors.Join(err, api.Invalid("chunks", "another document has the passage %s of %s", c.ID, doc.Filename))
 		}
-		vec := store.Vector{OrganizationID: doc.OrganizationID, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: c.ID, Embedder: doc.Embedder, Values: a.vectors[i]}
+		vec := store.Vector{
+			OrganizationID: doc.OrganizationID,
+			AssessmentID:   doc.AssessmentID,
+			DocumentID:     doc.ID,
+			ChunkID:        c.ID,
+			Embedder:       doc.Embedder,
+			Values:         a.vectors[i],
+		}
 		if err := errors.Join(store.Chunks.Insert(tx, doc.OrganizationID, c), store.Vectors.Put(tx, doc.OrganizationID, &vec)); err != nil {
 			return err
 		}

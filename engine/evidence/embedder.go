@@ -141,7 +141,9 @@ func (s *Service) trainEmbedder(ctx context.Context, version string) (*embed.Mod
 	started := s.clock()
 	defer s.embedders.removeProgress(version)
 	progress := func(done, total int) {
-		s.embedders.setProgress(api.EmbedderTraining{SCFVersionID: version, Label: snap.Version().Label, Progress: 100 * done / max(total, 1)})
+		s.embedders.setProgress(
+			api.EmbedderTraining{SCFVersionID: version, Label: snap.Version().Label, Progress: 100 * done / max(total, 1)},
+		)
 	}
 	progress(0, 1)
 	model, data, err := s.trainOrLoadCached(ctx, snap, progress)

@@ -80,8 +80,10 @@ func New(o Options) (*Service, error) {
 	if o.Workers <= 0 {
 		o.Workers = 2
 	}
-	s := &Service{db: o.DB, catalog: o.Catalog, log: o.Logger, tracer: o.Tracer, clock: o.Clock, reader: reader, categorize: o.Categorize, onPassagesChanged: o.OnPassagesChanged, workers: o.Workers,
-		remote: newRemoteEmbedder(o.RemoteEmbedder, o.RemoteRetry), rereadSlots: make(chan struct{}, o.Workers)}
+	s := &Service{
+		db: o.DB, catalog: o.Catalog, log: o.Logger, tracer: o.Tracer, clock: o.Clock, reader: reader, categorize: o.Categorize, onPassagesChanged: o.OnPassagesChanged, workers: o.Workers,
+		remote: newRemoteEmbedder(o.RemoteEmbedder, o.RemoteRetry), rereadSlots: make(chan struct{}, o.Workers),
+	}
 	s.indexes.byKey = map[string]*assessmentIndex{}
 	if o.CacheDir != "" && o.Build != "" {
 		s.modelCacheDir, s.build = filepath.Join(o.CacheDir, "learned"), o.Build

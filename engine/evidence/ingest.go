@@ -32,7 +32,11 @@ func (s *Service) runWorker(ctx context.Context) {
 		if !ok {
 			return
 		}
-		traced, span := s.tracer.Start(ctx, "read document", tracing.StartOptions{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.document_id", Value: j.document}}})
+		traced, span := s.tracer.Start(
+			ctx,
+			"read document",
+			tracing.StartOptions{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.document_id", Value: j.document}}},
+		)
 		err := s.ingestSafely(traced, j)
 		span.End(err)
 		if err != nil && ctx.Err() == nil {
@@ -117,7 +121,10 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 	}
 	chunks := chunk.Split(parsed, chunk.Options{})
 	if len(chunks) == 0 {
-		return errors.Join(s.recordFailure(ctx, j, doc.SHA256, parse.ErrEmpty), s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID))
+		return errors.Join(
+			s.recordFailure(ctx, j, doc.SHA256, parse.ErrEmpty),
+			s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID),
+		)
 	}
 	if _, err := s.setStage(ctx, j, "embed"); err != nil {
 		return err
@@ -209,8 +216,10 @@ func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause
 		}
 		doc.Status, doc.Stage, doc.Error, doc.ChunkCount, doc.UpdatedAt = api.DocumentFailed, "done", &reason, 0, tx.Now()
 		return errors.Join(store.Documents.Put(tx, j.organization, &doc),
-			audit.PublishEvent(tx, ingestionCaller(j.organization), audit.Event{Type: "document.failed", AssessmentID: doc.AssessmentID, Summary: doc.Filename + " could not be read: " + reason,
-				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "error": reason}}))
+			audit.PublishEvent(tx, ingestionCaller(j.organization), audit.Event{
+				Type: "document.failed", AssessmentID: doc.AssessmentID, Summary: doc.Filename + " could not be read: " + reason,
+				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "error": reason},
+			}))
 	})
 }
 
@@ -224,7 +233,15 @@ func ignoreMissing(err error) error {
 // savePassages replaces the document's passages in one transaction. A passage that was
 // there before has its id again, so that links to it survive. A document that was given
 // other content meanwhile is left alone: it is read once more.
-func (s *Service) savePassages(ctx context.Context, j job, sha256 string, parsed *parse.Document, chunks []chunk.Chunk, vectors [][]float32, embedder string) error {
+func (s *Service) savePassages(
+	ctx context.Context,
+	j job,
+	sha256 string,
+	parsed *parse.Document,
+	chunks []chunk.Chunk,
+	vectors [][]float32,
+	embedder string,
+) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
 		if err != nil {
@@ -247,8 +264,10 @@ func (s *Service) savePassages(ctx context.Context, j job, sha256 string, parsed
 		read := toChunkRecords(j.organization, &doc, a.CreatedAt, before, chunks)
 		packed := make([]search.Passage, len(read))
 		for i, rec := range read {
-			vec := store.Vector{OrganizationID: j.organization, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: rec.ID,
-				Embedder: embedder, Values: vectors[i]}
+			vec := store.Vector{
+				OrganizationID: j.organization, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: rec.ID,
+				Embedder: embedder, Values: vectors[i],
+			}
 			if err := errors.Join(store.Chunks.Insert(tx, j.organization, &rec), store.Vectors.Put(tx, j.organization, &vec)); err != nil {
 				return err
 			}
@@ -264,9 +283,11 @@ func (s *Service) savePassages(ctx context.Context, j job, sha256 string, parsed
 		doc.Status, doc.Stage, doc.Error, doc.UpdatedAt = api.DocumentIngested, "done", nil, tx.Now()
 		doc.ChunkCount, doc.Embedder = len(chunks), embedder
 		return errors.Join(store.Documents.Put(tx, j.organization, &doc),
-			audit.PublishEvent(tx, ingestionCaller(j.organization), audit.Event{Type: "document.ingested", AssessmentID: doc.AssessmentID,
+			audit.PublishEvent(tx, ingestionCaller(j.organization), audit.Event{
+				Type: "document.ingested", AssessmentID: doc.AssessmentID,
 				Summary: fmt.Sprintf("read %s: %d passages", doc.Filename, len(chunks)), ResourceType: "document", ResourceID: doc.ID,
-				Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)}}))
+				Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)},
+			}))
 	})
 }
 
@@ -309,7 +330,11 @@ func trimName(s string) string { return strings.TrimRight(s, " .;,") }
 // applyMetadata fills in what the document says of itself.
 func applyMetadata(doc *store.Document, parsed *parse.Document, categorize func(filename, title, text string) string) {
 	doc.MIMEType, doc.Language, doc.PageCount = parsed.MIME, parsed.Language, parsed.PageCount
-	doc.DocVersion, doc.Owner, doc.ApprovedBy, doc.Warnings = parsed.Version, trimName(parsed.Owner), trimName(parsed.ApprovedBy), parsed.Warnings
+	doc.DocVersion, doc.Owner, doc.ApprovedBy, doc.Warnings = parsed.Version, trimName(
+		parsed.Owner,
+	), trimName(
+		parsed.ApprovedBy,
+	), parsed.Warnings
 	if parsed.Title != "" {
 		doc.Title = parsed.Title
 	}
@@ -337,8 +362,10 @@ func toChunkRecords(org string, doc *store.Document, idTime time.Time, before []
 	ids := assignIDs(before, chunks, func(sha string, nth int) string { return newPassageID(doc.AssessmentID, idTime, origin, sha, nth) })
 	out := make([]api.Chunk, len(chunks))
 	for i, c := range chunks {
-		out[i] = api.Chunk{ID: ids[i], OrganizationID: org, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index, Text: c.Text, HeadingPath: c.HeadingPath,
-			Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256}
+		out[i] = api.Chunk{
+			ID: ids[i], OrganizationID: org, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index, Text: c.Text, HeadingPath: c.HeadingPath,
+			Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256,
+		}
 	}
 	return out
 }

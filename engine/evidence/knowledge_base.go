@@ -17,11 +17,23 @@ import (
 
 // loadIndex is the search index of an assessment, loaded where it isn't.
 func (s *Service) loadIndex(ctx context.Context, org, assessment string, embedder *embed.Model) (*search.Index, error) {
-	return s.loadIndexFrom(ctx, org, assessment, assessment, search.Options{Weight: embedder.Weight, Embed: embedder.EmbedAll}, store.Vectors)
+	return s.loadIndexFrom(
+		ctx,
+		org,
+		assessment,
+		assessment,
+		search.Options{Weight: embedder.Weight, Embed: embedder.EmbedAll},
+		store.Vectors,
+	)
 }
 
 // loadIndexFrom loads the passages of an assessment with the vectors of a table, once for a place.
-func (s *Service) loadIndexFrom(ctx context.Context, org, assessment, key string, o search.Options, table *store.TenantTable[store.Vector]) (*search.Index, error) {
+func (s *Service) loadIndexFrom(
+	ctx context.Context,
+	org, assessment, key string,
+	o search.Options,
+	table *store.TenantTable[store.Vector],
+) (*search.Index, error) {
 	a := s.indexes.entry(key)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,7 +101,15 @@ func passagesWithVectors(tx *store.Tx, d *store.Document, table *store.TenantTab
 }
 
 func toSearchPassage(c api.Chunk, d api.Document, vector []float32) search.Passage {
-	p := search.Passage{ID: c.ID, DocumentID: c.DocumentID, AssessmentID: c.AssessmentID, Category: d.Category, Text: c.Text, HeadingPath: c.HeadingPath, Vector: vector}
+	p := search.Passage{
+		ID:           c.ID,
+		DocumentID:   c.DocumentID,
+		AssessmentID: c.AssessmentID,
+		Category:     d.Category,
+		Text:         c.Text,
+		HeadingPath:  c.HeadingPath,
+		Vector:       vector,
+	}
 	if d.EffectiveDate != nil {
 		p.Date = string(*d.EffectiveDate)
 	}
@@ -195,13 +215,18 @@ func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput
 }
 
 func toSearchHit(h Hit) api.SearchHit {
-	out := api.SearchHit{ChunkID: h.Chunk.ID, DocumentID: h.Document.ID, AssessmentID: h.Chunk.AssessmentID, DocumentTitle: h.Document.Title,
+	out := api.SearchHit{
+		ChunkID: h.Chunk.ID, DocumentID: h.Document.ID, AssessmentID: h.Chunk.AssessmentID, DocumentTitle: h.Document.Title,
 		Filename: h.Document.Filename, Text: h.Chunk.Text, HeadingPath: h.Chunk.HeadingPath, Highlights: []string{}, Marks: []api.Mark{}, SameAs: h.Duplicates, EffectiveDate: h.Document.EffectiveDate, Category: h.Document.Category, Locator: h.Chunk.Locator,
-		Score: h.Score, Scores: api.SearchScores{Semantic: h.Semantic, Keyword: h.Keyword}}
+		Score: h.Score, Scores: api.SearchScores{Semantic: h.Semantic, Keyword: h.Keyword},
+	}
 	for _, l := range h.Highlights {
 		out.Highlights = append(out.Highlights, l.Text)
 		for _, m := range l.Matches {
-			out.Marks = append(out.Marks, api.Mark{Start: utf8.RuneCountInString(h.Chunk.Text[:m.Start]), End: utf8.RuneCountInString(h.Chunk.Text[:m.End])})
+			out.Marks = append(
+				out.Marks,
+				api.Mark{Start: utf8.RuneCountInString(h.Chunk.Text[:m.Start]), End: utf8.RuneCountInString(h.Chunk.Text[:m.End])},
+			)
 		}
 	}
 	if out.SameAs == nil {
@@ -230,7 +255,12 @@ func (s *Service) ListChunks(ctx context.Context, by api.Caller, in *api.ChunksI
 }
 
 // listPassages is a page of passages.
-func (s *Service) listPassages(ctx context.Context, by api.Caller, p api.Paging, q store.PageQuery[api.Chunk]) (*api.List[api.Chunk], error) {
+func (s *Service) listPassages(
+	ctx context.Context,
+	by api.Caller,
+	p api.Paging,
+	q store.PageQuery[api.Chunk],
+) (*api.List[api.Chunk], error) {
 	l, err := store.List(ctx, s.db, store.Chunks, by.OrganizationID, p, q)
 	if err != nil {
 		return nil, err
@@ -306,8 +336,10 @@ func (s *Service) EmbeddingStatus(ctx context.Context, by api.Caller, _ *api.Non
 	if err != nil {
 		return nil, err
 	}
-	out := &api.EmbeddingStatus{Status: "idle", Embedder: stats.Embedder, Total: stats.Chunks, Embedded: stats.Embedded,
-		Pending: stats.Chunks - stats.Embedded, Failed: stats.DocumentsByStatus[api.DocumentFailed]}
+	out := &api.EmbeddingStatus{
+		Status: "idle", Embedder: stats.Embedder, Total: stats.Chunks, Embedded: stats.Embedded,
+		Pending: stats.Chunks - stats.Embedded, Failed: stats.DocumentsByStatus[api.DocumentFailed],
+	}
 	out.ServedBy = stats.ServedBy
 	if trouble := s.remote.lastError(); trouble != nil {
 		out.Away = new(trouble.Error())

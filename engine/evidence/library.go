@@ -32,7 +32,12 @@ const maxLibraryFile = 32 << 20
 
 // ReadLibrary reads every file of a folder, in the order of their names. A file that
 // can't be read is an error that names it.
-func ReadLibrary(ctx context.Context, folder fs.FS, embedder *embed.Model, categorize func(filename, title, text string) string) (*Library, error) {
+func ReadLibrary(
+	ctx context.Context,
+	folder fs.FS,
+	embedder *embed.Model,
+	categorize func(filename, title, text string) string,
+) (*Library, error) {
 	reader, err := parse.New(parse.Options{})
 	if err != nil {
 		return nil, err
@@ -50,7 +55,13 @@ func ReadLibrary(ctx context.Context, folder fs.FS, embedder *embed.Model, categ
 	return l, errors.Join(err, reader.Close())
 }
 
-func (l *Library) readFile(ctx context.Context, reader *parse.Reader, folder fs.FS, name string, categorize func(filename, title, text string) string) error {
+func (l *Library) readFile(
+	ctx context.Context,
+	reader *parse.Reader,
+	folder fs.FS,
+	name string,
+	categorize func(filename, title, text string) string,
+) error {
 	if info, err := fs.Stat(folder, name); err != nil {
 		return err
 	} else if info.Size() > maxLibraryFile {
@@ -78,9 +89,21 @@ func (l *Library) readFile(ctx context.Context, reader *parse.Reader, folder fs.
 	}
 	for i, c := range parts {
 		id := fmt.Sprintf("%s#%04d", name, i)
-		l.chunks[id] = api.Chunk{ID: id, DocumentID: doc.ID, Index: c.Index, Text: c.Text, HeadingPath: c.HeadingPath,
-			Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256}
-		l.passages = append(l.passages, search.Passage{ID: id, DocumentID: doc.ID, Category: doc.Category, Text: c.Text, HeadingPath: c.HeadingPath, Vector: vectors[i]})
+		l.chunks[id] = api.Chunk{
+			ID: id, DocumentID: doc.ID, Index: c.Index, Text: c.Text, HeadingPath: c.HeadingPath,
+			Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256,
+		}
+		l.passages = append(
+			l.passages,
+			search.Passage{
+				ID:          id,
+				DocumentID:  doc.ID,
+				Category:    doc.Category,
+				Text:        c.Text,
+				HeadingPath: c.HeadingPath,
+				Vector:      vectors[i],
+			},
+		)
 	}
 	doc.ChunkCount = len(parts)
 	l.documents = append(l.documents, doc.Document)
@@ -92,8 +115,10 @@ func (l *Library) Documents() []api.Document { return l.documents }
 
 // Session searches the library as if a document weren't in it; "": all of them.
 func (l *Library) Session(excluded string) (*Session, error) {
-	x := &Session{embedder: l.embedder, background: l.embedder.Background(), index: search.New(search.Options{Weight: l.embedder.Weight}),
-		chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}, passages: map[string][]search.Passage{}}
+	x := &Session{
+		embedder: l.embedder, background: l.embedder.Background(), index: search.New(search.Options{Weight: l.embedder.Weight}),
+		chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}, passages: map[string][]search.Passage{},
+	}
 	var kept []search.Passage
 	for _, p := range l.passages {
 		if p.DocumentID != excluded {

@@ -23,8 +23,10 @@ func savePacks(tx *store.Tx, doc *store.Document, passages []search.Passage) err
 		if err != nil {
 			return err
 		}
-		if err := store.PassagePacks.Put(tx, doc.OrganizationID, &store.PassagePack{OrganizationID: doc.OrganizationID,
-			AssessmentID: doc.AssessmentID, DocumentID: doc.ID, Part: part, Data: data}); err != nil {
+		if err := store.PassagePacks.Put(tx, doc.OrganizationID, &store.PassagePack{
+			OrganizationID: doc.OrganizationID,
+			AssessmentID:   doc.AssessmentID, DocumentID: doc.ID, Part: part, Data: data,
+		}); err != nil {
 			return err
 		}
 	}
@@ -53,7 +55,16 @@ func loadPacks(ctx context.Context, tx *store.Tx, org, assessment string, docume
 			delete(documents, d.ID)
 			sample := toSearchPassage(api.Chunk{DocumentID: d.ID, AssessmentID: assessment}, d.Document, nil)
 			for _, p := range packs {
-				if !yield(search.Packed{DocumentID: sample.DocumentID, AssessmentID: assessment, Category: sample.Category, Date: sample.Date, Data: p.Data}, nil) {
+				if !yield(
+					search.Packed{
+						DocumentID:   sample.DocumentID,
+						AssessmentID: assessment,
+						Category:     sample.Category,
+						Date:         sample.Date,
+						Data:         p.Data,
+					},
+					nil,
+				) {
 					return
 				}
 			}

@@ -24,8 +24,10 @@ const (
 
 func packedStore(tb testing.TB) *store.DB {
 	tb.Helper()
-	db, err := store.Open(tb.Context(), store.Options{Dir: tb.TempDir(), Schema: store.ServiceSchema, Clock: time.Now,
-		NewID: func() string { return uuid.Must(uuid.NewV7()).String() }})
+	db, err := store.Open(tb.Context(), store.Options{
+		Dir: tb.TempDir(), Schema: store.ServiceSchema, Clock: time.Now,
+		NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -43,7 +45,10 @@ func keepPassages(tb testing.TB, db *store.DB, n int, packed bool) {
 		err := db.Update(tb.Context(), func(tx *store.Tx) error {
 			for range 20 {
 				d := store.Document{}
-				d.ID, d.OrganizationID, d.AssessmentID, d.Status = fmt.Sprintf("document-%06d", from), packedOrg, packedAssessment, api.DocumentIngested
+				d.ID, d.OrganizationID, d.AssessmentID, d.Status = fmt.Sprintf(
+					"document-%06d",
+					from,
+				), packedOrg, packedAssessment, api.DocumentIngested
 				d.SHA256 = d.ID
 				var passages []search.Passage
 				for range min(packedPerDoc, n-from) {
@@ -55,9 +60,21 @@ func keepPassages(tb testing.TB, db *store.DB, n int, packed bool) {
 					for i := range vector {
 						vector[i] = float32(rng.NormFloat64())
 					}
-					c := api.Chunk{ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, from)).String(), OrganizationID: packedOrg, AssessmentID: packedAssessment,
-						DocumentID: d.ID, Index: d.ChunkCount, Text: text.String(), HeadingPath: []string{"Policy", fmt.Sprint("Section ", from)}}
-					v := store.Vector{OrganizationID: packedOrg, AssessmentID: packedAssessment, DocumentID: d.ID, ChunkID: c.ID, Embedder: "test", Values: vector}
+					c := api.Chunk{
+						ID: uuid.NewSHA1(
+							uuid.Nil,
+							fmt.Append(nil, from),
+						).String(), OrganizationID: packedOrg, AssessmentID: packedAssessment,
+						DocumentID: d.ID, Index: d.ChunkCount, Text: text.String(), HeadingPath: []string{"Policy", fmt.Sprint("Section ", from)},
+					}
+					v := store.Vector{
+						OrganizationID: packedOrg,
+						AssessmentID:   packedAssessment,
+						DocumentID:     d.ID,
+						ChunkID:        c.ID,
+						Embedder:       "test",
+						Values:         vector,
+					}
 					if err := store.Chunks.Insert(tx, packedOrg, &c); err != nil {
 						return err
 					}

@@ -28,7 +28,14 @@ func BenchmarkChunkAndEmbed10000(b *testing.B) {
 	}
 	var c embed.Corpus
 	for i := range 1500 {
-		c.Documents = append(c.Documents, embed.Document{ID: fmt.Sprint(i), Texts: []string{sentence(4), sentence(30), sentence(20), sentence(25)}, Codes: []string{fmt.Sprint(i / 3)}})
+		c.Documents = append(
+			c.Documents,
+			embed.Document{
+				ID:    fmt.Sprint(i),
+				Texts: []string{sentence(4), sentence(30), sentence(20), sentence(25)},
+				Codes: []string{fmt.Sprint(i / 3)},
+			},
+		)
 	}
 	model, err := embed.Train(b.Context(), c, embed.Options{})
 	if err != nil {

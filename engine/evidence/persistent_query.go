@@ -34,7 +34,12 @@ type (
 // NewPersistentQuery is empty.
 func NewPersistentQuery(scale *Scale, questions []Question, topK int) (*PersistentQuery, error) {
 	s, err := search.NewPersistentQueries(scale, questions, topK)
-	return &PersistentQuery{PersistentQueries: s, documents: map[string]api.Document{}, records: map[string]store.Document{}, slots: map[string][]int{}}, err
+	return &PersistentQuery{
+		PersistentQueries: s,
+		documents:         map[string]api.Document{},
+		records:           map[string]store.Document{},
+		slots:             map[string][]int{},
+	}, err
 }
 
 // NewScale measures what words and closeness are worth by texts that do not change.
@@ -115,7 +120,15 @@ func (s *Service) RefreshQuery(ctx context.Context, by api.Caller, assessment st
 
 // sendChangedDocuments sends the documents of an assessment that are not among those known, until it is
 // stopped, and tells which there are.
-func sendChangedDocuments(ctx context.Context, tx *store.Tx, by api.Caller, assessment string, known map[string]store.Document, to chan<- storedDocument, stop <-chan struct{}) (map[string]bool, error) {
+func sendChangedDocuments(
+	ctx context.Context,
+	tx *store.Tx,
+	by api.Caller,
+	assessment string,
+	known map[string]store.Document,
+	to chan<- storedDocument,
+	stop <-chan struct{},
+) (map[string]bool, error) {
 	present := map[string]bool{}
 	for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
 		if err != nil {

@@ -37,8 +37,10 @@ func (s *Service) Reembed(ctx context.Context, by api.Caller, assessment, versio
 		old.passages, err = s.storedPassages(ctx, by, assessment)
 		return &Reembedding{Session: old, assessmentID: assessment, embedderName: embedder.Name()}, err
 	}
-	out := &Reembedding{assessmentID: assessment, embedderName: embedder.Name(), Session: &Session{Documents: old.Documents, embedder: embedder, passages: map[string][]search.Passage{},
-		background: embedder.Background(), index: search.New(search.Options{Weight: embedder.Weight, Embed: embedder.EmbedAll}), chunks: old.chunks}}
+	out := &Reembedding{assessmentID: assessment, embedderName: embedder.Name(), Session: &Session{
+		Documents: old.Documents, embedder: embedder, passages: map[string][]search.Passage{},
+		background: embedder.Background(), index: search.New(search.Options{Weight: embedder.Weight, Embed: embedder.EmbedAll}), chunks: old.chunks,
+	}}
 	ids := slices.Sorted(maps.Keys(old.chunks))
 	passages := make([]search.Passage, 0, len(ids))
 	for len(ids) > 0 {
@@ -60,8 +62,10 @@ func (s *Service) Reembed(ctx context.Context, by api.Caller, assessment, versio
 			p := toSearchPassage(c, old.Documents[c.DocumentID], vectors[i])
 			passages = append(passages, p)
 			out.passages[c.DocumentID] = append(out.passages[c.DocumentID], p)
-			out.vectors = append(out.vectors, store.Vector{OrganizationID: by.OrganizationID, AssessmentID: assessment, DocumentID: c.DocumentID,
-				ChunkID: id, Embedder: out.embedderName, Values: vectors[i]})
+			out.vectors = append(out.vectors, store.Vector{
+				OrganizationID: by.OrganizationID, AssessmentID: assessment, DocumentID: c.DocumentID,
+				ChunkID: id, Embedder: out.embedderName, Values: vectors[i],
+			})
 		}
 	}
 	return out, out.index.Put(passages...)

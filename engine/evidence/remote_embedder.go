@@ -71,7 +71,13 @@ func (s *Service) runRemoteEmbedding(ctx context.Context) {
 			return
 		}
 		if err != nil && s.remote.lastError() == nil {
-			s.log.Warn("the embedding model can't be used now; the built-in embedder serves meanwhile", "embedder", s.remote.embedder.Name(), "error", err)
+			s.log.Warn(
+				"the embedding model can't be used now; the built-in embedder serves meanwhile",
+				"embedder",
+				s.remote.embedder.Name(),
+				"error",
+				err,
+			)
 		}
 		s.remote.setError(err)
 		again := time.NewTimer(s.remote.retry)
@@ -206,8 +212,10 @@ func (s *Service) embedBatch(ctx context.Context, batch []api.Chunk) error {
 			if err != nil {
 				return err
 			}
-			v := store.Vector{OrganizationID: c.OrganizationID, AssessmentID: c.AssessmentID, DocumentID: c.DocumentID, ChunkID: c.ID,
-				Embedder: s.remote.embedder.Name(), Values: vectors[i]}
+			v := store.Vector{
+				OrganizationID: c.OrganizationID, AssessmentID: c.AssessmentID, DocumentID: c.DocumentID, ChunkID: c.ID,
+				Embedder: s.remote.embedder.Name(), Values: vectors[i],
+			}
 			if err := store.ExternalVectors.Put(tx, c.OrganizationID, &v); err != nil {
 				return err
 			}
@@ -239,7 +247,12 @@ func (s *Service) prepareQuery(ctx context.Context, org, assessment string, buil
 	return preparedQuery{index: ix, vector: vectors[0], embedder: builtin.Name()}, nil
 }
 
-func (s *Service) prepareRemoteQuery(ctx context.Context, org, assessment string, builtin *embed.Model, question string) (preparedQuery, bool, error) {
+func (s *Service) prepareRemoteQuery(
+	ctx context.Context,
+	org, assessment string,
+	builtin *embed.Model,
+	question string,
+) (preparedQuery, bool, error) {
 	o := s.remote
 	if o.embedder == nil || o.lastError() != nil {
 		return preparedQuery{}, false, nil
@@ -264,7 +277,14 @@ func (s *Service) prepareRemoteQuery(ctx context.Context, org, assessment string
 		o.wakeWorker() // looks whether it is back
 		return preparedQuery{}, false, nil
 	}
-	ix, err := s.loadIndexFrom(ctx, org, assessment, remoteIndexKey(assessment), search.Options{Weight: builtin.Weight}, store.ExternalVectors)
+	ix, err := s.loadIndexFrom(
+		ctx,
+		org,
+		assessment,
+		remoteIndexKey(assessment),
+		search.Options{Weight: builtin.Weight},
+		store.ExternalVectors,
+	)
 	if errors.Is(err, search.ErrPassage) { // vectors of two lengths: the model of this name is another one now
 		s.log.Warn("the passages' vectors don't fit each other; the built-in embedder answers", "embedder", o.embedder.Name(), "error", err)
 		return preparedQuery{}, false, nil

@@ -38,8 +38,10 @@ func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, upload
 			return doc, nil
 		}
 		return doc, errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc),
-			audit.PublishEvent(tx, by, audit.Event{Type: "document.renamed", AssessmentID: doc.AssessmentID, Summary: before.Filename + " is now " + doc.Filename,
-				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "before": before.Filename}}))
+			audit.PublishEvent(tx, by, audit.Event{
+				Type: "document.renamed", AssessmentID: doc.AssessmentID, Summary: before.Filename + " is now " + doc.Filename,
+				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "before": before.Filename},
+			}))
 	}
 	other, err := store.Documents.By("content").Get(tx, by.OrganizationID, doc.AssessmentID, uploaded.SHA256)
 	if err == nil {
@@ -55,8 +57,10 @@ func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, upload
 	doc.Status, doc.Stage, doc.Error = api.DocumentUploaded, "queued", nil
 	tx.AfterCommit(func() { s.queue.add(job{by.OrganizationID, doc.ID}) })
 	return doc, errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc),
-		audit.PublishEvent(tx, by, audit.Event{Type: "document.replaced", AssessmentID: doc.AssessmentID, Summary: "a new version of " + doc.Filename,
-			ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "before": before.SHA256}}))
+		audit.PublishEvent(tx, by, audit.Event{
+			Type: "document.replaced", AssessmentID: doc.AssessmentID, Summary: "a new version of " + doc.Filename,
+			ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "before": before.SHA256},
+		}))
 }
 
 // cleanPath is a path in a folder with slashes, without what could steer a terminal or

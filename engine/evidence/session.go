@@ -31,7 +31,13 @@ func (s *Service) Open(ctx context.Context, by api.Caller, assessment string) (*
 	if err != nil {
 		return nil, err
 	}
-	x := &Session{embedder: embedder, background: embedder.Background(), index: ix, chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}}
+	x := &Session{
+		embedder:   embedder,
+		background: embedder.Background(),
+		index:      ix,
+		chunks:     map[string]api.Chunk{},
+		Documents:  map[string]api.Document{},
+	}
 	return x, s.db.View(ctx, func(tx *store.Tx) error {
 		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
 			if err != nil {

@@ -117,14 +117,18 @@ func (s *Service) claim(ctx context.Context, r Request) (recorded *Response, err
 		have, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
 		switch {
 		case errors.Is(err, store.ErrNotFound), err == nil && !tx.Now().Before(have.ExpiresAt):
-			return store.IdempotentReplies.Put(tx, &store.IdempotentReply{OrganizationID: r.OrganizationID, Operation: r.Operation, Secret: hashKey(r.Key),
-				Fingerprint: r.Fingerprint, ExpiresAt: tx.Now().Add(retention)})
+			return store.IdempotentReplies.Put(tx, &store.IdempotentReply{
+				OrganizationID: r.OrganizationID, Operation: r.Operation, Secret: hashKey(r.Key),
+				Fingerprint: r.Fingerprint, ExpiresAt: tx.Now().Add(retention),
+			})
 		case err != nil:
 			return err
 		case have.Fingerprint != r.Fingerprint:
 			return api.Invalid(api.IdempotencyHeader, "this idempotency key was used for another request; take a fresh one")
 		case !have.Done:
-			return api.Conflict("a request with this idempotency key was begun and its end is not known: look whether it was done, and send it again with a fresh key if not")
+			return api.Conflict(
+				"a request with this idempotency key was begun and its end is not known: look whether it was done, and send it again with a fresh key if not",
+			)
 		}
 		recorded, err = openResponse(have.Sealed, r.Key)
 		return err

@@ -26,8 +26,10 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{dir: t.TempDir(), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
-	db, err := store.Open(t.Context(), store.Options{Dir: b.dir, Schema: store.ServiceSchema, Clock: func() time.Time { return b.now },
-		NewID: func() string { return uuid.Must(uuid.NewV7()).String() }})
+	db, err := store.Open(t.Context(), store.Options{
+		Dir: b.dir, Schema: store.ServiceSchema, Clock: func() time.Time { return b.now },
+		NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,12 @@ func TestOnce(t *testing.T) {
 	if err != nil || before != nil {
 		t.Fatal(before, err)
 	}
-	answer := &idempotency.Response{Status: 201, Location: "/x", Type: "application/json", Body: []byte(`{"key":"a secret that is shown once"}`)}
+	answer := &idempotency.Response{
+		Status:   201,
+		Location: "/x",
+		Type:     "application/json",
+		Body:     []byte(`{"key":"a secret that is shown once"}`),
+	}
 	if err := done(answer); err != nil {
 		t.Fatal(err)
 	}

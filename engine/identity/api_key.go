@@ -70,7 +70,8 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, body api.APIKeyB
 func checkScopes(by api.Caller, scopes []string) error {
 	for _, scope := range scopes {
 		// "*" grows and shrinks with the person; a scope by name must be theirs.
-		if p := api.Permission(scope); scope != api.AnyScope && !by.May(p) && !(by.PlatformAdmin && by.Scopes == nil && p == api.SCFImport) {
+		if p := api.Permission(scope); scope != api.AnyScope && !by.May(p) &&
+			!(by.PlatformAdmin && by.Scopes == nil && p == api.SCFImport) {
 			return api.Forbidden("a key can't have the scope %s, which you do not have", p)
 		}
 	}
@@ -87,8 +88,10 @@ func checkScopes(by api.Caller, scopes []string) error {
 // insertKey makes a key of a person in the caller's organization; its scopes are parsed.
 func insertKey(tx *store.Tx, by api.Caller, ownerID string, body api.APIKeyBody) (*api.NewAPIKey, error) {
 	secret, kept := newSecret()
-	key := store.APIKey{APIKey: api.APIKey{TenantRecord: api.TenantRecord{Record: newRecord(tx, tx.NewID()), OrganizationID: by.OrganizationID},
-		Name: body.Name, MaskedKey: maskKey(secret), Scopes: body.Scopes, CreatedBy: ownerID, ExpiresAt: body.ExpiresAt, Status: statusActive}}
+	key := store.APIKey{APIKey: api.APIKey{
+		TenantRecord: api.TenantRecord{Record: newRecord(tx, tx.NewID()), OrganizationID: by.OrganizationID},
+		Name:         body.Name, MaskedKey: maskKey(secret), Scopes: body.Scopes, CreatedBy: ownerID, ExpiresAt: body.ExpiresAt, Status: statusActive,
+	}}
 	if err := store.APIKeys.Insert(tx, by.OrganizationID, &key); err != nil {
 		return nil, err
 	}

@@ -38,7 +38,11 @@ func (s *Service) Sweep(ctx context.Context) error {
 		if err := deleteEnded(tx, store.OneTimeLinks, func(r *store.OneTimeLink) (bool, string) { return hasPassed(&r.ExpiresAt, tx.Now()), r.Secret }); err != nil {
 			return err
 		}
-		return deleteEnded(tx, store.KeySecrets, func(r *store.KeySecret) (bool, string) { return hasPassed(r.ValidUntil, tx.Now()), r.Secret })
+		return deleteEnded(
+			tx,
+			store.KeySecrets,
+			func(r *store.KeySecret) (bool, string) { return hasPassed(r.ValidUntil, tx.Now()), r.Secret },
+		)
 	})
 }
 

@@ -200,8 +200,10 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 	if user.Status != statusActive {
 		return api.Caller{}, api.Unauthorized("this account can't sign in")
 	}
-	by := api.Caller{UserID: user.ID, Local: p.Local, PlatformAdmin: user.PlatformAdmin,
-		Actor: api.Actor{Type: api.ActorUser, ID: user.ID, Name: displayName(user)}}
+	by := api.Caller{
+		UserID: user.ID, Local: p.Local, PlatformAdmin: user.PlatformAdmin,
+		Actor: api.Actor{Type: api.ActorUser, ID: user.ID, Name: displayName(user)},
+	}
 	wanted, preferred := organizationID, ""
 	switch {
 	case p.key != nil:

@@ -47,11 +47,23 @@ const maxCached = 10_000
 
 // New makes the service.
 func New(o Options) *Service {
-	return &Service{db: o.DB, clock: o.Clock, localName: o.LocalName, localEmail: o.LocalEmail, sendInvitation: o.SendInvitation, passwords: newPasswordHasher(),
+	return &Service{
+		db: o.DB, clock: o.Clock, localName: o.LocalName, localEmail: o.LocalEmail, sendInvitation: o.SendInvitation, passwords: newPasswordHasher(),
 		throttle: newThrottle(o.Clock), lastRecorded: map[string]time.Time{},
 		keyCache:     store.NewCache[cachedKey](o.DB, maxCached, store.KeySecrets, store.APIKeys),
 		sessionCache: store.NewCache[store.Session](o.DB, maxCached, store.Sessions),
-		callerCache:  store.NewCache[api.Caller](o.DB, maxCached, store.Users, store.Memberships, store.Organizations, store.APIKeys, store.Sessions, store.Settings, store.Delegations)}
+		callerCache: store.NewCache[api.Caller](
+			o.DB,
+			maxCached,
+			store.Users,
+			store.Memberships,
+			store.Organizations,
+			store.APIKeys,
+			store.Sessions,
+			store.Settings,
+			store.Delegations,
+		),
+	}
 }
 
 // The states of people, memberships and organizations.
@@ -81,8 +93,10 @@ func (s *Service) RecordDenied(ctx context.Context, by api.Caller, op *api.Opera
 		return nil
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		return audit.Append(tx, by, audit.Entry{Action: op.ID, ResourceType: "operation", ResourceID: op.ID, Outcome: audit.Denied,
-			Changes: map[string]any{"permission": string(op.Permission)}})
+		return audit.Append(tx, by, audit.Entry{
+			Action: op.ID, ResourceType: "operation", ResourceID: op.ID, Outcome: audit.Denied,
+			Changes: map[string]any{"permission": string(op.Permission)},
+		})
 	})
 }
 

@@ -25,7 +25,15 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return h.now }
-	db, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: clock, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }})
+	db, err := store.Open(
+		t.Context(),
+		store.Options{
+			Dir:    t.TempDir(),
+			Schema: store.ServiceSchema,
+			Clock:  clock,
+			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +261,8 @@ func TestInvitation(t *testing.T) {
 	in := &api.LinkInput{}
 	in.Body.Token = second.InviteToken
 	what, err := h.GetLink(t.Context(), api.Caller{}, in)
-	if err != nil || what.Email != "new@acme.example" || *what.Organization != "Acme" || *what.Role != api.RoleMember || !what.NeedsPassword {
+	if err != nil || what.Email != "new@acme.example" || *what.Organization != "Acme" || *what.Role != api.RoleMember ||
+		!what.NeedsPassword {
 		t.Fatalf("%+v, %v", what, err)
 	}
 	s, err := h.accept(t, second.InviteToken, password)
@@ -375,10 +384,12 @@ func TestAPIKeys(t *testing.T) {
 	_, err = h.RotateAPIKey(t.Context(), owner, &api.RotateAPIKeyInput{APIKeyInput: api.APIKeyInput{KeyID: k.ID}})
 	wantCode(t, "another person's secret", err, api.CodeForbidden)
 	admin.Role = api.RoleAdmin
-	rotated, err := h.RotateAPIKey(t.Context(), admin, &api.RotateAPIKeyInput{APIKeyInput: api.APIKeyInput{KeyID: k.ID},
+	rotated, err := h.RotateAPIKey(t.Context(), admin, &api.RotateAPIKeyInput{
+		APIKeyInput: api.APIKeyInput{KeyID: k.ID},
 		Body: &struct {
 			GraceSeconds int `json:"grace_seconds,omitempty" minimum:"0" maximum:"604800"`
-		}{60}})
+		}{60},
+	})
 	if err != nil || rotated.ID != k.ID || rotated.Key == k.Key {
 		t.Fatalf("%+v, %v", rotated, err)
 	}
@@ -400,7 +411,11 @@ func TestAPIKeys(t *testing.T) {
 	}
 
 	end := h.now.Add(time.Hour)
-	short, err := h.CreateAPIKey(t.Context(), owner, &api.CreateAPIKeyInput{Body: api.APIKeyBody{Name: "short", Scopes: []string{"scf:read"}, ExpiresAt: &end}})
+	short, err := h.CreateAPIKey(
+		t.Context(),
+		owner,
+		&api.CreateAPIKeyInput{Body: api.APIKeyBody{Name: "short", Scopes: []string{"scf:read"}, ExpiresAt: &end}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -542,8 +557,10 @@ func TestAudited(t *testing.T) {
 		_, _, err := audit.VerifyStored(tx, org.ID)
 		return err
 	})
-	want := []string{"api_key.created success", "organization.created success", "session.refused failure", "session.started success",
-		"member.invited success", "api_key.created success", "list-users denied"}
+	want := []string{
+		"api_key.created success", "organization.created success", "session.refused failure", "session.started success",
+		"member.invited success", "api_key.created success", "list-users denied",
+	}
 	if err != nil || !slices.Equal(actions, want) {
 		t.Errorf("%v\n%s", err, strings.Join(actions, "\n"))
 	}

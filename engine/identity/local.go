@@ -32,7 +32,13 @@ func (s *Service) EnsureLocal(ctx context.Context) (userID string, err error) {
 		}
 		userID = tx.NewID()
 		user := api.User{Record: newRecord(tx, userID), Email: s.localEmail, Name: s.localName, PlatformAdmin: true, Status: statusActive}
-		org := api.Organization{Record: newRecord(tx, tx.NewID()), Name: "Local workspace", Slug: "local", Status: statusActive, Settings: map[string]any{}}
+		org := api.Organization{
+			Record:   newRecord(tx, tx.NewID()),
+			Name:     "Local workspace",
+			Slug:     "local",
+			Status:   statusActive,
+			Settings: map[string]any{},
+		}
 		return errors.Join(
 			store.Users.Insert(tx, &user), store.Organizations.Insert(tx, &org), addMember(tx, org.ID, userID, api.RoleOwner, statusActive),
 			store.Settings.Insert(tx, &store.Setting{Name: localUser, Value: userID}))
@@ -42,6 +48,8 @@ func (s *Service) EnsureLocal(ctx context.Context) (userID string, err error) {
 
 // addMember gives a person a place in an organization.
 func addMember(tx *store.Tx, org, user string, role api.Role, status string) error {
-	return store.Memberships.Insert(tx, &store.Membership{ID: tx.NewID(), OrganizationID: org, UserID: user, Role: role, Status: status,
-		CreatedAt: tx.Now(), UpdatedAt: tx.Now()})
+	return store.Memberships.Insert(tx, &store.Membership{
+		ID: tx.NewID(), OrganizationID: org, UserID: user, Role: role, Status: status,
+		CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+	})
 }

@@ -10,8 +10,10 @@ import (
 )
 
 func toMember(m store.Membership, u api.User) api.Member {
-	return api.Member{TenantRecord: api.TenantRecord{Record: api.Record{ID: m.ID, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt},
-		OrganizationID: m.OrganizationID}, UserID: u.ID, Email: u.Email, Name: u.Name, Role: m.Role, Status: m.Status}
+	return api.Member{TenantRecord: api.TenantRecord{
+		Record:         api.Record{ID: m.ID, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt},
+		OrganizationID: m.OrganizationID,
+	}, UserID: u.ID, Email: u.Email, Name: u.Name, Role: m.Role, Status: m.Status}
 }
 
 // listMembers are an organization's, by their e-mail addresses.
@@ -93,7 +95,11 @@ func (s *Service) InviteMember(ctx context.Context, by api.Caller, in *api.Invit
 		if err != nil {
 			return err
 		}
-		token, expires, err := newOneTimeLink(tx, store.OneTimeLink{Purpose: purposeInvite, UserID: u.ID, OrganizationID: by.OrganizationID, CreatedBy: by.UserID}, inviteLifetime)
+		token, expires, err := newOneTimeLink(
+			tx,
+			store.OneTimeLink{Purpose: purposeInvite, UserID: u.ID, OrganizationID: by.OrganizationID, CreatedBy: by.UserID},
+			inviteLifetime,
+		)
 		if err != nil {
 			return err
 		}

@@ -84,7 +84,8 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 			return api.Invalid("slug", "a slug is small letters, digits and hyphens, as acme-europe")
 		}
 		if in.Body.Settings != nil {
-			if requiresSecondPerson(org.Settings) && !requiresSecondPerson(in.Body.Settings) && by.Role != api.RoleOwner && !by.PlatformAdmin {
+			if requiresSecondPerson(org.Settings) && !requiresSecondPerson(in.Body.Settings) && by.Role != api.RoleOwner &&
+				!by.PlatformAdmin {
 				return api.Forbidden("only an owner takes back %s: else whoever it holds back could", api.RequireSecondPerson)
 			}
 			org.Settings, changes["settings"] = in.Body.Settings, in.Body.Settings
@@ -174,7 +175,13 @@ func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api
 		if err != nil {
 			return err
 		}
-		out.Organization = api.Organization{Record: newRecord(tx, tx.NewID()), Name: name, Slug: slug, Status: statusActive, Settings: map[string]any{}}
+		out.Organization = api.Organization{
+			Record:   newRecord(tx, tx.NewID()),
+			Name:     name,
+			Slug:     slug,
+			Status:   statusActive,
+			Settings: map[string]any{},
+		}
 		if err := store.Organizations.Insert(tx, &out.Organization); err != nil {
 			return slugError(err, slug)
 		}

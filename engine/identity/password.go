@@ -78,7 +78,12 @@ func (p *passwordHasher) hash(ctx context.Context, field, password string) (stri
 // compare compares with a hash; with none it takes as long and says no. It asks first
 // and tells of a wrong password last, within its turn: so a thousand tries at once are
 // slowed as those one after the other are.
-func (p *passwordHasher) compare(ctx context.Context, password, hash string, beforeCompare func() error, onMismatch func()) (right bool, err error) {
+func (p *passwordHasher) compare(
+	ctx context.Context,
+	password, hash string,
+	beforeCompare func() error,
+	onMismatch func(),
+) (right bool, err error) {
 	done, err := p.acquireSlot(ctx)
 	if err != nil {
 		return false, err

@@ -67,7 +67,11 @@ func (s *Service) auditFailedSignIn(ctx context.Context, user api.User, by api.C
 	by.Actor = api.Actor{Type: api.ActorUser, ID: user.ID, Name: displayName(user)}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		return forEachOrganization(tx, user.ID, by, func(here api.Caller) error {
-			return audit.Append(tx, here, audit.Entry{Action: "session.refused", ResourceType: "user", ResourceID: user.ID, Outcome: audit.Failure})
+			return audit.Append(
+				tx,
+				here,
+				audit.Entry{Action: "session.refused", ResourceType: "user", ResourceID: user.ID, Outcome: audit.Failure},
+			)
 		})
 	})
 }
@@ -90,7 +94,15 @@ func (s *Service) startSession(tx *store.Tx, userID string, by api.Caller) (*api
 		return nil, err
 	}
 	token, kept := newSecret()
-	have := store.Session{Secret: kept, ID: tx.NewID(), UserID: user.ID, CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(sessionLifetime), Address: by.Address}
+	have := store.Session{
+		Secret:    kept,
+		ID:        tx.NewID(),
+		UserID:    user.ID,
+		CreatedAt: now,
+		SeenAt:    now,
+		ExpiresAt: now.Add(sessionLifetime),
+		Address:   by.Address,
+	}
 	caller, err := resolveCaller(tx, Principal{UserID: user.ID, session: &have}, "")
 	if err != nil {
 		return nil, err

@@ -128,7 +128,11 @@ func (s *Service) CreatePasswordLink(ctx context.Context, by api.Caller, in *api
 		if u.Status == statusBanned {
 			return api.Conflict("%s is banned", u.Email)
 		}
-		token, expires, err := newOneTimeLink(tx, store.OneTimeLink{Purpose: purposePassword, UserID: u.ID, CreatedBy: by.UserID}, passwordLinkLifetime)
+		token, expires, err := newOneTimeLink(
+			tx,
+			store.OneTimeLink{Purpose: purposePassword, UserID: u.ID, CreatedBy: by.UserID},
+			passwordLinkLifetime,
+		)
 		if err != nil {
 			return err
 		}

@@ -108,7 +108,9 @@ func analyzeText(text string, year int) *textAnalysis {
 }
 
 // decisionPattern begins a sentence without a subject that says what became of the words before it.
-var decisionPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:rejected|declined|refused|dropped|abandoned|postponed|deferred|put off|turned down|not (?:agreed|approved|accepted|pursued))\b`)
+var decisionPattern = lazyregexp.NewPrefiltered(
+	`(?i)^\W*(?:rejected|declined|refused|dropped|abandoned|postponed|deferred|put off|turned down|not (?:agreed|approved|accepted|pursued))\b`,
+)
 
 const maxProposalWords = 8 // words that a decision follows
 
@@ -119,7 +121,8 @@ func linkDecisions(a *textAnalysis) {
 		if s.isTableRow || s.item || subject.isTableRow || !decisionPattern.MatchString(a.text[s.start:s.end]) {
 			continue
 		}
-		if words := splitWords(a.text[subject.start:subject.end]); len(words) <= maxProposalWords && !hasAuxiliary(words) && !hasVerb(words) {
+		if words := splitWords(a.text[subject.start:subject.end]); len(words) <= maxProposalWords && !hasAuxiliary(words) &&
+			!hasVerb(words) {
 			subject.denied, subject.affirmedStems = 1<<subject.clauseCount-1, hashStems(nil)
 		}
 	}
@@ -147,7 +150,9 @@ func joinPadded(words []word) string {
 }
 
 // prohibitionLeadPattern leads to a list of what is not to be done.
-var prohibitionLeadPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:prohibited|forbidden|not (?:be )?(?:allowed|permitted)|(?:must|may|shall) not)\b[^.]{0,60}:\W*$`)
+var prohibitionLeadPattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:prohibited|forbidden|not (?:be )?(?:allowed|permitted)|(?:must|may|shall) not)\b[^.]{0,60}:\W*$`,
+)
 
 // questionWords begins headings such as "What is logged".
 var questionWords = wordSet("what how who where when why which")
@@ -221,7 +226,11 @@ var genericPeopleWords = wordSet("you we everyone anyone everybody nobody")
 // separableVerbs are verbs whose second half may stand after their object: "switch the firewall off".
 var separableVerbs = map[string]map[string]string{
 	"turn": {"off": "disable", "on": "enable"}, "switch": {"off": "disable", "on": "enable"}, "shut": {"off": "disable", "down": "disable"},
-	"take": {"away": "remove", "off": "remove", "back": "remove"}, "hand": {"in": "return", "back": "return"}, "give": {"back": "return"}, "strike": {"off": "remove"},
+	"take": {
+		"away": "remove",
+		"off":  "remove",
+		"back": "remove",
+	}, "hand": {"in": "return", "back": "return"}, "give": {"back": "return"}, "strike": {"off": "remove"},
 }
 
 const maxParticleGap = 7 // words between the halves

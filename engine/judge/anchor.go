@@ -73,7 +73,8 @@ func (w controlStatements) prepareStatements(c api.Control) []*preparedStatement
 func (c *analyzedPassage) missingAnchor(anchors []anchorGroup) anchorGroup {
 	for _, a := range anchors {
 		if !slices.ContainsFunc(a, func(n anchorTerm) bool {
-			return n.literal && strings.Contains(c.paddedWords, " "+n.text+" ") || !n.literal && n.isContainedIn(c.passageConcepts) && c.inOneSentence(n)
+			return n.literal && strings.Contains(c.paddedWords, " "+n.text+" ") ||
+				!n.literal && n.isContainedIn(c.passageConcepts) && c.inOneSentence(n)
 		}) {
 			return a
 		}

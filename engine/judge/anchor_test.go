@@ -80,7 +80,8 @@ func TestWhereAWordIsLookedFor(t *testing.T) {
 			t.Errorf("%q: %v", word, got)
 		}
 	}
-	if a := c.missingAnchor(newAnchorGroups(criteria.WordGroups{{"door"}, {"badge", "card"}})); a == nil || a.String() != "badge, card or their like" {
+	if a := c.missingAnchor(newAnchorGroups(criteria.WordGroups{{"door"}, {"badge", "card"}})); a == nil ||
+		a.String() != "badge, card or their like" {
 		t.Errorf("unnamed: %v", a)
 	}
 }

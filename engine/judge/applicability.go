@@ -36,7 +36,9 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 		return api.PartiallyApplicable, "It concerns sites and lines to fall back on, which providers may run: a person stated that the organization has no facilities of its own."
 	}
 	if onlyFacility && noFacility && len(c.Traits) == 0 {
-		return api.NotApplicable, "It concerns facilities only, and a person stated that the organization has none of its own." + formatTraitReason(facility)
+		return api.NotApplicable, "It concerns facilities only, and a person stated that the organization has none of its own." + formatTraitReason(
+			facility,
+		)
 	}
 	if len(c.Traits) == 0 {
 		if noFacility && slices.Contains(c.Applicability, "facility") {
@@ -62,9 +64,13 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 	case len(yes) > 0:
 		return api.Applicable, "The organization " + joinWithAnd(yes) + "."
 	case len(unknown) > 0:
-		return api.Applicable, "Kept in: it is not known whether the organization " + joinWithOr(unknown) + ". Set the trait in the scope to decide."
+		return api.Applicable, "Kept in: it is not known whether the organization " + joinWithOr(
+			unknown,
+		) + ". Set the trait in the scope to decide."
 	case len(read) > 0:
-		return api.Applicable, "Kept in: documents suggest that the organization doesn't match “" + joinWithOr(read) + "”, but no person confirmed it. Set the trait in the scope to decide."
+		return api.Applicable, "Kept in: documents suggest that the organization doesn't match “" + joinWithOr(
+			read,
+		) + "”, but no person confirmed it. Set the trait in the scope to decide."
 	}
 	return api.NotApplicable, "It concerns only an organization that " + joinWithOr(said) + "; a person stated that this one doesn't."
 }

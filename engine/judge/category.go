@@ -34,20 +34,45 @@ var categoryPatterns = []struct {
 	name     *lazyregexp.Regexp // in file name or title
 }{
 	{"template", lazyregexp.New(`(?i)\b(?:templates?|sample|boilerplate|example form)\b`)},
-	{"log", lazyregexp.New(`(?i)\b(?:logs?|audit trail|event export|syslog)$|\blog (?:export|extract|file)|\.log\b|\b(?:access|change|incident|backup|restore|visitor|training|test) log\b`)},
-	{"register", lazyregexp.New(`(?i)\b(?:register|inventory|cmdb|catalogue|asset list|list of|matrix|ropa|record of processing|risk log)\b`)},
-	{"record", lazyregexp.New(`(?i)\b(?:records?|minutes|tickets?|attendance|certificates?|screenshots?|exports?|evidence|results?|review of access|access review \d|sign-?off|acknowledg(?:e)?ments?|completion|protocol)\b`)},
-	{"report", lazyregexp.New(`(?i)\b(?:reports?|assessment results?|pentest|penetration test|audit \d{4}|findings|post-?mortem|dashboard|scan)\b`)},
+	{
+		"log",
+		lazyregexp.New(
+			`(?i)\b(?:logs?|audit trail|event export|syslog)$|\blog (?:export|extract|file)|\.log\b|\b(?:access|change|incident|backup|restore|visitor|training|test) log\b`,
+		),
+	},
+	{
+		"register",
+		lazyregexp.New(`(?i)\b(?:register|inventory|cmdb|catalogue|asset list|list of|matrix|ropa|record of processing|risk log)\b`),
+	},
+	{
+		"record",
+		lazyregexp.New(
+			`(?i)\b(?:records?|minutes|tickets?|attendance|certificates?|screenshots?|exports?|evidence|results?|review of access|access review \d|sign-?off|acknowledg(?:e)?ments?|completion|protocol)\b`,
+		),
+	},
+	{
+		"report",
+		lazyregexp.New(
+			`(?i)\b(?:reports?|assessment results?|pentest|penetration test|audit \d{4}|findings|post-?mortem|dashboard|scan)\b`,
+		),
+	},
 	{"contract", lazyregexp.New(`(?i)\b(?:contracts?|agreements?|dpa|msa|nda|sla|terms (?:of|and)|addendum|statement of work)\b`)},
-	{"procedure", lazyregexp.New(`(?i)\b(?:procedures?|sop|runbooks?|playbooks?|work instructions?|process(?:es)?|how-?to|guide|manual|handbook|checklist)\b`)},
+	{
+		"procedure",
+		lazyregexp.New(
+			`(?i)\b(?:procedures?|sop|runbooks?|playbooks?|work instructions?|process(?:es)?|how-?to|guide|manual|handbook|checklist)\b`,
+		),
+	},
 	{"plan", lazyregexp.New(`(?i)\b(?:plans?|bcp|drp|irp|bcp dr|roadmap|strategy)\b`)},
 	{"standard", lazyregexp.New(`(?i)\b(?:standards?|baselines?|hardening|requirements|specification)\b`)},
 	{"policy", lazyregexp.New(`(?i)\b(?:polic(?:y|ies)|directive|charter|code of conduct|rules|principles)\b`)},
 }
 
 var (
-	policyTextPattern    = lazyregexp.New(`(?i)\bthis policy\b`)
-	placeholderPattern   = lazyregexp.New(`(?i)\[(?:insert|company|organi[sz]ation|your|enter|name|date)[^\]]*\]|\{\{|<(?:company|organi[sz]ation|insert)[^>]*>`)
+	policyTextPattern  = lazyregexp.New(`(?i)\bthis policy\b`)
+	placeholderPattern = lazyregexp.New(
+		`(?i)\[(?:insert|company|organi[sz]ation|your|enter|name|date)[^\]]*\]|\{\{|<(?:company|organi[sz]ation|insert)[^>]*>`,
+	)
 	timestampLinePattern = lazyregexp.New(`(?m)^\W{0,2}(?:20\d\d-\d\d-\d\d[T ]\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d:\d\d)`)
 	mandatoryWordPattern = lazyregexp.New(`(?i)\b(?:must|shall)\b`)
 	numberedStepPattern  = lazyregexp.New(`(?im)^\s*(?:step )?\d+[.)]\s+\w+`)

@@ -32,7 +32,17 @@ func CompareFindings(before, after []api.Finding, causes []string) []api.GapChan
 	}
 	for code, f := range old {
 		if _, still := now[code]; !still {
-			out = append(out, api.GapChange{ControlCode: code, ControlTitle: f.ControlTitle, Change: api.GapClosed, Before: formatState(f), Severity: f.Severity, Why: changeCauses(api.Finding{}, f, causes)})
+			out = append(
+				out,
+				api.GapChange{
+					ControlCode:  code,
+					ControlTitle: f.ControlTitle,
+					Change:       api.GapClosed,
+					Before:       formatState(f),
+					Severity:     f.Severity,
+					Why:          changeCauses(api.Finding{}, f, causes),
+				},
+			)
 		}
 	}
 	slices.SortFunc(out, func(a, b api.GapChange) int {

@@ -11,8 +11,18 @@ func TestChanges(t *testing.T) {
 	finding := func(code string, severity api.Severity, result api.Result) api.Finding {
 		return api.Finding{Item: api.Item{ControlCode: code}, Severity: severity, Result: result, Source: "analysis"}
 	}
-	before := []api.Finding{finding("IAC-06", api.SeverityHigh, api.NotMet), finding("BCD-11", api.SeverityLow, api.PartiallyMet), finding("CFG-02", api.SeverityHigh, api.NotMet), finding("MON-01", api.SeverityLow, api.PartiallyMet)}
-	after := []api.Finding{finding("IAC-06", api.SeverityLow, api.PartiallyMet), finding("BCD-11", api.SeverityHigh, api.ResultNoEvid), finding("NET-04", api.SeverityMedium, api.NotMet), finding("MON-01", api.SeverityLow, api.PartiallyMet)}
+	before := []api.Finding{
+		finding("IAC-06", api.SeverityHigh, api.NotMet),
+		finding("BCD-11", api.SeverityLow, api.PartiallyMet),
+		finding("CFG-02", api.SeverityHigh, api.NotMet),
+		finding("MON-01", api.SeverityLow, api.PartiallyMet),
+	}
+	after := []api.Finding{
+		finding("IAC-06", api.SeverityLow, api.PartiallyMet),
+		finding("BCD-11", api.SeverityHigh, api.ResultNoEvid),
+		finding("NET-04", api.SeverityMedium, api.NotMet),
+		finding("MON-01", api.SeverityLow, api.PartiallyMet),
+	}
 	got := CompareFindings(before, after, []string{"evidence"})
 	var short []string
 	for _, c := range got {

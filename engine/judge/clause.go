@@ -13,7 +13,9 @@ func assignClauses(text string, words []word) int {
 	for i := range words {
 		if i > 0 && n < maxClause {
 			gap := text[words[i-1].end:words[i].start]
-			if strings.ContainsAny(gap, ",;:()|—–?") || contrastWords[words[i].text] || words[i].text == "without" || startsCondition(words, i) || startsPredicate(words, i, n) {
+			if strings.ContainsAny(gap, ",;:()|—–?") || contrastWords[words[i].text] || words[i].text == "without" ||
+				startsCondition(words, i) ||
+				startsPredicate(words, i, n) {
 				n++
 			}
 		}
@@ -38,7 +40,8 @@ func startsPredicate(words []word, i int, clause uint8) bool {
 			return false
 		}
 	case "that":
-		if before := wordAt(words, i-1); before != "sure" && before != "ensure" && before != "ensures" && before != "ensuring" || !hasPredicateAhead(words, i+1) {
+		if before := wordAt(words, i-1); before != "sure" && before != "ensure" && before != "ensures" && before != "ensuring" ||
+			!hasPredicateAhead(words, i+1) {
 			return false
 		}
 	case "as", "since":
@@ -128,7 +131,8 @@ func clauseHasParticiple(words []word, clause uint8) bool {
 // clauseHasOtherVerb: beside the word at i, its clause has an auxiliary, or a verb further on.
 func clauseHasOtherVerb(words []word, i int) bool {
 	for k, w := range words {
-		if k != i && w.clause == words[i].clause && (auxiliaryVerbs[w.text] || modalVerbs[w.text] || k > i+1 && (verbs[w.text] || isInflectedVerb(w))) {
+		if k != i && w.clause == words[i].clause &&
+			(auxiliaryVerbs[w.text] || modalVerbs[w.text] || k > i+1 && (verbs[w.text] || isInflectedVerb(w))) {
 			return true
 		}
 	}

@@ -39,9 +39,11 @@ func parseCMMCRequirement(framework, code string) string {
 // What a requirement costs that isn't met; all others cost 1. The system security
 // plan (3.12.4) has no points: without it there is no assessment.
 var (
-	fivePointRequirements = requirementSet(`3.1.1 3.1.2 3.1.12 3.1.13 3.1.16 3.1.17 3.1.18 3.2.1 3.2.2 3.3.1 3.3.5 3.4.1 3.4.2 3.4.5 3.4.6 3.4.7 3.4.8
+	fivePointRequirements = requirementSet(
+		`3.1.1 3.1.2 3.1.12 3.1.13 3.1.16 3.1.17 3.1.18 3.2.1 3.2.2 3.3.1 3.3.5 3.4.1 3.4.2 3.4.5 3.4.6 3.4.7 3.4.8
 		3.5.1 3.5.2 3.5.3 3.5.10 3.6.1 3.6.2 3.7.2 3.7.5 3.8.3 3.8.7 3.9.2 3.10.1 3.10.2 3.11.2 3.12.1 3.12.3
-		3.13.1 3.13.2 3.13.5 3.13.6 3.13.11 3.13.15 3.14.1 3.14.2 3.14.3 3.14.4 3.14.6`)
+		3.13.1 3.13.2 3.13.5 3.13.6 3.13.11 3.13.15 3.14.1 3.14.2 3.14.3 3.14.4 3.14.6`,
+	)
 	threePointRequirements = requirementSet(`3.1.5 3.1.19 3.3.2 3.7.1 3.7.4 3.8.1 3.8.2 3.8.8 3.9.1 3.11.1 3.12.2 3.13.8 3.14.5 3.14.7`)
 	// Never on a plan of action, whatever they cost: 32 CFR 170.21(a)(2)(iii).
 	neverDeferrable = requirementSet(`3.1.20 3.1.22 3.10.3 3.10.4 3.10.5 3.12.4`)
@@ -104,7 +106,14 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 	if len(statuses) == 0 {
 		return nil
 	}
-	e := &api.CMMCEligibility{Points: cmmcRequirementCount, Of: cmmcRequirementCount, CloseWithinDays: cmmcCloseDays, NotMet: []string{}, NotAssessed: []string{}, Blocking: []string{}}
+	e := &api.CMMCEligibility{
+		Points:          cmmcRequirementCount,
+		Of:              cmmcRequirementCount,
+		CloseWithinDays: cmmcCloseDays,
+		NotMet:          []string{},
+		NotAssessed:     []string{},
+		Blocking:        []string{},
+	}
 	waits := map[string]bool{} // what is not met, and may be on a plan
 	for family, n := range requirementCounts {
 		for i := range n {
@@ -134,25 +143,47 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 		}
 	}
 	if n := len(e.NotAssessed); n > 0 {
-		e.Blocking = append(e.Blocking, fmt.Sprintf("%d of %d requirements stand on no control in scope of this assessment and are to be assessed first: %s", n, cmmcRequirementCount, joinWithAnd(e.NotAssessed)))
+		e.Blocking = append(
+			e.Blocking,
+			fmt.Sprintf(
+				"%d of %d requirements stand on no control in scope of this assessment and are to be assessed first: %s",
+				n,
+				cmmcRequirementCount,
+				joinWithAnd(e.NotAssessed),
+			),
+		)
 	}
 	e.Score = float64(int(float64(e.Points)/float64(e.Of)*1000+0.5)) / 1000
 	if e.Points < 0 {
 		e.Score = 0
 	}
 	if e.Score < minCMMCScore {
-		e.Blocking = append(e.Blocking, fmt.Sprintf("the score is %d of %d points; a plan is allowed from %.0f %%", e.Points, e.Of, minCMMCScore*100))
+		e.Blocking = append(
+			e.Blocking,
+			fmt.Sprintf("the score is %d of %d points; a plan is allowed from %.0f %%", e.Points, e.Of, minCMMCScore*100),
+		)
 	}
 	if t, err := today.Time(); err == nil {
 		last := api.DateOf(t.AddDate(0, 0, cmmcCloseDays))
 		for n := range plan {
 			if p := &plan[n]; p.CurrentDueDate() > last && p.IsOpen() && hasRequirement(p.RequirementCodes, waits) {
-				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.CurrentDueDate(), cmmcCloseDays))
+				e.Blocking = append(
+					e.Blocking,
+					fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.CurrentDueDate(), cmmcCloseDays),
+				)
 			}
 		}
 	}
 	e.Eligible = len(e.Blocking) == 0
-	e.Formula = fmt.Sprintf("%d − points of %s not met = %d; %d ÷ %d = %.1f %%", e.Of, formatCount(len(e.NotMet), "requirement"), e.Points, e.Points, e.Of, 100*float64(e.Points)/float64(e.Of))
+	e.Formula = fmt.Sprintf(
+		"%d − points of %s not met = %d; %d ÷ %d = %.1f %%",
+		e.Of,
+		formatCount(len(e.NotMet), "requirement"),
+		e.Points,
+		e.Points,
+		e.Of,
+		100*float64(e.Points)/float64(e.Of),
+	)
 	if e.Points < 0 {
 		e.Formula += ", which counts as 0"
 	}

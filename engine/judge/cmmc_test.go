@@ -10,7 +10,11 @@ import (
 )
 
 func bearing(code string, status api.Implementation) api.SoAItem {
-	return api.SoAItem{Item: api.Item{ControlCode: "C-" + code, RequirementCodes: api.RequirementCodes{"nist-800-171-r2": {code}}}, Applicability: api.Applicable, ImplementationStatus: status}
+	return api.SoAItem{
+		Item:                 api.Item{ControlCode: "C-" + code, RequirementCodes: api.RequirementCodes{"nist-800-171-r2": {code}}},
+		Applicability:        api.Applicable,
+		ImplementationStatus: status,
+	}
 }
 
 func TestCMMC(t *testing.T) {
@@ -133,10 +137,18 @@ func some(n int, status api.Implementation) (out []api.SoAItem) {
 // Each framework writes the 110 requirements in its own way; what isn't one of them costs nothing.
 func TestCMMCRequirements(t *testing.T) {
 	for _, tc := range []struct{ framework, code, want string }{
-		{"nist-800-171-r2", "3.1.1", "3.1.1"}, {"nist-800-171", "3.14.7", "3.14.7"}, {"nist-800-171a", "3.1.1[a]", "3.1.1"},
-		{"cmmc-2.0-level-2", "AC.L2-3.1.20", "3.1.20"}, {"cmmc-2.0-level-2", "ACL2.-3.1.1", "3.1.1"},
-		{"nist-800-171-r2", "NFO–PL-8", ""}, {"nist-800-171-r2", "3.1.23", ""}, {"nist-800-171-r3", "03.01.01.a", ""}, {"nist-800-171-r3", "3.1.1", ""},
-		{"cmmc-2.0-level-3", "AC.L3-3.1.2E", ""}, {"cmmc-2.0-level-1", "AC.L1-3.1.1", ""}, {"iso-27001-2022", "3.1.1", ""},
+		{"nist-800-171-r2", "3.1.1", "3.1.1"},
+		{"nist-800-171", "3.14.7", "3.14.7"},
+		{"nist-800-171a", "3.1.1[a]", "3.1.1"},
+		{"cmmc-2.0-level-2", "AC.L2-3.1.20", "3.1.20"},
+		{"cmmc-2.0-level-2", "ACL2.-3.1.1", "3.1.1"},
+		{"nist-800-171-r2", "NFO–PL-8", ""},
+		{"nist-800-171-r2", "3.1.23", ""},
+		{"nist-800-171-r3", "03.01.01.a", ""},
+		{"nist-800-171-r3", "3.1.1", ""},
+		{"cmmc-2.0-level-3", "AC.L3-3.1.2E", ""},
+		{"cmmc-2.0-level-1", "AC.L1-3.1.1", ""},
+		{"iso-27001-2022", "3.1.1", ""},
 	} {
 		if got := parseCMMCRequirement(tc.framework, tc.code); got != tc.want {
 			t.Errorf("%s %s is %q, want %q", tc.framework, tc.code, got, tc.want)

@@ -47,7 +47,12 @@ func TestYardstickOfOddEmbedders(t *testing.T) {
 		}
 		return out, nil
 	}}
-	j, err := Evaluate(t.Context(), control("Backups", "Backups are taken every day."), fixed{withScore(policy("Backups are taken every day."))}, Options{Today: today, Embedder: blank})
+	j, err := Evaluate(
+		t.Context(),
+		control("Backups", "Backups are taken every day."),
+		fixed{withScore(policy("Backups are taken every day."))},
+		Options{Today: today, Embedder: blank},
+	)
 	if err != nil || j.Statements[0].Verdict == "" {
 		t.Errorf("%+v, %v", j, err)
 	}
@@ -58,7 +63,12 @@ func TestYardstickOfOddEmbedders(t *testing.T) {
 		}
 		return out, nil
 	}}
-	_, err = Evaluate(t.Context(), control("Backups", "Backups are taken every day."), fixed{withScore(policy("Backups are taken every day."))}, Options{Today: today, Embedder: odd})
+	_, err = Evaluate(
+		t.Context(),
+		control("Backups", "Backups are taken every day."),
+		fixed{withScore(policy("Backups are taken every day."))},
+		Options{Today: today, Embedder: odd},
+	)
 	if err == nil || !strings.Contains(err.Error(), "vectors of") {
 		t.Errorf("an embedder of vectors of several lengths: %v", err)
 	}

@@ -134,15 +134,28 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 		clean := n[verdictDenied]+n[verdictConflicting]+n[verdictPlanned] == 0
 		switch {
 		case n[verdictConflicting] > 0:
-			j.Reason = fmt.Sprintf(contradictionTexts[classifyContradictions(j.Statements)].reason, formatStatementCount(n[verdictConflicting], len(verdicts)))
+			j.Reason = fmt.Sprintf(
+				contradictionTexts[classifyContradictions(j.Statements)].reason,
+				formatStatementCount(n[verdictConflicting], len(verdicts)),
+			)
 		case !clean:
 			j.Reason = "Not all of it is done: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
 		case n[verdictMissing]+n[verdictTemplate] > int(maxMissingShare*float64(len(verdicts))):
 			j.Reason = fmt.Sprintf("%s, and nothing of %d; of a control that is implemented, no more than a third may be missing.",
 				formatDegrees(n, strong, len(verdicts)), n[verdictMissing]+n[verdictTemplate])
 		case j.Ratio < minImplementedRatio || strong < minCount(minNearlyFullShare, len(verdicts)) || n[verdictCovered] < minCount(minFullShare, len(verdicts)):
-			j.Reason = fmt.Sprintf("%s: %.0f %% of the control. Implemented needs %.0f %%, with %d said at least nearly in full and %d in full.",
-				formatDegrees(n, strong, len(verdicts)), j.Ratio*100, minImplementedRatio*100, minCount(minNearlyFullShare, len(verdicts)), minCount(minFullShare, len(verdicts)))
+			j.Reason = fmt.Sprintf(
+				"%s: %.0f %% of the control. Implemented needs %.0f %%, with %d said at least nearly in full and %d in full.",
+				formatDegrees(
+					n,
+					strong,
+					len(verdicts),
+				),
+				j.Ratio*100,
+				minImplementedRatio*100,
+				minCount(minNearlyFullShare, len(verdicts)),
+				minCount(minFullShare, len(verdicts)),
+			)
 		case !intent:
 			j.Reason = "Records show it being done, but no policy or procedure asks for it."
 		case asksOperation && operated == 0 && firm == 0 && faded:
@@ -182,7 +195,10 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 		case n[verdictTemplate] > 0:
 			j.Reason = "Only a template with unfilled blanks speaks of it; a template is no evidence."
 		case n[verdictPlanned] > 0:
-			j.Reason = fmt.Sprintf("A plan for something else speaks of %s; nothing says that the control is planned.", formatStatementCount(n[verdictPlanned], len(verdicts)))
+			j.Reason = fmt.Sprintf(
+				"A plan for something else speaks of %s; nothing says that the control is planned.",
+				formatStatementCount(n[verdictPlanned], len(verdicts)),
+			)
 		case total > 0:
 			j.Reason = "A passage touches on it, too little to be evidence of the control."
 		case foreign > 0:
@@ -242,7 +258,8 @@ func (f *statementVerdict) classifyEvidence(s *Session) {
 			continue
 		}
 		f.nearlyFull = f.nearlyFull || f.verdict == verdictCovered || f.verdict == verdictPartial && r.nearlyFull
-		f.onTopic = f.onTopic || r.match.topicShare >= minOnTopicShare && r.coverage >= minOnTopicCoverage || r.match.wordingMatch.isComplete() && r.coverage >= minWordingCoverage
+		f.onTopic = f.onTopic || r.match.topicShare >= minOnTopicShare && r.coverage >= minOnTopicCoverage ||
+			r.match.wordingMatch.isComplete() && r.coverage >= minWordingCoverage
 		cur := &r.passage.sentences[r.sentenceIndex]
 		// "Access that has been granted is reviewed" tells of nothing that was done: what a rule tells of has a date.
 		record := r.passage.isRecord() || r.reportsPast && !cur.mandatory && (!isPrescriptive(r.passage.category) || len(cur.years) > 0)
@@ -252,7 +269,8 @@ func (f *statementVerdict) classifyEvidence(s *Session) {
 		if !r.passage.isRecord() {
 			f.hasIntent = true
 		}
-		if !r.passage.isRecord() && (r.concreteness >= 2 || r.concreteness >= 1 && (r.passage.category == "procedure" || r.passage.category == "standard" || r.passage.category == "plan")) {
+		if !r.passage.isRecord() &&
+			(r.concreteness >= 2 || r.concreteness >= 1 && (r.passage.category == "procedure" || r.passage.category == "standard" || r.passage.category == "plan")) {
 			f.isConcrete = true
 		}
 	}
@@ -286,7 +304,8 @@ func (f *statementVerdict) missingElement() string {
 // "NetBox") stay, and so does what begins with a quote or a figure.
 func lowercaseFirst(s string) string {
 	first, _, _ := strings.Cut(s, " ")
-	if first == "" || first[0] < 'A' || first[0] > 'Z' || strings.IndexFunc(first[1:], func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) >= 0 {
+	if first == "" || first[0] < 'A' || first[0] > 'Z' ||
+		strings.IndexFunc(first[1:], func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) >= 0 {
 		return s
 	}
 	return strings.ToLower(s[:1]) + s[1:]
@@ -312,14 +331,28 @@ func formatStatementCount(n, total int) string {
 
 // formatDegrees tells how far statements are said, strong of them at least nearly in full.
 func formatDegrees(n map[string]int, strong, total int) string {
-	return fmt.Sprintf("Of %s the evidence says %s", formatCount(total, "statement"),
-		joinAmounts([]amount{{n[verdictCovered], "in full"}, {strong - n[verdictCovered], "nearly in full"}, {n[verdictPartial] - strong + n[verdictCovered], "in part"}}))
+	return fmt.Sprintf(
+		"Of %s the evidence says %s",
+		formatCount(total, "statement"),
+		joinAmounts(
+			[]amount{
+				{n[verdictCovered], "in full"},
+				{strong - n[verdictCovered], "nearly in full"},
+				{n[verdictPartial] - strong + n[verdictCovered], "in part"},
+			},
+		),
+	)
 }
 
 func formatVerdictCounts(n map[string]int, total int) string {
 	return fmt.Sprintf("of %s %s", formatCount(total, "statement"), joinAmounts([]amount{
-		{n[verdictCovered], "said in full"}, {n[verdictPartial], "said in part"}, {n[verdictConflicting], "contradicted"}, {n[verdictPlanned], "announced"},
-		{n[verdictDenied], "denied"}, {n[verdictTemplate], "only in a template"}, {n[verdictMissing], "not found"},
+		{n[verdictCovered], "said in full"},
+		{n[verdictPartial], "said in part"},
+		{n[verdictConflicting], "contradicted"},
+		{n[verdictPlanned], "announced"},
+		{n[verdictDenied], "denied"},
+		{n[verdictTemplate], "only in a template"},
+		{n[verdictMissing], "not found"},
 	}))
 }
 
@@ -340,8 +373,23 @@ func joinAmounts(all []amount) string {
 }
 
 var (
-	recordArtifactPattern = lazyregexp.New(`(?i)\b(?:logs?|records?|exports?|screenshots?|reports?|minutes|tickets?|results?|configuration|samples?|scans?|register|inventory|list of|evidence of)\b`)
-	documentationActions  = []string{"document", "define", "policy", "procedure", "plan", "approve", "communicate", "assign", "update", "review", "standard", "state"}
+	recordArtifactPattern = lazyregexp.New(
+		`(?i)\b(?:logs?|records?|exports?|screenshots?|reports?|minutes|tickets?|results?|configuration|samples?|scans?|register|inventory|list of|evidence of)\b`,
+	)
+	documentationActions = []string{
+		"document",
+		"define",
+		"policy",
+		"procedure",
+		"plan",
+		"approve",
+		"communicate",
+		"assign",
+		"update",
+		"review",
+		"standard",
+		"state",
+	}
 )
 
 // requiresOperation: does the control want something to be done, beyond being written down?

@@ -23,7 +23,8 @@ func isDiscontinued(words []word, i int) bool {
 	case "decided": // … against penetration tests
 		return next == "against"
 	case "ignored", "neglected", "overlooked":
-		return (auxiliaryVerbs[before] || partialAdverbs[wordAt(words, i-1)]) && !clauseHas(words, words[i].clause, "if", "not", "never", "or")
+		return (auxiliaryVerbs[before] || partialAdverbs[wordAt(words, i-1)]) &&
+			!clauseHas(words, words[i].clause, "if", "not", "never", "or")
 	case "abolished":
 		return auxiliaryVerbs[before]
 	case "disabled", "deactivated", "withdrawn":
@@ -36,7 +37,8 @@ func isDiscontinued(words []word, i int) bool {
 		return next == "off" && (pastAuxiliaries[before] || before == "and")
 	case "hold":
 		far := wordAt(words, k-1)
-		return before == "on" && (k == 0 || words[k-1].clause != words[k].clause || auxiliaryVerbs[far] || continuationWords[far] || clauseHas(words, words[i].clause, "put"))
+		return before == "on" &&
+			(k == 0 || words[k-1].clause != words[k].clause || auxiliaryVerbs[far] || continuationWords[far] || clauseHas(words, words[i].clause, "put"))
 	}
 	return false
 }
@@ -53,8 +55,12 @@ func isDefiningClause(words []word, i int) bool {
 			before := wordAt(words, k-1)
 			// "With keys that the provider does not hold" says which keys; "systems that staff use are not patched" denies.
 			whose := subject == 0 || subject == 2 && determiners[wordAt(words, k+1)] ||
-				subject == 1 && wordAt(words, i-1) == "does" && !strings.HasSuffix(wordAt(words, k+1), "s") // a name, not the verb of "that leaves"
-			return k > 0 && whose && !reportingVerbs[stemOf(before)] && before != "so" && before != "is" && before != "note" && before != "fact" && before != "rule" && before != "case"
+				subject == 1 && wordAt(words, i-1) == "does" &&
+					!strings.HasSuffix(wordAt(words, k+1), "s") // a name, not the verb of "that leaves"
+			return k > 0 && whose && !reportingVerbs[stemOf(before)] && before != "so" && before != "is" && before != "note" &&
+				before != "fact" &&
+				before != "rule" &&
+				before != "case"
 		}
 		if !auxiliaryVerbs[words[k].text] && !strings.HasSuffix(words[k].text, "ly") {
 			if subject++; k == i-1 {
@@ -95,16 +101,35 @@ func isSegregationRule(words []word, i int) bool {
 			return pastAuxiliaries[w.text] || w.text == "had" || strings.HasSuffix(w.text, "ed")
 		})
 	}
-	return !auxiliaryVerbs[next] && clauseHas(words, words[i].clause, "own", "same", "alone", "else", "themselves", "himself", "herself", "must", "may", "shall", "hand", "manually")
+	return !auxiliaryVerbs[next] &&
+		clauseHas(
+			words,
+			words[i].clause,
+			"own",
+			"same",
+			"alone",
+			"else",
+			"themselves",
+			"himself",
+			"herself",
+			"must",
+			"may",
+			"shall",
+			"hand",
+			"manually",
+		)
 }
 
 // isAccessRestriction: the "not" at i says who has no access: "suppliers do not receive VPN access".
 func isAccessRestriction(words []word, i int) bool {
 	subject, verb := wordAt(words, i-2), wordAt(words, i+1)
-	if wordAt(words, i-1) != "do" && wordAt(words, i-1) != "does" || verb != "receive" && verb != "get" && verb != "have" && verb != "hold" {
+	if wordAt(words, i-1) != "do" && wordAt(words, i-1) != "does" ||
+		verb != "receive" && verb != "get" && verb != "have" && verb != "hold" {
 		return false
 	}
-	return subject != "" && subject != "we" && !pronouns[subject] && clauseHas(words, words[i].clause, "access", "rights", "permissions", "privileges") && !clauseHas(words, words[i].clause, "yet", "currently")
+	return subject != "" && subject != "we" && !pronouns[subject] &&
+		clauseHas(words, words[i].clause, "access", "rights", "permissions", "privileges") &&
+		!clauseHas(words, words[i].clause, "yet", "currently")
 }
 
 // isIndirectQuestion: the negation at i stands in words that only name a question: "what went well and what did not".
@@ -156,7 +181,8 @@ func isDefinition(words []word, i int) bool {
 
 // reportsNoHarm: the "no" of a clause tells that something bad did not happen: "no customer data was lost".
 func reportsNoHarm(words []word, clause uint8) bool {
-	return clauseHas(words, clause, "was", "were", "been") && clauseMatches(words, clause, func(w string) bool { return harmParticiples[w] })
+	return clauseHas(words, clause, "was", "were", "been") &&
+		clauseMatches(words, clause, func(w string) bool { return harmParticiples[w] })
 }
 
 // isWithoutQualifier: the "without" at i tells which things are spoken of, and what is done with them follows:
@@ -171,7 +197,8 @@ func isWithoutQualifier(words []word, i int) bool {
 	}
 	for k := i + 2; k < len(words) && k <= i+5; k++ {
 		if auxiliaryVerbs[words[k].text] {
-			return enforcementParticiples[wordAt(words, k+1)] || strings.HasSuffix(wordAt(words, k+1), "ly") && enforcementParticiples[wordAt(words, k+2)]
+			return enforcementParticiples[wordAt(words, k+1)] ||
+				strings.HasSuffix(wordAt(words, k+1), "ly") && enforcementParticiples[wordAt(words, k+2)]
 		}
 	}
 	return false
@@ -205,20 +232,24 @@ func hasMoreThan(words []word, i int) bool {
 
 // deniesConflictingDuties: the "no" at i is of duties that would stand in the way: "has no operational duties".
 func deniesConflictingDuties(words []word, i int) bool {
-	return conflictAdjectives[wordAt(words, i+1)] && (dutyNouns[wordAt(words, i+2)] || wordAt(words, i+2) == "or" && dutyNouns[wordAt(words, i+4)])
+	return conflictAdjectives[wordAt(words, i+1)] &&
+		(dutyNouns[wordAt(words, i+2)] || wordAt(words, i+2) == "or" && dutyNouns[wordAt(words, i+4)])
 }
 
 var (
 	conflictAdjectives = wordSet("operational line operating executive other managerial conflicting")
-	dutyNouns          = wordSet("duties duty tasks task responsibilities responsibility role roles interests interest functions function involvement")
-	urgencyAdverbs     = wordSet("earlier sooner immediately anew again")
+	dutyNouns          = wordSet(
+		"duties duty tasks task responsibilities responsibility role roles interests interest functions function involvement",
+	)
+	urgencyAdverbs = wordSet("earlier sooner immediately anew again")
 )
 
 // limitOtherDenials: what is denied of others alone limits what is said of the first: "software changes are tested;
 // other changes are not".
 func (s *stance) limitOtherDenials(words []word) {
 	for i, w := range words {
-		if w.clause == 0 || words[i-1].clause == w.clause || s.denied&(1<<w.clause) == 0 || s.denied&(1<<(w.clause-1)) != 0 || s.isTableRow {
+		if w.clause == 0 || words[i-1].clause == w.clause || s.denied&(1<<w.clause) == 0 || s.denied&(1<<(w.clause-1)) != 0 ||
+			s.isTableRow {
 			continue
 		}
 		first := i
@@ -234,7 +265,8 @@ func (s *stance) limitOtherDenials(words []word) {
 // limitLateActions: what was done late was not done in time.
 func (s *stance) limitLateActions(words []word) {
 	for i, w := range words {
-		if w.text != "late" && w.text != "belatedly" || !clauseHas(words, w.clause, "was", "were", "been", "had") || clauseHas(words, w.clause, "no", "not", "none", "never", "nobody") {
+		if w.text != "late" && w.text != "belatedly" || !clauseHas(words, w.clause, "was", "were", "been", "had") ||
+			clauseHas(words, w.clause, "no", "not", "none", "never", "nobody") {
 			continue
 		}
 		if prev := wordAt(words, i-1); isParticiple(prev) && prev != "been" || prev == "too" || w.text == "belatedly" {
@@ -244,20 +276,28 @@ func (s *stance) limitLateActions(words []word) {
 	}
 }
 
-var enforcementParticiples = wordSet("disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined isolated reported escalated corrected flagged stopped destroyed withdrawn")
+var enforcementParticiples = wordSet(
+	"disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined isolated reported escalated corrected flagged stopped destroyed withdrawn",
+)
 
 var (
-	harmParticiples   = wordSet("exfiltrated viewed impacted abused manipulated read lost affected exposed stolen disclosed leaked compromised damaged harmed copied accessed breached injured hurt misused")
-	connectionNouns   = wordSet("path paths route routes connection connections") // that there is none keeps apart
-	protectedStates   = wordSet("protected locked restricted limited blocked forbidden enforced")
-	refusalVerbs      = wordSet("refuse refuses refused reject rejects rejected block blocks blocked prevent prevents prevented detect detects detected deny denies denied forbid forbids forbidden find finds flag flags flagged stop stops quarantine quarantines quarantined alert alerts prohibit prohibits prohibited")
+	harmParticiples = wordSet(
+		"exfiltrated viewed impacted abused manipulated read lost affected exposed stolen disclosed leaked compromised damaged harmed copied accessed breached injured hurt misused",
+	)
+	connectionNouns = wordSet("path paths route routes connection connections") // that there is none keeps apart
+	protectedStates = wordSet("protected locked restricted limited blocked forbidden enforced")
+	refusalVerbs    = wordSet(
+		"refuse refuses refused reject rejects rejected block blocks blocked prevent prevents prevented detect detects detected deny denies denied forbid forbids forbidden find finds flag flags flagged stop stops quarantine quarantines quarantined alert alerts prohibit prohibits prohibited",
+	)
 	determiners       = wordSet("the a an our your its their this each every")
 	continuationWords = wordSet("remains remain currently still")
 	pastAuxiliaries   = wordSet("been was were")
 	partialAdverbs    = wordSet("often mostly usually generally largely widely simply")
 	formerAdverbs     = wordSet("previously formerly historically")
 	// Verbs that "that" follows with what is said.
-	reportingVerbs = stemSet("ensure verify say said state mean show found confirm report note assume know tell told indicate see saw agree guarantee demonstrate declare")
+	reportingVerbs = stemSet(
+		"ensure verify say said state mean show found confirm report note assume know tell told indicate see saw agree guarantee demonstrate declare",
+	)
 )
 
 // stemSet are words in all their forms.
@@ -274,14 +314,17 @@ func stemSet(s string) map[string]bool {
 func (s *stance) spreadDiscontinuation(words []word) {
 	for i := len(words) - 1; i > 0; i-- {
 		c := words[i].clause
-		if before := words[i-1].clause; before != c && s.discontinued&(1<<c) != 0 && !s.isTableRow && !clauseHasVerb(words, before) && clauseHasAuxiliary(words, c) {
+		if before := words[i-1].clause; before != c && s.discontinued&(1<<c) != 0 && !s.isTableRow && !clauseHasVerb(words, before) &&
+			clauseHasAuxiliary(words, c) {
 			s.discontinued |= 1 << before
 		}
 	}
 }
 
 // genericDenialObjects are words that a "not" before denies all that a sentence is about.
-var genericDenialObjects = wordSet("do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made attempted tried looked complete completed yet currently any anything one way process procedure policy control rule formal official")
+var genericDenialObjects = wordSet(
+	"do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made attempted tried looked complete completed yet currently any anything one way process procedure policy control rule formal official",
+)
 
 // isTargetOfDenial tells whether what a sentence denies is of the statement: in "we don't notify users of
 // flaws" not the finding of flaws. Where it stands alone, without the sentence before, "they don't
@@ -346,7 +389,8 @@ func (d *preparedStatement) isNamedInCell(row *sentence, text string) bool {
 		}
 		s := &sentence{terms: extractTerms(cellWords, stance{})}
 		s.termFilter = newBloomFilter(s.terms)
-		if window := []*sentence{s}; d.topicShareIn(window) > 0 && d.matchWindow(window, nil, surroundings{}).specificHits >= min(2, d.specificConcepts) {
+		if window := []*sentence{s}; d.topicShareIn(window) > 0 &&
+			d.matchWindow(window, nil, surroundings{}).specificHits >= min(2, d.specificConcepts) {
 			return true
 		}
 	}
@@ -387,7 +431,8 @@ func (d *preparedStatement) namesAny(words []word) bool {
 
 // asksTermination tells whether the statement itself is about ending things: leavers' accounts are disabled.
 func (d *preparedStatement) asksTermination() bool {
-	return d.asksWithdrawal() || d.mentionsAny("terminate", "suspend", "stop", "block", "lock", "cancel", "discontinue", "dispose") || d.asksRestriction()
+	return d.asksWithdrawal() || d.mentionsAny("terminate", "suspend", "stop", "block", "lock", "cancel", "discontinue", "dispose") ||
+		d.asksRestriction()
 }
 
 // asksWithdrawal tells whether the statement asks for something to be taken away.
@@ -400,7 +445,13 @@ func (d *preparedStatement) mentionsAny(words ...string) bool {
 }
 
 // judgeDenial reads a window that denies, with the words that tell why, as far as it denies what is asked.
-func (s *Session) judgeDenial(d *preparedStatement, h retrievedPassage, from int, r passageVerdict, reasonSuffix string) (passageVerdict, bool) {
+func (s *Session) judgeDenial(
+	d *preparedStatement,
+	h retrievedPassage,
+	from int,
+	r passageVerdict,
+	reasonSuffix string,
+) (passageVerdict, bool) {
 	c, m, fullCoverage := h.analyzedPassage, r.match, r.coverage
 	cur := &c.sentences[r.sentenceIndex]
 	text := c.text[cur.start:cur.end]
@@ -421,7 +472,8 @@ func (s *Session) judgeDenial(d *preparedStatement, h retrievedPassage, from int
 		return decideAs(verdictDenied, "The evidence says that there is none, or that it was not done"+reasonSuffix+".")
 	}
 	r.coverage = s.coverageWithSearchBonus(h, m.withoutWording())
-	if reasonSuffix == "" && !cur.isTableRow && !cur.answersNo && !m.deniesOutright && !d.isTargetOfDenial(cur, text, from == r.sentenceIndex) {
+	if reasonSuffix == "" && !cur.isTableRow && !cur.answersNo && !m.deniesOutright &&
+		!d.isTargetOfDenial(cur, text, from == r.sentenceIndex) {
 		return r, false // it denies something else
 	}
 	if cur.isTableRow && reasonSuffix == "" && !cur.answersNo && !m.deniesOutright && !d.isNamedInCell(cur, text) {
@@ -437,7 +489,8 @@ func (s *Session) judgeDenial(d *preparedStatement, h retrievedPassage, from int
 		r.coverage = max(r.coverage, coverDenied)
 		return decideAs(verdictDenied, "The evidence says that it is not done at all"+reasonSuffix+".")
 	}
-	if m.isRelevant() && m.wordCoverage >= coverOnTopic && r.coverage >= coverDenied && !m.missesHead && m.ownWeight >= max(minOwnWeight, minOwnShare*d.requiredWeight()) {
+	if m.isRelevant() && m.wordCoverage >= coverOnTopic && r.coverage >= coverDenied && !m.missesHead &&
+		m.ownWeight >= max(minOwnWeight, minOwnShare*d.requiredWeight()) {
 		return decideAs(verdictDenied, "The evidence says that it is not so"+reasonSuffix+".")
 	}
 	return r, false

@@ -39,7 +39,12 @@ func TestDenialSupportsNothing(t *testing.T) {
 		{"Backups", "Restores are tested.", "Backups are taken daily, but restores have not been tested."},
 	} {
 		for _, m := range []*Embedder{nil, {Embed: likeness, Mean: 0.1, Deviation: 0.1}} {
-			j, err := Evaluate(context.Background(), control(tc.title, tc.statement), fixed{withScore(policy(tc.text))}, Options{Today: today, Embedder: m})
+			j, err := Evaluate(
+				context.Background(),
+				control(tc.title, tc.statement),
+				fixed{withScore(policy(tc.text))},
+				Options{Today: today, Embedder: m},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +69,8 @@ func TestAffirmedBesideADenial(t *testing.T) {
 }
 
 func TestNothingFoundClaimsNoMore(t *testing.T) {
-	if j := judge(t, encryption); !strings.HasPrefix(j.Statements[0].Reason, "No passage was found") || !strings.HasPrefix(j.Reason, "No passage was found") {
+	if j := judge(t, encryption); !strings.HasPrefix(j.Statements[0].Reason, "No passage was found") ||
+		!strings.HasPrefix(j.Reason, "No passage was found") {
 		t.Errorf("%q, %q", j.Statements[0].Reason, j.Reason)
 	}
 }

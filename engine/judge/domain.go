@@ -11,7 +11,11 @@ type domain struct {
 }
 
 var domains = map[string]domain{
-	"GOV": {"Chief information security officer", "nobody decides, pays for or answers for security, and what is done depends on single people", 0},
+	"GOV": {
+		"Chief information security officer",
+		"nobody decides, pays for or answers for security, and what is done depends on single people",
+		0,
+	},
 	"RSK": {"Risk manager", "risks are taken without anyone knowing or deciding it", 1},
 	"CPL": {"Compliance officer", "duties by law and contract are missed, with fines or lost business", 1},
 	"AST": {"IT asset manager", "what isn't known is not protected, patched or returned", 1},
@@ -30,7 +34,11 @@ var domains = map[string]domain{
 	"END": {"Workplace IT manager", "malicious software enters and spreads through endpoints", 3},
 	"MDM": {"Workplace IT manager", "lost or private devices give away the data on them", 3},
 	"PES": {"Facility manager", "people, water, fire or a cut of power reach equipment and records", 3},
-	"EMB": {"Head of operational technology", "embedded and industrial devices are taken over or fail, with harm to people and production", 3},
+	"EMB": {
+		"Head of operational technology",
+		"embedded and industrial devices are taken over or fail, with harm to people and production",
+		3,
+	},
 	"AAT": {"Owner of artificial intelligence", "automated decisions go wrong, leak data or treat people unfairly, unseen", 3},
 	"WEB": {"Web platform owner", "public applications are abused, defaced or taken offline", 3},
 	"OPS": {"Head of IT operations", "operations depend on memory, and mistakes repeat", 3},

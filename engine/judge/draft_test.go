@@ -12,8 +12,10 @@ import (
 )
 
 func soaItem(status api.Implementation, ratio float64) api.SoAItem {
-	return api.SoAItem{Item: api.Item{ControlCode: "IAC-06", RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}},
-		Applicability: api.Applicable, ImplementationStatus: status, CoverageRatio: ratio, EvidenceCoverage: coverageLevel(ratio), Reason: "Because."}
+	return api.SoAItem{
+		Item:          api.Item{ControlCode: "IAC-06", RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}},
+		Applicability: api.Applicable, ImplementationStatus: status, CoverageRatio: ratio, EvidenceCoverage: coverageLevel(ratio), Reason: "Because.",
+	}
 }
 
 func weighted(w int) api.Control {
@@ -73,7 +75,10 @@ func TestSeverity(t *testing.T) {
 			t.Errorf("%+v: %s (%s)", tc, got, why)
 		}
 	}
-	if _, _, why := RateSeverity(9, 0.25, 3, api.PartiallyImplemented); !strings.Contains(why, "weight 9 × (0.4 + 0.6 × 25 % missing) × 0.80 for partially implemented + 0.3 for 3 requirements = 4.26") {
+	if _, _, why := RateSeverity(9, 0.25, 3, api.PartiallyImplemented); !strings.Contains(
+		why,
+		"weight 9 × (0.4 + 0.6 × 25 % missing) × 0.80 for partially implemented + 0.3 for 3 requirements = 4.26",
+	) {
 		t.Errorf("formula %q", why)
 	}
 	// More weight, more missing or more requirements is never milder.
@@ -115,7 +120,8 @@ func TestFinding(t *testing.T) {
 		if ok != tc.gap || f.Result != tc.result {
 			t.Fatalf("%s, %s: %v %s", tc.item.Applicability, tc.item.ImplementationStatus, ok, f.Result)
 		}
-		if ok && (f.Condition == "" || f.Criteria == "" || f.Cause == "" || f.Effect == "" || f.Recommendation == "" || f.GapType == "" || f.SeverityReason == "" || f.Source != "analysis" || !f.InCatalog) {
+		if ok &&
+			(f.Condition == "" || f.Criteria == "" || f.Cause == "" || f.Effect == "" || f.Recommendation == "" || f.GapType == "" || f.SeverityReason == "" || f.Source != "analysis" || !f.InCatalog) {
 			t.Errorf("a field is empty: %+v", f)
 		}
 	}
@@ -125,7 +131,22 @@ func TestNotEvidencedIsNeverNotImplemented(t *testing.T) {
 	c := weighted(9)
 	item := DraftSoAItem(c, nil, judge(t, c), Inclusion{Applicability: api.Applicable})
 	f, _ := DraftFinding(c, item, nil)
-	all := strings.ToLower(strings.Join([]string{item.Reason, f.Condition, f.Criteria, f.Cause, f.Effect, f.Recommendation, string(f.Status), string(f.Result), f.SeverityReason}, " "))
+	all := strings.ToLower(
+		strings.Join(
+			[]string{
+				item.Reason,
+				f.Condition,
+				f.Criteria,
+				f.Cause,
+				f.Effect,
+				f.Recommendation,
+				string(f.Status),
+				string(f.Result),
+				f.SeverityReason,
+			},
+			" ",
+		),
+	)
 	if strings.Contains(all, "not implemented") || strings.Contains(all, "not_implemented") {
 		t.Errorf("said of what is only not evidenced: %s", all)
 	}
@@ -182,13 +203,16 @@ func TestMaturity(t *testing.T) {
 		{"both", with(soaItem(api.Implemented, 1), figures, better), 5, true},
 	} {
 		m := RateMaturity(weighted(9), tc.item, 3)
-		if m.Level != tc.level || m.Assessed != tc.assessed || m.Rationale == "" || m.Criteria == "" || (m.NextCriteria == "") != (m.Level == 5) {
+		if m.Level != tc.level || m.Assessed != tc.assessed || m.Rationale == "" || m.Criteria == "" ||
+			(m.NextCriteria == "") != (m.Level == 5) {
 			t.Errorf("%s: %+v", tc.name, m)
 		}
 	}
 	c := weighted(9)
 	c.Maturity = map[string]string{"3": "Everyone uses a token.", "4": "Utilize level 3 criteria definitions: none."}
-	if m := RateMaturity(c, soaItem(api.Implemented, 1), 9); m.Criteria != "Everyone uses a token." || m.NextCriteria != genericLevelCriteria[4] || m.TargetLevel != 5 {
+	if m := RateMaturity(c, soaItem(api.Implemented, 1), 9); m.Criteria != "Everyone uses a token." ||
+		m.NextCriteria != genericLevelCriteria[4] ||
+		m.TargetLevel != 5 {
 		t.Errorf("criteria %q, %q, target %d", m.Criteria, m.NextCriteria, m.TargetLevel)
 	}
 }
@@ -203,7 +227,8 @@ func TestRemediationAims(t *testing.T) {
 		{Target: 3, Current: 3, Rated: true}: "", {Rated: true}: "",
 	} {
 		p := DraftPOAMItem(c, f, aim, Options{Today: today})
-		if got := strings.Join(p.AcceptanceCriteria, "\n"); want != "" && !strings.Contains(got, want) || want == "" && strings.Contains(got, "Level") {
+		if got := strings.Join(p.AcceptanceCriteria, "\n"); want != "" && !strings.Contains(got, want) ||
+			want == "" && strings.Contains(got, "Level") {
 			t.Errorf("%+v: %q", aim, got)
 		}
 		if aim.Rated && p.TargetLevel != aim.Target {
@@ -214,8 +239,14 @@ func TestRemediationAims(t *testing.T) {
 
 // A control that the catalog lacks is named by its code, once.
 func TestRemediationOfAnotherCode(t *testing.T) {
-	p := DraftPOAMItem(api.Control{Code: "SITE-1", Title: "SITE-1"}, api.Finding{Status: api.NotImplemented, Condition: "No fence."}, MaturityGoal{}, Options{Today: today})
-	if p.Weakness != "SITE-1 is not implemented. No fence." || !strings.Contains(p.CorrectiveAction, "“SITE-1”") || !strings.Contains(p.AcceptanceCriteria[0], "SITE-1") {
+	p := DraftPOAMItem(
+		api.Control{Code: "SITE-1", Title: "SITE-1"},
+		api.Finding{Status: api.NotImplemented, Condition: "No fence."},
+		MaturityGoal{},
+		Options{Today: today},
+	)
+	if p.Weakness != "SITE-1 is not implemented. No fence." || !strings.Contains(p.CorrectiveAction, "“SITE-1”") ||
+		!strings.Contains(p.AcceptanceCriteria[0], "SITE-1") {
 		t.Errorf("%q, %q, %q", p.Weakness, p.CorrectiveAction, p.AcceptanceCriteria)
 	}
 }
@@ -231,10 +262,14 @@ func TestRemediation(t *testing.T) {
 		if p.DueDate != due || len(p.Milestones) == 0 || p.Milestones[len(p.Milestones)-1].DueDate != due {
 			t.Errorf("%s: due %s, %+v", severity, p.DueDate, p.Milestones)
 		}
-		if !slices.IsSortedFunc(p.Milestones, func(a, b api.Milestone) int { return strings.Compare(string(a.DueDate), string(b.DueDate)) }) {
+		if !slices.IsSortedFunc(
+			p.Milestones,
+			func(a, b api.Milestone) int { return strings.Compare(string(a.DueDate), string(b.DueDate)) },
+		) {
 			t.Errorf("milestones out of order: %+v", p.Milestones)
 		}
-		if p.OwnerRole == "" || p.Status != "open" || len(p.AcceptanceCriteria) == 0 || len(p.ExpectedEvidence) == 0 || p.ActionType != "implement" {
+		if p.OwnerRole == "" || p.Status != "open" || len(p.AcceptanceCriteria) == 0 || len(p.ExpectedEvidence) == 0 ||
+			p.ActionType != "implement" {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -242,7 +277,13 @@ func TestRemediation(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	item := func(code string, s api.Severity, action string, due api.Date) api.POAMItem {
-		return api.POAMItem{Item: api.Item{ControlCode: code}, Severity: s, ActionType: action, DueDate: due, Milestones: []api.Milestone{{Title: "m", DueDate: due}}}
+		return api.POAMItem{
+			Item:       api.Item{ControlCode: code},
+			Severity:   s,
+			ActionType: action,
+			DueDate:    due,
+			Milestones: []api.Milestone{{Title: "m", DueDate: due}},
+		}
 	}
 	items := []api.POAMItem{
 		item("IAC-10", api.SeverityLow, "implement", "2027-05-19"),
@@ -296,11 +337,21 @@ func TestOrder(t *testing.T) {
 
 // An item that is brought forward keeps its milestones apart.
 func TestMilestonesAreSpreadAnew(t *testing.T) {
-	first := api.POAMItem{Item: api.Item{ControlCode: "IAC-01"}, Severity: api.SeverityLow, DueDate: "2027-05-19", Milestones: []api.Milestone{
-		{Title: "draft", DueDate: "2027-02-01"}, {Title: "review", DueDate: "2027-03-26"}, {Title: "approved", DueDate: "2027-05-19"}}}
-	out := OrderItems([]api.POAMItem{first, {Item: api.Item{ControlCode: "IAC-02"}, Severity: api.SeverityHigh, DueDate: "2027-01-19"}}, "2026-11-20")
+	first := api.POAMItem{
+		Item:     api.Item{ControlCode: "IAC-01"},
+		Severity: api.SeverityLow,
+		DueDate:  "2027-05-19",
+		Milestones: []api.Milestone{
+			{Title: "draft", DueDate: "2027-02-01"}, {Title: "review", DueDate: "2027-03-26"}, {Title: "approved", DueDate: "2027-05-19"},
+		},
+	}
+	out := OrderItems(
+		[]api.POAMItem{first, {Item: api.Item{ControlCode: "IAC-02"}, Severity: api.SeverityHigh, DueDate: "2027-01-19"}},
+		"2026-11-20",
+	)
 	m := out[0].Milestones
-	if out[0].ControlCode != "IAC-01" || out[0].DueDate != "2027-01-19" || m[0].DueDate >= m[1].DueDate || m[1].DueDate >= m[2].DueDate || m[2].DueDate != "2027-01-19" {
+	if out[0].ControlCode != "IAC-01" || out[0].DueDate != "2027-01-19" || m[0].DueDate >= m[1].DueDate || m[1].DueDate >= m[2].DueDate ||
+		m[2].DueDate != "2027-01-19" {
 		t.Errorf("due %s, %+v", out[0].DueDate, m)
 	}
 	if first.Milestones[0].DueDate != "2027-02-01" {
@@ -316,8 +367,11 @@ func sameSet(a, b []string) bool {
 }
 
 func TestCompliance(t *testing.T) {
-	items := []api.SoAItem{soaItem(api.Implemented, 1), soaItem(api.PartiallyImplemented, 0.5), soaItem(api.NotEvidenced, 0),
-		soaItem(api.NotAssessed, 0), {Applicability: api.NotApplicable, ImplementationStatus: api.NotImplemented}}
+	items := []api.SoAItem{
+		soaItem(api.Implemented, 1), soaItem(api.PartiallyImplemented, 0.5), soaItem(api.NotEvidenced, 0),
+		soaItem(api.NotAssessed, 0),
+		{Applicability: api.NotApplicable, ImplementationStatus: api.NotImplemented},
+	}
 	if pct, formula := CompliancePercent(items); pct == nil || *pct != 50 || !strings.Contains(formula, "1 implemented + ½ × 1") {
 		t.Errorf("%v %q", pct, formula)
 	}
@@ -343,8 +397,13 @@ func TestConformity(t *testing.T) {
 		good, bad, weight int
 		want              string
 	}{
-		{10, 0, 9, StrictlyConforms}, {8, 2, 9, Conforms}, {79, 21, 9, SignificantDeficiency}, {7, 3, 9, SignificantDeficiency},
-		{69, 31, 9, MaterialWeakness}, {99, 1, 10, MaterialWeakness}, {0, 0, 9, ""},
+		{10, 0, 9, StrictlyConforms},
+		{8, 2, 9, Conforms},
+		{79, 21, 9, SignificantDeficiency},
+		{7, 3, 9, SignificantDeficiency},
+		{69, 31, 9, MaterialWeakness},
+		{99, 1, 10, MaterialWeakness},
+		{0, 0, 9, ""},
 	} {
 		weight := func(code string) int {
 			if code == "BAD-01" {
@@ -372,8 +431,10 @@ func TestTraits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"develops_software": "true", "uses_cloud": "true", "handles_cards": "false", "uses_ai": "unknown",
-		"has_facilities": "true", "has_mobile_devices": "unknown", "has_ot": "unknown", "processes_personal_data": "unknown"} {
+	for name, want := range map[string]string{
+		"develops_software": "true", "uses_cloud": "true", "handles_cards": "false", "uses_ai": "unknown",
+		"has_facilities": "true", "has_mobile_devices": "unknown", "has_ot": "unknown", "processes_personal_data": "unknown",
+	} {
 		if got[name].Value != want || got[name].Reason == "" {
 			t.Errorf("%s: %+v, want %s", name, got[name], want)
 		}
@@ -384,9 +445,25 @@ func TestTraits(t *testing.T) {
 }
 
 func TestSameOwners(t *testing.T) {
-	owners := map[string]string{"a": "Jonas Wexley", "b": "Jonas Wexley, Infrastructure Lead", "c": "Ana Roe (CISO)", "d": "Head of IT", "e": "Head of IT, Paris", "f": "Head of IT, Rome", "g": "Jonas Wexley, Infrastructure Lead"}
+	owners := map[string]string{
+		"a": "Jonas Wexley",
+		"b": "Jonas Wexley, Infrastructure Lead",
+		"c": "Ana Roe (CISO)",
+		"d": "Head of IT",
+		"e": "Head of IT, Paris",
+		"f": "Head of IT, Rome",
+		"g": "Jonas Wexley, Infrastructure Lead",
+	}
 	NormalizeOwners(owners)
-	want := map[string]string{"a": "Jonas Wexley", "b": "Jonas Wexley", "c": "Ana Roe (CISO)", "d": "Head of IT", "e": "Head of IT, Paris", "f": "Head of IT, Rome", "g": "Jonas Wexley"}
+	want := map[string]string{
+		"a": "Jonas Wexley",
+		"b": "Jonas Wexley",
+		"c": "Ana Roe (CISO)",
+		"d": "Head of IT",
+		"e": "Head of IT, Paris",
+		"f": "Head of IT, Rome",
+		"g": "Jonas Wexley",
+	}
 	if !maps.Equal(owners, want) {
 		t.Errorf("%v", owners)
 	}
@@ -407,7 +484,8 @@ func TestSoA(t *testing.T) {
 	if !slices.Equal(item.InclusionReasons, []string{"legal", "contractual", "framework", "risk"}) {
 		t.Errorf("reasons %v", item.InclusionReasons)
 	}
-	if item.Owner == nil || *item.Owner != "CISO" || !strings.Contains(item.Rationale, "gdpr, iso-27001-2022 and pci-dss-4.0.1") || !item.NeedsReview {
+	if item.Owner == nil || *item.Owner != "CISO" || !strings.Contains(item.Rationale, "gdpr, iso-27001-2022 and pci-dss-4.0.1") ||
+		!item.NeedsReview {
 		t.Errorf("%+v", item)
 	}
 	out := DraftSoAItem(c, nil, j, Inclusion{Applicability: api.NotApplicable, Rationale: "No."})
@@ -452,7 +530,8 @@ func TestFindingOfAnEdit(t *testing.T) {
 		t.Errorf("%q, %q", f.MissingElements, f.Condition)
 	}
 	item.EditedFields = []string{"implementation_status"}
-	if f, _ = DraftFinding(weighted(5), item, nil); f.MissingElements[0] != "Networks are separated" || item.MissingElements[0] == f.MissingElements[0] {
+	if f, _ = DraftFinding(weighted(5), item, nil); f.MissingElements[0] != "Networks are separated" ||
+		item.MissingElements[0] == f.MissingElements[0] {
 		t.Errorf("%q of %q", f.MissingElements, item.MissingElements)
 	}
 }

@@ -37,17 +37,27 @@ func (a *textAnalysis) markFailureTables() {
 
 var (
 	// successCellPattern is the state of a row of which nothing else counts.
-	successCellPattern = lazyregexp.New(`(?i)^\W*(?:yes\b|y\W*$|pass(?:ed)?\b|ok\b|done\b|success|completed?\b|met\b|on time\b|closed\b|resolved\b|[✓✔✅☑])`)
+	successCellPattern = lazyregexp.New(
+		`(?i)^\W*(?:yes\b|y\W*$|pass(?:ed)?\b|ok\b|done\b|success|completed?\b|met\b|on time\b|closed\b|resolved\b|[✓✔✅☑])`,
+	)
 	// failedActionPattern is a cell that tells that something was not done, in whatever column.
-	failedActionPattern = lazyregexp.New(`(?i)^\W*(?:fail(?:ed|s|ure)?\b|(?:target |deadline )?missed\b|overdue\b|late\b|skipped\b|expired\b|not (?:yet )?(?:carried out|reached|available|on time|repeated|rescheduled|scheduled|answered|fixed|closed|` + negativeStates + `)\b|none (?:held|done|made|performed|recorded)\b|never\W*$|no (?:answer|reply|review|test|evidence|record)\b)`)
+	failedActionPattern = lazyregexp.New(
+		`(?i)^\W*(?:fail(?:ed|s|ure)?\b|(?:target |deadline )?missed\b|overdue\b|late\b|skipped\b|expired\b|not (?:yet )?(?:carried out|reached|available|on time|repeated|rescheduled|scheduled|answered|fixed|closed|` + negativeStates + `)\b|none (?:held|done|made|performed|recorded)\b|never\W*$|no (?:answer|reply|review|test|evidence|record)\b)`,
+	)
 	// noAnswerPattern is a "no" to an act of its column's name: "returned: no" tells of a failing, "encrypted: no" and
 	// "clauses: no" of a kind of things, which may be as it is to be.
 	noAnswerPattern     = lazyregexp.New(`(?i)^\W*(?:no|n|false)[\s.]*$`)
-	actionColumnPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:reviewed|tested|restored|rehearsed|exercised|repeated|returned|revoked|removed|disabled|locked|collected|signed|acknowledged|confirmed|approved|trained|attended|passed|patched|installed|verified|checked|fixed|answered|reached|renewed|(?:on|in) time|within|met|kept|worked|succeeded)\b`)
+	actionColumnPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:reviewed|tested|restored|rehearsed|exercised|repeated|returned|revoked|removed|disabled|locked|collected|signed|acknowledged|confirmed|approved|trained|attended|passed|patched|installed|verified|checked|fixed|answered|reached|renewed|(?:on|in) time|within|met|kept|worked|succeeded)\b`,
+	)
 	// shareCellPattern is a cell with a share of all: "23 (38 %)", "38 %".
-	shareCellPattern = lazyregexp.New(`(?i)^\W*(?:\d+(?:[ ,.]\d{3})*(?: (?:of|/) \d+(?:[ ,.]\d{3})*)? ?\(?)?(\d{1,3})(?:[.,]\d+)? ?(?:%|percent)\W*$`)
+	shareCellPattern = lazyregexp.New(
+		`(?i)^\W*(?:\d+(?:[ ,.]\d{3})*(?: (?:of|/) \d+(?:[ ,.]\d{3})*)? ?\(?)?(\d{1,3})(?:[.,]\d+)? ?(?:%|percent)\W*$`,
+	)
 	// completionColumnPattern are columns whose share tells how much is as it is to be.
-	completionColumnPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:within|on time|in time|done|completed?|completion|attended|attendance|trained|passed|installed|patched|reviewed|tested|restored|returned|signed|closed|covered|coverage|compliant|compliance|reached|achieved)\b`)
+	completionColumnPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:within|on time|in time|done|completed?|completion|attended|attendance|trained|passed|installed|patched|reviewed|tested|restored|returned|signed|closed|covered|coverage|compliant|compliance|reached|achieved)\b`,
+	)
 )
 
 const minCompliantPercent = 80 // percent, from which a share of a row tells of no failing
@@ -70,7 +80,8 @@ func findFailedColumns(row string) (columns []string, wrong bool) {
 				columns = append(columns, strings.TrimSpace(name))
 			}
 		default:
-			if m := shareCellPattern.FindStringSubmatch(value); m != nil && completionColumnPattern.MatchString(name) && !lessIsBetterPattern.MatchString(name) {
+			if m := shareCellPattern.FindStringSubmatch(value); m != nil && completionColumnPattern.MatchString(name) &&
+				!lessIsBetterPattern.MatchString(name) {
 				if share, _ := strconv.Atoi(m[1]); share < minCompliantPercent {
 					columns, wrong = append(columns, strings.TrimSpace(name)), true
 				}

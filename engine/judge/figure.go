@@ -12,22 +12,34 @@ import (
 const figureExpr = `(\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:e\+?\d{1,3})?) ?(%|(?:percent|seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|(?:working |business )?days?|weeks?|months?)\b)`
 
 // unitHours are what units of time come to; a percentage is of no time.
-var unitHours = map[string]float64{"s": hour / 3600, "sec": hour / 3600, "second": hour / 3600, "min": hour / 60, "minute": hour / 60,
-	"h": hour, "hr": hour, "hour": hour, "day": day, "week": week, "month": month}
+var unitHours = map[string]float64{
+	"s": hour / 3600, "sec": hour / 3600, "second": hour / 3600, "min": hour / 60, "minute": hour / 60,
+	"h": hour, "hr": hour, "hour": hour, "day": day, "week": week, "month": month,
+}
 
 var (
 	figurePattern = lazyregexp.New(`(?i)\b` + figureExpr)
 	// targetPattern is what was to be: "Target: 8 h", "against a target of 14 days".
-	targetPattern = lazyregexp.New(`(?i)\b(?:targets?|goals?|objectives?|limits?|thresholds?|maximum|max|allowed|permitted|agreed|required|service levels?|slas?|rto|rpo)\b[^\d%.;]{0,24}?` + figureExpr)
+	targetPattern = lazyregexp.New(
+		`(?i)\b(?:targets?|goals?|objectives?|limits?|thresholds?|maximum|max|allowed|permitted|agreed|required|service levels?|slas?|rto|rpo)\b[^\d%.;]{0,24}?` + figureExpr,
+	)
 	// reachedPattern is what was: "Measured: 31 h", "reached 57 %".
-	reachedPattern = lazyregexp.New(`(?i)\b(?:measured|actual(?:ly)?|reached|achieved|attained|results?|took|taken|needed|lasted|value|status|completed|done|today|now)\b[^\d%.;]{0,16}?` + figureExpr)
+	reachedPattern = lazyregexp.New(
+		`(?i)\b(?:measured|actual(?:ly)?|reached|achieved|attained|results?|took|taken|needed|lasted|value|status|completed|done|today|now)\b[^\d%.;]{0,16}?` + figureExpr,
+	)
 	// againstTargetPattern is a target without its unit: "after 47 days, against a target of 14".
 	againstTargetPattern = lazyregexp.New(`(?i)(\d+) ?(%|\w+)[^.;]{0,60}\bagainst (?:an? |the |our )?(?:\w+ ){0,4}of (\d+)`)
 	// shareTargetPattern is a share with its target behind it: "91 % (target 95)".
-	shareTargetPattern = lazyregexp.New(`(?i)(\d+)(?:[.,]\d+)? ?(?:%|percent)[ ,;(]{1,3}(?:the |our |its )?target(?: of|:| is| was|,)? (\d+)`)
+	shareTargetPattern = lazyregexp.New(
+		`(?i)(\d+)(?:[.,]\d+)? ?(?:%|percent)[ ,;(]{1,3}(?:the |our |its )?target(?: of|:| is| was|,)? (\d+)`,
+	)
 	// lessIsBetterPattern tells that less is better, of a share; moreIsBetterPattern that more is, of a time.
-	lessIsBetterPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:at most|maximum|max|limits?|thresholds?|under|below|no more than|errors?|failures?|failed|click\w*|phish\w*|fell for|false|overdue|missed|open(?:ed)?|vacan\w+|turnover|downtime)\b|[≤<]`)
-	moreIsBetterPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:at least|minimum|retention|retained?|kept|keep|stored|uptime|available|availability|battery|notice|warranty|valid)\b`)
+	lessIsBetterPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:at most|maximum|max|limits?|thresholds?|under|below|no more than|errors?|failures?|failed|click\w*|phish\w*|fell for|false|overdue|missed|open(?:ed)?|vacan\w+|turnover|downtime)\b|[≤<]`,
+	)
+	moreIsBetterPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:at least|minimum|retention|retained?|kept|keep|stored|uptime|available|availability|battery|notice|warranty|valid)\b`,
+	)
 )
 
 // thousandsPattern are set apart in a figure: "1,040".
@@ -125,7 +137,9 @@ const maxFigures = 20
 
 // timeLimitPattern sets a limit of time; durationReportPattern tells how long something took.
 var (
-	timeLimitPattern      = lazyregexp.NewPrefiltered(`(?i)\b(?:within|at most|no later than|not later than|at the latest|up to|maximum|max|in less than|under)\b`)
+	timeLimitPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:within|at most|no later than|not later than|at the latest|up to|maximum|max|in less than|under)\b`,
+	)
 	durationReportPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:after|later|took|taken|needed|lasted|for|took place|only)\b`)
 )
 
@@ -138,11 +152,14 @@ func (s *Session) slowerRecord(verdicts []passageVerdict, yes *passageVerdict) *
 	var out *passageVerdict
 	for i := range verdicts {
 		r := &verdicts[i]
-		if r.passage.DocumentID == yes.passage.DocumentID || !r.passage.isRecord() || r.coverage < coverDenied || r.verdict != verdictCovered && r.verdict != verdictPartial {
+		if r.passage.DocumentID == yes.passage.DocumentID || !r.passage.isRecord() || r.coverage < coverDenied ||
+			r.verdict != verdictCovered && r.verdict != verdictPartial {
 			continue
 		}
 		cur := &r.passage.sentences[r.sentenceIndex]
-		if took, ok := soleDuration(r.passage.text, cur, durationReportPattern); ok && took > 1.05*limit && (cur.reportsPast || cur.isTableRow) && !cur.mandatory {
+		if took, ok := soleDuration(r.passage.text, cur, durationReportPattern); ok && took > 1.05*limit &&
+			(cur.reportsPast || cur.isTableRow) &&
+			!cur.mandatory {
 			out = strongerOf(out, r)
 		}
 	}

@@ -218,7 +218,11 @@ func describeCondition(item api.SoAItem) string {
 
 // formatCitation names the place of a piece of evidence.
 func formatCitation(e api.Evidence) string {
-	r := passageVerdict{passage: &analyzedPassage{Passage: Passage{DocumentTitle: e.DocumentTitle, Filename: e.Filename, Locator: e.Locator, HeadingPath: e.HeadingPath}}}
+	r := passageVerdict{
+		passage: &analyzedPassage{
+			Passage: Passage{DocumentTitle: e.DocumentTitle, Filename: e.Filename, Locator: e.Locator, HeadingPath: e.HeadingPath},
+		},
+	}
 	verb := map[string]string{"supports": "says", "plans": "announces", "denies": "says", "template": "holds the blank", "limits": "says", "conflicts": "says, against it"}[e.Stance]
 	if verb == "" {
 		verb = "says"
@@ -287,7 +291,12 @@ func describeEffect(c api.Control, item api.SoAItem) string {
 	return text
 }
 
-func draftRecommendation(c api.Control, f api.Finding, contradiction contradictionKind, implementationByCode map[string]api.Implementation) string {
+func draftRecommendation(
+	c api.Control,
+	f api.Finding,
+	contradiction contradictionKind,
+	implementationByCode map[string]api.Implementation,
+) string {
 	var b strings.Builder
 	switch {
 	case f.Status == api.NotEvidenced:

@@ -10,18 +10,28 @@ import (
 // somebody's question.
 var (
 	// failureMarkPattern opens what a check found not to be so; capitals, as people write it.
-	failureMarkPattern = lazyregexp.New(`^\W*(?:(?:FAIL(?:ED)?|Fail(?:ed)?|NOT (?:MET|OK|DONE|IMPLEMENTED)|Not (?:met|done|implemented)|MISSING|Missing) ?[:–—] |[❌✗✘])`)
+	failureMarkPattern = lazyregexp.New(
+		`^\W*(?:(?:FAIL(?:ED)?|Fail(?:ed)?|NOT (?:MET|OK|DONE|IMPLEMENTED)|Not (?:met|done|implemented)|MISSING|Missing) ?[:–—] |[❌✗✘])`,
+	)
 	// lackListPattern leads to what is lacking on the same line: "we lack the following: …".
-	lackListPattern = lazyregexp.NewPrefiltered(`(?i)^[^:.]{0,60}\b(?:lacks?|do(?:es)? not have|(?:is|are) missing|no evidence (?:was found )?of)\b[^:.]{0,40}: `)
+	lackListPattern = lazyregexp.NewPrefiltered(
+		`(?i)^[^:.]{0,60}\b(?:lacks?|do(?:es)? not have|(?:is|are) missing|no evidence (?:was found )?of)\b[^:.]{0,40}: `,
+	)
 	// abandonedPattern takes back the sentence before: "This was abolished."
-	abandonedPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:this|that|it|these|both|all this|all of this) (?:was|were|is|are|has been|have been) (?:since |then |later |now )?(?:abolished|discontinued|stopped|given up|dropped|withdrawn|repealed|abandoned|scrapped)(?: (?:in|since|at|on|last|this|because)\b.*)?\W*$`)
+	abandonedPattern = lazyregexp.NewPrefiltered(
+		`(?i)^\W*(?:this|that|it|these|both|all this|all of this) (?:was|were|is|are|has been|have been) (?:since |then |later |now )?(?:abolished|discontinued|stopped|given up|dropped|withdrawn|repealed|abandoned|scrapped)(?: (?:in|since|at|on|last|this|because)\b.*)?\W*$`,
+	)
 	// counterfactualPattern supposes what is not: "if we had the budget, …".
 	counterfactualPattern = lazyregexp.New(`(?i)^\W*if (?:we|they|i|it|there|the \w+) (?:only )?(?:had|were)\b`)
 	// imaginedPattern is a world that is not this one; competitorPattern tells of somebody else's.
-	imaginedPattern   = lazyregexp.NewPrefiltered(`(?i)^\W*(?:imagine|pretend|suppose|assume|let(?:'s| us) (?:assume|suppose|imagine))\b|\bin (?:a|an) (?:perfect|ideal|better) world\b|^\W*(?:as an example|for example|for instance), (?:an?|the|any) (?:\w+ )?(?:company|organi[sz]ation|firm|business) (?:would|might|could)\b`)
+	imaginedPattern = lazyregexp.NewPrefiltered(
+		`(?i)^\W*(?:imagine|pretend|suppose|assume|let(?:'s| us) (?:assume|suppose|imagine))\b|\bin (?:a|an) (?:perfect|ideal|better) world\b|^\W*(?:as an example|for example|for instance), (?:an?|the|any) (?:\w+ )?(?:company|organi[sz]ation|firm|business) (?:would|might|could)\b`,
+	)
 	competitorPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:our|a|the|some) competitors?\b`)
 	// reportedQuestionPattern reports a question: "the auditor asked whether …".
-	reportedQuestionPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:\w+ ){1,4}(?:asked|asks|wondered|wonders|wants? to know|wanted to know) (?:us |them |him |her )?(?:whether|if)\b`)
+	reportedQuestionPattern = lazyregexp.NewPrefiltered(
+		`(?i)^\W*(?:\w+ ){1,4}(?:asked|asks|wondered|wonders|wants? to know|wanted to know) (?:us |them |him |her )?(?:whether|if)\b`,
+	)
 )
 
 // readFrame finds what turns a sentence as a whole.
@@ -32,7 +42,8 @@ func readFrame(s *stance, text string, words []word) {
 	whole := uint64(1)<<s.clauseCount - 1
 	first := words[0].text
 	switch {
-	case strings.ContainsAny(text, ":–—❌✗✘") && failureMarkPattern.MatchString(text), strings.Contains(text, ":") && lackListPattern.MatchString(text):
+	case strings.ContainsAny(text, ":–—❌✗✘") && failureMarkPattern.MatchString(text),
+		strings.Contains(text, ":") && lackListPattern.MatchString(text):
 		s.denied |= whole
 	case pronouns[first] || first == "all":
 		if abandonedPattern.MatchString(text) {

@@ -25,18 +25,26 @@ type documentStatus struct {
 const minTemplatePlaceholders = 3
 
 var (
-	draftPattern  = lazyregexp.NewPrefiltered(`(?i)(?:(?m:^\W{0,4}draft(?:\W{0,3}$|\W{1,3}(?:v?\d[\d.]*|for\b|not\b)))|\bdraft (?:v|version )?\d[\d.]*\b|\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version) (?:is|has been|was) (?:a draft|superseded|withdrawn|replaced|retired|obsolete)))`)
-	reviewPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:next (?:scheduled )?(?:review|revision)(?: date)?(?: is)?(?: due)?|(?:to|must|shall) be (?:renewed|reviewed|revised|re-?issued) (?:by|before|not? later than|no later than)|renewal due|review (?:due|by)|valid until|expires?(?: on)?|expiry(?: date)?)\s*(?:on|by|in|is)?\s*[:=|]?\s*(?:\*\*)?\s*((?:\d{4}-\d{2}(?:-\d{2})?)|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})`)
+	draftPattern = lazyregexp.NewPrefiltered(
+		`(?i)(?:(?m:^\W{0,4}draft(?:\W{0,3}$|\W{1,3}(?:v?\d[\d.]*|for\b|not\b)))|\bdraft (?:v|version )?\d[\d.]*\b|\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version) (?:is|has been|was) (?:a draft|superseded|withdrawn|replaced|retired|obsolete)))`,
+	)
+	reviewPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:next (?:scheduled )?(?:review|revision)(?: date)?(?: is)?(?: due)?|(?:to|must|shall) be (?:renewed|reviewed|revised|re-?issued) (?:by|before|not? later than|no later than)|renewal due|review (?:due|by)|valid until|expires?(?: on)?|expiry(?: date)?)\s*(?:on|by|in|is)?\s*[:=|]?\s*(?:\*\*)?\s*((?:\d{4}-\d{2}(?:-\d{2})?)|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})`,
+	)
 )
 
 // draftFilenamePattern is a name of a file that says so: "DRAFT-crypto.md", "retention (draft).docx".
 var draftFilenamePattern = lazyregexp.NewPrefiltered(`(?i)(?:^|[^a-z])draft(?:[^a-z]|$)`)
 
 // samplePattern is what an example says of itself that nobody has made their own yet.
-var samplePattern = lazyregexp.NewPrefiltered(`(?i)\b(?:(?:example|sample|specimen|placeholder|boilerplate|model|template) (?:text|wording|content|document|policy|procedure|clauses?)\b[^.\n]{0,60}\b(?:replace|adapt|adjust|customi[sz]e|tailor|delete|remove|edit|fill (?:in|out)|before (?:use|publishing|issuing)|not (?:in force|approved|valid)|for (?:illustration|demonstration|training))\b|(?:replace|adapt|customi[sz]e|tailor) (?:this|the) (?:text|wording|template|sample|document|policy) (?:to|for|before|with)\b|for illustration(?: purposes)? only|this (?:document|policy|text) is (?:a|an) (?:sample|example|specimen|template)\b)`)
+var samplePattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:(?:example|sample|specimen|placeholder|boilerplate|model|template) (?:text|wording|content|document|policy|procedure|clauses?)\b[^.\n]{0,60}\b(?:replace|adapt|adjust|customi[sz]e|tailor|delete|remove|edit|fill (?:in|out)|before (?:use|publishing|issuing)|not (?:in force|approved|valid)|for (?:illustration|demonstration|training))\b|(?:replace|adapt|customi[sz]e|tailor) (?:this|the) (?:text|wording|template|sample|document|policy) (?:to|for|before|with)\b|for illustration(?: purposes)? only|this (?:document|policy|text) is (?:a|an) (?:sample|example|specimen|template)\b)`,
+)
 
 // marketingNamePattern is a name of a file, or a title, of what wants to sell, or tells of somebody else.
-var marketingNamePattern = lazyregexp.NewPrefiltered(`(?i)(?:^|[^a-z])(?:brochure|data ?sheet|advertisement|press[ _-]?release|white[ _-]?paper|sales[ _-]?deck|competitors?)(?:[^a-z]|$)`)
+var marketingNamePattern = lazyregexp.NewPrefiltered(
+	`(?i)(?:^|[^a-z])(?:brochure|data ?sheet|advertisement|press[ _-]?release|white[ _-]?paper|sales[ _-]?deck|competitors?)(?:[^a-z]|$)`,
+)
 
 // marketingName is the name that says so; empty where none does.
 func (c *analyzedPassage) marketingName() string {
@@ -85,11 +93,14 @@ func (s *Session) loadDocumentStatus(ctx context.Context) error {
 }
 
 // formHeadingPattern opens a part of a document that is there to be copied and filled in: its blanks make no template of the rest.
-var formHeadingPattern = lazyregexp.NewPrefiltered(`(?im)^\W*(?:[\d.]+\W+)?(?:(?:annex|appendix|attachment|part|section|schedule) \w+\W+)?(?:[\w-]+ ){0,3}(?:templates?|forms?|work ?sheets?|letters?|specimens?)\b[^.\n]{0,60}$`)
+var formHeadingPattern = lazyregexp.NewPrefiltered(
+	`(?im)^\W*(?:[\d.]+\W+)?(?:(?:annex|appendix|attachment|part|section|schedule) \w+\W+)?(?:[\w-]+ ){0,3}(?:templates?|forms?|work ?sheets?|letters?|specimens?)\b[^.\n]{0,60}$`,
+)
 
 // isInForm: a blank at this place of a passage stands in a form.
 func isInForm(p Passage, at int) bool {
-	return slices.ContainsFunc(p.HeadingPath[min(1, len(p.HeadingPath)):], formHeadingPattern.MatchString) || formHeadingPattern.MatchString(p.Text[:at])
+	return slices.ContainsFunc(p.HeadingPath[min(1, len(p.HeadingPath)):], formHeadingPattern.MatchString) ||
+		formHeadingPattern.MatchString(p.Text[:at])
 }
 
 // addPassage takes in what a passage says of its document.
@@ -109,7 +120,8 @@ func (f *documentStatus) addPassage(p Passage) {
 	}
 	for _, at := range asked {
 		// Dots, words and links may be anything; brackets that ask for something are a template's.
-		if m := text[at[0]:at[1]]; strings.ContainsAny(m[:1], brackets) && len(m) > 4 && !(at[1] < len(text) && text[at[1]] == '(') && !isInForm(p, at[0]) {
+		if m := text[at[0]:at[1]]; strings.ContainsAny(m[:1], brackets) && len(m) > 4 && !(at[1] < len(text) && text[at[1]] == '(') &&
+			!isInForm(p, at[0]) {
 			f.placeholderCount++
 			if f.firstPlaceholder == "" || m < f.firstPlaceholder {
 				f.firstPlaceholder = m
@@ -158,14 +170,17 @@ func (s *Session) staleReason(c *analyzedPassage, cur *sentence) string {
 	if !c.status.reviewDue.IsZero() && today.Sub(c.status.reviewDue) > 183*24*time.Hour {
 		return fmt.Sprintf("The document's own review was due on %s.", api.DateOf(c.status.reviewDue))
 	}
-	if n := len(cur.years); n > 0 && cur.reportsPast && s.currentYear-cur.years[n-1] > 2 && !ongoingPattern.MatchString(c.text[cur.start:cur.end]) {
+	if n := len(cur.years); n > 0 && cur.reportsPast && s.currentYear-cur.years[n-1] > 2 &&
+		!ongoingPattern.MatchString(c.text[cur.start:cur.end]) {
 		return fmt.Sprintf("What it tells of happened in %d.", cur.years[n-1])
 	}
 	return ""
 }
 
 // expiryPattern is the day up to which something holds that was allowed, agreed or bought.
-var expiryPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:r[ua]ns? out|expire[sd]?|lapse[sd]?|(?:is |was )?valid (?:until|to|through|till))(?: on| in| at the end of)? (\d{4}-\d{2}-\d{2}|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?20\d\d)\b`)
+var expiryPattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:r[ua]ns? out|expire[sd]?|lapse[sd]?|(?:is |was )?valid (?:until|to|through|till))(?: on| in| at the end of)? (\d{4}-\d{2}-\d{2}|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
+)
 
 // expiredDate is the day in a sentence up to which something held, where that has passed.
 func (s *Session) expiredDate(text string) string {
@@ -179,7 +194,9 @@ func (s *Session) expiredDate(text string) string {
 }
 
 // planDatePattern is a day, month or quarter that something was announced for.
-var planDatePattern = lazyregexp.NewPrefiltered(`(?i)\b(?:by|until|before|for|in|during|end of|later than)(?: the)?(?: end of)? (\d{4}-\d{2}(?:-\d{2})?|q[1-4][ /-]?20\d\d|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?20\d\d)\b`)
+var planDatePattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:by|until|before|for|in|during|end of|later than)(?: the)?(?: end of)? (\d{4}-\d{2}(?:-\d{2})?|q[1-4][ /-]?20\d\d|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
+)
 
 // isOverdue tells whether what a sentence announces should have been done by now.
 func (s *Session) isOverdue(text string) bool {
@@ -221,7 +238,9 @@ func parseQuarter(day string) (q, year int, is bool) {
 
 // ongoingPattern: "since 2019" goes on, as does what somebody was appointed to or was taken away then, and a standard has a
 // year in its name.
-var ongoingPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:was|were|has been|have been) (?:\w+ ){0,3}(?:appointed|designated|disabled|abolished|decommissioned|retired|(?:switched|turned) off)\b|\bsince\b[^.]{0,12}\b20\d\d|\b(?:iso|iec|nist|sp)\b[^.]{0,16}\b20\d\d`)
+var ongoingPattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:was|were|has been|have been) (?:\w+ ){0,3}(?:appointed|designated|disabled|abolished|decommissioned|retired|(?:switched|turned) off)\b|\bsince\b[^.]{0,12}\b20\d\d|\b(?:iso|iec|nist|sp)\b[^.]{0,16}\b20\d\d`,
+)
 
 // isRecent tells whether a record is recent enough to show operation today. Records
 // without a date count.

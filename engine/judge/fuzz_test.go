@@ -52,7 +52,16 @@ func TestQuotesOfRealPolicies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, part := range strings.Split(string(b), "\n#") {
-			ps = append(ps, Passage{ChunkID: fmt.Sprintf("%s/%d", file, i), DocumentID: file, DocumentTitle: filepath.Base(file), Filename: filepath.Base(file), Text: part})
+			ps = append(
+				ps,
+				Passage{
+					ChunkID:       fmt.Sprintf("%s/%d", file, i),
+					DocumentID:    file,
+					DocumentTitle: filepath.Base(file),
+					Filename:      filepath.Base(file),
+					Text:          part,
+				},
+			)
 		}
 	}
 	for _, c := range []api.Control{
@@ -73,9 +82,20 @@ func TestQuotesOfRealPolicies(t *testing.T) {
 // found for each statement, out of 2,000 (200 documents of 10).
 func BenchmarkJudge(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	subjects := strings.Fields("laptops backups suppliers incidents passwords accounts changes logs visitors contracts keys servers risks patches recordings cameras databases tickets")
-	verbs := strings.Fields("encrypted reviewed tested approved logged monitored restored classified documented assigned revoked scanned trained notified")
-	tails := []string{"every quarter by the security team", "before use", "within 72 hours", "by the owner", "once a year and after changes", "at the main office"}
+	subjects := strings.Fields(
+		"laptops backups suppliers incidents passwords accounts changes logs visitors contracts keys servers risks patches recordings cameras databases tickets",
+	)
+	verbs := strings.Fields(
+		"encrypted reviewed tested approved logged monitored restored classified documented assigned revoked scanned trained notified",
+	)
+	tails := []string{
+		"every quarter by the security team",
+		"before use",
+		"within 72 hours",
+		"by the owner",
+		"once a year and after changes",
+		"at the main office",
+	}
 	sentence := func() string {
 		s := subjects[rng.IntN(len(subjects))] + " are " + verbs[rng.IntN(len(verbs))] + " " + tails[rng.IntN(len(tails))] + "."
 		return strings.ToUpper(s[:1]) + s[1:]
@@ -86,7 +106,19 @@ func BenchmarkJudge(b *testing.B) {
 		for range 7 {
 			text.WriteString(sentence() + " This rule holds for all systems in scope and is kept up to date. ")
 		}
-		pool = append(pool, Passage{ChunkID: fmt.Sprint(i), DocumentID: fmt.Sprint(i / 10), DocumentTitle: "Security policy", Filename: "policy.md", Category: "policy", Text: text.String(), SHA256: fmt.Sprint(i), Score: 0.6})
+		pool = append(
+			pool,
+			Passage{
+				ChunkID:       fmt.Sprint(i),
+				DocumentID:    fmt.Sprint(i / 10),
+				DocumentTitle: "Security policy",
+				Filename:      "policy.md",
+				Category:      "policy",
+				Text:          text.String(),
+				SHA256:        fmt.Sprint(i),
+				Score:         0.6,
+			},
+		)
 	}
 	var controls []api.Control
 	for i := range 1468 {

@@ -7,39 +7,55 @@ import (
 
 var (
 	// eventStems are things whose absence is good, or nothing.
-	eventStems = stemSet(`incident breach vulnerability finding exception deviation complaint change violation alert alarm nonconformity non-conformity weakness request loss failure outage issue
+	eventStems = stemSet(
+		`incident breach vulnerability finding exception deviation complaint change violation alert alarm nonconformity non-conformity weakness request loss failure outage issue
 problem objection anomaly intrusion attack infection misuse abuse fraud claim dispute discrepancy difference error defect escalation crash leak offence offense misconduct
 disruption interruption emergency disaster case death accident fire flood theft event remark observation comment joiner leaver transfer dismissal sign trace damage harm
-impact effect indication suspicion proceeding downtime gap mistake misstatement malware virus conflict miss`)
+impact effect indication suspicion proceeding downtime gap mistake misstatement malware virus conflict miss`,
+	)
 	// eventParticiples is what is told of events.
-	eventParticiples = wordSet(`occurred happened arose found detected observed noted identified raised received made requested needed necessary reported seen discovered known filed open outstanding
-pending registered recorded logged came arrived took become became confirmed suspected exist exists existed`)
+	eventParticiples = wordSet(
+		`occurred happened arose found detected observed noted identified raised received made requested needed necessary reported seen discovered known filed open outstanding
+pending registered recorded logged came arrived took become became confirmed suspected exist exists existed`,
+	)
 	// objectStems are things that risks come with: who has none needs nothing against them.
-	objectStems = stemSet(`visitor guest office branch site building network wifi wlan media usb stick supplier vendor provider contractor developer card payment cloud server data information
+	objectStems = stemSet(
+		`visitor guest office branch site building network wifi wlan media usb stick supplier vendor provider contractor developer card payment cloud server data information
 customer client child minor phone laptop printer tablet device computer tape machine robot model ai website shop forum cookie subsidiary database system application
-interface api container warehouse factory laboratory vehicle drone shift outsourcing software code detail subcontractor`)
+interface api container warehouse factory laboratory vehicle drone shift outsourcing software code detail subcontractor`,
+	)
 	// safeguardAdjectives out, an object is itself what guards against a risk: a separate network, a second site.
-	safeguardAdjectives = wordSet(`separate dedicated own central second redundant spare formal documented standby alternative alternate secondary isolated secure segregated test`)
+	safeguardAdjectives = wordSet(
+		`separate dedicated own central second redundant spare formal documented standby alternative alternate secondary isolated secure segregated test`,
+	)
 	// possessionVerbs is said of what one has, does or meets with.
-	possessionVerbs = wordSet(`have has had use uses used using operate operates run runs process processes store stores develop develops employ employs own owns offer offers accept accepts sell sells
+	possessionVerbs = wordSet(
+		`have has had use uses used using operate operates run runs process processes store stores develop develops employ employs own owns offer offers accept accepts sell sells
 rent rents handle handles hold holds keep keeps collect collects work works caused causes found finds showed shows revealed reveals saw sees suffered contain contains
-contained include includes included return returned returns`)
+contained include includes included return returned returns`,
+	)
 	// detectionParticiples is told of what nobody would want to find, whatever it is.
 	detectionParticiples = wordSet(`found detected observed noted seen discovered revealed known outstanding pending suspected`)
 	// unwantedAdjectives tells of things that should not be there: "shared accounts do not exist".
-	unwantedAdjectives = wordSet(`shared generic default unsupported unauthorised unauthorized unmanaged unpatched obsolete orphaned anonymous rogue unknown hard-coded hardcoded unusual
-suspicious outstanding overdue open critical major late failed missing unexpected unplanned guest near telnet ftp smbv1 ssl md5 sha1 sha-1 des rc4`)
+	unwantedAdjectives = wordSet(
+		`shared generic default unsupported unauthorised unauthorized unmanaged unpatched obsolete orphaned anonymous rogue unknown hard-coded hardcoded unusual
+suspicious outstanding overdue open critical major late failed missing unexpected unplanned guest near telnet ftp smbv1 ssl md5 sha1 sha-1 des rc4`,
+	)
 	// mishapVerbs is what things do that go wrong.
 	mishapVerbs = wordSet(`ran went crashed drifted dropped fell tipped overflowed`)
 	// unharmedParticiples is what was not, "customers were not affected".
-	unharmedParticiples = wordSet(`lost affected exposed stolen disclosed leaked compromised damaged harmed injured hurt misused breached impacted interrupted disrupted delayed impaired transferred
-exported sold published late overdue`)
+	unharmedParticiples = wordSet(
+		`lost affected exposed stolen disclosed leaked compromised damaged harmed injured hurt misused breached impacted interrupted disrupted delayed impaired transferred
+exported sold published late overdue`,
+	)
 	// harmVerbStems is what a thing had better not do: "it did not come back", "has not delayed the start".
 	harmVerbStems = stemSet(`recur delay affect exceed cause interrupt reveal find show suffer disrupt harm damage uncover succeed concern`)
 	// badStates is a state that nothing should be in.
-	badStates = wordSet(`still failed fail fails overdue late missing outstanding expired lost affected unresolved unpatched delayed damaged compromised stolen left forgotten wrong
+	badStates = wordSet(
+		`still failed fail fails overdue late missing outstanding expired lost affected unresolved unpatched delayed damaged compromised stolen left forgotten wrong
 unaccounted entered clicked transferred exported disclosed sold published reachable accessible exposed stayed remained remain remains leaves impacted interrupted
-disrupted manipulated missed`)
+disrupted manipulated missed`,
+	)
 )
 
 // readHarmlessDenials finds the denied clauses that lack nothing: "no incidents occurred", "we have no visitors", "no
@@ -83,11 +99,14 @@ func (s *stance) readHarmlessDenials(words []word) {
 			if w.text == "nothing" && unwantedAdjectives[wordAt(rest, 0)] {
 				rest = rest[1:]
 			}
-			none = predicateStartsWith(rest, badStates) || predicateStartsWith(rest, mishapVerbs) || startsWithHadTo(rest) || w.text == "nothing" && (predicateStartsWith(rest, detectionParticiples) || wordAt(rest, 0) == "to" && (wordAt(rest, 1) == "report" || wordAt(rest, 1) == "declare"))
+			none = predicateStartsWith(rest, badStates) || predicateStartsWith(rest, mishapVerbs) || startsWithHadTo(rest) ||
+				w.text == "nothing" &&
+					(predicateStartsWith(rest, detectionParticiples) || wordAt(rest, 0) == "to" && (wordAt(rest, 1) == "report" || wordAt(rest, 1) == "declare"))
 		case w.text == "not" || strings.HasSuffix(w.text, "n't"):
 			next := i + 1
 			switch verb := wordAt(words, next); {
-			case possessionVerbs[verb] && isHarmlessAbsence(words, next+1, true), possessionVerbs[verb] && prepositions[wordAt(words, next+1)] && isHarmlessAbsence(words, next+2, true):
+			case possessionVerbs[verb] && isHarmlessAbsence(words, next+1, true),
+				possessionVerbs[verb] && prepositions[wordAt(words, next+1)] && isHarmlessAbsence(words, next+2, true):
 				none = true
 			case verb == "exist" || verb == "in" && wordAt(words, next+1) == "use":
 				none = clauseMatches(words, w.clause, func(w string) bool { return unwantedAdjectives[w] })
@@ -96,7 +115,8 @@ func (s *stance) readHarmlessDenials(words []word) {
 			case unharmedParticiples[verb]:
 				none = true // "customers were not affected"
 			default:
-				none = (harmVerbStems[stemOf(verb)] || (verb == "come" || verb == "hold") && (wordAt(words, next+1) == "back" || wordAt(words, next+1) == "up")) && !namesSafeguard(words, w.clause, next)
+				none = (harmVerbStems[stemOf(verb)] || (verb == "come" || verb == "hold") && (wordAt(words, next+1) == "back" || wordAt(words, next+1) == "up")) &&
+					!namesSafeguard(words, w.clause, next)
 			}
 		case w.text == "neither":
 			none = containsFrom(words, i+1, unharmedParticiples)
@@ -107,7 +127,8 @@ func (s *stance) readHarmlessDenials(words []word) {
 			if wordAt(words, next) == "a" && wordAt(words, next+1) == "single" {
 				next += 2
 			}
-			none = isHarmlessAbsence(words, next, true) && !clauseMatches(words, w.clause, func(w string) bool { return objectStems[stemOf(w)] })
+			none = isHarmlessAbsence(words, next, true) &&
+				!clauseMatches(words, w.clause, func(w string) bool { return objectStems[stemOf(w)] })
 		default:
 			continue
 		}
@@ -135,7 +156,10 @@ func nounPhraseEnd(words []word, from int) int {
 	end := from
 	for end < len(words) && words[end].clause == words[from].clause {
 		w := words[end].text
-		if auxiliaryVerbs[w] || modalVerbs[w] || relativePronouns[w] || prepositions[w] || w == "and" || w == "or" || w == "so" || w == "yet" || end > from && (eventParticiples[w] || badStates[w] || mishapVerbs[w] || w == "regarding" || w == "concerning" || w == "involving" || w == "arising") {
+		if auxiliaryVerbs[w] || modalVerbs[w] || relativePronouns[w] || prepositions[w] || w == "and" || w == "or" || w == "so" ||
+			w == "yet" ||
+			end > from &&
+				(eventParticiples[w] || badStates[w] || mishapVerbs[w] || w == "regarding" || w == "concerning" || w == "involving" || w == "arising") {
 			break
 		}
 		end++
@@ -158,7 +182,8 @@ func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 	}
 	name, rest := words[from:end], words[end:]
 	head := name[len(name)-1]
-	if first := wordAt(rest, 0); isExistence && (first == "or" || first == "and") && wordAt(rest, 1) != "no" { // "no critical or major findings"
+	if first := wordAt(rest, 0); isExistence && (first == "or" || first == "and") &&
+		wordAt(rest, 1) != "no" { // "no critical or major findings"
 		if more := nounPhraseEnd(words, end+1); more > end+1 {
 			name, rest = words[from:more], words[more:]
 			head = name[len(name)-1]
@@ -179,9 +204,12 @@ func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 	case isExistence && (eventStems[head.stem] || unwantedAdjectives[name[0].text]):
 		return true
 	case eventStems[head.stem]:
-		return !hasAuxiliary(rest) && !hasVerb(rest) || predicateStartsWith(rest, eventParticiples) || predicateStartsWith(rest, badStates) || startsWithHadTo(rest)
+		return !hasAuxiliary(rest) && !hasVerb(rest) || predicateStartsWith(rest, eventParticiples) ||
+			predicateStartsWith(rest, badStates) ||
+			startsWithHadTo(rest)
 	}
-	return !isExistence && (predicateStartsWith(rest, badStates) || predicateStartsWith(rest, detectionParticiples) || predicateStartsWith(rest, mishapVerbs) || startsWithHadTo(rest) || clauseHas(rest, head.clause, "outside"))
+	return !isExistence &&
+		(predicateStartsWith(rest, badStates) || predicateStartsWith(rest, detectionParticiples) || predicateStartsWith(rest, mishapVerbs) || startsWithHadTo(rest) || clauseHas(rest, head.clause, "outside"))
 }
 
 // skipToPredicate is the predicate behind "of the laptops" or "from the baseline".
@@ -190,7 +218,8 @@ func skipToPredicate(rest []word) []word {
 		return rest // "complaints regarding …"
 	}
 	i := slices.IndexFunc(rest, func(w word) bool {
-		return w.clause == rest[0].clause && (auxiliaryVerbs[w.text] || eventParticiples[w.text] || badStates[w.text] || mishapVerbs[w.text])
+		return w.clause == rest[0].clause &&
+			(auxiliaryVerbs[w.text] || eventParticiples[w.text] || badStates[w.text] || mishapVerbs[w.text])
 	})
 	if i < 0 {
 		return rest

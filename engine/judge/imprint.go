@@ -12,10 +12,14 @@ var documentStatusPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:document )?(?:
 
 var (
 	// imprintFieldPattern is a field of a document's imprint: "Owner: Head of IT", "Version 2.1".
-	imprintFieldPattern = lazyregexp.NewPrefiltered(`(?i)^(?:(?:document|policy|procedure) )?(?:owner|author|prepared by|approved|approved (?:by|on)|approver|approval date|version|revision|status|classification|distribution|(?:next|last) (?:review|revision)(?: date)?|reviewed (?:by|on)|review date|last (?:reviewed|updated|changed)|effective(?: date| from)?|date|issued(?: by| on)?|issue date|valid (?:from|until))\W{0,4}(?::|$)|^(?:version|revision) v?\d|^(?:approved|effective|issued|valid from|next review)\b.{0,80}\b20\d\d\b`)
+	imprintFieldPattern = lazyregexp.NewPrefiltered(
+		`(?i)^(?:(?:document|policy|procedure) )?(?:owner|author|prepared by|approved|approved (?:by|on)|approver|approval date|version|revision|status|classification|distribution|(?:next|last) (?:review|revision)(?: date)?|reviewed (?:by|on)|review date|last (?:reviewed|updated|changed)|effective(?: date| from)?|date|issued(?: by| on)?|issue date|valid (?:from|until))\W{0,4}(?::|$)|^(?:version|revision) v?\d|^(?:approved|effective|issued|valid from|next review)\b.{0,80}\b20\d\d\b`,
+	)
 	// documentOnlyFieldPattern are fields that only documents have; an owner and an approval a thing may have, too.
-	documentOnlyFieldPattern = lazyregexp.NewPrefiltered(`(?i)^(?:author|prepared by|version|revision|classification|distribution|next review)\b`)
-	fieldSeparatorPattern    = lazyregexp.New(`\s*(?:[;|·•\n]|\s[–—-]\s|\s{2,})\s*`)
+	documentOnlyFieldPattern = lazyregexp.NewPrefiltered(
+		`(?i)^(?:author|prepared by|version|revision|classification|distribution|next review)\b`,
+	)
+	fieldSeparatorPattern = lazyregexp.New(`\s*(?:[;|·•\n]|\s[–—-]\s|\s{2,})\s*`)
 )
 
 // Of one imprint line, and of one field.
@@ -51,8 +55,11 @@ func isImprint(text string, isRecord bool) bool {
 
 // concernsDocuments tells whether a statement is about policies and other documents themselves.
 func (d *preparedStatement) concernsDocuments() bool {
-	return slices.ContainsFunc(d.concepts, func(a requiredConcept) bool { return !a.isAction && documentNouns()[a.id] }) && documentNounPattern.MatchString(d.text)
+	return slices.ContainsFunc(d.concepts, func(a requiredConcept) bool { return !a.isAction && documentNouns()[a.id] }) &&
+		documentNounPattern.MatchString(d.text)
 }
 
 // documentNounPattern are those of documentNouns as nouns: what is documented or planned is no document.
-var documentNounPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:documents?|documentation|polic(?:y|ies)|procedures?|standards?|plans?|guidelines?|rules|charter|handbook|manual|program(?:me)?)\b`)
+var documentNounPattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:documents?|documentation|polic(?:y|ies)|procedures?|standards?|plans?|guidelines?|rules|charter|handbook|manual|program(?:me)?)\b`,
+)

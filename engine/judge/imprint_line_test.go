@@ -25,7 +25,12 @@ func TestReasonInPartKeepsNames(t *testing.T) {
 		if strings.HasPrefix(reason, "A row") {
 			name = "IT Handbook"
 		}
-		f := statementVerdict{verdict: verdictPartial, reason: reason, statement: &preparedStatement{text: "Access is logged."}, basis: &passageVerdict{passage: &analyzedPassage{Passage: Passage{DocumentTitle: name}}}}
+		f := statementVerdict{
+			verdict:   verdictPartial,
+			reason:    reason,
+			statement: &preparedStatement{text: "Access is logged."},
+			basis:     &passageVerdict{passage: &analyzedPassage{Passage: Passage{DocumentTitle: name}}},
+		}
 		if got := f.missingElement(); got != "Access is logged (in part: "+want+")" {
 			t.Errorf("%q became %q", reason, got)
 		}
@@ -59,7 +64,10 @@ func TestDocumentContradictsItself(t *testing.T) {
 		if got != tc.want {
 			t.Errorf("got  %s\nwant %s", got, tc.want)
 		}
-		item := api.SoAItem{ImplementationStatus: api.PartiallyImplemented, Statements: []api.Statement{{Verdict: verdictConflicting, Reason: got}, {Verdict: verdictCovered}}}
+		item := api.SoAItem{
+			ImplementationStatus: api.PartiallyImplemented,
+			Statements:           []api.Statement{{Verdict: verdictConflicting, Reason: got}, {Verdict: verdictCovered}},
+		}
 		if cause := describeCause(item); !strings.Contains(cause, tc.cause) {
 			t.Errorf("cause of %q: %s", got, cause)
 		}

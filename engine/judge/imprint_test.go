@@ -27,7 +27,11 @@ func TestImprint(t *testing.T) {
 	if j := judge(t, owners, line); len(j.Evidence) > 0 {
 		t.Errorf("an imprint is evidence of %q: %+v", owners.Title, j.Evidence)
 	}
-	if !newPreparedStatement("The security policy has an owner.", requiredConcepts("Policy", splitWords("Policy"))).concernsDocuments() || newPreparedStatement("Exceptions are documented by owners.", requiredConcepts("Exceptions", splitWords("Exceptions"))).concernsDocuments() {
+	if !newPreparedStatement("The security policy has an owner.", requiredConcepts("Policy", splitWords("Policy"))).concernsDocuments() ||
+		newPreparedStatement(
+			"Exceptions are documented by owners.",
+			requiredConcepts("Exceptions", splitWords("Exceptions")),
+		).concernsDocuments() {
 		t.Error("a policy is a document; what is documented is none")
 	}
 }

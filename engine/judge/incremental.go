@@ -65,7 +65,13 @@ type cachedJudgement struct {
 // NewIncrementalEvaluator returns an empty one. The embedder is the docket's.
 func NewIncrementalEvaluator(d *EvaluationPlan, source PassageSource, o Options) *IncrementalEvaluator {
 	o.Embedder = d.embedder
-	l := &IncrementalEvaluator{Session: NewSession(nil, o), plan: d, source: source, cache: make([]questionCache, len(d.questions)), judgements: make(map[string]*cachedJudgement, len(d.controls))}
+	l := &IncrementalEvaluator{
+		Session:    NewSession(nil, o),
+		plan:       d,
+		source:     source,
+		cache:      make([]questionCache, len(d.questions)),
+		judgements: make(map[string]*cachedJudgement, len(d.controls)),
+	}
 	l.analyzed, l.documentPassages, l.statuses = map[int]*analyzedPassage{}, map[string][]int{}, map[string]documentStatus{}
 	for code := range d.controls {
 		l.judgements[code] = &cachedJudgement{}
@@ -201,7 +207,10 @@ func (l *IncrementalEvaluator) updateSubject(ctx context.Context, question int, 
 
 // retrieve is what the source found for a question that scores high enough, where it isn't
 // what was read before.
-func (l *IncrementalEvaluator) retrieve(ctx context.Context, question, previousVersion int) (hits []retrievedPassage, numbers []int, version int, err error) {
+func (l *IncrementalEvaluator) retrieve(
+	ctx context.Context,
+	question, previousVersion int,
+) (hits []retrievedPassage, numbers []int, version int, err error) {
 	version = l.source.Version(question) + 1 // 0 is that nothing was read
 	if version == previousVersion {
 		return nil, nil, version, nil

@@ -20,11 +20,19 @@ var genericLevelCriteria = [6]string{
 }
 
 var (
-	noCriteriaPattern  = lazyregexp.NewPrefiltered(`(?i)criteria definitions are not available|^utilize .* criteria definitions|no defined level \d criteria`)
-	metricPattern      = lazyregexp.NewPrefiltered(`(?i)\b(?:metrics?|kpis?|kris?|measured|measurements?|dashboards?|percentage|mean time|average|trend|scorecard|target value|threshold|statistics|service level (?:reports?|targets?|figures?|achievement))\b`)
-	percentPattern     = lazyregexp.New(`\d ?%`)
-	oversightPattern   = lazyregexp.NewPrefiltered(`(?i)\b(?:management|board|committee|executive|leadership|ciso|director|reported|reviewed|review)\b`)
-	improvementPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:continual(?:ly)? improv\w*|continuous(?:ly)? improv\w*|lessons learned|root cause|automat(?:ed|ically|ion)|predictive|optimi[sz]\w+|benchmark(?:ed|ing))\b`)
+	noCriteriaPattern = lazyregexp.NewPrefiltered(
+		`(?i)criteria definitions are not available|^utilize .* criteria definitions|no defined level \d criteria`,
+	)
+	metricPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:metrics?|kpis?|kris?|measured|measurements?|dashboards?|percentage|mean time|average|trend|scorecard|target value|threshold|statistics|service level (?:reports?|targets?|figures?|achievement))\b`,
+	)
+	percentPattern   = lazyregexp.New(`\d ?%`)
+	oversightPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:management|board|committee|executive|leadership|ciso|director|reported|reviewed|review)\b`,
+	)
+	improvementPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:continual(?:ly)? improv\w*|continuous(?:ly)? improv\w*|lessons learned|root cause|automat(?:ed|ically|ion)|predictive|optimi[sz]\w+|benchmark(?:ed|ing))\b`,
+	)
 )
 
 // RateMaturity rates a control from 0 to 5. Levels are cumulative: 4 needs all of 3 and
@@ -63,10 +71,17 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 		m.Rationale = "Level 0: it is announced, and a plan performs nothing."
 	case api.PartiallyImplemented:
 		m.Level = 1
-		m.Rationale = fmt.Sprintf("Level 1: some of it is said (%.0f %% of what is asked for), without a common way.", item.CoverageRatio*100)
+		m.Rationale = fmt.Sprintf(
+			"Level 1: some of it is said (%.0f %% of what is asked for), without a common way.",
+			item.CoverageRatio*100,
+		)
 		if item.CoverageRatio >= 0.5 {
 			m.Level = 2
-			m.Rationale = fmt.Sprintf("Level 2: %.0f %% of what is asked for is said; for level 3 it must hold everywhere. %s", item.CoverageRatio*100, item.Reason)
+			m.Rationale = fmt.Sprintf(
+				"Level 2: %.0f %% of what is asked for is said; for level 3 it must hold everywhere. %s",
+				item.CoverageRatio*100,
+				item.Reason,
+			)
 		}
 	case api.Implemented:
 		m.Level, m.Rationale = rateImplemented(item)
@@ -94,7 +109,10 @@ func mentionsMetrics(quote string) bool {
 
 func rateImplemented(item api.SoAItem) (int, string) {
 	if item.EvidenceCoverage != api.CoverageStrong {
-		return 2, fmt.Sprintf("Level 2: it counts as implemented, but the evidence is %s; for level 3 it must be shown for all of it.", item.EvidenceCoverage)
+		return 2, fmt.Sprintf(
+			"Level 2: it counts as implemented, but the evidence is %s; for level 3 it must be shown for all of it.",
+			item.EvidenceCoverage,
+		)
 	}
 	var figures, better bool
 	for _, e := range item.Evidence {

@@ -7,15 +7,19 @@ import (
 
 // safeguardStems are things that an organization has, keeps or does against a risk: that there is none is a lack,
 // where having no visitors, no incidents or no branch abroad is none.
-var safeguardStems = stemSet(`siem inventory register record log logbook list policy procedure process plan playbook runbook rota schedule calendar test exercise drill rehearsal
+var safeguardStems = stemSet(
+	`siem inventory register record log logbook list policy procedure process plan playbook runbook rota schedule calendar test exercise drill rehearsal
 review recertification audit assessment analysis check scan inspection training course screening vetting firewall antivirus mfa 2fa encryption backup copy monitoring alarm
 camera cctv badge turnstile vpn vault segmentation baseline standard guideline hardening dlp mdm edr xdr ids ips waf proxy sandbox gateway escrow generator ups sprinkler extinguisher
 questionnaire checklist approval sign-off nda dpa dpia clause agreement hotline channel portal tool tracker dashboard report
 budget diagram map program programme concept strategy risk-register classification scheme label watermark pentest signature filter
-authentication bitlocker filevault logging patch anti-malware anti-virus honeypot allowlist whitelist blocklist retention pseudonymization minutes lessons retrospective`)
+authentication bitlocker filevault logging patch anti-malware anti-virus honeypot allowlist whitelist blocklist retention pseudonymization minutes lessons retrospective`,
+)
 
 // otherSafeguardStems are such things that say nothing as the names of columns.
-var otherSafeguardStems = stemSet("committee board officer owner deputy role rule control safeguard measure metric kpi evidence proof document documentation certificate")
+var otherSafeguardStems = stemSet(
+	"committee board officer owner deputy role rule control safeguard measure metric kpi evidence proof document documentation certificate",
+)
 
 // missingThing is a word of what a sentence says is lacking.
 type missingThing struct {
@@ -49,7 +53,9 @@ func findMissingThings(text string, words []word, s *stance) (things []missingTh
 			break
 		}
 		guards = guards || safeguardStems[w.stem] || otherSafeguardStems[w.stem]
-		if stopWords[w.text] || phrase == 0 && (len(w.stem) < 2 || strings.ContainsAny(w.text, "0123456789")) || genericActionStems[w.stem] || timeStems[w.stem] {
+		if stopWords[w.text] || phrase == 0 && (len(w.stem) < 2 || strings.ContainsAny(w.text, "0123456789")) ||
+			genericActionStems[w.stem] ||
+			timeStems[w.stem] {
 			continue
 		}
 		if t := (missingThing{concept: hashTerm(l.concept(w.stem)), stem: hashTerm(w.stem), phrase: phrase, isGeneric: l.weightOf(l.concept(w.stem)) < weightFull}); !emptyConcepts()[t.concept] {
@@ -80,7 +86,9 @@ func deniesPlainly(text string, words []word, s *stance) bool {
 			if next == "yet" || next == "been" {
 				i, next = i+1, wordAt(words, i+2)
 			}
-			return possessionVerbs[next] || genericActionStems[stemOf(next)] || wordAt(words, i+1) == "been" && genericActionStems[stemOf(wordAt(words, i+2))] || next == "in" && wordAt(words, i+2) == "place"
+			return possessionVerbs[next] || genericActionStems[stemOf(next)] ||
+				wordAt(words, i+1) == "been" && genericActionStems[stemOf(wordAt(words, i+2))] ||
+				next == "in" && wordAt(words, i+2) == "place"
 		case w.text == "never" && i > 0:
 			return genericActionStems[stemOf(next)] || next == "been" && genericActionStems[stemOf(wordAt(words, i+2))]
 		}
@@ -92,11 +100,15 @@ var (
 	// circumstanceWords begins where, when or why.
 	circumstanceWords = wordSet("in at since because by due during before after until despite although while")
 	// genericActionStems say of a thing no more than that it is there.
-	genericActionStems = stemSet(`held hold written write carried carry kept keep made make done do performed perform conducted conduct taken take run ran executed execute drawn draw compiled compile
+	genericActionStems = stemSet(
+		`held hold written write carried carry kept keep made make done do performed perform conducted conduct taken take run ran executed execute drawn draw compiled compile
 set up established establish created create prepared prepare introduced introduce named name appointed appoint installed install bought buy exist exists existing existed place happened happen
-have had available present found find shown show seen see produced produce started start begun begin completed complete finished finish`)
+have had available present found find shown show seen see produced produce started start begun begin completed complete finished finish`,
+	)
 	// timeStems are times.
-	timeStems = stemSet(`year month quarter week day half summer autumn winter spring january february march april may june july august september october november december recent recently last`)
+	timeStems = stemSet(
+		`year month quarter week day half summer autumn winter spring january february march april may june july august september october november december recent recently last`,
+	)
 )
 
 // isLackedBy: all that a sentence says there is none of is what the statement asks for.
@@ -145,5 +157,6 @@ const (
 // confirmsLack: a sentence that says that there is none, or that it failed, names what the statement asks for; or,
 // where it says little ("the review was not held"), what stands above and beside it does.
 func (m match) confirmsLack(vague bool) bool {
-	return !m.offTopic && m.missingAnchor == nil && (!vague && m.ownWeight >= minOwnWeight || m.topicShare >= minLackTitleShare && m.wordCoverage >= minLackCoverage)
+	return !m.offTopic && m.missingAnchor == nil &&
+		(!vague && m.ownWeight >= minOwnWeight || m.topicShare >= minLackTitleShare && m.wordCoverage >= minLackCoverage)
 }

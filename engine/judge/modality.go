@@ -24,7 +24,9 @@ func readModality(s *stance, text string, words []word) {
 			weak = w.text
 		case w.text == "possible" || w.text == "feasible" || w.text == "practicable" || w.text == "practical":
 			for k := i - 1; k >= 0 && k >= i-4 && words[k].text != "not"; k-- {
-				if p := words[k].text; p == "where" || p == "if" || p == "when" || p == "wherever" || p == "whenever" || p == "reasonably" || p == "extent" {
+				if p := words[k].text; p == "where" || p == "if" || p == "when" || p == "wherever" || p == "whenever" ||
+					p == "reasonably" ||
+					p == "extent" {
 					weak = p + " " + w.text
 				}
 			}

@@ -38,7 +38,8 @@ func TestSomethingNearIsDoneInstead(t *testing.T) {
 // What is done without the thing asked for doesn't show it.
 func TestWithoutTheThing(t *testing.T) {
 	c := control("Releases", "Every release is archived with its source code.")
-	if v := judge(t, c, policy("Every release is archived without any source code.")).Statements[0]; v.Verdict == verdictCovered || v.Verdict == verdictPartial {
+	if v := judge(t, c, policy("Every release is archived without any source code.")).Statements[0]; v.Verdict == verdictCovered ||
+		v.Verdict == verdictPartial {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }

@@ -9,7 +9,12 @@ import (
 
 // One denial among several statements is a part that is not done, and is named.
 func TestOneDenialDoesNotDenyTheControl(t *testing.T) {
-	c := control("Device encryption", "Laptops are encrypted.", "Recovery keys are stored by the IT team.", "Phones are locked after five minutes.")
+	c := control(
+		"Device encryption",
+		"Laptops are encrypted.",
+		"Recovery keys are stored by the IT team.",
+		"Phones are locked after five minutes.",
+	)
 	lock := policy("Phones are locked by the MDM tool after five minutes.")
 	keys := policy("Recovery keys are stored by the IT team in the vault.")
 	noKeys := policy("Recovery keys are not stored by the IT team.")
@@ -38,10 +43,16 @@ func TestOneDenialDoesNotDenyTheControl(t *testing.T) {
 
 // Where more than a third is missing outright, a control isn't implemented.
 func TestHalfMissingIsNotImplemented(t *testing.T) {
-	asked := []string{"Laptops are encrypted.", "Recovery keys are stored by the IT team.", "Phones are locked after five minutes.",
-		"Visitors wear badges.", "Water pipes are drained in winter."}
-	ps := []Passage{policy("All laptops must be encrypted by the IT team with BitLocker."), policy("Recovery keys are stored by the IT team in the vault."),
-		policy("Phones are locked by the MDM tool after five minutes.")}
+	asked := []string{
+		"Laptops are encrypted.", "Recovery keys are stored by the IT team.", "Phones are locked after five minutes.",
+		"Visitors wear badges.", "Water pipes are drained in winter.",
+	}
+	ps := []Passage{
+		policy(
+			"All laptops must be encrypted by the IT team with BitLocker.",
+		), policy("Recovery keys are stored by the IT team in the vault."),
+		policy("Phones are locked by the MDM tool after five minutes."),
+	}
 	for n, want := range map[int]api.Implementation{3: api.Implemented, 4: api.Implemented, 5: api.PartiallyImplemented} {
 		if j := judge(t, control("Device encryption", asked[:n]...), ps...); j.Implementation != want {
 			t.Errorf("3 of %d: %s, want %s: %s", n, j.Implementation, want, j.Reason)
@@ -77,7 +88,12 @@ func TestOneRowDeniesNoRule(t *testing.T) {
 }
 
 func TestAQuoteIsListedOnce(t *testing.T) {
-	c := control("Device encryption", "Laptops are encrypted.", "Laptops of all staff are encrypted.", "Laptops are encrypted by the IT team.")
+	c := control(
+		"Device encryption",
+		"Laptops are encrypted.",
+		"Laptops of all staff are encrypted.",
+		"Laptops are encrypted by the IT team.",
+	)
 	j := judge(t, c, policy("All laptops of all staff must be encrypted by the IT team with BitLocker."))
 	if len(j.Evidence) != 1 || !strings.Contains(j.Evidence[0].Supports, "of all staff") || j.Evidence[0].Stance != "supports" {
 		t.Errorf("%+v", j.Evidence)

@@ -28,37 +28,73 @@ var (
 		`(?:target|planned|expected|due|go-live) date:? |(?:has|have) been (?:proposed|suggested|scheduled)\b|(?:is|are) (?:proposed|scheduled to|expected (?:to (?:be )?` + planVerbs + `\w*|to go|to arrive|in|by)|going to)\b|not (?:yet )?started\b|(?:on|in) (?:the|our|a) backlog|` +
 		`(?:under|being) (?:consideration|considered|evaluated|discussed)\b|(?:we|team|it|they) (?:are|is) (?:evaluating|considering|exploring|looking into|discussing)\b|(?:would|'d|’d) like to\b|hopes? to\b|in (?:the )?future,? |budget (?:is )?pending|` +
 		`(?:is|are) to (?:be (?:divided|introduced|bought|written|set up|assessed|monitored|moved|replaced)|monitor|watch|send|provide) .{0,80}\b(?:20\d\d|next|q[1-4])|want(?:s)? to (?:have|introduce|buy|set up|start|build)|(?:explore|investigate) whether\b|first draft\b)`)
-	plannedStatusPattern  = lazyregexp.New(`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|not (?:yet )?(?:started|begun)|in progress|pending|to ?do|ongoing|scheduled|0 ?%|(?:an? |first |rough )?(?:ideas?|notes|sketch|proposal|thoughts)\b|(?:\w+ )?(?:offers?|quotes?) (?:received|asked|requested)|under discussion|to be (?:decided|discussed))`)
-	negativeStatusPattern = lazyregexp.New(`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:implement|complete|encrypted|` + negativeStates + `)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`)
+	plannedStatusPattern = lazyregexp.New(
+		`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|not (?:yet )?(?:started|begun)|in progress|pending|to ?do|ongoing|scheduled|0 ?%|(?:an? |first |rough )?(?:ideas?|notes|sketch|proposal|thoughts)\b|(?:\w+ )?(?:offers?|quotes?) (?:received|asked|requested)|under discussion|to be (?:decided|discussed))`,
+	)
+	negativeStatusPattern = lazyregexp.New(
+		`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:implement|complete|encrypted|` + negativeStates + `)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`,
+	)
 	// negativeCellPattern is a cell that says no and nothing else; statusColumnPattern are columns that speak of their whole row.
-	negativeCellPattern = lazyregexp.New(`(?i)^\W*(?:no|n|false|none|never|absent|off|none (?:held|done|made|performed|recorded))[\s.]*$|^\W*(?:(?:target )?missed|not (?:implemented|completed?|` + negativeStates + `)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`)
+	negativeCellPattern = lazyregexp.New(
+		`(?i)^\W*(?:no|n|false|none|never|absent|off|none (?:held|done|made|performed|recorded))[\s.]*$|^\W*(?:(?:target )?missed|not (?:implemented|completed?|` + negativeStates + `)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`,
+	)
 	// notStartedPattern is the state of what lies ahead.
 	notStartedPattern = lazyregexp.New(`(?i)^\W*not (?:yet )?started\b`)
 	// noFindingsPattern: "Result: none".
-	noFindingsPattern     = lazyregexp.New(`(?i)^\W*(?:result|outcome|answer|response)s?: *(?:no|none|n)[\s.]*$`)
-	statusColumnPattern   = lazyregexp.New(`(?i)^\W*(?:(?:current |overall )?(?:status|state)|(?:date )?held(?: on)?|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)(?: on)?\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`)
-	positiveStatusPattern = lazyregexp.New(`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`)
+	noFindingsPattern   = lazyregexp.New(`(?i)^\W*(?:result|outcome|answer|response)s?: *(?:no|none|n)[\s.]*$`)
+	statusColumnPattern = lazyregexp.New(
+		`(?i)^\W*(?:(?:current |overall )?(?:status|state)|(?:date )?held(?: on)?|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)(?: on)?\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`,
+	)
+	positiveStatusPattern = lazyregexp.New(
+		`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`,
+	)
 
-	deadlinePattern = lazyregexp.New(`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:easter|spring|summer|autumn|fall|winter|christmas) )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + monthNames + `)(?: \d{1,2},?)? )?(20\d\d)\b`)
+	deadlinePattern = lazyregexp.New(
+		`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:easter|spring|summer|autumn|fall|winter|christmas) )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + monthNames + `)(?: \d{1,2},?)? )?(20\d\d)\b`,
+	)
 
 	reviewYearPattern = lazyregexp.New(`(?i)\b(?:review\w*|revis\w*|valid|expir\w*|next|due)\b[^.]{0,40}\b20\d\d`) // of the document itself
 
-	templatePattern = lazyregexp.New(`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|job|amount|persons?|set the|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,160}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\((?:an? )?(?:sample|example|dummy) (?:text|wording|sentence)\)|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`)
+	templatePattern = lazyregexp.New(
+		`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|job|amount|persons?|set the|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,160}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\((?:an? )?(?:sample|example|dummy) (?:text|wording|sentence)\)|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`,
+	)
 	// separationPattern: "kept apart from one another" limits nothing.
-	separationPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:is|are|be|kept|keeps?|held|runs?|stored|stands?|lies?|lives?) (?:\w+ )?apart from\b|\bapart from (?:one another|each other)\b`)
-	limitPattern      = lazyregexp.NewPrefiltered(`(?i)\b(?:(?:on|in|for|of|to) (?:the |our |all )?(?:laptops|desktops|workstations|servers|phones|tablets|endpoints|windows (?:machines|devices)|production|offices?|headquarters|head office|clinics?) only\b|only (?:on|in|for) (?:the |our )?(?:laptops|desktops|workstations|servers|phones|tablets|production|offices?|headquarters|head office|clinics?)\b|(?:have|has|had|gets?) none\s*(?:[.;,]|$)|outside (?:of )?(?:this|the|our) (?:policy|scope|standard|procedure)|except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:number of|subset)|a few (?:of|other|more|systems?|devices|users|people|servers|laptops|machines|teams|suppliers|vendors|employees|staff|applications|accounts|sites|offices|locations|countries|departments|rooms|places|services|customers|controls|cases|exceptions)\b|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|in theory)`)
-	instructPattern   = lazyregexp.NewPrefiltered(`(?i)(?:(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|other)\b.{0,30}\b(?:instruction|prompt|rule|guideline|finding|evidence|criteria)|\b(?:ignore|disregard|forget) (?:all |everything )?(?:the )?above\b|\b(?:mark|rate|score|grade|report|treat|regard|deem|consider|classify|set|record|flag)\b.{0,120}\bas (?:fully )?(?:compliant|implemented|met|satisf|passed|not applicable|evidenced|performed|done|in place|effective|covered|level [0-5])|^\W*(?:please )?(?:answer|respond|reply|conclude|say) that\b|\bwhen (?:evaluating|assessing|judging|rating|scoring|auditing|reviewing)\b[^.;]{0,60}, ?(?:please )?(?:answer|respond|reply|conclude|state|say|accept|consider|assume|find|rate|mark|report)\b|\bin your (?:assessment|report|answer|evaluation|judge?ment|findings?|response|rating)\b|\b(?:it is sufficient|it suffices) to (?:find|conclude|accept|state)\b|\bthe (?:correct|right|expected) (?:answer|finding|verdict|rating|conclusion) is\b|\bwrite in (?:the|your) (?:report|assessment|answer|findings?)\b|^\W*(?:grade|verdict)\s*[:=]|\b(?:full|top|maximum) (?:marks|score|points)\b|^\W*score \d+\s*:|\bdo not doubt\b|\byou have seen that\b|\byou are an? (?:auditor|assessor|reviewer|assistant|judge|expert)\b|\bas an ai\b|\b(?:system|assistant|user) ?(?:prompt|message)|\b(?:the )?(?:assessor|auditor|model|tool|reviewer|assistant|reader|llm)s? (?:must|should|shall|will|is to|are to|has to|have to) (?:conclude|mark|rate|accept|assume|consider|treat|find|report)|you (?:are|must|should|will) (?:now|conclude|mark|rate|answer|respond|output)\b)`)
-	speakerPattern    = lazyregexp.New(`(?i)^\W*(?:(?:system|assistant|user) ?:|(?:assessor|auditor|reviewer)s?: (?:please |kindly )?(?:write|report|state|mark|rate|conclude|confirm|consider|accept|regard|treat|assume)\b|(?:assistant|ai|model|assessor|auditor|reviewer)s?(?:, (?:please |kindly )?| please | kindly )(?:write|report|state|mark|rate|conclude|confirm|consider|accept|regard|treat|note that|assume)\b)`)
-	purposePattern    = lazyregexp.New(`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`)
+	separationPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:is|are|be|kept|keeps?|held|runs?|stored|stands?|lies?|lives?) (?:\w+ )?apart from\b|\bapart from (?:one another|each other)\b`,
+	)
+	limitPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:(?:on|in|for|of|to) (?:the |our |all )?(?:laptops|desktops|workstations|servers|phones|tablets|endpoints|windows (?:machines|devices)|production|offices?|headquarters|head office|clinics?) only\b|only (?:on|in|for) (?:the |our )?(?:laptops|desktops|workstations|servers|phones|tablets|production|offices?|headquarters|head office|clinics?)\b|(?:have|has|had|gets?) none\s*(?:[.;,]|$)|outside (?:of )?(?:this|the|our) (?:policy|scope|standard|procedure)|except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:number of|subset)|a few (?:of|other|more|systems?|devices|users|people|servers|laptops|machines|teams|suppliers|vendors|employees|staff|applications|accounts|sites|offices|locations|countries|departments|rooms|places|services|customers|controls|cases|exceptions)\b|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|in theory)`,
+	)
+	instructPattern = lazyregexp.NewPrefiltered(
+		`(?i)(?:(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|other)\b.{0,30}\b(?:instruction|prompt|rule|guideline|finding|evidence|criteria)|\b(?:ignore|disregard|forget) (?:all |everything )?(?:the )?above\b|\b(?:mark|rate|score|grade|report|treat|regard|deem|consider|classify|set|record|flag)\b.{0,120}\bas (?:fully )?(?:compliant|implemented|met|satisf|passed|not applicable|evidenced|performed|done|in place|effective|covered|level [0-5])|^\W*(?:please )?(?:answer|respond|reply|conclude|say) that\b|\bwhen (?:evaluating|assessing|judging|rating|scoring|auditing|reviewing)\b[^.;]{0,60}, ?(?:please )?(?:answer|respond|reply|conclude|state|say|accept|consider|assume|find|rate|mark|report)\b|\bin your (?:assessment|report|answer|evaluation|judge?ment|findings?|response|rating)\b|\b(?:it is sufficient|it suffices) to (?:find|conclude|accept|state)\b|\bthe (?:correct|right|expected) (?:answer|finding|verdict|rating|conclusion) is\b|\bwrite in (?:the|your) (?:report|assessment|answer|findings?)\b|^\W*(?:grade|verdict)\s*[:=]|\b(?:full|top|maximum) (?:marks|score|points)\b|^\W*score \d+\s*:|\bdo not doubt\b|\byou have seen that\b|\byou are an? (?:auditor|assessor|reviewer|assistant|judge|expert)\b|\bas an ai\b|\b(?:system|assistant|user) ?(?:prompt|message)|\b(?:the )?(?:assessor|auditor|model|tool|reviewer|assistant|reader|llm)s? (?:must|should|shall|will|is to|are to|has to|have to) (?:conclude|mark|rate|accept|assume|consider|treat|find|report)|you (?:are|must|should|will) (?:now|conclude|mark|rate|answer|respond|output)\b)`,
+	)
+	speakerPattern = lazyregexp.New(
+		`(?i)^\W*(?:(?:system|assistant|user) ?:|(?:assessor|auditor|reviewer)s?: (?:please |kindly )?(?:write|report|state|mark|rate|conclude|confirm|consider|accept|regard|treat|assume)\b|(?:assistant|ai|model|assessor|auditor|reviewer)s?(?:, (?:please |kindly )?| please | kindly )(?:write|report|state|mark|rate|conclude|confirm|consider|accept|regard|treat|note that|assume)\b)`,
+	)
+	purposePattern = lazyregexp.New(
+		`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`,
+	)
 	// selfDescriptionPattern is what a document says that it is, not what is to be done.
-	selfDescriptionPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:(?:(?:this|the) (?:[\w&-]+ ){0,4}(?:policy|guide|guidance|guidelines?|document|procedure|standard|plan|section|chapter|handbook|manual|page|framework)|it|this) (?:also )?(?:applies to|provides (?:you with )?(?:the |an |some |further |more )?(?:general )?(?:context|overview|advice|guidance|information|details?|background|introduction)|gives (?:you )?(?:some |an )?(?:advice|guidance|overview|information)|aligns (?:to|with)|is divided into|should be read|is part of|helps you|contains (?:guidance|advice|information)))\b`)
+	selfDescriptionPattern = lazyregexp.NewPrefiltered(
+		`(?i)^\W*(?:(?:(?:this|the) (?:[\w&-]+ ){0,4}(?:policy|guide|guidance|guidelines?|document|procedure|standard|plan|section|chapter|handbook|manual|page|framework)|it|this) (?:also )?(?:applies to|provides (?:you with )?(?:the |an |some |further |more )?(?:general )?(?:context|overview|advice|guidance|information|details?|background|introduction)|gives (?:you )?(?:some |an )?(?:advice|guidance|overview|information)|aligns (?:to|with)|is divided into|should be read|is part of|helps you|contains (?:guidance|advice|information)))\b`,
+	)
 	// contactPattern says whom to ask.
-	contactPattern    = lazyregexp.NewPrefiltered(`(?i)^\W*(?:(?:if|for|should|where)\b[^.;]{0,100}\b(?:questions?|quer(?:y|ies)|advice|assistance|help|guidance|further (?:information|details?)|more (?:information|details?)|unsure|in doubt|not sure)\b[^.;]{0,60}\b(?:contact|ask|e-?mail|speak (?:to|with)|talk to|consult|call|see|visit|refer to|get in touch)\b|(?:please )?(?:contact|e-?mail|ask|speak (?:to|with)) [^.;]{0,60} (?:for|if you (?:have|need)) (?:[\w,]+ ){0,3}(?:advice|assistance|help|guidance|questions?|further|more|information|details?)\b)`)
-	definitionPattern = lazyregexp.New(`(?i)^[“"']?[\w /-]{2,60}[”"']?(?:\s*\([\w ]+\))?\s+(?:means|refers to|is defined as|stands for|is (?:a|an|the) (?:process|method|term|practice|type|kind|technique|mechanism|act) (?:of|that|by|in|where|which))\b`)
-	referencePattern  = lazyregexp.New(`(?i)^(?:please )?(?:see|refer to|cf\.|consult)\b|\b(?:is|are) (?:described|covered|addressed|detailed|defined|documented) in (?:the|a|our) (?:separate |corresponding )?[\w &-]{3,60}(?:policy|procedure|standard|plan|document)\.?$|\.{5,}\s*\d+$|\b(?:iso|iec|nist|pci|gdpr|hipaa|dora|nis ?2|the (?:standard|regulation|law|act|directive|framework)|(?:clause|article|annex) [A-Z]?\d[\d.]*)\b[^.]{0,40}\b(?:requires?|demands?|asks?|states?|says) (?:us |organi[sz]ations )?(?:that|to)\b`)
-	wishPattern       = lazyregexp.NewPrefiltered(`(?i)\b(?:would be (?:\w+ )?(?:desirable|nice|great|good|better|useful|helpful|ideal|welcome|expected|sensible|advisable|preferable)|(?:we|i|auditors?|assessors?|consultants?|testers?|reviewers?) (?:would |strongly |also |therefore )*(?:recommend|suggest|advise)\b|it (?:is|was) recommended that)`)
-	pastEventPattern  = lazyregexp.New(`(?i)\b(?:was|were|has been|have been) (?:\w+ly )?(?:[a-z]+ed|done|held|made|taken|run|sent|found|given|shut|kept|built|set)\b|\b(?:completed|performed|conducted|executed|reviewed|tested|approved|restored|closed|attended|signed|held)\b[^.]{0,40}\b(?:on|at|in)\b.{0,20}\b20\d\d\b|\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d`)
-	isoDatePattern    = lazyregexp.New(`\b(20\d\d)-(\d\d)-(\d\d)\b`)
+	contactPattern = lazyregexp.NewPrefiltered(
+		`(?i)^\W*(?:(?:if|for|should|where)\b[^.;]{0,100}\b(?:questions?|quer(?:y|ies)|advice|assistance|help|guidance|further (?:information|details?)|more (?:information|details?)|unsure|in doubt|not sure)\b[^.;]{0,60}\b(?:contact|ask|e-?mail|speak (?:to|with)|talk to|consult|call|see|visit|refer to|get in touch)\b|(?:please )?(?:contact|e-?mail|ask|speak (?:to|with)) [^.;]{0,60} (?:for|if you (?:have|need)) (?:[\w,]+ ){0,3}(?:advice|assistance|help|guidance|questions?|further|more|information|details?)\b)`,
+	)
+	definitionPattern = lazyregexp.New(
+		`(?i)^[“"']?[\w /-]{2,60}[”"']?(?:\s*\([\w ]+\))?\s+(?:means|refers to|is defined as|stands for|is (?:a|an|the) (?:process|method|term|practice|type|kind|technique|mechanism|act) (?:of|that|by|in|where|which))\b`,
+	)
+	referencePattern = lazyregexp.New(
+		`(?i)^(?:please )?(?:see|refer to|cf\.|consult)\b|\b(?:is|are) (?:described|covered|addressed|detailed|defined|documented) in (?:the|a|our) (?:separate |corresponding )?[\w &-]{3,60}(?:policy|procedure|standard|plan|document)\.?$|\.{5,}\s*\d+$|\b(?:iso|iec|nist|pci|gdpr|hipaa|dora|nis ?2|the (?:standard|regulation|law|act|directive|framework)|(?:clause|article|annex) [A-Z]?\d[\d.]*)\b[^.]{0,40}\b(?:requires?|demands?|asks?|states?|says) (?:us |organi[sz]ations )?(?:that|to)\b`,
+	)
+	wishPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:would be (?:\w+ )?(?:desirable|nice|great|good|better|useful|helpful|ideal|welcome|expected|sensible|advisable|preferable)|(?:we|i|auditors?|assessors?|consultants?|testers?|reviewers?) (?:would |strongly |also |therefore )*(?:recommend|suggest|advise)\b|it (?:is|was) recommended that)`,
+	)
+	pastEventPattern = lazyregexp.New(
+		`(?i)\b(?:was|were|has been|have been) (?:\w+ly )?(?:[a-z]+ed|done|held|made|taken|run|sent|found|given|shut|kept|built|set)\b|\b(?:completed|performed|conducted|executed|reviewed|tested|approved|restored|closed|attended|signed|held)\b[^.]{0,40}\b(?:on|at|in)\b.{0,20}\b20\d\d\b|\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d`,
+	)
+	isoDatePattern = lazyregexp.New(`\b(20\d\d)-(\d\d)-(\d\d)\b`)
 )
 
 // What a pattern can't match without. Patterns are slow, and most sentences hold
@@ -134,11 +170,13 @@ func readPatterns(s *stance, text string, words []word, year int) {
 	}
 	readPlan(s, text, words, year, possible)
 	if s.limit == "" && possible&triggersLimit != 0 {
-		if s.limit = limitPattern.FindString(text); s.limit != "" && (noExemptionPattern.MatchString(text) || separationPattern.MatchString(text)) {
+		if s.limit = limitPattern.FindString(text); s.limit != "" &&
+			(noExemptionPattern.MatchString(text) || separationPattern.MatchString(text)) {
 			s.limit = ""
 		}
 	}
-	if s.limit == "" && possible&triggersLimit != 0 && s.denied|s.prohibited == 0 && !noExemptionPattern.MatchString(text) && !restrictionPattern.MatchString(text) {
+	if s.limit == "" && possible&triggersLimit != 0 && s.denied|s.prohibited == 0 && !noExemptionPattern.MatchString(text) &&
+		!restrictionPattern.MatchString(text) {
 		s.limit = exceptPattern.FindString(text)
 	}
 	if s.limit == "" {
@@ -149,9 +187,11 @@ func readPatterns(s *stance, text string, words []word, year int) {
 		s.answersNo = s.answersNo || !s.isTableRow && negativeStatusPattern.MatchString(text)
 		s.answersYes = positiveStatusPattern.MatchString(text)
 	}
-	s.question = strings.HasSuffix(strings.TrimRight(text, "*_\"'”)"), "?") || strings.Contains(text, "uestion") && unansweredPattern.MatchString(text)
+	s.question = strings.HasSuffix(strings.TrimRight(text, "*_\"'”)"), "?") ||
+		strings.Contains(text, "uestion") && unansweredPattern.MatchString(text)
 	// "System:" may open an order to a model; in a row it is a column.
-	s.instruction = possible&triggersInstruction != 0 && (instructPattern.MatchString(text) || !s.isTableRow && speakerPattern.MatchString(text))
+	s.instruction = possible&triggersInstruction != 0 &&
+		(instructPattern.MatchString(text) || !s.isTableRow && speakerPattern.MatchString(text))
 	if possible&triggersWish != 0 && wishPattern.MatchString(text) {
 		s.hypothetical = 1<<s.clauseCount - 1 // what somebody would like to see
 		s.denied = 0
@@ -160,7 +200,8 @@ func readPatterns(s *stance, text string, words []word, year int) {
 	s.definition = possible&triggersDefinition != 0 && definitionPattern.MatchString(text)
 	s.reference = possible&triggersReference != 0 && referencePattern.MatchString(text)
 	s.namesContact = contactPattern.MatchString(text)
-	s.reportsPast = possible&triggersPastEvent != 0 && pastEventPattern.MatchString(text) || s.answersYes && isoDatePattern.MatchString(text)
+	s.reportsPast = possible&triggersPastEvent != 0 && pastEventPattern.MatchString(text) ||
+		s.answersYes && isoDatePattern.MatchString(text)
 	s.stillPresent = stillActivePattern.MatchString(text)
 	readFrame(s, text, words)
 	if s.isTableRow {
@@ -208,12 +249,16 @@ func (s *stance) readNegativeCells(text string, words []word) {
 }
 
 // unansweredPattern: what questions were about that have no answer tells nothing of what is done.
-var unansweredPattern = lazyregexp.NewPrefiltered(`(?i)\bquestions?\b(?: \w+){0,4} (?:(?:could|can|did|were|was|are|is)(?: not|n't)|cannot|unable to|not able to)(?: be| yet)* answer|\b(?:open|unanswered|outstanding|unresolved) questions?\b`)
+var unansweredPattern = lazyregexp.NewPrefiltered(
+	`(?i)\bquestions?\b(?: \w+){0,4} (?:(?:could|can|did|were|was|are|is)(?: not|n't)|cannot|unable to|not able to)(?: be| yet)* answer|\b(?:open|unanswered|outstanding|unresolved) questions?\b`,
+)
 
 // exceptPattern leaves something out of a rule; not out of what restrictionPattern forbid: "all ports are closed except the web's".
 var (
 	exceptPattern      = lazyregexp.NewPrefiltered(`(?i)\bexcept (?:the|our|on|at|by|to|from|two|one|some|those|by) [\w-]+`)
-	restrictionPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:only|nobody|no[- ]one|none|closed|clos\w+|block\w*|den(?:y|ied|ies)|refus\w+|reject\w*|restrict\w*|prohibit\w*|forbid\w*|forbidden|drop\w*|disabled|removed|locked|by default)\b`)
+	restrictionPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:only|nobody|no[- ]one|none|closed|clos\w+|block\w*|den(?:y|ied|ies)|refus\w+|reject\w*|restrict\w*|prohibit\w*|forbid\w*|forbidden|drop\w*|disabled|removed|locked|by default)\b`,
+	)
 )
 
 // noExemptionPattern: "no user is exempt" limits nothing.
@@ -231,7 +276,9 @@ func readPlaceholder(s *stance, text string) {
 	}
 	for _, m := range templatePattern.FindAllStringIndex(text, -1) {
 		// "[name](link)" is no blank, nor is a ticked box, unless it stands for a number; and "has to be specified" is a rule.
-		if m[1] < len(text) && text[m[1]] == '(' || strings.EqualFold(text[m[0]:m[1]], "[x]") && !beforeNumberPattern.MatchString(text[:m[0]]) || isObligation(text, m) {
+		if m[1] < len(text) && text[m[1]] == '(' ||
+			strings.EqualFold(text[m[0]:m[1]], "[x]") && !beforeNumberPattern.MatchString(text[:m[0]]) ||
+			isObligation(text, m) {
 			continue
 		}
 		s.placeholder = strings.TrimSpace(text[m[0]:m[1]])
@@ -243,7 +290,10 @@ var beforeNumberPattern = lazyregexp.New(`(?i)\b(?:least|most|than|within|every|
 
 func readPlan(s *stance, text string, words []word, year, possible int) {
 	if possible&triggersPlan != 0 {
-		if m := planPattern.FindStringIndex(text); m != nil && !isObligation(text, m) && !plannedMannerPattern.MatchString(text[m[0]:m[1]]) && !relativeEndPattern.MatchString(text[:m[0]]) && !isDueDateReference(text, m) {
+		if m := planPattern.FindStringIndex(text); m != nil && !isObligation(text, m) &&
+			!plannedMannerPattern.MatchString(text[m[0]:m[1]]) &&
+			!relativeEndPattern.MatchString(text[:m[0]]) &&
+			!isDueDateReference(text, m) {
 			s.planWords = strings.TrimSpace(text[m[0]:m[1]])
 		}
 	}
@@ -258,8 +308,10 @@ func readPlan(s *stance, text string, words []word, year, possible int) {
 	}
 	if s.planWords == "" && year > 0 && strings.Contains(text, "20") {
 		// A rule may name a past date from which it holds; only what lies ahead is a plan.
-		if m := deadlinePattern.FindStringSubmatchIndex(text); m != nil && !reviewYearPattern.MatchString(text) && !validityPattern.MatchString(text[:m[1]]) {
-			if y, err := strconv.Atoi(text[m[2]:m[3]]); err == nil && (y > year || y == year && strings.Contains(strings.ToLower(text), "will")) {
+		if m := deadlinePattern.FindStringSubmatchIndex(text); m != nil && !reviewYearPattern.MatchString(text) &&
+			!validityPattern.MatchString(text[:m[1]]) {
+			if y, err := strconv.Atoi(text[m[2]:m[3]]); err == nil &&
+				(y > year || y == year && strings.Contains(strings.ToLower(text), "will")) {
 				s.planWords = text[m[0]:m[1]]
 			}
 		}
@@ -271,25 +323,34 @@ func readPlan(s *stance, text string, words []word, year, possible int) {
 
 // futureDocumentPattern is what comes into being once. What comes again with each thing (recurringRulePattern) is a rule.
 var (
-	futureDocumentPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:will (?:\w+ly )?be|(?:is|are) (?:\w+ly )?(?:still )?to be|still (?:has|have|needs?) to be|(?:is|are) being) (?:prepared|drawn up|written|drafted|worked out|compiled|purchased|procured|hired)\b`)
-	recurringRulePattern  = lazyregexp.NewPrefiltered(`(?i)\b(?:each|every|any|whenever|when|if|where|upon|after|before|for all|all|always|must|shall|annual\w*|year\w*|quarter\w*|month\w*|week\w*|dai\w*|regular\w*|periodic\w*|within|by the|who|kept|maintained|reviewed|updated)\b`)
+	futureDocumentPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:will (?:\w+ly )?be|(?:is|are) (?:\w+ly )?(?:still )?to be|still (?:has|have|needs?) to be|(?:is|are) being) (?:prepared|drawn up|written|drafted|worked out|compiled|purchased|procured|hired)\b`,
+	)
+	recurringRulePattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:each|every|any|whenever|when|if|where|upon|after|before|for all|all|always|must|shall|annual\w*|year\w*|quarter\w*|month\w*|week\w*|dai\w*|regular\w*|periodic\w*|within|by the|who|kept|maintained|reviewed|updated)\b`,
+	)
 )
 
 // validityPattern is how long something holds: "signed a waiver until 31 August 2027".
-var validityPattern = lazyregexp.New(`(?i)\b(?:signed|approved|accepted|granted|valid|extended|agreed|renewed|runs?|lasts?|licen[cs]ed?|waiver|exception|contract)\b[^.;]{0,60}\b(?:until|to|till)\b[^.;]*$`)
+var validityPattern = lazyregexp.New(
+	`(?i)\b(?:signed|approved|accepted|granted|valid|extended|agreed|renewed|runs?|lasts?|licen[cs]ed?|waiver|exception|contract)\b[^.;]{0,60}\b(?:until|to|till)\b[^.;]*$`,
+)
 
 // relativeEndPattern: "staff who are going to see patients" are no plan.
 var relativeEndPattern = lazyregexp.New(`(?i)\b(?:who|that|which) $`)
 
 // isDueDateReference: a date that something was to be done by announces nothing by itself: "did it by the due date of …".
 func isDueDateReference(text string, m []int) bool {
-	return strings.HasSuffix(strings.TrimRight(strings.ToLower(text[m[0]:m[1]]), ": "), "date") && dueDatePrefixPattern.MatchString(text[:m[0]])
+	return strings.HasSuffix(strings.TrimRight(strings.ToLower(text[m[0]:m[1]]), ": "), "date") &&
+		dueDatePrefixPattern.MatchString(text[:m[0]])
 }
 
 var dueDatePrefixPattern = lazyregexp.New(`(?i)\b(?:by|after|before|past|until|beyond|since|of) (?:(?:the|its|their|that|this) )?$`)
 
 // plannedMannerPattern is how a thing is done, not when: "changes are properly planned".
-var plannedMannerPattern = lazyregexp.New(`(?i)\b(?:properly|carefully|adequately|thoroughly|formally|centrally|jointly|systematically|fully) (?:planned|foreseen|intended)`)
+var plannedMannerPattern = lazyregexp.New(
+	`(?i)\b(?:properly|carefully|adequately|thoroughly|formally|centrally|jointly|systematically|fully) (?:planned|foreseen|intended)`,
+)
 
 var obligationPrefixPattern = lazyregexp.New(`(?i)\b(?:has|have|had|needs?|ought|required|requires?|is|are)\s*$`)
 

@@ -65,7 +65,10 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, o Options)
 		item.DueDate, days = *fnd.DueDate, int(own.Sub(today).Hours()/24) // a person's word goes before the severity's
 	}
 	for _, m := range milestoneTemplates[action] {
-		item.Milestones = append(item.Milestones, api.Milestone{Title: m.title, DueDate: workdayAfter(today, max(1, days*m.percent/100)), Status: "open"})
+		item.Milestones = append(
+			item.Milestones,
+			api.Milestone{Title: m.title, DueDate: workdayAfter(today, max(1, days*m.percent/100)), Status: "open"},
+		)
 	}
 	return item
 }
@@ -91,11 +94,24 @@ var milestoneTemplates = map[string][]struct {
 	title   string
 	percent int
 }{
-	"document":         {{"Owner named and draft written", 40}, {"Draft reviewed by those concerned", 70}, {"Approved and communicated", 100}},
-	"implement":        {{"Owner, design and budget agreed", 25}, {"In place for the first part of the scope", 60}, {"In place everywhere, with records", 90}, {"Verified by someone else", 100}},
-	"collect_evidence": {{"Owner asked and sources named", 30}, {"Evidence given, or its absence stated", 70}, {"Evidence reviewed against the control", 100}},
-	"improve":          {{"Shortfalls agreed with the owner", 30}, {"Changes made", 75}, {"Verified by someone else", 100}},
-	"monitor":          {{"Measures and thresholds chosen", 30}, {"Monitoring running", 75}, {"First results reviewed", 100}},
+	"document": {
+		{"Owner named and draft written", 40},
+		{"Draft reviewed by those concerned", 70},
+		{"Approved and communicated", 100},
+	},
+	"implement": {
+		{"Owner, design and budget agreed", 25},
+		{"In place for the first part of the scope", 60},
+		{"In place everywhere, with records", 90},
+		{"Verified by someone else", 100},
+	},
+	"collect_evidence": {
+		{"Owner asked and sources named", 30},
+		{"Evidence given, or its absence stated", 70},
+		{"Evidence reviewed against the control", 100},
+	},
+	"improve": {{"Shortfalls agreed with the owner", 30}, {"Changes made", 75}, {"Verified by someone else", 100}},
+	"monitor": {{"Measures and thresholds chosen", 30}, {"Monitoring running", 75}, {"First results reviewed", 100}},
 }
 
 func chooseActionType(f api.Finding) string {
@@ -202,7 +218,9 @@ func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []strin
 	if len(out) == 0 {
 		out = append(out, "Shown by evidence: "+strings.TrimRight(c.Title, ".")+".")
 	}
-	if text := c.Maturity[strconv.Itoa(goal.Target)]; goal.Target > goal.Current && f.Status != api.NotEvidenced && text != "" && len(text) <= 300 && !noCriteriaPattern.MatchString(text) {
+	if text := c.Maturity[strconv.Itoa(goal.Target)]; goal.Target > goal.Current && f.Status != api.NotEvidenced && text != "" &&
+		len(text) <= 300 &&
+		!noCriteriaPattern.MatchString(text) {
 		out = append(out, fmt.Sprintf("Level %d is reached: ", goal.Target)+strings.TrimRight(collapseSpace(text), ".")+".")
 	}
 	return append(out, "A person other than the owner has checked it.")
@@ -230,4 +248,7 @@ func chooseExpectedEvidence(c api.Control, f api.Finding, action string) []strin
 }
 
 // defaultEvidence is asked for where the catalog names none.
-var defaultEvidence = []string{"Approved policy or procedure that asks for it", "Record, log or configuration export of the last twelve months that shows it"}
+var defaultEvidence = []string{
+	"Approved policy or procedure that asks for it",
+	"Record, log or configuration export of the last twelve months that shows it",
+}

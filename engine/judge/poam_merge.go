@@ -49,7 +49,8 @@ func mergeSameEvidence(items []api.POAMItem, canJoin func(into, it *api.POAMItem
 // requestedEvidenceKey names the evidence that an item asks for, with who is to give it; empty where it
 // asks for more than that, or where the catalog doesn't name it.
 func requestedEvidenceKey(it api.POAMItem) string {
-	if it.ActionType != "collect_evidence" || it.Status != "open" || len(it.ExpectedEvidence) == 0 || slices.Equal(it.ExpectedEvidence, defaultEvidence) {
+	if it.ActionType != "collect_evidence" || it.Status != "open" || len(it.ExpectedEvidence) == 0 ||
+		slices.Equal(it.ExpectedEvidence, defaultEvidence) {
 		return ""
 	}
 	list := slices.Clone(it.ExpectedEvidence)
@@ -130,5 +131,8 @@ func union(a, b []string) []string {
 
 // ClosesControl tells whether an item is about a control, by itself or merged into it.
 func ClosesControl(it *api.POAMItem, control string) bool {
-	return slices.ContainsFunc(append([]string{it.ControlCode}, it.AlsoCloses...), func(c string) bool { return strings.EqualFold(c, control) })
+	return slices.ContainsFunc(
+		append([]string{it.ControlCode}, it.AlsoCloses...),
+		func(c string) bool { return strings.EqualFold(c, control) },
+	)
 }

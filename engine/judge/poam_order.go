@@ -68,7 +68,13 @@ type urgency struct {
 }
 
 func newUrgency(it *api.POAMItem) urgency {
-	return urgency{severity: severityRank(it.Severity), domain: domainForCode(it.ControlCode).rank, action: actionRank(it.ActionType), code: newCodeKey(it.ControlCode), finding: it.FindingID}
+	return urgency{
+		severity: severityRank(it.Severity),
+		domain:   domainForCode(it.ControlCode).rank,
+		action:   actionRank(it.ActionType),
+		code:     newCodeKey(it.ControlCode),
+		finding:  it.FindingID,
+	}
 }
 
 func (u urgency) compare(o urgency) int {

@@ -27,17 +27,33 @@ const (
 )
 
 var (
-	timeUnits        = map[string]float64{"minute": hour / 60, "hour": hour, "h": hour, "hr": hour, "day": day, "week": week, "month": month, "quarter": quarter, "year": year}
-	frequencyAdverbs = map[string]float64{"hourly": hour, "daily": day, "nightly": day, "weekly": week, "biweekly": 2 * week, "fortnightly": 2 * week,
+	timeUnits = map[string]float64{
+		"minute":  hour / 60,
+		"hour":    hour,
+		"h":       hour,
+		"hr":      hour,
+		"day":     day,
+		"week":    week,
+		"month":   month,
+		"quarter": quarter,
+		"year":    year,
+	}
+	frequencyAdverbs = map[string]float64{
+		"hourly": hour, "daily": day, "nightly": day, "weekly": week, "biweekly": 2 * week, "fortnightly": 2 * week,
 		"monthly": month, "bimonthly": 2 * month, "quarterly": quarter, "semiannually": year / 2, "semiannual": year / 2, "biannually": year / 2, "biannual": year / 2,
-		"annually": year, "annual": year, "yearly": year, "biennial": 2 * year, "biennially": 2 * year}
-	recurrenceNouns = map[string]float64{"january": year, "february": year, "march": year, "april": year, "may": year, "june": year, "july": year, "august": year,
+		"annually": year, "annual": year, "yearly": year, "biennial": 2 * year, "biennially": 2 * year,
+	}
+	recurrenceNouns = map[string]float64{
+		"january": year, "february": year, "march": year, "april": year, "may": year, "june": year, "july": year, "august": year,
 		"september": year, "october": year, "november": year, "december": year, "spring": year, "summer": year, "autumn": year, "winter": year, "morning": day, "night": day, "evening": day,
-		"monday": week, "tuesday": week, "wednesday": week, "thursday": week, "friday": week, "saturday": week, "sunday": week}
+		"monday": week, "tuesday": week, "wednesday": week, "thursday": week, "friday": week, "saturday": week, "sunday": week,
+	}
 	// calendarAdjectives are ways to count years, quarters and days.
 	calendarAdjectives = wordSet("calendar financial fiscal business working budget accounting academic")
-	numberWords        = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-		"twelve": 12, "fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "sixty": 60, "ninety": 90}
+	numberWords        = map[string]float64{
+		"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+		"twelve": 12, "fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "sixty": 60, "ninety": 90,
+	}
 	yearPattern = lazyregexp.New(`\b(?:19|20)\d\d\b`)
 )
 
@@ -61,7 +77,8 @@ func parseQuantities(text string, words []word) ([]quantity, []int) {
 		}
 		switch {
 		case !ok:
-			if n, isNumber := parseNumber(w.text); isNumber && i+1 < len(words) && timeUnits[strings.TrimSuffix(words[i+1].text, "s")] == 0 {
+			if n, isNumber := parseNumber(w.text); isNumber && i+1 < len(words) &&
+				timeUnits[strings.TrimSuffix(words[i+1].text, "s")] == 0 {
 				if k := i + 1; words[k].text != "%" && !stopWords[words[k].text] && n < 100000 {
 					out = append(out, quantity{value: n, unit: words[k].stem})
 				}
@@ -125,7 +142,11 @@ func isLessFrequent(want, got []quantity) (string, bool) {
 		case !found:
 			return "asked is " + formatDuration(w) + ", and it doesn't say within which time", true
 		case best > w.value*1.05:
-			return "asked is " + formatDuration(w) + ", said is " + formatDuration(quantity{value: best, unit: "hour", recurring: w.recurring}), true
+			return "asked is " + formatDuration(
+				w,
+			) + ", said is " + formatDuration(
+				quantity{value: best, unit: "hour", recurring: w.recurring},
+			), true
 		}
 	}
 	return "", false
@@ -161,8 +182,12 @@ func formatUnits(n float64, unit string) string {
 }
 
 var (
-	actorWords        = wordSet("team manager managers officer owner owners ciso dpo hr it administrator administrators committee director board department helpdesk engineer engineers auditor lead security operations supervisor custodian provider")
-	artifactWords     = wordSet("ticket tickets log logs register checklist form report reports minutes dashboard certificate workflow console tool scanner siem jira")
+	actorWords = wordSet(
+		"team manager managers officer owner owners ciso dpo hr it administrator administrators committee director board department helpdesk engineer engineers auditor lead security operations supervisor custodian provider",
+	)
+	artifactWords = wordSet(
+		"ticket tickets log logs register checklist form report reports minutes dashboard certificate workflow console tool scanner siem jira",
+	)
 	properNamePattern = lazyregexp.New(`[a-z,] (?:[A-Z][a-zA-Z]+[A-Z0-9]\w*|[A-Z][a-z]+ (?:[A-Z][a-z]+))`)
 )
 
@@ -192,7 +217,13 @@ var sharePatterns = [...]struct {
 }{
 	{lazyregexp.New(`\b(\d{1,3})(?:\.\d+)? ?% of\b`), 1, 0},
 	{lazyregexp.New(`(?i)\b(\d{1,6}) (?:out )?of (?:the |our |all )?(\d{1,6})(?: [a-z]{3,}| ?\(\d)`), 1, 2},
-	{lazyregexp.New(`(?i)\bof (?:the |our |all )?(\d{1,6}) [a-z]{3,}(?: [a-z]{2,}){0,6}, (?:only |just )?(\d{1,6}) (?:ha[ds] |have )?[a-z]{3,}`), 2, 1},
+	{
+		lazyregexp.New(
+			`(?i)\bof (?:the |our |all )?(\d{1,6}) [a-z]{3,}(?: [a-z]{2,}){0,6}, (?:only |just )?(\d{1,6}) (?:ha[ds] |have )?[a-z]{3,}`,
+		),
+		2,
+		1,
+	},
 }
 
 const (

@@ -20,7 +20,8 @@ func splitCells(row string) (out []cell) {
 			end = at + i
 		}
 		c := cell{start: at, value: at, end: end}
-		if i := strings.Index(row[at:end], ":"); i >= 0 && i <= maxColumnName && (at+i+1 == end || isSpace(row[at+i+1]) || row[at+i+1] == '*') {
+		if i := strings.Index(row[at:end], ":"); i >= 0 && i <= maxColumnName &&
+			(at+i+1 == end || isSpace(row[at+i+1]) || row[at+i+1] == '*') {
 			c.value = at + i + 1
 		}
 		out = append(out, c)
@@ -43,7 +44,8 @@ func blankEmptyCells(text string) string {
 	}
 	for _, c := range cells {
 		value := strings.Trim(text[c.value:c.end], " *_.\t\r\n")
-		if c.value > c.start && (emptyCellPattern.MatchString(value) && (row || value != "") || row && isAttributeNo(text[c.start:c.value-1], value)) { // "Owners:" leads to a list
+		if c.value > c.start &&
+			(emptyCellPattern.MatchString(value) && (row || value != "") || row && isAttributeNo(text[c.start:c.value-1], value)) { // "Owners:" leads to a list
 			text = text[:c.start] + strings.Repeat(" ", c.end-c.start) + text[c.end:]
 		}
 	}

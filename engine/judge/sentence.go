@@ -178,7 +178,8 @@ func isQuestionCondition(question, rest string) bool {
 	}
 	first := words[0].text
 	return !auxiliaryVerbs[first] && !modalVerbs[first] && !questionWords[first] && !contrastWords[first] && !strings.HasSuffix(first, "n't") &&
-		next[0].text != "yes" && !negationWords[next[0].text] && next[0].text != "n/a"
+		next[0].text != "yes" && !negationWords[next[0].text] &&
+		next[0].text != "n/a"
 }
 
 // bulletLength is the length of a list mark at the beginning of s, with the blanks after it.

@@ -110,7 +110,13 @@ func (s *Session) findPassages(ctx context.Context, query string) ([]retrievedPa
 }
 
 func (s *Session) preparePassage(ctx context.Context, p Passage) (*passageAnalysis, error) {
-	key := passageKey{text: p.SHA256, title: p.DocumentTitle, file: p.Filename, category: p.Category, headings: strings.Join(p.HeadingPath, "\n")}
+	key := passageKey{
+		text:     p.SHA256,
+		title:    p.DocumentTitle,
+		file:     p.Filename,
+		category: p.Category,
+		headings: strings.Join(p.HeadingPath, "\n"),
+	}
 	if key.text == "" {
 		key.text = p.Text
 	}
@@ -148,7 +154,9 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 	for i := range c.sentences {
 		cur := &c.sentences[i]
 		c.continues[i] = c.textAnalysis.continuesPrevious(i)
-		if c.uninformative[i], c.windows[i], c.neighbors[i] = c.isUninformative(i), []*sentence{cur}, c.neighborsOf(i); c.leadSentence(cur) != cur {
+		if c.uninformative[i], c.windows[i], c.neighbors[i] = c.isUninformative(i), []*sentence{cur}, c.neighborsOf(i); c.leadSentence(
+			cur,
+		) != cur {
 			c.windows[i] = []*sentence{c.leadSentence(cur), cur}
 		}
 		c.imprints[i] = isImprint(c.text[cur.start:cur.end], isRecordCategory(c.category))

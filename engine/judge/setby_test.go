@@ -16,7 +16,13 @@ func TestFindingByAPerson(t *testing.T) {
 		status  api.Implementation
 		percent string
 	}{{api.NotImplemented, "100 % missing"}, {api.NotEvidenced, "100 % missing"}, {api.Planned, "100 % missing"}, {api.PartiallyImplemented, "30 % missing"}, {api.Implemented, "30 % missing"}} {
-		item := api.SoAItem{Applicability: api.Applicable, ImplementationStatus: test.status, EvidenceCoverage: api.CoveragePartial, CoverageRatio: 0.7, Reason: SetByReason(name)}
+		item := api.SoAItem{
+			Applicability:        api.Applicable,
+			ImplementationStatus: test.status,
+			EvidenceCoverage:     api.CoveragePartial,
+			CoverageRatio:        0.7,
+			Reason:               SetByReason(name),
+		}
 		item.ControlCode, item.EditedBy, item.EditedFields = c.Code, &[]string{"Ben"}[0], []string{"implementation_status"}
 		f, falls := DraftFinding(c, item, nil)
 		if !falls || f.StatusSetBy != name || !strings.Contains(f.SeverityReason, test.percent) {
@@ -26,7 +32,8 @@ func TestFindingByAPerson(t *testing.T) {
 			t.Errorf("%s: cause %s", test.status, f.Cause)
 		}
 		item.EditedFields = nil
-		if f, _ := DraftFinding(c, item, nil); f.StatusSetBy != "" || !strings.Contains(f.SeverityReason, "30 % missing") || strings.Contains(f.Cause, name) {
+		if f, _ := DraftFinding(c, item, nil); f.StatusSetBy != "" || !strings.Contains(f.SeverityReason, "30 % missing") ||
+			strings.Contains(f.Cause, name) {
 			t.Errorf("%s by the rules: set by %q, %s %s", test.status, f.StatusSetBy, f.SeverityReason, f.Cause)
 		}
 	}
@@ -41,8 +48,10 @@ func TestFindingByAPerson(t *testing.T) {
 func TestOverrule(t *testing.T) {
 	weight := 8
 	c := api.Control{Code: "END-04", Title: "Malware", DomainCode: "END", Weight: &weight}
-	item := api.SoAItem{Applicability: api.Applicable, ImplementationStatus: api.NotImplemented, Reason: "The evidence says that it is not done.",
-		MissingElements: []string{"Users cannot disable it (the evidence says it is not so)"}}
+	item := api.SoAItem{
+		Applicability: api.Applicable, ImplementationStatus: api.NotImplemented, Reason: "The evidence says that it is not done.",
+		MissingElements: []string{"Users cannot disable it (the evidence says it is not so)"},
+	}
 	f, _ := DraftFinding(c, item, nil)
 	drafted := f
 	f.Status = api.PartiallyImplemented
@@ -55,14 +64,19 @@ func TestOverrule(t *testing.T) {
 	}
 	f.Status = api.NotImplemented
 	ApplyStatusOverride(&f, item, "Ann")
-	if f.Condition != drafted.Condition || f.Cause != drafted.Cause || f.MissingElements[0] != drafted.MissingElements[0] || StatusOverriddenBy(f.Cause) != "" {
+	if f.Condition != drafted.Condition || f.Cause != drafted.Cause || f.MissingElements[0] != drafted.MissingElements[0] ||
+		StatusOverriddenBy(f.Cause) != "" {
 		t.Errorf("set back: condition %q, cause %q, missing %q", f.Condition, f.Cause, f.MissingElements)
 	}
 	if f.Severity != drafted.Severity || f.SeverityReason != drafted.SeverityReason {
 		t.Errorf("set back: %s, %s", f.Severity, f.SeverityReason)
 	}
-	f.Status, f.Condition, f.Severity, f.EditedFields = api.Planned, "As told on the phone.", api.SeverityLow, []string{"condition", "severity"}
-	if ApplyStatusOverride(&f, item, "Ann"); f.Severity != api.SeverityLow || f.Condition != "As told on the phone." || StatusOverriddenBy(f.Cause) != "Ann" {
+	f.Status, f.Condition, f.Severity, f.EditedFields = api.Planned, "As told on the phone.", api.SeverityLow, []string{
+		"condition",
+		"severity",
+	}
+	if ApplyStatusOverride(&f, item, "Ann"); f.Severity != api.SeverityLow || f.Condition != "As told on the phone." ||
+		StatusOverriddenBy(f.Cause) != "Ann" {
 		t.Errorf("edited: condition %q, cause %q", f.Condition, f.Cause)
 	}
 }
@@ -70,7 +84,13 @@ func TestOverrule(t *testing.T) {
 // The rules are not sure of a level that follows from what a person said.
 func TestMaturityByAPerson(t *testing.T) {
 	c := api.Control{Code: "END-04", DomainCode: "END"}
-	item := api.SoAItem{Applicability: api.Applicable, ImplementationStatus: api.Implemented, EvidenceCoverage: api.CoverageAbsent, Confidence: 0.75, Reason: SetByReason("Ann")}
+	item := api.SoAItem{
+		Applicability:        api.Applicable,
+		ImplementationStatus: api.Implemented,
+		EvidenceCoverage:     api.CoverageAbsent,
+		Confidence:           0.75,
+		Reason:               SetByReason("Ann"),
+	}
 	if m := RateMaturity(c, item, 3); m.Confidence != 0.75 || strings.Contains(m.Rationale, "Ann") {
 		t.Errorf("by the rules: %v, %s", m.Confidence, m.Rationale)
 	}

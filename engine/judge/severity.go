@@ -52,8 +52,20 @@ func RateSeverity(weight int, missingShare float64, requirements int, status api
 			severity = step.is
 		}
 	}
-	why := fmt.Sprintf("weight %d × (0.4 + 0.6 × %.0f %% missing) × %.2f for %s + %.1f for %s = %.2f; critical from %.0f, high from %.0f, medium from %.1f, low from %.0f",
-		weight, missingShare*100, factor, statusText(status), extra, formatCount(max(0, requirements), "requirement"), points, minCriticalPoints, minHighPoints, minMediumPoints, minLowPoints)
+	why := fmt.Sprintf(
+		"weight %d × (0.4 + 0.6 × %.0f %% missing) × %.2f for %s + %.1f for %s = %.2f; critical from %.0f, high from %.0f, medium from %.1f, low from %.0f",
+		weight,
+		missingShare*100,
+		factor,
+		statusText(status),
+		extra,
+		formatCount(max(0, requirements), "requirement"),
+		points,
+		minCriticalPoints,
+		minHighPoints,
+		minMediumPoints,
+		minLowPoints,
+	)
 	if weight == 10 && status != api.Implemented {
 		floor := api.SeverityMedium
 		if missingShare >= 0.5 {

@@ -58,7 +58,12 @@ func TestFailingEmbedderIsSaid(t *testing.T) {
 		"error":   func(context.Context, []string) ([][]float32, error) { return nil, errors.New("model is gone") },
 		"too few": func(context.Context, []string) ([][]float32, error) { return nil, nil },
 	} {
-		_, err := Evaluate(context.Background(), encryption, fixed{withScore(policy("Laptops are encrypted."))}, Options{Embedder: &Embedder{Embed: embed}})
+		_, err := Evaluate(
+			context.Background(),
+			encryption,
+			fixed{withScore(policy("Laptops are encrypted."))},
+			Options{Embedder: &Embedder{Embed: embed}},
+		)
 		if err == nil || !strings.Contains(err.Error(), encryption.Code) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -67,7 +72,9 @@ func TestFailingEmbedderIsSaid(t *testing.T) {
 
 // Rows of a table are read one by one: what one denies is not denied of the next.
 func TestRowsStandAlone(t *testing.T) {
-	rows := policy("No.: 1; System: Laptops; Encrypted: yes, by the IT team\nNo.: 2; System: Printers; Encrypted: no; Remark: none\nThe list is checked each year")
+	rows := policy(
+		"No.: 1; System: Laptops; Encrypted: yes, by the IT team\nNo.: 2; System: Printers; Encrypted: no; Remark: none\nThe list is checked each year",
+	)
 	j := judge(t, control("Laptop encryption", "Laptops are encrypted."), rows)
 	if v := j.Statements[0].Verdict; v == verdictDenied || v == verdictConflicting || v == verdictMissing {
 		t.Errorf("%s: %s", v, j.Statements[0].Reason)
@@ -105,9 +112,19 @@ func TestIsEnglish(t *testing.T) {
 }
 
 func TestStatusFollowsFromShares(t *testing.T) {
-	c := control("Device encryption", "Laptops are encrypted.", "Recovery keys are stored by the IT team.", "Phones are locked after five minutes.", "Visitors wear badges.")
-	ps := []Passage{policy("All laptops must be encrypted by the IT team with BitLocker."), policy("Recovery keys are stored by the IT team in the vault."),
-		policy("Phones are locked by the MDM tool after five minutes.")}
+	c := control(
+		"Device encryption",
+		"Laptops are encrypted.",
+		"Recovery keys are stored by the IT team.",
+		"Phones are locked after five minutes.",
+		"Visitors wear badges.",
+	)
+	ps := []Passage{
+		policy(
+			"All laptops must be encrypted by the IT team with BitLocker.",
+		), policy("Recovery keys are stored by the IT team in the vault."),
+		policy("Phones are locked by the MDM tool after five minutes."),
+	}
 	for n, want := range []api.Implementation{api.NotEvidenced, api.NotEvidenced, api.PartiallyImplemented, api.Implemented} {
 		if j := judge(t, c, ps[:n]...); j.Implementation != want {
 			t.Errorf("%d of 4: %s, want %s: %s", n, j.Implementation, want, j.Reason)

@@ -76,10 +76,16 @@ func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inc
 	item.Confidence = j.Confidence
 	item.Reason = j.Reason
 	if in.ForeignDocuments > 0 && j.Implementation == api.NotEvidenced {
-		item.Reason += fmt.Sprintf(" Of %s, %d in another language than English could not be read by these rules: a person should.", formatCount(in.DocumentCount, "document"), in.ForeignDocuments)
+		item.Reason += fmt.Sprintf(
+			" Of %s, %d in another language than English could not be read by these rules: a person should.",
+			formatCount(in.DocumentCount, "document"),
+			in.ForeignDocuments,
+		)
 		item.Confidence = min(item.Confidence, maxUnreadableConfidence)
 	}
-	item.NeedsReview = j.Confidence < minUnreviewedConfidence || j.Implementation != api.Implemented || j.Coverage != api.CoverageStrong || c.IsMaterial || j.Exception ||
+	item.NeedsReview = j.Confidence < minUnreviewedConfidence || j.Implementation != api.Implemented || j.Coverage != api.CoverageStrong ||
+		c.IsMaterial ||
+		j.Exception ||
 		slices.ContainsFunc(j.Statements, func(s api.Statement) bool { return s.Verdict == verdictConflicting })
 	return item
 }
@@ -88,7 +94,14 @@ func newItem(c api.Control, codes api.RequirementCodes) api.Item {
 	if codes == nil {
 		codes = api.RequirementCodes{}
 	}
-	return api.Item{ControlID: c.ID, ControlCode: c.Code, ControlTitle: c.Title, DomainCode: c.DomainCode, RequirementCodes: codes, EditedFields: []string{}}
+	return api.Item{
+		ControlID:        c.ID,
+		ControlCode:      c.Code,
+		ControlTitle:     c.Title,
+		DomainCode:       c.DomainCode,
+		RequirementCodes: codes,
+		EditedFields:     []string{},
+	}
 }
 
 func formatRationale(in Inclusion, codes api.RequirementCodes) string {
@@ -121,7 +134,31 @@ func frameworkCodes(codes api.RequirementCodes) []string {
 
 // Beginnings of framework codes that are law, or come by contract.
 var (
-	legalFrameworkParts       = []string{"gdpr", "hipaa", "dora", "nis2", "nis-2", "lgpd", "ccpa", "cpra", "act", "law", "glba", "sox", "ferpa", "ai-act", "pipeda", "pipl", "popia", "emea-", "usa-state", "us-state", "directive", "regulation", "cfr"}
+	legalFrameworkParts = []string{
+		"gdpr",
+		"hipaa",
+		"dora",
+		"nis2",
+		"nis-2",
+		"lgpd",
+		"ccpa",
+		"cpra",
+		"act",
+		"law",
+		"glba",
+		"sox",
+		"ferpa",
+		"ai-act",
+		"pipeda",
+		"pipl",
+		"popia",
+		"emea-",
+		"usa-state",
+		"us-state",
+		"directive",
+		"regulation",
+		"cfr",
+	}
 	contractualFrameworkParts = []string{"pci", "soc2", "soc-2", "tsc", "cmmc", "tisax", "swift", "fedramp", "dfars", "800-171", "hitrust"}
 )
 

@@ -48,25 +48,35 @@ var (
 	auxiliaryVerbs   = wordSet("is are was were be been being has have had does do did am")
 	modalVerbs       = wordSet("must shall should may might can could will would cannot can't")
 	pronouns         = wordSet("this it that these those they such here both neither")
-	hedgeWords       = wordSet("should ought may might could recommended encouraged optional optionally ideally preferably advised discretion voluntary")
+	hedgeWords       = wordSet(
+		"should ought may might could recommended encouraged optional optionally ideally preferably advised discretion voluntary",
+	)
 	// Words after "no" or "not" that don't deny.
 	nonDenyingWords = wordSet("later other less more fewer longer than only limited exceed exceeding necessarily just merely otherwise")
 	// What "without" may stand before in a rule.
-	harmlessAfterWithout = wordSet("delay undue exception exceptions interruption limitation prejudice notice unnecessary unreasonable fail")
-	lackWords            = wordSet("lack lacks lacking lacked absence absent missing fails failed fail unable insufficient incomplete inadequate nonexistent")
-	negationWords        = wordSet("not never no none neither nobody nothing cannot without nor")
-	involvementNouns     = wordSet("part role hand stake interest share")
+	harmlessAfterWithout = wordSet(
+		"delay undue exception exceptions interruption limitation prejudice notice unnecessary unreasonable fail",
+	)
+	lackWords = wordSet(
+		"lack lacks lacking lacked absence absent missing fails failed fail unable insufficient incomplete inadequate nonexistent",
+	)
+	negationWords    = wordSet("not never no none neither nobody nothing cannot without nor")
+	involvementNouns = wordSet("part role hand stake interest share")
 	// What one says of oneself with "never" as a rule: "they never leave the vault".
 	permissionWords = wordSet("permitted allowed acceptable accepted tolerated")
 	neverRuleVerbs  = wordSet("leave share reuse expose store send copy appear contain include disclose transmit carry embed sell")
-	negatedForms    = map[string]string{"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
+	negatedForms    = map[string]string{
+		"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
 		"unreviewed": "review", "unmonitored": "monitor", "untrained": "train", "unapproved": "approve", "unclassified": "classify",
-		"unmanaged": "manage", "unprotected": "protect", "unassigned": "assign", "unrestricted": "restrict"}
+		"unmanaged": "manage", "unprotected": "protect", "unassigned": "assign", "unrestricted": "restrict",
+	}
 )
 
 // With these, "it is not …" takes back what was said before.
-var retractionWords = []string{"yet", "currently", "enforced", "implemented", "done", "place", "followed", "happening", "happened", "case", "exist",
-	"available", "performed", "completed", "active", "true", "practice", "practised", "practiced", "applied", "met", "operational", "working", "started", "begun"}
+var retractionWords = []string{
+	"yet", "currently", "enforced", "implemented", "done", "place", "followed", "happening", "happened", "case", "exist",
+	"available", "performed", "completed", "active", "true", "practice", "practised", "practiced", "applied", "met", "operational", "working", "started", "begun",
+}
 
 // parseStance finds the stance of a sentence. text is the sentence, words its words, whose
 // clauses it sets; today is empty where unknown.
@@ -95,7 +105,8 @@ func parseStance(text string, words []word, year int) stance {
 	}
 	readPatterns(&s, text, words, year)
 	s.spreadDiscontinuation(words)
-	s.fragment = s.fragment || !labels && !hasVerb(words) && !isClosedSentence(text, words) || !labels && !s.isTableRow && isKeywordList(text, words)
+	s.fragment = s.fragment || !labels && !hasVerb(words) && !isClosedSentence(text, words) ||
+		!labels && !s.isTableRow && isKeywordList(text, words)
 	return s
 }
 
@@ -161,7 +172,8 @@ func readNegation(s *stance, words []word) {
 		if startsHypothetical(words, i) {
 			s.hypothetical |= bit
 		}
-		if w.text == "but" || w.text == "instead" || w.text == "however" || (i > 0 && s.afterBut&(bit>>1) != 0 && words[i-1].clause != w.clause && !contrastWords[w.text]) {
+		if w.text == "but" || w.text == "instead" || w.text == "however" ||
+			(i > 0 && s.afterBut&(bit>>1) != 0 && words[i-1].clause != w.clause && !contrastWords[w.text]) {
 			s.afterBut |= bit
 		}
 		next, prev := wordAt(words, i+1), wordAt(words, i-1)
@@ -230,7 +242,27 @@ func readNegation(s *stance, words []word) {
 			case next == "longer" && permissionWords[wordAt(words, i+2)]:
 				s.prohibited |= bit // "shared accounts are no longer permitted"
 			case next == "longer" && wordAt(words, i+2) != "than":
-				if auxiliaryVerbs[prev] && !clauseHas(words, w.clause, "that", "which", "who", "whose", "if", "when", "where", "once", "as", "until", "because", "whether", "they", "it", "what", "whatever") {
+				if auxiliaryVerbs[prev] &&
+					!clauseHas(
+						words,
+						w.clause,
+						"that",
+						"which",
+						"who",
+						"whose",
+						"if",
+						"when",
+						"where",
+						"once",
+						"as",
+						"until",
+						"because",
+						"whether",
+						"they",
+						"it",
+						"what",
+						"whatever",
+					) {
 					s.denied |= bit // "is no longer required"
 				} else if !clauseHas(words, w.clause, "need", "needs", "needed", "require", "requires", "required", "necessary", "employed", "works", "valid", "used", "supported", "maintained", "patched") {
 					s.denied |= bit
@@ -293,7 +325,26 @@ func readNegation(s *stance, words []word) {
 			if w.clause > 0 {
 				before = bit >> 1
 			}
-			refused := w.clause > 0 && clauseHas(words, w.clause-1, "refuses", "refuse", "refused", "rejects", "reject", "rejected", "blocks", "blocked", "stops", "stopped", "prevents", "prevented", "impossible", "prohibited", "forbidden")
+			refused := w.clause > 0 &&
+				clauseHas(
+					words,
+					w.clause-1,
+					"refuses",
+					"refuse",
+					"refused",
+					"rejects",
+					"reject",
+					"rejected",
+					"blocks",
+					"blocked",
+					"stops",
+					"stopped",
+					"prevents",
+					"prevented",
+					"impossible",
+					"prohibited",
+					"forbidden",
+				)
 			if i > 0 && (s.denied|s.prohibited)&before != 0 || refused {
 				// Two negatives make a rule: "no change goes live without approval".
 				s.denied &^= before
@@ -303,7 +354,8 @@ func readNegation(s *stance, words []word) {
 			if int(w.clause)+1 < s.clauseCount && clauseHas(words, w.clause+1, "could", "might") {
 				continue // what might happen without it
 			}
-			if w.clause > 0 && clauseHas(words, w.clause-1, "may", "can", "could", "might") || clauseHas(words, w.clause, "may", "can", "could", "might", "possible", "allowed", "permitted") {
+			if w.clause > 0 && clauseHas(words, w.clause-1, "may", "can", "could", "might") ||
+				clauseHas(words, w.clause, "may", "can", "could", "might", "possible", "allowed", "permitted") {
 				if s.limit == "" {
 					s.limit = "without " + next // an exception that is allowed
 				}
@@ -333,7 +385,9 @@ func readNegation(s *stance, words []word) {
 			if relativePronouns[prev] && i <= maxSubjectWords && strings.HasPrefix(w.text, "fail") && len(words) > i+minWordsAfter {
 				continue // "visitors who fail to show it are refused"
 			}
-			if (w.text == "missing" || strings.HasPrefix(w.text, "fail") && next != "to") && !auxiliaryVerbs[prev] || (w.text == "absence" || w.text == "lack") && prev == "the" && wordAt(words, i-2) == "in" || w.text == "absence" && next != "of" {
+			if (w.text == "missing" || strings.HasPrefix(w.text, "fail") && next != "to") && !auxiliaryVerbs[prev] ||
+				(w.text == "absence" || w.text == "lack") && prev == "the" && wordAt(words, i-2) == "in" ||
+				w.text == "absence" && next != "of" {
 				continue
 			}
 			if !clauseHasModal(words, w.clause) && s.conditional&bit == 0 {
@@ -395,7 +449,8 @@ func readNegation(s *stance, words []word) {
 // "but there are no rules for it".
 func (s *stance) applyRetractions(words []word) {
 	for i, w := range words {
-		if w.text == "there" && w.clause > 0 && wordAt(words, i+2) == "no" && s.denied&(1<<w.clause) != 0 && refersToPrevious(words[i+3:], w.clause) {
+		if w.text == "there" && w.clause > 0 && wordAt(words, i+2) == "no" && s.denied&(1<<w.clause) != 0 &&
+			refersToPrevious(words[i+3:], w.clause) {
 			s.denied |= 1<<w.clause - 1
 			return
 		}
@@ -427,7 +482,9 @@ func refersToPrevious(words []word, clause uint8) bool {
 // hasFollowingNoun: the "this" or "that" at i has its noun behind it, "for this purpose".
 func hasFollowingNoun(words []word, i int) bool {
 	next := wordAt(words, i+1)
-	return words[i].text != "it" && words[i].text != "them" && next != "" && words[i+1].clause == words[i].clause && !stopWords[next] && next != "yet" && next != "far"
+	return words[i].text != "it" && words[i].text != "them" && next != "" && words[i+1].clause == words[i].clause && !stopWords[next] &&
+		next != "yet" &&
+		next != "far"
 }
 
 // isNotTheCase: "it is not the case that …" goes on with what it denies, and takes nothing back.
@@ -442,7 +499,8 @@ func statesExemption(words []word, i int) bool {
 	if w != "not" && w != "doesn't" && w != "don't" {
 		return false
 	}
-	if after := wordAt(words, i+2); wordAt(words, i+1) == "covered" && (after == "here" || (after == "by" || after == "in") && wordAt(words, i+3) == "this") {
+	if after := wordAt(words, i+2); wordAt(words, i+1) == "covered" &&
+		(after == "here" || (after == "by" || after == "in") && wordAt(words, i+3) == "this") {
 		return true
 	}
 	if next := wordAt(words, i+1); next == "cover" || next == "address" || next == "extend" {
@@ -471,7 +529,8 @@ func (s *stance) applyUntilRules(words []word) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
 		before := uint64(1) << words[i-1].clause
-		if (w.text == "before" || w.text == "until" || w.text == "unless") && s.denied&1 != 0 && w.clause > 1 && startsWithNoWho(words) && clauseHasParticiple(words, w.clause) {
+		if (w.text == "before" || w.text == "until" || w.text == "unless") && s.denied&1 != 0 && w.clause > 1 && startsWithNoWho(words) &&
+			clauseHasParticiple(words, w.clause) {
 			s.denied &^= 1 // "no supplier who holds data, or who connects to us, is signed before …"
 			s.prohibited |= 1
 		}
@@ -497,8 +556,10 @@ func (s *stance) applyUntilRules(words []word) {
 
 var (
 	// dataHandlingParticiples is what is done with data that had better not be; dataNouns are what it is done with.
-	dataHandlingParticiples = wordSet("used copied sent shared transferred taken entered published pasted uploaded emailed e-mailed exported carried disclosed sold passed")
-	dataNouns               = wordSet("data information documents files copies credentials passwords secrets")
+	dataHandlingParticiples = wordSet(
+		"used copied sent shared transferred taken entered published pasted uploaded emailed e-mailed exported carried disclosed sold passed",
+	)
+	dataNouns = wordSet("data information documents files copies credentials passwords secrets")
 )
 
 // concernsData: the "not" at i says of data, or of "them", what is not done with it, today.
@@ -506,12 +567,14 @@ func concernsData(words []word, i int) bool {
 	if prev := wordAt(words, i-1); prev != "is" && prev != "are" {
 		return false
 	}
-	return i == 2 && pronouns[words[0].text] && wordAt(words, i+1) != "used" || slices.ContainsFunc(words[:i], func(w word) bool { return dataNouns[w.text] })
+	return i == 2 && pronouns[words[0].text] && wordAt(words, i+1) != "used" ||
+		slices.ContainsFunc(words[:i], func(w word) bool { return dataNouns[w.text] })
 }
 
 // startsWithNoWho: words begin with "no supplier who …".
 func startsWithNoWho(words []word) bool {
-	return words[0].text == "no" && slices.ContainsFunc(words[:min(len(words), maxSubjectWords+1)], func(w word) bool { return relativePronouns[w.text] })
+	return words[0].text == "no" &&
+		slices.ContainsFunc(words[:min(len(words), maxSubjectWords+1)], func(w word) bool { return relativePronouns[w.text] })
 }
 
 // describesEvent: words tell of an event ("counsel lifts the hold"), not of a date.
@@ -525,7 +588,8 @@ func describesEvent(words []word) bool {
 // hasPassiveDenial: a clause has "is not deleted", "are not opened".
 func hasPassiveDenial(words []word, clause uint8) bool {
 	for i, w := range words {
-		if prev := wordAt(words, i-1); w.clause == clause && w.text == "not" && (prev == "is" || prev == "are") && isParticiple(wordAt(words, i+1)) {
+		if prev := wordAt(words, i-1); w.clause == clause && w.text == "not" && (prev == "is" || prev == "are") &&
+			isParticiple(wordAt(words, i+1)) {
 			return true
 		}
 	}
@@ -605,7 +669,9 @@ func isParentheticalNot(words []word, i int) bool {
 // isRelativeNobody: the "nobody" at i only describes the noun before it, and the clause goes on
 // with a verb of that noun.
 func isRelativeNobody(words []word, i int) bool {
-	if i == 0 || words[i-1].clause != words[i].clause || len(words[i-1].text) < 3 || stopWords[words[i-1].text] || auxiliaryVerbs[words[i-1].text] || isInflectedVerb(words[i-1]) && i == 1 {
+	if i == 0 || words[i-1].clause != words[i].clause || len(words[i-1].text) < 3 || stopWords[words[i-1].text] ||
+		auxiliaryVerbs[words[i-1].text] ||
+		isInflectedVerb(words[i-1]) && i == 1 {
 		return false
 	}
 	for k := i + 2; k < len(words) && words[k].clause == words[i].clause; k++ {
@@ -621,7 +687,9 @@ func isRelativeNobody(words []word, i int) bool {
 func spreadToRelativeClauses(s *stance, words []word) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
-		if (w.text == "which" || w.text == "who" || w.text == "whom" || w.text == "whose" || w.text == "because") && w.clause > 0 && words[i-1].clause != w.clause && s.denied&(1<<(w.clause-1)) != 0 {
+		if (w.text == "which" || w.text == "who" || w.text == "whom" || w.text == "whose" || w.text == "because") && w.clause > 0 &&
+			words[i-1].clause != w.clause &&
+			s.denied&(1<<(w.clause-1)) != 0 {
 			s.denied |= 1 << w.clause
 		}
 	}
@@ -629,7 +697,16 @@ func spreadToRelativeClauses(s *stance, words []word) {
 
 // isParticiple: "never done", "never tested".
 func isParticiple(w string) bool {
-	return strings.HasSuffix(w, "ed") || w == "done" || w == "held" || w == "made" || w == "run" || w == "been" || w == "taken" || w == "kept" || w == "written" || w == "set" || w == "sent" || w == "given" || w == "shown" || w == "seen" || w == "paid" || w == "met"
+	return strings.HasSuffix(w, "ed") || w == "done" || w == "held" || w == "made" || w == "run" || w == "been" || w == "taken" ||
+		w == "kept" ||
+		w == "written" ||
+		w == "set" ||
+		w == "sent" ||
+		w == "given" ||
+		w == "shown" ||
+		w == "seen" ||
+		w == "paid" ||
+		w == "met"
 }
 
 // spreadDenial lets what has no verb of its own share the denial beside it: a label
@@ -650,12 +727,16 @@ func spreadDenial(s *stance, text string, words []word) (labelDenied bool) {
 	}
 	bare := func(c int) bool {
 		clauseWords := words[parts[c].from:parts[c].to]
-		return len(clauseWords) > 0 && !hasVerb(clauseWords) && !contrastWords[clauseWords[0].text] && !startsCondition(words, parts[c].from) && clauseWords[0].text != "only" && clauseWords[0].text != "without"
+		return len(clauseWords) > 0 && !hasVerb(clauseWords) && !contrastWords[clauseWords[0].text] &&
+			!startsCondition(words, parts[c].from) &&
+			clauseWords[0].text != "only" &&
+			clauseWords[0].text != "without"
 	}
 	for c := 1; c < s.clauseCount; c++ {
 		gap := text[words[parts[c].from-1].end:words[parts[c].from].start]
 		// What follows a relative clause goes on with the sentence around it.
-		if s.denied&(1<<(c-1)) != 0 && s.denied&(1<<c) == 0 && strings.TrimSpace(gap) == "," && bare(c) && !relativePronouns[words[parts[c-1].from].text] {
+		if s.denied&(1<<(c-1)) != 0 && s.denied&(1<<c) == 0 && strings.TrimSpace(gap) == "," && bare(c) &&
+			!relativePronouns[words[parts[c-1].from].text] {
 			s.denied |= 1 << c
 		}
 	}

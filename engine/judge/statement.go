@@ -12,9 +12,13 @@ import (
 const maxStatements = 8
 
 var (
-	objectiveLabelPattern      = lazyregexp.NewPrefiltered(`(?i)^\W*(?:[a-z]+ )?(?:assessment )?objective ?\d*\s*(?:[:.)–-]\s*|$)`)
-	statementOpeningPattern    = lazyregexp.NewPrefiltered(`(?i)^(?:(?:[a-z]+[- ]){0,3}(?:mechanisms?|processes|controls?|procedures|safeguards|capabilities) (?:exist|are (?:in place|employed|used)) (?:to|for|that)\s+|(?:determine|verify|examine|check) (?:if|whether|that)[: ]+|does the (?:organi[sz]ation|company|entity)\s+|(?:is|are) the (?:organi[sz]ation|company|entity) (?:able to\s+)?|the (?:organi[sz]ation|company|entity) (?:can|is able to|has the ability to)\s+|(?:the )?(?:organi[sz]ation|company|entity) (?:ensures? that )?)`)
-	frameworkStylePattern      = lazyregexp.New(`(?i)^\s*$|\bmechanisms?\b|\b(?:mechanisms?|processes|controls?|procedures|safeguards|capabilities|measures) exist\b`)
+	objectiveLabelPattern   = lazyregexp.NewPrefiltered(`(?i)^\W*(?:[a-z]+ )?(?:assessment )?objective ?\d*\s*(?:[:.)–-]\s*|$)`)
+	statementOpeningPattern = lazyregexp.NewPrefiltered(
+		`(?i)^(?:(?:[a-z]+[- ]){0,3}(?:mechanisms?|processes|controls?|procedures|safeguards|capabilities) (?:exist|are (?:in place|employed|used)) (?:to|for|that)\s+|(?:determine|verify|examine|check) (?:if|whether|that)[: ]+|does the (?:organi[sz]ation|company|entity)\s+|(?:is|are) the (?:organi[sz]ation|company|entity) (?:able to\s+)?|the (?:organi[sz]ation|company|entity) (?:can|is able to|has the ability to)\s+|(?:the )?(?:organi[sz]ation|company|entity) (?:ensures? that )?)`,
+	)
+	frameworkStylePattern = lazyregexp.New(
+		`(?i)^\s*$|\bmechanisms?\b|\b(?:mechanisms?|processes|controls?|procedures|safeguards|capabilities|measures) exist\b`,
+	)
 	enumerationPattern         = lazyregexp.New(`\s*\(?(?:\b\d{1,2}|[a-z]|[ivx]{1,4})\)\s+`)
 	trailingConjunctionPattern = lazyregexp.New(`(?i)[;,.\s]*(?:\b(?:and|or|and ?/ ?or)\b)?[;,.\s]*$`)
 )
@@ -262,7 +266,13 @@ func requiredConcepts(text string, words []word) []requiredConcept {
 			return
 		}
 		seen[id] = true
-		a := requiredConcept{id: id, firstWord: from, weight: weight, isAction: l.actions[concept], name: collapseSpace(text[words[from].start:words[to].end])}
+		a := requiredConcept{
+			id:        id,
+			firstWord: from,
+			weight:    weight,
+			isAction:  l.actions[concept],
+			name:      collapseSpace(text[words[from].start:words[to].end]),
+		}
 		if to > from {
 			for _, w := range words[from : to+1] {
 				if !stopWords[w.text] {

@@ -84,7 +84,8 @@ func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage,
 	for i := range verdicts {
 		r := &verdicts[i]
 		f.bestCoverage = max(f.bestCoverage, r.coverage)
-		f.hasStaleRecord = f.hasStaleRecord || r.coverage >= coverFull && r.passage.isRecord() && !s.isRecent(r.passage, &r.passage.sentences[r.sentenceIndex])
+		f.hasStaleRecord = f.hasStaleRecord ||
+			r.coverage >= coverFull && r.passage.isRecord() && !s.isRecent(r.passage, &r.passage.sentences[r.sentenceIndex])
 	}
 	s.downgradeOutlierRows(d, hits, verdicts)
 	s.decideVerdict(&f, verdicts)
@@ -104,7 +105,9 @@ func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPas
 			return h.DocumentID == r.passage.DocumentID && hasAffirmingRow(d, h.analyzedPassage, r)
 		}) {
 			r.verdict, r.outlierRow = verdictPartial, true
-			r.reason = "A row of " + r.formatLocation() + " says otherwise than those beside it: " + shortQuote(r.quote) + ". A person has to look at it."
+			r.reason = "A row of " + r.formatLocation() + " says otherwise than those beside it: " + shortQuote(
+				r.quote,
+			) + ". A person has to look at it."
 		}
 	}
 }
@@ -177,7 +180,16 @@ const maxQuotesPerVerdict = 3 // for each statement and verdict
 //	denied, planned, partly, template, nothing, in this order
 func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) {
 	yes, part := strongestWithVerdict(verdicts, verdictCovered), strongestWithVerdict(verdicts, verdictPartial)
-	no, plan, blank := strongestWithVerdict(verdicts, verdictDenied), strongestWithVerdict(verdicts, verdictPlanned), strongestWithVerdict(verdicts, verdictTemplate)
+	no, plan, blank := strongestWithVerdict(
+		verdicts,
+		verdictDenied,
+	), strongestWithVerdict(
+		verdicts,
+		verdictPlanned,
+	), strongestWithVerdict(
+		verdicts,
+		verdictTemplate,
+	)
 	var odd *passageVerdict
 	if i := slices.IndexFunc(verdicts, func(r passageVerdict) bool { return r.outlierRow }); i >= 0 {
 		odd, f.hasException = &verdicts[i], true
@@ -188,7 +200,15 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 	switch {
 	case yes != nil && no != nil && f.statement.isMinorDenial(no, yes):
 		yes.nearlyFull = true
-		set(verdictPartial, yes, fmt.Sprintf("%s says it, and of a part, or of something near, that it is not so: %s", yes.formatLocation(), shortQuote(no.quote)))
+		set(
+			verdictPartial,
+			yes,
+			fmt.Sprintf(
+				"%s says it, and of a part, or of something near, that it is not so: %s",
+				yes.formatLocation(),
+				shortQuote(no.quote),
+			),
+		)
 	case yes != nil && no != nil:
 		set(verdictConflicting, yes, formatContradiction(yes, no, "it", "it"))
 	case yes != nil && s.differingFigures(f.statement, verdicts, yes) != "":
@@ -197,20 +217,60 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 		set(verdictPartial, yes, yes.formatLocation()+" says it. "+odd.reason)
 	case yes != nil && strongestMatching(verdicts, (*passageVerdict).isFailureRecord) != nil:
 		fell := strongestMatching(verdicts, (*passageVerdict).isFailureRecord)
-		set(verdictConflicting, yes, fmt.Sprintf(notFollowedPrefix+"%s says it, and %s tells that it failed: %s", yes.formatLocation(), fell.formatLocation(), shortQuote(fell.quote)))
+		set(
+			verdictConflicting,
+			yes,
+			fmt.Sprintf(
+				notFollowedPrefix+"%s says it, and %s tells that it failed: %s",
+				yes.formatLocation(),
+				fell.formatLocation(),
+				shortQuote(fell.quote),
+			),
+		)
 	case yes != nil && s.slowerRecord(verdicts, yes) != nil:
 		slow := s.slowerRecord(verdicts, yes)
 		slow.recordsFailure = true
-		set(verdictConflicting, yes, fmt.Sprintf(notFollowedPrefix+"%s says %s, and %s tells that it took longer: %s", yes.formatLocation(), shortQuote(yes.quote), slow.formatLocation(), shortQuote(slow.quote)))
+		set(
+			verdictConflicting,
+			yes,
+			fmt.Sprintf(
+				notFollowedPrefix+"%s says %s, and %s tells that it took longer: %s",
+				yes.formatLocation(),
+				shortQuote(yes.quote),
+				slow.formatLocation(),
+				shortQuote(slow.quote),
+			),
+		)
 	case yes != nil && strongestMatching(verdicts, (*passageVerdict).isLimitedToShare) != nil:
 		few := strongestMatching(verdicts, (*passageVerdict).isLimitedToShare)
-		set(verdictPartial, yes, fmt.Sprintf("%s says it, and %s tells for how many it is so: %s", yes.formatLocation(), few.formatLocation(), shortQuote(few.quote)))
+		set(
+			verdictPartial,
+			yes,
+			fmt.Sprintf(
+				"%s says it, and %s tells for how many it is so: %s",
+				yes.formatLocation(),
+				few.formatLocation(),
+				shortQuote(few.quote),
+			),
+		)
 	case yes != nil && plan != nil && plan.coverage >= coverFull:
-		set(verdictPartial, yes, fmt.Sprintf("%s says it, but %s only announces it: %s", yes.formatLocation(), plan.formatLocation(), shortQuote(plan.quote)))
+		set(
+			verdictPartial,
+			yes,
+			fmt.Sprintf("%s says it, but %s only announces it: %s", yes.formatLocation(), plan.formatLocation(), shortQuote(plan.quote)),
+		)
 	case yes != nil:
 		set(verdictCovered, yes, yes.reason)
 	case no != nil && part != nil && part.coverage >= coverFull && f.statement.isMinorDenial(no, part):
-		set(verdictPartial, part, fmt.Sprintf("%s says a part of it, and of another, or of something near, that it is not so: %s", part.formatLocation(), shortQuote(no.quote)))
+		set(
+			verdictPartial,
+			part,
+			fmt.Sprintf(
+				"%s says a part of it, and of another, or of something near, that it is not so: %s",
+				part.formatLocation(),
+				shortQuote(no.quote),
+			),
+		)
 	case no != nil && part != nil && part.coverage >= coverFull:
 		set(verdictConflicting, part, formatContradiction(part, no, "part of it", "another"))
 	case no != nil && plan != nil:
@@ -243,19 +303,42 @@ func formatContradiction(affirming, denying *passageVerdict, affirmedPart, denie
 	quote, at := shortQuote(denying.quote), denying.formatLocation()
 	switch {
 	case affirming.passage.DocumentID != denying.passage.DocumentID && denying.passage.isRecord() && !affirming.passage.isRecord():
-		return fmt.Sprintf(notFollowedPrefix+"%s says %s, and %s denies %s: %s", affirming.formatLocation(), affirmedPart, at, deniedPart, quote)
+		return fmt.Sprintf(
+			notFollowedPrefix+"%s says %s, and %s denies %s: %s",
+			affirming.formatLocation(),
+			affirmedPart,
+			at,
+			deniedPart,
+			quote,
+		)
 	case affirming.passage.DocumentID != denying.passage.DocumentID:
 		return fmt.Sprintf("Passages disagree: %s says %s, %s denies it: %s", affirming.formatLocation(), affirmedPart, at, quote)
 	case affirming.passage.ChunkID == denying.passage.ChunkID || affirming.formatLocation() == at && at != denying.documentName():
-		return fmt.Sprintf(selfContradictionPrefix+"%s says %s and in the same passage denies %s: %s", affirming.formatLocation(), affirmedPart, deniedPart, quote)
+		return fmt.Sprintf(
+			selfContradictionPrefix+"%s says %s and in the same passage denies %s: %s",
+			affirming.formatLocation(),
+			affirmedPart,
+			deniedPart,
+			quote,
+		)
 	}
-	return fmt.Sprintf(selfContradictionPrefix+"%s says %s and elsewhere%s denies %s: %s", affirming.formatLocation(), affirmedPart, strings.TrimPrefix(at, denying.documentName()), deniedPart, quote)
+	return fmt.Sprintf(
+		selfContradictionPrefix+"%s says %s and elsewhere%s denies %s: %s",
+		affirming.formatLocation(),
+		affirmedPart,
+		strings.TrimPrefix(at, denying.documentName()),
+		deniedPart,
+		quote,
+	)
 }
 
 func (f *statementVerdict) missingReason() string {
 	switch {
 	case f.foreignCount > 0:
-		return fmt.Sprintf("No passage says it in English. Close to it by meaning, in another language, which these rules can't read: %s. A person should read them.", formatCount(f.foreignCount, "passage"))
+		return fmt.Sprintf(
+			"No passage says it in English. Close to it by meaning, in another language, which these rules can't read: %s. A person should read them.",
+			formatCount(f.foreignCount, "passage"),
+		)
 	case f.bestCoverage > 0:
 		return "Passages touch the matter, but none says it."
 	}
@@ -285,7 +368,9 @@ func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
 			return strings.Compare(a.passage.ChunkID, b.passage.ChunkID)
 		})
 		for i, r := range matching {
-			if i < maxQuotesPerVerdict || r.recordsFailure || r.outlierRow && !slices.ContainsFunc(f.quoted, func(s passageVerdict) bool { return s.outlierRow }) || r.passage.isRecord() && !slices.ContainsFunc(f.quoted, func(s passageVerdict) bool { return s.passage.isRecord() }) {
+			if i < maxQuotesPerVerdict || r.recordsFailure ||
+				r.outlierRow && !slices.ContainsFunc(f.quoted, func(s passageVerdict) bool { return s.outlierRow }) ||
+				r.passage.isRecord() && !slices.ContainsFunc(f.quoted, func(s passageVerdict) bool { return s.passage.isRecord() }) {
 				f.quoted = append(f.quoted, r)
 			}
 		}
@@ -300,7 +385,8 @@ func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdi
 	}
 	for i := range verdicts {
 		r := &verdicts[i]
-		if r.verdict != verdictCovered && r.verdict != verdictPartial || r.passage.DocumentID == yes.passage.DocumentID || r.coverage < coverPartial {
+		if r.verdict != verdictCovered && r.verdict != verdictPartial || r.passage.DocumentID == yes.passage.DocumentID ||
+			r.coverage < coverPartial {
 			continue
 		}
 		b := &r.passage.sentences[r.sentenceIndex]
@@ -310,7 +396,13 @@ func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdi
 		for _, x := range a.quantities {
 			if y, ok := soleQuantity(b.quantities, x); ok && y.value != x.value {
 				if _, twice := soleQuantity(a.quantities, x); twice {
-					return fmt.Sprintf("Documents differ in figures: %s says %s, %s says %s.", yes.formatLocation(), shortQuote(yes.quote), r.formatLocation(), shortQuote(r.quote))
+					return fmt.Sprintf(
+						"Documents differ in figures: %s says %s, %s says %s.",
+						yes.formatLocation(),
+						shortQuote(yes.quote),
+						r.formatLocation(),
+						shortQuote(r.quote),
+					)
 				}
 			}
 		}
@@ -389,4 +481,6 @@ func (d *preparedStatement) isMinorDenial(no, yes *passageVerdict) bool {
 }
 
 // generalDenialPattern begins a sentence that denies for everybody.
-var generalDenialPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:(?:at present|at this time|currently|so far|today),? )?(?:we|there|no|none|nobody|nothing|neither)\b`)
+var generalDenialPattern = lazyregexp.NewPrefiltered(
+	`(?i)^\W*(?:(?:at present|at this time|currently|so far|today),? )?(?:we|there|no|none|nobody|nothing|neither)\b`,
+)

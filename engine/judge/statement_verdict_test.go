@@ -42,8 +42,10 @@ func (s shelf) Find(_ context.Context, query string, topK int) ([]Passage, error
 func policy(text string) Passage { return passage("policy", text) }
 
 func passage(category, text string) Passage {
-	return Passage{ChunkID: "c-" + shorten(text, 30), DocumentID: "d-" + category + shorten(text, 10), DocumentTitle: "Security " + category,
-		Filename: category + ".md", Category: category, Text: text, SHA256: text}
+	return Passage{
+		ChunkID: "c-" + shorten(text, 30), DocumentID: "d-" + category + shorten(text, 10), DocumentTitle: "Security " + category,
+		Filename: category + ".md", Category: category, Text: text, SHA256: text,
+	}
 }
 
 func control(title string, objectives ...string) api.Control {

@@ -15,7 +15,9 @@ import (
 const minSubjectShare = 0.75 // of the words of a control's title that such a sentence holds
 
 // planListPattern are names of documents and headings that list what is to come.
-var planListPattern = lazyregexp.New(`(?i)\b(?:road ?maps?|okrs?|backlog|wish ?list|initiatives|proposals?|(?:security |isms )?improvement (?:plan|program(?:me)?)|(?:planned|future|upcoming|next) (?:measures|projects|work|improvements|steps)|what (?:we plan|comes next|is planned)|project (?:list|portfolio|pipeline))\b`)
+var planListPattern = lazyregexp.New(
+	`(?i)\b(?:road ?maps?|okrs?|backlog|wish ?list|initiatives|proposals?|(?:security |isms )?improvement (?:plan|program(?:me)?)|(?:planned|future|upcoming|next) (?:measures|projects|work|improvements|steps)|what (?:we plan|comes next|is planned)|project (?:list|portfolio|pipeline))\b`,
+)
 
 // planListNameOf is the name by which a passage stands among what is to come; empty where it doesn't.
 func planListNameOf(p Passage) string {
@@ -65,7 +67,8 @@ func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (no, 
 		if lead := p.leadSentence(cur); lead != cur {
 			window = append(window, lead)
 		}
-		if prev := i - 1; prev >= 0 && !cur.isTableRow && !cur.item && (!p.sentences[prev].item && (cur.startsWithPronoun || cur.answersNo || p.sentences[prev].question) || p.sentences[prev].fragment) {
+		if prev := i - 1; prev >= 0 && !cur.isTableRow && !cur.item &&
+			(!p.sentences[prev].item && (cur.startsWithPronoun || cur.answersNo || p.sentences[prev].question) || p.sentences[prev].fragment) {
 			window = append(window, &p.sentences[prev])
 			from = prev // "Internal audit. Nobody has done one yet."
 		}
@@ -85,7 +88,9 @@ func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (no, 
 				no = &r
 			}
 		case ahead != "" && !d.isOffSubject(window) && (!cur.isTableRow || d.topicShareBy([]*sentence{cur.content()}, true, false) >= minSubjectShare):
-			r.verdict, r.namesTopic, r.reason = verdictPlanned, true, "The control as a whole is announced, not done: "+shortQuote(r.quote)+"."
+			r.verdict, r.namesTopic, r.reason = verdictPlanned, true, "The control as a whole is announced, not done: "+shortQuote(
+				r.quote,
+			)+"."
 			if plan == nil || r.coverage > plan.coverage {
 				plan = &r
 			}

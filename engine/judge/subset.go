@@ -40,7 +40,9 @@ const maxSubsetWords = 4 // words of a thing and of what it is
 
 // namesSubset: words name certain things, and none that the control speaks of or that stands for everything.
 func (d *preparedStatement) namesSubset(text string, words []word) bool {
-	if len(words) < 2 || words[0].text != "the" && words[0].text != "these" && words[0].text != "those" && words[0].text != "two" && words[0].text != "some" {
+	if len(words) < 2 ||
+		words[0].text != "the" && words[0].text != "these" && words[0].text != "those" && words[0].text != "two" &&
+			words[0].text != "some" {
 		return false
 	}
 	n := 0
@@ -48,7 +50,8 @@ func (d *preparedStatement) namesSubset(text string, words []word) bool {
 		if stopWords[w.text] || strings.HasSuffix(w.text, "ly") {
 			continue
 		}
-		if r, _ := utf8.DecodeRuneInString(text[w.start:]); unicode.IsUpper(r) || organizationWideWords[w.text] || d.namesAny(words[i+1:i+2]) {
+		if r, _ := utf8.DecodeRuneInString(text[w.start:]); unicode.IsUpper(r) || organizationWideWords[w.text] ||
+			d.namesAny(words[i+1:i+2]) {
 			return false // a name may be the organization's own
 		}
 		n++
@@ -57,9 +60,11 @@ func (d *preparedStatement) namesSubset(text string, words []word) bool {
 }
 
 // organizationWideWords are words for the whole of what an organization has.
-var organizationWideWords = wordSet(`organization organisation company firm business enterprise group agency authority institution association team staff people employees personnel
+var organizationWideWords = wordSet(
+	`organization organisation company firm business enterprise group agency authority institution association team staff people employees personnel
 users management board system systems data network networks environment devices device assets equipment software applications services service information infrastructure
-policy policies procedure procedures document documents moment time year future whole place`)
+policy policies procedure procedures document documents moment time year future whole place`,
+)
 
 // applyPurposeRules makes a rule of what is to keep something from being: "so that there is no single point of failure".
 func (s *stance) applyPurposeRules(words []word) {
@@ -74,7 +79,8 @@ func (s *stance) applyPurposeRules(words []word) {
 			continue
 		}
 		p := words[i-1].text
-		if p != "so" && p != "such" && !slices.ContainsFunc(words[max(0, i-6):i], func(w word) bool { return w.text == "sufficient" || w.text == "enough" }) {
+		if p != "so" && p != "such" &&
+			!slices.ContainsFunc(words[max(0, i-6):i], func(w word) bool { return w.text == "sufficient" || w.text == "enough" }) {
 			continue
 		}
 		s.denied, s.prohibited = 0, s.prohibited|s.denied

@@ -7,7 +7,10 @@ import (
 
 // What certain things lack denies no control as a whole, nor what is said of others.
 func TestOfCertainThings(t *testing.T) {
-	malware := newPreparedStatement("Anti-malware is installed on all endpoints and servers.", requiredConcepts("malware protection", splitWords("malware protection")))
+	malware := newPreparedStatement(
+		"Anti-malware is installed on all endpoints and servers.",
+		requiredConcepts("malware protection", splitWords("malware protection")),
+	)
 	backup := newPreparedStatement("A backup copy is stored at a separate site.", requiredConcepts("backup", splitWords("backup")))
 	for text, want := range map[string]struct {
 		of   *preparedStatement
@@ -28,7 +31,11 @@ func TestOfCertainThings(t *testing.T) {
 			t.Errorf("%q: of a part %v", text, got)
 		}
 	}
-	j := judge(t, control("Malware protection", "Anti-malware is installed on all endpoints."), policy("The microscopes have no antivirus, as the maker forbids it."))
+	j := judge(
+		t,
+		control("Malware protection", "Anti-malware is installed on all endpoints."),
+		policy("The microscopes have no antivirus, as the maker forbids it."),
+	)
 	if strings.Contains(j.Reason, "not done") {
 		t.Errorf("denied: %s", j.Reason)
 	}
@@ -36,7 +43,11 @@ func TestOfCertainThings(t *testing.T) {
 
 // Of two documents, one that denies certain things alone limits what the other says.
 func TestCertainThingsOfTwoDocuments(t *testing.T) {
-	says, denies := policy("A backup copy is stored at a separate site."), policy("There is no backup copy of the microscopes at a separate site.")
+	says, denies := policy(
+		"A backup copy is stored at a separate site.",
+	), policy(
+		"There is no backup copy of the microscopes at a separate site.",
+	)
 	denies.ChunkID, denies.DocumentID, denies.Filename = "second", "other", "other.md"
 	if got := judge(t, control("Backup", "A backup copy is stored at a separate site."), says, denies).Statements[0]; got.Verdict != verdictPartial {
 		t.Errorf("%s (%s)", got.Verdict, got.Reason)

@@ -18,26 +18,66 @@ type traitRule struct {
 }
 
 var traitRules = map[string]traitRule{
-	"develops_software": {"we develop software, developers, source code, code review, releases",
-		lazyregexp.New(`(?i)\b(?:(?:develop|build|writ|ship|creat|maintain|releas)\w*(?: and \w+)? (?:\w+ ){0,3}(?:software|applications?|code|products?|apps?)|(?:software|application|product) (?:development|engineering|engineers?|developers?)|source code|code reviews?|pull requests?|merge requests?|our developers|development team|secure development|sdlc|software (?:that )?(?:we|the company) (?:ships?|develops?))\b`)},
-	"uses_cloud": {"cloud services, hosted in AWS Azure Google Cloud, SaaS",
-		lazyregexp.New(`(?i)\b(?:aws|amazon web services|azure|google cloud|gcp|cloud (?:services?|providers?|infrastructure|platforms?|hosting|environments?|accounts?|applications?|computing|storage)|cloud-(?:based|hosted)|saas|iaas|paas|microsoft 365|office 365|intune|entra id|exchange online|sharepoint online|onedrive|google workspace|third.party cloud)\b`)},
-	"processes_personal_data": {"personal data, personal information, data subjects, privacy, GDPR",
-		lazyregexp.New(`(?i)\b(?:personal (?:data|information)|personally identifiable|pii|data subjects?|gdpr|privacy notice|data protection (?:officer|impact)|records? of processing|phi|protected health information|special categor(?:y|ies) of data|customer data|user data)\b`)},
-	"handles_cards": {"payment card data, cardholder data, PCI DSS",
-		lazyregexp.New(`(?i)\b(?:cardholder|payment cards?|credit cards?|debit cards?|card (?:data|numbers?|payments?)|pci[ -]?dss|primary account numbers?)\b`)},
-	"has_ot": {"operational technology, industrial control systems, SCADA, PLC, production line",
-		lazyregexp.New(`(?i)\b(?:operational technology|industrial control|scada|plcs?|programmable logic|ot (?:network|systems?|environment|devices?|assets?|security)|manufacturing (?:line|plant|execution|equipment)|production lines?|ics (?:network|systems?|environment))\b`)},
-	"has_facilities": {"office building, data center, physical access, visitors, badges",
-		lazyregexp.New(`(?i)\b(?:(?:our|the|company|all|main) (?:\w+ )?(?:offices?|buildings?|premises|facilit(?:y|ies)|data ?cent(?:er|re)s?|server rooms?|warehouses?|plants?|sites?)|visitors?|badge(?:s| readers?)?|server rooms?|secure areas?|physical access|reception)\b`)},
-	"uses_ai": {"artificial intelligence, machine learning models, generative AI, chatbots",
-		lazyregexp.New(`(?i)\b(?:artificial intelligence|machine learning|generative ai|ai (?:systems?|tools?|models?|services?|assistants?|applications?|features?|policy)|large language models?|llms?|chatgpt|copilot|neural networks?)\b`)},
-	"outsources_it": {"outsourced IT, managed service provider, hosting by third party",
-		lazyregexp.New(`(?i)\b(?:outsourc\w+|managed (?:security )?service providers?|msps?|mssps?|(?:external|third.party|managed) (?:it )?(?:providers?|hosting|hosters?|data cent(?:er|re)s?|support|operations?|cloud providers?|service providers?)|it (?:services? )?(?:is|are) (?:run|operated|provided|managed) by)\b`)},
-	"has_mobile_devices": {"mobile devices, smartphones, laptops, BYOD, mobile device management",
-		lazyregexp.New(`(?i)\b(?:mobile (?:devices?|phones?|computing|endpoints?)|smart ?phones?|tablets?|laptops?|notebooks?|byod|ios|android|mdm)\b`)},
-	"has_remote_workers": {"remote work, work from home, telework, VPN",
-		lazyregexp.New(`(?i)\b(?:remote (?:work(?:ers?|ing|force)?|employees|staff|access|teams?)|work(?:s|ing)? (?:from home|remotely)|telework\w*|home offices?|fully remote|distributed (?:team|company|workforce)|vpn)\b`)},
+	"develops_software": {
+		"we develop software, developers, source code, code review, releases",
+		lazyregexp.New(
+			`(?i)\b(?:(?:develop|build|writ|ship|creat|maintain|releas)\w*(?: and \w+)? (?:\w+ ){0,3}(?:software|applications?|code|products?|apps?)|(?:software|application|product) (?:development|engineering|engineers?|developers?)|source code|code reviews?|pull requests?|merge requests?|our developers|development team|secure development|sdlc|software (?:that )?(?:we|the company) (?:ships?|develops?))\b`,
+		),
+	},
+	"uses_cloud": {
+		"cloud services, hosted in AWS Azure Google Cloud, SaaS",
+		lazyregexp.New(
+			`(?i)\b(?:aws|amazon web services|azure|google cloud|gcp|cloud (?:services?|providers?|infrastructure|platforms?|hosting|environments?|accounts?|applications?|computing|storage)|cloud-(?:based|hosted)|saas|iaas|paas|microsoft 365|office 365|intune|entra id|exchange online|sharepoint online|onedrive|google workspace|third.party cloud)\b`,
+		),
+	},
+	"processes_personal_data": {
+		"personal data, personal information, data subjects, privacy, GDPR",
+		lazyregexp.New(
+			`(?i)\b(?:personal (?:data|information)|personally identifiable|pii|data subjects?|gdpr|privacy notice|data protection (?:officer|impact)|records? of processing|phi|protected health information|special categor(?:y|ies) of data|customer data|user data)\b`,
+		),
+	},
+	"handles_cards": {
+		"payment card data, cardholder data, PCI DSS",
+		lazyregexp.New(
+			`(?i)\b(?:cardholder|payment cards?|credit cards?|debit cards?|card (?:data|numbers?|payments?)|pci[ -]?dss|primary account numbers?)\b`,
+		),
+	},
+	"has_ot": {
+		"operational technology, industrial control systems, SCADA, PLC, production line",
+		lazyregexp.New(
+			`(?i)\b(?:operational technology|industrial control|scada|plcs?|programmable logic|ot (?:network|systems?|environment|devices?|assets?|security)|manufacturing (?:line|plant|execution|equipment)|production lines?|ics (?:network|systems?|environment))\b`,
+		),
+	},
+	"has_facilities": {
+		"office building, data center, physical access, visitors, badges",
+		lazyregexp.New(
+			`(?i)\b(?:(?:our|the|company|all|main) (?:\w+ )?(?:offices?|buildings?|premises|facilit(?:y|ies)|data ?cent(?:er|re)s?|server rooms?|warehouses?|plants?|sites?)|visitors?|badge(?:s| readers?)?|server rooms?|secure areas?|physical access|reception)\b`,
+		),
+	},
+	"uses_ai": {
+		"artificial intelligence, machine learning models, generative AI, chatbots",
+		lazyregexp.New(
+			`(?i)\b(?:artificial intelligence|machine learning|generative ai|ai (?:systems?|tools?|models?|services?|assistants?|applications?|features?|policy)|large language models?|llms?|chatgpt|copilot|neural networks?)\b`,
+		),
+	},
+	"outsources_it": {
+		"outsourced IT, managed service provider, hosting by third party",
+		lazyregexp.New(
+			`(?i)\b(?:outsourc\w+|managed (?:security )?service providers?|msps?|mssps?|(?:external|third.party|managed) (?:it )?(?:providers?|hosting|hosters?|data cent(?:er|re)s?|support|operations?|cloud providers?|service providers?)|it (?:services? )?(?:is|are) (?:run|operated|provided|managed) by)\b`,
+		),
+	},
+	"has_mobile_devices": {
+		"mobile devices, smartphones, laptops, BYOD, mobile device management",
+		lazyregexp.New(
+			`(?i)\b(?:mobile (?:devices?|phones?|computing|endpoints?)|smart ?phones?|tablets?|laptops?|notebooks?|byod|ios|android|mdm)\b`,
+		),
+	},
+	"has_remote_workers": {
+		"remote work, work from home, telework, VPN",
+		lazyregexp.New(
+			`(?i)\b(?:remote (?:work(?:ers?|ing|force)?|employees|staff|access|teams?)|work(?:s|ing)? (?:from home|remotely)|telework\w*|home offices?|fully remote|distributed (?:team|company|workforce)|vpn)\b`,
+		),
+	},
 }
 
 // An absence is told of the organization: "we do not process card data".
@@ -68,7 +108,12 @@ func DetectTraits(ctx context.Context, f Finder) (map[string]api.Trait, error) {
 func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, error) {
 	rule, ok := traitRules[name]
 	if !ok {
-		return api.Trait{Value: "unknown", Source: "default", Reason: "No rule knows this trait; a person should set it.", Evidence: []api.Evidence{}}, nil
+		return api.Trait{
+			Value:    "unknown",
+			Source:   "default",
+			Reason:   "No rule knows this trait; a person should set it.",
+			Evidence: []api.Evidence{},
+		}, nil
 	}
 	candidates, err := s.findPassages(ctx, rule.query)
 	if err != nil {
@@ -89,7 +134,15 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 				continue // "laws and standards (e.g. PCI DSS)" says nothing of the organization
 			}
 			clause := clauseMaskAt(text, m[0])
-			ev := passageVerdict{verdict: verdictCovered, coverage: candidates[i].score, passage: c, sentenceIndex: k, quote: c.quoteSentences(k, k)}.toEvidence(traitPhrase(name))
+			ev := passageVerdict{
+				verdict:       verdictCovered,
+				coverage:      candidates[i].score,
+				passage:       c,
+				sentenceIndex: k,
+				quote:         c.quoteSentences(k, k),
+			}.toEvidence(
+				traitPhrase(name),
+			)
 			switch {
 			case cur.denied&clause != 0:
 				if organizationDenialPattern.MatchString(text) && deniesTrait(text, m) {
@@ -114,9 +167,22 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	case len(yes) > 0 && len(no) > 0:
 		return say("unknown", "Passages disagree; a person should decide.", slices.Concat(first(no), first(yes)))
 	case len(no) > 0:
-		return say("false", fmt.Sprintf("By %s, the organization doesn't match “%s”.", formatCount(len(no), "passage"), traitPhrase(name)), first(no))
+		return say(
+			"false",
+			fmt.Sprintf("By %s, the organization doesn't match “%s”.", formatCount(len(no), "passage"), traitPhrase(name)),
+			first(no),
+		)
 	case len(yes) > 0:
-		return say("true", fmt.Sprintf("By %s in %s, the organization %s.", formatCount(len(yes), "passage"), formatCount(len(documents), "document"), traitPhrase(name)), first(yes))
+		return say(
+			"true",
+			fmt.Sprintf(
+				"By %s in %s, the organization %s.",
+				formatCount(len(yes), "passage"),
+				formatCount(len(documents), "document"),
+				traitPhrase(name),
+			),
+			first(yes),
+		)
 	}
 	t.Source = "default"
 	return say("unknown", "No passage tells; a person should set it.", nil)
@@ -124,7 +190,9 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 
 // deniesTrait tells "we do not develop software" from "customer data is not stored
 // on laptops": the negation must come shortly before the trait, with a verb of having or doing.
-var traitDenialPattern = lazyregexp.New(`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`)
+var traitDenialPattern = lazyregexp.New(
+	`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`,
+)
 
 // negatedVerbPattern is what one does not do.
 var negatedVerbPattern = lazyregexp.New(`(?i)\b(?:does not|do not|doesn.t|don.t|never) (?:currently |yet |ourselves )?(\w+)(?: \w+){0,3}$`)

@@ -79,13 +79,15 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 		from := i
 		if m.ownWeight > 0 && c.continues[i] && c.sentences[i-1].placeholder == "" && (c.sentences[i-1].denied == 0 || d.isProhibition()) {
 			// A sentence that takes up the one before is read with it.
-			if two := d.matchWindow([]*sentence{&c.sentences[i-1], cur}, near, c.surroundings); two.wordCoverage > m.wordCoverage+0.12 && m.ownWeight >= 0.5 {
+			if two := d.matchWindow([]*sentence{&c.sentences[i-1], cur}, near, c.surroundings); two.wordCoverage > m.wordCoverage+0.12 &&
+				m.ownWeight >= 0.5 {
 				m, from = two, i-1
 			}
 		}
 		m.similarity, m.competition = s.compareMeaning(d, c, i)
 		m.deniesOutright = cur.denied != 0 && d.isSoleSubject(cur)
-		if m.wordingMatch = d.wording.fullMatch(); !m.deniesOutright && !lacks && s.combinedCoverage(m) < coverOnTopic-maxSearchBonus && s.trace == nil {
+		if m.wordingMatch = d.wording.fullMatch(); !m.deniesOutright && !lacks && s.combinedCoverage(m) < coverOnTopic-maxSearchBonus &&
+			s.trace == nil {
 			continue // whatever words it has
 		}
 		read := window
@@ -155,7 +157,11 @@ func (a *textAnalysis) neighborsOf(i int) []*sentence {
 	}
 	for _, k := range [...]int{i - 1, i + 1} {
 		if k >= 0 && k < len(a.sentences) {
-			if n := &a.sentences[k]; n.headingIndex == cur.headingIndex && !n.isTableRow && !n.question && !n.instruction && n.placeholder == "" && n.planWords == "" && n.hedge == "" && n.limit == "" {
+			if n := &a.sentences[k]; n.headingIndex == cur.headingIndex && !n.isTableRow && !n.question && !n.instruction &&
+				n.placeholder == "" &&
+				n.planWords == "" &&
+				n.hedge == "" &&
+				n.limit == "" {
 				out = append(out, n)
 			}
 		}
@@ -167,7 +173,13 @@ func (a *textAnalysis) neighborsOf(i int) []*sentence {
 func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i int, m match) (passageVerdict, bool) {
 	c := h.analyzedPassage
 	cur := &c.sentences[i]
-	r := passageVerdict{passage: c, sentenceIndex: i, match: m, reportsPast: cur.reportsPast || c.isRecord() && !cur.mandatory, concreteness: cur.concreteness}
+	r := passageVerdict{
+		passage:       c,
+		sentenceIndex: i,
+		match:         m,
+		reportsPast:   cur.reportsPast || c.isRecord() && !cur.mandatory,
+		concreteness:  cur.concreteness,
+	}
 	r.coverage = s.coverageWithSearchBonus(h, m)
 	relevant := m.isRelevant()
 	if cur.instruction || from < i && c.sentences[from].instruction || c.leadSentence(cur).instruction {
@@ -191,14 +203,16 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 			return no, ok
 		}
 	}
-	if !d.isProhibition() && relevant && m.confirmsLack(false) && (inFailureTable && r.coverage >= coverFailing || r.coverage >= coverDenied && c.recordsFailureAt(i)) {
+	if !d.isProhibition() && relevant && m.confirmsLack(false) &&
+		(inFailureTable && r.coverage >= coverFailing || r.coverage >= coverDenied && c.recordsFailureAt(i)) {
 		r.recordsFailure, r.inFailureTable = true, inFailureTable
 		return decideAs(verdictPartial, "A record tells that it failed.")
 	}
 	if negated {
 		return r, false // what is denied supports nothing
 	}
-	if d.isLackedIn(text) && !refusalPattern.MatchString(text) || d.isProhibition() && switchOffPattern.MatchString(d.text) && switchedOffPattern.MatchString(text) {
+	if d.isLackedIn(text) && !refusalPattern.MatchString(text) ||
+		d.isProhibition() && switchOffPattern.MatchString(d.text) && switchedOffPattern.MatchString(text) {
 		return r, false // of what is off, nothing tells that it can't be turned off
 	}
 	plan := firstNonEmpty(cur.findPlanWords(c, i), s.impliedPlan(c, cur))
@@ -206,7 +220,8 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return r, false // the row announces something else, which its columns' names are not
 	}
 	if r.coverage < coverPartial || !relevant || m.ownWeight < minOwnWeight {
-		if plan != "" && relevant && !m.missesHead && r.coverage >= coverOnTopic && m.ownWeight >= minOwnWeight && !d.mentions("plan") && d.matchesPlan(&r) {
+		if plan != "" && relevant && !m.missesHead && r.coverage >= coverOnTopic && m.ownWeight >= minOwnWeight && !d.mentions("plan") &&
+			d.matchesPlan(&r) {
 			return decideAs(verdictPlanned, s.formatPlanReason(plan, text))
 		}
 		return r, false
@@ -240,7 +255,9 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return r, false // the rule says nothing of exceptions from it
 	}
 	if why := s.omissionReason(d, cur, text, m, r.coverage); why != "" {
-		r.nearlyFull = r.coverage >= coverMost && s.limitationReason(d, c, cur, m) == "" && len(m.missedTopics) == 0 && m.missingAnchor == nil && (!m.wordingMatch.hasWording || m.wordingMatch.totalShare >= minNearlyFullWordingShare)
+		r.nearlyFull = r.coverage >= coverMost && s.limitationReason(d, c, cur, m) == "" && len(m.missedTopics) == 0 &&
+			m.missingAnchor == nil &&
+			(!m.wordingMatch.hasWording || m.wordingMatch.totalShare >= minNearlyFullWordingShare)
 		return decideAs(verdictPartial, why)
 	}
 	if m.wordingMatch.hasWording && m.wordingMatch.totalShare < minFullWordingShare {
@@ -297,7 +314,8 @@ func (d *preparedStatement) matchesPlan(r *passageVerdict) bool {
 // isUntickedStep: a step with its box in a list in which nobody has ticked any: what is to be done, where a
 // form would ask for a yes or no.
 func (c *analyzedPassage) isUntickedStep(s *sentence) bool {
-	return s.item && isUntickedBox(s.placeholder) && strings.Count(c.text[s.start:s.end], "[") <= 1 && c.category == "procedure" && !tickedBoxPattern.MatchString(c.text)
+	return s.item && isUntickedBox(s.placeholder) && strings.Count(c.text[s.start:s.end], "[") <= 1 && c.category == "procedure" &&
+		!tickedBoxPattern.MatchString(c.text)
 }
 
 var tickedBoxPattern = lazyregexp.New(`(?i)\[x\]|[☑☒✓✔✅]`)
@@ -385,7 +403,10 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 		return fmt.Sprintf("It is what %q says, which wants to sell or tells of others.", name)
 	}
 	if at := slices.IndexFunc(c.sentences, c.instructsReader); at >= 0 {
-		return fmt.Sprintf("Beside it stands a sentence that tells the reader how to judge: %q.", shorten(c.text[c.sentences[at].start:c.sentences[at].end], 60))
+		return fmt.Sprintf(
+			"Beside it stands a sentence that tells the reader how to judge: %q.",
+			shorten(c.text[c.sentences[at].start:c.sentences[at].end], 60),
+		)
 	}
 	if head := c.idealHeading(cur); head != "" {
 		return fmt.Sprintf("It stands under %q, which says what should be.", head)
@@ -423,9 +444,13 @@ func (c *analyzedPassage) idealHeading(s *sentence) string {
 	return ""
 }
 
-var idealHeadingPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:what|which|things) (?:\w+ ){0,4}(?:should|ought to|would) (?:have|be|do)\b|\bwhat good looks like\b|\b(?:control|requirements?) catalog(?:ue)?\b|\bcatalog(?:ue)? of (?:controls|requirements)\b|\bbest practices?\b`)
+var idealHeadingPattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:what|which|things) (?:\w+ ){0,4}(?:should|ought to|would) (?:have|be|do)\b|\bwhat good looks like\b|\b(?:control|requirements?) catalog(?:ue)?\b|\bcatalog(?:ue)? of (?:controls|requirements)\b|\bbest practices?\b`,
+)
 
-var preambleHeadingPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:[\d.]+\W+)?(?:(?:and|the|of|this|purpose|scope|background|introduction|definitions?|glossary|terms|applicability|policy|document|procedure)\b[\s,&/:]*)+$`)
+var preambleHeadingPattern = lazyregexp.NewPrefiltered(
+	`(?i)^\W*(?:[\d.]+\W+)?(?:(?:and|the|of|this|purpose|scope|background|introduction|definitions?|glossary|terms|applicability|policy|document|procedure)\b[\s,&/:]*)+$`,
+)
 
 // isUnderPreamble: the heading above a sentence is of what the document is for, not of what is to be done.
 func (c *analyzedPassage) isUnderPreamble(s *sentence) bool {
@@ -438,7 +463,9 @@ func (c *analyzedPassage) isUnderPreamble(s *sentence) bool {
 	return len(head) < 80 && preambleWordPattern.MatchString(head) && preambleHeadingPattern.MatchString(head)
 }
 
-var preambleWordPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:purpose|scope|background|introduction|definitions?|glossary|terms|applicability)\b`)
+var preambleWordPattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:purpose|scope|background|introduction|definitions?|glossary|terms|applicability)\b`,
+)
 
 // deniesMatch tells whether the sentence denies what matched, and with which words.
 func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (string, bool) {
@@ -448,7 +475,8 @@ func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (stri
 	}
 	// Nor does "they have no access" deny anything but their access.
 	elsewhere := cur.denied != 0 && noAccessPattern.MatchString(c.text[cur.start:cur.end]) && !d.asksAccess()
-	if cur.denied != 0 && !elsewhere && (cur.refersBack || cur.clauseCount == 1 || cur.denied&m.mainClause != 0 && m.deniedWeight >= m.sentenceWeight/2) {
+	if cur.denied != 0 && !elsewhere &&
+		(cur.refersBack || cur.clauseCount == 1 || cur.denied&m.mainClause != 0 && m.deniedWeight >= m.sentenceWeight/2) {
 		return "", true
 	}
 	if m.mainClause != 0 && m.mainClause&^cur.discontinued == 0 && !d.asksTermination() {
@@ -461,7 +489,8 @@ func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (stri
 		return ", as the words before the list say", true
 	}
 	// "MFA is required. This is not yet enforced."
-	if n := i + 1; n < len(c.sentences) && !cur.isTableRow && c.sentences[n].refersBack && c.sentences[n].denied != 0 && !c.sentences[n].item {
+	if n := i + 1; n < len(c.sentences) && !cur.isTableRow && c.sentences[n].refersBack && c.sentences[n].denied != 0 &&
+		!c.sentences[n].item {
 		return ", as the next sentence says: " + shortQuote(c.text[c.sentences[n].start:c.sentences[n].end]), true
 	}
 	return "", false
@@ -493,7 +522,8 @@ func (s *sentence) findPlanWords(c *analyzedPassage, i int) string {
 	if plan := c.leadSentence(s).planWords; plan != "" {
 		return plan
 	}
-	if n := i + 1; n < len(c.sentences) && !s.isTableRow && c.sentences[n].refersBack && c.sentences[n].planWords != "" && !c.sentences[n].item {
+	if n := i + 1; n < len(c.sentences) && !s.isTableRow && c.sentences[n].refersBack && c.sentences[n].planWords != "" &&
+		!c.sentences[n].item {
 		return c.sentences[n].planWords
 	}
 	return ""
@@ -516,10 +546,14 @@ var withoutPattern = lazyregexp.NewPrefiltered(`(?i)\bwithout (?:(?:any|an?|the|
 var switchOffPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:(?:turn|switch)(?:ed)? off|disabled?|deactivated?)\b`)
 
 // switchedOffPattern: "the firewall is not switched on", "was turned off".
-var switchedOffPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:is|are|was|were|been) (?:(?:not|no longer|never) (?:\w+ )?(?:(?:switched|turned) on|enabled|activated|active|running)|(?:switched|turned) off)\b`)
+var switchedOffPattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:is|are|was|were|been) (?:(?:not|no longer|never) (?:\w+ )?(?:(?:switched|turned) on|enabled|activated|active|running)|(?:switched|turned) off)\b`,
+)
 
 // refusalPattern: "no access without a badge" asks for the badge.
-var refusalPattern = lazyregexp.New(`(?i)\b(?:no|not|never|nobody|none|cannot|can't|don't|blocked|refuse[sd]?|reject(?:s|ed)?|prevent(?:s|ed)?|denied|impossible|prohibited|forbidden)\b`)
+var refusalPattern = lazyregexp.New(
+	`(?i)\b(?:no|not|never|nobody|none|cannot|can't|don't|blocked|refuse[sd]?|reject(?:s|ed)?|prevent(?:s|ed)?|denied|impossible|prohibited|forbidden)\b`,
+)
 
 // isLackedIn tells whether a sentence speaks of something without what d asks for.
 func (d *preparedStatement) isLackedIn(text string) bool {
@@ -563,7 +597,8 @@ func (a *textAnalysis) continuesPrevious(i int) bool {
 		return false
 	}
 	cur, prev := &a.sentences[i], &a.sentences[i-1]
-	return !cur.item && !prev.item && !cur.isTableRow && !prev.isTableRow && !prev.fragment && !prev.question && (cur.startsWithPronoun || conceptOverlap(prev, cur) >= 0.2)
+	return !cur.item && !prev.item && !cur.isTableRow && !prev.isTableRow && !prev.fragment && !prev.question &&
+		(cur.startsWithPronoun || conceptOverlap(prev, cur) >= 0.2)
 }
 
 // isProhibition tells whether the statement itself rules something out.
@@ -608,8 +643,10 @@ func mentionsExceptions(sentences ...*sentence) bool {
 const accessWords = `(?:access|rights?|permissions?|privileges?)\b`
 
 var (
-	accessPattern    = lazyregexp.NewPrefiltered(`(?i)\b` + accessWords)
-	noAccessPattern  = lazyregexp.NewPrefiltered(`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords + `|\b(?:not|never) (?:\w+ )?administrators\b`)
+	accessPattern   = lazyregexp.NewPrefiltered(`(?i)\b` + accessWords)
+	noAccessPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords + `|\b(?:not|never) (?:\w+ )?administrators\b`,
+	)
 	withdrawnPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:taken (?:away|back)|withdrawn|removed|revoked) (?:from|for)\b`)
 	beforePattern    = lazyregexp.NewPrefiltered(`(?i)\b(?:before|prior|until|first|ahead)\b`)
 	sincePattern     = lazyregexp.NewPrefiltered(`(?i)\bsince\b`)
@@ -657,7 +694,14 @@ func (c *analyzedPassage) quoteSentences(from, to int) string {
 // toEvidence is a reading as a line of a deliverable.
 func (r passageVerdict) toEvidence(statementText string) api.Evidence {
 	p := r.passage.Passage
-	stanceOf := map[string]string{verdictCovered: "supports", verdictPartial: "limits", verdictPlanned: "plans", verdictDenied: "denies", verdictTemplate: "template", verdictConflicting: "conflicts"}
+	stanceOf := map[string]string{
+		verdictCovered:     "supports",
+		verdictPartial:     "limits",
+		verdictPlanned:     "plans",
+		verdictDenied:      "denies",
+		verdictTemplate:    "template",
+		verdictConflicting: "conflicts",
+	}
 	title := p.DocumentTitle
 	if title == "" {
 		title = p.Filename

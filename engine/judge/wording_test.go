@@ -30,7 +30,7 @@ func TestWordings(t *testing.T) {
 			t.Errorf("%q under %q: %+v", tc.text, tc.heading, h)
 		}
 	}
-	if h := (wording)(nil).matchIn(nil, stemHashes{}); h.hasWording || h.isComplete() {
+	if h := wording(nil).matchIn(nil, stemHashes{}); h.hasWording || h.isComplete() {
 		t.Errorf("no wording: %+v", h)
 	}
 }

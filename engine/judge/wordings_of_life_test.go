@@ -37,8 +37,11 @@ func TestHowSentencesAreMeant(t *testing.T) {
 			what      string
 			got, want bool
 		}{
-			{"hedged", s.hedge != "", tc.hedged}, {"limited", s.limit != "", tc.limited}, {"wished", s.hypothetical != 0, tc.wished},
-			{"a plan", s.planWords != "", tc.plan}, {"denied", s.denied&1 != 0, tc.not},
+			{"hedged", s.hedge != "", tc.hedged},
+			{"limited", s.limit != "", tc.limited},
+			{"wished", s.hypothetical != 0, tc.wished},
+			{"a plan", s.planWords != "", tc.plan},
+			{"denied", s.denied&1 != 0, tc.not},
 		} {
 			if is.got != is.want {
 				t.Errorf("%q: %s %v", tc.text, is.what, is.got)
@@ -120,7 +123,11 @@ func TestNotesToDo(t *testing.T) {
 // The versions of two documents don't disagree, and a yearly month is a year.
 func TestImprintsAndYearlyMonths(t *testing.T) {
 	c := control("Document control", "Documents carry a version, an owner and an approval date.")
-	a, b := policy("Version 1.4, owner: Jo Field, approved every 12 months, next review 2027-01-01."), policy("Version 2.0, owner: Jo Field, approved every 6 months, next review 2027-02-02.")
+	a, b := policy(
+		"Version 1.4, owner: Jo Field, approved every 12 months, next review 2027-01-01.",
+	), policy(
+		"Version 2.0, owner: Jo Field, approved every 6 months, next review 2027-02-02.",
+	)
 	b.DocumentID, b.ChunkID = "other", "other-1"
 	if v := judge(t, c, a, b).Statements[0]; v.Verdict == verdictConflicting {
 		t.Error(v.Reason)

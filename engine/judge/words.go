@@ -45,7 +45,11 @@ func splitWords(text string) []word {
 		if first, second, is := splitContraction(w); is {
 			mark := start + len(first)
 			_, wide := utf8.DecodeRuneInString(text[mark:])
-			out = append(out, word{text: first, stem: stemOf(first), start: start, end: mark}, word{text: second, stem: stemOf(second), start: mark + wide, end: i})
+			out = append(
+				out,
+				word{text: first, stem: stemOf(first), start: start, end: mark},
+				word{text: second, stem: stemOf(second), start: mark + wide, end: i},
+			)
 			continue
 		}
 		one := word{text: w, stem: stemOf(w), start: start, end: i}
@@ -66,8 +70,10 @@ func splitWords(text string) []word {
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '%' }
 
 // missingApostrophes are words that people type without their apostrophe.
-var missingApostrophes = map[string]string{"isnt": "isn't", "arent": "aren't", "wasnt": "wasn't", "werent": "weren't", "dont": "don't", "doesnt": "doesn't",
-	"didnt": "didn't", "hasnt": "hasn't", "havent": "haven't"}
+var missingApostrophes = map[string]string{
+	"isnt": "isn't", "arent": "aren't", "wasnt": "wasn't", "werent": "weren't", "dont": "don't", "doesnt": "doesn't",
+	"didnt": "didn't", "hasnt": "hasn't", "havent": "haven't",
+}
 
 // splitContraction are the two words of one: "there's" is "there is".
 func splitContraction(w string) (first, second string, is bool) {
@@ -151,10 +157,12 @@ const maxCachedStems = 1 << 15
 // Words that stemming would confuse with others of the field: a manager with
 // management, an officer with an office, a server with a service.
 // irregular are forms of verbs that no rule of stems brings together.
-var irregularForms = parseIrregularForms(`withdraw withdrew withdrawn, keep kept, hold held, write wrote written, choose chose chosen, break broke broken, give gave given, make made,
+var irregularForms = parseIrregularForms(
+	`withdraw withdrew withdrawn, keep kept, hold held, write wrote written, choose chose chosen, break broke broken, give gave given, make made,
 send sent, build built, buy bought, tell told, teach taught, know knew known, show shown, see saw seen, draw drew drawn, hide hid hidden, steal stole stolen, sell sold,
 lose lost, begin began begun, bring brought, understand understood, bind bound, deal dealt, take took taken, speak spoke spoken, forget forgot forgotten, overwrite overwrote overwritten,
-rewrite rewrote rewritten, undertake undertook undertaken, oversee oversaw overseen, uphold upheld, withhold withheld, think thought, pay paid, run ran, mean meant`)
+rewrite rewrote rewritten, undertake undertook undertaken, oversee oversaw overseen, uphold upheld, withhold withheld, think thought, pay paid, run ran, mean meant`,
+)
 
 func parseIrregularForms(list string) map[string]string {
 	m := make(map[string]string)

@@ -122,7 +122,10 @@ func New(o Options) (*Model, error) {
 	if o.HTTP == nil {
 		o.HTTP = &http.Transport{ResponseHeaderTimeout: o.Timeout, MaxIdleConns: 2, IdleConnTimeout: time.Minute}
 	}
-	client := &http.Client{Transport: limitTransport{o.HTTP, maxAnswer}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{
+		Transport:     limitTransport{o.HTTP, maxAnswer},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	m := &Model{name: o.Name, server: server, timeout: o.Timeout, slot: make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting)}
 	switch kind {
 	case "ollama":

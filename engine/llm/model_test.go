@@ -26,13 +26,22 @@ func made(t *testing.T, name string, h http.HandlerFunc, timeout time.Duration) 
 func ollamaSays(text string, tokens int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, "{\"message\":{\"role\":\"assistant\",\"content\":%q},\"done\":false}\n", text)
-		fmt.Fprintf(w, "{\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"prompt_eval_count\":7,\"eval_count\":%d}\n", tokens)
+		fmt.Fprintf(
+			w,
+			"{\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"prompt_eval_count\":7,\"eval_count\":%d}\n",
+			tokens,
+		)
 	}
 }
 
 func openSays(text string, tokens int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		b, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"content": text}}}, "usage": map[string]any{"prompt_tokens": 7, "completion_tokens": tokens}})
+		b, _ := json.Marshal(
+			map[string]any{
+				"choices": []any{map[string]any{"message": map[string]any{"content": text}}},
+				"usage":   map[string]any{"prompt_tokens": 7, "completion_tokens": tokens},
+			},
+		)
 		_, _ = w.Write(b)
 	}
 }

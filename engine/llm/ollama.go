@@ -37,7 +37,8 @@ func (o *ollama) chat(ctx context.Context, r Request) (Answer, error) {
 	a := Answer{Model: "ollama/" + o.name}
 	pieces, done := 0, false
 	stream := true
-	err := o.client.Chat(ctx, &api.ChatRequest{Model: o.name, Stream: &stream, Format: r.Schema,
+	err := o.client.Chat(ctx, &api.ChatRequest{
+		Model: o.name, Stream: &stream, Format: r.Schema,
 		Messages: []api.Message{{Role: "system", Content: r.System}, {Role: "user", Content: r.User}},
 		Options:  map[string]any{"temperature": 0, "seed": 1, "num_predict": r.MaxTokens, "num_ctx": contextSize(r)},
 		Think:    &api.ThinkValue{Value: false}, KeepAlive: o.keepAlive,
@@ -103,7 +104,11 @@ func classifyError(err error) error {
 	var status api.StatusError
 	var network net.Error
 	switch {
-	case errors.Is(err, ErrAnswerTooLong), errors.Is(err, ErrUnavailable), errors.Is(err, ErrTimeout), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case errors.Is(err, ErrAnswerTooLong),
+		errors.Is(err, ErrUnavailable),
+		errors.Is(err, ErrTimeout),
+		errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, context.Canceled):
 		return err
 	case errors.As(err, &status) && status.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("%w: %s", ErrUnknownModel, truncate(status.ErrorMessage))

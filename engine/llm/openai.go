@@ -32,10 +32,15 @@ type openAIResponse struct {
 }
 
 func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
-	body := map[string]any{"model": o.name, "temperature": 0, "max_tokens": r.MaxTokens,
-		"messages": []map[string]string{{"role": "system", "content": r.System}, {"role": "user", "content": r.User}}}
+	body := map[string]any{
+		"model": o.name, "temperature": 0, "max_tokens": r.MaxTokens,
+		"messages": []map[string]string{{"role": "system", "content": r.System}, {"role": "user", "content": r.User}},
+	}
 	if len(r.Schema) > 0 {
-		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": r.Schema}}
+		body["response_format"] = map[string]any{
+			"type":        "json_schema",
+			"json_schema": map[string]any{"name": "answer", "strict": true, "schema": r.Schema},
+		}
 	}
 	var out openAIResponse
 	if err := o.callAPI(ctx, http.MethodPost, "chat/completions", body, &out); err != nil {
@@ -44,7 +49,12 @@ func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 	if len(out.Choices) == 0 {
 		return Answer{}, fmt.Errorf("%w: it has no choice", ErrInvalidResponse)
 	}
-	a := Answer{Text: out.Choices[0].Message.Content, Model: "openai/" + o.name, PromptTokens: max(0, out.Usage.Prompt), CompletionTokens: max(0, out.Usage.Completion)}
+	a := Answer{
+		Text:             out.Choices[0].Message.Content,
+		Model:            "openai/" + o.name,
+		PromptTokens:     max(0, out.Usage.Prompt),
+		CompletionTokens: max(0, out.Usage.Completion),
+	}
 	if a.CompletionTokens == 0 { // a server that doesn't count
 		a.CompletionTokens = (len(a.Text) + 3) / 4
 	}

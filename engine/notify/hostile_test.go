@@ -57,7 +57,8 @@ func TestBadReceivers(t *testing.T) {
 			if (d.Status == "delivered") != c.delivered || len(d.Attempts) != 1 {
 				t.Fatalf("%+v", d)
 			}
-			if why := d.Attempts[0].Error; !c.delivered && (why == nil || len(*why) > 400 || strings.ContainsAny(*why, "\x1b\x00\u202e\r\n") || strings.Contains(*why, "127.0.0.1")) {
+			if why := d.Attempts[0].Error; !c.delivered &&
+				(why == nil || len(*why) > 400 || strings.ContainsAny(*why, "\x1b\x00\u202e\r\n") || strings.Contains(*why, "127.0.0.1")) {
 				t.Errorf("%+v", d.Attempts[0])
 			}
 			if at := d.NextAttemptAt; !c.delivered && (at == nil || at.After(h.now().Add(9*time.Hour))) {

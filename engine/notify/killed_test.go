@@ -62,16 +62,28 @@ func child(dir string) int {
 	logger := slog.New(slog.DiscardHandler)
 	fail := func(err error) int { fmt.Fprintln(os.Stderr, err); return 1 }
 	ctx := context.Background()
-	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, Clock: clock, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, LockTimeout: 30 * time.Second, Logger: logger})
+	db, err := store.Open(
+		ctx,
+		store.Options{
+			Dir:         dir,
+			Schema:      store.ServiceSchema,
+			Clock:       clock,
+			NewID:       func() string { return uuid.Must(uuid.NewV7()).String() },
+			LockTimeout: 30 * time.Second,
+			Logger:      logger,
+		},
+	)
 	if err != nil {
 		return fail(err)
 	}
-	s := notify.New(notify.Options{DB: db, Clock: clock, Logger: logger, Box: secretbox.NewInMemory(secretbox.Key{}), Agent: "service/test",
+	s := notify.New(notify.Options{
+		DB: db, Clock: clock, Logger: logger, Box: secretbox.NewInMemory(secretbox.Key{}), Agent: "service/test",
 		Guard: netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 		NewTicker: func(d time.Duration) (<-chan time.Time, func()) {
 			t := time.NewTicker(d / 20)
 			return t.C, t.Stop
-		}})
+		},
+	})
 	all, err := s.List(ctx, killedBy, &api.OrgListInput{})
 	if err == nil && len(all.Data) == 0 {
 		in := &api.CreateWebhookInput{}
@@ -86,7 +98,16 @@ func child(dir string) int {
 	for lines.Scan() {
 		n := lines.Text()
 		err := db.Update(ctx, func(tx *store.Tx) error {
-			return audit.PublishEvent(tx, killedBy, audit.Event{Type: "report.ready", AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: n, Data: map[string]any{"n": n}})
+			return audit.PublishEvent(
+				tx,
+				killedBy,
+				audit.Event{
+					Type:         "report.ready",
+					AssessmentID: "018f0000-0000-7000-8000-00000000000b",
+					Summary:      n,
+					Data:         map[string]any{"n": n},
+				},
+			)
 		})
 		if err != nil {
 			return fail(err)
@@ -171,7 +192,12 @@ func TestKilledLosesNothing(t *testing.T) {
 	// run starts a process and gives it events until it has made so many, or it ends.
 	run := func(most int, kill bool) {
 		cmd := exec.Command(program)
-		cmd.Env = append(os.Environ(), childVariable+"="+dir, "NOTIFY_TEST_URL="+k.server.URL+"/hook", "NOTIFY_TEST_CLOCK="+started.Format(time.RFC3339Nano))
+		cmd.Env = append(
+			os.Environ(),
+			childVariable+"="+dir,
+			"NOTIFY_TEST_URL="+k.server.URL+"/hook",
+			"NOTIFY_TEST_CLOCK="+started.Format(time.RFC3339Nano),
+		)
 		cmd.Stderr = os.Stderr
 		in, err := cmd.StdinPipe()
 		if err != nil {
@@ -237,7 +263,15 @@ func TestKilledLosesNothing(t *testing.T) {
 			twice += times - 1
 		}
 	}
-	t.Logf("%d events, %d kills, %d answers that were bad: %d committed, all came, %d came again, in %s", next, kills, k.bad, len(committed), twice, time.Since(started).Round(time.Second))
+	t.Logf(
+		"%d events, %d kills, %d answers that were bad: %d committed, all came, %d came again, in %s",
+		next,
+		kills,
+		k.bad,
+		len(committed),
+		twice,
+		time.Since(started).Round(time.Second),
+	)
 }
 
 func (k *taker) has(all map[string]bool) bool {
@@ -281,7 +315,16 @@ func BenchmarkWrite(b *testing.B) {
 							if err := store.Settings.Put(tx, &s); err != nil || with == 0 {
 								return err
 							}
-							return audit.PublishEvent(tx, h.by, audit.Event{Type: "report.ready", AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: "x", Data: map[string]any{"n": n}})
+							return audit.PublishEvent(
+								tx,
+								h.by,
+								audit.Event{
+									Type:         "report.ready",
+									AssessmentID: "018f0000-0000-7000-8000-00000000000b",
+									Summary:      "x",
+									Data:         map[string]any{"n": n},
+								},
+							)
 						})
 						if err != nil {
 							b.Fatal(err)

@@ -59,7 +59,16 @@ var clientLimits = netguard.Limits{Timeout: 15 * time.Second, HeaderTimeout: 10 
 // New makes the service; Start begins to send.
 func New(o Options) *Service {
 	s := &Service{Options: o, client: o.Guard.Client(clientLimits)}
-	s.Dispatcher = delivery.NewDispatcher(delivery.Options{DB: o.DB, Clock: o.Clock, Logger: o.Logger, NewTicker: o.NewTicker, Tracer: o.Tracer, Kinds: append([]delivery.ReceiverKind{webhookKind{s}}, o.ExtraKinds...)})
+	s.Dispatcher = delivery.NewDispatcher(
+		delivery.Options{
+			DB:        o.DB,
+			Clock:     o.Clock,
+			Logger:    o.Logger,
+			NewTicker: o.NewTicker,
+			Tracer:    o.Tracer,
+			Kinds:     append([]delivery.ReceiverKind{webhookKind{s}}, o.ExtraKinds...),
+		},
+	)
 	return s
 }
 
@@ -120,8 +129,11 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebho
 			return api.Conflict("an organization has up to %d webhooks; delete one that is no longer needed", maxWebhooks)
 		}
 		w := store.Webhook{Sealed: sealed, Webhook: api.Webhook{
-			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID},
-			URL:          address, Events: events, Description: strings.TrimSpace(in.Body.Description), Enabled: in.Body.Enabled == nil || *in.Body.Enabled,
+			TenantRecord: api.TenantRecord{
+				Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
+				OrganizationID: by.OrganizationID,
+			},
+			URL: address, Events: events, Description: strings.TrimSpace(in.Body.Description), Enabled: in.Body.Enabled == nil || *in.Body.Enabled,
 		}}
 		out.Webhook = w.Webhook
 		return errors.Join(store.Webhooks.Insert(tx, by.OrganizationID, &w), auditChange(tx, by, "webhook.created", &w))
@@ -134,8 +146,10 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebho
 
 // auditChange writes to the audit chain; of the address only the host, which holds no secret.
 func auditChange(tx *store.Tx, by api.Caller, action string, w *store.Webhook) error {
-	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "webhook", ResourceID: w.ID,
-		Changes: map[string]any{"host": urlHost(w.URL), "events": w.Events, "enabled": w.Enabled}})
+	return audit.Append(tx, by, audit.Entry{
+		Action: action, ResourceType: "webhook", ResourceID: w.ID,
+		Changes: map[string]any{"host": urlHost(w.URL), "events": w.Events, "enabled": w.Enabled},
+	})
 }
 
 func getWebhook(tx *store.Tx, org, id string) (store.Webhook, error) {
@@ -201,7 +215,11 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.WebhookInpu
 		if err != nil {
 			return err
 		}
-		return errors.Join(delivery.PurgeReceiver(tx, by.OrganizationID, w.ID), store.Webhooks.Delete(tx, by.OrganizationID, w.ID), auditChange(tx, by, "webhook.deleted", &w))
+		return errors.Join(
+			delivery.PurgeReceiver(tx, by.OrganizationID, w.ID),
+			store.Webhooks.Delete(tx, by.OrganizationID, w.ID),
+			auditChange(tx, by, "webhook.deleted", &w),
+		)
 	})
 }
 
@@ -239,7 +257,20 @@ func (s *Service) Test(ctx context.Context, by api.Caller, in *api.WebhookInput)
 			return err
 		}
 		id := tx.NewID()
-		d, err = delivery.New(tx, w.OrganizationID, w.ID, id, testEvent, delivery.Payload{ID: id, Type: testEvent, CreatedAt: tx.Now(), OrganizationID: w.OrganizationID, Data: map[string]any{"webhook_id": w.ID}})
+		d, err = delivery.New(
+			tx,
+			w.OrganizationID,
+			w.ID,
+			id,
+			testEvent,
+			delivery.Payload{
+				ID:             id,
+				Type:           testEvent,
+				CreatedAt:      tx.Now(),
+				OrganizationID: w.OrganizationID,
+				Data:           map[string]any{"webhook_id": w.ID},
+			},
+		)
 		if err != nil {
 			return err
 		}

@@ -44,8 +44,10 @@ type request struct {
 }
 
 func newHouse(t testing.TB) *house {
-	h := &house{t: t, time: time.Now().UTC().Truncate(time.Second), answer: func(int) int { return 204 },
-		by: api.Caller{OrganizationID: "018f0000-0000-7000-8000-00000000000a", Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}}}
+	h := &house{
+		t: t, time: time.Now().UTC().Truncate(time.Second), answer: func(int) int { return 204 },
+		by: api.Caller{OrganizationID: "018f0000-0000-7000-8000-00000000000a", Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}},
+	}
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		h.mu.Lock()
@@ -55,7 +57,16 @@ func newHouse(t testing.TB) *house {
 	}))
 	t.Cleanup(h.server.Close)
 	var err error
-	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: h.now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
+	h.db, err = store.Open(
+		t.Context(),
+		store.Options{
+			Dir:    t.TempDir(),
+			Schema: store.ServiceSchema,
+			Clock:  h.now,
+			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
+			Logger: slog.New(slog.DiscardHandler),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +77,10 @@ func newHouse(t testing.TB) *house {
 
 // service is what a start of the program makes.
 func (h *house) service() *notify.Service {
-	return notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.NewInMemory(secretbox.Key{}),
-		Guard: netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Agent: "service/test"})
+	return notify.New(notify.Options{
+		DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.NewInMemory(secretbox.Key{}),
+		Guard: netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Agent: "service/test",
+	})
 }
 
 func (h *house) now() time.Time {
@@ -97,7 +110,8 @@ func (h *house) hook(events ...string) *api.NewWebhook {
 func (h *house) happens(event string, fail bool) {
 	h.t.Helper()
 	err := h.db.Update(h.t.Context(), func(tx *store.Tx) error {
-		if err := audit.PublishEvent(tx, h.by, audit.Event{Type: event, AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: event, Data: map[string]any{"n": 1}}); err != nil || !fail {
+		if err := audit.PublishEvent(tx, h.by, audit.Event{Type: event, AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: event, Data: map[string]any{"n": 1}}); err != nil ||
+			!fail {
 			return err
 		}
 		return io.ErrUnexpectedEOF
@@ -147,7 +161,9 @@ func TestDelivery(t *testing.T) {
 		AssessmentID   string `json:"assessment_id"`
 		Data           map[string]any
 	}
-	if err := json.Unmarshal(got.body, &told); err != nil || told.Type != "report.ready" || told.OrganizationID != h.by.OrganizationID || told.AssessmentID == "" || told.Data["n"] != 1.0 {
+	if err := json.Unmarshal(got.body, &told); err != nil || told.Type != "report.ready" || told.OrganizationID != h.by.OrganizationID ||
+		told.AssessmentID == "" ||
+		told.Data["n"] != 1.0 {
 		t.Errorf("%s, %v", got.body, err)
 	}
 	verifier, err := standardwebhooks.NewWebhook(w.Secret)
@@ -161,7 +177,8 @@ func TestDelivery(t *testing.T) {
 		t.Error("a changed body passes")
 	}
 	d := h.deliveries(w.ID)
-	if len(d) != 1 || d[0].Status != "delivered" || d[0].EventID != told.ID || got.header.Get("webhook-id") != told.ID || d[0].Attempts[0].HTTPStatus != 204 {
+	if len(d) != 1 || d[0].Status != "delivered" || d[0].EventID != told.ID || got.header.Get("webhook-id") != told.ID ||
+		d[0].Attempts[0].HTTPStatus != 204 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -317,7 +334,15 @@ func TestAddresses(t *testing.T) {
 // What a name resolves to is looked at when it is connected to, and a redirect is not followed.
 func TestNamesAndRedirects(t *testing.T) {
 	h := newHouse(t)
-	strict := notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.NewInMemory(secretbox.Key{}), Agent: "service/test"})
+	strict := notify.New(
+		notify.Options{
+			DB:     h.db,
+			Clock:  h.now,
+			Logger: slog.New(slog.DiscardHandler),
+			Box:    secretbox.NewInMemory(secretbox.Key{}),
+			Agent:  "service/test",
+		},
+	)
 	in := &api.CreateWebhookInput{}
 	in.Body.URL = strings.Replace(h.server.URL, "http://127.0.0.1", "https://localhost", 1)
 	w, err := strict.Create(t.Context(), h.by, in)
@@ -328,7 +353,8 @@ func TestNamesAndRedirects(t *testing.T) {
 	if err := strict.RunOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if d := h.deliveries(w.ID)[0]; len(h.requests) != 0 || d.Attempts[0].Error == nil || !strings.Contains(*d.Attempts[0].Error, "private network") {
+	if d := h.deliveries(w.ID)[0]; len(h.requests) != 0 || d.Attempts[0].Error == nil ||
+		!strings.Contains(*d.Attempts[0].Error, "private network") {
 		t.Errorf("%d requests, %+v", len(h.requests), d)
 	}
 	redirecting := httptest.NewServer(http.RedirectHandler(h.server.URL, http.StatusTemporaryRedirect))
@@ -367,7 +393,9 @@ func TestHostile(t *testing.T) {
 	if d := h.deliveries(w.ID)[0]; d.Status != "delivered" {
 		t.Errorf("%+v", d)
 	}
-	other := notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.NewInMemory(secretbox.Key{1})})
+	other := notify.New(
+		notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.NewInMemory(secretbox.Key{1})},
+	)
 	h.happens("report.ready", false)
 	if err := other.RunOnce(t.Context()); err != nil {
 		t.Fatal(err)

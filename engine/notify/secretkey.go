@@ -74,12 +74,31 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 		}
 		now.OldKeyIDs = []string{}
 	}
-	s.Logger.Info("secrets were sealed with another key", "by", by.Actor.Name, "key", now.KeyID, "sealed", now.Sealed, "unreadable", len(now.Unreadable))
+	s.Logger.Info(
+		"secrets were sealed with another key",
+		"by",
+		by.Actor.Name,
+		"key",
+		now.KeyID,
+		"sealed",
+		now.Sealed,
+		"unreadable",
+		len(now.Unreadable),
+	)
 	if by.OrganizationID == "" {
 		return now, nil
 	}
 	return now, s.DB.Update(ctx, func(tx *store.Tx) error {
-		return audit.Append(tx, by, audit.Entry{Action: "secret_key.rotated", ResourceType: "secret_key", ResourceID: now.KeyID, Changes: map[string]any{"key_id": now.KeyID, "before": before.KeyID, "sealed": now.Sealed, "place": now.Place}})
+		return audit.Append(
+			tx,
+			by,
+			audit.Entry{
+				Action:       "secret_key.rotated",
+				ResourceType: "secret_key",
+				ResourceID:   now.KeyID,
+				Changes:      map[string]any{"key_id": now.KeyID, "before": before.KeyID, "sealed": now.Sealed, "place": now.Place},
+			},
+		)
 	})
 }
 

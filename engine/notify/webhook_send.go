@@ -37,7 +37,16 @@ func (webhookKind) Receivers(tx *store.Tx, org string) (out []delivery.Receiver,
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, delivery.Receiver{ID: w.ID, OrganizationID: w.OrganizationID, CreatedAt: w.CreatedAt, Enabled: w.Enabled, SubscribesTo: w.SubscribesTo})
+		out = append(
+			out,
+			delivery.Receiver{
+				ID:             w.ID,
+				OrganizationID: w.OrganizationID,
+				CreatedAt:      w.CreatedAt,
+				Enabled:        w.Enabled,
+				SubscribesTo:   w.SubscribesTo,
+			},
+		)
 	}
 	return out, nil
 }
@@ -93,7 +102,10 @@ func (s *Service) postDelivery(ctx context.Context, w *store.Webhook, d *store.D
 	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection can be used again
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return answer.StatusCode, &delivery.SendError{Reason: "it answered " + netguard.SafeLine(answer.Status), RetryAfter: netguard.RetryAfter(answer.Header, s.Clock())}
+		return answer.StatusCode, &delivery.SendError{
+			Reason:     "it answered " + netguard.SafeLine(answer.Status),
+			RetryAfter: netguard.RetryAfter(answer.Header, s.Clock()),
+		}
 	}
 	return answer.StatusCode, nil
 }

@@ -32,7 +32,11 @@ func checkSupported(template, format string) error {
 		return render.CheckSupported(template, format)
 	}
 	if render.Extension(format) == "" {
-		return api.Invalid("format", "the reports of an audit package can't be written as %q; name a format of the full report, such as pdf or html", format)
+		return api.Invalid(
+			"format",
+			"the reports of an audit package can't be written as %q; name a format of the full report, such as pdf or html",
+			format,
+		)
 	}
 	return nil
 }
@@ -93,7 +97,14 @@ func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *ren
 func packageReadMe(src *render.Source) []byte {
 	var b strings.Builder
 	line := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	fmt.Fprintf(&b, "Audit package\n\n%s: %s\nAs of %s, written by %s\n\n", line(src.Organization.Name), line(src.Assessment.Name), src.AsOf.UTC().Format("2006-01-02 15:04 UTC"), src.Tool)
+	fmt.Fprintf(
+		&b,
+		"Audit package\n\n%s: %s\nAs of %s, written by %s\n\n",
+		line(src.Organization.Name),
+		line(src.Assessment.Name),
+		src.AsOf.UTC().Format("2006-01-02 15:04 UTC"),
+		src.Tool,
+	)
 	if render.IsDraft(src, render.TemplateFull) {
 		b.WriteString("DRAFT: not everything in it was approved; the reports say what.\n\n")
 	}

@@ -41,13 +41,17 @@ func (s *Service) PutBranding(ctx context.Context, by api.Caller, in *api.PutBra
 	if err := brand.Validate(); err != nil {
 		return nil, err
 	}
-	out := &api.Branding{OrganizationID: by.OrganizationID, Accent: b.Accent, Band: b.Band, Line: b.Line, Footer: b.Footer,
-		Logo: base64.StdEncoding.EncodeToString(brand.Logo), UpdatedBy: by.Actor.Name}
+	out := &api.Branding{
+		OrganizationID: by.OrganizationID, Accent: b.Accent, Band: b.Band, Line: b.Line, Footer: b.Footer,
+		Logo: base64.StdEncoding.EncodeToString(brand.Logo), UpdatedBy: by.Actor.Name,
+	}
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		now := tx.Now()
 		out.UpdatedAt = &now
-		return errors.Join(store.Brandings.Put(tx, by.OrganizationID, out), audit.PublishEvent(tx, by, audit.Event{Type: "branding.updated", Summary: "set how reports look",
-			ResourceType: "organization", ResourceID: by.OrganizationID, Data: map[string]any{"branding_sha256": brand.SHA256()}}))
+		return errors.Join(store.Brandings.Put(tx, by.OrganizationID, out), audit.PublishEvent(tx, by, audit.Event{
+			Type: "branding.updated", Summary: "set how reports look",
+			ResourceType: "organization", ResourceID: by.OrganizationID, Data: map[string]any{"branding_sha256": brand.SHA256()},
+		}))
 	})
 	return out, err
 }
@@ -61,8 +65,19 @@ func (s *Service) DeleteBranding(ctx context.Context, by api.Caller, _ *api.OrgI
 			}
 			return err
 		}
-		return errors.Join(store.Brandings.Delete(tx, by.OrganizationID, "branding"),
-			audit.PublishEvent(tx, by, audit.Event{Type: "branding.deleted", Summary: "set reports back to the program's own look", ResourceType: "organization", ResourceID: by.OrganizationID}))
+		return errors.Join(
+			store.Brandings.Delete(tx, by.OrganizationID, "branding"),
+			audit.PublishEvent(
+				tx,
+				by,
+				audit.Event{
+					Type:         "branding.deleted",
+					Summary:      "set reports back to the program's own look",
+					ResourceType: "organization",
+					ResourceID:   by.OrganizationID,
+				},
+			),
+		)
 	})
 	return &api.None{}, err
 }

@@ -156,7 +156,13 @@ func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b a
 		return nil, err
 	}
 	var buf bytes.Buffer
-	writing, span := tracing.Start(ctx, "write report", tracing.Internal, tracing.Attr{Key: "service.report_format", Value: b.Format}, tracing.Attr{Key: "service.report_template", Value: b.Template})
+	writing, span := tracing.Start(
+		ctx,
+		"write report",
+		tracing.Internal,
+		tracing.Attr{Key: "service.report_format", Value: b.Format},
+		tracing.Attr{Key: "service.report_template", Value: b.Template},
+	)
 	err = s.renderFile(writing, by, src, b, &buf)
 	span.End(err)
 	if err != nil {
@@ -178,19 +184,25 @@ func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b a
 			return store.ToNotFound(err, "assessment", id)
 		}
 		if skipIfExists {
-			if have, err := reportExists(tx, by.OrganizationID, id, b.Template, b.Format, render.Provenance(src, b.Template)); err != nil || have {
+			if have, err := reportExists(tx, by.OrganizationID, id, b.Template, b.Format, render.Provenance(src, b.Template)); err != nil ||
+				have {
 				return err
 			}
 		}
 		out = api.Report{
-			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID},
+			TenantRecord: api.TenantRecord{
+				Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
+				OrganizationID: by.OrganizationID,
+			},
 			AssessmentID: id, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
 			Filename: safeFilename(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
 			Sources: addCustomLookHashes(reportSources(src, told), b), Draft: render.IsDraft(src, told), CreatedBy: by.Actor.Name,
 		}
 		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReport(tx, by, &out),
-			audit.PublishEvent(tx, by, audit.Event{Type: "report.ready", AssessmentID: id, Summary: "wrote " + out.Filename, ResourceType: "report",
-				ResourceID: out.ID, Data: map[string]any{"format": b.Format, "template": b.Template, "sha256": blob.SHA256}}))
+			audit.PublishEvent(tx, by, audit.Event{
+				Type: "report.ready", AssessmentID: id, Summary: "wrote " + out.Filename, ResourceType: "report",
+				ResourceID: out.ID, Data: map[string]any{"format": b.Format, "template": b.Template, "sha256": blob.SHA256},
+			}))
 	})
 	return &out, err
 }
@@ -257,9 +269,11 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.ReportsInput)
 	}
 	return store.SortedList(ctx, s.DB, store.Reports, by.OrganizationID, in.Paging, in.Sort, reportSortFields, store.PageQuery[api.Report]{
 		Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true, Filter: func(r *api.Report) bool {
-			return (in.Format == "" || r.Format == in.Format) && (in.Template == "" || r.Template == in.Template) && (in.Status == "" || r.Status == in.Status) &&
+			return (in.Format == "" || r.Format == in.Format) && (in.Template == "" || r.Template == in.Template) &&
+				(in.Status == "" || r.Status == in.Status) &&
 				strings.Contains(strings.ToLower(r.Title+"\n"+r.Filename), strings.ToLower(in.Q))
-		}})
+		},
+	})
 }
 
 // Get is a report's record.
@@ -312,7 +326,13 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 	if err != nil {
 		return nil, err
 	}
-	return &api.File{Filename: r.Filename + ".html", ContentType: render.ContentType("html"), Size: size, SHA256: blob.SHA256, Content: file}, nil
+	return &api.File{
+		Filename:    r.Filename + ".html",
+		ContentType: render.ContentType("html"),
+		Size:        size,
+		SHA256:      blob.SHA256,
+		Content:     file,
+	}, nil
 }
 
 // topFindings is how many findings an executive summary names.
@@ -324,8 +344,10 @@ func (s *Service) ExecutiveSummary(ctx context.Context, by api.Caller, in *api.A
 	if err != nil {
 		return nil, err
 	}
-	out := &api.ExecutiveSummary{AssessmentID: in.AssessmentID, Title: src.Assessment.Name, Text: render.ExecutiveText(src), Summary: src.Summary,
-		Draft: render.IsDraft(src, "executive_summary"), GeneratedAt: src.AsOf}
+	out := &api.ExecutiveSummary{
+		AssessmentID: in.AssessmentID, Title: src.Assessment.Name, Text: render.ExecutiveText(src), Summary: src.Summary,
+		Draft: render.IsDraft(src, "executive_summary"), GeneratedAt: src.AsOf,
+	}
 	found := slices.Clone(src.Findings)
 	slices.SortFunc(found, func(a, b api.Finding) int { return assessment.WorstFirst(&a, &b) })
 	out.TopFindings = found[:min(len(found), topFindings)]

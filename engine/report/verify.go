@@ -123,7 +123,11 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	}
 	if r.Sources[sourceWrittenBy] != s.ProgramVersion {
 		out.Outcome = "program_changed"
-		out.Message = fmt.Sprintf("The file is what the service wrote, and its sources are unchanged. It was written by %s, this is %s, so it is not written anew to compare.", orDefault(r.Sources[sourceWrittenBy], "an earlier version"), s.ProgramVersion)
+		out.Message = fmt.Sprintf(
+			"The file is what the service wrote, and its sources are unchanged. It was written by %s, this is %s, so it is not written anew to compare.",
+			orDefault(r.Sources[sourceWrittenBy], "an earlier version"),
+			s.ProgramVersion,
+		)
 		return out, nil
 	}
 	if err := s.restoreMoment(ctx, by, src, r); err != nil {

@@ -168,8 +168,10 @@ func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) e
 	}
 	a.State, a.CreatedBy, a.UpdatedAt, a.ClosedAt, a.MigratedAt, a.Revision = api.StateDraft, r.by.Actor.Name, tx.Now(), nil, nil, 1
 	return errors.Join(store.Assessments.Insert(tx, r.target.org, &a), assessment.RecordSyncedCreation(tx, r.by, &a),
-		audit.PublishEvent(tx, r.by, audit.Event{Type: "assessment.created", AssessmentID: a.ID, Summary: "brought " + a.Name + ", begun offline", ResourceType: "assessment", ResourceID: a.ID,
-			Data: map[string]any{"name": a.Name, "frameworks": a.Frameworks, "offline": true}}))
+		audit.PublishEvent(tx, r.by, audit.Event{
+			Type: "assessment.created", AssessmentID: a.ID, Summary: "brought " + a.Name + ", begun offline", ResourceType: "assessment", ResourceID: a.ID,
+			Data: map[string]any{"name": a.Name, "frameworks": a.Frameworks, "offline": true},
+		}))
 }
 
 func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) error {
@@ -205,8 +207,10 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 			if err != nil {
 				return err
 			}
-			conflict := &api.SyncConflict{Kind: api.ConflictField, Table: t.name, RecordID: old.ID, Label: old.Filename, Field: "sha256",
-				Message: old.Filename + " was replaced by two people, with different files", Base: conflictSide(c.From), Home: r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt), Clone: r.cloneSide(l, c.To)}
+			conflict := &api.SyncConflict{
+				Kind: api.ConflictField, Table: t.name, RecordID: old.ID, Label: old.Filename, Field: "sha256",
+				Message: old.Filename + " was replaced by two people, with different files", Base: conflictSide(c.From), Home: r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt), Clone: r.cloneSide(l, c.To),
+			}
 			if kept {
 				conflict.KeptSHA256 = stringFromJSON(c.To)
 			}
@@ -266,12 +270,19 @@ func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) er
 		}
 	}
 	doc.UploadedBy, doc.UpdatedAt = r.by.Actor.Name, tx.Now()
-	told := audit.Event{Type: "document.ingested", AssessmentID: id, Summary: fmt.Sprintf("%s %s, from offline", verb, doc.Filename), ResourceType: "document", ResourceID: doc.ID,
-		Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "offline": true}}
+	told := audit.Event{
+		Type: "document.ingested", AssessmentID: id, Summary: fmt.Sprintf("%s %s, from offline", verb, doc.Filename), ResourceType: "document", ResourceID: doc.ID,
+		Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "offline": true},
+	}
 	switch n := r.foreignPassages[doc.ID]; {
 	case doc.Status == api.DocumentFailed && n > 0:
 		told.Type, told.Data["error"] = "document.failed", *doc.Error
-		told.Summary = fmt.Sprintf("%s can't be read here (%s): its %d passages that came are left out, with what is quoted from them; `service doc reprocess` reads it again", doc.Filename, *doc.Error, n)
+		told.Summary = fmt.Sprintf(
+			"%s can't be read here (%s): its %d passages that came are left out, with what is quoted from them; `service doc reprocess` reads it again",
+			doc.Filename,
+			*doc.Error,
+			n,
+		)
 		r.addNote("%s", told.Summary)
 	case doc.Status == api.DocumentFailed:
 		told.Type, told.Data["error"], told.Summary = "document.failed", *doc.Error, doc.Filename+" could not be read: "+*doc.Error
@@ -298,8 +309,10 @@ func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old
 		return r.recordConflict(tx, c, false)
 	}
 	return errors.Join(r.service.Evidence.DeleteDocument(tx, r.by, old, true),
-		audit.PublishEvent(tx, r.by, audit.Event{Type: "document.deleted", AssessmentID: r.batch.AssessmentID, Summary: "removed " + old.Filename, ResourceType: "document", ResourceID: old.ID,
-			Data: map[string]any{"filename": old.Filename, "sha256": old.SHA256, "offline": true}}))
+		audit.PublishEvent(tx, r.by, audit.Event{
+			Type: "document.deleted", AssessmentID: r.batch.AssessmentID, Summary: "removed " + old.Filename, ResourceType: "document", ResourceID: old.ID,
+			Data: map[string]any{"filename": old.Filename, "sha256": old.SHA256, "offline": true},
+		}))
 }
 
 // applyScope merges a scope. One that both made apart is merged as one that began empty.
@@ -313,7 +326,14 @@ func (r *batchApplier) applyScope(tx *store.Tx, t *table, l *changeLine) error {
 	} else if l.Op != opEdit {
 		return api.Conflict("a scope is not deleted")
 	}
-	conflicts, sc, err := assessment.ApplyScopeChanges(tx, r.by, r.batch.AssessmentID, stringFromJSON(l.Record["id"]), changes, t.readOnlyFields)
+	conflicts, sc, err := assessment.ApplyScopeChanges(
+		tx,
+		r.by,
+		r.batch.AssessmentID,
+		stringFromJSON(l.Record["id"]),
+		changes,
+		t.readOnlyFields,
+	)
 	if err != nil {
 		return err
 	}
@@ -337,8 +357,10 @@ func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error
 		return api.Invalid("text", "a comment has a text of at most 4000 characters, and a gate")
 	}
 	c.Author = r.by.Actor
-	return errors.Join(store.Comments.Insert(tx, r.target.org, &c), audit.PublishEvent(tx, r.by, audit.Event{Type: "comment.added", AssessmentID: c.AssessmentID, Summary: "commented offline on the " + c.Gate.Title(),
-		ResourceType: "comment", ResourceID: c.ID, Data: map[string]any{"gate": c.Gate, "item": c.Item, "text_sha256": assessment.TextHash(c.Text), "offline": true}}))
+	return errors.Join(store.Comments.Insert(tx, r.target.org, &c), audit.PublishEvent(tx, r.by, audit.Event{
+		Type: "comment.added", AssessmentID: c.AssessmentID, Summary: "commented offline on the " + c.Gate.Title(),
+		ResourceType: "comment", ResourceID: c.ID, Data: map[string]any{"gate": c.Gate, "item": c.Item, "text_sha256": assessment.TextHash(c.Text), "offline": true},
+	}))
 }
 
 func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, sealed map[string]api.Gate) error {
@@ -352,8 +374,13 @@ func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, seale
 	if !clash {
 		return nil
 	}
-	return r.recordConflict(tx, &api.SyncConflict{Kind: api.ConflictVersion, Table: t.name, RecordID: id, Label: t.gate.Title(), Field: "version_number", Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, l.Record["version_number"]),
-		Message: fmt.Sprintf("a version of the %s was made here and offline; the one made offline is the newest now, and the other is kept before it", t.gate.Title())}, false)
+	return r.recordConflict(tx, &api.SyncConflict{
+		Kind: api.ConflictVersion, Table: t.name, RecordID: id, Label: t.gate.Title(), Field: "version_number", Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, l.Record["version_number"]),
+		Message: fmt.Sprintf(
+			"a version of the %s was made here and offline; the one made offline is the newest now, and the other is kept before it",
+			t.gate.Title(),
+		),
+	}, false)
 }
 
 func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, sealed map[string]api.Gate) error {
@@ -452,12 +479,24 @@ func (r *batchApplier) applyAction(tx *store.Tx, l *changeLine) error {
 
 // recordRefusal keeps a change that is not taken, with the reason.
 func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Error) error {
-	c := &api.SyncConflict{Kind: api.ConflictRefused, Table: l.Table, RecordID: recordIDFromKey(l.Key), Message: reason.Message, Base: conflictSide(nil), Home: conflictSide(nil)}
+	c := &api.SyncConflict{
+		Kind:     api.ConflictRefused,
+		Table:    l.Table,
+		RecordID: recordIDFromKey(l.Key),
+		Message:  reason.Message,
+		Base:     conflictSide(nil),
+		Home:     conflictSide(nil),
+	}
 	whole := false
 	switch l.Op {
 	case opSubmit, opDecide:
 		c.Kind, c.Table, c.RecordID, c.Label = api.ConflictApproval, store.Approvals.Name(), l.Approval, string(l.Gate)
-		c.Message = fmt.Sprintf("the %s of the %s that was made offline does not hold: %s", map[string]string{opSubmit: "submission", opDecide: "decision"}[l.Op], l.Gate.Title(), reason.Message)
+		c.Message = fmt.Sprintf(
+			"the %s of the %s that was made offline does not hold: %s",
+			map[string]string{opSubmit: "submission", opDecide: "decision"}[l.Op],
+			l.Gate.Title(),
+			reason.Message,
+		)
 		c.Clone = r.cloneSide(l, stringToJSON(string(cmp.Or(l.Verdict, api.ApprovalPending))))
 		r.addNote("%s", c.Message)
 		if l.Op == opDecide && r.voidApprovals[l.Approval] {
@@ -510,8 +549,12 @@ func (r *batchApplier) voidApproval(tx *store.Tx, l *changeLine, reason string) 
 	if there, err := store.Approvals.Has(tx, r.target.org, l.Approval); err != nil || there || !slices.Contains(api.Gates, l.Gate) {
 		return err
 	}
-	return assessment.SaveVoidedApproval(tx, r.by, &api.Approval{TenantRecord: api.TenantRecord{Record: api.Record{ID: l.Approval, CreatedAt: tx.Now()}}, AssessmentID: r.batch.AssessmentID, Gate: l.Gate,
-		TargetID: l.Version, TargetSHA256: l.SHA256, RequestedAt: l.At}, reason)
+	return assessment.SaveVoidedApproval(tx, r.by, &api.Approval{
+		TenantRecord: api.TenantRecord{
+			Record: api.Record{ID: l.Approval, CreatedAt: tx.Now()},
+		}, AssessmentID: r.batch.AssessmentID, Gate: l.Gate,
+		TargetID: l.Version, TargetSHA256: l.SHA256, RequestedAt: l.At,
+	}, reason)
 }
 
 func conflictSide(v json.RawMessage) api.SyncSide {
@@ -551,9 +594,11 @@ func (r *batchApplier) fieldConflicts(tx *store.Tx, t *table, l *changeLine, con
 		if c.RecordID != recordIDFromKey(l.Key) {
 			key = store.K(c.RecordID).Bytes()
 		}
-		if err := r.recordConflict(tx, &api.SyncConflict{Kind: api.ConflictField, Table: t.name, RecordID: c.RecordID, Label: c.Label, Field: c.Field,
+		if err := r.recordConflict(tx, &api.SyncConflict{
+			Kind: api.ConflictField, Table: t.name, RecordID: c.RecordID, Label: c.Label, Field: c.Field,
 			Message: fmt.Sprintf("%s of %s was changed here and offline", strings.ReplaceAll(c.Field, "_", " "), c.Label),
-			Base:    conflictSide(c.Base), Home: r.remoteSide(tx, t, key, c.Field, c.Here, time.Time{}), Clone: r.cloneSide(l, c.There)}, false); err != nil {
+			Base:    conflictSide(c.Base), Home: r.remoteSide(tx, t, key, c.Field, c.Here, time.Time{}), Clone: r.cloneSide(l, c.There),
+		}, false); err != nil {
 			return err
 		}
 	}
@@ -563,6 +608,8 @@ func (r *batchApplier) fieldConflicts(tx *store.Tx, t *table, l *changeLine, con
 // deletionConflict is the conflict of a change with a deletion.
 func (r *batchApplier) deletionConflict(t *table, l *changeLine, record fields) *api.SyncConflict {
 	b, _ := encodeFields(record)
-	return &api.SyncConflict{Kind: api.ConflictDelete, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record), Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, b),
-		Message: "it was changed offline, and was deleted here"}
+	return &api.SyncConflict{
+		Kind: api.ConflictDelete, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record), Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, b),
+		Message: "it was changed offline, and was deleted here",
+	}
 }

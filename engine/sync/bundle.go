@@ -58,7 +58,17 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 			return nil, err
 		}
 	}
-	p := &bundleWriter{manifest: bundle.Manifest{MadeAt: s.Clock().UTC(), AssessmentID: in.AssessmentID, CatalogSHA256: st.CatalogSHA256, CatalogLabel: st.CatalogLabel, OwnSHA256: st.OwnSHA256, Machine: in.Body.Machine, Publish: in.Body.Publish}}
+	p := &bundleWriter{
+		manifest: bundle.Manifest{
+			MadeAt:        s.Clock().UTC(),
+			AssessmentID:  in.AssessmentID,
+			CatalogSHA256: st.CatalogSHA256,
+			CatalogLabel:  st.CatalogLabel,
+			OwnSHA256:     st.OwnSHA256,
+			Machine:       in.Body.Machine,
+			Publish:       in.Body.Publish,
+		},
+	}
 	var files []string
 	if st.Role == store.SyncRoleClone {
 		files, err = s.packBatch(ctx, by, p, st)
@@ -122,7 +132,9 @@ func (s *Service) bundleRecipient(ctx context.Context, by api.Caller, in *api.Wr
 		case 1:
 			return nil
 		case 0:
-			return api.Conflict("nobody's key is trusted here yet; get the other side's, compare its fingerprint with them, and `service sync trust` it")
+			return api.Conflict(
+				"nobody's key is trusted here yet; get the other side's, compare its fingerprint with them, and `service sync trust` it",
+			)
 		}
 		return api.Invalid("peer_id", "%d keys are trusted here: say for which the bundle is", n)
 	})
@@ -134,7 +146,13 @@ func (s *Service) bundleRecipient(ctx context.Context, by api.Caller, in *api.Wr
 }
 
 // publishToPeer makes an assessment that was begun here a clone of one that the peer is to have.
-func (s *Service) publishToPeer(ctx context.Context, by api.Caller, peer *api.SyncPeer, to *bundle.Key, st *api.SyncStatus) (*api.SyncStatus, error) {
+func (s *Service) publishToPeer(
+	ctx context.Context,
+	by api.Caller,
+	peer *api.SyncPeer,
+	to *bundle.Key,
+	st *api.SyncStatus,
+) (*api.SyncStatus, error) {
 	if st.Role != "none" {
 		if st.Role == store.SyncRoleClone {
 			return st, nil // as it is: the bundle is written again
@@ -171,7 +189,13 @@ func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter,
 }
 
 // packChanges packs what the clone of a peer lacks. A peer without a clone has one from now on.
-func (s *Service) packChanges(ctx context.Context, by api.Caller, p *bundleWriter, peer *api.SyncPeer, in *api.WriteSyncBundleInput) ([]string, error) {
+func (s *Service) packChanges(
+	ctx context.Context,
+	by api.Caller,
+	p *bundleWriter,
+	peer *api.SyncPeer,
+	in *api.WriteSyncBundleInput,
+) ([]string, error) {
 	id, org := in.AssessmentID, by.OrganizationID
 	var as api.Caller
 	var rep store.SyncReplica
@@ -182,7 +206,10 @@ func (s *Service) packChanges(ctx context.Context, by api.Caller, p *bundleWrite
 			return err
 		}
 		if !ok {
-			return api.Conflict("%s, whose key that is, is no member with the right to read the assessment; nothing is written for them", peer.UserName)
+			return api.Conflict(
+				"%s, whose key that is, is no member with the right to read the assessment; nothing is written for them",
+				peer.UserName,
+			)
 		}
 		rep, err = peerReplica(tx, org, id, peer)
 		return err
@@ -246,7 +273,10 @@ func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWrite
 	}
 	defer f.Close()
 	if size > bundle.MaxMemoryBytes/2 {
-		return api.Conflict("the catalog version is over %d MiB, and is not carried in a bundle; import the release at the other side", bundle.MaxMemoryBytes>>21)
+		return api.Conflict(
+			"the catalog version is over %d MiB, and is not carried in a bundle; import the release at the other side",
+			bundle.MaxMemoryBytes>>21,
+		)
 	}
 	data, err := io.ReadAll(f)
 	if err != nil {
@@ -304,8 +334,16 @@ func (s *Service) assignSerial(ctx context.Context, by api.Caller, p *bundleWrit
 			m.Serial = rep.Written
 			err = store.SyncReplicas.Put(tx, org, &rep)
 		}
-		return errors.Join(err, audit.Append(tx, by, audit.Entry{Action: "sync.bundle_written", ResourceType: "sync_peer", ResourceID: peer.ID,
-			Changes: map[string]any{"assessment_id": m.AssessmentID, "serial": m.Serial, "counter": m.Counter, "parts": len(m.Parts), "fingerprint": peer.Fingerprint}}))
+		return errors.Join(err, audit.Append(tx, by, audit.Entry{
+			Action: "sync.bundle_written", ResourceType: "sync_peer", ResourceID: peer.ID,
+			Changes: map[string]any{
+				"assessment_id": m.AssessmentID,
+				"serial":        m.Serial,
+				"counter":       m.Counter,
+				"parts":         len(m.Parts),
+				"fingerprint":   peer.Fingerprint,
+			},
+		}))
 	})
 }
 

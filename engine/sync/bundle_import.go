@@ -56,7 +56,17 @@ func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.TakeS
 		return nil, err
 	}
 	u.manifest, u.sha256Hex = &r.Manifest, r.Sum
-	u.out = &api.TakenSyncBundle{PeerID: u.peer.ID, PeerName: u.peer.Name, Serial: u.manifest.Serial, MadeAt: u.manifest.MadeAt, AssessmentID: u.manifest.AssessmentID, Name: u.manifest.Name, DryRun: u.dryRun, More: u.manifest.More, Notes: []string{}}
+	u.out = &api.TakenSyncBundle{
+		PeerID:       u.peer.ID,
+		PeerName:     u.peer.Name,
+		Serial:       u.manifest.Serial,
+		MadeAt:       u.manifest.MadeAt,
+		AssessmentID: u.manifest.AssessmentID,
+		Name:         u.manifest.Name,
+		DryRun:       u.dryRun,
+		More:         u.manifest.More,
+		Notes:        []string{},
+	}
 	if err := s.DB.View(ctx, u.checkBundle); err != nil {
 		return nil, err
 	}
@@ -139,9 +149,20 @@ func (u *bundleImporter) checkSerial(last *store.SyncSerials) error {
 		if m.Role == store.SyncRoleRemote {
 			do = "make another clone in a folder of its own, of a bundle that they write for that one's key, and do there again what the home lost"
 		}
-		return api.Conflict("bundle %d of %s was taken with other content: their data was restored from a backup, or two copies of it are in use; %s", m.Serial, u.peer.Name, do)
+		return api.Conflict(
+			"bundle %d of %s was taken with other content: their data was restored from a backup, or two copies of it are in use; %s",
+			m.Serial,
+			u.peer.Name,
+			do,
+		)
 	case m.Serial < last.Imported:
-		return api.Conflict("this is bundle %d of %s, of %s, and bundle %d was taken already: it is older than the last one", m.Serial, u.peer.Name, m.MadeAt.Format("2006-01-02 15:04"), last.Imported)
+		return api.Conflict(
+			"this is bundle %d of %s, of %s, and bundle %d was taken already: it is older than the last one",
+			m.Serial,
+			u.peer.Name,
+			m.MadeAt.Format("2006-01-02 15:04"),
+			last.Imported,
+		)
 	}
 	return nil
 }
@@ -173,12 +194,21 @@ func (u *bundleImporter) checkFromRemote(tx *store.Tx, l *store.SyncLink) error 
 	sum := sha256.Sum256(waiting.Data)
 	switch on := err == nil; {
 	case on && m.Counter == waiting.Counter && m.BatchSHA256 != hex.EncodeToString(sum[:]):
-		return api.Conflict("the home took other changes of this clone as batch %d than those that wait here: this folder is a copy of another, or was restored from a backup; %s", m.Counter, cloneRestoredAdvice)
+		return api.Conflict(
+			"the home took other changes of this clone as batch %d than those that wait here: this folder is a copy of another, or was restored from a backup; %s",
+			m.Counter,
+			cloneRestoredAdvice,
+		)
 	case on && m.Counter == waiting.Counter:
 	case on && m.Counter < waiting.Counter:
-		return api.Conflict("the home wrote this before it had your changes, which are on their way to it; bring it your bundle, and take the answer to that")
+		return api.Conflict(
+			"the home wrote this before it had your changes, which are on their way to it; bring it your bundle, and take the answer to that",
+		)
 	case m.Counter > l.Counter:
-		return api.Conflict("the home has changes of this clone that it does not know of: it was restored from a backup; %s", cloneRestoredAdvice)
+		return api.Conflict(
+			"the home has changes of this clone that it does not know of: it was restored from a backup; %s",
+			cloneRestoredAdvice,
+		)
 	case m.Counter < l.Counter:
 		return api.Conflict("the home wrote this before it had your last changes; take the bundle that it wrote after them")
 	}
@@ -199,7 +229,10 @@ func (u *bundleImporter) checkFromClone(tx *store.Tx, l *store.SyncLink) error {
 		case there || !m.Publish:
 			return api.NotFound("synchronised assessment", m.AssessmentID)
 		case !ok:
-			return api.Conflict("%s, whose key that is, is no member with that right any more, and begins no assessment here", u.peer.UserName)
+			return api.Conflict(
+				"%s, whose key that is, is no member with that right any more, and begins no assessment here",
+				u.peer.UserName,
+			)
 		}
 		return nil
 	}
@@ -307,7 +340,10 @@ func (u *bundleImporter) ensureCatalog(ctx context.Context) error {
 	case own:
 		return nil
 	case u.customCatalog == nil:
-		return api.Conflict("the assessment uses own frameworks or controls that are not here (content %.12s…): have the bundle written with --carry-catalog", u.manifest.OwnSHA256)
+		return api.Conflict(
+			"the assessment uses own frameworks or controls that are not here (content %.12s…): have the bundle written with --carry-catalog",
+			u.manifest.OwnSHA256,
+		)
 	case u.dryRun:
 		u.out.Notes = append(u.out.Notes, "the own frameworks and controls that the assessment uses would be taken over")
 		return nil
@@ -317,13 +353,21 @@ func (u *bundleImporter) ensureCatalog(ctx context.Context) error {
 
 func (u *bundleImporter) importCatalog(ctx context.Context) error {
 	if u.catalog == nil {
-		return api.Conflict("the catalog version %s of the assessment is not here (content %.12s…): import that release, or have the bundle written with --carry-catalog", u.manifest.CatalogLabel, u.manifest.CatalogSHA256)
+		return api.Conflict(
+			"the catalog version %s of the assessment is not here (content %.12s…): import that release, or have the bundle written with --carry-catalog",
+			u.manifest.CatalogLabel,
+			u.manifest.CatalogSHA256,
+		)
 	}
 	if u.dryRun {
 		u.out.Notes = append(u.out.Notes, "the catalog version "+u.manifest.CatalogLabel+" would be taken over")
 		return nil
 	}
-	_, err := u.service.UploadCatalog(ctx, u.by, &api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: bytes.NewReader(u.catalog)}})
+	_, err := u.service.UploadCatalog(
+		ctx,
+		u.by,
+		&api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: bytes.NewReader(u.catalog)}},
+	)
 	return err
 }
 
@@ -339,7 +383,8 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 		if files[i], err = decodeFile(bytes.NewReader(data), kindChanges); err != nil {
 			return err
 		}
-		if files[i].AssessmentID != id || files[i].ReplicaID != m.ReplicaID || files[i].CatalogSHA256 != m.CatalogSHA256 || files[i].OwnSHA256 != m.OwnSHA256 {
+		if files[i].AssessmentID != id || files[i].ReplicaID != m.ReplicaID || files[i].CatalogSHA256 != m.CatalogSHA256 ||
+			files[i].OwnSHA256 != m.OwnSHA256 {
 			return damagedFileError("changes in it are of another assessment, clone or catalog than it says")
 		}
 		u.changePages[i] = nil
@@ -475,8 +520,17 @@ func (u *bundleImporter) recordImported(ctx context.Context) error {
 
 func (u *bundleImporter) auditImported(tx *store.Tx) error {
 	m := u.manifest
-	return audit.Append(tx, u.by, audit.Entry{Action: "sync.bundle_taken", ResourceType: "sync_peer", ResourceID: u.peer.ID,
-		Changes: map[string]any{"assessment_id": m.AssessmentID, "serial": m.Serial, "counter": m.Counter, "sha256": u.sha256Hex, "fingerprint": u.peer.Fingerprint, "user_id": u.peer.UserID}})
+	return audit.Append(tx, u.by, audit.Entry{
+		Action: "sync.bundle_taken", ResourceType: "sync_peer", ResourceID: u.peer.ID,
+		Changes: map[string]any{
+			"assessment_id": m.AssessmentID,
+			"serial":        m.Serial,
+			"counter":       m.Counter,
+			"sha256":        u.sha256Hex,
+			"fingerprint":   u.peer.Fingerprint,
+			"user_id":       u.peer.UserID,
+		},
+	})
 }
 
 // verifyHistory refuses a clone that has read what this home has not told.

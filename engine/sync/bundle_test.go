@@ -46,7 +46,11 @@ func (s *site) write(peer *api.SyncPeer) ([]byte, error) {
 }
 
 func (s *site) takeBundle(data []byte) (*api.TakenSyncBundle, error) {
-	return s.sy.ImportBundle(context.Background(), s.local, &api.TakeSyncBundleInput{File: api.UploadFile{Filename: "b", Content: bytes.NewReader(data)}})
+	return s.sy.ImportBundle(
+		context.Background(),
+		s.local,
+		&api.TakeSyncBundleInput{File: api.UploadFile{Filename: "b", Content: bytes.NewReader(data)}},
+	)
 }
 
 // carried is a bundle that may come again, or late.

@@ -53,7 +53,13 @@ func (s *Service) FrameworksFile(ctx context.Context, by api.Caller, in *api.Syn
 		return nil, api.NotFound("own frameworks of the assessment", in.AssessmentID)
 	}
 	sum := sha256.Sum256(data)
-	return &api.File{Filename: "frameworks.json", ContentType: "application/json", Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Content: io.NopCloser(bytes.NewReader(data))}, nil
+	return &api.File{
+		Filename:    "frameworks.json",
+		ContentType: "application/json",
+		Size:        int64(len(data)),
+		SHA256:      hex.EncodeToString(sum[:]),
+		Content:     io.NopCloser(bytes.NewReader(data)),
+	}, nil
 }
 
 // customContent is nil where an assessment uses nothing of the organization's own.

@@ -84,7 +84,11 @@ func (r *fileBudget) reserve(l *changeLine, size int) bool {
 // collectChanges makes a batch of what a clone has changed since it was last known to be at home.
 func collectChanges(tx *store.Tx, org string, l *store.SyncLink, budget fileBudget) (*changeset, error) {
 	id := l.AssessmentID
-	b := &changeset{file: &exchangeFile{fileHeader: fileHeader{Format: Format, Kind: kindBatch, AssessmentID: id, ReplicaID: l.ReplicaID, Counter: l.Counter + 1}}}
+	b := &changeset{
+		file: &exchangeFile{
+			fileHeader: fileHeader{Format: Format, Kind: kindBatch, AssessmentID: id, ReplicaID: l.ReplicaID, Counter: l.Counter + 1},
+		},
+	}
 	a, err := store.Assessments.Get(tx, org, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return b, nil // not read from its home yet
@@ -114,7 +118,12 @@ func collectChanges(tx *store.Tx, org string, l *store.SyncLink, budget fileBudg
 		}
 	}
 	slices.SortStableFunc(all, func(x, y orderedChange) int {
-		return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.order, y.order), cmp.Compare(x.line.Table, y.line.Table), bytes.Compare(x.line.Key, y.line.Key))
+		return cmp.Or(
+			cmp.Compare(x.rank, y.rank),
+			cmp.Compare(x.order, y.order),
+			cmp.Compare(x.line.Table, y.line.Table),
+			bytes.Compare(x.line.Key, y.line.Key),
+		)
 	})
 	for i := range all {
 		if !budget.reserve(&all[i].line, all[i].size) {
@@ -149,8 +158,10 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 	if err != nil {
 		return nil, err
 	}
-	one := &orderedChange{rank: rankRecord, entry: store.SyncBatchEntry{Table: row.Table, Key: row.Key, Sequence: row.Sequence},
-		line: changeLine{Op: opTouch, Table: row.Table, Key: row.Key, By: row.By, At: row.At}}
+	one := &orderedChange{
+		rank: rankRecord, entry: store.SyncBatchEntry{Table: row.Table, Key: row.Key, Sequence: row.Sequence},
+		line: changeLine{Op: opTouch, Table: row.Table, Key: row.Key, By: row.By, At: row.At},
+	}
 	if !there && was == nil { // made and deleted again: the home need not know
 		one.entry.CloneOnly = true
 		one.line = changeLine{Op: opTouch}
@@ -242,7 +253,11 @@ func (t *table) fillAction(tx *store.Tx, org string, f fields, change *orderedCh
 	change.rank, change.order = rankAction, stringFromJSON(f["id"])
 	if t.name == store.LifecycleEvents.Name() {
 		if stringFromJSON(f["event_type"]) == "transition" {
-			change.line.Op, change.line.To, change.line.Reason = opTransition, api.State(stringFromJSON(f["to_state"])), stringFromJSON(f["reason"])
+			change.line.Op, change.line.To, change.line.Reason = opTransition, api.State(
+				stringFromJSON(f["to_state"]),
+			), stringFromJSON(
+				f["reason"],
+			)
 		}
 		return nil
 	}

@@ -39,23 +39,39 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 		case err == nil && old.Role == store.SyncRoleClone && old.ReplicaID == b.ReplicaID && (b.Server == "" || b.Server == old.Server):
 			return nil // as it is
 		case err == nil && old.Role == store.SyncRoleClone && old.ReplicaID == b.ReplicaID: // its home has another address now
-			old.Server, old.RemoteOrganization, old.Account = b.Server, cmp.Or(b.RemoteOrganization, old.RemoteOrganization), cmp.Or(b.Account, old.Account)
+			old.Server, old.RemoteOrganization, old.Account = b.Server, cmp.Or(
+				b.RemoteOrganization,
+				old.RemoteOrganization,
+			), cmp.Or(
+				b.Account,
+				old.Account,
+			)
 			return errors.Join(store.SyncLinks.Put(tx, org, &old), auditAttached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
 		case err == nil && old.Role == store.SyncRoleClone:
-			return api.Conflict("the assessment is a clone already, and its home is %s; `service sync` brings both together, `service sync forget` ends that", remoteName(&old))
+			return api.Conflict(
+				"the assessment is a clone already, and its home is %s; `service sync` brings both together, `service sync forget` ends that",
+				remoteName(&old),
+			)
 		case err == nil:
 			return api.Conflict("the assessment has clones of its own and is their home; it can't be a clone as well")
 		case !errors.Is(err, store.ErrNotFound):
 			return err
 		}
 		if there {
-			if have, err := loadAssessmentCatalog(tx, &a); err != nil || have.SnapshotBlob != b.CatalogSHA256 || have.customSHA256 != b.OwnSHA256 {
+			if have, err := loadAssessmentCatalog(tx, &a); err != nil || have.SnapshotBlob != b.CatalogSHA256 ||
+				have.customSHA256 != b.OwnSHA256 {
 				return firstError(err, api.Conflict("the assessment here uses another catalog version"))
 			}
 		}
-		l := store.SyncLink{OrganizationID: org, AssessmentID: b.AssessmentID, Role: store.SyncRoleClone, CreatedAt: tx.Now(), Server: b.Server, RemoteOrganization: b.RemoteOrganization,
-			ReplicaID: b.ReplicaID, Account: b.Account, PeerID: peer}
-		return errors.Join(store.SyncLinks.Insert(tx, org, &l), markAllChanged(tx, org, b.AssessmentID, there), auditAttached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
+		l := store.SyncLink{
+			OrganizationID: org, AssessmentID: b.AssessmentID, Role: store.SyncRoleClone, CreatedAt: tx.Now(), Server: b.Server, RemoteOrganization: b.RemoteOrganization,
+			ReplicaID: b.ReplicaID, Account: b.Account, PeerID: peer,
+		}
+		return errors.Join(
+			store.SyncLinks.Insert(tx, org, &l),
+			markAllChanged(tx, org, b.AssessmentID, there),
+			auditAttached(tx, by, b.AssessmentID, b.Server, b.ReplicaID),
+		)
 	})
 	if err != nil {
 		return nil, err
@@ -64,7 +80,16 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 }
 
 func auditAttached(tx *store.Tx, by api.Caller, id, server, replica string) error {
-	return audit.Append(tx, by, audit.Entry{Action: "sync.attached", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{"server": server, "replica_id": replica}})
+	return audit.Append(
+		tx,
+		by,
+		audit.Entry{
+			Action:       "sync.attached",
+			ResourceType: "assessment",
+			ResourceID:   id,
+			Changes:      map[string]any{"server": server, "replica_id": replica},
+		},
+	)
 }
 
 func firstError(err error, other error) error {
@@ -86,8 +111,19 @@ func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) 
 				return api.Forbidden("only an owner or admin ends what others' clones rest on")
 			}
 		}
-		return errors.Join(store.DeleteSync(tx, by.OrganizationID, in.AssessmentID),
-			audit.Append(tx, by, audit.Entry{Action: "sync.detached", ResourceType: "assessment", ResourceID: in.AssessmentID, Changes: map[string]any{"role": l.Role}}))
+		return errors.Join(
+			store.DeleteSync(tx, by.OrganizationID, in.AssessmentID),
+			audit.Append(
+				tx,
+				by,
+				audit.Entry{
+					Action:       "sync.detached",
+					ResourceType: "assessment",
+					ResourceID:   in.AssessmentID,
+					Changes:      map[string]any{"role": l.Role},
+				},
+			),
+		)
 	})
 	return &api.None{}, err
 }
@@ -131,7 +167,11 @@ func (s *Service) prepareBatch(ctx context.Context, by api.Caller, id string, dr
 		if len(b.file.lines) == 0 { // there is nothing that the home need know
 			return tx.WithoutSyncLog(func() error { return recordSent(tx, org, id, b.entries) })
 		}
-		return store.SyncBatches.Put(tx, org, &store.SyncBatch{OrganizationID: org, AssessmentID: id, Counter: l.Counter + 1, Data: out.Data, Entries: b.entries})
+		return store.SyncBatches.Put(
+			tx,
+			org,
+			&store.SyncBatch{OrganizationID: org, AssessmentID: id, Counter: l.Counter + 1, Data: out.Data, Entries: b.entries},
+		)
 	})
 	return out, err
 }
@@ -159,8 +199,20 @@ func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.Acknow
 			return err
 		}
 		l.Counter = b.Counter
-		return errors.Join(store.SyncBatches.Delete(tx, org, id), store.SyncLinks.Put(tx, org, &l),
-			audit.Append(tx, by, audit.Entry{Action: "sync.sent", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{"counter": b.Counter, "records": len(b.Entries)}}))
+		return errors.Join(
+			store.SyncBatches.Delete(tx, org, id),
+			store.SyncLinks.Put(tx, org, &l),
+			audit.Append(
+				tx,
+				by,
+				audit.Entry{
+					Action:       "sync.sent",
+					ResourceType: "assessment",
+					ResourceID:   id,
+					Changes:      map[string]any{"counter": b.Counter, "records": len(b.Entries)},
+				},
+			),
+		)
 	})
 	if err != nil {
 		return nil, err
@@ -267,8 +319,10 @@ func (s *Service) apply(ctx context.Context, by api.Caller, id string, f *exchan
 		if err := store.SyncLinks.Put(tx, org, &l); err != nil || !moved {
 			return err
 		}
-		return audit.Append(tx, by, audit.Entry{Action: "sync.taken", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{"since": f.Since, "next": f.Next, "records": out.Taken,
-			"home_audit_sequence": f.AnchorSequence, "home_audit_hash": f.AnchorHash}})
+		return audit.Append(tx, by, audit.Entry{Action: "sync.taken", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{
+			"since": f.Since, "next": f.Next, "records": out.Taken,
+			"home_audit_sequence": f.AnchorSequence, "home_audit_hash": f.AnchorHash,
+		}})
 	})
 	if err != nil {
 		return nil, err
@@ -320,7 +374,13 @@ func (t *pullApplier) applyLines(tx *store.Tx, out *api.BroughtSync) error {
 			return err
 		}
 		if l.Sequence <= last || l.Sequence > t.file.Next {
-			return damagedFileError("change %d has the number %d, and it is of those from %d to %d", i+1, l.Sequence, t.file.Since+1, t.file.Next)
+			return damagedFileError(
+				"change %d has the number %d, and it is of those from %d to %d",
+				i+1,
+				l.Sequence,
+				t.file.Since+1,
+				t.file.Next,
+			)
 		}
 		last = l.Sequence
 		tab := tableByName(l.Table)

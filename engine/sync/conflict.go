@@ -19,7 +19,10 @@ import (
 
 // ListConflicts lists conflicts, newest first.
 func (s *Service) ListConflicts(ctx context.Context, by api.Caller, in *api.SyncConflictsInput) (*api.List[api.SyncConflict], error) {
-	q := store.PageQuery[api.SyncConflict]{Reverse: true, Filter: func(c *api.SyncConflict) bool { return in.Status == "" || c.Status == in.Status }}
+	q := store.PageQuery[api.SyncConflict]{
+		Reverse: true,
+		Filter:  func(c *api.SyncConflict) bool { return in.Status == "" || c.Status == in.Status },
+	}
 	if in.AssessmentID != "" {
 		q.Index, q.Prefix = "assessment", store.K(in.AssessmentID)
 	}
@@ -85,8 +88,10 @@ func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.Re
 		now := tx.Now()
 		out.Status, out.Choice, out.ResolvedBy, out.ResolvedAt, out.UpdatedAt = "resolved", in.Body.Choice, &by.Actor.Name, &now, now
 		return errors.Join(store.SyncConflicts.Put(tx, by.OrganizationID, &out),
-			audit.PublishEvent(tx, by, audit.Event{Type: "sync.resolved", AssessmentID: out.AssessmentID, Summary: fmt.Sprintf("decided a conflict: %s (%s)", out.Message, in.Body.Choice),
-				ResourceType: "sync_conflict", ResourceID: out.ID, Data: map[string]any{"choice": in.Body.Choice, "field": out.Field, "record_id": out.RecordID}}))
+			audit.PublishEvent(tx, by, audit.Event{
+				Type: "sync.resolved", AssessmentID: out.AssessmentID, Summary: fmt.Sprintf("decided a conflict: %s (%s)", out.Message, in.Body.Choice),
+				ResourceType: "sync_conflict", ResourceID: out.ID, Data: map[string]any{"choice": in.Body.Choice, "field": out.Field, "record_id": out.RecordID},
+			}))
 	})
 	if err != nil {
 		return nil, err
@@ -168,7 +173,12 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 		}
 	}
 	if err == nil && len(left) > 0 {
-		err = api.Conflict("%s of %s was changed again since, to %.200s; choose home to leave it, or set a value", strings.ReplaceAll(c.Field, "_", " "), c.Label, left[0].Here)
+		err = api.Conflict(
+			"%s of %s was changed again since, to %.200s; choose home to leave it, or set a value",
+			strings.ReplaceAll(c.Field, "_", " "),
+			c.Label,
+			left[0].Here,
+		)
 	}
 	return err
 }
@@ -250,7 +260,18 @@ func addReplicas(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 		if err != nil {
 			return err
 		}
-		out.Replicas = append(out.Replicas, api.SyncReplica{ID: r.ID, Name: r.Name, UserID: r.UserID, UserName: r.UserName, JoinedAt: r.JoinedAt, SeenAt: r.SeenAt, Behind: max(0, out.Head-r.Since)})
+		out.Replicas = append(
+			out.Replicas,
+			api.SyncReplica{
+				ID:       r.ID,
+				Name:     r.Name,
+				UserID:   r.UserID,
+				UserName: r.UserName,
+				JoinedAt: r.JoinedAt,
+				SeenAt:   r.SeenAt,
+				Behind:   max(0, out.Head-r.Since),
+			},
+		)
 	}
 	return nil
 }

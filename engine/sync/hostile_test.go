@@ -112,7 +112,14 @@ func TestLyingClone(t *testing.T) {
 	s, h := w.sites[0], w.home
 	s.sync()
 	// Another assessment of the organization, with a document that nobody gave the clone.
-	other := store.Document{Document: api.Document{AssessmentID: "another", Filename: "payroll.xlsx", SHA256: strings.Repeat("e", 64), Status: api.DocumentIngested}}
+	other := store.Document{
+		Document: api.Document{
+			AssessmentID: "another",
+			Filename:     "payroll.xlsx",
+			SHA256:       strings.Repeat("e", 64),
+			Status:       api.DocumentIngested,
+		},
+	}
 	other.TenantRecord = api.TenantRecord{Record: api.Record{ID: "d1"}, OrganizationID: h.org}
 	must(t, h.db.Update(context.Background(), func(tx *store.Tx) error { return store.Documents.Put(tx, h.org, &other) }))
 	if _, err := h.sy.DownloadFiles(context.Background(), s.there, files(other.SHA256)); !api.IsCode(err, api.CodeNotFound) {
@@ -158,7 +165,8 @@ func TestLyingClone(t *testing.T) {
 			if err == nil {
 				told = strings.Join(out.Notes, "; ")
 			}
-			if c.whole != (err != nil) || !strings.Contains(told, c.words) || api.IsCode(err, api.CodeInternal) || err == nil && out.Applied > 0 {
+			if c.whole != (err != nil) || !strings.Contains(told, c.words) || api.IsCode(err, api.CodeInternal) ||
+				err == nil && out.Applied > 0 {
 				t.Errorf("it is %v %+v, not a refusal with %q", err, out, c.words)
 			}
 			if h.records() != before {
@@ -208,12 +216,19 @@ func TestQuotes(t *testing.T) {
 	}
 	// It stays, though the passage says something else later.
 	passage(h, "p1", assessmentID, "Rights are reviewed once a year.")
-	rest(good, api.Evidence{ChunkID: "p1", Quote: "Nobody has rights."}, api.Evidence{ChunkID: "p2", Quote: "Salaries are paid"}, api.Evidence{ChunkID: "p9", Quote: "x"}, api.Evidence{ChunkID: "p1"})
+	rest(
+		good,
+		api.Evidence{ChunkID: "p1", Quote: "Nobody has rights."},
+		api.Evidence{ChunkID: "p2", Quote: "Salaries are paid"},
+		api.Evidence{ChunkID: "p9", Quote: "x"},
+		api.Evidence{ChunkID: "p1"},
+	)
 	if got := fmt.Sprint(at(h)); got != "[p1: Rights are reviewed every quarter.]" {
 		t.Errorf("the home rests on %s", got)
 	}
 	open := w.conflicts()
-	if len(open) != 1 || open[0].Kind != api.ConflictRefused || !strings.Contains(open[0].Message, "4 quotes of IAC-01 do not stand") || !strings.Contains(string(open[0].Clone.Value), "Nobody has rights") {
+	if len(open) != 1 || open[0].Kind != api.ConflictRefused || !strings.Contains(open[0].Message, "4 quotes of IAC-01 do not stand") ||
+		!strings.Contains(string(open[0].Clone.Value), "Nobody has rights") {
 		t.Errorf("it is told as %+v", open)
 	}
 	if got, want := s.records(), h.records(); got != want {
@@ -232,7 +247,10 @@ func TestDecompressionBomb(t *testing.T) {
 	w := newWorld(t, 3, 1)
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	_, _ = io.WriteString(z, `{"format":"`+sync.Format+`","kind":"batch","assessment_id":"`+assessmentID+`"}`+"\n"+`{"op":"insert","reason":"`)
+	_, _ = io.WriteString(
+		z,
+		`{"format":"`+sync.Format+`","kind":"batch","assessment_id":"`+assessmentID+`"}`+"\n"+`{"op":"insert","reason":"`,
+	)
 	zeros := bytes.Repeat([]byte("0"), 1<<20)
 	for range 80 {
 		_, _ = z.Write(zeros)
@@ -279,7 +297,11 @@ func TestDryRun(t *testing.T) {
 	}
 	st, err := s.sy.Status(ctx, s.local, &api.SyncInput{AssessmentID: assessmentID})
 	must(t, err)
-	_, err = h.sy.ReadChanges(ctx, s.there, &api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since), Dry: "true"})
+	_, err = h.sy.ReadChanges(
+		ctx,
+		s.there,
+		&api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since), Dry: "true"},
+	)
 	must(t, err)
 	if all(s) != away || all(h) != home {
 		t.Error("a dry run has left something")
@@ -337,7 +359,11 @@ func (s *site) revoke() {
 }
 
 func (w *world) conflicts() []api.SyncConflict {
-	l, err := w.home.sy.ListConflicts(context.Background(), w.home.local, &api.SyncConflictsInput{Paging: api.Paging{Limit: 200}, Status: "open"})
+	l, err := w.home.sy.ListConflicts(
+		context.Background(),
+		w.home.local,
+		&api.SyncConflictsInput{Paging: api.Paging{Limit: 200}, Status: "open"},
+	)
 	must(w.t, err)
 	return l.Data
 }
@@ -385,11 +411,18 @@ func TestRevoked(t *testing.T) {
 				}
 				// Nobody decides for weeks, and other files come meanwhile: its own are kept for that.
 				w.now = w.now.Add(30 * 24 * time.Hour)
-				_, err := h.sy.UploadFiles(context.Background(), h.local, &api.BringSyncInput{AssessmentID: assessmentID, File: upload(tarOf(t, "of somebody else"))})
+				_, err := h.sy.UploadFiles(
+					context.Background(),
+					h.local,
+					&api.BringSyncInput{AssessmentID: assessmentID, File: upload(tarOf(t, "of somebody else"))},
+				)
 				must(t, err)
 				in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: open[0].ID}}
 				in.Body.Choice = choice
-				if _, err := h.sy.ResolveConflict(context.Background(), person(h.org, "u3", "person u3", api.RoleMember), in); !api.IsCode(err, api.CodeForbidden) {
+				if _, err := h.sy.ResolveConflict(context.Background(), person(h.org, "u3", "person u3", api.RoleMember), in); !api.IsCode(
+					err,
+					api.CodeForbidden,
+				) {
 					t.Errorf("a member decides on it: %v", err)
 				}
 				_, err = h.sy.ResolveConflict(context.Background(), h.local, in)

@@ -78,8 +78,19 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, before string) (
 			return nil
 		}
 		rec = store.SyncKey{OrganizationID: org, CreatedAt: tx.Now(), Key: secret.Text(), Sealed: sealed}
-		return errors.Join(store.SyncKeys.Put(tx, org, &rec),
-			audit.Append(tx, by, audit.Entry{Action: "sync.key_made", ResourceType: "sync_key", ResourceID: secret.Fingerprint(), Changes: map[string]any{"replaced": before != ""}}))
+		return errors.Join(
+			store.SyncKeys.Put(tx, org, &rec),
+			audit.Append(
+				tx,
+				by,
+				audit.Entry{
+					Action:       "sync.key_made",
+					ResourceType: "sync_key",
+					ResourceID:   secret.Fingerprint(),
+					Changes:      map[string]any{"replaced": before != ""},
+				},
+			),
+		)
 	})
 	return rec, err
 }
@@ -88,7 +99,9 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, before string) (
 func (s *Service) secretKey(ctx context.Context, by api.Caller) (*bundle.SecretKey, error) {
 	rec, err := s.storedKey(ctx, by)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, api.Conflict("the organization has no key for bundles yet: `service sync key` makes it; give it to the other side, who trusts it")
+		return nil, api.Conflict(
+			"the organization has no key for bundles yet: `service sync key` makes it; give it to the other side, who trusts it",
+		)
 	}
 	if err != nil {
 		return nil, err
@@ -138,11 +151,32 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 			if n >= maxPeers {
 				return api.Conflict("%d keys are trusted already; take out those that are not used", n)
 			}
-			out = api.SyncPeer{TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now()}, OrganizationID: org}, Fingerprint: k.Fingerprint(), Key: k.Text()}
+			out = api.SyncPeer{
+				TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now()}, OrganizationID: org},
+				Fingerprint:  k.Fingerprint(),
+				Key:          k.Text(),
+			}
 		}
-		out.Name, out.UserID, out.UserName, out.TrustedBy, out.UpdatedAt = cmp.Or(in.Body.Name, k.Name), u.ID, cmp.Or(u.Name, u.Email), by.Actor.Name, tx.Now()
-		return errors.Join(store.SyncPeers.Put(tx, org, &out),
-			audit.Append(tx, by, audit.Entry{Action: "sync.peer_trusted", ResourceType: "sync_peer", ResourceID: out.ID, Changes: map[string]any{"fingerprint": out.Fingerprint, "name": out.Name, "user_id": u.ID}}))
+		out.Name, out.UserID, out.UserName, out.TrustedBy, out.UpdatedAt = cmp.Or(
+			in.Body.Name,
+			k.Name,
+		), u.ID, cmp.Or(
+			u.Name,
+			u.Email,
+		), by.Actor.Name, tx.Now()
+		return errors.Join(
+			store.SyncPeers.Put(tx, org, &out),
+			audit.Append(
+				tx,
+				by,
+				audit.Entry{
+					Action:       "sync.peer_trusted",
+					ResourceType: "sync_peer",
+					ResourceID:   out.ID,
+					Changes:      map[string]any{"fingerprint": out.Fingerprint, "name": out.Name, "user_id": u.ID},
+				},
+			),
+		)
 	})
 }
 
@@ -189,8 +223,19 @@ func (s *Service) DistrustPeer(ctx context.Context, by api.Caller, in *api.SyncP
 				return api.Forbidden("the key is trusted for %s; only they, an owner or an admin take that back", p.UserName)
 			}
 		}
-		return errors.Join(store.SyncPeers.Delete(tx, by.OrganizationID, p.ID),
-			audit.Append(tx, by, audit.Entry{Action: "sync.peer_distrusted", ResourceType: "sync_peer", ResourceID: p.ID, Changes: map[string]any{"fingerprint": p.Fingerprint, "name": p.Name}}))
+		return errors.Join(
+			store.SyncPeers.Delete(tx, by.OrganizationID, p.ID),
+			audit.Append(
+				tx,
+				by,
+				audit.Entry{
+					Action:       "sync.peer_distrusted",
+					ResourceType: "sync_peer",
+					ResourceID:   p.ID,
+					Changes:      map[string]any{"fingerprint": p.Fingerprint, "name": p.Name},
+				},
+			),
+		)
 	})
 }
 
@@ -214,6 +259,8 @@ func peerCaller(tx *store.Tx, by api.Caller, p *api.SyncPeer, right api.Permissi
 	if u.Status != "active" {
 		return by, false, nil
 	}
-	return api.Caller{UserID: u.ID, OrganizationID: by.OrganizationID, Role: m.Role, Actor: api.Actor{Type: api.ActorUser, ID: u.ID, Name: cmp.Or(u.Name, u.Email)},
-		TraceID: by.TraceID, Address: by.Address}, true, nil
+	return api.Caller{
+		UserID: u.ID, OrganizationID: by.OrganizationID, Role: m.Role, Actor: api.Actor{Type: api.ActorUser, ID: u.ID, Name: cmp.Or(u.Name, u.Email)},
+		TraceID: by.TraceID, Address: by.Address,
+	}, true, nil
 }

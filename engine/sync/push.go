@@ -53,7 +53,11 @@ func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput
 		}
 	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		r.out, r.voidApprovals, r.refusedVersions = &api.PushedSync{ReplicaID: f.ReplicaID, Counter: f.Counter, Notes: []string{}}, map[string]bool{}, map[string]bool{}
+		r.out, r.voidApprovals, r.refusedVersions = &api.PushedSync{
+			ReplicaID: f.ReplicaID,
+			Counter:   f.Counter,
+			Notes:     []string{},
+		}, map[string]bool{}, map[string]bool{}
 		return r.apply(tx)
 	})
 	if err != nil && !errors.Is(err, errDryRun) {
@@ -108,7 +112,11 @@ func (r *batchApplier) repeatedResult(rep *store.SyncReplica) (out *api.PushedSy
 		out = &api.PushedSync{}
 		return out, true, json.Unmarshal(rep.LastResult, out)
 	case r.batch.Counter <= rep.Counter:
-		return nil, false, api.Conflict("batch %d of this clone was taken with other content: the clone was restored from a backup; %s", r.batch.Counter, cloneRestoredAdvice)
+		return nil, false, api.Conflict(
+			"batch %d of this clone was taken with other content: the clone was restored from a backup; %s",
+			r.batch.Counter,
+			cloneRestoredAdvice,
+		)
 	default:
 		return nil, false, api.Conflict("the home does not know of changes that this clone sent before: %s", remoteRestoredAdvice)
 	}
@@ -168,7 +176,13 @@ func (r *batchApplier) prepareDocuments(ctx context.Context) error {
 		case err != nil:
 			return err
 		case have:
-			r.docs[doc.ID], r.foreignPassages[doc.ID], err = r.service.Evidence.ReparseForImport(ctx, r.by.OrganizationID, r.target.catalogVersionID, doc, l.Chunks)
+			r.docs[doc.ID], r.foreignPassages[doc.ID], err = r.service.Evidence.ReparseForImport(
+				ctx,
+				r.by.OrganizationID,
+				r.target.catalogVersionID,
+				doc,
+				l.Chunks,
+			)
 		case r.dryRun: // files need not be there
 			r.docs[doc.ID], err = r.service.Evidence.PrepareImport(ctx, r.by.OrganizationID, r.target.catalogVersionID, doc, l.Chunks)
 		}
@@ -245,8 +259,10 @@ func (r *batchApplier) apply(tx *store.Tx) error {
 		return err
 	}
 	return errors.Join(store.SyncReplicas.Put(tx, org, &rep),
-		audit.Append(tx, r.by, audit.Entry{Action: "sync.pushed", ResourceType: "sync_replica", ResourceID: rep.ID, Changes: map[string]any{"assessment_id": r.batch.AssessmentID, "counter": r.batch.Counter,
-			"sha256": r.sha256Hex, "applied": r.out.Applied, "conflicts": r.out.Conflicts, "clone_audit_sequence": r.batch.AnchorSequence, "clone_audit_hash": r.batch.AnchorHash}}))
+		audit.Append(tx, r.by, audit.Entry{Action: "sync.pushed", ResourceType: "sync_replica", ResourceID: rep.ID, Changes: map[string]any{
+			"assessment_id": r.batch.AssessmentID, "counter": r.batch.Counter,
+			"sha256": r.sha256Hex, "applied": r.out.Applied, "conflicts": r.out.Conflicts, "clone_audit_sequence": r.batch.AnchorSequence, "clone_audit_hash": r.batch.AnchorHash,
+		}}))
 }
 
 // applyLines does what the batch tells, in its order.
@@ -290,9 +306,15 @@ func checkLineKey(l *changeLine) error {
 // holdBatch keeps a batch for somebody who may decide on it.
 func (r *batchApplier) holdBatch(tx *store.Tx, rep *store.SyncReplica) error {
 	r.addNote("%s is no member with that right any more: what they did offline is held back until somebody decides on it", rep.UserName)
-	return r.recordConflict(tx, &api.SyncConflict{Kind: api.ConflictReplica, Label: rep.Name, RecordID: rep.ID, Table: store.SyncReplicas.Name(),
-		Message: fmt.Sprintf("%s, who made these %d changes offline, is no member with that right any more", rep.UserName, len(r.batch.lines)),
-		Clone:   api.SyncSide{By: rep.UserName}}, true)
+	return r.recordConflict(tx, &api.SyncConflict{
+		Kind: api.ConflictReplica, Label: rep.Name, RecordID: rep.ID, Table: store.SyncReplicas.Name(),
+		Message: fmt.Sprintf(
+			"%s, who made these %d changes offline, is no member with that right any more",
+			rep.UserName,
+			len(r.batch.lines),
+		),
+		Clone: api.SyncSide{By: rep.UserName},
+	}, true)
 }
 
 func (r *batchApplier) addNote(format string, args ...any) {
@@ -318,6 +340,8 @@ func (r *batchApplier) recordConflict(tx *store.Tx, c *api.SyncConflict, keepBat
 		c.KeptSHA256 = blob.SHA256
 	}
 	return errors.Join(store.SyncConflicts.Insert(tx, org, c),
-		audit.PublishEvent(tx, r.by, audit.Event{Type: "sync.conflict", AssessmentID: c.AssessmentID, Summary: "a conflict: " + c.Message, ResourceType: "sync_conflict", ResourceID: c.ID,
-			Data: map[string]any{"kind": c.Kind, "table": c.Table, "record_id": c.RecordID, "label": c.Label, "field": c.Field}}))
+		audit.PublishEvent(tx, r.by, audit.Event{
+			Type: "sync.conflict", AssessmentID: c.AssessmentID, Summary: "a conflict: " + c.Message, ResourceType: "sync_conflict", ResourceID: c.ID,
+			Data: map[string]any{"kind": c.Kind, "table": c.Table, "record_id": c.RecordID, "label": c.Label, "field": c.Field},
+		}))
 }

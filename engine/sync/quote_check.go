@@ -197,8 +197,10 @@ func (r *batchApplier) dropMissingQuotes(tx *store.Tx, t *table, l *changeLine) 
 	if len(out.removed) == 1 {
 		what = "quote of %s does not stand in the passage here, and is left out"
 	}
-	c := &api.SyncConflict{Kind: api.ConflictRefused, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record), Field: name, Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, b),
-		Message: fmt.Sprintf("%d "+what, len(out.removed), t.displayName(l.Record))}
+	c := &api.SyncConflict{
+		Kind: api.ConflictRefused, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record), Field: name, Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, b),
+		Message: fmt.Sprintf("%d "+what, len(out.removed), t.displayName(l.Record)),
+	}
 	r.addNote("%s", c.Message)
 	return &fit, r.recordConflict(tx, c, whole)
 }

@@ -69,11 +69,27 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 			if n >= maxReplicas {
 				return api.Conflict("the assessment has %d clones already", n)
 			}
-			rep = store.SyncReplica{OrganizationID: org, AssessmentID: b.AssessmentID, ID: tx.NewID(), UserID: by.UserID, UserName: by.Actor.Name, JoinedAt: tx.Now()}
+			rep = store.SyncReplica{
+				OrganizationID: org,
+				AssessmentID:   b.AssessmentID,
+				ID:             tx.NewID(),
+				UserID:         by.UserID,
+				UserName:       by.Actor.Name,
+				JoinedAt:       tx.Now(),
+			}
 			if peer != "" && b.ReplicaID != "" {
 				rep.ID = b.ReplicaID
 			}
-			err = audit.Append(tx, by, audit.Entry{Action: "sync.joined", ResourceType: "sync_replica", ResourceID: rep.ID, Changes: map[string]any{"assessment_id": b.AssessmentID, "name": b.Name}})
+			err = audit.Append(
+				tx,
+				by,
+				audit.Entry{
+					Action:       "sync.joined",
+					ResourceType: "sync_replica",
+					ResourceID:   rep.ID,
+					Changes:      map[string]any{"assessment_id": b.AssessmentID, "name": b.Name},
+				},
+			)
 		}
 		if err != nil {
 			return err
@@ -231,7 +247,18 @@ func readChanges(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, budget *
 	if err != nil {
 		return nil, err
 	}
-	f := &exchangeFile{fileHeader: fileHeader{Format: Format, Kind: kindChanges, AssessmentID: id, ReplicaID: in.ReplicaID, CatalogSHA256: v.SnapshotBlob, OwnSHA256: v.customSHA256, Since: since, Next: head}}
+	f := &exchangeFile{
+		fileHeader: fileHeader{
+			Format:        Format,
+			Kind:          kindChanges,
+			AssessmentID:  id,
+			ReplicaID:     in.ReplicaID,
+			CatalogSHA256: v.SnapshotBlob,
+			OwnSHA256:     v.customSHA256,
+			Since:         since,
+			Next:          head,
+		},
+	}
 	if f.AnchorSequence, f.AnchorHash, err = lastAuditRecord(tx, org); err != nil {
 		return nil, err
 	}

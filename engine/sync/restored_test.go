@@ -64,7 +64,8 @@ func TestRestoredHomeByBundles(t *testing.T) {
 	// And the other way, the home refuses the clone.
 	there, err := s.write(nil)
 	must(t, err)
-	if _, err := h.takeBundle(there); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), "the home was restored from a backup") {
+	if _, err := h.takeBundle(there); !api.IsCode(err, api.CodeInvalidState) ||
+		!strings.Contains(err.Error(), "the home was restored from a backup") {
 		t.Errorf("a bundle of a clone that has read more: %v", err)
 	}
 }
@@ -92,12 +93,14 @@ func TestTwoCopiesOfAClone(t *testing.T) {
 	must(t, err)
 	_, err = h.takeBundle(one)
 	must(t, err)
-	if _, err := h.takeBundle(other); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), "two copies of it are in use") {
+	if _, err := h.takeBundle(other); !api.IsCode(err, api.CodeInvalidState) ||
+		!strings.Contains(err.Error(), "two copies of it are in use") {
 		t.Errorf("the other's bundle: %v", err)
 	}
 	answer, err := h.write(peer)
 	must(t, err)
-	if _, err := copied.takeBundle(answer); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), "than those that wait here") {
+	if _, err := copied.takeBundle(answer); !api.IsCode(err, api.CodeInvalidState) ||
+		!strings.Contains(err.Error(), "than those that wait here") {
 		t.Errorf("the answer to the one, at the other: %v", err)
 	}
 	st, err := copied.sy.Status(context.Background(), copied.local, &api.SyncInput{AssessmentID: assessmentID})

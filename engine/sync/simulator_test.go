@@ -385,7 +385,13 @@ func (r *run) gatesHeld(seed uint64) {
 				before := v.ContentSHA256
 				sealed := assessment.SoAContentHash(tx, r.home.org, v.ID)
 				if sealed != before {
-					r.t.Errorf("seed %d: the lines of the approved version %d have the hash %s, not %s", seed, v.VersionNumber, sealed, before)
+					r.t.Errorf(
+						"seed %d: the lines of the approved version %d have the hash %s, not %s",
+						seed,
+						v.VersionNumber,
+						sealed,
+						before,
+					)
 				}
 				approved[v.ID] = true
 			}

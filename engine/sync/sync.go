@@ -44,7 +44,12 @@ type Catalogs interface {
 // Documents keeps documents that were read elsewhere: Arrive as they were read there, Read
 // as they are read here.
 type Documents interface {
-	ReparseForImport(ctx context.Context, org, version string, doc store.Document, came []api.Chunk) (a *evidence.ImportedDocument, strange int, err error)
+	ReparseForImport(
+		ctx context.Context,
+		org, version string,
+		doc store.Document,
+		came []api.Chunk,
+	) (a *evidence.ImportedDocument, strange int, err error)
 	PrepareImport(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*evidence.ImportedDocument, error)
 	SaveImport(tx *store.Tx, by api.Caller, a *evidence.ImportedDocument, told bool) error
 	DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, told bool) error
@@ -154,13 +159,19 @@ func findCatalog(tx *store.Tx, org, snapshot, customSHA256 string) (*store.Catal
 	}
 	revision, found, err := catalog.FindCustomRevision(tx, org, customSHA256)
 	if err == nil && !found {
-		err = api.Conflict("the assessment uses own frameworks or controls that are not here (content %.12s…): carry them over with the catalog (`service sync clone` and `publish` with --carry-catalog)", customSHA256)
+		err = api.Conflict(
+			"the assessment uses own frameworks or controls that are not here (content %.12s…): carry them over with the catalog (`service sync clone` and `publish` with --carry-catalog)",
+			customSHA256,
+		)
 	}
 	return v, revision, err
 }
 
 func missingCatalogError(snapshot string) error {
-	return api.Conflict("the catalog version of the assessment is not where it is to come (content %.12s…): import the same release there, or carry it over (`service sync clone` and `publish` with --carry-catalog)", snapshot)
+	return api.Conflict(
+		"the catalog version of the assessment is not where it is to come (content %.12s…): import the same release there, or carry it over (`service sync clone` and `publish` with --carry-catalog)",
+		snapshot,
+	)
 }
 
 func (p *importTarget) controlID(code string) string {

@@ -123,7 +123,11 @@ func byKeyPrefix[R any](t *store.TenantTable[R]) func(*store.Tx, string, string)
 }
 
 // itemsOfVersions lists the items of all versions of an assessment.
-func itemsOfVersions[V, I any](vs *store.TenantTable[V], itemsTable *store.TenantTable[I], id func(*V) string) func(*store.Tx, string, string) iter.Seq2[I, error] {
+func itemsOfVersions[V, I any](
+	vs *store.TenantTable[V],
+	itemsTable *store.TenantTable[I],
+	id func(*V) string,
+) func(*store.Tx, string, string) iter.Seq2[I, error] {
 	return func(tx *store.Tx, org, assessment string) iter.Seq2[I, error] {
 		return func(yield func(I, error) bool) {
 			for v, err := range vs.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
@@ -146,24 +150,91 @@ var itemLocalFields = []string{"control_id"}
 
 // tables are those that are synchronised, in the order in which a new clone needs them.
 var tables = []*table{
-	newTable(store.Assessments, table{kind: contentTable, labelField: "name", localFields: []string{"scf_version_id", "framework_ids", "progress", "counts", "custom_revision"}},
+	newTable(
+		store.Assessments,
+		table{
+			kind:        contentTable,
+			labelField:  "name",
+			localFields: []string{"scf_version_id", "framework_ids", "progress", "counts", "custom_revision"},
+		},
 		func(tx *store.Tx, org, id string) iter.Seq2[api.Assessment, error] {
 			return func(yield func(api.Assessment, error) bool) {
 				a, err := store.Assessments.Get(tx, org, id)
 				yield(a, store.ToNotFound(err, "assessment", id))
 			}
-		}),
-	newTable(store.Documents, table{kind: contentTable, labelField: "filename", localFields: []string{"embedder", "stage"}, readOnlyFields: documentReadOnlyFields}, byAssessmentIndex(store.Documents)),
-	newTable(store.Scopes, table{kind: contentTable, labelField: "title", readOnlyFields: []string{"id", "assessment_id", "created_at", "updated_at", "status", "version_number", "revision", "created_by", "approved_by", "approved_at"}}, byAssessmentIndex(store.Scopes)),
+		},
+	),
+	newTable(
+		store.Documents,
+		table{
+			kind:           contentTable,
+			labelField:     "filename",
+			localFields:    []string{"embedder", "stage"},
+			readOnlyFields: documentReadOnlyFields,
+		},
+		byAssessmentIndex(store.Documents),
+	),
+	newTable(
+		store.Scopes,
+		table{
+			kind:       contentTable,
+			labelField: "title",
+			readOnlyFields: []string{
+				"id",
+				"assessment_id",
+				"created_at",
+				"updated_at",
+				"status",
+				"version_number",
+				"revision",
+				"created_by",
+				"approved_by",
+				"approved_at",
+			},
+		},
+		byAssessmentIndex(store.Scopes),
+	),
 	newTable(store.ScopeVersions, table{kind: remoteTable, labelField: "title"}, byKeyPrefix(store.ScopeVersions)),
-	newTable(store.SoAVersions, table{kind: versionTable, gate: api.GateSoA, labelField: "version_number"}, byAssessmentIndex(store.SoAVersions)),
-	newTable(store.SoAItems, table{kind: itemTable, gate: api.GateSoA, localFields: itemLocalFields, labelField: "control_code"}, itemsOfVersions(store.SoAVersions, store.SoAItems, func(v *api.SoAVersion) string { return v.ID })),
-	newTable(store.GapVersions, table{kind: versionTable, gate: api.GateGapAnalysis, labelField: "version_number"}, byAssessmentIndex(store.GapVersions)),
-	newTable(store.Findings, table{kind: itemTable, gate: api.GateGapAnalysis, localFields: itemLocalFields, labelField: "control_code"}, itemsOfVersions(store.GapVersions, store.Findings, func(v *api.GapVersion) string { return v.ID })),
-	newTable(store.MaturityVersions, table{kind: versionTable, gate: api.GateMaturity, labelField: "version_number"}, byAssessmentIndex(store.MaturityVersions)),
-	newTable(store.MaturityScores, table{kind: itemTable, gate: api.GateMaturity, localFields: itemLocalFields, labelField: "control_code"}, itemsOfVersions(store.MaturityVersions, store.MaturityScores, func(v *api.MaturityVersion) string { return v.ID })),
-	newTable(store.POAMVersions, table{kind: versionTable, gate: api.GatePOAM, labelField: "version_number"}, byAssessmentIndex(store.POAMVersions)),
-	newTable(store.POAMItems, table{kind: itemTable, gate: api.GatePOAM, localFields: itemLocalFields, labelField: "poam_code"}, itemsOfVersions(store.POAMVersions, store.POAMItems, func(v *api.POAMVersion) string { return v.ID })),
+	newTable(
+		store.SoAVersions,
+		table{kind: versionTable, gate: api.GateSoA, labelField: "version_number"},
+		byAssessmentIndex(store.SoAVersions),
+	),
+	newTable(
+		store.SoAItems,
+		table{kind: itemTable, gate: api.GateSoA, localFields: itemLocalFields, labelField: "control_code"},
+		itemsOfVersions(store.SoAVersions, store.SoAItems, func(v *api.SoAVersion) string { return v.ID }),
+	),
+	newTable(
+		store.GapVersions,
+		table{kind: versionTable, gate: api.GateGapAnalysis, labelField: "version_number"},
+		byAssessmentIndex(store.GapVersions),
+	),
+	newTable(
+		store.Findings,
+		table{kind: itemTable, gate: api.GateGapAnalysis, localFields: itemLocalFields, labelField: "control_code"},
+		itemsOfVersions(store.GapVersions, store.Findings, func(v *api.GapVersion) string { return v.ID }),
+	),
+	newTable(
+		store.MaturityVersions,
+		table{kind: versionTable, gate: api.GateMaturity, labelField: "version_number"},
+		byAssessmentIndex(store.MaturityVersions),
+	),
+	newTable(
+		store.MaturityScores,
+		table{kind: itemTable, gate: api.GateMaturity, localFields: itemLocalFields, labelField: "control_code"},
+		itemsOfVersions(store.MaturityVersions, store.MaturityScores, func(v *api.MaturityVersion) string { return v.ID }),
+	),
+	newTable(
+		store.POAMVersions,
+		table{kind: versionTable, gate: api.GatePOAM, labelField: "version_number"},
+		byAssessmentIndex(store.POAMVersions),
+	),
+	newTable(
+		store.POAMItems,
+		table{kind: itemTable, gate: api.GatePOAM, localFields: itemLocalFields, labelField: "poam_code"},
+		itemsOfVersions(store.POAMVersions, store.POAMItems, func(v *api.POAMVersion) string { return v.ID }),
+	),
 	newTable(store.Approvals, table{kind: remoteIssuedTable, labelField: "gate"}, byAssessmentIndex(store.Approvals)),
 	newTable(store.Comments, table{kind: writeOnceTable, labelField: "gate"}, byAssessmentIndex(store.Comments)),
 	newTable(store.LifecycleEvents, table{kind: remoteTable, labelField: "event_type"}, byKeyPrefix(store.LifecycleEvents)),
@@ -172,8 +243,10 @@ var tables = []*table{
 }
 
 // documentReadOnlyFields are the fields of a document that change with its content only.
-var documentReadOnlyFields = []string{"id", "assessment_id", "created_at", "updated_at", "sha256", "size_bytes", "mime_type", "page_count", "chunk_count", "status", "error",
-	"warnings", "language", "origin", "uploaded_by", "title", "effective_date", "document_version", "owner", "approved_by"}
+var documentReadOnlyFields = []string{
+	"id", "assessment_id", "created_at", "updated_at", "sha256", "size_bytes", "mime_type", "page_count", "chunk_count", "status", "error",
+	"warnings", "language", "origin", "uploaded_by", "title", "effective_date", "document_version", "owner", "approved_by",
+}
 
 // assessmentEditableFields are those of an assessment that people set.
 var assessmentEditableFields = []string{"name", "description", "due_date"}

@@ -139,7 +139,12 @@ func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 	}
 	switch {
 	case f.Format != Format:
-		return nil, api.Invalid("file", "the file has the form %.40q, and this program knows %s; use the same version on both sides", f.Format, Format)
+		return nil, api.Invalid(
+			"file",
+			"the file has the form %.40q, and this program knows %s; use the same version on both sides",
+			f.Format,
+			Format,
+		)
 	case f.Kind != kind:
 		return nil, damagedFileError("it is of the kind %.20q, not %s", f.Kind, kind)
 	}
@@ -179,7 +184,16 @@ func (f *exchangeFile) toParcel() (*api.SyncParcel, error) {
 }
 
 func (f *exchangeFile) describe(data []byte) *api.SyncParcel {
-	p := &api.SyncParcel{AssessmentID: f.AssessmentID, Counter: f.Counter, Lines: len(f.lines), Next: f.Next, More: f.More, Files: []string{}, FileBytes: []int64{}, Data: data}
+	p := &api.SyncParcel{
+		AssessmentID: f.AssessmentID,
+		Counter:      f.Counter,
+		Lines:        len(f.lines),
+		Next:         f.Next,
+		More:         f.More,
+		Files:        []string{},
+		FileBytes:    []int64{},
+		Data:         data,
+	}
 	seen := map[string]bool{}
 	for i := range f.lines {
 		if l := &f.lines[i]; l.Table == store.Documents.Name() {

@@ -30,7 +30,12 @@ func (bare) PrepareImport(_ context.Context, org, _ string, doc store.Document, 
 	return &evidence.ImportedDocument{Document: doc}, nil
 }
 
-func (b bare) ReparseForImport(ctx context.Context, org, version string, doc store.Document, came []api.Chunk) (*evidence.ImportedDocument, int, error) {
+func (b bare) ReparseForImport(
+	ctx context.Context,
+	org, version string,
+	doc store.Document,
+	came []api.Chunk,
+) (*evidence.ImportedDocument, int, error) {
 	a, err := b.PrepareImport(ctx, org, version, doc, came)
 	return a, 0, err
 }
@@ -47,7 +52,9 @@ func (bare) RefreshSearch(string) {}
 func (bare) SnapshotWithCustom(context.Context, string, string, int) (*scf.Snapshot, error) {
 	return nil, nil
 }
+
 func (bare) ReceiveCustom(context.Context, api.Caller, []byte) error { return errors.New("not here") }
+
 func (bare) ReceiveSnapshot(context.Context, api.Caller, []byte) (string, error) {
 	return "", errors.New("not here")
 }
@@ -109,8 +116,16 @@ func newWorld(t testing.TB, seed uint64, clones int) *world {
 		s.there = person(w.home.org, id, "person "+id, w.roles[id])
 		s.local = person(s.org, "local-"+id, "person "+id, api.RoleOwner)
 		must(t, s.db.Update(context.Background(), func(tx *store.Tx) error {
-			return errors.Join(store.Users.Put(tx, &api.User{Record: api.Record{ID: s.local.UserID}, Email: id + "@laptop", Name: "person " + id, Status: "active"}),
-				store.Memberships.Put(tx, &store.Membership{ID: "m", OrganizationID: s.org, UserID: s.local.UserID, Role: api.RoleOwner, Status: "active"}))
+			return errors.Join(
+				store.Users.Put(
+					tx,
+					&api.User{Record: api.Record{ID: s.local.UserID}, Email: id + "@laptop", Name: "person " + id, Status: "active"},
+				),
+				store.Memberships.Put(
+					tx,
+					&store.Membership{ID: "m", OrganizationID: s.org, UserID: s.local.UserID, Role: api.RoleOwner, Status: "active"},
+				),
+			)
 		}))
 		s.join(false)
 		w.sites = append(w.sites, s)
@@ -130,8 +145,19 @@ func (w *world) newSite(name string, skew time.Duration) *site {
 	s.open()
 	must(w.t, s.db.Update(context.Background(), func(tx *store.Tx) error {
 		sum := "source"
-		return errors.Join(store.Organizations.Put(tx, &api.Organization{Record: api.Record{ID: s.org}, Name: name, Slug: name, Status: "active", Settings: map[string]any{}}),
-			store.CatalogVersions.Put(tx, &store.CatalogVersion{CatalogVersion: api.CatalogVersion{ID: "catalog-" + name, Label: "1", Status: api.CatalogActive, SourceSHA256: &sum}, SnapshotBlob: catalogContent}))
+		return errors.Join(
+			store.Organizations.Put(
+				tx,
+				&api.Organization{Record: api.Record{ID: s.org}, Name: name, Slug: name, Status: "active", Settings: map[string]any{}},
+			),
+			store.CatalogVersions.Put(
+				tx,
+				&store.CatalogVersion{
+					CatalogVersion: api.CatalogVersion{ID: "catalog-" + name, Label: "1", Status: api.CatalogActive, SourceSHA256: &sum},
+					SnapshotBlob:   catalogContent,
+				},
+			),
+		)
 	}))
 	return s
 }
@@ -160,8 +186,10 @@ func (s *site) open() {
 	must(s.t, err)
 	s.db = db
 	s.as = assessment.New(assessment.Options{DB: db, Clock: clock})
-	s.sy = sync.New(sync.Options{DB: db, Catalog: bare{}, Evidence: bare{}, Clock: clock, Seal: func(secret string) ([]byte, error) { return []byte(secret), nil },
-		Open: func(sealed []byte) (string, error) { return string(sealed), nil }})
+	s.sy = sync.New(sync.Options{
+		DB: db, Catalog: bare{}, Evidence: bare{}, Clock: clock, Seal: func(secret string) ([]byte, error) { return []byte(secret), nil },
+		Open: func(sealed []byte) (string, error) { return string(sealed), nil },
+	})
 }
 
 // begin makes an assessment with a drafted Statement of Applicability.
@@ -175,12 +203,44 @@ func begin(tx *store.Tx, org, catalog string, lines int) error {
 		return api.TenantRecord{Record: api.Record{ID: id, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: org}
 	}
 	v := api.SoAVersion{}
-	v.DeliverableVersion = api.DeliverableVersion{TenantRecord: rec(tx.NewID()), AssessmentID: assessmentID, VersionNumber: 1, Status: api.VersionDraft, CreatedBy: "rules", Inputs: map[string]string{}}
-	errs := []error{store.Assessments.Put(tx, org, &api.Assessment{TenantRecord: rec(assessmentID), Name: "Acme", State: api.StateSoADrafted, SCFVersionID: catalog, FrameworkIDs: []string{}, Frameworks: []string{}, Revision: 1}),
-		store.SoAVersions.Put(tx, org, &v)}
+	v.DeliverableVersion = api.DeliverableVersion{
+		TenantRecord:  rec(tx.NewID()),
+		AssessmentID:  assessmentID,
+		VersionNumber: 1,
+		Status:        api.VersionDraft,
+		CreatedBy:     "rules",
+		Inputs:        map[string]string{},
+	}
+	errs := []error{
+		store.Assessments.Put(
+			tx,
+			org,
+			&api.Assessment{
+				TenantRecord: rec(assessmentID),
+				Name:         "Acme",
+				State:        api.StateSoADrafted,
+				SCFVersionID: catalog,
+				FrameworkIDs: []string{},
+				Frameworks:   []string{},
+				Revision:     1,
+			},
+		),
+		store.SoAVersions.Put(tx, org, &v),
+	}
 	for i := range lines {
-		it := api.SoAItem{Applicability: api.Applicable, ImplementationStatus: api.NotEvidenced, Rationale: "because", InclusionReasons: []string{"risk"}}
-		it.Item = api.Item{TenantRecord: rec(tx.NewID()), AssessmentID: assessmentID, VersionID: v.ID, Revision: 1, ControlCode: fmt.Sprintf("IAC-%02d", i+1)}
+		it := api.SoAItem{
+			Applicability:        api.Applicable,
+			ImplementationStatus: api.NotEvidenced,
+			Rationale:            "because",
+			InclusionReasons:     []string{"risk"},
+		}
+		it.Item = api.Item{
+			TenantRecord: rec(tx.NewID()),
+			AssessmentID: assessmentID,
+			VersionID:    v.ID,
+			Revision:     1,
+			ControlCode:  fmt.Sprintf("IAC-%02d", i+1),
+		}
 		errs = append(errs, store.SoAItems.Put(tx, org, &it))
 	}
 	errs = append(errs, assessment.RehashVersion(tx, org, api.GateSoA, v.ID))
@@ -223,7 +283,11 @@ func carry(from, to *site, by, as api.Caller, p *api.SyncParcel) error {
 		return err
 	}
 	defer f.Content.Close()
-	_, err = to.sy.UploadFiles(context.Background(), as, &api.BringSyncInput{AssessmentID: assessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}})
+	_, err = to.sy.UploadFiles(
+		context.Background(),
+		as,
+		&api.BringSyncInput{AssessmentID: assessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}},
+	)
 	return err
 }
 
@@ -243,8 +307,10 @@ func (s *site) fetch() (*api.SyncParcel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.world.home.sy.ReadChanges(context.Background(), s.there, &api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since),
-		AnchorSequence: int(st.AnchorSequence), AnchorHash: st.AnchorHash})
+	return s.world.home.sy.ReadChanges(context.Background(), s.there, &api.ChangesSyncInput{
+		AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since),
+		AnchorSequence: int(st.AnchorSequence), AnchorHash: st.AnchorHash,
+	})
 }
 
 func (s *site) take(data []byte) (*api.BroughtSync, error) {
@@ -295,8 +361,19 @@ func (s *site) doc(content string) error {
 		if _, err := store.Documents.By("content").Get(tx, s.org, assessmentID, blob.SHA256); err == nil {
 			return nil
 		}
-		d := store.Document{Document: api.Document{AssessmentID: assessmentID, Filename: content + ".txt", SHA256: blob.SHA256, SizeBytes: blob.Size, Status: api.DocumentIngested}}
-		d.TenantRecord = api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: s.org}
+		d := store.Document{
+			Document: api.Document{
+				AssessmentID: assessmentID,
+				Filename:     content + ".txt",
+				SHA256:       blob.SHA256,
+				SizeBytes:    blob.Size,
+				Status:       api.DocumentIngested,
+			},
+		}
+		d.TenantRecord = api.TenantRecord{
+			Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
+			OrganizationID: s.org,
+		}
 		return errors.Join(store.Documents.Put(tx, s.org, &d), audit.Append(tx, s.local, audit.Entry{Action: "document.uploaded"}))
 	})
 }

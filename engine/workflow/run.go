@@ -53,8 +53,10 @@ func (s *Service) processRun(ctx context.Context, cancel context.CancelFunc, org
 	run, err := s.acquireRun(ctx, org, id)
 	if err == nil {
 		var span *tracing.Span
-		ctx, span = s.tracer.Start(ctx, "workflow "+run.WorkflowType, tracing.StartOptions{Kind: tracing.Internal, FollowsFrom: tracing.ParseTraceparent(run.Starter.Trace),
-			Attrs: []tracing.Attr{{Key: "service.workflow_run_id", Value: run.ID}}})
+		ctx, span = s.tracer.Start(ctx, "workflow "+run.WorkflowType, tracing.StartOptions{
+			Kind: tracing.Internal, FollowsFrom: tracing.ParseTraceparent(run.Starter.Trace),
+			Attrs: []tracing.Attr{{Key: "service.workflow_run_id", Value: run.ID}},
+		})
 		defer func() {
 			span.SetAttributes(tracing.Attr{Key: "service.workflow_status", Value: string(run.Status)})
 			span.End(err)
@@ -68,7 +70,11 @@ func (s *Service) processRun(ctx context.Context, cancel context.CancelFunc, org
 		s.log.Warn("a workflow run could not be worked on", "workflow_run_id", id, "error", err)
 	}
 	if ctx.Err() != nil { // the program ends, or the run was cancelled: nobody holds it any more
-		_ = s.updateLeased(context.WithoutCancel(ctx), &run, func(_ *store.Tx, r *store.WorkflowRun) error { r.LeaseHolder = ""; return nil })
+		_ = s.updateLeased(
+			context.WithoutCancel(ctx),
+			&run,
+			func(_ *store.Tx, r *store.WorkflowRun) error { r.LeaseHolder = ""; return nil },
+		)
 	}
 }
 
@@ -215,7 +221,17 @@ func (s *Service) recordFailure(ctx context.Context, run *store.WorkflowRun, cau
 			r.Status, r.NotBefore, r.WaitSince = api.RunPending, &until, tx.Now()
 			again := fmt.Sprintf("the next try of %q in %s, after: %s", st.Title, wait, message)
 			st.Status, r.WaitingFor = api.StepWaiting, &again
-			s.log.Warn("a workflow step failed and is tried again", "workflow_run_id", r.ID, "step", st.Name, "failures", r.Failures, "error", cause)
+			s.log.Warn(
+				"a workflow step failed and is tried again",
+				"workflow_run_id",
+				r.ID,
+				"step",
+				st.Name,
+				"failures",
+				r.Failures,
+				"error",
+				cause,
+			)
 			return nil
 		}
 		now := tx.Now()
@@ -233,8 +249,10 @@ func (s *Service) isTemporary(err *api.Error) bool {
 
 // callerFor is as whom a run acts: as a workflow, for the person who started it.
 func callerFor(run *store.WorkflowRun) api.Caller {
-	return api.Caller{OrganizationID: run.OrganizationID, UserID: run.Starter.UserID, TraceID: run.Starter.TraceID,
-		Actor: api.Actor{Type: api.ActorWorkflow, ID: run.ID, Name: run.WorkflowType + " workflow of " + run.StartedBy.Name}}
+	return api.Caller{
+		OrganizationID: run.OrganizationID, UserID: run.Starter.UserID, TraceID: run.Starter.TraceID,
+		Actor: api.Actor{Type: api.ActorWorkflow, ID: run.ID, Name: run.WorkflowType + " workflow of " + run.StartedBy.Name},
+	}
 }
 
 // checkStarterAllowed refuses to go on for a person who is not allowed to any more, or with a key

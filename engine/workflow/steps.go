@@ -29,9 +29,13 @@ var plans = map[string][]step{
 	api.WorkflowReport: {{name: "write_reports", title: "write the reports", run: writeReports}},
 }
 
-var readDocumentsStep = step{name: "read_documents", title: "read the documents", run: func(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, _ *step) error {
-	return s.evidence.Wait(ctx, by, run.AssessmentID)
-}}
+var readDocumentsStep = step{
+	name:  "read_documents",
+	title: "read the documents",
+	run: func(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, _ *step) error {
+		return s.evidence.Wait(ctx, by, run.AssessmentID)
+	},
+}
 
 // lifecycleSteps are the moves of the lifecycle up to a state, each a step by the state's name.
 func lifecycleSteps(last api.State) (out []step) {
@@ -104,7 +108,14 @@ func approveSoA(ctx context.Context, s *Service, by api.Caller, run *store.Workf
 		if err != nil || v.ApprovalID == nil {
 			return err
 		}
-		return &waitError{status: api.RunApproval, message: fmt.Sprintf("version %d of the Statement of Applicability is under review: an owner or admin has to approve it", v.VersionNumber), approvalID: *v.ApprovalID}
+		return &waitError{
+			status: api.RunApproval,
+			message: fmt.Sprintf(
+				"version %d of the Statement of Applicability is under review: an owner or admin has to approve it",
+				v.VersionNumber,
+			),
+			approvalID: *v.ApprovalID,
+		}
 	case api.VersionRejected:
 		return waitForInput("the Statement of Applicability was rejected: mend it, then submit it for review")
 	}

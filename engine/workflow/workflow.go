@@ -78,8 +78,13 @@ func New(o Options) *Service {
 	if o.Workers <= 0 {
 		o.Workers = 2
 	}
-	return &Service{db: o.DB, assessments: o.Assessments, evidence: o.Evidence, reports: o.Reports, log: o.Logger, tracer: o.Tracer, newTicker: o.NewTicker,
-		workerSlots: make(chan struct{}, o.Workers), cancelByRun: map[string]context.CancelFunc{}, streamsClosed: make(chan struct{}), streamSlots: make(chan struct{}, maxStreams)}
+	return &Service{
+		db: o.DB, assessments: o.Assessments, evidence: o.Evidence, reports: o.Reports, log: o.Logger, tracer: o.Tracer, newTicker: o.NewTicker,
+		workerSlots: make(
+			chan struct{},
+			o.Workers,
+		), cancelByRun: map[string]context.CancelFunc{}, streamsClosed: make(chan struct{}), streamSlots: make(chan struct{}, maxStreams),
+	}
 }
 
 // StartLifecycle starts the run that walks an assessment through its states.
@@ -105,9 +110,16 @@ func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartWork
 			return err
 		}
 		now := tx.Now()
-		run = store.WorkflowRun{Starter: store.RunStarter{UserID: by.UserID, TraceID: by.TraceID, Trace: tracing.Current(ctx).String()}, WorkflowRun: api.WorkflowRun{
-			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: now, UpdatedAt: now}, OrganizationID: by.OrganizationID},
-			AssessmentID: a.ID, WorkflowType: in.Body.WorkflowType, Status: api.RunPending, StartedBy: by.Actor, Revision: 1}}
+		run = store.WorkflowRun{
+			Starter: store.RunStarter{UserID: by.UserID, TraceID: by.TraceID, Trace: tracing.Current(ctx).String()},
+			WorkflowRun: api.WorkflowRun{
+				TenantRecord: api.TenantRecord{
+					Record:         api.Record{ID: tx.NewID(), CreatedAt: now, UpdatedAt: now},
+					OrganizationID: by.OrganizationID,
+				},
+				AssessmentID: a.ID, WorkflowType: in.Body.WorkflowType, Status: api.RunPending, StartedBy: by.Actor, Revision: 1,
+			},
+		}
 		if by.Actor.Type == api.ActorAPIKey {
 			run.Starter.KeyID = by.Actor.ID
 		}
@@ -145,7 +157,10 @@ func (s *Service) checkCanStart(tx *store.Tx, a *api.Assessment, kind string) er
 	}
 	drafted, err := store.SoAVersions.By("assessment").Count(tx, a.OrganizationID, a.ID)
 	if err == nil && drafted == 0 {
-		err = api.Conflict("there is no Statement of Applicability yet whose evidence could be refreshed; start the %s workflow", api.WorkflowFull)
+		err = api.Conflict(
+			"there is no Statement of Applicability yet whose evidence could be refreshed; start the %s workflow",
+			api.WorkflowFull,
+		)
 	}
 	return err
 }
@@ -156,8 +171,10 @@ func recordEvent(tx *store.Tx, by api.Caller, run *store.WorkflowRun, action, su
 	if run.Error != nil {
 		data["error"] = *run.Error
 	}
-	return audit.PublishEvent(tx, by, audit.Event{Type: "workflow." + action, AssessmentID: run.AssessmentID, Summary: fmt.Sprintf("the %s workflow %s", run.WorkflowType, summary),
-		ResourceType: "workflow", ResourceID: run.ID, Data: data})
+	return audit.PublishEvent(tx, by, audit.Event{
+		Type: "workflow." + action, AssessmentID: run.AssessmentID, Summary: fmt.Sprintf("the %s workflow %s", run.WorkflowType, summary),
+		ResourceType: "workflow", ResourceID: run.ID, Data: data,
+	})
 }
 
 func getRun(tx *store.Tx, org, id string) (store.WorkflowRun, error) {
@@ -229,10 +246,12 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.WorkflowsInpu
 	if _, err := s.assessments.Progress(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
-	l, err := store.List(ctx, s.db, store.WorkflowRuns, by.OrganizationID, in.Paging, store.PageQuery[store.WorkflowRun]{Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true,
+	l, err := store.List(ctx, s.db, store.WorkflowRuns, by.OrganizationID, in.Paging, store.PageQuery[store.WorkflowRun]{
+		Index: "assessment", Prefix: store.K(in.AssessmentID), Reverse: true,
 		Filter: func(r *store.WorkflowRun) bool {
 			return (in.Status == "" || r.Status == in.Status) && (in.WorkflowType == "" || r.WorkflowType == in.WorkflowType)
-		}})
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +259,12 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.WorkflowsInpu
 }
 
 // updateRun writes what a person asked of a run.
-func (s *Service) updateRun(ctx context.Context, by api.Caller, id string, change func(*store.Tx, *store.WorkflowRun) error) (*api.WorkflowRun, error) {
+func (s *Service) updateRun(
+	ctx context.Context,
+	by api.Caller,
+	id string,
+	change func(*store.Tx, *store.WorkflowRun) error,
+) (*api.WorkflowRun, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		run, err := getRun(tx, by.OrganizationID, id)
 		if err != nil {

@@ -11,8 +11,16 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"", "abc", 3}, {"status", "status", 0}, {"status", "staus", 1}, {"status", "statuus", 1}, {"status", "statis", 1},
-		{"status", "sttaus", 1}, {"ab", "ba", 1}, {"kitten", "sitting", 3}, {"für", "fur", 1},
+		{"", "", 0},
+		{"", "abc", 3},
+		{"status", "status", 0},
+		{"status", "staus", 1},
+		{"status", "statuus", 1},
+		{"status", "statis", 1},
+		{"status", "sttaus", 1},
+		{"ab", "ba", 1},
+		{"kitten", "sitting", 3},
+		{"für", "fur", 1},
 	} {
 		if got := editdistance.Distance([]rune(tc.a), []rune(tc.b)); got != tc.want {
 			t.Errorf("%q and %q: %d, want %d", tc.a, tc.b, got, tc.want)

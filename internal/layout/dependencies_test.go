@@ -14,7 +14,16 @@ import (
 )
 
 // permissive licences ask for no more than their notice; the Unlicense not even for that.
-var permissive = []string{"Apache-2.0", "Apache-2.0 AND BSD-3-Clause", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT AND Apache-2.0", "Unlicense"}
+var permissive = []string{
+	"Apache-2.0",
+	"Apache-2.0 AND BSD-3-Clause",
+	"BSD-2-Clause",
+	"BSD-3-Clause",
+	"ISC",
+	"MIT",
+	"MIT AND Apache-2.0",
+	"Unlicense",
+}
 
 // tagged modules ask for more than that, and are in a program only where who builds it asks
 // for them by a tag.
@@ -167,7 +176,8 @@ func TestLicencesArePermissive(t *testing.T) {
 	}
 	for _, path := range tagged {
 		has := func(m module) bool { return m.Path == path }
-		if slices.ContainsFunc(linked, has) || !slices.ContainsFunc(modules(t, "-deps", "-tags", "unipdf", "-json=Module", "./cmd/service"), has) {
+		if slices.ContainsFunc(linked, has) ||
+			!slices.ContainsFunc(modules(t, "-deps", "-tags", "unipdf", "-json=Module", "./cmd/service"), has) {
 			t.Errorf("%s must be in the program with its tag, and only then", path)
 		}
 	}

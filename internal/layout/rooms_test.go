@@ -215,12 +215,18 @@ var homes = map[string][]string{
 	"github.com/wneessen/go-mail":           {"engine/notify/mail", "engine/notify/integration"},
 	"github.com/unidoc/unipdf/v3":           {"engine/evidence/parse"},
 	"github.com/viterin/vek":                {"internal/vecmath"},
-	"github.com/xuri/excelize/v2":           {"engine/catalog/workbook", "engine/evidence/parse", "engine/report/render", "engine/report/workbook", "examples/harbor/make"},
-	"github.com/yuin/goldmark":              {"engine/evidence/parse", "engine/report/render"},
-	"github.com/zalando/go-keyring":         {"cli/contexts"},
-	"go.etcd.io/bbolt":                      {"store/bolt"},
-	"go.opentelemetry.io/otel":              {"internal/tracing"},
-	"gonum.org/v1/gonum":                    {"engine/evidence/embed"},
+	"github.com/xuri/excelize/v2": {
+		"engine/catalog/workbook",
+		"engine/evidence/parse",
+		"engine/report/render",
+		"engine/report/workbook",
+		"examples/harbor/make",
+	},
+	"github.com/yuin/goldmark":      {"engine/evidence/parse", "engine/report/render"},
+	"github.com/zalando/go-keyring": {"cli/contexts"},
+	"go.etcd.io/bbolt":              {"store/bolt"},
+	"go.opentelemetry.io/otel":      {"internal/tracing"},
+	"gonum.org/v1/gonum":            {"engine/evidence/embed"},
 }
 
 func TestLibrariesLiveInOneRoom(t *testing.T) {

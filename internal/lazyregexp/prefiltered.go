@@ -94,7 +94,10 @@ func splitAlternatives(t *syntax.Regexp) []*syntax.Regexp {
 		case syntax.OpAlternate:
 			var out []*syntax.Regexp
 			for _, one := range sub.Sub {
-				out = append(out, &syntax.Regexp{Op: syntax.OpConcat, Flags: t.Flags, Sub: slices.Concat(t.Sub[:i], []*syntax.Regexp{one}, t.Sub[i+1:])})
+				out = append(
+					out,
+					&syntax.Regexp{Op: syntax.OpConcat, Flags: t.Flags, Sub: slices.Concat(t.Sub[:i], []*syntax.Regexp{one}, t.Sub[i+1:])},
+				)
 			}
 			return out
 		}

@@ -20,7 +20,9 @@ func TestGuardedIsARegexp(t *testing.T) {
 		`plan|done|The|will`,
 		`(?m)^(?:done|planned)$|will`,
 	}
-	words := strings.Fields("The the plan plans planned PLANNED to be done is will quickly not for bought Kelvin ask aſk a 4 , . - no by staff \n")
+	words := strings.Fields(
+		"The the plan plans planned PLANNED to be done is will quickly not for bought Kelvin ask aſk a 4 , . - no by staff \n",
+	)
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, p := range patterns {
 		g, want := NewPrefiltered(p), regexp.MustCompile(p)

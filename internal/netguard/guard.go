@@ -29,8 +29,27 @@ type Guard struct{ Allowed []netip.Prefix }
 // blockedNetworks are networks that nobody outside is reached in, beside those that netip knows:
 // shared by providers, for protocols, for documents and tests, for later, and the forms of
 // IPv6 that carry an address of IPv4 (NAT64, 6to4, Teredo).
-var blockedNetworks = mustParsePrefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-	"::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/32", "2001:db8::/32", "2002::/16", "fec0::/10", "3fff::/20", "5f00::/16")
+var blockedNetworks = mustParsePrefixes(
+	"0.0.0.0/8",
+	"100.64.0.0/10",
+	"192.0.0.0/24",
+	"192.0.2.0/24",
+	"192.88.99.0/24",
+	"198.18.0.0/15",
+	"198.51.100.0/24",
+	"203.0.113.0/24",
+	"240.0.0.0/4",
+	"::/96",
+	"64:ff9b::/96",
+	"64:ff9b:1::/48",
+	"100::/64",
+	"2001::/32",
+	"2001:db8::/32",
+	"2002::/16",
+	"fec0::/10",
+	"3fff::/20",
+	"5f00::/16",
+)
 
 func mustParsePrefixes(all ...string) (out []netip.Prefix) {
 	for _, s := range all {
@@ -46,7 +65,8 @@ func isReachable(a netip.Addr, allowed []netip.Prefix) bool {
 	if slices.ContainsFunc(allowed, in) {
 		return true
 	}
-	return a.IsValid() && a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !slices.ContainsFunc(blockedNetworks, in)
+	return a.IsValid() && a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() &&
+		!slices.ContainsFunc(blockedNetworks, in)
 }
 
 // CheckURL refuses what can't be an address to send to; field is its name in errors. The
@@ -69,7 +89,8 @@ func (g Guard) CheckURL(field, raw string) (string, error) {
 	if err := g.CheckHost(field, u.Hostname()); err != nil {
 		return "", err
 	}
-	if u.Scheme == "http" && (literal != nil || !slices.ContainsFunc(g.Allowed, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })) {
+	if u.Scheme == "http" &&
+		(literal != nil || !slices.ContainsFunc(g.Allowed, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })) {
 		return "", api.Invalid(field, "over http:// everybody on the way could read it; use https://")
 	}
 	return u.String(), nil
@@ -81,7 +102,11 @@ func (g Guard) CheckHost(field, host string) error {
 	a, literal := netip.ParseAddr(strings.Trim(host, "[]"))
 	switch {
 	case literal == nil && !isReachable(a, g.Allowed):
-		return api.Invalid(field, "%s is an address of the machine's own or a private network; the operator can allow it (SERVICE_WEBHOOK_ALLOW)", a)
+		return api.Invalid(
+			field,
+			"%s is an address of the machine's own or a private network; the operator can allow it (SERVICE_WEBHOOK_ALLOW)",
+			a,
+		)
 	case literal == nil:
 		return nil
 	case host == "" || strings.ContainsAny(host, " /\\@?#\r\n\t"):
@@ -110,7 +135,10 @@ func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, err
 }
 
 // TLSDialer is a way to connect with the connection encrypted from its first byte.
-func TLSDialer(dial func(ctx context.Context, network, address string) (net.Conn, error), config *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
+func TLSDialer(
+	dial func(ctx context.Context, network, address string) (net.Conn, error),
+	config *tls.Config,
+) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		plain, err := dial(ctx, network, address)
 		if err != nil {

@@ -86,7 +86,14 @@ func Start(ctx context.Context, name string, kind Kind, attrs ...Attr) (context.
 	if !above.IsRecording() {
 		return ctx, nil
 	}
-	ctx, span := above.TracerProvider().Tracer(instrumentationName).Start(ctx, name, otel.WithSpanKind(kind), otel.WithAttributes(toAttributes(attrs)...))
+	ctx, span := above.TracerProvider().Tracer(
+		instrumentationName,
+	).Start(
+		ctx,
+		name,
+		otel.WithSpanKind(kind),
+		otel.WithAttributes(toAttributes(attrs)...),
+	)
 	return ctx, &Span{span: span}
 }
 

@@ -25,7 +25,15 @@ func TestSpans(t *testing.T) {
 	c := tracetest.Start(t)
 	tracer := c.Tracer(t)
 	far := tracing.ParseTraceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-	ctx, outer := tracer.Start(t.Context(), "outer", tracing.StartOptions{Kind: tracing.Server, Parent: far, Attrs: []tracing.Attr{{Key: "n", Value: 7}, {Key: "half", Value: 0.5}, {Key: "yes", Value: true}}})
+	ctx, outer := tracer.Start(
+		t.Context(),
+		"outer",
+		tracing.StartOptions{
+			Kind:   tracing.Server,
+			Parent: far,
+			Attrs:  []tracing.Attr{{Key: "n", Value: 7}, {Key: "half", Value: 0.5}, {Key: "yes", Value: true}},
+		},
+	)
 	_, inner := tracing.Start(ctx, "inner", tracing.Client, tracing.Attr{Key: "long", Value: strings.Repeat("é", 400) + "\xff"})
 	h := http.Header{}
 	tracing.Inject(ctx, h)
@@ -37,14 +45,21 @@ func TestSpans(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, in, later := c.SpansNamed("outer")[0], c.SpansNamed("inner")[0], c.SpansNamed("later")[0]
-	if out.TraceID != "0af7651916cd43dd8448eb211c80319c" || out.ParentID != "b7ad6b7169203331" || out.Kind != "server" || out.Failed || out.Attrs["n"] != "7" || out.Attrs["half"] != "0.5" || out.Attrs["yes"] != "true" ||
-		out.Resource["service.name"] != "service" || out.Resource["service.version"] != "test" {
+	if out.TraceID != "0af7651916cd43dd8448eb211c80319c" || out.ParentID != "b7ad6b7169203331" || out.Kind != "server" || out.Failed ||
+		out.Attrs["n"] != "7" ||
+		out.Attrs["half"] != "0.5" ||
+		out.Attrs["yes"] != "true" ||
+		out.Resource["service.name"] != "service" ||
+		out.Resource["service.version"] != "test" {
 		t.Errorf("%+v", out)
 	}
-	if in.TraceID != out.TraceID || in.ParentID != out.ID || in.Kind != "client" || !in.Failed || in.Message != "" || in.Events != 0 || in.Attrs["error.type"] != "NOT_FOUND" || len(in.Attrs["long"]) != 256 {
+	if in.TraceID != out.TraceID || in.ParentID != out.ID || in.Kind != "client" || !in.Failed || in.Message != "" || in.Events != 0 ||
+		in.Attrs["error.type"] != "NOT_FOUND" ||
+		len(in.Attrs["long"]) != 256 {
 		t.Errorf("%+v", in)
 	}
-	if later.TraceID == out.TraceID || later.ParentID != "" || len(later.Links) != 1 || later.Links[0] != out.TraceID+"-"+out.ID || later.Attrs["error.type"] != "errors.errorString" {
+	if later.TraceID == out.TraceID || later.ParentID != "" || len(later.Links) != 1 || later.Links[0] != out.TraceID+"-"+out.ID ||
+		later.Attrs["error.type"] != "errors.errorString" {
 		t.Errorf("%+v", later)
 	}
 	if outer.TraceID() != out.TraceID {
@@ -62,13 +77,18 @@ func TestSpans(t *testing.T) {
 func TestUnsampled(t *testing.T) {
 	c := tracetest.Start(t)
 	tracer := c.Tracer(t)
-	ctx, s := tracer.Start(t.Context(), "outer", tracing.StartOptions{Parent: tracing.ParseTraceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00")})
+	ctx, s := tracer.Start(
+		t.Context(),
+		"outer",
+		tracing.StartOptions{Parent: tracing.ParseTraceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00")},
+	)
 	_, in := tracing.Start(ctx, "inner", tracing.Internal)
 	h := http.Header{}
 	tracing.Inject(ctx, h)
 	in.End(nil)
 	s.End(nil)
-	if err := tracer.Flush(t.Context()); err != nil || len(c.Spans()) != 0 || tracing.Current(ctx) != nil || !strings.HasSuffix(h.Get("traceparent"), "-00") {
+	if err := tracer.Flush(t.Context()); err != nil || len(c.Spans()) != 0 || tracing.Current(ctx) != nil ||
+		!strings.HasSuffix(h.Get("traceparent"), "-00") {
 		t.Errorf("%v, %v, %v", err, c.Spans(), h)
 	}
 }
@@ -84,7 +104,8 @@ func TestOff(t *testing.T) {
 	in.End(nil)
 	h := http.Header{}
 	tracing.Inject(ctx, h)
-	if err := errors.Join(tracer.Flush(ctx), tracer.Close(ctx)); err != nil || ctx != t.Context() || len(h) != 0 || s.TraceID() != "" || tracing.Current(ctx).String() != "" {
+	if err := errors.Join(tracer.Flush(ctx), tracer.Close(ctx)); err != nil || ctx != t.Context() || len(h) != 0 || s.TraceID() != "" ||
+		tracing.Current(ctx).String() != "" {
 		t.Errorf("%v %v", err, h)
 	}
 }
@@ -112,8 +133,12 @@ func TestConfigured(t *testing.T) {
 		"protocol for traces": {own: "http://127.0.0.1:1", env: map[string]string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, on: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tracer, err := tracing.New(t.Context(), tracing.Options{Endpoint: c.own, Env: func(n string) string { return c.env[n] }, Logger: slog.New(slog.DiscardHandler)})
-			if (tracer != nil) != c.on || (err != nil) != (c.want != "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "sesame")) {
+			tracer, err := tracing.New(
+				t.Context(),
+				tracing.Options{Endpoint: c.own, Env: func(n string) string { return c.env[n] }, Logger: slog.New(slog.DiscardHandler)},
+			)
+			if (tracer != nil) != c.on || (err != nil) != (c.want != "") ||
+				err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "sesame")) {
 				t.Errorf("%v, %v", tracer, err)
 			}
 			_ = tracer.Close(t.Context())
@@ -129,7 +154,10 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test,service.name=other")
 	env := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.URL}
-	tracer, err := tracing.New(t.Context(), tracing.Options{Env: func(n string) string { return env[n] }, Logger: slog.New(slog.DiscardHandler)})
+	tracer, err := tracing.New(
+		t.Context(),
+		tracing.Options{Env: func(n string) string { return env[n] }, Logger: slog.New(slog.DiscardHandler)},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +166,9 @@ func TestEnvironment(t *testing.T) {
 	if err := tracer.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Spans(); len(got) != 1 || got[0].Resource["deployment.environment"] != "test" || got[0].Resource["service.name"] != "other" || c.Headers()[0].Get("x-key") != "a b" {
+	if got := c.Spans(); len(got) != 1 || got[0].Resource["deployment.environment"] != "test" ||
+		got[0].Resource["service.name"] != "other" ||
+		c.Headers()[0].Get("x-key") != "a b" {
 		t.Errorf("%+v, %v", got, c.Headers())
 	}
 }
@@ -148,7 +178,14 @@ func TestCollectorAway(t *testing.T) {
 	c := tracetest.Start(t)
 	c.SetStatus(http.StatusForbidden)
 	var log bytes.Buffer
-	tracer, err := tracing.New(t.Context(), tracing.Options{Endpoint: c.URL + "/v1/traces?token=sesame", Env: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	tracer, err := tracing.New(
+		t.Context(),
+		tracing.Options{
+			Endpoint: c.URL + "/v1/traces?token=sesame",
+			Env:      func(string) string { return "" },
+			Logger:   slog.New(slog.NewTextHandler(&log, nil)),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,15 +199,20 @@ func TestCollectorAway(t *testing.T) {
 	_, s := tracer.Start(t.Context(), "y", tracing.StartOptions{})
 	s.End(nil)
 	_ = tracer.Flush(t.Context())
-	if text := log.String(); strings.Count(text, "can't be sent") != 1 || strings.Count(text, "sent again") != 1 || !strings.Contains(text, "spans_lost=3") || strings.Contains(text, "sesame") || len(c.SpansNamed("y")) != 1 {
+	if text := log.String(); strings.Count(text, "can't be sent") != 1 || strings.Count(text, "sent again") != 1 ||
+		!strings.Contains(text, "spans_lost=3") ||
+		strings.Contains(text, "sesame") ||
+		len(c.SpansNamed("y")) != 1 {
 		t.Errorf("%s", text)
 	}
 }
 
 // Whatever a stranger sends as a place in a trace is one, or none.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-		"cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-what", "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", "", "00--", strings.Repeat("0", 55)} {
+	for _, s := range []string{
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+		"cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-what", "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", "", "00--", strings.Repeat("0", 55),
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -55,11 +55,18 @@ func New(ctx context.Context, o Options) (*Tracer, error) {
 		return nil, fmt.Errorf("traces can't be sent: %w", err)
 	}
 	// What the variables say of the resource comes last and wins.
-	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "service"), attribute.String("service.version", o.Version)), resource.WithFromEnv())
+	about, err := resource.New(
+		ctx,
+		resource.WithAttributes(attribute.String("service.name", "service"), attribute.String("service.version", o.Version)),
+		resource.WithFromEnv(),
+	)
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES is not of the form name=value,name=value: %w", err)
 	}
-	provider := sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithBatcher(&loggingExporter{SpanExporter: exporter, log: o.Logger, endpoint: endpoint.Scheme + "://" + endpoint.Host}))
+	provider := sdk.NewTracerProvider(
+		sdk.WithResource(about),
+		sdk.WithBatcher(&loggingExporter{SpanExporter: exporter, log: o.Logger, endpoint: endpoint.Scheme + "://" + endpoint.Host}),
+	)
 	return &Tracer{provider: provider, tracer: provider.Tracer(instrumentationName)}, nil
 }
 

@@ -97,7 +97,14 @@ func collectLicenses(all []linkedPackage) ([]licenseText, error) {
 		if err != nil {
 			return err
 		}
-		out = append(out, licenseText{module: module, file: filepath.ToSlash(file), content: bytes.TrimSpace(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")))})
+		out = append(
+			out,
+			licenseText{
+				module:  module,
+				file:    filepath.ToSlash(file),
+				content: bytes.TrimSpace(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))),
+			},
+		)
 		return nil
 	}
 	for _, p := range all {
@@ -212,7 +219,10 @@ func bundledLicenses() (out []licenseText, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, licenseText{module: strings.TrimSuffix(filepath.Base(name), ".txt"), file: "LICENSE", content: bytes.TrimSpace(b)})
+		out = append(
+			out,
+			licenseText{module: strings.TrimSuffix(filepath.Base(name), ".txt"), file: "LICENSE", content: bytes.TrimSpace(b)},
+		)
 	}
 	return out, nil
 }

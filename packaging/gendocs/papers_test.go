@@ -52,7 +52,8 @@ func TestEveryCommandHasAPage(t *testing.T) {
 		if second[name] != text {
 			t.Errorf("%s differs from one time to the next", name)
 		}
-		if plain, ok := first[strings.TrimSuffix(strings.Replace(name, "man.gz/", "man/", 1), ".gz")]; ok && strings.HasSuffix(name, ".gz") {
+		if plain, ok := first[strings.TrimSuffix(strings.Replace(name, "man.gz/", "man/", 1), ".gz")]; ok &&
+			strings.HasSuffix(name, ".gz") {
 			z, err := gzip.NewReader(strings.NewReader(text))
 			if err != nil {
 				t.Fatal(err)
@@ -87,7 +88,8 @@ func TestEveryCommandHasAPage(t *testing.T) {
 		t.Errorf("only %d commands were looked at", n)
 	}
 	// Tables of a help page keep their lines, and what looks like markup stays.
-	if page := first["man/service-daemon.1"]; !strings.Contains(page, `SERVICE_ADMIN_PASSWORD_FILE`) && !strings.Contains(page, `SERVICE\_ADMIN\_PASSWORD\_FILE`) {
+	if page := first["man/service-daemon.1"]; !strings.Contains(page, `SERVICE_ADMIN_PASSWORD_FILE`) &&
+		!strings.Contains(page, `SERVICE\_ADMIN\_PASSWORD\_FILE`) {
 		t.Errorf("the underscores of variables are taken for markup:\n%s", page)
 	}
 	for name, want := range map[string]string{"completions/service.bash": "__start_service service", "completions/scf-service.bash": "__start_scf-service scf-service", "completions/_scf-service": "#compdef scf-service"} {
@@ -154,9 +156,14 @@ func TestNoticesOfPartsAreTaken(t *testing.T) {
 }
 
 func TestListOfParts(t *testing.T) {
-	info := &buildinfo.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: "github.com/scf-service/service"},
-		Deps:     []*debug.Module{{Path: "z.example/z", Version: "v1.0.0+incompatible", Sum: "h1:z"}, {Path: "a.example/a", Version: "v1", Replace: &debug.Module{Path: "b.example/b", Version: "v2", Sum: "h1:b"}}},
-		Settings: []debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "vcs.time", Value: "now"}}}
+	info := &buildinfo.BuildInfo{
+		GoVersion: "go1.26.8", Main: debug.Module{Path: "github.com/scf-service/service"},
+		Deps: []*debug.Module{
+			{Path: "z.example/z", Version: "v1.0.0+incompatible", Sum: "h1:z"},
+			{Path: "a.example/a", Version: "v1", Replace: &debug.Module{Path: "b.example/b", Version: "v2", Sum: "h1:b"}},
+		},
+		Settings: []debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "vcs.time", Value: "now"}},
+	}
 	b, err := newBOM(info, "1.2.3")
 	if err != nil {
 		t.Fatal(err)

@@ -210,7 +210,24 @@ func testTables(t *testing.T, d kv.Driver) {
 }
 
 func testOrder(t *testing.T, d kv.Driver) {
-	keys := []string{"\x00", "\x00\x00", "\x00\xff", "\x01", "A", "a", "a\x00", "a\x00b", "aa", "ab", "b", "\x7f", "\x80", "é", "\xff", "\xff\xff"}
+	keys := []string{
+		"\x00",
+		"\x00\x00",
+		"\x00\xff",
+		"\x01",
+		"A",
+		"a",
+		"a\x00",
+		"a\x00b",
+		"aa",
+		"ab",
+		"b",
+		"\x7f",
+		"\x80",
+		"é",
+		"\xff",
+		"\xff\xff",
+	}
 	update(t, d, func(k kv.KV) {
 		for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(keys)) {
 			put(t, k, "t", keys[i], "")

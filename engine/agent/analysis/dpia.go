@@ -19,14 +19,54 @@ type measure struct {
 
 var measures = []measure{
 	{"encryption", compileFold(`encrypt\w*`), 1, "Encrypt the data in transit and at rest", "CRY-05"},
-	{"limited access", compileFold(`(?:access|rights?)[^.]{0,40}(?:by role|limited|restricted|by two persons)|role-based|mfa\b|access by role|locked away|aggregates only|only aggregates`), 1, "Limit access by role, with multi-factor authentication", "IAC-08"},
-	{"retention", compileFold(`delet\w+|retention (?:is|of)|shredded|eras\w+`), 1, "Fix a time after which data is deleted, and delete it", "PRI-05"},
-	{"less data", compileFold(`pseudonymi\w+|anonym\w+|minimal data|coarse|redacted|daily totals|totals only|own card|only aggregates|pin instead|on the user's own`), 1.2, "Collect less, or take names out", "PRI-05.3"},
-	{"choice", compileFold(`consent|opt-?in|opt-?out|voluntary|can object|unsubscribe|withdrawn|works council agreed|anonymous reports`), 0.8, "Give people a choice, or an alternative", "PRI-03"},
+	{
+		"limited access",
+		compileFold(
+			`(?:access|rights?)[^.]{0,40}(?:by role|limited|restricted|by two persons)|role-based|mfa\b|access by role|locked away|aggregates only|only aggregates`,
+		),
+		1,
+		"Limit access by role, with multi-factor authentication",
+		"IAC-08",
+	},
+	{
+		"retention",
+		compileFold(`delet\w+|retention (?:is|of)|shredded|eras\w+`),
+		1,
+		"Fix a time after which data is deleted, and delete it",
+		"PRI-05",
+	},
+	{
+		"less data",
+		compileFold(
+			`pseudonymi\w+|anonym\w+|minimal data|coarse|redacted|daily totals|totals only|own card|only aggregates|pin instead|on the user's own`,
+		),
+		1.2,
+		"Collect less, or take names out",
+		"PRI-05.3",
+	},
+	{
+		"choice",
+		compileFold(`consent|opt-?in|opt-?out|voluntary|can object|unsubscribe|withdrawn|works council agreed|anonymous reports`),
+		0.8,
+		"Give people a choice, or an alternative",
+		"PRI-03",
+	},
 	{"notice", compileFold(`notice given|signs posted|informed|get reasons|transparen\w+`), 0.5, "Tell people what is done", "PRI-02"},
-	{"human review", compileFold(`reviewed by a person|human (?:review|oversight)|can contest|appeal`), 1.6, "Let a person review each decision, and let people contest it", "AAT-22.1"},
+	{
+		"human review",
+		compileFold(`reviewed by a person|human (?:review|oversight)|can contest|appeal`),
+		1.6,
+		"Let a person review each decision, and let people contest it",
+		"AAT-22.1",
+	},
 	{"tests for bias", compileFold(`tested for bias|bias tests?`), 0.6, "Test the model for bias", "AAT-10"},
-	{"processor bound", compileFold(`\bdpa\b|data processing agreement|hosted in the eu|in our own data centre|in the eu\b|host in the eu`), 0.6, "Bind the processor by contract, and know where data lies", "TPM-05"},
+	{
+		"processor bound",
+		compileFold(`\bdpa\b|data processing agreement|hosted in the eu|in our own data centre|in the eu\b|host in the eu`),
+		0.6,
+		"Bind the processor by contract, and know where data lies",
+		"TPM-05",
+	},
 	{"logs", compileFold(`logs? (?:are|is) reviewed|access is logged|audit log|logged`), 0.4, "Log access and look at the logs", "MON-03"},
 	{"bounded watching", compileFold(`working hours only|car park|short`), 1.2, "Watch no more than the purpose needs", "PRI-04"},
 }
@@ -39,7 +79,10 @@ var blockers = []criterion{
 	{"shared or sold for others' purposes", compileFold(`\bsells?\b|published openly|ad partners`)},
 	{"emotions or crime are predicted", compileFold(`emotion recognition|predictive policing|ethnicity`)},
 	{"watched beyond the purpose", compileFold(`also after work|with sound|no minimisation|no notice`)},
-	{"measures are only planned", compileFold(`(?:encryption|access controls?)[^.]{0,40}(?:is planned|are planned|to be defined|to be decided)`)},
+	{
+		"measures are only planned",
+		compileFold(`(?:encryption|access controls?)[^.]{0,40}(?:is planned|are planned|to be defined|to be decided)`),
+	},
 }
 
 // AssessDPIA says which risk remains in a project after the measures it names, and whether it
@@ -90,12 +133,21 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 	default:
 		out.ResidualRiskLevel = "low"
 	}
-	if out.ResidualRiskLevel == "medium" && residual < 0.8 && points <= 1 && !marks[specialCategories.name] && !marks[vulnerablePeople.name] && !marks[systematicMonitoring.name] {
+	if out.ResidualRiskLevel == "medium" && residual < 0.8 && points <= 1 && !marks[specialCategories.name] &&
+		!marks[vulnerablePeople.name] &&
+		!marks[systematicMonitoring.name] {
 		out.ResidualRiskLevel = "low"
 	}
 	out.IsApprovedTechnically = out.ResidualRiskLevel != "high"
 	out.MitigatingControlsRequired = missingMeasures(missing, stop, out.ResidualRiskLevel, marks, controls)
-	out.Justification = fmt.Sprintf("Risk before measures %.1f (%s), eased by %.1f, so %.1f remains: %s.", inherent, joinOrNone(sortedKeys(marks)), min(reduction, 0.75*inherent), residual, out.ResidualRiskLevel)
+	out.Justification = fmt.Sprintf(
+		"Risk before measures %.1f (%s), eased by %.1f, so %.1f remains: %s.",
+		inherent,
+		joinOrNone(sortedKeys(marks)),
+		min(reduction, 0.75*inherent),
+		residual,
+		out.ResidualRiskLevel,
+	)
 	if len(stop) > 0 {
 		out.Justification += " It cannot go on as described: " + strings.Join(stop, ", ") + "."
 	}

@@ -36,13 +36,17 @@ var (
 	participlePattern     = lazyregexp.New(`(?i)^(?:(?:are|is|be|have|has|lock|checked|names?|run|retained)\b|\w+(?:ed|en|ised|ized)\b)`)
 	quantityPattern       = compilePattern(`(?i)\b(\d+(?:[.,]\d+)?)\s*(minutes?|hours?|days?|weeks?|months?|years?|characters?)\b`)
 	passwordLengthPattern = compilePattern(`(?i)password\s*_?length\D{0,12}(\d+)`)
-	intervalPattern       = compilePattern(`(?i)\b(daily|nightly|weekly|monthly|quarterly|annual(?:ly)?|yearly|(?:each|every|per|once a) (?:day|night|week|month|quarter|year|six months))\b`)
-	ratioPattern          = lazyregexp.New(`\b(\d+) of (\d+)\b`)
+	intervalPattern       = compilePattern(
+		`(?i)\b(daily|nightly|weekly|monthly|quarterly|annual(?:ly)?|yearly|(?:each|every|per|once a) (?:day|night|week|month|quarter|year|six months))\b`,
+	)
+	ratioPattern = lazyregexp.New(`\b(\d+) of (\d+)\b`)
 )
 
 // timesPerYear is how many times a year.
-var timesPerYear = map[string]float64{"day": 365, "daily": 365, "night": 365, "nightly": 365, "week": 52, "weekly": 52, "month": 12, "monthly": 12,
-	"quarter": 4, "quarterly": 4, "six months": 2, "year": 1, "annual": 1, "annually": 1, "yearly": 1}
+var timesPerYear = map[string]float64{
+	"day": 365, "daily": 365, "night": 365, "nightly": 365, "week": 52, "weekly": 52, "month": 12, "monthly": 12,
+	"quarter": 4, "quarterly": 4, "six months": 2, "year": 1, "annual": 1, "annually": 1, "yearly": 1,
+}
 
 // hoursPerUnit are units of time.
 var hoursPerUnit = map[string]float64{"minute": 1.0 / 60, "hour": 1, "day": 24, "week": 168, "month": 730, "year": 8760}
@@ -73,8 +77,10 @@ func stemWord(w string) string {
 }
 
 var (
-	wordPattern      = lazyregexp.New(`[A-Za-z0-9][A-Za-z0-9'-]*`)
-	fillerPattern    = lazyregexp.New(`(?i)^(?:a|an|the|is|are|be|been|and|or|of|to|in|on|at|by|for|with|all|any|each|every|it|they|their|its|that|this|which|as|least|most|within|from|before|after|how|long|has|have|exists?|new|last|own|per|against|must|shall|should|can)$`)
+	wordPattern   = lazyregexp.New(`[A-Za-z0-9][A-Za-z0-9'-]*`)
+	fillerPattern = lazyregexp.New(
+		`(?i)^(?:a|an|the|is|are|be|been|and|or|of|to|in|on|at|by|for|with|all|any|each|every|it|they|their|its|that|this|which|as|least|most|within|from|before|after|how|long|has|have|exists?|new|last|own|per|against|must|shall|should|can)$`,
+	)
 	camelCasePattern = lazyregexp.New(`([a-z])([A-Z])`)
 	numberPattern    = lazyregexp.New(`^\d+$`)
 )
@@ -109,7 +115,8 @@ func (l termCache) extract(s string) []string {
 }
 
 func vocabularyKey(part string) string {
-	if part == "" || fillerPattern.MatchString(part) || numberPattern.MatchString(part) || isTimeUnit(part) || intervalPattern.MatchString(part) {
+	if part == "" || fillerPattern.MatchString(part) || numberPattern.MatchString(part) || isTimeUnit(part) ||
+		intervalPattern.MatchString(part) {
 		return ""
 	}
 	k := stemWord(part)
@@ -149,10 +156,17 @@ type clause struct {
 
 func prepareText(t parsedText) *preparedText {
 	l := termCache{}
-	out := &preparedText{body: t.body, terms: toSet(l.extract(t.body)), timesPerYear: highestFrequency(t.body), hasRatio: ratioPattern.MatchString(t.body)}
+	out := &preparedText{
+		body:         t.body,
+		terms:        toSet(l.extract(t.body)),
+		timesPerYear: highestFrequency(t.body),
+		hasRatio:     ratioPattern.MatchString(t.body),
+	}
 	for i, c := range t.clauses {
-		one := clause{text: c, terms: toSet(l.extract(c)), isAnnounced: announcementPattern.MatchString(c), isPlaceholder: placeholderPattern.MatchString(c),
-			isDenied: negationPattern.MatchString(c) && !harmlessNegation.MatchString(c)}
+		one := clause{
+			text: c, terms: toSet(l.extract(c)), isAnnounced: announcementPattern.MatchString(c), isPlaceholder: placeholderPattern.MatchString(c),
+			isDenied: negationPattern.MatchString(c) && !harmlessNegation.MatchString(c),
+		}
 		one.contextTerms = one.terms
 		if i > 0 {
 			one.contextTerms = maps.Clone(out.clauses[i-1].terms)
@@ -287,13 +301,21 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (*api.
 	switch {
 	case out.IsCompliant:
 		out.ConfidenceScore = clamp(60+35*shares/n, 0, 97)
-		out.AuditorNotes = fmt.Sprintf("All %d elements of the requirement are borne out by the description. It is a description: look at the records it names before relying on it.", len(required))
+		out.AuditorNotes = fmt.Sprintf(
+			"All %d elements of the requirement are borne out by the description. It is a description: look at the records it names before relying on it.",
+			len(required),
+		)
 	case strings.TrimSpace(description) == "":
 		out.ConfidenceScore = 95
 		out.AuditorNotes = "No evidence was given. That says nothing of the practice itself."
 	default:
 		out.ConfidenceScore = clamp(55+40*(1-shares/n), 0, 95)
-		out.AuditorNotes = fmt.Sprintf("%d of %d elements are borne out. Missing: %s.", met, len(required), truncate(strings.Join(out.MissingElements, "; "), 900))
+		out.AuditorNotes = fmt.Sprintf(
+			"%d of %d elements are borne out. Missing: %s.",
+			met,
+			len(required),
+			truncate(strings.Join(out.MissingElements, "; "), 900),
+		)
 	}
 	out.ConfidenceScore = float64(int(out.ConfidenceScore + 0.5))
 	if len(t.instructions) > 0 {
@@ -402,7 +424,9 @@ func coversOwnTerms(own element, c clause) bool {
 }
 
 // harmlessNegation negations say that a thing is complete, not that it is absent.
-var harmlessNegation = compilePattern(`(?i)\bwithout (?:it|exception|fail)\b|\bno exceptions?\b|\bnot one\b|\bnone (?:open|overdue|outstanding)\b|\b0 (?:open|overdue)\b`)
+var harmlessNegation = compilePattern(
+	`(?i)\bwithout (?:it|exception|fail)\b|\bno exceptions?\b|\bnot one\b|\bnone (?:open|overdue|outstanding)\b|\b0 (?:open|overdue)\b`,
+)
 
 // quantityMismatch compares spans and rhythms of what is asked for with those of the evidence.
 func quantityMismatch(e element, t *preparedText) string {

@@ -25,34 +25,106 @@ type attack struct {
 var successResponse = compileFold(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|responseStatus=2\d\d|\b(?:succeeded|success)\b`)
 
 var attacks = []attack{
-	{"ransomware", compileFold(`ransom\w*|files? (?:renamed|encrypted)|vssadmin(?:\.exe)? delete shadows|\.lockd\b|wbadmin delete`), 3, 3, nil},
-	{"credential_theft", compileFold(`mimikatz|sekurlsa|lsass\.exe.{0,40}dump|procdump.{0,40}lsass|dcsync|kerberoast|ntds\.dit`), 3, 3, nil},
-	{"remote_code_execution", compileFold(`\$\{jndi:|\bcmd\.jsp\b|/bin/(?:ba)?sh -i|;\s*(?:wget|curl)\s+http|shellshock|\(\)\s*\{\s*:;`), 1, 3, compileFold(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|outbound connection|reverse shell`)},
-	{"sql_injection", compileFold(`union\s+(?:all\s+)?select|'\s*or\s+'?1'?\s*=\s*'?1|sleep\(\d+\)|information_schema|;\s*drop\s+table`), 1, 2, successResponse},
+	{
+		"ransomware",
+		compileFold(`ransom\w*|files? (?:renamed|encrypted)|vssadmin(?:\.exe)? delete shadows|\.lockd\b|wbadmin delete`),
+		3,
+		3,
+		nil,
+	},
+	{
+		"credential_theft",
+		compileFold(`mimikatz|sekurlsa|lsass\.exe.{0,40}dump|procdump.{0,40}lsass|dcsync|kerberoast|ntds\.dit`),
+		3,
+		3,
+		nil,
+	},
+	{
+		"remote_code_execution",
+		compileFold(`\$\{jndi:|\bcmd\.jsp\b|/bin/(?:ba)?sh -i|;\s*(?:wget|curl)\s+http|shellshock|\(\)\s*\{\s*:;`),
+		1,
+		3,
+		compileFold(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|outbound connection|reverse shell`),
+	},
+	{
+		"sql_injection",
+		compileFold(`union\s+(?:all\s+)?select|'\s*or\s+'?1'?\s*=\s*'?1|sleep\(\d+\)|information_schema|;\s*drop\s+table`),
+		1,
+		2,
+		successResponse,
+	},
 	{"cross_site_scripting", compileFold(`<script|document\.cookie|javascript:|onerror\s*=`), 1, 2, successResponse},
 	{"path_traversal", compileFold(`\.\./\.\./|/etc/passwd|/\.env\b|/\.git/config|\bwp-config\.php`), 1, 2, successResponse},
-	{"malware", compileFold(`powershell.{0,80}-e(?:nc|ncodedcommand)?\b\s+[a-z0-9+/=]{12,}|trojan|backdoor|malware|virus|worm\.|cobalt ?strike|\bloader\b`), 2, 2, nil},
+	{
+		"malware",
+		compileFold(
+			`powershell.{0,80}-e(?:nc|ncodedcommand)?\b\s+[a-z0-9+/=]{12,}|trojan|backdoor|malware|virus|worm\.|cobalt ?strike|\bloader\b`,
+		),
+		2,
+		2,
+		nil,
+	},
 	{"command_and_control", compileFold(`\bc2\b|beacon|command.and.control|dns tunnel`), 2, 2, nil},
-	{"denial_of_service", compileFold(`flood detected|\bd?dos attack|syn flood|\d(?:\.\d)?\s*m pps|amplification`), 1, 2, compileFold(`unavailable|packet loss|outage|timed? ?out|down`)},
-	{"privilege_escalation", compileFold(`eventid=1102|audit log was cleared|added to a security-enabled .{0,30}group|sudo: .{0,60}command=.{0,40}/etc/shadow|system:anonymous.{0,60}verb=(?:create|delete|patch)|pods/exec`), 2, 3, compileFold(`system:anonymous.{0,200}responseStatus=2`)},
+	{
+		"denial_of_service",
+		compileFold(`flood detected|\bd?dos attack|syn flood|\d(?:\.\d)?\s*m pps|amplification`),
+		1,
+		2,
+		compileFold(`unavailable|packet loss|outage|timed? ?out|down`),
+	},
+	{
+		"privilege_escalation",
+		compileFold(
+			`eventid=1102|audit log was cleared|added to a security-enabled .{0,30}group|sudo: .{0,60}command=.{0,40}/etc/shadow|system:anonymous.{0,60}verb=(?:create|delete|patch)|pods/exec`,
+		),
+		2,
+		3,
+		compileFold(`system:anonymous.{0,200}responseStatus=2`),
+	},
 	{"account_compromise", compileFold(`impossible travel|"stoplogging"|"deletetrail"|mfa fatigue`), 2, 2, nil},
-	{"data_exposure", compileFold(`"principal"\s*:\s*"\*"|anonymous_principal|paste site|publicly readable|found on a (?:forum|leak)|leaked?\b`), 2, 3, compileFold(`getobject|records|export|found on`)},
-	{"data_exfiltration", compileFold(`(?:uploaded?|sent|copied).{0,120}(?:records|export|customers?_)|exfiltrat\w+|personal (?:drive|mailbox)`), 2, 2, nil},
-	{"phishing", compileFold(`phish\w*|credential harvest|spoofed (?:mail|sender)`), 0, 2, compileFold(`entered credentials|clicked|opened the attachment|sign-in .{0,80}succeeded`)},
+	{
+		"data_exposure",
+		compileFold(`"principal"\s*:\s*"\*"|anonymous_principal|paste site|publicly readable|found on a (?:forum|leak)|leaked?\b`),
+		2,
+		3,
+		compileFold(`getobject|records|export|found on`),
+	},
+	{
+		"data_exfiltration",
+		compileFold(`(?:uploaded?|sent|copied).{0,120}(?:records|export|customers?_)|exfiltrat\w+|personal (?:drive|mailbox)`),
+		2,
+		2,
+		nil,
+	},
+	{
+		"phishing",
+		compileFold(`phish\w*|credential harvest|spoofed (?:mail|sender)`),
+		0,
+		2,
+		compileFold(`entered credentials|clicked|opened the attachment|sign-in .{0,80}succeeded`),
+	},
 }
 
 var (
-	failedLogin      = compileFold(`failed password|authentication fail|eventid=4625|login failed|failed login|invalid credentials|access denied for user|logon failure`)
+	failedLogin = compileFold(
+		`failed password|authentication fail|eventid=4625|login failed|failed login|invalid credentials|access denied for user|logon failure`,
+	)
 	successfulLogin  = compileFold(`accepted (?:password|publickey)|eventid=4624|login succeeded|successful (?:vpn )?login|login success`)
 	loginUser        = compileFold(`(?:invalid user |for user '?|for |targetusername=|user=)([a-z0-9_.\\-]+)`)
 	ipAddressPattern = compilePattern(`\b(?:\d{1,3}\.){3}\d{1,3}\b`)
-	containedPattern = compileFold(`action=(?:quarantined|blocked|cleaned)|verdict=(?:quarantined|blocked|clean)|\bblocked\b|none delivered`)
-	testFilePattern  = compileFold(`eicar`)
-	authorizedTest   = compileFold(`authori[sz]ed.{0,40}(?:scan|test|pentest).{0,80}\bchg-?\d+`)
-	cloudRoot        = compileFold(`"type"\s*:\s*"root"`)
-	personalData     = compileFold(`customers?\b|patients?|personal data|e-?mail addresses|date of birth|health data|records \(|staff records|users--|from\s+users|customer-|credentials|passport|ssn\b|\d[\d,]{2,} (?:records|names|files)`)
-	hostPattern      = compileFold(`(?:\bhost=|\bcomputer=|\bpod=|"bucketname"\s*:\s*"|\bhostname=)"?([a-z0-9_.-]+)|^\w{3} [ \d]\d \d\d:\d\d:\d\d ([a-z0-9_.-]+) `)
-	userPattern      = compileFold(`\b(?:user|targetusername|subjectusername)=([a-z0-9_.\\@-]+)`)
+	containedPattern = compileFold(
+		`action=(?:quarantined|blocked|cleaned)|verdict=(?:quarantined|blocked|clean)|\bblocked\b|none delivered`,
+	)
+	testFilePattern = compileFold(`eicar`)
+	authorizedTest  = compileFold(`authori[sz]ed.{0,40}(?:scan|test|pentest).{0,80}\bchg-?\d+`)
+	cloudRoot       = compileFold(`"type"\s*:\s*"root"`)
+	personalData    = compileFold(
+		`customers?\b|patients?|personal data|e-?mail addresses|date of birth|health data|records \(|staff records|users--|from\s+users|customer-|credentials|passport|ssn\b|\d[\d,]{2,} (?:records|names|files)`,
+	)
+	hostPattern = compileFold(
+		`(?:\bhost=|\bcomputer=|\bpod=|"bucketname"\s*:\s*"|\bhostname=)"?([a-z0-9_.-]+)|^\w{3} [ \d]\d \d\d:\d\d:\d\d ([a-z0-9_.-]+) `,
+	)
+	userPattern = compileFold(`\b(?:user|targetusername|subjectusername)=([a-z0-9_.\\@-]+)`)
 )
 
 // minFailedLogins is how many failed logins of one source are no slip of the hand.
@@ -85,8 +157,10 @@ func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage
 	intruder := t.scanLogins(lines)
 	t.scanCloudRoot(logs)
 
-	out := &api.IncidentTriage{Analysed: newAnalysed(), IsFalsePositive: !t.hasAttack, SeverityLevel: severityLevels[t.severity], AttackVectorGuessed: t.vector,
-		AffectedAssetsIdentified: affectedAssets(module, lines)}
+	out := &api.IncidentTriage{
+		Analysed: newAnalysed(), IsFalsePositive: !t.hasAttack, SeverityLevel: severityLevels[t.severity], AttackVectorGuessed: t.vector,
+		AffectedAssetsIdentified: affectedAssets(module, lines),
+	}
 	if !t.hasAttack {
 		out.AttackVectorGuessed = "none"
 		t.signs.add("nothing", fmt.Sprintf("%d lines", len(lines)), "no line shows an attack")
@@ -98,7 +172,11 @@ func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage
 		out.RequiresDPOBreachNotification = t.severity >= 2 && personalData.MatchString(logs)
 	}
 	if out.RequiresDPOBreachNotification {
-		t.signs.add("personal_data", personalData.FindString(logs), "people's data may be affected: the data protection officer decides on a notification, which is due within 72 hours")
+		t.signs.add(
+			"personal_data",
+			personalData.FindString(logs),
+			"people's data may be affected: the data protection officer decides on a notification, which is due within 72 hours",
+		)
 	}
 	out.ImmediateContainmentActions = containmentActions(t, intruder, out)
 	return out, t.signs
@@ -170,7 +248,11 @@ func (t *triage) scanLogins(lines []string) (intruder string) {
 	}
 	for _, who := range sortedKeys(failed) {
 		if failed[who] >= minFailedLogins {
-			t.signs.add("failed_logins", fmt.Sprintf("%d from %s on %d accounts", failed[who], who, len(users[who])), "guessing of passwords: medium")
+			t.signs.add(
+				"failed_logins",
+				fmt.Sprintf("%d from %s on %d accounts", failed[who], who, len(users[who])),
+				"guessing of passwords: medium",
+			)
 			t.raiseSeverity(1, "brute_force")
 		}
 	}

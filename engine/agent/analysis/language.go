@@ -13,9 +13,13 @@ const UnreadableNotice = "The text seems to be in another language than English,
 
 var (
 	lettersPattern = lazyregexp.New(`\pL+`)
-	englishWords   = wordSet("the of and to in is are a an for with on by not we our be as at from or that this it has have was were will all no which who")
-	foreignWords   = wordSet("der die das und nicht mit für von den dem ein eine wird werden sind ist auf zu im des le la les et pour une dans est sont sur par du " +
-		"el los las y en que con una del se al il di che e non per della sono het een van met niet voor zijn wordt de o os um uma não com dos são")
+	englishWords   = wordSet(
+		"the of and to in is are a an for with on by not we our be as at from or that this it has have was were will all no which who",
+	)
+	foreignWords = wordSet(
+		"der die das und nicht mit für von den dem ein eine wird werden sind ist auf zu im des le la les et pour une dans est sont sur par du " +
+			"el los las y en que con una del se al il di che e non per della sono het een van met niet voor zijn wordt de o os um uma não com dos são",
+	)
 )
 
 func wordSet(s string) map[string]bool { return toSet(strings.Fields(s)) }

@@ -148,7 +148,10 @@ func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) 
 		if err != nil {
 			return nil, err
 		}
-		return map[string]bool{"compliant": a.IsCompliant == c.Compliant, "missing": containsAll(c.Missing, a.MissingElements) && (len(c.Missing) == 0) == (len(a.MissingElements) == 0)}, nil
+		return map[string]bool{
+			"compliant": a.IsCompliant == c.Compliant,
+			"missing":   containsAll(c.Missing, a.MissingElements) && (len(c.Missing) == 0) == (len(a.MissingElements) == 0),
+		}, nil
 	case "incident":
 		in := &api.TriageIncidentInput{}
 		in.Body.SystemModuleName, in.Body.RawLogsExcerpt = c.Module, c.Logs
@@ -156,7 +159,12 @@ func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) 
 		if err != nil {
 			return nil, err
 		}
-		return map[string]bool{"false_positive": a.IsFalsePositive == c.FalsePositive, "severity": a.SeverityLevel == c.Severity, "vector": a.AttackVectorGuessed == c.Vector, "dpo": a.RequiresDPOBreachNotification == c.DPO}, nil
+		return map[string]bool{
+			"false_positive": a.IsFalsePositive == c.FalsePositive,
+			"severity":       a.SeverityLevel == c.Severity,
+			"vector":         a.AttackVectorGuessed == c.Vector,
+			"dpo":            a.RequiresDPOBreachNotification == c.DPO,
+		}, nil
 	case "risk":
 		in := &api.TranslateRiskInput{}
 		in.Body.TechnicalRiskDescription, in.Body.RiskCategory, in.Body.BusinessContext = c.Text, c.Category, c.Context
@@ -172,8 +180,11 @@ func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) 
 		if err != nil {
 			return nil, err
 		}
-		return map[string]bool{"scc": a.HasStandardContractualClauses == c.SCC, "dpa": a.IsDPACompliant == c.DPA, "cap": strings.Contains(strings.ToLower(a.LiabilityCapIdentified), c.Cap),
-			"subs": containsAll(c.Subs, a.DataSubprocessorsListed) && len(c.Subs) == len(a.DataSubprocessorsListed), "flags": containsAll(c.Flags, a.RedFlagsForNegotiation)}, nil
+		return map[string]bool{
+			"scc": a.HasStandardContractualClauses == c.SCC, "dpa": a.IsDPACompliant == c.DPA, "cap": strings.Contains(strings.ToLower(a.LiabilityCapIdentified), c.Cap),
+			"subs": containsAll(c.Subs, a.DataSubprocessorsListed) &&
+				len(c.Subs) == len(a.DataSubprocessorsListed), "flags": containsAll(c.Flags, a.RedFlagsForNegotiation),
+		}, nil
 	case "remediation":
 		in := &api.ArchitectRemediationInput{}
 		in.Body.EvidenceContext, in.Body.SystemArchitectureDescription = c.evaluationInput(), c.Arch
@@ -181,7 +192,11 @@ func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) 
 		if err != nil {
 			return nil, err
 		}
-		return map[string]bool{"priority": matchesAny(a.PriorityLevel, c.Priority), "actions": containsAll(c.Actions, a.SprintActionItems), "commands": containsAll(c.Commands, a.DevopsCommandsSuggested)}, nil
+		return map[string]bool{
+			"priority": matchesAny(a.PriorityLevel, c.Priority),
+			"actions":  containsAll(c.Actions, a.SprintActionItems),
+			"commands": containsAll(c.Commands, a.DevopsCommandsSuggested),
+		}, nil
 	case "ropa":
 		in := &api.AnalyzeRoPAInput{}
 		in.Body.Text = c.Text
@@ -189,7 +204,11 @@ func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) 
 		if err != nil {
 			return nil, err
 		}
-		return map[string]bool{"risk": a.SuggestedRiskLevel == c.Risk, "basis": matchesAny(a.SuggestedLegalBasis, c.Basis), "dpia": a.IsDPIARequired == c.DPIA}, nil
+		return map[string]bool{
+			"risk":  a.SuggestedRiskLevel == c.Risk,
+			"basis": matchesAny(a.SuggestedLegalBasis, c.Basis),
+			"dpia":  a.IsDPIARequired == c.DPIA,
+		}, nil
 	}
 	in := &api.AssessDPIAInput{}
 	in.Body.ProjectDescription = c.Text
@@ -214,21 +233,56 @@ func (c labeledCase) answerKey(kind string) map[string]any {
 	const said = "As the text says."
 	switch kind {
 	case "evidence":
-		return map[string]any{"is_compliant": c.Compliant, "confidence_score": 90, "missing_elements": first(c.Missing), "auditor_notes": said}
+		return map[string]any{
+			"is_compliant":     c.Compliant,
+			"confidence_score": 90,
+			"missing_elements": first(c.Missing),
+			"auditor_notes":    said,
+		}
 	case "incident":
-		return map[string]any{"is_false_positive": c.FalsePositive, "severity_level": c.Severity, "attack_vector_guessed": c.Vector, "affected_assets_identified": []string{},
-			"immediate_containment_actions": []string{}, "requires_dpo_breach_notification": c.DPO}
+		return map[string]any{
+			"is_false_positive": c.FalsePositive, "severity_level": c.Severity, "attack_vector_guessed": c.Vector, "affected_assets_identified": []string{},
+			"immediate_containment_actions": []string{}, "requires_dpo_breach_notification": c.DPO,
+		}
 	case "risk":
 		urgency := map[string]int{"critical": 90, "high": 68, "medium": 45, "low": 15}[c.Urgency]
-		return map[string]any{"executive_summary": said, "urgency_metric": urgency, "financial_impact_estimate": said, "regulatory_impact": said, "board_level_recommendation": said}
+		return map[string]any{
+			"executive_summary":          said,
+			"urgency_metric":             urgency,
+			"financial_impact_estimate":  said,
+			"regulatory_impact":          said,
+			"board_level_recommendation": said,
+		}
 	case "vendor":
-		return map[string]any{"has_standard_contractual_clauses": c.SCC, "is_dpa_compliant": c.DPA, "liability_cap_identified": c.Cap, "data_subprocessors_listed": first(c.Subs), "red_flags_for_negotiation": first(c.Flags)}
+		return map[string]any{
+			"has_standard_contractual_clauses": c.SCC,
+			"is_dpa_compliant":                 c.DPA,
+			"liability_cap_identified":         c.Cap,
+			"data_subprocessors_listed":        first(c.Subs),
+			"red_flags_for_negotiation":        first(c.Flags),
+		}
 	case "remediation":
-		return map[string]any{"sprint_action_items": first(c.Actions), "devops_commands_suggested": first(c.Commands), "priority_level": one(c.Priority), "estimated_effort": "a sprint"}
+		return map[string]any{
+			"sprint_action_items":       first(c.Actions),
+			"devops_commands_suggested": first(c.Commands),
+			"priority_level":            one(c.Priority),
+			"estimated_effort":          "a sprint",
+		}
 	case "ropa":
-		return map[string]any{"suggested_risk_level": c.Risk, "required_controls": []any{}, "suggested_legal_basis": one(c.Basis), "is_dpia_required": c.DPIA}
+		return map[string]any{
+			"suggested_risk_level":  c.Risk,
+			"required_controls":     []any{},
+			"suggested_legal_basis": one(c.Basis),
+			"is_dpia_required":      c.DPIA,
+		}
 	}
-	return map[string]any{"residual_risk_level": c.Residual, "is_approved_technically": c.Approved, "mitigating_controls_required": []string{}, "is_draft": true, "justification": said}
+	return map[string]any{
+		"residual_risk_level":          c.Residual,
+		"is_approved_technically":      c.Approved,
+		"mitigating_controls_required": []string{},
+		"is_draft":                     true,
+		"justification":                said,
+	}
 }
 
 func (c labeledCase) evaluationInput() map[string]any {
@@ -243,7 +297,10 @@ func (c labeledCase) evaluationInput() map[string]any {
 func containsAll(words, lines []string) bool {
 	for _, w := range words {
 		if !slices.ContainsFunc(lines, func(l string) bool {
-			return slices.ContainsFunc(strings.Split(w, "|"), func(one string) bool { return strings.Contains(strings.ToLower(l), strings.ToLower(one)) })
+			return slices.ContainsFunc(
+				strings.Split(w, "|"),
+				func(one string) bool { return strings.Contains(strings.ToLower(l), strings.ToLower(one)) },
+			)
 		}) {
 			return false
 		}

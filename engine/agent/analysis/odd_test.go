@@ -12,8 +12,17 @@ import (
 // oddTexts are what people paste by mistake, or on purpose.
 var oddTexts = map[string]string{
 	"empty": "", "blanks": " \t\n\r\n ", "binary": "\x00\x01\xff\xfe\x89PNG\r\n\x1a\n\xc3\x28", "marks": "...;;;,,,:::•••!!!???", "one letter": "x",
-	"no blanks": strings.Repeat("x", 1<<20), "one word": strings.Repeat("not ", 20000), "brackets": strings.Repeat("[{(<", 20000), "quotes": strings.Repeat(`"'`, 20000),
-	"numbers": strings.Repeat("9", 400) + " days " + strings.Repeat("1,", 500) + "000 EUR, CVSS 99.9", "direction marks": "\u202eencrypted\u202c \u200b\ufeff",
+	"no blanks": strings.Repeat(
+		"x",
+		1<<20,
+	), "one word": strings.Repeat("not ", 20000), "brackets": strings.Repeat("[{(<", 20000), "quotes": strings.Repeat(`"'`, 20000),
+	"numbers": strings.Repeat(
+		"9",
+		400,
+	) + " days " + strings.Repeat(
+		"1,",
+		500,
+	) + "000 EUR, CVSS 99.9", "direction marks": "\u202eencrypted\u202c \u200b\ufeff",
 	"chinese":  "我们处理八万名患者的健康数据，并与第三国共享。没有加密。",
 	"arabic":   "نعالج البيانات الصحية لثمانين ألف مريض ونشاركها مع دولة ثالثة. لا يوجد تشفير.",
 	"russian":  "Мы обрабатываем данные о здоровье 80 000 пациентов и передаём их в третью страну.",
@@ -29,7 +38,12 @@ func answersTo(t *testing.T, s string) []any {
 	d, _ := ScanVendorContract(t.Context(), s[:min(len(s), 50)], s)
 	e, _ := AnalyzeRoPA(t.Context(), s, everyControl{})
 	f, _ := AssessDPIA(t.Context(), s, map[string]any{"suggested_risk_level": s}, everyControl{})
-	g, _ := PlanRemediation(t.Context(), map[string]any{"missing_elements": []any{s, 7, nil}, "is_compliant": s, "confidence_score": s}, s, everyControl{})
+	g, _ := PlanRemediation(
+		t.Context(),
+		map[string]any{"missing_elements": []any{s, 7, nil}, "is_compliant": s, "confidence_score": s},
+		s,
+		everyControl{},
+	)
 	h, _ := EvaluateEvidence(t.Context(), s, s)
 	return []any{a, b, c, d, e, f, g, h}
 }
@@ -77,7 +91,8 @@ func TestOtherLanguages(t *testing.T) {
 			if same.IsCompliant || len(same.MissingElements) == 0 || !slices.Contains(same.Limitations, UnreadableNotice) {
 				t.Errorf("%+v", same)
 			}
-			if r := all[2].(*api.RiskTranslation); UrgencyBand(r.UrgencyMetric) == "low" || !slices.Contains(r.Limitations, UnreadableNotice) {
+			if r := all[2].(*api.RiskTranslation); UrgencyBand(r.UrgencyMetric) == "low" ||
+				!slices.Contains(r.Limitations, UnreadableNotice) {
 				t.Errorf("%+v", r)
 			}
 		})

@@ -15,8 +15,10 @@ import (
 
 // patterns are those that are tried on the most text.
 func patterns() []*pattern {
-	out := []*pattern{instructionPattern, negationPattern, announcementPattern, placeholderPattern, harmlessNegation, quantityPattern, passwordLengthPattern, intervalPattern, verbPattern, ipAddressPattern, successResponse, failedLogin, successfulLogin, loginUser, containedPattern, testFilePattern, authorizedTest,
-		cloudRoot, personalData, hostPattern, userPattern, cvssPattern, moneyPattern, standardClauses, thirdCountry, adequacyMechanism, unlimitedLiability, excludedLiability, compileFold(`ſo?k+elvin|masks`), compileFold(`a|b`), compileFold(`x?`), compileFold(`(?:ab){2,}c`), compilePattern(`•`)}
+	out := []*pattern{
+		instructionPattern, negationPattern, announcementPattern, placeholderPattern, harmlessNegation, quantityPattern, passwordLengthPattern, intervalPattern, verbPattern, ipAddressPattern, successResponse, failedLogin, successfulLogin, loginUser, containedPattern, testFilePattern, authorizedTest,
+		cloudRoot, personalData, hostPattern, userPattern, cvssPattern, moneyPattern, standardClauses, thirdCountry, adequacyMechanism, unlimitedLiability, excludedLiability, compileFold(`ſo?k+elvin|masks`), compileFold(`a|b`), compileFold(`x?`), compileFold(`(?:ab){2,}c`), compilePattern(`•`),
+	}
 	for _, a := range attacks {
 		out = append(out, a.pattern)
 	}
@@ -87,7 +89,8 @@ func agree(t *testing.T, s string) {
 	for i, p := range patterns() {
 		whole := bare()[i]
 		want, got := whole.FindAllStringSubmatch(s, -1), p.FindAllStringSubmatch(s, -1)
-		if !slices.EqualFunc(want, got, slices.Equal) || p.MatchString(s) != whole.MatchString(s) || p.FindString(s) != whole.FindString(s) {
+		if !slices.EqualFunc(want, got, slices.Equal) || p.MatchString(s) != whole.MatchString(s) ||
+			p.FindString(s) != whole.FindString(s) {
 			t.Fatalf("%s finds %q, not %q, in %q", p, got, want, s)
 		}
 	}

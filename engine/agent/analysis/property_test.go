@@ -75,8 +75,10 @@ func TestListedSubprocessorsAreNotFlagged(t *testing.T) {
 // Each term that a contract gains takes a flag away, never adds one.
 func TestTermsLowerFlags(t *testing.T) {
 	text, last := "This is an agreement. ", 1000
-	for _, term := range []string{"Data is processed on documented instructions only. ", "Staff are bound to confidentiality. ", "Technical and organisational measures are in place. ",
-		"The vendor notifies personal data breaches within 24 hours. ", "Data is deleted at the end. ", "The customer may audit. ", "The vendor uses no sub-processors. ", "It assists with requests of data subjects. "} {
+	for _, term := range []string{
+		"Data is processed on documented instructions only. ", "Staff are bound to confidentiality. ", "Technical and organisational measures are in place. ",
+		"The vendor notifies personal data breaches within 24 hours. ", "Data is deleted at the end. ", "The customer may audit. ", "The vendor uses no sub-processors. ", "It assists with requests of data subjects. ",
+	} {
 		text += term
 		got, _ := ScanVendorContract(t.Context(), "v", text)
 		if len(got.RedFlagsForNegotiation) >= last {
@@ -141,7 +143,8 @@ func FuzzAnalyses(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		e, _ := EvaluateEvidence(t.Context(), a, b)
 		r, _ := TranslateRisk(t.Context(), a, "security", b)
-		if e.ConfidenceScore < 0 || e.ConfidenceScore > 100 || r.UrgencyMetric < 0 || r.UrgencyMetric > 100 || e.IsCompliant && len(e.MissingElements) > 0 {
+		if e.ConfidenceScore < 0 || e.ConfidenceScore > 100 || r.UrgencyMetric < 0 || r.UrgencyMetric > 100 ||
+			e.IsCompliant && len(e.MissingElements) > 0 {
 			t.Errorf("%+v %+v", e, r)
 		}
 		i, _ := TriageIncident(t.Context(), a, b)

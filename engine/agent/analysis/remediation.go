@@ -20,55 +20,393 @@ type recommendation struct {
 }
 
 var recommendations = []recommendation{
-	{"public access", compileFold(`public access`), 4, 2, []string{"Block public access on every storage bucket and list what was reachable"}, map[string]string{"aws": "aws s3api put-public-access-block --bucket BUCKET --public-access-block-configuration BlockPublicAcls=true,IgnorePublicAcls=true,BlockPublicPolicy=true,RestrictPublicBuckets=true # aws s3", "gcp": "gcloud storage buckets update gs://BUCKET --public-access-prevention"}, "CLD-02"},
-	{"multi-factor authentication", compileFold(`multi-?factor|mfa\b|second factor`), 3, 5, []string{"Enforce multi-factor authentication, administrators first, and refuse logins without it"}, map[string]string{"aws": "aws iam list-virtual-mfa-devices --assignment-status Unassigned", "azure": "az rest --method get --url https://graph.microsoft.com/v1.0/identity/conditionalAccess/policies", "gcp": "gcloud organizations get-iam-policy ORGANIZATION"}, "IAC-06"},
-	{"disk encryption", compileFold(`(?:disk|laptops?|device).{0,20}encrypt|encrypt\w*.{0,20}(?:laptops?|disks?|devices?)`), 3, 5, []string{"Encrypt the disks of all devices by policy and keep the recovery keys centrally"}, map[string]string{"windows": "Enable-BitLocker -MountPoint C: -EncryptionMethod XtsAes256 -UsedSpaceOnly -TpmProtector", "linux": "cryptsetup luksDump /dev/DEVICE"}, "MDM-03"},
-	{"encryption", compileFold(`encrypt\w*`), 3, 5, []string{"Encrypt the data at rest with keys of a key management service; move existing data by a copy"}, map[string]string{"aws": "aws rds create-db-snapshot --db-instance-identifier DB --db-snapshot-identifier DB-plain && aws rds copy-db-snapshot --kms-key-id KEY --source-db-snapshot-identifier DB-plain --target-db-snapshot-identifier DB-encrypted", "gcp": "gcloud kms keys create KEY --keyring RING --location REGION --purpose encryption", "azure": "az disk-encryption-set create --name SET --resource-group GROUP --key-url URL", "linux": "cryptsetup luksFormat /dev/DEVICE"}, "CRY-05"},
-	{"restore test", compileFold(`restore`), 2, 3, []string{"Restore a backup into an empty place, measure how long it takes, and repeat each quarter"}, map[string]string{"restic": "restic restore latest --target /srv/restore-test && restic check --read-data-subset=5%", "aws": "aws backup start-restore-job --recovery-point-arn ARN --metadata file://restore.json --iam-role-arn ROLE"}, "BCD-11.1"},
-	{"backups", compileFold(`backups?`), 3, 5, []string{"Set up daily backups, encrypted and apart from the systems they are of"}, map[string]string{"gcp": "gcloud sql instances patch INSTANCE --backup-start-time=02:00 --enable-point-in-time-recovery", "aws": "aws backup create-backup-plan --backup-plan file://plan.json", "linux": "restic -r REPOSITORY backup /srv"}, "BCD-11"},
-	{"logs", compileFold(`\blogs?\b|logging|audit trail|12 months retention`), 2, 5, []string{"Send the audit and security logs to one place, set how long they are kept, and alert when they stop"}, map[string]string{"kubernetes": "kubectl -n logging get daemonset", "gcp": "gcloud logging sinks create central storage.googleapis.com/BUCKET --log-filter='logName:cloudaudit.googleapis.com'", "aws": "aws cloudtrail create-trail --name org-trail --s3-bucket-name BUCKET --is-multi-region-trail", "azure": "az monitor diagnostic-settings create --name central --resource RESOURCE --workspace WORKSPACE --logs '[{\"category\":\"Administrative\",\"enabled\":true}]'", "linux": "systemctl enable --now rsyslog"}, "MON-02"},
-	{"leavers", compileFold(`leavers?|offboard`), 3, 4, []string{"Disable accounts on the last working day by a feed from HR, and remove the access of past leavers now"}, map[string]string{"windows": "Search-ADAccount -AccountInactive -TimeSpan 30.00:00:00 -UsersOnly | Disable-ADAccount", "azure": "az ad user list --filter 'accountEnabled eq true'"}, "HRS-09"},
-	{"secrets", compileFold(`secrets?|credentials? (?:kept|in)|hard-coded`), 3, 4, []string{"Move each secret into a vault, change it, and scan the history of the repositories"}, map[string]string{"kubernetes": "kubectl get secrets --all-namespaces", "git": "git log -p -S 'password' --all"}, "CRY-09"},
-	{"access review", compileFold(`access review|recertif|review of (?:access|rights)`), 2, 4, []string{"Let system owners review all access rights now, then each quarter, and record what was removed"}, map[string]string{"azure": "az role assignment list --all --output table", "aws": "aws iam generate-credential-report", "gcp": "gcloud projects get-iam-policy PROJECT"}, "IAC-17"},
-	{"training", compileFold(`training|awareness`), 1, 4, []string{"Assign the yearly training to everybody and remind until all have completed it"}, nil, "SAT-02"},
-	{"patches", compileFold(`patch\w*`), 3, 4, []string{"Install the overdue critical patches, then patch by a schedule with the time limit as an alert"}, map[string]string{"ansible": "ansible all -b -m ansible.builtin.apt -a 'upgrade=dist update_cache=yes'", "linux": "apt-get update && apt-get -y upgrade", "windows": "Get-WindowsUpdate -Severity Critical"}, "VPM-05"},
-	{"incident plan", compileFold(`incident`), 2, 6, []string{"Write the incident response plan: roles, levels, contacts, reporting times"}, nil, "IRO-04"},
-	{"exercise", compileFold(`exercise|tabletop|drill`), 2, 2, []string{"Run an exercise on a likely case and note what to improve"}, nil, "IRO-06"},
-	{"tls", compileFold(`\btls\b|transport encryption`), 3, 2, []string{"Allow TLS 1.2 and 1.3 only on all endpoints, and check each from outside"}, map[string]string{"nginx": "nginx -t && openssl s_client -connect HOST:443 -tls1_1 </dev/null", "linux": "openssl s_client -connect HOST:443 -tls1_1 </dev/null"}, "CRY-03"},
-	{"segmentation", compileFold(`deny-by-default|denied by default|zones?\b|segment`), 3, 6, []string{"Deny network traffic between zones by default and allow what is needed, by service"}, map[string]string{"kubernetes": "kubectl apply -f default-deny-networkpolicy.yaml", "aws": "aws ec2 revoke-security-group-ingress --group-id GROUP --ip-permissions file://open.json"}, "NET-04"},
-	{"processor agreement", compileFold(`processing agreement`), 2, 5, []string{"Sign a data processing agreement with each supplier that handles personal data, the riskiest first"}, nil, "TPM-05"},
-	{"scans", compileFold(`vulnerability scan|\bscans?\b`), 2, 4, []string{"Run a vulnerability scan each week and on every build, with a time limit for each severity"}, map[string]string{"docker": "trivy image --severity HIGH,CRITICAL IMAGE", "linux": "trivy rootfs --severity HIGH,CRITICAL /"}, "VPM-06"},
-	{"retention", compileFold(`retention`), 1, 4, []string{"Write the retention schedule, with an owner for each kind of record, and delete by it"}, map[string]string{"aws": "aws s3api put-bucket-lifecycle-configuration --bucket BUCKET --lifecycle-configuration file://lifecycle.json # aws s3"}, "DCH-18"},
-	{"screen lock", compileFold(`screen lock|lock after|idle`), 1, 1, []string{"Set the screen lock by policy for all devices"}, map[string]string{"windows": "reg add 'HKLM\\SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\Policies\\System' /v InactivityTimeoutSecs /t REG_DWORD /d 600 /f"}, "IAC-24"},
-	{"change approval", compileFold(`approv\w+`), 2, 2, []string{"Require an approval by a second person before production is changed"}, map[string]string{"git": "gh api -X PUT repos/OWNER/REPO/branches/main/protection --input protection.json", "azure": "terraform plan -out plan.tfplan"}, "CHG-02"},
-	{"passwords", compileFold(`password`), 2, 1, []string{"Raise the password length and check new passwords against breached lists"}, map[string]string{"windows": "Set-ADDefaultDomainPasswordPolicy -Identity DOMAIN -MinPasswordLength 14"}, "IAC-10"},
+	{
+		"public access",
+		compileFold(`public access`),
+		4,
+		2,
+		[]string{"Block public access on every storage bucket and list what was reachable"},
+		map[string]string{
+			"aws": "aws s3api put-public-access-block --bucket BUCKET --public-access-block-configuration BlockPublicAcls=true,IgnorePublicAcls=true,BlockPublicPolicy=true,RestrictPublicBuckets=true # aws s3",
+			"gcp": "gcloud storage buckets update gs://BUCKET --public-access-prevention",
+		},
+		"CLD-02",
+	},
+	{
+		"multi-factor authentication",
+		compileFold(`multi-?factor|mfa\b|second factor`),
+		3,
+		5,
+		[]string{"Enforce multi-factor authentication, administrators first, and refuse logins without it"},
+		map[string]string{
+			"aws":   "aws iam list-virtual-mfa-devices --assignment-status Unassigned",
+			"azure": "az rest --method get --url https://graph.microsoft.com/v1.0/identity/conditionalAccess/policies",
+			"gcp":   "gcloud organizations get-iam-policy ORGANIZATION",
+		},
+		"IAC-06",
+	},
+	{
+		"disk encryption",
+		compileFold(`(?:disk|laptops?|device).{0,20}encrypt|encrypt\w*.{0,20}(?:laptops?|disks?|devices?)`),
+		3,
+		5,
+		[]string{"Encrypt the disks of all devices by policy and keep the recovery keys centrally"},
+		map[string]string{
+			"windows": "Enable-BitLocker -MountPoint C: -EncryptionMethod XtsAes256 -UsedSpaceOnly -TpmProtector",
+			"linux":   "cryptsetup luksDump /dev/DEVICE",
+		},
+		"MDM-03",
+	},
+	{
+		"encryption",
+		compileFold(`encrypt\w*`),
+		3,
+		5,
+		[]string{"Encrypt the data at rest with keys of a key management service; move existing data by a copy"},
+		map[string]string{
+			"aws":   "aws rds create-db-snapshot --db-instance-identifier DB --db-snapshot-identifier DB-plain && aws rds copy-db-snapshot --kms-key-id KEY --source-db-snapshot-identifier DB-plain --target-db-snapshot-identifier DB-encrypted",
+			"gcp":   "gcloud kms keys create KEY --keyring RING --location REGION --purpose encryption",
+			"azure": "az disk-encryption-set create --name SET --resource-group GROUP --key-url URL",
+			"linux": "cryptsetup luksFormat /dev/DEVICE",
+		},
+		"CRY-05",
+	},
+	{
+		"restore test",
+		compileFold(`restore`),
+		2,
+		3,
+		[]string{"Restore a backup into an empty place, measure how long it takes, and repeat each quarter"},
+		map[string]string{
+			"restic": "restic restore latest --target /srv/restore-test && restic check --read-data-subset=5%",
+			"aws":    "aws backup start-restore-job --recovery-point-arn ARN --metadata file://restore.json --iam-role-arn ROLE",
+		},
+		"BCD-11.1",
+	},
+	{
+		"backups",
+		compileFold(`backups?`),
+		3,
+		5,
+		[]string{"Set up daily backups, encrypted and apart from the systems they are of"},
+		map[string]string{
+			"gcp":   "gcloud sql instances patch INSTANCE --backup-start-time=02:00 --enable-point-in-time-recovery",
+			"aws":   "aws backup create-backup-plan --backup-plan file://plan.json",
+			"linux": "restic -r REPOSITORY backup /srv",
+		},
+		"BCD-11",
+	},
+	{
+		"logs",
+		compileFold(`\blogs?\b|logging|audit trail|12 months retention`),
+		2,
+		5,
+		[]string{"Send the audit and security logs to one place, set how long they are kept, and alert when they stop"},
+		map[string]string{
+			"kubernetes": "kubectl -n logging get daemonset",
+			"gcp":        "gcloud logging sinks create central storage.googleapis.com/BUCKET --log-filter='logName:cloudaudit.googleapis.com'",
+			"aws":        "aws cloudtrail create-trail --name org-trail --s3-bucket-name BUCKET --is-multi-region-trail",
+			"azure":      "az monitor diagnostic-settings create --name central --resource RESOURCE --workspace WORKSPACE --logs '[{\"category\":\"Administrative\",\"enabled\":true}]'",
+			"linux":      "systemctl enable --now rsyslog",
+		},
+		"MON-02",
+	},
+	{
+		"leavers",
+		compileFold(`leavers?|offboard`),
+		3,
+		4,
+		[]string{"Disable accounts on the last working day by a feed from HR, and remove the access of past leavers now"},
+		map[string]string{
+			"windows": "Search-ADAccount -AccountInactive -TimeSpan 30.00:00:00 -UsersOnly | Disable-ADAccount",
+			"azure":   "az ad user list --filter 'accountEnabled eq true'",
+		},
+		"HRS-09",
+	},
+	{
+		"secrets",
+		compileFold(`secrets?|credentials? (?:kept|in)|hard-coded`),
+		3,
+		4,
+		[]string{"Move each secret into a vault, change it, and scan the history of the repositories"},
+		map[string]string{"kubernetes": "kubectl get secrets --all-namespaces", "git": "git log -p -S 'password' --all"},
+		"CRY-09",
+	},
+	{
+		"access review",
+		compileFold(`access review|recertif|review of (?:access|rights)`),
+		2,
+		4,
+		[]string{"Let system owners review all access rights now, then each quarter, and record what was removed"},
+		map[string]string{
+			"azure": "az role assignment list --all --output table",
+			"aws":   "aws iam generate-credential-report",
+			"gcp":   "gcloud projects get-iam-policy PROJECT",
+		},
+		"IAC-17",
+	},
+	{
+		"training",
+		compileFold(`training|awareness`),
+		1,
+		4,
+		[]string{"Assign the yearly training to everybody and remind until all have completed it"},
+		nil,
+		"SAT-02",
+	},
+	{
+		"patches",
+		compileFold(`patch\w*`),
+		3,
+		4,
+		[]string{"Install the overdue critical patches, then patch by a schedule with the time limit as an alert"},
+		map[string]string{
+			"ansible": "ansible all -b -m ansible.builtin.apt -a 'upgrade=dist update_cache=yes'",
+			"linux":   "apt-get update && apt-get -y upgrade",
+			"windows": "Get-WindowsUpdate -Severity Critical",
+		},
+		"VPM-05",
+	},
+	{
+		"incident plan",
+		compileFold(`incident`),
+		2,
+		6,
+		[]string{"Write the incident response plan: roles, levels, contacts, reporting times"},
+		nil,
+		"IRO-04",
+	},
+	{
+		"exercise",
+		compileFold(`exercise|tabletop|drill`),
+		2,
+		2,
+		[]string{"Run an exercise on a likely case and note what to improve"},
+		nil,
+		"IRO-06",
+	},
+	{
+		"tls",
+		compileFold(`\btls\b|transport encryption`),
+		3,
+		2,
+		[]string{"Allow TLS 1.2 and 1.3 only on all endpoints, and check each from outside"},
+		map[string]string{
+			"nginx": "nginx -t && openssl s_client -connect HOST:443 -tls1_1 </dev/null",
+			"linux": "openssl s_client -connect HOST:443 -tls1_1 </dev/null",
+		},
+		"CRY-03",
+	},
+	{
+		"segmentation",
+		compileFold(`deny-by-default|denied by default|zones?\b|segment`),
+		3,
+		6,
+		[]string{"Deny network traffic between zones by default and allow what is needed, by service"},
+		map[string]string{
+			"kubernetes": "kubectl apply -f default-deny-networkpolicy.yaml",
+			"aws":        "aws ec2 revoke-security-group-ingress --group-id GROUP --ip-permissions file://open.json",
+		},
+		"NET-04",
+	},
+	{
+		"processor agreement",
+		compileFold(`processing agreement`),
+		2,
+		5,
+		[]string{"Sign a data processing agreement with each supplier that handles personal data, the riskiest first"},
+		nil,
+		"TPM-05",
+	},
+	{
+		"scans",
+		compileFold(`vulnerability scan|\bscans?\b`),
+		2,
+		4,
+		[]string{"Run a vulnerability scan each week and on every build, with a time limit for each severity"},
+		map[string]string{"docker": "trivy image --severity HIGH,CRITICAL IMAGE", "linux": "trivy rootfs --severity HIGH,CRITICAL /"},
+		"VPM-06",
+	},
+	{
+		"retention",
+		compileFold(`retention`),
+		1,
+		4,
+		[]string{"Write the retention schedule, with an owner for each kind of record, and delete by it"},
+		map[string]string{
+			"aws": "aws s3api put-bucket-lifecycle-configuration --bucket BUCKET --lifecycle-configuration file://lifecycle.json # aws s3",
+		},
+		"DCH-18",
+	},
+	{
+		"screen lock",
+		compileFold(`screen lock|lock after|idle`),
+		1,
+		1,
+		[]string{"Set the screen lock by policy for all devices"},
+		map[string]string{
+			"windows": "reg add 'HKLM\\SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\Policies\\System' /v InactivityTimeoutSecs /t REG_DWORD /d 600 /f",
+		},
+		"IAC-24",
+	},
+	{
+		"change approval",
+		compileFold(`approv\w+`),
+		2,
+		2,
+		[]string{"Require an approval by a second person before production is changed"},
+		map[string]string{
+			"git":   "gh api -X PUT repos/OWNER/REPO/branches/main/protection --input protection.json",
+			"azure": "terraform plan -out plan.tfplan",
+		},
+		"CHG-02",
+	},
+	{
+		"passwords",
+		compileFold(`password`),
+		2,
+		1,
+		[]string{"Raise the password length and check new passwords against breached lists"},
+		map[string]string{"windows": "Set-ADDefaultDomainPasswordPolicy -Identity DOMAIN -MinPasswordLength 14"},
+		"IAC-10",
+	},
 	{"notice", compileFold(`notice`), 1, 3, []string{"Write the privacy notice for each processing and publish it"}, nil, "PRI-02"},
-	{"penetration test", compileFold(`penetration`), 2, 8, []string{"Order a penetration test from an independent party and fix what it finds"}, nil, "VPM-07"},
-	{"malware", compileFold(`malware|antivirus|edr\b`), 2, 3, []string{"Install malware protection on all systems and watch its alerts in one place"}, map[string]string{"linux": "systemctl enable --now clamav-freshclam clamav-daemon", "windows": "Set-MpPreference -DisableRealtimeMonitoring $false"}, "END-04"},
-	{"firewall rules", compileFold(`firewall|rule review`), 2, 3, []string{"Review the firewall rules with their owners and remove each unused rule"}, map[string]string{"aws": "aws ec2 describe-security-groups --filters Name=ip-permission.cidr,Values=0.0.0.0/0"}, "NET-04"},
-	{"continuity", compileFold(`continuity|disaster`), 2, 8, []string{"Write the business continuity plan from the impact analysis and test it"}, nil, "BCD-01"},
-	{"inventory", compileFold(`inventory`), 2, 4, []string{"Build the inventory from the platforms' own lists, with an owner for each asset"}, map[string]string{"azure": "az resource list --output table", "aws": "aws resourcegroupstaggingapi get-resources", "gcp": "gcloud asset search-all-resources"}, "AST-02"},
-	{"root login", compileFold(`root login|ssh`), 3, 1, []string{"Disable root login over ssh and use named accounts with keys"}, map[string]string{"linux": "printf 'PermitRootLogin no\\n' > /etc/ssh/sshd_config.d/10-root.conf && sshd -t && systemctl reload ssh"}, "CFG-02"},
-	{"supplier risk", compileFold(`supplier|vendor|third.part`), 2, 5, []string{"Assess each supplier by what it can reach, and set conditions for the riskiest"}, nil, "TPM-04.1"},
-	{"key rotation", compileFold(`key rotation|rotat\w+`), 2, 2, []string{"Turn on rotation of the keys and record who may use them"}, map[string]string{"aws": "aws kms enable-key-rotation --key-id KEY", "gcp": "gcloud kms keys update KEY --rotation-period=365d"}, "CRY-09"},
-	{"signed images", compileFold(`sign(?:ed|ing|ature)`), 2, 4, []string{"Sign the images in the build and admit only signed ones"}, map[string]string{"docker": "cosign sign --key KEY IMAGE", "kubernetes": "kubectl get pods --all-namespaces -o jsonpath='{..image}'"}, "TPM-03"},
-	{"clocks", compileFold(`time sync|clock|ntp`), 1, 1, []string{"Point the clocks of all systems to the same time sources"}, map[string]string{"linux": "chronyc sources -v"}, "SEA-20"},
+	{
+		"penetration test",
+		compileFold(`penetration`),
+		2,
+		8,
+		[]string{"Order a penetration test from an independent party and fix what it finds"},
+		nil,
+		"VPM-07",
+	},
+	{
+		"malware",
+		compileFold(`malware|antivirus|edr\b`),
+		2,
+		3,
+		[]string{"Install malware protection on all systems and watch its alerts in one place"},
+		map[string]string{
+			"linux":   "systemctl enable --now clamav-freshclam clamav-daemon",
+			"windows": "Set-MpPreference -DisableRealtimeMonitoring $false",
+		},
+		"END-04",
+	},
+	{
+		"firewall rules",
+		compileFold(`firewall|rule review`),
+		2,
+		3,
+		[]string{"Review the firewall rules with their owners and remove each unused rule"},
+		map[string]string{"aws": "aws ec2 describe-security-groups --filters Name=ip-permission.cidr,Values=0.0.0.0/0"},
+		"NET-04",
+	},
+	{
+		"continuity",
+		compileFold(`continuity|disaster`),
+		2,
+		8,
+		[]string{"Write the business continuity plan from the impact analysis and test it"},
+		nil,
+		"BCD-01",
+	},
+	{
+		"inventory",
+		compileFold(`inventory`),
+		2,
+		4,
+		[]string{"Build the inventory from the platforms' own lists, with an owner for each asset"},
+		map[string]string{
+			"azure": "az resource list --output table",
+			"aws":   "aws resourcegroupstaggingapi get-resources",
+			"gcp":   "gcloud asset search-all-resources",
+		},
+		"AST-02",
+	},
+	{
+		"root login",
+		compileFold(`root login|ssh`),
+		3,
+		1,
+		[]string{"Disable root login over ssh and use named accounts with keys"},
+		map[string]string{
+			"linux": "printf 'PermitRootLogin no\\n' > /etc/ssh/sshd_config.d/10-root.conf && sshd -t && systemctl reload ssh",
+		},
+		"CFG-02",
+	},
+	{
+		"supplier risk",
+		compileFold(`supplier|vendor|third.part`),
+		2,
+		5,
+		[]string{"Assess each supplier by what it can reach, and set conditions for the riskiest"},
+		nil,
+		"TPM-04.1",
+	},
+	{
+		"key rotation",
+		compileFold(`key rotation|rotat\w+`),
+		2,
+		2,
+		[]string{"Turn on rotation of the keys and record who may use them"},
+		map[string]string{"aws": "aws kms enable-key-rotation --key-id KEY", "gcp": "gcloud kms keys update KEY --rotation-period=365d"},
+		"CRY-09",
+	},
+	{
+		"signed images",
+		compileFold(`sign(?:ed|ing|ature)`),
+		2,
+		4,
+		[]string{"Sign the images in the build and admit only signed ones"},
+		map[string]string{
+			"docker":     "cosign sign --key KEY IMAGE",
+			"kubernetes": "kubectl get pods --all-namespaces -o jsonpath='{..image}'",
+		},
+		"TPM-03",
+	},
+	{
+		"clocks",
+		compileFold(`time sync|clock|ntp`),
+		1,
+		1,
+		[]string{"Point the clocks of all systems to the same time sources"},
+		map[string]string{"linux": "chronyc sources -v"},
+		"SEA-20",
+	},
 	{"visitors", compileFold(`visitor`), 1, 1, []string{"Keep a visitor log at reception, with host and times"}, nil, "PES-06"},
 }
 
 // platforms are told by what the architecture names.
 var platforms = []criterion{
-	{"restic", compileFold(`restic`)}, {"ansible", compileFold(`ansible`)}, {"nginx", compileFold(`nginx`)}, {"docker", compileFold(`docker|container`)},
-	{"kubernetes", compileFold(`kubernetes|k8s|gke|eks|aks`)}, {"aws", compileFold(`\baws\b|amazon|\bs3\b|\brds\b`)}, {"azure", compileFold(`azure|entra|microsoft 365`)},
-	{"gcp", compileFold(`\bgcp\b|google cloud|gke|cloud sql`)}, {"windows", compileFold(`windows|active directory|intune`)}, {"git", compileFold(`git(?:hub|lab)?\b`)},
+	{"restic", compileFold(`restic`)},
+	{"ansible", compileFold(`ansible`)},
+	{"nginx", compileFold(`nginx`)},
+	{"docker", compileFold(`docker|container`)},
+	{"kubernetes", compileFold(`kubernetes|k8s|gke|eks|aks`)},
+	{"aws", compileFold(`\baws\b|amazon|\bs3\b|\brds\b`)},
+	{"azure", compileFold(`azure|entra|microsoft 365`)},
+	{"gcp", compileFold(`\bgcp\b|google cloud|gke|cloud sql`)},
+	{"windows", compileFold(`windows|active directory|intune`)},
+	{"git", compileFold(`git(?:hub|lab)?\b`)},
 	{"linux", compileFold(`linux|ubuntu|debian|rhel|red hat`)},
 }
 
 // PlanRemediation turns a failed evaluation into work for a sprint, with commands for the
 // platforms that the architecture names. It runs nothing.
-func PlanRemediation(_ context.Context, evidence map[string]any, architecture string, controls Controls) (*api.RemediationPlan, Indicators) {
+func PlanRemediation(
+	_ context.Context,
+	evidence map[string]any,
+	architecture string,
+	controls Controls,
+) (*api.RemediationPlan, Indicators) {
 	var signs Indicators
-	out := &api.RemediationPlan{Analysed: newAnalysed(), SprintActionItems: []string{}, DevopsCommandsSuggested: []string{}, PriorityLevel: "low", EstimatedEffort: "none"}
+	out := &api.RemediationPlan{
+		Analysed:                newAnalysed(),
+		SprintActionItems:       []string{},
+		DevopsCommandsSuggested: []string{},
+		PriorityLevel:           "low",
+		EstimatedEffort:         "none",
+	}
 	missing := missingElements(evidence)
 	arch := parseText(architecture)
 	var have []string
@@ -86,7 +424,10 @@ func PlanRemediation(_ context.Context, evidence map[string]any, architecture st
 		}
 		r := recommendationFor(gap)
 		if r == nil {
-			out.SprintActionItems = append(out.SprintActionItems, fmt.Sprintf("Name an owner for “%s”, agree on what would show it, and put that in place.", truncate(gap, 200)))
+			out.SprintActionItems = append(
+				out.SprintActionItems,
+				fmt.Sprintf("Name an owner for “%s”, agree on what would show it, and put that in place.", truncate(gap, 200)),
+			)
 			weight, days = max(weight, 2), days+3
 			signs.add("gap", gap, "no rule knows it: a person has to plan it")
 			continue
@@ -113,10 +454,16 @@ func PlanRemediation(_ context.Context, evidence map[string]any, architecture st
 		}
 	}
 	if len(out.SprintActionItems) == 0 {
-		out.SprintActionItems = append(out.SprintActionItems, "Nothing is missing in the evaluation: keep the evidence current and look again at the next review.")
+		out.SprintActionItems = append(
+			out.SprintActionItems,
+			"Nothing is missing in the evaluation: keep the evidence current and look again at the next review.",
+		)
 		return out, signs
 	}
-	out.SprintActionItems = append(uniqueStrings(out.SprintActionItems, 40), "Collect the new evidence and evaluate it against the requirement again.")
+	out.SprintActionItems = append(
+		uniqueStrings(out.SprintActionItems, 40),
+		"Collect the new evidence and evaluate it against the requirement again.",
+	)
 	out.DevopsCommandsSuggested = uniqueStrings(out.DevopsCommandsSuggested, 40)
 	switch {
 	case grave >= 3:

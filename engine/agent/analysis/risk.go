@@ -18,31 +18,88 @@ type factor struct {
 }
 
 var riskFactors = []factor{
-	{"happening now", compileFold(`exploited in the wild|currently|yesterday|active(?:ly)? (?:attack|exploit)|attackers? (?:hold|have|are)|still valid|under way|encrypted .{0,30}servers`), 30},
-	{"no login needed", compileFold(`unauthenticated|remote code execution|lets anyone|anyone (?:can|may)|public repository|internet-facing|publicly`), 18},
-	{"takes over systems", compileFold(`ransomware|domain administrator|remote code execution|sql injection|full control|administrator rights`), 18},
-	{"people's data", compileFold(`personal data|customer data|customers\b|patients?|health data|passwords?|credentials|subscribers|users in|users\.|data subjects?|employees?\b`), 10},
+	{
+		"happening now",
+		compileFold(
+			`exploited in the wild|currently|yesterday|active(?:ly)? (?:attack|exploit)|attackers? (?:hold|have|are)|still valid|under way|encrypted .{0,30}servers`,
+		),
+		30,
+	},
+	{
+		"no login needed",
+		compileFold(`unauthenticated|remote code execution|lets anyone|anyone (?:can|may)|public repository|internet-facing|publicly`),
+		18,
+	},
+	{
+		"takes over systems",
+		compileFold(`ransomware|domain administrator|remote code execution|sql injection|full control|administrator rights`),
+		18,
+	},
+	{
+		"people's data",
+		compileFold(
+			`personal data|customer data|customers\b|patients?|health data|passwords?|credentials|subscribers|users in|users\.|data subjects?|employees?\b`,
+		),
+		10,
+	},
 	{"special data", compileFold(`health|patients?|biometric|genetic|children|keystrokes|criminal`), 10},
 	{"special data leaves the law's reach", compileFold(`(?:health|patients?|biometric|genetic)[^.]{0,120}third country`), 10},
 	{"at scale", compileFold(`\b\d+(?:\.\d+)? ?(?:m|million)\b|\b\d{2,3},\d{3}\b|all (?:customers|workloads|staff)`), 8},
-	{"a protection is missing", compileFold(`missing|no (?:multi-factor|failover|encryption|data processing|legal basis|mfa)|not encrypted|unsalted|without (?:a |any )?(?:transfer|legal|salt|encryption|consent)|never been|unsupported|nothing was started|before consent|were skipped|undefined|stayed active|readable by all|demands|hard-coded|manual`), 12},
-	{"a core safeguard", compileFold(`multi-factor|backups?|encryption keys|administrator|failover|single point of failure|any developer|transfer mechanism|legal basis|salt`), 14},
-	{"the business stands or falls with it", compileFold(`revenue|stops? all|all workloads|a day\b|payment|ledger|hospital|card acceptance|fintech|listed company|insurance|notar|outage|settlements`), 10},
-	{"a deadline presses", compileFold(`deadline|expires in (?:one|two|three|\d+) (?:weeks?|days)|\bin (?:one|two) weeks|legal month|within 30 days|30 days to`), 14},
+	{
+		"a protection is missing",
+		compileFold(
+			`missing|no (?:multi-factor|failover|encryption|data processing|legal basis|mfa)|not encrypted|unsalted|without (?:a |any )?(?:transfer|legal|salt|encryption|consent)|never been|unsupported|nothing was started|before consent|were skipped|undefined|stayed active|readable by all|demands|hard-coded|manual`,
+		),
+		12,
+	},
+	{
+		"a core safeguard",
+		compileFold(
+			`multi-factor|backups?|encryption keys|administrator|failover|single point of failure|any developer|transfer mechanism|legal basis|salt`,
+		),
+		14,
+	},
+	{
+		"the business stands or falls with it",
+		compileFold(
+			`revenue|stops? all|all workloads|a day\b|payment|ledger|hospital|card acceptance|fintech|listed company|insurance|notar|outage|settlements`,
+		),
+		10,
+	},
+	{
+		"a deadline presses",
+		compileFold(
+			`deadline|expires in (?:one|two|three|\d+) (?:weeks?|days)|\bin (?:one|two) weeks|legal month|within 30 days|30 days to`,
+		),
+		14,
+	},
 	{"a regulator's clock runs", compileFold(`regulator gave|deadline of \d+ days|order of the (?:regulator|authority)`), 12},
 	{"it is out of date", compileFold(`years old|outdated|out of support|average ten days late`), 16},
 	{"people are misled", compileFold(`click rate|phishing`), 16},
-	{"a regulator or the law", compileFold(`regulator|gdpr|dora|nis ?2|pci|legal (?:basis|month)|fine|authority|third country|works council|transfer mechanism`), 12},
+	{
+		"a regulator or the law",
+		compileFold(`regulator|gdpr|dora|nis ?2|pci|legal (?:basis|month)|fine|authority|third country|works council|transfer mechanism`),
+		12,
+	},
 }
 
 // pressingFactors factors alone make a risk critical: it happens, anyone can make it happen, a
 // regulator waits, or data that can't be taken back is concerned.
-var pressingFactors = map[string]bool{"happening now": true, "no login needed": true, "special data leaves the law's reach": true, "a regulator's clock runs": true}
+var pressingFactors = map[string]bool{
+	"happening now":                       true,
+	"no login needed":                     true,
+	"special data leaves the law's reach": true,
+	"a regulator's clock runs":            true,
+}
 
 const minCriticalUrgency = 80
 
 var riskReducers = []factor{
-	{"nothing that matters is on it", compileFold(`test server|without data|no customers|brochure|stationery|printers|wiki|banner reveals|internal tool|six people`), 22},
+	{
+		"nothing that matters is on it",
+		compileFold(`test server|without data|no customers|brochure|stationery|printers|wiki|banner reveals|internal tool|six people`),
+		22,
+	},
 	{"a formality", compileFold(`wording|names a former|minor|documentation|overdue by|verbose|lacks an owner|questionnaire`), 24},
 	{"behind a door", compileFold(`behind vpn|internal (?:test|printers|wiki|tool|servers?)|office network`), 10},
 	{"as others are", compileFold(`industry average|low-tier|average is similar|low risk|two regions`), 8},
@@ -50,7 +107,9 @@ var riskReducers = []factor{
 
 var (
 	cvssPattern  = compileFold(`cvss[^0-9]{0,12}(\d{1,2}(?:\.\d)?)`)
-	moneyPattern = compileFold(`(\d+(?:[.,]\d+)*)\s*(m|million|k|thousand|bn|billion)?\s*(eur|usd|gbp|chf|€|\$|£)\s*(a|per)?\s*(day|year|month)?|(€|\$|£)\s*(\d+(?:[.,]\d+)*)\s*(m|million|k|thousand|bn|billion)?`)
+	moneyPattern = compileFold(
+		`(\d+(?:[.,]\d+)*)\s*(m|million|k|thousand|bn|billion)?\s*(eur|usd|gbp|chf|€|\$|£)\s*(a|per)?\s*(day|year|month)?|(€|\$|£)\s*(\d+(?:[.,]\d+)*)\s*(m|million|k|thousand|bn|billion)?`,
+	)
 )
 
 // TranslateRisk says a technical risk in a board's words, and how urgent it is: a base, moved by
@@ -89,7 +148,8 @@ func TranslateRisk(_ context.Context, description, category, business string) (*
 	}
 	urgency = clamp(urgency, 3, 99)
 	band := UrgencyBand(urgency)
-	out := &api.RiskTranslation{Analysed: answer, UrgencyMetric: urgency,
+	out := &api.RiskTranslation{
+		Analysed: answer, UrgencyMetric: urgency,
 		ExecutiveSummary:         executiveSummary(d, category, band, reasons),
 		FinancialImpactEstimate:  financialImpact(b, d, band, &signs),
 		RegulatoryImpact:         regulatoryImpact(all, category, &signs),
@@ -117,27 +177,47 @@ func executiveSummary(d parsedText, category, band string, reasons []string) str
 	if len(reasons) > 0 {
 		why = "It weighs because: " + strings.Join(reasons, ", ") + "."
 	}
-	return fmt.Sprintf("A %s risk of %s urgency. In the words it was reported: %s %s", category, band, strings.TrimRight(first, ".")+".", why)
+	return fmt.Sprintf(
+		"A %s risk of %s urgency. In the words it was reported: %s %s",
+		category,
+		band,
+		strings.TrimRight(first, ".")+".",
+		why,
+	)
 }
 
 func financialImpact(b, d parsedText, band string, signs *Indicators) string {
 	for _, t := range []parsedText{b, d} {
 		if m := moneyPattern.FindString(t.body); m != "" {
 			signs.add("money", m, "the figure that is at stake")
-			return fmt.Sprintf("The context names %s. That is what is exposed, not what a loss would be; the share at risk has to be estimated by the business.", strings.TrimSpace(m))
+			return fmt.Sprintf(
+				"The context names %s. That is what is exposed, not what a loss would be; the share at risk has to be estimated by the business.",
+				strings.TrimSpace(m),
+			)
 		}
 	}
-	return fmt.Sprintf("No figure was given, so none is invented. At %s urgency, ask the business for the cost of a day without the service and of telling those concerned.", band)
+	return fmt.Sprintf(
+		"No figure was given, so none is invented. At %s urgency, ask the business for the cost of a day without the service and of telling those concerned.",
+		band,
+	)
 }
 
 var laws = []struct {
 	what *pattern
 	says string
 }{
-	{compileFold(`personal data|customer data|patients?|health data|data subject|employees?|subscribers|cookie|privacy notice|leads|users\b|customers\b`), "Data protection law (GDPR where people in the EU are concerned): a breach is notified within 72 hours where it puts people at risk"},
+	{
+		compileFold(
+			`personal data|customer data|patients?|health data|data subject|employees?|subscribers|cookie|privacy notice|leads|users\b|customers\b`,
+		),
+		"Data protection law (GDPR where people in the EU are concerned): a breach is notified within 72 hours where it puts people at risk",
+	},
 	{compileFold(`third country|transfer mechanism`), "transfers to third countries need a mechanism (GDPR chapter V)"},
 	{compileFold(`pci|card`), "PCI DSS: the acquirer may restrict card acceptance"},
-	{compileFold(`dora|payment institution|bank|fintech|insurance`), "financial supervision (DORA): major incidents and ICT risk are reported to the supervisor"},
+	{
+		compileFold(`dora|payment institution|bank|fintech|insurance`),
+		"financial supervision (DORA): major incidents and ICT risk are reported to the supervisor",
+	},
 	{compileFold(`soc 2`), "the SOC 2 report may carry an exception"},
 	{compileFold(`hospital|patients?|energy|water|telecom`), "rules for essential services (NIS2) with short reporting times"},
 	{compileFold(`contract with|contract worth|demands`), "a duty under contract"},

@@ -17,18 +17,66 @@ type criterion struct {
 }
 
 var (
-	specialCategories    = criterion{"special categories or criminal data", compileFold(`health|diagnos\w+|patients?|medical|genetic|biometric\w*|fingerprints?|facial recognition|religio\w*|trade union|political opinions?|sexual|ethnic\w*|criminal|suspected crimes|blood type|allerg\w+|heart.?rate|disab\w+|telemedicine`)}
-	vulnerablePeople     = criterion{"vulnerable people", compileFold(`\bchild(?:ren)?\b|pupils?|minors\b|schools?\b|patients?|asylum|elderly|unconscious|accused persons|(?:of|staff|factory|field|800|300) ?(?:workers|employees)\b|applicants? in video|behaviour (?:notes|scores)`)}
-	systematicMonitoring = criterion{"systematic monitoring", compileFold(`gps\b|location (?:of|tracking)|tracking of|public (?:square|space)|keystroke|all day|every 15 minutes|15-minute|monitor(?:s|ing) (?:software|of)|emotions?\b|video surveillance of the staff|with sound|predictive policing`)}
-	evaluationOrScoring  = criterion{"evaluation or scoring", compileFold(`scor(?:e|es|ing)\b|profil(?:e|es|ing)\b|rate their performance|targeted adverts|machine learning|behaviour notes|predict\w*|emotions?\b|bias\b`)}
-	automatedDecisions   = criterion{"automated decisions with effect", compileFold(`automated? (?:\w+ )?decisions?|automatically|automatic blocking|without human|credit scoring`)}
-	largeScale           = criterion{"large scale", compileFold(`million|\b\d+ ?m\b|\b\d{2,3},\d{3}\b|households|all (?:card|transactions)|public school board|population`)}
-	newTechnology        = criterion{"new technology", compileFold(`facial recognition|fingerprint|\bai\b|machine learning|language model|wearables?|smart meters?|emotion|biometric|genetic|internet of things`)}
-	combinedData         = criterion{"shared or combined beyond the purpose", compileFold(`shares? it with insurers|with insurers|ad partners|sells?\b|published openly|analytics provider|combine`)}
-	sensitiveData        = criterion{"data that harms when lost", compileFold(`bank account|salary|tax id|passport|identity documents|credit|income|cctv|badges?|register of residents|interview notes|\bcvs?\b|call centre|location|surveillance|finger`)}
+	specialCategories = criterion{
+		"special categories or criminal data",
+		compileFold(
+			`health|diagnos\w+|patients?|medical|genetic|biometric\w*|fingerprints?|facial recognition|religio\w*|trade union|political opinions?|sexual|ethnic\w*|criminal|suspected crimes|blood type|allerg\w+|heart.?rate|disab\w+|telemedicine`,
+		),
+	}
+	vulnerablePeople = criterion{
+		"vulnerable people",
+		compileFold(
+			`\bchild(?:ren)?\b|pupils?|minors\b|schools?\b|patients?|asylum|elderly|unconscious|accused persons|(?:of|staff|factory|field|800|300) ?(?:workers|employees)\b|applicants? in video|behaviour (?:notes|scores)`,
+		),
+	}
+	systematicMonitoring = criterion{
+		"systematic monitoring",
+		compileFold(
+			`gps\b|location (?:of|tracking)|tracking of|public (?:square|space)|keystroke|all day|every 15 minutes|15-minute|monitor(?:s|ing) (?:software|of)|emotions?\b|video surveillance of the staff|with sound|predictive policing`,
+		),
+	}
+	evaluationOrScoring = criterion{
+		"evaluation or scoring",
+		compileFold(
+			`scor(?:e|es|ing)\b|profil(?:e|es|ing)\b|rate their performance|targeted adverts|machine learning|behaviour notes|predict\w*|emotions?\b|bias\b`,
+		),
+	}
+	automatedDecisions = criterion{
+		"automated decisions with effect",
+		compileFold(`automated? (?:\w+ )?decisions?|automatically|automatic blocking|without human|credit scoring`),
+	}
+	largeScale = criterion{
+		"large scale",
+		compileFold(`million|\b\d+ ?m\b|\b\d{2,3},\d{3}\b|households|all (?:card|transactions)|public school board|population`),
+	}
+	newTechnology = criterion{
+		"new technology",
+		compileFold(
+			`facial recognition|fingerprint|\bai\b|machine learning|language model|wearables?|smart meters?|emotion|biometric|genetic|internet of things`,
+		),
+	}
+	combinedData = criterion{
+		"shared or combined beyond the purpose",
+		compileFold(`shares? it with insurers|with insurers|ad partners|sells?\b|published openly|analytics provider|combine`),
+	}
+	sensitiveData = criterion{
+		"data that harms when lost",
+		compileFold(
+			`bank account|salary|tax id|passport|identity documents|credit|income|cctv|badges?|register of residents|interview notes|\bcvs?\b|call centre|location|surveillance|finger`,
+		),
+	}
 )
 
-var riskCriteria = []criterion{specialCategories, vulnerablePeople, systematicMonitoring, evaluationOrScoring, automatedDecisions, largeScale, newTechnology, combinedData}
+var riskCriteria = []criterion{
+	specialCategories,
+	vulnerablePeople,
+	systematicMonitoring,
+	evaluationOrScoring,
+	automatedDecisions,
+	largeScale,
+	newTechnology,
+	combinedData,
+}
 
 type legalBasisRule struct {
 	name    string
@@ -39,10 +87,28 @@ type legalBasisRule struct {
 var legalBasisRules = []legalBasisRule{
 	{"vital_interests", compileFold(`unconscious|save (?:a |their )?li(?:fe|ves)|emergency service|life-threatening`), 4},
 	{"consent", compileFold(`(?:explicit )?consent|ticked a box|opt.?in|agreement; destroyed|participant's agreement|voluntar\w+`), 3},
-	{"legal_obligation", compileFold(`(?:the )?law (?:demands?|obliges|requires)|laws? demand|by law|act (?:requires|prescribes)|as the [\w-]+ act|report to the tax office|legally required|obliges|statutory|tax law`), 3.2},
+	{
+		"legal_obligation",
+		compileFold(
+			`(?:the )?law (?:demands?|obliges|requires)|laws? demand|by law|act (?:requires|prescribes)|as the [\w-]+ act|report to the tax office|legally required|obliges|statutory|tax law`,
+		),
+		3.2,
+	},
 	{"public_task", compileFold(`public school|municipality|public authority|hospital records|ministry|police`), 2.5},
-	{"contract", compileFold(`contract|payroll|wages|orders?\b|deliver what|booking|to bill\b|purchase|bought|applications?\b|members\b|treatment|loan|ordered|support tickets?|delivery of`), 2},
-	{"legitimate_interests", compileFold(`prevent theft|fraud|security\b|keep in touch|cctv|analytics|visitor|plan routes|legitimate interest|marketing|badges?`), 1.9},
+	{
+		"contract",
+		compileFold(
+			`contract|payroll|wages|orders?\b|deliver what|booking|to bill\b|purchase|bought|applications?\b|members\b|treatment|loan|ordered|support tickets?|delivery of`,
+		),
+		2,
+	},
+	{
+		"legitimate_interests",
+		compileFold(
+			`prevent theft|fraud|security\b|keep in touch|cctv|analytics|visitor|plan routes|legitimate interest|marketing|badges?`,
+		),
+		1.9,
+	},
 }
 
 // controlRules are the controls that follow from a mark of the processing.
@@ -56,14 +122,34 @@ var controlRules = []struct {
 	{"PRI-05", nil, "the time after which the data goes has to be fixed"},
 	{"PRI-06", nil, "people can ask for their data"},
 	{"PRI-03", compileFold(`consent|ticked|opt.?in|agreement`), "it rests on consent, which has to be proven and can be withdrawn"},
-	{"CRY-05", compileFold(specialCategories.pattern.String()[4:] + `|bank|salary|passport|identity|credit|children`), "data of this kind is kept encrypted"},
-	{"IAC-08", compileFold(specialCategories.pattern.String()[4:] + `|bank|salary|staff|employees|whistle`), "only those who need it may see it"},
+	{
+		"CRY-05",
+		compileFold(specialCategories.pattern.String()[4:] + `|bank|salary|passport|identity|credit|children`),
+		"data of this kind is kept encrypted",
+	},
+	{
+		"IAC-08",
+		compileFold(specialCategories.pattern.String()[4:] + `|bank|salary|staff|employees|whistle`),
+		"only those who need it may see it",
+	},
 	{"RSK-10", nil, ""}, // only where an assessment is required
-	{"PRI-07", compileFold(`shares?|shared|transfer\w*|insurers|partners|vendor|provider|call centre|ambulance`), "data goes to somebody else"},
+	{
+		"PRI-07",
+		compileFold(`shares?|shared|transfer\w*|insurers|partners|vendor|provider|call centre|ambulance`),
+		"data goes to somebody else",
+	},
 	{"TPM-05", compileFold(`vendor|provider|call centre|processor|cloud|host`), "a third party handles it for you"},
-	{"CLD-09", compileFold(`transfer\w*|philippines|third country|\busa?\b|india|abroad`), "the data leaves the country; places and mechanism have to be known"},
+	{
+		"CLD-09",
+		compileFold(`transfer\w*|philippines|third country|\busa?\b|india|abroad`),
+		"the data leaves the country; places and mechanism have to be known",
+	},
 	{"PES-05", compileFold(`cctv|video|surveillance|badges?`), "cameras and doors are part of it"},
-	{"AAT-10", compileFold(`machine learning|\bai\b|language model|facial recognition|automated decisions?|automatically|scoring`), "a machine judges people"},
+	{
+		"AAT-10",
+		compileFold(`machine learning|\bai\b|language model|facial recognition|automated decisions?|automatically|scoring`),
+		"a machine judges people",
+	},
 	{"AAT-22.1", compileFold(`automated decisions?|automatically|scoring|\bai\b|emotion`), "a person has to be able to step in"},
 	{"PRI-05.3", compileFold(`anonymi|pseudonym|research|analytics`), "names can be taken out of the data"},
 	{"PRI-04", compileFold(`gps|location|every 15|all day|profiles?|tracking|fingerprint`), "less data would do"},

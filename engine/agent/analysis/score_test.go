@@ -22,7 +22,16 @@ func TestAccuracyOnTheLabelledCases(t *testing.T) {
 	}
 	for _, s := range scores {
 		share := float64(s.Met) / float64(s.Labels)
-		t.Logf("%-12s %d cases, %d whole, labels %.3f, held out %d of %d: %s", s.Analysis, s.Cases, s.FullyMet, share, s.HeldOutMet, s.HeldOut, strings.Join(s.Missed, "; "))
+		t.Logf(
+			"%-12s %d cases, %d whole, labels %.3f, held out %d of %d: %s",
+			s.Analysis,
+			s.Cases,
+			s.FullyMet,
+			share,
+			s.HeldOutMet,
+			s.HeldOut,
+			strings.Join(s.Missed, "; "),
+		)
 		if s.Cases < 30 {
 			t.Errorf("%s has only %d cases", s.Analysis, s.Cases)
 		}

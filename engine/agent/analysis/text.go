@@ -22,14 +22,20 @@ var (
 	sentenceEndPattern = lazyregexp.New(`[.!?]["')]*(?:\s+|$)|;\s*|\n+|•`)
 	clauseEndPattern   = lazyregexp.New(`,\s+|\s+(?:but|while|whereas|although|however)\s+|:\s+`)
 	// instructionPattern finds sentences that are aimed at whoever judges the text.
-	instructionPattern = compilePattern(`(?i)\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|prior|policy|guideline)|` +
-		`\b(?:set|mark|rate|report|return|answer|output|respond|classify|score|declare|conclude|grade|treat|consider|accept)\b,? (?:that|this|it|the|all|every\w*|as|with|is_\w+|them|our|only|a|any|him|severity|us)\b.{0,60}\b(?:is_\w+|compliant|fully|true|false.positive|low|100|approved|satisfied|implemented|benign|met|conform\w*|no (?:risk|gaps?|findings?))\b|` +
-		`\byou (?:are|must|should|will|shall) (?:now |always )?(?:a |an |the )?(?:assistant|auditor|ai|model|evaluator|answer|respond|approve|accept|mark|rate|report|conclude)|` +
-		`\b(?:dear|attention|note to|message to|hey) (?:ai|assistant|auditor|assessor|reviewer|model|llm|evaluator)|^\W*(?:system|assistant|developer)\s*(?:prompt)?\s*[:>\]]|<\|?/?(?:im_start|im_end|system|inst|assistant)|\bas an ai\b|\bthe (?:auditor|assessor|reviewer|evaluator|model|assistant) (?:must|shall|should|has to|will|is to)\b|\bjailbreak|\bdeveloper mode\b|` +
-		`\bis_compliant\b|\bconfidence_score\b|\bis_false_positive\b|\bsystem prompt\b|\bend of (?:evidence|data|document)\b|\bnew (?:instructions?|task|rules?)\s*:`)
-	negationPattern     = compilePattern(`(?i)\b(?:no|not|never|without|none|neither|nor|nobody|lacks?|lacking|missing|absent|unknown|undefined|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|cannot|can't|instead of|rather than|fails? to|failed to|free of|keine?n?r?)\b`)
-	announcementPattern = compilePattern(`(?i)\b(?:will be|to be (?:defined|decided|done|introduced|implemented)|planned|plans? to|planning|intend\w*|roadmap|next (?:year|quarter|month)|in q[1-4] 20\d\d|not yet|upcoming|scheduled to|going to|future)\b`)
-	placeholderPattern  = compilePattern(`\[[A-Za-z][A-Za-z _-]{0,40}\]|<[a-z][a-z _-]{1,40}>|\bTBD\b|\bTODO\b|lorem ipsum`)
+	instructionPattern = compilePattern(
+		`(?i)\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|prior|policy|guideline)|` +
+			`\b(?:set|mark|rate|report|return|answer|output|respond|classify|score|declare|conclude|grade|treat|consider|accept)\b,? (?:that|this|it|the|all|every\w*|as|with|is_\w+|them|our|only|a|any|him|severity|us)\b.{0,60}\b(?:is_\w+|compliant|fully|true|false.positive|low|100|approved|satisfied|implemented|benign|met|conform\w*|no (?:risk|gaps?|findings?))\b|` +
+			`\byou (?:are|must|should|will|shall) (?:now |always )?(?:a |an |the )?(?:assistant|auditor|ai|model|evaluator|answer|respond|approve|accept|mark|rate|report|conclude)|` +
+			`\b(?:dear|attention|note to|message to|hey) (?:ai|assistant|auditor|assessor|reviewer|model|llm|evaluator)|^\W*(?:system|assistant|developer)\s*(?:prompt)?\s*[:>\]]|<\|?/?(?:im_start|im_end|system|inst|assistant)|\bas an ai\b|\bthe (?:auditor|assessor|reviewer|evaluator|model|assistant) (?:must|shall|should|has to|will|is to)\b|\bjailbreak|\bdeveloper mode\b|` +
+			`\bis_compliant\b|\bconfidence_score\b|\bis_false_positive\b|\bsystem prompt\b|\bend of (?:evidence|data|document)\b|\bnew (?:instructions?|task|rules?)\s*:`,
+	)
+	negationPattern = compilePattern(
+		`(?i)\b(?:no|not|never|without|none|neither|nor|nobody|lacks?|lacking|missing|absent|unknown|undefined|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|cannot|can't|instead of|rather than|fails? to|failed to|free of|keine?n?r?)\b`,
+	)
+	announcementPattern = compilePattern(
+		`(?i)\b(?:will be|to be (?:defined|decided|done|introduced|implemented)|planned|plans? to|planning|intend\w*|roadmap|next (?:year|quarter|month)|in q[1-4] 20\d\d|not yet|upcoming|scheduled to|going to|future)\b`,
+	)
+	placeholderPattern = compilePattern(`\[[A-Za-z][A-Za-z _-]{0,40}\]|<[a-z][a-z _-]{1,40}>|\bTBD\b|\bTODO\b|lorem ipsum`)
 )
 
 // parseText cuts a text; what gives orders is set aside.

@@ -18,37 +18,87 @@ type contractTerm struct {
 }
 
 var processorTerms = []contractTerm{
-	{"instructions", compileFold(`(?:documented|written) instructions?|instructions of the (?:controller|customer)|dokumentierte?n? weisung`), "Nothing binds the vendor to documented instructions."},
+	{
+		"instructions",
+		compileFold(`(?:documented|written) instructions?|instructions of the (?:controller|customer)|dokumentierte?n? weisung`),
+		"Nothing binds the vendor to documented instructions.",
+	},
 	{"confidentiality", compileFold(`confidential\w*|secrecy|vertraulich\w*`), "Staff are not bound to confidentiality."},
-	{"security", compileFold(`technical and organi[sz]ational|appropriate (?:technical|security)|security measures|technische und organisatorische`), "No technical and organisational security measures are named."},
+	{
+		"security",
+		compileFold(`technical and organi[sz]ational|appropriate (?:technical|security)|security measures|technische und organisatorische`),
+		"No technical and organisational security measures are named.",
+	},
 	{"data subjects", compileFold(`data subjects?|betroffenen\w*`), "No help with requests of data subjects is promised."},
 	{"breach", compileFold(`breach\w*|datenschutzverletzung\w*`), "No duty to notify personal data breaches was found."},
-	{"deletion", compileFold(`delet\w+|eras\w+|return(?:ed|s|ing)?\b|löschung|vernicht\w+`), "Nothing says that data is returned or deletion follows at the end."},
+	{
+		"deletion",
+		compileFold(`delet\w+|eras\w+|return(?:ed|s|ing)?\b|löschung|vernicht\w+`),
+		"Nothing says that data is returned or deletion follows at the end.",
+	},
 	{"audit", compileFold(`audits?\b|inspect\w*|kontrollrechte?|prüfungsrechte?`), "No right to audit or inspect was found."},
-	{"sub-processor", compileFold(`sub-?processors?|other processors?|no other processor|subcontractors?|unterauftragsverarbeiter`), "Nothing governs sub-processors."},
+	{
+		"sub-processor",
+		compileFold(`sub-?processors?|other processors?|no other processor|subcontractors?|unterauftragsverarbeiter`),
+		"Nothing governs sub-processors.",
+	},
 }
 
 var (
-	standardClauses    = compileFold(`standard contractual clauses|\bsccs?\b|2021/914|standardvertragsklauseln`)
-	breachDeadline     = compileFold(`(?:breach|verletzung)[^.]{0,120}?\b(?:within|binnen|innerhalb von)\s+(\d+)\s*(hours?|days?|stunden|tagen?)`)
+	standardClauses = compileFold(`standard contractual clauses|\bsccs?\b|2021/914|standardvertragsklauseln`)
+	breachDeadline  = compileFold(
+		`(?:breach|verletzung)[^.]{0,120}?\b(?:within|binnen|innerhalb von)\s+(\d+)\s*(hours?|days?|stunden|tagen?)`,
+	)
 	vagueDeadline      = compileFold(`(?:breach)[^.]{0,80}\b(?:deems? appropriate|at its discretion|reasonable time|if it chooses)`)
-	unlimitedLiability = compileFold(`(?:liab\w+|haftung)[^.]{0,80}\b(?:unlimited|not (?:be )?limited|without limit|unbegrenzt)|unlimited liability`)
-	excludedLiability  = compileFold(`(?:in no event (?:shall|will)[^.]{0,60}be liable|no liability|liability[^.]{0,40}(?:is|are) (?:excluded|disclaimed)|not be liable for any)`)
-	liabilityCap       = compileFold(`(?:liab\w+|haftung)[^.;]{0,140}?(?:limited to|not exceed|shall not exceed|capped at|cap(?:\s+of)?:?|begrenzt auf)\s*(.{3,90})`)
-	thirdCountry       = compileFold(`\bunited states\b|\busa?\b|\bindia\b|\bsingapore\b|\bchina\b|third countr\w+|outside the (?:eea|eu)|\bphilippines\b|\b(?:Inc|LLC|Pty|Pvt)\b\.?`)
-	adequacyMechanism  = compileFold(`data privacy framework|adequacy|binding corporate rules|no (?:data|transfer)[^.]{0,30}outside`)
-	notIncorporated    = compileFold(`not (?:a )?part of|not (?:apply|included|incorporated)|do(?:es)? not apply`)
+	unlimitedLiability = compileFold(
+		`(?:liab\w+|haftung)[^.]{0,80}\b(?:unlimited|not (?:be )?limited|without limit|unbegrenzt)|unlimited liability`,
+	)
+	excludedLiability = compileFold(
+		`(?:in no event (?:shall|will)[^.]{0,60}be liable|no liability|liability[^.]{0,40}(?:is|are) (?:excluded|disclaimed)|not be liable for any)`,
+	)
+	liabilityCap = compileFold(
+		`(?:liab\w+|haftung)[^.;]{0,140}?(?:limited to|not exceed|shall not exceed|capped at|cap(?:\s+of)?:?|begrenzt auf)\s*(.{3,90})`,
+	)
+	thirdCountry = compileFold(
+		`\bunited states\b|\busa?\b|\bindia\b|\bsingapore\b|\bchina\b|third countr\w+|outside the (?:eea|eu)|\bphilippines\b|\b(?:Inc|LLC|Pty|Pvt)\b\.?`,
+	)
+	adequacyMechanism = compileFold(`data privacy framework|adequacy|binding corporate rules|no (?:data|transfer)[^.]{0,30}outside`)
+	notIncorporated   = compileFold(`not (?:a )?part of|not (?:apply|included|incorporated)|do(?:es)? not apply`)
 )
 
 // redFlags are terms that shouldn't be there.
 var redFlags = []contractTerm{
-	{"purpose", compileFold(`improve its services|own purposes|product analytics|for their marketing|trains? its|machine-learning models on|combine it with other|own product`), "Use for the vendor's own purpose: data is used beyond what was ordered."},
+	{
+		"purpose",
+		compileFold(
+			`improve its services|own purposes|product analytics|for their marketing|trains? its|machine-learning models on|combine it with other|own product`,
+		),
+		"Use for the vendor's own purpose: data is used beyond what was ordered.",
+	},
 	{"sell", compileFold(`\b(?:sell|sale of)\b`), "The vendor may sell data."},
-	{"unilateral", compileFold(`(?:change|amend|modify)[^.]{0,60}(?:at any time|without notice|unilateral)`), "Unilateral changes of the terms without notice."},
-	{"retention", compileFold(`retains? all data after|unlimited time|indefinitely|keep copies`), "No deletion: data is kept after the end."},
+	{
+		"unilateral",
+		compileFold(`(?:change|amend|modify)[^.]{0,60}(?:at any time|without notice|unilateral)`),
+		"Unilateral changes of the terms without notice.",
+	},
+	{
+		"retention",
+		compileFold(`retains? all data after|unlimited time|indefinitely|keep copies`),
+		"No deletion: data is kept after the end.",
+	},
 	{"no audit", compileFold(`no right to audit|audits? (?:is|are) excluded|may not audit`), "The right to audit is excluded."},
-	{"indemnity", compileFold(`customer shall indemnify[^.]{0,120}(?:own|all claims)`), "A one-sided indemnity: the customer answers for the vendor's own breaches."},
-	{"free subcontracting", compileFold(`engage third parties at its discretion|subcontract freely|(?:sub-?processors?|third parties)[^.]{0,80}without (?:prior )?notice`), "Sub-processors may be engaged or changed without notice or consent."},
+	{
+		"indemnity",
+		compileFold(`customer shall indemnify[^.]{0,120}(?:own|all claims)`),
+		"A one-sided indemnity: the customer answers for the vendor's own breaches.",
+	},
+	{
+		"free subcontracting",
+		compileFold(
+			`engage third parties at its discretion|subcontract freely|(?:sub-?processors?|third parties)[^.]{0,80}without (?:prior )?notice`,
+		),
+		"Sub-processors may be engaged or changed without notice or consent.",
+	},
 }
 
 // ScanVendorContract finds what a contract says of data protection, and what it lacks.
@@ -148,7 +198,8 @@ func findLiability(t parsedText, vendor string, flag func(string), signs *Indica
 	if m := liabilityCap.FindStringSubmatch(t.body); m != nil {
 		amount := strings.TrimRight(truncate(cutAtSentenceEnd(m[1]), 90), " .")
 		signs.add("liability", m[0], "a cap")
-		if compileFold(`fees paid in the last (?:one|two|three|six|\d) months|fees`).MatchString(amount) && compileFold(`(?:one|two|three|six|[1-6])\W`).MatchString(amount+" ") {
+		if compileFold(`fees paid in the last (?:one|two|three|six|\d) months|fees`).MatchString(amount) &&
+			compileFold(`(?:one|two|three|six|[1-6])\W`).MatchString(amount+" ") {
 			flag("The liability cap is low: " + amount + ".")
 		}
 		return amount
@@ -187,8 +238,12 @@ func sentenceContaining(s, part string) string {
 }
 
 var (
-	subprocessorIntro = compileFold(`(?:sub-?processors?|subcontractors)(?:[^.:]{0,60}?)(?::| are | is |\bengaged:)\s*|list of sub-?processors:?\s*|sub-processor\s+`)
-	companyPattern    = lazyregexp.New(`\b[A-Z][\w&'-]*(?: [A-Z][\w&'-]*){0,5}(?:,? (?:Inc|LLC|Ltd|GmbH|SARL|SAS|AG|BV|NV|SA|SE|Corp|Pty Ltd|Pvt Ltd|PLC|S\.à r\.l)\b\.?)|\b(?:Amazon Web Services|Google Cloud|Microsoft Azure|Cloudflare|Zendesk|Twilio|Snowflake|Datadog)\b`)
+	subprocessorIntro = compileFold(
+		`(?:sub-?processors?|subcontractors)(?:[^.:]{0,60}?)(?::| are | is |\bengaged:)\s*|list of sub-?processors:?\s*|sub-processor\s+`,
+	)
+	companyPattern = lazyregexp.New(
+		`\b[A-Z][\w&'-]*(?: [A-Z][\w&'-]*){0,5}(?:,? (?:Inc|LLC|Ltd|GmbH|SARL|SAS|AG|BV|NV|SA|SE|Corp|Pty Ltd|Pvt Ltd|PLC|S\.à r\.l)\b\.?)|\b(?:Amazon Web Services|Google Cloud|Microsoft Azure|Cloudflare|Zendesk|Twilio|Snowflake|Datadog)\b`,
+	)
 )
 
 // findSubprocessors are the companies named behind the word.

@@ -18,7 +18,18 @@ import (
 // The columns of a table of requirements, and of one of controls.
 var (
 	requirementColumns = []string{"requirement", "title", "text", "controls", "relationship", "strength", "rationale"}
-	controlColumns     = []string{"control", "title", "description", "question", "domain_name", "weight", "controls", "evidence_requests", "assessment_objectives", "tags"}
+	controlColumns     = []string{
+		"control",
+		"title",
+		"description",
+		"question",
+		"domain_name",
+		"weight",
+		"controls",
+		"evidence_requests",
+		"assessment_objectives",
+		"tags",
+	}
 )
 
 // maxRows bounds a table.
@@ -118,7 +129,11 @@ func readCSV(data []byte, o Options) (*Set, error) {
 			return nil, csvError(err)
 		}
 		if len(t.row) > len(t.columns) {
-			return nil, t.errorf("it has %d cells and the header %d; put text with separators in it into quotes", len(t.row), len(t.columns))
+			return nil, t.errorf(
+				"it has %d cells and the header %d; put text with separators in it into quotes",
+				len(t.row),
+				len(t.columns),
+			)
 		}
 		if rows >= maxRows {
 			return nil, t.errorf("it has more than %d rows", maxRows)
@@ -162,7 +177,12 @@ func (t *csvTable) readHeader() (subject string, err error) {
 	for _, cell := range t.row {
 		name := strings.ReplaceAll(strings.ToLower(scf.CollapseSpaces(cell)), " ", "_")
 		if !slices.Contains(allowed, name) {
-			return "", t.errorf("there is no column %q in a table of %ss; the columns are %s", truncate(name), subject, strings.Join(allowed, ", "))
+			return "", t.errorf(
+				"there is no column %q in a table of %ss; the columns are %s",
+				truncate(name),
+				subject,
+				strings.Join(allowed, ", "),
+			)
 		}
 	}
 	return subject, nil
@@ -237,8 +257,12 @@ func (t *csvTable) controlRowReader() func(*Set) error {
 	lines := map[string]int{}
 	return func(out *Set) error {
 		c := api.CustomControlBody{
-			Code: strings.ToUpper(t.value("control")), Title: t.value("title"), Description: t.value("description"), Question: nilIfEmpty(t.value("question")),
-			DomainName: nilIfEmpty(t.value("domain_name")), Controls: t.values("controls", ",;\n "), Evidence: t.values("evidence_requests", ";\n"),
+			Code: strings.ToUpper(
+				t.value("control"),
+			), Title: t.value("title"), Description: t.value("description"), Question: nilIfEmpty(t.value("question")),
+			DomainName: nilIfEmpty(
+				t.value("domain_name"),
+			), Controls: t.values("controls", ",;\n "), Evidence: t.values("evidence_requests", ";\n"),
 			Objectives: t.values("assessment_objectives", ";\n"), Tags: t.values("tags", ",;\n"),
 		}
 		if c.Code == "" {

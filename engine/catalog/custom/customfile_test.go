@@ -34,7 +34,8 @@ func TestRead(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	json := `{"code": "yard-rules", "name": "Yard", "is_custom": true, "requirements": [{"code": "1", "text": "Do \"it\"\nnow"}], "requirement_count": 1, "unresolved": []}`
-	if set, err = custom.ReadFile("x.json", []byte(json), custom.Options{}); err != nil || *set.Frameworks[0].Requirements[0].Text != "Do \"it\"\nnow" {
+	if set, err = custom.ReadFile("x.json", []byte(json), custom.Options{}); err != nil ||
+		*set.Frameworks[0].Requirements[0].Text != "Do \"it\"\nnow" {
 		t.Errorf("%+v, %v", set, err)
 	}
 }
@@ -49,7 +50,8 @@ func TestReadCSV(t *testing.T) {
 	if f.Code != "acme-questions-2026" || f.Name != "ACME Questions 2026" || len(f.Requirements) != 2 {
 		t.Fatalf("%+v", f)
 	}
-	if r := f.Requirements[0]; strings.Join(r.Controls, " ") != "IAC-06 GOV-01" || r.Relations[0].Control != "IAC-07" || r.Relations[0].Relationship != "subset" {
+	if r := f.Requirements[0]; strings.Join(r.Controls, " ") != "IAC-06 GOV-01" || r.Relations[0].Control != "IAC-07" ||
+		r.Relations[0].Relationship != "subset" {
 		t.Errorf("%+v", r)
 	}
 	table = "control\ttitle\tdescription\tweight\nyard-01\tWhistles\tBlown, loudly\t7\n"

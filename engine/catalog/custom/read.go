@@ -258,8 +258,10 @@ func (f *customFile) toSet() *Set {
 }
 
 func (f frameworkEntry) toBody() api.CustomFrameworkBody {
-	out := api.CustomFrameworkBody{Code: f.Code, Name: f.Name, Title: f.Title, Publisher: f.Publisher, Jurisdiction: f.Jurisdiction, SourceURL: f.SourceURL,
-		Requirements: make([]api.CustomRequirement, 0, len(f.Requirements))}
+	out := api.CustomFrameworkBody{
+		Code: f.Code, Name: f.Name, Title: f.Title, Publisher: f.Publisher, Jurisdiction: f.Jurisdiction, SourceURL: f.SourceURL,
+		Requirements: make([]api.CustomRequirement, 0, len(f.Requirements)),
+	}
 	for _, r := range f.Requirements {
 		b := api.CustomRequirement{Code: scf.CollapseSpaces(r.Code), Title: r.Title, Text: r.Text, Controls: r.Controls}
 		for _, x := range r.Relations {
@@ -272,7 +274,9 @@ func (f frameworkEntry) toBody() api.CustomFrameworkBody {
 
 func (c controlEntry) toBody() api.CustomControlBody {
 	return api.CustomControlBody{
-		Code: strings.ToUpper(strings.TrimSpace(c.Code)), Title: c.Title, Description: c.Description, Question: c.Question, DomainName: c.DomainName,
+		Code: strings.ToUpper(
+			strings.TrimSpace(c.Code),
+		), Title: c.Title, Description: c.Description, Question: c.Question, DomainName: c.DomainName,
 		Weight: c.Weight, CSFFunction: c.CSFFunction, Cadence: c.Cadence, Applicability: c.Applicability, Traits: c.Traits, Tags: c.Tags,
 		Evidence: c.Evidence, Objectives: c.Objectives, Maturity: c.Maturity, Controls: c.Controls, Requirements: c.Requirements,
 	}

@@ -62,7 +62,11 @@ func roundTrip(t *testing.T, src *scf.Source) {
 	b, _ := structured.WriteCatalog(got)
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
-			t.Fatalf("the catalog that was read is another one:\n%s\n%s", a[max(0, i-200):min(len(a), i+100)], b[max(0, i-200):min(len(b), i+100)])
+			t.Fatalf(
+				"the catalog that was read is another one:\n%s\n%s",
+				a[max(0, i-200):min(len(a), i+100)],
+				b[max(0, i-200):min(len(b), i+100)],
+			)
 		}
 	}
 	t.Error("the catalog that was read is another one")
@@ -181,7 +185,8 @@ func TestMappings(t *testing.T) {
 		list, _ := s.ControlMappings("IAC-06")
 		for _, m := range list {
 			if m.FrameworkCode == "iso-27001-2022" && m.RequirementCode == "A.8.5" {
-				found = m.Relationship != nil && *m.Relationship == c.relationship && *m.Rationale == "Because." && m.Source == "Our mapping"
+				found = m.Relationship != nil && *m.Relationship == c.relationship && *m.Rationale == "Because." &&
+					m.Source == "Our mapping"
 			}
 		}
 		if !found {
@@ -224,7 +229,8 @@ func TestRefused(t *testing.T) {
 	} {
 		_, err := oscal.Read([]byte(c.doc), load(t))
 		var at *structured.PathError
-		if !errors.As(err, &at) || !strings.HasPrefix(at.Path, c.place) || !strings.Contains(err.Error(), c.says) || len(err.Error()) > 900 {
+		if !errors.As(err, &at) || !strings.HasPrefix(at.Path, c.place) || !strings.Contains(err.Error(), c.says) ||
+			len(err.Error()) > 900 {
 			t.Errorf("%s: %v; want %q at %q", name, err, c.says, c.place)
 		}
 	}

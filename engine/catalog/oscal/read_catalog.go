@@ -61,8 +61,10 @@ func readCatalog(doc *catalogDocument, base *scf.Source) (*scf.Source, error) {
 	if ours == 0 {
 		return readFramework(doc, controls, base)
 	}
-	r := &catalogReader{src: &scf.Source{Label: doc.Metadata.Version, IsStarter: propValue(doc.Metadata.Props, "starter") == "true"},
-		evidence: map[string]int{}, frameworks: map[string]int{}, seen: map[[3]int]bool{}}
+	r := &catalogReader{
+		src:      &scf.Source{Label: doc.Metadata.Version, IsStarter: propValue(doc.Metadata.Props, "starter") == "true"},
+		evidence: map[string]int{}, frameworks: map[string]int{}, seen: map[[3]int]bool{},
+	}
 	if doc.BackMatter != nil {
 		if err := r.readResources(doc.BackMatter.Resources); err != nil {
 			return nil, err
@@ -77,7 +79,11 @@ func readCatalog(doc *catalogDocument, base *scf.Source) (*scf.Source, error) {
 		c := &controls[i]
 		code := strings.ToUpper(c.displayCode())
 		if !scf.IsControlCode(code) {
-			return nil, pathErrorf(c.path+".id", "%q is no code of the SCF as the other controls have; a catalog holds one kind", truncate(code))
+			return nil, pathErrorf(
+				c.path+".id",
+				"%q is no code of the SCF as the other controls have; a catalog holds one kind",
+				truncate(code),
+			)
 		}
 		if codes[code] {
 			return nil, pathErrorf(c.path+".id", "the control %s occurs twice", code)
@@ -129,26 +135,50 @@ func (r *catalogReader) readResources(list []resource) error {
 			}
 		case typeEvidence:
 			r.evidence[x.UUID] = len(r.src.Evidence)
-			r.src.Evidence = append(r.src.Evidence, scf.EvidenceRequest{Code: propValue(x.Props, "code"), Area: propValue(x.Props, "area"), Artifact: x.Title, Description: x.Description})
+			r.src.Evidence = append(
+				r.src.Evidence,
+				scf.EvidenceRequest{
+					Code:        propValue(x.Props, "code"),
+					Area:        propValue(x.Props, "area"),
+					Artifact:    x.Title,
+					Description: x.Description,
+				},
+			)
 		case typeRisk:
 			r.src.Risks = append(r.src.Risks, toHazard(x))
 		case typeThreat:
 			r.src.Threats = append(r.src.Threats, toHazard(x))
 		case typePrinciple:
-			r.src.Principles = append(r.src.Principles, scf.Principle{Number: propValue(x.Props, "number"), Name: x.Title, Description: x.Description, Controls: propValues(x.Props, "control")})
+			r.src.Principles = append(
+				r.src.Principles,
+				scf.Principle{
+					Number:      propValue(x.Props, "number"),
+					Name:        x.Title,
+					Description: x.Description,
+					Controls:    propValues(x.Props, "control"),
+				},
+			)
 		}
 	}
 	return nil
 }
 
 func toHazard(x *resource) scf.Hazard {
-	return scf.Hazard{Code: propValue(x.Props, "code"), Group: propValue(x.Props, "group"), Title: x.Title, Description: x.Description, CSFFunction: propValue(x.Props, "csf-function")}
+	return scf.Hazard{
+		Code:        propValue(x.Props, "code"),
+		Group:       propValue(x.Props, "group"),
+		Title:       x.Title,
+		Description: x.Description,
+		CSFFunction: propValue(x.Props, "csf-function"),
+	}
 }
 
 func (r *catalogReader) readFramework(x *resource, code, place string) error {
-	f := scf.Framework{Code: code, Name: cmp.Or(x.Title, code), Publisher: propValue(x.Props, "publisher"), Jurisdiction: propValue(x.Props, "jurisdiction"),
+	f := scf.Framework{
+		Code: code, Name: cmp.Or(x.Title, code), Publisher: propValue(x.Props, "publisher"), Jurisdiction: propValue(x.Props, "jurisdiction"),
 		Title: propValue(x.Props, "official-title"), SourceURL: propValue(x.Props, "source-url"), Column: propValue(x.Props, "column"),
-		Aliases: propValues(x.Props, "alias"), Includes: propValues(x.Props, "includes")}
+		Aliases: propValues(x.Props, "alias"), Includes: propValues(x.Props, "includes"),
+	}
 	at, groups := map[string]int{}, map[string]int{}
 	for i, p := range x.Props {
 		switch p.Name {
@@ -163,7 +193,11 @@ func (r *catalogReader) readFramework(x *resource, code, place string) error {
 		case "requirement-title", "requirement-text":
 			n, known := groups[p.Group]
 			if !known {
-				return pathErrorf(fmt.Sprintf("%s.props[%d]", place, i), "there is no requirement of the group %q before it", truncate(p.Group))
+				return pathErrorf(
+					fmt.Sprintf("%s.props[%d]", place, i),
+					"there is no requirement of the group %q before it",
+					truncate(p.Group),
+				)
 			}
 			if p.Name == "requirement-title" {
 				f.Requirements[n].Title = p.value()
@@ -202,7 +236,13 @@ func (r *catalogReader) hasDomain(code string) bool {
 }
 
 func (r *catalogReader) readControl(x *locatedControl, code string) error {
-	c := scf.Control{Code: code, Title: x.Title, Weight: scf.NoWeight, CSFFunction: propValue(x.Props, "csf-function"), Cadence: propValue(x.Props, "cadence")}
+	c := scf.Control{
+		Code:        code,
+		Title:       x.Title,
+		Weight:      scf.NoWeight,
+		CSFFunction: propValue(x.Props, "csf-function"),
+		Cadence:     propValue(x.Props, "cadence"),
+	}
 	if !r.hasDomain(c.Domain()) {
 		r.src.Domains = append(r.src.Domains, scf.Domain{Code: c.Domain(), Name: c.Domain()})
 	}
@@ -262,9 +302,17 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 	case "extra":
 		c.Extra = append(c.Extra, scf.Pair{Name: propValue(p.Props, "column"), Text: p.Prose})
 	case "compensating-control":
-		c.Compensating = append(c.Compensating, scf.CompensatingControl{Control: propValue(p.Props, "control"), Name: propValue(p.Props, "name"), Justification: p.Prose})
+		c.Compensating = append(
+			c.Compensating,
+			scf.CompensatingControl{Control: propValue(p.Props, "control"), Name: propValue(p.Props, "name"), Justification: p.Prose},
+		)
 	case "assessment-objective":
-		o := scf.Objective{Code: propValue(p.Props, "label"), Text: cmp.Or(p.Prose, p.fullText()), Applicability: propValues(p.Props, "applicability"), Origins: propValues(p.Props, "origin")}
+		o := scf.Objective{
+			Code:          propValue(p.Props, "label"),
+			Text:          cmp.Or(p.Prose, p.fullText()),
+			Applicability: propValues(p.Props, "applicability"),
+			Origins:       propValues(p.Props, "origin"),
+		}
 		if rigor := propValue(p.Props, "rigor"); rigor != "" {
 			n, err := strconv.Atoi(rigor)
 			if err != nil || n < 1 || n > 3 {
@@ -280,7 +328,13 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 			if err != nil || n < -1 || n > 10 {
 				return pathErrorf(place, "the strength %q is no number from 0 to 10", truncate(strength))
 			}
-			d = &scf.MappingDetail{Relationship: propValue(p.Props, "relationship"), Strength: n, Rationale: p.Prose, Source: propValue(p.Props, "source"), Official: propValue(p.Props, "official") == "true"}
+			d = &scf.MappingDetail{
+				Relationship: propValue(p.Props, "relationship"),
+				Strength:     n,
+				Rationale:    p.Prose,
+				Source:       propValue(p.Props, "source"),
+				Official:     propValue(p.Props, "official") == "true",
+			}
 			if !slices.Contains([]string{"", "equal", "subset", "superset", "intersects", "none"}, d.Relationship) {
 				return pathErrorf(place, "there is no relationship %q", truncate(d.Relationship))
 			}
@@ -336,7 +390,13 @@ func readFramework(doc *catalogDocument, controls []locatedControl, base *scf.So
 			place[scf.NormalizeCode(code)] = n
 			f.Requirements = append(f.Requirements, scf.Requirement{Code: code})
 			if known {
-				src.Warnings = append(src.Warnings, api.ImportWarning{Cell: c.path, Message: fmt.Sprintf("%s had no requirement %q; it was added, and no control maps to it", f.Code, truncate(code))})
+				src.Warnings = append(
+					src.Warnings,
+					api.ImportWarning{
+						Cell:    c.path,
+						Message: fmt.Sprintf("%s had no requirement %q; it was added, and no control maps to it", f.Code, truncate(code)),
+					},
+				)
 			}
 		}
 		if first, twice := seen[n]; twice {
@@ -359,7 +419,8 @@ func findFramework(src *scf.Source, ref string) (int, bool) {
 	slug := scf.FrameworkCode(ref)
 	for i := range src.Frameworks {
 		f := &src.Frameworks[i]
-		if ref != "" && (f.Code == ref || f.Code == slug || strings.EqualFold(f.Name, ref) || strings.EqualFold(f.Title, ref) || slices.Contains(f.Aliases, slug)) {
+		if ref != "" &&
+			(f.Code == ref || f.Code == slug || strings.EqualFold(f.Name, ref) || strings.EqualFold(f.Title, ref) || slices.Contains(f.Aliases, slug)) {
 			return i, true
 		}
 	}

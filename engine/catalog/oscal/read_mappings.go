@@ -78,7 +78,13 @@ func invertRelationship(relationship string) string {
 // readCollection lays mappings between SCF controls and a framework onto a catalog. A
 // mapping that is there gets what the document says of it.
 func readCollection(doc *mappingCollection, base *scf.Source) (*scf.Source, error) {
-	j := collectionMerger{src: copyForOverlay(base), doc: doc, controls: map[string]int{}, mappingIndex: map[[3]int]int{}, requirements: map[int]map[string]int{}}
+	j := collectionMerger{
+		src:          copyForOverlay(base),
+		doc:          doc,
+		controls:     map[string]int{},
+		mappingIndex: map[[3]int]int{},
+		requirements: map[int]map[string]int{},
+	}
 	for i := range j.src.Controls {
 		j.controls[j.src.Controls[i].Code] = i
 	}
@@ -158,7 +164,10 @@ func (j *collectionMerger) findOrAddFramework(href, place string) (int, error) {
 		}
 		at = len(j.src.Frameworks)
 		j.src.Frameworks = append(j.src.Frameworks, scf.Framework{Code: code, Name: scf.CollapseSpaces(name)})
-		j.src.Warnings = append(j.src.Warnings, api.ImportWarning{Cell: place, Message: fmt.Sprintf("the catalog had no framework %s; it was added", code)})
+		j.src.Warnings = append(
+			j.src.Warnings,
+			api.ImportWarning{Cell: place, Message: fmt.Sprintf("the catalog had no framework %s; it was added", code)},
+		)
 	}
 	if j.requirements[at] == nil {
 		f := &j.src.Frameworks[at]
@@ -175,7 +184,11 @@ func (j *collectionMerger) mergeEntry(p *mapEntry, f int, flipped bool, place st
 	relationship, known := catalogRelationships[strings.ToLower(p.Relationship)]
 	bare := p.NS == Namespace && p.Relationship == relationshipNotStated
 	if !known && !bare {
-		return pathErrorf(place+".relationship", "there is no relationship %q; OSCAL has equal-to, equivalent-to, subset-of, superset-of, intersects-with and no-relationship", truncate(p.Relationship))
+		return pathErrorf(
+			place+".relationship",
+			"there is no relationship %q; OSCAL has equal-to, equivalent-to, subset-of, superset-of, intersects-with and no-relationship",
+			truncate(p.Relationship),
+		)
 	}
 	controls, codes, at := p.Targets, p.Sources, "targets"
 	if flipped {
@@ -188,7 +201,12 @@ func (j *collectionMerger) mergeEntry(p *mapEntry, f int, flipped bool, place st
 			return pathErrorf(fmt.Sprintf("%s.%s[%d].id-ref", place, at, n), "there is no control %q in the catalog", truncate(x.ID))
 		}
 		for _, q := range codes {
-			d := &scf.MappingDetail{Relationship: relationship, Strength: -1, Rationale: p.Remarks, Source: cmp.Or(propValue(p.Props, "source"), j.doc.Metadata.Title)}
+			d := &scf.MappingDetail{
+				Relationship: relationship,
+				Strength:     -1,
+				Rationale:    p.Remarks,
+				Source:       cmp.Or(propValue(p.Props, "source"), j.doc.Metadata.Title),
+			}
 			if n, err := strconv.Atoi(propValue(p.Props, "strength")); err == nil && n >= 0 && n <= 10 {
 				d.Strength = n
 			}
@@ -211,7 +229,10 @@ func (j *collectionMerger) findOrAddRequirement(f int, id, place string) int {
 	n := len(fw.Requirements)
 	fw.Requirements = append(fw.Requirements, scf.Requirement{Code: id})
 	j.requirements[f][scf.NormalizeCode(id)] = n
-	j.src.Warnings = append(j.src.Warnings, api.ImportWarning{Cell: place, Message: fmt.Sprintf("%s had no requirement %q; it was added", fw.Code, truncate(id))})
+	j.src.Warnings = append(
+		j.src.Warnings,
+		api.ImportWarning{Cell: place, Message: fmt.Sprintf("%s had no requirement %q; it was added", fw.Code, truncate(id))},
+	)
 	return n
 }
 

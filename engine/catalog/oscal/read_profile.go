@@ -42,7 +42,11 @@ func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 		return nil, pathErrorf("profile.metadata.title", "the title gives no code for the framework")
 	}
 	if at, taken := findFramework(src, name); taken {
-		return nil, pathErrorf("profile.metadata.title", "the catalog has a framework %s of that name; give the profile another title", src.Frameworks[at].Code)
+		return nil, pathErrorf(
+			"profile.metadata.title",
+			"the catalog has a framework %s of that name; give the profile another title",
+			src.Frameworks[at].Code,
+		)
 	}
 	into := len(src.Frameworks)
 	src.Frameworks = append(src.Frameworks, scf.Framework{Code: code, Name: name})
@@ -157,7 +161,8 @@ func (s *profileSelector) candidates(in *profileImport, target, place string) ([
 			isSCF = isSCF && scf.IsControlCode(strings.ToUpper(id))
 		}
 	}
-	if low := strings.ToLower(target); isSCF || strings.Contains(low, "scf") || strings.Contains(low, "secure-controls") || strings.Contains(low, "secure controls") {
+	if low := strings.ToLower(target); isSCF || strings.Contains(low, "scf") || strings.Contains(low, "secure-controls") ||
+		strings.Contains(low, "secure controls") {
 		out := make([]candidate, len(s.src.Controls))
 		for i := range s.src.Controls {
 			out[i] = candidate{code: s.src.Controls[i].Code, title: s.src.Controls[i].Title, controls: []int{i}}

@@ -41,7 +41,13 @@ func newWriter(src *scf.Source) *writer {
 }
 
 func (w *writer) metadata(title string, modified time.Time) metadata {
-	m := metadata{Title: title, LastModified: modified.UTC().Format(time.RFC3339), Version: w.src.Label, OSCAL: Version, Props: appendProp(nil, "source-filename", w.src.Filename)}
+	m := metadata{
+		Title:        title,
+		LastModified: modified.UTC().Format(time.RFC3339),
+		Version:      w.src.Label,
+		OSCAL:        Version,
+		Props:        appendProp(nil, "source-filename", w.src.Filename),
+	}
 	m.Props = appendProp(m.Props, "source-sha256", w.src.SHA256)
 	if w.src.IsStarter {
 		m.Props = append(m.Props, newProp("starter", "true"))
@@ -108,7 +114,11 @@ func appendPart(parts []part, name, title, prose string, props ...property) []pa
 }
 
 func (w *writer) toControl(n int, c *scf.Control, mappings []scf.Mapping) control {
-	out := control{ID: ControlID(c.Code), Title: c.Title, Props: []property{{Name: "label", Value: c.Code}, {Name: "sort-id", Value: fmt.Sprintf("%05d", n)}}}
+	out := control{
+		ID:    ControlID(c.Code),
+		Title: c.Title,
+		Props: []property{{Name: "label", Value: c.Code}, {Name: "sort-id", Value: fmt.Sprintf("%05d", n)}},
+	}
 	p := out.Props
 	if c.Weight != scf.NoWeight {
 		p = append(p, newProp("weight", strconv.Itoa(c.Weight)))
@@ -135,10 +145,22 @@ func (w *writer) toControl(n int, c *scf.Control, mappings []scf.Mapping) contro
 		if o.Rigor != 0 {
 			props = append(props, newProp("rigor", strconv.Itoa(o.Rigor)))
 		}
-		out.Parts = append(out.Parts, part{Name: "assessment-objective", Prose: o.Text, Props: appendProps(appendProps(props, "applicability", o.Applicability), "origin", o.Origins)})
+		out.Parts = append(
+			out.Parts,
+			part{
+				Name:  "assessment-objective",
+				Prose: o.Text,
+				Props: appendProps(appendProps(props, "applicability", o.Applicability), "origin", o.Origins),
+			},
+		)
 	}
 	for _, k := range c.Compensating {
-		out.Parts = appendPart(out.Parts, "compensating-control", "", k.Justification, appendProp([]property{newProp("control", k.Control)}, "name", k.Name)...)
+		out.Parts = appendPart(
+			out.Parts,
+			"compensating-control",
+			"",
+			k.Justification,
+			appendProp([]property{newProp("control", k.Control)}, "name", k.Name)...)
 	}
 	for _, e := range c.Extra {
 		out.Parts = appendPart(out.Parts, "extra", "", e.Text, newProp("column", e.Name))
@@ -159,8 +181,16 @@ type namedList struct {
 }
 
 func controlLists(c *scf.Control) []namedList {
-	return []namedList{{"applicability", &c.Applicability}, {"risk", &c.Risks}, {"threat", &c.Threats}, {"baseline", &c.Baselines},
-		{"scrm-tier", &c.SCRMTiers}, {"trait", &c.Traits}, {"tag", &c.Tags}, {"erratum", &c.Errata}}
+	return []namedList{
+		{"applicability", &c.Applicability},
+		{"risk", &c.Risks},
+		{"threat", &c.Threats},
+		{"baseline", &c.Baselines},
+		{"scrm-tier", &c.SCRMTiers},
+		{"trait", &c.Traits},
+		{"tag", &c.Tags},
+		{"erratum", &c.Errata},
+	}
 }
 
 // addMapping is a link to the framework, or a part where there is more to say.
@@ -170,7 +200,11 @@ func (w *writer) addMapping(c *control, m scf.Mapping) {
 		c.Links = append(c.Links, link{Href: "#" + w.uuidFor(typeFramework, m.Framework), Rel: "maps-to", Fragment: code})
 		return
 	}
-	p := part{Name: "mapping", NS: Namespace, Props: []property{newProp("framework", w.uuidFor(typeFramework, m.Framework)), newProp("requirement", code)}}
+	p := part{
+		Name:  "mapping",
+		NS:    Namespace,
+		Props: []property{newProp("framework", w.uuidFor(typeFramework, m.Framework)), newProp("requirement", code)},
+	}
 	if d := m.Detail; d != nil {
 		p.Prose = d.Rationale
 		p.Props = append(p.Props, newProp("strength", strconv.Itoa(d.Strength)), newProp("official", strconv.FormatBool(d.Official)))
@@ -182,13 +216,26 @@ func (w *writer) addMapping(c *control, m scf.Mapping) {
 func (w *writer) backMatterResources() []resource {
 	var out []resource
 	add := func(kind string, n int, title, description string, props ...property) {
-		out = append(out, resource{UUID: w.uuidFor(kind, n), Title: title, Description: description, Props: append([]property{newProp("type", kind)}, props...)})
+		out = append(
+			out,
+			resource{
+				UUID:        w.uuidFor(kind, n),
+				Title:       title,
+				Description: description,
+				Props:       append([]property{newProp("type", kind)}, props...),
+			},
+		)
 	}
 	for i := range w.src.Frameworks {
 		f := &w.src.Frameworks[i]
 		props := []property{newProp("code", f.Code)}
-		for _, x := range []struct{ name, value string }{{"publisher", f.Publisher}, {"jurisdiction", f.Jurisdiction}, {"official-title", f.Title},
-			{"source-url", f.SourceURL}, {"column", f.Column}} {
+		for _, x := range []struct{ name, value string }{
+			{"publisher", f.Publisher},
+			{"jurisdiction", f.Jurisdiction},
+			{"official-title", f.Title},
+			{"source-url", f.SourceURL},
+			{"column", f.Column},
+		} {
 			props = appendProp(props, x.name, x.value)
 		}
 		props = appendProps(appendProps(props, "alias", f.Aliases), "includes", f.Includes)
@@ -208,7 +255,12 @@ func (w *writer) backMatterResources() []resource {
 	}
 	for kind, list := range [][]scf.Hazard{w.src.Risks, w.src.Threats} {
 		for i, h := range list {
-			add([]string{typeRisk, typeThreat}[kind], i, h.Title, h.Description, appendProp(appendProp(appendProp(nil, "code", h.Code), "group", h.Group), "csf-function", h.CSFFunction)...)
+			add(
+				[]string{typeRisk, typeThreat}[kind],
+				i,
+				h.Title,
+				h.Description,
+				appendProp(appendProp(appendProp(nil, "code", h.Code), "group", h.Group), "csf-function", h.CSFFunction)...)
 		}
 	}
 	for i, p := range w.src.Principles {

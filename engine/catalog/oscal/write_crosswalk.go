@@ -75,9 +75,11 @@ func WriteProfile(src *scf.Source, framework int, modified time.Time) ([]byte, e
 	}
 	meta := w.metadata("Controls for "+f.Name, modified)
 	meta.Props = append(meta.Props, newProp("framework", f.Code))
-	doc := outputProfile{UUID: w.uuidFor("profile", framework), Metadata: meta, Merge: map[string]bool{"as-is": true},
+	doc := outputProfile{
+		UUID: w.uuidFor("profile", framework), Metadata: meta, Merge: map[string]bool{"as-is": true},
 		Imports:    []outputImport{{Href: "#" + w.namespace.String(), Include: []outputSelection{{WithIDs: ids}}}},
-		BackMatter: &backMatter{Resources: []resource{w.catalogResource()}}}
+		BackMatter: &backMatter{Resources: []resource{w.catalogResource()}},
+	}
 	return encodeValid("profile", map[string]any{"profile": doc})
 }
 
@@ -85,9 +87,16 @@ func WriteProfile(src *scf.Source, framework int, modified time.Time) ([]byte, e
 // OSCAL mapping collection.
 func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byte, error) {
 	w := newWriter(src)
-	doc := outputCollection{UUID: w.uuidFor("mapping-collection", len(frameworks)), Metadata: w.metadata("Crosswalk of catalog "+src.Label, modified),
-		Provenance: provenance{Method: "human", Rationale: "semantic", Status: "complete", Description: "The mappings that the catalog " + src.Label + " has, as its source states them."},
-		BackMatter: &backMatter{Resources: []resource{w.catalogResource()}}}
+	doc := outputCollection{
+		UUID: w.uuidFor("mapping-collection", len(frameworks)), Metadata: w.metadata("Crosswalk of catalog "+src.Label, modified),
+		Provenance: provenance{
+			Method:      "human",
+			Rationale:   "semantic",
+			Status:      "complete",
+			Description: "The mappings that the catalog " + src.Label + " has, as its source states them.",
+		},
+		BackMatter: &backMatter{Resources: []resource{w.catalogResource()}},
+	}
 	if len(frameworks) == 1 {
 		doc.UUID = w.uuidFor("mapping-collection of", frameworks[0])
 		doc.Metadata.Title += ": " + src.Frameworks[frameworks[0]].Name
@@ -100,9 +109,18 @@ func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byt
 		if len(by[f]) == 0 {
 			continue
 		}
-		doc.BackMatter.Resources = append(doc.BackMatter.Resources, resource{UUID: w.uuidFor(typeFramework, f), Title: src.Frameworks[f].Name, Props: []property{newProp("code", src.Frameworks[f].Code)}})
-		doc.Mappings = append(doc.Mappings, outputMapping{UUID: w.uuidFor("mapping", f), Source: reference{Type: "catalog", Href: "#" + w.uuidFor(typeFramework, f)},
-			Target: reference{Type: "catalog", Href: "#" + w.namespace.String()}, Maps: w.mapEntries(f, by[f])})
+		doc.BackMatter.Resources = append(
+			doc.BackMatter.Resources,
+			resource{
+				UUID:  w.uuidFor(typeFramework, f),
+				Title: src.Frameworks[f].Name,
+				Props: []property{newProp("code", src.Frameworks[f].Code)},
+			},
+		)
+		doc.Mappings = append(doc.Mappings, outputMapping{
+			UUID: w.uuidFor("mapping", f), Source: reference{Type: "catalog", Href: "#" + w.uuidFor(typeFramework, f)},
+			Target: reference{Type: "catalog", Href: "#" + w.namespace.String()}, Maps: w.mapEntries(f, by[f]),
+		})
 	}
 	if len(doc.Mappings) == 0 {
 		return nil, pathErrorf("", "there is no mapping to write")
@@ -111,7 +129,13 @@ func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byt
 }
 
 // oscalRelationships are OSCAL's words for the catalog's.
-var oscalRelationships = map[string]string{"equal": "equal-to", "subset": "subset-of", "superset": "superset-of", "intersects": "intersects-with", "none": "no-relationship"}
+var oscalRelationships = map[string]string{
+	"equal":      "equal-to",
+	"subset":     "subset-of",
+	"superset":   "superset-of",
+	"intersects": "intersects-with",
+	"none":       "no-relationship",
+}
 
 // mapEntries are a framework's mappings: one for each of which something is said, and one for
 // each requirement with all controls of which nothing is.
@@ -125,8 +149,10 @@ func (w *writer) mapEntries(f int, mappings []int) (out []outputMap) {
 			out[at].Targets = append(out[at].Targets, target)
 			continue
 		}
-		one := outputMap{UUID: w.uuidFor("map", i), NS: Namespace, Relationship: relationshipNotStated, Targets: []mapItem{target},
-			Sources: []mapItem{{Type: "control", ID: w.src.Frameworks[f].Requirements[m.Requirement].Code}}}
+		one := outputMap{
+			UUID: w.uuidFor("map", i), NS: Namespace, Relationship: relationshipNotStated, Targets: []mapItem{target},
+			Sources: []mapItem{{Type: "control", ID: w.src.Frameworks[f].Requirements[m.Requirement].Code}},
+		}
 		if m.Detail == nil {
 			bare[m.Requirement] = len(out)
 		} else {

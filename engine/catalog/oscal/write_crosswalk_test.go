@@ -28,7 +28,13 @@ func mappingList(src *scf.Source) map[string]scf.MappingDetail {
 // The crosswalk that is written is read again onto a catalog without one.
 func TestCrosswalkRoundTrip(t *testing.T) {
 	src := load(t)
-	src.Mappings[0].Detail = &scf.MappingDetail{Relationship: "subset", Strength: 7, Rationale: "Both ask for owners.\nThe control asks for more.", Source: "our own reading", Official: true}
+	src.Mappings[0].Detail = &scf.MappingDetail{
+		Relationship: "subset",
+		Strength:     7,
+		Rationale:    "Both ask for owners.\nThe control asks for more.",
+		Source:       "our own reading",
+		Official:     true,
+	}
 	src.Mappings[1].Detail = &scf.MappingDetail{Relationship: "equal", Strength: -1, Source: "our own reading"}
 	all := make([]int, len(src.Frameworks))
 	for i := range all {
@@ -98,8 +104,10 @@ func large() *scf.Source {
 		src.Domains = append(src.Domains, scf.Domain{Code: fmt.Sprintf("D%c%c", 'A'+d/26, 'A'+d%26), Name: fmt.Sprintf("Domain %d", d)})
 	}
 	for i := range 1468 {
-		src.Controls = append(src.Controls, scf.Control{Code: fmt.Sprintf("%s-%02d", src.Domains[i%33].Code, i/33+1), Title: fmt.Sprintf("Control %d", i),
-			Description: strings.Repeat("What is to be done is done. ", 8), Question: strings.Repeat("Is it done? ", 10), Weight: 1 + i%10})
+		src.Controls = append(src.Controls, scf.Control{
+			Code: fmt.Sprintf("%s-%02d", src.Domains[i%33].Code, i/33+1), Title: fmt.Sprintf("Control %d", i),
+			Description: strings.Repeat("What is to be done is done. ", 8), Question: strings.Repeat("Is it done? ", 10), Weight: 1 + i%10,
+		})
 	}
 	for f := range 200 {
 		fw := scf.Framework{Code: fmt.Sprintf("framework-%d", f), Name: fmt.Sprintf("Framework %d", f)}

@@ -51,18 +51,29 @@ func TestNamesOverTheYears(t *testing.T) {
 			}
 		}
 	}
-	if FrameworkCode("US\nFedRAMP\nR5 (low)") == FrameworkCode("US\nFedRAMP\n(low)") || FrameworkCode("NIST\nCSF\nv1.1") == FrameworkCode("NIST\nCSF\n2.0") {
+	if FrameworkCode("US\nFedRAMP\nR5 (low)") == FrameworkCode("US\nFedRAMP\n(low)") ||
+		FrameworkCode("NIST\nCSF\nv1.1") == FrameworkCode("NIST\nCSF\n2.0") {
 		t.Error("another edition is not the same framework")
 	}
 }
 
 // A user's table goes before the one that is built in; the first name in a list has the code.
 func TestUsersAliases(t *testing.T) {
-	a, err := ParseAliases([]byte("same:\n  - code: moon-act\n    names: [Moon Base Act 2030, Lunar Ordinance]\n  - {code: our-csf, names: ['NIST CSF v2.0']}\n"))
+	a, err := ParseAliases(
+		[]byte(
+			"same:\n  - code: moon-act\n    names: [Moon Base Act 2030, Lunar Ordinance]\n  - {code: our-csf, names: ['NIST CSF v2.0']}\n",
+		),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	frameworks := []Framework{{Column: "Lunar\nOrdinance"}, {Column: "Moon Base\nAct 2030"}, {Column: "NIST\nCSF\nv2.0"}, {Column: "NIST\nSSDF"}, {Column: "NIST\n800-218\nv1.1"}}
+	frameworks := []Framework{
+		{Column: "Lunar\nOrdinance"},
+		{Column: "Moon Base\nAct 2030"},
+		{Column: "NIST\nCSF\nv2.0"},
+		{Column: "NIST\nSSDF"},
+		{Column: "NIST\n800-218\nv1.1"},
+	}
 	AssignCodes(frameworks, a)
 	var got []string
 	for _, f := range frameworks {

@@ -32,33 +32,47 @@ func sample() *Source {
 		Threats:    []Hazard{{Code: "NT-1", Group: "Nature", Title: "Drought", Description: "Too dry"}},
 		Principles: []Principle{{Number: "1.10", Name: "Notice", Controls: []string{"IAC-01"}}},
 		Controls: []Control{
-			{Code: "IAC-01", Title: "Identity management", Description: "Manage who people are.", Question: "Are identities managed?",
+			{
+				Code: "IAC-01", Title: "Identity management", Description: "Manage who people are.", Question: "Are identities managed?",
 				Weight: 9, Applicability: []string{"process"}, CSFFunction: "protect", Cadence: "annual", Evidence: []int{0},
-				Maturity: [6]string{1: "Ad hoc.", 3: "Standard."}, Risks: []string{"R-AC-1"}, Baselines: []string{"scf-core-fundamentals"}},
-			{Code: "IAC-06", Title: "Multi-factor authentication", Description: "Ask for a second factor at sign-in.", Weight: 10,
+				Maturity: [6]string{1: "Ad hoc.", 3: "Standard."}, Risks: []string{"R-AC-1"}, Baselines: []string{"scf-core-fundamentals"},
+			},
+			{
+				Code: "IAC-06", Title: "Multi-factor authentication", Description: "Ask for a second factor at sign-in.", Weight: 10,
 				Solutions:  []Pair{{"any", "Tokens"}},
 				Objectives: []Objective{{Code: "IAC-06_A01", Text: "A second factor is asked for.", Rigor: 2, Origins: []string{"NIST"}}},
-				Extra:      []Pair{{"My column", "mine"}}, Traits: []string{"uses_cloud"}, Tags: []string{"authentication"}},
-			{Code: "NET-03", Title: "Boundary protection", Description: "Guard the edges of networks.", Weight: 5,
+				Extra:      []Pair{{"My column", "mine"}}, Traits: []string{"uses_cloud"}, Tags: []string{"authentication"},
+			},
+			{
+				Code: "NET-03", Title: "Boundary protection", Description: "Guard the edges of networks.", Weight: 5,
 				Evidence: []int{1}, Threats: []string{"NT-1"}, Errata: []string{"- renamed"},
-				Compensating: []CompensatingControl{{Control: "IAC-06", Name: "Multi-factor authentication", Justification: "Fewer get in."}}},
+				Compensating: []CompensatingControl{
+					{Control: "IAC-06", Name: "Multi-factor authentication", Justification: "Fewer get in."},
+				},
+			},
 			{Code: "NET-03.1", Title: "Old thing [deprecated - incorporated into NET-03]", Weight: 0},
 		},
 		Frameworks: []Framework{
-			{Code: "iso-27001-2022", Name: "ISO 27001 2022", Column: "ISO 27001 2022", Includes: []string{"iso-27002-2022"},
-				Requirements: []Requirement{{Code: "5.1"}, {Code: "5.2"}}},
-			{Code: "iso-27002-2022", Name: "ISO 27002 2022", Column: "ISO 27002 2022",
-				Requirements: []Requirement{{Code: "5.1"}, {Code: "5.17"}, {Code: "8.5"}}},
+			{
+				Code: "iso-27001-2022", Name: "ISO 27001 2022", Column: "ISO 27001 2022", Includes: []string{"iso-27002-2022"},
+				Requirements: []Requirement{{Code: "5.1"}, {Code: "5.2"}},
+			},
+			{
+				Code: "iso-27002-2022", Name: "ISO 27002 2022", Column: "ISO 27002 2022",
+				Requirements: []Requirement{{Code: "5.1"}, {Code: "5.17"}, {Code: "8.5"}},
+			},
 			{Code: "empty-law", Name: "Empty law"},
 			{Code: "gdpr", Name: "EU GDPR", Requirements: []Requirement{
-				{Code: "Article 32.1(b)", Title: "Lasting confidentiality"}, {Code: "Article 99"}}},
+				{Code: "Article 32.1(b)", Title: "Lasting confidentiality"}, {Code: "Article 99"},
+			}},
 		},
 		Mappings: []Mapping{ // out of order on purpose
 			{Control: 2, Framework: 1, Requirement: 2},
 			{Control: 0, Framework: 0, Requirement: 0},
 			{Control: 0, Framework: 1, Requirement: 1},
 			{Control: 1, Framework: 1, Requirement: 1, Detail: &MappingDetail{
-				Relationship: "intersects", Strength: 5, Rationale: "Functional", Source: "strm.pdf", Official: true}},
+				Relationship: "intersects", Strength: 5, Rationale: "Functional", Source: "strm.pdf", Official: true,
+			}},
 			{Control: 1, Framework: 1, Requirement: 2},
 			{Control: 1, Framework: 3, Requirement: 0},
 		},
@@ -111,7 +125,8 @@ func TestRecordsAreWhole(t *testing.T) {
 		t.Errorf("weight 0 is a value: %+v", old)
 	}
 	v := s.Version()
-	if v.Counts != (api.CatalogCounts{Controls: 4, Domains: 2, Frameworks: 4, Requirements: 7, Mappings: 6}) || v.Status != api.CatalogActive {
+	if v.Counts != (api.CatalogCounts{Controls: 4, Domains: 2, Frameworks: 4, Requirements: 7, Mappings: 6}) ||
+		v.Status != api.CatalogActive {
 		t.Errorf("version: %+v", v)
 	}
 	frameworks := s.Frameworks()
@@ -216,7 +231,8 @@ func TestReferences(t *testing.T) {
 		}
 	}
 	var twice *AmbiguousError
-	if _, err := s.Requirement("5.1"); !errors.As(err, &twice) || !slices.Equal(twice.Matches, []string{"iso-27001-2022:5.1", "iso-27002-2022:5.1"}) {
+	if _, err := s.Requirement("5.1"); !errors.As(err, &twice) ||
+		!slices.Equal(twice.Matches, []string{"iso-27001-2022:5.1", "iso-27002-2022:5.1"}) {
 		t.Errorf("5.1: %v", err)
 	}
 	if _, err := s.Framework("iso"); !errors.As(err, &twice) || len(twice.Matches) != 2 {
@@ -333,8 +349,10 @@ func TestSearch(t *testing.T) {
 			t.Errorf("control %q: %v", text, err)
 		}
 	}
-	for text, want := range map[string]string{"iac 6.4": "IAC-06.4", "AST-02 (11)": "AST-02.11", "net 10": "NET-10", "iac-06.01": "IAC-06.1",
-		"iac": "", "iac 123": "", "pr.ac-1": "", "iac-6.4.1": "", "AC-2(1)": ""} {
+	for text, want := range map[string]string{
+		"iac 6.4": "IAC-06.4", "AST-02 (11)": "AST-02.11", "net 10": "NET-10", "iac-06.01": "IAC-06.1",
+		"iac": "", "iac 123": "", "pr.ac-1": "", "iac-6.4.1": "", "AC-2(1)": "",
+	} {
 		if got := normalizeControlCode(text); got != want {
 			t.Errorf("%q is read as %q", text, got)
 		}

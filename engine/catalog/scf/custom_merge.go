@@ -86,9 +86,11 @@ func newCustomMerge(s *Snapshot, c *Custom) *customMerge {
 	src.Domains, src.Controls = slices.Clone(src.Domains), slices.Clone(src.Controls)
 	src.Frameworks, src.Mappings = slices.Clone(src.Frameworks), slices.Clone(src.Mappings)
 	src.Evidence = slices.Clone(src.Evidence)
-	m := &customMerge{base: s, organizationID: c.OrganizationID, src: &src, missing: map[string][]string{},
+	m := &customMerge{
+		base: s, organizationID: c.OrganizationID, src: &src, missing: map[string][]string{},
 		controls: make(map[string]int, len(s.controls)+len(c.Controls)), domains: map[string]bool{}, frameworks: map[string]int{},
-		requirements: map[int]map[string]int{}, mappingsByControl: map[int][]Mapping{}, added: map[Mapping]bool{}}
+		requirements: map[int]map[string]int{}, mappingsByControl: map[int][]Mapping{}, added: map[Mapping]bool{},
+	}
 	for code, i := range s.controls {
 		m.controls[code] = i
 	}
@@ -142,8 +144,10 @@ func (m *customMerge) addFramework(b *api.CustomFrameworkBody) {
 	if _, taken := m.base.frameworks[code]; taken {
 		code += "-custom"
 	}
-	f := Framework{Code: code, Name: b.Name, Title: stringOrEmpty(b.Title), Publisher: stringOrEmpty(b.Publisher), Jurisdiction: stringOrEmpty(b.Jurisdiction),
-		SourceURL: stringOrEmpty(b.SourceURL), Owner: m.organizationID}
+	f := Framework{
+		Code: code, Name: b.Name, Title: stringOrEmpty(b.Title), Publisher: stringOrEmpty(b.Publisher), Jurisdiction: stringOrEmpty(b.Jurisdiction),
+		SourceURL: stringOrEmpty(b.SourceURL), Owner: m.organizationID,
+	}
 	number := len(m.src.Frameworks)
 	codes := make(map[string]int, len(b.Requirements))
 	for n := range b.Requirements {
@@ -228,7 +232,13 @@ func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
 			beside = append(beside, m.base.src.Mappings[m.base.firstMapping[c]:m.base.firstMapping[c+1]]...)
 		}
 		for _, other := range beside {
-			m.linkControl(b.Code, b.Code, other.Framework, other.Requirement, MappingDetail{Strength: -1, Rationale: "stands beside " + m.src.Controls[c].Code})
+			m.linkControl(
+				b.Code,
+				b.Code,
+				other.Framework,
+				other.Requirement,
+				MappingDetail{Strength: -1, Rationale: "stands beside " + m.src.Controls[c].Code},
+			)
 		}
 	}
 }
@@ -252,7 +262,10 @@ func (s *Snapshot) officialFramework(ref string) (string, bool) {
 // allowed or taken, the same one twice, mappings to what there is not. Errors are *CustomError.
 func (s *Snapshot) CheckCustom(c *Custom) error {
 	if len(c.Frameworks) > maxCustomFrameworks || len(c.Controls) > maxCustomControls {
-		return &CustomError{"the organization", fmt.Sprintf("at most %d frameworks and %d controls of its own", maxCustomFrameworks, maxCustomControls)}
+		return &CustomError{
+			"the organization",
+			fmt.Sprintf("at most %d frameworks and %d controls of its own", maxCustomFrameworks, maxCustomControls),
+		}
 	}
 	seen := map[string]bool{}
 	for i := range c.Frameworks {
@@ -293,7 +306,10 @@ func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 	}
 	for _, name := range []string{f.Code, f.Name} {
 		if official, taken := s.officialFramework(name); taken {
-			return &CustomError{place, fmt.Sprintf("%q is the framework %s of the catalog; give your own another code and name", truncate(name), official)}
+			return &CustomError{
+				place,
+				fmt.Sprintf("%q is the framework %s of the catalog; give your own another code and name", truncate(name), official),
+			}
 		}
 	}
 	if strings.TrimSpace(f.Name) == "" {
@@ -314,7 +330,10 @@ func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 		seen[r.Code] = true
 		for _, x := range r.Relations {
 			if !slices.Contains([]string{"", "equal", "subset", "superset", "intersects", "none"}, x.Relationship) {
-				return &CustomError{at, fmt.Sprintf("there is no relationship %q; write equal, subset, superset, intersects or none", truncate(x.Relationship))}
+				return &CustomError{
+					at,
+					fmt.Sprintf("there is no relationship %q; write equal, subset, superset, intersects or none", truncate(x.Relationship)),
+				}
 			}
 			if x.Strength != nil && (*x.Strength < 0 || *x.Strength > 10) {
 				return &CustomError{at, fmt.Sprintf("the strength %d is not between 0 and 10", *x.Strength)}
@@ -343,7 +362,10 @@ func checkControl(k *api.CustomControlBody) error {
 	}
 	for _, t := range k.Traits {
 		if !slices.Contains(api.TraitNames, t) {
-			return &CustomError{place, fmt.Sprintf("there is no trait %q; the traits are %s", truncate(t), strings.Join(api.TraitNames, ", "))}
+			return &CustomError{
+				place,
+				fmt.Sprintf("there is no trait %q; the traits are %s", truncate(t), strings.Join(api.TraitNames, ", ")),
+			}
 		}
 	}
 	return nil

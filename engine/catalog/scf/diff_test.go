@@ -24,7 +24,8 @@ func TestDiff(t *testing.T) {
 	if d.Added[0].Code != "NET-04" || d.Removed[0].Code != "NET-03.1" {
 		t.Errorf("%+v %+v", d.Added, d.Removed)
 	}
-	if len(d.Changed) != 2 || d.Changed[0].Code != "IAC-06" || *d.Changed[0].FromWeight != 10 || *d.Changed[0].ToWeight != 9 || !d.Changed[1].Reworded {
+	if len(d.Changed) != 2 || d.Changed[0].Code != "IAC-06" || *d.Changed[0].FromWeight != 10 || *d.Changed[0].ToWeight != 9 ||
+		!d.Changed[1].Reworded {
 		t.Errorf("%+v", d.Changed)
 	}
 	if !slices.Equal(d.FrameworksAdded, []string{"new-law"}) || !slices.Equal(d.FrameworksRemoved, []string{"empty-law"}) {

@@ -83,7 +83,12 @@ func (s *Snapshot) controlRecord(i int) api.Control {
 		}
 	}
 	for _, o := range c.Objectives {
-		rec := api.AssessmentObjective{Code: o.Code, Text: o.Text, Applicability: emptyIfNil(o.Applicability), Origins: emptyIfNil(o.Origins)}
+		rec := api.AssessmentObjective{
+			Code:          o.Code,
+			Text:          o.Text,
+			Applicability: emptyIfNil(o.Applicability),
+			Origins:       emptyIfNil(o.Origins),
+		}
 		if o.Rigor != 0 {
 			rigor := o.Rigor
 			rec.Rigor = &rigor
@@ -98,7 +103,12 @@ func (s *Snapshot) controlRecord(i int) api.Control {
 }
 
 func evidenceRecord(e *EvidenceRequest) api.EvidenceRequest {
-	return api.EvidenceRequest{Code: nilIfEmpty(e.Code), Area: nilIfEmpty(e.Area), Artifact: e.Artifact, Description: nilIfEmpty(e.Description)}
+	return api.EvidenceRequest{
+		Code:        nilIfEmpty(e.Code),
+		Area:        nilIfEmpty(e.Area),
+		Artifact:    e.Artifact,
+		Description: nilIfEmpty(e.Description),
+	}
 }
 
 // EvidenceItems lists the evidence requests with the controls they serve.
@@ -124,7 +134,13 @@ func (s *Snapshot) Threats() []api.Hazard { return hazardRecords(s.src.Threats) 
 func hazardRecords(list []Hazard) []api.Hazard {
 	out := make([]api.Hazard, len(list))
 	for i, h := range list {
-		out[i] = api.Hazard{Code: h.Code, Group: nilIfEmpty(h.Group), Title: h.Title, Description: nilIfEmpty(h.Description), CSFFunction: nilIfEmpty(h.CSFFunction)}
+		out[i] = api.Hazard{
+			Code:        h.Code,
+			Group:       nilIfEmpty(h.Group),
+			Title:       h.Title,
+			Description: nilIfEmpty(h.Description),
+			CSFFunction: nilIfEmpty(h.CSFFunction),
+		}
 	}
 	return out
 }

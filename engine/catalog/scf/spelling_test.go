@@ -66,15 +66,30 @@ func TestSlug(t *testing.T) {
 
 func TestAssignCodes(t *testing.T) {
 	frameworks := []Framework{
-		{Column: "US FedRAMP [moderate]"}, {Column: "US FedRAMP (low)"}, {Column: "US FedRAMP [moderate]"},
-		{Column: "US - CA CCPA"}, {Column: "US - CA CPRA"}, {Column: "???"}, {Column: "ISO 27001 v2022"}, {Column: "ISO 27002 v2022"},
+		{Column: "US FedRAMP [moderate]"},
+		{Column: "US FedRAMP (low)"},
+		{Column: "US FedRAMP [moderate]"},
+		{Column: "US - CA CCPA"},
+		{Column: "US - CA CPRA"},
+		{Column: "???"},
+		{Column: "ISO 27001 v2022"},
+		{Column: "ISO 27002 v2022"},
 	}
 	AssignCodes(frameworks, nil)
 	var codes []string
 	for _, f := range frameworks {
 		codes = append(codes, f.Code)
 	}
-	want := []string{"fedramp-moderate", "fedramp-low", "fedramp-moderate-2", "ccpa", "us-ca-cpra", "framework", "iso-27001-2022", "iso-27002-2022"}
+	want := []string{
+		"fedramp-moderate",
+		"fedramp-low",
+		"fedramp-moderate-2",
+		"ccpa",
+		"us-ca-cpra",
+		"framework",
+		"iso-27001-2022",
+		"iso-27002-2022",
+	}
 	if !slices.Equal(codes, want) {
 		t.Errorf("%q", codes)
 	}
@@ -95,7 +110,10 @@ func TestNatural(t *testing.T) {
 func TestLooseCode(t *testing.T) {
 	for _, same := range [][]string{
 		{"Art 32(1)(b)", "Article 32.1(b)", "Art. 32.1 (b)", "article 32(1)(b)"},
-		{"PM-1", "PM-01", "pm-1"}, {"AC-2 (1)", "AC-2(1)", "AC-02(01)"}, {"46", "Art 46"}, {"A.5.1", "a.5.1"},
+		{"PM-1", "PM-01", "pm-1"},
+		{"AC-2 (1)", "AC-2(1)", "AC-02(01)"},
+		{"46", "Art 46"},
+		{"A.5.1", "a.5.1"},
 	} {
 		for _, code := range same[1:] {
 			if NormalizeCode(code) != NormalizeCode(same[0]) {

@@ -122,7 +122,10 @@ func (b *catalogBuilder) addControl(c *control) error {
 	for f := range b.src.Frameworks {
 		fw := &b.src.Frameworks[f]
 		for _, code := range c.Mappings[fw.Code] {
-			b.pendingMappings = append(b.pendingMappings, pendingMapping{control: len(b.src.Controls), framework: f, code: strings.TrimSpace(code)})
+			b.pendingMappings = append(
+				b.pendingMappings,
+				pendingMapping{control: len(b.src.Controls), framework: f, code: strings.TrimSpace(code)},
+			)
 		}
 	}
 	for name := range c.Mappings {

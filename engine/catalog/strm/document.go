@@ -265,17 +265,32 @@ func (r *reader) addRelations(e *Element, l Line, controls string) {
 			continue
 		}
 		if how == "" {
-			r.warn(l, "%s and %s: %q is no relationship that is known: left out", e.Code, code, truncate(r.rawCell(l, columnRelationship), 40))
+			r.warn(
+				l,
+				"%s and %s: %q is no relationship that is known: left out",
+				e.Code,
+				code,
+				truncate(r.rawCell(l, columnRelationship), 40),
+			)
 			continue
 		}
-		rel := Relation{Control: code, Relationship: how, Strength: r.parseStrength(l, e.Code), Rationale: strings.ToLower(r.cellText(l, columnRationale)),
-			Notes: r.cellText(l, columnNotes), sheet: l.Sheet, cell: l.Cell}
+		rel := Relation{
+			Control: code, Relationship: how, Strength: r.parseStrength(l, e.Code), Rationale: strings.ToLower(r.cellText(l, columnRationale)),
+			Notes: r.cellText(l, columnNotes), sheet: l.Sheet, cell: l.Cell,
+		}
 		for _, before := range e.Relations {
 			if before.Control != code {
 				continue
 			}
 			if before.Relationship != how || before.Strength != rel.Strength {
-				r.warn(l, "%s and %s are related twice, once as %s and once as %s: the first counts", e.Code, code, before.Relationship, how)
+				r.warn(
+					l,
+					"%s and %s are related twice, once as %s and once as %s: the first counts",
+					e.Code,
+					code,
+					before.Relationship,
+					how,
+				)
 			}
 			return
 		}

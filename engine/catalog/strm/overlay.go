@@ -14,7 +14,12 @@ import (
 // it is; the new one shares with it what does not change. What was counted is added to the
 // document's record, which brings filename and hash along; the warnings say where the
 // document and the catalog disagree.
-func Apply(base *scf.Source, frameworkIndex int, doc *Document, record api.MappingDocument) (*scf.Source, api.MappingDocument, []api.ImportWarning) {
+func Apply(
+	base *scf.Source,
+	frameworkIndex int,
+	doc *Document,
+	record api.MappingDocument,
+) (*scf.Source, api.MappingDocument, []api.ImportWarning) {
 	o := &overlay{base: base, framework: frameworkIndex, doc: doc, record: record, warnings: slices.Clone(doc.Warnings)}
 	o.record.FrameworkCode = base.Frameworks[frameworkIndex].Code
 	o.record.FocalDocument, o.record.Release = doc.FocalDocument, doc.Release
@@ -147,14 +152,22 @@ func (o *overlay) mergeMappings() {
 			m, mapped := at[p]
 			if rel.Relationship == "none" {
 				if mapped {
-					o.warn(rel.sheet, rel.cell, "%s and %s are not related by the document, but mapped by the workbook: kept", e.Code, rel.Control)
+					o.warn(
+						rel.sheet,
+						rel.cell,
+						"%s and %s are not related by the document, but mapped by the workbook: kept",
+						e.Code,
+						rel.Control,
+					)
 				}
 				continue
 			}
 			o.record.Related++
 			named[p] = true
-			detail := &scf.MappingDetail{Relationship: rel.Relationship, Strength: rel.Strength,
-				Rationale: formatRationale(rel), Source: o.record.Filename, Official: true}
+			detail := &scf.MappingDetail{
+				Relationship: rel.Relationship, Strength: rel.Strength,
+				Rationale: formatRationale(rel), Source: o.record.Filename, Official: true,
+			}
 			if mapped {
 				o.record.MappingsConfirmed++
 				o.newMappings[m].Detail = detail
@@ -163,7 +176,10 @@ func (o *overlay) mergeMappings() {
 			o.record.MappingsAdded++
 			o.warn(rel.sheet, rel.cell, "%s: the document relates it to %s, the workbook does not: added", e.Code, rel.Control)
 			at[p] = len(o.newMappings)
-			o.newMappings = append(o.newMappings, scf.Mapping{Control: c, Framework: o.framework, Requirement: p.requirement, Detail: detail})
+			o.newMappings = append(
+				o.newMappings,
+				scf.Mapping{Control: c, Framework: o.framework, Requirement: p.requirement, Detail: detail},
+			)
 		}
 	}
 	o.warnUnconfirmed(named)

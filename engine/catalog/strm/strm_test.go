@@ -31,7 +31,8 @@ func read(t *testing.T, rows ...string) *Document {
 }
 
 func TestRead(t *testing.T) {
-	doc := read(t,
+	doc := read(
+		t,
 		"NIST IR 8477-Based Set Theory Relationship Mapping (STRM) Focal Document:|Moon Base Act (2030)",
 		"Reference document: Secure Controls Framework (SCF) version 2031.1 Focal Document URL: https://example.org Published STRM URL: https://example.org/strm/scf-strm-moon-base-act-2030.pdf",
 		columns,
@@ -46,7 +47,8 @@ func TestRead(t *testing.T) {
 		"§ 4||x|Functional|somehow|Who|GOV-02|…|10|",
 		"§ 5||x|Functional|Equal|Who|GOVERN|…|10|",
 	)
-	if doc.FocalDocument != "Moon Base Act (2030)" || doc.Release != "2031.1" || doc.Identifier != "moon-base-act-2030" || doc.Rows != 8 || len(doc.Elements) != 5 {
+	if doc.FocalDocument != "Moon Base Act (2030)" || doc.Release != "2031.1" || doc.Identifier != "moon-base-act-2030" || doc.Rows != 8 ||
+		len(doc.Elements) != 5 {
 		t.Errorf("%+v", doc)
 	}
 	var got []string
@@ -109,7 +111,12 @@ func source() *scf.Source {
 			{Code: "other", Requirements: []scf.Requirement{{Code: "1"}}},
 			{Code: "moon", Requirements: []scf.Requirement{{Code: "Article 1"}, {Code: "Article 10"}, {Code: "Article 11"}}},
 		},
-		Mappings: []scf.Mapping{{Control: 0}, {Control: 0, Framework: 1}, {Control: 1, Framework: 1, Requirement: 1}, {Control: 2, Framework: 1, Requirement: 2}},
+		Mappings: []scf.Mapping{
+			{Control: 0},
+			{Control: 0, Framework: 1},
+			{Control: 1, Framework: 1, Requirement: 1},
+			{Control: 2, Framework: 1, Requirement: 2},
+		},
 	}
 }
 
@@ -127,12 +134,16 @@ func TestLay(t *testing.T) {
 	if _, err := scf.NewSnapshot(out, scf.Version{ID: "01930000-0000-7000-8000-000000000001"}); err != nil {
 		t.Fatal(err)
 	}
-	want := api.MappingDocument{Filename: "m.pdf", FrameworkCode: "moon", Rows: 4, Elements: 4, Related: 2,
-		MappingsConfirmed: 1, MappingsAdded: 1, MappingsUnnamed: 2, RequirementsAdded: 1, RequirementsWorded: 2}
+	want := api.MappingDocument{
+		Filename: "m.pdf", FrameworkCode: "moon", Rows: 4, Elements: 4, Related: 2,
+		MappingsConfirmed: 1, MappingsAdded: 1, MappingsUnnamed: 2, RequirementsAdded: 1, RequirementsWorded: 2,
+	}
 	if record != want {
 		t.Errorf("%+v\nwant %+v", record, want)
 	}
-	if q := out.Frameworks[1].Requirements; len(q) != 4 || q[0] != (scf.Requirement{Code: "Article 1", Title: "Air", Text: "There is air."}) || q[1].Code != "Article 2" {
+	if q := out.Frameworks[1].Requirements; len(q) != 4 ||
+		q[0] != (scf.Requirement{Code: "Article 1", Title: "Air", Text: "There is air."}) ||
+		q[1].Code != "Article 2" {
 		t.Errorf("%+v", q)
 	}
 	var got []string
@@ -143,7 +154,10 @@ func TestLay(t *testing.T) {
 		}
 		got = append(got, s)
 	}
-	if want := []string{"GOV-01 1", "GOV-01 Article 1 equal functional m.pdf", "GOV-02 Article 10", "IAC-06 Article 2 subset functional: mostly m.pdf", "IAC-06 Article 11"}; !reflect.DeepEqual(got, want) {
+	if want := []string{"GOV-01 1", "GOV-01 Article 1 equal functional m.pdf", "GOV-02 Article 10", "IAC-06 Article 2 subset functional: mostly m.pdf", "IAC-06 Article 11"}; !reflect.DeepEqual(
+		got,
+		want,
+	) {
 		t.Errorf("%q", got)
 	}
 	for _, words := range []string{"not related by the document", "ZZZ-01 is no control", "the workbook does not: added", "were added: Article 2", "Article 11: the workbook maps it to IAC-06, the document does not"} {

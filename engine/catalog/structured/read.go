@@ -74,7 +74,9 @@ func CountRecords(src *scf.Source) api.ImportStatistics {
 	n := src.Counts()
 	st := api.ImportStatistics{
 		Controls: n.Controls, Domains: n.Domains, Frameworks: n.Frameworks, Requirements: n.Requirements, Mappings: n.Mappings,
-		EvidenceRequests: len(src.Evidence), Principles: len(src.Principles), Risks: len(src.Risks), Threats: len(src.Threats), Warnings: len(src.Warnings),
+		EvidenceRequests: len(
+			src.Evidence,
+		), Principles: len(src.Principles), Risks: len(src.Risks), Threats: len(src.Threats), Warnings: len(src.Warnings),
 	}
 	for i := range src.Controls {
 		st.AssessmentObjectives += len(src.Controls[i].Objectives)
@@ -113,7 +115,10 @@ func (r *catalogReader) readEvidence() error {
 		if err := noteUnique(r.evidence, e.ID, i, fmt.Sprintf("evidence_requests[%d].id", i), "evidence request"); err != nil {
 			return err
 		}
-		r.src.Evidence = append(r.src.Evidence, scf.EvidenceRequest{Code: e.Code, Area: e.Area, Artifact: e.Artifact, Description: e.Description})
+		r.src.Evidence = append(
+			r.src.Evidence,
+			scf.EvidenceRequest{Code: e.Code, Area: e.Area, Artifact: e.Artifact, Description: e.Description},
+		)
 	}
 	return nil
 }
@@ -181,7 +186,11 @@ func (r *catalogReader) readControls() error {
 	for i := range r.doc.Controls {
 		for n, k := range r.doc.Controls[i].Compensating {
 			if _, known := r.controls[k.Control]; !known {
-				r.warn(fmt.Sprintf("controls[%d].compensating_controls[%d]", i, n), "there is no control %q in the document", truncate(k.Control))
+				r.warn(
+					fmt.Sprintf("controls[%d].compensating_controls[%d]", i, n),
+					"there is no control %q in the document",
+					truncate(k.Control),
+				)
 			}
 		}
 	}
@@ -200,7 +209,11 @@ func (r *catalogReader) toControl(c *control, place string) (scf.Control, error)
 	for n, id := range c.Evidence {
 		e, known := r.evidence[id]
 		if !known {
-			return out, pathErrorf(fmt.Sprintf("%s.evidence_requests[%d]", place, n), "there is no evidence request with the id %q", truncate(id))
+			return out, pathErrorf(
+				fmt.Sprintf("%s.evidence_requests[%d]", place, n),
+				"there is no evidence request with the id %q",
+				truncate(id),
+			)
 		}
 		out.Evidence = append(out.Evidence, e)
 	}
@@ -252,7 +265,13 @@ func (r *catalogReader) addMappings(c *control, number int, place string) error 
 		}
 	}
 	for n, rel := range c.Relations {
-		d := scf.MappingDetail{Relationship: rel.Relationship, Strength: -1, Rationale: rel.Rationale, Source: rel.Source, Official: rel.IsOfficial}
+		d := scf.MappingDetail{
+			Relationship: rel.Relationship,
+			Strength:     -1,
+			Rationale:    rel.Rationale,
+			Source:       rel.Source,
+			Official:     rel.IsOfficial,
+		}
 		if rel.Strength != nil {
 			d.Strength = *rel.Strength
 		}

@@ -58,9 +58,11 @@ func roundTrip(t *testing.T, src *scf.Source) {
 	if sum, err := structured.Inspect(written); err != nil || got.SHA256 != sum {
 		t.Errorf("the hash is %s, %v", sum, err)
 	}
-	if again, err := structured.WriteCatalog(&scf.Source{Label: got.Label, Filename: src.Filename, SHA256: src.SHA256, IsStarter: got.IsStarter, Domains: got.Domains,
+	if again, err := structured.WriteCatalog(&scf.Source{
+		Label: got.Label, Filename: src.Filename, SHA256: src.SHA256, IsStarter: got.IsStarter, Domains: got.Domains,
 		Controls: got.Controls, Frameworks: got.Frameworks, Mappings: got.Mappings, Evidence: got.Evidence, Risks: got.Risks, Threats: got.Threats,
-		Principles: got.Principles}); err != nil || !bytes.Equal(again, written) {
+		Principles: got.Principles,
+	}); err != nil || !bytes.Equal(again, written) {
 		t.Errorf("written again it differs, %v", err)
 	}
 	got.Filename, got.SHA256 = src.Filename, src.SHA256
@@ -193,7 +195,11 @@ func TestWarnings(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(strings.Repeat(`{"a":`, 100)))
-	f.Add([]byte(`{"format":"service-catalog","format_version":1,"label":"x","domains":[{"code":"A","name":""}],"frameworks":[],"controls":[]}`))
+	f.Add(
+		[]byte(
+			`{"format":"service-catalog","format_version":1,"label":"x","domains":[{"code":"A","name":""}],"frameworks":[],"controls":[]}`,
+		),
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		src, err := structured.ReadCatalog(data)
 		if err != nil {

@@ -11,7 +11,11 @@ import (
 func WriteCatalog(src *scf.Source) ([]byte, error) {
 	doc := catalogDocument{
 		Format: Format, FormatVersion: FormatVersion, Label: src.Label,
-		Domains: make([]domain, 0, len(src.Domains)), Frameworks: make([]framework, 0, len(src.Frameworks)), Controls: make([]control, 0, len(src.Controls)),
+		Domains: make(
+			[]domain,
+			0,
+			len(src.Domains),
+		), Frameworks: make([]framework, 0, len(src.Frameworks)), Controls: make([]control, 0, len(src.Controls)),
 		Risks: fromHazards(src.Risks), Threats: fromHazards(src.Threats),
 	}
 	if src.Filename != "" || src.SHA256 != "" || src.IsStarter {
@@ -22,7 +26,10 @@ func WriteCatalog(src *scf.Source) ([]byte, error) {
 	}
 	ids := evidenceIDs(src.Evidence)
 	for i, e := range src.Evidence {
-		doc.Evidence = append(doc.Evidence, evidenceRequest{ID: ids[i], Code: e.Code, Area: e.Area, Artifact: e.Artifact, Description: e.Description})
+		doc.Evidence = append(
+			doc.Evidence,
+			evidenceRequest{ID: ids[i], Code: e.Code, Area: e.Area, Artifact: e.Artifact, Description: e.Description},
+		)
 	}
 	for _, p := range src.Principles {
 		doc.Principles = append(doc.Principles, principle(p))
@@ -121,7 +128,14 @@ func addMapping(c *control, src *scf.Source, m *scf.Mapping) {
 		c.Mappings[f.Code] = append(c.Mappings[f.Code], code)
 		return
 	}
-	r := relation{Framework: f.Code, Requirement: code, Relationship: d.Relationship, Rationale: d.Rationale, Source: d.Source, IsOfficial: d.Official}
+	r := relation{
+		Framework:    f.Code,
+		Requirement:  code,
+		Relationship: d.Relationship,
+		Rationale:    d.Rationale,
+		Source:       d.Source,
+		IsOfficial:   d.Official,
+	}
 	if d.Strength >= 0 {
 		r.Strength = &d.Strength
 	}

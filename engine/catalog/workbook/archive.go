@@ -3,7 +3,6 @@ package workbook
 import (
 	"archive/zip"
 	"encoding/xml"
-
 	"io"
 	"path"
 	"strings"
@@ -29,7 +28,14 @@ func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPar
 		return nil, nil, readErrorf(ErrNotWorkbook, "", "", "the file is no .xlsx workbook: %v", err)
 	}
 	if len(z.File) > limits.Parts {
-		return nil, nil, readErrorf(ErrTooLarge, "", "", "the archive has %d parts, more than the %d that are taken", len(z.File), limits.Parts)
+		return nil, nil, readErrorf(
+			ErrTooLarge,
+			"",
+			"",
+			"the archive has %d parts, more than the %d that are taken",
+			len(z.File),
+			limits.Parts,
+		)
 	}
 	var total uint64
 	files := make(map[string]*zip.File, len(z.File))
@@ -105,7 +111,14 @@ func listSheets(book, rels *zip.File, limits Limits) ([]sheetPart, error) {
 		return nil, err
 	}
 	if len(workbook.Sheets) > limits.Sheets {
-		return nil, readErrorf(ErrTooLarge, "", "", "the workbook has %d sheets, more than the %d that are taken", len(workbook.Sheets), limits.Sheets)
+		return nil, readErrorf(
+			ErrTooLarge,
+			"",
+			"",
+			"the workbook has %d sheets, more than the %d that are taken",
+			len(workbook.Sheets),
+			limits.Sheets,
+		)
 	}
 	var sheets []sheetPart
 	seen := map[string]bool{}

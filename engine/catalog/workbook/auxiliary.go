@@ -120,7 +120,9 @@ func (im *importer) readSources(t *auxiliaryTable) {
 			continue
 		}
 		im.sources = append(im.sources, focalDocument{
-			slug: scf.Slug(header), code: scf.FrameworkCode(header), column: header, id: strings.ToLower(t.trimmedCell(row, t.column("focal document identifier"))), geography: t.trimmedCell(row, geography), publisher: scf.CollapseSpaces(t.trimmedCell(row, publisher)),
+			slug: scf.Slug(
+				header,
+			), code: scf.FrameworkCode(header), column: header, id: strings.ToLower(t.trimmedCell(row, t.column("focal document identifier"))), geography: t.trimmedCell(row, geography), publisher: scf.CollapseSpaces(t.trimmedCell(row, publisher)),
 			title: scf.CollapseSpaces(t.trimmedCell(row, title)), url: t.trimmedCell(row, url),
 		})
 	}
@@ -234,7 +236,12 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 		}
 		i, ok := im.byCode[id]
 		if !ok {
-			im.warn(t.name, cellName(row+1, control+1), "objective %s belongs to no control of the catalog", truncate(t.trimmedCell(row, code)))
+			im.warn(
+				t.name,
+				cellName(row+1, control+1),
+				"objective %s belongs to no control of the catalog",
+				truncate(t.trimmedCell(row, code)),
+			)
 			continue
 		}
 		o := scf.Objective{Code: t.trimmedCell(row, code), Text: t.trimmedCell(row, text), Origins: splitLines(t.cell(row, origins))}

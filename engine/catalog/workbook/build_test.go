@@ -19,13 +19,21 @@ type grid struct {
 	rows [][]any
 }
 
-type formula string // without a stored value
-type rich []string  // runs of one cell
+type (
+	formula string   // without a stored value
+	rich    []string // runs of one cell
+)
 
 // mainGrid is the smallest main sheet, with further columns appended to each row.
 func mainGrid(name string, extra ...[]any) grid {
 	g := grid{name, [][]any{
-		{"SCF Domain", "SCF Control", "SCF #", "Secure Controls Framework (SCF)\nControl Description", "Relative Control\nWeighting (1-10)"},
+		{
+			"SCF Domain",
+			"SCF Control",
+			"SCF #",
+			"Secure Controls Framework (SCF)\nControl Description",
+			"Relative Control\nWeighting (1-10)",
+		},
 		{"Access ", "Who is who", "IAC-01", "We know people.", 9},
 		{"Access", "Second factor ", " IAC-06\u00a0", "We ask twice.", "10"},
 		{"Networks", "Edges", "NET-03", "We guard edges.", 0},

@@ -26,7 +26,12 @@ func (im *importer) classifyByContent() {
 		held[i] = im.columnContent(c.index)
 		switch {
 		case c.role == roleCrosswalk && held[i] == contentProse:
-			im.warn(im.main.name, cellName(im.headerRow+1, c.index+1), "%q is named like a framework but holds prose: kept as an unknown column", c.header)
+			im.warn(
+				im.main.name,
+				cellName(im.headerRow+1, c.index+1),
+				"%q is named like a framework but holds prose: kept as an unknown column",
+				c.header,
+			)
 			c.role = roleUnknown
 		case c.role == roleUnknown && held[i] != contentProse && listed[scf.Slug(c.header)]:
 			c.role = roleCrosswalk
@@ -52,7 +57,12 @@ func (im *importer) classifyByContent() {
 			continue
 		}
 		if joined[i] {
-			im.warn(im.main.name, cellName(im.headerRow+1, c.index+1), "%q is taken for a framework: it stands among them and holds codes", c.header)
+			im.warn(
+				im.main.name,
+				cellName(im.headerRow+1, c.index+1),
+				"%q is taken for a framework: it stands among them and holds codes",
+				c.header,
+			)
 			c.role = roleCrosswalk
 			continue
 		}

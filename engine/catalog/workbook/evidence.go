@@ -89,10 +89,22 @@ func (im *importer) joinEvidence() {
 			}
 		}
 		if only := difference(im.evidenceCodesByControl[c.Code], theirs); len(only) > 0 {
-			im.warn(im.main.name, where, "%s asks for %s; the list of evidence requests does not link them back", c.Code, strings.Join(only, ", "))
+			im.warn(
+				im.main.name,
+				where,
+				"%s asks for %s; the list of evidence requests does not link them back",
+				c.Code,
+				strings.Join(only, ", "),
+			)
 		}
 		if only := difference(theirs, im.evidenceCodesByControl[c.Code]); len(only) > 0 {
-			im.warn(im.main.name, where, "the list of evidence requests links %s to %s, which does not ask for it", strings.Join(only, ", "), c.Code)
+			im.warn(
+				im.main.name,
+				where,
+				"the list of evidence requests links %s to %s, which does not ask for it",
+				strings.Join(only, ", "),
+				c.Code,
+			)
 		}
 	}
 }

@@ -54,10 +54,12 @@ var (
 	riskHeader     = lazyregexp.New(`^risk (r-[a-z]{2}-\d+)$`)
 	threatHeader   = lazyregexp.New(`^threat ([nm]t-\d+)$`)
 	// 2026.3 has the compensating controls among the main sheet's columns.
-	compensationHeader = lazyregexp.New(`^(?:(possible) compensating control # ?(\d)|compensating control # ?(\d) (name|description|justification))$`)
-	legacyHeader       = lazyregexp.New(`^leg[ae]cy scf #|^orphaned controls\b|^risk if primary control\b`)
-	summaryHeader      = lazyregexp.New(`^(?:minimum|mimimum) security requirements\b|^(?:risk|control) threat summary$`)
-	frameworkName      = lazyregexp.New(`^(?:` + strings.Join([]string{
+	compensationHeader = lazyregexp.New(
+		`^(?:(possible) compensating control # ?(\d)|compensating control # ?(\d) (name|description|justification))$`,
+	)
+	legacyHeader  = lazyregexp.New(`^leg[ae]cy scf #|^orphaned controls\b|^risk if primary control\b`)
+	summaryHeader = lazyregexp.New(`^(?:minimum|mimimum) security requirements\b|^(?:risk|control) threat summary$`)
+	frameworkName = lazyregexp.New(`^(?:` + strings.Join([]string{
 		// Regions, then publishers whose columns have none.
 		`us\b`, `emea\b`, `apac\b`, `americas\b`, `eu\b`, `uk\b`,
 		`aicpa\b`, `apec\b`, `bsi\b`, `cis\b`, `cmmc\b`, `cobit\b`, `coso\b`, `cr cmm\b`, `csa\b`, `enisa\b`, `etsi\b`,

@@ -62,8 +62,14 @@ func (l Limits) withDefaults() Limits {
 		field *int
 		value int
 	}{
-		{&l.Parts, 5000}, {&l.Sheets, 100}, {&l.Controls, 10_000}, {&l.Rows, 50_000},
-		{&l.Columns, 2000}, {&l.Cells, 3_000_000}, {&l.CellBytes, 100_000}, {&l.Warnings, 2000},
+		{&l.Parts, 5000},
+		{&l.Sheets, 100},
+		{&l.Controls, 10_000},
+		{&l.Rows, 50_000},
+		{&l.Columns, 2000},
+		{&l.Cells, 3_000_000},
+		{&l.CellBytes, 100_000},
+		{&l.Warnings, 2000},
 	} {
 		if *e.field <= 0 {
 			*e.field = e.value
@@ -125,7 +131,10 @@ func openWorkbook(r io.ReaderAt, size int64, limits Limits) (*workbookReader, []
 	if raw, _ := file.Pkg.Load("xl/sharedStrings.xml"); raw != nil {
 		// They are all unpacked when the first is asked for.
 		if texts, _ := raw.([]byte); bytes.Count(texts, []byte("<")) > limits.Cells {
-			return nil, nil, errors.Join(readErrorf(ErrTooManyCells, "", "", "the workbook has more than %d texts", limits.Cells), file.Close())
+			return nil, nil, errors.Join(
+				readErrorf(ErrTooManyCells, "", "", "the workbook has more than %d texts", limits.Cells),
+				file.Close(),
+			)
 		}
 	}
 	return &workbookReader{file: file, parts: parts, limits: limits, surveys: map[string]sheetSurvey{}}, notes, nil
@@ -226,7 +235,13 @@ func (im *importer) findMain(firstRows []*sheet) (int, error) {
 	for _, h := range firstRows {
 		names = append(names, h.name)
 	}
-	return 0, readErrorf(ErrNoMainSheet, "", "", "no sheet has the SCF's columns (SCF Domain, SCF Control, SCF #, description); the sheets are %q", names)
+	return 0, readErrorf(
+		ErrNoMainSheet,
+		"",
+		"",
+		"no sheet has the SCF's columns (SCF Domain, SCF Control, SCF #, description); the sheets are %q",
+		names,
+	)
 }
 
 // quoteColumns names columns: the column "a", or the columns "a" and "b".
@@ -264,7 +279,14 @@ func (im *importer) checkColumns(name string) error {
 		where := cellName(im.headerRow+1, c.index+1)
 		for _, m := range mandatoryColumns {
 			if m.role == c.role {
-				return readErrorf(ErrDoubledColumn, name, where, "%q is also in %s: remove one", c.header, cellName(im.headerRow+1, before.index+1))
+				return readErrorf(
+					ErrDoubledColumn,
+					name,
+					where,
+					"%q is also in %s: remove one",
+					c.header,
+					cellName(im.headerRow+1, before.index+1),
+				)
 			}
 		}
 		im.warn(name, where, "%q repeats %s: kept as an unknown column", c.header, cellName(im.headerRow+1, before.index+1))
@@ -332,6 +354,9 @@ func (im *importer) countStatistics() {
 		st.CompensatingControls += len(im.src.Controls[i].Compensating)
 	}
 	if im.droppedWarnings > 0 {
-		im.src.Warnings = append(im.src.Warnings, api.ImportWarning{Message: fmt.Sprintf("%d more warnings are not listed", im.droppedWarnings)})
+		im.src.Warnings = append(
+			im.src.Warnings,
+			api.ImportWarning{Message: fmt.Sprintf("%d more warnings are not listed", im.droppedWarnings)},
+		)
 	}
 }

@@ -53,18 +53,22 @@ func TestOfficialCounts(t *testing.T) {
 	}{
 		{"scf-2018.1.xlsx", "2018.1", api.ImportStatistics{
 			Controls: 747, Domains: 32, Frameworks: 102, Requirements: 5841, Mappings: 10945,
-			CrosswalkCells: 5831, NumericCells: 102, BlankCells: 885, Columns: 117, Sheets: 1}},
+			CrosswalkCells: 5831, NumericCells: 102, BlankCells: 885, Columns: 117, Sheets: 1,
+		}},
 		{"scf-2020.3.xlsx", "2020.3", api.ImportStatistics{
 			Controls: 874, Domains: 32, Frameworks: 139, Requirements: 10696, Mappings: 19848,
-			CrosswalkCells: 11184, NumericCells: 155, BlankCells: 1583, Columns: 165, Sheets: 5}},
+			CrosswalkCells: 11184, NumericCells: 155, BlankCells: 1583, Columns: 165, Sheets: 5,
+		}},
 		{"scf-2022.3.xlsx", "2022.3", api.ImportStatistics{
 			Controls: 1090, Domains: 32, Frameworks: 192, Requirements: 22678, Mappings: 42756,
 			CrosswalkCells: 22561, NumericCells: 74, BlankCells: 1701, Columns: 277, Sheets: 7,
-			FormulaCells: 3176, EvidenceRequests: 177, Risks: 32, Threats: 25}},
+			FormulaCells: 3176, EvidenceRequests: 177, Risks: 32, Threats: 25,
+		}},
 		{"scf-2026.1.1-like.xlsx", "2026.1.1", api.ImportStatistics{
 			Controls: 1468, Domains: 33, Frameworks: 250, Requirements: 33808, Mappings: 67524,
 			CrosswalkCells: 30421, Columns: 369, Sheets: 9,
-			EvidenceRequests: 303, AssessmentObjectives: 5776, Risks: 39, Threats: 41, Sources: 250}},
+			EvidenceRequests: 303, AssessmentObjectives: 5776, Risks: 39, Threats: 41, Sources: 250,
+		}},
 	} {
 		t.Run(test.label, func(t *testing.T) {
 			src := official(t, test.file)
@@ -228,8 +232,10 @@ func TestFrameworksMeetOverReleases(t *testing.T) {
 // Codes are found as people write them, whatever the release spells.
 func TestSearchByCode(t *testing.T) {
 	for file, asks := range map[string]map[string]string{
-		"scf-2022.3.xlsx": {"A.5.17": "iso-27002-2022 5.17", "iso 27002 2022 5.17": "iso-27002-2022 5.17", "iso-27001-2022:A.5.17": "iso-27002-2022 5.17",
-			"nist 800-53 r5 ac-02": "nist-800-53-r5 AC-2", "gdpr article 32.1": "gdpr Art 32.1", "iso 27001 2022 5.17": "iso-27002-2022 5.17", "A.9.2.1": "iso-27002-2013 9.2.1"},
+		"scf-2022.3.xlsx": {
+			"A.5.17": "iso-27002-2022 5.17", "iso 27002 2022 5.17": "iso-27002-2022 5.17", "iso-27001-2022:A.5.17": "iso-27002-2022 5.17",
+			"nist 800-53 r5 ac-02": "nist-800-53-r5 AC-2", "gdpr article 32.1": "gdpr Art 32.1", "iso 27001 2022 5.17": "iso-27002-2022 5.17", "A.9.2.1": "iso-27002-2013 9.2.1",
+		},
 		"scf-2026.1.1-like.xlsx": {"A.5.17": "iso-27002-2022 5.17", "nis2 21.2(a)": "nis2 Article 21.2(a)", "NIS2 art 21.2.a": "nis2 Article 21.2(a)", "pci dss 8.3.1": "pci-dss-4.0.1 8.3.1"},
 	} {
 		s := open(t, file)

@@ -95,11 +95,15 @@ func TestRefusals(t *testing.T) {
 			}
 			return body
 		}), ErrTooLarge, "", "", "xl/styles.xml"},
-		{"too many columns", build(t, grid{"SCF 2022.3", [][]any{append(slices.Clone(good.rows[0]), make([]any, 90)...), {}}}, grid{"x", [][]any{slices.Repeat([]any{"y"}, 90)}}),
-			ErrTooManyColumns, "x", "CL1", "90 columns"},
+		{
+			"too many columns", build(t, grid{"SCF 2022.3", [][]any{append(slices.Clone(good.rows[0]), make([]any, 90)...), {}}}, grid{"x", [][]any{slices.Repeat([]any{"y"}, 90)}}),
+			ErrTooManyColumns, "x", "CL1", "90 columns",
+		},
 		{"a huge cell", build(t, change(1, 3, strings.Repeat("a", 20_000))), ErrCellTooLarge, "SCF 2022.3", "D2", "20000 bytes"},
-		{"a sheet cut off", edited(t, build(t, good), func(xml string) string { return xml[:strings.Index(xml, `<row r="3"`)] }),
-			ErrDamaged, "SCF 2022.3", "", "cut off"},
+		{
+			"a sheet cut off", edited(t, build(t, good), func(xml string) string { return xml[:strings.Index(xml, `<row r="3"`)] }),
+			ErrDamaged, "SCF 2022.3", "", "cut off",
+		},
 		{"broken XML", edited(t, build(t, good), func(xml string) string {
 			return strings.Replace(xml, `<row r="3"`, `<broken></row><row r="3"`, 1)
 		}), ErrDamaged, "SCF 2022.3", "A3", "from here on"},
@@ -110,7 +114,8 @@ func TestRefusals(t *testing.T) {
 			if !errors.As(err, &refusal) {
 				t.Fatalf("got %v", err)
 			}
-			if !errors.Is(err, test.reason) || refusal.Sheet != test.sheet || refusal.Cell != test.cell || !strings.Contains(err.Error(), test.words) {
+			if !errors.Is(err, test.reason) || refusal.Sheet != test.sheet || refusal.Cell != test.cell ||
+				!strings.Contains(err.Error(), test.words) {
 				t.Errorf("got %v (%v)", err, refusal.Reason)
 			}
 		})
@@ -159,7 +164,12 @@ func TestMacrosAndLinksAreTold(t *testing.T) {
 	// As Excel saves an .xlsm.
 	macros := rezip(t, out.Bytes(), func(name string, body []byte) []byte {
 		if name == "[Content_Types].xml" {
-			return bytes.Replace(body, []byte("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"), []byte("application/vnd.ms-excel.sheet.macroEnabled.main+xml"), 1)
+			return bytes.Replace(
+				body,
+				[]byte("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"),
+				[]byte("application/vnd.ms-excel.sheet.macroEnabled.main+xml"),
+				1,
+			)
 		}
 		return body
 	})

@@ -80,11 +80,25 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 			return nil, readErrorf(ErrDamaged, p.name, cellName(n, 1), "the row cannot be read: %v", err)
 		}
 		if len(cells) > b.limits.Columns {
-			return nil, readErrorf(ErrTooManyColumns, p.name, cellName(n, len(cells)), "the row has %d columns, more than the %d that are taken", len(cells), b.limits.Columns)
+			return nil, readErrorf(
+				ErrTooManyColumns,
+				p.name,
+				cellName(n, len(cells)),
+				"the row has %d columns, more than the %d that are taken",
+				len(cells),
+				b.limits.Columns,
+			)
 		}
 		for i, text := range cells {
 			if len(text) > b.limits.CellBytes {
-				return nil, readErrorf(ErrCellTooLarge, p.name, cellName(n, i+1), "the cell holds %d bytes, more than the %d that are taken", len(text), b.limits.CellBytes)
+				return nil, readErrorf(
+					ErrCellTooLarge,
+					p.name,
+					cellName(n, i+1),
+					"the cell holds %d bytes, more than the %d that are taken",
+					len(text),
+					b.limits.CellBytes,
+				)
 			}
 			if text != "" {
 				cells[i] = s.restoreText(n, i+1, text)

@@ -203,14 +203,29 @@ func TestNotesAmongRows(t *testing.T) {
 func TestAuxiliarySheets(t *testing.T) {
 	src := take(t, Options{Label: "2026.1"},
 		grid{"SCF Domains & Principles", [][]any{
-			{"# ", "SCF Domain", "SCF Identifier", "Security, Compliance & Resilience (SCR) Principles", "Principle Intent", "Control Count"},
+			{
+				"# ",
+				"SCF Domain",
+				"SCF Identifier",
+				"Security, Compliance & Resilience (SCR) Principles",
+				"Principle Intent",
+				"Control Count",
+			},
 			{"1\u00a0", "Access, formerly", "IAC ", "Let in who should be.", "So that nobody else is in.", 2},
 			{"2\u00a0", "Networks", "NET", "Guard.", "Safety.", 1},
 			{"3", "Nothing", "NIL", "Nothing.", "Nothing.", 0},
 			{nil, nil, "Total Control Count", nil, nil, 3},
 		}},
 		grid{"Focal Documents", [][]any{
-			{"Geography", "SCF Column Header", "Focal Document Identifier (FDI)", "Source", "Focal Document Name (FDN)", "Focal Document Title (FDT)", "Focal Document Source (FDS)"},
+			{
+				"Geography",
+				"SCF Column Header",
+				"Focal Document Identifier (FDI)",
+				"Source",
+				"Focal Document Name (FDN)",
+				"Focal Document Title (FDT)",
+				"Focal Document Source (FDS)",
+			},
 			{"General", "NIST\nCSF \n2.0", "x", "NIST", "CSF", "A framework", "https://example.org/csf"},
 			{"General", "Brand New Act", "x", "State", "BNA", "An act", "https://example.org/act"},
 			{nil, nil, nil, nil, nil, "Complete"},
@@ -226,15 +241,39 @@ func TestAuxiliarySheets(t *testing.T) {
 			{3, "E-IAM-02", "Access", "Again", "Twice", "IAC-01"},
 		}},
 		grid{"Assessment Objectives 2026.1", [][]any{
-			{"SCF #", "SCF AO #", "SCF Assessment Objective (AO)\nIn addition to relevant policies, look:", "PPTDF\nApplicability", "SCF Assessment Objective (AO) Origin(s)", "Notes / Errata", "Assessment\nRigor (AR)"},
+			{
+				"SCF #",
+				"SCF AO #",
+				"SCF Assessment Objective (AO)\nIn addition to relevant policies, look:",
+				"PPTDF\nApplicability",
+				"SCF Assessment Objective (AO) Origin(s)",
+				"Notes / Errata",
+				"Assessment\nRigor (AR)",
+			},
 			{"IAC-06", "IAC-06_A01", "A second factor is asked for.", "Technology", "A\nB", nil, 2},
 			{"ZZZ-01", "ZZZ-01_A01", "Nothing.", nil, nil, nil, 9},
 		}},
 		grid{"Compensating Controls 2026.1", [][]any{
-			{"SCF Control Name", "SCF Control #", "SCF Control Description", "PPTDF\nApplicability", "Risk if Primary Control\nNot Implemented",
+			{
+				"SCF Control Name", "SCF Control #", "SCF Control Description", "PPTDF\nApplicability", "Risk if Primary Control\nNot Implemented",
 				"Possible Compensating Control #1", "Compensating Control Name", "Compensating Control #", "Compensating Control Justification",
-				"Possible Compensating Control #2", "Compensating Control Name", "Compensating Control #", "Compensating Control Justification"},
-			{"Who is who", "IAC-01", "…", "…", "…", "IAC-06", "Second factor", "We ask twice.", "Fewer get in.", "We guard.", "Edges", "NET-03", "Far away."},
+				"Possible Compensating Control #2", "Compensating Control Name", "Compensating Control #", "Compensating Control Justification",
+			},
+			{
+				"Who is who",
+				"IAC-01",
+				"…",
+				"…",
+				"…",
+				"IAC-06",
+				"Second factor",
+				"We ask twice.",
+				"Fewer get in.",
+				"We guard.",
+				"Edges",
+				"NET-03",
+				"Far away.",
+			},
 		}},
 		grid{"Data Privacy Mgmt Principles", [][]any{
 			{"#", "Principle Name", "SCF Data Privacy Management Principle (SCF-DPMP) Description", "SCF Control", "SCF #"},
@@ -242,16 +281,29 @@ func TestAuxiliarySheets(t *testing.T) {
 			{"1.10", "Notice", "Tell people.", "Edges", "NET-03"},
 		}},
 		grid{"Risk Catalog", [][]any{
-			{"RISK CATALOG use case: what for?"}, {"* Definition of risk"}, {"noun"}, {"verb"}, nil,
-			{"Risk Grouping", "Risk #", "Risk*\nNote - some", "Description of Possible Risk Due To Control Deficiency", "NIST CSF \nFunction"},
+			{"RISK CATALOG use case: what for?"},
+			{"* Definition of risk"},
+			{"noun"},
+			{"verb"},
+			nil,
+			{
+				"Risk Grouping",
+				"Risk #",
+				"Risk*\nNote - some",
+				"Description of Possible Risk Due To Control Deficiency",
+				"NIST CSF \nFunction",
+			},
 			{nil, nil, nil, "IF THE CONTROL FAILS"},
-			{"Access", "R-AC-1", "Nobody answers", "None.", "Protect"}, {nil, "R-AC-2", "All answer", "All.", "Detect"},
+			{"Access", "R-AC-1", "Nobody answers", "None.", "Protect"},
+			{nil, "R-AC-2", "All answer", "All.", "Detect"},
 			{"A note at the end"},
 		}},
 		grid{"Threat Catalog", [][]any{
-			{"THREAT CATALOG"}, nil, nil, nil, nil,
+			{"THREAT CATALOG"},
+			nil, nil, nil, nil,
 			{"Threat Grouping", "Threat #", "Threat*", "Threat Description"},
-			{"Nature", "NT-1", "Drought", "Too dry"}, {nil, "MT-1", "People", "Too many"},
+			{"Nature", "NT-1", "Drought", "Too dry"},
+			{nil, "MT-1", "People", "Too many"},
 		}},
 	)
 	for _, check := range []struct {
@@ -263,17 +315,22 @@ func TestAuxiliarySheets(t *testing.T) {
 		{"evidence both ways", src.Controls[0].Evidence, []int{0, 3, 2}},
 		{"evidence of the main sheet", src.Controls[1].Evidence, []int{1}},
 		{"evidence of the list", src.Controls[2].Evidence, []int{1}},
-		{"objective", src.Controls[1].Objectives, []scf.Objective{{Code: "IAC-06_A01", Text: "A second factor is asked for.",
-			Rigor: 2, Applicability: []string{"technology"}, Origins: []string{"A", "B"}}}},
+		{"objective", src.Controls[1].Objectives, []scf.Objective{{
+			Code: "IAC-06_A01", Text: "A second factor is asked for.",
+			Rigor: 2, Applicability: []string{"technology"}, Origins: []string{"A", "B"},
+		}}},
 		{"compensating", src.Controls[0].Compensating, []scf.CompensatingControl{
-			{Control: "IAC-06", Name: "Second factor", Justification: "Fewer get in."}, {Control: "NET-03", Name: "Edges", Justification: "Far away."}}},
+			{Control: "IAC-06", Name: "Second factor", Justification: "Fewer get in."}, {Control: "NET-03", Name: "Edges", Justification: "Far away."},
+		}},
 		{"principle", src.Principles, []scf.Principle{{Number: "1.10", Name: "Notice", Description: "Tell people.", Controls: []string{"IAC-01", "NET-03"}}}},
 		{"risks", src.Risks, []scf.Hazard{
 			{Code: "R-AC-1", Group: "Access", Title: "Nobody answers", Description: "None.", CSFFunction: "protect"},
-			{Code: "R-AC-2", Group: "Access", Title: "All answer", Description: "All.", CSFFunction: "detect"}}},
+			{Code: "R-AC-2", Group: "Access", Title: "All answer", Description: "All.", CSFFunction: "detect"},
+		}},
 		{"threats", src.Threats, []scf.Hazard{
 			{Code: "NT-1", Group: "Nature", Title: "Drought", Description: "Too dry"},
-			{Code: "MT-1", Group: "Nature", Title: "People", Description: "Too many"}}},
+			{Code: "MT-1", Group: "Nature", Title: "People", Description: "Too many"},
+		}},
 		{"source", src.Frameworks[0].SourceURL + src.Frameworks[0].Title, "https://example.org/csfA framework"},
 		{"a header that the list of sources names", src.Frameworks[1].Code, "brand-new-act"},
 	} {
@@ -327,7 +384,8 @@ func TestWorkedInCopies(t *testing.T) {
 	g.rows[2][2] = "iac-06"
 	g.rows = slices.Insert(g.rows, 0, []any{"Our copy of the SCF"}, nil)
 	src := take(t, Options{Label: "2022.3"}, g)
-	if len(src.Controls) != 3 || src.Controls[1].Code != "IAC-06" || src.Controls[1].Title != "Second factor" || src.Controls[1].Description != "We ask twice." {
+	if len(src.Controls) != 3 || src.Controls[1].Code != "IAC-06" || src.Controls[1].Title != "Second factor" ||
+		src.Controls[1].Description != "We ask twice." {
 		t.Fatalf("%+v", src.Controls)
 	}
 	if want := []scf.Pair{{Name: "Column G", Text: "ask Ann"}}; !reflect.DeepEqual(src.Controls[1].Extra, want) {

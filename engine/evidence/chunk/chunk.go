@@ -150,7 +150,8 @@ func (g *grouper) close() {
 	if n := len(g.groups); n > 0 && open.size < g.opt.Min && g.groups[n-1].size+open.size <= g.opt.Max {
 		prev := &g.groups[n-1]
 		last := prev.units[len(prev.units)-1]
-		if slices.Equal(last.headingPath, open.units[0].headingPath) && last.block.Locator.Sheet == open.units[0].block.Locator.Sheet && g.topSection(last.headingPath) != "" {
+		if slices.Equal(last.headingPath, open.units[0].headingPath) && last.block.Locator.Sheet == open.units[0].block.Locator.Sheet &&
+			g.topSection(last.headingPath) != "" {
 			prev.units, prev.size = append(prev.units, open.units...), prev.size+open.size
 			return
 		}

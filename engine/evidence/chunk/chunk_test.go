@@ -89,13 +89,21 @@ func TestSplitJoinsSmallSubsections(t *testing.T) {
 }
 
 func TestSplitKeepsListWithLead(t *testing.T) {
-	doc := read(t, "p.md", "# A\n\n"+sentences("network", 13)+"\n\nThe owner must do these things:\n\n- look at the logs\n- call the officer\n  - within an hour\n- write it down\n")
+	doc := read(
+		t,
+		"p.md",
+		"# A\n\n"+sentences(
+			"network",
+			13,
+		)+"\n\nThe owner must do these things:\n\n- look at the logs\n- call the officer\n  - within an hour\n- write it down\n",
+	)
 	for _, c := range Split(doc, Options{}) {
 		lead, item := strings.Contains(c.Text, "these things:"), strings.Contains(c.Text, "- write it down")
 		if lead != item {
 			t.Errorf("lead and list are apart: %q", c.Text)
 		}
-		if lead && !strings.HasSuffix(c.Text, "these things:\n- look at the logs\n- call the officer\n  - within an hour\n- write it down") {
+		if lead &&
+			!strings.HasSuffix(c.Text, "these things:\n- look at the logs\n- call the officer\n  - within an hour\n- write it down") {
 			t.Errorf("list reads %q", c.Text)
 		}
 	}

@@ -15,7 +15,10 @@ func TestEarliest(t *testing.T) {
 		{0, clause},
 		{0, clause}, // its own document says it twice: no copy of another
 		{1, "Scope. " + edited},
-		{1, "Backups are written to a second site each night and restored once a month by the operations team, which keeps a record of each restore and of what failed."},
+		{
+			1,
+			"Backups are written to a second site each night and restored once a month by the operations team, which keeps a record of each restore and of what failed.",
+		},
 		{2, strings.ToUpper(clause)},
 		{2, "Short words that are the same."},
 		{3, "Short words that are the same."},

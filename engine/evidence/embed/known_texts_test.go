@@ -33,7 +33,13 @@ func TestPairsTeachDocuments(t *testing.T) {
 	before := cosine(t, train(t, c, Options{Dimensions: 16}), "the zorblax is snarfed weekly", document)
 	for i := range 60 {
 		c.Pairs = append(c.Pairs, Pair{Text: fmt.Sprintf("the zorblax is snarfed weekly number%c", 'a'+i%26), IDs: []string{"X-003"}})
-		c.Pairs = append(c.Pairs, Pair{Text: fmt.Sprintf("visitors of %s sign number%c", c.Documents[i%20].Texts[0], 'a'+i%26), IDs: []string{fmt.Sprintf("X-%03d", i%20)}})
+		c.Pairs = append(
+			c.Pairs,
+			Pair{
+				Text: fmt.Sprintf("visitors of %s sign number%c", c.Documents[i%20].Texts[0], 'a'+i%26),
+				IDs:  []string{fmt.Sprintf("X-%03d", i%20)},
+			},
+		)
 	}
 	m := train(t, c, Options{Dimensions: 16})
 	if after := cosine(t, m, "the zorblax is snarfed weekly", document); after < before+0.3 {

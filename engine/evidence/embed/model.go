@@ -27,7 +27,14 @@ type Model struct {
 var _ Embedder = (*Model)(nil)
 
 func newModel(dims int, terms []string, rows []float32, background Background, knownTexts map[uint64]knownText) *Model {
-	m := &Model{dims: dims, background: background, knownTexts: knownTexts, terms: terms, rows: rows, index: make(map[string]int32, len(terms))}
+	m := &Model{
+		dims:       dims,
+		background: background,
+		knownTexts: knownTexts,
+		terms:      terms,
+		rows:       rows,
+		index:      make(map[string]int32, len(terms)),
+	}
 	for i, t := range terms {
 		m.index[t] = int32(i)
 	}

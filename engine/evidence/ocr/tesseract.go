@@ -47,7 +47,12 @@ func FindTesseract(languages string, env func(string) string) (*Tesseract, error
 	if err != nil {
 		return nil, nil //nolint:nilerr,nilnil // that it is absent is an answer
 	}
-	t := &Tesseract{program: []string{path}, languages: languages, slots: make(chan struct{}, maxConcurrent), env: []string{"OMP_THREAD_LIMIT=1", "LC_ALL=C"}}
+	t := &Tesseract{
+		program:   []string{path},
+		languages: languages,
+		slots:     make(chan struct{}, maxConcurrent),
+		env:       []string{"OMP_THREAD_LIMIT=1", "LC_ALL=C"},
+	}
 	if prlimit, err := exec.LookPath("prlimit"); err == nil {
 		t.program = []string{prlimit, fmt.Sprintf("--as=%d", memoryLimit), "--", path}
 	}

@@ -66,7 +66,8 @@ func TestRefuses(t *testing.T) {
 	if got, err := x.RecognizeText(context.Background(), []byte("/etc/passwd\n")); err == nil {
 		t.Errorf("a list of files gave %q", got)
 	}
-	if got, err := x.RecognizeText(context.Background(), []byte("\x89PNG\r\n\x1a\nand nothing")); err == nil || !strings.Contains(err.Error(), "tesseract could not read it") {
+	if got, err := x.RecognizeText(context.Background(), []byte("\x89PNG\r\n\x1a\nand nothing")); err == nil ||
+		!strings.Contains(err.Error(), "tesseract could not read it") {
 		t.Errorf("a broken picture gave %q, %v", got, err)
 	}
 	ended, cancel := context.WithCancel(context.Background())

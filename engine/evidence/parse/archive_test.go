@@ -131,7 +131,17 @@ func encryptedZip(t testing.TB) []byte {
 
 // One member that can't be read leaves the others, in whichever way it is bad.
 func TestArchiveGoesOn(t *testing.T) {
-	locked := packed(t, "doc.md", "# Fine", "locked.zip", string(encryptedZip(t)), "ring.pdf", string(ringPDF()), "half.docx", string(docx(t, para("", "x"), nil)[:300]))
+	locked := packed(
+		t,
+		"doc.md",
+		"# Fine",
+		"locked.zip",
+		string(encryptedZip(t)),
+		"ring.pdf",
+		string(ringPDF()),
+		"half.docx",
+		string(docx(t, para("", "x"), nil)[:300]),
+	)
 	doc := read(t, "a.zip", locked)
 	if len(doc.Blocks) != 2 || len(doc.Warnings) != 3 {
 		t.Errorf("%s%q", outline(doc.Blocks), doc.Warnings)

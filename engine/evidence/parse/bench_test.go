@@ -81,7 +81,11 @@ func BenchmarkMarkdown(b *testing.B) {
 }
 
 func BenchmarkHTML(b *testing.B) {
-	benchmark(b, "a.html", []byte("<!doctype html><html><body>"+strings.Repeat("<h2>Heading</h2><p>"+lorem+"</p><ul><li>item</li></ul>", 4000)))
+	benchmark(
+		b,
+		"a.html",
+		[]byte("<!doctype html><html><body>"+strings.Repeat("<h2>Heading</h2><p>"+lorem+"</p><ul><li>item</li></ul>", 4000)),
+	)
 }
 
 func BenchmarkCSV(b *testing.B) {

@@ -169,7 +169,11 @@ func (c *container) finish(what string) error {
 	case c.readCount == 0 && c.members == 1:
 		return c.firstErr
 	case c.readCount == 0:
-		return &Error{Kind: ErrUnsupported, Detail: "none of the " + strconv.Itoa(c.members) + " files in the " + what + " can be read; the first", Cause: c.firstErr}
+		return &Error{
+			Kind:   ErrUnsupported,
+			Detail: "none of the " + strconv.Itoa(c.members) + " files in the " + what + " can be read; the first",
+			Cause:  c.firstErr,
+		}
 	}
 	return c.b.err
 }

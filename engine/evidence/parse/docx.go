@@ -52,8 +52,10 @@ func readDocx(b *builder, content io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	d := &docxReader{b: b, z: z, page: 1, notes: map[string]string{}, styles: map[string]docxStyle{},
-		numbering: numbering{lists: map[string]*numberList{}, counters: map[string]*[9]int{}}}
+	d := &docxReader{
+		b: b, z: z, page: 1, notes: map[string]string{}, styles: map[string]docxStyle{},
+		numbering: numbering{lists: map[string]*numberList{}, counters: map[string]*[9]int{}},
+	}
 	main := "word/document.xml"
 	for _, r := range readRelations(z, "") {
 		if strings.HasSuffix(r.Type, relDocument) {

@@ -23,13 +23,34 @@ const (
 // docx makes a Word document of the content of its body and further parts.
 func docx(t testing.TB, body string, parts map[string]string) []byte {
 	rel := func(id int, kind, target string) string {
-		return fmt.Sprintf(`<Relationship Id="r%d" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/%s" Target="%s"/>`, id, kind, target)
+		return fmt.Sprintf(
+			`<Relationship Id="r%d" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/%s" Target="%s"/>`,
+			id,
+			kind,
+			target,
+		)
 	}
 	all := map[string]string{
-		"[Content_Types].xml":          docxTypes,
-		"_rels/.rels":                  `<Relationships>` + rel(1, "officeDocument", "word/document.xml") + `</Relationships>`,
-		"word/_rels/document.xml.rels": `<Relationships>` + rel(1, "styles", "styles.xml") + rel(2, "footnotes", "footnotes.xml") + rel(3, "header", "header1.xml") + rel(4, "numbering", "numbering.xml") + `</Relationships>`,
-		"word/document.xml":            `<w:document ` + wordNS + `><w:body>` + body + `</w:body></w:document>`,
+		"[Content_Types].xml": docxTypes,
+		"_rels/.rels":         `<Relationships>` + rel(1, "officeDocument", "word/document.xml") + `</Relationships>`,
+		"word/_rels/document.xml.rels": `<Relationships>` + rel(
+			1,
+			"styles",
+			"styles.xml",
+		) + rel(
+			2,
+			"footnotes",
+			"footnotes.xml",
+		) + rel(
+			3,
+			"header",
+			"header1.xml",
+		) + rel(
+			4,
+			"numbering",
+			"numbering.xml",
+		) + `</Relationships>`,
+		"word/document.xml": `<w:document ` + wordNS + `><w:body>` + body + `</w:body></w:document>`,
 		"word/styles.xml": `<w:styles ` + wordNS + `>
 			<w:style w:type="paragraph" w:styleId="Titel"><w:name w:val="Title"/></w:style>
 			<w:style w:type="paragraph" w:styleId="b1"><w:name w:val="heading 1"/></w:style>
@@ -54,7 +75,11 @@ func para(style, text string) string {
 
 func TestDocx(t *testing.T) {
 	item := func(level int, text string) string {
-		return fmt.Sprintf(`<w:p><w:pPr><w:numPr><w:ilvl w:val="%d"/><w:numId w:val="3"/></w:numPr></w:pPr><w:r><w:t>%s</w:t></w:r></w:p>`, level, text)
+		return fmt.Sprintf(
+			`<w:p><w:pPr><w:numPr><w:ilvl w:val="%d"/><w:numId w:val="3"/></w:numPr></w:pPr><w:r><w:t>%s</w:t></w:r></w:p>`,
+			level,
+			text,
+		)
 	}
 	cell := func(inner string) string { return `<w:tc>` + inner + `</w:tc>` }
 	row := func(cells ...string) string { return `<w:tr>` + strings.Join(cells, "") + `</w:tr>` }
@@ -65,11 +90,17 @@ func TestDocx(t *testing.T) {
 		para("Out", "Details") + item(0, "first") + item(1, "inner") + para("Ring1", "Ring text.") +
 		`<w:tbl>` + row(cell(para("", "Version")), cell(para("", "1.4"))) + row(cell(para("", "Owner")), cell(para("", "CISO"))) + `</w:tbl>` +
 		`<w:tbl>` + row(cell(para("", "Role")), cell(para("", "Right"))) +
-		row(cell(para("", "Admin")+para("", "root")), cell(para("", "all")+`<w:tbl>`+row(cell(para("", "in")), cell(para("", "ner")))+`</w:tbl>`)) + `</w:tbl>` +
+		row(
+			cell(para("", "Admin")+para("", "root")),
+			cell(para("", "all")+`<w:tbl>`+row(cell(para("", "in")), cell(para("", "ner")))+`</w:tbl>`),
+		) + `</w:tbl>` +
 		`<w:p><w:r><mc:AlternateContent><mc:Choice><w:txbxContent>` + para("", "Boxed.") + `</w:txbxContent></mc:Choice><mc:Fallback><w:txbxContent>` + para("", "Twice.") + `</w:txbxContent></mc:Fallback></mc:AlternateContent></w:r><w:r><w:lastRenderedPageBreak/><w:t>After.</w:t></w:r></w:p>`
 	doc := read(t, "a.docx", docx(t, body, map[string]string{
-		"word/footnotes.xml": `<w:footnotes ` + wordNS + `><w:footnote w:id="2">` + para("", "By the board.") + `</w:footnote></w:footnotes>`,
-		"word/header1.xml":   `<w:hdr ` + wordNS + `>` + para("", "Effective date: 2026-03-01") + `</w:hdr>`,
+		"word/footnotes.xml": `<w:footnotes ` + wordNS + `><w:footnote w:id="2">` + para(
+			"",
+			"By the board.",
+		) + `</w:footnote></w:footnotes>`,
+		"word/header1.xml": `<w:hdr ` + wordNS + `>` + para("", "Effective date: 2026-03-01") + `</w:hdr>`,
 	}))
 	same(t, outline(doc.Blocks), `
 	# Access Policy
@@ -86,7 +117,8 @@ func TestDocx(t *testing.T) {
 	¶ Boxed.  {Purpose > Details}
 	¶ After.  {Purpose > Details}
 	`)
-	if doc.Title != "Access Policy" || doc.Version != "1.4" || doc.Owner != "CISO" || !reflect.DeepEqual(doc.EffectiveDate, date(2026, 3, 1)) {
+	if doc.Title != "Access Policy" || doc.Version != "1.4" || doc.Owner != "CISO" ||
+		!reflect.DeepEqual(doc.EffectiveDate, date(2026, 3, 1)) {
 		t.Errorf("facts %q %q %q %v", doc.Title, doc.Version, doc.Owner, doc.EffectiveDate)
 	}
 	if doc.PageCount != 2 || doc.Blocks[0].Locator.Page != 1 || doc.Blocks[12].Locator.Page != 2 {
@@ -99,10 +131,63 @@ func TestDocxNumbers(t *testing.T) {
 		return fmt.Sprintf(`<w:lvl w:ilvl="%d"><w:start w:val="1"/><w:numFmt w:val="%s"/><w:lvlText w:val="%s"/></w:lvl>`, i, format, text)
 	}
 	item := func(id, level int, text string) string {
-		return fmt.Sprintf(`<w:p><w:pPr><w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr></w:pPr><w:r><w:t>%s</w:t></w:r></w:p>`, level, id, text)
+		return fmt.Sprintf(
+			`<w:p><w:pPr><w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr></w:pPr><w:r><w:t>%s</w:t></w:r></w:p>`,
+			level,
+			id,
+			text,
+		)
 	}
-	body := para("H1", "Scope") + para("H2", "Sites") + item(1, 0, "one") + item(1, 1, "sub") + item(1, 1, "sub") + item(1, 0, "two") + para("H1", "Rules") + para("H2", "Keys") +
-		item(1, 0, "three") + item(2, 0, "afresh") + item(3, 0, "dot") + item(9, 0, "unknown") + item(0, 0, "none")
+	body := para(
+		"H1",
+		"Scope",
+	) + para(
+		"H2",
+		"Sites",
+	) + item(
+		1,
+		0,
+		"one",
+	) + item(
+		1,
+		1,
+		"sub",
+	) + item(
+		1,
+		1,
+		"sub",
+	) + item(
+		1,
+		0,
+		"two",
+	) + para(
+		"H1",
+		"Rules",
+	) + para(
+		"H2",
+		"Keys",
+	) +
+		item(
+			1,
+			0,
+			"three",
+		) + item(
+		2,
+		0,
+		"afresh",
+	) + item(
+		3,
+		0,
+		"dot",
+	) + item(
+		9,
+		0,
+		"unknown",
+	) + item(
+		0,
+		0,
+		"none",
+	)
 	doc := read(t, "a.docx", docx(t, body, map[string]string{
 		"word/styles.xml": `<w:styles ` + wordNS + `>
 			<w:style w:type="paragraph" w:styleId="H1"><w:name w:val="heading 1"/><w:pPr><w:numPr><w:numId w:val="4"/></w:numPr></w:pPr></w:style>

@@ -104,7 +104,20 @@ func (w *wordWalker) walk() error {
 // isSkipped are elements whose text is not part of the document as it stands.
 func isSkipped(e xml.StartElement) bool {
 	switch e.Name.Local {
-	case "del", "moveFrom", "Fallback", "instrText", "delText", "delInstrText", "pPrChange", "rPrChange", "tblPrChange", "sectPrChange", "trPrChange", "tcPrChange", "numberingChange", "cellDel":
+	case "del",
+		"moveFrom",
+		"Fallback",
+		"instrText",
+		"delText",
+		"delInstrText",
+		"pPrChange",
+		"rPrChange",
+		"tblPrChange",
+		"sectPrChange",
+		"trPrChange",
+		"tcPrChange",
+		"numberingChange",
+		"cellDel":
 		return true
 	}
 	return false

@@ -171,8 +171,10 @@ func TestUnipdfWords(t *testing.T) {
 	var marks []extractor.TextMark
 	line := func(text string, x, y, size, dx, dy float64) {
 		for _, c := range text {
-			marks = append(marks, extractor.TextMark{Text: string(c), Meta: c == ' ', FontSize: size,
-				BBox: model.PdfRectangle{Llx: x, Lly: y, Urx: x + dx, Ury: y + size}})
+			marks = append(marks, extractor.TextMark{
+				Text: string(c), Meta: c == ' ', FontSize: size,
+				BBox: model.PdfRectangle{Llx: x, Lly: y, Urx: x + dx, Ury: y + size},
+			})
 			x, y = x+dx, y+dy
 		}
 		marks = append(marks, extractor.TextMark{Text: "\n", Meta: true})
@@ -225,7 +227,8 @@ func TestUnipdfGivesUp(t *testing.T) {
 	}
 	close(hang)
 	slots <- struct{}{} // waits until the slot is given back
-	if err := (&unipdfDocument{ctx: t.Context()}).call("page 2", func() error { panic("broken") }); err == nil || !strings.Contains(err.Error(), "page 2") {
+	if err := (&unipdfDocument{ctx: t.Context()}).call("page 2", func() error { panic("broken") }); err == nil ||
+		!strings.Contains(err.Error(), "page 2") {
 		t.Errorf("a panic: %v", err)
 	}
 }

@@ -26,17 +26,82 @@ const (
 // factKeys are the words of document heads, in the languages that are told apart.
 // Keys are lower case, without a colon.
 var factKeys = map[factKind][]string{
-	factEffective: {"effective", "effective date", "date effective", "effective from", "effective as of", "valid from", "in force from", "in force since", "date of effect", "entry into force", "policy effective date", "start date", "go-live date",
+	factEffective: {
+		"effective", "effective date", "date effective", "effective from", "effective as of", "valid from", "in force from", "in force since", "date of effect", "entry into force", "policy effective date", "start date", "go-live date",
 		"gültig ab", "gültig seit", "inkrafttreten", "in kraft seit", "in kraft ab", "en vigueur", "date d'entrée en vigueur", "date d'effet", "entrée en vigueur", "fecha de entrada en vigor", "fecha de vigencia", "vigente desde", "en vigor desde",
-		"data de vigência", "data de entrada em vigor", "em vigor desde", "data di entrata in vigore", "in vigore dal", "valido dal", "ingangsdatum", "geldig vanaf", "van kracht sinds"},
-	factApproved: {"approved", "approval", "approval date", "date approved", "date of approval", "approved on", "freigegeben am", "genehmigt am", "freigabedatum", "date d'approbation", "fecha de aprobación", "data de aprovação", "data di approvazione", "goedgekeurd op"},
-	factRevised: {"last updated", "last_updated", "last modified", "updated", "last update", "date", "document date", "issue date", "date issued", "issued", "publication date", "published", "release date", "revision date", "last revised", "revised", "last reviewed", "last review", "last review date", "review date", "date of last review", "version date", "date of version",
-		"stand", "datum", "letzte aktualisierung", "letzte änderung", "letzte überprüfung", "ausgabedatum", "dernière mise à jour", "date de publication", "date de révision", "última actualización", "última revisión", "fecha", "fecha de revisión", "fecha de publicación", "última atualização", "data", "data de revisão", "ultimo aggiornamento", "data di revisione", "laatst bijgewerkt", "laatste wijziging"},
-	factVersion: {"version", "version number", "version no", "version no.", "document version", "policy version", "current version", "revision", "revision number", "rev", "rev.", "ver", "ver.", "dokumentversion", "versionsnummer", "versión", "versão", "versione", "revisie", "versie", "version du document", "release"},
-	factOwner: {"owner", "document owner", "policy owner", "process owner", "procedure owner", "owned by", "responsible owner", "policy holder", "owner(s)", "document custodian", "custodian", "responsible", "accountable", "eigentümer", "dokumenteneigner", "dokumentenverantwortlicher", "verantwortlich", "verantwortlicher", "inhaber",
-		"propriétaire", "propriétaire du document", "responsable", "propietario", "propietario del documento", "proprietário", "responsável", "proprietario", "responsabile", "eigenaar", "documenteigenaar"},
-	factApprovedBy: {"approved by", "approver", "approver(s)", "approvers", "authorised by", "authorized by", "policy approver", "approving authority", "approval authority", "signed off by", "freigegeben durch", "freigegeben von", "genehmigt durch", "genehmigt von", "freigabe durch", "approuvé par", "aprobado por", "aprovado por", "approvato da", "goedgekeurd door"},
-	factTitle:      {"title", "document title", "policy title", "policy name", "document name", "titel", "titre", "título", "titolo"},
+		"data de vigência", "data de entrada em vigor", "em vigor desde", "data di entrata in vigore", "in vigore dal", "valido dal", "ingangsdatum", "geldig vanaf", "van kracht sinds",
+	},
+	factApproved: {
+		"approved",
+		"approval",
+		"approval date",
+		"date approved",
+		"date of approval",
+		"approved on",
+		"freigegeben am",
+		"genehmigt am",
+		"freigabedatum",
+		"date d'approbation",
+		"fecha de aprobación",
+		"data de aprovação",
+		"data di approvazione",
+		"goedgekeurd op",
+	},
+	factRevised: {
+		"last updated", "last_updated", "last modified", "updated", "last update", "date", "document date", "issue date", "date issued", "issued", "publication date", "published", "release date", "revision date", "last revised", "revised", "last reviewed", "last review", "last review date", "review date", "date of last review", "version date", "date of version",
+		"stand", "datum", "letzte aktualisierung", "letzte änderung", "letzte überprüfung", "ausgabedatum", "dernière mise à jour", "date de publication", "date de révision", "última actualización", "última revisión", "fecha", "fecha de revisión", "fecha de publicación", "última atualização", "data", "data de revisão", "ultimo aggiornamento", "data di revisione", "laatst bijgewerkt", "laatste wijziging",
+	},
+	factVersion: {
+		"version",
+		"version number",
+		"version no",
+		"version no.",
+		"document version",
+		"policy version",
+		"current version",
+		"revision",
+		"revision number",
+		"rev",
+		"rev.",
+		"ver",
+		"ver.",
+		"dokumentversion",
+		"versionsnummer",
+		"versión",
+		"versão",
+		"versione",
+		"revisie",
+		"versie",
+		"version du document",
+		"release",
+	},
+	factOwner: {
+		"owner", "document owner", "policy owner", "process owner", "procedure owner", "owned by", "responsible owner", "policy holder", "owner(s)", "document custodian", "custodian", "responsible", "accountable", "eigentümer", "dokumenteneigner", "dokumentenverantwortlicher", "verantwortlich", "verantwortlicher", "inhaber",
+		"propriétaire", "propriétaire du document", "responsable", "propietario", "propietario del documento", "proprietário", "responsável", "proprietario", "responsabile", "eigenaar", "documenteigenaar",
+	},
+	factApprovedBy: {
+		"approved by",
+		"approver",
+		"approver(s)",
+		"approvers",
+		"authorised by",
+		"authorized by",
+		"policy approver",
+		"approving authority",
+		"approval authority",
+		"signed off by",
+		"freigegeben durch",
+		"freigegeben von",
+		"genehmigt durch",
+		"genehmigt von",
+		"freigabe durch",
+		"approuvé par",
+		"aprobado por",
+		"aprovado por",
+		"approvato da",
+		"goedgekeurd door",
+	},
+	factTitle: {"title", "document title", "policy title", "policy name", "document name", "titel", "titre", "título", "titolo"},
 }
 
 var factByKey = func() map[string]factKind {
@@ -282,12 +347,18 @@ func (f *factCollector) record(key, value string) {
 // mastheadPattern is how a line begins that tells of the document in sentences: "Version 3.1, in force since
 // 2 March 2026. Approved by Ann Roe." or "Procedure OPS-12, version 2". In plain text a title in capitals
 // may stand before it.
-var mastheadPattern = lazyregexp.New(`^\W{0,4}(?:\p{Lu}[\p{Lu}\d ,&/–-]{3,80} )?(?:(?i:version|draft|revision|rev\.|issue) v?\d|(?i:in force|valid from|effective|in kraft|gültig ab|approved (?:by|on))\b|(?i:policy|procedure|standard|guideline|rules|plan|process|document|reference|ref\.)(?i: no\.?)? [A-Z][A-Z0-9]{0,7}[-./ ]?\d[\w.-]*[.,;])`)
+var mastheadPattern = lazyregexp.New(
+	`^\W{0,4}(?:\p{Lu}[\p{Lu}\d ,&/–-]{3,80} )?(?:(?i:version|draft|revision|rev\.|issue) v?\d|(?i:in force|valid from|effective|in kraft|gültig ab|approved (?:by|on))\b|(?i:policy|procedure|standard|guideline|rules|plan|process|document|reference|ref\.)(?i: no\.?)? [A-Z][A-Z0-9]{0,7}[-./ ]?\d[\w.-]*[.,;])`,
+)
 
 var (
-	versionPattern     = lazyregexp.New(`(?i)(?:^\W{0,4}|[,;.(]\s*)(?:version|draft|revision|rev\.|issue) (v?\d[\w.]*)`)
-	effectivePattern   = lazyregexp.New(`(?i)\b(?:(?:in force|valid|effective) (?:since|from|as of|as from|on)|in force,?|effective,?|in kraft seit|gültig (?:ab|seit)) +(\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
-	approvedByPattern  = lazyregexp.New(`(?i)\b(?:approved by|freigegeben (?:von|durch)|genehmigt (?:von|durch)) ((?:\b(?:dr|prof|mr|mrs|ms|jr|sr|[a-z])\.|[^.;|]){2,120})`)
+	versionPattern   = lazyregexp.New(`(?i)(?:^\W{0,4}|[,;.(]\s*)(?:version|draft|revision|rev\.|issue) (v?\d[\w.]*)`)
+	effectivePattern = lazyregexp.New(
+		`(?i)\b(?:(?:in force|valid|effective) (?:since|from|as of|as from|on)|in force,?|effective,?|in kraft seit|gültig (?:ab|seit)) +(\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`,
+	)
+	approvedByPattern = lazyregexp.New(
+		`(?i)\b(?:approved by|freigegeben (?:von|durch)|genehmigt (?:von|durch)) ((?:\b(?:dr|prof|mr|mrs|ms|jr|sr|[a-z])\.|[^.;|]){2,120})`,
+	)
 	approvedOnPattern  = lazyregexp.New(`(?i)\bapproved (?:by [^.;|]{2,80} )?on (\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
 	approvalDateSuffix = lazyregexp.New(`(?i)[,(]? *(?:\bon\b|\bam\b)? *\(?\d.*$`)
 )

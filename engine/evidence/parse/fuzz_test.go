@@ -24,7 +24,8 @@ func check(t *testing.T, name string, raw []byte) {
 		if errors.Is(err, ErrTimeout) {
 			t.Fatal(err)
 		}
-		if errors.Is(own.Kind, ErrDamaged) && own.Detail != "" && own.Place == "" && bytes.Contains([]byte(own.Detail), []byte("unexpectedly")) {
+		if errors.Is(own.Kind, ErrDamaged) && own.Detail != "" && own.Place == "" &&
+			bytes.Contains([]byte(own.Detail), []byte("unexpectedly")) {
 			t.Fatalf("a panic was caught: %v", err)
 		}
 		return
@@ -51,11 +52,24 @@ func fuzzText(f *testing.F, name string, seeds ...string) {
 }
 
 func FuzzMarkdown(f *testing.F) {
-	fuzzText(f, "a.md", "---\ntitle: x\n---\n# A\n\n- b\n  1. c\n\n| a | b |\n|-|-|\n| 1 | 2 |\n", "> - ```\nx\n\n<div>\n", "a\n===\n[b]: c\n", "\xff\xfea\x00")
+	fuzzText(
+		f,
+		"a.md",
+		"---\ntitle: x\n---\n# A\n\n- b\n  1. c\n\n| a | b |\n|-|-|\n| 1 | 2 |\n",
+		"> - ```\nx\n\n<div>\n",
+		"a\n===\n[b]: c\n",
+		"\xff\xfea\x00",
+	)
 }
 
 func FuzzHTML(f *testing.F) {
-	fuzzText(f, "a.html", "<!doctype html><html><table><tr><th rowspan=3 colspan=9>a<td>b</table><ul><li>x<p>y</ul>", "<html><pre>a\nb</pre><nav>c</nav><h1>d", "<html><table><caption>x<tr></table>")
+	fuzzText(
+		f,
+		"a.html",
+		"<!doctype html><html><table><tr><th rowspan=3 colspan=9>a<td>b</table><ul><li>x<p>y</ul>",
+		"<html><pre>a\nb</pre><nav>c</nav><h1>d",
+		"<html><table><caption>x<tr></table>",
+	)
 }
 
 func FuzzCSV(f *testing.F) {
@@ -67,12 +81,26 @@ func FuzzJSON(f *testing.F) {
 }
 
 func FuzzPlain(f *testing.F) {
-	fuzzText(f, "a.txt", "Policy\n======\n\nVersion: 1.2 Owner: me\n\n1. SCOPE\n\n- a\n  b-\nc\n", "2026-01-01T00:00:00 x\n2026-01-01T00:00:00 y\n", "Effective date: 3. März 2026 | Stand: 01.02.2025")
+	fuzzText(
+		f,
+		"a.txt",
+		"Policy\n======\n\nVersion: 1.2 Owner: me\n\n1. SCOPE\n\n- a\n  b-\nc\n",
+		"2026-01-01T00:00:00 x\n2026-01-01T00:00:00 y\n",
+		"Effective date: 3. März 2026 | Stand: 01.02.2025",
+	)
 }
 
 func FuzzDocx(f *testing.F) {
 	f.Add(para("", "x") + `<w:tbl><w:tr><w:tc>` + para("b1", "y") + `</w:tc></w:tr></w:tbl>`)
-	f.Add(`<w:sdt><w:sdtPr><w:docPartObj><w:docPartGallery w:val="Table of Contents"/></w:docPartObj></w:sdtPr>` + para("", "toc") + `</w:sdt>` + para("", "x"))
+	f.Add(
+		`<w:sdt><w:sdtPr><w:docPartObj><w:docPartGallery w:val="Table of Contents"/></w:docPartObj></w:sdtPr>` + para(
+			"",
+			"toc",
+		) + `</w:sdt>` + para(
+			"",
+			"x",
+		),
+	)
 	f.Add(`<w:tc/><w:tr/><w:t>x</w:t><w:p><w:p><w:r><w:t>y</w:t></w:r></w:p><w:footnoteReference w:id="9"/></w:p>`)
 	f.Fuzz(func(t *testing.T, body string) { check(t, "a.docx", docx(t, body, nil)) })
 }

@@ -179,8 +179,26 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 		}
 		h.walk(n, depth, lists)
 		h.flush()
-	case atom.Div, atom.Section, atom.Article, atom.Main, atom.Header, atom.Aside, atom.Blockquote, atom.Body, atom.Html, atom.Figure, atom.Figcaption,
-		atom.Address, atom.Details, atom.Summary, atom.Dl, atom.Form, atom.Fieldset, atom.Center, atom.Caption, atom.Hgroup:
+	case atom.Div,
+		atom.Section,
+		atom.Article,
+		atom.Main,
+		atom.Header,
+		atom.Aside,
+		atom.Blockquote,
+		atom.Body,
+		atom.Html,
+		atom.Figure,
+		atom.Figcaption,
+		atom.Address,
+		atom.Details,
+		atom.Summary,
+		atom.Dl,
+		atom.Form,
+		atom.Fieldset,
+		atom.Center,
+		atom.Caption,
+		atom.Hgroup:
 		if isTableOfContents(n) {
 			h.flush()
 			h.asideDepth++
@@ -330,7 +348,9 @@ func nodeText(n *html.Node) string {
 				if isHidden(c) {
 					continue
 				}
-				apart := c.DataAtom == atom.P || c.DataAtom == atom.Div || c.DataAtom == atom.Li || c.DataAtom == atom.Td || c.DataAtom == atom.Th || c.DataAtom == atom.Tr
+				apart := c.DataAtom == atom.P || c.DataAtom == atom.Div || c.DataAtom == atom.Li || c.DataAtom == atom.Td ||
+					c.DataAtom == atom.Th ||
+					c.DataAtom == atom.Tr
 				if apart && sb.Len() > 0 {
 					sb.WriteByte(' ')
 				}
@@ -375,7 +395,8 @@ func isHidden(n *html.Node) bool {
 			return a.Val != "until-found"
 		case "style":
 			style := strings.ReplaceAll(strings.ToLower(a.Val), " ", "")
-			return strings.Contains(style, "display:none") || strings.Contains(style, "line-through") || strings.Contains(style, "visibility:hidden")
+			return strings.Contains(style, "display:none") || strings.Contains(style, "line-through") ||
+				strings.Contains(style, "visibility:hidden")
 		}
 	}
 	return false

@@ -126,7 +126,9 @@ func (j *jsonReader) readArray(path []string, depth, start int) error {
 		}
 	}
 	for _, p := range plain {
-		j.b.addBlockAt(Block{Kind: ListItem, Level: 1, Text: p, HeadingPath: path, Locator: api.Locator{LineStart: start, LineEnd: j.currentLine()}})
+		j.b.addBlockAt(
+			Block{Kind: ListItem, Level: 1, Text: p, HeadingPath: path, Locator: api.Locator{LineStart: start, LineEnd: j.currentLine()}},
+		)
 	}
 	return j.readClosing()
 }
@@ -147,8 +149,10 @@ func (j *jsonReader) addRow(keys, values, path []string, table, start int) {
 			j.b.facts = append(j.b.facts, fact{k, values[i]})
 		}
 	}
-	j.b.addBlockAt(Block{Kind: TableRow, Text: renderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
-		Locator: api.Locator{LineStart: start, LineEnd: j.currentLine()}})
+	j.b.addBlockAt(Block{
+		Kind: TableRow, Text: renderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
+		Locator: api.Locator{LineStart: start, LineEnd: j.currentLine()},
+	})
 }
 
 func formatScalar(tok json.Token) string {

@@ -46,17 +46,28 @@ func (r *Reader) readMail(b *builder, content io.ReaderAt, size int64) error {
 	if bytes.Count(bytes.ToLower(raw), []byte("boundary")) > maxBoundaries || bytes.Count(raw, []byte("\n--")) > maxDelimiters {
 		return newError(ErrTooLarge, "", "a mail with too many parts in each other")
 	}
-	parser := enmime.NewParser(enmime.SkipMalformedParts(true), enmime.MultipartWOBoundaryAsSinglePart(true), enmime.MaxStoredPartErrors(20),
-		enmime.SetReadPartErrorPolicy(enmime.AllowCorruptTextPartErrorPolicy))
+	parser := enmime.NewParser(
+		enmime.SkipMalformedParts(true),
+		enmime.MultipartWOBoundaryAsSinglePart(true),
+		enmime.MaxStoredPartErrors(20),
+		enmime.SetReadPartErrorPolicy(enmime.AllowCorruptTextPartErrorPolicy),
+	)
 	root, err := parser.ReadParts(bytes.NewReader(raw))
 	if err != nil {
 		return damagedError("the mail", err)
 	}
 	kind := strings.ToLower(root.ContentType)
-	if kind == "multipart/encrypted" || strings.HasSuffix(kind, "pkcs7-mime") && !strings.Contains(strings.ToLower(root.Header.Get("Content-Type")), "signed-data") {
+	if kind == "multipart/encrypted" ||
+		strings.HasSuffix(kind, "pkcs7-mime") && !strings.Contains(strings.ToLower(root.Header.Get("Content-Type")), "signed-data") {
 		return newError(ErrEncrypted, "", "a mail for its recipient's key")
 	}
-	l := mailMessage{from: decodeHeader(root, "From"), to: decodeHeader(root, "To"), cc: decodeHeader(root, "Cc"), date: decodeHeader(root, "Date"), subject: decodeHeader(root, "Subject")}
+	l := mailMessage{
+		from:    decodeHeader(root, "From"),
+		to:      decodeHeader(root, "To"),
+		cc:      decodeHeader(root, "Cc"),
+		date:    decodeHeader(root, "Date"),
+		subject: decodeHeader(root, "Subject"),
+	}
 	l.collectParts(root)
 	return r.writeMail(b, &l)
 }
@@ -113,7 +124,9 @@ func (l *mailMessage) addText(s string, html bool) {
 func (l *mailMessage) addAttachment(p *enmime.Part) {
 	kind := strings.ToLower(p.ContentType)
 	switch {
-	case strings.HasPrefix(kind, "image/") && p.Disposition != "attachment" && len(p.Content) < minInlinePicture, kind == "application/pgp-signature", strings.HasSuffix(kind, "pkcs7-signature"):
+	case strings.HasPrefix(kind, "image/") && p.Disposition != "attachment" && len(p.Content) < minInlinePicture,
+		kind == "application/pgp-signature",
+		strings.HasSuffix(kind, "pkcs7-signature"):
 		return
 	}
 	name := p.FileName

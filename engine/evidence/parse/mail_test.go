@@ -198,7 +198,8 @@ func TestOutlookMessage(t *testing.T) {
 	if !strings.HasPrefix(got, want) || strings.Count(got, "Access ends") != 200 {
 		t.Errorf("got\n%.900s\nwant\n%s", got, want)
 	}
-	if tail := "## Forwarded  {Leavers in Q3}\n### The order  {Leavers in Q3 > Forwarded}\n"; !strings.Contains(got, tail) || !strings.Contains(got, "¶ Close them.  {Leavers in Q3 > Forwarded > The order}") {
+	if tail := "## Forwarded  {Leavers in Q3}\n### The order  {Leavers in Q3 > Forwarded}\n"; !strings.Contains(got, tail) ||
+		!strings.Contains(got, "¶ Close them.  {Leavers in Q3 > Forwarded > The order}") {
 		t.Errorf("the forwarded message is missing:\n%s", got[len(got)-400:])
 	}
 	if doc.MIME != "application/vnd.ms-outlook" || len(doc.Warnings) > 0 {
@@ -207,8 +208,13 @@ func TestOutlookMessage(t *testing.T) {
 }
 
 func FuzzMail(f *testing.F) {
-	fuzzText(f, "m.eml", string(mailWith(f)), "From: a\nTo: b\nSubject: c\nDate: d\nContent-Type: text/html; charset=utf-7\n\n<p>+AGE-\n",
-		"From: a\nTo: b\nSubject: c\nDate: d\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Transfer-Encoding: base64\n\n!!!\n--x\n--x--")
+	fuzzText(
+		f,
+		"m.eml",
+		string(mailWith(f)),
+		"From: a\nTo: b\nSubject: c\nDate: d\nContent-Type: text/html; charset=utf-7\n\n<p>+AGE-\n",
+		"From: a\nTo: b\nSubject: c\nDate: d\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Transfer-Encoding: base64\n\n!!!\n--x\n--x--",
+	)
 }
 
 func FuzzOutlookMessage(f *testing.F) {

@@ -7,7 +7,10 @@ import (
 )
 
 func TestRTF(t *testing.T) {
-	doc := read(t, "policy.rtf", []byte(`{\rtf1\ansi\ansicpg1252\uc1\deff0{\fonttbl{\f0 Calibri;}{\f1\fcharset204 Arial;}}{\colortbl;\red0\green0\blue0;}
+	doc := read(
+		t,
+		"policy.rtf",
+		[]byte(`{\rtf1\ansi\ansicpg1252\uc1\deff0{\fonttbl{\f0 Calibri;}{\f1\fcharset204 Arial;}}{\colortbl;\red0\green0\blue0;}
 {\stylesheet{\ql Normal;}{\s1\outlinelevel0 heading 1;}{\s2 heading 2;}{\s9 toc 1;}{\*\cs10 Default Font;}}
 {\info{\title Access Policy}{\author Somebody}{\operator x}}
 {\header\pard Acme \emdash  Version: 2.1\par}{\footer Page {\field{\*\fldinst PAGE}{\fldrslt 1}}}
@@ -21,7 +24,8 @@ func TestRTF(t *testing.T) {
 \trowd\cellx100\cellx200\pard\intbl Role\cell Right\cell\row
 \trowd\cellx100\cellx200\pard\intbl Admin\cell all\par and more\cell\row
 \pard {\f1 \'cf\'f0\'e8\'e2\'e5\'f2} \u-10179?\u-8704? \{braced\} back\\slash\par
-{\field{\*\fldinst HYPERLINK "https://example.com/x"}{\fldrslt a link}}\par}`))
+{\field{\*\fldinst HYPERLINK "https://example.com/x"}{\fldrslt a link}}\par}`),
+	)
 	same(t, outline(doc.Blocks), `
 	# Rules
 	¶ Access is given by rôle – always.  {Rules}
@@ -41,7 +45,13 @@ func TestRTF(t *testing.T) {
 
 // Where no style makes a heading, short bold paragraphs are taken for them.
 func TestRTFBold(t *testing.T) {
-	doc := read(t, "a.rtf", []byte(`{\rtf1 {\b Rules}\par Access by role, and by nothing else.\par More of the text here.\par {\b Review}\par Each quarter, by the owner.\par}`))
+	doc := read(
+		t,
+		"a.rtf",
+		[]byte(
+			`{\rtf1 {\b Rules}\par Access by role, and by nothing else.\par More of the text here.\par {\b Review}\par Each quarter, by the owner.\par}`,
+		),
+	)
 	same(t, outline(doc.Blocks), `
 	# Rules
 	¶ Access by role, and by nothing else.  {Rules}
@@ -223,11 +233,23 @@ func TestNastyMarks(t *testing.T) {
 }
 
 func FuzzRTF(f *testing.F) {
-	fuzzText(f, "a.rtf", `{\rtf1{\stylesheet{\s1 heading 1;}}\s1 a\par\pard\intbl b\cell\row {\footnote c}\u8211?\'e9}`, `{\rtf1{\listtext 1.}\ls1 x\par}}}`, `{\rtf\bin3 {}}\par\*`)
+	fuzzText(
+		f,
+		"a.rtf",
+		`{\rtf1{\stylesheet{\s1 heading 1;}}\s1 a\par\pard\intbl b\cell\row {\footnote c}\u8211?\'e9}`,
+		`{\rtf1{\listtext 1.}\ls1 x\par}}}`,
+		`{\rtf\bin3 {}}\par\*`,
+	)
 }
 
 func FuzzRST(f *testing.F) {
-	fuzzText(f, "a.rst", "A\n=\n\n.. note:: b\n   c\n\n== ==\na  b\n== ==\nc  d\n== ==\n", "+-+-+\n|a|b|\n+=+=+\n|c|d|\n+-+-+\n", "x::\n\n  y\n\n:Version: 1\n\n.. [1] z")
+	fuzzText(
+		f,
+		"a.rst",
+		"A\n=\n\n.. note:: b\n   c\n\n== ==\na  b\n== ==\nc  d\n== ==\n",
+		"+-+-+\n|a|b|\n+=+=+\n|c|d|\n+-+-+\n",
+		"x::\n\n  y\n\n:Version: 1\n\n.. [1] z",
+	)
 }
 
 func FuzzYAML(f *testing.F) {

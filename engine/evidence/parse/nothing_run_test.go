@@ -31,11 +31,18 @@ func TestNothingIsRunOrFetched(t *testing.T) {
 		<Relationship Id="r2" Type="http://s/attachedTemplate" Target="%s" TargetMode="External"/>
 		<Relationship Id="r3" Type="http://s/footnotes" Target="%s" TargetMode="External"/><Relationship Id="r4" Type="http://s/oleObject" Target="../../../..%s"/></Relationships>`, web, disk, disk, secret)
 	macro := "Sub AutoOpen()\nShell \"touch " + made + "\"\nEnd Sub"
-	word := docx(t, para("", "Words."), map[string]string{"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
-		"word/document.xml": `<!DOCTYPE w [<!ENTITY e SYSTEM "` + disk + `"><!ENTITY f SYSTEM "` + web + `">]><w:document ` + wordNS + `><w:body>` + para("", "Words. &e;&f;") + `</w:body></w:document>`})
+	word := docx(t, para("", "Words."), map[string]string{
+		"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
+		"word/document.xml": `<!DOCTYPE w [<!ENTITY e SYSTEM "` + disk + `"><!ENTITY f SYSTEM "` + web + `">]><w:document ` + wordNS + `><w:body>` + para(
+			"",
+			"Words. &e;&f;",
+		) + `</w:body></w:document>`,
+	})
 	for name, raw := range map[string][]byte{
-		"macro.docx": docx(t, para("", "Words."), map[string]string{"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
-			"[Content_Types].xml": strings.Replace(docxTypes, "vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml", "vnd.ms-word.document.macroEnabled.main+xml", 1)}),
+		"macro.docx": docx(t, para("", "Words."), map[string]string{
+			"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
+			"[Content_Types].xml": strings.Replace(docxTypes, "vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml", "vnd.ms-word.document.macroEnabled.main+xml", 1),
+		}),
 		"entity.docx": word,
 		"formula.xlsx": workbook(t, func(x *excelize.File) {
 			x.SetSheetRow("Sheet1", "A1", &[]any{"Words", "Value"})

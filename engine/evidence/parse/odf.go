@@ -26,7 +26,8 @@ func readODF(b *builder, format *format, content io.ReaderAt, size int64) error 
 	if err != nil {
 		return err
 	}
-	if manifest, err := readPart(z, "META-INF/manifest.xml", maxSidePart); err == nil && strings.Contains(string(manifest), "encryption-data") {
+	if manifest, err := readPart(z, "META-INF/manifest.xml", maxSidePart); err == nil &&
+		strings.Contains(string(manifest), "encryption-data") {
 		return newError(ErrEncrypted, "", "%s", format.label)
 	}
 	if findPart(z, odfContent) == nil {
@@ -38,7 +39,14 @@ func readODF(b *builder, format *format, content io.ReaderAt, size int64) error 
 		return err
 	}
 	if format == formatODT {
-		aside := &odfWalker{b: b, name: "styles.xml", format: format, asideOnly: true, numbered: map[string]bool{}, parents: map[string]string{}}
+		aside := &odfWalker{
+			b:         b,
+			name:      "styles.xml",
+			format:    format,
+			asideOnly: true,
+			numbered:  map[string]bool{},
+			parents:   map[string]string{},
+		}
 		if err := aside.walk(z); err != nil {
 			return err
 		}
@@ -137,7 +145,19 @@ func (w *odfWalker) walk(z *zip.Reader) error {
 }
 
 // odfSkipped are elements whose text a reader of the document doesn't see.
-var odfSkipped = map[string]bool{"tracked-changes": true, "annotation": true, "scripts": true, "forms": true, "script": true, "desc": true, "bibliography-mark": false, "hidden-text": true, "hidden-paragraph": false, "sequence-decls": true, "settings": true}
+var odfSkipped = map[string]bool{
+	"tracked-changes":   true,
+	"annotation":        true,
+	"scripts":           true,
+	"forms":             true,
+	"script":            true,
+	"desc":              true,
+	"bibliography-mark": false,
+	"hidden-text":       true,
+	"hidden-paragraph":  false,
+	"sequence-decls":    true,
+	"settings":          true,
+}
 
 func (w *odfWalker) startElement(e xml.StartElement) {
 	name := e.Name.Local
@@ -146,7 +166,16 @@ func (w *odfWalker) startElement(e xml.StartElement) {
 		return
 	}
 	switch name {
-	case "header", "footer", "header-left", "footer-left", "header-first", "footer-first", "table-of-content", "illustration-index", "table-index", "alphabetical-index":
+	case "header",
+		"footer",
+		"header-left",
+		"footer-left",
+		"header-first",
+		"footer-first",
+		"table-of-content",
+		"illustration-index",
+		"table-index",
+		"alphabetical-index":
 		w.asideDepth++
 	case "p", "h":
 		t := &odfText{style: attrValue(e, "style-name")}
@@ -247,7 +276,16 @@ func (w *odfWalker) endElement(e xml.EndElement) {
 		return
 	}
 	switch e.Name.Local {
-	case "header", "footer", "header-left", "footer-left", "header-first", "footer-first", "table-of-content", "illustration-index", "table-index", "alphabetical-index":
+	case "header",
+		"footer",
+		"header-left",
+		"footer-left",
+		"header-first",
+		"footer-first",
+		"table-of-content",
+		"illustration-index",
+		"table-index",
+		"alphabetical-index":
 		w.asideDepth = max(0, w.asideDepth-1)
 	case "p", "h":
 		if n := len(w.texts); n > 0 {

@@ -15,8 +15,13 @@ const odfNS = `xmlns:office="o" xmlns:text="t" xmlns:table="ta" xmlns:draw="d" x
 // odf makes an OpenDocument file of a kind ("text", "spreadsheet", "presentation") of its body.
 func odf(t testing.TB, kind, body string, parts map[string]string) []byte {
 	all := map[string]string{
-		"mimetype":    "application/vnd.oasis.opendocument." + kind,
-		"content.xml": `<office:document-content ` + odfNS + `>` + strings.Replace(body, "<BODY>", `<office:body><office:x>`, 1) + `</office:x></office:body></office:document-content>`,
+		"mimetype": "application/vnd.oasis.opendocument." + kind,
+		"content.xml": `<office:document-content ` + odfNS + `>` + strings.Replace(
+			body,
+			"<BODY>",
+			`<office:body><office:x>`,
+			1,
+		) + `</office:x></office:body></office:document-content>`,
 	}
 	if !strings.Contains(body, "<BODY>") {
 		all["content.xml"] = `<office:document-content ` + odfNS + `><office:body><office:x>` + body + `</office:x></office:body></office:document-content>`
@@ -58,7 +63,8 @@ func TestODT(t *testing.T) {
 	## Exceptions  {Rules}
 	¶ None.  {Rules > Exceptions}
 	`)
-	if doc.Title != "Access Policy" || doc.Version != "2.1" || doc.Owner != "CISO" || !reflect.DeepEqual(doc.EffectiveDate, date(2026, 2, 1)) {
+	if doc.Title != "Access Policy" || doc.Version != "2.1" || doc.Owner != "CISO" ||
+		!reflect.DeepEqual(doc.EffectiveDate, date(2026, 2, 1)) {
 		t.Errorf("title %q, version %q, owner %q, effective %v", doc.Title, doc.Version, doc.Owner, doc.EffectiveDate)
 	}
 }
@@ -92,10 +98,22 @@ func TestODP(t *testing.T) {
 	frame := func(class, inner string) string {
 		return `<draw:frame presentation:class="` + class + `"><draw:text-box>` + inner + `</draw:text-box></draw:frame>`
 	}
-	doc := read(t, "a.odp", odf(t, "presentation", `<draw:page>`+frame("outline", `<text:list><text:list-item><text:p>Report at once</text:p></text:list-item></text:list>`)+
-		`<draw:frame><table:table><table:table-row><table:table-cell><text:p>Role</text:p></table:table-cell><table:table-cell><text:p>Right</text:p></table:table-cell></table:table-row><table:table-row><table:table-cell><text:p>Admin</text:p></table:table-cell><table:table-cell><text:p>all</text:p></table:table-cell></table:table-row></table:table></draw:frame>`+
-		frame("title", `<text:p>Incidents</text:p>`)+`<presentation:notes>`+frame("notes", `<text:p>Tell of Q3.</text:p>`)+`</presentation:notes></draw:page>
-	<draw:page>`+frame("title", `<text:p>End</text:p>`)+`</draw:page>`, nil))
+	doc := read(
+		t,
+		"a.odp",
+		odf(
+			t,
+			"presentation",
+			`<draw:page>`+frame("outline", `<text:list><text:list-item><text:p>Report at once</text:p></text:list-item></text:list>`)+
+				`<draw:frame><table:table><table:table-row><table:table-cell><text:p>Role</text:p></table:table-cell><table:table-cell><text:p>Right</text:p></table:table-cell></table:table-row><table:table-row><table:table-cell><text:p>Admin</text:p></table:table-cell><table:table-cell><text:p>all</text:p></table:table-cell></table:table-row></table:table></draw:frame>`+
+				frame(
+					"title",
+					`<text:p>Incidents</text:p>`,
+				)+`<presentation:notes>`+frame("notes", `<text:p>Tell of Q3.</text:p>`)+`</presentation:notes></draw:page>
+	<draw:page>`+frame("title", `<text:p>End</text:p>`)+`</draw:page>`,
+			nil,
+		),
+	)
 	same(t, outline(doc.Blocks), `
 	# Incidents
 	- Report at once  {Incidents}
@@ -132,8 +150,17 @@ func TestODFRefuses(t *testing.T) {
 
 func FuzzODF(f *testing.F) {
 	for _, kind := range []string{"text", "spreadsheet", "presentation"} {
-		f.Add(kind, `<text:h>a</text:h><text:p>b<text:note><text:note-body><text:p>c</text:p></text:note-body></text:note></text:p><text:list><text:list-item><text:p>d</text:p></text:list-item></text:list>`)
-		f.Add(kind, fmt.Sprintf(`<draw:page><draw:frame presentation:class="title"><text:p>t</text:p></draw:frame></draw:page><table:table table:name="s"><table:table-row table:number-rows-repeated="%d"><table:table-cell><text:p>x</text:p></table:table-cell></table:table-row></table:table>`, 1<<30))
+		f.Add(
+			kind,
+			`<text:h>a</text:h><text:p>b<text:note><text:note-body><text:p>c</text:p></text:note-body></text:note></text:p><text:list><text:list-item><text:p>d</text:p></text:list-item></text:list>`,
+		)
+		f.Add(
+			kind,
+			fmt.Sprintf(
+				`<draw:page><draw:frame presentation:class="title"><text:p>t</text:p></draw:frame></draw:page><table:table table:name="s"><table:table-row table:number-rows-repeated="%d"><table:table-cell><text:p>x</text:p></table:table-cell></table:table-row></table:table>`,
+				1<<30,
+			),
+		)
 	}
 	f.Fuzz(func(t *testing.T, kind, body string) { check(t, "a.odt", odf(t, kind, body, nil)) })
 }

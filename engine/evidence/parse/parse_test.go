@@ -56,7 +56,9 @@ func outline(blocks []Block) string {
 	var sb strings.Builder
 	for _, b := range blocks {
 		mark := map[Kind]string{Heading: "#", Paragraph: "¶", ListItem: "-", TableRow: "|", Line: ">"}[b.Kind]
-		sb.WriteString(strings.Repeat(mark, max(b.Level, 1)) + " " + strings.TrimLeft(b.Marker+" ", " ") + strings.ReplaceAll(b.Text, "\n", "⏎"))
+		sb.WriteString(
+			strings.Repeat(mark, max(b.Level, 1)) + " " + strings.TrimLeft(b.Marker+" ", " ") + strings.ReplaceAll(b.Text, "\n", "⏎"),
+		)
 		if len(b.HeadingPath) > 0 {
 			sb.WriteString("  {" + strings.Join(b.HeadingPath, " > ") + "}")
 		}
@@ -131,13 +133,21 @@ Access is *given* by
 			t.Errorf("%q stands at %+v, want %+v", doc.Blocks[i].Text, got, want)
 		}
 	}
-	if row := doc.Blocks[7]; !reflect.DeepEqual(row.Header, []string{"Role", "Right"}) || !reflect.DeepEqual(row.Cells, []string{"Admin", "all"}) || row.DisplayText() != "Admin all" {
+	if row := doc.Blocks[7]; !reflect.DeepEqual(row.Header, []string{"Role", "Right"}) ||
+		!reflect.DeepEqual(row.Cells, []string{"Admin", "all"}) ||
+		row.DisplayText() != "Admin all" {
 		t.Errorf("row %+v", row)
 	}
 }
 
 func TestPlain(t *testing.T) {
-	doc := read(t, "policy.txt", []byte("Backup Policy\n=============\n\nEffective date: 3 March 2026\n\n1. PURPOSE\n\nBackups are made so that infor-\nmation survives, end-to-\nend.\n\n2. RULES\n\n- daily copies\n  kept for a month\n- a test:\n    a) each quarter\n"))
+	doc := read(
+		t,
+		"policy.txt",
+		[]byte(
+			"Backup Policy\n=============\n\nEffective date: 3 March 2026\n\n1. PURPOSE\n\nBackups are made so that infor-\nmation survives, end-to-\nend.\n\n2. RULES\n\n- daily copies\n  kept for a month\n- a test:\n    a) each quarter\n",
+		),
+	)
 	same(t, outline(doc.Blocks), `
 	# Backup Policy
 	¶ Effective date: 3 March 2026  {Backup Policy}

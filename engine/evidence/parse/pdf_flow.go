@@ -36,9 +36,11 @@ type pdfFlow struct {
 }
 
 var (
-	pageNumberPattern = lazyregexp.New(`(?i)^[\s\-–—|]*(page|seite|p\.|pagina|página)?\s*\d{1,4}\s*((of|/|von|sur|de|di|van)\s*\d{1,4})?[\s\-–—|]*$`)
-	leaderPattern     = lazyregexp.New(`(\.\s?){4,}\s*(\d{1,4}|[ivxlc]{1,6})?\s*$|…{2,}\s*\d*\s*$`)
-	digitsPattern     = lazyregexp.New(`\d+`)
+	pageNumberPattern = lazyregexp.New(
+		`(?i)^[\s\-–—|]*(page|seite|p\.|pagina|página)?\s*\d{1,4}\s*((of|/|von|sur|de|di|van)\s*\d{1,4})?[\s\-–—|]*$`,
+	)
+	leaderPattern = lazyregexp.New(`(\.\s?){4,}\s*(\d{1,4}|[ivxlc]{1,6})?\s*$|…{2,}\s*\d*\s*$`)
+	digitsPattern = lazyregexp.New(`\d+`)
 )
 
 // repeatKey makes lines comparable that differ only in their page number.
@@ -204,7 +206,16 @@ func (f *pdfFlow) writeTable(g *grid, at api.Locator) {
 			f.b.addFurniture(Block{Kind: TableRow, Text: renderRow(nil, r.cells), Cells: r.cells, Locator: at})
 			continue
 		}
-		f.b.addBlock(Block{Kind: TableRow, Text: renderRow(f.table.header, r.effective), Header: f.table.header, Cells: r.cells, Table: f.table.tableNumber, Locator: at})
+		f.b.addBlock(
+			Block{
+				Kind:    TableRow,
+				Text:    renderRow(f.table.header, r.effective),
+				Header:  f.table.header,
+				Cells:   r.cells,
+				Table:   f.table.tableNumber,
+				Locator: at,
+			},
+		)
 	}
 }
 
@@ -219,7 +230,8 @@ func (f *pdfFlow) addLine(l *textLine, page int) {
 	}
 	level := f.headingLevel(l)
 	// A heading of two lines is one.
-	if level > 0 && f.kind == Heading && f.level == level && f.last != nil && l.y0-f.last.y0 < 1.6*l.size && f.start == page && len(f.lines) < 3 {
+	if level > 0 && f.kind == Heading && f.level == level && f.last != nil && l.y0-f.last.y0 < 1.6*l.size && f.start == page &&
+		len(f.lines) < 3 {
 		f.lines, f.last = append(f.lines, l.text), l
 		return
 	}
@@ -283,7 +295,8 @@ func (f *pdfFlow) continuesBlock(l *textLine, page int) bool {
 	end := f.lines[len(f.lines)-1]
 	first, _ := utf8.DecodeRuneInString(l.text)
 	if f.last == nil || l.y0 < f.last.y0 { // the next page or column
-		return !strings.ContainsAny(end[len(end)-1:], ".:;!?") && (unicode.IsLower(first) || f.kind == Paragraph && !unicode.IsUpper(first) && !unicode.IsDigit(first))
+		return !strings.ContainsAny(end[len(end)-1:], ".:;!?") &&
+			(unicode.IsLower(first) || f.kind == Paragraph && !unicode.IsUpper(first) && !unicode.IsDigit(first))
 	}
 	if math.Abs(l.size-f.last.size) > 0.15*f.last.size && l.y0-f.last.y0 > 1.1*l.size {
 		return false

@@ -333,9 +333,11 @@ func isListMark(s string) bool {
 	if m != nil {
 		return true
 	}
-	if n := numberedPattern.FindStringSubmatch(s + " X"); n != nil && s[0] >= '0' && s[0] <= '9' && (strings.Contains(s, ".") || len(s) < 3) {
+	if n := numberedPattern.FindStringSubmatch(s + " X"); n != nil && s[0] >= '0' && s[0] <= '9' &&
+		(strings.Contains(s, ".") || len(s) < 3) {
 		return true
 	}
 	r, _ := utf8.DecodeRuneInString(s)
-	return utf8.RuneCountInString(s) == 1 && (r == '•' || r == '◦' || r == '▪' || r == '■' || r == '●' || r == '○' || r == '–' || r == '-' || r >= 0xE000 && r <= 0xF8FF)
+	return utf8.RuneCountInString(s) == 1 &&
+		(r == '•' || r == '◦' || r == '▪' || r == '■' || r == '●' || r == '○' || r == '–' || r == '-' || r >= 0xE000 && r <= 0xF8FF)
 }

@@ -103,7 +103,14 @@ func testPDFColumns(t *testing.T, e testEngine) {
 		for i, word := range []string{"alpha", "omega"} {
 			p.SetLeftMargin(10 + float64(i)*100)
 			p.SetXY(10+float64(i)*100, 30)
-			p.MultiCell(85, 5, strings.Repeat("Every "+word+" line of this column is read before the other one begins here. ", 8), "", "L", false)
+			p.MultiCell(
+				85,
+				5,
+				strings.Repeat("Every "+word+" line of this column is read before the other one begins here. ", 8),
+				"",
+				"L",
+				false,
+			)
 		}
 	})
 	text := outline(e.read(t, "p.pdf", raw).Blocks)
@@ -127,7 +134,10 @@ func testPDFLooseTable(t *testing.T, e testEngine) {
 		}
 	})
 	text := outline(e.read(t, "p.pdf", raw).Blocks)
-	if !strings.HasSuffix(text, "| Asset: Mail; Owner: IT; Class: high\n| Asset: Laptop; Owner: Staff; Class: low\n| Asset: Door; Owner: Facility; Class: low\n") {
+	if !strings.HasSuffix(
+		text,
+		"| Asset: Mail; Owner: IT; Class: high\n| Asset: Laptop; Owner: Staff; Class: low\n| Asset: Door; Owner: Facility; Class: low\n",
+	) {
 		t.Errorf("got\n%s", text)
 	}
 }
@@ -276,11 +286,20 @@ func TestPDFBombs(t *testing.T) { onEachEngine(t, testPDFBombs) }
 func testPDFBombs(t *testing.T, e testEngine) {
 	var sb strings.Builder
 	sb.WriteString("%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj\n")
-	sb.WriteString("3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</XObject<</F 10 0 R>>>>/Contents 4 0 R>> endobj\n4 0 obj <</Length 5>> stream\n/F Do\nendstream endobj\n")
+	sb.WriteString(
+		"3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</XObject<</F 10 0 R>>>>/Contents 4 0 R>> endobj\n4 0 obj <</Length 5>> stream\n/F Do\nendstream endobj\n",
+	)
 	for i := 10; i < 50; i++ {
-		fmt.Fprintf(&sb, "%d 0 obj <</Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</F %d 0 R>>>>/Length 11>> stream\n/F Do /F Do\nendstream endobj\n", i, i+1)
+		fmt.Fprintf(
+			&sb,
+			"%d 0 obj <</Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</F %d 0 R>>>>/Length 11>> stream\n/F Do /F Do\nendstream endobj\n",
+			i,
+			i+1,
+		)
 	}
-	sb.WriteString("50 0 obj <</Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</F 50 0 R>>>>/Length 5>> stream\n/F Do\nendstream endobj\ntrailer <</Root 1 0 R/Size 51>>\n%%EOF")
+	sb.WriteString(
+		"50 0 obj <</Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</F 50 0 R>>>>/Length 5>> stream\n/F Do\nendstream endobj\ntrailer <</Root 1 0 R/Size 51>>\n%%EOF",
+	)
 	r := e.reader(t, Options{Timeout: 5 * time.Second})
 	raw := []byte(sb.String())
 	if _, err := r.Read(context.Background(), "a.pdf", bytes.NewReader(raw), int64(len(raw))); err == nil {
@@ -365,7 +384,15 @@ func testPDFAgreesWithPoppler(t *testing.T, e testEngine) {
 				worst, at = score, n
 			}
 		}
-		t.Logf("%s: F1 %.4f, mean of pages %.4f, worst %.4f on page %d of %d", filepath.Base(f), whole, sum/float64(doc.PageCount), worst, at, doc.PageCount)
+		t.Logf(
+			"%s: F1 %.4f, mean of pages %.4f, worst %.4f on page %d of %d",
+			filepath.Base(f),
+			whole,
+			sum/float64(doc.PageCount),
+			worst,
+			at,
+			doc.PageCount,
+		)
 		// A paragraph that runs over a page counts for the page it begins on, so only the
 		// tables, whose rows don't, can be compared page by page.
 		if whole < 0.98 || strings.Contains(f, "strm") && worst < 0.98 {

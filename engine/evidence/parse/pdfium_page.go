@@ -177,7 +177,16 @@ func (r *pageReader) readObject(obj uint64, outer matrix, depth int, left *int) 
 	}
 	t := outer
 	if m.call("FPDFPageObj_GetMatrix", obj, uint64(m.scratch)) != 0 {
-		t = matrix{a: m.readFloat(0), b: m.readFloat(4), c: m.readFloat(8), d: m.readFloat(12), e: m.readFloat(16), f: m.readFloat(20)}.multiply(outer)
+		t = matrix{
+			a: m.readFloat(0),
+			b: m.readFloat(4),
+			c: m.readFloat(8),
+			d: m.readFloat(12),
+			e: m.readFloat(16),
+			f: m.readFloat(20),
+		}.multiply(
+			outer,
+		)
 	}
 	switch kind {
 	case path:

@@ -87,7 +87,9 @@ func TestPictures(t *testing.T) {
 	if doc.MIME != "image/png" || len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "OCR") {
 		t.Errorf("%s %q", doc.MIME, doc.Warnings)
 	}
-	if doc, err = readWith(t, eye{func([]byte) (string, error) { return "one\n\ftwo\n\f", nil }}, "fax.tif", []byte("II*\x00rest")); err != nil || doc.PageCount != 2 || doc.Blocks[1].Locator.Page != 2 {
+	if doc, err = readWith(t, eye{func([]byte) (string, error) { return "one\n\ftwo\n\f", nil }}, "fax.tif", []byte("II*\x00rest")); err != nil ||
+		doc.PageCount != 2 ||
+		doc.Blocks[1].Locator.Page != 2 {
 		t.Errorf("%+v %v", doc, err)
 	}
 	for name, tt := range map[string]struct {
@@ -123,7 +125,12 @@ func TestScannedPDF(t *testing.T) {
 	}
 	raw := scannedPDF(t, scan(t, "whatever"))
 	var size int
-	doc, err := readWith(t, eye{func(p []byte) (string, error) { size = len(p); return "The second page was recognised.", nil }}, "a.pdf", raw)
+	doc, err := readWith(
+		t,
+		eye{func(p []byte) (string, error) { size = len(p); return "The second page was recognised.", nil }},
+		"a.pdf",
+		raw,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +190,9 @@ func TestStampedScan(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := outline(doc.Blocks)
-	if drawn != 1 || !strings.Contains(text, "Access is reviewed") || strings.Count(text, "Received") != 1 || !strings.Contains(text, "word word") || !strings.Contains(text, "A figure") {
+	if drawn != 1 || !strings.Contains(text, "Access is reviewed") || strings.Count(text, "Received") != 1 ||
+		!strings.Contains(text, "word word") ||
+		!strings.Contains(text, "A figure") {
 		t.Errorf("%d pages were recognised:\n%s", drawn, text)
 	}
 	if len(doc.Warnings) != 1 || doc.Warnings[0] != recognizedWarning {

@@ -10,10 +10,14 @@ import (
 )
 
 var (
-	logLinePattern   = lazyregexp.New(`^\s*[\[<]?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d|[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d|\d\d:\d\d:\d\d[.,]\d|\d{10,13}\b|<\d{1,3}>|\S+ \S+ \S+ \[\d\d/)`)
-	checkboxPattern  = lazyregexp.New(`^\s*(?:\[[ xX✓✔]?\]|[☐□❏⬜☑☒])\s+\S`) // a step or answer to tick; the box is kept
-	listMarkPattern  = lazyregexp.New(`^(\s*)([-*•▪◦‣·–o]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\s+(\S.*)$`)
-	numberedPattern  = lazyregexp.New(`^(?:(?:section|article|chapter|annex|appendix|part|abschnitt|kapitel|anhang|artikel|section|annexe)\s+)?(\d{1,2}(?:\.\d{1,2}){0,4}|[A-Z]|[IVX]{1,5})[.):]?\s+(\S.*)$`)
+	logLinePattern = lazyregexp.New(
+		`^\s*[\[<]?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d|[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d|\d\d:\d\d:\d\d[.,]\d|\d{10,13}\b|<\d{1,3}>|\S+ \S+ \S+ \[\d\d/)`,
+	)
+	checkboxPattern = lazyregexp.New(`^\s*(?:\[[ xX✓✔]?\]|[☐□❏⬜☑☒])\s+\S`) // a step or answer to tick; the box is kept
+	listMarkPattern = lazyregexp.New(`^(\s*)([-*•▪◦‣·–o]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\s+(\S.*)$`)
+	numberedPattern = lazyregexp.New(
+		`^(?:(?:section|article|chapter|annex|appendix|part|abschnitt|kapitel|anhang|artikel|section|annexe)\s+)?(\d{1,2}(?:\.\d{1,2}){0,4}|[A-Z]|[IVX]{1,5})[.):]?\s+(\S.*)$`,
+	)
 	underlinePattern = lazyregexp.New("^\\s*([=\\-~^*+#\"'])[=\\-~^*+#\"']{2,}\\s*$")
 	linesPerLogBlock = 40 // lines of a log that make one block
 )
@@ -81,7 +85,9 @@ func (p *plainReader) readNext() {
 	}
 	start := p.pos
 	if p.pos+1 < len(p.lines) && len(line) < maxHeadingBytes {
-		if m := underlinePattern.FindStringSubmatch(p.lines[p.pos+1]); m != nil && utf8.RuneCountInString(strings.TrimSpace(p.lines[p.pos+1]))*2 >= utf8.RuneCountInString(strings.TrimSpace(line)) && !underlinePattern.MatchString(line) {
+		if m := underlinePattern.FindStringSubmatch(p.lines[p.pos+1]); m != nil &&
+			utf8.RuneCountInString(strings.TrimSpace(p.lines[p.pos+1]))*2 >= utf8.RuneCountInString(strings.TrimSpace(line)) &&
+			!underlinePattern.MatchString(line) {
 			p.b.addHeading(p.underlineLevel(m[1][0]), line, lineRange(start+1, start+2))
 			p.pos += 2
 			return
@@ -100,7 +106,14 @@ func (p *plainReader) readNext() {
 		for p.pos++; p.pos < len(p.lines) && indentWidth(p.lines[p.pos]) > indentWidth(line) && strings.TrimSpace(p.lines[p.pos]) != "" && !startsItem(p.lines[p.pos]); {
 			p.pos++
 		}
-		p.b.addBlock(Block{Kind: ListItem, Level: 1 + indentWidth(line)/2, Text: joinLines(p.lines[start:p.pos]), Locator: lineRange(start+1, p.pos)})
+		p.b.addBlock(
+			Block{
+				Kind:    ListItem,
+				Level:   1 + indentWidth(line)/2,
+				Text:    joinLines(p.lines[start:p.pos]),
+				Locator: lineRange(start+1, p.pos),
+			},
+		)
 		return
 	}
 	if len(line) < 4*maxBlockBytes {
@@ -112,7 +125,15 @@ func (p *plainReader) readNext() {
 				text = append(text, p.lines[p.pos])
 				p.pos++
 			}
-			p.b.addBlock(Block{Kind: ListItem, Level: 1 + len(m[1])/2, Text: joinLines(text), Marker: numberedMark(m[2]), Locator: lineRange(start+1, p.pos)})
+			p.b.addBlock(
+				Block{
+					Kind:    ListItem,
+					Level:   1 + len(m[1])/2,
+					Text:    joinLines(text),
+					Marker:  numberedMark(m[2]),
+					Locator: lineRange(start+1, p.pos),
+				},
+			)
 			return
 		}
 	}
@@ -231,7 +252,47 @@ func isWordHyphen(a, b string) bool {
 }
 
 // hyphenatedPrefixes are first parts that English writes with a hyphen.
-var hyphenatedPrefixes = map[string]bool{"non": true, "self": true, "third": true, "multi": true, "high": true, "low": true, "risk": true, "role": true, "least": true, "need": true, "full": true, "part": true, "long": true, "short": true, "real": true, "day": true, "post": true, "pre": true, "cross": true, "follow": true, "decision": true, "time": true, "two": true, "in": true, "on": true, "off": true, "up": true, "well": true, "sub": true, "co": true, "e": true, "anti": true, "semi": true, "ex": true, "all": true, "end": true, "first": true, "second": true, "by": true}
+var hyphenatedPrefixes = map[string]bool{
+	"non":      true,
+	"self":     true,
+	"third":    true,
+	"multi":    true,
+	"high":     true,
+	"low":      true,
+	"risk":     true,
+	"role":     true,
+	"least":    true,
+	"need":     true,
+	"full":     true,
+	"part":     true,
+	"long":     true,
+	"short":    true,
+	"real":     true,
+	"day":      true,
+	"post":     true,
+	"pre":      true,
+	"cross":    true,
+	"follow":   true,
+	"decision": true,
+	"time":     true,
+	"two":      true,
+	"in":       true,
+	"on":       true,
+	"off":      true,
+	"up":       true,
+	"well":     true,
+	"sub":      true,
+	"co":       true,
+	"e":        true,
+	"anti":     true,
+	"semi":     true,
+	"ex":       true,
+	"all":      true,
+	"end":      true,
+	"first":    true,
+	"second":   true,
+	"by":       true,
+}
 
 // startsItem tells whether a line begins an item of a list or a step to tick.
 func startsItem(line string) bool {

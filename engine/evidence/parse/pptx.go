@@ -305,7 +305,14 @@ func (s *slideWalker) addBlock(b Block) { s.blocks = append(s.blocks, slideBlock
 
 // walkXML reads a part of an Office document token by token, held to a depth and to the
 // time of the document. What was deleted and fallbacks are passed over.
-func walkXML(b *builder, z *zip.Reader, name string, start func(xml.StartElement), end func(xml.EndElement), text func([]byte) error) error {
+func walkXML(
+	b *builder,
+	z *zip.Reader,
+	name string,
+	start func(xml.StartElement),
+	end func(xml.EndElement),
+	text func([]byte) error,
+) error {
 	r, err := openPart(z, name, maxPart)
 	if errors.Is(err, errNoPart) {
 		return nil

@@ -9,17 +9,37 @@ import (
 )
 
 var (
-	rstRule         = lazyregexp.New(`^([=\-~^*+#"'` + "`" + `:.,_<>!$%&])[=\-~^*+#"'` + "`" + `:.,_<>!$%&]+\s*$`)
-	rstDirective    = lazyregexp.New(`^\.\. ([A-Za-z][\w.+-]*)::\s*(.*)$`)
-	rstField        = lazyregexp.New(`^:([^:\n]{1,80}):\s+(\S.*)$`)
-	rstInline       = lazyregexp.New("``([^`]+)``|(?::[\\w:.+-]{1,40}:)?`([^`<]*?)(?:\\s*<[^>`]*>)?`_{0,2}|\\[(?:#?\\w*|\\*)\\]_()|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|\\|([^|\\s][^|]*)\\|_{0,2}")
+	rstRule      = lazyregexp.New(`^([=\-~^*+#"'` + "`" + `:.,_<>!$%&])[=\-~^*+#"'` + "`" + `:.,_<>!$%&]+\s*$`)
+	rstDirective = lazyregexp.New(`^\.\. ([A-Za-z][\w.+-]*)::\s*(.*)$`)
+	rstField     = lazyregexp.New(`^:([^:\n]{1,80}):\s+(\S.*)$`)
+	rstInline    = lazyregexp.New(
+		"``([^`]+)``|(?::[\\w:.+-]{1,40}:)?`([^`<]*?)(?:\\s*<[^>`]*>)?`_{0,2}|\\[(?:#?\\w*|\\*)\\]_()|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|\\|([^|\\s][^|]*)\\|_{0,2}",
+	)
 	rstNote         = lazyregexp.New(`^\.\. \[[^\]]{1,40}\]\s+(\S.*)$`)
 	rstSimpleBorder = lazyregexp.New(`^\s*=+(\s+=+)+\s*$`)
 	rstGridBorder   = lazyregexp.New(`^\s*\+([-=]+\+)+\s*$`)
 )
 
 // rstIgnored are directives that hold no text of the document.
-var rstIgnored = map[string]bool{"toctree": true, "image": true, "contents": true, "include": true, "raw": true, "index": true, "meta": true, "highlight": true, "default-role": true, "role": true, "sectnum": true, "target-notes": true, "automodule": true, "autoclass": true, "literalinclude": true, "csv-table": false, "only": false}
+var rstIgnored = map[string]bool{
+	"toctree":        true,
+	"image":          true,
+	"contents":       true,
+	"include":        true,
+	"raw":            true,
+	"index":          true,
+	"meta":           true,
+	"highlight":      true,
+	"default-role":   true,
+	"role":           true,
+	"sectnum":        true,
+	"target-notes":   true,
+	"automodule":     true,
+	"autoclass":      true,
+	"literalinclude": true,
+	"csv-table":      false,
+	"only":           false,
+}
 
 // readRST reads reStructuredText: titles by their lines, lists, tables and directives. What
 // a directive would include or run is left alone.
@@ -100,7 +120,9 @@ func (r *rstReader) readTitle() bool {
 	}
 	text := strings.TrimSpace(r.lineAt(from))
 	c, n := parseRuleLine(r.lineAt(from + 1))
-	if c == 0 || text == "" || n+1 < utf8.RuneCountInString(text) || len(text) > maxHeadingBytes || rstSimpleBorder.MatchString(r.lineAt(from+1)) || strings.HasPrefix(text, ".. ") {
+	if c == 0 || text == "" || n+1 < utf8.RuneCountInString(text) || len(text) > maxHeadingBytes ||
+		rstSimpleBorder.MatchString(r.lineAt(from+1)) ||
+		strings.HasPrefix(text, ".. ") {
 		return false
 	}
 	kind += string(c)
@@ -215,7 +237,15 @@ func (r *rstReader) readParagraph() {
 		for r.pos++; r.pos < len(r.lines) && indentWidth(r.lineAt(r.pos)) > column && strings.TrimSpace(r.lineAt(r.pos)) != "" && !listMarkPattern.MatchString(r.lineAt(r.pos)); r.pos++ {
 			text = append(text, r.lineAt(r.pos))
 		}
-		r.b.addBlock(Block{Kind: ListItem, Level: 1 + column/2, Text: stripRSTMarkup(joinLines(text)), Marker: numberedMark(m[2]), Locator: lineRange(start+1, r.pos)})
+		r.b.addBlock(
+			Block{
+				Kind:    ListItem,
+				Level:   1 + column/2,
+				Text:    stripRSTMarkup(joinLines(text)),
+				Marker:  numberedMark(m[2]),
+				Locator: lineRange(start+1, r.pos),
+			},
+		)
 		return
 	}
 	for r.pos++; r.pos < len(r.lines) && strings.TrimSpace(r.lineAt(r.pos)) != "" && !listMarkPattern.MatchString(r.lineAt(r.pos)) && !strings.HasPrefix(r.lineAt(r.pos), ".. "); r.pos++ {

@@ -263,10 +263,73 @@ func (r *rtfReader) putText(s string) {
 }
 
 // rtfIgnoredWords are destinations without text of the document.
-var rtfIgnoredWords = map[string]bool{"colortbl": true, "pict": true, "nonshppict": true, "fldinst": true, "objdata": true, "datafield": true, "sp": true, "author": true, "operator": true, "creatim": true, "revtim": true, "printim": true, "buptim": true, "company": true, "doccomm": true, "comment": true, "keywords": true, "subject": true, "category": true, "manager": true, "hlinkbase": true, "listtable": true, "listoverridetable": true, "revtbl": true, "rsidtbl": true, "generator": true, "xmlnstbl": true, "themedata": true, "colorschememapping": true, "datastore": true, "latentstyles": true, "annotation": true, "atnid": true, "atnauthor": true, "bkmkstart": true, "bkmkend": true, "filetbl": true, "private": true, "ftnsep": true, "ftnsepc": true, "ftncn": true, "aftnsep": true, "aftnsepc": true, "aftncn": true, "background": true, "mmath": false, "txe": true, "xe": true, "tc": true, "tcn": true}
+var rtfIgnoredWords = map[string]bool{
+	"colortbl":           true,
+	"pict":               true,
+	"nonshppict":         true,
+	"fldinst":            true,
+	"objdata":            true,
+	"datafield":          true,
+	"sp":                 true,
+	"author":             true,
+	"operator":           true,
+	"creatim":            true,
+	"revtim":             true,
+	"printim":            true,
+	"buptim":             true,
+	"company":            true,
+	"doccomm":            true,
+	"comment":            true,
+	"keywords":           true,
+	"subject":            true,
+	"category":           true,
+	"manager":            true,
+	"hlinkbase":          true,
+	"listtable":          true,
+	"listoverridetable":  true,
+	"revtbl":             true,
+	"rsidtbl":            true,
+	"generator":          true,
+	"xmlnstbl":           true,
+	"themedata":          true,
+	"colorschememapping": true,
+	"datastore":          true,
+	"latentstyles":       true,
+	"annotation":         true,
+	"atnid":              true,
+	"atnauthor":          true,
+	"bkmkstart":          true,
+	"bkmkend":            true,
+	"filetbl":            true,
+	"private":            true,
+	"ftnsep":             true,
+	"ftnsepc":            true,
+	"ftncn":              true,
+	"aftnsep":            true,
+	"aftnsepc":           true,
+	"aftncn":             true,
+	"background":         true,
+	"mmath":              false,
+	"txe":                true,
+	"xe":                 true,
+	"tc":                 true,
+	"tcn":                true,
+}
 
 // rtfCharsets are the code pages of the character sets that a font names.
-var rtfCharsets = map[int]int{77: 10000, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256, 186: 1257, 204: 1251, 222: 874, 238: 1250, 255: 850}
+var rtfCharsets = map[int]int{
+	77:  10000,
+	161: 1253,
+	162: 1254,
+	163: 1258,
+	177: 1255,
+	178: 1256,
+	186: 1257,
+	204: 1251,
+	222: 874,
+	238: 1250,
+	255: 850,
+}
 
 func (r *rtfReader) handleWord(word string, v int, given bool) {
 	g := r.currentGroup()

@@ -16,10 +16,18 @@ const (
 // slides are shown in the order given, and lie in the file in the other.
 func pptx(t testing.TB, slides []string, parts map[string]string) []byte {
 	rel := func(id, kind, target string) string {
-		return fmt.Sprintf(`<Relationship Id="%s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/%s" Target="%s"/>`, id, kind, target)
+		return fmt.Sprintf(
+			`<Relationship Id="%s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/%s" Target="%s"/>`,
+			id,
+			kind,
+			target,
+		)
 	}
 	var list, rels string
-	all := map[string]string{"[Content_Types].xml": pptTypes, "_rels/.rels": `<Relationships>` + rel("r1", "officeDocument", "ppt/presentation.xml") + `</Relationships>`}
+	all := map[string]string{
+		"[Content_Types].xml": pptTypes,
+		"_rels/.rels":         `<Relationships>` + rel("r1", "officeDocument", "ppt/presentation.xml") + `</Relationships>`,
+	}
 	for i, s := range slides {
 		id, file := fmt.Sprintf("r%d", i), fmt.Sprintf("slides/slide%d.xml", len(slides)-i)
 		list += fmt.Sprintf(`<p:sldId id="%d" r:id="%s"/>`, 256+i, id)
@@ -64,17 +72,65 @@ func TestPptx(t *testing.T) {
 	cell := func(s string) string {
 		return `<a:tc><a:txBody><a:p><a:r><a:t>` + s + `</a:t></a:r></a:p></a:txBody></a:tc>`
 	}
-	table := `<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr>` + cell("Role") + cell("Right") + `</a:tr><a:tr>` + cell("Admin") + cell("all") + `</a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>`
+	table := `<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr>` + cell(
+		"Role",
+	) + cell(
+		"Right",
+	) + `</a:tr><a:tr>` + cell(
+		"Admin",
+	) + cell(
+		"all",
+	) + `</a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>`
 	rels := `<Relationships><Relationship Id="x" Type="http://s/notesSlide" Target="../notesSlides/n1.xml"/><Relationship Id="y" Type="http://s/diagramData" Target="../diagrams/d1.xml"/><Relationship Id="z" Type="http://s/diagramData" Target="https://example.com/evil" TargetMode="External"/></Relationships>`
 	doc := read(t, "training.pptx", pptx(t, []string{
-		shape("ctrTitle", "Security training") + shape("subTitle", "For all staff") + shape("ftr", "Acme – internal") + shape("sldNum", "1"),
-		shape("body", "Report at once", ">also when unsure", "!Call 112 for fire.") + shape("title", "Incidents") + shape("", "A box") + table,
-		"hidden:" + shape("title", "Old") + `<mc:AlternateContent><mc:Choice>` + shape("", "shown once") + `</mc:Choice><mc:Fallback>` + shape("", "shown once") + `</mc:Fallback></mc:AlternateContent>`,
+		shape(
+			"ctrTitle",
+			"Security training",
+		) + shape(
+			"subTitle",
+			"For all staff",
+		) + shape(
+			"ftr",
+			"Acme – internal",
+		) + shape(
+			"sldNum",
+			"1",
+		),
+		shape(
+			"body",
+			"Report at once",
+			">also when unsure",
+			"!Call 112 for fire.",
+		) + shape(
+			"title",
+			"Incidents",
+		) + shape(
+			"",
+			"A box",
+		) + table,
+		"hidden:" + shape(
+			"title",
+			"Old",
+		) + `<mc:AlternateContent><mc:Choice>` + shape(
+			"",
+			"shown once",
+		) + `</mc:Choice><mc:Fallback>` + shape(
+			"",
+			"shown once",
+		) + `</mc:Fallback></mc:AlternateContent>`,
 	}, map[string]string{
 		"ppt/slides/_rels/slide2.xml.rels": rels,
-		"ppt/notesSlides/n1.xml":           `<p:notes ` + pptNS + `><p:cSld><p:spTree>` + shape("sldImg") + shape("body", "Tell of the Q3 case.") + shape("sldNum", "2") + `</p:spTree></p:cSld></p:notes>`,
-		"ppt/diagrams/d1.xml":              `<d:dataModel xmlns:d="x" ` + pptNS + `><d:ptLst><d:pt><d:t><a:p><a:r><a:t>Detect</a:t></a:r></a:p></d:t></d:pt><d:pt><d:t><a:p><a:r><a:t>Respond</a:t></a:r></a:p></d:t></d:pt></d:ptLst></d:dataModel>`,
-		"docProps/core.xml":                `<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>PowerPoint Presentation</dc:title></cp:coreProperties>`,
+		"ppt/notesSlides/n1.xml": `<p:notes ` + pptNS + `><p:cSld><p:spTree>` + shape(
+			"sldImg",
+		) + shape(
+			"body",
+			"Tell of the Q3 case.",
+		) + shape(
+			"sldNum",
+			"2",
+		) + `</p:spTree></p:cSld></p:notes>`,
+		"ppt/diagrams/d1.xml": `<d:dataModel xmlns:d="x" ` + pptNS + `><d:ptLst><d:pt><d:t><a:p><a:r><a:t>Detect</a:t></a:r></a:p></d:t></d:pt><d:pt><d:t><a:p><a:r><a:t>Respond</a:t></a:r></a:p></d:t></d:pt></d:ptLst></d:dataModel>`,
+		"docProps/core.xml":   `<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>PowerPoint Presentation</dc:title></cp:coreProperties>`,
 	}))
 	same(t, outline(doc.Blocks), `
 	# Security training
@@ -133,6 +189,7 @@ func FuzzPptx(f *testing.F) {
 	f.Add(`<a:tc/></a:tr><a:tr/>`, `<p:sp/>`)
 	f.Fuzz(func(t *testing.T, tree, notes string) {
 		check(t, "a.pptx", pptx(t, []string{tree}, map[string]string{
-			"ppt/slides/_rels/slide1.xml.rels": `<Relationships><Relationship Id="x" Type="http://s/notesSlide" Target="n.xml"/></Relationships>`, "ppt/slides/n.xml": notes}))
+			"ppt/slides/_rels/slide1.xml.rels": `<Relationships><Relationship Id="x" Type="http://s/notesSlide" Target="n.xml"/></Relationships>`, "ppt/slides/n.xml": notes,
+		}))
 	})
 }

@@ -24,13 +24,37 @@ type format struct {
 
 // The formats. Those with a read function are text.
 var (
-	formatPDF      = &format{mime: "application/pdf", label: "a PDF", extensions: []string{".pdf"}}
-	formatDocx     = &format{mime: "application/vnd.openxmlformats-officedocument.wordprocessingml.document", label: "a Word document", extensions: []string{".docx", ".docm", ".dotx", ".dotm"}}
-	formatXlsx     = &format{mime: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", label: "an Excel workbook", extensions: []string{".xlsx", ".xlsm", ".xltx", ".xltm"}}
-	formatPptx     = &format{mime: "application/vnd.openxmlformats-officedocument.presentationml.presentation", label: "a PowerPoint presentation", extensions: []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"}}
-	formatODT      = &format{mime: "application/vnd.oasis.opendocument.text", label: "an OpenDocument text", extensions: []string{".odt", ".ott"}}
-	formatODS      = &format{mime: "application/vnd.oasis.opendocument.spreadsheet", label: "an OpenDocument spreadsheet", extensions: []string{".ods", ".ots"}}
-	formatODP      = &format{mime: "application/vnd.oasis.opendocument.presentation", label: "an OpenDocument presentation", extensions: []string{".odp", ".otp"}}
+	formatPDF  = &format{mime: "application/pdf", label: "a PDF", extensions: []string{".pdf"}}
+	formatDocx = &format{
+		mime:       "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+		label:      "a Word document",
+		extensions: []string{".docx", ".docm", ".dotx", ".dotm"},
+	}
+	formatXlsx = &format{
+		mime:       "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		label:      "an Excel workbook",
+		extensions: []string{".xlsx", ".xlsm", ".xltx", ".xltm"},
+	}
+	formatPptx = &format{
+		mime:       "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+		label:      "a PowerPoint presentation",
+		extensions: []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"},
+	}
+	formatODT = &format{
+		mime:       "application/vnd.oasis.opendocument.text",
+		label:      "an OpenDocument text",
+		extensions: []string{".odt", ".ott"},
+	}
+	formatODS = &format{
+		mime:       "application/vnd.oasis.opendocument.spreadsheet",
+		label:      "an OpenDocument spreadsheet",
+		extensions: []string{".ods", ".ots"},
+	}
+	formatODP = &format{
+		mime:       "application/vnd.oasis.opendocument.presentation",
+		label:      "an OpenDocument presentation",
+		extensions: []string{".odp", ".otp"},
+	}
 	formatRTF      = &format{mime: "application/rtf", label: "RTF", extensions: []string{".rtf"}}
 	formatMail     = &format{mime: "message/rfc822", label: "a mail", extensions: []string{".eml"}}
 	formatMsg      = &format{mime: "application/vnd.ms-outlook", label: "an Outlook message", extensions: []string{".msg"}}
@@ -256,7 +280,20 @@ func sniffText(name string, head []byte, whole bool) *format {
 }
 
 // mailFields are those of which a mail has some in its head.
-var mailFields = map[string]bool{"from": true, "to": true, "subject": true, "date": true, "message-id": true, "received": true, "mime-version": true, "return-path": true, "content-type": true, "delivered-to": true, "x-mailer": true, "reply-to": true}
+var mailFields = map[string]bool{
+	"from":         true,
+	"to":           true,
+	"subject":      true,
+	"date":         true,
+	"message-id":   true,
+	"received":     true,
+	"mime-version": true,
+	"return-path":  true,
+	"content-type": true,
+	"delivered-to": true,
+	"x-mailer":     true,
+	"reply-to":     true,
+}
 
 // looksMail reports whether a text begins with the head of a mail: fields only, four of
 // which are those of mails, and who it is from among them.
@@ -339,8 +376,10 @@ func (f *format) hasExtension(ending string) bool {
 }
 
 // formats are all that can be read.
-var formats = []*format{formatPDF, formatDocx, formatXlsx, formatPptx, formatODT, formatODS, formatODP, formatRTF, formatMail, formatMsg, formatZip,
-	formatHTML, formatJSON, formatCSV, formatTSV, formatMarkdown, formatRST, formatYAML}
+var formats = []*format{
+	formatPDF, formatDocx, formatXlsx, formatPptx, formatODT, formatODS, formatODP, formatRTF, formatMail, formatMsg, formatZip,
+	formatHTML, formatJSON, formatCSV, formatTSV, formatMarkdown, formatRST, formatYAML,
+}
 
 // extensionWarning says so when the ending promises another format than the content is. Among
 // texts names are taken lightly: a .yaml may hold notes.

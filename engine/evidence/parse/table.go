@@ -169,7 +169,8 @@ func looksLikeHeader(cells []string) bool {
 			continue
 		}
 		letters := strings.ContainsFunc(c, unicode.IsLetter)
-		if len(c) > 120 || !letters && c != "#" && c != "%" || seen[c] || strings.HasSuffix(c, ".") && strings.Contains(c, " ") && len(c) > 40 {
+		if len(c) > 120 || !letters && c != "#" && c != "%" || seen[c] ||
+			strings.HasSuffix(c, ".") && strings.Contains(c, " ") && len(c) > 40 {
 			return false
 		}
 		if _, ok, _ := parseDate(c); ok {

@@ -28,7 +28,12 @@ func newUnipdfPage(page *model.PdfPage, n int) (*unipdfPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	area = &model.PdfRectangle{Llx: min(area.Llx, area.Urx), Lly: min(area.Lly, area.Ury), Urx: max(area.Llx, area.Urx), Ury: max(area.Lly, area.Ury)}
+	area = &model.PdfRectangle{
+		Llx: min(area.Llx, area.Urx),
+		Lly: min(area.Lly, area.Ury),
+		Urx: max(area.Llx, area.Urx),
+		Ury: max(area.Lly, area.Ury),
+	}
 	r := &unipdfPage{page: page, x: area.Llx, y: area.Lly, left: maxPageObjects}
 	r.out = &pdfPage{number: n, w: area.Urx - area.Llx, h: area.Ury - area.Lly}
 	if !(r.out.w > 0 && r.out.h > 0) || math.IsInf(r.out.w+r.out.h, 0) {
@@ -121,26 +126,30 @@ func (r *unipdfPage) contents(stream string, resources *model.PdfPageResources, 
 	}
 	pen := pen{page: r.out}
 	p := contentstream.NewContentStreamProcessor(*ops)
-	p.AddHandler(contentstream.HandlerConditionEnumAllOperands, "", func(op *contentstream.ContentStreamOperation, g contentstream.GraphicsState, from *model.PdfPageResources) error {
-		t := matrix{a: g.CTM[0], b: g.CTM[1], c: g.CTM[3], d: g.CTM[4], e: g.CTM[6], f: g.CTM[7]}.multiply(outer)
-		switch op.Operand {
-		case "Do", "BI", "S", "s", "f", "F", "f*", "B", "B*", "b", "b*":
-			if r.left--; r.left < 0 {
-				return errEnough
+	p.AddHandler(
+		contentstream.HandlerConditionEnumAllOperands,
+		"",
+		func(op *contentstream.ContentStreamOperation, g contentstream.GraphicsState, from *model.PdfPageResources) error {
+			t := matrix{a: g.CTM[0], b: g.CTM[1], c: g.CTM[3], d: g.CTM[4], e: g.CTM[6], f: g.CTM[7]}.multiply(outer)
+			switch op.Operand {
+			case "Do", "BI", "S", "s", "f", "F", "f*", "B", "B*", "b", "b*":
+				if r.left--; r.left < 0 {
+					return errEnough
+				}
 			}
-		}
-		switch op.Operand {
-		case "BI":
-			r.out.addPicture(t)
-		case "Do":
-			if len(op.Params) == 1 {
-				r.object(op.Params[0], from, t, depth)
+			switch op.Operand {
+			case "BI":
+				r.out.addPicture(t)
+			case "Do":
+				if len(op.Params) == 1 {
+					r.object(op.Params[0], from, t, depth)
+				}
+			default:
+				pen.draw(op, t)
 			}
-		default:
-			pen.draw(op, t)
-		}
-		return nil
-	})
+			return nil
+		},
+	)
 	_ = p.Process(resources) // what was found until an error counts
 }
 
@@ -164,7 +173,16 @@ func (r *unipdfPage) object(name core.PdfObject, resources *model.PdfPageResourc
 			return
 		}
 		if m, ok := core.GetArray(form.Matrix); ok && m.Len() == 6 {
-			t = matrix{a: numberOf(m.Get(0)), b: numberOf(m.Get(1)), c: numberOf(m.Get(2)), d: numberOf(m.Get(3)), e: numberOf(m.Get(4)), f: numberOf(m.Get(5))}.multiply(t)
+			t = matrix{
+				a: numberOf(m.Get(0)),
+				b: numberOf(m.Get(1)),
+				c: numberOf(m.Get(2)),
+				d: numberOf(m.Get(3)),
+				e: numberOf(m.Get(4)),
+				f: numberOf(m.Get(5)),
+			}.multiply(
+				t,
+			)
 		}
 		if form.Resources != nil {
 			resources = form.Resources

@@ -22,7 +22,10 @@ func readXlsx(b *builder, content io.ReaderAt, size int64) error {
 	if _, err := openOfficeZip(content, size); err != nil { // refuse bombs before excelize unpacks them
 		return err
 	}
-	x, err := excelize.OpenReader(io.NewSectionReader(content, 0, size), excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: 16 << 20})
+	x, err := excelize.OpenReader(
+		io.NewSectionReader(content, 0, size),
+		excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: 16 << 20},
+	)
 	if err != nil {
 		if errors.Is(err, excelize.ErrWorkbookPassword) || errors.Is(err, excelize.ErrWorkbookFileFormat) {
 			return &Error{Kind: ErrEncrypted, Cause: err}

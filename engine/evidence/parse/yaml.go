@@ -35,7 +35,10 @@ func readYAML(b *builder, text string) error {
 			break
 		}
 		if err != nil {
-			b.warn("It is not YAML throughout (%s); it was read as plain text.", cleanText(cutAtSpace(strings.TrimPrefix(err.Error(), "yaml: "), 120)))
+			b.warn(
+				"It is not YAML throughout (%s); it was read as plain text.",
+				cleanText(cutAtSpace(strings.TrimPrefix(err.Error(), "yaml: "), 120)),
+			)
 			return readPlain(b, text)
 		}
 		docs = append(docs, &doc)
@@ -81,8 +84,10 @@ func (y *yamlReader) readMapping(n *yaml.Node, path []string, depth, table int) 
 				y.b.facts = append(y.b.facts, fact{k, values[i]})
 			}
 		}
-		y.b.addBlockAt(Block{Kind: TableRow, Text: renderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
-			Locator: api.Locator{LineStart: first, LineEnd: last}})
+		y.b.addBlockAt(Block{
+			Kind: TableRow, Text: renderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
+			Locator: api.Locator{LineStart: first, LineEnd: last},
+		})
 		keys, values, first = nil, nil, 0
 	}
 	for i := 0; i+1 < len(n.Content) && y.b.err == nil; i += 2 {
@@ -119,7 +124,15 @@ func (y *yamlReader) readSequence(n *yaml.Node, path []string, depth int) error 
 			continue
 		}
 		if s := scalarText(c); s != "" {
-			y.b.addBlockAt(Block{Kind: ListItem, Level: 1, Text: s, HeadingPath: path, Locator: api.Locator{LineStart: c.Line, LineEnd: c.Line + strings.Count(c.Value, "\n")}})
+			y.b.addBlockAt(
+				Block{
+					Kind:        ListItem,
+					Level:       1,
+					Text:        s,
+					HeadingPath: path,
+					Locator:     api.Locator{LineStart: c.Line, LineEnd: c.Line + strings.Count(c.Value, "\n")},
+				},
+			)
 		}
 	}
 	return y.b.err

@@ -52,7 +52,11 @@ var defaultBackground = Background{Mean: 0.1, Deviation: 0.12}
 type moments struct{ n, sum, squares float64 }
 
 func (b Background) moments() moments {
-	return moments{n: defaultBackgroundPairs, sum: b.Mean * defaultBackgroundPairs, squares: (b.Deviation*b.Deviation + b.Mean*b.Mean) * defaultBackgroundPairs}
+	return moments{
+		n:       defaultBackgroundPairs,
+		sum:     b.Mean * defaultBackgroundPairs,
+		squares: (b.Deviation*b.Deviation + b.Mean*b.Mean) * defaultBackgroundPairs,
+	}
 }
 
 func (m *moments) add(cosine float32) {

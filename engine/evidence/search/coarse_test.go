@@ -111,7 +111,12 @@ func TestCoarseScanIsExact(t *testing.T) {
 		}
 		x.Remove("p00003", "p01030")
 		for i := range 60 {
-			q := Query{Text: fmt.Sprintf("word%d of %q", i%7, fmt.Sprint(i)), Vector: shapes(rng, dims), TopK: []int{1, 10, 200}[i%3], Deduplicate: i%2 == 0}
+			q := Query{
+				Text:        fmt.Sprintf("word%d of %q", i%7, fmt.Sprint(i)),
+				Vector:      shapes(rng, dims),
+				TopK:        []int{1, 10, 200}[i%3],
+				Deduplicate: i%2 == 0,
+			}
 			if i%4 == 3 {
 				q.DocumentIDs = []string{"d1", "d17"}
 			}

@@ -19,8 +19,10 @@ func (x *Index) nameNumber(name string) int32 {
 }
 
 func (x *Index) newFilterRow(p Passage) filterRow {
-	return filterRow{live: true, prior: float32(p.Prior), assessment: x.nameNumber(p.AssessmentID), document: x.nameNumber(p.DocumentID),
-		category: x.nameNumber(p.Category), day: parseDay(p.Date)}
+	return filterRow{
+		live: true, prior: float32(p.Prior), assessment: x.nameNumber(p.AssessmentID), document: x.nameNumber(p.DocumentID),
+		category: x.nameNumber(p.Category), day: parseDay(p.Date),
+	}
 }
 
 // parseDay is a date as a number, 0 for what isn't written YYYY-MM-DD.

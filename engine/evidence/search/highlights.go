@@ -27,7 +27,13 @@ const (
 // findHighlights picks the sentences of text that cover most of the query's worth,
 // in the order of the text. Where no word is shared it is the sentence closest in
 // meaning, if meant can tell, else the first.
-func findHighlights(text string, query []words.Token, exactTerms []exactTerm, rarity func(string) float32, closestText func(texts []string) int) []Highlight {
+func findHighlights(
+	text string,
+	query []words.Token,
+	exactTerms []exactTerm,
+	rarity func(string) float32,
+	closestText func(texts []string) int,
+) []Highlight {
 	wanted := make(map[string]bool, len(query))
 	for _, u := range query {
 		if u.Kind != words.Stop {

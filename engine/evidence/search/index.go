@@ -84,7 +84,16 @@ func New(o Options) *Index {
 	if o.FlatFrom == 0 {
 		o.FlatFrom = 2000
 	}
-	return &Index{options: o, subpassages: subpassageVectors{embed: o.Embed}, slotByID: make(map[string]int), nameNumbers: make(map[string]int32), postings: newPostings(), vectors: newFlatVectors(), nearest: newChromemIndex(), background: defaultBackground}
+	return &Index{
+		options:     o,
+		subpassages: subpassageVectors{embed: o.Embed},
+		slotByID:    make(map[string]int),
+		nameNumbers: make(map[string]int32),
+		postings:    newPostings(),
+		vectors:     newFlatVectors(),
+		nearest:     newChromemIndex(),
+		background:  defaultBackground,
+	}
 }
 
 // Len is the number of passages.

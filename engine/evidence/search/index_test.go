@@ -236,7 +236,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-var vocabulary = strings.Fields("access review backup restore log event vendor contract key rotate firewall zone staff train incident report patch server asset list risk owner policy board cloud tenant code merge test deploy")
+var vocabulary = strings.Fields(
+	"access review backup restore log event vendor contract key rotate firewall zone staff train incident report patch server asset list risk owner policy board cloud tenant code merge test deploy",
+)
 
 func random(rng *rand.Rand, id string, dims int) Passage {
 	p := Passage{ID: id, DocumentID: fmt.Sprintf("d%d", rng.IntN(20)), AssessmentID: "a"}
@@ -284,7 +286,13 @@ func TestRandomOperations(t *testing.T) {
 		fill(t, fresh, model[id])
 	}
 	if lived.postings.passageCount != fresh.postings.passageCount || lived.postings.totalUnits != fresh.postings.totalUnits {
-		t.Errorf("counts drift: %d %v, want %d %v", lived.postings.passageCount, lived.postings.totalUnits, fresh.postings.passageCount, fresh.postings.totalUnits)
+		t.Errorf(
+			"counts drift: %d %v, want %d %v",
+			lived.postings.passageCount,
+			lived.postings.totalUnits,
+			fresh.postings.passageCount,
+			fresh.postings.totalUnits,
+		)
 	}
 	// The sample of the background hangs on the order of the passages; the ranking doesn't.
 	lived.background, fresh.background = Background{0.1, 0.2}, Background{0.1, 0.2}
@@ -363,7 +371,10 @@ func TestReadersBesideWriters(t *testing.T) {
 }
 
 func TestHighlights(t *testing.T) {
-	text := "Purpose of this page. Managers review access rights every quarter.\nCoffee is free; the ACCESS log is kept.\n" + strings.Repeat("filler words go on ", 40)
+	text := "Purpose of this page. Managers review access rights every quarter.\nCoffee is free; the ACCESS log is kept.\n" + strings.Repeat(
+		"filler words go on ",
+		40,
+	)
 	x := New(Options{})
 	fill(t, x, Passage{ID: "a", Text: text}, Passage{ID: "b", Text: "coffee"})
 	r := find(t, x, Query{Text: "reviewing access"})

@@ -16,7 +16,13 @@ func packed(t testing.TB, document string, passages ...Passage) Packed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Packed{DocumentID: document, AssessmentID: passages[0].AssessmentID, Category: passages[0].Category, Date: passages[0].Date, Data: data}
+	return Packed{
+		DocumentID:   document,
+		AssessmentID: passages[0].AssessmentID,
+		Category:     passages[0].Category,
+		Date:         passages[0].Date,
+		Data:         data,
+	}
 }
 
 func inTurn(packs ...Packed) iter.Seq2[Packed, error] {
@@ -80,8 +86,17 @@ func TestLoadIsAsPut(t *testing.T) {
 
 // The bytes are kept in stores: where this fails, packVersion has to be raised.
 func TestPackForm(t *testing.T) {
-	p := packed(t, "d", Passage{ID: "a", Text: "Organisations review IAC-06 yearly, the owner's analysis too.", HeadingPath: []string{"Access"}, Vector: []float32{3, 4}},
-		Passage{ID: "b", Text: "Résumé of 30 backups"})
+	p := packed(
+		t,
+		"d",
+		Passage{
+			ID:          "a",
+			Text:        "Organisations review IAC-06 yearly, the owner's analysis too.",
+			HeadingPath: []string{"Access"},
+			Vector:      []float32{3, 4},
+		},
+		Passage{ID: "b", Text: "Résumé of 30 backups"},
+	)
 	if got := fmt.Sprintf("%d %x", packVersion, sha256.Sum256(p.Data)); got != "1 a25b89dbc94f1a009c2444cd9f79bad20f6c2ab765f3d2b7b9142f2efac405b0" {
 		t.Errorf("form and bytes are %s", got)
 	}

@@ -87,7 +87,13 @@ const (
 
 // NewPersistentQueries makes the questions ready. All vectors have one length; the best topK are kept.
 func NewPersistentQueries(scale *Scale, questions []Question, topK int) (*PersistentQueries, error) {
-	s := &PersistentQueries{scale: scale, topK: topK, stemIDs: map[string]int32{}, questions: make([]question, len(questions)), slotsByDocument: map[string][]int32{}}
+	s := &PersistentQueries{
+		scale:           scale,
+		topK:            topK,
+		stemIDs:         map[string]int32{},
+		questions:       make([]question, len(questions)),
+		slotsByDocument: map[string][]int32{},
+	}
 	units := make([][]words.Token, len(questions))
 	parallelFor(len(questions), func(i int) { units[i] = words.Split(questions[i].Text) })
 	for i, q := range questions {

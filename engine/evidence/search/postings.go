@@ -60,7 +60,10 @@ func (p *postings) add(slot int, units []words.Token) float32 {
 			h = &termPostings{}
 			p.terms[stem] = h
 		}
-		h.list = append(h.list, posting{slot: int32(slot), count: uint16(min(n, math.MaxUint16)), length: uint16(min(total, math.MaxUint16))})
+		h.list = append(
+			h.list,
+			posting{slot: int32(slot), count: uint16(min(n, math.MaxUint16)), length: uint16(min(total, math.MaxUint16))},
+		)
 		h.liveCount++
 	}
 	p.totalUnits += float64(total)

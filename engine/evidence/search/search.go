@@ -83,7 +83,12 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if q.Vector != nil && x.vectors.dims > 0 && len(q.Vector) != x.vectors.dims {
-		return nil, fmt.Errorf("%w: the query's vector has %d numbers, the index holds %d; use the embedder of the index", ErrQuery, len(q.Vector), x.vectors.dims)
+		return nil, fmt.Errorf(
+			"%w: the query's vector has %d numbers, the index holds %d; use the embedder of the index",
+			ErrQuery,
+			len(q.Vector),
+			x.vectors.dims,
+		)
 	}
 	if len(x.slotByID) == 0 {
 		return nil, ctx.Err()
@@ -115,9 +120,21 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	}
 	results := make([]Result, 0, len(best))
 	for _, c := range best {
-		r := Result{ID: x.slots[c.slot].ID, Duplicates: same[c.slot], Score: c.score, Semantic: background.semanticScore(c.cosine), Keyword: min(1, float64(coverage[c.slot]))}
+		r := Result{
+			ID:         x.slots[c.slot].ID,
+			Duplicates: same[c.slot],
+			Score:      c.score,
+			Semantic:   background.semanticScore(c.cosine),
+			Keyword:    min(1, float64(coverage[c.slot])),
+		}
 		if !q.NoHighlights {
-			r.Highlights = findHighlights(x.slots[c.slot].unpackPassage().Text, units, exactTerms, x.stemRarity, x.closestTextFunc(q.Vector))
+			r.Highlights = findHighlights(
+				x.slots[c.slot].unpackPassage().Text,
+				units,
+				exactTerms,
+				x.stemRarity,
+				x.closestTextFunc(q.Vector),
+			)
 		}
 		results = append(results, r)
 	}
@@ -151,8 +168,23 @@ func (a candidate) before(b candidate) bool {
 }
 
 // rankCandidates ranks the passages and looks closer at the first of them.
-func (x *Index) rankCandidates(ctx context.Context, q Query, background Background, coverage []float32, exactMatches map[int32]int, exactTermCount int) ([]candidate, error) {
-	r := candidateSearch{index: x, vector: q.Vector, background: background, coverage: coverage, exactMatches: exactMatches, filter: x.slotFilter(q), limit: max(q.TopK, rerankCount)}
+func (x *Index) rankCandidates(
+	ctx context.Context,
+	q Query,
+	background Background,
+	coverage []float32,
+	exactMatches map[int32]int,
+	exactTermCount int,
+) ([]candidate, error) {
+	r := candidateSearch{
+		index:        x,
+		vector:       q.Vector,
+		background:   background,
+		coverage:     coverage,
+		exactMatches: exactMatches,
+		filter:       x.slotFilter(q),
+		limit:        max(q.TopK, rerankCount),
+	}
 	if q.Deduplicate {
 		r.limit = max(r.limit, min(maxTopK, dedupeFactor*q.TopK))
 	}

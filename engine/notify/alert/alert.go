@@ -114,8 +114,10 @@ func getRule(tx *store.Tx, org, id string) (store.AlertRule, error) {
 // Create makes a rule.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAlertInput) (*api.AlertRule, error) {
 	b := in.Body
-	r := store.AlertRule{AlertRule: api.AlertRule{Name: b.Name, Metric: b.Metric, Operator: b.Operator, Threshold: b.Threshold,
-		WindowSeconds: b.WindowSeconds, Channels: b.Channels, Enabled: b.Enabled == nil || *b.Enabled, State: api.AlertOK}}
+	r := store.AlertRule{AlertRule: api.AlertRule{
+		Name: b.Name, Metric: b.Metric, Operator: b.Operator, Threshold: b.Threshold,
+		WindowSeconds: b.WindowSeconds, Channels: b.Channels, Enabled: b.Enabled == nil || *b.Enabled, State: api.AlertOK,
+	}}
 	if r.WindowSeconds == 0 {
 		r.WindowSeconds = defaultWindow
 	}
@@ -133,15 +135,20 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAlert
 		if n >= maxRules {
 			return api.Conflict("an organization has up to %d alert rules; delete one that is no longer needed", maxRules)
 		}
-		r.TenantRecord = api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID}
+		r.TenantRecord = api.TenantRecord{
+			Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
+			OrganizationID: by.OrganizationID,
+		}
 		return errors.Join(store.AlertRules.Insert(tx, by.OrganizationID, &r), auditChange(tx, by, "alert_rule.created", &r))
 	})
 	return &r.AlertRule, err
 }
 
 func auditChange(tx *store.Tx, by api.Caller, action string, r *store.AlertRule) error {
-	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "alert_rule", ResourceID: r.ID,
-		Changes: map[string]any{"name": r.Name, "metric": r.Metric, "operator": r.Operator, "threshold": r.Threshold, "enabled": r.Enabled}})
+	return audit.Append(tx, by, audit.Entry{
+		Action: action, ResourceType: "alert_rule", ResourceID: r.ID,
+		Changes: map[string]any{"name": r.Name, "metric": r.Metric, "operator": r.Operator, "threshold": r.Threshold, "enabled": r.Enabled},
+	})
 }
 
 // Update changes a rule. What it watches begins anew where that changes.
@@ -417,7 +424,8 @@ func (s *Service) evaluateRule(tx *store.Tx, r *store.AlertRule, all []api.Metri
 	if isBreached(&r.AlertRule, v) {
 		state = api.AlertFiring
 	}
-	worse := state == api.AlertFiring && r.State == state && slices.Contains(s.AlertOnIncrease, selector.name) && r.LastNotified != nil && isWorse(r.Operator, v, *r.LastNotified)
+	worse := state == api.AlertFiring && r.State == state && slices.Contains(s.AlertOnIncrease, selector.name) && r.LastNotified != nil &&
+		isWorse(r.Operator, v, *r.LastNotified)
 	switch {
 	case state == r.State && !worse:
 		r.PendingSince = nil
@@ -442,12 +450,33 @@ func (s *Service) evaluateRule(tx *store.Tx, r *store.AlertRule, all []api.Metri
 func (s *Service) notify(tx *store.Tx, r *store.AlertRule, selector metricSelector, v float64) error {
 	by := api.Caller{OrganizationID: r.OrganizationID, Actor: api.Actor{Type: api.ActorWorkflow, Name: "alerts"}}
 	action, title := "alert.firing", "Firing: "+r.Name
-	detail := fmt.Sprintf("%s has been %s %s for %s; it is %s.", r.Metric, operatorPhrases[r.Operator], formatNumber(r.Threshold), time.Duration(r.WindowSeconds)*time.Second, formatNumber(v))
+	detail := fmt.Sprintf(
+		"%s has been %s %s for %s; it is %s.",
+		r.Metric,
+		operatorPhrases[r.Operator],
+		formatNumber(r.Threshold),
+		time.Duration(r.WindowSeconds)*time.Second,
+		formatNumber(v),
+	)
 	if r.State == api.AlertOK {
 		action, title = "alert.resolved", "Resolved: "+r.Name
-		detail = fmt.Sprintf("%s has not been %s %s for %s; it is %s.", r.Metric, operatorPhrases[r.Operator], formatNumber(r.Threshold), time.Duration(r.WindowSeconds)*time.Second, formatNumber(v))
+		detail = fmt.Sprintf(
+			"%s has not been %s %s for %s; it is %s.",
+			r.Metric,
+			operatorPhrases[r.Operator],
+			formatNumber(r.Threshold),
+			time.Duration(r.WindowSeconds)*time.Second,
+			formatNumber(v),
+		)
 	}
-	data := map[string]any{"alert_rule_id": r.ID, "name": r.Name, "metric": r.Metric, "value": v, "operator": r.Operator, "threshold": r.Threshold}
+	data := map[string]any{
+		"alert_rule_id": r.ID,
+		"name":          r.Name,
+		"metric":        r.Metric,
+		"value":         v,
+		"operator":      r.Operator,
+		"threshold":     r.Threshold,
+	}
 	var err error
 	if s.Details != nil && r.State == api.AlertFiring {
 		lines, err := s.Details(tx, r.OrganizationID, selector.name, selector.labels)

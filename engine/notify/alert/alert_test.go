@@ -35,10 +35,23 @@ type house struct {
 
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	h := &house{t: t, time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC), by: api.Caller{OrganizationID: ours, Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}}}
+	h := &house{
+		t:    t,
+		time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC),
+		by:   api.Caller{OrganizationID: ours, Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}},
+	}
 	var err error
 	now := func() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return h.time }
-	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
+	h.db, err = store.Open(
+		t.Context(),
+		store.Options{
+			Dir:    t.TempDir(),
+			Schema: store.ServiceSchema,
+			Clock:  now,
+			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
+			Logger: slog.New(slog.DiscardHandler),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,26 +63,36 @@ func newHouse(t testing.TB) *house {
 		if err := store.Users.Insert(tx, &api.User{Record: api.Record{ID: "u-ada"}, Email: "ada@acme.example", Status: "active"}); err != nil {
 			return err
 		}
-		return store.Memberships.Insert(tx, &store.Membership{UserID: "u-ada", OrganizationID: ours, Role: api.RoleOwner, Status: "active", ID: "m-ada"})
+		return store.Memberships.Insert(
+			tx,
+			&store.Membership{UserID: "u-ada", OrganizationID: ours, Role: api.RoleOwner, Status: "active", ID: "m-ada"},
+		)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	post := mail.New(mail.Options{DB: h.db, Clock: now, Logger: slog.New(slog.DiscardHandler), Server: &mail.Server{Host: "127.0.0.1", Port: 1, From: netmail.Address{Address: "grc@acme.example"}},
-		Seal: func(s string) ([]byte, error) { return []byte(s), nil }, Open: func(b []byte) (string, error) { return string(b), nil }})
-	h.Service = alert.New(alert.Options{DB: h.db, Logger: slog.New(slog.DiscardHandler), Mail: post, ZeroWhenAbsent: []string{"organization_open_findings"},
+	post := mail.New(mail.Options{
+		DB: h.db, Clock: now, Logger: slog.New(slog.DiscardHandler), Server: &mail.Server{Host: "127.0.0.1", Port: 1, From: netmail.Address{Address: "grc@acme.example"}},
+		Seal: func(s string) ([]byte, error) { return []byte(s), nil }, Open: func(b []byte) (string, error) { return string(b), nil },
+	})
+	h.Service = alert.New(alert.Options{
+		DB: h.db, Logger: slog.New(slog.DiscardHandler), Mail: post, ZeroWhenAbsent: []string{"organization_open_findings"},
 		Metrics: func(_ context.Context, org string) ([]api.Metric, error) {
 			if org != ours {
 				return nil, nil
 			}
 			return h.figures, nil
-		}})
+		},
+	})
 	return h
 }
 
 func (h *house) gaps(n float64) {
-	h.figures = []api.Metric{{Name: "organization_open_findings", Labels: map[string]string{"severity": "critical"}, Value: n},
-		{Name: "organization_open_findings", Labels: map[string]string{"severity": "low"}, Value: 100}, {Name: "service_mails_queued", Value: 1}}
+	h.figures = []api.Metric{
+		{Name: "organization_open_findings", Labels: map[string]string{"severity": "critical"}, Value: n},
+		{Name: "organization_open_findings", Labels: map[string]string{"severity": "low"}, Value: 100},
+		{Name: "service_mails_queued", Value: 1},
+	}
 }
 
 // later looks at the rules after a while, with the figure as it is then.
@@ -135,9 +158,20 @@ func TestWindow(t *testing.T) {
 		gaps  float64
 		want  string
 	}{
-		{30 * time.Second, 2, "ok"}, {30 * time.Second, 0, "ok"}, {30 * time.Second, 1, "ok"}, {30 * time.Second, 1, "ok"}, // to and fro
-		{30 * time.Second, 3, "firing"}, {30 * time.Second, 0, "firing"}, {30 * time.Second, 1, "firing"}, {time.Hour, 0, "firing"}, {59 * time.Second, 0, "firing"},
-		{time.Second, 0, "ok"}, {time.Hour, 0, "ok"}, {30 * time.Second, 1, "ok"}, {-time.Hour, 1, "ok"}, {time.Minute, 1, "firing"},
+		{30 * time.Second, 2, "ok"},
+		{30 * time.Second, 0, "ok"},
+		{30 * time.Second, 1, "ok"},
+		{30 * time.Second, 1, "ok"}, // to and fro
+		{30 * time.Second, 3, "firing"},
+		{30 * time.Second, 0, "firing"},
+		{30 * time.Second, 1, "firing"},
+		{time.Hour, 0, "firing"},
+		{59 * time.Second, 0, "firing"},
+		{time.Second, 0, "ok"},
+		{time.Hour, 0, "ok"},
+		{30 * time.Second, 1, "ok"},
+		{-time.Hour, 1, "ok"},
+		{time.Minute, 1, "firing"},
 	} {
 		h.later(step.after, step.gaps)
 		got := h.state(r.ID)
@@ -147,8 +181,10 @@ func TestWindow(t *testing.T) {
 	}
 	mails, events := h.told()
 	slices.Sort(mails)
-	want := []string{"ada@acme.example Acme: Firing: Gaps", "ada@acme.example Acme: Firing: Gaps", "ada@acme.example Acme: Resolved: Gaps",
-		"soc@acme.example Acme: Firing: Gaps", "soc@acme.example Acme: Firing: Gaps", "soc@acme.example Acme: Resolved: Gaps"}
+	want := []string{
+		"ada@acme.example Acme: Firing: Gaps", "ada@acme.example Acme: Firing: Gaps", "ada@acme.example Acme: Resolved: Gaps",
+		"soc@acme.example Acme: Firing: Gaps", "soc@acme.example Acme: Firing: Gaps", "soc@acme.example Acme: Resolved: Gaps",
+	}
 	if !slices.Equal(mails, want) || !slices.Equal(events, []string{"alert.firing", "alert.resolved", "alert.firing"}) {
 		t.Errorf("%q\n%q", mails, events)
 	}
@@ -277,7 +313,10 @@ func TestNews(t *testing.T) {
 	if got := h.state(r.ID); got.State != api.AlertFiring {
 		t.Errorf("%+v", got)
 	}
-	if _, events := h.told(); !slices.Equal(events, []string{"alert.firing", "alert.firing", "alert.firing", "alert.resolved", "alert.firing"}) {
+	if _, events := h.told(); !slices.Equal(
+		events,
+		[]string{"alert.firing", "alert.firing", "alert.firing", "alert.resolved", "alert.firing"},
+	) {
 		t.Errorf("%q", events)
 	}
 }

@@ -30,7 +30,13 @@ type attemptRecorder struct {
 }
 
 // recordAttempt writes an attempt down, when the next one is, and pauses a receiver that keeps failing.
-func (l *Dispatcher) recordAttempt(ctx context.Context, k ReceiverKind, sent *store.Delivery, attempt api.DeliveryAttempt, sendErr error) error {
+func (l *Dispatcher) recordAttempt(
+	ctx context.Context,
+	k ReceiverKind,
+	sent *store.Delivery,
+	attempt api.DeliveryAttempt,
+	sendErr error,
+) error {
 	o := &attemptResult{kind: k, sent: sent, attempt: attempt, sendErr: sendErr, done: make(chan error, 1)}
 	n := &l.recorder
 	n.mu.Lock()

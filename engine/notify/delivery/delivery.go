@@ -47,7 +47,18 @@ const (
 )
 
 // retryDelays are the times between attempts, about 24 hours together.
-var retryDelays = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour}
+var retryDelays = []time.Duration{
+	5 * time.Second,
+	30 * time.Second,
+	2 * time.Minute,
+	10 * time.Minute,
+	30 * time.Minute,
+	time.Hour,
+	2 * time.Hour,
+	4 * time.Hour,
+	8 * time.Hour,
+	8 * time.Hour,
+}
 
 // EventTypes are the types that can be asked for.
 var EventTypes = []string{
@@ -364,8 +375,16 @@ func (l *Dispatcher) deliver(ctx context.Context, k ReceiverKind, d *store.Deliv
 	began := l.Clock()
 	// The receiver is a stranger: which trace it is of it is not told; the id of the event
 	// brings both together.
-	ctx, span := l.Tracer.Start(ctx, "deliver to "+k.Name(), tracing.StartOptions{Kind: tracing.Client, FollowsFrom: tracing.ParseTraceparent(d.Trace), Attrs: []tracing.Attr{
-		{Key: "service.event", Value: d.EventType}, {Key: "service.event_id", Value: d.EventID}, {Key: "service.attempt", Value: d.Tries + 1}}})
+	ctx, span := l.Tracer.Start(
+		ctx,
+		"deliver to "+k.Name(),
+		tracing.StartOptions{Kind: tracing.Client, FollowsFrom: tracing.ParseTraceparent(d.Trace), Attrs: []tracing.Attr{
+			{
+				Key:   "service.event",
+				Value: d.EventType,
+			}, {Key: "service.event_id", Value: d.EventID}, {Key: "service.attempt", Value: d.Tries + 1},
+		}},
+	)
 	status, err := k.Send(ctx, d)
 	if status != 0 {
 		span.SetAttributes(tracing.Attr{Key: "http.response.status_code", Value: status})

@@ -18,9 +18,13 @@ func (s *Service) sendChatMessage(ctx context.Context, set *settings, m *message
 	asText := func(b []byte) string { return string(b) } // an incoming webhook says why in a word
 	switch {
 	case set.Type == "teams":
-		return deliveryResult(s.newAPIClient(set, set.secrets["webhook_url"], nil, asText).doJSON(ctx, http.MethodPost, "", nil, teamsMessage(m), nil))
+		return deliveryResult(
+			s.newAPIClient(set, set.secrets["webhook_url"], nil, asText).doJSON(ctx, http.MethodPost, "", nil, teamsMessage(m), nil),
+		)
 	case set.secrets["webhook_url"] != "":
-		return deliveryResult(s.newAPIClient(set, set.secrets["webhook_url"], nil, asText).doJSON(ctx, http.MethodPost, "", nil, slackMessage(m), nil))
+		return deliveryResult(
+			s.newAPIClient(set, set.secrets["webhook_url"], nil, asText).doJSON(ctx, http.MethodPost, "", nil, slackMessage(m), nil),
+		)
 	}
 	body := slackMessage(m)
 	body["channel"] = set.text("channel")
@@ -45,7 +49,18 @@ func (s *Service) sendChatMessage(ctx context.Context, set *settings, m *message
 
 // permanentSlackErrors are Slack's answers after which nothing but a change of the integration helps. They
 // come with 200; without this, a day of attempts would tell nobody.
-var permanentSlackErrors = map[string]bool{"channel_not_found": true, "is_archived": true, "account_inactive": true, "token_revoked": true, "token_expired": true, "invalid_auth": true, "not_authed": true, "no_permission": true, "missing_scope": true, "not_in_channel": true}
+var permanentSlackErrors = map[string]bool{
+	"channel_not_found": true,
+	"is_archived":       true,
+	"account_inactive":  true,
+	"token_revoked":     true,
+	"token_expired":     true,
+	"invalid_auth":      true,
+	"not_authed":        true,
+	"no_permission":     true,
+	"missing_scope":     true,
+	"not_in_channel":    true,
+}
 
 var slackEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 

@@ -82,7 +82,14 @@ func (s *Service) newAPIClient(set *settings, base string, header http.Header, e
 	if header.Get("Accept") == "" {
 		header.Set("Accept", "application/json")
 	}
-	return &apiClient{client: s.client, clock: s.Clock, base: strings.TrimRight(base, "/"), header: header, secretParts: secretParts(set.secrets, header), errorText: errorText}
+	return &apiClient{
+		client:      s.client,
+		clock:       s.Clock,
+		base:        strings.TrimRight(base, "/"),
+		header:      header,
+		secretParts: secretParts(set.secrets, header),
+		errorText:   errorText,
+	}
 }
 
 // doJSON sends a request with a body as JSON, and reads the answer into out; both may be nil.
@@ -145,7 +152,8 @@ func (c *apiClient) newResponseError(answer *http.Response, b []byte) *responseE
 			out.retryAfter = max(0, time.Unix(at, 0).Sub(c.clock()))
 		}
 	}
-	out.rateLimited = answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusForbidden && (out.retryAfter > 0 || answer.Header.Get("X-RateLimit-Remaining") == "0") ||
+	out.rateLimited = answer.StatusCode == http.StatusTooManyRequests ||
+		answer.StatusCode == http.StatusForbidden && (out.retryAfter > 0 || answer.Header.Get("X-RateLimit-Remaining") == "0") ||
 		answer.StatusCode == http.StatusServiceUnavailable && out.retryAfter > 0
 	return out
 }

@@ -40,7 +40,12 @@ type desk struct {
 type jsonObject = map[string]any
 
 // newDesk serves one tool's interface; routes answer what is asked for.
-func newDesk(t testing.TB, now func() time.Time, auth string, routes func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject)) *desk {
+func newDesk(
+	t testing.TB,
+	now func() time.Time,
+	auth string,
+	routes func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject),
+) *desk {
 	d := &desk{t: t, now: now}
 	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
@@ -51,7 +56,15 @@ func newDesk(t testing.TB, now func() time.Time, auth string, routes func(d *des
 			return
 		}
 		if r.Header.Get("Authorization") != auth {
-			d.say(w, 401, jsonObject{"message": "Bad credentials " + r.Header.Get("Authorization"), "errorMessages": []string{"Client must be authenticated"}, "error": jsonObject{"message": "User Not Authenticated", "detail": "Required to provide Auth information"}})
+			d.say(
+				w,
+				401,
+				jsonObject{
+					"message":       "Bad credentials " + r.Header.Get("Authorization"),
+					"errorMessages": []string{"Client must be authenticated"},
+					"error":         jsonObject{"message": "User Not Authenticated", "detail": "Required to provide Auth information"},
+				},
+			)
 			return
 		}
 		in := jsonObject{}
@@ -201,14 +214,23 @@ func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, se
 		case path == "/issue" && r.Method == "POST":
 			f := in["fields"].(jsonObject)
 			if text(f["summary"]) == "" || text(f["issuetype"].(jsonObject)["name"]) != "Task" {
-				d.say(w, 400, jsonObject{"errorMessages": []string{}, "errors": jsonObject{"summary": "You must specify a summary of the issue."}})
+				d.say(
+					w,
+					400,
+					jsonObject{"errorMessages": []string{}, "errors": jsonObject{"summary": "You must specify a summary of the issue."}},
+				)
 				return
 			}
 			if _, doc := f["description"].(jsonObject); doc != cloud {
 				d.say(w, 400, jsonObject{"errors": jsonObject{"description": "Operation value must be an Atlassian Document"}})
 				return
 			}
-			tk := &ticket{id: strconv.Itoa(10000 + len(d.tickets)), key: fmt.Sprintf("OPS-%d", len(d.tickets)+1), title: text(f["summary"]), due: text(f["duedate"])}
+			tk := &ticket{
+				id:    strconv.Itoa(10000 + len(d.tickets)),
+				key:   fmt.Sprintf("OPS-%d", len(d.tickets)+1),
+				title: text(f["summary"]),
+				due:   text(f["duedate"]),
+			}
 			for _, l := range f["labels"].([]any) {
 				if strings.HasPrefix(text(l), "service-poam-") {
 					tk.marker = text(l)
@@ -218,7 +240,14 @@ func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, se
 				return jsonObject{"id": tk.id, "key": tk.key, "self": d.URL + root + "/issue/" + tk.id}
 			})
 		case len(parts) >= 2 && parts[0] == "issue" && d.by(parts[1]) == nil:
-			d.say(w, 404, jsonObject{"errorMessages": []string{"Issue does not exist or you do not have permission to see it."}, "errors": jsonObject{}})
+			d.say(
+				w,
+				404,
+				jsonObject{
+					"errorMessages": []string{"Issue does not exist or you do not have permission to see it."},
+					"errors":        jsonObject{},
+				},
+			)
 		case len(parts) == 2 && r.Method == "GET":
 			d.say(w, 200, show(d.by(parts[1])))
 		case len(parts) == 2 && r.Method == "PUT":
@@ -226,7 +255,17 @@ func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, se
 			tk.due, tk.updated = text(in["fields"].(jsonObject)["duedate"]), d.now()
 			d.say(w, 204, nil)
 		case len(parts) == 3 && r.Method == "GET":
-			d.say(w, 200, jsonObject{"transitions": []jsonObject{{"id": "11", "to": jsonObject{"name": "In Progress", "statusCategory": jsonObject{"key": "indeterminate"}}}, {"id": "21", "to": jsonObject{"name": "To Do", "statusCategory": jsonObject{"key": "new"}}}, {"id": "31", "to": jsonObject{"name": "Done", "statusCategory": jsonObject{"key": "done"}}}}})
+			d.say(
+				w,
+				200,
+				jsonObject{
+					"transitions": []jsonObject{
+						{"id": "11", "to": jsonObject{"name": "In Progress", "statusCategory": jsonObject{"key": "indeterminate"}}},
+						{"id": "21", "to": jsonObject{"name": "To Do", "statusCategory": jsonObject{"key": "new"}}},
+						{"id": "31", "to": jsonObject{"name": "Done", "statusCategory": jsonObject{"key": "done"}}},
+					},
+				},
+			)
 		case len(parts) == 3 && r.Method == "POST":
 			tk := d.by(parts[1])
 			switch text(in["transition"].(jsonObject)["id"]) {
@@ -262,7 +301,13 @@ func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 			if m := bodyDue.FindStringSubmatch(body); m != nil {
 				body = strings.Replace(body, m[0], "**Due date:** "+tk.due, 1)
 			}
-			return jsonObject{"number": n, "html_url": d.URL + "/acme/ops/issues/" + tk.id, "state": state, "body": body, "updated_at": tk.updated}
+			return jsonObject{
+				"number":     n,
+				"html_url":   d.URL + "/acme/ops/issues/" + tk.id,
+				"state":      state,
+				"body":       body,
+				"updated_at": tk.updated,
+			}
 		}
 	}
 	d := newDesk(t, now, "Bearer t0ken-github", func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
@@ -297,7 +342,14 @@ func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 			d.say(w, 200, out)
 		case path == "/issues" && r.Method == "POST":
 			if text(in["title"]) == "" || len(in["labels"].([]any)) != 1 {
-				d.say(w, 422, jsonObject{"message": "Validation Failed", "errors": []jsonObject{{"resource": "Issue", "field": "title", "code": "missing_field"}}})
+				d.say(
+					w,
+					422,
+					jsonObject{
+						"message": "Validation Failed",
+						"errors":  []jsonObject{{"resource": "Issue", "field": "title", "code": "missing_field"}},
+					},
+				)
 				return
 			}
 			body := text(in["body"])
@@ -308,7 +360,11 @@ func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 			}
 			d.add(w, 201, tk, show(d))
 		case d.by(id) == nil:
-			d.say(w, map[bool]int{true: 410, false: 404}[slices.ContainsFunc(d.tickets, func(tk *ticket) bool { return tk.id == id })], jsonObject{"message": "This issue was deleted"})
+			d.say(
+				w,
+				map[bool]int{true: 410, false: 404}[slices.ContainsFunc(d.tickets, func(tk *ticket) bool { return tk.id == id })],
+				jsonObject{"message": "This issue was deleted"},
+			)
 		case r.Method == "GET":
 			d.say(w, 200, show(d)(d.by(id)))
 		case r.Method == "PATCH":
@@ -368,10 +424,26 @@ func servicenowDesk(t testing.TB, now func() time.Time) (*desk, config, secrets)
 			}
 			d.say(w, 200, jsonObject{"result": out})
 		case id == "" && r.Method == "POST":
-			tk := &ticket{id: fmt.Sprintf("%032x", len(d.tickets)+1), key: fmt.Sprintf("INC%07d", len(d.tickets)+1), title: text(in["short_description"]), marker: text(in["correlation_id"]), due: due}
+			tk := &ticket{
+				id:     fmt.Sprintf("%032x", len(d.tickets)+1),
+				key:    fmt.Sprintf("INC%07d", len(d.tickets)+1),
+				title:  text(in["short_description"]),
+				marker: text(in["correlation_id"]),
+				due:    due,
+			}
 			d.add(w, 201, tk, one)
 		case d.by(id) == nil:
-			d.say(w, 404, jsonObject{"error": jsonObject{"message": "No Record found", "detail": "Record doesn't exist or ACL restricts the record retrieval"}, "status": "failure"})
+			d.say(
+				w,
+				404,
+				jsonObject{
+					"error": jsonObject{
+						"message": "No Record found",
+						"detail":  "Record doesn't exist or ACL restricts the record retrieval",
+					},
+					"status": "failure",
+				},
+			)
 		case r.Method == "GET":
 			d.say(w, 200, one(d.by(id)))
 		case r.Method == "PATCH":

@@ -22,8 +22,16 @@ type githubTracker struct {
 }
 
 func (s *Service) newGitHub(set *settings) *githubTracker {
-	header := http.Header{"Authorization": {"Bearer " + set.secrets["token"]}, "Accept": {"application/vnd.github+json"}, "X-Github-Api-Version": {"2022-11-28"}}
-	return &githubTracker{apiClient: s.newAPIClient(set, set.text("url"), header, githubErrorText), set: set, repo: "/repos/" + set.text("repository")}
+	header := http.Header{
+		"Authorization":        {"Bearer " + set.secrets["token"]},
+		"Accept":               {"application/vnd.github+json"},
+		"X-Github-Api-Version": {"2022-11-28"},
+	}
+	return &githubTracker{
+		apiClient: s.newAPIClient(set, set.text("url"), header, githubErrorText),
+		set:       set,
+		repo:      "/repos/" + set.text("repository"),
+	}
 }
 
 func githubErrorText(b []byte) string {
@@ -93,7 +101,14 @@ func (g *githubTracker) checkAccess(ctx context.Context) (string, error) {
 
 // listIssues calls each for our issues that were changed since then.
 func (g *githubTracker) listIssues(ctx context.Context, since time.Time, each func(*githubIssue)) error {
-	query := url.Values{"labels": {g.set.text("label")}, "state": {"all"}, "since": {since.UTC().Format(time.RFC3339)}, "sort": {"updated"}, "direction": {"asc"}, "per_page": {strconv.Itoa(pageSize)}}
+	query := url.Values{
+		"labels":    {g.set.text("label")},
+		"state":     {"all"},
+		"since":     {since.UTC().Format(time.RFC3339)},
+		"sort":      {"updated"},
+		"direction": {"asc"},
+		"per_page":  {strconv.Itoa(pageSize)},
+	}
 	for page := 1; page <= maxPages; page++ {
 		query.Set("page", strconv.Itoa(page))
 		var found []githubIssue
@@ -148,7 +163,26 @@ func dueLine(due *api.Date) string {
 }
 
 // githubEscaper keeps what an assessment says from being markup, a mention or a reference.
-var githubEscaper = strings.NewReplacer("<", "&lt;", ">", "&gt;", "@", "@\u200b", "#", "#\u200b", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`)
+var githubEscaper = strings.NewReplacer(
+	"<",
+	"&lt;",
+	">",
+	"&gt;",
+	"@",
+	"@\u200b",
+	"#",
+	"#\u200b",
+	"*",
+	`\*`,
+	"_",
+	`\_`,
+	"`",
+	"\\`",
+	"[",
+	`\[`,
+	"]",
+	`\]`,
+)
 
 func (g *githubTracker) createIssue(ctx context.Context, d *issueDraft) (*issue, error) {
 	lines := []string{dueLine(d.due)}

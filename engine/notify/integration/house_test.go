@@ -55,9 +55,23 @@ const (
 )
 
 func newHouse(t testing.TB) *house {
-	h := &house{t: t, time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC), box: secretbox.NewInMemory(secretbox.NewKey()), by: api.Caller{OrganizationID: org, Role: api.RoleOwner, Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}}}
+	h := &house{
+		t:    t,
+		time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC),
+		box:  secretbox.NewInMemory(secretbox.NewKey()),
+		by:   api.Caller{OrganizationID: org, Role: api.RoleOwner, Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}},
+	}
 	var err error
-	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: h.now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
+	h.db, err = store.Open(
+		t.Context(),
+		store.Options{
+			Dir:    t.TempDir(),
+			Schema: store.ServiceSchema,
+			Clock:  h.now,
+			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
+			Logger: slog.New(slog.DiscardHandler),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +80,10 @@ func newHouse(t testing.TB) *house {
 	h.must(h.db.Update(t.Context(), func(tx *store.Tx) error {
 		o := api.Organization{Name: "Acme", Slug: "acme"}
 		o.ID = org
-		a := api.Assessment{Name: "Harbor 2026", TenantRecord: api.TenantRecord{Record: api.Record{ID: harbor, CreatedAt: tx.Now()}, OrganizationID: org}}
+		a := api.Assessment{
+			Name:         "Harbor 2026",
+			TenantRecord: api.TenantRecord{Record: api.Record{ID: harbor, CreatedAt: tx.Now()}, OrganizationID: org},
+		}
 		if err := store.Organizations.Insert(tx, &o); err != nil {
 			return err
 		}
@@ -79,8 +96,20 @@ func newHouse(t testing.TB) *house {
 func (h *house) start() {
 	logger := slog.New(slog.NewTextHandler(&h.log, nil))
 	reach := netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
-	h.Service = integration.New(integration.Options{DB: h.db, Clock: h.now, Logger: logger, Box: h.box, Guard: reach, Plans: h, Archives: h, Agent: "service/test"})
-	h.hooks = notify.New(notify.Options{DB: h.db, Clock: h.now, Logger: logger, Box: h.box, Guard: reach, Agent: "service/test", ExtraKinds: []delivery.ReceiverKind{h.Service}})
+	h.Service = integration.New(
+		integration.Options{DB: h.db, Clock: h.now, Logger: logger, Box: h.box, Guard: reach, Plans: h, Archives: h, Agent: "service/test"},
+	)
+	h.hooks = notify.New(
+		notify.Options{
+			DB:         h.db,
+			Clock:      h.now,
+			Logger:     logger,
+			Box:        h.box,
+			Guard:      reach,
+			Agent:      "service/test",
+			ExtraKinds: []delivery.ReceiverKind{h.Service},
+		},
+	)
 }
 
 func (h *house) must(err error) {
@@ -112,9 +141,17 @@ func (h *house) approved(items int) {
 			return err
 		}
 		for n := range items {
-			i := api.POAMItem{POAMCode: fmt.Sprintf("POAM-%03d", n+1), Weakness: fmt.Sprintf("No second factor <%d>", n), CorrectiveAction: "Turn on the second factor, @all *now*", Severity: api.SeverityHigh, Effort: "small", DueDate: "2027-01-31", Status: "open",
-				AcceptanceCriteria: []string{"It is on"}}
-			i.ID, i.OrganizationID, i.AssessmentID, i.VersionID, i.ControlCode, i.Revision = tx.NewID(), org, harbor, h.plan.ID, fmt.Sprintf("IAC-%02d", n+1), 1
+			i := api.POAMItem{
+				POAMCode: fmt.Sprintf(
+					"POAM-%03d",
+					n+1,
+				), Weakness: fmt.Sprintf("No second factor <%d>", n), CorrectiveAction: "Turn on the second factor, @all *now*", Severity: api.SeverityHigh, Effort: "small", DueDate: "2027-01-31", Status: "open",
+				AcceptanceCriteria: []string{"It is on"},
+			}
+			i.ID, i.OrganizationID, i.AssessmentID, i.VersionID, i.ControlCode, i.Revision = tx.NewID(), org, harbor, h.plan.ID, fmt.Sprintf(
+				"IAC-%02d",
+				n+1,
+			), 1
 			if err := store.POAMItems.Insert(tx, org, &i); err != nil {
 				return err
 			}
@@ -176,7 +213,12 @@ func (h *house) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Updat
 
 // Export is an archive of an assessment.
 func (h *house) Export(context.Context, api.Caller, *api.AssessmentInput) (*api.File, error) {
-	return &api.File{Filename: "harbor.zip", ContentType: "application/zip", Size: -1, Content: io.NopCloser(strings.NewReader("PK of " + h.now().String()))}, nil
+	return &api.File{
+		Filename:    "harbor.zip",
+		ContentType: "application/zip",
+		Size:        -1,
+		Content:     io.NopCloser(strings.NewReader("PK of " + h.now().String())),
+	}, nil
 }
 
 func (h *house) make(kind string, config map[string]any, secrets map[string]string, events ...string) (*api.Integration, error) {
@@ -196,14 +238,22 @@ func (h *house) made(kind string, config map[string]any, secrets map[string]stri
 func (h *house) happens(event, assessment string, data map[string]any) {
 	h.t.Helper()
 	h.must(h.db.Update(h.t.Context(), func(tx *store.Tx) error {
-		return audit.PublishEvent(tx, h.by, audit.Event{Type: event, AssessmentID: assessment, Summary: "approved <!channel> the plan", Data: data})
+		return audit.PublishEvent(
+			tx,
+			h.by,
+			audit.Event{Type: event, AssessmentID: assessment, Summary: "approved <!channel> the plan", Data: data},
+		)
 	}))
 	h.must(h.hooks.RunOnce(h.t.Context()))
 }
 
 func (h *house) deliveries(id string) []api.Delivery {
 	h.t.Helper()
-	l, err := h.ListDeliveries(h.t.Context(), h.by, &api.IntegrationDeliveriesInput{IntegrationInput: api.IntegrationInput{IntegrationID: id}})
+	l, err := h.ListDeliveries(
+		h.t.Context(),
+		h.by,
+		&api.IntegrationDeliveriesInput{IntegrationInput: api.IntegrationInput{IntegrationID: id}},
+	)
 	h.must(err)
 	return l.Data
 }
@@ -272,7 +322,17 @@ func says(status int, body string) func(http.ResponseWriter, *http.Request, stri
 
 // strict is a start where the operator allows no private network.
 func (h *house) strict() {
-	h.Service = integration.New(integration.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: h.box, Plans: h, Archives: h, Agent: "service/test"})
+	h.Service = integration.New(
+		integration.Options{
+			DB:       h.db,
+			Clock:    h.now,
+			Logger:   slog.New(slog.DiscardHandler),
+			Box:      h.box,
+			Plans:    h,
+			Archives: h,
+			Agent:    "service/test",
+		},
+	)
 }
 
 func integrationInput(id string) api.IntegrationInput { return api.IntegrationInput{IntegrationID: id} }
@@ -284,7 +344,11 @@ func selfSigned(t *testing.T) tls.Certificate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		NotAfter:     time.Now().Add(time.Hour),
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
 	der, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)

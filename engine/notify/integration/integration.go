@@ -80,9 +80,11 @@ const (
 
 // New makes the service; Start begins to compare.
 func New(o Options) *Service {
-	return &Service{Options: o, syncLocks: map[string]*sync.Mutex{},
+	return &Service{
+		Options: o, syncLocks: map[string]*sync.Mutex{},
 		client:          o.Guard.Client(netguard.Limits{Timeout: 30 * time.Second, HeaderTimeout: 20 * time.Second, MaxBodyBytes: 8 << 20}),
-		uploadTransport: o.Guard.Transport(netguard.Limits{HeaderTimeout: time.Minute, MaxBodyBytes: 1 << 20})}
+		uploadTransport: o.Guard.Transport(netguard.Limits{HeaderTimeout: time.Minute, MaxBodyBytes: 1 << 20}),
+	}
 }
 
 // List lists an organization's integrations.
@@ -116,7 +118,8 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.IntegrationInp
 // auditChange writes to the audit chain; of config and secrets only what they are called.
 func auditChange(tx *store.Tx, by api.Caller, action string, r *store.Integration) error {
 	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "integration", ResourceID: r.ID, Changes: map[string]any{
-		"type": r.Type, "name": r.Name, "enabled": r.Enabled, "events": r.Events, "config": slices.Sorted(maps.Keys(r.Config)), "secrets": r.SecretsSet}})
+		"type": r.Type, "name": r.Name, "enabled": r.Enabled, "events": r.Events, "config": slices.Sorted(maps.Keys(r.Config)), "secrets": r.SecretsSet,
+	}})
 }
 
 // checkSingleMailServer refuses a second mail server of an organization: which one would mails take?
@@ -205,7 +208,17 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateInteg
 	if err := errors.Join(checkEvents(t, events), checkCombination(t, config, set)); err != nil {
 		return nil, firstError(err)
 	}
-	r := store.Integration{Sealed: sealed, Integration: api.Integration{Type: t.Type, Name: name, Config: config, SecretsSet: set, Events: events, Enabled: b.Enabled == nil || *b.Enabled}}
+	r := store.Integration{
+		Sealed: sealed,
+		Integration: api.Integration{
+			Type:       t.Type,
+			Name:       name,
+			Config:     config,
+			SecretsSet: set,
+			Events:     events,
+			Enabled:    b.Enabled == nil || *b.Enabled,
+		},
+	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		n, err := store.Integrations.Count(tx, by.OrganizationID)
 		if err != nil {
@@ -214,7 +227,10 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateInteg
 		if n >= maxIntegrations {
 			return api.Conflict("an organization has up to %d integrations; delete one that is no longer needed", maxIntegrations)
 		}
-		r.TenantRecord = api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID}
+		r.TenantRecord = api.TenantRecord{
+			Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
+			OrganizationID: by.OrganizationID,
+		}
 		if t.Tracks {
 			now := tx.Now()
 			r.NextSyncAt = &now
@@ -355,7 +371,11 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.Integration
 				return err
 			}
 		}
-		return errors.Join(delivery.PurgeReceiver(tx, by.OrganizationID, r.ID), store.Integrations.Delete(tx, by.OrganizationID, r.ID), auditChange(tx, by, "integration.deleted", &r))
+		return errors.Join(
+			delivery.PurgeReceiver(tx, by.OrganizationID, r.ID),
+			store.Integrations.Delete(tx, by.OrganizationID, r.ID),
+			auditChange(tx, by, "integration.deleted", &r),
+		)
 	})
 }
 

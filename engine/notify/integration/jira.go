@@ -66,7 +66,12 @@ type jiraIssue struct {
 }
 
 func (j *jiraTracker) toIssue(i *jiraIssue) *issue {
-	return &issue{id: i.ID, key: i.Key, url: j.base + "/browse/" + i.Key, IssueSide: api.IssueSide{Closed: i.Fields.Status.Category.Key == "done", DueDate: parseDay(i.Fields.Due)}}
+	return &issue{
+		id:        i.ID,
+		key:       i.Key,
+		url:       j.base + "/browse/" + i.Key,
+		IssueSide: api.IssueSide{Closed: i.Fields.Status.Category.Key == "done", DueDate: parseDay(i.Fields.Due)},
+	}
 }
 
 func (j *jiraTracker) checkAccess(ctx context.Context) (string, error) {
@@ -98,7 +103,12 @@ func (j *jiraTracker) checkAccess(ctx context.Context) (string, error) {
 		names = append(names, t.Name)
 	}
 	if len(names) > 0 {
-		return "", fmt.Errorf("the project %s has no issue type %q; it has %s", key, j.set.text("issue_type"), j.redact(truncateLine(strings.Join(names, ", "), 200)))
+		return "", fmt.Errorf(
+			"the project %s has no issue type %q; it has %s",
+			key,
+			j.set.text("issue_type"),
+			j.redact(truncateLine(strings.Join(names, ", "), 200)),
+		)
 	}
 	return j.redact(truncateLine(fmt.Sprintf("signed in as %s, project %s", me.Name, project.Name), 300)), nil
 }
@@ -148,7 +158,11 @@ func (j *jiraTracker) findByMarker(ctx context.Context, marker string, _ time.Ti
 func (j *jiraTracker) forEachChanged(ctx context.Context, since time.Time, each func(*issue)) error {
 	// In minutes from now: a time of day would be taken in the time zone of the user.
 	ago := int(math.Ceil(j.clock().Sub(since).Minutes())) + 1
-	return j.searchIssues(ctx, fmt.Sprintf(`%s AND labels = "%s" AND updated >= -%dm ORDER BY updated ASC`, j.projectClause(), jiraLabel, ago), func(i *jiraIssue) { each(j.toIssue(i)) })
+	return j.searchIssues(
+		ctx,
+		fmt.Sprintf(`%s AND labels = "%s" AND updated >= -%dm ORDER BY updated ASC`, j.projectClause(), jiraLabel, ago),
+		func(i *jiraIssue) { each(j.toIssue(i)) },
+	)
 }
 
 func (j *jiraTracker) getIssue(ctx context.Context, id string) (*issue, error) {
@@ -165,7 +179,12 @@ func (j *jiraTracker) getIssue(ctx context.Context, id string) (*issue, error) {
 
 func (j *jiraTracker) createIssue(ctx context.Context, d *issueDraft) (*issue, error) {
 	labels := append([]string{jiraLabel, d.marker}, j.set.list("labels")...)
-	fields := jsonObject{"project": jsonObject{"key": j.set.text("project")}, "issuetype": jsonObject{"name": j.set.text("issue_type")}, "summary": truncateLine(d.title, 250), "labels": labels}
+	fields := jsonObject{
+		"project":   jsonObject{"key": j.set.text("project")},
+		"issuetype": jsonObject{"name": j.set.text("issue_type")},
+		"summary":   truncateLine(d.title, 250),
+		"labels":    labels,
+	}
 	if j.cloud {
 		fields["description"] = toADF(d.lines)
 	} else {
@@ -233,7 +252,11 @@ func (j *jiraTracker) updateIssue(ctx context.Context, now *issue, c issueChange
 		}
 	}
 	if best == "" {
-		return fmt.Errorf("the workflow of %s has no transition to a status that is %s; make one that the token's owner may take", now.key, words)
+		return fmt.Errorf(
+			"the workflow of %s has no transition to a status that is %s; make one that the token's owner may take",
+			now.key,
+			words,
+		)
 	}
 	_, err := j.doJSON(ctx, http.MethodPost, path+"/transitions", nil, jsonObject{"transition": jsonObject{"id": best}}, nil)
 	return err

@@ -33,8 +33,19 @@ func (i *planItem) toDraft(marker string) *issueDraft {
 	if i.Owner != nil {
 		owner = *i.Owner
 	}
-	d.lines = append(d.lines, fmt.Sprintf("%s of the plan of action for %s. Severity: %s. Effort: %s. Owner: %s.", i.POAMCode, i.assessmentName, i.Severity, strings.ReplaceAll(i.Effort, "_", " "), owner),
-		"Weakness: "+i.Weakness, "What to do: "+i.CorrectiveAction)
+	d.lines = append(
+		d.lines,
+		fmt.Sprintf(
+			"%s of the plan of action for %s. Severity: %s. Effort: %s. Owner: %s.",
+			i.POAMCode,
+			i.assessmentName,
+			i.Severity,
+			strings.ReplaceAll(i.Effort, "_", " "),
+			owner,
+		),
+		"Weakness: "+i.Weakness,
+		"What to do: "+i.CorrectiveAction,
+	)
 	for name, all := range map[string][]string{"Done when": i.AcceptanceCriteria, "Evidence expected": i.ExpectedEvidence} {
 		if len(all) > 0 {
 			d.lines = append(d.lines, name+": "+strings.Join(all, "; "))
@@ -143,13 +154,23 @@ func matchLinks(links []store.IssueLink, items []planItem) (byLink map[string]*p
 }
 
 // applyToPlan brings what an issue says into the plan. It is refused where the item changed meanwhile.
-func (s *Service) applyToPlan(ctx context.Context, r *store.Integration, set *settings, l *store.IssueLink, closed *bool, due *api.Date) (*planItem, error) {
+func (s *Service) applyToPlan(
+	ctx context.Context,
+	r *store.Integration,
+	set *settings,
+	l *store.IssueLink,
+	closed *bool,
+	due *api.Date,
+) (*planItem, error) {
 	// An item may be of another version since the last change of its plan.
 	items, err := s.loadPlanItems(ctx, set, r.OrganizationID)
 	if err != nil {
 		return nil, err
 	}
-	byLink, _ := matchLinks([]store.IssueLink{*l}, slices.DeleteFunc(items, func(i planItem) bool { return i.AssessmentID != l.AssessmentID }))
+	byLink, _ := matchLinks(
+		[]store.IssueLink{*l},
+		slices.DeleteFunc(items, func(i planItem) bool { return i.AssessmentID != l.AssessmentID }),
+	)
 	now := byLink[l.ID]
 	if now == nil {
 		return nil, fmt.Errorf("the plan has the item no more")
@@ -163,7 +184,11 @@ func (s *Service) applyToPlan(ctx context.Context, r *store.Integration, set *se
 		}
 		in.Body.Status = &status
 	}
-	got, err := s.Plans.UpdatePOAMItem(ctx, api.Caller{OrganizationID: r.OrganizationID, Role: api.RoleMember, Actor: integrationActor(r)}, in)
+	got, err := s.Plans.UpdatePOAMItem(
+		ctx,
+		api.Caller{OrganizationID: r.OrganizationID, Role: api.RoleMember, Actor: integrationActor(r)},
+		in,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,16 @@ func (*Service) Receivers(tx *store.Tx, org string) (out []delivery.Receiver, er
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, delivery.Receiver{ID: r.ID, OrganizationID: r.OrganizationID, CreatedAt: r.CreatedAt, Enabled: r.Enabled, SubscribesTo: eventFilter(&r)})
+		out = append(
+			out,
+			delivery.Receiver{
+				ID:             r.ID,
+				OrganizationID: r.OrganizationID,
+				CreatedAt:      r.CreatedAt,
+				Enabled:        r.Enabled,
+				SubscribesTo:   eventFilter(&r),
+			},
+		)
 	}
 	return out, nil
 }
@@ -120,14 +129,32 @@ func (s *Service) runTest(ctx context.Context, r *store.Integration) (string, er
 	case r.Type == "s3":
 		return s.testBucket(ctx, set, r)
 	case r.Type == "generic":
-		b, err := json.Marshal(delivery.Payload{ID: r.ID, Type: "integration.test", CreatedAt: now, OrganizationID: r.OrganizationID, Data: map[string]any{"integration_id": r.ID}})
+		b, err := json.Marshal(
+			delivery.Payload{
+				ID:             r.ID,
+				Type:           "integration.test",
+				CreatedAt:      now,
+				OrganizationID: r.OrganizationID,
+				Data:           map[string]any{"integration_id": r.ID},
+			},
+		)
 		if err != nil {
 			return "", err
 		}
 		status, err := s.sendGeneric(ctx, set, r.ID, b)
 		return fmt.Sprintf("it took a test event with %d", status), err
 	}
-	_, err = s.sendChatMessage(ctx, set, &message{ID: r.ID, Type: "integration.test", At: now, Title: "A test", Text: fmt.Sprintf("The integration %q of service can write here.", r.Name)})
+	_, err = s.sendChatMessage(
+		ctx,
+		set,
+		&message{
+			ID:    r.ID,
+			Type:  "integration.test",
+			At:    now,
+			Title: "A test",
+			Text:  fmt.Sprintf("The integration %q of service can write here.", r.Name),
+		},
+	)
 	return "a test message was sent", err
 }
 
@@ -140,7 +167,12 @@ type message struct {
 
 // composeMessage say what happened, as the assessment's timeline does.
 func (s *Service) composeMessage(ctx context.Context, payload *delivery.Payload) (*message, error) {
-	m := &message{ID: payload.ID, Type: payload.Type, At: payload.CreatedAt.UTC(), Text: strings.NewReplacer(".", " ", "_", " ").Replace(payload.Type)}
+	m := &message{
+		ID:   payload.ID,
+		Type: payload.Type,
+		At:   payload.CreatedAt.UTC(),
+		Text: strings.NewReplacer(".", " ", "_", " ").Replace(payload.Type),
+	}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		org, err := store.Organizations.Get(tx, payload.OrganizationID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {

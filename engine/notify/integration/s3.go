@@ -74,7 +74,11 @@ func (b *s3Bucket) deliveryResult(ctx context.Context, err error) (int, error) {
 	}
 	var answer minio.ErrorResponse
 	if errors.As(err, &answer) && answer.StatusCode != 0 {
-		a := responseError{status: answer.StatusCode, message: b.apiClient.redact(netguard.SafeLine(answer.Code + ": " + answer.Message)), rateLimited: answer.StatusCode == http.StatusTooManyRequests || answer.Code == "SlowDown"}
+		a := responseError{
+			status:      answer.StatusCode,
+			message:     b.apiClient.redact(netguard.SafeLine(answer.Code + ": " + answer.Message)),
+			rateLimited: answer.StatusCode == http.StatusTooManyRequests || answer.Code == "SlowDown",
+		}
 		return answer.StatusCode, &delivery.SendError{Reason: a.Error()}
 	}
 	return 0, b.apiClient.redactError(netguard.RedactError(err))
@@ -146,7 +150,13 @@ func (s *Service) openExport(ctx context.Context, r *store.Integration, payload 
 		if err != nil {
 			return nil, "", fmt.Errorf("opening %s: %w", report.Filename, err)
 		}
-		return &api.File{Filename: report.Filename, ContentType: contentTypeFor(report.Filename), Size: size, SHA256: report.SHA256, Content: content}, "reports/" + report.ID + "-" + report.Filename, nil
+		return &api.File{
+			Filename:    report.Filename,
+			ContentType: contentTypeFor(report.Filename),
+			Size:        size,
+			SHA256:      report.SHA256,
+			Content:     content,
+		}, "reports/" + report.ID + "-" + report.Filename, nil
 	}
 	by := api.Caller{OrganizationID: r.OrganizationID, Role: api.RoleViewer, Actor: integrationActor(r)}
 	f, err := s.Archives.Export(ctx, by, &api.AssessmentInput{AssessmentID: payload.AssessmentID})
@@ -167,13 +177,21 @@ func (s *Service) openExport(ctx context.Context, r *store.Integration, payload 
 	if err != nil {
 		return nil, "", err
 	}
-	return &api.File{Filename: f.Filename, ContentType: f.ContentType, Size: size, SHA256: blob.SHA256, Content: content}, "archives/" + payload.ID + "-" + f.Filename, nil
+	return &api.File{
+		Filename:    f.Filename,
+		ContentType: f.ContentType,
+		Size:        size,
+		SHA256:      blob.SHA256,
+		Content:     content,
+	}, "archives/" + payload.ID + "-" + f.Filename, nil
 }
 
 // contentTypeFor is what a report's name says of it.
 func contentTypeFor(name string) string {
-	types := map[string]string{".pdf": "application/pdf", ".html": "text/html; charset=utf-8", ".md": "text/markdown; charset=utf-8", ".csv": "text/csv; charset=utf-8", ".json": "application/json",
-		".zip": "application/zip", ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
+	types := map[string]string{
+		".pdf": "application/pdf", ".html": "text/html; charset=utf-8", ".md": "text/markdown; charset=utf-8", ".csv": "text/csv; charset=utf-8", ".json": "application/json",
+		".zip": "application/zip", ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	}
 	if t := types[path.Ext(name)]; t != "" {
 		return t
 	}
@@ -188,7 +206,14 @@ func (s *Service) testBucket(ctx context.Context, set *settings, r *store.Integr
 	}
 	key := b.objectKey(r.OrganizationID, "service-test.txt")
 	content := "A test of the integration " + r.ID + ".\n"
-	_, err = b.PutObject(ctx, b.name, key, bytes.NewReader([]byte(content)), int64(len(content)), minio.PutObjectOptions{ContentType: "text/plain; charset=utf-8", SendContentMd5: true})
+	_, err = b.PutObject(
+		ctx,
+		b.name,
+		key,
+		bytes.NewReader([]byte(content)),
+		int64(len(content)),
+		minio.PutObjectOptions{ContentType: "text/plain; charset=utf-8", SendContentMd5: true},
+	)
 	if _, err = b.deliveryResult(ctx, err); err != nil {
 		return "", err
 	}

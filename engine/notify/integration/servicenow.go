@@ -29,7 +29,11 @@ func (s *Service) newServiceNow(set *settings) *serviceNowTracker {
 		req := http.Request{Header: header}
 		req.SetBasicAuth(set.text("username"), set.secrets["password"])
 	}
-	return &serviceNowTracker{apiClient: s.newAPIClient(set, set.text("url"), header, serviceNowErrorText), set: set, table: set.text("table")}
+	return &serviceNowTracker{
+		apiClient: s.newAPIClient(set, set.text("url"), header, serviceNowErrorText),
+		set:       set,
+		table:     set.text("table"),
+	}
 }
 
 func serviceNowErrorText(b []byte) string {
@@ -75,8 +79,10 @@ func (s *serviceNowTracker) queryParams(extra url.Values) url.Values {
 }
 
 func (s *serviceNowTracker) toIssue(r *snRecord) *issue {
-	return &issue{id: r.SysID, key: r.Number, url: s.base + "/nav_to.do?uri=" + url.QueryEscape(s.table+".do?sys_id="+r.SysID),
-		IssueSide: api.IssueSide{Closed: r.State == s.set.text("closed_state") || r.Active == "false", DueDate: parseDay(r.Due)}}
+	return &issue{
+		id: r.SysID, key: r.Number, url: s.base + "/nav_to.do?uri=" + url.QueryEscape(s.table+".do?sys_id="+r.SysID),
+		IssueSide: api.IssueSide{Closed: r.State == s.set.text("closed_state") || r.Active == "false", DueDate: parseDay(r.Due)},
+	}
 }
 
 func (s *serviceNowTracker) checkAccess(ctx context.Context) (string, error) {
@@ -120,7 +126,11 @@ func (s *serviceNowTracker) findByMarker(ctx context.Context, marker string, _ t
 }
 
 func (s *serviceNowTracker) forEachChanged(ctx context.Context, since time.Time, each func(*issue)) error {
-	return s.listRecords(ctx, "correlation_idSTARTSWITH"+markerPrefix+"^sys_updated_on>="+since.UTC().Format(time.DateTime)+"^ORDERBYsys_updated_on", each)
+	return s.listRecords(
+		ctx,
+		"correlation_idSTARTSWITH"+markerPrefix+"^sys_updated_on>="+since.UTC().Format(time.DateTime)+"^ORDERBYsys_updated_on",
+		each,
+	)
 }
 
 func (s *serviceNowTracker) getIssue(ctx context.Context, id string) (*issue, error) {
@@ -182,7 +192,11 @@ func (s *serviceNowTracker) updateIssue(ctx context.Context, now *issue, c issue
 	}
 	// A rule of the table may keep the state without a word.
 	if got := s.toIssue(&changed.Result); c.closed != nil && changed.Result.SysID != "" && got.Closed != *c.closed {
-		return fmt.Errorf("%s took the change and has the state %q now; look at open_state, closed_state and close_fields", now.key, changed.Result.State)
+		return fmt.Errorf(
+			"%s took the change and has the state %q now; look at open_state, closed_state and close_fields",
+			now.key,
+			changed.Result.State,
+		)
 	}
 	return nil
 }

@@ -110,7 +110,13 @@ func integrationType(name string) (api.IntegrationType, error) {
 		for _, t := range api.IntegrationTypes {
 			names = append(names, t.Type)
 		}
-		return t, invalidField("type", "there is no type %q%s; there are %s", netguard.SafeLine(name), didYouMean(name, names), strings.Join(names, ", "))
+		return t, invalidField(
+			"type",
+			"there is no type %q%s; there are %s",
+			netguard.SafeLine(name),
+			didYouMean(name, names),
+			strings.Join(names, ", "),
+		)
 	}
 	return t, nil
 }
@@ -221,7 +227,13 @@ func checkTextKind(g netguard.Guard, at string, f api.IntegrationField, text str
 		}
 	case "choice":
 		if !slices.Contains(f.Choices, text) {
-			return nil, invalidField(at, "%q is none of %s%s", netguard.SafeLine(text), strings.Join(f.Choices, ", "), didYouMean(text, f.Choices))
+			return nil, invalidField(
+				at,
+				"%q is none of %s%s",
+				netguard.SafeLine(text),
+				strings.Join(f.Choices, ", "),
+				didYouMean(text, f.Choices),
+			)
 		}
 	}
 	if text == "" {
@@ -281,8 +293,22 @@ func checkSecrets(g netguard.Guard, t api.IntegrationType, secrets map[string]st
 
 var (
 	headerNamePattern = lazyregexp.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
-	reservedHeaders   = []string{"host", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect", "proxy-authorization", "proxy-connection", "keep-alive", "accept-encoding"}
-	fieldPatterns     = map[string]map[string]*lazyregexp.Regexp{
+	reservedHeaders   = []string{
+		"host",
+		"content-length",
+		"content-type",
+		"transfer-encoding",
+		"connection",
+		"upgrade",
+		"te",
+		"trailer",
+		"expect",
+		"proxy-authorization",
+		"proxy-connection",
+		"keep-alive",
+		"accept-encoding",
+	}
+	fieldPatterns = map[string]map[string]*lazyregexp.Regexp{
 		"jira":       {"project": lazyregexp.New(`^[A-Za-z][A-Za-z0-9_]{0,254}$`)},
 		"github":     {"repository": lazyregexp.New(`^[A-Za-z0-9-]{1,100}/[A-Za-z0-9._-]{1,100}$`)},
 		"servicenow": {"table": lazyregexp.New(`^[a-z][a-z0-9_]{0,79}$`)},

@@ -12,8 +12,10 @@ import (
 	"github.com/scf-service/service/internal/secretbox"
 )
 
-type config = map[string]any
-type secrets = map[string]string
+type (
+	config  = map[string]any
+	secrets = map[string]string
+)
 
 var jiraConfig = config{"url": "https://acme.atlassian.net", "project": "OPS", "email": "ada@acme.example"}
 
@@ -100,7 +102,8 @@ func TestSecrets(t *testing.T) {
 	if r, err = update(config{"labels": nil}, nil); err != nil || r.Config["labels"] != nil {
 		t.Errorf("null leaves %v, %v", r, err)
 	}
-	if _, err := update(config{"url": "https://evil.example"}, nil); !api.IsCode(err, api.CodeValidation) || !strings.Contains(said(err), "secrets.token") {
+	if _, err := update(config{"url": "https://evil.example"}, nil); !api.IsCode(err, api.CodeValidation) ||
+		!strings.Contains(said(err), "secrets.token") {
 		t.Errorf("another host without its secrets: %v", err)
 	}
 	if _, err := update(config{"url": "https://other.atlassian.net"}, secrets{"token": "another"}); err != nil {

@@ -106,7 +106,15 @@ func (s *Service) RecordMailResult(ctx context.Context, org, id string, sendErr 
 }
 
 func (s *Service) newMailServer(set *settings) *MailServer {
-	return &MailServer{Roots: s.Roots, Host: set.text("host"), Port: set.number("port"), TLS: set.text("tls"), From: set.text("from"), Username: set.text("username"), Password: set.secrets["password"]}
+	return &MailServer{
+		Roots:    s.Roots,
+		Host:     set.text("host"),
+		Port:     set.number("port"),
+		TLS:      set.text("tls"),
+		From:     set.text("from"),
+		Username: set.text("username"),
+		Password: set.secrets["password"],
+	}
 }
 
 // maxServerBytes is far more than a mail server says while it is signed in to.
@@ -116,7 +124,12 @@ const maxServerBytes = 1 << 20
 func (m *MailServer) Client(g netguard.Guard, timeout time.Duration) (*mail.Client, error) {
 	encrypted := &tls.Config{ServerName: m.Host, MinVersion: tls.VersionTLS12, RootCAs: m.Roots}
 	dial := g.LimitedDialer(maxServerBytes)
-	options := []mail.Option{mail.WithPort(m.Port), mail.WithTimeout(timeout), mail.WithDialContextFunc(dial), mail.WithTLSConfig(encrypted)}
+	options := []mail.Option{
+		mail.WithPort(m.Port),
+		mail.WithTimeout(timeout),
+		mail.WithDialContextFunc(dial),
+		mail.WithTLSConfig(encrypted),
+	}
 	switch m.TLS {
 	case "tls":
 		options = append(options, mail.WithSSL(), mail.WithPort(m.Port), mail.WithDialContextFunc(netguard.TLSDialer(dial, encrypted)))
@@ -126,7 +139,12 @@ func (m *MailServer) Client(g netguard.Guard, timeout time.Duration) (*mail.Clie
 		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
 	}
 	if m.Username != "" {
-		options = append(options, mail.WithOpportunisticSMTPAuth(mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthPlain, mail.SMTPAuthLogin), mail.WithUsername(m.Username), mail.WithPassword(m.Password))
+		options = append(
+			options,
+			mail.WithOpportunisticSMTPAuth(mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthPlain, mail.SMTPAuthLogin),
+			mail.WithUsername(m.Username),
+			mail.WithPassword(m.Password),
+		)
 	}
 	return mail.NewClient(m.Host, options...)
 }

@@ -117,8 +117,10 @@ func TestMailServer(t *testing.T) {
 	config := &tls.Config{Certificates: certified.TLS.Certificates, MinVersion: tls.VersionTLS12}
 	roots := x509.NewCertPool()
 	roots.AddCert(certified.Certificate())
-	h.Service = integration.New(integration.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: h.box, Plans: h, Archives: h, Roots: roots,
-		Guard: netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}})
+	h.Service = integration.New(integration.Options{
+		DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: h.box, Plans: h, Archives: h, Roots: roots,
+		Guard: netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
+	})
 	for name, c := range map[string]struct {
 		desk     mailDesk
 		tls      string
@@ -160,10 +162,12 @@ func TestMailServer(t *testing.T) {
 				}
 			}()
 			got := h.tried(r.ID)
-			if got.OK != (c.want == "") || !strings.Contains(got.Message, c.want) || c.password != "" && strings.Contains(got.Message, c.password) {
+			if got.OK != (c.want == "") || !strings.Contains(got.Message, c.want) ||
+				c.password != "" && strings.Contains(got.Message, c.password) {
 				t.Errorf("%+v", got)
 			}
-			if m, err := h.MailServer(t.Context(), org); err != nil || m.Password != c.password || strings.Contains(fmt.Sprintf("%v %+v %#v %s", m, *m, m, *m), "sesame") {
+			if m, err := h.MailServer(t.Context(), org); err != nil || m.Password != c.password ||
+				strings.Contains(fmt.Sprintf("%v %+v %#v %s", m, *m, m, *m), "sesame") {
 				t.Errorf("%v, %v", m, err)
 			}
 		})

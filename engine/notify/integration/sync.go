@@ -76,7 +76,11 @@ func (s *Service) RunDue(ctx context.Context) error {
 		free <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-free }()
-			ctx, span := s.Tracer.Start(ctx, "compare plan and issues", tracing.StartOptions{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.integration", Value: r.Type}}})
+			ctx, span := s.Tracer.Start(
+				ctx,
+				"compare plan and issues",
+				tracing.StartOptions{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.integration", Value: r.Type}}},
+			)
 			_, err := s.syncIntegration(ctx, r.OrganizationID, r.ID)
 			span.End(err)
 			if err != nil && ctx.Err() == nil {
@@ -298,8 +302,12 @@ func (c *syncRun) createLinks(ctx context.Context, items []*planItem, have int) 
 				return api.Conflict("an integration ties up to %d items; make another one for some of the assessments", maxLinks)
 			}
 			l := store.IssueLink{Weakness: i.Weakness, IssueLink: api.IssueLink{
-				TenantRecord:  api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: c.r.OrganizationID},
-				IntegrationID: c.r.ID, AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, POAMItemID: i.ID, POAMCode: i.POAMCode, Status: "creating", Here: i.issueSide()}}
+				TenantRecord: api.TenantRecord{
+					Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
+					OrganizationID: c.r.OrganizationID,
+				},
+				IntegrationID: c.r.ID, AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, POAMItemID: i.ID, POAMCode: i.POAMCode, Status: "creating", Here: i.issueSide(),
+			}}
 			if err := store.IssueLinks.Insert(tx, c.r.OrganizationID, &l); err != nil {
 				return err
 			}
@@ -443,11 +451,22 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 	case sameDay(here.DueDate, agreed.DueDate) && there.DueDate != nil:
 		due = there.DueDate
 	default:
-		clash = fmt.Sprintf("the due date changed on both sides: the plan says %s, the issue %s, before it was %s", formatDate(here.DueDate), formatDate(there.DueDate), formatDate(agreed.DueDate))
+		clash = fmt.Sprintf(
+			"the due date changed on both sides: the plan says %s, the issue %s, before it was %s",
+			formatDate(here.DueDate),
+			formatDate(there.DueDate),
+			formatDate(agreed.DueDate),
+		)
 	}
 	// Closing here and a new date there at once are for people too.
 	if push.closed != nil && due != nil || closed != nil && push.due != nil {
-		clash = fmt.Sprintf("both sides changed: the plan is %s and due %s, the issue is %s and due %s", stateName(here.Closed), formatDate(here.DueDate), stateName(there.Closed), formatDate(there.DueDate))
+		clash = fmt.Sprintf(
+			"both sides changed: the plan is %s and due %s, the issue is %s and due %s",
+			stateName(here.Closed),
+			formatDate(here.DueDate),
+			stateName(there.Closed),
+			formatDate(there.DueDate),
+		)
 		push, closed, due = issueChange{}, nil, nil
 	}
 	if push.closed != nil || push.due != nil {
@@ -518,8 +537,10 @@ func (c *syncRun) saveLink(ctx context.Context, l *store.IssueLink, status, mess
 		if err := store.IssueLinks.Update(tx, l.OrganizationID, l); err != nil || status != "conflict" || before.Status == "conflict" {
 			return err
 		}
-		return audit.PublishEvent(tx, api.Caller{OrganizationID: l.OrganizationID, Actor: integrationActor(c.r)}, audit.Event{Type: "sync.conflict", AssessmentID: l.AssessmentID, Summary: fmt.Sprintf("%s and %s: %s", l.POAMCode, l.IssueKey, message),
-			ResourceType: "issue_link", ResourceID: l.ID, Data: map[string]any{"poam_code": l.POAMCode, "control_code": l.ControlCode, "issue_key": l.IssueKey, "message": message}})
+		return audit.PublishEvent(tx, api.Caller{OrganizationID: l.OrganizationID, Actor: integrationActor(c.r)}, audit.Event{
+			Type: "sync.conflict", AssessmentID: l.AssessmentID, Summary: fmt.Sprintf("%s and %s: %s", l.POAMCode, l.IssueKey, message),
+			ResourceType: "issue_link", ResourceID: l.ID, Data: map[string]any{"poam_code": l.POAMCode, "control_code": l.ControlCode, "issue_key": l.IssueKey, "message": message},
+		})
 	})
 }
 
@@ -529,7 +550,9 @@ func sameLink(a, b *store.IssueLink) bool {
 	}
 	text := func(a, b *string) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 	return a.Status == b.Status && text(a.Message, b.Message) && sameSide(a.Here, b.Here) && side(a.There, b.There) && side(a.Agreed, b.Agreed) && a.IssueID == b.IssueID &&
-		a.Weakness == b.Weakness && a.POAMItemID == b.POAMItemID && a.POAMCode == b.POAMCode && (a.RequestedAt == nil) == (b.RequestedAt == nil) && (a.RequestedAt == nil || a.RequestedAt.Equal(*b.RequestedAt))
+		a.Weakness == b.Weakness && a.POAMItemID == b.POAMItemID && a.POAMCode == b.POAMCode &&
+		(a.RequestedAt == nil) == (b.RequestedAt == nil) &&
+		(a.RequestedAt == nil || a.RequestedAt.Equal(*b.RequestedAt))
 }
 
 // ListLinks lists which item is which issue.
@@ -591,7 +614,18 @@ func (s *Service) applyResolution(ctx context.Context, by api.Caller, in *api.Re
 			agreed = *l.There
 		}
 		l.Agreed, l.UpdatedAt = &agreed, tx.Now()
-		return errors.Join(store.IssueLinks.Update(tx, by.OrganizationID, &l),
-			audit.Append(tx, by, audit.Entry{Action: "integration.resolved", ResourceType: "issue_link", ResourceID: l.ID, Changes: map[string]any{"keep": in.Body.Keep, "poam_code": l.POAMCode, "issue_key": l.IssueKey}}))
+		return errors.Join(
+			store.IssueLinks.Update(tx, by.OrganizationID, &l),
+			audit.Append(
+				tx,
+				by,
+				audit.Entry{
+					Action:       "integration.resolved",
+					ResourceType: "issue_link",
+					ResourceID:   l.ID,
+					Changes:      map[string]any{"keep": in.Body.Keep, "poam_code": l.POAMCode, "issue_key": l.IssueKey},
+				},
+			),
+		)
 	})
 }

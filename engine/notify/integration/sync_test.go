@@ -66,7 +66,8 @@ func TestSyncBothWays(t *testing.T) {
 		h.edit(4, func(i *api.POAMItem) { i.Status = "completed" })
 		h.want("the first", h.sync(id), 4, 0, 0, 0, 0)
 		h.want("the second", h.sync(id), 0, 0, 0, 0, 0)
-		if tk := d.ticket(0); d.count() != 4 || tk.due != "2027-01-31" || tk.closed || !strings.Contains(tk.title, "IAC-01") || strings.Contains(tk.text, "@all") {
+		if tk := d.ticket(0); d.count() != 4 || tk.due != "2027-01-31" || tk.closed || !strings.Contains(tk.title, "IAC-01") ||
+			strings.Contains(tk.text, "@all") {
 			t.Fatalf("%d tickets, %+v", d.count(), tk)
 		}
 
@@ -79,7 +80,9 @@ func TestSyncBothWays(t *testing.T) {
 		if !d.ticket(0).closed || d.ticket(1).due != "2027-02-28" || d.ticket(1).closed {
 			t.Errorf("there: %+v %+v", d.ticket(0), d.ticket(1))
 		}
-		if all := h.items(); all[2].Status != "completed" || all[3].DueDate != "2027-03-31" || all[3].Status != "open" || all[2].EditedBy == nil || !strings.Contains(*all[2].EditedBy, "The ") {
+		if all := h.items(); all[2].Status != "completed" || all[3].DueDate != "2027-03-31" || all[3].Status != "open" ||
+			all[2].EditedBy == nil ||
+			!strings.Contains(*all[2].EditedBy, "The ") {
 			t.Errorf("here: %+v %+v", all[2], all[3])
 		}
 		h.want("after them", h.sync(id), 0, 0, 0, 0, 0)
@@ -124,7 +127,9 @@ func TestSyncConflicts(t *testing.T) {
 			t.Errorf("a side was lost: %s, %s", h.items()[0].DueDate, d.ticket(0).due)
 		}
 		links := h.links(id)
-		if l := links[0]; l.Status != "conflict" || l.Message == nil || !strings.Contains(*l.Message, "2027-02-01") || !strings.Contains(*l.Message, "2027-03-01") || !strings.Contains(*l.Message, "2027-01-31") {
+		if l := links[0]; l.Status != "conflict" || l.Message == nil || !strings.Contains(*l.Message, "2027-02-01") ||
+			!strings.Contains(*l.Message, "2027-03-01") ||
+			!strings.Contains(*l.Message, "2027-01-31") {
 			t.Errorf("%+v", l)
 		}
 		if l := links[2]; l.Status != "failed" || l.Message == nil || !strings.Contains(*l.Message, "passed") {
@@ -257,7 +262,8 @@ func TestSyncLimits(t *testing.T) {
 		if got.Created != 2 || got.WaitsUntil == nil || !got.WaitsUntil.Equal(h.now().Add(90*time.Second)) {
 			t.Fatalf("%+v", got)
 		}
-		if r := h.read(id); r.LastStatus == nil || !strings.Contains(*r.LastStatus, "fewer requests") || !r.NextSyncAt.Equal(*got.WaitsUntil) {
+		if r := h.read(id); r.LastStatus == nil || !strings.Contains(*r.LastStatus, "fewer requests") ||
+			!r.NextSyncAt.Equal(*got.WaitsUntil) {
 			t.Errorf("%+v %s", r, *r.LastStatus)
 		}
 		asked := len(d.asked)
@@ -328,7 +334,8 @@ func TestSyncHostile(t *testing.T) {
 			h.later(time.Minute)
 			_, err := h.Sync(t.Context(), h.by, &api.IntegrationInput{IntegrationID: id})
 			status := *h.read(id).LastStatus
-			if err == nil || status == "ok" || len(status) > 500 || strings.Contains(status, "t0ken") || strings.ContainsAny(status, "\n\x1b") {
+			if err == nil || status == "ok" || len(status) > 500 || strings.Contains(status, "t0ken") ||
+				strings.ContainsAny(status, "\n\x1b") {
 				t.Errorf("%s: %v, %.600q", name, err, status)
 			}
 			if got := h.tried(id); got.OK || strings.Contains(got.Message, "t0ken") {

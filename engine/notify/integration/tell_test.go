@@ -36,7 +36,8 @@ func TestSlackWebhook(t *testing.T) {
 		} `json:"blocks"`
 	}
 	h.must(json.Unmarshal([]byte(r.got[0].body), &sent))
-	if strings.Contains(sent.Text, "<!") || !strings.Contains(sent.Text, "Harbor 2026") || sent.Blocks[1].Text.Type != "plain_text" || sent.Blocks[1].Text.Text != "Ada approved <!channel> the plan" {
+	if strings.Contains(sent.Text, "<!") || !strings.Contains(sent.Text, "Harbor 2026") || sent.Blocks[1].Text.Type != "plain_text" ||
+		sent.Blocks[1].Text.Text != "Ada approved <!channel> the plan" {
 		t.Errorf("%s", r.got[0].body)
 	}
 	if d := h.deliveries(id); len(d) != 1 || d[0].Status != "delivered" || !strings.Contains(r.got[0].body, d[0].EventID) {
@@ -77,7 +78,9 @@ func TestSlackApp(t *testing.T) {
 	}
 	h.must(json.Unmarshal([]byte(r.got[0].body), &sent))
 	d := h.deliveries(id)
-	if r.got[0].path != "/chat.postMessage" || r.got[0].header.Get("Authorization") != "Bearer xoxb-sesame" || sent.Channel != "#sec" || sent.Metadata.Payload.ID != d[0].EventID || d[0].Status != "delivered" {
+	if r.got[0].path != "/chat.postMessage" || r.got[0].header.Get("Authorization") != "Bearer xoxb-sesame" || sent.Channel != "#sec" ||
+		sent.Metadata.Payload.ID != d[0].EventID ||
+		d[0].Status != "delivered" {
 		t.Errorf("%+v %+v", r.got[0], d)
 	}
 	r.answer = says(200, `{"ok": false, "error": "internal_error xoxb-sesame"}`)
@@ -116,7 +119,9 @@ func TestTeams(t *testing.T) {
 	}
 	h.must(json.Unmarshal([]byte(r.got[0].body), &sent))
 	a := sent.Attachments[0]
-	if sent.Type != "message" || a.ContentType != "application/vnd.microsoft.card.adaptive" || a.Content.Type != "AdaptiveCard" || a.Content.Body[1].Inlines[0].Text != "Ada approved <!channel> the plan" || a.Content.Body[1].Type != "RichTextBlock" {
+	if sent.Type != "message" || a.ContentType != "application/vnd.microsoft.card.adaptive" || a.Content.Type != "AdaptiveCard" ||
+		a.Content.Body[1].Inlines[0].Text != "Ada approved <!channel> the plan" ||
+		a.Content.Body[1].Type != "RichTextBlock" {
 		t.Errorf("%s", r.got[0].body)
 	}
 	if d := h.deliveries(id); d[0].Status != "delivered" || d[0].Attempts[0].HTTPStatus != 202 {
@@ -134,7 +139,11 @@ func TestTeams(t *testing.T) {
 func TestGeneric(t *testing.T) {
 	h := newHouse(t)
 	r := receive(t, says(500, ""))
-	id := h.made("generic", config{"url": r.URL + "/in/", "method": "PUT", "headers": config{"X-Team": "sec"}}, secrets{"Authorization": "Bearer sesame"})
+	id := h.made(
+		"generic",
+		config{"url": r.URL + "/in/", "method": "PUT", "headers": config{"X-Team": "sec"}},
+		secrets{"Authorization": "Bearer sesame"},
+	)
 	h.happens("soa.approved", harbor, map[string]any{"n": 1})
 	h.later(time.Minute)
 	r.answer = says(204, "")
@@ -148,7 +157,10 @@ func TestGeneric(t *testing.T) {
 	}
 	for _, g := range r.got {
 		h.must(json.Unmarshal([]byte(g.body), &told))
-		if g.method != "PUT" || g.path != "/in/" || g.header.Get("X-Team") != "sec" || g.header.Get("Authorization") != "Bearer sesame" || g.header.Get("Idempotency-Key") != told.ID || told.Type != "soa.approved" || told.Data["n"] != 1.0 {
+		if g.method != "PUT" || g.path != "/in/" || g.header.Get("X-Team") != "sec" || g.header.Get("Authorization") != "Bearer sesame" ||
+			g.header.Get("Idempotency-Key") != told.ID ||
+			told.Type != "soa.approved" ||
+			told.Data["n"] != 1.0 {
 			t.Errorf("%+v", g)
 		}
 	}
@@ -193,7 +205,12 @@ func newBucket(t *testing.T) *bucketDesk {
 	fail := func(w http.ResponseWriter, status int, code, message string) {
 		w.Header().Set("Content-Type", "application/xml")
 		w.WriteHeader(status)
-		fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>%s</Message><RequestId>1</RequestId></Error>`, code, message)
+		fmt.Fprintf(
+			w,
+			`<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>%s</Message><RequestId>1</RequestId></Error>`,
+			code,
+			message,
+		)
 	}
 	b.receiver = receive(t, func(w http.ResponseWriter, r *http.Request, body string) {
 		key, in := strings.CutPrefix(r.URL.Path, "/evidence/")
@@ -259,12 +276,18 @@ func TestS3(t *testing.T) {
 	h.must(err)
 	var report api.Report
 	h.must(h.db.Update(t.Context(), func(tx *store.Tx) error {
-		report = api.Report{TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now()}, OrganizationID: org}, AssessmentID: harbor, Filename: "harbor.pdf", SHA256: blob.SHA256}
+		report = api.Report{
+			TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now()}, OrganizationID: org},
+			AssessmentID: harbor,
+			Filename:     "harbor.pdf",
+			SHA256:       blob.SHA256,
+		}
 		return store.Reports.Insert(tx, org, &report)
 	}))
 	h.happens("report.ready", harbor, map[string]any{"sha256": blob.SHA256})
 	key := "grc/" + org + "/" + harbor + "/reports/" + report.ID + "-harbor.pdf"
-	if b.objects[key] != "a report" || b.meta[key].Get("X-Amz-Meta-Sha256") != blob.SHA256 || b.meta[key].Get("Content-Type") != "application/pdf" {
+	if b.objects[key] != "a report" || b.meta[key].Get("X-Amz-Meta-Sha256") != blob.SHA256 ||
+		b.meta[key].Get("Content-Type") != "application/pdf" {
 		t.Fatalf("%v %v %+v", b.objects, b.meta[key], h.deliveries(id))
 	}
 	// What was put and not noted is not put again.

@@ -85,8 +85,10 @@ func (s *Service) queueOrgDigest(tx *store.Tx, org, day string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.Queue(tx, org, Mail{To: []string{u.Email}, TemplateID: digestTemplate.id, DedupKey: "digest/" + u.ID + "/" + day, UnsubscribeUserID: u.ID,
-			Values: map[string]any{"count": fmt.Sprint(len(lines)), "items": items, "unsubscribe": unsubscribe}}); err != nil {
+		if _, err := s.Queue(tx, org, Mail{
+			To: []string{u.Email}, TemplateID: digestTemplate.id, DedupKey: "digest/" + u.ID + "/" + day, UnsubscribeUserID: u.ID,
+			Values: map[string]any{"count": fmt.Sprint(len(lines)), "items": items, "unsubscribe": unsubscribe},
+		}); err != nil {
 			return err
 		}
 	}
@@ -126,8 +128,10 @@ func (s *Service) PutPreferences(ctx context.Context, by api.Caller, in *api.Put
 			out.Approvals = *in.Body.Approvals
 		}
 		if by.OrganizationID != "" {
-			if err := audit.Append(tx, by, audit.Entry{Action: "email_preferences.updated", ResourceType: "user", ResourceID: by.UserID,
-				Changes: map[string]any{"digest": out.Digest, "approvals": out.Approvals}}); err != nil {
+			if err := audit.Append(tx, by, audit.Entry{
+				Action: "email_preferences.updated", ResourceType: "user", ResourceID: by.UserID,
+				Changes: map[string]any{"digest": out.Digest, "approvals": out.Approvals},
+			}); err != nil {
 				return err
 			}
 		}

@@ -235,7 +235,15 @@ func (s *Service) QueueAlert(tx *store.Tx, org string, to []string, title, detai
 			}
 		}
 	}
-	_, err := s.Queue(tx, org, Mail{To: to, TemplateID: "security_alert", Values: map[string]any{"title": truncate(title), "detail": truncate(detail), "time": formatTime(tx.Now())}})
+	_, err := s.Queue(
+		tx,
+		org,
+		Mail{
+			To:         to,
+			TemplateID: "security_alert",
+			Values:     map[string]any{"title": truncate(title), "detail": truncate(detail), "time": formatTime(tx.Now())},
+		},
+	)
 	return err
 }
 

@@ -148,7 +148,9 @@ func (s *Service) runOnce(ctx context.Context) error {
 
 // noServerError says what to do where there is no mail server.
 func noServerError() error {
-	return api.Conflict("there is no mail server: give the organization one with `service integration create smtp`, or the operator sets SERVICE_SMTP_URL (smtp://USER@HOST:587), SERVICE_SMTP_FROM and SERVICE_SMTP_PASSWORD where the service runs")
+	return api.Conflict(
+		"there is no mail server: give the organization one with `service integration create smtp`, or the operator sets SERVICE_SMTP_URL (smtp://USER@HOST:587), SERVICE_SMTP_FROM and SERVICE_SMTP_PASSWORD where the service runs",
+	)
 }
 
 // parseAddress takes an address that can stand in a header and in a command of SMTP.
@@ -161,7 +163,9 @@ func parseAddress(text string) (*mail.Address, error) {
 		return nil, api.Invalid("to", "%.60q is no e-mail address", text)
 	}
 	local, domain, _ := strings.Cut(a.Address, "@")
-	if len(a.Address) > 254 || local == "" || domain == "" || strings.ContainsAny(a.Address, " <>\",;:\\()[]") || strings.Count(a.Address, "@") != 1 || strings.HasPrefix(local, "-") {
+	if len(a.Address) > 254 || local == "" || domain == "" || strings.ContainsAny(a.Address, " <>\",;:\\()[]") ||
+		strings.Count(a.Address, "@") != 1 ||
+		strings.HasPrefix(local, "-") {
 		return nil, api.Invalid("to", "%.60q is no e-mail address that mail servers take", text)
 	}
 	return a, nil

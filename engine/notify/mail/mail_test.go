@@ -42,19 +42,40 @@ const ours = "018f0000-0000-7000-8000-00000000000a"
 
 func newHouse(t testing.TB, o smtptest.Options) *house {
 	t.Helper()
-	h := &house{t: t, time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC), by: api.Caller{OrganizationID: ours, Role: api.RoleOwner, UserID: "u-ada", Actor: api.Actor{Type: api.ActorUser, ID: "u-ada", Name: "Ada"}}}
+	h := &house{
+		t:    t,
+		time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC),
+		by: api.Caller{
+			OrganizationID: ours,
+			Role:           api.RoleOwner,
+			UserID:         "u-ada",
+			Actor:          api.Actor{Type: api.ActorUser, ID: "u-ada", Name: "Ada"},
+		},
+	}
 	var err error
 	if h.server, err = smtptest.Start(o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.server.Close)
-	h.db, err = store.Open(t.Context(), store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: h.now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Logger: slog.New(slog.DiscardHandler)})
+	h.db, err = store.Open(
+		t.Context(),
+		store.Options{
+			Dir:    t.TempDir(),
+			Schema: store.ServiceSchema,
+			Clock:  h.now,
+			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
+			Logger: slog.New(slog.DiscardHandler),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.db.Close() })
 	h.change(func(tx *store.Tx) error {
-		return store.Organizations.Insert(tx, &api.Organization{Record: api.Record{ID: ours}, Name: "Acme <b>", Slug: "acme", Status: "active"})
+		return store.Organizations.Insert(
+			tx,
+			&api.Organization{Record: api.Record{ID: ours}, Name: "Acme <b>", Slug: "acme", Status: "active"},
+		)
 	})
 	scheme := "smtp"
 	if o.ImplicitTLS {
@@ -79,7 +100,8 @@ func (h *house) service(address, password string) *mail.Service {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return mail.New(mail.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.NewTextHandler(&h.log, nil)), Server: to, Roots: h.server.Roots, PublicURL: "https://grc.acme.example/",
+	return mail.New(mail.Options{
+		DB: h.db, Clock: h.now, Logger: slog.New(slog.NewTextHandler(&h.log, nil)), Server: to, Roots: h.server.Roots, PublicURL: "https://grc.acme.example/",
 		Seal: func(s string) ([]byte, error) {
 			return []byte("sealed:" + base64.StdEncoding.EncodeToString([]byte(s))), nil
 		},
@@ -91,7 +113,8 @@ func (h *house) service(address, password string) *mail.Service {
 			out, err := base64.StdEncoding.DecodeString(text)
 			return string(out), err
 		},
-		OverdueLines: func(*store.Tx, string, api.Date) ([]string, error) { return h.late, nil }})
+		OverdueLines: func(*store.Tx, string, api.Date) ([]string, error) { return h.late, nil },
+	})
 }
 
 func (h *house) now() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return h.time }
@@ -111,7 +134,10 @@ func (h *house) person(id, email string, role api.Role) {
 		if err := store.Users.Insert(tx, &api.User{Record: api.Record{ID: id}, Email: email, Name: id, Status: "active"}); err != nil {
 			return err
 		}
-		return store.Memberships.Insert(tx, &store.Membership{UserID: id, OrganizationID: ours, Role: role, Status: "active", ID: "m-" + id})
+		return store.Memberships.Insert(
+			tx,
+			&store.Membership{UserID: id, OrganizationID: ours, Role: role, Status: "active", ID: "m-" + id},
+		)
 	})
 }
 
@@ -198,7 +224,12 @@ func TestSend(t *testing.T) {
 			h := newHouse(t, o)
 			in := &api.SendEmailInput{}
 			in.Body.To, in.Body.TemplateID = []string{"Ben <ben@acme.example>", "cleo@acme.example", "BEN@acme.example"}, "report_ready"
-			in.Body.Variables = map[string]any{"assessment": "Grün & <Co>\nBcc: x@y.example", "report": "Full report", "format": "PDF", "link": "javascript:alert(1)"}
+			in.Body.Variables = map[string]any{
+				"assessment": "Grün & <Co>\nBcc: x@y.example",
+				"report":     "Full report",
+				"format":     "PDF",
+				"link":       "javascript:alert(1)",
+			}
 			e, err := h.Send(t.Context(), h.by, in)
 			if err != nil || e.Status != "queued" || len(e.To) != 2 {
 				t.Fatalf("%+v, %v", e, err)
@@ -209,7 +240,8 @@ func TestSend(t *testing.T) {
 				t.Fatalf("%d mails: %+v", len(got), h.state(e.ID))
 			}
 			for i, to := range []string{"ben@acme.example", "cleo@acme.example"} {
-				if len(got[i].To) != 1 || got[i].To[0] != to || got[i].TLS == o.NoTLS || got[i].User != o.User || got[i].From != "grc@acme.example" {
+				if len(got[i].To) != 1 || got[i].To[0] != to || got[i].TLS == o.NoTLS || got[i].User != o.User ||
+					got[i].From != "grc@acme.example" {
 					t.Errorf("%+v", got[i])
 				}
 			}
@@ -217,10 +249,13 @@ func TestSend(t *testing.T) {
 			if s := subject(t, m); s != "Full report of Grün & <Co> Bcc: x@y.example is ready" {
 				t.Errorf("the subject is %q", s)
 			}
-			if m.Header.Get("Bcc") != "" || m.Header.Get("Auto-Submitted") != "auto-generated" || m.Header.Get("Message-Id") != fmt.Sprintf("<%s.0@acme.example>", e.ID) || m.Header.Get("To") != "<ben@acme.example>" {
+			if m.Header.Get("Bcc") != "" || m.Header.Get("Auto-Submitted") != "auto-generated" ||
+				m.Header.Get("Message-Id") != fmt.Sprintf("<%s.0@acme.example>", e.ID) ||
+				m.Header.Get("To") != "<ben@acme.example>" {
 				t.Errorf("%v", m.Header)
 			}
-			if !strings.Contains(parts["text/plain"], "Grün & <Co>") || !strings.Contains(parts["text/html"], "Grün &amp; &lt;Co&gt;") || strings.Contains(parts["text/html"], "javascript:") {
+			if !strings.Contains(parts["text/plain"], "Grün & <Co>") || !strings.Contains(parts["text/html"], "Grün &amp; &lt;Co&gt;") ||
+				strings.Contains(parts["text/html"], "javascript:") {
 				t.Errorf("%v", parts)
 			}
 			done := h.state(e.ID)
@@ -258,7 +293,9 @@ func TestBounceAndRetry(t *testing.T) {
 	}
 	h.round()
 	got := h.state(e.ID)
-	if got.Status != "queued" || got.Recipients[0].Status != "bounced" || got.Recipients[1].Status != "sent" || got.Recipients[2].Status != "queued" || got.NextAttemptAt == nil {
+	if got.Status != "queued" || got.Recipients[0].Status != "bounced" || got.Recipients[1].Status != "sent" ||
+		got.Recipients[2].Status != "queued" ||
+		got.NextAttemptAt == nil {
 		t.Fatalf("%+v", got)
 	}
 	h.round() // it is not due
@@ -349,7 +386,8 @@ func TestBadServers(t *testing.T) {
 			if got.Status != "queued" || got.Error == nil || len(*got.Error) > 1000 || len(h.server.Mails()) != 0 {
 				t.Errorf("%+v", got)
 			}
-			if strings.Contains(h.log.String()+*got.Error, "hidden words") || strings.Contains(h.log.String(), base64.StdEncoding.EncodeToString([]byte("\x00ada\x00hidden words"))) {
+			if strings.Contains(h.log.String()+*got.Error, "hidden words") ||
+				strings.Contains(h.log.String(), base64.StdEncoding.EncodeToString([]byte("\x00ada\x00hidden words"))) {
 				t.Errorf("the password is told: %s", h.log.String())
 			}
 			if load, err := h.Stats(t.Context()); err != nil || load.Queued != 1 {
@@ -380,8 +418,10 @@ func TestSilence(t *testing.T) {
 // What would change headers or commands is refused.
 func TestInjection(t *testing.T) {
 	h := newHouse(t, smtptest.Options{})
-	for _, to := range []string{"", "ben", "ben@", "@acme.example", "ben@acme.example\r\nBcc: x@y.example", "ben@acme.example\nDATA", "\"a b\"@acme.example", "<ben@acme.example> SIZE=1",
-		"ben@acme.example, cleo@acme.example", "ben@acme.example\x00", "-oQ/tmp@acme.example", strings.Repeat("b", 300) + "@acme.example", "\"x\\\r\\\nRCPT\"@acme.example", "ben@acme.example>\u2028"} {
+	for _, to := range []string{
+		"", "ben", "ben@", "@acme.example", "ben@acme.example\r\nBcc: x@y.example", "ben@acme.example\nDATA", "\"a b\"@acme.example", "<ben@acme.example> SIZE=1",
+		"ben@acme.example, cleo@acme.example", "ben@acme.example\x00", "-oQ/tmp@acme.example", strings.Repeat("b", 300) + "@acme.example", "\"x\\\r\\\nRCPT\"@acme.example", "ben@acme.example>\u2028",
+	} {
 		if _, err := h.post([]string{to}, "Hello", "There."); !api.IsCode(err, api.CodeValidation) {
 			t.Errorf("%q: %v", to, err)
 		}
@@ -474,8 +514,13 @@ func TestDecisions(t *testing.T) {
 	if p, err := h.PutPreferences(t.Context(), dan, in); err != nil || p.Approvals || !p.Digest {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	p := &api.Approval{TenantRecord: api.TenantRecord{Record: api.Record{ID: "p-1"}, OrganizationID: ours}, AssessmentID: "a-1", Gate: api.GateSoA, VersionNumber: 2, Status: api.ApprovalPending,
-		RequestedBy: api.Actor{Name: "Ada"}, RequestedByUserID: "u-ada", TargetID: "v-1"}
+	p := &api.Approval{
+		TenantRecord: api.TenantRecord{
+			Record:         api.Record{ID: "p-1"},
+			OrganizationID: ours,
+		}, AssessmentID: "a-1", Gate: api.GateSoA, VersionNumber: 2, Status: api.ApprovalPending,
+		RequestedBy: api.Actor{Name: "Ada"}, RequestedByUserID: "u-ada", TargetID: "v-1",
+	}
 	tell := func(event string) {
 		h.change(func(tx *store.Tx) error {
 			if err := store.Approvals.Put(tx, ours, p); err != nil {
@@ -485,7 +530,11 @@ func TestDecisions(t *testing.T) {
 		})
 	}
 	h.change(func(tx *store.Tx) error {
-		return store.Assessments.Insert(tx, ours, &api.Assessment{TenantRecord: api.TenantRecord{Record: api.Record{ID: "a-1"}, OrganizationID: ours}, Name: "Yard {{2026}}"})
+		return store.Assessments.Insert(
+			tx,
+			ours,
+			&api.Assessment{TenantRecord: api.TenantRecord{Record: api.Record{ID: "a-1"}, OrganizationID: ours}, Name: "Yard {{2026}}"},
+		)
 	})
 	tell("approval.requested")
 	h.round()
@@ -494,7 +543,8 @@ func TestDecisions(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	m, parts := read(t, got[0].Data)
-	if subject(t, m) != "Statement of Applicability of Yard {{2026}} waits for your decision" || !strings.Contains(parts["text/plain"], "https://grc.acme.example/approval#p-1") ||
+	if subject(t, m) != "Statement of Applicability of Yard {{2026}} waits for your decision" ||
+		!strings.Contains(parts["text/plain"], "https://grc.acme.example/approval#p-1") ||
 		!strings.Contains(parts["text/html"], `href="https://grc.acme.example/approval#p-1"`) {
 		t.Errorf("%v %v", m.Header, parts)
 	}
@@ -505,7 +555,8 @@ func TestDecisions(t *testing.T) {
 	if got = h.server.Mails(); len(got) != 2 || got[1].To[0] != "ada@acme.example" {
 		t.Fatalf("%+v", got)
 	}
-	if _, parts := read(t, got[1].Data); !strings.Contains(parts["text/html"], "Two &lt;owners&gt;") || !strings.Contains(parts["text/plain"], "was rejected by Ben") {
+	if _, parts := read(t, got[1].Data); !strings.Contains(parts["text/html"], "Two &lt;owners&gt;") ||
+		!strings.Contains(parts["text/plain"], "was rejected by Ben") {
 		t.Errorf("%v", parts)
 	}
 	// What is long past is not told when a mail server is set up.
@@ -537,11 +588,14 @@ func TestDigest(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	m, parts := read(t, got[0].Data)
-	if s := subject(t, m); s != "Acme <b>: 80 overdue in the plan" || !strings.Contains(parts["text/plain"], "and 30 more") || !strings.Contains(parts["text/html"], "POAM-049 &lt;x&gt;") {
+	if s := subject(t, m); s != "Acme <b>: 80 overdue in the plan" || !strings.Contains(parts["text/plain"], "and 30 more") ||
+		!strings.Contains(parts["text/html"], "POAM-049 &lt;x&gt;") {
 		t.Errorf("%s %v", s, parts)
 	}
 	link := strings.Trim(m.Header.Get("List-Unsubscribe"), "<>")
-	if m.Header.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" || !strings.HasPrefix(link, "https://grc.acme.example/unsubscribe?token=") || !strings.Contains(parts["text/plain"], "/unsubscribe?token=") {
+	if m.Header.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" ||
+		!strings.HasPrefix(link, "https://grc.acme.example/unsubscribe?token=") ||
+		!strings.Contains(parts["text/plain"], "/unsubscribe?token=") {
 		t.Errorf("%v", m.Header)
 	}
 	for _, bad := range []string{"", "x", strings.Repeat("a", 2000), base64.RawURLEncoding.EncodeToString([]byte("sealed:" + base64.StdEncoding.EncodeToString([]byte("u-ada"))))} {

@@ -46,8 +46,10 @@ func (s *Service) Send(ctx context.Context, by api.Caller, in *api.SendEmailInpu
 		if e, err = s.enqueue(tx, by.OrganizationID, m, l); err != nil {
 			return err
 		}
-		return audit.Append(tx, by, audit.Entry{Action: "email.queued", ResourceType: "email", ResourceID: e.ID,
-			Changes: map[string]any{"recipients": len(to), "template_id": m.TemplateID}})
+		return audit.Append(tx, by, audit.Entry{
+			Action: "email.queued", ResourceType: "email", ResourceID: e.ID,
+			Changes: map[string]any{"recipients": len(to), "template_id": m.TemplateID},
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -85,7 +87,10 @@ func validateContent(l *mailContent, variables map[string]any) error {
 	case !utf8.ValidString(l.Subject + l.Text + l.HTML):
 		return api.Invalid("text", "this is no text in UTF-8")
 	case activeHTML.MatchString(l.HTML):
-		return api.Invalid("html", "mail programs run no scripts and open no frames or forms; leave <script>, <iframe>, <object>, <embed> and <form> out")
+		return api.Invalid(
+			"html",
+			"mail programs run no scripts and open no frames or forms; leave <script>, <iframe>, <object>, <embed> and <form> out",
+		)
 	}
 	l.Subject, l.Text = toSubjectLine(l.Subject), stripControls(l.Text)
 	return nil
@@ -93,8 +98,10 @@ func validateContent(l *mailContent, variables map[string]any) error {
 
 // List lists mails, newest first.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.EmailsInput) (*api.List[api.Email], error) {
-	all, err := store.List(ctx, s.DB, store.Emails, by.OrganizationID, in.Paging, store.PageQuery[store.Email]{Reverse: true,
-		Filter: func(e *store.Email) bool { return in.Status == "" || e.Status == in.Status }})
+	all, err := store.List(ctx, s.DB, store.Emails, by.OrganizationID, in.Paging, store.PageQuery[store.Email]{
+		Reverse: true,
+		Filter:  func(e *store.Email) bool { return in.Status == "" || e.Status == in.Status },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +129,10 @@ func (s *Service) loadWording(tx *store.Tx, org string, k templateType) (templat
 	t, err := store.EmailTemplates.Get(tx, org, k.id)
 	if errors.Is(err, store.ErrNotFound) {
 		w := builtInWording(k.id)
-		return templateRecord{w, api.EmailTemplate{ID: k.id, Subject: w.subject, Text: w.text, HTML: w.html, Variables: k.variableNames()}}, nil
+		return templateRecord{
+			w,
+			api.EmailTemplate{ID: k.id, Subject: w.subject, Text: w.text, HTML: w.html, Variables: k.variableNames()},
+		}, nil
 	}
 	t.Variables = k.variableNames() // those of this version of the program
 	return templateRecord{templateText{subject: t.Subject, text: t.Text, html: t.HTML}, t.EmailTemplate}, err
@@ -175,7 +185,15 @@ func (s *Service) PutTemplate(ctx context.Context, by api.Caller, in *api.PutTem
 	t := store.EmailTemplate{OrganizationID: by.OrganizationID}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		now := tx.Now()
-		t.EmailTemplate = api.EmailTemplate{ID: k.id, Subject: in.Body.Subject, Text: in.Body.Text, HTML: in.Body.HTML, Variables: k.variableNames(), Custom: true, UpdatedAt: &now}
+		t.EmailTemplate = api.EmailTemplate{
+			ID:        k.id,
+			Subject:   in.Body.Subject,
+			Text:      in.Body.Text,
+			HTML:      in.Body.HTML,
+			Variables: k.variableNames(),
+			Custom:    true,
+			UpdatedAt: &now,
+		}
 		return errors.Join(store.EmailTemplates.Put(tx, by.OrganizationID, &t),
 			audit.Append(tx, by, audit.Entry{Action: "email_template.updated", ResourceType: "email_template", ResourceID: k.id}))
 	})

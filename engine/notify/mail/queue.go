@@ -23,7 +23,16 @@ const (
 )
 
 // retryDelays are the times between attempts, about a day together.
-var retryDelays = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour}
+var retryDelays = []time.Duration{
+	time.Minute,
+	5 * time.Minute,
+	15 * time.Minute,
+	time.Hour,
+	2 * time.Hour,
+	4 * time.Hour,
+	8 * time.Hour,
+	8 * time.Hour,
+}
 
 // Mail is a mail of a kind to people.
 type Mail struct {
@@ -95,7 +104,10 @@ func (s *Service) enqueue(tx *store.Tx, org string, m Mail, l *mailContent) (*st
 		return nil, err
 	}
 	if waiting >= maxQueued {
-		return nil, api.Conflict("%d mails of the organization wait to be sent; try again when some have left, or look what the mail server says with `service email list --status queued`", waiting)
+		return nil, api.Conflict(
+			"%d mails of the organization wait to be sent; try again when some have left, or look what the mail server says with `service email list --status queued`",
+			waiting,
+		)
 	}
 	b, err := json.Marshal(l)
 	if err != nil {
@@ -234,7 +246,14 @@ func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
 		s.Logger.Warn("a mail can't be opened any more", "email", e.ID, "error", err)
 		return s.recordOutcomes(ctx, e, index, nil, err, true)
 	}
-	ctx, span := s.Tracer.Start(ctx, "send mail", tracing.StartOptions{Kind: tracing.Client, Attrs: []tracing.Attr{{Key: "service.email_id", Value: e.ID}, {Key: "service.recipients", Value: len(index)}}})
+	ctx, span := s.Tracer.Start(
+		ctx,
+		"send mail",
+		tracing.StartOptions{
+			Kind:  tracing.Client,
+			Attrs: []tracing.Attr{{Key: "service.email_id", Value: e.ID}, {Key: "service.recipients", Value: len(index)}},
+		},
+	)
 	defer func() { span.End(err) }()
 	var outcomes []sendOutcome
 	by, theirs, failed := s.routeFor(ctx, e.OrganizationID)
@@ -280,7 +299,10 @@ func (s *Service) openMessages(e *store.Email) (out []message, index []int, err 
 	}
 	text, err := s.Open(e.Sealed)
 	if err != nil {
-		return nil, index, fmt.Errorf("what it says was sealed with another key (SERVICE_SECRET_KEY, or secret.key in the data folder): %w", err)
+		return nil, index, fmt.Errorf(
+			"what it says was sealed with another key (SERVICE_SECRET_KEY, or secret.key in the data folder): %w",
+			err,
+		)
 	}
 	var l mailContent
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
@@ -293,13 +315,23 @@ func (s *Service) openMessages(e *store.Email) (out []message, index []int, err 
 		}
 	}
 	for _, i := range index {
-		out = append(out, message{id: fmt.Sprintf("%s.%d", e.ID, i), to: e.Recipients[i].Address, at: e.CreatedAt, letter: l, unsubscribe: unsubscribe})
+		out = append(
+			out,
+			message{id: fmt.Sprintf("%s.%d", e.ID, i), to: e.Recipients[i].Address, at: e.CreatedAt, letter: l, unsubscribe: unsubscribe},
+		)
 	}
 	return out, index, nil
 }
 
 // recordOutcomes writes down what became of a mail, and when it is tried again.
-func (s *Service) recordOutcomes(ctx context.Context, sent *store.Email, index []int, outcomes []sendOutcome, failed error, permanent bool) error {
+func (s *Service) recordOutcomes(
+	ctx context.Context,
+	sent *store.Email,
+	index []int,
+	outcomes []sendOutcome,
+	failed error,
+	permanent bool,
+) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		e, err := store.Emails.Get(tx, sent.OrganizationID, sent.ID)
 		if errors.Is(err, store.ErrNotFound) {
@@ -367,8 +399,10 @@ func (s *Service) updateStatus(tx *store.Tx, e *store.Email) error {
 		return err
 	}
 	by := api.Caller{OrganizationID: e.OrganizationID, Actor: api.Actor{Type: api.ActorWorkflow, Name: "mail"}}
-	return audit.Append(tx, by, audit.Entry{Action: "email." + e.Status, ResourceType: "email", ResourceID: e.ID, Outcome: audit.Failure,
-		Changes: map[string]any{"recipients": len(e.Recipients), "sent": count[api.EmailSent]}})
+	return audit.Append(tx, by, audit.Entry{
+		Action: "email." + e.Status, ResourceType: "email", ResourceID: e.ID, Outcome: audit.Failure,
+		Changes: map[string]any{"recipients": len(e.Recipients), "sent": count[api.EmailSent]},
+	})
 }
 
 // retryDelay is the time before the next attempt after so many, spread by up to a tenth; the same

@@ -50,7 +50,9 @@ func (s *Server) String() string {
 func ParseServer(address, from, password string) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return nil, errors.New("it is no address, as smtp://USER@smtp.acme.example:587 or smtps://USER@smtp.acme.example:465; write %40 for an @ in the user or the password")
+		return nil, errors.New(
+			"it is no address, as smtp://USER@smtp.acme.example:587 or smtps://USER@smtp.acme.example:465; write %40 for an @ in the user or the password",
+		)
 	}
 	s := &Server{Host: u.Hostname(), User: u.User.Username(), Password: password}
 	if in, ok := u.User.Password(); ok && password == "" {
@@ -65,9 +67,16 @@ func ParseServer(address, from, password string) (*Server, error) {
 	case u.Scheme == "smtp" && mode == string(None):
 		s.Security, s.Port = None, 25
 	case u.Scheme != "smtp" && u.Scheme != "smtps":
-		return nil, fmt.Errorf("it begins with %q; a mail server's address begins with smtp:// (STARTTLS) or smtps:// (TLS)", u.Scheme+"://")
+		return nil, fmt.Errorf(
+			"it begins with %q; a mail server's address begins with smtp:// (STARTTLS) or smtps:// (TLS)",
+			u.Scheme+"://",
+		)
 	default:
-		return nil, fmt.Errorf("tls=%q does not go with %s://; there is smtp:// (STARTTLS), smtp://…?tls=none and smtps:// (TLS)", mode, u.Scheme)
+		return nil, fmt.Errorf(
+			"tls=%q does not go with %s://; there is smtp:// (STARTTLS), smtp://…?tls=none and smtps:// (TLS)",
+			mode,
+			u.Scheme,
+		)
 	}
 	for name := range asked {
 		if name != "tls" && name != "from" {

@@ -46,19 +46,47 @@ var (
 // templateTypes are those of the contract, in its order.
 var templateTypes = []templateType{
 	{"welcome", []variable{organization, link, role, {name: "name", example: "Ada"}}},
-	{"member_invite", []variable{organization, link, role, {name: "inviter", example: "Ada"}, {name: "expires", example: "29 November 2026, 10:00 UTC"}}},
+	{
+		"member_invite",
+		[]variable{organization, link, role, {name: "inviter", example: "Ada"}, {name: "expires", example: "29 November 2026, 10:00 UTC"}},
+	},
 	{"approval_request", []variable{organization, link, command, assessment, deliverable, version, {name: "requested_by", example: "Ben"}}},
-	{"approval_decided", []variable{organization, link, command, assessment, deliverable, version, {name: "verdict", example: "rejected"}, {name: "decided_by", example: "Ada"},
-		{name: "reason", example: "Two controls lack an owner.", optional: true}}},
-	{"state_change", []variable{organization, link, assessment, {name: "from", example: "soa_under_review"}, {name: "to", example: "soa_approved"}, {name: "changed_by", example: "Ada"}}},
-	{"report_ready", []variable{organization, link, assessment, {name: "report", example: "Full report"}, {name: "format", example: "PDF"}}},
-	{"security_alert", []variable{organization, link, {name: "title", example: "Open critical gaps"}, {name: "detail", example: "organization_open_findings{severity=critical} is 3, more than 0."},
-		{name: "time", example: "22 November 2026, 10:00 UTC"}}},
+	{"approval_decided", []variable{
+		organization, link, command, assessment, deliverable, version,
+		{name: "verdict", example: "rejected"},
+		{name: "decided_by", example: "Ada"},
+		{name: "reason", example: "Two controls lack an owner.", optional: true},
+	}},
+	{
+		"state_change",
+		[]variable{
+			organization,
+			link,
+			assessment,
+			{name: "from", example: "soa_under_review"},
+			{name: "to", example: "soa_approved"},
+			{name: "changed_by", example: "Ada"},
+		},
+	},
+	{
+		"report_ready",
+		[]variable{organization, link, assessment, {name: "report", example: "Full report"}, {name: "format", example: "PDF"}},
+	},
+	{"security_alert", []variable{
+		organization, link,
+		{name: "title", example: "Open critical gaps"},
+		{name: "detail", example: "organization_open_findings{severity=critical} is 3, more than 0."},
+		{name: "time", example: "22 November 2026, 10:00 UTC"},
+	}},
 }
 
 // digestTemplate comes by itself each day and is not for editing: who wants another reads the plan.
-var digestTemplate = templateType{"digest", []variable{organization, link, {name: "count", example: "2"}, {name: "items", example: "POAM-001  Acme 2026  due 2026-11-01\nPOAM-002  Acme 2026  due 2026-11-15"},
-	{name: "unsubscribe", example: "https://grc.acme.example/unsubscribe?token=…", optional: true}}}
+var digestTemplate = templateType{"digest", []variable{
+	organization, link,
+	{name: "count", example: "2"},
+	{name: "items", example: "POAM-001  Acme 2026  due 2026-11-01\nPOAM-002  Acme 2026  due 2026-11-15"},
+	{name: "unsubscribe", example: "https://grc.acme.example/unsubscribe?token=…", optional: true},
+}}
 
 func findTemplateType(id string) (templateType, error) {
 	var known []string
@@ -211,7 +239,10 @@ func (k templateType) compile(w templateText) (*compiledTemplate, error) {
 		return nil, api.Invalid("subject", "a subject is one line")
 	}
 	if activeHTML.MatchString(w.html) {
-		return nil, api.Invalid("html", "mail programs run no scripts and open no frames or forms; leave <script>, <iframe>, <object>, <embed> and <form> out")
+		return nil, api.Invalid(
+			"html",
+			"mail programs run no scripts and open no frames or forms; leave <script>, <iframe>, <object>, <embed> and <form> out",
+		)
 	}
 	// Whether it all fits together shows when it is filled in, with and without what may be left out.
 	full, bare := k.examples(), k.examples()

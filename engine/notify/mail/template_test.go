@@ -27,7 +27,10 @@ func TestBuiltIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Subject == "" || p.Text == "" || p.HTML == "" || strings.Contains(p.Subject+p.Text+p.HTML, "{{") || strings.Contains(p.Text, "\n\n\n") || w.Custom || w.UpdatedAt != nil {
+		if p.Subject == "" || p.Text == "" || p.HTML == "" || strings.Contains(p.Subject+p.Text+p.HTML, "{{") ||
+			strings.Contains(p.Text, "\n\n\n") ||
+			w.Custom ||
+			w.UpdatedAt != nil {
 			t.Errorf("%+v", p)
 		}
 		if _, err := h.put(w.ID, w.Subject, w.Text, w.HTML); err != nil {
@@ -75,12 +78,15 @@ func TestBadTemplates(t *testing.T) {
 			}
 			continue
 		}
-		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), c.want) && !(c.want == "html" && api.AsError(err).Details[0].Field == "html") || len(err.Error()) > 600 {
+		if !api.IsCode(err, api.CodeValidation) ||
+			!strings.Contains(err.Error(), c.want) && !(c.want == "html" && api.AsError(err).Details[0].Field == "html") ||
+			len(err.Error()) > 600 {
 			t.Errorf("%.40q %.40q %.40q: %v", c.subject, c.text, c.html, err)
 		}
 	}
 	for _, id := range []string{"report-ready", "digest", "../x", ""} {
-		if _, err := h.GetTemplate(t.Context(), h.by, &api.TemplateInput{TemplateID: id}); !api.IsCode(err, api.CodeNotFound) || !strings.Contains(err.Error(), "report_ready") {
+		if _, err := h.GetTemplate(t.Context(), h.by, &api.TemplateInput{TemplateID: id}); !api.IsCode(err, api.CodeNotFound) ||
+			!strings.Contains(err.Error(), "report_ready") {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
@@ -138,7 +144,8 @@ func TestVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.Body.Variables = map[string]any{"assessment": strings.Repeat("ü", 10_000), "from": "", "to": "", "changed_by": ""}
-	if _, err := h.Send(t.Context(), h.by, in); !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "longer than 1024 KiB") {
+	if _, err := h.Send(t.Context(), h.by, in); !api.IsCode(err, api.CodeValidation) ||
+		!strings.Contains(err.Error(), "longer than 1024 KiB") {
 		t.Errorf("%v", err)
 	}
 }

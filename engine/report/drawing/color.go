@@ -114,18 +114,50 @@ const (
 
 // tones are all colours of a report, said once.
 var tones = []tone{
-	{Ink, 0x1c2530, 0xe6ebf0, 0}, {Soft, 0x55606d, 0xa5b1bd, 0}, {Paper, 0xffffff, 0x12181f, 0}, {Panel, 0xf4f6f8, 0x1b232c, 0}, {Rule, 0xd5dbe1, 0x34404c, 0},
-	{Accent, 0x0f4c75, 0x12395a, 0}, {OnAccent, 0xffffff, 0xf2f7fb, 0}, {Band, 0xf0c75e, 0xa8842a, 0}, {Link, 0x0b4f80, 0x8cc4ee, 0},
-	{Good, 0x1d6f42, 0x8fd7ad, 0}, {GoodGround, 0xe4f3ea, 0x16382a, 0}, {Warn, 0x7a4b00, 0xf2cf85, 0}, {WarnGround, 0xfdf1d8, 0x3d2f10, 0},
-	{Bad, 0x9b1c1c, 0xf5aaa3, 0}, {BadGround, 0xfce8e6, 0x471d1b, 0}, {Info, 0x274690, 0xb0c7f5, 0}, {InfoGround, 0xe7edfa, 0x1f2d4f, 0},
+	{Ink, 0x1c2530, 0xe6ebf0, 0},
+	{Soft, 0x55606d, 0xa5b1bd, 0},
+	{Paper, 0xffffff, 0x12181f, 0},
+	{Panel, 0xf4f6f8, 0x1b232c, 0},
+	{Rule, 0xd5dbe1, 0x34404c, 0},
+	{Accent, 0x0f4c75, 0x12395a, 0},
+	{OnAccent, 0xffffff, 0xf2f7fb, 0},
+	{Band, 0xf0c75e, 0xa8842a, 0},
+	{Link, 0x0b4f80, 0x8cc4ee, 0},
+	{Good, 0x1d6f42, 0x8fd7ad, 0},
+	{GoodGround, 0xe4f3ea, 0x16382a, 0},
+	{Warn, 0x7a4b00, 0xf2cf85, 0},
+	{WarnGround, 0xfdf1d8, 0x3d2f10, 0},
+	{Bad, 0x9b1c1c, 0xf5aaa3, 0},
+	{BadGround, 0xfce8e6, 0x471d1b, 0},
+	{Info, 0x274690, 0xb0c7f5, 0},
+	{InfoGround, 0xe7edfa, 0x1f2d4f, 0},
 	// What a control or a requirement came to.
-	{"implemented", 0x2c7a4f, 0x2c7a4f, NoHatch}, {"partly", 0x7bb8d9, 0x3f86ad, Diagonal}, {"planned", 0xf0c75e, 0xa8842a, Dotted}, {"missing", 0xe08a84, 0xa8504a, Crossed},
-	{"not-evidenced", 0xc9b8de, 0x7d66a0, Horizontal}, {"not-assessed", 0xdfe4e9, 0x35404c, Vertical}, {"excluded", 0xaeb7c0, 0x5d6975, NoHatch}, {"unmapped", 0xffffff, 0x12181f, SparseDotted},
-	{"critical", 0x8f1d1d, 0x8f1d1d, NoHatch}, {"high", 0xc2453d, 0xc2453d, Crossed}, {"medium", 0xd99a2b, 0xd99a2b, Diagonal}, {"low", 0x5b8db8, 0x5b8db8, Dotted},
-	{"informational", 0xaeb7c0, 0x5d6975, NoHatch}, {Level, 0x2f74a6, 0x2f74a6, NoHatch},
-	{"heat-0", 0xf4f6f8, 0x1b232c, 0}, {"heat-1", 0xfbe0d8, 0x4a2a28, 0}, {"heat-2", 0xf3b9aa, 0x6d322d, 0}, {"heat-3", 0xe38a78, 0x92413a, 0}, {"heat-4", 0xc2453d, 0xbf5248, 0}, {"heat-5", 0x8f1d1d, 0xe58a7f, 0},
+	{"implemented", 0x2c7a4f, 0x2c7a4f, NoHatch},
+	{"partly", 0x7bb8d9, 0x3f86ad, Diagonal},
+	{"planned", 0xf0c75e, 0xa8842a, Dotted},
+	{"missing", 0xe08a84, 0xa8504a, Crossed},
+	{"not-evidenced", 0xc9b8de, 0x7d66a0, Horizontal},
+	{"not-assessed", 0xdfe4e9, 0x35404c, Vertical},
+	{"excluded", 0xaeb7c0, 0x5d6975, NoHatch},
+	{"unmapped", 0xffffff, 0x12181f, SparseDotted},
+	{"critical", 0x8f1d1d, 0x8f1d1d, NoHatch},
+	{"high", 0xc2453d, 0xc2453d, Crossed},
+	{"medium", 0xd99a2b, 0xd99a2b, Diagonal},
+	{"low", 0x5b8db8, 0x5b8db8, Dotted},
+	{"informational", 0xaeb7c0, 0x5d6975, NoHatch},
+	{Level, 0x2f74a6, 0x2f74a6, NoHatch},
+	{"heat-0", 0xf4f6f8, 0x1b232c, 0},
+	{"heat-1", 0xfbe0d8, 0x4a2a28, 0},
+	{"heat-2", 0xf3b9aa, 0x6d322d, 0},
+	{"heat-3", 0xe38a78, 0x92413a, 0},
+	{"heat-4", 0xc2453d, 0xbf5248, 0},
+	{"heat-5", 0x8f1d1d, 0xe58a7f, 0},
 	// Kinds that are neither good nor bad: streams of a flow.
-	{"stream-1", 0x2f74a6, 0x3f86ad, 0}, {"stream-2", 0x5d8a66, 0x6b9c75, 0}, {"stream-3", 0x9a6fb0, 0x9a6fb0, 0}, {"stream-4", 0xb07a3c, 0xb98a50, 0}, {"stream-5", 0x6b7785, 0x7d8997, 0},
+	{"stream-1", 0x2f74a6, 0x3f86ad, 0},
+	{"stream-2", 0x5d8a66, 0x6b9c75, 0},
+	{"stream-3", 0x9a6fb0, 0x9a6fb0, 0},
+	{"stream-4", 0xb07a3c, 0xb98a50, 0},
+	{"stream-5", 0x6b7785, 0x7d8997, 0},
 }
 
 // StreamCount is how many streams have a colour of their own.
@@ -147,7 +179,12 @@ const MinContrast = 4.5
 func NewTheme(accent, band *Color) (Theme, error) {
 	if accent != nil {
 		if c := ContrastRatio(*accent, rgb(0xffffff)); c < MinContrast {
-			return Theme{}, fmt.Errorf("the colour %s has a contrast of %.1f to 1 on white, and headings need %.1f; choose a darker one", accent.CSS(), c, MinContrast)
+			return Theme{}, fmt.Errorf(
+				"the colour %s has a contrast of %.1f to 1 on white, and headings need %.1f; choose a darker one",
+				accent.CSS(),
+				c,
+				MinContrast,
+			)
 		}
 	}
 	return Theme{accent, band}, nil
@@ -217,7 +254,22 @@ func BadgeColors(class string) (ink, ground ColorName) {
 }
 
 // BadgeClasses are the classes that have a look of their own.
-var BadgeClasses = []string{"implemented", "approved", "partly", "planned", "medium", "not-evidenced", "missing", "critical", "high", "draft", "not-assessed", "excluded", "unmapped", "informational"}
+var BadgeClasses = []string{
+	"implemented",
+	"approved",
+	"partly",
+	"planned",
+	"medium",
+	"not-evidenced",
+	"missing",
+	"critical",
+	"high",
+	"draft",
+	"not-assessed",
+	"excluded",
+	"unmapped",
+	"informational",
+}
 
 // ExpandColors puts colours into a text in which they stand by name, as {accent}.
 func (t Theme) ExpandColors(text string) string {

@@ -22,7 +22,11 @@ const (
 // PNG writes the drawing on white, sharp enough for print.
 func (d *Drawing) PNG(w io.Writer, t Theme) error {
 	scale := math.Min(pixelsPerUnit, maxPixels/math.Max(math.Max(d.Width, d.Height), 1))
-	c := &canvas{theme: t, scale: scale, img: image.NewRGBA(image.Rect(0, 0, max(int(math.Ceil(d.Width*scale)), 1), max(int(math.Ceil(d.Height*scale)), 1)))}
+	c := &canvas{
+		theme: t,
+		scale: scale,
+		img:   image.NewRGBA(image.Rect(0, 0, max(int(math.Ceil(d.Width*scale)), 1), max(int(math.Ceil(d.Height*scale)), 1))),
+	}
 	draw.Draw(c.img, c.img.Bounds(), image.NewUniform(color.White), image.Point{}, draw.Src)
 	for _, s := range d.Shapes {
 		s.(painter).paint(c)
@@ -112,10 +116,25 @@ func (s Box) paint(c *canvas) {
 	if s.Fill != "" {
 		c.rect(s.X, s.Y, s.W, s.H, c.nrgba(s.Fill, 1))
 		over := c.nrgba(Ink, 0.55)
-		DrawHatch(s.X, s.Y, s.W, s.H, HatchOf(s.Fill), func(a, b Point) { c.stroke(a, b, 0.7, over) }, func(p Point, r float64) { c.disc(p.X, p.Y, r, over) })
+		DrawHatch(
+			s.X,
+			s.Y,
+			s.W,
+			s.H,
+			HatchOf(s.Fill),
+			func(a, b Point) { c.stroke(a, b, 0.7, over) },
+			func(p Point, r float64) { c.disc(p.X, p.Y, r, over) },
+		)
 	}
 	if s.Edge != "" {
-		Line{Points: []Point{{s.X, s.Y}, {s.X + s.W, s.Y}, {s.X + s.W, s.Y + s.H}, {s.X, s.Y + s.H}}, Color: s.Edge, Width: 1, Closed: true}.paint(c)
+		Line{
+			Points: []Point{{s.X, s.Y}, {s.X + s.W, s.Y}, {s.X + s.W, s.Y + s.H}, {s.X, s.Y + s.H}},
+			Color:  s.Edge,
+			Width:  1,
+			Closed: true,
+		}.paint(
+			c,
+		)
 	}
 }
 
@@ -156,7 +175,14 @@ func (s Label) paint(c *canvas) {
 	for _, char := range s.Text {
 		i, a := lookUpGlyph(f, &c.buf, char)
 		if segments, err := f.LoadGlyph(&c.buf, i, fixed.Int26_6(math.Round(ppem*64)), nil); err == nil && len(segments) > 0 {
-			c.fill(left-ppem, top-ppem*1.2, left+ppem*1.5, top+ppem*0.5, with, func(r *vector.Rasterizer, x, y float32) { addOutline(r, segments, float32(left)-x, float32(top)-y) })
+			c.fill(
+				left-ppem,
+				top-ppem*1.2,
+				left+ppem*1.5,
+				top+ppem*0.5,
+				with,
+				func(r *vector.Rasterizer, x, y float32) { addOutline(r, segments, float32(left)-x, float32(top)-y) },
+			)
 		}
 		left += a * ppem
 	}

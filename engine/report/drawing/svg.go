@@ -46,7 +46,15 @@ func (s Box) svg(b *strings.Builder) {
 	if s.Edge != "" {
 		class += " s-" + string(s.Edge)
 	}
-	fmt.Fprintf(b, `<rect x="%s" y="%s" width="%s" height="%s" class="%s"/>`, formatNumber(s.X), formatNumber(s.Y), formatNumber(max(s.W, 0)), formatNumber(max(s.H, 0)), class)
+	fmt.Fprintf(
+		b,
+		`<rect x="%s" y="%s" width="%s" height="%s" class="%s"/>`,
+		formatNumber(s.X),
+		formatNumber(s.Y),
+		formatNumber(max(s.W, 0)),
+		formatNumber(max(s.H, 0)),
+		class,
+	)
 }
 
 func (s Line) svg(b *strings.Builder) {
@@ -58,7 +66,15 @@ func (s Line) svg(b *strings.Builder) {
 	if s.Dashed {
 		dash = ` stroke-dasharray="6 4"`
 	}
-	fmt.Fprintf(b, `<%s points="%s" class="no-fill s-%s" stroke-width="%s"%s/>`, name, formatPoints(s.Points), s.Color, formatNumber(s.Width), dash)
+	fmt.Fprintf(
+		b,
+		`<%s points="%s" class="no-fill s-%s" stroke-width="%s"%s/>`,
+		name,
+		formatPoints(s.Points),
+		s.Color,
+		formatNumber(s.Width),
+		dash,
+	)
 }
 
 func (s Area) svg(b *strings.Builder) {
@@ -82,7 +98,18 @@ func (s Label) svg(b *strings.Builder) {
 	if s.FullText != "" {
 		title = "<title>" + html.EscapeString(s.FullText) + "</title>"
 	}
-	fmt.Fprintf(b, `<text x="%s" y="%s" font-size="%s" class="f-%s"%s%s>%s%s</text>`, formatNumber(s.X), formatNumber(s.Y), formatNumber(s.Size), s.Color, anchor, weight, title, html.EscapeString(s.Text))
+	fmt.Fprintf(
+		b,
+		`<text x="%s" y="%s" font-size="%s" class="f-%s"%s%s>%s%s</text>`,
+		formatNumber(s.X),
+		formatNumber(s.Y),
+		formatNumber(s.Size),
+		s.Color,
+		anchor,
+		weight,
+		title,
+		html.EscapeString(s.Text),
+	)
 }
 
 // CSS declares the colours as variables, for light and dark pages, and the classes that
@@ -145,7 +172,18 @@ func PatternDefs() string {
 		case SparseDotted:
 			w, h, over = "8", "8", `<circle cx="4" cy="4" r="1" class="over"/>`
 		}
-		fmt.Fprintf(&b, `<pattern id="fill-%s" width="%s" height="%s" patternUnits="userSpaceOnUse"%s><rect width="%s" height="%s" class="b-%s"/>%s</pattern>`, x.name, w, h, turn, w, h, x.name, over)
+		fmt.Fprintf(
+			&b,
+			`<pattern id="fill-%s" width="%s" height="%s" patternUnits="userSpaceOnUse"%s><rect width="%s" height="%s" class="b-%s"/>%s</pattern>`,
+			x.name,
+			w,
+			h,
+			turn,
+			w,
+			h,
+			x.name,
+			over,
+		)
 	}
 	b.WriteString("</defs></svg>")
 	return b.String()

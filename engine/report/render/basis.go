@@ -33,7 +33,10 @@ func (v *reportData) basisSection() []block {
 		}
 	}
 	if h := v.AuditHead; h != nil && h.Sequence > 0 {
-		f.add("Audit trail", plainCell(fmt.Sprintf("record %d, SHA-256 %s, signed by the installation's key %s", h.Sequence, h.Hash, h.KeyID)))
+		f.add(
+			"Audit trail",
+			plainCell(fmt.Sprintf("record %d, SHA-256 %s, signed by the installation's key %s", h.Sequence, h.Hash, h.KeyID)),
+		)
 		f.add("Audit signature", plainCell(h.Signature))
 	}
 	if v.Summary.ComplianceFormula != "" {
@@ -106,7 +109,10 @@ func (v *reportData) limitsList() list {
 			}
 		}
 		if n > 0 {
-			add("%s no maturity level, because there is no evidence to rate by; means leave them out.", pluralize(n, "control has", "controls have"))
+			add(
+				"%s no maturity level, because there is no evidence to rate by; means leave them out.",
+				pluralize(n, "control has", "controls have"),
+			)
 		}
 	}
 	add("Confidence says how sure the method is of its own reading. It is no probability of an audit's outcome.")
@@ -115,7 +121,10 @@ func (v *reportData) limitsList() list {
 
 // inputsTable are the ids and hashes that each version names.
 func (v *reportData) inputsTable() table {
-	t := table{Caption: "Inputs by version", Columns: []column{{Name: "Deliverable", Width: 4}, {Name: "Input", Width: 4}, {Name: "Id or hash", Width: 9}}}
+	t := table{
+		Caption: "Inputs by version",
+		Columns: []column{{Name: "Deliverable", Width: 4}, {Name: "Input", Width: 4}, {Name: "Id or hash", Width: 9}},
+	}
 	for _, g := range v.template.gates {
 		d := v.deliverable(g)
 		if d == nil {

@@ -42,14 +42,30 @@ const (
 // with nothing else in it.
 func NormalizeLogo(file []byte) ([]byte, error) {
 	if len(file) > MaxLogoBytes {
-		return nil, api.Invalid("logo", "the logo has %s, and at most %s are taken; save it smaller", formatSize(int64(len(file))), formatSize(MaxLogoBytes))
+		return nil, api.Invalid(
+			"logo",
+			"the logo has %s, and at most %s are taken; save it smaller",
+			formatSize(int64(len(file))),
+			formatSize(MaxLogoBytes),
+		)
 	}
 	cfg, kind, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil || kind != "png" && kind != "jpeg" {
-		return nil, api.Invalid("logo", "the logo is no PNG or JPEG (it looks like %s); save it as one of these", http.DetectContentType(file))
+		return nil, api.Invalid(
+			"logo",
+			"the logo is no PNG or JPEG (it looks like %s); save it as one of these",
+			http.DetectContentType(file),
+		)
 	}
 	if cfg.Width > maxLogoPixels || cfg.Height > maxLogoPixels || cfg.Width < minLogoPixels || cfg.Height < minLogoPixels {
-		return nil, api.Invalid("logo", "the logo has %d × %d pixels; each side has to have from %d to %d", cfg.Width, cfg.Height, minLogoPixels, maxLogoPixels)
+		return nil, api.Invalid(
+			"logo",
+			"the logo has %d × %d pixels; each side has to have from %d to %d",
+			cfg.Width,
+			cfg.Height,
+			minLogoPixels,
+			maxLogoPixels,
+		)
 	}
 	img, _, err := image.Decode(bytes.NewReader(file))
 	if err != nil {

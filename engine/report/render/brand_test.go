@@ -85,7 +85,8 @@ func TestBrandIsChecked(t *testing.T) {
 		{Brand{Logo: []byte("no image")}, "give it again"},
 	} {
 		err := tc.b.Validate()
-		if tc.want == "" && err != nil || tc.want != "" && (!api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), tc.want)) {
+		if tc.want == "" && err != nil ||
+			tc.want != "" && (!api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%+v: %v, want %q", tc.b, err, tc.want)
 		}
 	}
@@ -98,7 +99,13 @@ func TestBrandedReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Brand = Brand{Accent: "#7A1F5C", Band: "#00AA88", Line: "Prepared by Nord Consulting", Footer: "Nord Consulting <confidential> & co", Logo: logo}
+	s.Brand = Brand{
+		Accent: "#7A1F5C",
+		Band:   "#00AA88",
+		Line:   "Prepared by Nord Consulting",
+		Footer: "Nord Consulting <confidential> & co",
+		Logo:   logo,
+	}
 	page := string(write(t, s, TemplateExecutiveSummary, FormatHTML))
 	for _, want := range []string{"--accent:#7a1f5c", "--band:#00aa88", "Nord Consulting &lt;confidential&gt;", "Prepared by Nord", "data:image/png;base64," + base64.StdEncoding.EncodeToString(logo)[:40], "img-src data:"} {
 		if !strings.Contains(page, want) {
@@ -106,7 +113,9 @@ func TestBrandedReports(t *testing.T) {
 		}
 	}
 	parts := docxPartsOf(t, write(t, s, TemplateExecutiveSummary, FormatDOCX))
-	if !strings.Contains(parts["word/styles.xml"], "7A1F5C") || strings.Contains(parts["word/styles.xml"], "{") || !strings.Contains(parts["word/footer1.xml"], "Nord Consulting &lt;") || parts["word/media/image1.png"] != string(logo) {
+	if !strings.Contains(parts["word/styles.xml"], "7A1F5C") || strings.Contains(parts["word/styles.xml"], "{") ||
+		!strings.Contains(parts["word/footer1.xml"], "Nord Consulting &lt;") ||
+		parts["word/media/image1.png"] != string(logo) {
 		t.Error("the DOCX has not the brand's look")
 	}
 	book := opened(t, write(t, s, TemplateExecutiveSummary, FormatXLSX))
@@ -120,7 +129,8 @@ func TestBrandedReports(t *testing.T) {
 	if !bytes.Equal(pdf, write(t, s, TemplateExecutiveSummary, FormatPDF)) {
 		t.Error("two PDFs of the same brand differ")
 	}
-	if text := poppler(t, pdf, "pdftotext", "-", "-"); !strings.Contains(text, "Nord Consulting <confidential> & co") || !strings.Contains(text, "Prepared by Nord") {
+	if text := poppler(t, pdf, "pdftotext", "-", "-"); !strings.Contains(text, "Nord Consulting <confidential> & co") ||
+		!strings.Contains(text, "Prepared by Nord") {
 		t.Error("the PDF has not the brand's lines")
 	}
 	if a, b := Provenance(s, TemplateFull)["branding_sha256"], s.Brand.SHA256(); a == "" || a != b {

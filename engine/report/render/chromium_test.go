@@ -26,7 +26,8 @@ func TestHTMLInABrowser(t *testing.T) {
 		}
 		light := b.EvaluateText(`getComputedStyle(document.body).backgroundColor`)
 		b.Emulate("screen", 1280, "dark")
-		if dark := b.EvaluateText(`getComputedStyle(document.body).backgroundColor`); light != "rgb(255, 255, 255)" || dark != "rgb(18, 24, 31)" {
+		if dark := b.EvaluateText(`getComputedStyle(document.body).backgroundColor`); light != "rgb(255, 255, 255)" ||
+			dark != "rgb(18, 24, 31)" {
 			t.Errorf("%s: its ground is %s, and %s in the dark", name, light, dark)
 		}
 		b.Emulate("print", 800, "dark")

@@ -26,7 +26,16 @@ const (
 	statusUnmapped     coverageStatus = "unmapped"
 )
 
-var coverageStatuses = []coverageStatus{statusImplemented, statusPartly, statusPlanned, statusMissing, statusNotEvidenced, statusNotAssessed, statusExcluded, statusUnmapped}
+var coverageStatuses = []coverageStatus{
+	statusImplemented,
+	statusPartly,
+	statusPlanned,
+	statusMissing,
+	statusNotEvidenced,
+	statusNotAssessed,
+	statusExcluded,
+	statusUnmapped,
+}
 
 func (o coverageStatus) displayName() string {
 	switch o {

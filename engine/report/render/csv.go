@@ -83,31 +83,116 @@ func (v *reportData) csvTable() ([]string, csvRows) {
 }
 
 func (v *reportData) soaRows() ([]string, csvRows) {
-	head := csvColumns("applicability", "inclusion_reasons", "rationale", "implementation_status", "reason", "evidence_coverage", "coverage_ratio",
-		"missing_elements", "owner", "note", "confidence", "needs_review", "evidence")
+	head := csvColumns(
+		"applicability",
+		"inclusion_reasons",
+		"rationale",
+		"implementation_status",
+		"reason",
+		"evidence_coverage",
+		"coverage_ratio",
+		"missing_elements",
+		"owner",
+		"note",
+		"confidence",
+		"needs_review",
+		"evidence",
+	)
 	return head, csvRows{len(v.SoAItems), func(i int) []string {
 		it := &v.SoAItems[i]
-		c := append(leadingCells(&it.Item, v.deliverable(api.GateSoA)), string(it.Applicability), joinLines(it.InclusionReasons), it.Rationale,
-			string(it.ImplementationStatus), it.Reason, string(it.EvidenceCoverage), formatDecimal(it.CoverageRatio), joinLines(it.MissingElements),
-			stringOrEmpty(it.Owner), stringOrEmpty(it.Note), formatDecimal(it.Confidence), strconv.FormatBool(it.NeedsReview), formatEvidence(it.Evidence))
+		c := append(
+			leadingCells(&it.Item, v.deliverable(api.GateSoA)),
+			string(it.Applicability),
+			joinLines(it.InclusionReasons),
+			it.Rationale,
+			string(
+				it.ImplementationStatus,
+			),
+			it.Reason,
+			string(it.EvidenceCoverage),
+			formatDecimal(it.CoverageRatio),
+			joinLines(it.MissingElements),
+			stringOrEmpty(
+				it.Owner,
+			),
+			stringOrEmpty(it.Note),
+			formatDecimal(it.Confidence),
+			strconv.FormatBool(it.NeedsReview),
+			formatEvidence(it.Evidence),
+		)
 		return append(c, v.trailingCells(&it.Item)...)
 	}}
 }
 
 func (v *reportData) gapRows() ([]string, csvRows) {
-	head := csvColumns("in_catalog", "severity", "severity_reason", "weight", "status", "result", "gap_type", "condition", "criteria", "cause", "effect",
-		"recommendation", "missing_elements", "owner", "due_date", "note", "source", "confidence", "evidence")
+	head := csvColumns(
+		"in_catalog",
+		"severity",
+		"severity_reason",
+		"weight",
+		"status",
+		"result",
+		"gap_type",
+		"condition",
+		"criteria",
+		"cause",
+		"effect",
+		"recommendation",
+		"missing_elements",
+		"owner",
+		"due_date",
+		"note",
+		"source",
+		"confidence",
+		"evidence",
+	)
 	return head, csvRows{len(v.Findings), func(i int) []string {
 		f := &v.Findings[i]
-		c := append(leadingCells(&f.Item, v.deliverable(api.GateGapAnalysis)), strconv.FormatBool(f.InCatalog), string(f.Severity), f.SeverityReason,
-			strconv.Itoa(f.Weight), string(f.Status), string(f.Result), f.GapType, f.Condition, f.Criteria, f.Cause, f.Effect, f.Recommendation,
-			joinLines(f.MissingElements), stringOrEmpty(f.Owner), dateOrEmpty(f.DueDate), stringOrEmpty(f.Note), f.Source, formatDecimal(f.Confidence), formatEvidence(f.Evidence))
+		c := append(
+			leadingCells(&f.Item, v.deliverable(api.GateGapAnalysis)),
+			strconv.FormatBool(f.InCatalog),
+			string(f.Severity),
+			f.SeverityReason,
+			strconv.Itoa(
+				f.Weight,
+			),
+			string(f.Status),
+			string(f.Result),
+			f.GapType,
+			f.Condition,
+			f.Criteria,
+			f.Cause,
+			f.Effect,
+			f.Recommendation,
+			joinLines(
+				f.MissingElements,
+			),
+			stringOrEmpty(f.Owner),
+			dateOrEmpty(f.DueDate),
+			stringOrEmpty(f.Note),
+			f.Source,
+			formatDecimal(f.Confidence),
+			formatEvidence(f.Evidence),
+		)
 		return append(c, v.trailingCells(&f.Item)...)
 	}}
 }
 
 func (v *reportData) maturityRows() ([]string, csvRows) {
-	head := csvColumns("assessed", "level", "level_name", "target_level", "previous_level", "weight", "criteria", "next_criteria", "rationale", "note", "confidence", "evidence")
+	head := csvColumns(
+		"assessed",
+		"level",
+		"level_name",
+		"target_level",
+		"previous_level",
+		"weight",
+		"criteria",
+		"next_criteria",
+		"rationale",
+		"note",
+		"confidence",
+		"evidence",
+	)
 	return head, csvRows{len(v.Scores), func(i int) []string {
 		s := &v.Scores[i]
 		lvl, name, previous := "", "", ""
@@ -120,22 +205,85 @@ func (v *reportData) maturityRows() ([]string, csvRows) {
 		if s.PreviousLevel != nil {
 			previous = strconv.Itoa(*s.PreviousLevel)
 		}
-		c := append(leadingCells(&s.Item, v.deliverable(api.GateMaturity)), strconv.FormatBool(s.Assessed), lvl, name, strconv.Itoa(s.TargetLevel), previous,
-			strconv.Itoa(s.Weight), s.Criteria, s.NextCriteria, s.Rationale, stringOrEmpty(s.Note), formatDecimal(s.Confidence), formatEvidence(s.Evidence))
+		c := append(
+			leadingCells(&s.Item, v.deliverable(api.GateMaturity)),
+			strconv.FormatBool(s.Assessed),
+			lvl,
+			name,
+			strconv.Itoa(s.TargetLevel),
+			previous,
+			strconv.Itoa(
+				s.Weight,
+			),
+			s.Criteria,
+			s.NextCriteria,
+			s.Rationale,
+			stringOrEmpty(s.Note),
+			formatDecimal(s.Confidence),
+			formatEvidence(s.Evidence),
+		)
 		return append(c, v.trailingCells(&s.Item)...)
 	}}
 }
 
 func (v *reportData) poamRows() ([]string, csvRows) {
-	head := csvColumns("poam_code", "finding_id", "weakness", "corrective_action", "action_type", "priority", "severity", "effort", "owner", "owner_role",
-		"resources", "due_date", "overdue", "milestones", "dependencies", "acceptance_criteria", "expected_evidence", "target_level", "status",
-		"risk_accepted_until", "vendor_dependency", "comments")
+	head := csvColumns(
+		"poam_code",
+		"finding_id",
+		"weakness",
+		"corrective_action",
+		"action_type",
+		"priority",
+		"severity",
+		"effort",
+		"owner",
+		"owner_role",
+		"resources",
+		"due_date",
+		"overdue",
+		"milestones",
+		"dependencies",
+		"acceptance_criteria",
+		"expected_evidence",
+		"target_level",
+		"status",
+		"risk_accepted_until",
+		"vendor_dependency",
+		"comments",
+	)
 	return head, csvRows{len(v.POAMItems), func(i int) []string {
 		it := &v.POAMItems[i]
-		c := append(leadingCells(&it.Item, v.deliverable(api.GatePOAM)), it.POAMCode, it.FindingID, it.Weakness, it.CorrectiveAction, it.ActionType,
-			strconv.Itoa(it.Priority), string(it.Severity), it.Effort, stringOrEmpty(it.Owner), it.OwnerRole, stringOrEmpty(it.Resources), string(it.CurrentDueDate()),
-			strconv.FormatBool(v.isOverdue(it)), formatMilestones(it.Milestones), joinLines(it.Dependencies), joinLines(it.AcceptanceCriteria),
-			joinLines(it.ExpectedEvidence), strconv.Itoa(it.TargetLevel), it.Status, dateOrEmpty(it.RiskAcceptedUntil), stringOrEmpty(it.VendorDependency), stringOrEmpty(it.Comments))
+		c := append(
+			leadingCells(&it.Item, v.deliverable(api.GatePOAM)),
+			it.POAMCode,
+			it.FindingID,
+			it.Weakness,
+			it.CorrectiveAction,
+			it.ActionType,
+			strconv.Itoa(
+				it.Priority,
+			),
+			string(it.Severity),
+			it.Effort,
+			stringOrEmpty(it.Owner),
+			it.OwnerRole,
+			stringOrEmpty(it.Resources),
+			string(it.CurrentDueDate()),
+			strconv.FormatBool(
+				v.isOverdue(it),
+			),
+			formatMilestones(it.Milestones),
+			joinLines(it.Dependencies),
+			joinLines(it.AcceptanceCriteria),
+			joinLines(
+				it.ExpectedEvidence,
+			),
+			strconv.Itoa(it.TargetLevel),
+			it.Status,
+			dateOrEmpty(it.RiskAcceptedUntil),
+			stringOrEmpty(it.VendorDependency),
+			stringOrEmpty(it.Comments),
+		)
 		return append(c, v.trailingCells(&it.Item)...)
 	}}
 }

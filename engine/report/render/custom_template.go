@@ -137,7 +137,12 @@ func (b *templateBudget) functions() map[string]any {
 // wideVerb is a verb that could make a text of any length.
 var wideVerb = lazyregexp.New(`%[^a-zA-Z%]*([0-9]{4}|\*)`)
 
-func printBounded(checkArgs func([]any) error, checkResult func(string, error) (string, error), args []any, write func() string) (string, error) {
+func printBounded(
+	checkArgs func([]any) error,
+	checkResult func(string, error) (string, error),
+	args []any,
+	write func() string,
+) (string, error) {
 	if err := checkArgs(args); err != nil {
 		return "", err
 	}
@@ -231,10 +236,19 @@ type customTemplate interface {
 
 func parseTemplate(b *templateBudget, source, format string) (customTemplate, error) {
 	toAPIError := func(err error) error {
-		return api.Invalid("layout", "the template can't be used: %s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), "html/template:"))
+		return api.Invalid(
+			"layout",
+			"the template can't be used: %s",
+			strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), "html/template:"),
+		)
 	}
 	if len(source) > MaxTemplateBytes || !utf8.ValidString(source) {
-		return nil, api.Invalid("layout", "the template has %s; at most %s of UTF-8 text are taken", formatSize(int64(len(source))), formatSize(MaxTemplateBytes))
+		return nil, api.Invalid(
+			"layout",
+			"the template has %s; at most %s of UTF-8 text are taken",
+			formatSize(int64(len(source))),
+			formatSize(MaxTemplateBytes),
+		)
 	}
 	for _, name := range []string{tickName, enterName, leaveName, mdName} {
 		if strings.Contains(source, name) {
@@ -300,7 +314,11 @@ func writeCustom(ctx context.Context, w io.Writer, v *reportData, source, format
 	if why := templateLimitError(""); errors.As(err, &why) {
 		return api.Invalid("layout", "the template was stopped: %s", string(why))
 	}
-	return api.Invalid("layout", "the template failed: %s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), "html/template:"))
+	return api.Invalid(
+		"layout",
+		"the template failed: %s",
+		strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), "html/template:"),
+	)
 }
 
 // decodeTemplateData is the JSON form as a template sees it: whole numbers are such, so that they can be compared.

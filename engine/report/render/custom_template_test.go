@@ -72,11 +72,17 @@ func TestOwnTemplateIsBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Write(ctx, &bytes.Buffer{}, s, Request{Template: TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}x{{end}}`}); !errors.Is(err, context.Canceled) {
+	if err := Write(ctx, &bytes.Buffer{}, s, Request{Template: TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}x{{end}}`}); !errors.Is(
+		err,
+		context.Canceled,
+	) {
 		t.Errorf("a caller who has gone: %v", err)
 	}
 	full := errors.New("no space left on device")
-	if err := Write(t.Context(), failing{full}, s, Request{Template: TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}0123456789{{end}}`}); !errors.Is(err, full) {
+	if err := Write(t.Context(), failing{full}, s, Request{Template: TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}0123456789{{end}}`}); !errors.Is(
+		err,
+		full,
+	) {
 		t.Errorf("a full disk: %v", err)
 	}
 }

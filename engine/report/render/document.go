@@ -170,14 +170,34 @@ func (v *reportData) catalogHashCell() cell {
 // versionsTable is the table of what the report rests on.
 func (v *reportData) versionsTable() table {
 	t := table{Caption: "Versions this report is made from", Columns: []column{
-		{Name: "Deliverable", Width: 5}, {Name: "Version", Width: 3, Number: true}, {Name: "Status", Width: 5}, {Name: "Items", Width: 2, Number: true},
-		{Name: "Prepared by", Width: 4}, {Name: "Approved by", Width: 4}, {Name: "Approved on", Width: 4}, {Name: "Content SHA-256", Width: 7},
+		{Name: "Deliverable", Width: 5},
+		{Name: "Version", Width: 3, Number: true},
+		{Name: "Status", Width: 5},
+		{Name: "Items", Width: 2, Number: true},
+		{Name: "Prepared by", Width: 4},
+		{Name: "Approved by", Width: 4},
+		{Name: "Approved on", Width: 4},
+		{Name: "Content SHA-256", Width: 7},
 	}}
 	for _, g := range v.template.gates {
 		st := v.approvalStatus(g)
 		name := plainCell(capitalize(g.Title()))
 		if st.version == nil {
-			t.Rows = append(t.Rows, row{Cells: []cell{name, plainCell("–"), badgeCell("draft", "Not drafted yet"), plainCell("–"), plainCell("–"), plainCell("–"), plainCell("–"), plainCell("–")}})
+			t.Rows = append(
+				t.Rows,
+				row{
+					Cells: []cell{
+						name,
+						plainCell("–"),
+						badgeCell("draft", "Not drafted yet"),
+						plainCell("–"),
+						plainCell("–"),
+						plainCell("–"),
+						plainCell("–"),
+						plainCell("–"),
+					},
+				},
+			)
 			continue
 		}
 		status := badgeCell("approved", "Approved")
@@ -190,7 +210,9 @@ func (v *reportData) versionsTable() table {
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
 			name, numberCell(st.version.VersionNumber), status, numberCell(v.itemCount(g)), userCell(v.personName(st.version.CreatedBy)),
-			userCell(orDefault(v.approverName(st), "–")), noBreakCell(orDefault(formatDate(approvedAt(st)), "–")), monoCell(st.version.ContentSHA256),
+			userCell(
+				orDefault(v.approverName(st), "–"),
+			), noBreakCell(orDefault(formatDate(approvedAt(st)), "–")), monoCell(st.version.ContentSHA256),
 		}})
 	}
 	return t

@@ -32,28 +32,54 @@ func (v *reportData) documentsSection() []block {
 	}
 	var lost []block
 	if len(gone) > 0 {
-		lost = append(lost, newPara("", fmt.Sprintf("Lines cite %s been taken away since.", pluralize(len(gone), "document that has", "documents that have"))))
+		lost = append(
+			lost,
+			newPara(
+				"",
+				fmt.Sprintf("Lines cite %s been taken away since.", pluralize(len(gone), "document that has", "documents that have")),
+			),
+		)
 	}
 	if len(v.Documents) == 0 {
 		return lost
 	}
 	read, unread := v.partitionDocuments()
-	out := []block{newPara("", fmt.Sprintf("%s read, %s not.", pluralize(read, "document was", "documents were"), formatCount(len(unread))))}
+	out := []block{
+		newPara("", fmt.Sprintf("%s read, %s not.", pluralize(read, "document was", "documents were"), formatCount(len(unread)))),
+	}
 	out = append(out, lost...)
 	if len(unread) > 0 {
-		t := table{Caption: "Documents that could not be taken into account", Columns: []column{{Name: "File", Width: 5}, {Name: "Status", Width: 4}, {Name: "Why", Width: 9}}}
+		t := table{
+			Caption: "Documents that could not be taken into account",
+			Columns: []column{{Name: "File", Width: 5}, {Name: "Status", Width: 4}, {Name: "Why", Width: 9}},
+		}
 		for _, d := range unread {
 			why := "It failed without a reason."
 			if d.Status != api.DocumentFailed {
 				why = "It was still waiting to be read."
 			}
-			t.Rows = append(t.Rows, row{Cells: []cell{userCell(d.Filename), badgeCell("draft", displayLabel(string(d.Status))), proseCell(orDefault(stringOrEmpty(d.Error), why))}})
+			t.Rows = append(
+				t.Rows,
+				row{
+					Cells: []cell{
+						userCell(d.Filename),
+						badgeCell("draft", displayLabel(string(d.Status))),
+						proseCell(orDefault(stringOrEmpty(d.Error), why)),
+					},
+				},
+			)
 		}
 		out = append(out, t)
 	}
 	t := table{Caption: "Register of documents", Columns: []column{
-		{Name: "Document", Width: 9}, {Name: "Kind", Width: 3}, {Name: "Version", Width: 3}, {Name: "Date", Width: 4}, {Name: "Pages", Width: 2, Number: true},
-		{Name: "Size", Width: 3, Number: true}, {Name: "Status", Width: 4}, {Name: "SHA-256", Width: 8},
+		{Name: "Document", Width: 9},
+		{Name: "Kind", Width: 3},
+		{Name: "Version", Width: 3},
+		{Name: "Date", Width: 4},
+		{Name: "Pages", Width: 2, Number: true},
+		{Name: "Size", Width: 3, Number: true},
+		{Name: "Status", Width: 4},
+		{Name: "SHA-256", Width: 8},
 	}}
 	for _, d := range v.Documents {
 		name := userCell(orDefault(d.Title, d.Filename))
@@ -86,8 +112,13 @@ func (v *reportData) documentsSection() []block {
 
 func (v *reportData) approvalsSection() []block {
 	t := table{Caption: "Decisions that were asked for and made", Empty: "No approval has been asked for yet.", Columns: []column{
-		{Name: "Deliverable", Width: 4}, {Name: "Version", Width: 3, Number: true}, {Name: "Decision", Width: 4}, {Name: "Asked by", Width: 4}, {Name: "Decided by", Width: 4},
-		{Name: "Reason", Width: 6}, {Name: "Content SHA-256", Width: 7},
+		{Name: "Deliverable", Width: 4},
+		{Name: "Version", Width: 3, Number: true},
+		{Name: "Decision", Width: 4},
+		{Name: "Asked by", Width: 4},
+		{Name: "Decided by", Width: 4},
+		{Name: "Reason", Width: 6},
+		{Name: "Content SHA-256", Width: 7},
 	}}
 	for i := range v.Approvals {
 		a := &v.Approvals[i]
@@ -106,7 +137,12 @@ func (v *reportData) approvalsSection() []block {
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
 			plainCell(capitalize(a.Gate.Title())), numberCell(a.VersionNumber), badgeCell(class, displayLabel(a.DisplayStatus())),
-			userCell(actorName(a.RequestedBy)).with(span{Text: " "}, span{Text: formatDate(&a.RequestedAt), NoBreak: true}), userCell(by).with(span{Text: " "}, span{Text: on, NoBreak: true}),
+			userCell(
+				actorName(a.RequestedBy),
+			).with(
+				span{Text: " "},
+				span{Text: formatDate(&a.RequestedAt), NoBreak: true},
+			), userCell(by).with(span{Text: " "}, span{Text: on, NoBreak: true}),
 			proseCell(orDefault(stringOrEmpty(a.Reason), "–")), monoCell(a.TargetSHA256),
 		}})
 	}

@@ -70,7 +70,12 @@ func writeDOCX(w io.Writer, d document, asOf time.Time, style []byte) error {
 		}
 		styles, x.hasTheme = own.styles, own.theme != ""
 		if x.hasTheme {
-			types = strings.Replace(types, `</Types>`, `<Override PartName="/word/theme/theme1.xml" ContentType="application/vnd.openxmlformats-officedocument.theme+xml"/></Types>`, 1)
+			types = strings.Replace(
+				types,
+				`</Types>`,
+				`<Override PartName="/word/theme/theme1.xml" ContentType="application/vnd.openxmlformats-officedocument.theme+xml"/></Types>`,
+				1,
+			)
 		}
 	}
 	parts := []part{
@@ -156,8 +161,13 @@ func (x *docxWriter) writeBody(d *document) {
 	}
 	x.writeParagraph("Colophon", plainCell("Written by "+d.Tool+"."))
 	x.writeXML(`<w:sectPr><w:headerReference w:type="default" r:id="rId4"/><w:footerReference w:type="default" r:id="rId5"/>`)
-	x.writeXMLf(`<w:pgSz w:w="%d" w:h="%d"/><w:pgMar w:top="1418" w:right="%d" w:bottom="1247" w:left="%d" w:header="567" w:footer="510" w:gutter="0"/></w:sectPr></w:body></w:document>`,
-		docxPageWidth, docxPageHeight, docxMargin, docxMargin)
+	x.writeXMLf(
+		`<w:pgSz w:w="%d" w:h="%d"/><w:pgMar w:top="1418" w:right="%d" w:bottom="1247" w:left="%d" w:header="567" w:footer="510" w:gutter="0"/></w:sectPr></w:body></w:document>`,
+		docxPageWidth,
+		docxPageHeight,
+		docxMargin,
+		docxMargin,
+	)
 }
 
 func (x *docxWriter) writeSection(s *section) {
@@ -181,7 +191,9 @@ func (x *docxWriter) writeSection(s *section) {
 // then it shows the chapters as links.
 func (x *docxWriter) writeContents(d *document) {
 	x.writeParagraph("ContentsHeading", plainCell("Contents"))
-	x.writeXML(`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> TOC \o "1-2" \h \z </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>`)
+	x.writeXML(
+		`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> TOC \o "1-2" \h \z </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>`,
+	)
 	for i := range d.Sections {
 		if i > 0 {
 			x.writeXML(`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr>`)

@@ -119,7 +119,13 @@ func (x *docxWriter) writeRun(s span) {
 	}
 	if s.Badge != "" {
 		ink, ground := drawing.BadgeColors(s.Badge)
-		x.writeXML(`<w:color w:val="`, x.theme.Color(ink).Hex(), `"/><w:shd w:val="clear" w:color="auto" w:fill="`, x.theme.Color(ground).Hex(), `"/>`)
+		x.writeXML(
+			`<w:color w:val="`,
+			x.theme.Color(ink).Hex(),
+			`"/><w:shd w:val="clear" w:color="auto" w:fill="`,
+			x.theme.Color(ground).Hex(),
+			`"/>`,
+		)
 	}
 	if isRightToLeft(s.Text) {
 		x.writeXML(`<w:rtl/>`)
@@ -221,7 +227,11 @@ func (x *docxWriter) writeTiles(all []fact) {
 		}
 		x.writeXML(`</w:tblGrid><w:tr><w:trPr><w:cantSplit/></w:trPr>`)
 		for _, f := range line {
-			x.writeXMLf(`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/></w:tcPr>`, x.textWidth/tilesPerRow, x.theme.Color(drawing.Panel).Hex())
+			x.writeXMLf(
+				`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/></w:tcPr>`,
+				x.textWidth/tilesPerRow,
+				x.theme.Color(drawing.Panel).Hex(),
+			)
 			x.writeParagraph("TileName", plainCell(f.Label))
 			value := f.Value
 			for _, c := range f.List {
@@ -265,7 +275,10 @@ func (x *docxWriter) writeTable(t table) {
 		return
 	}
 	x.writeXML(`<w:tbl><w:tblPr><w:tblStyle w:val="ReportTable"/>`)
-	x.writeXMLf(`<w:tblW w:w="%d" w:type="dxa"/><w:tblLayout w:type="fixed"/><w:tblLook w:val="0420" w:firstRow="1" w:lastRow="0" w:firstColumn="0" w:lastColumn="0" w:noHBand="0" w:noVBand="1"/>`, x.textWidth)
+	x.writeXMLf(
+		`<w:tblW w:w="%d" w:type="dxa"/><w:tblLayout w:type="fixed"/><w:tblLook w:val="0420" w:firstRow="1" w:lastRow="0" w:firstColumn="0" w:lastColumn="0" w:noHBand="0" w:noVBand="1"/>`,
+		x.textWidth,
+	)
 	x.writeXML(`</w:tblPr><w:tblGrid>`)
 	widths := x.columnWidths(&t)
 	for i, c := range t.Columns {
@@ -278,7 +291,11 @@ func (x *docxWriter) writeTable(t table) {
 		if c.Picture {
 			continue
 		}
-		x.writeXMLf(`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/><w:vAlign w:val="bottom"/></w:tcPr>`, widths[i], x.theme.Color(drawing.Panel).Hex())
+		x.writeXMLf(
+			`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/><w:vAlign w:val="bottom"/></w:tcPr>`,
+			widths[i],
+			x.theme.Color(drawing.Panel).Hex(),
+		)
 		x.writeParagraphs("TableHead", columnAlignment(c), plainCell(c.Name))
 		x.writeXML(`</w:tc>`)
 	}

@@ -52,8 +52,10 @@ func writeCoreProperties(b *bufio.Writer, d *document, asOf time.Time) {
 		writeEscapedXML(b, value)
 		_, _ = b.WriteString("</" + name + ">")
 	}
-	_, _ = b.WriteString(xmlHead + `<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" ` +
-		`xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">`)
+	_, _ = b.WriteString(
+		xmlHead + `<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" ` +
+			`xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">`,
+	)
 	field("dc:title", d.Title)
 	field("dc:subject", d.Assessment)
 	field("dc:creator", orDefault(d.Organization, d.Tool))
@@ -65,7 +67,12 @@ func writeCoreProperties(b *bufio.Writer, d *document, asOf time.Time) {
 	}
 	if asOf.Year() > 1900 {
 		at := asOf.UTC().Format(time.RFC3339)
-		_, _ = fmt.Fprintf(b, `<dcterms:created xsi:type="dcterms:W3CDTF">%s</dcterms:created><dcterms:modified xsi:type="dcterms:W3CDTF">%s</dcterms:modified>`, at, at)
+		_, _ = fmt.Fprintf(
+			b,
+			`<dcterms:created xsi:type="dcterms:W3CDTF">%s</dcterms:created><dcterms:modified xsi:type="dcterms:W3CDTF">%s</dcterms:modified>`,
+			at,
+			at,
+		)
 	}
 	_, _ = b.WriteString(`</cp:coreProperties>`)
 }
@@ -103,12 +110,17 @@ func writeDOCXHeader(b *bufio.Writer, d *document) {
 
 func writeDOCXFooter(b *bufio.Writer, d *document) {
 	_, _ = b.WriteString(xmlHead + `<w:ftr xmlns:w="` + nsWord + `">`)
-	writeTabbedLine(b, "Footer", func(x *docxWriter) { x.writeRun(span{Text: shortenLine(d.Assessment + ", as of " + d.AsOf)}) }, func(x *docxWriter) {
-		x.writeRun(span{Text: "Page "})
-		x.writeXML(`<w:fldSimple w:instr=" PAGE "><w:r><w:t>1</w:t></w:r></w:fldSimple>`)
-		x.writeRun(span{Text: " of "})
-		x.writeXML(`<w:fldSimple w:instr=" NUMPAGES "><w:r><w:t>1</w:t></w:r></w:fldSimple>`)
-	})
+	writeTabbedLine(
+		b,
+		"Footer",
+		func(x *docxWriter) { x.writeRun(span{Text: shortenLine(d.Assessment + ", as of " + d.AsOf)}) },
+		func(x *docxWriter) {
+			x.writeRun(span{Text: "Page "})
+			x.writeXML(`<w:fldSimple w:instr=" PAGE "><w:r><w:t>1</w:t></w:r></w:fldSimple>`)
+			x.writeRun(span{Text: " of "})
+			x.writeXML(`<w:fldSimple w:instr=" NUMPAGES "><w:r><w:t>1</w:t></w:r></w:fldSimple>`)
+		},
+	)
 	if d.Footer != "" {
 		x := &docxWriter{w: b, bookmarks: map[string]string{}}
 		x.writeParagraph("Footer", userCell(d.Footer))
@@ -120,36 +132,197 @@ func writeDOCXFooter(b *bufio.Writer, d *document) {
 type docxStyle struct{ id, name, based, next, para, run string }
 
 var docxParagraphStyles = []docxStyle{
-	{"Title", "Title", "Normal", "Normal", `<w:keepNext/><w:spacing w:before="1200" w:after="120" w:line="240" w:lineRule="auto"/>`, `<w:b/><w:bCs/><w:color w:val="{accent}"/><w:sz w:val="56"/><w:szCs w:val="56"/>`},
-	{"Subtitle", "Subtitle", "Normal", "Normal", `<w:spacing w:after="60"/>`, `<w:color w:val="{soft}"/><w:sz w:val="28"/><w:szCs w:val="28"/>`},
+	{
+		"Title",
+		"Title",
+		"Normal",
+		"Normal",
+		`<w:keepNext/><w:spacing w:before="1200" w:after="120" w:line="240" w:lineRule="auto"/>`,
+		`<w:b/><w:bCs/><w:color w:val="{accent}"/><w:sz w:val="56"/><w:szCs w:val="56"/>`,
+	},
+	{
+		"Subtitle",
+		"Subtitle",
+		"Normal",
+		"Normal",
+		`<w:spacing w:after="60"/>`,
+		`<w:color w:val="{soft}"/><w:sz w:val="28"/><w:szCs w:val="28"/>`,
+	},
 	{"Date", "Date", "Normal", "Normal", `<w:spacing w:after="360"/>`, `<w:color w:val="{soft}"/>`},
-	{"Heading1", "heading 1", "Normal", "Normal", `<w:keepNext/><w:keepLines/><w:pBdr><w:bottom w:val="single" w:sz="8" w:space="2" w:color="{accent}"/></w:pBdr><w:spacing w:before="360" w:after="160"/><w:outlineLvl w:val="0"/>`, `<w:b/><w:bCs/><w:color w:val="{accent}"/><w:sz w:val="34"/><w:szCs w:val="34"/>`},
-	{"Heading2", "heading 2", "Normal", "Normal", `<w:keepNext/><w:keepLines/><w:spacing w:before="300" w:after="100"/><w:outlineLvl w:val="1"/>`, `<w:b/><w:bCs/><w:color w:val="{accent}"/><w:sz w:val="26"/><w:szCs w:val="26"/>`},
-	{"Heading3", "heading 3", "Normal", "Normal", `<w:keepNext/><w:keepLines/><w:spacing w:before="260" w:after="80"/><w:outlineLvl w:val="2"/>`, `<w:b/><w:bCs/><w:sz w:val="22"/><w:szCs w:val="22"/>`},
-	{"Heading4", "heading 4", "Normal", "Normal", `<w:keepNext/><w:keepLines/><w:spacing w:before="220" w:after="60"/><w:outlineLvl w:val="3"/>`, `<w:b/><w:bCs/><w:color w:val="{accent}"/><w:sz w:val="20"/><w:szCs w:val="20"/>`},
-	{"ContentsHeading", "Contents Heading", "Normal", "Normal", `<w:keepNext/><w:spacing w:before="360" w:after="120"/>`, `<w:b/><w:bCs/><w:color w:val="{accent}"/><w:sz w:val="26"/><w:szCs w:val="26"/>`},
-	{"TOC1", "toc 1", "Normal", "Normal", `<w:tabs><w:tab w:val="right" w:leader="dot" w:pos="9638"/></w:tabs><w:spacing w:after="60"/>`, ""},
-	{"TOC2", "toc 2", "Normal", "Normal", `<w:tabs><w:tab w:val="right" w:leader="dot" w:pos="9638"/></w:tabs><w:spacing w:after="40"/><w:ind w:left="284"/>`, ""},
-	{"Caption", "caption", "Normal", "Normal", `<w:keepNext/><w:keepLines/><w:spacing w:before="240" w:after="80"/>`, `<w:b/><w:bCs/><w:sz w:val="18"/><w:szCs w:val="18"/>`},
-	{"Quote", "Quote", "Normal", "Normal", `<w:keepLines/><w:pBdr><w:left w:val="single" w:sz="18" w:space="8" w:color="{accent}"/></w:pBdr><w:shd w:val="clear" w:color="auto" w:fill="{panel}"/><w:spacing w:before="120" w:after="0"/><w:ind w:left="284" w:right="284"/>`, `<w:i/><w:iCs/>`},
-	{"QuoteSource", "Quote Source", "Normal", "Normal", `<w:pBdr><w:left w:val="single" w:sz="18" w:space="8" w:color="{accent}"/></w:pBdr><w:shd w:val="clear" w:color="auto" w:fill="{panel}"/><w:spacing w:after="160"/><w:ind w:left="284" w:right="284"/>`, `<w:color w:val="{soft}"/><w:sz w:val="16"/><w:szCs w:val="16"/>`},
-	{"Lead", "Lead", "Normal", "Normal", `<w:spacing w:after="160" w:line="288" w:lineRule="auto"/>`, `<w:sz w:val="22"/><w:szCs w:val="22"/>`},
+	{
+		"Heading1",
+		"heading 1",
+		"Normal",
+		"Normal",
+		`<w:keepNext/><w:keepLines/><w:pBdr><w:bottom w:val="single" w:sz="8" w:space="2" w:color="{accent}"/></w:pBdr><w:spacing w:before="360" w:after="160"/><w:outlineLvl w:val="0"/>`,
+		`<w:b/><w:bCs/><w:color w:val="{accent}"/><w:sz w:val="34"/><w:szCs w:val="34"/>`,
+	},
+	{
+		"Heading2",
+		"heading 2",
+		"Normal",
+		"Normal",
+		`<w:keepNext/><w:keepLines/><w:spacing w:before="300" w:after="100"/><w:outlineLvl w:val="1"/>`,
+		`<w:b/><w:bCs/><w:color w:val="{accent}"/><w:sz w:val="26"/><w:szCs w:val="26"/>`,
+	},
+	{
+		"Heading3",
+		"heading 3",
+		"Normal",
+		"Normal",
+		`<w:keepNext/><w:keepLines/><w:spacing w:before="260" w:after="80"/><w:outlineLvl w:val="2"/>`,
+		`<w:b/><w:bCs/><w:sz w:val="22"/><w:szCs w:val="22"/>`,
+	},
+	{
+		"Heading4",
+		"heading 4",
+		"Normal",
+		"Normal",
+		`<w:keepNext/><w:keepLines/><w:spacing w:before="220" w:after="60"/><w:outlineLvl w:val="3"/>`,
+		`<w:b/><w:bCs/><w:color w:val="{accent}"/><w:sz w:val="20"/><w:szCs w:val="20"/>`,
+	},
+	{
+		"ContentsHeading",
+		"Contents Heading",
+		"Normal",
+		"Normal",
+		`<w:keepNext/><w:spacing w:before="360" w:after="120"/>`,
+		`<w:b/><w:bCs/><w:color w:val="{accent}"/><w:sz w:val="26"/><w:szCs w:val="26"/>`,
+	},
+	{
+		"TOC1",
+		"toc 1",
+		"Normal",
+		"Normal",
+		`<w:tabs><w:tab w:val="right" w:leader="dot" w:pos="9638"/></w:tabs><w:spacing w:after="60"/>`,
+		"",
+	},
+	{
+		"TOC2",
+		"toc 2",
+		"Normal",
+		"Normal",
+		`<w:tabs><w:tab w:val="right" w:leader="dot" w:pos="9638"/></w:tabs><w:spacing w:after="40"/><w:ind w:left="284"/>`,
+		"",
+	},
+	{
+		"Caption",
+		"caption",
+		"Normal",
+		"Normal",
+		`<w:keepNext/><w:keepLines/><w:spacing w:before="240" w:after="80"/>`,
+		`<w:b/><w:bCs/><w:sz w:val="18"/><w:szCs w:val="18"/>`,
+	},
+	{
+		"Quote",
+		"Quote",
+		"Normal",
+		"Normal",
+		`<w:keepLines/><w:pBdr><w:left w:val="single" w:sz="18" w:space="8" w:color="{accent}"/></w:pBdr><w:shd w:val="clear" w:color="auto" w:fill="{panel}"/><w:spacing w:before="120" w:after="0"/><w:ind w:left="284" w:right="284"/>`,
+		`<w:i/><w:iCs/>`,
+	},
+	{
+		"QuoteSource",
+		"Quote Source",
+		"Normal",
+		"Normal",
+		`<w:pBdr><w:left w:val="single" w:sz="18" w:space="8" w:color="{accent}"/></w:pBdr><w:shd w:val="clear" w:color="auto" w:fill="{panel}"/><w:spacing w:after="160"/><w:ind w:left="284" w:right="284"/>`,
+		`<w:color w:val="{soft}"/><w:sz w:val="16"/><w:szCs w:val="16"/>`,
+	},
+	{
+		"Lead",
+		"Lead",
+		"Normal",
+		"Normal",
+		`<w:spacing w:after="160" w:line="288" w:lineRule="auto"/>`,
+		`<w:sz w:val="22"/><w:szCs w:val="22"/>`,
+	},
 	{"Empty", "Empty", "Normal", "Normal", "", `<w:i/><w:iCs/><w:color w:val="{soft}"/>`},
-	{"Notice", "Notice", "Normal", "Normal", `<w:pBdr><w:left w:val="single" w:sz="24" w:space="8" w:color="{bad}"/></w:pBdr><w:shd w:val="clear" w:color="auto" w:fill="{bad-bg}"/><w:spacing w:before="120" w:after="120"/><w:ind w:left="170"/>`, ""},
+	{
+		"Notice",
+		"Notice",
+		"Normal",
+		"Normal",
+		`<w:pBdr><w:left w:val="single" w:sz="24" w:space="8" w:color="{bad}"/></w:pBdr><w:shd w:val="clear" w:color="auto" w:fill="{bad-bg}"/><w:spacing w:before="120" w:after="120"/><w:ind w:left="170"/>`,
+		"",
+	},
 	{"Standing", "Standing", "Normal", "Normal", `<w:spacing w:after="160"/>`, ""},
-	{"Fact", "Fact", "Normal", "Fact", `<w:tabs><w:tab w:val="left" w:pos="2268"/></w:tabs><w:spacing w:after="50"/><w:ind w:left="2268" w:hanging="2268"/>`, ""},
+	{
+		"Fact",
+		"Fact",
+		"Normal",
+		"Fact",
+		`<w:tabs><w:tab w:val="left" w:pos="2268"/></w:tabs><w:spacing w:after="50"/><w:ind w:left="2268" w:hanging="2268"/>`,
+		"",
+	},
 	{"FactText", "Fact Text", "Normal", "Fact", `<w:spacing w:after="50"/><w:ind w:left="2268"/>`, ""},
-	{"FactList", "Fact List", "Normal", "Fact", `<w:numPr><w:numId w:val="1"/></w:numPr><w:spacing w:after="40"/><w:ind w:left="2495" w:hanging="227"/>`, ""},
+	{
+		"FactList",
+		"Fact List",
+		"Normal",
+		"Fact",
+		`<w:numPr><w:numId w:val="1"/></w:numPr><w:spacing w:after="40"/><w:ind w:left="2495" w:hanging="227"/>`,
+		"",
+	},
 	{"ListBullet", "List Bullet", "Normal", "ListBullet", `<w:numPr><w:numId w:val="1"/></w:numPr><w:spacing w:after="40"/>`, ""},
-	{"TableHead", "Table Head", "Normal", "TableText", `<w:keepNext/><w:spacing w:before="40" w:after="40" w:line="240" w:lineRule="auto"/>`, `<w:b/><w:bCs/><w:sz w:val="15"/><w:szCs w:val="15"/>`},
-	{"TableText", "Table Text", "Normal", "TableText", `<w:spacing w:before="30" w:after="30" w:line="240" w:lineRule="auto"/>`, `<w:sz w:val="16"/><w:szCs w:val="16"/>`},
-	{"TileName", "Tile Name", "Normal", "Normal", `<w:keepNext/><w:spacing w:before="60" w:after="0"/>`, `<w:color w:val="{soft}"/><w:sz w:val="16"/><w:szCs w:val="16"/>`},
-	{"TileFigure", "Tile Figure", "Normal", "Normal", `<w:spacing w:after="60"/>`, `<w:b/><w:bCs/><w:color w:val="{accent}"/><w:sz w:val="26"/><w:szCs w:val="26"/>`},
+	{
+		"TableHead",
+		"Table Head",
+		"Normal",
+		"TableText",
+		`<w:keepNext/><w:spacing w:before="40" w:after="40" w:line="240" w:lineRule="auto"/>`,
+		`<w:b/><w:bCs/><w:sz w:val="15"/><w:szCs w:val="15"/>`,
+	},
+	{
+		"TableText",
+		"Table Text",
+		"Normal",
+		"TableText",
+		`<w:spacing w:before="30" w:after="30" w:line="240" w:lineRule="auto"/>`,
+		`<w:sz w:val="16"/><w:szCs w:val="16"/>`,
+	},
+	{
+		"TileName",
+		"Tile Name",
+		"Normal",
+		"Normal",
+		`<w:keepNext/><w:spacing w:before="60" w:after="0"/>`,
+		`<w:color w:val="{soft}"/><w:sz w:val="16"/><w:szCs w:val="16"/>`,
+	},
+	{
+		"TileFigure",
+		"Tile Figure",
+		"Normal",
+		"Normal",
+		`<w:spacing w:after="60"/>`,
+		`<w:b/><w:bCs/><w:color w:val="{accent}"/><w:sz w:val="26"/><w:szCs w:val="26"/>`,
+	},
 	{"Picture", "Picture", "Normal", "Normal", `<w:keepLines/><w:spacing w:before="80" w:after="200" w:line="240" w:lineRule="auto"/>`, ""},
 	{"Gap", "Gap", "Normal", "Normal", `<w:spacing w:after="0" w:line="160" w:lineRule="exact"/>`, `<w:sz w:val="8"/><w:szCs w:val="8"/>`},
-	{"Colophon", "Colophon", "Normal", "Normal", `<w:spacing w:before="480"/>`, `<w:color w:val="{soft}"/><w:sz w:val="16"/><w:szCs w:val="16"/>`},
-	{"Header", "header", "Normal", "Header", `<w:pBdr><w:bottom w:val="single" w:sz="4" w:space="3" w:color="{rule}"/></w:pBdr><w:tabs><w:tab w:val="right" w:pos="9638"/></w:tabs><w:spacing w:after="0"/>`, `<w:color w:val="{soft}"/><w:sz w:val="16"/><w:szCs w:val="16"/>`},
-	{"Footer", "footer", "Normal", "Footer", `<w:tabs><w:tab w:val="right" w:pos="9638"/></w:tabs><w:spacing w:after="0"/>`, `<w:color w:val="{soft}"/><w:sz w:val="16"/><w:szCs w:val="16"/>`},
+	{
+		"Colophon",
+		"Colophon",
+		"Normal",
+		"Normal",
+		`<w:spacing w:before="480"/>`,
+		`<w:color w:val="{soft}"/><w:sz w:val="16"/><w:szCs w:val="16"/>`,
+	},
+	{
+		"Header",
+		"header",
+		"Normal",
+		"Header",
+		`<w:pBdr><w:bottom w:val="single" w:sz="4" w:space="3" w:color="{rule}"/></w:pBdr><w:tabs><w:tab w:val="right" w:pos="9638"/></w:tabs><w:spacing w:after="0"/>`,
+		`<w:color w:val="{soft}"/><w:sz w:val="16"/><w:szCs w:val="16"/>`,
+	},
+	{
+		"Footer",
+		"footer",
+		"Normal",
+		"Footer",
+		`<w:tabs><w:tab w:val="right" w:pos="9638"/></w:tabs><w:spacing w:after="0"/>`,
+		`<w:color w:val="{soft}"/><w:sz w:val="16"/><w:szCs w:val="16"/>`,
+	},
 }
 
 const (
@@ -172,7 +345,16 @@ func docxStylesXML(t drawing.Theme) string {
 	var b strings.Builder
 	b.WriteString(`<w:styles xmlns:w="` + nsWord + `">` + docxDefaults)
 	for _, s := range docxParagraphStyles {
-		fmt.Fprintf(&b, `<w:style w:type="paragraph" w:styleId="%s"><w:name w:val="%s"/><w:basedOn w:val="%s"/><w:next w:val="%s"/><w:qFormat/><w:pPr>%s</w:pPr><w:rPr>%s</w:rPr></w:style>`, s.id, s.name, s.based, s.next, s.para, s.run)
+		fmt.Fprintf(
+			&b,
+			`<w:style w:type="paragraph" w:styleId="%s"><w:name w:val="%s"/><w:basedOn w:val="%s"/><w:next w:val="%s"/><w:qFormat/><w:pPr>%s</w:pPr><w:rPr>%s</w:rPr></w:style>`,
+			s.id,
+			s.name,
+			s.based,
+			s.next,
+			s.para,
+			s.run,
+		)
 	}
 	b.WriteString(docxOtherStyles + `</w:styles>`)
 	return t.ExpandColors(b.String())

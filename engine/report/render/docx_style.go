@@ -40,7 +40,11 @@ var (
 func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 	refuse := func(format string, args ...any) error { return api.Invalid("style", format, args...) }
 	if len(file) > api.MaxStyleBytes {
-		return nil, refuse("the document for styles has %s; at most %s are taken", formatSize(int64(len(file))), formatSize(api.MaxStyleBytes))
+		return nil, refuse(
+			"the document for styles has %s; at most %s are taken",
+			formatSize(int64(len(file))),
+			formatSize(api.MaxStyleBytes),
+		)
 	}
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -56,7 +60,9 @@ func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 	}
 	end := strings.LastIndex(styles, "</w:styles>")
 	if end < 0 {
-		return nil, refuse("word/styles.xml of the document for styles has no styles as Word writes them; save the document with Word or LibreOffice")
+		return nil, refuse(
+			"word/styles.xml of the document for styles has no styles as Word writes them; save the document with Word or LibreOffice",
+		)
 	}
 	styles = styleNumbering.ReplaceAllString(styles, "") // lists are numbered in a part that isn't taken
 	end = strings.LastIndex(styles, "</w:styles>")

@@ -36,7 +36,14 @@ const germanStyles = `<?xml version="1.0"?><w:styles xmlns:w="` + nsWord + `"><w
 
 // Styles are found by their names, whatever their ids are; those that are missing are ours.
 func TestOwnStyles(t *testing.T) {
-	file := styleFile(t, map[string]string{"word/styles.xml": germanStyles, "word/theme/theme1.xml": `<a:theme xmlns:a="x"/>`, "word/document.xml": "never read"})
+	file := styleFile(
+		t,
+		map[string]string{
+			"word/styles.xml":       germanStyles,
+			"word/theme/theme1.xml": `<a:theme xmlns:a="x"/>`,
+			"word/document.xml":     "never read",
+		},
+	)
 	var b bytes.Buffer
 	if err := Write(t.Context(), &b, sample(2), Request{Template: TemplateFull, Format: FormatDOCX, Style: file}); err != nil {
 		t.Fatal(err)
@@ -48,13 +55,16 @@ func TestOwnStyles(t *testing.T) {
 			t.Errorf("the styles lack %s", want)
 		}
 	}
-	if strings.Contains(styles, `w:numId w:val="7"`) || strings.Count(styles, `w:val="heading 1"`) != 1 || strings.Count(styles, `w:default="1" w:styleId="Standard"`) != 1 {
+	if strings.Contains(styles, `w:numId w:val="7"`) || strings.Count(styles, `w:val="heading 1"`) != 1 ||
+		strings.Count(styles, `w:default="1" w:styleId="Standard"`) != 1 {
 		t.Error("a style stands twice, or is numbered by what isn't there")
 	}
-	if !strings.Contains(body, `<w:pStyle w:val="berschrift1"/>`) || strings.Contains(body, `<w:pStyle w:val="Heading1"/>`) || !strings.Contains(body, `<w:pStyle w:val="Fact_"/>`) {
+	if !strings.Contains(body, `<w:pStyle w:val="berschrift1"/>`) || strings.Contains(body, `<w:pStyle w:val="Heading1"/>`) ||
+		!strings.Contains(body, `<w:pStyle w:val="Fact_"/>`) {
 		t.Error("the text does not use them")
 	}
-	if parts["word/theme/theme1.xml"] == "" || !strings.Contains(parts["word/_rels/document.xml.rels"], "theme1.xml") || !strings.Contains(parts["[Content_Types].xml"], "/word/theme/theme1.xml") {
+	if parts["word/theme/theme1.xml"] == "" || !strings.Contains(parts["word/_rels/document.xml.rels"], "theme1.xml") ||
+		!strings.Contains(parts["[Content_Types].xml"], "/word/theme/theme1.xml") {
 		t.Error("the theme is missing")
 	}
 	for name, tc := range map[string]struct {

@@ -71,7 +71,8 @@ func TestDOCXIsSound(t *testing.T) {
 				if strings.Contains(text, "TargetMode") {
 					t.Errorf("%s: %s refers to the outside", name, part)
 				}
-				if strings.HasSuffix(part, ".xml") && !strings.HasPrefix(part, "[") && !strings.Contains(parts["[Content_Types].xml"], `PartName="/`+part+`"`) {
+				if strings.HasSuffix(part, ".xml") && !strings.HasPrefix(part, "[") &&
+					!strings.Contains(parts["[Content_Types].xml"], `PartName="/`+part+`"`) {
 					t.Errorf("%s has no content type", part)
 				}
 			}
@@ -97,12 +98,14 @@ func TestDOCXIsSound(t *testing.T) {
 
 func TestDOCXMarksDrafts(t *testing.T) {
 	s := sample(5)
-	if parts := docxPartsOf(t, write(t, s, TemplateFull, FormatDOCX)); strings.Contains(parts["word/header1.xml"], "DRAFT") || !strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Final<") {
+	if parts := docxPartsOf(t, write(t, s, TemplateFull, FormatDOCX)); strings.Contains(parts["word/header1.xml"], "DRAFT") ||
+		!strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Final<") {
 		t.Error("an approved report is marked as a draft")
 	}
 	s.Gap.Status = api.VersionUnderReview
 	parts := docxPartsOf(t, write(t, s, TemplateFull, FormatDOCX))
-	if !strings.Contains(parts["word/header1.xml"], "DRAFT") || !strings.Contains(parts["word/document.xml"], "DRAFT.") || !strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Draft<") {
+	if !strings.Contains(parts["word/header1.xml"], "DRAFT") || !strings.Contains(parts["word/document.xml"], "DRAFT.") ||
+		!strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Draft<") {
 		t.Error("a draft is not marked on every page")
 	}
 	for part, want := range map[string]string{"word/footer1.xml": " NUMPAGES ", "word/document.xml": ` TOC \o`, "docProps/core.xml": "<dcterms:created xsi:type=\"dcterms:W3CDTF\">2026-11-20T09:30:00Z<"} {
@@ -171,7 +174,16 @@ func TestDOCXSaysWhatMarkdownSays(t *testing.T) {
 			}
 			for i := range max(len(want), len(got)) {
 				if i >= len(want) || i >= len(got) || want[i] != got[i] {
-					t.Errorf("%s, %s: at word %d of %d and %d: Markdown %q, DOCX %q", name, k.name, i, len(want), len(got), around(want, i), around(got, i))
+					t.Errorf(
+						"%s, %s: at word %d of %d and %d: Markdown %q, DOCX %q",
+						name,
+						k.name,
+						i,
+						len(want),
+						len(got),
+						around(want, i),
+						around(got, i),
+					)
 					break
 				}
 			}

@@ -59,7 +59,11 @@ func (v *reportData) describeSubject() string {
 	case len(unread) == 0:
 		s += fmt.Sprintf(" The evidence is what %s say.", pluralize(read, "document", "documents"))
 	default:
-		s += fmt.Sprintf(" The evidence is what %s say; %s could not be taken into account.", pluralize(read, "document", "documents"), pluralize(len(unread), "more", "more"))
+		s += fmt.Sprintf(
+			" The evidence is what %s say; %s could not be taken into account.",
+			pluralize(read, "document", "documents"),
+			pluralize(len(unread), "more", "more"),
+		)
 	}
 	if gone := v.removedDocuments(); len(gone) > 0 {
 		s += fmt.Sprintf(" It rests on %s been taken away since.", pluralize(len(gone), "document that has", "documents that have"))
@@ -95,14 +99,26 @@ func (v *reportData) describeControls() string {
 	var shares []string
 	for _, o := range []coverageStatus{statusImplemented, statusPartly, statusPlanned, statusMissing} {
 		if all[o] > 0 {
-			shares = append(shares, fmt.Sprintf("%s (%s) %s", formatCount(all[o]), formatPercent(all[o], in), strings.ToLower(o.displayName())+map[bool]string{true: " implemented"}[o == statusPartly]))
+			shares = append(
+				shares,
+				fmt.Sprintf(
+					"%s (%s) %s",
+					formatCount(all[o]),
+					formatPercent(all[o], in),
+					strings.ToLower(o.displayName())+map[bool]string{true: " implemented"}[o == statusPartly],
+				),
+			)
 		}
 	}
 	if len(shares) > 0 {
 		s += " As far as the evidence shows, of those that apply: " + joinWithAnd(shares) + "."
 	}
 	if n := all[statusNotEvidenced]; n > 0 {
-		s += fmt.Sprintf(" For %s (%s), too little was found to tell; that is not the same as not implemented.", formatCount(n), formatPercent(n, in))
+		s += fmt.Sprintf(
+			" For %s (%s), too little was found to tell; that is not the same as not implemented.",
+			formatCount(n),
+			formatPercent(n, in),
+		)
 	}
 	if v.Summary.CompliancePct != nil {
 		s += fmt.Sprintf(" Taken together, compliance is %.1f%%", *v.Summary.CompliancePct)
@@ -208,7 +224,11 @@ func (v *reportData) describePlan() string {
 		}
 		last = max(last, it.CurrentDueDate())
 	}
-	s := fmt.Sprintf("The plan of action has %s, of which %s open", pluralize(len(v.POAMItems), "item", "items"), formatCount(open)+map[bool]string{true: " is", false: " are"}[open == 1])
+	s := fmt.Sprintf(
+		"The plan of action has %s, of which %s open",
+		pluralize(len(v.POAMItems), "item", "items"),
+		formatCount(open)+map[bool]string{true: " is", false: " are"}[open == 1],
+	)
 	if overdue > 0 {
 		s += fmt.Sprintf(" and %s overdue", formatCount(overdue))
 	}

@@ -83,11 +83,27 @@ func (v *reportData) flowBlocks() []block {
 		return nil
 	}
 	t := table{Caption: "From framework over controls to evidence, by domain", Columns: []column{
-		{Name: "Domain", Width: 6}, {Name: "Applicable controls", Width: 3, Number: true}, {Name: "With evidence", Width: 3, Number: true}, {Name: "Without", Width: 3, Number: true},
-		{Name: "Controls asked for by", Width: 9}, {Name: "Controls shown by", Width: 13},
+		{Name: "Domain", Width: 6},
+		{Name: "Applicable controls", Width: 3, Number: true},
+		{Name: "With evidence", Width: 3, Number: true},
+		{Name: "Without", Width: 3, Number: true},
+		{Name: "Controls asked for by", Width: 9},
+		{Name: "Controls shown by", Width: 13},
 	}}
 	for _, d := range all {
-		t.Rows = append(t.Rows, row{Cells: []cell{userCell(v.domainLabel(d.code)), numberCell(d.controls), numberCell(d.evidenced), numberCell(d.controls - d.evidenced), formatCounts(d.frameworks, "\n"), formatCounts(d.documents, ", ")}})
+		t.Rows = append(
+			t.Rows,
+			row{
+				Cells: []cell{
+					userCell(v.domainLabel(d.code)),
+					numberCell(d.controls),
+					numberCell(d.evidenced),
+					numberCell(d.controls - d.evidenced),
+					formatCounts(d.frameworks, "\n"),
+					formatCounts(d.documents, ", "),
+				},
+			},
+		)
 	}
 	return []block{heading{ID: v.anchors.assign("coverage", "flow"), Text: "From framework to evidence"}, t, v.flowPicture(all)}
 }
@@ -127,7 +143,13 @@ func newFlowStage(n map[string]int, limit int, restName string) (s flowStage, na
 	if len(names) > limit {
 		names = append(names[:limit-1:limit-1], restName)
 	}
-	s = flowStage{names: names, size: map[string]float64{}, y: map[string]float64{}, usedIn: map[string]float64{}, usedOut: map[string]float64{}}
+	s = flowStage{
+		names:   names,
+		size:    map[string]float64{},
+		y:       map[string]float64{},
+		usedIn:  map[string]float64{},
+		usedOut: map[string]float64{},
+	}
 	return s, func(name string) string {
 		if slices.Contains(names, name) {
 			return name
@@ -260,10 +282,20 @@ func layOutFlow(left, middle, right *flowStage, first, second []flowStream) draw
 				number = s.shownCounts[name]
 			}
 			n := " (" + formatCount(number) + ")"
-			l := drawing.FitLabel(drawing.Label{X: x[i] + node + 6, Y: s.y[name] + max(h/2, 4) + 4, Size: smallLabelSize, Text: name, Color: drawing.Ink}, room-drawing.TextWidth(n, smallLabelSize, false)*1.1)
+			l := drawing.FitLabel(
+				drawing.Label{X: x[i] + node + 6, Y: s.y[name] + max(h/2, 4) + 4, Size: smallLabelSize, Text: name, Color: drawing.Ink},
+				room-drawing.TextWidth(n, smallLabelSize, false)*1.1,
+			)
 			l.Text += n
 			x0, x1 := l.X-3, l.X+drawing.TextWidth(l.Text, smallLabelSize, false)+3
-			d.Add(drawing.Area{Points: []drawing.Point{{X: x0, Y: l.Y - 11}, {X: x1, Y: l.Y - 11}, {X: x1, Y: l.Y + 4}, {X: x0, Y: l.Y + 4}}, Fill: drawing.Paper, Opacity: 0.6}, l)
+			d.Add(
+				drawing.Area{
+					Points:  []drawing.Point{{X: x0, Y: l.Y - 11}, {X: x1, Y: l.Y - 11}, {X: x1, Y: l.Y + 4}, {X: x0, Y: l.Y + 4}},
+					Fill:    drawing.Paper,
+					Opacity: 0.6,
+				},
+				l,
+			)
 		}
 	}
 	for _, s := range append(slices.Clone(first), second...) {

@@ -64,18 +64,31 @@ func (v *reportData) ganttBlocks() []block {
 	}
 	caption := "Open items in time, by due date"
 	if more > 0 {
-		caption = fmt.Sprintf("Open items in time: the %d due first; %s", len(rows), pluralize(more, "more stands below", "more stand below"))
+		caption = fmt.Sprintf(
+			"Open items in time: the %d due first; %s",
+			len(rows),
+			pluralize(more, "more stands below", "more stand below"),
+		)
 	}
 	t := table{Caption: caption, Columns: []column{
-		{Name: "Item", Width: 4}, {Name: "Control", Width: 7}, {Name: "Severity", Width: 4}, {Name: "On the plan since", Width: 4}, {Name: "Due", Width: 4}, {Name: "Milestones", Width: 9},
+		{
+			Name:  "Item",
+			Width: 4,
+		}, {Name: "Control", Width: 7}, {Name: "Severity", Width: 4}, {Name: "On the plan since", Width: 4}, {Name: "Due", Width: 4}, {Name: "Milestones", Width: 9},
 	}}
 	for _, r := range rows {
 		var stones []string
 		for _, m := range r.item.Milestones {
 			stones = append(stones, fmt.Sprintf("%s, %s, %s", m.DueDate, m.Title, humanize(m.Status)))
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{{v.anchors.link("plan", r.item.POAMCode)}, v.controlCell(span{Text: r.item.ControlCode}, r.item.ControlTitle),
-			badgeCell(string(r.item.Severity), displayLabel(string(r.item.Severity))), noBreakCell(formatDate(&r.from)), noBreakCell(string(r.item.CurrentDueDate())), proseCell(orDefault(strings.Join(stones, "\n"), "none"))}})
+		t.Rows = append(t.Rows, row{Cells: []cell{
+			{v.anchors.link("plan", r.item.POAMCode)},
+			v.controlCell(span{Text: r.item.ControlCode}, r.item.ControlTitle),
+			badgeCell(
+				string(r.item.Severity),
+				displayLabel(string(r.item.Severity)),
+			), noBreakCell(formatDate(&r.from)), noBreakCell(string(r.item.CurrentDueDate())), proseCell(orDefault(strings.Join(stones, "\n"), "none")),
+		}})
 	}
 	return []block{t, v.ganttChart(rows)}
 }
@@ -111,8 +124,26 @@ func (v *reportData) ganttChart(rows []ganttRow) picture {
 	var descriptions []string
 	for i, r := range rows {
 		y := top + step*float64(i)
-		d.Add(drawing.FitLabel(drawing.Label{X: 0, Y: y + 14, Size: smallLabelSize, Text: strings.TrimSpace(r.item.POAMCode + " " + r.item.ControlCode), Color: drawing.Ink}, left-10),
-			drawing.Box{X: at(r.from), Y: y + 4, W: max(at(r.to)-at(r.from), 3), H: 12, Fill: drawing.FillOrDefault(string(r.item.Severity)), Edge: drawing.Soft})
+		d.Add(
+			drawing.FitLabel(
+				drawing.Label{
+					X:     0,
+					Y:     y + 14,
+					Size:  smallLabelSize,
+					Text:  strings.TrimSpace(r.item.POAMCode + " " + r.item.ControlCode),
+					Color: drawing.Ink,
+				},
+				left-10,
+			),
+			drawing.Box{
+				X:    at(r.from),
+				Y:    y + 4,
+				W:    max(at(r.to)-at(r.from), 3),
+				H:    12,
+				Fill: drawing.FillOrDefault(string(r.item.Severity)),
+				Edge: drawing.Soft,
+			},
+		)
 		for _, m := range r.item.Milestones {
 			if t, ok := parseDate(m.DueDate); ok && !t.Before(first) && !t.After(last) {
 				d.Add(diamondShapes(at(t), y+10, m.Status == "completed")...)
@@ -127,13 +158,25 @@ func (v *reportData) ganttChart(rows []ganttRow) picture {
 			}
 			d.Add(drawing.Label{X: x, Y: y + 14, Size: smallLabelSize, Text: "overdue", Anchor: anchor, Color: drawing.Bad, Bold: true})
 		}
-		descriptions = append(descriptions, fmt.Sprintf("%s: %s to %s%s", shortenName(r.item.POAMCode), formatDate(&r.from), formatDate(&r.to), note))
+		descriptions = append(
+			descriptions,
+			fmt.Sprintf("%s: %s to %s%s", shortenName(r.item.POAMCode), formatDate(&r.from), formatDate(&r.to), note),
+		)
 	}
 	if !v.AsOf.IsZero() {
 		x := at(truncateToDay(v.AsOf))
 		mid := min(max(x, left), drawing.Width-52)
-		d.Add(drawing.Line{Points: []drawing.Point{{X: x, Y: top - 4}, {X: x, Y: bottom + 6}}, Color: drawing.Bad, Width: 2, Dashed: true},
-			drawing.Label{X: mid, Y: bottom + 16, Size: smallLabelSize, Text: "as of " + formatDate(&v.AsOf), Anchor: drawing.Middle, Color: drawing.Bad})
+		d.Add(
+			drawing.Line{Points: []drawing.Point{{X: x, Y: top - 4}, {X: x, Y: bottom + 6}}, Color: drawing.Bad, Width: 2, Dashed: true},
+			drawing.Label{
+				X:      mid,
+				Y:      bottom + 16,
+				Size:   smallLabelSize,
+				Text:   "as of " + formatDate(&v.AsOf),
+				Anchor: drawing.Middle,
+				Color:  drawing.Bad,
+			},
+		)
 	}
 	var keys []legendKey
 	for _, s := range api.Severities {
@@ -143,8 +186,16 @@ func (v *reportData) ganttChart(rows []ganttRow) picture {
 	}
 	y := bottom + 26
 	d.Height = drawLegend(&d, keys, 200, y, right)
-	d.Add(append(diamondShapes(8, y+6, true), drawing.Label{X: 18, Y: y + 10.5, Size: smallLabelSize, Text: "milestone, done", Color: drawing.Ink})...)
-	d.Add(append(diamondShapes(118, y+6, false), drawing.Label{X: 128, Y: y + 10.5, Size: smallLabelSize, Text: "not yet", Color: drawing.Ink})...)
+	d.Add(
+		append(
+			diamondShapes(8, y+6, true),
+			drawing.Label{X: 18, Y: y + 10.5, Size: smallLabelSize, Text: "milestone, done", Color: drawing.Ink},
+		)...)
+	d.Add(
+		append(
+			diamondShapes(118, y+6, false),
+			drawing.Label{X: 128, Y: y + 10.5, Size: smallLabelSize, Text: "not yet", Color: drawing.Ink},
+		)...)
 	d.Description = "A bar goes from when an item came on the plan to when it is due. " + strings.Join(descriptions, "; ") + "."
 	return picture{d}
 }
@@ -155,7 +206,10 @@ func diamondShapes(x, y float64, done bool) []drawing.Shape {
 	if done {
 		fill = drawing.Ink
 	}
-	return []drawing.Shape{drawing.Area{Points: corners, Fill: fill}, drawing.Line{Points: corners, Color: drawing.Ink, Width: 1.2, Closed: true}}
+	return []drawing.Shape{
+		drawing.Area{Points: corners, Fill: fill},
+		drawing.Line{Points: corners, Color: drawing.Ink, Width: 1.2, Closed: true},
+	}
 }
 
 type axisTick struct {
@@ -217,7 +271,8 @@ func (v *reportData) countByAge() [][]int {
 			at = slices.IndexFunc(ageBrackets, func(a struct {
 				name string
 				most int
-			}) bool {
+			},
+			) bool {
 				return days <= a.most
 			})
 		}
@@ -231,7 +286,10 @@ func (v *reportData) countByAge() [][]int {
 }
 
 func (v *reportData) ageTable() table {
-	t := table{Caption: "Open items by the time since they were found, and severity", Columns: []column{{Name: "Found", Width: 5}, {Name: "All", Width: 2, Number: true}}}
+	t := table{
+		Caption: "Open items by the time since they were found, and severity",
+		Columns: []column{{Name: "Found", Width: 5}, {Name: "All", Width: 2, Number: true}},
+	}
 	for _, s := range api.Severities {
 		t.Columns = append(t.Columns, column{Name: displayLabel(string(s)), Width: 4, Number: true, Swatch: string(s)})
 	}

@@ -16,7 +16,8 @@ func (v *reportData) gapSection() []block {
 		return []block{newPara("empty", "The gap analysis has no findings: every control that was assessed is met, or excluded.")}
 	}
 	out := []block{
-		heading{ID: v.anchors.assign("gap", "severity"), Text: "By severity and domain"}, v.severityTable(), v.domainSeverityTable(), v.heatMapPicture(),
+		heading{ID: v.anchors.assign("gap", "severity"), Text: "By severity and domain"},
+		v.severityTable(), v.domainSeverityTable(), v.heatMapPicture(),
 		heading{ID: v.anchors.assign("gap", "index"), Text: "Findings, worst first"},
 	}
 	met := 0
@@ -26,7 +27,17 @@ func (v *reportData) gapSection() []block {
 		}
 	}
 	if met > 0 {
-		out = append(out, newPara("", fmt.Sprintf("%s of the %s findings are of controls that count as implemented: they tell what would make the evidence whole, and the plan has no work for them.", formatCount(met), formatCount(len(v.Findings)))))
+		out = append(
+			out,
+			newPara(
+				"",
+				fmt.Sprintf(
+					"%s of the %s findings are of controls that count as implemented: they tell what would make the evidence whole, and the plan has no work for them.",
+					formatCount(met),
+					formatCount(len(v.Findings)),
+				),
+			),
+		)
 	}
 	out = append(out, v.findingIndexTable())
 	var full []block
@@ -40,8 +51,18 @@ func (v *reportData) gapSection() []block {
 		out = append(append(out, heading{ID: v.anchors.assign("gap", "findings"), Text: "Findings in full"}), full...)
 	}
 	if n := len(unseen.Rows); n > 0 {
-		out = append(out, heading{ID: v.anchors.assign("gap", "unseen"), Text: "Controls that too little was found for"},
-			newPara("", fmt.Sprintf("Controls: %s. What was found of them is too little to count, which doesn't say that they aren't done. The step is the same for each: ask who owns it for evidence of what is listed; what is not done has to be put in place. Where a passage comes near, its place is named. The figure beside a severity is its points, whose sum the finding of a control tells in the program; the passages stand in the Statement of Applicability as a report of its own.", formatCount(n))), unseen)
+		out = append(
+			out,
+			heading{ID: v.anchors.assign("gap", "unseen"), Text: "Controls that too little was found for"},
+			newPara(
+				"",
+				fmt.Sprintf(
+					"Controls: %s. What was found of them is too little to count, which doesn't say that they aren't done. The step is the same for each: ask who owns it for evidence of what is listed; what is not done has to be put in place. Where a passage comes near, its place is named. The figure beside a severity is its points, whose sum the finding of a control tells in the program; the passages stand in the Statement of Applicability as a report of its own.",
+					formatCount(n),
+				),
+			),
+			unseen,
+		)
 	}
 	return out
 }
@@ -79,7 +100,10 @@ func (v *reportData) notEvidencedTable() table {
 
 // domainSeverityTable counts findings by domain and severity.
 func (v *reportData) domainSeverityTable() table {
-	t := table{Caption: "Findings by domain and severity", Columns: []column{{Name: "Domain", Width: 8}, {Name: "All", Width: 2, Number: true}}}
+	t := table{
+		Caption: "Findings by domain and severity",
+		Columns: []column{{Name: "Domain", Width: 8}, {Name: "All", Width: 2, Number: true}},
+	}
 	for _, s := range api.Severities {
 		t.Columns = append(t.Columns, column{Name: displayLabel(string(s)), Width: 4, Number: true})
 	}
@@ -95,7 +119,10 @@ func (v *reportData) domainSeverityTable() table {
 
 func (v *reportData) findingIndexTable() table {
 	t := table{Caption: "Index of findings", Columns: []column{
-		{Name: "Severity", Width: 4}, {Name: "Control", Width: 9}, {Name: "Result", Width: 4}, {Name: "Kind of gap", Width: 5}, {Name: "Owner", Width: 7}, {Name: "Due", Width: 4},
+		{
+			Name:  "Severity",
+			Width: 4,
+		}, {Name: "Control", Width: 9}, {Name: "Result", Width: 4}, {Name: "Kind of gap", Width: 5}, {Name: "Owner", Width: 7}, {Name: "Due", Width: 4},
 	}}
 	for i := range v.Findings {
 		f := &v.Findings[i]
@@ -106,7 +133,9 @@ func (v *reportData) findingIndexTable() table {
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
 			badgeCell(string(f.Severity), displayLabel(string(f.Severity))), v.controlCell(v.findingLink(i), f.ControlTitle),
-			plainCell(displayLabel(string(f.Result))), plainCell(displayLabel(f.GapType)), userCell(orDefault(owner, "–")), noBreakCell(orDefault(due, "–")),
+			plainCell(
+				displayLabel(string(f.Result)),
+			), plainCell(displayLabel(f.GapType)), userCell(orDefault(owner, "–")), noBreakCell(orDefault(due, "–")),
 		}})
 	}
 	return t
@@ -117,7 +146,19 @@ func (v *reportData) findingCard(i int) card {
 	c := card{ID: v.ids.findings[i], Title: badgeCell(string(f.Severity), displayLabel(string(f.Severity))).with(
 		span{Text: " "}, span{Text: strings.TrimSpace(orDefault(f.ControlCode, "No control") + " " + f.ControlTitle), UserText: true})}
 	var d facts
-	d.add("Result", plainCell(displayLabel(string(f.Result))+"; status: "+humanize(string(f.Status))+"; gap in "+orDefault(humanize(f.GapType), "what is not stated")))
+	d.add(
+		"Result",
+		plainCell(
+			displayLabel(
+				string(f.Result),
+			)+"; status: "+humanize(
+				string(f.Status),
+			)+"; gap in "+orDefault(
+				humanize(f.GapType),
+				"what is not stated",
+			),
+		),
+	)
 	d.add("Requirements", v.requirementsCell(f.RequirementCodes))
 	d.addText("Condition", f.Condition)
 	d.addText("Criteria", f.Criteria)

@@ -47,18 +47,50 @@ func (v *reportData) heatMapPicture() picture {
 	}
 	d := drawing.Drawing{Title: "Where the findings are: domains by severity", Width: drawing.Width}
 	for i, s := range api.Severities {
-		d.Add(drawing.Label{X: left + cell*float64(i) + cell/2, Y: 16, Size: smallLabelSize, Text: displayLabel(string(s)), Anchor: drawing.Middle, Color: drawing.Soft, Bold: true})
+		d.Add(
+			drawing.Label{
+				X:      left + cell*float64(i) + cell/2,
+				Y:      16,
+				Size:   smallLabelSize,
+				Text:   displayLabel(string(s)),
+				Anchor: drawing.Middle,
+				Color:  drawing.Soft,
+				Bold:   true,
+			},
+		)
 	}
 	y := 24.0
 	var descriptions []string
 	for _, one := range all {
-		d.Add(drawing.FitLabel(drawing.Label{X: left - 8, Y: y + 14, Size: smallLabelSize, Text: v.domainLabel(one.code), Anchor: drawing.End, Color: drawing.Ink}, left-12))
+		d.Add(
+			drawing.FitLabel(
+				drawing.Label{
+					X:      left - 8,
+					Y:      y + 14,
+					Size:   smallLabelSize,
+					Text:   v.domainLabel(one.code),
+					Anchor: drawing.End,
+					Color:  drawing.Ink,
+				},
+				left-12,
+			),
+		)
 		var parts []string
 		for i, n := range one.bySeverity {
 			shade := drawing.HeatShade(heatStep(n, most))
 			d.Add(drawing.Box{X: left + cell*float64(i) + 1, Y: y + 1, W: cell - 2, H: high - 2, Fill: shade})
 			if n > 0 {
-				d.Add(drawing.Label{X: left + cell*float64(i) + cell/2, Y: y + 14, Size: smallLabelSize, Text: formatCount(n), Anchor: drawing.Middle, Color: drawing.TextOn(shade), Bold: true})
+				d.Add(
+					drawing.Label{
+						X:      left + cell*float64(i) + cell/2,
+						Y:      y + 14,
+						Size:   smallLabelSize,
+						Text:   formatCount(n),
+						Anchor: drawing.Middle,
+						Color:  drawing.TextOn(shade),
+						Bold:   true,
+					},
+				)
 				parts = append(parts, fmt.Sprintf("%d %s", n, humanize(string(api.Severities[i]))))
 			}
 		}

@@ -42,7 +42,10 @@ func writeHTML(w io.Writer, d document) error {
 	if len(d.Logo) > 0 {
 		image = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(d.Logo))
 	}
-	return pageTemplate().Execute(w, htmlPage{document: d, Style: template.CSS(d.Theme.CSS() + pageCSS), Defs: template.HTML(drawing.PatternDefs()), Image: image})
+	return pageTemplate().Execute(
+		w,
+		htmlPage{document: d, Style: template.CSS(d.Theme.CSS() + pageCSS), Defs: template.HTML(drawing.PatternDefs()), Image: image},
+	)
 }
 
 // cellHTML is a cell as the content of an element. There are a hundred thousand in a
@@ -78,7 +81,12 @@ func cellHTML(c cell) template.HTML {
 // barHTML draws a bar as wide as its place, its parts told apart by pattern.
 func barHTML(b *strings.Builder, r *bar) {
 	name := template.HTMLEscapeString(r.Label)
-	fmt.Fprintf(b, `<svg class="bar" role="img" width="100%%" height="16" aria-label="%s"><title>%s</title><rect width="100%%" height="16" class="track"/>`, name, name)
+	fmt.Fprintf(
+		b,
+		`<svg class="bar" role="img" width="100%%" height="16" aria-label="%s"><title>%s</title><rect width="100%%" height="16" class="track"/>`,
+		name,
+		name,
+	)
 	for _, s := range r.Segments() {
 		fmt.Fprintf(b, `<rect x="%v%%" width="%v%%" height="16" class="f-%s"/>`, s.X, s.Width, s.Fill)
 	}

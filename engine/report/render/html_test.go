@@ -79,7 +79,20 @@ func TestHTMLIsSoundAndSelfContained(t *testing.T) {
 					continue
 				}
 				switch n.Data {
-				case "script", "link", "img", "iframe", "object", "embed", "form", "input", "base", "video", "audio", "foreignobject", "use", "image":
+				case "script",
+					"link",
+					"img",
+					"iframe",
+					"object",
+					"embed",
+					"form",
+					"input",
+					"base",
+					"video",
+					"audio",
+					"foreignobject",
+					"use",
+					"image":
 					t.Errorf("%s %s: there is a <%s>", name, k.name, n.Data)
 				case "main":
 					mains++
@@ -92,7 +105,8 @@ func TestHTMLIsSoundAndSelfContained(t *testing.T) {
 						t.Errorf("%s %s: a heading cell without a scope", name, k.name)
 					}
 				case "svg":
-					if attribute(n, "aria-hidden") == "" && (attribute(n, "role") != "img" || attribute(n, "aria-label") == "" || n.FirstChild.Data != "title") {
+					if attribute(n, "aria-hidden") == "" &&
+						(attribute(n, "role") != "img" || attribute(n, "aria-label") == "" || n.FirstChild.Data != "title") {
 						t.Errorf("%s %s: a picture without words", name, k.name)
 					}
 				}
@@ -188,7 +202,8 @@ func TestStarterIsSaid(t *testing.T) {
 		if format == FormatDOCX {
 			text = []byte(docxPartsOf(t, text)["word/document.xml"])
 		}
-		if format != FormatCSV && format != FormatPDF && format != FormatXLSX && !strings.Contains(strings.ToLower(string(text)), "starter catalog") {
+		if format != FormatCSV && format != FormatPDF && format != FormatXLSX &&
+			!strings.Contains(strings.ToLower(string(text)), "starter catalog") {
 			t.Errorf("%s as %s does not say that the catalog is the starter", template, format)
 		}
 	})

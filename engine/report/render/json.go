@@ -79,7 +79,9 @@ type jsonRequirement struct {
 func writeJSON(w io.Writer, v *reportData) error {
 	r := jsonReport{
 		SchemaVersion: SchemaVersion, Template: v.template.name, Title: v.title, AsOf: v.AsOf, Tool: v.Tool,
-		Draft: len(v.draftNotices) > 0, DraftReasons: append([]string{}, v.draftNotices...), Notices: []string{}, Sources: Provenance(v.Source, v.template.name),
+		Draft: len(
+			v.draftNotices,
+		) > 0, DraftReasons: append([]string{}, v.draftNotices...), Notices: []string{}, Sources: Provenance(v.Source, v.template.name),
 		Organization: jsonOrganization{ID: v.Organization.ID, Name: v.Organization.Name, Slug: v.Organization.Slug},
 		Assessment:   v.Assessment, Catalog: v.Catalog, Frameworks: v.Frameworks, Domains: v.Domains, Summary: v.Summary,
 		Documents: v.Documents, Approvals: []api.Approval{},
@@ -133,7 +135,12 @@ func newJSONDeliverable[V, I any](v *reportData, g api.Gate, version *V, items [
 func (v *reportData) jsonCoverage() []jsonCoverage {
 	out := []jsonCoverage{}
 	for _, fc := range v.coverage {
-		c := jsonCoverage{FrameworkCode: fc.framework.Code, FrameworkName: fc.framework.Name, Counts: map[coverageStatus]int{}, Requirements: []jsonRequirement{}}
+		c := jsonCoverage{
+			FrameworkCode: fc.framework.Code,
+			FrameworkName: fc.framework.Name,
+			Counts:        map[coverageStatus]int{},
+			Requirements:  []jsonRequirement{},
+		}
 		for _, o := range coverageStatuses {
 			c.Counts[o] = fc.counts[o]
 		}

@@ -46,21 +46,44 @@ func levelTable(scores []api.MaturityScore) table {
 		}
 	}
 	t := table{Caption: "Controls by level (SCR-CMM)", Columns: []column{
-		{Name: "Level", Width: 2}, {Name: "Name", Width: 6}, {Name: "Controls", Width: 3, Number: true}, {Name: "Picture", Width: 6, Picture: true},
+		{
+			Name:  "Level",
+			Width: 2,
+		}, {Name: "Name", Width: 6}, {Name: "Controls", Width: 3, Number: true}, {Name: "Picture", Width: 6, Picture: true},
 	}}
 	for n, name := range api.LevelNames {
-		t.Rows = append(t.Rows, row{Cells: []cell{numberCell(n), plainCell(capitalize(name)), numberCell(by[n]),
-			{{Bar: &bar{Label: fmt.Sprintf("Level %d: %d", n, by[n]), Parts: []barPart{{"level", float64(by[n])}}, Max: float64(max(slices.Max(by[:]), 1)), Mark: -1}}}}})
+		t.Rows = append(t.Rows, row{Cells: []cell{
+			numberCell(n), plainCell(capitalize(name)), numberCell(by[n]),
+			{
+				{
+					Bar: &bar{
+						Label: fmt.Sprintf("Level %d: %d", n, by[n]),
+						Parts: []barPart{{"level", float64(by[n])}},
+						Max:   float64(max(slices.Max(by[:]), 1)),
+						Mark:  -1,
+					},
+				},
+			},
+		}})
 	}
-	t.Rows = append(t.Rows, row{Cells: []cell{plainCell("–"), plainCell("Not assessed: no evidence to rate by"), numberCell(len(scores) - assessed), nil}})
+	t.Rows = append(
+		t.Rows,
+		row{Cells: []cell{plainCell("–"), plainCell("Not assessed: no evidence to rate by"), numberCell(len(scores) - assessed), nil}},
+	)
 	return t
 }
 
 // maturityBlocks are the domains as a table with bars, and a radar beside it.
 func (v *reportData) maturityBlocks() []block {
 	t := table{Caption: "Maturity by domain; the line in a bar is the target", Columns: []column{
-		{Name: "Domain", Width: 8}, {Name: "Controls", Width: 3, Number: true}, {Name: "Assessed", Width: 4, Number: true}, {Name: "Mean", Width: 3, Number: true},
-		{Name: "Weighted", Width: 3, Number: true}, {Name: "Lowest", Width: 3, Number: true}, {Name: "Target", Width: 3, Number: true}, {Name: "Picture, 0 to 5", Width: 8, Picture: true},
+		{Name: "Domain", Width: 8},
+		{Name: "Controls", Width: 3, Number: true},
+		{Name: "Assessed", Width: 4, Number: true},
+		{Name: "Mean", Width: 3, Number: true},
+		{Name: "Weighted", Width: 3, Number: true},
+		{Name: "Lowest", Width: 3, Number: true},
+		{Name: "Target", Width: 3, Number: true},
+		{Name: "Picture, 0 to 5", Width: 8, Picture: true},
 	}}
 	for _, d := range v.MaturitySummary.Domains {
 		t.Rows = append(t.Rows, domainMaturityRow(d, orDefault(d.DomainName, v.domainLabel(d.DomainCode))))
@@ -101,13 +124,19 @@ func domainMaturityRow(d api.DomainMaturity, name string) row {
 	if d.WeightedMean != nil {
 		weighted = formatMean(d.WeightedMean)
 	}
-	return row{Cells: []cell{title, numberCell(d.Controls), plainCell(fmt.Sprintf("%s (%s)", formatCount(d.Assessed), formatPercent(d.Assessed, d.Controls))),
-		plainCell(formatMean(d.Mean)), plainCell(weighted), plainCell(lowest), plainCell(target), {{Bar: b}}}}
+	return row{Cells: []cell{
+		title, numberCell(d.Controls), plainCell(fmt.Sprintf("%s (%s)", formatCount(d.Assessed), formatPercent(d.Assessed, d.Controls))),
+		plainCell(formatMean(d.Mean)), plainCell(weighted), plainCell(lowest), plainCell(target),
+		{{Bar: b}},
+	}}
 }
 
 func (v *reportData) scoreTable(domain string, from, to int) table {
 	t := table{Caption: "Maturity: " + v.domainLabel(domain), Columns: []column{
-		{Name: "Control", Width: 8}, {Name: "Level", Width: 6}, {Name: "Target", Width: 3, Number: true}, {Name: "Previous", Width: 3, Number: true}, {Name: "Weight", Width: 3, Number: true}, {Name: "Confidence", Width: 4, Number: true},
+		{
+			Name:  "Control",
+			Width: 8,
+		}, {Name: "Level", Width: 6}, {Name: "Target", Width: 3, Number: true}, {Name: "Previous", Width: 3, Number: true}, {Name: "Weight", Width: 3, Number: true}, {Name: "Confidence", Width: 4, Number: true},
 	}}
 	for i := from; i < to; i++ {
 		s := &v.Scores[i]
@@ -137,8 +166,15 @@ func (v *reportData) scoreTable(domain string, from, to int) table {
 		}
 		detail = append(detail, v.unquotedEvidenceBlocks(s.ControlCode, s.Evidence, sectionGap, sectionSoA)...)
 		t.Rows = append(t.Rows, row{
-			ID:     v.ids.scores[i],
-			Cells:  []cell{v.controlCell(span{Text: s.ControlCode}, s.ControlTitle), lvl, numberCell(s.TargetLevel), plainCell(previous), numberCell(s.Weight), plainCell(confidence)},
+			ID: v.ids.scores[i],
+			Cells: []cell{
+				v.controlCell(span{Text: s.ControlCode}, s.ControlTitle),
+				lvl,
+				numberCell(s.TargetLevel),
+				plainCell(previous),
+				numberCell(s.Weight),
+				plainCell(confidence),
+			},
 			Detail: detail,
 		})
 	}

@@ -88,7 +88,14 @@ func (w *oscalWriter) encodeValid(model string, doc *models.OscalModels) ([]byte
 	err := oscal.Validate(b.Bytes(), model)
 	var at *structured.PathError
 	if errors.As(err, &at) {
-		return nil, api.Invalid("format", "%s can't be told in OSCAL: %s; mend it, or choose another format", w.rowNameAt(at.Path), at.Error()).WithCause(err)
+		return nil, api.Invalid(
+			"format",
+			"%s can't be told in OSCAL: %s; mend it, or choose another format",
+			w.rowNameAt(at.Path),
+			at.Error(),
+		).WithCause(
+			err,
+		)
 	}
 	return b.Bytes(), err
 }
@@ -209,7 +216,10 @@ func (w *oscalWriter) metadata(title string) models.Metadata {
 		m.Remarks = strings.TrimSpace(m.Remarks + "\n\nSTARTER CATALOG. " + starterNotice)
 	}
 	m.Props = optionalList(p)
-	m.Roles = &[]models.Role{{ID: "prepared-by", Title: "Organization that was assessed"}, {ID: "approved-by", Title: "Person who approved"}}
+	m.Roles = &[]models.Role{
+		{ID: "prepared-by", Title: "Organization that was assessed"},
+		{ID: "approved-by", Title: "Person who approved"},
+	}
 	org := w.addParty(w.Organization.ID, w.Organization.Name, "organization")
 	m.Parties = optionalList(w.parties)
 	m.ResponsibleParties = &[]models.ResponsibleParty{{RoleId: "prepared-by", PartyUuids: []string{org}}}
@@ -228,13 +238,25 @@ func (w *oscalWriter) addParty(id, name, kind string) string {
 
 // toolComponent is the program as the component that found things out.
 func (w *oscalWriter) toolComponent() models.SystemComponent {
-	return models.SystemComponent{UUID: w.uuidFor("tool"), Type: "software", Title: oneLine(w.Tool, "service"), Description: "The program that read the evidence and wrote the drafts.",
-		Status: models.SystemComponentStatus{State: "operational"}}
+	return models.SystemComponent{
+		UUID: w.uuidFor(
+			"tool",
+		), Type: "software", Title: oneLine(w.Tool, "service"), Description: "The program that read the evidence and wrote the drafts.",
+		Status: models.SystemComponentStatus{State: "operational"},
+	}
 }
 
 func (w *oscalWriter) assessmentAssets() *models.AssessmentAssets {
-	return &models.AssessmentAssets{Components: &[]models.SystemComponent{w.toolComponent()},
-		AssessmentPlatforms: []models.AssessmentPlatform{{UUID: w.uuidFor("platform"), Title: oneLine(w.Tool, "service"), UsesComponents: &[]models.UsesComponent{{ComponentUuid: w.uuidFor("tool")}}}}}
+	return &models.AssessmentAssets{
+		Components: &[]models.SystemComponent{w.toolComponent()},
+		AssessmentPlatforms: []models.AssessmentPlatform{
+			{
+				UUID:           w.uuidFor("platform"),
+				Title:          oneLine(w.Tool, "service"),
+				UsesComponents: &[]models.UsesComponent{{ComponentUuid: w.uuidFor("tool")}},
+			},
+		},
+	}
 }
 
 func (w *oscalWriter) toolOrigins() *[]models.Origin {
@@ -260,7 +282,12 @@ func (w *oscalWriter) backMatter(more ...models.Resource) *models.BackMatter {
 		p.add("owner", d.Owner)
 		p.add("approved-by", d.ApprovedBy)
 		p.addAll("warning", d.Warnings)
-		r := models.Resource{UUID: key, Title: oneLine(orDefault(d.Title, d.Filename), "Document"), Description: stringOrEmpty(d.Error), Props: optionalList(p)}
+		r := models.Resource{
+			UUID:        key,
+			Title:       oneLine(orDefault(d.Title, d.Filename), "Document"),
+			Description: stringOrEmpty(d.Error),
+			Props:       optionalList(p),
+		}
 		link := models.ResourceLink{Href: "documents/" + url.PathEscape(d.Filename)}
 		if d.SHA256 != "" {
 			link.Hashes = &[]models.Hash{{Algorithm: "SHA-256", Value: oneLine(d.SHA256, "none")}}
@@ -277,8 +304,10 @@ func (w *oscalWriter) catalogResource() models.Resource {
 	var p properties
 	p.add("version", w.Catalog.Label)
 	p.add("source-sha256", stringOrEmpty(w.Catalog.SourceSHA256))
-	return models.Resource{UUID: w.uuidFor("catalog", w.Catalog.ID), Title: oneLine(w.catalogName(), "Catalog"), Props: optionalList(p),
-		Description: "The catalog of controls; `service catalog export --format oscal` writes it as OSCAL, with the control ids that stand here."}
+	return models.Resource{
+		UUID: w.uuidFor("catalog", w.Catalog.ID), Title: oneLine(w.catalogName(), "Catalog"), Props: optionalList(p),
+		Description: "The catalog of controls; `service catalog export --format oscal` writes it as OSCAL, with the control ids that stand here.",
+	}
 }
 
 func (w *oscalWriter) catalogRef() string { return "#" + w.uuidFor("catalog", w.Catalog.ID) }

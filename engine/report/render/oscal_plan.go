@@ -19,9 +19,11 @@ func (w *oscalWriter) buildPOAM() (*models.PlanOfActionAndMilestones, error) {
 	case len(w.POAMItems) == 0:
 		return nil, emptyDocumentError("the plan of action and milestones has no items")
 	}
-	doc := &models.PlanOfActionAndMilestones{UUID: w.uuidFor("poam", w.POAM.ID),
+	doc := &models.PlanOfActionAndMilestones{
+		UUID:             w.uuidFor("poam", w.POAM.ID),
 		SystemId:         &models.SystemId{ID: w.uuidFor("system"), IdentifierType: "http://ietf.org/rfc/rfc4122"},
-		LocalDefinitions: &models.PlanOfActionAndMilestonesLocalDefinitions{AssessmentAssets: w.assessmentAssets()}}
+		LocalDefinitions: &models.PlanOfActionAndMilestonesLocalDefinitions{AssessmentAssets: w.assessmentAssets()},
+	}
 	var items []models.PoamItem
 	var risks []models.Risk
 	var found []models.Finding
@@ -83,8 +85,13 @@ func (w *oscalWriter) toPOAMItem(it *api.POAMItem) models.PoamItem {
 	if it.TargetLevel > 0 {
 		p.add("target-level", strconv.Itoa(it.TargetLevel))
 	}
-	return models.PoamItem{UUID: w.uuidFor("poam-item", it.ID), Title: itemTitle(&it.Item), Description: orDefault(it.Weakness, "The weakness is not stated."), Props: optionalList(p), Remarks: stringOrEmpty(it.Comments),
-		RelatedRisks: &[]models.AssociatedRisk{{RiskUuid: w.planRiskUUID(it)}}}
+	return models.PoamItem{
+		UUID: w.uuidFor(
+			"poam-item",
+			it.ID,
+		), Title: itemTitle(&it.Item), Description: orDefault(it.Weakness, "The weakness is not stated."), Props: optionalList(p), Remarks: stringOrEmpty(it.Comments),
+		RelatedRisks: &[]models.AssociatedRisk{{RiskUuid: w.planRiskUUID(it)}},
+	}
 }
 
 // riskStatus is the state of a remediation as that of its risk.
@@ -101,13 +108,24 @@ func riskStatus(status string) string {
 }
 
 func (w *oscalWriter) planItemRisk(it *api.POAMItem) models.Risk {
-	return models.Risk{UUID: w.planRiskUUID(it), Title: itemTitle(&it.Item), Description: orDefault(it.Weakness, "The weakness is not stated."), Statement: orDefault(it.Weakness, "The weakness is not stated."),
-		Status: riskStatus(it.Status), Deadline: parseOptionalDate(it.CurrentDueDate()), Characterizations: w.severityFacet(it.Severity), Remediations: &[]models.Response{w.remediationResponse(it)}}
+	return models.Risk{
+		UUID: w.planRiskUUID(
+			it,
+		), Title: itemTitle(&it.Item), Description: orDefault(it.Weakness, "The weakness is not stated."), Statement: orDefault(it.Weakness, "The weakness is not stated."),
+		Status: riskStatus(
+			it.Status,
+		), Deadline: parseOptionalDate(it.CurrentDueDate()), Characterizations: w.severityFacet(it.Severity), Remediations: &[]models.Response{w.remediationResponse(it)},
+	}
 }
 
 // remediationResponse is what is done about a gap, with its milestones.
 func (w *oscalWriter) remediationResponse(it *api.POAMItem) models.Response {
-	r := models.Response{UUID: w.uuidFor("response", it.ID), Lifecycle: "planned", Title: oneLine(it.POAMCode, "Remediation"), Description: orDefault(it.CorrectiveAction, "No action is stated.")}
+	r := models.Response{
+		UUID:        w.uuidFor("response", it.ID),
+		Lifecycle:   "planned",
+		Title:       oneLine(it.POAMCode, "Remediation"),
+		Description: orDefault(it.CorrectiveAction, "No action is stated."),
+	}
 	if it.Status == "completed" {
 		r.Lifecycle = "completed"
 	}
@@ -124,7 +142,20 @@ func (w *oscalWriter) remediationResponse(it *api.POAMItem) models.Response {
 			p.add("completed-date", string(*m.CompletedAt))
 		}
 		for _, c := range m.Changes {
-			p.add("change", strings.TrimSpace("moved to "+string(c.DueDate)+" on "+c.At+" by "+orDefault(w.personName(c.By), "someone")+": "+orDefault(c.Reason, "no reason given")))
+			p.add(
+				"change",
+				strings.TrimSpace(
+					"moved to "+string(
+						c.DueDate,
+					)+" on "+c.At+" by "+orDefault(
+						w.personName(c.By),
+						"someone",
+					)+": "+orDefault(
+						c.Reason,
+						"no reason given",
+					),
+				),
+			)
 		}
 		t.Props = optionalList(p)
 		tasks = append(tasks, t)
@@ -150,8 +181,11 @@ func (w *oscalWriter) buildComponentDefinition() (*models.ComponentDefinition, e
 	doc := &models.ComponentDefinition{UUID: w.uuidFor("component-definition", w.SoA.ID), Components: &[]models.DefinedComponent{{
 		UUID: w.uuidFor("component"), Type: "process-procedure", Title: oneLine(w.Organization.Name, "The organization"),
 		Description: "What the organization does about each control, as its Statement of Applicability says.",
-		ControlImplementations: &[]models.ControlImplementationSet{{UUID: w.uuidFor("control-implementation", w.SoA.ID), Source: w.catalogRef(),
-			Description: w.title, ImplementedRequirements: all}}}}}
+		ControlImplementations: &[]models.ControlImplementationSet{{
+			UUID: w.uuidFor("control-implementation", w.SoA.ID), Source: w.catalogRef(),
+			Description: w.title, ImplementedRequirements: all,
+		}},
+	}}}
 	doc.BackMatter = w.backMatter()
 	doc.Metadata = w.metadata(w.Assessment.Name + ": " + w.title)
 	return doc, nil
@@ -176,7 +210,13 @@ func (w *oscalWriter) toImplementedRequirement(it *api.SoAItem) models.Implement
 	seen := map[string]bool{}
 	for j := range it.Evidence {
 		e := &it.Evidence[j]
-		p.add("evidence", strings.Join(strings.Fields("“"+e.Quote+"” "+orDefault(e.DocumentTitle, e.Filename)+" "+formatLocator(e.Locator)+" SHA-256 "+e.SHA256), " "))
+		p.add(
+			"evidence",
+			strings.Join(
+				strings.Fields("“"+e.Quote+"” "+orDefault(e.DocumentTitle, e.Filename)+" "+formatLocator(e.Locator)+" SHA-256 "+e.SHA256),
+				" ",
+			),
+		)
 		for i := range w.Documents {
 			if id := w.Documents[i].ID; id == e.DocumentID && !seen[id] {
 				seen[id] = true
@@ -184,6 +224,11 @@ func (w *oscalWriter) toImplementedRequirement(it *api.SoAItem) models.Implement
 			}
 		}
 	}
-	return models.ImplementedRequirementControlImplementation{UUID: w.uuidFor("implemented", it.ID), ControlId: oscal.ControlID(it.ControlCode),
-		Description: orDefault(it.Reason, orDefault(it.Rationale, "Nothing is said of it.")), Props: optionalList(p), Links: optionalList(links), Remarks: stringOrEmpty(it.Note)}
+	return models.ImplementedRequirementControlImplementation{
+		UUID: w.uuidFor("implemented", it.ID), ControlId: oscal.ControlID(it.ControlCode),
+		Description: orDefault(
+			it.Reason,
+			orDefault(it.Rationale, "Nothing is said of it."),
+		), Props: optionalList(p), Links: optionalList(links), Remarks: stringOrEmpty(it.Note),
+	}
 }

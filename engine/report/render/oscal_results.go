@@ -28,8 +28,10 @@ func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 	if len(controls) == 0 {
 		return nil, emptyDocumentError("no control has been assessed")
 	}
-	r := models.Result{UUID: w.uuidFor("result", version.ID), Title: oneLine(w.title, "Results"), Start: w.clampTime(version.CreatedAt),
-		Description: w.Assessment.Description, ReviewedControls: controls.toReviewedControls(), LocalDefinitions: &models.LocalDefinitions{Components: &[]models.SystemComponent{w.toolComponent()}}}
+	r := models.Result{
+		UUID: w.uuidFor("result", version.ID), Title: oneLine(w.title, "Results"), Start: w.clampTime(version.CreatedAt),
+		Description: w.Assessment.Description, ReviewedControls: controls.toReviewedControls(), LocalDefinitions: &models.LocalDefinitions{Components: &[]models.SystemComponent{w.toolComponent()}},
+	}
 	if r.Description == "" {
 		r.Description = "What the assessment “" + w.Assessment.Name + "” found."
 	}
@@ -79,7 +81,11 @@ func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := &models.AssessmentResults{UUID: w.uuidFor("results", w.template.name, version.ID), ImportAp: models.ImportAp{Href: "#" + plan.UUID}, Results: []models.Result{r}}
+	doc := &models.AssessmentResults{
+		UUID:     w.uuidFor("results", w.template.name, version.ID),
+		ImportAp: models.ImportAp{Href: "#" + plan.UUID},
+		Results:  []models.Result{r},
+	}
 	doc.BackMatter = w.backMatter(plan)
 	doc.Metadata = w.metadata(w.Assessment.Name + ": " + w.title)
 	return doc, nil
@@ -140,7 +146,11 @@ func (w *oscalWriter) buildAssessmentPlan() (*models.AssessmentPlan, error) {
 
 // newAssessmentPlan is the plan of an assessment: what is looked at and how.
 func (w *oscalWriter) newAssessmentPlan(controls controlIDs) *models.AssessmentPlan {
-	system := models.Resource{UUID: w.uuidFor("scope"), Title: "Scope of the assessment", Description: "What is assessed is described by the scope of the assessment; there is no system security plan."}
+	system := models.Resource{
+		UUID:        w.uuidFor("scope"),
+		Title:       "Scope of the assessment",
+		Description: "What is assessed is described by the scope of the assessment; there is no system security plan.",
+	}
 	if w.Scope != nil {
 		var p properties
 		p.add("scope-version", strconv.Itoa(w.Scope.VersionNumber))
@@ -154,11 +164,17 @@ func (w *oscalWriter) newAssessmentPlan(controls controlIDs) *models.AssessmentP
 		system.Title, system.Props = oneLine(w.Scope.Title, system.Title), optionalList(p)
 		system.Description = orDefault(w.Scope.Description, system.Description)
 	}
-	return &models.AssessmentPlan{UUID: w.uuidFor("assessment-plan"), ImportSsp: models.ImportSsp{Href: "#" + system.UUID, Remarks: "The scope of the assessment stands in for a system security plan."},
+	return &models.AssessmentPlan{
+		UUID: w.uuidFor(
+			"assessment-plan",
+		), ImportSsp: models.ImportSsp{Href: "#" + system.UUID, Remarks: "The scope of the assessment stands in for a system security plan."},
 		ReviewedControls: controls.toReviewedControls(), AssessmentAssets: w.assessmentAssets(),
-		AssessmentSubjects: &[]models.AssessmentSubject{{Type: "component", IncludeAll: &models.IncludeAll{}, Description: "The documents that were given as evidence."}},
-		BackMatter:         &models.BackMatter{Resources: &[]models.Resource{w.catalogResource(), system}},
-		Metadata:           w.metadata(w.Assessment.Name + ": assessment plan")}
+		AssessmentSubjects: &[]models.AssessmentSubject{
+			{Type: "component", IncludeAll: &models.IncludeAll{}, Description: "The documents that were given as evidence."},
+		},
+		BackMatter: &models.BackMatter{Resources: &[]models.Resource{w.catalogResource(), system}},
+		Metadata:   w.metadata(w.Assessment.Name + ": assessment plan"),
+	}
 }
 
 // embedPlan is the plan that results have to refer to, inside them.
@@ -167,14 +183,27 @@ func (w *oscalWriter) embedPlan(controls controlIDs) (models.Resource, error) {
 	if err != nil {
 		return models.Resource{}, err
 	}
-	return models.Resource{UUID: w.uuidFor("assessment-plan-resource"), Title: "Assessment plan", Description: "The assessment plan of these results, as OSCAL JSON.",
-		Base64: &models.Base64{Filename: "assessment-plan.json", MediaType: "application/oscal+json", Value: base64.StdEncoding.EncodeToString(text)}}, nil
+	return models.Resource{
+		UUID: w.uuidFor(
+			"assessment-plan-resource",
+		), Title: "Assessment plan", Description: "The assessment plan of these results, as OSCAL JSON.",
+		Base64: &models.Base64{
+			Filename:  "assessment-plan.json",
+			MediaType: "application/oscal+json",
+			Value:     base64.StdEncoding.EncodeToString(text),
+		},
+	}, nil
 }
 
 // toObservation is what was found on a control, each passage quoted with its place.
 func (w *oscalWriter) toObservation(it *api.Item, kind, description string, evidence []api.Evidence) models.Observation {
-	o := models.Observation{UUID: w.uuidFor("observation", it.ID), Title: itemTitle(it), Description: orDefault(description, "No passage of evidence was found for it."),
-		Methods: []string{"EXAMINE"}, Types: &[]string{kind}, Origins: w.toolOrigins(), Collected: w.clampTime(it.CreatedAt)}
+	o := models.Observation{
+		UUID: w.uuidFor(
+			"observation",
+			it.ID,
+		), Title: itemTitle(it), Description: orDefault(description, "No passage of evidence was found for it."),
+		Methods: []string{"EXAMINE"}, Types: &[]string{kind}, Origins: w.toolOrigins(), Collected: w.clampTime(it.CreatedAt),
+	}
 	var p properties
 	p.addItem(it)
 	o.Props = optionalList(p)
@@ -232,11 +261,17 @@ func (w *oscalWriter) toFinding(f *api.Finding) models.Finding {
 	case api.ResultNoEvid:
 		state.Reason, state.Remarks = "other", "Too little was found to tell: the evidence does not speak of it, or only touches on it."
 	}
-	return models.Finding{UUID: w.findingUUID(f.ID), Title: itemTitle(&f.Item), Description: orDefault(f.Condition, "The control has a gap."), Props: optionalList(p), Origins: w.toolOrigins(), Remarks: stringOrEmpty(f.Note),
-		Target: models.FindingTarget{Type: "statement-id", TargetId: oscal.StatementID(f.ControlCode), Title: oneLine(f.ControlTitle, "not stated"), Status: state,
-			ImplementationStatus: toImplementationStatus(f.Status)},
+	return models.Finding{
+		UUID: w.findingUUID(
+			f.ID,
+		), Title: itemTitle(&f.Item), Description: orDefault(f.Condition, "The control has a gap."), Props: optionalList(p), Origins: w.toolOrigins(), Remarks: stringOrEmpty(f.Note),
+		Target: models.FindingTarget{
+			Type: "statement-id", TargetId: oscal.StatementID(f.ControlCode), Title: oneLine(f.ControlTitle, "not stated"), Status: state,
+			ImplementationStatus: toImplementationStatus(f.Status),
+		},
 		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: w.uuidFor("observation", f.ID)}},
-		RelatedRisks:        &[]models.AssociatedRisk{{RiskUuid: w.riskUUID(f.ID)}}}
+		RelatedRisks:        &[]models.AssociatedRisk{{RiskUuid: w.riskUUID(f.ID)}},
+	}
 }
 
 func (w *oscalWriter) findingUUID(id string) string { return w.uuidFor("finding", id) }
@@ -248,10 +283,19 @@ func (w *oscalWriter) metControlFinding(it *api.SoAItem) models.Finding {
 	p.addItem(&it.Item)
 	p.add("status", string(it.ImplementationStatus))
 	p.add("owner", stringOrEmpty(it.Owner))
-	return models.Finding{UUID: w.findingUUID(it.ID), Title: itemTitle(&it.Item), Description: orDefault(it.Reason, "The control is implemented."), Props: optionalList(p), Origins: w.toolOrigins(),
-		Target: models.FindingTarget{Type: "statement-id", TargetId: oscal.StatementID(it.ControlCode), Title: oneLine(it.ControlTitle, "not stated"),
-			Status: models.ObjectiveStatus{State: "satisfied", Reason: "pass"}, ImplementationStatus: toImplementationStatus(it.ImplementationStatus)},
-		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: w.uuidFor("observation", it.ID)}}}
+	return models.Finding{
+		UUID: w.findingUUID(
+			it.ID,
+		), Title: itemTitle(&it.Item), Description: orDefault(it.Reason, "The control is implemented."), Props: optionalList(p), Origins: w.toolOrigins(),
+		Target: models.FindingTarget{
+			Type: "statement-id", TargetId: oscal.StatementID(it.ControlCode), Title: oneLine(it.ControlTitle, "not stated"),
+			Status: models.ObjectiveStatus{
+				State:  "satisfied",
+				Reason: "pass",
+			}, ImplementationStatus: toImplementationStatus(it.ImplementationStatus),
+		},
+		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: w.uuidFor("observation", it.ID)}},
+	}
 }
 
 // addMaturity says a finding's control's maturity.
@@ -267,20 +311,38 @@ func (w *oscalWriter) addMaturity(f *models.Finding, s *api.MaturityScore) {
 }
 
 func (w *oscalWriter) severityFacet(s api.Severity) *[]models.Characterization {
-	return &[]models.Characterization{{Origin: (*w.toolOrigins())[0], Facets: []models.Facet{{Name: "severity", System: oscal.Namespace, Value: oneLine(string(s), "not-stated")}}}}
+	return &[]models.Characterization{
+		{
+			Origin: (*w.toolOrigins())[0],
+			Facets: []models.Facet{{Name: "severity", System: oscal.Namespace, Value: oneLine(string(s), "not-stated")}},
+		},
+	}
 }
 
 // findingRisk is what a gap may lead to, with what is recommended and, in a full report, planned.
 func (w *oscalWriter) findingRisk(f *api.Finding) models.Risk {
-	r := models.Risk{UUID: w.riskUUID(f.ID), Title: itemTitle(&f.Item), Description: orDefault(f.Effect, "The effect of the gap is not stated."), Statement: orDefault(f.Condition, "The control has a gap."),
+	r := models.Risk{
+		UUID: w.riskUUID(
+			f.ID,
+		), Title: itemTitle(&f.Item), Description: orDefault(f.Effect, "The effect of the gap is not stated."), Statement: orDefault(f.Condition, "The control has a gap."),
 		Status: "open", Origins: w.toolOrigins(), Characterizations: w.severityFacet(f.Severity),
-		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: w.uuidFor("observation", f.ID)}}}
+		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: w.uuidFor("observation", f.ID)}},
+	}
 	if f.DueDate != nil {
 		r.Deadline = parseOptionalDate(*f.DueDate)
 	}
 	var todo []models.Response
 	if f.Recommendation != "" {
-		todo = append(todo, models.Response{UUID: w.uuidFor("recommendation", f.ID), Lifecycle: "recommendation", Title: "Recommendation", Description: f.Recommendation, Origins: w.toolOrigins()})
+		todo = append(
+			todo,
+			models.Response{
+				UUID:        w.uuidFor("recommendation", f.ID),
+				Lifecycle:   "recommendation",
+				Title:       "Recommendation",
+				Description: f.Recommendation,
+				Origins:     w.toolOrigins(),
+			},
+		)
 	}
 	if w.template.name == TemplateFull {
 		for i := range w.POAMItems {
@@ -310,9 +372,23 @@ func (w *oscalWriter) attestations() *[]models.AttestationStatements {
 		p.add("decided-on", formatDate(a.DecidedAt))
 		p.add("reason", stringOrEmpty(a.Reason))
 		out = append(out, models.AttestationStatements{
-			Parts: []models.AssessmentPart{{UUID: w.uuidFor("approval", a.ID), Name: "approval", Ns: oscal.Namespace, Title: oneLine("Approval of the "+a.Gate.Title(), "Approval"), Props: optionalList(p),
-				Prose: fmt.Sprintf("%s approved the %s, version %d, with the content SHA-256 %s.", actorName(*a.DecidedBy), a.Gate.Title(), a.VersionNumber, a.TargetSHA256)}},
-			ResponsibleParties: &[]models.ResponsibleParty{{RoleId: "approved-by", PartyUuids: []string{w.addParty(a.DecidedBy.ID, a.DecidedBy.Name, "person")}}}})
+			Parts: []models.AssessmentPart{{
+				UUID: w.uuidFor(
+					"approval",
+					a.ID,
+				), Name: "approval", Ns: oscal.Namespace, Title: oneLine("Approval of the "+a.Gate.Title(), "Approval"), Props: optionalList(p),
+				Prose: fmt.Sprintf(
+					"%s approved the %s, version %d, with the content SHA-256 %s.",
+					actorName(*a.DecidedBy),
+					a.Gate.Title(),
+					a.VersionNumber,
+					a.TargetSHA256,
+				),
+			}},
+			ResponsibleParties: &[]models.ResponsibleParty{
+				{RoleId: "approved-by", PartyUuids: []string{w.addParty(a.DecidedBy.ID, a.DecidedBy.Name, "person")}},
+			},
+		})
 	}
 	return optionalList(out)
 }

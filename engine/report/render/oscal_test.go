@@ -127,7 +127,8 @@ func TestOSCALResultsTellTheAssessment(t *testing.T) {
 			}
 		}
 	}
-	if result.Attestations == nil || len(*result.Attestations) != 4 || r.Metadata.Title != "Ardent Freight Ltd" && !strings.HasPrefix(r.Metadata.Title, "Yearly assessment 2026") {
+	if result.Attestations == nil || len(*result.Attestations) != 4 ||
+		r.Metadata.Title != "Ardent Freight Ltd" && !strings.HasPrefix(r.Metadata.Title, "Yearly assessment 2026") {
 		t.Errorf("attestations %v, title %q", result.Attestations, r.Metadata.Title)
 	}
 	planned := 0
@@ -229,7 +230,8 @@ func TestOSCALErrorsNameTheRow(t *testing.T) {
 	}
 	plan.PoamItems[3].Title = "two\nlines"
 	_, err = w.encodeValid("plan-of-action-and-milestones", &models.OscalModels{PlanOfActionAndMilestones: plan})
-	if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "the plan's item "+v.POAMItems[3].POAMCode+" ") || !strings.Contains(err.Error(), "poam-items[3].title") {
+	if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "the plan's item "+v.POAMItems[3].POAMCode+" ") ||
+		!strings.Contains(err.Error(), "poam-items[3].title") {
 		t.Errorf("%v", err)
 	}
 }

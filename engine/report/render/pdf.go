@@ -112,7 +112,16 @@ func layOutPDF(d document, asOf time.Time, fallback []byte) (*pdfWriter, error) 
 	f.SetAutoPageBreak(false, 0)
 	f.SetMargins(0, 0, 0)
 	f.SetLang("en")
-	p := &pdfWriter{file: f, fonts: fonts, theme: d.Theme, doc: &d, left: pdfLeft, right: pdfRight, anchors: map[string]pagePosition{}, missing: map[rune]bool{}}
+	p := &pdfWriter{
+		file:    f,
+		fonts:   fonts,
+		theme:   d.Theme,
+		doc:     &d,
+		left:    pdfLeft,
+		right:   pdfRight,
+		anchors: map[string]pagePosition{},
+		missing: map[rune]bool{},
+	}
 	fonts.register(f)
 	f.SetTitle(p.replaceMissingGlyphs(strings.TrimPrefix(d.Organization+": "+d.Title, ": ")), true)
 	f.SetSubject(p.replaceMissingGlyphs(d.Assessment), true)
@@ -327,7 +336,10 @@ func (p *pdfWriter) drawContentsLine(title, ref string, level int) {
 		p.drawLine(ln[0], x, y, height)
 		end = x + ln[0].width
 	}
-	p.contentsEntries = append(p.contentsEntries, contentsEntry{pagePosition: pagePosition{p.file.PageNo(), y}, ref: ref, bold: level == 0, endX: end})
+	p.contentsEntries = append(
+		p.contentsEntries,
+		contentsEntry{pagePosition: pagePosition{p.file.PageNo(), y}, ref: ref, bold: level == 0, endX: end},
+	)
 	p.links = append(p.links, linkArea{pagePosition: pagePosition{p.file.PageNo(), y}, x: x, w: p.right - x, h: height, ref: ref})
 }
 

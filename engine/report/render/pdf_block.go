@@ -115,12 +115,26 @@ const factLabelWidth = 112.0
 func (p *pdfWriter) drawFacts(b facts) {
 	size := p.textSize()
 	for _, it := range b.Items {
-		label := p.breakLines(p.splitWords(plainCell(it.Label), textStyle{face: p.fonts.bold, size: size * 0.95, color: drawing.Soft}), factLabelWidth-8)
-		values := [][]textLine{p.breakLines(p.splitWords(it.Value, textStyle{face: p.fonts.regular, size: size, color: drawing.Ink}), p.right-p.left-factLabelWidth)}
+		label := p.breakLines(
+			p.splitWords(plainCell(it.Label), textStyle{face: p.fonts.bold, size: size * 0.95, color: drawing.Soft}),
+			factLabelWidth-8,
+		)
+		values := [][]textLine{
+			p.breakLines(
+				p.splitWords(it.Value, textStyle{face: p.fonts.regular, size: size, color: drawing.Ink}),
+				p.right-p.left-factLabelWidth,
+			),
+		}
 		if it.List != nil {
 			values = nil
 			for _, c := range it.List {
-				values = append(values, p.breakLines(p.splitWords(c, textStyle{face: p.fonts.regular, size: size, color: drawing.Ink}), p.right-p.left-factLabelWidth-10))
+				values = append(
+					values,
+					p.breakLines(
+						p.splitWords(c, textStyle{face: p.fonts.regular, size: size, color: drawing.Ink}),
+						p.right-p.left-factLabelWidth-10,
+					),
+				)
 			}
 		}
 		h := size * lineSpacing
@@ -165,7 +179,10 @@ func (p *pdfWriter) drawTiles(b facts) {
 		items := b.Items[at:min(at+across, len(b.Items))]
 		labels, figures, most, large := make([][]textLine, len(items)), make([][]textLine, len(items)), 1, 1
 		for i, it := range items {
-			labels[i] = p.breakLines(p.splitWords(plainCell(it.Label), textStyle{face: p.fonts.regular, size: 7.8, color: drawing.Soft}), w-14)
+			labels[i] = p.breakLines(
+				p.splitWords(plainCell(it.Label), textStyle{face: p.fonts.regular, size: 7.8, color: drawing.Soft}),
+				w-14,
+			)
 			figures[i] = p.breakLines(p.splitWords(it.Value, textStyle{face: p.fonts.bold, size: 17, color: drawing.Ink}), w-14)
 			most, large = max(most, len(labels[i])), max(large, len(figures[i]))
 		}

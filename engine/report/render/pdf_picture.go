@@ -21,7 +21,15 @@ func (p *pdfWriter) drawBox(x, y, w, h float64, fill drawing.ColorName) {
 	p.setDrawColor(drawing.Ink)
 	p.setFillColor(drawing.Ink)
 	p.file.SetLineWidth(0.35)
-	drawing.DrawHatch(x, y, w, h, hatch, func(a, b drawing.Point) { p.file.Line(a.X, a.Y, b.X, b.Y) }, func(c drawing.Point, r float64) { p.file.Circle(c.X, c.Y, r*0.7, "F") })
+	drawing.DrawHatch(
+		x,
+		y,
+		w,
+		h,
+		hatch,
+		func(a, b drawing.Point) { p.file.Line(a.X, a.Y, b.X, b.Y) },
+		func(c drawing.Point, r float64) { p.file.Circle(c.X, c.Y, r*0.7, "F") },
+	)
 	p.file.ClipEnd()
 	p.setFillColor(fill) // the clip's end took back what was set inside
 	if fill == "unmapped" || fill == "not-assessed" {

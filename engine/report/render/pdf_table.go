@@ -48,7 +48,11 @@ func (p *pdfWriter) drawTableWithWidths(t table, widths []float64) {
 	}
 	head()
 	if len(t.Rows) == 0 {
-		p.drawParagraph(plainCell(orDefault(t.Empty, "There is nothing to list.")), textStyle{face: p.fonts.italic, size: cellSize, color: drawing.Soft}, 6)
+		p.drawParagraph(
+			plainCell(orDefault(t.Empty, "There is nothing to list.")),
+			textStyle{face: p.fonts.italic, size: cellSize, color: drawing.Soft},
+			6,
+		)
 		return
 	}
 	p.openTableHeads = append(p.openTableHeads, head)
@@ -173,7 +177,10 @@ func (p *pdfWriter) layOutCells(r row, widths []float64) (cells []pdfCell, heigh
 	cells = make([]pdfCell, min(len(r.Cells), len(widths)))
 	most := 1
 	for i, c := range r.Cells[:len(cells)] {
-		cells[i].lines = p.breakLines(p.splitWords(c, textStyle{face: p.fonts.regular, size: cellSize, color: drawing.Ink}), widths[i]-2*cellPad)
+		cells[i].lines = p.breakLines(
+			p.splitWords(c, textStyle{face: p.fonts.regular, size: cellSize, color: drawing.Ink}),
+			widths[i]-2*cellPad,
+		)
 		for _, s := range c {
 			if s.Bar != nil {
 				cells[i].bar = s.Bar

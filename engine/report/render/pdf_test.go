@@ -48,7 +48,16 @@ func TestPDFSaysWhatMarkdownSays(t *testing.T) {
 			if len(got) < 20 {
 				t.Errorf("%s, %s: only %d words", name, k.name, len(got))
 			}
-			markdown := strings.NewReplacer("<br>", " ", "&nbsp;", " ", "\\", "").Replace(string(write(t, all[name], k.name, FormatMarkdown)))
+			markdown := strings.NewReplacer(
+				"<br>",
+				" ",
+				"&nbsp;",
+				" ",
+				"\\",
+				"",
+			).Replace(
+				string(write(t, all[name], k.name, FormatMarkdown)),
+			)
 			markdown = regexp.MustCompile(`<a id="[^"]*"></a>|\(#[^)]*\)`).ReplaceAllString(markdown, " ")
 			var lost []string
 			for _, w := range word.FindAllString(markdown, -1) {
@@ -66,7 +75,10 @@ func TestPDFSaysWhatMarkdownSays(t *testing.T) {
 // A draft is called one on each page; a final report nowhere.
 func TestPDFDraft(t *testing.T) {
 	all := sources()
-	pages := strings.Split(strings.TrimSuffix(poppler(t, write(t, all["under review"], TemplateFull, FormatPDF), "pdftotext", "-", "-"), "\f"), "\f")
+	pages := strings.Split(
+		strings.TrimSuffix(poppler(t, write(t, all["under review"], TemplateFull, FormatPDF), "pdftotext", "-", "-"), "\f"),
+		"\f",
+	)
 	for n, p := range pages {
 		if !strings.Contains(p, "DRAFT") {
 			t.Errorf("page %d of %d is not marked", n+1, len(pages))
@@ -146,7 +158,8 @@ func TestPDFFonts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, font := range map[string][]byte{"no font": []byte("hello, I am no font"), "PostScript outlines": append([]byte("OTTO"), gomedium.TTF[4:]...), "cut": gomedium.TTF[:len(gomedium.TTF)/3]} {
-		if err := Write(context.Background(), &b, s, Request{Template: TemplateExecutiveSummary, Format: FormatPDF, Font: font}); err == nil || !strings.Contains(err.Error(), "font") {
+		if err := Write(context.Background(), &b, s, Request{Template: TemplateExecutiveSummary, Format: FormatPDF, Font: font}); err == nil ||
+			!strings.Contains(err.Error(), "font") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -378,7 +378,10 @@ func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName
 			a := max(r.face.advance(cut[len(cut)-1]), 0) * r.size
 			r.text, r.width, last.width = string(cut[:len(cut)-1]), r.width-a, last.width-a
 		}
-		last.runs = append(last.runs, textRun{textStyle: textStyle{face: f, size: size, color: c}, text: "…", x: last.width, width: f.textWidth("…", size)})
+		last.runs = append(
+			last.runs,
+			textRun{textStyle: textStyle{face: f, size: size, color: c}, text: "…", x: last.width, width: f.textWidth("…", size)},
+		)
 	}
 	return lines
 }
@@ -398,7 +401,10 @@ func (p *pdfWriter) drawLine(l textLine, x, y, height float64) {
 		}
 		p.drawText(x+r.x, base, r.face, r.size, r.color, r.text)
 		if r.ref != "" {
-			p.links = append(p.links, linkArea{pagePosition: pagePosition{p.file.PageNo(), y}, x: x + r.x, w: r.width, h: height, ref: r.ref})
+			p.links = append(
+				p.links,
+				linkArea{pagePosition: pagePosition{p.file.PageNo(), y}, x: x + r.x, w: r.width, h: height, ref: r.ref},
+			)
 		}
 	}
 }
@@ -418,6 +424,11 @@ func (p *pdfWriter) drawMissingGlyphNote() {
 		codes, more = codes[:40], fmt.Sprintf(" and %d more", len(codes)-40)
 	}
 	p.addSpace(10)
-	p.drawNotice("Some characters are in none of this file's fonts and are shown as "+string(missingGlyph)+": "+strings.Join(codes, ", ")+more+
-		". The HTML report has them all; an operator can name a TrueType font that has them (SERVICE_REPORT_FONT).", nil, drawing.Warn, drawing.WarnGround)
+	p.drawNotice(
+		"Some characters are in none of this file's fonts and are shown as "+string(missingGlyph)+": "+strings.Join(codes, ", ")+more+
+			". The HTML report has them all; an operator can name a TrueType font that has them (SERVICE_REPORT_FONT).",
+		nil,
+		drawing.Warn,
+		drawing.WarnGround,
+	)
 }

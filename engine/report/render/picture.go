@@ -116,8 +116,20 @@ func (t table) barChart(title string, rows []row, at int) drawing.Drawing {
 	for _, r := range rows {
 		b := r.Cells[at][0].Bar
 		descriptions = append(descriptions, b.Label)
-		d.Add(drawing.FitLabel(drawing.Label{X: left - 8, Y: y + 11.5, Size: labelSize, Text: cellText(r.Cells[0]), Anchor: drawing.End, Color: drawing.Ink}, left-12),
-			drawing.Box{X: left, Y: y, W: right - left, H: high, Fill: drawing.Panel, Edge: drawing.Rule})
+		d.Add(
+			drawing.FitLabel(
+				drawing.Label{
+					X:      left - 8,
+					Y:      y + 11.5,
+					Size:   labelSize,
+					Text:   cellText(r.Cells[0]),
+					Anchor: drawing.End,
+					Color:  drawing.Ink,
+				},
+				left-12,
+			),
+			drawing.Box{X: left, Y: y, W: right - left, H: high, Fill: drawing.Panel, Edge: drawing.Rule},
+		)
 		sum := 0.0
 		for _, p := range b.Parts {
 			sum += max(p.Value, 0)
@@ -168,7 +180,10 @@ func drawLegend(d *drawing.Drawing, keys []legendKey, left, y, right float64) fl
 		if x+w > right && x > left {
 			x, y = left, y+18
 		}
-		d.Add(drawing.Box{X: x, Y: y, W: 12, H: 12, Fill: k.fill, Edge: drawing.Soft}, drawing.Label{X: x + 18, Y: y + 10.5, Size: smallLabelSize, Text: k.name, Color: drawing.Ink})
+		d.Add(
+			drawing.Box{X: x, Y: y, W: 12, H: 12, Fill: k.fill, Edge: drawing.Soft},
+			drawing.Label{X: x + 18, Y: y + 10.5, Size: smallLabelSize, Text: k.name, Color: drawing.Ink},
+		)
 		x += w
 	}
 	return y + 20

@@ -65,9 +65,12 @@ func (v *reportData) burnDownBlocks() []block {
 	if len(steps) == 0 {
 		return nil
 	}
-	t := table{Caption: fmt.Sprintf("Burn-down: what is left of %s if each is done by its date", pluralize(start, "open item", "open items")), Columns: []column{
-		{Name: "Time", Width: 6}, {Name: "Due", Width: 3, Number: true}, {Name: "Left after it", Width: 4, Number: true},
-	}}
+	t := table{
+		Caption: fmt.Sprintf("Burn-down: what is left of %s if each is done by its date", pluralize(start, "open item", "open items")),
+		Columns: []column{
+			{Name: "Time", Width: 6}, {Name: "Due", Width: 3, Number: true}, {Name: "Left after it", Width: 4, Number: true},
+		},
+	}
 	for _, s := range steps {
 		name := plainCell(s.name)
 		if !v.AsOf.IsZero() && s.end.Before(truncateToDay(v.AsOf)) && s.due > 0 {
@@ -85,8 +88,17 @@ func burnDownChart(start int, steps []burnDownStep) picture {
 	y := func(n float64) float64 { return bottom - (bottom-top)*n/float64(max(start, 1)) }
 	grid := niceStep(start)
 	for n := 0; n <= start; n += grid {
-		d.Add(drawing.Line{Points: []drawing.Point{{X: left, Y: y(float64(n))}, {X: right, Y: y(float64(n))}}, Color: drawing.Rule, Width: 1},
-			drawing.Label{X: left - 6, Y: y(float64(n)) + 4, Size: smallLabelSize, Text: formatCount(n), Anchor: drawing.End, Color: drawing.Soft})
+		d.Add(
+			drawing.Line{Points: []drawing.Point{{X: left, Y: y(float64(n))}, {X: right, Y: y(float64(n))}}, Color: drawing.Rule, Width: 1},
+			drawing.Label{
+				X:      left - 6,
+				Y:      y(float64(n)) + 4,
+				Size:   smallLabelSize,
+				Text:   formatCount(n),
+				Anchor: drawing.End,
+				Color:  drawing.Soft,
+			},
+		)
 	}
 	wide := (right - left) / float64(len(steps))
 	line := []drawing.Point{{X: left, Y: y(float64(start))}}
@@ -97,7 +109,16 @@ func burnDownChart(start int, steps []burnDownStep) picture {
 		d.Add(drawing.Box{X: x - wide*0.7, Y: y(float64(s.due)), W: wide * 0.4, H: bottom - y(float64(s.due)), Fill: "not-assessed"})
 		line = append(line, drawing.Point{X: x, Y: line[len(line)-1].Y}, drawing.Point{X: x, Y: y(float64(s.remaining))})
 		if i%every == 0 {
-			d.Add(drawing.Label{X: x - wide/2, Y: bottom + 16, Size: smallLabelSize, Text: s.end.Format("Jan 06"), Anchor: drawing.Middle, Color: drawing.Soft})
+			d.Add(
+				drawing.Label{
+					X:      x - wide/2,
+					Y:      bottom + 16,
+					Size:   smallLabelSize,
+					Text:   s.end.Format("Jan 06"),
+					Anchor: drawing.Middle,
+					Color:  drawing.Soft,
+				},
+			)
 		}
 		descriptions = append(descriptions, fmt.Sprintf("%s: %d due, %d left", s.name, s.due, s.remaining))
 	}
@@ -107,9 +128,19 @@ func burnDownChart(start int, steps []burnDownStep) picture {
 			d.Add(drawing.Dot{X: left + wide*float64(i+1), Y: y(float64(s.remaining)), R: 3.5, Fill: drawing.Level})
 		}
 	}
-	d.Add(drawing.Line{Points: []drawing.Point{{X: 440, Y: 12}, {X: 464, Y: 12}}, Color: drawing.Level, Width: 2.5}, drawing.Label{X: 470, Y: 16, Size: smallLabelSize, Text: "left", Color: drawing.Ink},
-		drawing.Box{X: 520, Y: 6, W: 12, H: 12, Fill: "not-assessed"}, drawing.Label{X: 538, Y: 16, Size: smallLabelSize, Text: "due in that time", Color: drawing.Ink},
-		drawing.Label{X: left, Y: bottom + 30, Size: smallLabelSize, Text: "end of", Color: drawing.Soft})
+	d.Add(
+		drawing.Line{Points: []drawing.Point{{X: 440, Y: 12}, {X: 464, Y: 12}}, Color: drawing.Level, Width: 2.5},
+		drawing.Label{X: 470, Y: 16, Size: smallLabelSize, Text: "left", Color: drawing.Ink},
+		drawing.Box{
+			X:    520,
+			Y:    6,
+			W:    12,
+			H:    12,
+			Fill: "not-assessed",
+		},
+		drawing.Label{X: 538, Y: 16, Size: smallLabelSize, Text: "due in that time", Color: drawing.Ink},
+		drawing.Label{X: left, Y: bottom + 30, Size: smallLabelSize, Text: "end of", Color: drawing.Soft},
+	)
 	d.Description = fmt.Sprintf("From %d open items down. ", start) + strings.Join(descriptions, "; ") + "."
 	return picture{d}
 }
@@ -179,29 +210,67 @@ func quadrantChart(by [][]int) picture {
 		x, y, w, h float64
 		fill       drawing.ColorName
 		name       string
-	}{{left, top, half - left, mid - top, drawing.GoodGround, "Do first"}, {half, top, right - half, mid - top, drawing.WarnGround, "Plan as projects"},
-		{left, mid, half - left, bottom - mid, drawing.Panel, "Do along the way"}, {half, mid, right - half, bottom - mid, drawing.Panel, "Weigh again"}} {
-		d.Add(drawing.Box{X: q.x, Y: q.y, W: q.w, H: q.h, Fill: q.fill, Edge: drawing.Soft}, drawing.Label{X: q.x + 8, Y: q.y + 14, Size: smallLabelSize, Text: q.name, Color: drawing.Soft, Bold: true})
+	}{
+		{left, top, half - left, mid - top, drawing.GoodGround, "Do first"},
+		{half, top, right - half, mid - top, drawing.WarnGround, "Plan as projects"},
+		{left, mid, half - left, bottom - mid, drawing.Panel, "Do along the way"},
+		{half, mid, right - half, bottom - mid, drawing.Panel, "Weigh again"},
+	} {
+		d.Add(
+			drawing.Box{X: q.x, Y: q.y, W: q.w, H: q.h, Fill: q.fill, Edge: drawing.Soft},
+			drawing.Label{X: q.x + 8, Y: q.y + 14, Size: smallLabelSize, Text: q.name, Color: drawing.Soft, Bold: true},
+		)
 	}
 	var descriptions []string
 	for i, s := range api.Severities {
 		y := top + high*float64(i) + high/2
-		d.Add(drawing.Label{X: left - 10, Y: y + 4, Size: labelSize, Text: displayLabel(string(s)), Anchor: drawing.End, Color: drawing.Ink})
+		d.Add(
+			drawing.Label{X: left - 10, Y: y + 4, Size: labelSize, Text: displayLabel(string(s)), Anchor: drawing.End, Color: drawing.Ink},
+		)
 		for e := range efforts {
 			n := by[i][e]
 			if n == 0 {
 				continue
 			}
 			x, r := left+wide*float64(e)+wide/2, 9+11*math.Sqrt(float64(n)/float64(most))
-			d.Add(drawing.Dot{X: x, Y: y + 9, R: roundTo2(r), Fill: drawing.Accent}, drawing.Label{X: x, Y: y + 13.5, Size: smallLabelSize, Text: formatCount(n), Anchor: drawing.Middle, Color: drawing.OnAccent, Bold: true})
+			d.Add(
+				drawing.Dot{X: x, Y: y + 9, R: roundTo2(r), Fill: drawing.Accent},
+				drawing.Label{
+					X:      x,
+					Y:      y + 13.5,
+					Size:   smallLabelSize,
+					Text:   formatCount(n),
+					Anchor: drawing.Middle,
+					Color:  drawing.OnAccent,
+					Bold:   true,
+				},
+			)
 			descriptions = append(descriptions, fmt.Sprintf("%d %s with %s effort", n, humanize(string(s)), humanize(efforts[e])))
 		}
 	}
 	for e, name := range efforts {
-		d.Add(drawing.Label{X: left + wide*float64(e) + wide/2, Y: bottom + 18, Size: labelSize, Text: displayLabel(name), Anchor: drawing.Middle, Color: drawing.Ink})
+		d.Add(
+			drawing.Label{
+				X:      left + wide*float64(e) + wide/2,
+				Y:      bottom + 18,
+				Size:   labelSize,
+				Text:   displayLabel(name),
+				Anchor: drawing.Middle,
+				Color:  drawing.Ink,
+			},
+		)
 	}
-	d.Add(drawing.Label{X: (left + right) / 2, Y: bottom + 36, Size: smallLabelSize, Text: "effort →", Anchor: drawing.Middle, Color: drawing.Soft},
-		drawing.Label{X: left - 10, Y: 16, Size: smallLabelSize, Text: "impact ↑", Anchor: drawing.End, Color: drawing.Soft})
+	d.Add(
+		drawing.Label{
+			X:      (left + right) / 2,
+			Y:      bottom + 36,
+			Size:   smallLabelSize,
+			Text:   "effort →",
+			Anchor: drawing.Middle,
+			Color:  drawing.Soft,
+		},
+		drawing.Label{X: left - 10, Y: 16, Size: smallLabelSize, Text: "impact ↑", Anchor: drawing.End, Color: drawing.Soft},
+	)
 	d.Description = "Impact is the severity, upwards; effort goes to the right. " + strings.Join(descriptions, ", ") + "."
 	return picture{d}
 }

@@ -85,7 +85,11 @@ func (v *reportData) planItemCell(f *api.Finding) cell {
 	if it == nil {
 		return nil
 	}
-	c := cell{v.anchors.link("plan", it.POAMCode), span{Text: ", due " + orDefault(string(it.CurrentDueDate()), "on no date yet") + ", ", NoBreak: true}, span{Text: ownerName(it), UserText: true}}
+	c := cell{
+		v.anchors.link("plan", it.POAMCode),
+		span{Text: ", due " + orDefault(string(it.CurrentDueDate()), "on no date yet") + ", ", NoBreak: true},
+		span{Text: ownerName(it), UserText: true},
+	}
 	if !it.IsOpen() {
 		c = c.with(span{Text: " (" + humanize(it.Status) + ")"})
 	}
@@ -98,8 +102,14 @@ func ownerName(it *api.POAMItem) string {
 
 func (v *reportData) planTable() table {
 	t := table{Caption: "Plan of action and milestones", Columns: []column{
-		{Name: "Item", Width: 4}, {Name: "Control", Width: 8}, {Name: "Severity", Width: 4}, {Name: "Priority", Width: 3, Number: true}, {Name: "Effort", Width: 3},
-		{Name: "Owner", Width: 5}, {Name: "Due", Width: 4}, {Name: "Status", Width: 5},
+		{Name: "Item", Width: 4},
+		{Name: "Control", Width: 8},
+		{Name: "Severity", Width: 4},
+		{Name: "Priority", Width: 3, Number: true},
+		{Name: "Effort", Width: 3},
+		{Name: "Owner", Width: 5},
+		{Name: "Due", Width: 4},
+		{Name: "Status", Width: 5},
 	}}
 	findings := map[string]int{}
 	for i := range v.Findings {
@@ -118,8 +128,11 @@ func (v *reportData) planTable() table {
 		t.Rows = append(t.Rows, row{
 			ID: v.ids.plan[i],
 			Cells: []cell{
-				{{Text: it.POAMCode, Strong: true}}, v.controlCell(control, it.ControlTitle), badgeCell(string(it.Severity), displayLabel(string(it.Severity))),
-				numberCell(it.Priority), plainCell(displayLabel(it.Effort)), userCell(ownerName(it)), due, badgeCell("status", displayLabel(it.Status)),
+				{{Text: it.POAMCode, Strong: true}},
+				v.controlCell(control, it.ControlTitle), badgeCell(string(it.Severity), displayLabel(string(it.Severity))),
+				numberCell(
+					it.Priority,
+				), plainCell(displayLabel(it.Effort)), userCell(ownerName(it)), due, badgeCell("status", displayLabel(it.Status)),
 			},
 			Detail: v.planDetail(it),
 		})
@@ -170,7 +183,13 @@ func (v *reportData) milestoneLines(it *api.POAMItem) (out []string) {
 			line += fmt.Sprintf("; completed on %s by %s", *m.CompletedAt, orDefault(v.personName(m.CompletedBy), "someone"))
 		}
 		for _, c := range m.Changes {
-			line += fmt.Sprintf("; moved to %s on %s by %s: %s", c.DueDate, c.At, orDefault(v.personName(c.By), "someone"), orDefault(c.Reason, "no reason given"))
+			line += fmt.Sprintf(
+				"; moved to %s on %s by %s: %s",
+				c.DueDate,
+				c.At,
+				orDefault(v.personName(c.By), "someone"),
+				orDefault(c.Reason, "no reason given"),
+			)
 		}
 		out = append(out, line)
 	}

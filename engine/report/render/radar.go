@@ -64,10 +64,21 @@ func radarChart(domains []api.DomainMaturity) (picture, bool) {
 		d.Add(drawing.Line{Points: []drawing.Point{at(0, 0), at(i, float64(maxLevel))}, Color: drawing.Rule, Width: 1})
 	}
 	levels := corners(func(i int) float64 { return *shown[i].Mean })
-	d.Add(drawing.Area{Points: levels, Fill: drawing.Level, Opacity: 0.25}, drawing.Line{Points: levels, Color: drawing.Level, Width: 2.5, Closed: true})
+	d.Add(
+		drawing.Area{Points: levels, Fill: drawing.Level, Opacity: 0.25},
+		drawing.Line{Points: levels, Color: drawing.Level, Width: 2.5, Closed: true},
+	)
 	targets := !slices.ContainsFunc(shown, func(m api.DomainMaturity) bool { return m.TargetMean == nil })
 	if targets {
-		d.Add(drawing.Line{Points: corners(func(i int) float64 { return *shown[i].TargetMean }), Color: drawing.Ink, Width: 1.8, Dashed: true, Closed: true})
+		d.Add(
+			drawing.Line{
+				Points: corners(func(i int) float64 { return *shown[i].TargetMean }),
+				Color:  drawing.Ink,
+				Width:  1.8,
+				Dashed: true,
+				Closed: true,
+			},
+		)
 	}
 	for _, p := range levels {
 		d.Add(drawing.Dot{X: p.X, Y: p.Y, R: 4, Fill: drawing.Level})
@@ -78,8 +89,12 @@ func radarChart(domains []api.DomainMaturity) (picture, bool) {
 	}
 	var descriptions []string
 	for i, m := range shown {
-		l := drawing.Label{X: roundTo2(radarWidth/2 + (radarRadius+14)*math.Cos(angle(i))), Y: roundTo2(radarCenterY + (radarRadius+16)*math.Sin(angle(i)) + 5),
-			Size: 15, Text: m.DomainCode, Anchor: drawing.Middle, Color: drawing.Ink}
+		l := drawing.Label{
+			X: roundTo2(
+				radarWidth/2 + (radarRadius+14)*math.Cos(angle(i)),
+			), Y: roundTo2(radarCenterY + (radarRadius+16)*math.Sin(angle(i)) + 5),
+			Size: 15, Text: m.DomainCode, Anchor: drawing.Middle, Color: drawing.Ink,
+		}
 		switch c := math.Cos(angle(i)); {
 		case c > 0.2:
 			l.Anchor = drawing.Start
@@ -96,12 +111,22 @@ func radarChart(domains []api.DomainMaturity) (picture, bool) {
 		descriptions = append(descriptions, s)
 	}
 	y := float64(radarHeight) - 22
-	d.Add(drawing.Line{Points: []drawing.Point{{X: 120, Y: y}, {X: 152, Y: y}}, Color: drawing.Level, Width: 2.5}, drawing.Dot{X: 136, Y: y, R: 4, Fill: drawing.Level},
-		drawing.Label{X: 160, Y: y + 4, Size: labelSize, Text: "level, 0 to " + strconv.Itoa(maxLevel), Color: drawing.Ink})
+	d.Add(
+		drawing.Line{Points: []drawing.Point{{X: 120, Y: y}, {X: 152, Y: y}}, Color: drawing.Level, Width: 2.5},
+		drawing.Dot{X: 136, Y: y, R: 4, Fill: drawing.Level},
+		drawing.Label{X: 160, Y: y + 4, Size: labelSize, Text: "level, 0 to " + strconv.Itoa(maxLevel), Color: drawing.Ink},
+	)
 	if targets {
 		d.Add(drawing.Line{Points: []drawing.Point{{X: 270, Y: y}, {X: 302, Y: y}}, Color: drawing.Ink, Width: 1.8, Dashed: true},
 			drawing.Label{X: 310, Y: y + 4, Size: labelSize, Text: "target", Color: drawing.Ink})
 	}
-	d.Description = fmt.Sprintf("The %d assessed domains with most controls, from level 0 in the middle to 5 at the rim. All %d domains are in the table. ", len(shown), len(domains)) + strings.Join(descriptions, ". ")
+	d.Description = fmt.Sprintf(
+		"The %d assessed domains with most controls, from level 0 in the middle to 5 at the rim. All %d domains are in the table. ",
+		len(shown),
+		len(domains),
+	) + strings.Join(
+		descriptions,
+		". ",
+	)
 	return picture{d}, true
 }

@@ -64,7 +64,11 @@ func newReportData(src *Source, r Request) *reportData {
 // the plan by priority.
 func (v *reportData) sortItems() {
 	byCode := func(a, b *api.Item) int {
-		return cmp.Or(scf.CompareNatural(a.DomainCode, b.DomainCode), scf.CompareNatural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(
+			scf.CompareNatural(a.DomainCode, b.DomainCode),
+			scf.CompareNatural(a.ControlCode, b.ControlCode),
+			cmp.Compare(a.ID, b.ID),
+		)
 	}
 	slices.SortStableFunc(v.SoAItems, func(a, b api.SoAItem) int { return byCode(&a.Item, &b.Item) })
 	slices.SortStableFunc(v.Scores, func(a, b api.MaturityScore) int { return byCode(&a.Item, &b.Item) })
@@ -72,16 +76,28 @@ func (v *reportData) sortItems() {
 		return cmp.Or(a.CompareSeverity(&b), byCode(&a.Item, &b.Item))
 	})
 	slices.SortStableFunc(v.POAMItems, func(a, b api.POAMItem) int {
-		return cmp.Or(a.Priority-b.Priority, cmp.Compare(a.CurrentDueDate(), b.CurrentDueDate()), scf.CompareNatural(a.POAMCode, b.POAMCode), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(
+			a.Priority-b.Priority,
+			cmp.Compare(a.CurrentDueDate(), b.CurrentDueDate()),
+			scf.CompareNatural(a.POAMCode, b.POAMCode),
+			cmp.Compare(a.ID, b.ID),
+		)
 	})
 	slices.SortStableFunc(v.Documents, func(a, b api.Document) int {
-		return cmp.Or(cmp.Compare(strings.ToLower(a.Filename), strings.ToLower(b.Filename)), cmp.Compare(a.SHA256, b.SHA256), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(
+			cmp.Compare(strings.ToLower(a.Filename), strings.ToLower(b.Filename)),
+			cmp.Compare(a.SHA256, b.SHA256),
+			cmp.Compare(a.ID, b.ID),
+		)
 	})
 	slices.SortStableFunc(v.Approvals, func(a, b api.Approval) int {
 		return cmp.Or(a.RequestedAt.Compare(b.RequestedAt), cmp.Compare(a.ID, b.ID))
 	})
 	if v.MaturitySummary != nil {
-		slices.SortStableFunc(v.MaturitySummary.Domains, func(a, b api.DomainMaturity) int { return scf.CompareNatural(a.DomainCode, b.DomainCode) })
+		slices.SortStableFunc(
+			v.MaturitySummary.Domains,
+			func(a, b api.DomainMaturity) int { return scf.CompareNatural(a.DomainCode, b.DomainCode) },
+		)
 	}
 }
 

@@ -47,10 +47,20 @@ func sources() map[string]*Source {
 
 func TestSupported(t *testing.T) {
 	for _, tc := range []struct{ template, format, want string }{
-		{TemplateFull, FormatHTML, ""}, {TemplateExecutiveSummary, FormatJSON, ""}, {TemplateSoA, FormatCSV, ""}, {TemplatePOAM, FormatMarkdown, ""},
-		{TemplateFull, FormatPDF, ""}, {TemplateGapAnalysis, FormatXLSX, ""}, {TemplateFedRAMPPOAM, FormatXLSX, ""},
-		{TemplateFull, FormatCSV, "pdf, html, docx, xlsx, md, json"}, {TemplateExecutiveSummary, "rtf", "pdf, html, docx, xlsx, md, json"}, {TemplateGapAnalysis, "odt", "pdf, html, docx, xlsx, md, csv, json, oscal"},
-		{TemplateFull, "", "choose one of"}, {TemplateFedRAMPPOAM, FormatHTML, "choose one of xlsx"}, {"none", FormatXLSX, "executive_summary, full, soa"}, {"", FormatHTML, "choose one of"},
+		{TemplateFull, FormatHTML, ""},
+		{TemplateExecutiveSummary, FormatJSON, ""},
+		{TemplateSoA, FormatCSV, ""},
+		{TemplatePOAM, FormatMarkdown, ""},
+		{TemplateFull, FormatPDF, ""},
+		{TemplateGapAnalysis, FormatXLSX, ""},
+		{TemplateFedRAMPPOAM, FormatXLSX, ""},
+		{TemplateFull, FormatCSV, "pdf, html, docx, xlsx, md, json"},
+		{TemplateExecutiveSummary, "rtf", "pdf, html, docx, xlsx, md, json"},
+		{TemplateGapAnalysis, "odt", "pdf, html, docx, xlsx, md, csv, json, oscal"},
+		{TemplateFull, "", "choose one of"},
+		{TemplateFedRAMPPOAM, FormatHTML, "choose one of xlsx"},
+		{"none", FormatXLSX, "executive_summary, full, soa"},
+		{"", FormatHTML, "choose one of"},
 	} {
 		err := CheckSupported(tc.template, tc.format)
 		if tc.want == "" {
@@ -62,7 +72,10 @@ func TestSupported(t *testing.T) {
 		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s as %s: %v; want a validation error with %q", tc.template, tc.format, err, tc.want)
 		}
-		if got := Write(context.Background(), io.Discard, sample(1), Request{Template: tc.template, Format: tc.format}); !api.IsCode(got, api.CodeValidation) {
+		if got := Write(context.Background(), io.Discard, sample(1), Request{Template: tc.template, Format: tc.format}); !api.IsCode(
+			got,
+			api.CodeValidation,
+		) {
 			t.Errorf("writing %s as %s: %v", tc.template, tc.format, got)
 		}
 	}
@@ -197,7 +210,8 @@ func TestExecutiveText(t *testing.T) {
 		}
 	}
 	s.Catalog.IsStarter = true
-	if text := ExecutiveText(s); strings.Contains(text, "controls of the Secure Controls Framework") || !strings.Contains(text, "not the Secure Controls Framework") {
+	if text := ExecutiveText(s); strings.Contains(text, "controls of the Secure Controls Framework") ||
+		!strings.Contains(text, "not the Secure Controls Framework") {
 		t.Errorf("the starter is taken for the framework:\n%s", text)
 	}
 	golden(t, "executive-nothing.txt", []byte(ExecutiveText(&Source{})))
@@ -248,7 +262,8 @@ func TestRequirementOutcome(t *testing.T) {
 func TestAnnexA(t *testing.T) {
 	s := sample(60)
 	rows, ok := annexAControls(computeCoverage(s))
-	if !ok || len(rows) != 93 || rows[0].code != "A.5.1" || rows[36].code != "A.5.37" || rows[37].code != "A.6.1" || rows[92].code != "A.8.34" {
+	if !ok || len(rows) != 93 || rows[0].code != "A.5.1" || rows[36].code != "A.5.37" || rows[37].code != "A.6.1" ||
+		rows[92].code != "A.8.34" {
 		t.Fatalf("Annex A: %v, %d rows", ok, len(rows))
 	}
 	page := string(write(t, s, TemplateSoA, FormatHTML))
@@ -261,7 +276,10 @@ func TestAnnexA(t *testing.T) {
 	s = sample(3)
 	s.SoAItems = nil
 	s.Frameworks = []api.Framework{{Code: "iso-27001-2022"}, {Code: "iso-27002-2022"}}
-	s.Requirements = map[string][]api.Requirement{"iso-27001-2022": {{Code: "4.1"}}, "iso-27002-2022": {{Code: "5.10", SortOrder: 2}, {Code: "5.2", SortOrder: 1}}}
+	s.Requirements = map[string][]api.Requirement{
+		"iso-27001-2022": {{Code: "4.1"}},
+		"iso-27002-2022": {{Code: "5.10", SortOrder: 2}, {Code: "5.2", SortOrder: 1}},
+	}
 	rows, ok = annexAControls(computeCoverage(s))
 	if !ok || len(rows) != 2 || rows[0].code != "A.5.2" || rows[1].code != "A.5.10" {
 		t.Errorf("Annex A by ISO 27002: %v %v", ok, rows)
@@ -281,7 +299,9 @@ func TestJSON(t *testing.T) {
 	if err := dec.Decode(&r); err != nil {
 		t.Fatal(err)
 	}
-	if r.SchemaVersion != SchemaVersion || r.Draft || len(r.SoA.Items) != 66 || len(r.GapAnalysis.Items) != len(s.Findings) || len(r.Maturity.Items) != len(s.Scores) || len(r.POAM.Items) != len(s.POAMItems) {
+	if r.SchemaVersion != SchemaVersion || r.Draft || len(r.SoA.Items) != 66 || len(r.GapAnalysis.Items) != len(s.Findings) ||
+		len(r.Maturity.Items) != len(s.Scores) ||
+		len(r.POAM.Items) != len(s.POAMItems) {
 		t.Errorf("the full report lacks something: %s", raw[:300])
 	}
 	if r.SoA.Items[0].Evidence[0].Quote != s.SoAItems[0].Evidence[0].Quote {

@@ -12,13 +12,27 @@ import (
 // from a catalog: codes, titles and texts are the test's own.
 
 var sampleDomains = []struct{ code, name string }{
-	{"AST", "Assets"}, {"BCD", "Continuity"}, {"CHG", "Changes"}, {"CLD", "Cloud"}, {"CRY", "Cryptography"}, {"DCH", "Data handling"},
-	{"END", "Endpoints"}, {"GOV", "Governance"}, {"HRS", "People"}, {"IAC", "Identity and access"}, {"IRO", "Incidents"},
-	{"MON", "Monitoring"}, {"NET", "Networks"}, {"RSK", "Risk"}, {"TPM", "Suppliers"},
+	{"AST", "Assets"},
+	{"BCD", "Continuity"},
+	{"CHG", "Changes"},
+	{"CLD", "Cloud"},
+	{"CRY", "Cryptography"},
+	{"DCH", "Data handling"},
+	{"END", "Endpoints"},
+	{"GOV", "Governance"},
+	{"HRS", "People"},
+	{"IAC", "Identity and access"},
+	{"IRO", "Incidents"},
+	{"MON", "Monitoring"},
+	{"NET", "Networks"},
+	{"RSK", "Risk"},
+	{"TPM", "Suppliers"},
 }
 
-var sampleTitles = []string{"Policy and ownership", "Register kept current", "Yearly review", "Access by role", "Second factor for remote access", "Logs kept and read",
-	"Restore tests", "Supplier checks before signing", "Keys rotated and stored apart", "Training on joining"}
+var sampleTitles = []string{
+	"Policy and ownership", "Register kept current", "Yearly review", "Access by role", "Second factor for remote access", "Logs kept and read",
+	"Restore tests", "Supplier checks before signing", "Keys rotated and stored apart", "Training on joining",
+}
 
 func ptr[T any](v T) *T { return &v }
 
@@ -32,13 +46,21 @@ var sampleTime = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 func sample(n int) *Source {
 	s := &Source{
 		Organization: api.Organization{Name: "Ardent Freight Ltd", Slug: "ardent-freight"},
-		Assessment: api.Assessment{Name: "Yearly assessment 2026", Description: "Head office and both depots.\nThe warehouse robots come next year.",
-			State: api.StatePOAMApproved, DueDate: ptr(api.Date("2026-12-15")), Revision: 7},
-		Catalog: api.CatalogVersion{ID: id("cata", 1), Label: "2026.1.1", SourceFilename: ptr("catalog.xlsx"), SourceSHA256: ptr(sha(900)), ImportedAt: sampleTime,
-			Counts: api.CatalogCounts{Controls: n, Domains: len(sampleDomains), Frameworks: 2}},
+		Assessment: api.Assessment{
+			Name: "Yearly assessment 2026", Description: "Head office and both depots.\nThe warehouse robots come next year.",
+			State: api.StatePOAMApproved, DueDate: ptr(api.Date("2026-12-15")), Revision: 7,
+		},
+		Catalog: api.CatalogVersion{
+			ID: id("cata", 1), Label: "2026.1.1", SourceFilename: ptr("catalog.xlsx"), SourceSHA256: ptr(sha(900)), ImportedAt: sampleTime,
+			Counts: api.CatalogCounts{Controls: n, Domains: len(sampleDomains), Frameworks: 2},
+		},
 		Frameworks: []api.Framework{{Code: "iso-27001-2022", Name: "ISO/IEC 27001:2022"}, {Code: "eu-gdpr-2016", Name: "GDPR"}},
 		Domains:    map[string]string{}, Requirements: map[string][]api.Requirement{}, Tool: "service 0.1.0", AsOf: sampleTime,
-		Summary: api.AssessmentSummary{Controls: n, CompliancePct: ptr(46.25), ComplianceFormula: "(implemented + half of partially implemented) over applicable controls"},
+		Summary: api.AssessmentSummary{
+			Controls:          n,
+			CompliancePct:     ptr(46.25),
+			ComplianceFormula: "(implemented + half of partially implemented) over applicable controls",
+		},
 	}
 	s.Organization.ID, s.Assessment.ID = id("orga", 1), id("asse", 1)
 	for _, d := range sampleDomains {
@@ -54,13 +76,19 @@ func sample(n int) *Source {
 			}
 			first = end
 		}
-		s.Requirements["iso-27001-2022"] = append(s.Requirements["iso-27001-2022"], api.Requirement{Code: fmt.Sprintf("A.%d.%d", chapter, i-first+1), Title: ptr(sampleTitles[i%10]), SortOrder: i + 8})
+		s.Requirements["iso-27001-2022"] = append(
+			s.Requirements["iso-27001-2022"],
+			api.Requirement{Code: fmt.Sprintf("A.%d.%d", chapter, i-first+1), Title: ptr(sampleTitles[i%10]), SortOrder: i + 8},
+		)
 	}
 	for i, c := range []string{"4.1", "4.2", "6.1.2", "6.1.3", "8.2", "9.2", "10.1"} {
 		s.Requirements["iso-27001-2022"] = append(s.Requirements["iso-27001-2022"], api.Requirement{Code: c, SortOrder: i + 1})
 	}
 	for i := range 12 {
-		s.Requirements["eu-gdpr-2016"] = append(s.Requirements["eu-gdpr-2016"], api.Requirement{Code: fmt.Sprintf("Art %d", 24+i), SortOrder: i + 1})
+		s.Requirements["eu-gdpr-2016"] = append(
+			s.Requirements["eu-gdpr-2016"],
+			api.Requirement{Code: fmt.Sprintf("Art %d", 24+i), SortOrder: i + 1},
+		)
 	}
 	s.addDocuments()
 	s.addScope()
@@ -72,16 +100,24 @@ func sample(n int) *Source {
 }
 
 func (s *Source) addDocuments() {
-	for i, name := range []string{"Information Security Policy.pdf", "Access Control Procedure.docx", "Asset register.xlsx", "Incident log 2026.xlsx", "Supplier policy.md",
-		"Business continuity plan.pdf", "Training deck.pptx", "Risikobewertung äöü.pdf"} {
-		d := api.Document{Filename: name, Category: []string{"policy", "procedure", "register", "record"}[i%4], Title: strings.TrimSuffix(name, name[strings.LastIndex(name, "."):]),
-			SizeBytes: int64(1000 + i*i*77777), SHA256: sha(100 + i), PageCount: 4 + i*3, EffectiveDate: ptr(api.Date("2026-02-01")), DocVersion: fmt.Sprintf("%d.%d", 1+i%3, i%4),
-			Owner: "Head of IT", ApprovedBy: "Managing director", Status: api.DocumentIngested, ChunkCount: 30}
+	for i, name := range []string{
+		"Information Security Policy.pdf", "Access Control Procedure.docx", "Asset register.xlsx", "Incident log 2026.xlsx", "Supplier policy.md",
+		"Business continuity plan.pdf", "Training deck.pptx", "Risikobewertung äöü.pdf",
+	} {
+		d := api.Document{
+			Filename: name, Category: []string{"policy", "procedure", "register", "record"}[i%4], Title: strings.TrimSuffix(name, name[strings.LastIndex(name, "."):]),
+			SizeBytes: int64(
+				1000 + i*i*77777,
+			), SHA256: sha(100 + i), PageCount: 4 + i*3, EffectiveDate: ptr(api.Date("2026-02-01")), DocVersion: fmt.Sprintf("%d.%d", 1+i%3, i%4),
+			Owner: "Head of IT", ApprovedBy: "Managing director", Status: api.DocumentIngested, ChunkCount: 30,
+		}
 		d.ID = id("docu", i)
 		s.Documents = append(s.Documents, d)
 	}
 	s.Documents[4].Warnings = []string{"The next review date, 2025-06-30, has passed."}
-	s.Documents[6].Status, s.Documents[6].Error = api.DocumentFailed, ptr("The file is protected by a password. Save it without one and add it again.")
+	s.Documents[6].Status, s.Documents[6].Error = api.DocumentFailed, ptr(
+		"The file is protected by a password. Save it without one and add it again.",
+	)
 }
 
 func (s *Source) evidence(i int) []api.Evidence {
@@ -93,8 +129,15 @@ func (s *Source) evidence(i int) []api.Evidence {
 		"Suppliers with access to personal data sign the data processing agreement before work begins.",
 	}
 	d := s.Documents[i%5]
-	e := []api.Evidence{{ChunkID: id("chun", i), DocumentID: d.ID, DocumentTitle: d.Title, Filename: d.Filename, HeadingPath: []string{"4 Rules", "4.2 Access"},
-		Locator: api.Locator{Page: 1 + i%9}, Quote: texts[i%5], Score: 0.61 + float64(i%30)/100, SHA256: sha(5000 + i), Supports: "Access is reviewed at least twice a year.", Stance: "supports"}}
+	e := []api.Evidence{{
+		ChunkID: id(
+			"chun",
+			i,
+		), DocumentID: d.ID, DocumentTitle: d.Title, Filename: d.Filename, HeadingPath: []string{"4 Rules", "4.2 Access"},
+		Locator: api.Locator{
+			Page: 1 + i%9,
+		}, Quote: texts[i%5], Score: 0.61 + float64(i%30)/100, SHA256: sha(5000 + i), Supports: "Access is reviewed at least twice a year.", Stance: "supports",
+	}}
 	switch i % 5 {
 	case 2:
 		e[0].Stance = "plans"
@@ -105,21 +148,46 @@ func (s *Source) evidence(i int) []api.Evidence {
 	}
 	if i%3 == 0 {
 		d = s.Documents[(i+1)%5]
-		e = append(e, api.Evidence{ChunkID: id("chun", 9000+i), DocumentID: d.ID, DocumentTitle: d.Title, Filename: d.Filename, Locator: api.Locator{Page: 2}, Quote: texts[(i+1)%5], Score: 0.55, SHA256: sha(7000 + i), Stance: "supports"})
+		e = append(
+			e,
+			api.Evidence{
+				ChunkID:       id("chun", 9000+i),
+				DocumentID:    d.ID,
+				DocumentTitle: d.Title,
+				Filename:      d.Filename,
+				Locator:       api.Locator{Page: 2},
+				Quote:         texts[(i+1)%5],
+				Score:         0.55,
+				SHA256:        sha(7000 + i),
+				Stance:        "supports",
+			},
+		)
 	}
 	return e
 }
 
 func (s *Source) addScope() {
-	s.Scope = &api.Scope{Title: "Ardent Freight, all sites", Description: "Freight forwarding with two depots.", Status: api.VersionApproved, VersionNumber: 1,
-		BusinessUnits: []string{"Forwarding", "Customs"}, Locations: []string{"Rotterdam", "Łódź"}, Systems: []string{"ERP", "Transport management", "Office suite"},
-		Exclusions: []string{"Warehouse robots, which another company runs"}, DataTypes: []string{"Personal data of drivers"}, ApprovedBy: ptr("u-1"), ApprovedAt: ptr(sampleTime),
+	s.Scope = &api.Scope{
+		Title: "Ardent Freight, all sites", Description: "Freight forwarding with two depots.", Status: api.VersionApproved, VersionNumber: 1,
+		BusinessUnits: []string{
+			"Forwarding",
+			"Customs",
+		}, Locations: []string{"Rotterdam", "Łódź"}, Systems: []string{"ERP", "Transport management", "Office suite"},
+		Exclusions: []string{
+			"Warehouse robots, which another company runs",
+		}, DataTypes: []string{"Personal data of drivers"}, ApprovedBy: ptr("u-1"), ApprovedAt: ptr(sampleTime),
 		Traits: map[string]api.Trait{
-			"uses_cloud":        {Value: "true", Source: "evidence", Reason: "Two passages name a cloud provider.", Evidence: s.evidence(1)},
+			"uses_cloud": {
+				Value:    "true",
+				Source:   "evidence",
+				Reason:   "Two passages name a cloud provider.",
+				Evidence: s.evidence(1),
+			},
 			"has_ot":            {Value: "unknown", Source: "default", Reason: "Nothing was found either way."},
 			"handles_cards":     {Value: "false", Source: "person", Reason: "Customers pay by invoice only."},
 			"develops_software": {Value: "false", Source: "evidence", Reason: "All software is bought.", Evidence: s.evidence(4)},
-		}}
+		},
+	}
 	s.Scope.ID = id("scop", 1)
 }
 
@@ -127,16 +195,34 @@ func (s *Source) addScope() {
 func (s *Source) addControl(i, n int) {
 	d := sampleDomains[i%len(sampleDomains)]
 	number := i/len(sampleDomains) + 1
-	item := api.Item{ControlID: id("ctrl", i), ControlCode: fmt.Sprintf("%s-%02d", d.code, number), ControlTitle: sampleTitles[i*7%10], DomainCode: d.code, Revision: 1,
-		RequirementCodes: api.RequirementCodes{"iso-27001-2022": {s.Requirements["iso-27001-2022"][i%93].Code}}}
+	item := api.Item{
+		ControlID: id(
+			"ctrl",
+			i,
+		), ControlCode: fmt.Sprintf("%s-%02d", d.code, number), ControlTitle: sampleTitles[i*7%10], DomainCode: d.code, Revision: 1,
+		RequirementCodes: api.RequirementCodes{"iso-27001-2022": {s.Requirements["iso-27001-2022"][i%93].Code}},
+	}
 	if i%4 == 0 {
 		item.RequirementCodes["eu-gdpr-2016"] = []string{fmt.Sprintf("Art %d", 24+i%11)}
 	}
-	soa := api.SoAItem{Item: item, Applicability: api.Applicable, InclusionReasons: []string{"framework", "risk"}, Rationale: "Named by the framework, and the trait it needs is true.",
+	soa := api.SoAItem{
+		Item: item, Applicability: api.Applicable, InclusionReasons: []string{"framework", "risk"}, Rationale: "Named by the framework, and the trait it needs is true.",
 		EvidenceCoverage: api.CoveragePartial, CoverageRatio: 0.5, Statements: []api.Statement{{Text: "a", Verdict: "covered"}, {Text: "b", Verdict: "missing"}},
-		Owner: ptr("Head of IT"), Confidence: 0.72, Reason: "One of two statements is covered by an approved policy.", MissingElements: []string{"A record that the review took place."}}
+		Owner: ptr(
+			"Head of IT",
+		), Confidence: 0.72, Reason: "One of two statements is covered by an approved policy.", MissingElements: []string{"A record that the review took place."},
+	}
 	soa.ID = id("soai", i)
-	statuses := []api.Implementation{api.Implemented, api.PartiallyImplemented, api.NotEvidenced, api.Implemented, api.Planned, api.NotImplemented, api.NotEvidenced, api.PartiallyImplemented}
+	statuses := []api.Implementation{
+		api.Implemented,
+		api.PartiallyImplemented,
+		api.NotEvidenced,
+		api.Implemented,
+		api.Planned,
+		api.NotImplemented,
+		api.NotEvidenced,
+		api.PartiallyImplemented,
+	}
 	soa.ImplementationStatus = statuses[i*5%len(statuses)]
 	switch {
 	case i%11 == 7:
@@ -155,8 +241,10 @@ func (s *Source) addControl(i, n int) {
 	if !soa.Applicability.IsApplicable() {
 		return
 	}
-	score := api.MaturityScore{Item: item, Level: i * 3 % 4, TargetLevel: 3, Weight: 1 + i%10, Criteria: "Done, but as each person sees fit.", NextCriteria: "Planned, written down and tracked.",
-		Rationale: "A policy says it, no record shows it.", Evidence: soa.Evidence, Confidence: 0.64, Assessed: len(soa.Evidence) > 0}
+	score := api.MaturityScore{
+		Item: item, Level: i * 3 % 4, TargetLevel: 3, Weight: 1 + i%10, Criteria: "Done, but as each person sees fit.", NextCriteria: "Planned, written down and tracked.",
+		Rationale: "A policy says it, no record shows it.", Evidence: soa.Evidence, Confidence: 0.64, Assessed: len(soa.Evidence) > 0,
+	}
 	score.ID = id("scor", i)
 	if i%2 == 0 {
 		score.PreviousLevel = ptr(1)
@@ -165,20 +253,34 @@ func (s *Source) addControl(i, n int) {
 	if soa.ImplementationStatus == api.Implemented {
 		return
 	}
-	f := api.Finding{Item: item, InCatalog: true, Status: soa.ImplementationStatus, Result: api.PartiallyMet, GapType: "evidence", Severity: api.Severities[i%5], Weight: 10 - i%10,
+	f := api.Finding{
+		Item: item, InCatalog: true, Status: soa.ImplementationStatus, Result: api.PartiallyMet, GapType: "evidence", Severity: api.Severities[i%5], Weight: 10 - i%10,
 		SeverityReason: "weight 8 of 10, nothing shown: 8 × 1.0 = 8.0, high from 7.5 on", Condition: "The procedure asks for quarterly reviews of access. No record of a review was found.",
 		Criteria: "Access rights are reviewed at planned intervals.", Cause: "Nobody is named to keep the records.", Effect: "Rights of people who left may stay open unseen.",
 		Recommendation: "Name an owner, review all rights once now, and keep the signed list.", MissingElements: []string{"A signed list of the last review", "The interval, in the procedure"},
-		Evidence: soa.Evidence, Confidence: 0.7, Owner: ptr("Head of IT"), Source: "analysis"}
+		Evidence: soa.Evidence, Confidence: 0.7, Owner: ptr("Head of IT"), Source: "analysis",
+	}
 	f.ID = id("find", i)
 	if f.Status == api.NotEvidenced {
 		f.Result, f.Owner = api.ResultNoEvid, nil
 	}
 	s.Findings = append(s.Findings, f)
-	p := api.POAMItem{Item: item, POAMCode: fmt.Sprintf("P-%04d", len(s.POAMItems)+1), FindingID: f.ID, Weakness: f.Condition, CorrectiveAction: f.Recommendation, ActionType: "collect_evidence",
+	p := api.POAMItem{
+		Item: item, POAMCode: fmt.Sprintf("P-%04d", len(s.POAMItems)+1), FindingID: f.ID, Weakness: f.Condition, CorrectiveAction: f.Recommendation, ActionType: "collect_evidence",
 		Priority: 1 + i%5, Severity: f.Severity, Effort: []string{"small", "medium", "large"}[i%3], OwnerRole: "Head of IT", DueDate: api.DateOf(sampleTime.AddDate(0, 0, i*3%200-15)),
-		Milestones:         []api.Milestone{{Title: "Owner named", DueDate: "2026-12-01", Status: "completed"}, {Title: "First review signed", DueDate: "2027-02-01", Status: "open", Changes: []api.MilestoneChange{{At: "2026-11-10", By: "u-2", DueDate: "2027-03-01", Reason: "The auditor is away."}}}},
-		AcceptanceCriteria: []string{"The list of the last review is signed and dated."}, ExpectedEvidence: []string{"Signed list"}, TargetLevel: 3, Status: []string{"open", "in_progress", "open", "completed"}[i%4]}
+		Milestones: []api.Milestone{
+			{Title: "Owner named", DueDate: "2026-12-01", Status: "completed"},
+			{
+				Title:   "First review signed",
+				DueDate: "2027-02-01",
+				Status:  "open",
+				Changes: []api.MilestoneChange{{At: "2026-11-10", By: "u-2", DueDate: "2027-03-01", Reason: "The auditor is away."}},
+			},
+		},
+		AcceptanceCriteria: []string{
+			"The list of the last review is signed and dated.",
+		}, ExpectedEvidence: []string{"Signed list"}, TargetLevel: 3, Status: []string{"open", "in_progress", "open", "completed"}[i%4],
+	}
 	p.ID = id("plan", i)
 	if len(s.POAMItems) > 0 && i%4 == 0 {
 		p.Dependencies = []string{"P-0001"}
@@ -189,12 +291,22 @@ func (s *Source) addControl(i, n int) {
 // addVersions approves all four, and summarises maturity.
 func (s *Source) addVersions() {
 	version := func(i int, g api.Gate) api.DeliverableVersion {
-		v := api.DeliverableVersion{VersionNumber: 1 + i%2, Status: api.VersionApproved, CreatedBy: "u-2", ApprovedBy: ptr("u-1"), ApprovedAt: ptr(sampleTime.Add(-time.Hour)),
-			ContentSHA256: sha(200 + i), Inputs: map[string]string{"scope_id": id("scop", 1), "documents_sha256": sha(300)}, Method: "built-in rules, version 1"}
+		v := api.DeliverableVersion{
+			VersionNumber: 1 + i%2, Status: api.VersionApproved, CreatedBy: "u-2", ApprovedBy: ptr("u-1"), ApprovedAt: ptr(sampleTime.Add(-time.Hour)),
+			ContentSHA256: sha(
+				200 + i,
+			), Inputs: map[string]string{"scope_id": id("scop", 1), "documents_sha256": sha(300)}, Method: "built-in rules, version 1",
+		}
 		v.ID = id("vers", i)
-		a := api.Approval{Gate: g, TargetID: v.ID, TargetSHA256: v.ContentSHA256, VersionNumber: v.VersionNumber, Status: api.ApprovalApproved,
+		a := api.Approval{
+			Gate: g, TargetID: v.ID, TargetSHA256: v.ContentSHA256, VersionNumber: v.VersionNumber, Status: api.ApprovalApproved,
 			RequestedBy: api.Actor{Type: api.ActorUser, ID: "u-2", Name: "Jo Marsh"}, RequestedAt: sampleTime.Add(-5 * time.Hour),
-			DecidedBy: &api.Actor{Type: api.ActorUser, ID: "u-1", Name: "Ana Roe"}, DecidedAt: ptr(sampleTime.Add(-time.Hour)), Reason: ptr("Read with both depot managers.")}
+			DecidedBy: &api.Actor{
+				Type: api.ActorUser,
+				ID:   "u-1",
+				Name: "Ana Roe",
+			}, DecidedAt: ptr(sampleTime.Add(-time.Hour)), Reason: ptr("Read with both depot managers."),
+		}
 		a.ID = id("appr", i)
 		s.Approvals = append(s.Approvals, a)
 		return v
@@ -219,7 +331,15 @@ func (s *Source) addVersions() {
 			}
 		}
 		if m.Assessed > 0 {
-			m.Mean, m.WeightedMean, m.Minimum, m.TargetMean = ptr(float64(levels)/float64(m.Assessed)), ptr(float64(levels)/float64(m.Assessed)+0.1), ptr(low), ptr(3.0)
+			m.Mean, m.WeightedMean, m.Minimum, m.TargetMean = ptr(
+				float64(levels)/float64(m.Assessed),
+			), ptr(
+				float64(levels)/float64(m.Assessed)+0.1,
+			), ptr(
+				low,
+			), ptr(
+				3.0,
+			)
 		}
 		total, assessed = total+levels, assessed+m.Assessed
 		sum.Domains = append(sum.Domains, m)
@@ -247,10 +367,28 @@ func hostile() *Source {
 	s.Scope.Title, s.Scope.Systems = bad[3], bad
 	for i := range s.SoAItems {
 		it := &s.SoAItems[i]
-		it.ControlCode, it.ControlTitle, it.Rationale, it.Note, it.Owner, it.MissingElements = bad[5]+fmt.Sprint(i), bad[2], bad[4], ptr(bad[0]), ptr(bad[1]), bad
+		it.ControlCode, it.ControlTitle, it.Rationale, it.Note, it.Owner, it.MissingElements = bad[5]+fmt.Sprint(
+			i,
+		), bad[2], bad[4], ptr(
+			bad[0],
+		), ptr(
+			bad[1],
+		), bad
 		it.Evidence = nil
 		for j, q := range bad {
-			it.Evidence = append(it.Evidence, api.Evidence{Quote: q, DocumentTitle: bad[(j+1)%6], Filename: bad[(j+2)%6], HeadingPath: bad, Locator: api.Locator{Sheet: bad[0], CellRange: bad[1]}, Supports: bad[2], SHA256: sha(j), Stance: "supports"})
+			it.Evidence = append(
+				it.Evidence,
+				api.Evidence{
+					Quote:         q,
+					DocumentTitle: bad[(j+1)%6],
+					Filename:      bad[(j+2)%6],
+					HeadingPath:   bad,
+					Locator:       api.Locator{Sheet: bad[0], CellRange: bad[1]},
+					Supports:      bad[2],
+					SHA256:        sha(j),
+					Stance:        "supports",
+				},
+			)
 		}
 	}
 	for i := range s.Findings {

@@ -18,9 +18,16 @@ func (v *reportData) scopeSection() []block {
 		name  string
 		items []string
 	}{
-		{"Legal entities", s.LegalEntities}, {"Business units", s.BusinessUnits}, {"Locations", s.Locations},
-		{"Processes", s.Processes}, {"Systems", s.Systems}, {"Kinds of data", s.DataTypes}, {"Third parties", s.ThirdParties},
-		{"Exclusions", s.Exclusions}, {"Assumptions", s.Assumptions}, {"Constraints", s.Constraints},
+		{"Legal entities", s.LegalEntities},
+		{"Business units", s.BusinessUnits},
+		{"Locations", s.Locations},
+		{"Processes", s.Processes},
+		{"Systems", s.Systems},
+		{"Kinds of data", s.DataTypes},
+		{"Third parties", s.ThirdParties},
+		{"Exclusions", s.Exclusions},
+		{"Assumptions", s.Assumptions},
+		{"Constraints", s.Constraints},
 	} {
 		if len(l.items) == 0 {
 			f.add(l.name, plainCell("none stated"))
@@ -31,8 +38,11 @@ func (v *reportData) scopeSection() []block {
 	if len(s.EditedFields) > 0 {
 		v.addEdits(&f, &api.Item{EditedFields: s.EditedFields})
 	}
-	return []block{f, heading{ID: v.anchors.assign("scope", "traits"), Text: "Traits"},
-		newPara("", "A control that only concerns organizations with a trait is applicable where the trait is true."), v.traitsTable()}
+	return []block{
+		f,
+		heading{ID: v.anchors.assign("scope", "traits"), Text: "Traits"},
+		newPara("", "A control that only concerns organizations with a trait is applicable where the trait is true."), v.traitsTable(),
+	}
 }
 
 func (v *reportData) traitsTable() table {
@@ -52,7 +62,12 @@ func (v *reportData) traitsTable() table {
 		}
 		value := map[string]string{"true": "Yes", "false": "No"}[trait.Value]
 		t.Rows = append(t.Rows, row{
-			Cells:  []cell{plainCell(displayLabel(n)), plainCell(orDefault(value, "Not known")), plainCell(displayLabel(trait.Source)), proseCell(trait.Reason)},
+			Cells: []cell{
+				plainCell(displayLabel(n)),
+				plainCell(orDefault(value, "Not known")),
+				plainCell(displayLabel(trait.Source)),
+				proseCell(trait.Reason),
+			},
 			Detail: evidenceBlocks(trait.Evidence),
 		})
 	}

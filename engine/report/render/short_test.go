@@ -11,15 +11,39 @@ import (
 // about, or that evidence speaks of, is told in full. A passage stands once for a control.
 func TestFullReportSaysEachThingOnce(t *testing.T) {
 	item := func(code string) api.Item {
-		return api.Item{ControlCode: code, ControlTitle: "Title of " + code, DomainCode: "AST", RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.5.9"}}}
+		return api.Item{
+			ControlCode:      code,
+			ControlTitle:     "Title of " + code,
+			DomainCode:       "AST",
+			RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.5.9"}},
+		}
 	}
 	s := sample(3)
 	s.SoAItems, s.Findings, s.Scores, s.POAMItems = nil, nil, nil, nil
 	for i, code := range []string{"AST-01", "AST-02", "AST-03", "AST-04"} {
-		said := []api.Evidence{{Quote: "Passage of " + code + ".", Filename: "a.md", DocumentTitle: "Asset policy", Locator: api.Locator{LineStart: 7, LineEnd: 7}, SHA256: sha(i), Stance: "limits"}}
-		it := api.SoAItem{Item: item(code), Applicability: api.Applicable, ImplementationStatus: api.NotEvidenced, Evidence: said, MissingElements: []string{"Element of " + code + "."}}
-		f := api.Finding{Item: item(code), InCatalog: true, Result: api.ResultNoEvid, Status: api.NotEvidenced, Severity: api.SeverityHigh, SeverityPoints: 8 - float64(i)/10, Cause: "Cause of " + code + ".",
-			MissingElements: it.MissingElements, Evidence: said, Source: "analysis"}
+		said := []api.Evidence{
+			{
+				Quote:         "Passage of " + code + ".",
+				Filename:      "a.md",
+				DocumentTitle: "Asset policy",
+				Locator:       api.Locator{LineStart: 7, LineEnd: 7},
+				SHA256:        sha(i),
+				Stance:        "limits",
+			},
+		}
+		it := api.SoAItem{
+			Item:                 item(code),
+			Applicability:        api.Applicable,
+			ImplementationStatus: api.NotEvidenced,
+			Evidence:             said,
+			MissingElements:      []string{"Element of " + code + "."},
+		}
+		f := api.Finding{
+			Item: item(
+				code,
+			), InCatalog: true, Result: api.ResultNoEvid, Status: api.NotEvidenced, Severity: api.SeverityHigh, SeverityPoints: 8 - float64(i)/10, Cause: "Cause of " + code + ".",
+			MissingElements: it.MissingElements, Evidence: said, Source: "analysis",
+		}
 		switch code {
 		case "AST-03":
 			f.EditedBy, f.Note = ptr("u-2"), ptr("Seen on site.")
@@ -27,7 +51,16 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 			it.ImplementationStatus, f.Status, f.Result = api.PartiallyImplemented, api.PartiallyImplemented, api.PartiallyMet
 		}
 		s.SoAItems, s.Findings = append(s.SoAItems, it), append(s.Findings, f)
-		s.Scores = append(s.Scores, api.MaturityScore{Item: item(code), Assessed: code == "AST-04", Level: 1, Criteria: "Criteria of " + code + ".", Evidence: said})
+		s.Scores = append(
+			s.Scores,
+			api.MaturityScore{
+				Item:     item(code),
+				Assessed: code == "AST-04",
+				Level:    1,
+				Criteria: "Criteria of " + code + ".",
+				Evidence: said,
+			},
+		)
 	}
 	text := string(write(t, s, TemplateFull, FormatMarkdown))
 	for code, full := range map[string]bool{"AST-01": false, "AST-02": false, "AST-03": true, "AST-04": true} {
@@ -70,9 +103,28 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 // A finding names what the plan does about it, by whom and when, also where one item closes several.
 func TestFindingsNameTheirPlan(t *testing.T) {
 	s := sample(3)
-	s.Findings, s.POAMItems = nil, []api.POAMItem{{Item: api.Item{ControlCode: "AST-01"}, AlsoCloses: []string{"AST-02"}, POAMCode: "POAM-007", DueDate: "2027-01-22", OwnerRole: "Head of IT", Status: "open"}}
+	s.Findings, s.POAMItems = nil, []api.POAMItem{
+		{
+			Item:       api.Item{ControlCode: "AST-01"},
+			AlsoCloses: []string{"AST-02"},
+			POAMCode:   "POAM-007",
+			DueDate:    "2027-01-22",
+			OwnerRole:  "Head of IT",
+			Status:     "open",
+		},
+	}
 	for _, code := range []string{"AST-01", "AST-02", "AST-03"} {
-		s.Findings = append(s.Findings, api.Finding{Item: api.Item{ControlCode: code}, InCatalog: true, Result: api.PartiallyMet, Status: api.PartiallyImplemented, Severity: api.SeverityHigh, Source: "analysis"})
+		s.Findings = append(
+			s.Findings,
+			api.Finding{
+				Item:      api.Item{ControlCode: code},
+				InCatalog: true,
+				Result:    api.PartiallyMet,
+				Status:    api.PartiallyImplemented,
+				Severity:  api.SeverityHigh,
+				Source:    "analysis",
+			},
+		)
 	}
 	text := string(write(t, s, TemplateGapAnalysis, FormatMarkdown))
 	if n := strings.Count(text, "POAM-007, due 2027-01-22, Head of IT"); n != 2 {

@@ -11,7 +11,12 @@ import (
 
 func (v *reportData) coverageSection() []block {
 	if len(v.coverage) == 0 {
-		return []block{newPara("empty", "No framework was chosen, so there is no coverage to tell: the controls of the catalog are assessed for themselves.")}
+		return []block{
+			newPara(
+				"empty",
+				"No framework was chosen, so there is no coverage to tell: the controls of the catalog are assessed for themselves.",
+			),
+		}
 	}
 	out := []block{v.coverageTable()}
 	if v.SoA == nil {
@@ -23,12 +28,20 @@ func (v *reportData) coverageSection() []block {
 	out = append(out, v.flowBlocks()...)
 	annex, isISO := annexAControls(v.coverage)
 	if isISO {
-		out = append(out, heading{ID: v.anchors.assign("coverage", "annex a"), Text: "ISO 27001: every control of Annex A"}, v.annexTable(annex))
+		out = append(
+			out,
+			heading{ID: v.anchors.assign("coverage", "annex a"), Text: "ISO 27001: every control of Annex A"},
+			v.annexTable(annex),
+		)
 	}
 	for i := range v.coverage {
 		fc := &v.coverage[i]
 		name := orDefault(fc.framework.Name, fc.framework.Code)
-		out = append(out, heading{ID: v.anchors.assign("coverage", fc.framework.Code), Text: name + ": every requirement"}, v.requirementTable(fc))
+		out = append(
+			out,
+			heading{ID: v.anchors.assign("coverage", fc.framework.Code), Text: name + ": every requirement"},
+			v.requirementTable(fc),
+		)
 	}
 	return out
 }
@@ -37,7 +50,14 @@ func (v *reportData) coverageSection() []block {
 func (v *reportData) coverageTable() table {
 	t := newStatusTable("Requirements by framework and where they stand", "Framework")
 	for _, fc := range v.coverage {
-		t.Rows = append(t.Rows, newStatusRow(userCell(orDefault(fc.framework.Name, fc.framework.Code)), orDefault(fc.framework.Name, fc.framework.Code), fc.counts))
+		t.Rows = append(
+			t.Rows,
+			newStatusRow(
+				userCell(orDefault(fc.framework.Name, fc.framework.Code)),
+				orDefault(fc.framework.Name, fc.framework.Code),
+				fc.counts,
+			),
+		)
 	}
 	return t
 }
@@ -75,8 +95,12 @@ func newStatusRow(name cell, title string, counts map[coverageStatus]int) row {
 // is taken, why or why not, and whether it is implemented.
 func (v *reportData) annexTable(rows []requirementCoverage) table {
 	t := table{Caption: "Annex A in order, with reasons and status", Empty: "The catalog has no control of Annex A.", Columns: []column{
-		{Name: "Annex A", Width: 5}, {Name: "Included", Width: 3}, {Name: "Reason for inclusion or exclusion", Width: 12},
-		{Name: "Status", Width: 4}, {Name: "Controls", Width: 5}, {Name: "Evidence", Width: 3, Number: true},
+		{Name: "Annex A", Width: 5},
+		{Name: "Included", Width: 3},
+		{Name: "Reason for inclusion or exclusion", Width: 12},
+		{Name: "Status", Width: 4},
+		{Name: "Controls", Width: 5},
+		{Name: "Evidence", Width: 3, Number: true},
 	}}
 	for _, r := range rows {
 		included, passages := "No", 0
@@ -121,7 +145,9 @@ func (v *reportData) annexTable(rows []requirementCoverage) table {
 			reason = plainCell("No reason was given.")
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			requirementCell(r), plainCell(included), reason, badgeCell(string(r.status), r.status.displayName()), v.controlLinks(r.items), numberCell(passages),
+			requirementCell(
+				r,
+			), plainCell(included), reason, badgeCell(string(r.status), r.status.displayName()), v.controlLinks(r.items), numberCell(passages),
 		}})
 	}
 	return t
@@ -150,15 +176,32 @@ func (v *reportData) controlLinks(items []*api.SoAItem) cell {
 }
 
 func (v *reportData) requirementTable(fc *frameworkCoverage) table {
-	t := table{Caption: "Requirements of " + orDefault(fc.framework.Name, fc.framework.Code), Empty: "The catalog has no requirements of this framework.", Columns: []column{
-		{Name: "Requirement", Width: 7}, {Name: "Status", Width: 5}, {Name: "Controls", Width: 8}, {Name: "Evidence", Width: 3, Number: true},
-	}}
+	t := table{
+		Caption: "Requirements of " + orDefault(fc.framework.Name, fc.framework.Code),
+		Empty:   "The catalog has no requirements of this framework.",
+		Columns: []column{
+			{
+				Name:  "Requirement",
+				Width: 7,
+			}, {Name: "Status", Width: 5}, {Name: "Controls", Width: 8}, {Name: "Evidence", Width: 3, Number: true},
+		},
+	}
 	for _, r := range fc.requirements {
 		passages := 0
 		for _, it := range r.items {
 			passages += len(it.Evidence)
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{requirementCell(r), badgeCell(string(r.status), r.status.displayName()), v.controlLinks(r.items), numberCell(passages)}})
+		t.Rows = append(
+			t.Rows,
+			row{
+				Cells: []cell{
+					requirementCell(r),
+					badgeCell(string(r.status), r.status.displayName()),
+					v.controlLinks(r.items),
+					numberCell(passages),
+				},
+			},
+		)
 	}
 	return t
 }
@@ -202,8 +245,12 @@ func (v *reportData) soaSection() []block {
 // soaTable is the items of one domain, from one index up to another.
 func (v *reportData) soaTable(domain string, from, to int) table {
 	t := table{Caption: "Statement of Applicability: " + v.domainLabel(domain), Columns: []column{
-		{Name: "Control", Width: 7}, {Name: "Requirements", Width: 7}, {Name: "Applicability", Width: 5}, {Name: "Status", Width: 5},
-		{Name: "Evidence", Width: 4}, {Name: "Owner", Width: 4},
+		{Name: "Control", Width: 7},
+		{Name: "Requirements", Width: 7},
+		{Name: "Applicability", Width: 5},
+		{Name: "Status", Width: 5},
+		{Name: "Evidence", Width: 4},
+		{Name: "Owner", Width: 4},
 	}}
 	for i := from; i < to; i++ {
 		it := &v.SoAItems[i]

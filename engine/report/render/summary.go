@@ -19,7 +19,14 @@ func (v *reportData) summarySection() []block {
 	}
 	out = append(out, v.keyFigureTiles())
 	if v.Gap != nil && len(v.Findings) > 0 {
-		out = append(out, heading{ID: v.anchors.assign("summary", "findings"), Text: "Findings"}, v.severityTable(), v.topFindingsTable(), v.domainSeverityTable(), v.heatMapPicture())
+		out = append(
+			out,
+			heading{ID: v.anchors.assign("summary", "findings"), Text: "Findings"},
+			v.severityTable(),
+			v.topFindingsTable(),
+			v.domainSeverityTable(),
+			v.heatMapPicture(),
+		)
 	}
 	if v.MaturitySummary != nil && len(v.MaturitySummary.Domains) > 0 {
 		out = append(out, heading{ID: v.anchors.assign("summary", "maturity"), Text: "Maturity by domain"})
@@ -85,12 +92,24 @@ func (v *reportData) severityTable() table {
 		most = max(most, by[v.Findings[i].Severity])
 	}
 	t := table{Caption: "Findings by severity", Columns: []column{
-		{Name: "Severity", Width: 4}, {Name: "Findings", Width: 3, Number: true}, {Name: "Share", Width: 2, Number: true}, {Name: "Picture", Width: 6, Picture: true},
+		{
+			Name:  "Severity",
+			Width: 4,
+		}, {Name: "Findings", Width: 3, Number: true}, {Name: "Share", Width: 2, Number: true}, {Name: "Picture", Width: 6, Picture: true},
 	}}
 	for _, s := range api.Severities {
 		t.Rows = append(t.Rows, row{Cells: []cell{
 			badgeCell(string(s), displayLabel(string(s))), numberCell(by[s]), plainCell(formatPercent(by[s], len(v.Findings))),
-			{{Bar: &bar{Label: fmt.Sprintf("%s: %d", displayLabel(string(s)), by[s]), Parts: []barPart{{string(s), float64(by[s])}}, Max: float64(most), Mark: -1}}},
+			{
+				{
+					Bar: &bar{
+						Label: fmt.Sprintf("%s: %d", displayLabel(string(s)), by[s]),
+						Parts: []barPart{{string(s), float64(by[s])}},
+						Max:   float64(most),
+						Mark:  -1,
+					},
+				},
+			},
 		}})
 	}
 	return t
@@ -98,12 +117,18 @@ func (v *reportData) severityTable() table {
 
 func (v *reportData) topFindingsTable() table {
 	t := table{Caption: "The findings that weigh most, in short", Columns: []column{
-		{Name: "Severity", Width: 4}, {Name: "Control", Width: 6}, {Name: "Condition", Width: 8}, {Name: "Effect", Width: 8}, {Name: "Recommendation", Width: 8},
+		{
+			Name:  "Severity",
+			Width: 4,
+		}, {Name: "Control", Width: 6}, {Name: "Condition", Width: 8}, {Name: "Effect", Width: 8}, {Name: "Recommendation", Width: 8},
 	}}
 	for i := range v.Findings[:min(maxTopFindings, len(v.Findings))] {
 		f := &v.Findings[i]
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			badgeCell(string(f.Severity), displayLabel(string(f.Severity))), v.controlCell(v.findingLink(i), f.ControlTitle), proseCell(firstSentence(f.Condition)), proseCell(firstSentence(f.Effect)), proseCell(firstSentence(f.Recommendation)),
+			badgeCell(
+				string(f.Severity),
+				displayLabel(string(f.Severity)),
+			), v.controlCell(v.findingLink(i), f.ControlTitle), proseCell(firstSentence(f.Condition)), proseCell(firstSentence(f.Effect)), proseCell(firstSentence(f.Recommendation)),
 		}})
 	}
 	return t
@@ -149,7 +174,10 @@ func (v *reportData) findingLink(i int) span {
 
 func (v *reportData) nextDueTable() table {
 	t := table{Caption: "Open items of the plan, the next ten by due date", Columns: []column{
-		{Name: "Due", Width: 4}, {Name: "Item", Width: 3}, {Name: "Severity", Width: 4}, {Name: "Corrective action, in short", Width: 13}, {Name: "Owner", Width: 4},
+		{
+			Name:  "Due",
+			Width: 4,
+		}, {Name: "Item", Width: 3}, {Name: "Severity", Width: 4}, {Name: "Corrective action, in short", Width: 13}, {Name: "Owner", Width: 4},
 	}, Empty: "Nothing in the plan is open."}
 	for _, it := range v.byDueDate() {
 		if len(t.Rows) == maxTopFindings {

@@ -47,13 +47,39 @@ type format struct {
 // allFormats are in the order of the documentation; a function since the writers know the templates, which know their formats.
 func allFormats() []format {
 	return []format{
-		{FormatPDF, "application/pdf", ".pdf", func(w io.Writer, v *reportData) error { return writePDF(w, v.buildDocument(), v.AsOf, v.fallbackFont) }, false},
-		{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *reportData) error { return writeHTML(w, v.buildDocument()) }, false},
-		{FormatDOCX, "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".docx",
-			func(w io.Writer, v *reportData) error { return writeDOCX(w, v.buildDocument(), v.AsOf, v.styleFile) }, false},
+		{
+			FormatPDF,
+			"application/pdf",
+			".pdf",
+			func(w io.Writer, v *reportData) error { return writePDF(w, v.buildDocument(), v.AsOf, v.fallbackFont) },
+			false,
+		},
+		{
+			FormatHTML,
+			"text/html; charset=utf-8",
+			".html",
+			func(w io.Writer, v *reportData) error { return writeHTML(w, v.buildDocument()) },
+			false,
+		},
+		{
+			FormatDOCX, "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".docx",
+			func(w io.Writer, v *reportData) error { return writeDOCX(w, v.buildDocument(), v.AsOf, v.styleFile) }, false,
+		},
 		{FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx", writeXLSX, false},
-		{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *reportData) error { return writeMarkdown(w, v.buildDocument()) }, false},
-		{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *reportData) error { return writeCSV(w, v) }, true},
+		{
+			FormatMarkdown,
+			"text/markdown; charset=utf-8",
+			".md",
+			func(w io.Writer, v *reportData) error { return writeMarkdown(w, v.buildDocument()) },
+			false,
+		},
+		{
+			FormatCSV,
+			"text/csv; charset=utf-8; header=present",
+			".csv",
+			func(w io.Writer, v *reportData) error { return writeCSV(w, v) },
+			true,
+		},
 		{FormatJSON, "application/json", ".json", func(w io.Writer, v *reportData) error { return writeJSON(w, v) }, false},
 		{FormatOSCAL, "application/json", ".oscal.json", writeOSCAL, false},
 	}
@@ -94,24 +120,69 @@ type reportTemplate struct {
 }
 
 var templates = []reportTemplate{
-	{TemplateExecutiveSummary, "Executive summary",
-		[]sectionID{sectionSummary, sectionCoverage, sectionBasis}, api.Gates, false},
-	{TemplateFull, "Assessment report",
-		[]sectionID{sectionSummary, sectionCoverage, sectionScope, sectionSoA, sectionGap, sectionMaturity, sectionPOAM, sectionDocuments, sectionApprovals, sectionBasis}, api.Gates, false},
-	{TemplateSoA, "Statement of Applicability",
-		[]sectionID{sectionScope, sectionCoverage, sectionSoA, sectionDocuments, sectionApprovals, sectionBasis}, []api.Gate{api.GateSoA}, true},
-	{TemplateGapAnalysis, "Gap analysis",
-		[]sectionID{sectionGap, sectionDocuments, sectionApprovals, sectionBasis}, []api.Gate{api.GateGapAnalysis}, true},
-	{TemplateMaturity, "Maturity assessment",
-		[]sectionID{sectionMaturity, sectionDocuments, sectionApprovals, sectionBasis}, []api.Gate{api.GateMaturity}, true},
-	{TemplatePOAM, "Plan of action and milestones",
-		[]sectionID{sectionPOAM, sectionApprovals, sectionBasis}, []api.Gate{api.GatePOAM}, true},
-	{TemplateFedRAMPPOAM, "FedRAMP plan of action and milestones",
-		[]sectionID{sectionPOAM, sectionApprovals, sectionBasis}, []api.Gate{api.GatePOAM}, false},
-	{TemplateEMASSPOAM, "eMASS plan of action and milestones",
-		[]sectionID{sectionPOAM, sectionApprovals, sectionBasis}, []api.Gate{api.GatePOAM}, false},
-	{TemplateAssessmentPlan, "Assessment plan",
-		[]sectionID{sectionScope, sectionBasis}, []api.Gate{api.GateSoA}, false},
+	{
+		TemplateExecutiveSummary, "Executive summary",
+		[]sectionID{sectionSummary, sectionCoverage, sectionBasis},
+		api.Gates, false,
+	},
+	{
+		TemplateFull, "Assessment report",
+		[]sectionID{
+			sectionSummary,
+			sectionCoverage,
+			sectionScope,
+			sectionSoA,
+			sectionGap,
+			sectionMaturity,
+			sectionPOAM,
+			sectionDocuments,
+			sectionApprovals,
+			sectionBasis,
+		},
+		api.Gates, false,
+	},
+	{
+		TemplateSoA, "Statement of Applicability",
+		[]sectionID{sectionScope, sectionCoverage, sectionSoA, sectionDocuments, sectionApprovals, sectionBasis},
+		[]api.Gate{api.GateSoA},
+		true,
+	},
+	{
+		TemplateGapAnalysis, "Gap analysis",
+		[]sectionID{sectionGap, sectionDocuments, sectionApprovals, sectionBasis},
+		[]api.Gate{api.GateGapAnalysis},
+		true,
+	},
+	{
+		TemplateMaturity, "Maturity assessment",
+		[]sectionID{sectionMaturity, sectionDocuments, sectionApprovals, sectionBasis},
+		[]api.Gate{api.GateMaturity},
+		true,
+	},
+	{
+		TemplatePOAM, "Plan of action and milestones",
+		[]sectionID{sectionPOAM, sectionApprovals, sectionBasis},
+		[]api.Gate{api.GatePOAM},
+		true,
+	},
+	{
+		TemplateFedRAMPPOAM, "FedRAMP plan of action and milestones",
+		[]sectionID{sectionPOAM, sectionApprovals, sectionBasis},
+		[]api.Gate{api.GatePOAM},
+		false,
+	},
+	{
+		TemplateEMASSPOAM, "eMASS plan of action and milestones",
+		[]sectionID{sectionPOAM, sectionApprovals, sectionBasis},
+		[]api.Gate{api.GatePOAM},
+		false,
+	},
+	{
+		TemplateAssessmentPlan, "Assessment plan",
+		[]sectionID{sectionScope, sectionBasis},
+		[]api.Gate{api.GateSoA},
+		false,
+	},
 }
 
 // Templates are the names of what can be written, in their order.
@@ -168,7 +239,13 @@ func CheckSupported(template, format string) error {
 		return api.Invalid("template", "the template %q can't be written; choose one of %s", template, strings.Join(Templates(), ", "))
 	}
 	if !slices.Contains(t.formatNames(), format) {
-		return api.Invalid("format", "the template %s can't be written as %q; choose one of %s", template, format, strings.Join(t.formatNames(), ", "))
+		return api.Invalid(
+			"format",
+			"the template %s can't be written as %q; choose one of %s",
+			template,
+			format,
+			strings.Join(t.formatNames(), ", "),
+		)
 	}
 	return nil
 }

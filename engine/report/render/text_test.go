@@ -111,7 +111,12 @@ func FuzzMarkdownText(f *testing.F) {
 
 func TestCSV(t *testing.T) {
 	s := sample(66)
-	counts := map[string]int{TemplateSoA: len(s.SoAItems), TemplateGapAnalysis: len(s.Findings), TemplateMaturity: len(s.Scores), TemplatePOAM: len(s.POAMItems)}
+	counts := map[string]int{
+		TemplateSoA:         len(s.SoAItems),
+		TemplateGapAnalysis: len(s.Findings),
+		TemplateMaturity:    len(s.Scores),
+		TemplatePOAM:        len(s.POAMItems),
+	}
 	for template, want := range counts {
 		raw := write(t, s, template, FormatCSV)
 		r := csv.NewReader(bytes.NewReader(raw))

@@ -17,7 +17,16 @@ func writeXLSX(w io.Writer, v *reportData) error {
 	if len(v.draftNotices) > 0 {
 		mark = "DRAFT"
 	}
-	about := workbook.Properties{Title: v.title, Subject: v.Assessment.Name, Creator: v.Tool, Assessment: v.Assessment.ID, AsOf: v.AsOf, DraftMark: mark, Theme: v.theme, Footer: v.Brand.Footer}
+	about := workbook.Properties{
+		Title:      v.title,
+		Subject:    v.Assessment.Name,
+		Creator:    v.Tool,
+		Assessment: v.Assessment.ID,
+		AsOf:       v.AsOf,
+		DraftMark:  mark,
+		Theme:      v.theme,
+		Footer:     v.Brand.Footer,
+	}
 	if w, h := fitLogo(v.Brand.Logo, 240, 90); w > 0 {
 		about.Logo, about.LogoWidth, about.LogoHeight = v.Brand.Logo, w, h
 	}
@@ -70,11 +79,20 @@ func (v *reportData) writeSheets(b *workbook.Writer) error {
 }
 
 // sectionLayouts is the layout of a part that lists items.
-var sectionLayouts = map[sectionID]string{sectionSoA: TemplateSoA, sectionGap: TemplateGapAnalysis, sectionMaturity: TemplateMaturity, sectionPOAM: TemplatePOAM}
+var sectionLayouts = map[sectionID]string{
+	sectionSoA:      TemplateSoA,
+	sectionGap:      TemplateGapAnalysis,
+	sectionMaturity: TemplateMaturity,
+	sectionPOAM:     TemplatePOAM,
+}
 
 func (v *reportData) writeItems(b *workbook.Writer, l workbook.Layout) error {
 	items, _ := v.itemFields(l.Name)
-	return b.AddItems(l, items, map[string]string{"organization": v.Organization.Name, "assessment": v.Assessment.Name, "as_of": asOfDate(v)})
+	return b.AddItems(
+		l,
+		items,
+		map[string]string{"organization": v.Organization.Name, "assessment": v.Assessment.Name, "as_of": asOfDate(v)},
+	)
 }
 
 func asOfDate(v *reportData) string { return formatDate(&v.AsOf) }
@@ -107,7 +125,10 @@ func (v *reportData) itemFields(layout string) (out []workbook.Fields, g api.Gat
 	}
 	for i := range v.POAMItems {
 		it := &v.POAMItems[i]
-		out = append(out, v.addPlanContext(v.addItemContext(workbook.RemediationFields(it), &it.Item, api.GatePOAM, nil), it, found[it.FindingID]))
+		out = append(
+			out,
+			v.addPlanContext(v.addItemContext(workbook.RemediationFields(it), &it.Item, api.GatePOAM, nil), it, found[it.FindingID]),
+		)
 	}
 	return out, api.GatePOAM
 }
@@ -245,7 +266,10 @@ func editingInstructions(l workbook.Layout) string {
 	if len(moves) > 0 {
 		s += "; " + strings.Join(moves, "; ")
 	}
-	s += fmt.Sprintf(". `service %s import FILE --dry-run` then tells what would change, and without --dry-run changes it.", orDefault(noun, "poam"))
+	s += fmt.Sprintf(
+		". `service %s import FILE --dry-run` then tells what would change, and without --dry-run changes it.",
+		orDefault(noun, "poam"),
+	)
 	if none := l.HeadersWithoutField(); len(none) > 0 {
 		s += " Not held by this program, and therefore empty: " + strings.Join(none, ", ") + "."
 	}

@@ -22,16 +22,33 @@ func (v *reportData) charts() (out []workbook.Chart) {
 		}
 	}
 	if v.template.hasDeliverable(api.GateMaturity) && v.MaturitySummary != nil {
-		f := workbook.Chart{Title: "Maturity by domain, from 0 to 5, beside the target", CategoryHeader: "Domain", ScaleMax: float64(maxLevel),
-			Series: []workbook.Series{{Name: "Mean", Color: drawing.Level}, {Name: "Target", Color: "excluded"}}}
+		f := workbook.Chart{
+			Title: "Maturity by domain, from 0 to 5, beside the target", CategoryHeader: "Domain", ScaleMax: float64(maxLevel),
+			Series: []workbook.Series{{Name: "Mean", Color: drawing.Level}, {Name: "Target", Color: "excluded"}},
+		}
 		for _, d := range v.MaturitySummary.Domains {
-			f.Rows = append(f.Rows, workbook.ChartRow{Name: v.domainLabel(d.DomainCode), Values: []*float64{roundedPointer(d.Mean), roundedPointer(d.TargetMean)}})
+			f.Rows = append(
+				f.Rows,
+				workbook.ChartRow{
+					Name:   v.domainLabel(d.DomainCode),
+					Values: []*float64{roundedPointer(d.Mean), roundedPointer(d.TargetMean)},
+				},
+			)
 		}
 		out = append(out, f)
 		if shown := radarDomains(v.MaturitySummary.Domains); shown != nil {
-			r := workbook.Chart{Title: "Maturity by domain, as a radar", CategoryHeader: "Domain", ScaleMax: float64(maxLevel), Type: workbook.ChartRadar, Series: f.Series}
+			r := workbook.Chart{
+				Title:          "Maturity by domain, as a radar",
+				CategoryHeader: "Domain",
+				ScaleMax:       float64(maxLevel),
+				Type:           workbook.ChartRadar,
+				Series:         f.Series,
+			}
 			for _, d := range shown {
-				r.Rows = append(r.Rows, workbook.ChartRow{Name: d.DomainCode, Values: []*float64{roundedPointer(d.Mean), roundedPointer(d.TargetMean)}})
+				r.Rows = append(
+					r.Rows,
+					workbook.ChartRow{Name: d.DomainCode, Values: []*float64{roundedPointer(d.Mean), roundedPointer(d.TargetMean)}},
+				)
 			}
 			out = append(out, r)
 		}
@@ -58,7 +75,11 @@ func floatPointers(all []int) (out []*float64) {
 }
 
 func (v *reportData) severityChart() workbook.Chart {
-	f := workbook.Chart{Title: "Findings by severity", CategoryHeader: "Severity", Series: []workbook.Series{{Name: "Findings", Color: "high"}}}
+	f := workbook.Chart{
+		Title:          "Findings by severity",
+		CategoryHeader: "Severity",
+		Series:         []workbook.Series{{Name: "Findings", Color: "high"}},
+	}
 	by := map[api.Severity]int{}
 	for i := range v.Findings {
 		by[v.Findings[i].Severity]++
@@ -70,7 +91,12 @@ func (v *reportData) severityChart() workbook.Chart {
 }
 
 func (v *reportData) heatMapChart() workbook.Chart {
-	f := workbook.Chart{Title: "Findings by domain and severity; the darker, the more", CategoryHeader: "Domain", Type: workbook.ChartShades, Series: severitySeries()}
+	f := workbook.Chart{
+		Title:          "Findings by domain and severity; the darker, the more",
+		CategoryHeader: "Domain",
+		Type:           workbook.ChartShades,
+		Series:         severitySeries(),
+	}
 	for _, d := range v.countFindingsByDomain() {
 		f.Rows = append(f.Rows, workbook.ChartRow{Name: v.domainLabel(d.code), Values: floatPointers(d.bySeverity)})
 	}
@@ -78,7 +104,11 @@ func (v *reportData) heatMapChart() workbook.Chart {
 }
 
 func (v *reportData) planCharts() []workbook.Chart {
-	status := workbook.Chart{Title: "Plan by status", CategoryHeader: "Status", Series: []workbook.Series{{Name: "Items", Color: drawing.Level}}}
+	status := workbook.Chart{
+		Title:          "Plan by status",
+		CategoryHeader: "Status",
+		Series:         []workbook.Series{{Name: "Items", Color: drawing.Level}},
+	}
 	by := map[string]int{}
 	for i := range v.POAMItems {
 		by[v.POAMItems[i].Status]++
@@ -86,7 +116,12 @@ func (v *reportData) planCharts() []workbook.Chart {
 	for _, s := range planStatuses {
 		status.Rows = append(status.Rows, workbook.ChartRow{Name: displayLabel(s), Values: []*float64{floatPointer(by[s])}})
 	}
-	ageing := workbook.Chart{Title: "Open items by the time since they were found", CategoryHeader: "Found", Type: workbook.ChartStacked, Series: severitySeries()}
+	ageing := workbook.Chart{
+		Title:          "Open items by the time since they were found",
+		CategoryHeader: "Found",
+		Type:           workbook.ChartStacked,
+		Series:         severitySeries(),
+	}
 	for i, n := range v.countByAge() {
 		name := "on a day that isn't told"
 		if i < len(ageBrackets) {
@@ -94,14 +129,20 @@ func (v *reportData) planCharts() []workbook.Chart {
 		}
 		ageing.Rows = append(ageing.Rows, workbook.ChartRow{Name: name, Values: floatPointers(n[:len(api.Severities)])})
 	}
-	burn := workbook.Chart{Title: "Burn-down: open items if each is done by its date", CategoryHeader: "Time", Type: workbook.ChartLines,
-		Series: []workbook.Series{{Name: "Left", Color: drawing.Level}, {Name: "Due", Color: "high"}}}
+	burn := workbook.Chart{
+		Title: "Burn-down: open items if each is done by its date", CategoryHeader: "Time", Type: workbook.ChartLines,
+		Series: []workbook.Series{{Name: "Left", Color: drawing.Level}, {Name: "Due", Color: "high"}},
+	}
 	start, steps := v.burnDown()
 	burn.Rows = append(burn.Rows, workbook.ChartRow{Name: "now", Values: []*float64{floatPointer(start), nil}})
 	for _, s := range steps {
 		burn.Rows = append(burn.Rows, workbook.ChartRow{Name: s.name, Values: []*float64{floatPointer(s.remaining), floatPointer(s.due)}})
 	}
-	matrix := workbook.Chart{Title: "Open items by impact and effort; the darker, the more", CategoryHeader: "Impact (severity)", Type: workbook.ChartShades}
+	matrix := workbook.Chart{
+		Title:          "Open items by impact and effort; the darker, the more",
+		CategoryHeader: "Impact (severity)",
+		Type:           workbook.ChartShades,
+	}
 	for _, e := range efforts {
 		matrix.Series = append(matrix.Series, workbook.Series{Name: displayLabel(e) + " effort", Color: drawing.Level})
 	}
@@ -109,13 +150,18 @@ func (v *reportData) planCharts() []workbook.Chart {
 	for i, s := range api.Severities {
 		matrix.Rows = append(matrix.Rows, workbook.ChartRow{Name: displayLabel(string(s)), Values: floatPointers(counts[i])})
 	}
-	calendar := workbook.Chart{Title: "The plan in time: the open items due first", CategoryHeader: "Item", Type: workbook.ChartSpan,
-		Series: []workbook.Series{{Name: "From", Color: drawing.Paper}, {Name: "Days", Color: drawing.Level}}}
+	calendar := workbook.Chart{
+		Title: "The plan in time: the open items due first", CategoryHeader: "Item", Type: workbook.ChartSpan,
+		Series: []workbook.Series{{Name: "From", Color: drawing.Paper}, {Name: "Days", Color: drawing.Level}},
+	}
 	rows, _ := v.ganttRows()
 	for _, r := range rows {
 		from, to := workbook.DateSerial(r.from), workbook.DateSerial(r.to)
 		days := max(to-from, 1)
-		calendar.Rows = append(calendar.Rows, workbook.ChartRow{Name: r.item.POAMCode + " " + r.item.ControlCode, Values: []*float64{&from, &days}})
+		calendar.Rows = append(
+			calendar.Rows,
+			workbook.ChartRow{Name: r.item.POAMCode + " " + r.item.ControlCode, Values: []*float64{&from, &days}},
+		)
 	}
 	return []workbook.Chart{status, ageing, burn, matrix, calendar}
 }

@@ -109,7 +109,20 @@ func TestUntouchedWorkbookChangesNothing(t *testing.T) {
 func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
 	s := sample(66)
 	f := opened(t, renderWorkbook(t, s, TemplateFull))
-	want := []string{"Cover", "Figures", "Executive summary", "Coverage", "Scope", "Statement of Applicability", "Gap analysis", "Maturity", "Plan of action", "Documents", "Approvals", "Source"}
+	want := []string{
+		"Cover",
+		"Figures",
+		"Executive summary",
+		"Coverage",
+		"Scope",
+		"Statement of Applicability",
+		"Gap analysis",
+		"Maturity",
+		"Plan of action",
+		"Documents",
+		"Approvals",
+		"Source",
+	}
 	if got := f.GetSheetList(); !slices.Equal(got, want) {
 		t.Errorf("sheets %q, want %q", got, want)
 	}
@@ -165,7 +178,8 @@ func TestWorkbookCanBeWorkedIn(t *testing.T) {
 	for _, r := range rules {
 		lists[r.Formula1] = true
 	}
-	if !lists[`"Implemented,Partially implemented,Planned,Not implemented,Not evidenced,Not assessed"`] || !lists[`"Applicable,Partially applicable,Not applicable,Out of scope,Undecided"`] {
+	if !lists[`"Implemented,Partially implemented,Planned,Not implemented,Not evidenced,Not assessed"`] ||
+		!lists[`"Applicable,Partially applicable,Not applicable,Out of scope,Undecided"`] {
 		t.Errorf("lists of choices: %v", lists)
 	}
 	fills, err := f.GetConditionalFormats(name)

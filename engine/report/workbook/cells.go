@@ -47,7 +47,8 @@ func splitText(s string, maxUnits int) (parts []string) {
 func Sanitize(s string) string {
 	ok := utf8.ValidString(s)
 	for i := 0; ok && i < len(s); i++ {
-		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c == 0x7f || c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0 || c == 0xef && strings.HasPrefix(s[i:], "\xef\xbf") {
+		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c == 0x7f || c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0 ||
+			c == 0xef && strings.HasPrefix(s[i:], "\xef\xbf") {
 			ok = false
 		}
 	}

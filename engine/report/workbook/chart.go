@@ -159,8 +159,14 @@ func (b *Writer) addChart(sheet string, f Chart, top, column, height int) error 
 	}
 	for i, s := range f.Series {
 		title := ref(i+2, top+1, top+1)
-		one := excelize.ChartSeries{Name: strings.Split(title, ":")[0], Categories: ref(1, first, last), Values: ref(i+2, first, last),
-			Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{b.properties.Theme.Color(s.Color).Hex()}}, Line: excelize.LineOptions{Width: 2}}
+		one := excelize.ChartSeries{
+			Name: strings.Split(title, ":")[0], Categories: ref(1, first, last), Values: ref(i+2, first, last),
+			Fill: excelize.Fill{
+				Type:    "pattern",
+				Pattern: 1,
+				Color:   []string{b.properties.Theme.Color(s.Color).Hex()},
+			}, Line: excelize.LineOptions{Width: 2},
+		}
 		if f.Type == ChartSpan && i == 0 {
 			one.Fill = excelize.Fill{Type: "pattern"} // only its end is to be seen
 		}
@@ -173,6 +179,8 @@ func (b *Writer) addChart(sheet string, f Chart, top, column, height int) error 
 func (b *Writer) addShading(sheet string, f Chart, top int) error {
 	cells := cellName(2, top+2) + ":" + cellName(len(f.Series)+1, top+1+len(f.Rows))
 	t := b.properties.Theme
-	return b.file.SetConditionalFormat(sheet, cells, []excelize.ConditionalFormatOptions{{Type: "2_color_scale", Criteria: "=", MinType: "num", MinValue: "0", MaxType: "max",
-		MinColor: "#" + t.Color(drawing.Paper).Hex(), MaxColor: "#" + t.Color(drawing.HeatShade(3)).Hex()}})
+	return b.file.SetConditionalFormat(sheet, cells, []excelize.ConditionalFormatOptions{{
+		Type: "2_color_scale", Criteria: "=", MinType: "num", MinValue: "0", MaxType: "max",
+		MinColor: "#" + t.Color(drawing.Paper).Hex(), MaxColor: "#" + t.Color(drawing.HeatShade(3)).Hex(),
+	}})
 }

@@ -65,7 +65,10 @@ const maxProblems = 40
 func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 	i := slices.IndexFunc(w.sheets, func(g grid) bool { return g.name == sourceSheet })
 	if i < 0 {
-		return nil, refusef("its hidden sheet %q is gone, so nobody can tell what was changed; export again and make the changes there", sourceSheet)
+		return nil, refusef(
+			"its hidden sheet %q is gone, so nobody can tell what was changed; export again and make the changes there",
+			sourceSheet,
+		)
 	}
 	x := &ExportInfo{origins: map[string]map[string]exportedItem{}}
 	form, head := "", false
@@ -87,7 +90,14 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 				x.origins[t(1)] = map[string]exportedItem{}
 				x.Layouts = append(x.Layouts, t(1))
 			}
-			x.origins[t(1)][normalizeKey(t(3))] = exportedItem{sheet: t(2), item: t(4), control: t(5), plan: t(6), revision: revision, cells: strings.Fields(t(8))}
+			x.origins[t(1)][normalizeKey(t(3))] = exportedItem{
+				sheet:    t(2),
+				item:     t(4),
+				control:  t(5),
+				plan:     t(6),
+				revision: revision,
+				cells:    strings.Fields(t(8)),
+			}
 		}
 	}
 	if form != sourceFormatVersion {
@@ -184,7 +194,14 @@ func (f *editFinder) matchHead(g *grid, r gridRow) (map[int]int, bool) {
 	}
 	slices.Sort(unknown)
 	for _, column := range unknown {
-		f.notes = append(f.notes, fmt.Sprintf("%s: the column %q is not known and is left out", cellAddress(g.name, column, r.number), truncate(r.cells[column].text)))
+		f.notes = append(
+			f.notes,
+			fmt.Sprintf(
+				"%s: the column %q is not known and is left out",
+				cellAddress(g.name, column, r.number),
+				truncate(r.cells[column].text),
+			),
+		)
 	}
 	return columnIndex, true
 }
@@ -242,7 +259,16 @@ func (f *editFinder) compareItems(g *grid, rows []gridRow, columnIndex map[int]i
 			continue
 		}
 		f.seen[key] = place
-		row := ChangedRow{Cell: place, Key: key, Item: was.item, Revision: was.revision, Control: was.control, Plan: was.plan, layout: f.layout, exported: was}
+		row := ChangedRow{
+			Cell:     place,
+			Key:      key,
+			Item:     was.item,
+			Revision: was.revision,
+			Control:  was.control,
+			Plan:     was.plan,
+			layout:   f.layout,
+			exported: was,
+		}
 		f.compareCells(g, r, columns, columnIndex, &row)
 		f.addStatusMove(g, &row)
 		if len(row.Edits) > 0 {
@@ -304,15 +330,31 @@ func (f *editFinder) cellValue(c Column, found readCell) string {
 }
 
 // checkDependentCell checks that a yes or no agrees with the cell that it speaks of.
-func (f *editFinder) checkDependentCell(g *grid, r gridRow, columns []int, columnIndex map[int]int, c Column, found readCell, place string) {
+func (f *editFinder) checkDependentCell(
+	g *grid,
+	r gridRow,
+	columns []int,
+	columnIndex map[int]int,
+	c Column,
+	found readCell,
+	place string,
+) {
 	answer, ok := c.parseChoice(normalizeText(found.text))
 	if !ok {
 		f.addProblem(place, "%s: write %s", c.Header, strings.Join(c.choiceLabels(), " or "))
 		return
 	}
 	for _, column := range columns {
-		if sameHeader(f.layout.Columns[columnIndex[column]].Header, c.ReflectsColumn) && (answer == "yes") != (normalizeText(r.cells[column].text) != "") {
-			f.addProblem(place, "%s says %s, and %s at %s says otherwise; make them agree", c.Header, normalizeText(found.text), c.ReflectsColumn, cellAddress(g.name, column, r.number))
+		if sameHeader(f.layout.Columns[columnIndex[column]].Header, c.ReflectsColumn) &&
+			(answer == "yes") != (normalizeText(r.cells[column].text) != "") {
+			f.addProblem(
+				place,
+				"%s says %s, and %s at %s says otherwise; make them agree",
+				c.Header,
+				normalizeText(found.text),
+				c.ReflectsColumn,
+				cellAddress(g.name, column, r.number),
+			)
 		}
 	}
 }
@@ -327,7 +369,16 @@ func (f *editFinder) addStatusMove(g *grid, row *ChangedRow) {
 		return
 	}
 	status := f.layout.Pages[to].StatusOnMove
-	row.Edits = append(row.Edits, Edit{Cell: row.Cell, Field: "status", NewValue: status, JSONValue: status, column: Column{Field: "status", Header: "Status", Kind: KindChoice}})
+	row.Edits = append(
+		row.Edits,
+		Edit{
+			Cell:      row.Cell,
+			Field:     "status",
+			NewValue:  status,
+			JSONValue: status,
+			column:    Column{Field: "status", Header: "Status", Kind: KindChoice},
+		},
+	)
 }
 
 // parseValue is a cell's text as the contract has it, and for JSON; wrong says what can't be.

@@ -22,8 +22,13 @@ func ptr[T any](v T) *T { return &v }
 
 func plan(n int) (out []Fields) {
 	for i := range n {
-		it := &api.POAMItem{POAMCode: fmt.Sprintf("POAM-%03d", i+1), Weakness: "=1+1", CorrectiveAction: "Name an owner.", Priority: 1 + i, Severity: api.SeverityHigh, Effort: "small",
-			DueDate: "2027-03-31", Status: []string{"open", "in_progress", "completed"}[i%3], VendorDependency: []*string{nil, ptr("ERP 7")}[i%2]}
+		it := &api.POAMItem{
+			POAMCode: fmt.Sprintf(
+				"POAM-%03d",
+				i+1,
+			), Weakness: "=1+1", CorrectiveAction: "Name an owner.", Priority: 1 + i, Severity: api.SeverityHigh, Effort: "small",
+			DueDate: "2027-03-31", Status: []string{"open", "in_progress", "completed"}[i%3], VendorDependency: []*string{nil, ptr("ERP 7")}[i%2],
+		}
 		it.ID, it.ControlCode, it.ControlTitle, it.Revision = fmt.Sprintf("id-%d", i+1), "IAC-06", "Second factor", 4
 		out = append(out, RemediationFields(it))
 	}
@@ -301,8 +306,10 @@ func TestBombsAreRefused(t *testing.T) {
 
 // Each editable column is a field that the contract lets be changed, with its values.
 func TestColumnsAreTheContracts(t *testing.T) {
-	bodies := map[string]any{"soa": api.UpdateSoAItemInput{}.Body, "gap_analysis": api.UpdateFindingInput{}.Body, "maturity": api.UpdateMaturityScoreInput{}.Body,
-		"poam": api.UpdatePOAMItemInput{}.Body, "fedramp_poam": api.UpdatePOAMItemInput{}.Body, "emass_poam": api.UpdatePOAMItemInput{}.Body}
+	bodies := map[string]any{
+		"soa": api.UpdateSoAItemInput{}.Body, "gap_analysis": api.UpdateFindingInput{}.Body, "maturity": api.UpdateMaturityScoreInput{}.Body,
+		"poam": api.UpdatePOAMItemInput{}.Body, "fedramp_poam": api.UpdatePOAMItemInput{}.Body, "emass_poam": api.UpdatePOAMItemInput{}.Body,
+	}
 	for name, l := range builtinLayouts() {
 		fields := map[string]reflect.StructField{}
 		body := reflect.TypeOf(bodies[name])
@@ -321,14 +328,23 @@ func TestColumnsAreTheContracts(t *testing.T) {
 			if !c.Editable || !ok {
 				continue
 			}
-			if enum := f.Tag.Get("enum"); enum != "" && !slices.Equal(slices.Sorted(strings.SplitSeq(enum, ",")), slices.Sorted(slices.Values(c.Values))) {
+			if enum := f.Tag.Get("enum"); enum != "" &&
+				!slices.Equal(slices.Sorted(strings.SplitSeq(enum, ",")), slices.Sorted(slices.Values(c.Values))) {
 				t.Errorf("%s: %q has the values %v, the contract %s", name, c.Header, c.Values, enum)
 			}
 			if opt := strings.HasPrefix(f.Type.Name(), "Opt["); opt != c.Optional {
 				t.Errorf("%s: %q: optional is %v", name, c.Header, c.Optional)
 			}
 			if c.Kind == KindNumber && (f.Tag.Get("minimum") != fmt.Sprint(c.Min) || f.Tag.Get("maximum") != fmt.Sprint(int(c.Max))) {
-				t.Errorf("%s: %q: from %v to %v, the contract %q to %q", name, c.Header, c.Min, c.Max, f.Tag.Get("minimum"), f.Tag.Get("maximum"))
+				t.Errorf(
+					"%s: %q: from %v to %v, the contract %q to %q",
+					name,
+					c.Header,
+					c.Min,
+					c.Max,
+					f.Tag.Get("minimum"),
+					f.Tag.Get("maximum"),
+				)
 			}
 		}
 	}

@@ -28,8 +28,10 @@ func FuzzEdits(f *testing.F) {
 	for _, c := range l.Columns {
 		heads = append(heads, strings.ReplaceAll(c.Header, "&", "&amp;"))
 	}
-	for _, rest := range []string{row("POAM-001", "=1+1", "IAC-06", "CISO"), row("POAM-002") + row("POAM-002"), row("", "x"),
-		`<row r="9"><c r="A9" t="inlineStr"><is><t>POAM-001</t></is></c><c r="G9"><v>46477</v></c><c r="K9" t="e"><v>#N/A</v></c><c r="L9"><f>A1</f></c></row>`} {
+	for _, rest := range []string{
+		row("POAM-001", "=1+1", "IAC-06", "CISO"), row("POAM-002") + row("POAM-002"), row("", "x"),
+		`<row r="9"><c r="A9" t="inlineStr"><is><t>POAM-001</t></is></c><c r="G9"><v>46477</v></c><c r="K9" t="e"><v>#N/A</v></c><c r="L9"><f>A1</f></c></row>`,
+	} {
 		f.Add("<worksheet><sheetData>" + row(heads...) + rest + "</sheetData></worksheet>")
 	}
 	f.Add("<worksheet>")

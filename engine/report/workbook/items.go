@@ -41,51 +41,59 @@ func (b *Writer) writeItems(l Layout, p Page, items []Fields, words map[string]s
 	if err := b.addSheetRules(l, name, head, last); err != nil {
 		return err
 	}
-	return b.streamRows(name, widths, sheetPanes{rows: head, columns: l.FrozenColumns}, func(put func(height float64, cells ...any) error) error {
-		for i, row := range l.Preface {
-			style := b.styles.strong
-			if i == 0 {
-				style = b.styles.title
-			}
-			cells := make([]any, len(row))
-			for j, s := range row {
-				if word, asked := strings.CutPrefix(s, "$"); asked {
-					s = words[word]
+	return b.streamRows(
+		name,
+		widths,
+		sheetPanes{rows: head, columns: l.FrozenColumns},
+		func(put func(height float64, cells ...any) error) error {
+			for i, row := range l.Preface {
+				style := b.styles.strong
+				if i == 0 {
+					style = b.styles.title
 				}
-				cells[j] = b.newCell(style, b.fitText(s, name, cellName(j+1, i+1)))
+				cells := make([]any, len(row))
+				for j, s := range row {
+					if word, asked := strings.CutPrefix(s, "$"); asked {
+						s = words[word]
+					}
+					cells[j] = b.newCell(style, b.fitText(s, name, cellName(j+1, i+1)))
+				}
+				if err := put(0, cells...); err != nil {
+					return err
+				}
 			}
-			if err := put(0, cells...); err != nil {
-				return err
-			}
-		}
-		titles := make([]any, len(l.Columns))
-		for i, c := range l.Columns {
-			style := b.styles.head
-			if c.Editable {
-				style = b.styles.editable
-			}
-			titles[i] = b.newCell(style, c.Header)
-		}
-		if err := put(32, titles...); err != nil {
-			return err
-		}
-		for n, f := range items {
-			cells, height, prints := make([]any, len(l.Columns)), 1.0, make([]string, 0, len(l.Columns))
+			titles := make([]any, len(l.Columns))
 			for i, c := range l.Columns {
-				value, text := b.itemCell(c, f, name, cellName(i+1, head+1+n))
-				cells[i] = value
-				prints = append(prints, fingerprint(text))
-				if !c.Hidden {
-					height = max(height, countLines(text, widths[i]))
+				style := b.styles.head
+				if c.Editable {
+					style = b.styles.editable
 				}
+				titles[i] = b.newCell(style, c.Header)
 			}
-			b.sourceRows = append(b.sourceRows, []string{l.Name, name, f(l.Key), f("id"), f("control_code"), f("poam_code"), f("revision"), strings.Join(prints, " ")})
-			if err := put(min(height, maxRowLines)*lineHeight, cells...); err != nil {
+			if err := put(32, titles...); err != nil {
 				return err
 			}
-		}
-		return nil
-	})
+			for n, f := range items {
+				cells, height, prints := make([]any, len(l.Columns)), 1.0, make([]string, 0, len(l.Columns))
+				for i, c := range l.Columns {
+					value, text := b.itemCell(c, f, name, cellName(i+1, head+1+n))
+					cells[i] = value
+					prints = append(prints, fingerprint(text))
+					if !c.Hidden {
+						height = max(height, countLines(text, widths[i]))
+					}
+				}
+				b.sourceRows = append(
+					b.sourceRows,
+					[]string{l.Name, name, f(l.Key), f("id"), f("control_code"), f("poam_code"), f("revision"), strings.Join(prints, " ")},
+				)
+				if err := put(min(height, maxRowLines)*lineHeight, cells...); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	)
 }
 
 // maxRowLines keeps rows readable beside each other; all of a text is in its cell.
@@ -215,7 +223,15 @@ func (b *Writer) addStatusFills(name, cells string, c Column) error {
 		style, ok := b.styles.fills[fillClass(c.Field, v)]
 		if word := c.labelFor(v); ok && !done[word] {
 			done[word] = true
-			rules = append(rules, excelize.ConditionalFormatOptions{Type: "cell", Criteria: "==", Value: `"` + strings.ReplaceAll(word, `"`, `""`) + `"`, Format: &style})
+			rules = append(
+				rules,
+				excelize.ConditionalFormatOptions{
+					Type:     "cell",
+					Criteria: "==",
+					Value:    `"` + strings.ReplaceAll(word, `"`, `""`) + `"`,
+					Format:   &style,
+				},
+			)
 		}
 	}
 	if len(rules) == 0 {

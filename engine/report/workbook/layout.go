@@ -193,7 +193,8 @@ func (c Column) parseChoice(written string) (string, bool) {
 		}
 	}
 	for _, v := range values {
-		if normalizeHeader(written) == normalizeHeader(c.labelFor(v)) || normalizeHeader(written) == normalizeHeader(humanize(v)) || normalizeHeader(written) == v {
+		if normalizeHeader(written) == normalizeHeader(c.labelFor(v)) || normalizeHeader(written) == normalizeHeader(humanize(v)) ||
+			normalizeHeader(written) == v {
 			return v, true
 		}
 	}

@@ -54,7 +54,13 @@ type changeLine struct {
 }
 
 func (p milestoneLine) String() string {
-	return fmt.Sprintf("(%d) %s: %s [%s]", p.number, p.due, strings.ReplaceAll(p.title, "\n", "\n"+indent), strings.ReplaceAll(p.status, "_", " "))
+	return fmt.Sprintf(
+		"(%d) %s: %s [%s]",
+		p.number,
+		p.due,
+		strings.ReplaceAll(p.title, "\n", "\n"+indent),
+		strings.ReplaceAll(p.status, "_", " "),
+	)
 }
 
 func (m changeLine) String() string {
@@ -103,14 +109,22 @@ func toChangeLines(all []api.Milestone) (out []changeLine) {
 }
 
 func newChangeLine(number int, c api.MilestoneChange) changeLine {
-	return changeLine{number: number, changedOn: c.At, changedBy: strings.Join(strings.Fields(Sanitize(c.By)), " "), due: string(c.DueDate), reason: normalizeText(Sanitize(c.Reason))}
+	return changeLine{
+		number:    number,
+		changedOn: c.At,
+		changedBy: strings.Join(strings.Fields(Sanitize(c.By)), " "),
+		due:       string(c.DueDate),
+		reason:    normalizeText(Sanitize(c.Reason)),
+	}
 }
 
 var (
 	numberedLinePattern = lazyregexp.New(`(?s)^\(?([0-9]{1,3})[.)][ \t]*(.*)$`)
 	milestonePattern    = lazyregexp.New(`(?s)^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t]*:|[ \t])[ \t]*(.*)$`)
 	statusSuffix        = lazyregexp.New(`\s*\[([^\[\]\n]*)\]$`)
-	changePattern       = lazyregexp.New(`(?is)^(?:([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]*)?(?:by[ \t]+([^\n]*?))?[ \t]*:?[ \t]*moved to ([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t]*:[ \t]*(.*))?$`)
+	changePattern       = lazyregexp.New(
+		`(?is)^(?:([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]*)?(?:by[ \t]+([^\n]*?))?[ \t]*:?[ \t]*moved to ([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t]*:[ \t]*(.*))?$`,
+	)
 )
 
 // parseNumberedLines are a cell's numbered texts, with the line each begins on.
@@ -178,7 +192,12 @@ func parseMilestones(s string) (out []milestoneLine, problem string) {
 		case p.title == "":
 			return nil, fmt.Sprintf("line %d: say what is done by then%s", e.line, milestoneHint)
 		case utf8.RuneCountInString(p.title) > maxTitleLength:
-			return nil, fmt.Sprintf("line %d: its text has %d letters; at most %d are taken", e.line, utf8.RuneCountInString(p.title), maxTitleLength)
+			return nil, fmt.Sprintf(
+				"line %d: its text has %d letters; at most %d are taken",
+				e.line,
+				utf8.RuneCountInString(p.title),
+				maxTitleLength,
+			)
 		case slices.ContainsFunc(out, func(o milestoneLine) bool { return o.number == p.number }):
 			return nil, fmt.Sprintf("line %d: milestone (%d) stands twice", e.line, p.number)
 		}
@@ -209,7 +228,13 @@ func parseChanges(s string) (out []changeLine, problem string) {
 		if m == nil {
 			return nil, fmt.Sprintf("line %d does not say which date the milestone moved to%s", e.line, changeHint)
 		}
-		c := changeLine{number: e.number, changedOn: m[1], changedBy: strings.Join(strings.Fields(m[2]), " "), due: m[3], reason: normalizeText(m[4])}
+		c := changeLine{
+			number:    e.number,
+			changedOn: m[1],
+			changedBy: strings.Join(strings.Fields(m[2]), " "),
+			due:       m[3],
+			reason:    normalizeText(m[4]),
+		}
 		if strings.Contains(strings.ToLower(c.changedBy), "moved to") {
 			return nil, fmt.Sprintf("line %d says twice where it moved to%s", e.line, changeHint)
 		}
@@ -219,7 +244,12 @@ func parseChanges(s string) (out []changeLine, problem string) {
 			}
 		}
 		if utf8.RuneCountInString(c.reason) > maxReasonLength {
-			return nil, fmt.Sprintf("line %d: its reason has %d letters; at most %d are taken", e.line, utf8.RuneCountInString(c.reason), maxReasonLength)
+			return nil, fmt.Sprintf(
+				"line %d: its reason has %d letters; at most %d are taken",
+				e.line,
+				utf8.RuneCountInString(c.reason),
+				maxReasonLength,
+			)
 		}
 		out = append(out, c)
 	}
@@ -264,7 +294,10 @@ func (r *ChangedRow) ApplyMilestones(current []api.Milestone) (all []api.Milesto
 			continue
 		}
 		if changesCell == "" {
-			return nil, true, &Problem{cell, fmt.Sprintf("milestone (%d) is gone, and there are changes of it; take those out too", c.number)}
+			return nil, true, &Problem{
+				cell,
+				fmt.Sprintf("milestone (%d) is gone, and there are changes of it; take those out too", c.number),
+			}
 		}
 		return nil, true, &Problem{changesCell, fmt.Sprintf("there is no milestone (%d) to change", c.number)}
 	}

@@ -12,12 +12,23 @@ import (
 
 var twoMilestones = []api.Milestone{
 	{Title: "Owner named", DueDate: "2027-01-31", Status: "completed"},
-	{Title: "First review\nsigned [twice]", DueDate: "2027-03-31", Status: "open",
-		Changes: []api.MilestoneChange{{At: "2027-03-01", By: "Ana Roe", DueDate: "2027-05-31", Reason: "The auditor\nis away."}}},
+	{
+		Title: "First review\nsigned [twice]", DueDate: "2027-03-31", Status: "open",
+		Changes: []api.MilestoneChange{{At: "2027-03-01", By: "Ana Roe", DueDate: "2027-05-31", Reason: "The auditor\nis away."}},
+	},
 }
 
 func withMilestones() Fields {
-	it := &api.POAMItem{POAMCode: "POAM-001", CorrectiveAction: "Name an owner.", Priority: 1, Severity: api.SeverityHigh, Effort: "small", DueDate: "2027-03-31", Status: "open", Milestones: twoMilestones}
+	it := &api.POAMItem{
+		POAMCode:         "POAM-001",
+		CorrectiveAction: "Name an owner.",
+		Priority:         1,
+		Severity:         api.SeverityHigh,
+		Effort:           "small",
+		DueDate:          "2027-03-31",
+		Status:           "open",
+		Milestones:       twoMilestones,
+	}
 	it.ID, it.ControlCode, it.ControlTitle, it.Revision = "id-1", "IAC-06", "Second factor", 4
 	return RemediationFields(it)
 }
@@ -64,7 +75,11 @@ func TestMilestones(t *testing.T) {
 			{"no new date", l.changes, "(1) it moves to May", nil, "!" + l.changes + ": " + header(t, l.name, fieldChanges) + ": line 1 does not say which date"},
 		} {
 			t.Run(l.name+"/"+tc.name, func(t *testing.T) {
-				rows, problems, _ := edits(t, edited(t, b, func(f *excelize.File) error { return f.SetCellValue(l.sheet, tc.at, tc.cell) }), layout(t, l.name))
+				rows, problems, _ := edits(
+					t,
+					edited(t, b, func(f *excelize.File) error { return f.SetCellValue(l.sheet, tc.at, tc.cell) }),
+					layout(t, l.name),
+				)
 				said := told(nil, problems, nil)
 				var got []api.Milestone
 				for _, r := range rows {

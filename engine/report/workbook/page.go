@@ -78,8 +78,13 @@ func (b *Writer) addLogo(sheet string) error {
 	if err != nil {
 		return err
 	}
-	return b.file.AddPictureFromBytes(sheet, "A1", &excelize.Picture{Extension: ".png", File: b.properties.Logo, Format: &excelize.GraphicOptions{
-		AltText: "Logo", OffsetX: 4, OffsetY: 4, ScaleX: b.properties.LogoWidth / float64(cfg.Width), ScaleY: b.properties.LogoHeight / float64(cfg.Height), LockAspectRatio: true, Positioning: "oneCell"}})
+	return b.file.AddPictureFromBytes(
+		sheet,
+		"A1",
+		&excelize.Picture{Extension: ".png", File: b.properties.Logo, Format: &excelize.GraphicOptions{
+			AltText: "Logo", OffsetX: 4, OffsetY: 4, ScaleX: b.properties.LogoWidth / float64(cfg.Width), ScaleY: b.properties.LogoHeight / float64(cfg.Height), LockAspectRatio: true, Positioning: "oneCell",
+		}},
+	)
 }
 
 func (b *Writer) writePage(name string, widths []float64, lines []Line) error {

@@ -43,7 +43,10 @@ var fillColors = []struct {
 	class string
 	color drawing.ColorName
 }{
-	{"good", drawing.GoodGround}, {"fair", drawing.WarnGround}, {"bad", drawing.HeatShade(2)}, {"poor", drawing.HeatShade(1)}, {"calm", drawing.InfoGround}, {"open", drawing.Rule},
+	{
+		"good",
+		drawing.GoodGround,
+	}, {"fair", drawing.WarnGround}, {"bad", drawing.HeatShade(2)}, {"poor", drawing.HeatShade(1)}, {"calm", drawing.InfoGround}, {"open", drawing.Rule},
 }
 
 func newStyles(f *excelize.File, theme drawing.Theme) (styleIDs, error) {
@@ -66,14 +69,20 @@ func newStyles(f *excelize.File, theme drawing.Theme) (styleIDs, error) {
 		{&s.fixed, excelize.Style{Font: &excelize.Font{Family: family, Size: 11, Color: c(drawing.Soft)}, Alignment: top(true), Border: line, NumFmt: asText}},
 		{&s.strong, excelize.Style{Font: &excelize.Font{Family: family, Size: 11, Bold: true}, Alignment: top(true), Border: line, NumFmt: asText}},
 		{&s.mono, excelize.Style{Font: &excelize.Font{Family: "Consolas", Size: 9}, Alignment: top(true), Border: line, NumFmt: asText}},
-		{&s.head, excelize.Style{Font: &excelize.Font{Family: family, Size: 11, Bold: true, Color: c(drawing.Paper)}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(drawing.Soft)}},
-			Alignment: &excelize.Alignment{Vertical: "center", WrapText: true}, NumFmt: asText}},
-		{&s.editable, excelize.Style{Font: &excelize.Font{Family: family, Size: 11, Bold: true, Color: c(drawing.Paper)}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(drawing.Link)}},
-			Alignment: &excelize.Alignment{Vertical: "center", WrapText: true}, NumFmt: asText}},
+		{&s.head, excelize.Style{
+			Font: &excelize.Font{Family: family, Size: 11, Bold: true, Color: c(drawing.Paper)}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(drawing.Soft)}},
+			Alignment: &excelize.Alignment{Vertical: "center", WrapText: true}, NumFmt: asText,
+		}},
+		{&s.editable, excelize.Style{
+			Font: &excelize.Font{Family: family, Size: 11, Bold: true, Color: c(drawing.Paper)}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(drawing.Link)}},
+			Alignment: &excelize.Alignment{Vertical: "center", WrapText: true}, NumFmt: asText,
+		}},
 		{&s.number, excelize.Style{Alignment: &excelize.Alignment{Vertical: "top", Horizontal: "right"}, Border: line}},
 		{&s.date, excelize.Style{Alignment: &excelize.Alignment{Vertical: "top", Horizontal: "left"}, Border: line, CustomNumFmt: &iso}},
-		{&s.mark, excelize.Style{Font: &excelize.Font{Family: family, Bold: true, Size: 14, Color: c(drawing.Bad)}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(drawing.BadGround)}},
-			Alignment: top(true), NumFmt: asText}},
+		{&s.mark, excelize.Style{
+			Font: &excelize.Font{Family: family, Bold: true, Size: 14, Color: c(drawing.Bad)}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(drawing.BadGround)}},
+			Alignment: top(true), NumFmt: asText,
+		}},
 	} {
 		id, err := f.NewStyle(&e.st)
 		*e.id, errs = id, append(errs, err)

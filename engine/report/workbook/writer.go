@@ -54,8 +54,10 @@ func NewWriter(props Properties) (*Writer, error) {
 		when = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	stamp := when.UTC().Format("2006-01-02T15:04:05Z")
-	err := b.file.SetDocProps(&excelize.DocProperties{Title: Sanitize(props.Title), Subject: Sanitize(props.Subject), Creator: Sanitize(props.Creator),
-		LastModifiedBy: Sanitize(props.Creator), Created: stamp, Modified: stamp})
+	err := b.file.SetDocProps(&excelize.DocProperties{
+		Title: Sanitize(props.Title), Subject: Sanitize(props.Subject), Creator: Sanitize(props.Creator),
+		LastModifiedBy: Sanitize(props.Creator), Created: stamp, Modified: stamp,
+	})
 	if err == nil {
 		b.styles, err = newStyles(b.file, props.Theme)
 	}
@@ -109,7 +111,13 @@ func (b *Writer) fitText(s, sheet, cell string) string {
 	for i, p := range parts[1:] {
 		b.longTexts = append(b.longTexts, [4]string{sheet, cell, fmt.Sprintf("%d of %d", i+2, len(parts)), p})
 	}
-	return parts[0] + fmt.Sprintf("\n[part 1 of %d; it goes on in the sheet %q, rows %d to %d]", len(parts), longTextsSheet, first, first+len(parts)-2)
+	return parts[0] + fmt.Sprintf(
+		"\n[part 1 of %d; it goes on in the sheet %q, rows %d to %d]",
+		len(parts),
+		longTextsSheet,
+		first,
+		first+len(parts)-2,
+	)
 }
 
 const (
@@ -149,8 +157,10 @@ func repack(w io.Writer, raw []byte) (int64, error) {
 	out := zip.NewWriter(counted)
 	for _, f := range in.File {
 		// 1980-01-01 is the first date that a zip archive knows.
-		h := &zip.FileHeader{Name: f.Name, Method: f.Method, CRC32: f.CRC32, CompressedSize64: f.CompressedSize64,
-			UncompressedSize64: f.UncompressedSize64, ModifiedDate: 1<<5 | 1} //nolint:staticcheck // the field that CreateRaw writes
+		h := &zip.FileHeader{
+			Name: f.Name, Method: f.Method, CRC32: f.CRC32, CompressedSize64: f.CompressedSize64,
+			UncompressedSize64: f.UncompressedSize64, ModifiedDate: 1<<5 | 1,
+		} //nolint:staticcheck // the field that CreateRaw writes
 		part, err := out.CreateRaw(h)
 		if err != nil {
 			return counted.n, err
@@ -215,21 +225,28 @@ func (b *Writer) writeSourceSheet() error {
 	// Not by SetSheetVisible: that reads all sheets again.
 	listed := b.file.WorkBook.Sheets.Sheet
 	listed[len(listed)-1].State = "hidden"
-	return b.streamRows(name, []float64{14, 24, 38, 38, 12, 12, 10, 60}, sheetPanes{}, func(put func(height float64, cells ...any) error) error {
-		for _, r := range append([][]string{
-			{"This sheet lets an import tell what was changed. Leave it as it is."},
-			{"form", sourceFormatVersion}, {"assessment", b.properties.Assessment}, sourceHeader,
-		}, b.sourceRows...) {
-			cells := make([]any, len(r))
-			for i, s := range r {
-				cells[i] = b.newCell(b.styles.text, s)
+	return b.streamRows(
+		name,
+		[]float64{14, 24, 38, 38, 12, 12, 10, 60},
+		sheetPanes{},
+		func(put func(height float64, cells ...any) error) error {
+			for _, r := range append([][]string{
+				{"This sheet lets an import tell what was changed. Leave it as it is."},
+				{"form", sourceFormatVersion},
+				{"assessment", b.properties.Assessment},
+				sourceHeader,
+			}, b.sourceRows...) {
+				cells := make([]any, len(r))
+				for i, s := range r {
+					cells[i] = b.newCell(b.styles.text, s)
+				}
+				if err := put(0, cells...); err != nil {
+					return err
+				}
 			}
-			if err := put(0, cells...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+			return nil
+		},
+	)
 }
 
 // sourceFormatVersion is raised when the sheet's rows mean something else.
@@ -256,7 +273,12 @@ type sheetPanes struct {
 }
 
 // streamRows writes a sheet's rows one after the other.
-func (b *Writer) streamRows(name string, widths []float64, panes sheetPanes, rows func(put func(height float64, cells ...any) error) error) error {
+func (b *Writer) streamRows(
+	name string,
+	widths []float64,
+	panes sheetPanes,
+	rows func(put func(height float64, cells ...any) error) error,
+) error {
 	if err := b.setPageLayout(name, len(widths)); err != nil {
 		return err
 	}

@@ -115,7 +115,12 @@ func (m *Manifest) AddPart(kind string, data []byte) {
 // validate refuses a manifest whose parts are too many or too large, or that is no manifest.
 func (m *Manifest) validate() error {
 	if m.Format != Format {
-		return api.Invalid("file", "the bundle has the form %.40q, and this program knows %s; use the same version on both sides", m.Format, Format)
+		return api.Invalid(
+			"file",
+			"the bundle has the form %.40q, and this program knows %s; use the same version on both sides",
+			m.Format,
+			Format,
+		)
 	}
 	if len(m.Parts) > maxParts {
 		return api.Invalid("file", "the bundle has more than %d parts", maxParts)
@@ -140,7 +145,12 @@ func (m *Manifest) validate() error {
 		all += p.Size
 	}
 	if all > MaxBytes || held > MaxMemoryBytes {
-		return api.Invalid("file", "the bundle holds more than %d MiB, or more than %d MiB without its files", MaxBytes>>20, MaxMemoryBytes>>20)
+		return api.Invalid(
+			"file",
+			"the bundle holds more than %d MiB, or more than %d MiB without its files",
+			MaxBytes>>20,
+			MaxMemoryBytes>>20,
+		)
 	}
 	return nil
 }
@@ -231,7 +241,12 @@ func Open(r io.Reader, mine *SecretKey, lookupKey func(fingerprint string) (*Key
 	var other *age.NoIdentityMatchError
 	switch {
 	case errors.As(err, &other):
-		return nil, api.Invalid("file", "the bundle is for another organization, or for a key that this one had before: the key here is %s (%s); have it written for this one", mine.Name, mine.Fingerprint())
+		return nil, api.Invalid(
+			"file",
+			"the bundle is for another organization, or for a key that this one had before: the key here is %s (%s); have it written for this one",
+			mine.Name,
+			mine.Fingerprint(),
+		)
 	case err != nil:
 		return nil, damagedError("%v", err)
 	}
@@ -275,7 +290,11 @@ func (b *Reader) verify(manifest, signature []byte, mine *SecretKey, lookupKey f
 	case err != nil:
 		return err
 	case from == nil:
-		return api.Invalid("file", "the bundle is from a stranger: nobody here trusts the key %.60q; compare its fingerprint with who sent it, then `service sync trust` their key", m.Sender)
+		return api.Invalid(
+			"file",
+			"the bundle is from a stranger: nobody here trusts the key %.60q; compare its fingerprint with who sent it, then `service sync trust` their key",
+			m.Sender,
+		)
 	case !ed25519.Verify(from.verifyKey, signedBytes(manifest), signature):
 		return api.Invalid("file", "the bundle says it is from %s, and its signature is not theirs", from.Name)
 	case m.Recipient != mine.Fingerprint() || m.RecipientOrganization != mine.Organization:

@@ -173,7 +173,13 @@ func plain(manifest []byte, key ed25519.PrivateKey, rest []byte) []byte {
 func TestHostileManifests(t *testing.T) {
 	office, site, other := secret(t, "office"), secret(t, "site"), secret(t, "other")
 	good := func() *bundle.Manifest {
-		return &bundle.Manifest{Format: bundle.Format, Serial: 1, Sender: office.Fingerprint(), Recipient: site.Fingerprint(), RecipientOrganization: "site"}
+		return &bundle.Manifest{
+			Format:                bundle.Format,
+			Serial:                1,
+			Sender:                office.Fingerprint(),
+			Recipient:             site.Fingerprint(),
+			RecipientOrganization: "site",
+		}
 	}
 	for name, c := range map[string]struct {
 		change func(*bundle.Manifest)
@@ -264,7 +270,13 @@ func TestKey(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	office, site := secret(f, "office"), secret(f, "site")
 	key := signer(f, office)
-	m := &bundle.Manifest{Format: bundle.Format, Serial: 1, Sender: office.Fingerprint(), Recipient: site.Fingerprint(), RecipientOrganization: "site"}
+	m := &bundle.Manifest{
+		Format:                bundle.Format,
+		Serial:                1,
+		Sender:                office.Fingerprint(),
+		Recipient:             site.Fingerprint(),
+		RecipientOrganization: "site",
+	}
 	m.AddPart(bundle.File, []byte("one"))
 	good, _ := json.Marshal(m)
 	good = bytes.ReplaceAll(good, []byte(office.Fingerprint()), []byte("SENDER"))

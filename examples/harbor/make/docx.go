@@ -132,12 +132,21 @@ func renderNumbering(lists int) string {
 	var b strings.Builder
 	b.WriteString(xml.Header + `<w:numbering ` + docxNamespaces + `>`)
 	for id, level := range []string{`<w:numFmt w:val="bullet"/><w:lvlText w:val="•"/>`, `<w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/>`} {
-		fmt.Fprintf(&b, `<w:abstractNum w:abstractNumId="%d"><w:multiLevelType w:val="singleLevel"/><w:lvl w:ilvl="0"><w:start w:val="1"/>%s`+
-			`<w:lvlJc w:val="left"/><w:pPr><w:ind w:left="510" w:hanging="340"/></w:pPr></w:lvl></w:abstractNum>`, id, level)
+		fmt.Fprintf(
+			&b,
+			`<w:abstractNum w:abstractNumId="%d"><w:multiLevelType w:val="singleLevel"/><w:lvl w:ilvl="0"><w:start w:val="1"/>%s`+
+				`<w:lvlJc w:val="left"/><w:pPr><w:ind w:left="510" w:hanging="340"/></w:pPr></w:lvl></w:abstractNum>`,
+			id,
+			level,
+		)
 	}
 	fmt.Fprintf(&b, `<w:num w:numId="%d"><w:abstractNumId w:val="0"/></w:num>`, bulletNumberingID)
 	for i := 1; i <= lists; i++ {
-		fmt.Fprintf(&b, `<w:num w:numId="%d"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num>`, bulletNumberingID+i)
+		fmt.Fprintf(
+			&b,
+			`<w:num w:numId="%d"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num>`,
+			bulletNumberingID+i,
+		)
 	}
 	b.WriteString(`</w:numbering>`)
 	return b.String()

@@ -57,8 +57,10 @@ type sheetStyles struct{ title, header, text, date int }
 
 func newSheetStyles(f *excelize.File) (st sheetStyles, err error) {
 	border := []excelize.Border{
-		{Type: "left", Color: "BFC7D1", Style: 1}, {Type: "right", Color: "BFC7D1", Style: 1},
-		{Type: "top", Color: "BFC7D1", Style: 1}, {Type: "bottom", Color: "BFC7D1", Style: 1},
+		{Type: "left", Color: "BFC7D1", Style: 1},
+		{Type: "right", Color: "BFC7D1", Style: 1},
+		{Type: "top", Color: "BFC7D1", Style: 1},
+		{Type: "bottom", Color: "BFC7D1", Style: 1},
 	}
 	top := &excelize.Alignment{Vertical: "top", WrapText: true}
 	day := "yyyy-mm-dd"

@@ -14,7 +14,13 @@ import (
 // floors are a little below what the rules reach (docs/quality.md). They went down twice: for rules that are right
 // on published policies (TestPublishedPolicies) about three times in five where they had been right less than half of
 // the times, and in what is emptied for rules that find what is said in unlike words.
-var floors = struct{ kappa, precision, recall, detected, emptied float64 }{kappa: 0.74, precision: 0.95, recall: 0.91, detected: 0.94, emptied: 0.75}
+var floors = struct{ kappa, precision, recall, detected, emptied float64 }{
+	kappa:     0.74,
+	precision: 0.95,
+	recall:    0.91,
+	detected:  0.94,
+	emptied:   0.75,
+}
 
 const (
 	mostDisturbed = 0.02 // controls that change though their documents are all there
@@ -31,15 +37,31 @@ func TestJudgementFloors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range append(r.Sets, r.All) {
-		t.Logf("%-10s kappa %.3f, equal %.3f; evidenced P %.3f R %.3f; missing P %.3f R %.3f; detected %.3f, emptied %.3f of %d, disturbed %.4f of %d; %v", s.Name, s.Kappa, s.Agreement,
-			s.Evidenced.Precision, s.Evidenced.Recall, s.Missing.Precision, s.Missing.Recall, s.Ablation.DowngradedShare, s.Ablation.UnevidencedShare, s.Ablation.Dependent, s.Ablation.ChangedShare, s.Ablation.Independent, s.Confusion)
+		t.Logf(
+			"%-10s kappa %.3f, equal %.3f; evidenced P %.3f R %.3f; missing P %.3f R %.3f; detected %.3f, emptied %.3f of %d, disturbed %.4f of %d; %v",
+			s.Name,
+			s.Kappa,
+			s.Agreement,
+			s.Evidenced.Precision,
+			s.Evidenced.Recall,
+			s.Missing.Precision,
+			s.Missing.Recall,
+			s.Ablation.DowngradedShare,
+			s.Ablation.UnevidencedShare,
+			s.Ablation.Dependent,
+			s.Ablation.ChangedShare,
+			s.Ablation.Independent,
+			s.Confusion,
+		)
 	}
 	for _, bar := range []struct {
 		name      string
 		got, want float64
 	}{
-		{"kappa", r.All.Kappa, floors.kappa}, {"precision of evidenced", r.All.Evidenced.Precision, floors.precision},
-		{"recall of evidenced", r.All.Evidenced.Recall, floors.recall}, {"verdicts that fall with their document", r.All.Ablation.DowngradedShare, floors.detected},
+		{"kappa", r.All.Kappa, floors.kappa},
+		{"precision of evidenced", r.All.Evidenced.Precision, floors.precision},
+		{"recall of evidenced", r.All.Evidenced.Recall, floors.recall},
+		{"verdicts that fall with their document", r.All.Ablation.DowngradedShare, floors.detected},
 		{"evidence lost with its document", r.All.Ablation.UnevidencedShare, floors.emptied},
 	} {
 		if bar.got < bar.want {
@@ -57,7 +79,12 @@ func TestJudgementFloors(t *testing.T) {
 		}
 	}
 	if float64(counted) > mostCounted*float64(no) {
-		t.Errorf("%d of %d passages that deny, announce or leave blanks count as evidence: %s", counted, no, strings.Join(r.Passages.Wrong, "\n"))
+		t.Errorf(
+			"%d of %d passages that deny, announce or leave blanks count as evidence: %s",
+			counted,
+			no,
+			strings.Join(r.Passages.Wrong, "\n"),
+		)
 	}
 }
 
@@ -71,7 +98,15 @@ func TestStrangers(t *testing.T) {
 	}
 	floors := map[string]float64{"brackwater": 0.42, "harrowmere": 0.29, "palletine": 0.40, "tesselgrid": 0.55}
 	for _, s := range r.Sets {
-		t.Logf("%-10s %d controls, kappa %.3f; evidenced P %.3f R %.3f; %v", s.Name, s.Controls, s.Kappa, s.Evidenced.Precision, s.Evidenced.Recall, s.Confusion)
+		t.Logf(
+			"%-10s %d controls, kappa %.3f; evidenced P %.3f R %.3f; %v",
+			s.Name,
+			s.Controls,
+			s.Kappa,
+			s.Evidenced.Precision,
+			s.Evidenced.Recall,
+			s.Confusion,
+		)
 		if floor, ok := floors[s.Name]; !ok || s.Kappa < floor {
 			t.Errorf("%s: kappa %.3f, want %.2f", s.Name, s.Kappa, floor)
 		}
@@ -110,14 +145,18 @@ func TestBadSets(t *testing.T) {
 		"nothing":           {"", "is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			folder := fstest.MapFS{"labels.csv": {Data: []byte(tc.labels)}, "evidence/a.md": {Data: []byte("# Policy\n\nAll staff use passwords.\n")}}
+			folder := fstest.MapFS{
+				"labels.csv":    {Data: []byte(tc.labels)},
+				"evidence/a.md": {Data: []byte("# Policy\n\nAll staff use passwords.\n")},
+			}
 			_, err := judgement.Run(t.Context(), judgement.Options{Folder: folder, Today: judged.Today})
 			if err == nil || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%v, want %q in it", err, tc.says)
 			}
 		})
 	}
-	if _, err := judgement.Run(t.Context(), judgement.Options{Folder: fstest.MapFS{}, Today: judged.Today}); err == nil || !strings.Contains(err.Error(), "labels.csv") {
+	if _, err := judgement.Run(t.Context(), judgement.Options{Folder: fstest.MapFS{}, Today: judged.Today}); err == nil ||
+		!strings.Contains(err.Error(), "labels.csv") {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
@@ -125,7 +164,9 @@ func TestBadSets(t *testing.T) {
 // Numbers may be set apart as people do, and a link is no document.
 func TestWaysToWriteASet(t *testing.T) {
 	folder := fstest.MapFS{
-		"labels.csv":       {Data: []byte("control,verdict,missing,documents\nIAC-06,implemented,1;2,a.md\nIAC-17,planned,\"1, 2\",\nIAC-10,planned,1 2,\n")},
+		"labels.csv": {
+			Data: []byte("control,verdict,missing,documents\nIAC-06,implemented,1;2,a.md\nIAC-17,planned,\"1, 2\",\nIAC-10,planned,1 2,\n"),
+		},
 		"evidence/a.md":    {Data: []byte("# Policy\n\nAll staff use passwords.\n")},
 		"evidence/link.md": {Data: []byte("/etc/passwd"), Mode: fs.ModeSymlink},
 	}
@@ -151,12 +192,23 @@ func BenchmarkJudgedCompanies(b *testing.B) {
 func TestWorkbookFloors(t *testing.T) {
 	for name, floor := range map[string]float64{"scf-2026.1.1-like.xlsx": 0.70, "scf-2022.3.xlsx": 0.66} {
 		t.Run(name, func(t *testing.T) {
-			r, err := judgement.Run(t.Context(), judgement.Options{Folder: judged.Folder(), Today: judged.Today, Catalog: judgement.Workbook(t, name)})
+			r, err := judgement.Run(
+				t.Context(),
+				judgement.Options{Folder: judged.Folder(), Today: judged.Today, Catalog: judgement.Workbook(t, name)},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, s := range append(r.Sets, r.All) {
-				t.Logf("%-10s %d controls, kappa %.3f; evidenced P %.3f R %.3f; %v", s.Name, s.Controls, s.Kappa, s.Evidenced.Precision, s.Evidenced.Recall, s.Confusion)
+				t.Logf(
+					"%-10s %d controls, kappa %.3f; evidenced P %.3f R %.3f; %v",
+					s.Name,
+					s.Controls,
+					s.Kappa,
+					s.Evidenced.Precision,
+					s.Evidenced.Recall,
+					s.Confusion,
+				)
 			}
 			if r.All.Kappa < floor {
 				t.Errorf("kappa is %.3f, want %.2f", r.All.Kappa, floor)

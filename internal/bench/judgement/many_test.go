@@ -34,9 +34,17 @@ func TestFiveThousandDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := fstest.MapFS{"access.md": {Data: []byte("# Access policy\n\nVersion 2, approved by the managing director on 2026-02-01.\n\nMulti-factor authentication is required for all remote access, for every privileged account and for cloud applications.\n")}}
+	folder := fstest.MapFS{
+		"access.md": {
+			Data: []byte(
+				"# Access policy\n\nVersion 2, approved by the managing director on 2026-02-01.\n\nMulti-factor authentication is required for all remote access, for every privileged account and for cloud applications.\n",
+			),
+		},
+	}
 	for i := range 5000 {
-		folder[fmt.Sprintf("note-%04d.txt", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "Canteen menu of day %d: soup %d and bread with %d olives.\n", i, i*7, i%13)}
+		folder[fmt.Sprintf("note-%04d.txt", i)] = &fstest.MapFile{
+			Data: fmt.Appendf(nil, "Canteen menu of day %d: soup %d and bread with %d olives.\n", i, i*7, i%13),
+		}
 	}
 	library, err := evidence.ReadLibrary(t.Context(), folder, model, judge.GuessCategory)
 	if err != nil {

@@ -34,7 +34,10 @@ func TestLabelledPairs(t *testing.T) {
 	}
 	labels := labelledPairs(t)
 	shared := shareddata.Path(t, "evidence")
-	folders := map[string]fs.FS{"mixed": os.DirFS(filepath.Join(shared, "mixed")), "tailscale": os.DirFS(filepath.Join(shared, "tailscale"))}
+	folders := map[string]fs.FS{
+		"mixed":     os.DirFS(filepath.Join(shared, "mixed")),
+		"tailscale": os.DirFS(filepath.Join(shared, "tailscale")),
+	}
 	for _, company := range []string{"fennick", "tallybird"} {
 		sub, err := fs.Sub(judged.Folder(), company+"/evidence")
 		if err != nil {
@@ -42,7 +45,14 @@ func TestLabelledPairs(t *testing.T) {
 		}
 		folders[company] = sub
 	}
-	floors := map[string]float64{"fennick workbook": 0.88, "fennick starter": 0.93, "tallybird workbook": 0.83, "tallybird starter": 0.71, "mixed workbook": 0.80, "tailscale workbook": 0.86}
+	floors := map[string]float64{
+		"fennick workbook":   0.88,
+		"fennick starter":    0.93,
+		"tallybird workbook": 0.83,
+		"tallybird starter":  0.71,
+		"mixed workbook":     0.80,
+		"tailscale workbook": 0.86,
+	}
 	for _, by := range []string{"workbook", "starter"} {
 		o := Options{Today: judged.Today}
 		if by == "workbook" {
@@ -81,7 +91,15 @@ func TestLabelledPairs(t *testing.T) {
 				}
 			}
 			area := above(yes, no)
-			t.Logf("%s: %.3f of %d and %d; %d of %d not held against each other any more", name, area, len(yes), len(no), missed, len(labels[name]))
+			t.Logf(
+				"%s: %.3f of %d and %d; %d of %d not held against each other any more",
+				name,
+				area,
+				len(yes),
+				len(no),
+				missed,
+				len(labels[name]),
+			)
 			if area < floors[name] {
 				t.Errorf("%s: %.3f, want %.2f", name, area, floors[name])
 			}

@@ -57,7 +57,15 @@ func TestPublishedPolicies(t *testing.T) {
 			}
 			_, kappa := Kappa(confusion)
 			precision, recall := both/drafted, both/labelled
-			t.Logf("kappa %.3f; evidenced P %.2f R %.2f; drafted %.0f, labelled %.0f; %v", kappa, precision, recall, drafted, labelled, confusion)
+			t.Logf(
+				"kappa %.3f; evidenced P %.2f R %.2f; drafted %.0f, labelled %.0f; %v",
+				kappa,
+				precision,
+				recall,
+				drafted,
+				labelled,
+				confusion,
+			)
 			if kappa < floor.kappa || precision < floor.precision || recall < floor.recall {
 				t.Errorf("kappa %.3f, precision %.2f, recall %.2f; want %v", kappa, precision, recall, floor)
 			}

@@ -116,7 +116,16 @@ func (a *Ablation) addControl(l Label, document string, with, without judge.Judg
 
 // computeShares makes the shares from the counts.
 func (a *Ablation) computeShares() {
-	a.DowngradedShare, a.UnevidencedShare, a.ChangedShare = ratio(a.Downgraded, a.Dependent), ratio(a.Unevidenced, a.Dependent), ratio(a.Changed, a.Independent)
+	a.DowngradedShare, a.UnevidencedShare, a.ChangedShare = ratio(
+		a.Downgraded,
+		a.Dependent,
+	), ratio(
+		a.Unevidenced,
+		a.Dependent,
+	), ratio(
+		a.Changed,
+		a.Independent,
+	)
 }
 
 // addControl counts one control, with the objectives that the label numbers.

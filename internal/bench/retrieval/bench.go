@@ -102,7 +102,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := embed.Train(ctx, corpus, embed.Options{Seed: o.Seed, Progress: func(done, total int) { o.Progress("train the embedder", done, total) }})
+	model, err := embed.Train(
+		ctx,
+		corpus,
+		embed.Options{Seed: o.Seed, Progress: func(done, total int) { o.Progress("train the embedder", done, total) }},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +187,13 @@ type weightsOnly struct{ stemWeigher }
 // rankingDepth is how many passages a query is given: what run files hold.
 const rankingDepth = 100
 
-func (t *task) rank(ctx context.Context, method string, passages []search.Passage, queryVectors [][]float32, weights stemWeigher) ([]Ranked, error) {
+func (t *task) rank(
+	ctx context.Context,
+	method string,
+	passages []search.Passage,
+	queryVectors [][]float32,
+	weights stemWeigher,
+) ([]Ranked, error) {
 	o := search.Options{}
 	if method != ByWords { // plain BM25 weighs words by rarity alone
 		o.Weight = weights.Weight

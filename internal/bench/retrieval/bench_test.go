@@ -83,12 +83,15 @@ func TestRun(t *testing.T) {
 	for _, training := range []retrieval.Training{retrieval.TrainOnWorkbook, retrieval.TrainOnOpenTexts} {
 		var steps []string
 		run := func() *retrieval.Report {
-			r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: tiny(), Train: training, Progress: func(what string, done, total int) {
-				steps = append(steps, what)
-				if done > total {
-					t.Errorf("%s: %d of %d", what, done, total)
-				}
-			}})
+			r, err := retrieval.Run(
+				t.Context(),
+				retrieval.Options{Folder: tiny(), Train: training, Progress: func(what string, done, total int) {
+					steps = append(steps, what)
+					if done > total {
+						t.Errorf("%s: %d of %d", what, done, total)
+					}
+				}},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +194,10 @@ func TestFolderIsRefused(t *testing.T) {
 			}
 		})
 	}
-	if _, err := retrieval.Run(t.Context(), retrieval.Options{Folder: fstest.MapFS{}, Train: retrieval.TrainOnWorkbook}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := retrieval.Run(t.Context(), retrieval.Options{Folder: fstest.MapFS{}, Train: retrieval.TrainOnWorkbook}); !errors.Is(
+		err,
+		fs.ErrNotExist,
+	) {
 		t.Errorf("an empty folder: %v", err)
 	}
 	if _, err := retrieval.Run(t.Context(), retrieval.Options{Folder: tiny(), Train: "all"}); err == nil {
@@ -199,7 +205,10 @@ func TestFolderIsRefused(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := retrieval.Run(ctx, retrieval.Options{Folder: tiny(), Train: retrieval.TrainOnWorkbook}); !errors.Is(err, context.Canceled) {
+	if _, err := retrieval.Run(ctx, retrieval.Options{Folder: tiny(), Train: retrieval.TrainOnWorkbook}); !errors.Is(
+		err,
+		context.Canceled,
+	) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -88,7 +88,16 @@ func loadTasks(folder fs.FS) ([]*task, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, &task{name: "C_passage_to_control", about: "passage → control", queries: out[2].passages, passages: out[0].passages, gradesByQuery: g})
+		out = append(
+			out,
+			&task{
+				name:          "C_passage_to_control",
+				about:         "passage → control",
+				queries:       out[2].passages,
+				passages:      out[0].passages,
+				gradesByQuery: g,
+			},
+		)
 	}
 	return out, nil
 }

@@ -65,7 +65,16 @@ func TestRetrievalSeeds(t *testing.T) {
 		}
 		for _, task := range []string{"A", "B", "C", "C_passage_to_control"} {
 			m := mean[task]
-			t.Logf("%s %-20s nDCG %.3f R@10 %.3f S@1 %.3f S@5 %.3f S@10 %.3f", training, task, m.NDCG, m.Recall, m.Success1, m.Success5, m.Success10)
+			t.Logf(
+				"%s %-20s nDCG %.3f R@10 %.3f S@1 %.3f S@5 %.3f S@10 %.3f",
+				training,
+				task,
+				m.NDCG,
+				m.Recall,
+				m.Success1,
+				m.Success5,
+				m.Success10,
+			)
 		}
 		if m := mean["A"]; training == retrieval.TrainOnOpenTexts && (m.NDCG < 0.44 || m.Recall < 0.59) {
 			t.Errorf("with requirement texts A reaches %.3f / %.3f in the mean, want .44 / .59", m.NDCG, m.Recall)
@@ -84,7 +93,17 @@ func holds(t *testing.T, training retrieval.Training, floors map[string]retrieva
 	}
 	for _, task := range r.Tasks {
 		for _, w := range task.Methods {
-			t.Logf("%-20s %-14s nDCG %.3f R@10 %.3f MRR %.3f S@1 %.3f S@5 %.3f S@10 %.3f", task.Name, w.Name, w.NDCG, w.Recall, w.MRR, w.Success1, w.Success5, w.Success10)
+			t.Logf(
+				"%-20s %-14s nDCG %.3f R@10 %.3f MRR %.3f S@1 %.3f S@5 %.3f S@10 %.3f",
+				task.Name,
+				w.Name,
+				w.NDCG,
+				w.Recall,
+				w.MRR,
+				w.Success1,
+				w.Success5,
+				w.Success10,
+			)
 		}
 		t.Logf("%-20s answers score %.2f", task.Name, task.AnswerScore)
 		in, words, f := task.MethodResult(retrieval.Hybrid), task.MethodResult(retrieval.ByWords), floors[task.Name]

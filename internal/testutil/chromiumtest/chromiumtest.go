@@ -44,8 +44,21 @@ func Start(t testing.TB) *Browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), path, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-		"--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")
+	cmd := exec.CommandContext(
+		context.WithoutCancel(t.Context()),
+		path,
+		"--headless=new",
+		"--no-sandbox",
+		"--disable-gpu",
+		"--no-first-run",
+		"--disable-background-networking",
+		"--disable-component-update",
+		"--disable-sync",
+		"--disable-dev-shm-usage",
+		"--remote-debugging-pipe",
+		"--user-data-dir="+t.TempDir(),
+		"about:blank",
+	)
 	cmd.ExtraFiles = []*os.File{inRead, outWrite}
 	// All its processes share the other end of this pipe, so waiting for one waits for all:
 	// none writes into the profile any more when that is removed.
@@ -168,11 +181,14 @@ func (b *Browser) Open(address string) {
 // WaitFor waits until an expression in the page is true.
 func (b *Browser) WaitFor(expression string) {
 	b.t.Helper()
-	b.evaluate("new Promise(r => { const look = () => ("+expression+") ? r(true) : setTimeout(look, 10); look(); setTimeout(() => r(false), 30000); })", func(v any) {
-		if v != true {
-			b.t.Fatalf("it never came to %s; the page says %s", expression, b.EvaluateText("document.body.innerText"))
-		}
-	})
+	b.evaluate(
+		"new Promise(r => { const look = () => ("+expression+") ? r(true) : setTimeout(look, 10); look(); setTimeout(() => r(false), 30000); })",
+		func(v any) {
+			if v != true {
+				b.t.Fatalf("it never came to %s; the page says %s", expression, b.EvaluateText("document.body.innerText"))
+			}
+		},
+	)
 }
 
 // Press presses a key in what has the focus, by its name and number: Enter, 13.
@@ -182,7 +198,11 @@ func (b *Browser) Press(key string, code int) {
 	if key == "Enter" {
 		text = "\r"
 	}
-	b.Call("Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "key": key, "code": key, "text": text, "windowsVirtualKeyCode": code}, nil)
+	b.Call(
+		"Input.dispatchKeyEvent",
+		map[string]any{"type": "keyDown", "key": key, "code": key, "text": text, "windowsVirtualKeyCode": code},
+		nil,
+	)
 	b.Call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key, "windowsVirtualKeyCode": code}, nil)
 }
 
@@ -232,6 +252,14 @@ func (b *Browser) evaluate(expression string, handle func(any)) {
 // Emulate shows pages on a medium (screen, print) of a width, dark or light.
 func (b *Browser) Emulate(media string, width int, dark string) {
 	b.t.Helper()
-	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}, nil)
-	b.Call("Emulation.setEmulatedMedia", map[string]any{"media": media, "features": []map[string]string{{"name": "prefers-color-scheme", "value": dark}}}, nil)
+	b.Call(
+		"Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500},
+		nil,
+	)
+	b.Call(
+		"Emulation.setEmulatedMedia",
+		map[string]any{"media": media, "features": []map[string]string{{"name": "prefers-color-scheme", "value": dark}}},
+		nil,
+	)
 }

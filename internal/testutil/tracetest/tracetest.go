@@ -106,9 +106,11 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request) {
 }
 
 func newSpan(s *tracepb.Span, resource map[string]string) Span {
-	out := Span{Name: s.Name, TraceID: hex.EncodeToString(s.TraceId), ID: hex.EncodeToString(s.SpanId), ParentID: hex.EncodeToString(s.ParentSpanId),
+	out := Span{
+		Name: s.Name, TraceID: hex.EncodeToString(s.TraceId), ID: hex.EncodeToString(s.SpanId), ParentID: hex.EncodeToString(s.ParentSpanId),
 		Kind: strings.ToLower(strings.TrimPrefix(s.Kind.String(), "SPAN_KIND_")), Attrs: attrsAsText(s.Attributes), Resource: resource,
-		Failed: s.Status.GetCode() == tracepb.Status_STATUS_CODE_ERROR, Message: s.Status.GetMessage(), Events: len(s.Events), Nanos: s.EndTimeUnixNano - s.StartTimeUnixNano}
+		Failed: s.Status.GetCode() == tracepb.Status_STATUS_CODE_ERROR, Message: s.Status.GetMessage(), Events: len(s.Events), Nanos: s.EndTimeUnixNano - s.StartTimeUnixNano,
+	}
 	for _, l := range s.Links {
 		out.Links = append(out.Links, hex.EncodeToString(l.TraceId)+"-"+hex.EncodeToString(l.SpanId))
 	}
@@ -161,7 +163,10 @@ func (c *Collector) Headers() []http.Header {
 // Tracer sends to the collector, and to no other whatever the environment says.
 func (c *Collector) Tracer(t testing.TB) *tracing.Tracer {
 	t.Helper()
-	tracer, err := tracing.New(t.Context(), tracing.Options{Endpoint: c.URL, Env: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), Version: "test"})
+	tracer, err := tracing.New(
+		t.Context(),
+		tracing.Options{Endpoint: c.URL, Env: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), Version: "test"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

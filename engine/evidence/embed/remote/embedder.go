@@ -90,7 +90,10 @@ func New(o Options) (*Embedder, error) {
 	if e.retryPause <= 0 {
 		e.retryPause = time.Second / 2
 	}
-	client := &http.Client{Transport: limitTransport{o.Transport}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{
+		Transport:     limitTransport{o.Transport},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	if kind == "ollama" {
 		e.embedBatch = newOllamaEmbed(client, base, model)
 	} else {

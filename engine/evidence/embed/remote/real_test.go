@@ -19,7 +19,13 @@ func TestRealEmbeddings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := []string{"", "Access is reviewed twice a year.", "Backups are encrypted.", "Access is reviewed twice a year.", strings.Repeat("a long text ", 2000)}
+	texts := []string{
+		"",
+		"Access is reviewed twice a year.",
+		"Backups are encrypted.",
+		"Access is reviewed twice a year.",
+		strings.Repeat("a long text ", 2000),
+	}
 	for range 40 {
 		texts = append(texts, "one of more than a batch") // batches of 32
 	}

@@ -143,7 +143,8 @@ func TestItComesBack(t *testing.T) {
 	}
 	url := s.URL
 	s.Close()
-	if _, err := open(t, "openai", url).Embed(t.Context(), []string{"one"}); !errors.Is(err, ErrUnavailable) || strings.Contains(err.Error(), "sk-") {
+	if _, err := open(t, "openai", url).Embed(t.Context(), []string{"one"}); !errors.Is(err, ErrUnavailable) ||
+		strings.Contains(err.Error(), "sk-") {
 		t.Errorf("nobody listens: %v", err)
 	}
 }
@@ -181,8 +182,15 @@ func TestLongAnswersAreCut(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, o := range []Options{{}, {Model: "ollama/"}, {Model: "x/y"}, {Model: "ollama/m", URL: "ftp://h"}, {Model: "ollama/m", URL: "http://u:p@h"},
-		{Model: "openai/m", URL: "http://example.org", Key: "k"}, {Model: "openai/m", URL: "https://"}} {
+	for _, o := range []Options{
+		{},
+		{Model: "ollama/"},
+		{Model: "x/y"},
+		{Model: "ollama/m", URL: "ftp://h"},
+		{Model: "ollama/m", URL: "http://u:p@h"},
+		{Model: "openai/m", URL: "http://example.org", Key: "k"},
+		{Model: "openai/m", URL: "https://"},
+	} {
 		if _, err := New(o); !errors.Is(err, ErrInvalidOptions) || strings.Contains(fmt.Sprint(err), "u:p") {
 			t.Errorf("%+v: %v", o, err)
 		}

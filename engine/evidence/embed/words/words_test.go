@@ -48,10 +48,20 @@ func TestSplit(t *testing.T) {
 
 func TestSpellingsShareStems(t *testing.T) {
 	for _, c := range [][2]string{
-		{"authorisation", "authorization"}, {"organisations", "organizations"}, {"behaviour", "behavior"},
-		{"programme", "program"}, {"licence", "license"}, {"analysing", "analyzing"}, {"centre", "center"},
-		{"artefacts", "artifacts"}, {"cancelled", "canceled"}, {"anonymised", "anonymized"},
-		{"supervise", "supervision"}, {"revised", "revision"}, {"encrypting", "encrypted"}, {"POLICIES", "policy"},
+		{"authorisation", "authorization"},
+		{"organisations", "organizations"},
+		{"behaviour", "behavior"},
+		{"programme", "program"},
+		{"licence", "license"},
+		{"analysing", "analyzing"},
+		{"centre", "center"},
+		{"artefacts", "artifacts"},
+		{"cancelled", "canceled"},
+		{"anonymised", "anonymized"},
+		{"supervise", "supervision"},
+		{"revised", "revision"},
+		{"encrypting", "encrypted"},
+		{"POLICIES", "policy"},
 	} {
 		a, b := Stems(c[0]), Stems(c[1])
 		if len(a) != 1 || !reflect.DeepEqual(a, b) {

@@ -204,8 +204,10 @@ func (f *File) readDirectory(raw []byte) error {
 		for i := 0; i+2 < length; i += 2 {
 			name = append(name, binary.LittleEndian.Uint16(e[i:]))
 		}
-		return &Entry{Name: string(utf16.Decode(name)), IsStorage: e[66] == 1 || e[66] == 5,
-			Size: int64(binary.LittleEndian.Uint32(e[120:])), startSector: binary.LittleEndian.Uint32(e[116:])}
+		return &Entry{
+			Name: string(utf16.Decode(name)), IsStorage: e[66] == 1 || e[66] == 5,
+			Size: int64(binary.LittleEndian.Uint32(e[120:])), startSector: binary.LittleEndian.Uint32(e[116:]),
+		}
 	}
 	// children are the entries of the tree of siblings below top; a storage's start is then
 	// the top of its own.
