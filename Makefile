@@ -1,124 +1,129 @@
-# make test      everything the build server checks; see CONTRIBUTING.md
+# make test      all tests that need nothing but Go
+# make check     everything else that the CI server checks; see CONTRIBUTING.md
+# make nightly   the long tests, fuzzing and all benchmarks
 # make build     the program, in bin/
-# make release   a release, tried, in dist/
-# Each part of the tests is a target of its own: fmt mod vet cross lint unit race bench fuzz release released.
+# make release   a trial release, in dist/
 
 SHELL := /bin/bash
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
 PACKAGES  ?= ./...
-FUZZTIME  ?= 2s
-GUIDED    ?= yes
+FUZZTIME  ?= 30s
 MACHINES  ?= all
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 CACHE     := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/service-tools
-# A linter is of one version and one Go: both are in its name.
-LINTER    := $(CACHE)/golangci-lint-$(shell { cat tools/go.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
-# The same for the program that makes releases.
-RELEASER  := $(CACHE)/goreleaser-$(shell { cat tools/release.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
-TREE      := $(shell git rev-parse --git-path service-tree-before)
+# The file name holds a checksum of the linter's version and the Go version, so a change of either builds it again.
+LINTER    = $(CACHE)/golangci-lint-$(shell { cat tools/go.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
+RELEASER  = $(CACHE)/goreleaser-$(shell { cat tools/release.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
+TREE      = $(shell git rev-parse --git-path service-tree-before)
 
-.PHONY: build test setup tools fmt mod vet cross lint unit race bench fuzz release try-release released tree-before clean-tree
+.PHONY: build test check nightly setup programs fmt mod lint linter vet types cross race bench bench-all long fuzz release tree-before clean-tree
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/service ./cmd/service
 
-# What is tested is compiled as what is released, once for all parts but the race detector's.
+# Tests are compiled the way a release is; only the race detector needs cgo.
 export CGO_ENABLED ?= 0
 export GOFLAGS     ?= -trimpath
 
-test: GUIDED := no
-test: tree-before setup fmt mod lint vet unit race bench fuzz released clean-tree
-	@echo; echo "=== all fine"
+test:
+	@tools/section "tests" "Run the failing test alone: go test -run NAME ./its/package" \
+		go test -vet=off -timeout 30m $(PACKAGES)
 
-setup:
-	@tools/section "what the tests need" "Install what is named above, then run make test again." tools/setup
+# Quick checks first, so that they fail early.
+check: tree-before fmt mod setup programs vet types lint bench race clean-tree
+	@echo; echo "=== all checks passed"
+
+nightly: tree-before setup long programs bench-all fuzz clean-tree
+	@echo; echo "=== the nightly run passed"
 
 fmt:
 	@tools/section "format" "Run: gofmt -w on the files named above." \
 		bash -c 'files=$$(gofmt -l .) && [ -z "$$files" ] || { echo "$$files"; exit 1; }'
 
 mod:
-	@tools/section "modules" "Run: go mod tidy, and look at what it changed." \
+	@tools/section "modules" "Run: go mod tidy, and review what it changed." \
 		go mod tidy -diff
 
-# What go vet looks for is a part of lint, which reads all dependencies for it only once.
+setup:
+	@tools/section "programs that tests need" "Install the programs named above, then run make check again." tools/setup
+
+# make test skips these tests where a program is missing; here a missing program is a failure.
+programs:
+	@tools/section "tests that need other programs" "Run the failing test alone: SERVICE_REQUIRE_PROGRAMS=1 go test -run NAME ./its/package" \
+		tools/program-tests $(PACKAGES)
+
+# Lint includes go vet for the ordinary build.
 vet:
-	@tools/section "vet of what a tag brings in" "Mend what go vet names above." go vet -tags unipdf ./engine/evidence/parse
+	@tools/section "vet with the build tag unipdf" "Fix what go vet reports above." \
+		bash -c 'go vet -tags unipdf $$(tools/tagged unipdf)'
+
+# Type errors on the other systems that a release is built for, found without compiling for them.
+types:
+	@tools/section "types on Windows and macOS" "Code for one system belongs in a file of its own (_unix.go, _other.go)." \
+		env SERVICE_LONG_TESTS=1 go test -vet=off -count=1 -run '^TestOtherSystems$$' ./internal/layout
+
+# The same with go vet, which compiles everything for each system: about as long as all tests.
+cross:
+	@for system in windows darwin; do \
+		tools/section "vet for $$system" "Fix what go vet reports above. Code for one system belongs in a file of its own (_unix.go, _other.go)." \
+			env GOOS=$$system CGO_ENABLED=0 go vet $(PACKAGES) || exit 1; \
+	done
+	@tools/section "vet for arm64" "Fix what go vet reports above." env GOARCH=arm64 CGO_ENABLED=0 go vet $(PACKAGES)
+
+linter: $(LINTER)
 
 $(LINTER):
 	@mkdir -p $(CACHE)
-	@tools/section "building the linter, once for this version" "The module proxy must be reachable; then run make lint again." \
+	@tools/section "building the linter, once for each version" "The module proxy must be reachable; then run make lint again." \
 		go build -modfile=tools/go.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+lint: $(LINTER)
+	@tools/section "lint" "Fix what is reported above. An exception is //nolint:rule // reason, on its line." \
+		$(LINTER) run $(PACKAGES)
+
+# The detector makes code about ten times slower and needs a C compiler: it runs only packages
+# that start goroutines, without their long tests.
+race:
+	@tools/section "tests with the race detector" "Run the failing test alone: go test -race -run NAME ./its/package" \
+		bash -c 'export CGO_ENABLED=1; go test -race -short -vet=off -timeout 30m $$(tools/concurrent)'
+
+# Each benchmark runs once. Those that take long call longtest.Skip and run in make bench-all.
+bench:
+	@tools/section "each benchmark once" "Run the failing benchmark alone: go test -run '^$$' -bench NAME -benchtime 1x ./its/package" \
+		bash -c 'go test -vet=off -run "^$$" -bench . -benchtime 1x -timeout 20m $$(tools/with Benchmark $(PACKAGES))'
+
+bench-all:
+	@SERVICE_LONG_TESTS=1 $(MAKE) bench
+
+long:
+	@tools/section "tests in their long form" "Run the failing test alone: SERVICE_LONG_TESTS=1 go test -run NAME ./its/package" \
+		env SERVICE_LONG_TESTS=1 go test -vet=off -timeout 120m $(PACKAGES)
+
+# make test runs the fuzz targets on their stored inputs only.
+fuzz:
+	@tools/section "each fuzz target, $(FUZZTIME)" \
+		"The failing input is now in testdata/fuzz of its package: fix the code and commit the input with it." \
+		tools/fuzz $(FUZZTIME) $(PACKAGES)
 
 $(RELEASER):
 	@mkdir -p $(CACHE)
-	@tools/section "building what makes releases, once for this version" "The module proxy must be reachable; then run make release again." \
+	@tools/section "building GoReleaser, once for each version" "The module proxy must be reachable; then run make release again." \
 		env CGO_ENABLED=0 go build -modfile=tools/release.mod -trimpath -ldflags '-s -w' -o $@ github.com/goreleaser/goreleaser/v2
 
-tools: $(LINTER) $(RELEASER)
-
-lint: $(LINTER)
-	@tools/section "lint" "Mend what is named above. An exception is //nolint:rule // reason, on its line." \
-		$(LINTER) run $(PACKAGES)
-
-# The other systems that it is released for: what is theirs alone is looked at, with its tests. It takes as
-# long as all the tests; internal/layout has a test that only looks whether all types are right there.
-cross:
-	@for system in windows darwin; do \
-		tools/section "vet for $$system" "Mend what go vet names above; what a system lacks belongs into a file of its own (_unix.go, _other.go)." \
-			env GOOS=$$system CGO_ENABLED=0 go vet $(PACKAGES) || exit 1; \
-	done
-	@tools/section "vet for another processor" "Mend what go vet names above." env GOARCH=arm64 CGO_ENABLED=0 go vet ./engine/evidence/search
-
-# A release as it would be, in dist/: programs and archives of all systems, packages, lists of
-# parts, checksums. MACHINES=one leaves out all but Linux on this kind of processor. What needs an account or a program
-# that is not here is left out, by name. packaging/tried says of which definition it was tried last.
-release: try-release
-	@tools/tried > packaging/tried
-
-try-release: $(RELEASER)
-	@tools/section "the release's configuration" "Mend goreleaser.yaml." $(RELEASER) check --quiet
-	@tools/section "a release, tried" "Run: make release, and look at what failed above." tools/release $(RELEASER) $(MACHINES)
-	@tools/section "the package, tried" "Run: tools/try-package dist/*_amd64.deb" \
+# A trial release in dist/: programs and archives for all systems, packages, bills of materials, checksums.
+# MACHINES=one builds only for Linux on this processor. Steps that need an account or a missing program are skipped and named.
+release: $(RELEASER)
+	@tools/section "the release's configuration" "Fix goreleaser.yaml." $(RELEASER) check --quiet
+	@tools/section "trial release" "Run: make release, and see what failed above." tools/release $(RELEASER) $(MACHINES)
+	@tools/section "trial of the package" "Run: tools/try-package dist/*_amd64.deb" \
 		bash -c 'deb=$$(ls dist/*_$$(go env GOARCH).deb) && tools/try-package "$$deb"'
-
-# The same where the definition is not the one that was tried last: building what makes releases takes eight minutes.
-released:
-	@if tools/tried | cmp -s - packaging/tried; then \
-		echo; echo "=== a release as it is defined was tried when packaging/tried was written"; \
-	else \
-		$(MAKE) try-release MACHINES=one && echo "commit packaging/tried after make release, so that this is not tried each time"; \
-	fi
-
-unit:
-	@tools/section "tests" "Run the failing test alone: go test -run NAME ./its/package" \
-		go test -vet=off -timeout 30m $(PACKAGES)
-
-# Once more, where there is more than one goroutine, without the long tests of one. The
-# detector needs a C compiler.
-race:
-	@if command -v cc >/dev/null || command -v gcc >/dev/null; then \
-		tools/section "tests with the race detector" "Run the failing test alone: go test -race -run NAME ./its/package" \
-			env CGO_ENABLED=1 go test -race -short -vet=off -timeout 30m $$(tools/concurrent); \
-	else echo; echo "=== no C compiler: the race detector is left out"; fi
-
-bench:
-	@tools/section "each benchmark once" "A benchmark failed: go test -run '^$$' -bench NAME -benchtime 1x ./its/package" \
-		go test -vet=off -run '^$$' -bench . -benchtime 1x -timeout 20m $$(tools/with Benchmark $(PACKAGES))
-
-# For seconds the fuzzer finds as much without being told what it reaches, and the code need not be
-# compiled once more for it: GUIDED=no.
-fuzz:
-	@tools/section "each fuzz target, $(FUZZTIME)" \
-		"The failing input is now below testdata/fuzz of its package: mend the code and commit the input with it." \
-		env GUIDED=$(GUIDED) tools/fuzz $(FUZZTIME) $(PACKAGES)
 
 tree-before:
 	@tools/tree > $(TREE)
 
 clean-tree:
-	@tools/section "the work tree is as before" "The tests left the files above. They may write only below t.TempDir()." \
+	@tools/section "the work tree is unchanged" "The tests left the files above. They may write only below t.TempDir()." \
 		bash -c 'tools/tree | diff $(TREE) -'

@@ -19,6 +19,7 @@ import (
 	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/engine/enginetest"
 	"github.com/scf-service/service/examples/harbor"
+	"github.com/scf-service/service/internal/longtest"
 )
 
 const (
@@ -470,9 +471,7 @@ func TestCredentialsStayAtHome(t *testing.T) {
 
 // The whole job works on a server as it does offline.
 func TestTheJobOnAServer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a whole assessment")
-	}
+	longtest.Skip(t)
 	s, d := newSiteWith(t, map[api.RateCategory]int{api.RateDocuments: 0}), newDesk(t)
 	d.signIn(s)
 	out := t.TempDir()

@@ -57,6 +57,8 @@ type Options struct {
 	ReportFont func() ([]byte, error)
 	// LocalName and LocalEmail are the person whose machine it is.
 	LocalName, LocalEmail string
+	// WeakHashes is for tests only: passwords are hashed at the lowest cost, which protects nothing.
+	WeakHashes bool
 	// Model answers the specialised analyses; nil: the built-in rules do.
 	Model agent.Model
 	// Box seals the secrets of webhooks and integrations; Networks are the private networks
@@ -125,7 +127,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.Audit = audit.New(o.DB)
 	e.Identity = identity.New(identity.Options{
-		DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail,
+		DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail, WeakHashes: o.WeakHashes,
 		// Mail stands beside identity: invitations reach it from here.
 		SendInvitation: func(tx *store.Tx, by caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
 			return e.Mail.QueueInvitation(tx, by, email, role, path, expires)

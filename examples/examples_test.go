@@ -264,7 +264,7 @@ func start(t *testing.T) *daemon {
 		"SERVICE_DATA=" + filepath.Join(
 			home,
 			"data",
-		), "XDG_CACHE_HOME=" + filepath.Join(cache, "scf-service-test"), "PYTHONDONTWRITEBYTECODE=1",
+		), "XDG_CACHE_HOME=" + filepath.Join(cache, "scf-service-test"), "PYTHONDONTWRITEBYTECODE=1", "GOGC=400",
 	}}
 	said, err := d.command(t, program(t), "daemon", "init", "--org", "Acme", "--email", "you@acme.example", "--jq", ".api_key").Output()
 	if err != nil {

@@ -14,11 +14,12 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/longtest"
 )
 
 var (
-	kills        = flag.Int("kills", 12, "how often workflows are killed in TestKilledWorkflowGoesOn")
-	killedOnDocs = flag.Int("kill-documents", 20, "documents of each workflow in TestKilledWorkflowGoesOn")
+	kills        = flag.Int("kills", 3, "how often workflows are killed in TestKilledWorkflowGoesOn")
+	killedOnDocs = flag.Int("kill-documents", 8, "documents of each workflow in TestKilledWorkflowGoesOn")
 )
 
 // many is a folder of small policies, each about something else.
@@ -99,6 +100,9 @@ const exitApprovalMissing = 4
 // Killed at random moments, a workflow goes on at the next start: every run ends, no step
 // has its effect twice, and nothing that was acknowledged is lost.
 func TestKilledWorkflowGoesOn(t *testing.T) {
+	if longtest.Enabled() {
+		*kills, *killedOnDocs = max(*kills, 12), max(*killedOnDocs, 20)
+	}
 	calm := newPerson(t)
 	began := time.Now()
 	commands := 0

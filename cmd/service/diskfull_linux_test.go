@@ -81,7 +81,7 @@ func TestReportsOnAFullDisk(t *testing.T) {
 			u.env[i] = "SERVICE_DATA=" + filepath.Join(room, "data")
 		}
 	}
-	u.do("assess", "run", policy, "--framework", "soc2-tsc", "--name", "Acme", "--approve", "-q")
+	u.do("assess", "run", policy, "--framework", "lgpd", "--name", "Acme", "--approve", "-q")
 	refused := func(path, want string, args ...string) {
 		t.Helper()
 		out, err := u.command(append([]string{"report", "create", "-q", "--out", path}, args...)...).CombinedOutput()

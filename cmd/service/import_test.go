@@ -11,6 +11,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/longtest"
 )
 
 // large makes a workbook in the SCF's shape that takes a while to read.
@@ -75,8 +76,11 @@ func TestKilledImport(t *testing.T) {
 	whole := time.Since(began)
 
 	random := rand.New(rand.NewPCG(20261120, 7))
-	killed, there := 0, false
-	for range 10 {
+	killed, there, times := 0, false, 3
+	if longtest.Enabled() {
+		times = 10
+	}
+	for range times {
 		r := u.start(u.command("catalog", "import", book, "-q"))
 		timer := time.AfterFunc(
 			time.Duration((0.2+0.9*random.Float64())*float64(whole)),

@@ -40,7 +40,7 @@ func TestJoinedGoesOn(t *testing.T) {
 			t.Parallel()
 			u := newPerson(t)
 			first, release := u.holder()
-			second := u.start(u.command("assess", "run", u.evidence(), "--name", "Second", "-f", "soc2-tsc", "--approve"))
+			second := u.start(u.command("assess", "run", u.evidence(), "--name", "Second", "-f", "lgpd", "--approve"))
 			third := u.start(u.command("assess", "list"))
 			second.says(" new, 0 changed")
 			stop(first, release)

@@ -41,8 +41,15 @@ func newPerson(t *testing.T) *person {
 	return &person{
 		t,
 		home,
-		append(os.Environ(), "HOME="+home, "SERVICE_DATA="+filepath.Join(home, "data"), "XDG_STATE_HOME="+filepath.Join(home, "state"),
-			"XDG_CONFIG_HOME="+filepath.Join(home, "config"), "XDG_CACHE_HOME="+filepath.Join(cache, "scf-service-test")),
+		append(
+			os.Environ(),
+			"GOGC="+garbage,
+			"HOME="+home,
+			"SERVICE_DATA="+filepath.Join(home, "data"),
+			"XDG_STATE_HOME="+filepath.Join(home, "state"),
+			"XDG_CONFIG_HOME="+filepath.Join(home, "config"),
+			"XDG_CACHE_HOME="+filepath.Join(cache, "scf-service-test"),
+		),
 	}
 }
 

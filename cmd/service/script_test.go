@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,12 +9,18 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/scf-service/service/internal/longtest"
 )
 
 // In scripts, and in tests that start processes, the test binary is the program.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"service": func() { os.Exit(run()) }})
 }
+
+// garbage has the garbage collector of the many short processes run less often: a sixth of
+// their time is its.
+const garbage = "400"
 
 // The scripts read like the manual: each follows a user through a feature, or misuses it.
 func TestScripts(t *testing.T) {
@@ -41,9 +48,16 @@ func TestScripts(t *testing.T) {
 			"mail-server": mailServerOfScript,
 			"mails":       mailsOfScript,
 		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "long" {
+				return longtest.Enabled(), nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HARBOR", evidence)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("GOGC", garbage)
 			env.Setenv("SERVICE_KEYRING", "off") // the keyring of whoever runs the tests is not ours
 			// The compiled PDF reader is the same for all.
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(cache, "scf-service-test"))

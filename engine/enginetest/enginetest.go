@@ -4,10 +4,16 @@ package enginetest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -33,10 +39,11 @@ func Logger() *slog.Logger {
 func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	db, err := store.Open(
-		ctx,
-		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: NewID, Logger: Logger()},
-	)
+	dir := t.TempDir()
+	if err := prepare(dir); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, Clock: time.Now, NewID: NewID, Logger: Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,8 +53,10 @@ func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 		Clock:      time.Now,
 		Version:    "test",
 		CacheDir:   CacheDir(t),
+		Build:      Build(t),
 		LocalName:  "Ada Auditor",
 		LocalEmail: "ada@local",
+		WeakHashes: true,
 		Box:        secretbox.NewInMemory(secretbox.Key{}),
 		MailServer: MailServer(t),
 		Networks:   []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
@@ -73,6 +82,51 @@ func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	return e
 }
 
+// prepared holds the files of a data folder with nothing but the starter catalog imported, by
+// their path in it. It is made once per process: importing the catalog is what opening an
+// engine on an empty folder mostly does.
+var prepared = sync.OnceValues(func() (files map[string][]byte, err error) {
+	dir, err := os.MkdirTemp("", "service-prepared-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	ctx := context.Background()
+	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, Clock: time.Now, NewID: NewID, Logger: Logger()})
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.New(ctx, engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test"}) // imports it
+	if err == nil {
+		err = e.Close()
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		return nil, err
+	}
+	files = map[string][]byte{}
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err == nil {
+			files[name], err = os.ReadFile(path)
+		}
+		return err
+	})
+	return files, err
+})
+
+// prepare writes the prepared files into an empty data folder.
+func prepare(dir string) error {
+	files, err := prepared()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, content, 0o600))
+	}
+	return err
+}
+
 // sharedMailServer is a mail server for all tests of a process: it takes every mail, and nobody reads them.
 var sharedMailServer = sync.OnceValues(func() (*smtptest.Server, error) { return smtptest.Start(smtptest.Options{NoTLS: true}) })
 
@@ -90,7 +144,50 @@ func MailServer(t testing.TB) *mail.Server {
 	return server
 }
 
-// CacheDir keeps the compiled PDF reader between tests.
+// Build tells programs apart whose training of an embedder could differ: it is a hash of the
+// source that trains. So the embedder of the starter catalog is trained once per machine, not
+// in every test, and again when that source changes.
+func Build(t testing.TB) string {
+	t.Helper()
+	build, err := trainer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return build
+}
+
+var trainer = sync.OnceValues(func() (string, error) {
+	root, err := os.Getwd()
+	for ; err == nil; root = filepath.Dir(root) {
+		if _, missing := os.Stat(filepath.Join(root, "go.mod")); missing == nil {
+			break
+		}
+		if root == filepath.Dir(root) {
+			err = errors.New("no go.mod above the test")
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, runtime.Version(), runtime.GOARCH)
+	for _, part := range []string{"go.sum", "book", "evidence/embed"} {
+		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			fmt.Fprintf(h, "%s %d\n%s", d.Name(), len(b), b)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+})
+
+// CacheDir keeps the compiled PDF reader and the trained embedder between tests.
 func CacheDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.UserCacheDir()

@@ -59,7 +59,7 @@ func (d *daemons) engine(
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	e, err := engine.New(ctx, engine.Options{
-		DB: d.db, Logger: enginetest.Logger(), Clock: now, Version: "test", CacheDir: enginetest.CacheDir(t),
+		DB: d.db, Logger: enginetest.Logger(), Clock: now, Version: "test", CacheDir: enginetest.CacheDir(t), Build: enginetest.Build(t),
 		LocalName: "Ada Auditor", LocalEmail: "ada@local", NewTicker: every,
 	})
 	if err != nil {

@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/longtest"
 )
 
 // sequences is how many random sequences of operations are held against the model.
-var sequences = flag.Int("sequences", 60, "random sequences of operations against the model of the lifecycle")
+var sequences = flag.Int("sequences", 20, "random sequences of operations against the model of the lifecycle")
 
 // deliverable is what the model knows of one of the four: its newest version.
 type deliverable struct {
@@ -396,8 +397,8 @@ func (x *machine) check() {
 // Random sequences of operations come to what the model says, in state, version, approval and refusal.
 func TestLifecycleAgainstItsModel(t *testing.T) {
 	n := *sequences
-	if testing.Short() {
-		n = min(n, 15)
+	if longtest.Enabled() {
+		n = max(n, 60)
 	}
 	b := newBench(t)
 	b.importCatalog(t, yard1)
@@ -413,7 +414,7 @@ func TestLifecycleAgainstItsModel(t *testing.T) {
 		kinds = append(kinds, string(x.m.state))
 	}
 	slices.Sort(kinds)
-	if n >= 60 && !slices.Contains(kinds, string(api.StateClosed)) {
+	if n >= 20 && !slices.Contains(kinds, string(api.StateClosed)) {
 		t.Error("no sequence came to the end")
 	}
 	t.Logf("%d sequences, ending in %v", n, slices.Compact(kinds))

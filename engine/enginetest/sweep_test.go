@@ -37,7 +37,10 @@ func opened(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clock) 
 	if o.Logger == nil {
 		o.Logger = enginetest.Logger()
 	}
-	o.DB, o.Clock, o.Version, o.CacheDir = db, c.now, "test", enginetest.CacheDir(t)
+	if o.CacheDir == "" {
+		o.CacheDir, o.Build = enginetest.CacheDir(t), enginetest.Build(t)
+	}
+	o.DB, o.Clock, o.Version = db, c.now, "test"
 	o.LocalName, o.LocalEmail = "Ada Auditor", "ada@local"
 	e, err := engine.New(ctx, o)
 	if err != nil {

@@ -40,7 +40,7 @@ func newDesk(t testing.TB) *desk {
 		t.Fatal(err)
 	}
 	e, err := engine.New(ctx, engine.Options{
-		DB: db, Logger: enginetest.Logger(), Clock: time.Now, Version: "test", CacheDir: enginetest.CacheDir(t), LocalName: "Ada Auditor", LocalEmail: "ada@local",
+		DB: db, Logger: enginetest.Logger(), Clock: time.Now, Version: "test", CacheDir: enginetest.CacheDir(t), Build: enginetest.Build(t), LocalName: "Ada Auditor", LocalEmail: "ada@local",
 		Box: secretbox.NewInMemory(
 			secretbox.Key{},
 		), MailServer: enginetest.MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},

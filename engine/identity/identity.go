@@ -23,6 +23,8 @@ type Options struct {
 	LocalName, LocalEmail string
 	// SendInvitation queues the mail of an invitation, in its transaction, and tells whether there is one; nil: nobody is sent mails.
 	SendInvitation func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
+	// WeakHashes is for tests only: passwords are hashed at the lowest cost, which protects nothing.
+	WeakHashes bool
 }
 
 // Service answers the operations on people and organizations.
@@ -48,7 +50,7 @@ const maxCached = 10_000
 // New makes the service.
 func New(o Options) *Service {
 	return &Service{
-		db: o.DB, clock: o.Clock, localName: o.LocalName, localEmail: o.LocalEmail, sendInvitation: o.SendInvitation, passwords: newPasswordHasher(),
+		db: o.DB, clock: o.Clock, localName: o.LocalName, localEmail: o.LocalEmail, sendInvitation: o.SendInvitation, passwords: newPasswordHasher(o.WeakHashes),
 		throttle: newThrottle(o.Clock), lastRecorded: map[string]time.Time{},
 		keyCache:     store.NewCache[cachedKey](o.DB, maxCached, store.KeySecrets, store.APIKeys),
 		sessionCache: store.NewCache[store.Session](o.DB, maxCached, store.Sessions),

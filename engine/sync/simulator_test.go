@@ -12,11 +12,12 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/longtest"
 	"github.com/scf-service/service/store"
 )
 
 var (
-	seeds = flag.Int("seeds", 150, "how many runs of the simulator")
+	seeds = flag.Int("seeds", 0, "how many runs of the simulator; 0 is 20, or 150 in the long form")
 	first = flag.Uint64("seed", 1, "the seed of the first")
 )
 
@@ -26,8 +27,14 @@ var (
 // that a person with the right there has not opened for exactly that content.
 func TestSimulator(t *testing.T) {
 	n := *seeds
-	if testing.Short() {
+	switch {
+	case n > 0:
+	case longtest.Enabled():
+		n = 150
+	case testing.Short():
 		n = 10
+	default:
+		n = 20
 	}
 	tally = counts{}
 	defer func() {

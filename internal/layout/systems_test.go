@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/scf-service/service/internal/longtest"
 )
 
-// Every package and test has its types right on the other systems that the program is released for. To
-// compile it for one takes ten minutes of processor, and finds little more: make cross and make release do.
+// Every package and test has its types right on the other systems that the program is released for. Compiling
+// for one of them takes ten minutes of CPU time and finds little more: make cross and make release do it.
+// It reads the source of all dependencies; make check runs it as make types.
 func TestOtherSystems(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it reads the source of all dependencies")
-	}
+	longtest.Skip(t)
 	for _, of := range []struct{ system, machine string }{{"windows", "amd64"}, {"darwin", "arm64"}} {
 		t.Run(of.system, func(t *testing.T) {
 			all, err := packages.Load(&packages.Config{

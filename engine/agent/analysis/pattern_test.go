@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/scf-service/service/internal/longtest"
 )
 
 // patterns are those that are tried on the most text.
@@ -102,7 +104,10 @@ func TestPatternsFindTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range all {
+		for i, c := range all {
+			if i%5 != 0 && !longtest.Enabled() {
+				continue
+			}
 			for _, s := range []string{c.Requirement, c.Evidence, c.Logs, c.Text, c.Context, c.Arch} {
 				agree(t, s)
 				agree(t, strings.ToUpper(s))

@@ -14,6 +14,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/starter"
 	"github.com/scf-service/service/engine/catalog/structured"
 	"github.com/scf-service/service/engine/catalog/workbook"
+	"github.com/scf-service/service/internal/longtest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
@@ -75,6 +76,7 @@ func roundTrip(t *testing.T, src *scf.Source) {
 func TestRoundTrip(t *testing.T) { roundTrip(t, load(t)) }
 
 func TestRoundTripOfficial(t *testing.T) {
+	longtest.Skip(t)
 	for _, name := range []string{"scf-2022.3.xlsx", "scf-2026.1.1-like.xlsx"} {
 		data, err := os.ReadFile(shareddata.Path(t, "scf", name))
 		if err != nil {

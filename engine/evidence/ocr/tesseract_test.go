@@ -10,16 +10,16 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/scf-service/service/internal/programtest"
 )
 
 func find(t testing.TB) *Tesseract {
 	t.Helper()
+	programtest.Find(t, "tesseract")
 	x, err := FindTesseract("", os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x == nil {
-		t.Skip("tesseract is not installed")
+	if err != nil || x == nil {
+		t.Fatalf("%v, %v", x, err)
 	}
 	return x
 }

@@ -55,4 +55,4 @@ func (e testEngine) readErr(t testing.TB, opt Options, name string, raw []byte) 
 
 const pdfiumName = "pdfium"
 
-var pdfiumTest = testEngine{name: pdfiumName, start: startPDFium}
+var pdfiumTest = testEngine{name: pdfiumName, start: startCached}

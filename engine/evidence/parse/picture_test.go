@@ -16,6 +16,7 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/scf-service/service/engine/evidence/ocr"
+	"github.com/scf-service/service/internal/programtest"
 )
 
 // eye stands for a program that recognises text: it says how large a picture is.
@@ -71,7 +72,7 @@ func readWith(t testing.TB, o OCR, name string, raw []byte) (*Document, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.pdf.start = startPDFium
+	r.pdf.start = startCached
 	t.Cleanup(func() { r.Close() })
 	return r.Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
 }
@@ -221,12 +222,10 @@ func TestStampedScan(t *testing.T) {
 
 // With the real program, a scanned page reads as the page it was made from.
 func TestTesseract(t *testing.T) {
+	programtest.Find(t, "tesseract")
 	tess, err := ocr.FindTesseract("eng", os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tess == nil {
-		t.Skip("tesseract is not installed")
+	if err != nil || tess == nil {
+		t.Fatalf("%v, %v", tess, err)
 	}
 	const text = "Access Control Policy\n\nAccess to systems is granted by role and reviewed each quarter by the owner of the system. Accounts of leavers are disabled on the day they leave."
 	doc, err := readWith(t, tess, "a.pdf", scannedPDF(t, scan(t, text)))

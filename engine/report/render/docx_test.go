@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/programtest"
 )
 
 // docxPartsOf are the files of a written DOCX.
@@ -136,10 +137,7 @@ func TestDOCXDirections(t *testing.T) {
 
 // What pandoc reads of the DOCX are the words of the Markdown, in their order.
 func TestDOCXSaysWhatMarkdownSays(t *testing.T) {
-	pandoc, err := exec.LookPath("pandoc")
-	if err != nil {
-		t.Skip("pandoc is not installed")
-	}
+	pandoc := programtest.Find(t, "pandoc")
 	read := func(format string, data []byte) []string {
 		cmd := exec.Command(pandoc, "-f", format, "-t", "json")
 		cmd.Stdin = bytes.NewReader(data)

@@ -12,16 +12,13 @@ import (
 	"golang.org/x/image/font/gofont/gomedium"
 
 	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/internal/programtest"
 )
 
-// poppler runs one of poppler's programs on a PDF, or skips where it isn't installed.
+// poppler runs one of Poppler's programs on a PDF, or skips the test if it is not installed.
 func poppler(t *testing.T, pdf []byte, program string, args ...string) string {
 	t.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		t.Skipf("%s is not installed (Debian: poppler-utils)", program)
-	}
-	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd := exec.CommandContext(t.Context(), programtest.Find(t, program), args...)
 	cmd.Stdin = bytes.NewReader(pdf)
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints

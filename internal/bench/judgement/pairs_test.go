@@ -14,6 +14,7 @@ import (
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/examples/judged"
+	"github.com/scf-service/service/internal/longtest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
@@ -29,9 +30,7 @@ type labelledPair struct {
 // Pairs of a statement and a sentence, labelled one by one (docs/quality.md): how often one that says at
 // least a part scores above one that doesn't, among those that were once taken for evidence.
 func TestLabelledPairs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("judges two companies and two collections by all controls of a workbook")
-	}
+	longtest.Skip(t) // judges two companies and two collections by all controls of a workbook
 	labels := labelledPairs(t)
 	shared := shareddata.Path(t, "evidence")
 	folders := map[string]fs.FS{

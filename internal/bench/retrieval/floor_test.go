@@ -7,6 +7,7 @@ import (
 
 	"github.com/scf-service/service/engine/evidence/embed"
 	"github.com/scf-service/service/internal/bench/retrieval"
+	"github.com/scf-service/service/internal/longtest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
@@ -14,9 +15,7 @@ import (
 // so far (docs/quality.md), a little below it since rounding differs between
 // processors. The hybrid must beat keyword search in the same run everywhere.
 func TestRetrievalFloor(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains on a whole workbook")
-	}
+	longtest.Skip(t)
 	holds(t, retrieval.TrainOnWorkbook, map[string]retrieval.Metrics{
 		"A":                    {NDCG: 0.41, Recall: 0.57},
 		"B":                    {NDCG: 0.79, Recall: 0.81},
@@ -121,6 +120,7 @@ func holds(t *testing.T, training retrieval.Training, floors map[string]retrieva
 }
 
 func BenchmarkTrainWorkbook(b *testing.B) {
+	longtest.Skip(b)
 	c, err := retrieval.ReadCorpus(os.DirFS(shareddata.Path(b, "retrieval")), retrieval.TrainOnWorkbook)
 	if err != nil {
 		b.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/scf-service/service/internal/programtest"
 )
 
 // Browser is a headless Chromium that is spoken to by its debugging pipe.
@@ -32,10 +34,7 @@ func Start(t testing.TB) *Browser {
 	if testing.Short() {
 		t.Skip("a browser takes long")
 	}
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed")
-	}
+	path := programtest.Find(t, "chromium")
 	inRead, inWrite, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +63,7 @@ func Start(t testing.TB) *Browser {
 	// none writes into the profile any more when that is removed.
 	cmd.Stderr, cmd.WaitDelay = struct{ io.Writer }{io.Discard}, 20*time.Second
 	if err := cmd.Start(); err != nil {
-		t.Skipf("chromium does not start: %v", err)
+		programtest.Missing(t, fmt.Sprintf("chromium does not start: %v", err))
 	}
 	inRead.Close()
 	outWrite.Close()

@@ -1,0 +1,23 @@
+// Package longtest holds back tests that take long, so that the usual run stays
+// short. It only decides whether they run; it must not change what they check.
+package longtest
+
+import (
+	"os"
+	"testing"
+)
+
+// Variable is the environment variable that turns long tests on when it is "1".
+const Variable = "SERVICE_LONG_TESTS"
+
+// Enabled reports whether long tests are to run.
+func Enabled() bool { return os.Getenv(Variable) == "1" }
+
+// Skip skips a long test unless long tests are enabled. docs/testing.md says
+// what each test that calls it would catch.
+func Skip(t testing.TB) {
+	t.Helper()
+	if !Enabled() {
+		t.Skipf("this test takes long: set %s=1 to run it (see docs/testing.md)", Variable)
+	}
+}
