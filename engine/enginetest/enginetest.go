@@ -171,7 +171,7 @@ var trainer = sync.OnceValues(func() (string, error) {
 	}
 	h := sha256.New()
 	fmt.Fprintln(h, runtime.Version(), runtime.GOARCH)
-	for _, part := range []string{"go.sum", "book", "evidence/embed"} {
+	for _, part := range []string{"go.sum", "internal/controltext", "engine/evidence/embed"} {
 		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
