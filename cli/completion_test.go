@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/internal/programtest"
+	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
 func TestTabProposesIDs(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/engine/enginetest"
 	"github.com/scf-service/service/examples/harbor"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 const (

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 const root = ".."

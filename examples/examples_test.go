@@ -21,6 +21,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
 // documents reads all YAML documents of a file.
@@ -181,10 +183,7 @@ func TestKubernetes(t *testing.T) {
 }
 
 func TestSystemdTakesTheUnits(t *testing.T) {
-	analyze, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("systemd is not installed")
-	}
+	analyze := programtest.Find(t, "systemd-analyze")
 	dir := t.TempDir()
 	args := []string{"--man=no", "verify"}
 	for _, unit := range []string{"service.service", "service.socket"} {
@@ -313,9 +312,7 @@ func TestScriptsOfTheAPI(t *testing.T) {
 	for script, needs := range map[string][]string{"api/assess.sh": {"sh", "curl", "jq"}, "api/assess.py": {"python3"}} {
 		t.Run(script, func(t *testing.T) {
 			for _, n := range needs {
-				if _, err := exec.LookPath(n); err != nil {
-					t.Skip(n + " is not installed")
-				}
+				programtest.Find(t, n)
 			}
 			cmd := d.command(t, needs[0], script, evidence)
 			cmd.Env = append(cmd.Env, "SERVICE_URL="+d.url, "SERVICE_TOKEN="+d.key)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 // Killed again and again in the middle, a run comes to what it comes to undisturbed:

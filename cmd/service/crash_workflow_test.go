@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 var (

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
 // pane is a real terminal with the program in it.
@@ -21,9 +22,7 @@ type pane struct {
 
 func newPane(t *testing.T, u *person, w, h int, args ...string) *pane {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("tmux is not installed")
-	}
+	programtest.Find(t, "tmux")
 	p := &pane{t, filepath.Join(u.home, "tmux")}
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() })
 	cmd := exec.CommandContext(
@@ -144,9 +143,7 @@ func wide(t *testing.T, path string, n int) {
 // In a real terminal, a whole catalog's Statement of Applicability is reviewed, changed
 // many lines at once, put back, submitted and approved; the command line sees the same.
 func TestTerminalReviewsAWholeCatalog(t *testing.T) {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("tmux is not installed")
-	}
+	programtest.Find(t, "tmux")
 	u := newPerson(t)
 	wide(t, filepath.Join(u.home, "catalog.json"), 1468)
 	if err := os.WriteFile(filepath.Join(u.home, "policy.md"), []byte("# Policy\n\nAccess rights are reviewed every quarter.\n\nBackups are tested.\x1b]0;owned\x07\x1b[2J\n"), 0o600); err != nil {

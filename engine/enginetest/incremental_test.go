@@ -11,7 +11,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 // drafts makes a draft of each deliverable. What comes back is each as text, without what

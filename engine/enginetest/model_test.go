@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 // sequences is how many random sequences of operations are held against the model.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 

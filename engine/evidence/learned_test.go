@@ -8,7 +8,7 @@ import (
 
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/catalog/starter"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 func starterSnapshot(t *testing.T) *scf.Snapshot {

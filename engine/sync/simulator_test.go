@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/audit"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/store"
 )
 

@@ -14,7 +14,7 @@ import (
 // notifyOwner), and a boolean is a question (isDraft).
 var vagueNames = strings.Fields(`
 	ahead alike asked away both bring brought carry drawn drive dropped during fell felt found go goes gone had
-	heard held hit hold home keep keeps kept lacks left let looked made moving near noted odd of once over own plain
+	heard held hold home keep keeps kept lacks left let looked made moving near noted odd of once over own plain
 	ran rest said say says settle shown standing stands steadily sunk take taken takes taking tell tells told together
 	under wants way weighed within wore worth wrote
 `)

@@ -94,7 +94,6 @@ internal/tracing  →
 examples          →
 docs              →
 internal/layout   →
-internal/longtest →
 `
 
 // A room is a line of the picture.
@@ -249,7 +248,7 @@ func TestLibrariesLiveInOneRoom(t *testing.T) {
 // come into the program.
 func TestHelpersOfTestsStayInTests(t *testing.T) {
 	for _, f := range sources(t) {
-		if f.test || strings.HasSuffix(f.name, "test") || within(f.pkg, "internal/testutil") || within(f.pkg, "internal/longtest") {
+		if f.test || strings.HasSuffix(f.name, "test") || within(f.pkg, "internal/testutil") {
 			continue
 		}
 		for _, imported := range f.imports {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 // oddTexts are what people paste by mistake, or on purpose.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 // patterns are those that are tried on the most text.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 func place(s string) int { return slices.Index(severityLevels, s) }

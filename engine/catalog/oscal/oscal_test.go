@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/starter"
 	"github.com/scf-service/service/engine/catalog/structured"
 	"github.com/scf-service/service/engine/catalog/workbook"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 

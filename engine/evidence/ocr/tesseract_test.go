@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scf-service/service/internal/programtest"
+	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
 func find(t testing.TB) *Tesseract {

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/internal/longtest"
 	"github.com/scf-service/service/internal/testutil/cfbtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 // shared is one reader for all tests: PDFium is compiled once.

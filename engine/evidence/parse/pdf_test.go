@@ -18,8 +18,8 @@ import (
 
 	"codeberg.org/go-pdf/fpdf"
 
-	"github.com/scf-service/service/internal/longtest"
-	"github.com/scf-service/service/internal/programtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
+	"github.com/scf-service/service/internal/testutil/programtest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 

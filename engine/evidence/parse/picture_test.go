@@ -16,7 +16,7 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/scf-service/service/engine/evidence/ocr"
-	"github.com/scf-service/service/internal/programtest"
+	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
 // eye stands for a program that recognises text: it says how large a picture is.

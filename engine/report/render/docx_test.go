@@ -17,7 +17,7 @@ import (
 	"unicode"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/internal/programtest"
+	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
 // docxPartsOf are the files of a written DOCX.

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/image/font/gofont/gomedium"
 
 	"github.com/scf-service/service/engine/report/drawing"
-	"github.com/scf-service/service/internal/programtest"
+	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
 // poppler runs one of Poppler's programs on a PDF, or skips the test if it is not installed.

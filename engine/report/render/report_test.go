@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/scf-service/service/examples/judged"
 	"github.com/scf-service/service/internal/bench/judgement"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 // floors are a little below what the rules reach (docs/quality.md). They went down twice: for rules that are right

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/examples/judged"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/scf-service/service/engine/evidence/embed"
 	"github.com/scf-service/service/internal/bench/retrieval"
-	"github.com/scf-service/service/internal/longtest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scf-service/service/internal/programtest"
+	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
 // Browser is a headless Chromium that is spoken to by its debugging pipe.
