@@ -398,7 +398,7 @@ func TestKeys(t *testing.T) {
 	machine.runs(0, key+"\n", words("login "+s.url+" --token-stdin"), "Signed in", "Acme, as owner")
 	machine.runs(0, "", words("assess list"))
 
-	renewed := strings.TrimSpace(d.runs(0, "", words("key rotate ci --grace 1h"), "goes on for 1h").out)
+	renewed := strings.TrimSpace(d.runs(0, "", words("key rotate ci --grace 1h"), "works for another 1h").out)
 	machine.runs(0, "", words("assess list"))
 	d.runs(0, "", words("key rotate ci"), "has ended")
 	machine.runs(5, "", words("assess list"), "not valid", "service login --token-stdin --context")
