@@ -14,9 +14,10 @@ import (
 
 func (a *app) agentCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "agent", Short: "Run the nine pipeline agents and read what they did",
-		Long: `Nine agents each do one part of an assessment, as a person would with the same commands.
-They leave drafts; a person submits and approves. Every step of a run can be read.`,
+		Use: "agent", Short: "Run the nine pipeline agents and inspect their runs",
+		Long: `Nine agents each do one part of an assessment, using the same operations as these
+commands. They produce drafts, which people submit and approve. Every step of a run is
+recorded.`,
 		Example: "  service agent list\n  service agent run gap-analyst\n  service agent show RUN",
 	},
 		a.agentList(), a.agentRun(), a.agentRuns(), a.agentWatch(), a.agentShow(), a.agentSteps(), a.agentComplete(), a.agentCancel())
@@ -24,7 +25,8 @@ They leave drafts; a person submits and approves. Every step of a run can be rea
 
 func (a *app) agentList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the agents", Args: requireArgs(0, 0), Long: "Lists the nine agents, in the order of their work.", Example: "  service agent list",
+		Use: "list", Short: "List the agents", Args: requireArgs(0, 0),
+		Long: "Lists the nine agents in the order in which they run.", Example: "  service agent list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := call(cmd.Context(), a, api.ListAgents, &api.Paging{})
 			if err != nil {
@@ -39,7 +41,7 @@ func (a *app) agentList() *cobra.Command {
 					[]print.Column{
 						{Title: "agent", NoShrink: true},
 						{Title: "what it does", Wrap: true},
-						{Title: "a person approves", Optional: true},
+						{Title: "needs approval of", Optional: true},
 					},
 					rows,
 				)
@@ -52,15 +54,18 @@ func (a *app) agentRun() *cobra.Command {
 	var input string
 	var catalogOnly, noWait bool
 	cmd := &cobra.Command{
-		Use: "run AGENT", Short: "Start an agent and wait for it", Args: requireArgs(1, 1),
-		Long:    "Starts an agent on the assessment in use and waits until it is done; then shows what it\nproposes. --no-wait only starts it, for a server. --no-assessment runs an agent that needs none.",
-		Example: "  service agent run gap-analyst\n  service agent run framework-mapper --no-assessment --input '{\"frameworks\": [\"iso-27001-2022\"]}'",
+		Use: "run AGENT", Short: "Start an agent and wait for the result", Args: requireArgs(1, 1),
+		Long: `Starts an agent on the current assessment, waits for it to finish and shows its
+proposals. --no-wait returns as soon as a server has started it. --no-assessment runs an
+agent that needs no assessment.`,
+		Example: "  service agent run gap-analyst\n" +
+			"  service agent run framework-mapper --no-assessment --input '{\"frameworks\": [\"iso-27001-2022\"]}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			in := api.StartRunInput{Body: api.StartRunBody{AgentID: args[0]}}
 			if input != "" {
 				if err := json.Unmarshal([]byte(input), &in.Body.Input); err != nil {
-					return usageError("--input is no JSON object: %w", err)
+					return usageError("--input is not a JSON object: %w", err)
 				}
 			}
 			if !catalogOnly {
@@ -80,13 +85,14 @@ func (a *app) agentRun() *cobra.Command {
 			return a.followAgentRun(ctx, r.ID)
 		},
 	}
-	cmd.Flags().StringVar(&input, "input", "", "what the agent is told, a JSON object")
-	cmd.Flags().BoolVar(&catalogOnly, "no-assessment", false, "run it on the catalog alone")
-	cmd.Flags().BoolVar(&noWait, "no-wait", false, "start it and leave")
+	cmd.Flags().StringVar(&input, "input", "", "input for the agent, as a JSON object")
+	cmd.Flags().BoolVar(&catalogOnly, "no-assessment", false, "run without an assessment, on the catalog only")
+	cmd.Flags().BoolVar(&noWait, "no-wait", false, "start the run and return")
 	return cmd
 }
 
-// followAgentRun waits for a run, telling its steps, and shows what it proposes.
+// followAgentRun reports a run's steps until it ends, then prints its proposals.
+// A failed or canceled run is an error.
 func (a *app) followAgentRun(ctx context.Context, id string) error {
 	in := api.AgentRunInput{AgentRunID: id}
 	reported := 0
@@ -114,7 +120,7 @@ func (a *app) followAgentRun(ctx context.Context, id string) error {
 			if err := a.out.Print(r, func(p *print.Page) { renderAgentRun(p, r) }); err != nil {
 				return err
 			}
-			return runtimeError("the run is %s: %s", r.Status, orEmpty(r.Error))
+			return runtimeError("the run has %s: %s", r.Status, orEmpty(r.Error))
 		}
 		if err := sleep(ctx, a.pollInterval()); err != nil {
 			return err
@@ -122,7 +128,7 @@ func (a *app) followAgentRun(ctx context.Context, id string) error {
 	}
 }
 
-// agentRunResult is a run with what it proposes.
+// agentRunResult is a run with its proposals.
 type agentRunResult struct {
 	Run    *api.AgentRun    `json:"run"`
 	Output *api.AgentOutput `json:"output"`
@@ -146,7 +152,7 @@ func (a *app) printAgentRun(ctx context.Context, r *api.AgentRun) error {
 	})
 }
 
-// maxProposalsShown is how many are shown to people; -o json has them all.
+// maxProposalsShown caps the proposals in human-readable output; -o json has them all.
 const maxProposalsShown = 20
 
 func formatProposals(all []map[string]any) []string {
@@ -156,7 +162,10 @@ func formatProposals(all []map[string]any) []string {
 			return append(out, fmt.Sprintf("and %d more; -o json shows all", len(all)-i))
 		}
 		words := []string{humanize(fmt.Sprint(m["kind"]))}
-		for _, key := range []string{"control_code", "poam_code", "framework", "filename", "severity", "level", "coverage_pct", "condition", "corrective_action", "reason", "rationale", "title", "about", "text", "quote"} {
+		for _, key := range []string{
+			"control_code", "poam_code", "framework", "filename", "severity", "level", "coverage_pct",
+			"condition", "corrective_action", "reason", "rationale", "title", "about", "text", "quote",
+		} {
 			if v, ok := m[key]; ok && v != "" {
 				words = append(words, fmt.Sprint(v))
 			}
@@ -190,14 +199,15 @@ func formatTokens(t api.Tokens) string {
 	if t.Prompt+t.Completion == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d read, %d written", t.Prompt, t.Completion)
+	return fmt.Sprintf("%d in, %d out", t.Prompt, t.Completion)
 }
 
 func (a *app) agentRuns() *cobra.Command {
 	var in api.AgentRunsInput
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "runs", Short: "List runs, newest first", Args: requireArgs(0, 0), Long: "Lists the runs of the organization, analyses too, newest first.", Example: "  service agent runs --status failed",
+		Use: "runs", Short: "List runs, newest first", Args: requireArgs(0, 0),
+		Long: "Lists the organization's runs, including analyses, newest first.", Example: "  service agent runs --status failed",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.AgentRun], error) {
 				in.Paging = p
@@ -222,26 +232,28 @@ func (a *app) agentRuns() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "Nothing was run yet; `%s` starts an agent.", a.commandLine("agent run AGENT"))
+				a.textIfEmpty(p, len(rows), "No runs yet. Start an agent with `%s`.", a.commandLine("agent run AGENT"))
 			})
 		},
 	}
-	cmd.Flags().StringVar(&in.Status, "status", "", "pending, running, completed, failed or cancelled")
-	cmd.Flags().StringVar(&in.AgentID, "agent", "", "only this agent's")
+	cmd.Flags().StringVar(&in.Status, "status", "", "only runs that are pending, running, completed, failed or cancelled")
+	cmd.Flags().StringVar(&in.AgentID, "agent", "", "only runs of this agent")
 	l.register(cmd, 0)
 	return cmd
 }
 
 func (a *app) agentWatch() *cobra.Command {
 	return &cobra.Command{
-		Use: "watch RUN", Short: "Follow a run to its end", Args: requireArgs(1, 1), Long: "Tells the steps of a run as they are made, and at its end what it proposes.", Example: "  service agent watch RUN",
+		Use: "watch RUN", Short: "Watch a run until it ends", Args: requireArgs(1, 1),
+		Long: "Reports the steps of a run as they happen, and its proposals at the end.", Example: "  service agent watch RUN",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.followAgentRun(cmd.Context(), args[0]) },
 	}
 }
 
 func (a *app) agentShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show RUN", Short: "Show a run and what it proposes", Args: requireArgs(1, 1), Long: "Shows a run with its summary, proposals, assumptions and limitations.", Example: "  service agent show RUN",
+		Use: "show RUN", Short: "Show a run and its proposals", Args: requireArgs(1, 1),
+		Long: "Shows a run with its summary, proposals, assumptions and limitations.", Example: "  service agent show RUN",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.GetAgentRun, &api.AgentRunInput{AgentRunID: args[0]})
 			if err != nil {
@@ -254,7 +266,8 @@ func (a *app) agentShow() *cobra.Command {
 
 func (a *app) agentSteps() *cobra.Command {
 	return &cobra.Command{
-		Use: "steps RUN", Short: "List what a run did", Args: requireArgs(1, 1), Long: "Lists the steps of a run; -o json shows their inputs and outputs.", Example: "  service agent steps RUN -o json",
+		Use: "steps RUN", Short: "List the steps of a run", Args: requireArgs(1, 1),
+		Long: "Lists the steps of a run; -o json shows their inputs and outputs.", Example: "  service agent steps RUN -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.AgentStep], error) {
 				return call(
@@ -279,7 +292,7 @@ func (a *app) agentSteps() *cobra.Command {
 						{Title: "kind"},
 						{Title: "name", NoShrink: true},
 						{Title: "took", AlignRight: true},
-						{Title: "came to"},
+						{Title: "output"},
 					},
 					rows,
 				)
@@ -291,7 +304,8 @@ func (a *app) agentSteps() *cobra.Command {
 func (a *app) agentComplete() *cobra.Command {
 	var summary string
 	cmd := &cobra.Command{
-		Use: "complete RUN", Short: "Complete a run by hand", Args: requireArgs(1, 1), Long: "Ends a run with what a person found instead of the agent.", Example: "  service agent complete RUN --summary 'Done in a workshop.'",
+		Use: "complete RUN", Short: "Complete a run manually", Args: requireArgs(1, 1),
+		Long: "Ends a run with a person's result instead of the agent's.", Example: "  service agent complete RUN --summary 'Done in a workshop.'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.CompleteRunInput{AgentRunInput: api.AgentRunInput{AgentRunID: args[0]}}
 			if summary != "" {
@@ -307,13 +321,14 @@ func (a *app) agentComplete() *cobra.Command {
 			return a.out.Print(r, func(p *print.Page) { renderAgentRun(p, r) })
 		},
 	}
-	cmd.Flags().StringVar(&summary, "summary", "", "what was found")
+	cmd.Flags().StringVar(&summary, "summary", "", "summary of the result")
 	return cmd
 }
 
 func (a *app) agentCancel() *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel RUN", Short: "Cancel a run", Args: requireArgs(1, 1), Long: "Ends a run. What it drafted before stays a draft.", Example: "  service agent cancel RUN",
+		Use: "cancel RUN", Short: "Cancel a run", Args: requireArgs(1, 1),
+		Long: "Cancels a run. Anything it has already drafted is kept as a draft.", Example: "  service agent cancel RUN",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.CancelAgentRun, &api.AgentRunInput{AgentRunID: args[0]})
 			if err != nil {

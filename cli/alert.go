@@ -14,19 +14,22 @@ import (
 
 func (a *app) alertCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "alert", Short: "Alert rules: who is told when a figure goes too far",
-		Long: `A rule watches a metric ("service api list-metrics" lists them) and tells by mail and
-webhook when it has been beyond a threshold for a while, and when it is back.`,
+		Use: "alert", Short: "Alert rules: who is notified when a metric crosses a threshold",
+		Long: `A rule watches a metric ("service api list-metrics" lists them). It sends an email and a
+webhook event when the metric has crossed a threshold for a given time, and again when it
+has recovered.`,
 		Example: "  service alert create \"Critical gaps\" --when 'organization_open_findings{severity=critical} > 0'\n  service alert list",
 	}, a.alertList(), a.alertCreate(), a.alertUpdate(), a.alertDelete())
 }
 
-// comparisons are longest first, so that >= is not taken for >.
-var comparisons = []struct{ sign, operator string }{{">=", "gte"}, {"<=", "lte"}, {"==", "eq"}, {">", "gt"}, {"<", "lt"}, {"=", "eq"}}
+// comparisons lists longer signs first, so that >= is not parsed as >.
+var comparisons = []struct{ sign, operator string }{
+	{">=", "gte"}, {"<=", "lte"}, {"==", "eq"}, {">", "gt"}, {"<", "lt"}, {"=", "eq"},
+}
 
-// parseCondition reads METRIC SIGN NUMBER.
+// parseCondition parses a condition of the form METRIC SIGN NUMBER.
 func parseCondition(text string) (metric, operator string, threshold float64, err error) {
-	// A metric's labels have = in them: the sign stands behind the brace.
+	// Labels may contain =, so look for the sign after the closing brace.
 	start := strings.LastIndex(text, "}") + 1
 	for _, c := range comparisons {
 		i := strings.Index(text[start:], c.sign)
@@ -40,7 +43,7 @@ func parseCondition(text string) (metric, operator string, threshold float64, er
 		}
 		break
 	}
-	return "", "", 0, usageError("--when %q is not of the form 'METRIC > NUMBER'; there are >, >=, <, <= and ==", text)
+	return "", "", 0, usageError("--when %q is not of the form 'METRIC > NUMBER'; the operators are >, >=, <, <= and ==", text)
 }
 
 func formatCondition(r *api.AlertRule) string {
@@ -54,7 +57,7 @@ func formatCondition(r *api.AlertRule) string {
 
 func windowToSeconds(d time.Duration) (int, error) {
 	if d != 0 && (d < time.Second || d > 7*24*time.Hour) {
-		return 0, usageError("--for takes a second to seven days (168h)")
+		return 0, usageError("--for must be between one second and seven days (168h)")
 	}
 	return int(d / time.Second), nil
 }
@@ -70,7 +73,7 @@ func (a *app) printAlert(r *api.AlertRule) error {
 			print.Field{Name: "when", Value: formatCondition(r)},
 			print.Field{Name: "for", Value: (time.Duration(r.WindowSeconds) * time.Second).String()},
 			print.Field{
-				Name:  "tells",
+				Name:  "notifies",
 				Value: strings.Join(r.Channels, ", "),
 			},
 			print.Field{Name: "enabled", Value: yesNo(r.Enabled)},
@@ -79,7 +82,7 @@ func (a *app) printAlert(r *api.AlertRule) error {
 				Name:  "value",
 				Value: value,
 			},
-			print.Field{Name: "looked at", Value: formatTimePtr(r.LastEvaluatedAt)},
+			print.Field{Name: "evaluated", Value: formatTimePtr(r.LastEvaluatedAt)},
 			print.Field{Name: "id", Value: r.ID},
 		)
 	})
@@ -87,7 +90,9 @@ func (a *app) printAlert(r *api.AlertRule) error {
 
 func (a *app) alertList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the alert rules and their states", Args: requireArgs(0, 0), Long: "Lists the rules; each is looked at every half minute while a daemon runs.", Example: "  service alert list\n  service alert list --jq '.data[] | select(.state==\"firing\")'",
+		Use: "list", Short: "List the alert rules and their states", Args: requireArgs(0, 0),
+		Long:    "Lists the rules. A running daemon evaluates each rule every 30 seconds.",
+		Example: "  service alert list\n  service alert list --jq '.data[] | select(.state==\"firing\")'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.AlertRule], error) {
 				return call(cmd.Context(), a, api.ListAlerts, &p)
@@ -114,7 +119,7 @@ func (a *app) alertList() *cobra.Command {
 						{Title: "state", NoShrink: true},
 						{Title: "when"},
 						{Title: "value", AlignRight: true},
-						{Title: "tells", Optional: true},
+						{Title: "notifies", Optional: true},
 						{Title: "id", NoShrink: true, Optional: true},
 					},
 					rows,
@@ -122,7 +127,7 @@ func (a *app) alertList() *cobra.Command {
 				a.textIfEmpty(
 					p,
 					len(rows),
-					"There is no alert rule yet; `%s` makes one.",
+					"No alert rules yet. Create one with `%s`.",
 					a.commandLine("alert create NAME --when 'METRIC > NUMBER'"),
 				)
 			})
@@ -135,11 +140,12 @@ func (a *app) alertCreate() *cobra.Command {
 	var when string
 	var window time.Duration
 	cmd := &cobra.Command{
-		Use: "create NAME --when 'METRIC > NUMBER'", Short: "Make an alert rule", Args: requireArgs(1, 1),
-		Long: `Makes a rule. Useful metrics: organization_overdue_poam_items, organization_stale_documents,
+		Use: "create NAME --when 'METRIC > NUMBER'", Short: "Create an alert rule", Args: requireArgs(1, 1),
+		Long: `Creates a rule. Useful metrics: organization_overdue_poam_items, organization_stale_documents,
 organization_open_findings{severity=critical}, organization_failed_workflows,
 organization_pending_approvals. Channels: email (owners and admins), email:ADDRESS, webhook.`,
-		Example: "  service alert create \"Overdue\" --for 1h --when 'organization_overdue_poam_items > 0'\n  service alert create \"Gaps\" --channel webhook --when 'organization_open_findings{severity=critical} > 0'",
+		Example: "  service alert create \"Overdue\" --for 1h --when 'organization_overdue_poam_items > 0'\n" +
+			"  service alert create \"Gaps\" --channel webhook --when 'organization_open_findings{severity=critical} > 0'",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in.Body.Name = args[0]
 			if in.Body.Metric, in.Body.Operator, in.Body.Threshold, err = parseCondition(when); err != nil {
@@ -159,9 +165,9 @@ organization_pending_approvals. Channels: email (owners and admins), email:ADDRE
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&when, "when", "", "the metric, how it is compared, and with what")
-	f.DurationVar(&window, "for", 0, "how long it has to last before anybody is told (default 1m)")
-	f.StringSliceVar(&in.Body.Channels, "channel", nil, "who is told; repeat for several (default: email and webhook)")
+	f.StringVar(&when, "when", "", "condition, such as 'METRIC > NUMBER'")
+	f.DurationVar(&window, "for", 0, "how long the condition must hold before anyone is notified (default 1m)")
+	f.StringSliceVar(&in.Body.Channels, "channel", nil, "where to send notifications; repeat for several (default: email and webhook)")
 	return cmd
 }
 
@@ -171,8 +177,9 @@ func (a *app) alertUpdate() *cobra.Command {
 	var channels []string
 	var enable, disable bool
 	cmd := &cobra.Command{
-		Use: "update ID", Short: "Change an alert rule, or turn it off and on", Args: requireArgs(1, 1),
-		Long: "Changes what is named. With another --when it begins anew, as ok.", Example: "  service alert update ID --when 'organization_overdue_poam_items > 5'\n  service alert update ID --disable",
+		Use: "update ID", Short: "Change, disable or enable an alert rule", Args: requireArgs(1, 1),
+		Long:    "Changes only the settings given as flags. A new --when resets the state to ok.",
+		Example: "  service alert update ID --when 'organization_overdue_poam_items > 5'\n  service alert update ID --disable",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := &api.UpdateAlertInput{AlertInput: api.AlertInput{AlertID: args[0]}}
 			f := cmd.Flags()
@@ -208,18 +215,19 @@ func (a *app) alertUpdate() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&name, "name", "", "the new name")
-	f.StringVar(&when, "when", "", "the metric, how it is compared, and with what")
-	f.DurationVar(&window, "for", 0, "how long it has to last before anybody is told")
-	f.StringSliceVar(&channels, "channel", nil, "who is told, in place of those before")
-	f.BoolVar(&enable, "enable", false, "turn it on")
-	f.BoolVar(&disable, "disable", false, "turn it off")
+	f.StringVar(&when, "when", "", "condition, such as 'METRIC > NUMBER'")
+	f.DurationVar(&window, "for", 0, "how long the condition must hold before anyone is notified")
+	f.StringSliceVar(&channels, "channel", nil, "where to send notifications; replaces the current channels")
+	f.BoolVar(&enable, "enable", false, "enable the rule")
+	f.BoolVar(&disable, "disable", false, "disable the rule")
 	cmd.MarkFlagsMutuallyExclusive("enable", "disable")
 	return cmd
 }
 
 func (a *app) alertDelete() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ID", Short: "Delete an alert rule", Args: requireArgs(1, 1), Long: "Deletes a rule. To turn it off for a while, update it with --disable.", Example: "  service alert delete ID",
+		Use: "delete ID", Short: "Delete an alert rule", Args: requireArgs(1, 1),
+		Long: "Deletes a rule. To disable it temporarily, use `service alert update ID --disable`.", Example: "  service alert delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := call(cmd.Context(), a, api.DeleteAlert, &api.AlertInput{AlertID: args[0]}); err != nil {
 				return err

@@ -23,13 +23,13 @@ import (
 func (a *app) analyzeCommand() *cobra.Command {
 	return group(
 		&cobra.Command{
-			Use: "analyze", Short: "Ask one of the seven specialised analyses",
-			Long: `Answers seven questions at once, by rules or by the model in use (service model status).
-Each answer names the run that can be read with service agent steps. It is a draft: a
-person judges it.
+			Use: "analyze", Short: "Run one of the seven specialized analyses",
+			Long: `Runs an analysis immediately, using built-in rules or the selected model (service model
+status). Each result names its run, which service agent steps shows. Results are drafts
+and need human review.
 
---file reads the long text from a file, - from stdin. --batch reads one JSON object a
-line, with the fields of the operation's body, and answers one line each.`,
+--file reads the long text from a file, or from stdin with -. --batch reads one JSON
+object per line, with the fields of the operation's body, and prints one result per line.`,
 			Example: "  service analyze evidence --requirement 'Backups are restored as a test.' --file evidence.txt\n  service analyze incident --module vpn --file auth.log",
 		},
 		newAnalysisCommand(
@@ -38,8 +38,8 @@ line, with the fields of the operation's body, and answers one line each.`,
 			"evidence",
 			"Judge evidence against a requirement",
 			[]analysisField{
-				{"requirement", "controlRequirement", "what is asked for"},
-				{"evidence", "evidenceDescription", "what there is"},
+				{"requirement", "controlRequirement", "the requirement"},
+				{"evidence", "evidenceDescription", "description of the evidence"},
 			},
 			"  service analyze evidence --requirement 'Laptops are encrypted.' --evidence 'All laptops use BitLocker.'",
 			func(in *api.EvaluateEvidenceInput) any { return &in.Body },
@@ -48,10 +48,10 @@ line, with the fields of the operation's body, and answers one line each.`,
 			a,
 			api.TriageIncident,
 			"incident",
-			"Tell an incident from a false alarm",
+			"Distinguish an incident from a false alarm",
 			[]analysisField{
-				{"module", "systemModuleName", "the system that the log is of"},
-				{"logs", "rawLogsExcerpt", "lines of the log"},
+				{"module", "systemModuleName", "the system that wrote the log"},
+				{"logs", "rawLogsExcerpt", "log lines"},
 			},
 			"  service analyze incident --module vpn --file auth.log",
 			func(in *api.TriageIncidentInput) any { return &in.Body },
@@ -60,11 +60,11 @@ line, with the fields of the operation's body, and answers one line each.`,
 			a,
 			api.TranslateRisk,
 			"risk",
-			"Say a technical risk in a board's words",
+			"Explain a technical risk in business terms",
 			[]analysisField{
 				{"category", "riskCategory", "security, privacy, compliance or architecture"},
-				{"context", "businessContext", "what the business does"},
-				{"risk", "technicalRiskDescription", "the risk"},
+				{"context", "businessContext", "business context"},
+				{"risk", "technicalRiskDescription", "description of the technical risk"},
 			},
 			"  service analyze risk --category security --risk 'Backups were never restored.'",
 			func(in *api.TranslateRiskInput) any { return &in.Body },
@@ -74,7 +74,7 @@ line, with the fields of the operation's body, and answers one line each.`,
 			api.ScanVendorContract,
 			"vendor",
 			"Find data-protection gaps in a contract",
-			[]analysisField{{"vendor", "vendorName", "the vendor"}, {"contract", "contractExcerpt", "text of the contract"}},
+			[]analysisField{{"vendor", "vendorName", "name of the vendor"}, {"contract", "contractExcerpt", "text of the contract"}},
 			"  service analyze vendor --vendor Cloudhost --file dpa.txt",
 			func(in *api.ScanVendorContractInput) any { return &in.Body },
 		),
@@ -84,18 +84,19 @@ line, with the fields of the operation's body, and answers one line each.`,
 			"remediation",
 			"Turn a failed evaluation into a plan",
 			[]analysisField{
-				{"architecture", "systemArchitectureDescription", "the systems concerned"},
-				{"evaluation", "evidenceContext", "what analyze evidence answered, as JSON"},
+				{"architecture", "systemArchitectureDescription", "description of the affected systems"},
+				{"evaluation", "evidenceContext", "JSON result of analyze evidence"},
 			},
-			"  service analyze evidence --requirement 'Data is encrypted.' --evidence 'Not yet.' -o json > gap.json\n  service analyze remediation --architecture 'AWS, RDS' --file gap.json",
+			"  service analyze evidence --requirement 'Data is encrypted.' --evidence 'Not yet.' -o json > gap.json\n"+
+				"  service analyze remediation --architecture 'AWS, RDS' --file gap.json",
 			func(in *api.ArchitectRemediationInput) any { return &in.Body },
 		),
 		newAnalysisCommand(
 			a,
 			api.AnalyzeRoPA,
 			"ropa",
-			"Say what a processing of personal data asks for",
-			[]analysisField{{flag: "text", name: "text", usage: "the description of the processing"}},
+			"List what a processing activity with personal data requires",
+			[]analysisField{{flag: "text", name: "text", usage: "description of the processing activity"}},
 			"  service analyze ropa --text 'Payroll of 120 employees with bank accounts.'",
 			func(in *api.AnalyzeRoPAInput) any { return &in.Body },
 		),
@@ -103,10 +104,10 @@ line, with the fields of the operation's body, and answers one line each.`,
 			a,
 			api.AssessDPIA,
 			"dpia",
-			"Assess the risk that remains in a project",
+			"Assess a project's residual privacy risk",
 			[]analysisField{
-				{"ropa", "ropaContext", "what analyze ropa answered, as JSON"},
-				{"project", "projectDescription", "the description of the project"},
+				{"ropa", "ropaContext", "JSON result of analyze ropa"},
+				{"project", "projectDescription", "description of the project"},
 			},
 			"  service analyze dpia --project 'A newsletter with consent, encrypted, deleted after two years.'",
 			func(in *api.AssessDPIAInput) any { return &in.Body },
@@ -114,14 +115,14 @@ line, with the fields of the operation's body, and answers one line each.`,
 	)
 }
 
-// analysisField is a part of an analysis' body: its flag, its name there, and what it is. The
-// last of a list is the long one, which --file reads.
+// analysisField describes a field of an analysis request: its flag, its JSON name and its
+// usage text. The last field of a list is the long text that --file reads.
 type analysisField struct{ flag, name, usage string }
 
-// maxAnalysisInput bounds what is read of one file; the server takes a little less.
+// maxAnalysisInput is the maximum size of an input file; the server's own limit is slightly lower.
 const maxAnalysisInput = 1 << 20
 
-// newAnalysisCommand is the command of one analysis.
+// newAnalysisCommand returns the command for one analysis.
 func newAnalysisCommand[I, O any](
 	a *app,
 	op api.Op[I, O],
@@ -133,7 +134,8 @@ func newAnalysisCommand[I, O any](
 	values := make([]string, len(fields))
 	var file, batch string
 	cmd := &cobra.Command{
-		Use: name, Short: short, Args: requireArgs(0, 0), Long: short + ". Give the texts as flags, the longest with --file,\nor many cases with --batch.", Example: example,
+		Use: name, Short: short, Args: requireArgs(0, 0), Example: example,
+		Long: short + ".\nPass the texts as flags, the longest with --file, or many cases with --batch.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if batch != "" {
 				return a.analyzeBatch(cmd.Context(), batch, func(ctx context.Context, line []byte) (any, error) {
@@ -161,14 +163,15 @@ func newAnalysisCommand[I, O any](
 	for i, f := range fields {
 		cmd.Flags().StringVar(&values[i], f.flag, "", f.usage)
 	}
-	cmd.Flags().StringVar(&file, "file", "", "read --"+fields[len(fields)-1].flag+" from this file; - for stdin")
-	cmd.Flags().StringVar(&batch, "batch", "", "ask for each line of this JSONL file; - for stdin")
+	cmd.Flags().StringVar(&file, "file", "", "file with the text of --"+fields[len(fields)-1].flag+"; - for stdin")
+	cmd.Flags().StringVar(&batch, "batch", "", "run the analysis for each line of this JSONL file; - for stdin")
 	cmd.MarkFlagsMutuallyExclusive("file", "batch")
 	cmd.MarkFlagsMutuallyExclusive("file", fields[len(fields)-1].flag)
 	return cmd
 }
 
-// encodeAnalysisBody is the JSON of what the flags say. Names that end in Context hold JSON themselves, where they hold an object.
+// encodeAnalysisBody encodes flag values as a JSON request body. evidenceContext and ropaContext
+// are themselves JSON and are left out if empty.
 func encodeAnalysisBody(fields []analysisField, values []string) ([]byte, error) {
 	m := map[string]any{}
 	for i, f := range fields {
@@ -177,7 +180,7 @@ func encodeAnalysisBody(fields []analysisField, values []string) ([]byte, error)
 			m[f.name] = values[i]
 		case values[i] != "":
 			if !json.Valid([]byte(values[i])) {
-				return nil, usageError("--%s is no JSON; it is what the other analysis answers with -o json", f.flag)
+				return nil, usageError("--%s is not JSON; pass the other analysis's -o json output", f.flag)
 			}
 			m[f.name] = json.RawMessage(values[i])
 		}
@@ -185,29 +188,30 @@ func encodeAnalysisBody(fields []analysisField, values []string) ([]byte, error)
 	return json.Marshal(m)
 }
 
-// explainDecodeError is an error of decoding without the words of the language it was written in.
+// explainDecodeError rewrites a JSON type error without Go type names; other errors are returned
+// unchanged.
 func explainDecodeError(err error) error {
 	var typeErr *json.UnmarshalTypeError
 	switch {
 	case !errors.As(err, &typeErr):
 		return err
 	case typeErr.Field == "":
-		return fmt.Errorf("a JSON object is asked for, not %s", cmp.Or(jsonKindNames[typeErr.Value], typeErr.Value))
+		return fmt.Errorf("expected a JSON object, got %s", cmp.Or(jsonKindNames[typeErr.Value], typeErr.Value))
 	}
 	return fmt.Errorf(
-		"%s is %s where %s is asked for",
+		"%s must be %s, got %s",
 		typeErr.Field,
-		cmp.Or(jsonKindNames[typeErr.Value], typeErr.Value),
 		jsonKindName(typeErr.Type),
+		cmp.Or(jsonKindNames[typeErr.Value], typeErr.Value),
 	)
 }
 
-// jsonKindNames are the words of encoding/json for what stands in a file, and ours.
+// jsonKindNames maps encoding/json's names of value kinds to names for users.
 var jsonKindNames = map[string]string{
-	"string": "a text",
+	"string": "a string",
 	"array":  "a list",
-	"object": "a group of fields",
-	"bool":   "true or false",
+	"object": "an object",
+	"bool":   "a boolean",
 	"number": "a number",
 }
 
@@ -227,16 +231,16 @@ func jsonKindName(t reflect.Type) string {
 	return jsonKindNames["number"]
 }
 
-// decodeAndCall decodes a body, strictly, and asks.
+// decodeAndCall decodes one JSON body, rejecting unknown fields, and calls the operation.
 func decodeAndCall[I, O any](ctx context.Context, a *app, op api.Op[I, O], line []byte, requestBody func(*I) any) (*O, error) {
 	var in I
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(requestBody(&in)); err != nil {
-		return nil, usageError("it is no body of %s: %w", op.ID, explainDecodeError(err))
+		return nil, usageError("not a valid body for %s: %w", op.ID, explainDecodeError(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, usageError("it is no body of %s: there is more behind it", op.ID)
+		return nil, usageError("not a valid body for %s: unexpected data after the object", op.ID)
 	}
 	return call(ctx, a, op, &in)
 }
@@ -256,15 +260,15 @@ func (a *app) readTextFile(path string) (string, error) {
 	case err != nil:
 		return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 	case len(b) > maxAnalysisInput:
-		return "", usageError("%s is longer than %s; give the part that matters", path, formatSize(maxAnalysisInput))
+		return "", usageError("%s is larger than %s; pass only the relevant part", path, formatSize(maxAnalysisInput))
 	case bytes.IndexByte(b, 0) >= 0:
-		return "", usageError("%s is no text", path)
+		return "", usageError("%s is not a text file", path)
 	}
 	return strings.ToValidUTF8(string(b), "�"), nil
 }
 
-// analyzeBatch asks for each line, and answers one each, in order. A line that fails is
-// answered with its error; then the command fails too.
+// analyzeBatch runs analyzeLine on each nonempty line of a file and prints one result per line,
+// in order. A line that fails yields its error, and the command then fails as well.
 func (a *app) analyzeBatch(ctx context.Context, path string, analyzeLine func(context.Context, []byte) (any, error)) error {
 	input := a.Stdin
 	if path != "-" {
@@ -288,7 +292,7 @@ func (a *app) analyzeBatch(ctx context.Context, path string, analyzeLine func(co
 			continue
 		}
 		var out any
-		if err = fmt.Errorf("the line is longer than %s", formatSize(2*maxAnalysisInput)); !tooLong {
+		if err = fmt.Errorf("the line is larger than %s", formatSize(2*maxAnalysisInput)); !tooLong {
 			out, err = analyzeLine(ctx, line)
 		}
 		if ctx.Err() != nil {
@@ -303,12 +307,12 @@ func (a *app) analyzeBatch(ctx context.Context, path string, analyzeLine func(co
 		}
 	}
 	if failed > 0 {
-		return runtimeError("%s could not be answered", pluralize(failed, "line", "lines"))
+		return runtimeError("%s failed", pluralize(failed, "line", "lines"))
 	}
 	return nil
 }
 
-// renderObject prints a flat object for people: what is short first, lists after.
+// renderObject prints a flat object: scalar fields first, then lists.
 func renderObject(p *print.Page, v reflect.Value) {
 	var short []print.Field
 	var lists []reflect.StructField

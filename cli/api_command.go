@@ -24,9 +24,9 @@ func (a *app) apiCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "api METHOD PATH | OPERATION key=value…", Short: "Call any operation of the API", Args: requireArgs(1, -1),
-		Long: `Calls an operation as it is and prints its answer. By method and path, with a body
-from -d (JSON, @file, or - for stdin); or by the operation's id, with its parameters
-and body fields as key=value (text), key:=value (JSON) and file=@path (an upload).
+		Long: `Calls an API operation and prints its response. Give the method and path, with a body
+from -d (JSON, @file, or - for stdin); or the operation's id, with its parameters and
+body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
 ` + "`service api list`" + ` lists the operations.`,
 		Example: `  service api GET /assessments
   service api POST /assessments -d '{"name": "Acme 2026"}'
@@ -70,15 +70,15 @@ and body fields as key=value (text), key:=value (JSON) and file=@path (an upload
 			return a.printRawResponse(resp, out, force)
 		},
 	}
-	cmd.Flags().StringVarP(&data, "data", "d", "", "the body: JSON, @file, or - for stdin")
-	cmd.Flags().StringArrayVarP(&headers, "header", "H", nil, "a header, as 'Idempotency-Key: 42'; repeat for several")
-	cmd.Flags().StringVar(&out, "out", "", "write the answer to this file; - for stdout")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")
+	cmd.Flags().StringVarP(&data, "data", "d", "", "request body: JSON, @file, or - for stdin")
+	cmd.Flags().StringArrayVarP(&headers, "header", "H", nil, "request header, such as 'Idempotency-Key: 42'; repeat for several")
+	cmd.Flags().StringVar(&out, "out", "", "write the response to this file; - for stdout")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
 	cmd.AddCommand(a.apiList())
 	return cmd
 }
 
-// rawRequest is a request to send as it is.
+// rawRequest is a request to be sent unchanged.
 type rawRequest struct {
 	method, path string
 	body         io.Reader
@@ -89,8 +89,8 @@ func (a *app) buildRawRequest(args []string, data string) (*rawRequest, error) {
 	if strings.ToUpper(args[0]) == args[0] && !strings.Contains(args[0], "-") {
 		if len(args) != 2 || !strings.HasPrefix(args[1], "/") {
 			return nil, withHint(
-				usageError("after %s there has to be one path that begins with /", args[0]),
-				"as `service api GET /assessments`; `service api list` lists the paths",
+				usageError("%s must be followed by a single path that begins with /", args[0]),
+				"for example `service api GET /assessments`; `service api list` lists the paths",
 			)
 		}
 		body, err := a.openRawBody(data)
@@ -115,7 +115,7 @@ func (a *app) buildRawRequest(args []string, data string) (*rawRequest, error) {
 	return requestFromArgs(op, args[1:], body)
 }
 
-// openRawBody is what -d names.
+// openRawBody returns the request body that -d specifies, or nil if there is none.
 func (a *app) openRawBody(data string) (io.Reader, error) {
 	switch {
 	case data == "":
@@ -132,10 +132,10 @@ func (a *app) openRawBody(data string) (io.Reader, error) {
 	return strings.NewReader(data), nil
 }
 
-// maxRawJSON bounds an answer that is laid out or filtered.
+// maxRawJSON is the maximum size of a JSON response that is formatted or filtered.
 const maxRawJSON = 256 << 20
 
-// printRawResponse prints an answer: JSON as other commands do, all else as it is.
+// printRawResponse prints a response: JSON as other commands do, anything else unchanged.
 func (a *app) printRawResponse(resp *http.Response, out string, force bool) error {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if kind != "application/json" && !strings.HasSuffix(kind, "+json") {
@@ -143,7 +143,7 @@ func (a *app) printRawResponse(resp *http.Response, out string, force bool) erro
 			return nil
 		}
 		if out == "" && a.isStdoutTerminal() {
-			return withHint(runtimeError("the answer is %s, which may be no good for a terminal", kind), "save it with --out FILE")
+			return withHint(runtimeError("the response is %s, which may not be suitable for a terminal", kind), "save it with --out FILE")
 		}
 		if out == "" {
 			out = "-"
@@ -152,10 +152,10 @@ func (a *app) printRawResponse(resp *http.Response, out string, force bool) erro
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxRawJSON))
 	if err != nil {
-		return runtimeError("the answer broke off: %w", err)
+		return runtimeError("the response was cut off: %w", err)
 	}
 	if !json.Valid(b) {
-		return runtimeError("the server answered %s with something that is not the JSON it says it is", resp.Status)
+		return runtimeError("the server answered %s with invalid JSON", resp.Status)
 	}
 	switch {
 	case resp.StatusCode >= http.StatusBadRequest:
@@ -183,7 +183,7 @@ func (a *app) isStdoutTerminal() bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// operationInfo is an operation as `api list` shows it.
+// operationInfo is a row of `api list`.
 type operationInfo struct {
 	ID         string `json:"id"`
 	Method     string `json:"method"`
@@ -196,7 +196,9 @@ type operationInfo struct {
 func (a *app) apiList() *cobra.Command {
 	var q string
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the operations of the API", Args: requireArgs(0, 0), Long: "Lists every operation with its method, path, permission and summary.", Example: "  service api list --query approval\n  service api list -o json",
+		Use: "list", Short: "List the operations of the API", Args: requireArgs(0, 0),
+		Long:    "Lists every operation with its method, path, permission and summary.",
+		Example: "  service api list --query approval\n  service api list -o json",
 		RunE: func(*cobra.Command, []string) error {
 			all := []operationInfo{}
 			for _, op := range api.Operations() {
@@ -227,10 +229,10 @@ func (a *app) apiList() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "No operation is like that.")
+				a.textIfEmpty(p, len(rows), "No operations match.")
 			})
 		},
 	}
-	cmd.Flags().StringVar(&q, "query", "", "only with this in the id, path or summary")
+	cmd.Flags().StringVar(&q, "query", "", "only operations with this text in the id, path or summary")
 	return cmd
 }

@@ -59,7 +59,7 @@ func TestRawCallByID(t *testing.T) {
 	}{
 		{[]string{"api", "get-assessment"}, "needs assessmentId"},
 		{[]string{"api", "get-assessment", "assessmentID=1"}, `did you mean "assessmentId"`},
-		{[]string{"api", "search-kb", "top_k:=x"}, "is no JSON"},
+		{[]string{"api", "search-kb", "top_k:=x"}, "is not JSON"},
 		{[]string{"api", "search-kb", "query"}, "not of the form key=value"},
 		{[]string{"api", "search-kb", "query=1", "-d", "{}"}, "not both"},
 		{[]string{"api", "GET"}, "one path"},
@@ -102,7 +102,7 @@ func TestAPIList(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.run("api", "list", "-o", "json").out), &all); err != nil || len(all) != len(api.Operations()) {
 		t.Errorf("%d of %d operations, %v", len(all), len(api.Operations()), err)
 	}
-	w.want(w.run("api", "list", "--query", "zzz"), 0, "No operation is like that")
+	w.want(w.run("api", "list", "--query", "zzz"), 0, "No operations match")
 }
 
 func FuzzScopeFile(f *testing.F) {

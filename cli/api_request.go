@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// inputFields are the names an operation's input knows, by where they travel.
+// inputFields holds the field names of an operation's input, by where they are sent.
 type inputFields struct {
 	path, query, form []string
 	hasBody           bool
@@ -46,8 +46,8 @@ func inputFieldsFromType(t reflect.Type) (n inputFields) {
 	return n
 }
 
-// requestFromArgs builds the request of an operation from key=value words. What is no
-// parameter is a field of the body.
+// requestFromArgs builds an operation's request from key=value arguments. A key that is not a
+// parameter becomes a field of the body.
 func requestFromArgs(op *api.Operation, args []string, body io.Reader) (*rawRequest, error) {
 	names := inputFieldsFromType(op.In)
 	req := &rawRequest{method: op.Method, path: op.Path, body: body, header: http.Header{}}
@@ -68,14 +68,14 @@ func requestFromArgs(op *api.Operation, args []string, body io.Reader) (*rawRequ
 			form[key] = value
 		case !names.hasBody:
 			return nil, withHint(
-				usageError("%s takes no %q%s", op.ID, key, didYouMean(key, slices.Concat(names.path, names.query, names.form))),
-				"it takes %s",
+				usageError("%s has no parameter %q%s", op.ID, key, didYouMean(key, slices.Concat(names.path, names.query, names.form))),
+				"its parameters are %s",
 				strings.Join(slices.Concat(names.path, names.query, names.form), ", "),
 			)
 		case typed:
 			var v any
 			if err := json.Unmarshal([]byte(value), &v); err != nil {
-				return nil, usageError("the value of %s is no JSON: %w", key, err)
+				return nil, usageError("the value of %s is not JSON: %w", key, err)
 			}
 			fields[key] = v
 		default:
@@ -84,7 +84,7 @@ func requestFromArgs(op *api.Operation, args []string, body io.Reader) (*rawRequ
 	}
 	if _, after, open := strings.Cut(req.path, "{"); open {
 		name, _, _ := strings.Cut(after, "}")
-		return nil, withHint(usageError("%s needs %s", op.ID, name), "give it as %s=…", name)
+		return nil, withHint(usageError("%s needs %s", op.ID, name), "pass it as %s=…", name)
 	}
 	if len(query) > 0 {
 		req.path += "?" + query.Encode()
@@ -94,7 +94,7 @@ func requestFromArgs(op *api.Operation, args []string, body io.Reader) (*rawRequ
 	}
 	if len(fields) > 0 {
 		if body != nil {
-			return nil, usageError("give the body with -d or as key=value, not both")
+			return nil, usageError("pass the body with -d or as key=value, not both")
 		}
 		b, err := json.Marshal(fields)
 		if err != nil {
@@ -105,11 +105,11 @@ func requestFromArgs(op *api.Operation, args []string, body io.Reader) (*rawRequ
 	return req, nil
 }
 
-// setUploadBody makes the body a form with a file, streamed as it is read.
+// setUploadBody sets the body to a multipart form whose file is streamed from disk.
 func (r *rawRequest) setUploadBody(form map[string]string) error {
 	path, ok := strings.CutPrefix(form["file"], "@")
 	if !ok {
-		return withHint(usageError("this operation takes a file"), "give it as file=@path")
+		return withHint(usageError("this operation needs a file"), "pass it as file=@path")
 	}
 	f, err := os.Open(path)
 	if err != nil {

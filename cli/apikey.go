@@ -16,10 +16,12 @@ import (
 func (a *app) keyCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "key", Short: "API keys: credentials for scripts and machines",
-		Long: `An API key belongs to the person who made it and to one organization. It may what its
-scopes say and never more than that person. Scopes are permissions, as assessment:read;
-* is all but approval:decide and apikey:write, which must be named.`,
-		Example: "  service key create ci --scope '*' --expires 90d > key.txt\n  service key list\n  service key rotate ci --grace 24h > key.txt\n  service key revoke ci --yes",
+		Long: `An API key belongs to the user who created it and to one organization. It grants its
+scopes, but never more than that user's own permissions. Scopes are permissions such as
+assessment:read; * grants all except approval:decide and apikey:write, which must be
+listed explicitly.`,
+		Example: "  service key create ci --scope '*' --expires 90d > key.txt\n  service key list\n" +
+			"  service key rotate ci --grace 24h > key.txt\n  service key revoke ci --yes",
 	}, a.keyList(), a.keyCreate(), a.keyRotate(), a.keyRevoke())
 }
 
@@ -29,7 +31,10 @@ func (a *app) listKeys(ctx context.Context) (*api.List[api.APIKey], error) {
 
 func (a *app) keyList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the API keys, without their secrets", Args: requireArgs(0, 0), Long: "Lists the organization's API keys, revoked and expired ones too.", Example: "  service key list\n  service key list --jq '.data[] | select(.status == \"active\") | .name'",
+		Use: "list", Short: "List the API keys, without their secrets", Args: requireArgs(0, 0),
+		Long: "Lists the organization's API keys, including revoked and expired ones.",
+		Example: "  service key list\n" +
+			"  service key list --jq '.data[] | select(.status == \"active\") | .name'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := a.listKeys(cmd.Context())
 			if err != nil {
@@ -60,18 +65,19 @@ func (a *app) keyList() *cobra.Command {
 					{Title: "secret", Optional: true},
 					{Title: "id", NoShrink: true, Optional: true},
 				}, rows)
-				a.textIfEmpty(p, len(rows), "There is no API key yet; `%s` makes one.", a.commandLine("key create NAME --scope '*'"))
+				a.textIfEmpty(p, len(rows), "No API keys yet. Create one with `%s`.", a.commandLine("key create NAME --scope '*'"))
 			})
 		},
 	}
 }
 
-// printNewKey prints a key's secret: alone on stdout, so that it can be put away unseen.
+// printNewKey prints only a key's secret to stdout, so that it can be redirected to a file, and
+// the notice to stderr.
 func (a *app) printNewKey(k *api.NewAPIKey, notice string) error {
 	if !a.out.IsHumanReadable() {
 		return a.out.Record(k)
 	}
-	a.printNotice("%s The secret is shown this once; put it where the program finds it, as SERVICE_TOKEN.", notice)
+	a.printNotice("%s The secret won't be shown again. Store it where your program can read it, for example in SERVICE_TOKEN.", notice)
 	return a.out.Page(func(p *print.Page) { p.Text("%s", k.Key) })
 }
 
@@ -79,15 +85,17 @@ func (a *app) keyCreate() *cobra.Command {
 	var scopes []string
 	var expires string
 	cmd := &cobra.Command{
-		Use: "create NAME --scope SCOPE", Short: "Make an API key; its secret is printed once", Args: requireArgs(1, 1),
-		Long: `Makes an API key of yours in the organization that commands act in, and prints its
-secret to stdout, this once. Scopes are permissions; ` + "`service whoami`" + ` lists yours.`,
-		Example: "  service key create ci --scope '*' --expires 90d > key.txt\n  service key create reader --scope assessment:read,report:read\n  service key create approver --scope approval:decide --scope approval:read --expires 2027-06-30",
+		Use: "create NAME --scope SCOPE", Short: "Create an API key; its secret is printed once", Args: requireArgs(1, 1),
+		Long: `Creates an API key for you in the current organization and prints its secret to stdout.
+The secret is not shown again. Scopes are permissions; ` + "`service whoami`" + ` lists yours.`,
+		Example: "  service key create ci --scope '*' --expires 90d > key.txt\n" +
+			"  service key create reader --scope assessment:read,report:read\n" +
+			"  service key create approver --scope approval:decide --scope approval:read --expires 2027-06-30",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(scopes) == 0 {
 				return withHint(
 					usageError("a key needs at least one scope"),
-					"as --scope assessment:read, or --scope '*' for all but approving and making keys",
+					"for example --scope assessment:read, or --scope '*' for everything except approvals and API keys",
 				)
 			}
 			in := &api.CreateAPIKeyInput{}
@@ -101,20 +109,20 @@ secret to stdout, this once. Scopes are permissions; ` + "`service whoami`" + ` 
 			}
 			made, err := call(cmd.Context(), a, api.CreateAPIKey, in)
 			if api.IsCode(err, api.CodeValidation) {
-				err = withHint(err, "a scope is written as assessment:read; `%s` lists yours", a.commandLine("whoami"))
+				err = withHint(err, "scopes have the form assessment:read; `%s` lists yours", a.commandLine("whoami"))
 			}
 			if err != nil {
 				return err
 			}
-			return a.printNewKey(made, fmt.Sprintf("The key %q may %s.", made.Name, strings.Join(made.Scopes, ", ")))
+			return a.printNewKey(made, fmt.Sprintf("Key %q has the scopes %s.", made.Name, strings.Join(made.Scopes, ", ")))
 		},
 	}
-	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "what it may: a permission as assessment:read, or *; repeat for several")
-	cmd.Flags().StringVar(&expires, "expires", "", "when it ends: a day as 2027-06-30, or in how long, as 90d or 12h (default: never)")
+	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "permission to grant, such as assessment:read, or *; repeat for several")
+	cmd.Flags().StringVar(&expires, "expires", "", "expiry as a date (2027-06-30) or a duration (90d, 12h); default: never")
 	return cmd
 }
 
-// parseDuration reads a length of time: 12h, 30m, or days as 90d.
+// parseDuration parses a positive duration such as 12h or 30m, or up to 36500 days such as 90d.
 func parseDuration(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 36500 {
@@ -123,22 +131,23 @@ func parseDuration(s string) (time.Duration, error) {
 	} else if d, err := time.ParseDuration(s); err == nil && d > 0 {
 		return d, nil
 	}
-	return 0, usageError("%q is no length of time; write it as 90d or 12h", s)
+	return 0, usageError("%q is not a duration; write it as 90d or 12h", s)
 }
 
-// parseExpiry reads an end: a day, which is good until it is over, or how long from now.
+// parseExpiry parses an expiry: a date, which lasts until the end of that day in UTC, or a
+// duration from now.
 func parseExpiry(s string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.DateOnly, s); err == nil {
 		return t.Add(24 * time.Hour), nil
 	}
 	d, err := parseDuration(s)
 	if err != nil {
-		return time.Time{}, usageError("%q is neither a day nor a length of time; write it as 2027-06-30, 90d or 12h", s)
+		return time.Time{}, usageError("%q is neither a date nor a duration; write it as 2027-06-30, 90d or 12h", s)
 	}
 	return now.UTC().Add(d).Truncate(time.Second), nil
 }
 
-// findKey finds a key by id, or a key in use by name.
+// findKey returns the key with an id, or the active key with a name.
 func (a *app) findKey(ctx context.Context, ref string) (*api.APIKey, error) {
 	all, err := a.listKeys(ctx)
 	if err != nil {
@@ -166,7 +175,7 @@ func (a *app) findKey(ctx context.Context, ref string) (*api.APIKey, error) {
 	}
 	return nil, withHint(
 		usageError("%d keys have the name %q", len(named), ref),
-		"name one by its id; `%s` lists them",
+		"specify one by its id; `%s` lists them",
 		a.commandLine("key list"),
 	)
 }
@@ -175,8 +184,8 @@ func (a *app) keyRotate() *cobra.Command {
 	var grace string
 	cmd := &cobra.Command{
 		Use: "rotate KEY", Short: "Give a key a new secret, printed once", Args: requireArgs(1, 1),
-		Long: `Gives a key, named by id or name, a new secret and prints it to stdout, this once. The
-old secret ends at once, or with --grace after that time, of up to seven days.`,
+		Long: `Gives a key, specified by id or name, a new secret and prints it to stdout once. The old
+secret stops working immediately, or after the --grace period of up to seven days.`,
 		Example: "  service key rotate ci > key.txt\n  service key rotate ci --grace 24h > key.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seconds := 0
@@ -199,28 +208,29 @@ old secret ends at once, or with --grace after that time, of up to seven days.`,
 			if err != nil {
 				return err
 			}
-			old := "The old secret has ended."
+			old := "The old secret no longer works."
 			if seconds > 0 {
-				old = "The old secret goes on for " + grace + "."
+				old = "The old secret works for another " + grace + "."
 			}
 			return a.printNewKey(made, old)
 		},
 	}
-	cmd.Flags().StringVar(&grace, "grace", "", "how long the old secret goes on, as 24h (default: not at all)")
+	cmd.Flags().StringVar(&grace, "grace", "", "how long the old secret keeps working, such as 24h (default: not at all)")
 	return cmd
 }
 
 func (a *app) keyRevoke() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "revoke KEY", Short: "End a key at once", Args: requireArgs(1, 1),
-		Long: "Ends a key, named by id or name. What uses it fails from then on; that can't be undone.", Example: "  service key revoke ci --yes",
+		Use: "revoke KEY", Short: "Revoke a key immediately", Args: requireArgs(1, 1),
+		Long:    "Revokes a key, specified by id or name. Programs that use it stop working. This cannot be undone.",
+		Example: "  service key revoke ci --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k, err := a.findKey(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			if err := a.confirm(sure, fmt.Sprintf("end the key %q for good", k.Name)); err != nil {
+			if err := a.confirm(sure, fmt.Sprintf("permanently revoke the key %q", k.Name)); err != nil {
 				return err
 			}
 			if _, err := call(cmd.Context(), a, api.RevokeAPIKey, &api.APIKeyInput{KeyID: k.ID}); err != nil {
@@ -230,6 +240,6 @@ func (a *app) keyRevoke() *cobra.Command {
 			return a.out.Print(k, func(p *print.Page) { p.Text("The key %q is revoked.", k.Name) })
 		},
 	}
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }

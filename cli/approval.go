@@ -12,12 +12,13 @@ import (
 
 func (a *app) approvalCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "approval", Short: "Decisions at the gates: what waits, and who decided what",
-		Long: `An approval is a person's decision on exactly the content it was asked for. Each of
-the four deliverables needs one. Owners and admins of the organization decide, and whom
-they let decide for them until a date.`,
+		Use: "approval", Short: "Approvals: pending and past decisions on deliverables",
+		Long: `An approval is a person's decision on exactly the content that was submitted. Each of
+the four deliverables needs one. Owners and admins of the organization decide, as do
+members to whom they have delegated approvals until a given date.`,
 		Example: "  service approval list --status pending\n  service approval approve ID --comment 'Reviewed with IT'\n  service soa reject --reason 'PES-01 is in scope'",
-	}, a.approvalList(), a.approvalShow(), a.approvalApprove(), a.approvalReject(), a.approvalDelegate(), a.approvalDelegations(), a.approvalRevoke())
+	}, a.approvalList(), a.approvalShow(), a.approvalApprove(), a.approvalReject(),
+		a.approvalDelegate(), a.approvalDelegations(), a.approvalRevoke())
 }
 
 var approvalStatuses = []api.ApprovalStatus{api.ApprovalPending, api.ApprovalApproved, api.ApprovalRejected}
@@ -27,12 +28,13 @@ func (a *app) approvalList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the approvals of the assessment, newest first", Args: requireArgs(0, 0),
-		Long: "Lists approvals that were asked for or decided, newest first.", Example: "  service approval list\n  service approval list --status pending --gate soa",
+		Long:    "Lists pending and decided approvals, newest first.",
+		Example: "  service approval list\n  service approval list --status pending --gate soa",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if status == "void" {
 				return withHint(
 					usageError("--status can't be void"),
-					"an approval is rejected by what it was asked for changing; `%s` lists them",
+					"approvals whose content has changed count as rejected; `%s` lists them",
 					a.commandLine("approval list --status rejected"),
 				)
 			}
@@ -63,7 +65,7 @@ func (a *app) approvalList() *cobra.Command {
 					if one.DecidedBy != nil {
 						decided = formatDecider(&one)
 					} else if may := formatDelegates(&one); len(may) > 0 {
-						decided = "(may: " + joinFirst(may, 5) + ")"
+						decided = "(delegates: " + joinFirst(may, 5) + ")"
 					}
 					rows = append(
 						rows,
@@ -83,18 +85,18 @@ func (a *app) approvalList() *cobra.Command {
 					{Title: "gate", NoShrink: true},
 					{Title: "version", AlignRight: true},
 					{Title: "status", NoShrink: true},
-					{Title: "asked", Optional: true},
+					{Title: "requested", Optional: true},
 					{Title: "decided by"},
 					{Title: "decided", Optional: true},
 					{Title: "reason", Optional: true},
 					{Title: "id", NoShrink: true},
 				}, rows)
-				a.textIfEmpty(p, len(rows), "There is no such approval.")
+				a.textIfEmpty(p, len(rows), "No approvals match.")
 			})
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only pending, approved or rejected ones")
-	cmd.Flags().StringVar(&gate, "gate", "", "only of this gate: soa, gap_analysis, maturity or poam")
+	cmd.Flags().StringVar(&status, "status", "", "only approvals that are pending, approved or rejected")
+	cmd.Flags().StringVar(&gate, "gate", "", "only approvals at this gate: soa, gap_analysis, maturity or poam")
 	l.register(cmd, 0)
 	return cmd
 }
@@ -102,7 +104,8 @@ func (a *app) approvalList() *cobra.Command {
 func (a *app) approvalShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show an approval", Args: requireArgs(1, 1),
-		Long: "Shows an approval: what it is for, by which content's hash, and who decided what.", Example: "  service approval show ID",
+		Long:    "Shows an approval: its deliverable, the hash of the content, and who decided what.",
+		Example: "  service approval show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := call(cmd.Context(), a, api.GetApproval, &api.ApprovalInput{ApprovalID: args[0]})
 			if err != nil {
@@ -130,7 +133,7 @@ func renderApproval(p *print.Page, one *api.Approval) {
 		may = joinFirst(append([]string{"owners", "admins"}, formatDelegates(one)...), 12)
 	}
 	p.Fields(
-		print.Field{Name: "asked by", Value: one.RequestedBy.Name + ", " + formatTime(one.RequestedAt)},
+		print.Field{Name: "requested by", Value: one.RequestedBy.Name + ", " + formatTime(one.RequestedAt)},
 		print.Field{Name: "decided by", Value: decided},
 		print.Field{Name: "may decide", Value: may},
 		print.Field{Name: "reason", Value: orEmpty(one.Reason)},
@@ -146,35 +149,38 @@ func renderApproval(p *print.Page, one *api.Approval) {
 func (a *app) approvalApprove() *cobra.Command {
 	var comment, content string
 	cmd := &cobra.Command{
-		Use: "approve ID", Short: "Approve what waits", Args: requireArgs(1, 1),
-		Long: "Approves what the approval is for, as you. It is recorded with your name.", Example: "  service approval approve ID --comment 'Reviewed with IT'",
+		Use: "approve ID", Short: "Approve a pending approval", Args: requireArgs(1, 1),
+		Long:    "Approves the deliverable version in your name.",
+		Example: "  service approval approve ID --comment 'Reviewed with IT'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.approveAndPrint(cmd.Context(), args[0], comment, content)
 		},
 	}
-	cmd.Flags().StringVar(&comment, "comment", "", "a comment to keep with the decision")
-	cmd.Flags().StringVar(&content, "content", "", "the SHA-256 of what you looked at: what changed since is not approved")
+	cmd.Flags().StringVar(&comment, "comment", "", "comment to record with the decision")
+	cmd.Flags().StringVar(&content, "content", "", "SHA-256 of the content you reviewed; changed content is not approved")
 	return cmd
 }
 
 func (a *app) approvalReject() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "reject ID --reason REASON", Short: "Reject what waits, with a reason", Args: requireArgs(1, 1),
-		Long: "Rejects what the approval is for; an assessment that stands at this gate goes back to\nthe draft. The reason is for whoever has to mend it.", Example: "  service approval reject ID --reason 'The server room is missing'",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.rejectAndPrint(cmd.Context(), args[0], reason) },
+		Use: "reject ID --reason REASON", Short: "Reject a pending approval, with a reason", Args: requireArgs(1, 1),
+		Long: "Rejects the deliverable version. An assessment at this gate goes back to the draft state.\n" +
+			"The reason is for the person who has to fix it.",
+		Example: "  service approval reject ID --reason 'The server room is missing'",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.rejectAndPrint(cmd.Context(), args[0], reason) },
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever has to mend it")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason, for the person who has to fix it")
 	return cmd
 }
 
-// gateApproveCommand approves what waits at a gate of the assessment.
+// gateApproveCommand returns the command that approves the version under review at gate g.
 func (a *app) gateApproveCommand(g api.Gate) *cobra.Command {
 	var comment, content string
 	cmd := &cobra.Command{
 		Use: "approve", Short: "Approve the version under review", Args: requireArgs(0, 0),
 		Long: fmt.Sprintf(
-			"Approves the %s that is under review, as you: exactly the content there is now.\nOwners and admins may decide.",
+			"Approves the %s that is under review, with exactly its current\ncontent, in your name. Owners and admins can approve.",
 			g.Title(),
 		),
 		Example: fmt.Sprintf(
@@ -190,8 +196,8 @@ func (a *app) gateApproveCommand(g api.Gate) *cobra.Command {
 			return a.approveAndPrint(cmd.Context(), id, comment, content)
 		},
 	}
-	cmd.Flags().StringVar(&comment, "comment", "", "a comment to keep with the decision")
-	cmd.Flags().StringVar(&content, "content", "", "the SHA-256 of what you looked at: what changed since is not approved")
+	cmd.Flags().StringVar(&comment, "comment", "", "comment to record with the decision")
+	cmd.Flags().StringVar(&content, "content", "", "SHA-256 of the content you reviewed; changed content is not approved")
 	return cmd
 }
 
@@ -200,7 +206,7 @@ func (a *app) gateRejectCommand(g api.Gate) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "reject --reason REASON", Short: "Reject the version under review, with a reason", Args: requireArgs(0, 0),
 		Long: fmt.Sprintf(
-			"Rejects the %s that is under review. An assessment\nthat stands at this gate goes back to the draft; one that is past it stays where it is.",
+			"Rejects the %s that is under review. An assessment\nat this gate goes back to the draft state; one that has passed it keeps its state.",
 			g.Title(),
 		),
 		Example: fmt.Sprintf("  service %s reject --reason 'The owner of IAC-06 is wrong'", gateNoun(g)),
@@ -215,15 +221,15 @@ func (a *app) gateRejectCommand(g api.Gate) *cobra.Command {
 			return a.rejectAndPrint(cmd.Context(), id, reason)
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever has to mend it")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason, for the person who has to fix it")
 	return cmd
 }
 
 func missingReasonError() error {
-	return withHint(usageError("a rejection needs a reason"), "say what has to change: --reason '…'")
+	return withHint(usageError("a rejection needs a reason"), "state what has to change: --reason '…'")
 }
 
-// findPendingApproval finds the approval that waits at a gate of the assessment.
+// findPendingApproval returns the id of the pending approval at gate g of the current assessment.
 func (a *app) findPendingApproval(ctx context.Context, g api.Gate) (string, error) {
 	one, err := a.currentAssessment(ctx)
 	if err != nil {
@@ -245,19 +251,19 @@ func (a *app) findPendingApproval(ctx context.Context, g api.Gate) (string, erro
 		)
 		if err == nil && len(all.Data) == 1 && all.Data[0].Status == api.ApprovalApproved {
 			return "", withHint(
-				runtimeError("version %d of the %s of %q is approved already", all.Data[0].VersionNumber, g.Title(), one.Name),
-				"`%s` tells what comes next",
+				runtimeError("version %d of the %s of %q is already approved", all.Data[0].VersionNumber, g.Title(), one.Name),
+				"`%s` shows the next step",
 				a.commandLine("assess status"),
 			)
 		}
 		return "", withHint(
 			runtimeError(
-				"nothing waits for approval: the %s of %q is not under review (the assessment is %s)",
+				"nothing is waiting for approval: the %s of %q is not under review (the assessment is %s)",
 				g.Title(),
 				one.Name,
 				one.State,
 			),
-			"after a change it has to be submitted again, with `%s`; `%s` tells what comes next",
+			"after a change, submit it again with `%s`; `%s` shows the next step",
 			a.commandLine(gateNouns[g]+" submit"),
 			a.commandLine("assess status"),
 		)
@@ -288,7 +294,7 @@ func (a *app) approveAndPrint(ctx context.Context, id, comment, contentSHA256 st
 			renderWarnings(p)
 			p.Blank()
 		}
-		p.Text("Go on with:")
+		p.Text("Continue with:")
 		p.Command(a.commandLine("assess run"))
 	})
 }
@@ -307,13 +313,13 @@ func (a *app) rejectAndPrint(ctx context.Context, id, reason string) error {
 	if err != nil {
 		return err
 	}
-	noun, back := gateNoun(one.Gate), "The assessment stays "+humanize(st.State)+"."
+	noun, back := gateNoun(one.Gate), "The assessment remains "+humanize(st.State)+"."
 	if len(st.NextStates) > 0 && reviewGate(st.NextStates[0]) == one.Gate {
-		back = "The assessment went back to the draft."
+		back = "The assessment is back in the draft state."
 	}
 	return a.printDecision(one, func(p *print.Page) {
 		p.Text(
-			"%s Change lines with `%s` or draft again with `%s`, then:",
+			"%s Edit items with `%s` or draft again with `%s`, then:",
 			back,
 			a.commandLine(noun+" edit"),
 			a.commandLine(noun+" regenerate"),
@@ -328,7 +334,7 @@ func (a *app) printDecision(one *api.Approval, renderNext func(*print.Page)) err
 		if one.DecidedBy != nil {
 			by = formatDecider(one)
 		}
-		p.Text("The %s, version %d, is %s by %s.", one.Gate.Title(), one.VersionNumber, one.Status, by)
+		p.Text("The %s, version %d, was %s by %s.", one.Gate.Title(), one.VersionNumber, one.Status, by)
 		renderNext(p)
 	})
 }

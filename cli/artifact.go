@@ -11,12 +11,14 @@ import (
 
 func (a *app) artifactCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "artifact", Short: "Deliverables across their versions, with their hashes",
-		Long: "An artifact is a deliverable across its versions: scope, SoA, gap analysis, maturity,\nPOA&M, reports.", Example: "  service artifact list\n  service artifact show ID",
+		Use: "artifact", Short: "Deliverables with all their versions and hashes",
+		Long:    "An artifact is a deliverable with all its versions: scope, SoA, gap analysis, maturity,\nPOA&M and reports.",
+		Example: "  service artifact list\n  service artifact show ID",
 	}, a.artifactList(), a.artifactShow(), a.artifactDiff())
 }
 
-// findArtifactID is the id of an artifact by its id or its type in the assessment.
+// findArtifactID returns the id of the artifact that ref names by id, type, command noun or
+// report variant in the current assessment.
 func (a *app) findArtifactID(cmd *cobra.Command, ref string) (string, error) {
 	if uuidPattern.MatchString(ref) {
 		return ref, nil
@@ -35,7 +37,7 @@ func (a *app) findArtifactID(cmd *cobra.Command, ref string) (string, error) {
 		}
 	}
 	if ref == "report" {
-		return "", withHint(usageError("there are reports of several kinds"), "name one by template and format, as full/html")
+		return "", withHint(usageError("there are several kinds of report"), "specify one by template and format, such as full/html")
 	}
 	return "", withHint(runtimeError("%q has no artifact %q", one.Name, ref), "`%s` lists them", a.commandLine("artifact list"))
 }
@@ -44,8 +46,11 @@ func (a *app) artifactDiff() *cobra.Command {
 	in := &api.ArtifactDiffInput{}
 	cmd := &cobra.Command{
 		Use: "diff ID|TYPE", Short: "Compare two versions of a deliverable or report", Args: requireArgs(1, 1),
-		Long:    "Tells line by line how two versions differ: + added, - removed, ~ changed. By default\nthe current version is compared with the one before it. A report is named by template and\nformat, and compared where it is text.",
-		Example: "  service artifact diff soa\n  service artifact diff gap_analysis --from 1 --to 3\n  service artifact diff full/html\n  service artifact diff soa --jq '.lines[].text'",
+		Long: `Shows line by line how two versions differ: + added, - removed, ~ changed. By default it
+compares the current version with the previous one. Specify a report by template and
+format; only text formats can be compared.`,
+		Example: "  service artifact diff soa\n  service artifact diff gap_analysis --from 1 --to 3\n" +
+			"  service artifact diff full/html\n  service artifact diff soa --jq '.lines[].text'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.findArtifactID(cmd, args[0])
 			if err != nil {
@@ -65,20 +70,20 @@ func (a *app) artifactDiff() *cobra.Command {
 				}
 				if len(d.Lines) == 0 {
 					if d.FromVersion == d.ToVersion && in.From == 0 {
-						p.Text("There is no other version to compare it with.")
+						p.Text("There is no other version to compare with.")
 					} else {
-						p.Text("They say the same.")
+						p.Text("The versions are identical.")
 					}
 				}
 			})
 		},
 	}
-	cmd.Flags().IntVar(&in.From, "from", 0, "the earlier version (default: the one before --to)")
-	cmd.Flags().IntVar(&in.To, "to", 0, "the later version (default: the current one)")
+	cmd.Flags().IntVar(&in.From, "from", 0, "earlier version (default: the one before --to)")
+	cmd.Flags().IntVar(&in.To, "to", 0, "later version (default: the current one)")
 	return cmd
 }
 
-// formatArtifactType is the word that names an artifact.
+// formatArtifactType returns the name by which commands refer to an artifact.
 func formatArtifactType(x *api.Artifact) string {
 	if x.Variant != nil {
 		return "report " + *x.Variant
@@ -86,12 +91,13 @@ func formatArtifactType(x *api.Artifact) string {
 	return humanize(x.Type)
 }
 
-// maxDiffLineWidth is where a line of a diff is cut; -o json has it whole.
+// maxDiffLineWidth is the length at which diff lines are truncated; -o json has full lines.
 const maxDiffLineWidth = 240
 
 func (a *app) artifactList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the artifacts of the assessment", Args: requireArgs(0, 0), Long: "Lists the artifacts of the assessment.", Example: "  service artifact list",
+		Use: "list", Short: "List the artifacts of the assessment", Args: requireArgs(0, 0),
+		Long: "Lists the artifacts of the assessment.", Example: "  service artifact list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
@@ -126,7 +132,7 @@ func (a *app) artifactList() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "There is no artifact yet.")
+				a.textIfEmpty(p, len(rows), "No artifacts yet.")
 			})
 		},
 	}
@@ -134,7 +140,8 @@ func (a *app) artifactList() *cobra.Command {
 
 func (a *app) artifactShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Show an artifact's versions", Args: requireArgs(1, 1), Long: "Lists the versions of an artifact with the hash of what each says.", Example: "  service artifact show ID",
+		Use: "show ID", Short: "Show an artifact's versions", Args: requireArgs(1, 1),
+		Long: "Lists the versions of an artifact with their content hashes.", Example: "  service artifact show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.ArtifactInput{ArtifactID: args[0]}
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.ArtifactVersion], error) {
@@ -166,7 +173,7 @@ func (a *app) artifactShow() *cobra.Command {
 					[]print.Column{
 						{Title: "version", AlignRight: true, NoShrink: true},
 						{Title: "status", NoShrink: true},
-						{Title: "in place of", AlignRight: true},
+						{Title: "replaces", AlignRight: true},
 						{Title: "created", NoShrink: true, Optional: true},
 						{Title: "sha256"},
 						{Title: "record", NoShrink: true},

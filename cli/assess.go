@@ -13,18 +13,19 @@ import (
 
 func (a *app) assessCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "assess", Short: "Assessments: run one, and see where it stands",
-		Long: `An assessment looks at one organization's documents against a catalog version and
-frameworks. It moves through 22 states; at four gates a person decides
+		Use: "assess", Short: "Assessments: run one and check its status",
+		Long: `An assessment compares one organization's documents with a catalog version and
+frameworks. It moves through 22 states, with four gates at which a person decides
 (service help lifecycle).
 
-Commands that name no assessment mean the one used last, or the only one there is.`,
+Without --assessment, commands use the most recently used assessment, or the only one.`,
 		Example: "  service assess run ./evidence -f iso-27001-2022\n  service assess status\n  service assess list\n  service assess use \"Acme 2026\"",
-	}, a.assessRun(), a.assessList(), a.assessShow(), a.assessStatus(), a.assessSummary(), a.assessTimeline(), a.assessExport(),
-		a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessMigrate(), a.assessClose(), a.assessDelete())
+	}, a.assessRun(), a.assessList(), a.assessShow(), a.assessStatus(), a.assessSummary(), a.assessTimeline(),
+		a.assessExport(), a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessMigrate(),
+		a.assessClose(), a.assessDelete())
 }
 
-// assessmentFromArgs is the assessment of an optional argument, else the one commands mean.
+// assessmentFromArgs returns the assessment that args names, or the current one if args is empty.
 func (a *app) assessmentFromArgs(cmd *cobra.Command, args []string) (*api.Assessment, error) {
 	if len(args) > 0 {
 		return a.findAssessment(cmd.Context(), args[0])
@@ -37,7 +38,8 @@ func (a *app) assessList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List assessments, newest first", Args: requireArgs(0, 0),
-		Long: "Lists assessments; * marks the one that commands mean when they name none.", Example: "  service assess list\n  service assess list --state soa_under_review -o json",
+		Long:    "Lists assessments; * marks the one that commands use by default.",
+		Example: "  service assess list\n  service assess list --state soa_under_review -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("state", state, api.States()); err != nil {
 				return err
@@ -76,7 +78,7 @@ func (a *app) assessList() *cobra.Command {
 					{Title: ""},
 					{Title: "name"},
 					{Title: "state"},
-					{Title: "done", AlignRight: true},
+					{Title: "progress", AlignRight: true},
 					{Title: "frameworks", Optional: true},
 					{Title: "documents", AlignRight: true, Optional: true},
 					{Title: "gaps", AlignRight: true, Optional: true},
@@ -86,23 +88,25 @@ func (a *app) assessList() *cobra.Command {
 				a.textIfEmpty(
 					p,
 					len(rows),
-					"There is no assessment yet. Make one with `%s`, or see `%s`.",
+					"No assessments yet. Create one with `%s`, or try `%s`.",
 					a.commandLine("assess run DIR"),
 					a.commandLine("demo"),
 				)
 			})
 		},
 	}
-	cmd.Flags().StringVar(&state, "state", "", "only in this state")
-	cmd.Flags().StringVar(&q, "query", "", "only with this in the name")
+	cmd.Flags().StringVar(&state, "state", "", "only assessments in this state")
+	cmd.Flags().StringVar(&q, "query", "", "only assessments with this text in the name")
 	l.register(cmd, 0)
 	return cmd
 }
 
 func (a *app) assessShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [ID|NAME]", Short: "Show an assessment's record", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
-		Long: "Shows what an assessment is about and how much it holds.", Example: "  service assess show\n  service assess show \"Acme 2026\" -o yaml",
+		Use: "show [ID|NAME]", Short: "Show an assessment's details", Args: requireArgs(0, 1),
+		ValidArgsFunction: a.completeAssessments(),
+		Long:              "Shows an assessment's description, state and number of records.",
+		Example:           "  service assess show\n  service assess show \"Acme 2026\" -o yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {
@@ -121,13 +125,10 @@ func renderAssessment(p *print.Page, one *api.Assessment) {
 		print.Field{Name: "state", Value: fmt.Sprintf("%s (%d %%)", one.State, one.Progress)},
 		print.Field{Name: "frameworks", Value: strings.Join(one.Frameworks, ", ")},
 		print.Field{Name: "due", Value: string(orEmpty(one.DueDate))},
-		print.Field{Name: "holds", Value: strings.Join([]string{
+		print.Field{Name: "contains", Value: strings.Join([]string{
 			pluralize(c.Documents, "document", "documents"), pluralize(c.Chunks, "passage", "passages"),
-			pluralize(
-				c.SoAItems,
-				"SoA item",
-				"SoA items",
-			), pluralize(c.Findings, "finding", "findings"), pluralize(c.POAMItems, "POA&M item", "POA&M items"),
+			pluralize(c.SoAItems, "SoA item", "SoA items"), pluralize(c.Findings, "finding", "findings"),
+			pluralize(c.POAMItems, "POA&M item", "POA&M items"),
 		}, ", ")},
 		print.Field{
 			Name:  "created",
@@ -145,8 +146,10 @@ func renderAssessment(p *print.Page, one *api.Assessment) {
 
 func (a *app) assessStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status [ID|NAME]", Short: "Show where an assessment stands, and what it waits for", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
-		Long:    "Shows the way through the states with its four gates, what blocks the next move,\nand the command that goes on.",
+		Use: "status [ID|NAME]", Short: "Show an assessment's progress and next step", Args: requireArgs(0, 1),
+		ValidArgsFunction: a.completeAssessments(),
+		Long: "Shows lifecycle states and the four approval gates, what blocks the next transition, and\n" +
+			"the command to continue with.",
 		Example: "  service assess status\n  service assess status --jq .state",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.assessmentFromArgs(cmd, args)
@@ -166,7 +169,8 @@ func (a *app) assessStatus() *cobra.Command {
 	}
 }
 
-// renderLifecycle draws the states: done, here, to come. Gates are marked before the state they open.
+// renderLifecycle prints all states, marked as passed, current or to come. A gate is marked at the
+// state that it opens.
 func renderLifecycle(p *print.Page, current api.State) {
 	for _, s := range api.States() {
 		mark := "  ·"
@@ -179,19 +183,19 @@ func renderLifecycle(p *print.Page, current api.State) {
 		gate := ""
 		for _, m := range api.Moves {
 			if m.To == s && m.Gate != "" {
-				gate = "   ← gate: a person approves the " + m.Gate.Title()
+				gate = "   ← gate: approval of the " + m.Gate.Title()
 			}
 		}
 		p.Text("%s %s%s", mark, s, gate)
 	}
 }
 
-// renderNextSteps says what the next move waits for, and which command goes on.
+// renderNextSteps prints what blocks the next transition and the commands to continue with.
 func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	a.renderOutdated(p, st)
 	p.Blank()
 	if len(st.NextStates) == 0 {
-		p.Text("It is closed, and nothing of it changes. `%s` begins another.", a.commandLine("assess run DIR --name NAME"))
+		p.Text("The assessment is closed and can't be changed. Start another with `%s`.", a.commandLine("assess run DIR --name NAME"))
 		return
 	}
 	move, _ := st.State.Next()
@@ -199,9 +203,9 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	case st.State != api.StateReportGenerated:
 		p.Text("Next: %s.", move.Work)
 	case len(st.Outdated) > 0:
-		p.Text("Next: bring that up to date; or have the report as it is, and %s.", move.Work)
+		p.Text("Next: update the outdated parts, or export the report as it is and %s.", move.Work)
 	default:
-		p.Text("Next: have the report as a file; and when all is done, %s.", move.Work)
+		p.Text("Next: export the report; when everything is done, %s.", move.Work)
 	}
 	for _, b := range st.BlockedBy {
 		p.Item(0, "%s", b)
@@ -216,7 +220,7 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 		p.Command(a.commandLine(noun + " submit"))
 	case st.State == api.StateReportGenerated && len(st.BlockedGates) > 0:
 		for _, g := range st.BlockedGates {
-			p.Command(a.commandLine(gateNoun(g) + " show")) // which tells what its version waits for
+			p.Command(a.commandLine(gateNoun(g) + " show")) // shows what blocks its version
 		}
 	case st.State == api.StateReportGenerated:
 		p.Command(a.commandLine("report create --template full --format html --out report.html"))
@@ -230,7 +234,7 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	}
 }
 
-// reviewGate is the gate of a state under review; empty for others.
+// reviewGate returns the gate of a state under review, or "" for other states.
 func reviewGate(s api.State) api.Gate {
 	move, _ := s.Next()
 	return move.Gate
@@ -238,8 +242,11 @@ func reviewGate(s api.State) api.Gate {
 
 func (a *app) assessSummary() *cobra.Command {
 	return &cobra.Command{
-		Use: "summary [ID|NAME]", Short: "Show an assessment's totals and worst gaps", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
-		Long: "Shows coverage, maturity, gaps by severity and the worst gaps with the passage each\nrests on. -o json prints the totals.", Example: "  service assess summary\n  service assess summary --jq .compliance_pct",
+		Use: "summary [ID|NAME]", Short: "Show an assessment's totals and worst gaps", Args: requireArgs(0, 1),
+		ValidArgsFunction: a.completeAssessments(),
+		Long: "Shows coverage, maturity, gaps by severity, and the worst gaps with their evidence.\n" +
+			"-o json prints the totals.",
+		Example: "  service assess summary\n  service assess summary --jq .compliance_pct",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			started := a.Clock()
 			one, err := a.assessmentFromArgs(cmd, args)
@@ -262,14 +269,16 @@ func (a *app) assessSummary() *cobra.Command {
 	}
 }
 
-// defaultEventLimit is how many events a list has where nothing else is asked.
+// defaultEventLimit is the default number of events in a list.
 const defaultEventLimit = 50
 
 func (a *app) assessTimeline() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "timeline [ID|NAME]", Short: "List what happened, newest first", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
-		Long: "Lists what happened in an assessment and who did it, newest first.", Example: "  service assess timeline\n  service assess timeline --limit 0 -o csv",
+		Use: "timeline [ID|NAME]", Short: "List an assessment's events, newest first", Args: requireArgs(0, 1),
+		ValidArgsFunction: a.completeAssessments(),
+		Long:              "Lists an assessment's events with their actors, newest first.",
+		Example:           "  service assess timeline\n  service assess timeline --limit 0 -o csv",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {
@@ -305,7 +314,8 @@ func (a *app) assessCreate() *cobra.Command {
 	var due string
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create an empty assessment", Args: requireArgs(1, 1),
-		Long: "Creates an assessment without documents. `service assess run DIR` creates one and\ngoes on at once.", Example: "  service assess create \"Acme 2026\" -f iso-27001-2022 -f soc2-tsc\n  service doc add policies/*.docx",
+		Long:    "Creates an assessment without documents. `service assess run DIR` creates one and runs it.",
+		Example: "  service assess create \"Acme 2026\" -f iso-27001-2022 -f soc2-tsc\n  service doc add policies/*.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Body.Name, in.Body.DueDate = args[0], flagIfChanged(cmd, "due", api.Date(due))
 			one, err := call(cmd.Context(), a, api.CreateAssessment, &in)
@@ -319,8 +329,8 @@ func (a *app) assessCreate() *cobra.Command {
 	f := cmd.Flags()
 	f.StringSliceVarP(&in.Body.FrameworkIDs, "framework", "f", nil, "framework to assess against; repeat for several")
 	f.StringVar(&in.Body.SCFVersionID, "version", "", "catalog version (default: the active one)")
-	f.StringVar(&in.Body.Description, "description", "", "what it is about")
-	f.StringVar(&due, "due", "", "by when, as 2027-03-31")
+	f.StringVar(&in.Body.Description, "description", "", "description")
+	f.StringVar(&due, "due", "", "due date, such as 2027-03-31")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 	return cmd
 }
@@ -329,8 +339,11 @@ func (a *app) assessUpdate() *cobra.Command {
 	var name, description, due string
 	var frameworks []string
 	cmd := &cobra.Command{
-		Use: "update [ID|NAME]", Short: "Change an assessment's name, description, frameworks or date", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
-		Long: "Changes the named fields. Frameworks are fixed once the Statement of Applicability\nis drafted.", Example: "  service assess update --name \"Acme 2027\" --due 2027-03-31",
+		Use: "update [ID|NAME]", Short: "Change an assessment's name, description, frameworks or due date", Args: requireArgs(0, 1),
+		ValidArgsFunction: a.completeAssessments(),
+		Long: "Changes the fields given as flags. Frameworks are locked once the Statement of\n" +
+			"Applicability has been drafted.",
+		Example: "  service assess update --name \"Acme 2027\" --due 2027-03-31",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
 				return err
@@ -349,24 +362,26 @@ func (a *app) assessUpdate() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "name", "", "its name")
-	f.StringVar(&description, "description", "", "what it is about")
-	f.StringSliceVarP(&frameworks, "framework", "f", nil, "its frameworks, in place of those it has; repeat for several")
-	f.StringVar(&due, "due", "", "by when, as 2027-03-31; empty removes it")
+	f.StringVar(&name, "name", "", "new name")
+	f.StringVar(&description, "description", "", "description")
+	f.StringSliceVarP(&frameworks, "framework", "f", nil, "frameworks, replacing the current ones; repeat for several")
+	f.StringVar(&due, "due", "", "due date, such as 2027-03-31; empty removes it")
 	return cmd
 }
 
 func (a *app) assessUse() *cobra.Command {
 	return &cobra.Command{
-		Use: "use ID|NAME", Short: "Choose the assessment that commands mean", Args: requireArgs(1, 1), ValidArgsFunction: a.completeAssessments(),
-		Long: "Remembers an assessment for commands that name none.", Example: "  service assess use \"Acme 2026\"",
+		Use: "use ID|NAME", Short: "Select the assessment that commands use by default", Args: requireArgs(1, 1),
+		ValidArgsFunction: a.completeAssessments(),
+		Long:              "Selects the assessment for commands without --assessment.",
+		Example:           "  service assess use \"Acme 2026\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.findAssessment(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			a.rememberAssessment(one.ID)
-			return a.out.Print(one, func(p *print.Page) { p.Text("Commands now mean %q (%s).", one.Name, one.ID) })
+			return a.out.Print(one, func(p *print.Page) { p.Text("Commands now use the assessment %q (%s).", one.Name, one.ID) })
 		},
 	}
 }
@@ -374,8 +389,9 @@ func (a *app) assessUse() *cobra.Command {
 func (a *app) assessTransition() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "transition STATE", Short: "Make one move", Args: requireArgs(1, 1),
-		Long:    "Moves the assessment to its next state, doing the work of the step. `service assess\nrun` makes all the moves up to the next gate.",
+		Use: "transition STATE", Short: "Move to the next state", Args: requireArgs(1, 1),
+		Long: "Moves the assessment to its next state and does the work of that step.\n" +
+			"`service assess run` makes every transition up to the next gate.",
 		Example: "  service assess transition documents_uploaded",
 		ValidArgsFunction: func(*cobra.Command, []string, string) (out []string, _ cobra.ShellCompDirective) {
 			for _, s := range api.States() {
@@ -385,7 +401,7 @@ func (a *app) assessTransition() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.transitionTo(cmd, args[0], reason) },
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to record")
 	return cmd
 }
 
@@ -393,12 +409,13 @@ func (a *app) assessClose() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "close", Short: "Close the assessment", Args: requireArgs(0, 0),
-		Long: "Closes the assessment after its reports are written. A closed one does not change.", Example: "  service assess close --reason 'Handed to the board'",
+		Long:    "Closes the assessment after its reports are written. A closed assessment can't be changed.",
+		Example: "  service assess close --reason 'Handed to the board'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.transitionTo(cmd, string(api.StateClosed), reason)
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to record")
 	return cmd
 }
 
@@ -406,8 +423,11 @@ func (a *app) assessExport() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "export [ID|NAME]", Short: "Save the assessment as one archive that can be checked anywhere", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
-		Long: "Saves every version, document, report and decision with the organization's audit trail,\na manifest of hashes and its signature. `service verify` checks it without this service.", Example: "  service assess export --out acme-2026.zip\n  service verify acme-2026.zip",
+		Use: "export [ID|NAME]", Short: "Save the assessment as one verifiable archive", Args: requireArgs(0, 1),
+		ValidArgsFunction: a.completeAssessments(),
+		Long: "Saves every version, document, report and decision with the organization's audit trail\n" +
+			"and a signed manifest of hashes. `service verify` checks the archive offline.",
+		Example: "  service assess export --out acme-2026.zip\n  service verify acme-2026.zip",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {
@@ -421,8 +441,8 @@ func (a *app) assessExport() *cobra.Command {
 			return a.saveDownload(f, downloadPath(out, f.Filename, one.ID+".zip"), force)
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "the file to write (default: the assessment's name)")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")
+	cmd.Flags().StringVar(&out, "out", "", "file to write (default: named after the assessment)")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
 	return cmd
 }
 
@@ -451,8 +471,11 @@ func (a *app) transitionTo(cmd *cobra.Command, state, reason string) error {
 func (a *app) assessDelete() *cobra.Command {
 	var skipPrompt bool
 	cmd := &cobra.Command{
-		Use: "delete ID|NAME", Short: "Delete an assessment with all that belongs to it", Args: requireArgs(1, 1), ValidArgsFunction: a.completeAssessments(),
-		Long: "Deletes an assessment with its documents, deliverables and reports. Nothing brings it\nback but a backup. Only owners may.", Example: "  service assess delete \"Trial\" --yes",
+		Use: "delete ID|NAME", Short: "Delete an assessment and everything in it", Args: requireArgs(1, 1),
+		ValidArgsFunction: a.completeAssessments(),
+		Long: "Deletes an assessment with its documents, deliverables and reports. It can only be\n" +
+			"restored from a backup. Only owners can delete assessments.",
+		Example: "  service assess delete \"Trial\" --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.findAssessment(cmd.Context(), args[0])
 			if err != nil {
@@ -469,22 +492,23 @@ func (a *app) assessDelete() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVarP(&skipPrompt, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&skipPrompt, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }
 
-// confirm asks before what can't be undone; where nobody can be asked, --yes says it.
+// confirm asks the user to confirm an irreversible action. Without a terminal it fails unless
+// skipPrompt is set.
 func (a *app) confirm(skipPrompt bool, action string) error {
 	if skipPrompt {
 		return nil
 	}
 	if !a.Interactive {
-		return withHint(usageError("this would %s", action), "say --yes if that is meant")
+		return withHint(usageError("this would %s", action), "pass --yes to confirm")
 	}
 	fmt.Fprintf(a.Stderr, "%s? [y/N] ", print.SafeLine(action))
 	answer, _ := bufio.NewReader(a.Stdin).ReadString('\n')
 	if w := strings.ToLower(strings.TrimSpace(answer)); w != "y" && w != "yes" {
-		return runtimeError("nothing was changed")
+		return runtimeError("canceled; nothing was changed")
 	}
 	return nil
 }

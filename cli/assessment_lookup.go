@@ -11,8 +11,8 @@ import (
 
 var uuidPattern = lazyregexp.New(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// currentAssessment is the one that the command is about: the one named by --assessment,
-// else the one used last, else the only one there is.
+// currentAssessment returns the assessment to work on: the one named by --assessment, else the
+// most recently used one, else the only one.
 func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 	if a.flags.assessment != "" {
 		return a.findAssessment(ctx, a.flags.assessment)
@@ -30,8 +30,8 @@ func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 	switch len(all.Data) {
 	case 0:
 		return nil, withHint(
-			runtimeError("there is no assessment yet"),
-			"make one with `%s`, or see `%s`",
+			runtimeError("there are no assessments yet"),
+			"create one with `%s`, or try `%s`",
 			a.commandLine("assess run DIR"),
 			a.commandLine("demo"),
 		)
@@ -39,21 +39,21 @@ func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 		return &all.Data[0], nil
 	}
 	return nil, withHint(
-		usageError("there are %d assessments: say which one is meant", all.Pagination.Total),
-		"give --assessment ID|NAME, or choose one for good with `%s`; `%s` lists them",
+		usageError("there are %d assessments; specify one", all.Pagination.Total),
+		"pass --assessment ID|NAME, or set a default with `%s`; `%s` lists them",
 		a.commandLine("assess use ID"),
 		a.commandLine("assess list"),
 	)
 }
 
-// assessmentNotFoundError is the error of a name that no assessment has.
+// assessmentNotFoundError reports a name that no assessment has.
 type assessmentNotFoundError struct{ ref string }
 
 func (e *assessmentNotFoundError) Error() string {
 	return fmt.Sprintf("there is no assessment with the id or name %q", e.ref)
 }
 
-// findAssessment finds an assessment by id or name.
+// findAssessment returns the assessment with an id or a unique name.
 func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, error) {
 	if uuidPattern.MatchString(ref) {
 		return call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: ref})
@@ -74,11 +74,11 @@ func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, 
 	}
 	return nil, withHint(
 		usageError("%d assessments have the name %q:\n  - %s", len(found), ref, strings.Join(lines, "\n  - ")),
-		"name it by its id",
+		"specify it by its id",
 	)
 }
 
-// assessmentsByName lists the assessments of exactly that name, newest first; upper and lower case are the same.
+// assessmentsByName returns the assessments with exactly this name, ignoring case, newest first.
 func (a *app) assessmentsByName(ctx context.Context, name string) (out []api.Assessment, err error) {
 	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Assessment], error) {
 		return call(ctx, a, api.ListAssessments, &api.AssessmentsInput{Paging: p, Q: name})

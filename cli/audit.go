@@ -12,18 +12,20 @@ import (
 func (a *app) auditCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "audit", Short: "The audit trail: who did what",
-		Long: "The audit trail is a chain of events per organization; each carries the hash of the\none before, so that none can be taken out unseen.", Example: "  service audit list\n  service audit list --outcome denied\n  service audit verify\n  service audit head > head.json",
+		Long: "The audit trail is a hash chain of events per organization. Each record contains the hash\n" +
+			"of the previous one, so that changed or removed records are detected.",
+		Example: "  service audit list\n  service audit list --outcome denied\n  service audit verify\n  service audit head > head.json",
 	}, a.auditList(), a.auditVerify(), a.auditHead(), a.auditExport())
 }
 
 func (a *app) auditVerify() *cobra.Command {
 	var file, head string
 	cmd := &cobra.Command{
-		Use: "verify", Short: "Check that no record of the audit trail was changed", Args: requireArgs(0, 0),
-		Long: `Follows the chain from its first record and names the first that was changed, removed,
-inserted or put elsewhere. With --file it checks an export, without a server; with --head
-also that the chain still holds the record of a head that was kept elsewhere.
-Exit code 1 where the chain does not hold.`,
+		Use: "verify", Short: "Verify the integrity of the audit trail", Args: requireArgs(0, 0),
+		Long: `Follows the chain from its first record and reports the first one that was changed,
+removed, inserted or moved. With --file it checks an export, without a server; with --head
+it also checks that the chain still contains a previously saved head.
+The exit code is 1 if verification fails.`,
 		Example: "  service audit verify\n  service audit verify --file audit.jsonl --head head.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file != "" {
@@ -35,7 +37,7 @@ Exit code 1 where the chain does not hold.`,
 			}
 			if head != "" {
 				return usageError(
-					"--head goes with --file: export the chain first with `%s`",
+					"--head requires --file; export the chain first with `%s`",
 					a.commandLine("audit export --out audit.jsonl"),
 				)
 			}
@@ -45,18 +47,18 @@ Exit code 1 where the chain does not hold.`,
 			}
 			err = a.out.Print(v, func(p *print.Page) {
 				if v.OK && v.Records == 0 {
-					p.Text("There is no record yet, so nothing was changed.")
+					p.Text("The audit trail is empty: nothing was verified.")
 					return
 				}
 				if v.OK {
-					p.Text("The chain holds: %d records, the last with the hash %s.", v.Records, v.Head)
+					p.Text("The chain is intact: %s; the last hash is %s.", pluralize(int(v.Records), "record", "records"), v.Head)
 					return
 				}
-				p.Text("The chain does not hold: record %d was %s.", v.Problem.Sequence, v.Problem.Kind)
+				p.Text("The chain is broken: record %d was %s.", v.Problem.Sequence, v.Problem.Kind)
 				p.Fields(
-					print.Field{Name: "why", Value: v.Problem.Message},
+					print.Field{Name: "reason", Value: v.Problem.Message},
 					print.Field{Name: "record", Value: v.Problem.RecordID},
-					print.Field{Name: "records that hold", Value: fmt.Sprint(v.Records)},
+					print.Field{Name: "intact records", Value: fmt.Sprint(v.Records)},
 				)
 			})
 			if err == nil && !v.OK {
@@ -65,15 +67,17 @@ Exit code 1 where the chain does not hold.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&file, "file", "", "check this export instead")
-	cmd.Flags().StringVar(&head, "head", "", "a head that was kept, as `audit head` prints it")
+	cmd.Flags().StringVar(&file, "file", "", "verify this export instead")
+	cmd.Flags().StringVar(&head, "head", "", "file with a saved head, as printed by `audit head`")
 	return cmd
 }
 
 func (a *app) auditHead() *cobra.Command {
 	return &cobra.Command{
-		Use: "head", Short: "Print the signed end of the audit trail", Args: requireArgs(0, 0),
-		Long: "Prints number and hash of the last record, signed by the installation's key. Kept where\nnobody here can write, it proves later that the trail has stayed what it was.", Example: "  service audit head -o json > head-2026-11.json",
+		Use: "head", Short: "Print the signed head of the audit trail", Args: requireArgs(0, 0),
+		Long: "Prints the number and hash of the last record, signed with the installation's key. Store it\n" +
+			"outside this system to prove later that earlier records have not been changed.",
+		Example: "  service audit head -o json > head-2026-11.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := call(cmd.Context(), a, api.GetAuditHead, &api.None{})
 			if err != nil {
@@ -102,7 +106,9 @@ func (a *app) auditExport() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "export", Short: "Save the audit trail as JSON lines", Args: requireArgs(0, 0),
-		Long: "Saves audit events as JSON lines, oldest first. Without filters it is the whole chain,\nwhich `service audit verify --file` checks. --out - prints them.", Example: "  service audit export --out audit.jsonl\n  service audit export --outcome denied --out -",
+		Long: "Saves audit events as JSON lines, oldest first. Without filters it exports the whole\n" +
+			"chain, which `service audit verify --file` can check. --out - writes to stdout.",
+		Example: "  service audit export --out audit.jsonl\n  service audit export --outcome denied --out -",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("outcome", in.Outcome, []string{"success", "denied", "failure"}); err != nil {
 				return err
@@ -115,13 +121,13 @@ func (a *app) auditExport() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&out, "out", "audit.jsonl", "the file to write; - prints")
-	f.BoolVar(&force, "force", false, "overwrite the file")
-	f.StringVar(&in.Action, "action", "", "only this action")
-	f.StringVar(&in.ResourceType, "resource-type", "", "only about this kind of record")
-	f.StringVar(&in.ResourceID, "resource", "", "only about the record with this id")
-	f.StringVar(&in.ActorID, "actor", "", "only by the actor with this id")
-	f.StringVar(&in.Outcome, "outcome", "", "only success, denied or failure")
+	f.StringVar(&out, "out", "audit.jsonl", "file to write; - for stdout")
+	f.BoolVar(&force, "force", false, "overwrite an existing file")
+	f.StringVar(&in.Action, "action", "", "only events with this action")
+	f.StringVar(&in.ResourceType, "resource-type", "", "only events about this type of record")
+	f.StringVar(&in.ResourceID, "resource", "", "only events about the record with this id")
+	f.StringVar(&in.ActorID, "actor", "", "only events by the actor with this id")
+	f.StringVar(&in.Outcome, "outcome", "", "only events with this outcome: success, denied or failure")
 	return cmd
 }
 
@@ -129,7 +135,9 @@ func (a *app) auditList() *cobra.Command {
 	var in api.AuditInput
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List audit events, newest first", Args: requireArgs(0, 0), Long: "Lists audit events of the organization, newest first. Filters are joined.", Example: "  service audit list --limit 20\n  service audit list --resource-type approval -o json",
+		Use: "list", Short: "List audit events, newest first", Args: requireArgs(0, 0),
+		Long:    "Lists the organization's audit events, newest first. Multiple filters must all match.",
+		Example: "  service audit list --limit 20\n  service audit list --resource-type approval -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("outcome", in.Outcome, []string{"success", "denied", "failure"}); err != nil {
 				return err
@@ -169,19 +177,19 @@ func (a *app) auditList() *cobra.Command {
 					rows,
 				)
 				if hasFilterFlags(cmd) {
-					a.textIfEmpty(p, len(rows), "No event is like that; `%s` lists all.", a.commandLine("audit list"))
+					a.textIfEmpty(p, len(rows), "No events match; `%s` lists all.", a.commandLine("audit list"))
 					return
 				}
-				a.textIfEmpty(p, len(rows), "Nothing has happened here yet.")
+				a.textIfEmpty(p, len(rows), "No events yet.")
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.Action, "action", "", "only this action")
-	f.StringVar(&in.ResourceType, "resource-type", "", "only about this kind of record")
-	f.StringVar(&in.ResourceID, "resource", "", "only about the record with this id")
-	f.StringVar(&in.ActorID, "actor", "", "only by the actor with this id")
-	f.StringVar(&in.Outcome, "outcome", "", "only success, denied or failure")
+	f.StringVar(&in.Action, "action", "", "only events with this action")
+	f.StringVar(&in.ResourceType, "resource-type", "", "only events about this type of record")
+	f.StringVar(&in.ResourceID, "resource", "", "only events about the record with this id")
+	f.StringVar(&in.ActorID, "actor", "", "only events by the actor with this id")
+	f.StringVar(&in.Outcome, "outcome", "", "only events with this outcome: success, denied or failure")
 	l.register(cmd, defaultEventLimit)
 	return cmd
 }

@@ -17,16 +17,17 @@ import (
 
 func (a *app) brandingCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "branding", Short: "Logo, colours, title line and footer of the organization's reports",
-		Long:    "Reports written from then on have it; those written before keep their look.",
-		Example: "  service report branding set --logo logo.png --colour '#123456' --footer 'Acme Consulting, confidential'\n  service report branding show\n  service report branding reset",
+		Use: "branding", Short: "Logo, colors, title line and footer of the organization's reports",
+		Long: "Branding applies to new reports; existing reports keep their appearance.",
+		Example: "  service report branding set --logo logo.png --colour '#123456' --footer 'Acme Consulting, confidential'\n" +
+			"  service report branding show\n  service report branding reset",
 	}, a.brandingShow(), a.brandingSet(), a.brandingReset())
 }
 
 func (a *app) brandingShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Show how reports look", Args: requireArgs(0, 0),
-		Long: "Shows the logo, colours and lines that the organization's reports have.", Example: "  service report branding show",
+		Use: "show", Short: "Show the report branding", Args: requireArgs(0, 0),
+		Long: "Shows the logo, colors, title line and footer of the organization's reports.", Example: "  service report branding show",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.fetchBranding(cmd.Context())
 			if err != nil {
@@ -48,7 +49,7 @@ func (a *app) fetchBranding(ctx context.Context) (*api.Branding, error) {
 func renderBranding(p *print.Page, b *api.Branding) {
 	orBuiltIn := func(s string) string {
 		if s == "" {
-			return "the program's own"
+			return "default"
 		}
 		return s
 	}
@@ -66,8 +67,8 @@ func renderBranding(p *print.Page, b *api.Branding) {
 	}
 	p.Fields(
 		print.Field{Name: "logo", Value: logo},
-		print.Field{Name: "colour", Value: orBuiltIn(b.Accent)},
-		print.Field{Name: "second colour", Value: orBuiltIn(b.Band)},
+		print.Field{Name: "color", Value: orBuiltIn(b.Accent)},
+		print.Field{Name: "second color", Value: orBuiltIn(b.Band)},
 		print.Field{Name: "title line", Value: none(b.Line)},
 		print.Field{Name: "footer", Value: none(b.Footer)},
 	)
@@ -76,9 +77,9 @@ func renderBranding(p *print.Page, b *api.Branding) {
 func (a *app) brandingSet() *cobra.Command {
 	var logo, accent, band, line, footer string
 	cmd := &cobra.Command{
-		Use: "set", Short: "Set how reports look", Args: requireArgs(0, 0),
-		Long: `Changes what is named; the rest stays. An empty value goes back to the program's own.
-The logo is a PNG or JPEG; the colour must be dark enough to be read on white.`,
+		Use: "set", Short: "Set the report branding", Args: requireArgs(0, 0),
+		Long: `Changes only the settings given as flags. An empty value restores the default.
+The logo is a PNG or JPEG; the color must be dark enough to be readable on white.`,
 		Example: "  service report branding set --logo logo.png --colour '#123456'\n  service report branding set --footer ''",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			current, err := a.fetchBranding(cmd.Context())
@@ -90,13 +91,20 @@ The logo is a PNG or JPEG; the colour must be dark enough to be read on white.`,
 				return err
 			}
 			in := &api.PutBrandingInput{OrgInput: org}
-			in.Body.Accent, in.Body.Band, in.Body.Line, in.Body.Footer, in.Body.Logo = current.Accent, current.Band, current.Line, current.Footer, current.Logo
+			in.Body.Accent, in.Body.Band, in.Body.Line = current.Accent, current.Band, current.Line
+			in.Body.Footer, in.Body.Logo = current.Footer, current.Logo
 			changed := false
 			for _, f := range []struct {
 				name   string
 				to     *string
 				wanted string
-			}{{"colour", &in.Body.Accent, accent}, {"second-colour", &in.Body.Band, band}, {"line", &in.Body.Line, line}, {"footer", &in.Body.Footer, footer}, {"logo", &in.Body.Logo, logo}} {
+			}{
+				{"colour", &in.Body.Accent, accent},
+				{"second-colour", &in.Body.Band, band},
+				{"line", &in.Body.Line, line},
+				{"footer", &in.Body.Footer, footer},
+				{"logo", &in.Body.Logo, logo},
+			} {
 				if !cmd.Flags().Changed(f.name) {
 					continue
 				}
@@ -108,7 +116,7 @@ The logo is a PNG or JPEG; the colour must be dark enough to be read on white.`,
 				}
 			}
 			if !changed {
-				return withHint(usageError("nothing was named to set"), "--logo, --colour, --second-colour, --line, --footer")
+				return withHint(usageError("no setting was given"), "pass --logo, --colour, --second-colour, --line or --footer")
 			}
 			b, err := call(cmd.Context(), a, api.PutBranding, in)
 			if err != nil {
@@ -118,21 +126,21 @@ The logo is a PNG or JPEG; the colour must be dark enough to be read on white.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&logo, "logo", "", "a PNG or JPEG for title pages")
-	f.StringVar(&accent, "colour", "", "of title pages and headings, as #RRGGBB")
-	f.StringVar(&band, "second-colour", "", "of the strip below a title page's head, as #RRGGBB")
-	f.StringVar(&line, "line", "", "a line on the title page, such as who prepared the report")
-	f.StringVar(&footer, "footer", "", "a line at the foot of each page")
+	f.StringVar(&logo, "logo", "", "PNG or JPEG file for title pages")
+	f.StringVar(&accent, "colour", "", "color of title pages and headings, as #RRGGBB")
+	f.StringVar(&band, "second-colour", "", "color of the band below the title page header, as #RRGGBB")
+	f.StringVar(&line, "line", "", "line on the title page, such as who prepared the report")
+	f.StringVar(&footer, "footer", "", "footer of each page")
 	return cmd
 }
 
-// readLogo is an image in base64; one that is too large isn't read.
+// readLogo returns an image file in base64. Files over api.MaxLogoBytes are an error.
 func readLogo(path string) (string, error) {
 	b, err := readSmallFile(path, api.MaxLogoBytes, "a logo")
 	return base64.StdEncoding.EncodeToString(b), err
 }
 
-// readSmallFile reads a file that may have so many bytes.
+// readSmallFile reads a file of at most maxBytes bytes; purpose names its use in the error.
 func readSmallFile(path string, maxBytes int64, purpose string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -144,15 +152,15 @@ func readSmallFile(path string, maxBytes int64, purpose string) ([]byte, error) 
 		return nil, runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 	}
 	if int64(len(b)) > maxBytes {
-		return nil, runtimeError("%s has more than %d KiB, too much for %s; make it smaller", path, maxBytes>>10, purpose)
+		return nil, runtimeError("%s is larger than %d KiB, the limit for %s", path, maxBytes>>10, purpose)
 	}
 	return b, nil
 }
 
 func (a *app) brandingReset() *cobra.Command {
 	return &cobra.Command{
-		Use: "reset", Short: "Go back to the program's own look", Args: requireArgs(0, 0),
-		Long: "Takes the logo, colours and lines away. Reports that were written keep theirs.", Example: "  service report branding reset",
+		Use: "reset", Short: "Restore the default branding", Args: requireArgs(0, 0),
+		Long: "Removes the logo, colors, title line and footer. Existing reports keep theirs.", Example: "  service report branding reset",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			org, err := a.currentOrganization(cmd.Context())
 			if err != nil {
@@ -161,7 +169,7 @@ func (a *app) brandingReset() *cobra.Command {
 			if _, err := call(cmd.Context(), a, api.DeleteBranding, &org); err != nil {
 				return err
 			}
-			a.progress.Done("reports have the program's own look again")
+			a.progress.Done("restored the default report branding")
 			return nil
 		},
 	}

@@ -17,19 +17,24 @@ func (a *app) catalogCommand() *cobra.Command {
 	var version string
 	cmd := group(&cobra.Command{
 		Use: "catalog", Short: "The control catalog: controls, frameworks and how they map",
-		Long: `The catalog holds controls by domain, frameworks with their requirements, and which
-control answers which requirement. A small one is built in; the whole SCF is imported
-from its workbook, which is free at securecontrolsframework.com.`,
-		Example: "  service catalog import 'secure-controls-framework-2026-1-1.xlsx'\n  service catalog show IAC-06\n  service catalog frameworks --query iso\n  service catalog crosswalk iso-27001-2022 nist-csf-2.0",
-	}, a.catalogImport(), a.catalogImportSTRM(&version), a.catalogExport(&version), a.catalogDiff(), a.catalogRuns(), a.catalogVersions(), a.catalogEvidence(&version), a.catalogHazards(&version, "risks"), a.catalogHazards(&version, "threats"), a.catalogPrinciples(&version), a.catalogRequirement(&version), a.catalogDomains(&version), a.catalogControls(&version), a.catalogShow(&version), a.catalogSearch(&version),
-		a.catalogFrameworks(&version), a.catalogRequirements(&version), a.catalogCoverage(&version), a.catalogCrosswalk(&version))
+		Long: `The catalog contains controls by domain, frameworks with their requirements, and the
+mappings between controls and requirements. A small starter catalog is built in; import
+the full SCF from its workbook, available free of charge at securecontrolsframework.com.`,
+		Example: "  service catalog import 'secure-controls-framework-2026-1-1.xlsx'\n  service catalog show IAC-06\n" +
+			"  service catalog frameworks --query iso\n  service catalog crosswalk iso-27001-2022 nist-csf-2.0",
+	}, a.catalogImport(), a.catalogImportSTRM(&version), a.catalogExport(&version), a.catalogDiff(), a.catalogRuns(),
+		a.catalogVersions(), a.catalogEvidence(&version), a.catalogHazards(&version, "risks"), a.catalogHazards(&version, "threats"),
+		a.catalogPrinciples(&version), a.catalogRequirement(&version), a.catalogDomains(&version), a.catalogControls(&version),
+		a.catalogShow(&version), a.catalogSearch(&version), a.catalogFrameworks(&version), a.catalogRequirements(&version),
+		a.catalogCoverage(&version), a.catalogCrosswalk(&version))
 	cmd.PersistentFlags().StringVar(&version, "version", "", "catalog version, by label or id (default: the active one)")
 	return cmd
 }
 
 func (a *app) catalogVersions() *cobra.Command {
 	return &cobra.Command{
-		Use: "versions", Short: "List the versions", Args: requireArgs(0, 0), Long: "Lists the catalog versions that were imported, and the built-in starter.", Example: "  service catalog versions",
+		Use: "versions", Short: "List the catalog versions", Args: requireArgs(0, 0),
+		Long: "Lists the imported catalog versions and the built-in starter catalog.", Example: "  service catalog versions",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.CatalogVersion], error) {
 				return call(cmd.Context(), a, api.ListVersions, &p)
@@ -76,7 +81,8 @@ func (a *app) catalogVersions() *cobra.Command {
 
 func (a *app) catalogDomains(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "domains", Short: "List the domains", Args: requireArgs(0, 0), Long: "Lists the domains: the families of controls. A domain's code begins its controls' codes.", Example: "  service catalog domains",
+		Use: "domains", Short: "List the domains", Args: requireArgs(0, 0),
+		Long: "Lists the domains (families of controls). Control codes begin with the domain's code.", Example: "  service catalog domains",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Domain], error) {
 				return call(cmd.Context(), a, api.ListDomains, &api.DomainsInput{Paging: p, Version: *version})
@@ -103,7 +109,7 @@ func (a *app) catalogDomains(version *string) *cobra.Command {
 	}
 }
 
-// printControls lists controls and prints them.
+// printControls prints the controls that match in.
 func (a *app) printControls(ctx context.Context, in api.ControlsInput, l listFlags) error {
 	all, err := collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Control], error) {
 		in.Paging = p
@@ -132,7 +138,7 @@ func (a *app) printControls(ctx context.Context, in api.ControlsInput, l listFla
 			},
 			rows,
 		)
-		a.textIfEmpty(p, len(rows), "No control is like that.")
+		a.textIfEmpty(p, len(rows), "No controls match.")
 	})
 }
 
@@ -140,15 +146,17 @@ func (a *app) catalogControls(version *string) *cobra.Command {
 	var in api.ControlsInput
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "controls", Short: "List controls", Args: requireArgs(0, 0), Long: "Lists controls by code. Filters are joined.", Example: "  service catalog controls --domain IAC\n  service catalog controls --framework pci-dss-4.0.1 -o csv",
+		Use: "controls", Short: "List controls", Args: requireArgs(0, 0),
+		Long:    "Lists controls by code. Multiple filters must all match.",
+		Example: "  service catalog controls --domain IAC\n  service catalog controls --framework pci-dss-4.0.1 -o csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Version = *version
 			return a.printControls(cmd.Context(), in, l)
 		},
 	}
-	cmd.Flags().StringVar(&in.Domain, "domain", "", "only of this domain")
-	cmd.Flags().StringVar(&in.Framework, "framework", "", "only with requirements of this framework")
-	cmd.Flags().StringVar(&in.Q, "query", "", "only with these words")
+	cmd.Flags().StringVar(&in.Domain, "domain", "", "only controls of this domain")
+	cmd.Flags().StringVar(&in.Framework, "framework", "", "only controls mapped to this framework")
+	cmd.Flags().StringVar(&in.Q, "query", "", "only controls with these words")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 	l.register(cmd, 0)
 	return cmd
@@ -157,7 +165,8 @@ func (a *app) catalogControls(version *string) *cobra.Command {
 func (a *app) catalogSearch(version *string) *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "search WORDS", Short: "Find controls by words or requirement codes", Args: requireArgs(1, -1), Long: "Finds controls by words in their texts and by codes of requirements, best first.",
+		Use: "search WORDS", Short: "Find controls by words or requirement codes", Args: requireArgs(1, -1),
+		Long:    "Finds controls by words in their text and by requirement codes, best match first.",
 		Example: "  service catalog search multi-factor authentication\n  service catalog search A.5.17",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.printControls(cmd.Context(), api.ControlsInput{Q: strings.Join(args, " "), Version: *version}, l)
@@ -169,8 +178,11 @@ func (a *app) catalogSearch(version *string) *cobra.Command {
 
 func (a *app) catalogShow(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "show CONTROL", Short: "Show a control in full, with what it maps to", Args: requireArgs(1, 1), ValidArgsFunction: a.completeControls(),
-		Long: "Shows a control: what it asks, what an assessor looks for, its maturity levels, and\nthe requirements it answers.", Example: "  service catalog show IAC-06\n  service catalog show IAC-06 --jq '.maturity[\"3\"]'",
+		Use: "show CONTROL", Short: "Show a control in full, with its mappings", Args: requireArgs(1, 1),
+		ValidArgsFunction: a.completeControls(),
+		Long: "Shows a control with its question, assessment objectives, maturity levels and mapped\n" +
+			"requirements.",
+		Example: "  service catalog show IAC-06\n  service catalog show IAC-06 --jq '.maturity[\"3\"]'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.ControlInput{ControlID: args[0], Version: *version}
 			c, err := call(cmd.Context(), a, api.GetControl, &in)
@@ -203,7 +215,7 @@ func renderControl(p *print.Page, c *api.Control, names map[string]string) {
 	p.Title("%s  %s", c.Code, c.Title)
 	p.Text("%s", c.Description)
 	if c.IsCustom {
-		p.Text("(a control of your own)")
+		p.Text("(custom control)")
 	}
 	weight := ""
 	if c.Weight != nil {
@@ -221,7 +233,7 @@ func renderControl(p *print.Page, c *api.Control, names map[string]string) {
 		print.Field{Name: "function", Value: orEmpty(c.CSFFunction)},
 		print.Field{Name: "cadence", Value: orEmpty(c.Cadence)},
 		print.Field{
-			Name:  "only where",
+			Name:  "applies only if",
 			Value: strings.Join(c.Traits, ", "),
 		},
 		print.Field{Name: "tags", Value: strings.Join(c.Tags, ", ")},
@@ -237,14 +249,14 @@ func renderControl(p *print.Page, c *api.Control, names map[string]string) {
 	for _, l := range sortedKeys(c.Maturity) {
 		levels = append(levels, l+": "+c.Maturity[l])
 	}
-	renderSection(p, "What is looked at", objectives)
-	renderSection(p, "Evidence to ask for", requests)
+	renderSection(p, "Assessment objectives", objectives)
+	renderSection(p, "Evidence to request", requests)
 	renderSection(p, "Maturity", levels)
 	renderSection(p, "Risks", labelCodes(c.Risks, names))
 	renderSection(p, "Threats", labelCodes(c.Threats, names))
 }
 
-// renderSection is a title with its lines; nothing where there are none.
+// renderSection prints a title and a list of lines, or nothing if there are no lines.
 func renderSection(p *print.Page, title string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -259,12 +271,12 @@ func (a *app) catalogImport() *cobra.Command {
 	var label, aliases string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Import the SCF workbook, or a catalog as JSON", Args: requireArgs(1, 1),
-		Long: `Imports an SCF workbook (.xlsx), or a catalog as JSON in the service's own format or in
-OSCAL, as a new catalog version and makes it the active one. The file is taken whole or
-not at all. Assessments keep the version they were made with. --dry-run tells what would
-change. --aliases names a YAML file that says which columns of a workbook mean which
-framework; it goes before what the program knows, and is kept with the version.`,
+		Use: "import FILE", Short: "Import the SCF workbook or a JSON catalog", Args: requireArgs(1, 1),
+		Long: `Imports an SCF workbook (.xlsx), or a JSON catalog in the service's own format or in
+OSCAL, as a new catalog version and makes it the active one. The import either succeeds
+as a whole or changes nothing. Assessments keep the version they were created with.
+--dry-run shows what would change. --aliases names a YAML file that maps workbook columns
+to frameworks; it overrides the built-in mapping and is stored with the version.`,
 		Example: "  service catalog import scf-2026.1.1.xlsx --dry-run\n  service catalog import scf.xlsx --label 2026.1.1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
@@ -278,9 +290,9 @@ framework; it goes before what the program knows, and is kept with the version.`
 			}
 			word := "import"
 			if dry {
-				word = "try"
+				word = "check"
 			}
-			a.interruptHint = "the catalog is as it was before: a file is taken whole or not at all; run the same command again"
+			a.interruptHint = "the catalog was not changed; run the same command again"
 			a.progress.Start(word + " " + filepath.Base(args[0]))
 			run, err := a.importCatalogFile(cmd.Context(), f, label, table, dry)
 			a.progress.Done("")
@@ -288,7 +300,7 @@ framework; it goes before what the program knows, and is kept with the version.`
 				if strings.EqualFold(filepath.Ext(args[0]), ".pdf") {
 					err = withHint(
 						err,
-						"a document of relationship mappings (STRM) is laid over a catalog with `%s`",
+						"to add the relationship mappings (STRM) of a PDF to a catalog, use `%s`",
 						a.commandLine("catalog import-strm "+shellQuote(args[0])),
 					)
 				}
@@ -303,13 +315,13 @@ framework; it goes before what the program knows, and is kept with the version.`
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&label, "label", "", "the version's label, as 2026.1.1 (default: as the workbook says)")
-	cmd.Flags().StringVar(&aliases, "aliases", "", "a YAML file of names that mean one framework")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, tell what would change")
+	cmd.Flags().StringVar(&label, "label", "", "label of the version, such as 2026.1.1 (default: from the workbook)")
+	cmd.Flags().StringVar(&aliases, "aliases", "", "YAML file that maps workbook columns to frameworks")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would change without changing anything")
 	return cmd
 }
 
-// maxWarningsShown is how many warnings a page shows; -o json has all.
+// maxWarningsShown is the maximum number of warnings that are printed; -o json has all.
 const maxWarningsShown = 10
 
 func (a *app) renderImportRun(p *print.Page, r *api.ImportRun) {
@@ -337,7 +349,7 @@ func (a *app) renderImportRun(p *print.Page, r *api.ImportRun) {
 	)
 	renderMappingDocuments(p, r.Documents)
 	if d := r.Diff; d != nil {
-		p.Title("Against %s", d.FromLabel)
+		p.Title("Changes since %s", d.FromLabel)
 		renderDiffSummary(p, d)
 	}
 	if len(r.Warnings) == 0 {
@@ -358,7 +370,9 @@ func (a *app) renderImportRun(p *print.Page, r *api.ImportRun) {
 
 func (a *app) catalogRuns() *cobra.Command {
 	return &cobra.Command{
-		Use: "runs [ID]", Short: "List the imports, or show one", Args: requireArgs(0, 1), Long: "Lists the imports there were, newest first; with an id, shows one with its warnings.", Example: "  service catalog runs\n  service catalog runs ID -o json --jq '.warnings[].message'",
+		Use: "runs [ID]", Short: "List the imports, or show one", Args: requireArgs(0, 1),
+		Long:    "Lists the imports, newest first; with an id, shows one import with its warnings.",
+		Example: "  service catalog runs\n  service catalog runs ID -o json --jq '.warnings[].message'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				r, err := call(cmd.Context(), a, api.GetImportRun, &api.ImportRunInput{ImportRunID: args[0]})
@@ -401,7 +415,7 @@ func (a *app) catalogRuns() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "Nothing was imported yet; `%s` does.", a.commandLine("catalog import FILE"))
+				a.textIfEmpty(p, len(rows), "No imports yet. Import a catalog with `%s`.", a.commandLine("catalog import FILE"))
 			})
 		},
 	}

@@ -12,10 +12,11 @@ import (
 
 func (a *app) catalogDiff() *cobra.Command {
 	return &cobra.Command{
-		Use: "diff OLDER NEWER", Short: "Tell what changed between two versions", Args: requireArgs(2, 2), ValidArgsFunction: a.completeVersions(),
-		Long: `Tells what changed from one catalog version to another: controls added, removed, renamed,
-reworded and reweighted, frameworks that are new, gone or there in a newer edition, and
-mappings gained and lost. Versions are named by label or id. -o json has each mapping.`,
+		Use: "diff OLDER NEWER", Short: "Compare two catalog versions", Args: requireArgs(2, 2),
+		ValidArgsFunction: a.completeVersions(),
+		Long: `Shows what changed from one catalog version to another: controls added, removed, renamed,
+reworded and reweighted, frameworks added, removed or replaced by a newer edition, and
+mappings added and removed. Specify versions by label or id. -o json has each mapping.`,
 		Example: "  service catalog diff 2022.3 2026.1.1\n  service catalog diff 2022.3 2026.1.1 --jq '.changed[] | select(.reweighted) | .code'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := call(
@@ -59,7 +60,7 @@ func renderCatalogDiff(p *print.Page, d *api.CatalogDiff) {
 func renderDiffSummary(p *print.Page, d *api.CatalogDiff) {
 	c := d.Summary
 	p.Text(
-		"controls: %d added, %d removed, %d renamed, %d reworded, %d reweighted, %d as before",
+		"controls: %d added, %d removed, %d renamed, %d reworded, %d reweighted, %d unchanged",
 		c.Added,
 		c.Removed,
 		c.Renamed,
@@ -68,7 +69,7 @@ func renderDiffSummary(p *print.Page, d *api.CatalogDiff) {
 		c.Unchanged,
 	)
 	p.Text(
-		"frameworks: %d added, %d removed; mappings: %d gained, %d lost",
+		"frameworks: %d added, %d removed; mappings: %d added, %d removed",
 		c.FrameworksAdded,
 		c.FrameworksRemoved,
 		c.MappingsGained,
@@ -104,7 +105,7 @@ func renderChangedControls(p *print.Page, list []api.ControlChange) {
 	p.Table(
 		[]print.Column{
 			{Title: "control", NoShrink: true},
-			{Title: "what", NoShrink: true},
+			{Title: "change", NoShrink: true},
 			{Title: "weight", NoShrink: true},
 			{Title: "title"},
 		},
@@ -130,18 +131,18 @@ func renderFrameworkDiff(p *print.Page, d *api.CatalogDiff) {
 	p.Title("Frameworks")
 	var rows [][]string
 	for _, code := range d.FrameworksRemoved {
-		rows = append(rows, []string{code, "gone", newer[code]})
+		rows = append(rows, []string{code, "removed", newer[code]})
 	}
 	for _, code := range d.FrameworksAdded {
-		rows = append(rows, []string{code, "new", ""})
+		rows = append(rows, []string{code, "added", ""})
 	}
 	p.Table(
-		[]print.Column{{Title: "framework", NoShrink: true}, {Title: "is", NoShrink: true}, {Title: "newer edition", NoShrink: true}},
+		[]print.Column{{Title: "framework", NoShrink: true}, {Title: "change", NoShrink: true}, {Title: "newer edition", NoShrink: true}},
 		rows,
 	)
 }
 
-// renderMappingDiff counts by framework; there are thousands of mappings.
+// renderMappingDiff prints counts by framework, because there are thousands of mappings.
 func renderMappingDiff(p *print.Page, d *api.CatalogDiff) {
 	type figures struct{ gained, lost int }
 	byFramework := map[string]*figures{}
@@ -158,13 +159,13 @@ func renderMappingDiff(p *print.Page, d *api.CatalogDiff) {
 	if len(byFramework) == 0 {
 		return
 	}
-	p.Title("Mappings in frameworks and of controls that both have")
+	p.Title("Mapping changes for controls and frameworks in both versions")
 	var rows [][]string
 	for _, code := range sortedKeys(byFramework) {
 		rows = append(rows, []string{code, fmt.Sprint(byFramework[code].gained), fmt.Sprint(byFramework[code].lost)})
 	}
 	p.Table(
-		[]print.Column{{Title: "framework", NoShrink: true}, {Title: "gained", AlignRight: true}, {Title: "lost", AlignRight: true}},
+		[]print.Column{{Title: "framework", NoShrink: true}, {Title: "added", AlignRight: true}, {Title: "removed", AlignRight: true}},
 		rows,
 	)
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// importCatalogFile imports a catalog file: a workbook, or JSON, which its first character tells.
+// importCatalogFile imports a catalog file. A file that starts with a JSON object is imported as
+// JSON, any other as a workbook.
 func (a *app) importCatalogFile(ctx context.Context, f *os.File, label, aliases string, dryRun bool) (*api.ImportRun, error) {
 	name := filepath.Base(f.Name())
 	r := bufio.NewReader(f)
@@ -34,13 +35,13 @@ func (a *app) importCatalogFile(ctx context.Context, f *os.File, label, aliases 
 		return nil, runtimeError("%s can't be read: %w", f.Name(), errorWithoutPath(err))
 	}
 	if int64(len(data)) > limit {
-		return nil, runtimeError("%s is over the limit of %s", f.Name(), formatSize(limit))
+		return nil, runtimeError("%s exceeds the limit of %s", f.Name(), formatSize(limit))
 	}
 	data = bytes.TrimPrefix(data, byteOrderMark)
 	if err := validateJSON(data); err != nil {
 		return nil, withHint(
-			runtimeError("%s is no JSON: %w", f.Name(), err),
-			"`%s` writes a catalog in the form that is taken",
+			runtimeError("%s is not valid JSON: %w", f.Name(), err),
+			"`%s` writes a catalog in the expected format",
 			a.commandLine("catalog export"),
 		)
 	}
@@ -54,7 +55,8 @@ func (a *app) importCatalogFile(ctx context.Context, f *os.File, label, aliases 
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// startsWithJSONObject tells whether a file's first character opens an object.
+// startsWithJSONObject reports whether the first character, after a byte order mark and spaces, opens
+// a JSON object. It does not consume any input.
 func startsWithJSONObject(r *bufio.Reader) bool {
 	head, _ := r.Peek(512)
 	head = bytes.TrimLeftFunc(bytes.TrimPrefix(head, byteOrderMark), unicode.IsSpace)
@@ -66,11 +68,12 @@ func (a *app) catalogExport(version *string) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "export", Short: "Save a catalog version as JSON", Args: requireArgs(0, 0),
-		Long: `Saves a catalog version as a JSON file that ` + "`catalog import`" + ` takes again: in the service's
-own format, or as OSCAL: the catalog, a profile of the controls that a framework maps to
+		Long: `Saves a catalog version as a JSON file that ` + "`catalog import`" + ` accepts: in the service's own
+format, or as OSCAL: the catalog, a profile of the controls mapped to a framework
 (--model profile --framework CODE), or the crosswalk (--model mapping-collection). A catalog
-that was imported from the SCF holds its text; who may have it, its licence says.`,
-		Example: "  service catalog export --out catalog.json\n  service catalog export --format oscal --version 2026.1.1\n  service catalog export --format oscal --model profile --framework gdpr",
+imported from the SCF contains SCF text; its license governs who you may share it with.`,
+		Example: "  service catalog export --out catalog.json\n  service catalog export --format oscal --version 2026.1.1\n" +
+			"  service catalog export --format oscal --model profile --framework gdpr",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("format", format, []string{api.FormatService, api.FormatOSCAL}); err != nil {
 				return err
@@ -101,14 +104,14 @@ that was imported from the SCF holds its text; who may have it, its licence says
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", api.FormatService, "service or oscal")
-	cmd.Flags().StringVar(&model, "model", "", "of OSCAL: catalog, profile or mapping-collection")
-	cmd.Flags().StringVar(&framework, "framework", "", "the framework of a profile, or the only one of a crosswalk")
-	cmd.Flags().StringVar(&out, "out", "", "the file; - for stdout (default: named after the version)")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")
+	cmd.Flags().StringVar(&model, "model", "", "OSCAL model: catalog, profile or mapping-collection")
+	cmd.Flags().StringVar(&framework, "framework", "", "framework of a profile, or the only framework in a crosswalk")
+	cmd.Flags().StringVar(&out, "out", "", "file to write; - for stdout (default: named after the version)")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
 	return cmd
 }
 
-// validateJSON is what keeps a file from being sent as JSON, with its line.
+// validateJSON returns an error with the line of the first syntax error, or nil if data is valid JSON.
 func validateJSON(data []byte) error {
 	var whole json.RawMessage
 	err := json.Unmarshal(data, &whole)

@@ -18,10 +18,10 @@ import (
 	"github.com/scf-service/service/engine/check"
 )
 
-// defaultPolicyFile is the policy that is used where none is named.
+// defaultPolicyFile is the policy file used if none is named.
 const defaultPolicyFile = ".service.yaml"
 
-// checkOptions are what `check` was asked to do beside its policy.
+// checkOptions holds the options of `check` that are not part of the policy.
 type checkOptions struct {
 	policy                                           string
 	outputs                                          []string
@@ -32,23 +32,23 @@ type checkOptions struct {
 func (a *app) checkCommand() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use: "check [DIR|ASSESSMENT]", Short: "Hold evidence against a policy, and fail where it falls short", Args: requireArgs(0, 1),
+		Use: "check [DIR|ASSESSMENT]", Short: "Check evidence against a policy and fail if it falls short", Args: requireArgs(0, 1),
 		ValidArgsFunction: a.completeAssessments(),
 		Long: `Checks a folder of evidence, or an assessment on a server or in the data folder, against
-a policy, and says in its exit code how that came out: 0 pass, 1 the verdict failed, 4 all
-else passes and an approval is missing or void. 2, 3 and 5 are no verdicts: see
+a policy. The exit code is the verdict: 0 if the check passes, 1 if it fails, 4 if only an
+approval is missing or void. 2, 3 and 5 are errors, not verdicts: see
 "service help exit-codes".
 
-A folder is assessed apart, with the starter catalog: nothing of your data folder or server
-is read or written, and a second check of the same content takes no time. Hidden files,
-links, and the files that the check itself reads or writes are left out.
+A folder is assessed in isolation with the starter catalog: your data folder and server are
+not used, and the result is cached for the next check of the same content. Hidden files,
+links, and files that the check itself reads or writes are skipped.
 
-The policy is in .service.yaml here, or in the folder, or in the file that --policy names;
-its keys are the flags below, and "evidence" or "assessment" for what to check. A flag
-stands before the file. Where nothing is asked for, gaps of severity high or worse fail.
+The policy is read from .service.yaml in the current directory or in the folder, or from
+the file given with --policy. Its keys are the flags below, plus "evidence" or "assessment"
+for what to check. Flags override the file. By default, gaps of severity high or above fail.
 
-The verdict goes to stdout in the first format without a file, as text where there is none.
-Formats: ` + strings.Join(check.FormatNames(), ", ") + ".",
+The verdict is written to stdout in the first format without a file, or as text if there
+is none. Formats: ` + strings.Join(check.FormatNames(), ", ") + ".",
 		Example: `  service check evidence -f iso-27001-2022 --fail-on critical
   service check "Acme 2026" --require-approved soa,gap_analysis --min-coverage 60
   service check evidence --baseline known.json --write-baseline
@@ -71,14 +71,14 @@ Formats: ` + strings.Join(check.FormatNames(), ", ") + ".",
 	}
 	a.addPolicyFlags(cmd, &o)
 	f := cmd.Flags()
-	f.BoolVar(&o.writeBaseline, "write-baseline", false, "write the gaps there are to the file that --baseline names")
-	f.BoolVar(&o.writeThreshold, "write-threshold", false, "write the figures there are to the file that --threshold names")
-	f.StringVar(&o.explain, "explain", "", "explain a rule, and what to do about it; check nothing")
+	f.BoolVar(&o.writeBaseline, "write-baseline", false, "write the current gaps to the --baseline file")
+	f.BoolVar(&o.writeThreshold, "write-threshold", false, "write the current figures to the --threshold file")
+	f.StringVar(&o.explain, "explain", "", "explain a rule and how to fix violations, without checking anything")
 	cmd.AddCommand(a.checkDiff())
 	return cmd
 }
 
-// addPolicyFlags makes a flag of each setting of a policy that is one.
+// addPolicyFlags adds a flag for each policy setting that has one, and the flags in o.
 func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 	f := cmd.Flags()
 	for _, s := range check.Settings {
@@ -94,21 +94,21 @@ func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 			}
 		}
 	}
-	f.StringVar(&o.policy, "policy", "", "file of the policy (default: "+defaultPolicyFile+" here or in the folder)")
-	f.StringArrayVarP(&o.outputs, "output", "o", nil, "FORMAT, or FORMAT=FILE; repeat for several")
-	f.BoolVar(&o.exitZero, "exit-zero", false, "end with 0 whatever the verdict; errors keep their codes")
-	f.BoolVar(&o.noCache, "no-cache", false, "assess a folder anew, though nothing has changed")
+	f.StringVar(&o.policy, "policy", "", "policy file (default: "+defaultPolicyFile+" in the current directory or the folder)")
+	f.StringArrayVarP(&o.outputs, "output", "o", nil, "output as FORMAT or FORMAT=FILE; repeat for several")
+	f.BoolVar(&o.exitZero, "exit-zero", false, "exit with 0 regardless of the verdict; errors keep their codes")
+	f.BoolVar(&o.noCache, "no-cache", false, "assess a folder again even if nothing has changed")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 }
 
-// rejectEmptyArgs refuses words that say nothing, as of a variable that is not set: what is checked
-// would be something else than was meant.
+// rejectEmptyArgs returns an error for empty arguments, such as an unset variable, because the
+// check would otherwise run on something unintended. It also rejects two conflicting targets.
 func rejectEmptyArgs(cmd *cobra.Command, args []string) error {
 	for _, ref := range args {
 		if strings.TrimSpace(ref) == "" {
 			return withHint(
-				usageError("what to check has an empty name"),
-				"name a folder of evidence or an assessment; where a variable names it, see that it is set",
+				usageError("the argument is empty"),
+				"pass a folder of evidence or an assessment; if it comes from a variable, make sure that it is set",
 			)
 		}
 	}
@@ -118,12 +118,12 @@ func rejectEmptyArgs(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if cmd.Flag("assessment").Changed && len(args) > 0 {
-		return withHint(usageError("%s is to be checked, and --assessment names another", args[0]), "name one of them")
+		return withHint(usageError("both %s and --assessment were given", args[0]), "pass only one of them")
 	}
 	return nil
 }
 
-// toUsageError gives what was wrongly given the exit code for that.
+// toUsageError gives errors in the policy or other input the exit code for usage errors.
 func toUsageError(err error) error {
 	var m *check.InputError
 	var f *exitError
@@ -135,7 +135,7 @@ func toUsageError(err error) error {
 
 func (a *app) today() api.Date { return api.Date(a.Clock().UTC().Format(time.DateOnly)) }
 
-// loadPolicy joins the policy's file with the flags.
+// loadPolicy reads the policy file, if there is one, and applies the flags on top.
 func (a *app) loadPolicy(cmd *cobra.Command, args []string, policyPath string) (*check.Policy, error) {
 	p := &check.Policy{}
 	candidates := []string{policyPath}
@@ -147,7 +147,7 @@ func (a *app) loadPolicy(cmd *cobra.Command, args []string, policyPath string) (
 	}
 	for _, path := range candidates {
 		if info, err := os.Stat(path); err == nil && policyPath == "" && !info.Mode().IsRegular() {
-			return nil, runtimeError("the policy %s can't be read: it is no file", path) // a pipe would wait for ever
+			return nil, runtimeError("the policy %s can't be read: it is not a regular file", path) // reading a pipe would block forever
 		}
 		data, err := readFileLimited(path, check.MaxInputBytes)
 		switch {
@@ -156,7 +156,7 @@ func (a *app) loadPolicy(cmd *cobra.Command, args []string, policyPath string) (
 				return nil, err
 			}
 		case policyPath == "" && !pathExists(path):
-			continue // and whether the folder can be read is told when it is
+			continue // an unreadable folder is reported later, when it is read
 		default:
 			return nil, runtimeError("the policy %s can't be read: %w", path, errorWithoutPath(err))
 		}
@@ -170,7 +170,7 @@ func (a *app) loadPolicy(cmd *cobra.Command, args []string, policyPath string) (
 		values := []string{fl.Value.String()}
 		if s.Kind == check.ValueList {
 			if values, _ = cmd.Flags().GetStringSlice(s.Key); len(values) == 0 {
-				values = []string{""} // as of a variable that is not set: that asks for less than was meant
+				values = []string{""} // rejected by Set: an unset variable would weaken the policy
 			}
 		}
 		if err := p.Set(s.Key, values); err != nil {
@@ -185,12 +185,12 @@ func pathExists(path string) bool {
 	return err == nil
 }
 
-// isMissingPath tells that there is nothing at a path, or a path that can't be.
+// isMissingPath reports whether err means that a path, or a folder in it, does not exist.
 func isMissingPath(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "not a directory")
 }
 
-// readFileLimited reads a file that is not larger than it may be.
+// readFileLimited reads a file of at most maxBytes bytes; a larger one is an error.
 func readFileLimited(path string, maxBytes int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -199,7 +199,7 @@ func readFileLimited(path string, maxBytes int64) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err == nil && int64(len(data)) > maxBytes {
-		return nil, fmt.Errorf("it is larger than %s", formatSize(maxBytes))
+		return nil, fmt.Errorf("larger than %s", formatSize(maxBytes))
 	}
 	return data, err
 }
@@ -215,7 +215,7 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 		file, flag string
 	}{{o.writeBaseline, p.Baseline, "baseline"}, {o.writeThreshold, p.Threshold, "threshold"}} {
 		if one.write && one.file == "" {
-			return usageError("--write-%s: name the file with --%s FILE", one.flag, one.flag)
+			return usageError("--write-%s requires --%s FILE", one.flag, one.flag)
 		}
 	}
 	words := o.outputs
@@ -234,7 +234,7 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 		return err
 	}
 	if p.IsDefault && (o.writeBaseline || o.writeThreshold) || o.writeThreshold && hasOnlyThreshold(asked) {
-		p.FailOn, p.IsDefault = "", false // it is about the file alone
+		p.FailOn, p.IsDefault = "", false // the command was run only to write the file
 	}
 	in := check.Input{Policy: p, Today: a.today(), Tool: "service " + a.Version}
 	if in.Waivers, err = a.readWaivers(p); err != nil {
@@ -258,8 +258,8 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 	}
 	if why, nothing := r.MissingAnalysis(); nothing {
 		return withHint(
-			runtimeError("%s %q can't be held against the policy: %s", r.Subject.Kind, r.Subject.Name, why),
-			"go on with `%s`",
+			runtimeError("%s %q can't be checked against the policy: %s", r.Subject.Kind, r.Subject.Name, why),
+			"continue with `%s`",
 			a.commandLine("assess run"),
 		)
 	}
@@ -277,7 +277,8 @@ func hasOnlyThreshold(p check.Policy) bool {
 		len(p.RequireApproved) == 0
 }
 
-// verdictError is the exit code of a verdict.
+// verdictError returns an error with the exit code of a verdict, or nil if the check passed or
+// exitZero is set.
 func verdictError(r *check.Result, exitZero bool) error {
 	switch {
 	case exitZero || r.Verdict == check.Pass:
@@ -285,8 +286,8 @@ func verdictError(r *check.Result, exitZero bool) error {
 	case r.Verdict == check.ApprovalMissing:
 		return &exitError{
 			code: exitApproval,
-			err:  errors.New("the policy asks for an approval that is missing or void"),
-			hint: "a person has to decide; `service check --explain approval` tells how",
+			err:  errors.New("an approval required by the policy is missing or void"),
+			hint: "a person has to approve; `service check --explain approval` explains how",
 		}
 	}
 	return &exitError{code: exitVerdict, err: errors.New("the policy is not met")}
@@ -303,8 +304,8 @@ func (a *app) readWaivers(p *check.Policy) ([]check.Waiver, error) {
 	return check.ParseWaivers(data, p.Waivers)
 }
 
-// readBaseline reads the baseline. One that is to be written need not be there; what is
-// there and is no baseline is not written over.
+// readBaseline reads the baseline, or returns nil if the policy has none. A baseline about to be
+// written may be missing, but an existing file that is not a baseline is an error.
 func readBaseline(p *check.Policy, o checkOptions) (*check.Baseline, error) {
 	if p.Baseline == "" {
 		return nil, nil
@@ -316,7 +317,7 @@ func readBaseline(p *check.Policy, o checkOptions) (*check.Baseline, error) {
 	if err != nil {
 		return nil, withHint(
 			runtimeError("the baseline %s can't be read: %w", p.Baseline, errorWithoutPath(err)),
-			"make it with --write-baseline",
+			"create it with --write-baseline",
 		)
 	}
 	return check.ParseBaseline(data, p.Baseline)
@@ -333,7 +334,7 @@ func readThreshold(p *check.Policy, o checkOptions) (*check.Threshold, error) {
 	if err != nil {
 		return nil, withHint(
 			runtimeError("the threshold file %s can't be read: %w", p.Threshold, errorWithoutPath(err)),
-			"make it with --write-threshold",
+			"create it with --write-threshold",
 		)
 	}
 	t, err := check.ParseThreshold(data, p.Threshold)
@@ -345,13 +346,16 @@ func readThreshold(p *check.Policy, o checkOptions) (*check.Threshold, error) {
 
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// writeBaselineAndThreshold writes the baseline and the threshold that were asked for.
+// writeBaselineAndThreshold writes the baseline and threshold files requested in o.
 func (a *app) writeBaselineAndThreshold(p *check.Policy, o checkOptions, in check.Input, r *check.Result) error {
 	for _, one := range []struct {
 		write bool
 		file  string
 		text  func() ([]byte, error)
-	}{{o.writeBaseline, p.Baseline, in.Baseline.Encode}, {o.writeThreshold, p.Threshold, func() ([]byte, error) { return r.Threshold().Encode() }}} {
+	}{
+		{o.writeBaseline, p.Baseline, in.Baseline.Encode},
+		{o.writeThreshold, p.Threshold, func() ([]byte, error) { return r.Threshold().Encode() }},
+	} {
 		if !one.write {
 			continue
 		}
@@ -367,8 +371,8 @@ func (a *app) writeBaselineAndThreshold(p *check.Policy, o checkOptions, in chec
 	return nil
 }
 
-// writeResult writes the result in each format. The verdict itself comes last, so that it
-// stands where everything else was written.
+// writeResult writes the result in each format: files first, then stdout, so that a printed
+// verdict means that all files were written.
 func (a *app) writeResult(r *check.Result, outputs []check.Output) error {
 	slices.SortStableFunc(outputs, func(x, y check.Output) int { return strings.Compare(y.Path, x.Path) })
 	for _, o := range outputs {
@@ -397,7 +401,7 @@ func (a *app) writeResult(r *check.Result, outputs []check.Output) error {
 	return nil
 }
 
-// appendStepSummary adds to the page that GitHub shows of the step, where there is one.
+// appendStepSummary appends to GitHub's step summary file, if GITHUB_STEP_SUMMARY names one.
 func (a *app) appendStepSummary(r *check.Result) error {
 	path := a.Env("GITHUB_STEP_SUMMARY")
 	if path == "" {
@@ -418,7 +422,8 @@ func (a *app) appendStepSummary(r *check.Result) error {
 	return nil
 }
 
-// gatherFacts finds out what there is to hold against the policy.
+// gatherFacts collects the facts to check: of the argument, of --assessment, or of what the policy
+// names, in that order.
 func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o checkOptions, excluded []string) (*check.Facts, error) {
 	var f *check.Facts
 	var err error
@@ -434,8 +439,8 @@ func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o
 		f, err = a.gatherAssessmentFacts(ctx, p.Assessment)
 	default:
 		return nil, withHint(
-			usageError("there is nothing said to check"),
-			"name a folder of evidence or an assessment, as `service check ./evidence`, or write evidence: FOLDER into %s",
+			usageError("nothing to check was given"),
+			"pass a folder of evidence or an assessment, such as `service check ./evidence`, or set evidence: FOLDER in %s",
 			defaultPolicyFile,
 		)
 	}
@@ -446,12 +451,12 @@ func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o
 		return nil, err
 	}
 	if f.Subject.Kind == check.Folder {
-		return f, f.Filter(nil, p.Domains) // it was assessed against the frameworks
+		return f, f.Filter(nil, p.Domains) // already limited to the frameworks
 	}
 	return f, f.Filter(p.Frameworks, p.Domains)
 }
 
-// gatherFactsFrom are the facts of a folder, or of an assessment where there is no folder of that name.
+// gatherFactsFrom returns the facts of a folder, or of an assessment if no folder has that name.
 func (a *app) gatherFactsFrom(ctx context.Context, ref string, p *check.Policy, o checkOptions, excluded []string) (*check.Facts, error) {
 	info, err := os.Stat(ref)
 	switch {
@@ -459,8 +464,8 @@ func (a *app) gatherFactsFrom(ctx context.Context, ref string, p *check.Policy, 
 		return a.gatherFolderFacts(ctx, ref, p.Frameworks, o.noCache, excluded)
 	case err == nil:
 		return nil, withHint(
-			usageError("%s is a file, and a folder of evidence or an assessment is checked", ref),
-			"give the folder it is in",
+			usageError("%s is a file; only a folder of evidence or an assessment can be checked", ref),
+			"pass the folder that contains it",
 		)
 	case !isMissingPath(err):
 		return nil, runtimeError("%s can't be read: %w", ref, errorWithoutPath(err))
@@ -471,12 +476,12 @@ func (a *app) gatherFactsFrom(ctx context.Context, ref string, p *check.Policy, 
 	var none *assessmentNotFoundError
 	if errors.As(err, &none) {
 		err = withHint(
-			runtimeError("there is no folder %s here, and no assessment of that name", shellQuote(ref)),
+			runtimeError("there is no folder or assessment named %s", shellQuote(ref)),
 			"`%s` lists assessments",
 			a.commandLine("assess list"),
 		)
 	} else if err != nil && exitCode(err) == exitRuntime {
-		err = fmt.Errorf("there is no folder %s here, so it is taken for an assessment: %w", ref, err)
+		err = fmt.Errorf("there is no folder %s, and looking up the assessment failed: %w", ref, err)
 	}
 	return f, err
 }

@@ -15,24 +15,28 @@ import (
 func (a *app) checkDiff() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use: "diff A B", Short: "Tell which gaps were opened and closed, and which became worse or better", Args: requireArgs(2, 2),
-		Long: `Compares two sides: A is how it was, B how it is. Each is a folder of evidence, a file
-written by a check (-o json=FILE, or a baseline), or an assessment. Both have to be of
-the same catalog and frameworks.
+		Use: "diff A B", Short: "Show which gaps were opened, closed, worsened or improved", Args: requireArgs(2, 2),
+		Long: `Compares A (before) with B (after). Each is a folder of evidence, a file written by a
+check (-o json=FILE, or a baseline), or an assessment. Both must use the same catalog and
+frameworks.
 
-With --fail-on-new it ends with 1 where a gap was opened or became worse; with
---fail-on-new=high, where one that is high or worse now was.`,
+With --fail-on-new the exit code is 1 if a gap was opened or became worse; with
+--fail-on-new=high, only if such a gap now has severity high or above.`,
 		Example: `  service check diff main/evidence evidence -f iso-27001-2022
   service check diff known.json evidence -f iso-27001-2022 --fail-on-new=high -o markdown=comment.md
   service check diff "Acme 2025" "Acme 2026"`,
 		RunE: func(cmd *cobra.Command, args []string) error { return toUsageError(a.runCheckDiff(cmd, args, o)) },
 	}
 	a.addPolicyFlags(cmd, &o)
-	// What compares takes no bar that is about one side.
-	for _, name := range []string{"fail-on", "min-coverage", "min-maturity", "max-stale-days", "require-approved", "baseline", "waivers", "threshold"} {
+	for _, name := range singleSideFlags {
 		cmd.Flags().Lookup(name).Hidden = true
 	}
 	return cmd
+}
+
+// singleSideFlags lists the policy flags that make no sense in a comparison.
+var singleSideFlags = []string{
+	"fail-on", "min-coverage", "min-maturity", "max-stale-days", "require-approved", "baseline", "waivers", "threshold",
 }
 
 func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) error {
@@ -40,11 +44,11 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 	if err := rejectEmptyArgs(cmd, args); err != nil {
 		return err
 	}
-	for _, name := range []string{"fail-on", "min-coverage", "min-maturity", "max-stale-days", "require-approved", "baseline", "waivers", "threshold"} {
+	for _, name := range singleSideFlags {
 		if cmd.Flags().Changed(name) {
 			return withHint(
-				usageError("`service check diff` compares, and --%s is about one side", name),
-				"--fail-on-new says what is to fail",
+				usageError("--%s can't be used with `service check diff`", name),
+				"use --fail-on-new to make a comparison fail",
 			)
 		}
 	}
@@ -53,7 +57,7 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 		return err
 	}
 	if !cmd.Flags().Changed("fail-on-new") {
-		p.FailOnNew = "" // the policy's is about its baseline
+		p.FailOnNew = "" // in the policy file it refers to the baseline
 	}
 	outputs, err := a.parseOutputs(o.outputs, check.ParseDiffOutput)
 	if err != nil {
@@ -90,12 +94,12 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 		}
 	}
 	if p.FailOnNew != "" && !o.exitZero && d.HasRegressions(p.FailOnNew) {
-		return &exitError{code: exitVerdict, err: errors.New("gaps were opened or became worse")}
+		return &exitError{code: exitVerdict, err: errors.New("new or worse gaps were found")}
 	}
 	return nil
 }
 
-// loadDiffSide is one side of a comparison.
+// loadDiffSide returns one side of a comparison, read from a file or built from a folder or assessment.
 func (a *app) loadDiffSide(ctx context.Context, ref string, p check.Policy, o checkOptions, excluded []string) (*check.Baseline, error) {
 	if info, err := os.Stat(ref); err == nil && !info.IsDir() {
 		data, err := readFileLimited(ref, check.MaxRecordBytes)
@@ -112,7 +116,7 @@ func (a *app) loadDiffSide(ctx context.Context, ref string, p check.Policy, o ch
 	if !f.HasGapAnalysis {
 		return nil, withHint(
 			runtimeError("the assessment %q has no gap analysis yet", f.Subject.Name),
-			"go on with `%s`",
+			"continue with `%s`",
 			a.commandLine("assess run"),
 		)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/scf-service/service/engine/check"
 )
 
-// gatherAssessmentFacts reads what an assessment found, wherever it is.
+// gatherAssessmentFacts returns the facts of an assessment, local or on a server.
 func (a *app) gatherAssessmentFacts(ctx context.Context, ref string) (*check.Facts, error) {
 	one, err := a.findAssessment(ctx, ref)
 	if err != nil {
@@ -33,7 +33,7 @@ func (a *app) gatherAssessmentFacts(ctx context.Context, ref string) (*check.Fac
 	return check.NewFacts(r), nil
 }
 
-// readCheckRecords reads an assessment's records, of the newest versions.
+// readCheckRecords reads an assessment and the newest version of each deliverable.
 func (a *app) readCheckRecords(ctx context.Context, one *api.Assessment) (*check.Records, error) {
 	r := &check.Records{Assessment: *one, Versions: map[api.Gate]*api.DeliverableVersion{}}
 	catalog, err := call(ctx, a, api.GetVersion, &api.VersionInput{SCFVersionID: one.SCFVersionID})
@@ -88,11 +88,12 @@ func (a *app) readCheckRecords(ctx context.Context, one *api.Assessment) (*check
 	return r, err
 }
 
-// canonicalFolder is the folder's name where a folder is assessed apart: what is found must not
-// depend on where the folder lies.
+// canonicalFolder replaces the folder's name while it is assessed, so that results do not depend
+// on its location.
 const canonicalFolder = "evidence"
 
-// gatherFolderFacts assesses a folder apart, or takes what was found of the same content before.
+// gatherFolderFacts assesses a folder in isolation, or returns cached facts if its content, the
+// frameworks, the program and the day are unchanged. The files in excluded are skipped.
 func (a *app) gatherFolderFacts(
 	ctx context.Context,
 	dir string,
@@ -100,7 +101,7 @@ func (a *app) gatherFolderFacts(
 	noCache bool,
 	excluded []string,
 ) (*check.Facts, error) {
-	files, leftOut, err := collectFiles([]string{dir})
+	files, skipped, err := collectFiles([]string{dir})
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (a *app) gatherFolderFacts(
 	for _, f := range files {
 		sum, err := f.hash()
 		if err != nil {
-			leftOut = append(leftOut, skippedFile{Name: f.Name, Reason: errorWithoutPath(err).Error(), path: f.Path})
+			skipped = append(skipped, skippedFile{Name: f.Name, Reason: errorWithoutPath(err).Error(), path: f.Path})
 			continue
 		}
 		f.Path = path.Join(canonicalFolder, relativePath(f.Path))
@@ -125,8 +126,8 @@ func (a *app) gatherFolderFacts(
 	}
 	if len(accepted) == 0 {
 		return nil, withHint(
-			runtimeError("the folder %s holds no file that could be evidence", dir),
-			"hidden files and links are left out; `service help check` tells what is read",
+			runtimeError("the folder %s contains no evidence files", dir),
+			"hidden files and links are skipped; see `service help check`",
 		)
 	}
 	cacheFile := ""
@@ -151,14 +152,14 @@ func (a *app) gatherFolderFacts(
 		return nil, runtimeError("no document of the folder %s could be read%s", dir, why)
 	}
 	facts.Relocate(canonicalFolder, toDisplayFolder(dir))
-	for _, l := range leftOut {
+	for _, l := range skipped {
 		facts.AddUnreadFile(path.Join(toDisplayFolder(dir), relativePath(l.path)), l.Reason)
 	}
 	return facts, nil
 }
 
-// toDisplayFolder is a folder as results name it: from where the command runs, which in a
-// pipeline is the repository, so that files are found there.
+// toDisplayFolder returns a folder's path for results: relative to the working directory if it is
+// inside, so that CI annotations match repository paths.
 func toDisplayFolder(dir string) string {
 	dir = filepath.Clean(dir)
 	if filepath.IsAbs(dir) {
@@ -171,29 +172,32 @@ func toDisplayFolder(dir string) string {
 	return filepath.ToSlash(dir)
 }
 
-// assessInTempStore assesses files in a data folder of their own, which is gone afterwards.
+// assessInTempStore assesses files in a temporary data folder and removes it afterwards.
 func (a *app) assessInTempStore(ctx context.Context, files []sourceFile, frameworks []string) (facts *check.Facts, err error) {
 	data, err := os.MkdirTemp("", "service-check-")
 	if err != nil {
 		return nil, withHint(
-			runtimeError("the evidence is read in a temporary folder, and none can be made: %w", err),
-			"set TMPDIR to a folder that can be written",
+			runtimeError("can't create a temporary folder: %w", err),
+			"set TMPDIR to a writable folder",
 		)
 	}
-	before, context, lost, engine, disconnect, quiet := a.flags.Target, a.context, a.targetErr, a.engine, a.disconnect, a.progress.Quiet
+	target, context, targetErr := a.flags.Target, a.context, a.targetErr
+	engine, disconnect, quiet := a.engine, a.disconnect, a.progress.Quiet
 	a.progress.Start("assess the evidence")
-	a.flags.Target, a.context, a.targetErr, a.engine, a.disconnect, a.progress.Quiet = Target{Data: data}, nil, nil, nil, nil, true
+	a.flags.Target, a.context, a.targetErr = Target{Data: data}, nil, nil
+	a.engine, a.disconnect, a.progress.Quiet = nil, nil, true
 	defer func() {
 		if a.disconnect != nil {
 			err = errors.Join(err, a.disconnect())
 		}
 		err = errors.Join(err, os.RemoveAll(data))
-		a.flags.Target, a.context, a.targetErr, a.engine, a.disconnect, a.progress.Quiet = before, context, lost, engine, disconnect, quiet
+		a.flags.Target, a.context, a.targetErr = target, context, targetErr
+		a.engine, a.disconnect, a.progress.Quiet = engine, disconnect, quiet
 		a.progress.Done("")
 	}()
 	o := runOptions{
 		frameworks: frameworks, approve: []api.Gate{api.GateSoA, api.GateGapAnalysis}, until: api.StateMaturityAssessed,
-		comment: "no person's decision: this data folder is for a check, and thrown away",
+		comment: "not a real decision: temporary data folder of a check",
 	}
 	one, err := a.createAssessment(ctx, "check", o)
 	if err != nil {
@@ -205,7 +209,7 @@ func (a *app) assessInTempStore(ctx context.Context, files []sourceFile, framewo
 	}
 	if len(got.Added) > 0 {
 		if err := a.advanceAssessment(ctx, one.ID, o); err != nil {
-			return nil, &exitError{code: exitRuntime, err: err} // no decision of a person is missing here
+			return nil, &exitError{code: exitRuntime, err: err} // never the exit code for a missing approval
 		}
 	}
 	r, err := a.readCheckRecords(ctx, one)
@@ -219,10 +223,10 @@ func (a *app) assessInTempStore(ctx context.Context, files []sourceFile, framewo
 	return facts, nil
 }
 
-// maxCachedFacts is how many results are kept of folders that were checked.
+// maxCachedFacts is the maximum number of cached results.
 const maxCachedFacts = 32
 
-// loadCachedFacts reads what was found of a content before; nil where nothing can be had.
+// loadCachedFacts returns the cached facts in file, or nil if they are missing or unreadable.
 func loadCachedFacts(file string) *check.Facts {
 	data, err := readFileLimited(file, check.MaxRecordBytes)
 	if err != nil {
@@ -235,8 +239,8 @@ func loadCachedFacts(file string) *check.Facts {
 	return facts
 }
 
-// saveCachedFacts keeps what was found. Where that can't be, as in a container that may not
-// write, the next check just takes as long again.
+// saveCachedFacts caches facts and removes the oldest entries beyond maxCachedFacts. Errors are
+// ignored, for example on a read-only file system: the next check then runs in full.
 func saveCachedFacts(file string, facts *check.Facts) {
 	data, err := facts.Encode()
 	if err != nil || file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {

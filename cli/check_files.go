@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/engine/check"
 )
 
-// parseOutputs are the formats to write: those of the flags, else of the policy; always one
-// to stdout, and only one.
+// parseOutputs parses output specs. The result always has exactly one output to stdout, unless a
+// --jq filter writes there.
 func (a *app) parseOutputs(specs []string, parse func(string) (check.Output, error)) (out []check.Output, err error) {
 	stdout := 0
 	for _, w := range specs {
@@ -22,28 +22,29 @@ func (a *app) parseOutputs(specs []string, parse func(string) (check.Output, err
 		}
 		for _, o := range out {
 			if isSameFile(o.Path, one.Path) {
-				return nil, usageError("two formats can't go to one file, %s", o.Path)
+				return nil, usageError("two formats can't be written to the same file, %s", o.Path)
 			}
 		}
 		out = append(out, one)
 	}
 	if a.out.Query != nil {
-		stdout++ // what the filter makes goes there
+		stdout++ // the filter's result goes to stdout
 	}
 	switch {
 	case stdout > 1:
-		return nil, withHint(usageError("only one format can go to stdout"), "name a file for the others, as -o sarif=check.sarif")
+		return nil, withHint(usageError("only one format can go to stdout"), "name a file for the others, such as -o sarif=check.sarif")
 	case stdout == 0:
 		format := "text"
 		if f := a.out.Format; f == "json" || f == "csv" {
-			format = f // the person's general choice
+			format = f // the user's default format
 		}
 		out = append(out, check.Output{Format: format})
 	}
 	return out, nil
 }
 
-// listCheckFiles are the files that the check reads and writes; they are no evidence.
+// listCheckFiles returns the absolute paths of the files that the check itself reads and writes,
+// which are not evidence.
 func listCheckFiles(p *check.Policy, outputs []check.Output) (out []string) {
 	files := []string{p.Name, p.Baseline, p.Waivers, p.Threshold}
 	for _, o := range outputs {
@@ -57,8 +58,9 @@ func listCheckFiles(p *check.Policy, outputs []check.Output) (out []string) {
 	return out
 }
 
-// rejectOverlappingFiles refuses to write over a file that the check reads, or two things to one file.
-// A baseline may be written over as a result in JSON, which is the next one's baseline.
+// rejectOverlappingFiles returns an error if an output would overwrite a file that the check reads,
+// or if two files are the same. A JSON result may overwrite the baseline, because it can serve as
+// the next baseline.
 func rejectOverlappingFiles(p *check.Policy, o checkOptions, outputs []check.Output) error {
 	reserved := []struct{ what, file string }{{"policy", p.Name}, {"waivers", p.Waivers}, {"threshold", p.Threshold}}
 	if o.writeBaseline {
@@ -67,20 +69,20 @@ func rejectOverlappingFiles(p *check.Policy, o checkOptions, outputs []check.Out
 	for i, one := range reserved {
 		for _, other := range reserved[:i] {
 			if isSameFile(one.file, other.file) {
-				return usageError("%s can't be the %s and the %s", one.file, other.what, one.what)
+				return usageError("%s can't be both the %s and the %s", one.file, other.what, one.what)
 			}
 		}
 		for _, out := range outputs {
 			if isSameFile(one.file, out.Path) {
-				return usageError("%s is the file of the %s, and -o %s would be written over it", out.Path, one.what, out.Format)
+				return usageError("%s is the %s file; -o %s would overwrite it", out.Path, one.what, out.Format)
 			}
 		}
 	}
 	return nil
 }
 
-// isSameFile tells whether two paths are of one file, which need not be there yet. What is no
-// file, as /dev/null, takes anything.
+// isSameFile reports whether two paths name the same file, which need not exist yet. Devices such
+// as /dev/null never count as the same.
 func isSameFile(a, b string) bool {
 	if a == "" || b == "" {
 		return false
@@ -95,7 +97,8 @@ func isSameFile(a, b string) bool {
 	return resolvePath(a) == resolvePath(b)
 }
 
-// resolvePath is the path of a file that is not there yet, from the root and without links.
+// resolvePath returns the absolute path of a file that does not exist yet, with links in its folder
+// resolved.
 func resolvePath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -106,12 +109,12 @@ func resolvePath(path string) string {
 	return path
 }
 
-// writeOutputFile writes a file whole or not at all; what is no file, as it is.
+// writeOutputFile writes a file atomically, or directly if path is a device or pipe.
 func writeOutputFile(path string, text []byte) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return runtimeError("%s is a folder, and a file was to be written", path)
+		return runtimeError("can't write to %s: it is a folder", path)
 	case err == nil && !info.Mode().IsRegular():
 		err = os.WriteFile(path, text, 0o644)
 	default:

@@ -1,8 +1,8 @@
-// Package cli is the command line: it decodes what a person typed, calls
-// operations through client, and prints what comes back.
+// Package cli implements the command line: it parses arguments, calls
+// operations through client, and prints the results.
 //
-// It holds no rule of the domain, never opens the store, and reads neither the
-// clock nor the environment by itself: all that arrives in Options.
+// It contains no domain logic, never opens the store, and does not read the
+// clock or the environment directly: both are passed in Options.
 package cli
 
 import (
@@ -22,100 +22,100 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// Target is where the engine is, as flags, environment and configuration say.
-// Empty fields leave the choice to whoever connects.
+// Target describes how to reach the engine, from flags, environment and configuration.
+// Empty fields are left to Options.Connect.
 type Target struct {
-	// Server is the address of a service, https://….
+	// Server is the URL of a service, https://….
 	Server string
 	// Data is the folder of the local store.
 	Data string
 	// Organization is the id, slug or name of the organization to act in.
 	Organization string
-	// Token is an API key; Session the secret of a session with the server.
+	// Token is an API key; Session is the secret of a session with the server.
 	Token, Session string
-	// OnSessionChange is told where the server begins, renews or ends a session: its
-	// secret, "" where it ended, and until when it is good.
+	// OnSessionChange is called when the server starts, renews or ends a session, with the
+	// session's secret ("" if it ended) and its expiry.
 	OnSessionChange func(token string, ends time.Time)
-	// CA is a file of certificate authorities to trust, beside those of the system.
+	// CA is a file of certificate authorities to trust in addition to the system's.
 	CA string
-	// Embedder is the embedding model that the data folder's passages are embedded with beside
-	// the built-in one, ollama/NAME or openai/NAME; EmbedderURL is where it listens.
+	// Embedder is an embedding model used in addition to the built-in one, ollama/NAME or
+	// openai/NAME; EmbedderURL is its server's URL.
 	Embedder, EmbedderURL string
-	// InsecureHTTP allows http:// to other machines.
+	// InsecureHTTP allows unencrypted http:// connections to other machines.
 	InsecureHTTP bool
-	// OnThrottled is told where the server asked to slow down and that is done.
+	// OnThrottled is called with the wait before a request is retried because of a rate limit.
 	OnThrottled func(time.Duration)
-	// FullScreen: the terminal shows a screen of its own, so that nothing may be logged to it.
+	// FullScreen is set while a full-screen interface uses the terminal, so nothing may be logged to it.
 	FullScreen bool
 }
 
-// Options are what the command line is made of.
+// Options holds the dependencies of the command line.
 type Options struct {
-	// Connect reaches the engine, when a command first needs it; the function it returns is
-	// called at the end. Signing out elsewhere on the way may call it again.
+	// Connect connects to the engine when a command first needs it; the function it returns is
+	// called at the end. It may be called again, for example to sign out of another server.
 	Connect func(ctx context.Context, target Target) (*client.Client, func() error, error)
 
-	// ReadPassword asks for a secret without showing what is typed; nil where nobody can be asked.
+	// ReadPassword prompts for a secret without echo; nil if there is no terminal.
 	ReadPassword func(ctx context.Context, prompt string) (string, error)
-	// Keyring keeps the secrets of contexts; nil where there is none.
+	// Keyring stores the secrets of contexts; nil if there is none.
 	Keyring contexts.Keyring
 
 	// Serve runs a daemon until ctx ends; ready is called once it answers.
 	Serve func(ctx context.Context, o ServeOptions, ready func(DaemonInfo)) error
-	// RunTerminal shows the terminal interface until it is left; nil where there is no terminal.
+	// RunTerminal runs the terminal interface until the user quits; nil if there is no terminal.
 	RunTerminal func(ctx context.Context, o TerminalOptions) error
-	// FindProcess asks who has a data folder open (empty: the usual one); nil where nobody.
+	// FindProcess returns the process that has a data folder open (empty: the default folder), or
+	// nil if there is none.
 	FindProcess func(ctx context.Context, data string) (*Process, error)
-	// SetLogLevel changes the log level of the daemon on a data folder, and tells of it as it
-	// is then; nil where nobody is there.
+	// SetLogLevel changes the log level of the daemon on a data folder and returns its new state,
+	// or nil if no daemon is running.
 	SetLogLevel func(ctx context.Context, data, level string) (*Process, error)
-	// EvalRetrieval measures the search on a benchmark folder; nil where the build can't.
+	// EvalRetrieval measures the search on a benchmark folder; nil if the build does not support it.
 	EvalRetrieval func(ctx context.Context, o RetrievalOptions) (*RetrievalReport, error)
-	// EvalJudgement measures the rules on labelled documents; nil where the build can't.
+	// EvalJudgement measures the rules on labeled documents; nil if the build does not support it.
 	EvalJudgement func(ctx context.Context, o JudgementOptions) (*JudgementReport, error)
 
-	// VerifyArchive checks an exported archive, VerifyChain an exported audit chain; against
-	// a head that was kept where headPath is not empty.
+	// VerifyArchive verifies an exported archive. VerifyAuditChain verifies an exported audit chain,
+	// and compares it with a saved head if headPath is not empty.
 	VerifyArchive    func(path string) (*Verification, error)
 	VerifyAuditChain func(path, headPath string) (*Verification, error)
 
-	// EvalAnalyses measures the built-in analyses; nil where the build can't.
+	// EvalAnalyses measures the built-in analyses; nil if the build does not support it.
 	EvalAnalyses func(ctx context.Context) ([]AnalysisScore, error)
-	// SelectModel chooses what answers analyses in a data folder (empty: the usual one);
-	// PullModel has its server fetch one (empty: the one in use) and tells how far it is;
-	// ModelStatus tells how the choice stands. nil where the build can't.
+	// SelectModel selects the model for analyses in a data folder (empty: the default folder).
+	// PullModel makes the model's server download a model (empty: the selected one) and reports
+	// progress. ModelStatus returns the selection. All are nil if the build does not support them.
 	SelectModel func(ctx context.Context, data, model, server string) (*ModelStatus, error)
-	PullModel   func(ctx context.Context, data, model, server string, told func(doing string, done, total int64)) (*ModelStatus, error)
+	PullModel   func(ctx context.Context, data, model, server string, progress func(doing string, done, total int64)) (*ModelStatus, error)
 	ModelStatus func(ctx context.Context, data string) (*ModelStatus, error)
 
-	// ResolvePaths tells where things are on this machine, for a data folder (empty: the usual one).
+	// ResolvePaths returns the paths used on this machine for a data folder (empty: the default folder).
 	ResolvePaths func(data string) Paths
-	// Examine looks at this machine, for `doctor`; nil where the build can't.
+	// Examine runs the checks of this machine for `doctor`; nil if the build does not support it.
 	Examine func(ctx context.Context, o ExamineOptions) []Diagnostic
-	// Releases reads what a releases address answers; URL is the one this build was made with.
+	// Releases looks up newer releases.
 	Releases Releases
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Env            func(string) string
-	// Interactive: stderr is a terminal. Color: colours are welcome. Width: of the
-	// terminal on stdout in columns, 0 where there is none; WidthAside: of the one on stderr.
-	Interactive, Color       bool
+	// Interactive is set if stderr is a terminal; Color if output may use colors.
+	Interactive, Color bool
+	// StdoutWidth and StderrWidth are the terminals' widths in columns, or 0 if there is no terminal.
 	StdoutWidth, StderrWidth int
 
 	Version string
 	Clock   func() time.Time
-	// StateDir keeps which assessment was used last, and which files the program wrote.
-	// Empty where there is none: then nothing is remembered.
+	// StateDir holds the most recently used assessment and the hashes of written files.
+	// If it is empty, nothing is remembered.
 	StateDir string
-	// CacheDir keeps what can be made again; empty where there is none. Build tells this
-	// program from another of the same version.
+	// CacheDir holds caches; empty if there is none. BuildID distinguishes builds of the same version.
 	CacheDir, BuildID string
-	// DemoEvidence is the evidence that the demo assesses.
+	// DemoEvidence holds the demo's evidence files.
 	DemoEvidence fs.FS
 }
 
-// Main runs the command that args name and returns the exit code.
+// Main runs the command line args and returns the exit code.
 func Main(ctx context.Context, args []string, o Options) int {
 	a := &app{Options: o}
 	a.progress = &print.Progress{W: o.Stderr, Terminal: o.Interactive, Color: o.Color, Width: o.StderrWidth, Clock: o.Clock}
@@ -135,33 +135,33 @@ func Main(ctx context.Context, args []string, o Options) int {
 	return a.reportError(ctx, err)
 }
 
-// app is one run of the program.
+// app holds the state of one command run.
 type app struct {
 	Options
 	flags            flags
-	config           *viper.Viper // flags, variables and file, once joined
+	config           *viper.Viper // merged flags, variables and file
 	out              *print.Output
 	progress         *print.Progress
-	warnedSlowUpload bool // that a server takes few files a minute
+	warnedSlowUpload bool // the server's upload rate limit was mentioned
 
 	engine     *client.Client
 	disconnect func() error
-	// stdin is Stdin where lines are read from it: all of them through one buffer.
+	// stdin buffers Stdin for line reads, so that all of them share one buffer.
 	stdin *bufio.Reader
-	// context is the one in use; nil on the local data folder or a server named by --server.
+	// context is the selected context, or nil for the local data folder or a --server address.
 	context *contexts.Context
-	// targetErr is why there is no telling where to work; misread what is wrong with the settings,
-	// for the commands that find that out.
+	// targetErr is an error in choosing the target. settingsErr is an error in the settings that
+	// commands with the toleratesSettingsErrors annotation report themselves.
 	targetErr, settingsErr error
-	// origins is where each setting was said.
+	// origins records where each setting comes from.
 	origins map[string]origin
-	// interruptHint says, should the run be interrupted now, what stays and how to go on.
+	// interruptHint tells the user what is kept and how to continue if the run is interrupted now.
 	interruptHint string
-	// helpErr is an error met where only help was asked for.
+	// helpErr is an error that occurred while showing help.
 	helpErr error
 }
 
-// connect reaches the engine, once.
+// connect returns the connection to the engine, connecting on first use.
 func (a *app) connect(ctx context.Context) (*client.Client, error) {
 	if a.engine != nil {
 		return a.engine, nil
@@ -173,11 +173,11 @@ func (a *app) connect(ctx context.Context) (*client.Client, error) {
 	return a.connectTo(ctx, t)
 }
 
-// connectTo reaches the engine at t, for the rest of the run.
+// connectTo connects to the engine at t and uses that connection for the rest of the run.
 func (a *app) connectTo(ctx context.Context, t Target) (*client.Client, error) {
 	if t.OnThrottled == nil {
 		t.OnThrottled = func(d time.Duration) {
-			a.progress.Notice("the server asks to slow down; going on in %d s", int(d.Seconds()))
+			a.progress.Notice("the server limits requests; continuing in %d s", int(d.Seconds()))
 		}
 	}
 	c, disconnect, err := a.Connect(ctx, t)
@@ -188,7 +188,7 @@ func (a *app) connectTo(ctx context.Context, t Target) (*client.Client, error) {
 	return c, nil
 }
 
-// call calls an operation, connecting where needed.
+// call runs an operation, connecting first if necessary.
 func call[I, O any](ctx context.Context, a *app, op api.Op[I, O], in *I) (*O, error) {
 	c, err := a.connect(ctx)
 	if err != nil {
@@ -197,7 +197,7 @@ func call[I, O any](ctx context.Context, a *app, op api.Op[I, O], in *I) (*O, er
 	return client.Do(ctx, c, op, in)
 }
 
-// collectPages gathers at most limit records of a list, or all where limit is 0, as one page.
+// collectPages fetches up to limit records of a list, or all if limit is 0, and returns them as one page.
 func collectPages[T any](
 	ctx context.Context,
 	limit int,
@@ -227,7 +227,7 @@ func collectPages[T any](
 	}
 }
 
-// CommandTree is the tree of commands with nothing behind it, for man pages and completion scripts.
+// CommandTree returns the command tree without an engine, for man pages and completion scripts.
 func CommandTree(version string) *cobra.Command {
 	a := &app{Options: Options{Version: version, Env: func(string) string { return "" }, Stdout: io.Discard, Stderr: io.Discard}}
 	return a.rootCommand()

@@ -35,7 +35,7 @@ func TestExitCodes(t *testing.T) {
 		{"no such help", []string{"help", "assess", "rum"}, nil, 2, `did you mean "run"?`},
 		{"no such flag", []string{"assess", "list", "--bogus"}, nil, 2, "hint: `service assess list --help`"},
 		{"bad value", []string{"assess", "list", "--limit", "x"}, nil, 2, "--limit takes a whole number"},
-		{"negative limit", []string{"assess", "list", "--limit", "-1"}, nil, 2, "give 0 for all"},
+		{"negative limit", []string{"assess", "list", "--limit", "-1"}, nil, 2, "use 0 for all"},
 		{"argument missing", []string{"assess", "use"}, nil, 2, "write it as: service assess use ID|NAME"},
 		{"argument too many", []string{"soa", "validate", "x"}, nil, 2, `does not take the argument "x"`},
 		{"bad format", []string{"assess", "list", "-o", "xml"}, nil, 2, "choose one of table, json, yaml, csv"},
@@ -74,7 +74,7 @@ func TestExitCodes(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	w := newWorld(t)
 	w.connect = errRefused
-	w.want(w.run("assess", "list"), 3, "service: no answer from grc.example", "hint: see that the server runs")
+	w.want(w.run("assess", "list"), 3, "service: no answer from grc.example", "hint: check that the server is running")
 }
 
 func TestInterrupted(t *testing.T) {
@@ -82,7 +82,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.fake.assessment("Acme", api.StateDocumentsUploaded)
 	w.fake.on["POST /assessments/"+idOf(1)+"/lifecycle/transition"] = func(http.ResponseWriter, *http.Request) bool { cancel(); return false }
-	w.want(w.runIn(ctx, "assess", "run"), 130, "interrupted", `kept in the assessment "Acme"; go on with`, "service assess run")
+	w.want(w.runIn(ctx, "assess", "run"), 130, "interrupted", `kept in the assessment "Acme"; continue with`, "service assess run")
 }
 
 // hostileName would act on a terminal if it were printed as it is.
@@ -158,7 +158,7 @@ func TestSettingsComeFromFlagsThenVariablesThenFile(t *testing.T) {
 		t.Errorf("target %+v", w.target)
 	}
 	put(t, file, "sever: https://file.example\n")
-	w.want(w.run("assess", "list"), 2, `a key "sever" that means nothing; did you mean "server"?`)
+	w.want(w.run("assess", "list"), 2, `an unknown key "sever"; did you mean "server"?`)
 	put(t, file, "a: [\n")
 	w.want(w.run("assess", "list"), 2, "is no YAML")
 	w.want(w.run("assess", "list", "--config", filepath.Join(dir, "none.yaml")), 3, "can't be read")
@@ -176,12 +176,12 @@ func put(t *testing.T, path, text string) {
 
 func TestWhichAssessmentIsMeant(t *testing.T) {
 	w := newWorld(t)
-	w.want(w.run("assess", "show"), 3, "there is no assessment yet", "service demo")
+	w.want(w.run("assess", "show"), 3, "there are no assessments yet", "service demo")
 	w.fake.assessment("One", api.StateDraft)
 	w.want(w.run("assess", "show"), 0, "One")
 	w.fake.assessment("Two", api.StateDraft)
 	w.want(w.run("assess", "show"), 2, "there are 2 assessments")
-	w.want(w.run("assess", "use", "one"), 0, `Commands now mean "One"`)
+	w.want(w.run("assess", "use", "one"), 0, `Commands now use the assessment "One"`)
 	w.want(w.run("assess", "show"), 0, "One")
 	w.want(w.run("assess", "list"), 0, "*  One")
 	w.want(w.run("assess", "show", "-a", "Two"), 0, "Two")
@@ -189,7 +189,7 @@ func TestWhichAssessmentIsMeant(t *testing.T) {
 	// Another data folder has its own.
 	w.want(w.run("assess", "show", "--data", t.TempDir()), 2, "there are 2 assessments")
 	w.fake.assessment("one", api.StateDraft)
-	w.want(w.run("assess", "use", "ONE"), 2, "2 assessments have the name", "name it by its id")
+	w.want(w.run("assess", "use", "ONE"), 2, "2 assessments have the name", "specify it by its id")
 	// What was used last may be gone.
 	w.fake.assessments = w.fake.assessments[1:2]
 	w.want(w.run("assess", "show"), 0, "Two")

@@ -12,9 +12,9 @@ import (
 
 func (a *app) commentCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "comment", Short: "What people say of deliverables, their lines, and decisions",
-		Long: `A comment stands beside a deliverable, a line of it or a decision, with its author and
-the time. It is never changed or taken back: a reply sets right what was wrong. The show
+		Use: "comment", Short: "Comments on deliverables, their items and approvals",
+		Long: `A comment belongs to a deliverable, one of its items or an approval, and records its
+author and time. Comments can't be edited or deleted; reply to correct one. The show
 commands print them.`,
 		Example: "  service comment add 'Who asked for this?' --gate soa --item IAC-06\n  service comment add 'The auditor did.' --reply-to ID\n  service comment list --gate soa",
 	}, a.commentAdd(), a.commentList())
@@ -24,17 +24,19 @@ func (a *app) commentAdd() *cobra.Command {
 	in := &api.AddCommentInput{}
 	var gate string
 	cmd := &cobra.Command{
-		Use: "add TEXT", Short: "Say something of a deliverable, a line or a decision", Args: requireArgs(1, 1),
-		Long:    "Comments on the newest version of a deliverable, on a line of it with --item, on a\ndecision with --approval, or answers another comment with --reply-to.",
-		Example: "  service comment add 'Ready from our side' --gate gap_analysis\n  service comment add 'Who asked for this?' --gate soa --item IAC-06\n  service comment add 'The auditor did.' --reply-to ID",
+		Use: "add TEXT", Short: "Comment on a deliverable, an item or an approval", Args: requireArgs(1, 1),
+		Long: `Comments on the newest version of a deliverable, on one of its items with --item, on an
+approval with --approval, or replies to another comment with --reply-to.`,
+		Example: "  service comment add 'Ready from our side' --gate gap_analysis\n" +
+			"  service comment add 'Who asked for this?' --gate soa --item IAC-06\n  service comment add 'The auditor did.' --reply-to ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOneOf("gate", gate, api.Gates); err != nil {
 				return err
 			}
 			if gate == "" && in.Body.ApprovalID == "" && in.Body.ReplyTo == "" {
 				return withHint(
-					usageError("a comment is of something"),
-					"name it: --gate soa, --gate soa --item IAC-06, --approval ID or --reply-to ID",
+					usageError("no subject for the comment was given"),
+					"pass --gate soa, --gate soa --item IAC-06, --approval ID or --reply-to ID",
 				)
 			}
 			one, err := a.currentAssessment(cmd.Context())
@@ -46,14 +48,14 @@ func (a *app) commentAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Print(made, func(p *print.Page) { p.Text("It is kept. Answer it with --reply-to %s.", made.ID) })
+			return a.out.Print(made, func(p *print.Page) { p.Text("Comment added. Reply with --reply-to %s.", made.ID) })
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&gate, "gate", "", "the deliverable: soa, gap_analysis, maturity or poam")
-	f.StringVar(&in.Body.Item, "item", "", "a line of it: a control's code, or a POA&M item's")
-	f.StringVar(&in.Body.ApprovalID, "approval", "", "the approval it is of")
-	f.StringVar(&in.Body.ReplyTo, "reply-to", "", "the comment it answers")
+	f.StringVar(&gate, "gate", "", "deliverable: soa, gap_analysis, maturity or poam")
+	f.StringVar(&in.Body.Item, "item", "", "code of a control or POA&M item")
+	f.StringVar(&in.Body.ApprovalID, "approval", "", "id of an approval")
+	f.StringVar(&in.Body.ReplyTo, "reply-to", "", "id of the comment to reply to")
 	return cmd
 }
 
@@ -63,7 +65,8 @@ func (a *app) commentList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List comments, oldest first", Args: requireArgs(0, 0),
-		Long: "Lists what was said of the assessment's deliverables, oldest first.", Example: "  service comment list\n  service comment list --gate soa --item IAC-06",
+		Long:    "Lists comments on the assessment's deliverables, oldest first.",
+		Example: "  service comment list\n  service comment list --gate soa --item IAC-06",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("gate", gate, api.Gates); err != nil {
 				return err
@@ -87,14 +90,14 @@ func (a *app) commentList() *cobra.Command {
 					}
 					renderComment(p, c, target)
 				}
-				a.textIfEmpty(p, len(all.Data), "Nobody has said anything yet.")
+				a.textIfEmpty(p, len(all.Data), "No comments yet.")
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&gate, "gate", "", "only of this deliverable: soa, gap_analysis, maturity or poam")
-	f.StringVar(&in.Item, "item", "", "only of this line: a control's code, or a POA&M item's")
-	f.StringVar(&in.ApprovalID, "approval", "", "only of this approval")
+	f.StringVar(&gate, "gate", "", "only comments on this deliverable: soa, gap_analysis, maturity or poam")
+	f.StringVar(&in.Item, "item", "", "only comments on this control or POA&M item")
+	f.StringVar(&in.ApprovalID, "approval", "", "only comments on this approval")
 	l.register(cmd, 0)
 	return cmd
 }
@@ -106,7 +109,7 @@ func (a *app) listComments(ctx context.Context, in api.CommentsInput, l listFlag
 	})
 }
 
-// renderComment prints a comment: who, when, of what, and the words.
+// renderComment prints a comment with its author, time and target.
 func renderComment(p *print.Page, c *api.Comment, target string) {
 	what := ""
 	if c.ReplyTo != nil {
@@ -116,8 +119,8 @@ func renderComment(p *print.Page, c *api.Comment, target string) {
 	p.Item(2, "%s", c.Text)
 }
 
-// fetchCommentSection fetches what was said of a deliverable or of one line of it, for a page; the
-// records that programs read have it at an address of its own.
+// fetchCommentSection fetches the comments on a deliverable and returns a function that prints those
+// that include accepts. For machine-readable output the function prints nothing.
 func (a *app) fetchCommentSection(
 	ctx context.Context,
 	assessment string,
@@ -151,7 +154,7 @@ func (a *app) fetchCommentSection(
 	}, nil
 }
 
-// matchItem keeps comments of one line, by any of its codes.
+// matchItem returns a filter for comments on the item with any of the codes.
 func matchItem(codes ...string) func(*api.Comment) bool {
 	return func(c *api.Comment) bool {
 		for _, code := range codes {
@@ -163,5 +166,5 @@ func matchItem(codes ...string) func(*api.Comment) bool {
 	}
 }
 
-// isOnDeliverable keeps comments of the whole deliverable.
+// isOnDeliverable reports whether a comment is on the deliverable as a whole.
 func isOnDeliverable(c *api.Comment) bool { return c.Item == nil }

@@ -11,10 +11,10 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// completionTimeout bounds how long the Tab key may wait.
+// completionTimeout is the maximum time spent on a completion.
 const completionTimeout = 2 * time.Second
 
-// newCompleter completes an argument or flag from what the engine knows; errors complete nothing.
+// newCompleter returns a completion function with candidates from the engine. On errors it offers none.
 func (a *app) newCompleter(listWords func(ctx context.Context, prefix string) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
@@ -73,7 +73,7 @@ func (a *app) completeAssessments() cobra.CompletionFunc {
 	})
 }
 
-// completeIDs completes ids from the list that page reads, with what describes each.
+// completeIDs returns a completion function for the ids in a list, with a description of each.
 func completeIDs[T any](
 	a *app,
 	listPage func(context.Context, api.Paging) (*api.List[T], error),
@@ -92,7 +92,7 @@ func completeIDs[T any](
 	})
 }
 
-// newAssessmentLister reads a list of the assessment that commands mean.
+// newAssessmentLister returns a function that fetches a page of a list of the current assessment.
 func newAssessmentLister[I, T any](
 	a *app,
 	op api.Op[I, api.List[T]],
@@ -108,7 +108,7 @@ func newAssessmentLister[I, T any](
 	}
 }
 
-// registerCompletions gives the commands that take an id, and the flags of all, what the Tab key proposes.
+// registerCompletions registers completions for the global flags and for commands with an id argument.
 func (a *app) registerCompletions(root *cobra.Command) {
 	documents := completeIDs(a, newAssessmentLister(a, api.ListDocuments, func(in api.AssessmentInput, p api.Paging) api.DocumentsInput {
 		return api.DocumentsInput{AssessmentInput: in, Paging: p}

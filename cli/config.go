@@ -15,42 +15,42 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// flags are the global settings, once flags, environment and file are joined.
+// flags holds the global settings merged from flags, environment and file.
 type flags struct {
 	Target
 	assessment string
 	quiet      bool
-	// targetArgs are the target's flags as they were typed, to be repeated in commands that are proposed.
+	// targetArgs holds the target's flags as typed, to be repeated in suggested commands.
 	targetArgs []string
 }
 
-// setting is a key that can come from a flag, a variable or the file.
+// setting is a key that can be set by a flag, a variable or the configuration file.
 type setting struct {
 	key, short, usage string
 	value             any
 }
 
-// settings are all there are. The variable of "server" is SERVICE_SERVER.
+// settings lists the settings of all commands. The variable of "server" is SERVICE_SERVER.
 var settings = []setting{
 	{"context", "", "name of the context to use, or local for the data folder", ""},
-	{"server", "", "address of the service to use, https://…, instead of a context", ""},
+	{"server", "", "URL of the service to use, https://…, instead of a context", ""},
 	{"data", "", "folder of the local data, instead of a context", ""},
 	{"org", "", "id, slug or name of the organization to act in", ""},
 	{"token", "", "API key for the server (better in SERVICE_TOKEN: other users can see flags)", ""},
-	{"ca", "", "file of the certificate authority of the server, where it is a private one", ""},
-	{"insecure-http", "", "allow http:// to another machine, for everyone on the way to read", false},
-	{"assessment", "a", "id or name of the assessment (default: the one used last, or the only one)", ""},
-	{"output", "o", "how to print: table, json, yaml or csv", "table"},
-	{"jq", "", "print what this jq expression makes of the JSON", ""},
-	{"quiet", "q", "leave out progress", false},
+	{"ca", "", "certificate file of the server's private certificate authority", ""},
+	{"insecure-http", "", "allow unencrypted http:// to another machine", false},
+	{"assessment", "a", "id or name of the assessment (default: the most recently used, or the only one)", ""},
+	{"output", "o", "output format: table, json, yaml or csv", "table"},
+	{"jq", "", "filter the JSON output with this jq expression", ""},
+	{"quiet", "q", "don't show progress", false},
 }
 
-// flaglessSettings are the settings that come from a variable or the file: they are of the machine,
-// not of a command.
+// flaglessSettings lists the settings that only a variable or the file can set, because they
+// belong to the machine rather than to a command.
 var flaglessSettings = []struct{ key, usage string }{
-	{"embedder", "ollama/NAME or openai/NAME, beside the built-in one"},
-	{"embedder-url", "where that model listens"},
-	{"releases-url", "where `service upgrade check` asks for the newest release"},
+	{"embedder", "additional embedding model, ollama/NAME or openai/NAME"},
+	{"embedder-url", "URL of the embedding model's server"},
+	{"releases-url", "where `service upgrade check` looks for the latest release"},
 }
 
 func addSettingFlags(cmd *cobra.Command) {
@@ -66,7 +66,7 @@ func addSettingFlags(cmd *cobra.Command) {
 	f.String("config", "", "configuration file (default: service/config.yaml in the XDG configuration folder)")
 }
 
-// origin is where a setting's value is from; what comes later stands before what comes earlier.
+// origin is the source of a setting's value. Later constants take precedence over earlier ones.
 type origin int
 
 const (
@@ -77,16 +77,17 @@ const (
 	originFlag
 )
 
-// toleratesSettingsErrors is the annotation of commands that find out what is wrong with the settings: they go on
-// where these can't be read.
+// toleratesSettingsErrors annotates commands that run even if the settings can't be read, because
+// they diagnose them.
 const toleratesSettingsErrors = "mends-settings"
 
-// envName is the name of a setting's variable.
+// envName returns the name of a setting's environment variable.
 func envName(key string) string {
 	return "SERVICE_" + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
 }
 
-// configure joins flags, SERVICE_* variables, the context and the configuration file, in that order.
+// configure merges flags, SERVICE_* variables, the context and the configuration file, with
+// precedence in that order.
 func (a *app) configure(cmd *cobra.Command) error {
 	v := viper.New()
 	pf := cmd.Root().PersistentFlags()
@@ -155,7 +156,7 @@ func (a *app) configure(cmd *cobra.Command) error {
 	return a.chooseTarget(v.GetString("context"), from)
 }
 
-// isDaemonCommand tells whether a command is about the data folder, whatever context was chosen for others.
+// isDaemonCommand reports whether cmd belongs to `daemon`, whose commands ignore the selected context.
 func isDaemonCommand(cmd *cobra.Command) bool {
 	for c := cmd; c != nil; c = c.Parent() {
 		if c.Name() == "daemon" {
@@ -165,10 +166,10 @@ func isDaemonCommand(cmd *cobra.Command) bool {
 	return false
 }
 
-// maxConfigBytes bounds the configuration file.
+// maxConfigBytes is the maximum size of the configuration file.
 const maxConfigBytes = 1 << 20
 
-// readConfigFile reads the configuration file; one that was not named may be missing.
+// readConfigFile reads the configuration file into v. Only an explicitly named file must exist.
 func (a *app) readConfigFile(v *viper.Viper, flag string) error {
 	path, named := a.configFilePath(flag)
 	if path == "" {
@@ -183,7 +184,7 @@ func (a *app) readConfigFile(v *viper.Viper, flag string) error {
 	}
 	v.SetConfigType("yaml")
 	if err := v.ReadConfig(bytes.NewReader(data)); err != nil {
-		return usageError("the configuration file %s is no YAML that can be read: %w", path, err)
+		return usageError("the configuration file %s is not valid YAML: %w", path, err)
 	}
 	for _, key := range v.AllKeys() {
 		var names []string
@@ -199,13 +200,13 @@ func (a *app) readConfigFile(v *viper.Viper, flag string) error {
 		if slices.Contains(names, key) {
 			continue
 		}
-		return usageError("the configuration file %s has a key %q that means nothing%s", path, key, didYouMean(key, names))
+		return usageError("the configuration file %s has an unknown key %q%s", path, key, didYouMean(key, names))
 	}
 	return nil
 }
 
-// configFilePath is the configuration file, empty where there can be none; and whether the flag or
-// SERVICE_CONFIG named it.
+// configFilePath returns the path of the configuration file, or "" if there is no configuration
+// folder, and whether the flag or SERVICE_CONFIG named it.
 func (a *app) configFilePath(flag string) (path string, named bool) {
 	if path = cmp.Or(flag, a.Env("SERVICE_CONFIG")); path != "" {
 		return path, true
@@ -216,7 +217,7 @@ func (a *app) configFilePath(flag string) (path string, named bool) {
 	return path, false
 }
 
-// configDir is where the configuration and the contexts are; empty where there is no home.
+// configDir returns the folder of the configuration and the contexts, or "" if there is no home folder.
 func (a *app) configDir() string {
 	dir := a.Env("XDG_CONFIG_HOME")
 	if home := a.Env("HOME"); dir == "" && home != "" {
@@ -228,7 +229,7 @@ func (a *app) configDir() string {
 	return filepath.Join(dir, "service")
 }
 
-// commandLine is a command line to propose: with the flags that this one needed to reach its data.
+// commandLine returns a command to suggest, including the flags of this run that select the target.
 func (a *app) commandLine(words string) string {
 	out := "service " + words
 	for _, g := range a.flags.targetArgs {
@@ -237,7 +238,7 @@ func (a *app) commandLine(words string) string {
 	return out
 }
 
-// shellQuote makes a word safe to paste into a shell.
+// shellQuote returns s quoted for a POSIX shell if necessary.
 func shellQuote(s string) string {
 	safe := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@,=+%", r)

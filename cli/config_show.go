@@ -13,9 +13,9 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// Paths are where things are on this machine.
+// Paths holds the locations of the program's files on this machine.
 type Paths struct {
-	// Data is the data folder, Database the file in it that is there once it was used.
+	// Data is the data folder; Database is the file in it that exists once the folder has been used.
 	Data, Database string
 	Socket         string
 	State, Cache   string
@@ -23,37 +23,38 @@ type Paths struct {
 
 func (a *app) configCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "config", Short: "See the settings, where each is from, and where files are",
-		Long: `Settings come from flags, SERVICE_* variables, the context in use and the configuration
-file, in that order; ` + "`service help configuration`" + ` lists them. The file is yours to write.`,
+		Use: "config", Short: "Show the settings, their origin, and file locations",
+		Long: `Settings come from flags, SERVICE_* variables, the selected context and the configuration
+file, in that order; ` + "`service help configuration`" + ` lists them. You edit the file yourself.`,
 		Example: "  service config show --origin\n  service config path",
 	}, a.configShow(), a.configPath())
 }
 
-// effectiveSetting is a setting as commands take it.
+// effectiveSetting is a setting with its effective value.
 type effectiveSetting struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
-	// Set: somebody said it. Where it is false, Value is the default.
+	// Set is false if Value is the default.
 	Set bool `json:"set"`
-	// Origin is flag, environment, context, file or default; Source names it more closely.
+	// Origin is flag, environment, context, file or default; Source names the flag, variable,
+	// context or file.
 	Origin string `json:"origin"`
 	Source string `json:"source"`
 }
 
 const hiddenValue = "(set, not shown)"
 
-// secretSettings are shown as being set, and no more.
+// secretSettings lists the settings whose values are never shown.
 var secretSettings = map[string]bool{"token": true}
 
 func (a *app) configShow() *cobra.Command {
 	var origin, all bool
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show every setting, with --origin where it is from", Args: requireArgs(0, 0),
-		Long: `Shows every setting as commands take it. With --origin also where each is from: a flag,
-a variable, the context in use, the configuration file, or the default. Secrets are told
-to be set and never shown. Variables that are no setting are listed where they are set,
-with --all also where they are not.`,
+		Use: "show", Short: "Show all settings and, with --origin, their source", Args: requireArgs(0, 0),
+		Long: `Shows the effective value of every setting. With --origin it also shows the source: a
+flag, a variable, the selected context, the configuration file, or the default. Secrets
+are never shown, only whether they are set. Other environment variables are listed if
+they are set; with --all, unset ones as well.`,
 		Example: "  service config show --origin\n  service config show -o json --jq '.data[] | select(.origin != \"default\")'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.targetErr != nil {
@@ -76,12 +77,13 @@ with --all also where they are not.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&origin, "origin", false, "tell where each value is from")
-	cmd.Flags().BoolVar(&all, "all", false, "list variables that are not set, too")
+	cmd.Flags().BoolVar(&origin, "origin", false, "show the source of each value")
+	cmd.Flags().BoolVar(&all, "all", false, "also list variables that are not set")
 	return cmd
 }
 
-// effectiveSettings are all there are, in the order of help.
+// effectiveSettings returns all settings, in the order of the help text; with all, also unset
+// variables.
 func (a *app) effectiveSettings(cmd *cobra.Command, all bool) (out []effectiveSetting) {
 	pf := cmd.Root().PersistentFlags()
 	file, _ := a.configFilePath(pf.Lookup("config").Value.String())
@@ -154,7 +156,7 @@ var originNames = map[origin]string{
 	originFlag:        "flag",
 }
 
-// valueFromContext is what the context in use says of a setting, where that counts.
+// valueFromContext returns the selected context's value of a setting, and whether it takes effect.
 func (a *app) valueFromContext(key string) (string, bool) {
 	c := a.context
 	if c == nil {
@@ -177,14 +179,14 @@ func (a *app) valueFromContext(key string) (string, bool) {
 	return "", false
 }
 
-// redactPassword takes the password out of an address that has one.
+// redactPassword returns a URL with its password masked. Other values are returned unchanged.
 func redactPassword(value string) string {
 	if !strings.Contains(value, "@") {
 		return value
 	}
 	u, err := url.Parse(value)
 	if err != nil && strings.Contains(value, "://") {
-		return hiddenValue // it can't be told what of it is a secret
+		return hiddenValue // it can't be parsed, so hide all of it
 	}
 	if err != nil || u.User == nil {
 		return value
@@ -192,7 +194,7 @@ func redactPassword(value string) string {
 	return u.Redacted()
 }
 
-// location is a file or folder with what it is for.
+// location is a file or folder with its purpose.
 type location struct {
 	What   string `json:"what"`
 	Path   string `json:"path"`
@@ -202,17 +204,17 @@ type location struct {
 func (a *app) configPath() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use: "path", Short: "Print where the configuration file is, with --all all else", Args: requireArgs(0, 0),
-		Long: `Prints the path of the configuration file, whether it is there or not. With --all, or as
-a record, also where the contexts, their secrets, the data, the socket, what is remembered
-and what is cached are.`,
+		Use: "path", Short: "Print the path of the configuration file", Args: requireArgs(0, 0),
+		Long: `Prints the path of the configuration file, whether it exists or not. With --all, or with
+-o json or yaml, also the paths of the contexts, their secrets, the data folder, the
+socket, the saved state and the cache.`,
 		Example:     "  service config path\n  service config path --all\n  $EDITOR \"$(service config path)\"",
 		Annotations: map[string]string{toleratesSettingsErrors: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			file, _ := a.configFilePath(cmd.Root().PersistentFlags().Lookup("config").Value.String())
 			if file == "" {
 				return withHint(
-					runtimeError("there is no folder for the configuration"),
+					runtimeError("there is no configuration folder"),
 					"set HOME or XDG_CONFIG_HOME, or name a file with --config",
 				)
 			}
@@ -237,13 +239,13 @@ and what is cached are.`,
 					rows = append(rows, []string{l.What, l.Path, yesNo(l.Exists)})
 				}
 				p.Table(
-					[]print.Column{{Title: "what", NoShrink: true}, {Title: "path", NoShrink: true}, {Title: "there", NoShrink: true}},
+					[]print.Column{{Title: "what", NoShrink: true}, {Title: "path", NoShrink: true}, {Title: "exists", NoShrink: true}},
 					rows,
 				)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "tell where everything else is, too")
+	cmd.Flags().BoolVar(&all, "all", false, "also print all other paths")
 	return cmd
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// contextView is a context as it is printed.
+// contextView is a context with its status, for output.
 type contextView struct {
 	contexts.Context
 	Current  bool `json:"current"`
@@ -26,12 +26,13 @@ func newContextView(c *contexts.Context, current string) contextView {
 
 func (a *app) useCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "use [NAME]", Short: "Switch the server or the organization that commands use", Args: requireArgs(0, 1), ValidArgsFunction: a.completeContexts(),
-		Long: `Makes a context the one that commands use; ` + "`local`" + ` is the data folder of this machine.
-With --org, switches the organization within a context, by id, slug or name. Without
-either, lists the contexts and marks the one in use.
+		Use: "use [NAME]", Short: "Switch the server or organization that commands use", Args: requireArgs(0, 1),
+		ValidArgsFunction: a.completeContexts(),
+		Long: `Selects the context that commands use; ` + "`local`" + ` is the data folder on this machine. With
+--org, switches the organization within a context, by id, slug or name. Without either,
+lists the contexts and marks the selected one.
 
-For one command only, --context NAME or SERVICE_CONTEXT does the same.`,
+To use a context for a single command, pass --context NAME or set SERVICE_CONTEXT.`,
 		Example: "  service use\n  service use work\n  service use --org acme-europe\n  service use local",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			org := cmd.Flags().Changed("org")
@@ -40,7 +41,7 @@ For one command only, --context NAME or SERVICE_CONTEXT does the same.`,
 			}
 			if len(args) == 1 && strings.EqualFold(args[0], contexts.Local) {
 				if org {
-					return withHint(usageError("`service use local` takes no --org"), "`service use local`, then `service org use NAME`")
+					return withHint(usageError("`service use local` does not accept --org"), "run `service use local`, then `service org use NAME`")
 				}
 				return a.useLocalContext()
 			}
@@ -70,7 +71,7 @@ For one command only, --context NAME or SERVICE_CONTEXT does the same.`,
 			return a.out.Print(newContextView(c, c.Name), func(p *print.Page) {
 				p.Text("Commands now use %s at %s%s.", c.Name, c.Server, formatOrganizationSuffix(c.Organization))
 				if !c.SignedIn() {
-					p.Text("You are signed out there; sign in with `%s`.", a.loginCommandFor(c))
+					p.Text("You are signed out; sign in with `%s`.", a.loginCommandFor(c))
 				}
 			})
 		},
@@ -91,10 +92,10 @@ func (a *app) useLocalContext() error {
 	return a.out.Print(struct {
 		Name    string `json:"name"`
 		Current bool   `json:"current"`
-	}{contexts.Local, true}, func(p *print.Page) { p.Text("Commands now use the data folder of this machine.") })
+	}{contexts.Local, true}, func(p *print.Page) { p.Text("Commands now use the data folder on this machine.") })
 }
 
-// switchOrganization makes an organization the active one of a context, and notes it in c.
+// switchOrganization activates an organization in a context and stores it in c.
 func (a *app) switchOrganization(ctx context.Context, c *contexts.Context, ref string) error {
 	t, err := a.withCredential(targetFromContext(c), c)
 	if err != nil {
@@ -111,7 +112,7 @@ func (a *app) switchOrganization(ctx context.Context, c *contexts.Context, ref s
 	return err
 }
 
-// activateOrganization makes one of the caller's organizations the active one.
+// activateOrganization activates one of the user's organizations, given by id, slug or name.
 func (a *app) activateOrganization(ctx context.Context, ref string) (*api.MyOrganization, error) {
 	c, err := a.connect(ctx)
 	if err != nil {
@@ -128,14 +129,14 @@ func (a *app) activateOrganization(ctx context.Context, ref string) (*api.MyOrga
 	return call(ctx, a, api.ActivateOrganization, &api.OrgInput{OrgID: one.ID})
 }
 
-// findContext is the context that the argument names, else the one in use.
+// findContext returns the context that args names, or the selected one if args is empty.
 func (a *app) findContext(args []string) (*contexts.Context, error) {
 	if len(args) == 0 {
 		if a.targetErr != nil {
 			return nil, a.targetErr
 		}
 		if a.context == nil {
-			return nil, withHint(usageError("no context is in use"), "name one; `service use` lists them")
+			return nil, withHint(usageError("no context is selected"), "specify one; `service use` lists them")
 		}
 		return a.context, nil
 	}
@@ -156,7 +157,7 @@ func (a *app) completeContexts() cobra.CompletionFunc {
 				names = append(names, cobra.CompletionWithDesc(c.Name, print.SafeLine(c.Server)))
 			}
 			if cmd.Name() == "use" {
-				names = append(names, cobra.CompletionWithDesc(contexts.Local, "the data folder of this machine"))
+				names = append(names, cobra.CompletionWithDesc(contexts.Local, "the data folder on this machine"))
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
@@ -166,16 +167,18 @@ func (a *app) completeContexts() cobra.CompletionFunc {
 func (a *app) contextCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "context", Short: "The servers you have signed in to",
-		Long: `A context is a server with who you are there and in which organization you work.
-` + "`service login`" + ` makes them, ` + "`service use`" + ` switches between them. They are kept in
-contexts.yaml beside the configuration file, without secrets.`,
-		Example: "  service context list\n  service context show work\n  service context rename grc.acme.example work\n  service context delete work --yes",
+		Long: `A context is a server with your account and organization there. ` + "`service login`" + ` creates
+contexts, and ` + "`service use`" + ` switches between them. They are stored in contexts.yaml next to
+the configuration file, without secrets.`,
+		Example: "  service context list\n  service context show work\n" +
+			"  service context rename grc.acme.example work\n  service context delete work --yes",
 	}, a.contextList(), a.contextShow(), a.contextRename(), a.contextDelete())
 }
 
 func (a *app) contextList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the contexts and mark the one in use", Args: requireArgs(0, 0), Long: "Lists the contexts; * marks the one in use.", Example: "  service context list\n  service context list -o json --jq '.data[].name'",
+		Use: "list", Short: "List the contexts and mark the selected one", Args: requireArgs(0, 0),
+		Long: "Lists the contexts; * marks the selected one.", Example: "  service context list\n  service context list -o json --jq '.data[].name'",
 		RunE: func(*cobra.Command, []string) error { return a.printContexts() },
 	}
 }
@@ -219,7 +222,7 @@ func (a *app) printContexts() error {
 	})
 }
 
-// describeLocalTarget are what stands for the server where there is none.
+// describeLocalTarget describes where commands work if no context is selected.
 func (a *app) describeLocalTarget() string {
 	if a.context == nil && a.flags.Server != "" {
 		return a.flags.Server + " (from settings)"
@@ -227,7 +230,7 @@ func (a *app) describeLocalTarget() string {
 	if a.flags.Data != "" {
 		return "the data folder " + a.flags.Data
 	}
-	return "the data folder of this machine"
+	return "the data folder on this machine"
 }
 
 func formatCurrentMark(current bool) string {
@@ -253,7 +256,8 @@ func (a *app) describeSignIn(c *contexts.Context) string {
 func (a *app) contextShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show [NAME]", Short: "Show a context", Args: requireArgs(0, 1), ValidArgsFunction: a.completeContexts(),
-		Long: "Shows a context, without NAME the one in use. `service whoami` asks its server.", Example: "  service context show\n  service context show work",
+		Long:    "Shows a context, by default the selected one. `service whoami` queries its server.",
+		Example: "  service context show\n  service context show work",
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := a.findContext(args)
 			if err != nil {
@@ -267,7 +271,7 @@ func (a *app) contextShow() *cobra.Command {
 				p.Title("%s", c.Name)
 				http := ""
 				if c.InsecureHTTP {
-					http = "allowed, for everyone on the way to read"
+					http = "allowed, unencrypted"
 				}
 				p.Fields(
 					print.Field{Name: "server", Value: c.Server},
@@ -279,7 +283,7 @@ func (a *app) contextShow() *cobra.Command {
 					print.Field{Name: "credential", Value: string(c.Credential)},
 					print.Field{Name: "signed in", Value: a.describeSignIn(c)},
 					print.Field{
-						Name:  "secret kept",
+						Name:  "secret stored in",
 						Value: secretLocationNames[c.SecretLocation],
 					},
 					print.Field{Name: "authority", Value: c.CA},
@@ -292,8 +296,9 @@ func (a *app) contextShow() *cobra.Command {
 
 func (a *app) contextRename() *cobra.Command {
 	return &cobra.Command{
-		Use: "rename NAME NEW-NAME", Short: "Give a context another name", Args: requireArgs(2, 2), ValidArgsFunction: a.completeContexts(),
-		Long: "Gives a context another name; its secret goes with it.", Example: "  service context rename grc.acme.example work",
+		Use: "rename NAME NEW-NAME", Short: "Rename a context", Args: requireArgs(2, 2),
+		ValidArgsFunction: a.completeContexts(),
+		Long:              "Renames a context and moves its secret.", Example: "  service context rename grc.acme.example work",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := contexts.CheckName(args[1]); err != nil {
 				return usageError("%w", err)
@@ -310,14 +315,14 @@ func (a *app) contextRename() *cobra.Command {
 	}
 }
 
-// renameContext moves a context and its secret to another name.
+// renameContext renames a context and its secret, and updates c.
 func (a *app) renameContext(b *contexts.Config, c *contexts.Context, name string) error {
 	existing := b.Find(c.Name)
 	if existing == nil {
 		return a.contextNotFoundError(b, c.Name)
 	}
 	if other := b.Find(name); other != nil && other != existing {
-		return usageError("there is a context %s already", other.Name)
+		return usageError("a context named %s already exists", other.Name)
 	}
 	old := *existing
 	existing.Name = name
@@ -344,19 +349,19 @@ func (a *app) renameContext(b *contexts.Config, c *contexts.Context, name string
 func (a *app) contextDelete() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "delete NAME", Short: "Sign out and forget a context", Args: requireArgs(1, 1), ValidArgsFunction: a.completeContexts(),
-		Long: "Ends the context's session on the server and forgets all about it here.", Example: "  service context delete work --yes",
+		Use: "delete NAME", Short: "Sign out and delete a context", Args: requireArgs(1, 1), ValidArgsFunction: a.completeContexts(),
+		Long: "Ends the context's session on the server and deletes the context locally.", Example: "  service context delete work --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.findContext(args)
 			if err != nil {
 				return err
 			}
-			if err := a.confirm(sure, "forget the context "+c.Name+" for "+c.Server); err != nil {
+			if err := a.confirm(sure, "delete the context "+c.Name+" for "+c.Server); err != nil {
 				return err
 			}
 			if c.SignedIn() {
 				if err := a.endSession(cmd.Context(), c); err != nil {
-					a.printNotice("the session could not be ended on the server, where it ends by itself within hours: %v", err)
+					a.printNotice("the session could not be ended on the server; it expires there within hours: %v", err)
 				}
 			}
 			name := c.Name
@@ -366,9 +371,9 @@ func (a *app) contextDelete() *cobra.Command {
 			if err := a.changeContexts(func(b *contexts.Config) error { b.Remove(name); return nil }); err != nil {
 				return err
 			}
-			return a.out.Print(newContextView(c, ""), func(p *print.Page) { p.Text("The context %s is forgotten.", name) })
+			return a.out.Print(newContextView(c, ""), func(p *print.Page) { p.Text("Deleted the context %s.", name) })
 		},
 	}
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }

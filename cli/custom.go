@@ -13,24 +13,24 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// customFrameworkCommand holds the commands on the organization's own frameworks.
+// customFrameworkCommand returns the commands for the organization's custom frameworks.
 func (a *app) customFrameworkCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "framework", Short: "Your own frameworks, beside those of the catalog",
-		Long: `Your organization's own frameworks: house rules, a customer's questionnaire, a contract.
-They map to controls of the catalog and are assessed like any other. Nobody outside
-your organization sees them. An assessment keeps them as they were when it began;
-` + "`assess migrate`" + ` takes in what changed since.`,
+		Use: "framework", Short: "Your own frameworks, in addition to the catalog's",
+		Long: `Your organization's own frameworks: internal policies, a customer's questionnaire, a
+contract. They map to controls of the catalog, are assessed like any other framework, and
+are visible only within your organization. An assessment keeps them as they were when it
+started; ` + "`assess migrate`" + ` applies later changes.`,
 		Example: "  service framework import yard-rules.yaml\n  service framework list\n  service assess create \"Yard 2026\" --framework yard-rules",
 	}, a.customImport("framework"), a.customFrameworkList(), a.customFrameworkShow(), a.customFrameworkDelete())
 }
 
-// customControlCommand holds the commands on the organization's own controls.
+// customControlCommand returns the commands for the organization's custom controls.
 func (a *app) customControlCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "control", Short: "Your own controls, beside those of the catalog",
-		Long: `Your organization's own controls. One that stands beside a control of the catalog answers
-the requirements which that one answers, and so comes into every assessment that it does.`,
+		Use: "control", Short: "Your own controls, in addition to the catalog's",
+		Long: `Your organization's own controls. A control that is linked to a catalog control maps to the
+same requirements and is included in the same assessments.`,
 		Example: "  service control import yard-controls.csv\n  service control list\n  service catalog show YARD-01",
 	}, a.customImport("control"), a.customControlList(), a.customControlShow(), a.customControlDelete())
 }
@@ -40,10 +40,11 @@ func (a *app) customImport(noun string) *cobra.Command {
 	var replace, dry bool
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Import your own frameworks and controls from a file", Args: requireArgs(1, 1),
-		Long: `Imports frameworks and controls of your organization from YAML, JSON or CSV, whole or
-not at all; a file may hold both. Each must map to controls that there are. What is
-there already is left as it is where it is the same, and replaced with --replace.`,
-		Example: "  service " + noun + " import yard.yaml --dry-run\n  service framework import questionnaire.csv --code acme-questions --name \"ACME's questions\"\n  service control import controls.csv --replace",
+		Long: `Imports your organization's frameworks and controls from YAML, JSON or CSV; a file may
+contain both. The import either succeeds as a whole or changes nothing. Each entry must
+map to existing controls. Existing entries that differ are replaced only with --replace.`,
+		Example: "  service " + noun + " import yard.yaml --dry-run\n" +
+			"  service framework import questionnaire.csv --code acme-questions --name \"ACME's questions\"\n  service control import controls.csv --replace",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
 			if err != nil {
@@ -59,10 +60,10 @@ there already is left as it is where it is the same, and replaced with --replace
 			return a.out.Print(done, func(p *print.Page) { renderCustomImport(p, done) })
 		},
 	}
-	cmd.Flags().StringVar(&in.Code, "code", "", "the framework's code, for CSV (default: from the file's name)")
-	cmd.Flags().StringVar(&in.Name, "name", "", "the framework's name, for CSV (default: the file's name)")
-	cmd.Flags().BoolVar(&replace, "replace", false, "replace what is there already")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, tell what would change")
+	cmd.Flags().StringVar(&in.Code, "code", "", "framework code, for CSV (default: from the file name)")
+	cmd.Flags().StringVar(&in.Name, "name", "", "framework name, for CSV (default: the file name)")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace existing entries")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would change without changing anything")
 	return cmd
 }
 
@@ -91,7 +92,8 @@ func renderCustomImport(p *print.Page, result *api.CustomImport) {
 
 func (a *app) customFrameworkList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List your own frameworks", Args: requireArgs(0, 0), Long: "Lists the frameworks of your organization. `catalog frameworks` lists them with all others.", Example: "  service framework list",
+		Use: "list", Short: "List your own frameworks", Args: requireArgs(0, 0),
+		Long: "Lists your organization's frameworks. `catalog frameworks` lists all frameworks.", Example: "  service framework list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.CustomFramework], error) {
 				return call(cmd.Context(), a, api.ListCustomFrameworks, &p)
@@ -125,7 +127,7 @@ func (a *app) customFrameworkList() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "You have no framework of your own; `%s` adds one.", a.commandLine("framework import FILE"))
+				a.textIfEmpty(p, len(rows), "You have no custom frameworks. Add one with `%s`.", a.commandLine("framework import FILE"))
 			})
 		},
 	}
@@ -134,7 +136,9 @@ func (a *app) customFrameworkList() *cobra.Command {
 func (a *app) customFrameworkShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show CODE", Short: "Show one of your own frameworks", Args: requireArgs(1, 1),
-		Long: "Shows a framework of your organization with its requirements and the controls that\nanswer them. As YAML or JSON it is a file that `framework import` takes.", Example: "  service framework show yard-rules\n  service framework show yard-rules -o yaml > yard-rules.yaml",
+		Long: "Shows one of your organization's frameworks with its requirements and their controls.\n" +
+			"`framework import` accepts the YAML and JSON output.",
+		Example: "  service framework show yard-rules\n  service framework show yard-rules -o yaml > yard-rules.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := call(cmd.Context(), a, api.GetCustomFramework, &api.CustomFrameworkInput{FrameworkCode: args[0]})
 			if err != nil {
@@ -169,7 +173,7 @@ func (a *app) customFrameworkShow() *cobra.Command {
 func (a *app) customFrameworkDelete() *cobra.Command {
 	return &cobra.Command{
 		Use: "delete CODE", Short: "Delete one of your own frameworks", Args: requireArgs(1, 1),
-		Long: "Deletes a framework of your organization. Assessments that use it keep it as it was.", Example: "  service framework delete yard-rules",
+		Long: "Deletes one of your organization's frameworks. Assessments that use it keep their copy.", Example: "  service framework delete yard-rules",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := call(cmd.Context(), a, api.DeleteCustomFramework, &api.CustomFrameworkInput{FrameworkCode: args[0]})
 			if err == nil {
@@ -182,7 +186,8 @@ func (a *app) customFrameworkDelete() *cobra.Command {
 
 func (a *app) customControlList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List your own controls", Args: requireArgs(0, 0), Long: "Lists the controls of your organization. `catalog controls` lists them with all others.", Example: "  service control list",
+		Use: "list", Short: "List your own controls", Args: requireArgs(0, 0),
+		Long: "Lists your organization's controls. `catalog controls` lists all controls.", Example: "  service control list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.CustomControl], error) {
 				return call(cmd.Context(), a, api.ListCustomControls, &p)
@@ -209,14 +214,14 @@ func (a *app) customControlList() *cobra.Command {
 					[]print.Column{
 						{Title: "control", NoShrink: true},
 						{Title: "title"},
-						{Title: "beside"},
+						{Title: "linked to"},
 						{Title: "not in the catalog"},
 						{Title: "changed", NoShrink: true},
 						{Title: "by"},
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "You have no control of your own; `%s` adds some.", a.commandLine("control import FILE"))
+				a.textIfEmpty(p, len(rows), "You have no custom controls. Add some with `%s`.", a.commandLine("control import FILE"))
 			})
 		},
 	}
@@ -225,7 +230,9 @@ func (a *app) customControlList() *cobra.Command {
 func (a *app) customControlShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show CODE", Short: "Show one of your own controls as you wrote it", Args: requireArgs(1, 1),
-		Long: "Shows a control of your organization as it was written. `catalog show` shows it as the\ncatalog has it, with every requirement that it answers.", Example: "  service control show YARD-01",
+		Long: "Shows one of your organization's controls as you defined it. `catalog show` shows it with\n" +
+			"all mapped requirements.",
+		Example: "  service control show YARD-01",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := call(cmd.Context(), a, api.GetCustomControl, &api.CustomControlInput{ControlCode: args[0]})
 			if err != nil {
@@ -236,10 +243,10 @@ func (a *app) customControlShow() *cobra.Command {
 				p.Text("%s", c.Description)
 				p.Blank()
 				p.Fields(
-					print.Field{Name: "stands beside", Value: strings.Join(c.Controls, ", ")},
-					print.Field{Name: "evidence to ask for", Value: strings.Join(c.Evidence, "; ")},
+					print.Field{Name: "linked to", Value: strings.Join(c.Controls, ", ")},
+					print.Field{Name: "evidence to request", Value: strings.Join(c.Evidence, "; ")},
 					print.Field{
-						Name:  "what is looked at",
+						Name:  "assessment objectives",
 						Value: strings.Join(c.Objectives, "; "),
 					},
 					print.Field{Name: "not in the catalog", Value: strings.Join(c.Unresolved, ", ")},
@@ -253,7 +260,9 @@ func (a *app) customControlShow() *cobra.Command {
 func (a *app) customControlDelete() *cobra.Command {
 	return &cobra.Command{
 		Use: "delete CODE", Short: "Delete one of your own controls", Args: requireArgs(1, 1),
-		Long: "Deletes a control of your organization, unless one of your frameworks names it.\nAssessments that use it keep it as it was.", Example: "  service control delete YARD-01",
+		Long: "Deletes one of your organization's controls, unless one of your frameworks uses it.\n" +
+			"Assessments that use it keep their copy.",
+		Example: "  service control delete YARD-01",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := call(cmd.Context(), a, api.DeleteCustomControl, &api.CustomControlInput{ControlCode: args[0]})
 			if err == nil {

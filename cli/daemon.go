@@ -20,80 +20,81 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// ServeOptions are what a daemon was told.
+// ServeOptions holds the daemon's settings.
 type ServeOptions struct {
-	// Data is the folder of the store; empty for the usual one.
+	// Data is the folder of the store; empty for the default folder.
 	Data string
 	// Embedder and EmbedderURL are as in a Target.
 	Embedder, EmbedderURL string
-	// Listen are host:port and unix:/path. Empty: what systemd passes, else DefaultListen.
+	// Listen holds addresses as host:port or unix:/path. If it is empty, the daemon uses the sockets
+	// passed by systemd, or else DefaultListen.
 	Listen []string
-	// MetricsListen is an address that serves the metrics to anybody; empty: none.
+	// MetricsListen is an address that serves metrics without authentication; empty for none.
 	MetricsListen   string
 	TLSCert, TLSKey string
 	PublicURL       string
 	WebOrigins      []string
 	TrustedProxies  []netip.Prefix
-	// RateLimits replace the contract's, by category; 0 is no limit.
+	// RateLimits overrides the default limits by category; 0 means no limit.
 	RateLimits map[api.RateCategory]int
-	// TraceEndpoint is a collector of traces by OTLP over HTTP; empty: OpenTelemetry's own
-	// variables say.
+	// TraceEndpoint is an OTLP/HTTP trace collector; if it is empty, OpenTelemetry's own variables apply.
 	TraceEndpoint   string
 	LogJSON         bool
 	LogLevel        slog.Level
 	ShutdownTimeout time.Duration
-	// Admin is the platform's first admin, to be made where there is none; nil: nobody.
+	// Admin is the first platform admin, created if there is none; nil to create nobody.
 	Admin *FirstAdmin
 }
 
-// FirstAdmin is a person and an organization of theirs.
+// FirstAdmin is a platform admin to create, with an organization.
 type FirstAdmin struct{ Organization, Email, Password string }
 
-// Process is who has a data folder open.
+// Process is a process that has a data folder open.
 type Process struct {
 	PID     int    `json:"pid"`
 	Version string `json:"version"`
-	// Daemon is false for a command that serves others only until it ends.
+	// Daemon is false for a command that serves other commands only while it runs.
 	Daemon    bool      `json:"daemon"`
 	Data      string    `json:"data"`
 	Listen    []string  `json:"listen"`
 	StartedAt time.Time `json:"started_at"`
-	// LogLevel is a daemon's; empty in a command.
+	// LogLevel is the daemon's log level; empty for other commands.
 	LogLevel string `json:"log_level"`
 }
 
-// DaemonInfo is what a daemon tells once it answers.
+// DaemonInfo describes a daemon that is ready to serve.
 type DaemonInfo struct {
 	Process
 	// SignIn is the address for `service login`.
 	SignIn string `json:"sign_in"`
-	// HasAccounts: somebody can sign in.
+	// HasAccounts is set if at least one user can sign in.
 	HasAccounts bool `json:"has_accounts"`
 }
 
 const (
-	// DefaultListen is reached from this machine only, at the port where such programs are looked for.
+	// DefaultListen is reachable only from this machine.
 	DefaultListen          = "127.0.0.1:8080"
 	defaultShutdownTimeout = 30 * time.Second
 )
 
-// daemonSettings can come from a flag, a variable (tls-cert: SERVICE_TLS_CERT) or the file.
+// daemonSettings lists the daemon's settings, which can be set by a flag, a variable (tls-cert:
+// SERVICE_TLS_CERT) or the configuration file.
 var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"listen", "address to listen on: host:port or unix:/path; repeat for several", DefaultListen},
-	{"tls-cert", "certificate chain, PEM; read again when it changes or on SIGHUP", ""},
-	{"tls-key", "its private key, PEM", ""},
-	{"public-url", "where people reach the service, if that is not the address it listens on", ""},
+	{"tls-cert", "certificate chain, PEM; reloaded when it changes or on SIGHUP", ""},
+	{"tls-key", "private key of the certificate, PEM", ""},
+	{"public-url", "public URL of the service, if it differs from the listen address", ""},
 	{"web-origin", "origin of a web page that may call the service, https://app.example; repeat for several", ""},
-	{"trusted-proxy", "network of a proxy whose X-Forwarded-* headers count, as 10.0.0.0/8; repeat for several", ""},
-	{"rate-limit", "requests a credential may make per minute, CATEGORY=N, 0 for no limit; repeat for several", ""},
-	{"metrics-listen", "address that serves /metrics to anybody who can reach it", ""},
-	{"trace-endpoint", "collector of traces by OTLP over HTTP, as http://127.0.0.1:4318", ""},
+	{"trusted-proxy", "network of a proxy whose X-Forwarded-* headers are trusted, such as 10.0.0.0/8; repeat for several", ""},
+	{"rate-limit", "requests per minute and credential, CATEGORY=N, 0 for no limit; repeat for several", ""},
+	{"metrics-listen", "address that serves /metrics without authentication", ""},
+	{"trace-endpoint", "OTLP/HTTP trace collector, such as http://127.0.0.1:4318", ""},
 	{"log-format", "text or json", "text"},
 	{"log-level", "debug, info, warn or error", "info"},
-	{"shutdown-timeout", "how long requests may take to end when it stops", defaultShutdownTimeout.String()},
+	{"shutdown-timeout", "how long to wait for running requests on shutdown", defaultShutdownTimeout.String()},
 }
 
-// formatUsage is the usage of a setting with what it is where nobody says.
+// formatUsage returns a setting's usage text with its default, if it has one.
 func formatUsage(usage, defaultValue string) string {
 	if defaultValue == "" {
 		return usage
@@ -101,21 +102,21 @@ func formatUsage(usage, defaultValue string) string {
 	return usage + " (default " + defaultValue + ")"
 }
 
-// multiValueSettings are the settings that take several values: in a variable with commas between them.
+// multiValueSettings lists the settings with several values, which variables separate with commas.
 var multiValueSettings = map[string]bool{"listen": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true}
 
 func (a *app) daemonCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "daemon", Aliases: []string{"serve"}, Short: "Serve the data folder over the network", Args: requireArgs(0, 0),
-		Long: `Serves the data folder over HTTP to people who sign in and to programs with an API
-key, until it is stopped. Commands on the same folder go on working: they join it.
+		Long: `Serves the data folder over HTTP to signed-in users and to programs with an API key,
+until it is stopped. Commands on the same folder keep working: they connect to it.
 
-Each flag is also a variable (--tls-cert is SERVICE_TLS_CERT; several values with
-commas) and a key of the configuration file. For containers, SERVICE_ADMIN_EMAIL,
-SERVICE_ADMIN_PASSWORD (or SERVICE_ADMIN_PASSWORD_FILE) and SERVICE_ORG make the
-first admin and their organization at the start, where there is none.
+Each flag is also an environment variable (--tls-cert is SERVICE_TLS_CERT; separate
+several values with commas) and a key of the configuration file. For containers,
+SERVICE_ADMIN_EMAIL, SERVICE_ADMIN_PASSWORD (or SERVICE_ADMIN_PASSWORD_FILE) and
+SERVICE_ORG create the first admin and organization at startup, if there are none.
 
-Rate limits are of the categories ` + formatRateCategories() + `.`,
+The rate limit categories are ` + formatRateCategories() + `.`,
 		Example: `  service daemon
   service daemon --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem
   service daemon --listen unix:/run/service/web.sock --public-url https://grc.acme.example
@@ -147,7 +148,8 @@ func (a *app) runDaemon(cmd *cobra.Command) error {
 	return errors.Join(err, printErr)
 }
 
-// printDaemonReady tells where the daemon is, once it answers. Where the log is for machines, the log tells.
+// printDaemonReady prints the daemon's addresses once it is ready. With JSON logs or --quiet it prints
+// nothing, because the log has the addresses too.
 func (a *app) printDaemonReady(o ServeOptions, s DaemonInfo) error {
 	if a.out.IsHumanReadable() && (o.LogJSON || a.flags.quiet) {
 		return nil
@@ -158,7 +160,7 @@ func (a *app) printDaemonReady(o ServeOptions, s DaemonInfo) error {
 		if s.HasAccounts {
 			p.Text("sign in with: service login %s", s.SignIn)
 		} else {
-			p.Text("nobody has an account yet; make the first with:")
+			p.Text("there are no accounts yet; create the first with:")
 			p.Command(a.commandLine(`daemon init --org "Acme" --email you@acme.example`))
 		}
 		p.Text("stop with Ctrl-C")
@@ -174,8 +176,10 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		return ""
 	}
 	o = ServeOptions{
-		Data: a.flags.Data, Embedder: a.flags.Embedder, EmbedderURL: a.flags.EmbedderURL, Listen: a.daemonSettingValues(cmd, "listen"), MetricsListen: firstValue("metrics-listen"), TraceEndpoint: firstValue("trace-endpoint"),
-		TLSCert: firstValue("tls-cert"), TLSKey: firstValue("tls-key"), PublicURL: strings.TrimSuffix(firstValue("public-url"), "/"),
+		Data: a.flags.Data, Embedder: a.flags.Embedder, EmbedderURL: a.flags.EmbedderURL,
+		Listen: a.daemonSettingValues(cmd, "listen"), MetricsListen: firstValue("metrics-listen"),
+		TraceEndpoint: firstValue("trace-endpoint"),
+		TLSCert:       firstValue("tls-cert"), TLSKey: firstValue("tls-key"), PublicURL: strings.TrimSuffix(firstValue("public-url"), "/"),
 		WebOrigins: a.daemonSettingValues(cmd, "web-origin"), ShutdownTimeout: defaultShutdownTimeout,
 	}
 	for _, l := range o.Listen {
@@ -189,23 +193,24 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		}
 	}
 	if (o.TLSCert == "") != (o.TLSKey == "") {
-		return o, usageError("--tls-cert and --tls-key go together: give both or none")
+		return o, usageError("--tls-cert and --tls-key must be used together")
 	}
 	for _, address := range append(o.WebOrigins, o.PublicURL) {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
-			return o, usageError("%q is no web address; write it as https://grc.acme.example", address)
+			return o, usageError("%q is not a web address; write it as https://grc.acme.example", address)
 		}
 	}
 	if u, err := url.Parse(o.TraceEndpoint); o.TraceEndpoint != "" &&
 		(err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
 		return o, usageError(
-			"--trace-endpoint is no address of a collector; write it as http://127.0.0.1:4318, and give what it wants to be shown in OTEL_EXPORTER_OTLP_HEADERS",
+			"--trace-endpoint is not a collector URL; write it as http://127.0.0.1:4318, " +
+				"and put credentials in OTEL_EXPORTER_OTLP_HEADERS",
 		)
 	}
 	for _, network := range a.daemonSettingValues(cmd, "trusted-proxy") {
 		p, err := parseNetwork(network)
 		if err != nil {
-			return o, usageError("--trusted-proxy %q is no network; write it as 10.0.0.0/8 or 192.0.2.7", network)
+			return o, usageError("--trusted-proxy %q is not a network; write it as 10.0.0.0/8 or 192.0.2.7", network)
 		}
 		o.TrustedProxies = append(o.TrustedProxies, p)
 	}
@@ -225,14 +230,15 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 	}
 	if wait := firstValue("shutdown-timeout"); wait != "" {
 		if o.ShutdownTimeout, err = time.ParseDuration(wait); err != nil || o.ShutdownTimeout <= 0 {
-			return o, usageError("--shutdown-timeout %q is no time; write it as 30s or 2m", wait)
+			return o, usageError("--shutdown-timeout %q is not a duration; write it as 30s or 2m", wait)
 		}
 	}
 	o.Admin, err = a.firstAdminFromEnv()
 	return o, err
 }
 
-// daemonSettingValues is what flag, variable or file say, in that order.
+// daemonSettingValues returns the values of a setting from the flag, the variable or the file, in
+// that order.
 func (a *app) daemonSettingValues(cmd *cobra.Command, key string) []string {
 	if f := cmd.Flags().Lookup(key); f != nil && f.Changed {
 		if !multiValueSettings[key] {
@@ -253,7 +259,7 @@ func (a *app) daemonSettingValues(cmd *cobra.Command, key string) []string {
 	return valuesFromConfig(a.config, key)
 }
 
-// valuesFromConfig is a value or a list of them.
+// valuesFromConfig returns the configuration file's values of a setting, or nil if it has none.
 func valuesFromConfig(v *viper.Viper, key string) []string {
 	if v == nil || !v.InConfig(key) {
 		return nil
@@ -281,18 +287,18 @@ func splitCommas(values []string) (out []string) {
 func validateListenAddress(flag, address string) error {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		if path == "" {
-			return usageError("--%s %q names no path; write it as unix:/run/service/web.sock", flag, address)
+			return usageError("--%s %q has no path; write it as unix:/run/service/web.sock", flag, address)
 		}
 		return nil
 	}
 	_, port, err := net.SplitHostPort(address)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n > 65535 {
-		return usageError("--%s %q is no address; write it as 127.0.0.1:8080, :8443 or unix:/run/service/web.sock", flag, address)
+		return usageError("--%s %q is not an address; write it as 127.0.0.1:8080, :8443 or unix:/run/service/web.sock", flag, address)
 	}
 	return nil
 }
 
-// parseNetwork reads a network; an address alone is a network of one.
+// parseNetwork parses a network in CIDR notation, or a single address.
 func parseNetwork(s string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(s); err == nil {
 		return addr.Prefix(addr.BitLen())
@@ -307,7 +313,7 @@ func parseRateLimits(given []string) (map[api.RateCategory]int, error) {
 		name, number, ok := strings.Cut(g, "=")
 		n, err := strconv.Atoi(number)
 		if !ok || err != nil || n < 0 {
-			return nil, usageError("--rate-limit %q is not of the form CATEGORY=N, as search=120", g)
+			return nil, usageError("--rate-limit %q is not of the form CATEGORY=N, such as search=120", g)
 		}
 		if err := checkOneOf("rate limit category", name, sortedKeys(api.RateLimits)); err != nil || name == "" {
 			return nil, err
@@ -325,7 +331,7 @@ func formatRateCategories() string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// The variables that make the first admin without a person.
+// Environment variables for creating the first admin at startup.
 const (
 	envAdminEmail        = "SERVICE_ADMIN_EMAIL"
 	envAdminPassword     = "SERVICE_ADMIN_PASSWORD"
@@ -335,7 +341,7 @@ const (
 	maxPasswordFile = 4 << 10
 )
 
-// firstAdminFromEnv is the one that the environment names; nil where it names none.
+// firstAdminFromEnv returns the first admin configured in the environment, or nil if there is none.
 func (a *app) firstAdminFromEnv() (*FirstAdmin, error) {
 	f := &FirstAdmin{Organization: a.Env(envAdminOrganization), Email: a.Env(envAdminEmail), Password: a.Env(envAdminPassword)}
 	file := a.Env(envAdminPasswordFile)
@@ -343,16 +349,16 @@ func (a *app) firstAdminFromEnv() (*FirstAdmin, error) {
 	case f.Email == "" && f.Password == "" && file == "":
 		return nil, nil
 	case f.Email == "":
-		return nil, usageError("%s is set and %s is not: an admin needs an e-mail address", envAdminPassword, envAdminEmail)
+		return nil, usageError("%s is set, but %s is not; an admin needs an email address", envAdminPassword, envAdminEmail)
 	case f.Password != "" && file != "":
-		return nil, usageError("%s and %s are both set: give one", envAdminPassword, envAdminPasswordFile)
+		return nil, usageError("%s and %s are both set; set only one", envAdminPassword, envAdminPasswordFile)
 	case f.Password == "" && file == "":
 		return nil, usageError("%s is set, but neither %s nor %s is", envAdminEmail, envAdminPassword, envAdminPasswordFile)
 	case f.Organization == "":
-		return nil, usageError("%s is set and %s is not: name the admin's organization", envAdminEmail, envAdminOrganization)
+		return nil, usageError("%s is set, but %s is not; name the admin's organization", envAdminEmail, envAdminOrganization)
 	}
 	if _, err := mail.ParseAddress(f.Email); err != nil {
-		return nil, usageError("%s=%q is no e-mail address", envAdminEmail, f.Email)
+		return nil, usageError("%s=%q is not an email address", envAdminEmail, f.Email)
 	}
 	if file == "" {
 		return f, nil
@@ -369,7 +375,7 @@ func (a *app) firstAdminFromEnv() (*FirstAdmin, error) {
 	return f, nil
 }
 
-// findProcess asks who has the data folder open; nil where nobody.
+// findProcess returns the process that has the data folder open, or nil if there is none.
 func (a *app) findProcess(ctx context.Context) (*Process, error) {
 	if a.FindProcess == nil {
 		return nil, nil

@@ -12,65 +12,65 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// initResult is what `daemon init` made or found.
+// initResult is the result of `daemon init`.
 type initResult struct {
 	Created bool `json:"created"`
-	// Organization, Owner and the secrets are of what was made now; null where it was there before.
+	// Organization, Owner and the secrets are null if nothing was created.
 	Organization  *api.Organization `json:"organization"`
 	Owner         *api.Member       `json:"owner"`
 	OwnerPassword *string           `json:"owner_password"`
 	APIKey        *string           `json:"api_key"`
-	// Organizations and Admins are all there are, but for the local person and workspace.
+	// Organizations and Admins list all existing ones, except the local user and workspace.
 	Organizations []api.Organization `json:"organizations"`
 	Admins        []string           `json:"admins"`
-	// SignIn is the address of the daemon that runs; empty where none does.
+	// SignIn is the address of the running daemon, or empty if there is none.
 	SignIn string `json:"sign_in"`
 }
 
 const (
-	// localSlug is the workspace of the person whose machine it is.
+	// localSlug is the slug of the local user's workspace.
 	localSlug = "local"
-	// initKeyName is the name of the API key that init makes.
+	// initKeyName is the name of the API key that init creates.
 	initKeyName = "init"
 )
 
 func (a *app) daemonInit() *cobra.Command {
 	var in api.NewOrganizationInput
 	cmd := &cobra.Command{
-		Use: "init", Short: "Make the first organization, its owner and an API key", Args: requireArgs(0, 0),
-		Long: `Makes the first organization and its owner, who is also the platform's admin, and an
-API key of theirs that may all they may, approve too. The password and the key are shown this once. It
-works on the data folder itself, whether a daemon runs on it or not.
+		Use: "init", Short: "Create the first organization, its owner and an API key", Args: requireArgs(0, 0),
+		Long: `Creates the first organization, its owner, who is also the platform admin, and an API key
+with all the owner's permissions, including approvals. The password and the key are shown
+only once. The command works on the data folder, whether a daemon is running or not.
 
-Where there is an organization already, it says what is there and changes nothing; the
-exit code is 0 where that is what was asked for, else 1.`,
+If there is an organization already, it is shown and nothing is changed; the exit code is
+0 if it matches the request, otherwise 1.`,
 		Example: `  service daemon init --org "Acme" --email a@acme.example
   service daemon init --org "Acme" --email a@acme.example -o json --jq .api_key`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Body.Name = strings.TrimSpace(in.Body.Name)
 			if in.Body.Name == "" || in.Body.Owner.Email == "" {
 				return withHint(
-					usageError("the organization and its owner's e-mail address are needed"),
-					`as service daemon init --org "Acme" --email a@acme.example`,
+					usageError("the organization and its owner's email address are required"),
+					`for example service daemon init --org "Acme" --email a@acme.example`,
 				)
 			}
 			at, err := mail.ParseAddress(in.Body.Owner.Email)
 			if err != nil || at.Name != "" {
-				return usageError("--email %q is no e-mail address", in.Body.Owner.Email)
+				return usageError("--email %q is not an email address", in.Body.Owner.Email)
 			}
 			in.Body.Owner.Email = strings.ToLower(at.Address)
 			if cmd.Root().PersistentFlags().Changed("server") {
-				return usageError("`%s` works on the data folder, not on a server: run it where the daemon runs", cmd.CommandPath())
+				return usageError("`%s` works on the data folder, not on a server; run it on the daemon's machine", cmd.CommandPath())
 			}
-			// Variables may name a server for other commands; this one means the folder.
+			// Variables may select a server for other commands; this one uses the data folder.
 			a.flags.Server, a.flags.Token, a.flags.Organization = "", "", ""
 			return a.initializeDataFolder(cmd.Context(), &in)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.Body.Name, "org", "", "name of the organization")
-	f.StringVar(&in.Body.Slug, "slug", "", "its short name (default: made from the name)")
-	f.StringVar(&in.Body.Owner.Email, "email", "", "the owner's e-mail address")
+	f.StringVar(&in.Body.Slug, "slug", "", "short name of the organization (default: derived from the name)")
+	f.StringVar(&in.Body.Owner.Email, "email", "", "the owner's email address")
 	f.StringVar(&in.Body.Owner.Name, "name", "", "the owner's name")
 	return cmd
 }
@@ -88,12 +88,12 @@ func (a *app) initializeDataFolder(ctx context.Context, in *api.NewOrganizationI
 			return nil
 		}
 		return withHint(
-			&exitError{code: exitVerdict, err: runtimeError("it was initialised before, with something else; nothing was changed")},
-			"a platform admin makes more organizations with `service org create`",
+			&exitError{code: exitVerdict, err: runtimeError("already initialized with different values; nothing was changed")},
+			"a platform admin can create more organizations with `service org create`",
 		)
 	}
 	in.Body.Owner.PlatformAdmin, in.Body.APIKeyName = true, initKeyName
-	// The first key may all that its owner may, so that an assessment can be done from end to end with it.
+	// The first key has all its owner's permissions, so that it can run an assessment end to end.
 	in.Body.APIKeyScopes = []string{api.AnyScope, string(api.ApprovalDecide), string(api.APIKeyWrite)}
 	made, err := call(ctx, a, api.CreateOrganization, in)
 	if err != nil {
@@ -108,7 +108,7 @@ func (a *app) initializeDataFolder(ctx context.Context, in *api.NewOrganizationI
 	return a.out.Print(out, func(p *print.Page) { renderInitResult(p, out) })
 }
 
-// readInitState looks at the organizations and admins of the data folder.
+// readInitState reads the existing organizations and admins of the data folder.
 func (a *app) readInitState(ctx context.Context) (*initResult, error) {
 	out := &initResult{Organizations: []api.Organization{}, Admins: []string{}}
 	organizations, err := collectPages(
@@ -146,7 +146,7 @@ func (a *app) readInitState(ctx context.Context) (*initResult, error) {
 	return out, nil
 }
 
-// matches tells whether what is there is what was asked for.
+// matches reports whether the existing organizations and admins include the requested ones.
 func (i *initResult) matches(in *api.NewOrganizationInput) bool {
 	return slices.Contains(i.Admins, in.Body.Owner.Email) && slices.ContainsFunc(i.Organizations, func(o api.Organization) bool {
 		return o.Name == in.Body.Name && (in.Body.Slug == "" || o.Slug == in.Body.Slug)
@@ -155,14 +155,14 @@ func (i *initResult) matches(in *api.NewOrganizationInput) bool {
 
 func renderInitResult(p *print.Page, i *initResult) {
 	if !i.Created {
-		p.Title("Initialised before")
+		p.Title("Already initialized")
 		for _, o := range i.Organizations {
 			p.Text("organization %s (%s), %s", o.Name, o.Slug, o.ID)
 		}
 		for _, email := range i.Admins {
 			p.Text("platform admin %s", email)
 		}
-		p.Text("Nothing was changed. A lost password: `service user password-link EMAIL` makes a link for a new one.")
+		p.Text("Nothing was changed. To reset a lost password, create a link with `service user password-link EMAIL`.")
 		return
 	}
 	p.Title("Organization %s", i.Organization.Name)
@@ -170,7 +170,7 @@ func renderInitResult(p *print.Page, i *initResult) {
 		print.Field{Name: "owner", Value: i.Owner.Email}, print.Field{Name: "password", Value: formatSecret(i.OwnerPassword)},
 		print.Field{Name: "API key", Value: formatSecret(i.APIKey)})
 	p.Blank()
-	p.Text("Keep the password and the key now: they are not shown again.")
+	p.Text("Save the password and the key now; they won't be shown again.")
 	where := i.SignIn
 	if where == "" {
 		where = "http://" + DefaultListen
@@ -184,7 +184,7 @@ func renderInitResult(p *print.Page, i *initResult) {
 
 func formatSecret(s *string) string {
 	if s == nil {
-		return "as it was before"
+		return "unchanged"
 	}
 	return *s
 }

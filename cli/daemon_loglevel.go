@@ -8,10 +8,10 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// logLevels are those there are.
+// logLevels lists the valid log levels.
 var logLevels = []string{"debug", "info", "warn", "error"}
 
-// logLevelStatus is what a daemon tells in its log.
+// logLevelStatus is a daemon's log level.
 type logLevelStatus struct {
 	Level string `json:"log_level"`
 	PID   int    `json:"pid"`
@@ -19,11 +19,11 @@ type logLevelStatus struct {
 
 func (a *app) daemonLogLevel() *cobra.Command {
 	return &cobra.Command{
-		Use: "log-level [LEVEL]", Short: "Show or change what a running daemon logs", Args: requireArgs(0, 1),
+		Use: "log-level [LEVEL]", Short: "Show or change a running daemon's log level", Args: requireArgs(0, 1),
 		ValidArgs: logLevels,
-		Long: `Shows what the daemon on the data folder logs, or changes it at once: debug, info,
-warn or error. The change goes over the folder's own socket, which only its user
-reaches, and holds until the daemon ends; --log-level says how it begins.`,
+		Long: `Shows the log level of the daemon on the data folder, or changes it immediately: debug,
+info, warn or error. The change uses the folder's own socket, which only its user can
+access, and lasts until the daemon stops; --log-level sets the initial level.`,
 		Example: `  service daemon log-level
   service daemon log-level debug`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,7 +37,7 @@ reaches, and holds until the daemon ends; --log-level says how it begins.`,
 				if err := checkOneOf("log level", args[0], logLevels); err != nil {
 					return err
 				}
-				// Who else has the folder open is told first: a command has no level to change.
+				// Check first that the process is a daemon: other commands have no log level.
 				if p, err = a.findProcess(ctx); err == nil && p != nil && p.Daemon && a.SetLogLevel != nil {
 					p, err = a.SetLogLevel(ctx, a.flags.Data, args[0])
 				}
@@ -46,11 +46,11 @@ reaches, and holds until the daemon ends; --log-level says how it begins.`,
 				return err
 			}
 			if p == nil || !p.Daemon {
-				return &exitError{code: exitRuntime, err: errNoDaemon, hint: "`service daemon` starts one"}
+				return &exitError{code: exitRuntime, err: errNoDaemon, hint: "start one with `service daemon`"}
 			}
 			return a.out.Print(
 				logLevelStatus{p.LogLevel, p.PID},
-				func(page *print.Page) { page.Text("The daemon logs from %s on.", p.LogLevel) },
+				func(page *print.Page) { page.Text("The daemon's log level is %s.", p.LogLevel) },
 			)
 		},
 	}

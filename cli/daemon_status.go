@@ -14,35 +14,35 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// daemonStatus is what can be learned of a daemon.
+// daemonStatus is the status of a daemon, local or remote.
 type daemonStatus struct {
 	Running bool `json:"running"`
-	// Server is the address that was asked; empty where the data folder was.
+	// Server is the address that was queried; empty for the data folder.
 	Server string `json:"server"`
-	// Process is null where a server was asked.
+	// Process is null for a server.
 	Process *Process `json:"process"`
-	// Health is null where the credential does not reach that far.
+	// Health is null if the credential lacks the permission.
 	Health  *api.HealthDetail   `json:"health"`
 	Catalog *api.CatalogVersion `json:"catalog"`
-	// Reason is why it does not run; empty where it does.
+	// Reason says why no daemon is running; empty if one is.
 	Reason string `json:"reason"`
 
-	hint string // what to do where it does not run
-	// otherContextNote says where other commands work, where that is not this data folder.
+	hint string // what to do if it is not running
+	// otherContextNote says which context other commands use, if not this data folder.
 	otherContextNote string
 }
 
-var errNoDaemon = errors.New("no daemon runs on this data folder")
+var errNoDaemon = errors.New("no daemon is running on this data folder")
 
-// daemonTimeout bounds the wait for a daemon that does not answer.
+// daemonTimeout is the maximum time to wait for a daemon.
 const daemonTimeout = 10 * time.Second
 
 func (a *app) daemonStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Tell whether a daemon runs, and how it is", Args: requireArgs(0, 0),
-		Long: `Tells whether a daemon runs on the data folder, or at the address of --server, and
-what its checks say. The exit code is 0 where it runs and 1 where it does not. A
-server tells more to who has a credential.`,
+		Use: "status", Short: "Show whether a daemon is running, and its health", Args: requireArgs(0, 0),
+		Long: `Shows whether a daemon is running on the data folder, or at the address of --server, and
+the results of its health checks. The exit code is 0 if it is running, otherwise 1. A
+server shows more details to an authenticated client.`,
 		Example: `  service daemon status
   service daemon status --server https://grc.acme.example
   service daemon status -o json --jq .process.pid`,
@@ -51,7 +51,7 @@ server tells more to who has a credential.`,
 			defer cancel()
 			var s *daemonStatus
 			var err error
-			// Who names a folder means that, whatever server other commands use.
+			// An explicit --data takes precedence over the server that other commands use.
 			if pf := cmd.Root().PersistentFlags(); a.flags.Server == "" || (pf.Changed("data") && !pf.Changed("server")) {
 				if s, err = a.checkLocalDaemon(ctx); err == nil && !pf.Changed("data") {
 					s.otherContextNote = a.describeOtherContext()
@@ -77,15 +77,18 @@ func (a *app) checkLocalDaemon(ctx context.Context) (*daemonStatus, error) {
 	case err != nil:
 		return nil, err
 	case p == nil:
-		return &daemonStatus{Reason: errNoDaemon.Error(), hint: "`" + a.commandLine("daemon") + "` starts one"}, nil
+		return &daemonStatus{Reason: errNoDaemon.Error(), hint: "start one with `" + a.commandLine("daemon") + "`"}, nil
 	case !p.Daemon:
-		return &daemonStatus{Process: p, Reason: errNoDaemon.Error() + "; another command has it open, process " + strconv.Itoa(p.PID)}, nil
+		return &daemonStatus{
+			Process: p, Reason: errNoDaemon.Error() + "; another command has it open, process " + strconv.Itoa(p.PID),
+		}, nil
 	}
 	s := &daemonStatus{Running: true, Process: p}
 	return s, a.fetchHealthDetails(ctx, s)
 }
 
-// describeOtherContext says which context other commands use; empty where they work on the data folder.
+// describeOtherContext returns a note on the context that other commands use, or "" if they use the
+// data folder.
 func (a *app) describeOtherContext() string {
 	b, err := a.readContexts()
 	if err != nil || b.Current == "" {
@@ -96,7 +99,8 @@ func (a *app) describeOtherContext() string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"this is of the data folder on this machine, and other commands work in the context %s: `service daemon status --server %s` tells of that one",
+		"this is the data folder on this machine, but other commands use the context %s; for its server, "+
+			"run `service daemon status --server %s`",
 		c.Name,
 		c.Server,
 	)
@@ -115,7 +119,7 @@ func (a *app) checkServerDaemon(ctx context.Context) (*daemonStatus, error) {
 	return s, a.fetchHealthDetails(ctx, s)
 }
 
-// fetchHealthDetails asks what needs a credential; without one it stays unknown.
+// fetchHealthDetails fetches the details that require a credential; without one they are left empty.
 func (a *app) fetchHealthDetails(ctx context.Context, s *daemonStatus) error {
 	health, err := call(ctx, a, api.GetHealthDetailed, &api.None{})
 	if api.IsCode(err, api.CodeUnauthorized) || api.IsCode(err, api.CodeForbidden) {
@@ -155,20 +159,20 @@ func renderDaemonStatus(p *print.Page, s *daemonStatus) {
 	if c := s.Catalog; c != nil {
 		add("catalog", joinNonEmpty(c.Label, "with", pluralize(c.Counts.Controls, "control", "controls")))
 	}
-	p.Title("The daemon runs")
+	p.Title("The daemon is running")
 	p.Fields(fields...)
 	if s.otherContextNote != "" {
 		p.Blank()
 		p.Text("Note: %s.", s.otherContextNote)
 	}
 	if s.Health == nil {
-		p.Text("With a credential, there is more to see.")
+		p.Text("Sign in or pass a token to see more.")
 		return
 	}
 	p.Blank()
 	var rows [][]string
 	for _, c := range s.Health.Checks {
-		state := "fine"
+		state := "ok"
 		if !c.OK {
 			state = "FAILED"
 		}

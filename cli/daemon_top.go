@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// daemonActivity is what a daemon does, from its metrics. Quantiles and sums are of all since its start.
+// daemonActivity is a sample of a daemon's metrics. Quantiles and totals are since its start.
 type daemonActivity struct {
 	At            time.Time      `json:"at"`
 	UptimeSeconds int64          `json:"uptime_seconds"`
@@ -27,7 +27,7 @@ type daemonActivity struct {
 	Model         topModel       `json:"model"`
 }
 
-// topRequests are counts of requests: Errors are the service's own, Refused the caller's.
+// topRequests holds request counts: Errors are server errors (5xx), Refused are client errors (4xx).
 type topRequests struct {
 	Total       int     `json:"total"`
 	Errors      int     `json:"errors"`
@@ -82,13 +82,12 @@ func (a *app) daemonTop() *cobra.Command {
 	var printOnce bool
 	interval := defaultTopInterval
 	cmd := &cobra.Command{
-		Use: "top", Short: "Watch what a running daemon does", Args: requireArgs(0, 0),
-		Long: `Shows requests by operation (how many a second, errors, how long they take), what
-waits to be done, sizes, and calls of the model, drawn anew until Ctrl-C. With --once
-it shows them one time, for scripts: there, rates are the mean since the start.
+		Use: "top", Short: "Monitor a running daemon", Args: requireArgs(0, 0),
+		Long: `Shows requests by operation (rate, errors, latency), queues, sizes and model calls,
+refreshed until Ctrl-C. With --once it prints them once, for scripts; rates are then the
+average since the daemon started.
 
-The figures are those of /metrics. A server tells them to who has the permission
-metrics:read.`,
+The figures come from /metrics. On a server they require the permission metrics:read.`,
 		Example: `  service daemon top
   service daemon top --once -o json --jq .queues
   service daemon top --server https://grc.acme.example --every 10s`,
@@ -97,7 +96,7 @@ metrics:read.`,
 			case !printOnce && (!a.out.IsHumanReadable() || a.StdoutWidth == 0):
 				return usageError("the live view needs a terminal; use --once for scripts")
 			case interval < minTopInterval:
-				return usageError("--every %s is too often; the least is %s", interval, minTopInterval)
+				return usageError("--every %s is too short; the minimum is %s", interval, minTopInterval)
 			}
 			ctx := cmd.Context()
 			if pf := cmd.Root().PersistentFlags(); a.flags.Server == "" || (pf.Changed("data") && !pf.Changed("server")) {
@@ -107,7 +106,7 @@ metrics:read.`,
 					return err
 				}
 				if p == nil || !p.Daemon {
-					return &exitError{code: exitRuntime, err: errNoDaemon, hint: "`service daemon` starts one"}
+					return &exitError{code: exitRuntime, err: errNoDaemon, hint: "start one with `service daemon`"}
 				}
 			}
 			health, err := call(ctx, a, api.GetHealthDetailed, &api.None{})
@@ -125,12 +124,12 @@ metrics:read.`,
 			return a.watchTop(ctx, started, now, interval)
 		},
 	}
-	cmd.Flags().BoolVar(&printOnce, "once", false, "show it one time")
-	cmd.Flags().DurationVar(&interval, "every", defaultTopInterval, "time between two looks")
+	cmd.Flags().BoolVar(&printOnce, "once", false, "print the figures once and exit")
+	cmd.Flags().DurationVar(&interval, "every", defaultTopInterval, "refresh interval")
 	return cmd
 }
 
-// watchTop draws until ctx ends, which is how people leave it.
+// watchTop redraws the view until ctx is canceled, which is not an error.
 func (a *app) watchTop(ctx context.Context, started time.Time, now *daemonActivity, interval time.Duration) error {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
@@ -155,7 +154,7 @@ func (a *app) watchTop(ctx context.Context, started time.Time, now *daemonActivi
 	}
 }
 
-// sampleTop reads the metrics; rates are since the sample before, else since the start.
+// sampleTop reads the metrics. Rates are since the previous sample, or since the start if it is nil.
 func (a *app) sampleTop(ctx context.Context, started time.Time, previous *daemonActivity) (*daemonActivity, error) {
 	ctx, cancel := context.WithTimeout(ctx, daemonTimeout)
 	defer cancel()
@@ -170,8 +169,8 @@ func (a *app) sampleTop(ctx context.Context, started time.Time, previous *daemon
 	return now, nil
 }
 
-// computeRates reckons requests a second since an earlier sample, which may be of a daemon that was
-// started anew meanwhile; without one, since the start.
+// computeRates sets the requests per second since the previous sample, or since the start if it is
+// nil, and sorts operations by rate. A daemon restarted in between yields 0 instead of negative rates.
 func (t *daemonActivity) computeRates(previous *daemonActivity, uptime time.Duration) {
 	elapsed, earlierCounts := uptime, map[string]int{}
 	var total int
@@ -196,7 +195,7 @@ func (t *daemonActivity) computeRates(previous *daemonActivity, uptime time.Dura
 	})
 }
 
-// activityFromMetrics picks what is shown from the metrics; what an older server does not count stays 0.
+// activityFromMetrics extracts the figures from the metrics. Metrics that an older server lacks are 0.
 func activityFromMetrics(all []api.Metric) *daemonActivity {
 	t := &daemonActivity{Operations: []topOperation{}}
 	byOperation := map[string]*topOperation{}
@@ -208,9 +207,15 @@ func activityFromMetrics(all []api.Metric) *daemonActivity {
 		return byOperation[id]
 	}
 	count := map[string]*int{
-		"service_requests_in_flight": &t.Requests.InFlight, "service_documents_waiting": &t.Queues.DocumentsWaiting, "service_documents_reading": &t.Queues.DocumentsReading,
-		"service_documents_stuck": &t.Queues.DocumentsStuck, "service_workflows_live": &t.Queues.WorkflowsLive, "service_mails_queued": &t.Queues.MailsQueued,
-		"service_webhook_deliveries_waiting": &t.Queues.DeliveriesWaiting, "service_search_indexes": &t.Sizes.SearchIndexes, "service_search_passages": &t.Sizes.SearchPassages,
+		"service_requests_in_flight":         &t.Requests.InFlight,
+		"service_documents_waiting":          &t.Queues.DocumentsWaiting,
+		"service_documents_reading":          &t.Queues.DocumentsReading,
+		"service_documents_stuck":            &t.Queues.DocumentsStuck,
+		"service_workflows_live":             &t.Queues.WorkflowsLive,
+		"service_mails_queued":               &t.Queues.MailsQueued,
+		"service_webhook_deliveries_waiting": &t.Queues.DeliveriesWaiting,
+		"service_search_indexes":             &t.Sizes.SearchIndexes,
+		"service_search_passages":            &t.Sizes.SearchPassages,
 	}
 	size := map[string]*int64{
 		"service_store_bytes":           &t.Sizes.StoreBytes,
@@ -271,13 +276,13 @@ func activityFromMetrics(all []api.Metric) *daemonActivity {
 }
 
 func renderTop(p *print.Page, t *daemonActivity, rows int) {
-	p.Title("The daemon at %s, running for %s", formatTime(t.At), print.FormatElapsed(time.Duration(t.UptimeSeconds)*time.Second))
+	p.Title("Daemon activity at %s, up for %s", formatTime(t.At), print.FormatElapsed(time.Duration(t.UptimeSeconds)*time.Second))
 	r, q, s, m := t.Requests, t.Queues, t.Sizes, t.Model
 	p.Fields(
 		print.Field{
 			Name: "requests",
 			Value: fmt.Sprintf(
-				"%s/s, %d in all, %d at work; %d errors, %d refused, %d of them as too many",
+				"%s/s, %d total, %d in progress; %d errors, %d rejected, %d of them rate-limited",
 				formatDecimal(r.PerSecond),
 				r.Total,
 				r.InFlight,
@@ -288,14 +293,14 @@ func renderTop(p *print.Page, t *daemonActivity, rows int) {
 		},
 		print.Field{
 			Name:  "documents",
-			Value: fmt.Sprintf("%d wait, %d are read, %d stuck", q.DocumentsWaiting, q.DocumentsReading, q.DocumentsStuck),
+			Value: fmt.Sprintf("%d waiting, %d being read, %d stuck", q.DocumentsWaiting, q.DocumentsReading, q.DocumentsStuck),
 		},
 		print.Field{
 			Name: "waiting",
 			Value: fmt.Sprintf(
 				"%s, %s, %s",
 				pluralize(q.WorkflowsLive, "workflow run", "workflow runs"),
-				pluralize(q.MailsQueued, "mail", "mails"),
+				pluralize(q.MailsQueued, "email", "emails"),
 				pluralize(q.DeliveriesWaiting, "delivery", "deliveries"),
 			),
 		},
@@ -313,7 +318,7 @@ func renderTop(p *print.Page, t *daemonActivity, rows int) {
 		print.Field{
 			Name: "model",
 			Value: fmt.Sprintf(
-				"%d answers, %d failed; %s s, %d tokens read, %d written",
+				"%d answered, %d failed; %s s, %d tokens in, %d out",
 				m.Answered,
 				m.Failed,
 				formatDecimal(m.Seconds),
@@ -343,7 +348,7 @@ func renderTop(p *print.Page, t *daemonActivity, rows int) {
 		{Title: "per s", AlignRight: true, NoShrink: true},
 		{Title: "requests", AlignRight: true, NoShrink: true},
 		{Title: "errors", AlignRight: true, NoShrink: true},
-		{Title: "refused", AlignRight: true, Optional: true},
+		{Title: "rejected", AlignRight: true, Optional: true},
 		{Title: "p50 ms", AlignRight: true, NoShrink: true},
 		{Title: "p95 ms", AlignRight: true, NoShrink: true},
 	}, lines)
@@ -352,5 +357,5 @@ func renderTop(p *print.Page, t *daemonActivity, rows int) {
 	}
 }
 
-// formatDecimal is a figure with one place behind the point.
+// formatDecimal formats a number with one decimal place.
 func formatDecimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

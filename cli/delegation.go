@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// formatDecider is who decided, and for whom.
+// formatDecider returns who decided and, for a delegate, on whose behalf.
 func formatDecider(p *api.Approval) string {
 	if p.Delegation != nil {
 		return p.DecidedBy.Name + " for " + p.Delegation.DelegatorName
@@ -19,7 +19,7 @@ func formatDecider(p *api.Approval) string {
 	return p.DecidedBy.Name
 }
 
-// formatDelegates are who may decide for whom until when, besides owners and admins.
+// formatDelegates lists the delegates who can decide, each with the delegator and the expiry.
 func formatDelegates(p *api.Approval) (out []string) {
 	for _, d := range p.Delegates {
 		out = append(out, fmt.Sprintf("%s for %s until %s", d.Name, d.DelegatorName, formatTime(d.Until)))
@@ -27,7 +27,7 @@ func formatDelegates(p *api.Approval) (out []string) {
 	return out
 }
 
-// findPerson finds a member by e-mail address, name or id.
+// findPerson returns the member with an email address, a unique name or an id.
 func (a *app) findPerson(ctx context.Context, ref string) (*api.Member, error) {
 	all, err := a.listMembers(ctx, api.OrgMembersInput{}, listFlags{})
 	if err != nil {
@@ -49,7 +49,7 @@ func (a *app) findPerson(ctx context.Context, ref string) (*api.Member, error) {
 	case 0:
 		return nil, withHint(runtimeError("there is no member %q", ref), "`%s` lists them", a.commandLine("member list"))
 	}
-	return nil, withHint(usageError("%d members have the name %q", len(found), ref), "name one by the e-mail address")
+	return nil, withHint(usageError("%d members have the name %q", len(found), ref), "specify one by email address")
 }
 
 func (a *app) approvalDelegate() *cobra.Command {
@@ -58,13 +58,14 @@ func (a *app) approvalDelegate() *cobra.Command {
 	var everywhere bool
 	cmd := &cobra.Command{
 		Use: "delegate PERSON --until WHEN", Short: "Let a member decide for you until a date", Args: requireArgs(1, 1),
-		Long: `Lets a member, named by e-mail address or name, decide for you at the gates of the
-assessment, or with --everywhere of every assessment. It ends at --until, with
-` + "`service approval revoke`" + `, and when you may not decide any more. The decision names both.`,
-		Example: "  service approval delegate ben@acme.example --until 2026-12-31 --reason 'On leave'\n  service approval delegate ben@acme.example --until 14d --gate soa,gap_analysis\n  service approval delegate ben@acme.example --until 14d --everywhere",
+		Long: `Lets a member, specified by email address or name, decide for you at the gates of the
+assessment, or with --everywhere, of every assessment. The delegation ends at --until, with
+` + "`service approval revoke`" + `, or when you lose the right to decide. Decisions record both names.`,
+		Example: "  service approval delegate ben@acme.example --until 2026-12-31 --reason 'On leave'\n" +
+			"  service approval delegate ben@acme.example --until 14d --gate soa,gap_analysis\n  service approval delegate ben@acme.example --until 14d --everywhere",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until == "" {
-				return withHint(usageError("a delegation needs an end"), "as --until 2026-12-31 or --until 14d")
+				return withHint(usageError("a delegation needs an expiry"), "for example --until 2026-12-31 or --until 14d")
 			}
 			end, err := parseExpiry(until, a.Clock())
 			if err != nil {
@@ -100,7 +101,7 @@ assessment, or with --everywhere of every assessment. It ends at --until, with
 					where = "of every assessment"
 				}
 				p.Text(
-					"%s decides for you at the gates %s %s, until %s. To end it before:",
+					"%s can decide for you at the gates %s %s until %s. To end this earlier:",
 					made.DelegateName,
 					joinGates(made.Gates),
 					where,
@@ -111,10 +112,10 @@ assessment, or with --everywhere of every assessment. It ends at --until, with
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&until, "until", "", "when it ends: a day as 2026-12-31, or in how long, as 14d")
+	f.StringVar(&until, "until", "", "expiry as a date (2026-12-31) or a duration (14d)")
 	f.StringSliceVar(&gates, "gate", nil, "only at these gates: soa, gap_analysis, maturity, poam (default: all)")
 	f.BoolVar(&everywhere, "everywhere", false, "in every assessment of the organization, not only this one")
-	f.StringVar(&reason, "reason", "", "why, to keep with it")
+	f.StringVar(&reason, "reason", "", "reason to record")
 	return cmd
 }
 
@@ -131,7 +132,8 @@ func (a *app) approvalDelegations() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "delegations", Short: "List who decides for whom, newest first", Args: requireArgs(0, 0),
-		Long: "Lists what people of the organization let others decide, ended ones too.", Example: "  service approval delegations\n  service approval delegations --status active",
+		Long:    "Lists the organization's approval delegations, including ended ones.",
+		Example: "  service approval delegations\n  service approval delegations --status active",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("status", status, api.DelegationStatus("").Values()); err != nil {
 				return err
@@ -178,19 +180,19 @@ func (a *app) approvalDelegations() *cobra.Command {
 					{Title: "reason", Optional: true},
 					{Title: "id", NoShrink: true},
 				}, rows)
-				a.textIfEmpty(p, len(rows), "Nobody decides for another.")
+				a.textIfEmpty(p, len(rows), "No delegations.")
 			})
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only active, expired, revoked or void ones")
+	cmd.Flags().StringVar(&status, "status", "", "only delegations that are active, expired, revoked or void")
 	l.register(cmd, 0)
 	return cmd
 }
 
 func (a *app) approvalRevoke() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke ID", Short: "End a delegation at once", Args: requireArgs(1, 1),
-		Long: "Ends a delegation. What was decided by it stays decided.", Example: "  service approval delegations --status active\n  service approval revoke ID",
+		Use: "revoke ID", Short: "End a delegation immediately", Args: requireArgs(1, 1),
+		Long: "Ends a delegation. Decisions already made remain valid.", Example: "  service approval delegations --status active\n  service approval revoke ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := &api.DelegationInput{DelegationID: args[0]}
 			if _, err := call(cmd.Context(), a, api.RevokeDelegation, in); err != nil {
@@ -201,7 +203,7 @@ func (a *app) approvalRevoke() *cobra.Command {
 				return err
 			}
 			return a.out.Print(one, func(p *print.Page) {
-				p.Text("%s does not decide for %s: it is %s.", one.DelegateName, one.DelegatorName, one.Status)
+				p.Text("%s no longer decides for %s; the delegation is %s.", one.DelegateName, one.DelegatorName, one.Status)
 			})
 		},
 	}

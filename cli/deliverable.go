@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// deliverable is what the commands of the four deliverables share.
+// deliverable holds what the commands of a deliverable need; V is its version type.
 type deliverable[V any] struct {
 	gate    api.Gate
 	listOp  api.Op[api.AssessmentListInput, api.List[V]]
@@ -23,7 +23,7 @@ type deliverable[V any] struct {
 
 func (d deliverable[V]) noun() string { return gateNoun(d.gate) }
 
-// fetchNewest is the version that is worked on.
+// fetchNewest returns the newest version of the deliverable in the current assessment.
 func (d deliverable[V]) fetchNewest(ctx context.Context, a *app) (*V, error) {
 	one, err := a.currentAssessment(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (d deliverable[V]) fetchNewest(ctx context.Context, a *app) (*V, error) {
 	}
 	if len(l.Data) == 0 {
 		return nil, withHint(runtimeError("the assessment %q has no %s yet (it is %s)", one.Name, d.gate.Title(), one.State),
-			"go on with `%s`", a.commandLine("assess run"))
+			"continue with `%s`", a.commandLine("assess run"))
 	}
 	return &l.Data[0], nil
 }
@@ -53,7 +53,7 @@ func (d deliverable[V]) fetchNewestID(ctx context.Context, a *app) (string, erro
 	return d.header(v).ID, nil
 }
 
-// commands are the ones that all four have.
+// commands returns the commands that all four deliverables have.
 func (d deliverable[V]) commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		d.versionsCommand(a),
@@ -69,7 +69,7 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "versions", Short: "List the versions, newest first", Args: requireArgs(0, 0),
 		Long: fmt.Sprintf(
-			"Lists the versions of the %s, newest first. An approved version never changes;\nediting one makes the next.",
+			"Lists the versions of the %s, newest first. An approved version never changes;\nediting it creates the next version.",
 			d.gate.Title(),
 		),
 		Example: fmt.Sprintf("  service %s versions", d.noun()),
@@ -109,13 +109,13 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 				p.Table([]print.Column{
 					{Title: "version", AlignRight: true, NoShrink: true},
 					{Title: "status", NoShrink: true},
-					{Title: "lines", AlignRight: true},
+					{Title: "items", AlignRight: true},
 					{Title: "created", NoShrink: true, Optional: true},
 					{Title: "approved by", Optional: true},
 					{Title: "method", Optional: true},
 					{Title: "id", NoShrink: true},
 				}, rows)
-				a.textIfEmpty(p, len(rows), "There is no version yet; go on with `%s`.", a.commandLine("assess run"))
+				a.textIfEmpty(p, len(rows), "No versions yet. Continue with `%s`.", a.commandLine("assess run"))
 			})
 		},
 	}
@@ -125,7 +125,7 @@ func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "draft", Short: "Draft the first or the next version", Args: requireArgs(0, 0),
 		Long: fmt.Sprintf(
-			"Drafts the %s from the evidence. `service assess run` does it in its turn; this\nis for drafting it again from the start.",
+			"Drafts the %s from the evidence. `service assess run` includes this step; use\nthis command to draft from scratch.",
 			d.gate.Title(),
 		),
 		Example: fmt.Sprintf("  service %s draft\n  service %s show", d.noun(), d.noun()),
@@ -145,7 +145,7 @@ func (d deliverable[V]) submitCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "submit", Short: "Submit the newest version for review", Args: requireArgs(0, 0),
 		Long: fmt.Sprintf(
-			"Submits the newest version of the %s for review and asks an owner or admin for\napproval of exactly what it says now.",
+			"Submits the newest version of the %s for review and requests approval\nof its current content from an owner or admin.",
 			d.gate.Title(),
 		),
 		Example: fmt.Sprintf("  service %s submit\n  service %s approve", d.noun(), d.noun()),
@@ -166,9 +166,9 @@ func (d deliverable[V]) submitCommand(a *app) *cobra.Command {
 
 func (d deliverable[V]) regenerateCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "regenerate", Short: "Draft again, keeping what people edited", Args: requireArgs(0, 0),
+		Use: "regenerate", Short: "Draft again, keeping manual edits", Args: requireArgs(0, 0),
 		Long: fmt.Sprintf(
-			"Drafts the %s again from what there is now, as the next version: the evidence, and\nthe approved versions of what it is made from. What people edited is kept, and named.",
+			"Drafts the %s again as the next version, from the current evidence\nand the approved versions it is based on. Manual edits are kept and listed.",
 			d.gate.Title(),
 		),
 		Example: fmt.Sprintf("  service %s regenerate", d.noun()),
@@ -195,8 +195,8 @@ func (d deliverable[V]) regenerateCommand(a *app) *cobra.Command {
 	}
 }
 
-// olderInputNote tells that a draft rests on an older version of what it is made from, as the newest isn't
-// approved; nil where it rests on the newest.
+// olderInputNote returns a function that prints a note if the draft is based on an older, approved
+// version of its input because the newest is not approved. Otherwise it returns nil.
 func (d deliverable[V]) olderInputNote(ctx context.Context, a *app, v *V, failed error) func(*print.Page) {
 	if failed != nil {
 		return nil
@@ -211,7 +211,8 @@ func (d deliverable[V]) olderInputNote(ctx context.Context, a *app, v *V, failed
 	}
 	return func(p *print.Page) {
 		p.Text(
-			"It is made from the approved version of the %s, not from the newest, which waits for approval: `%s`, `%s`, then draft this again.",
+			"It is based on the approved version of the %s, not on the newest, which is not approved yet: "+
+				"run `%s` and `%s`, then draft again.",
 			inputGate.Title(),
 			a.commandLine(gateNoun(inputGate)+" submit"),
 			a.commandLine(gateNoun(inputGate)+" approve"),
@@ -219,15 +220,15 @@ func (d deliverable[V]) olderInputNote(ctx context.Context, a *app, v *V, failed
 	}
 }
 
-// approvedVersionNumber is the number of the version that is approved, for a draft that was made after it; 0 where
-// none is, or the draft failed.
+// approvedVersionNumber returns the number of the approved version, or 0 if there is none, the draft
+// failed or the versions can't be listed.
 func (d deliverable[V]) approvedVersionNumber(ctx context.Context, a *app, assessment string, failed error) int {
 	if failed != nil {
 		return 0
 	}
 	l, err := call(ctx, a, d.listOp, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
 	if err != nil {
-		return 0 // the draft is made, which is what was asked for
+		return 0 // the draft itself succeeded
 	}
 	for i := range l.Data {
 		if h := d.header(&l.Data[i]); h.Status == api.VersionApproved {
@@ -237,10 +238,11 @@ func (d deliverable[V]) approvedVersionNumber(ctx context.Context, a *app, asses
 	return 0
 }
 
-// actionSubmitted is what became of a version that was given to review, and not drafted.
+// actionSubmitted is the action of printAction for a submitted version.
 const actionSubmitted = "submitted for review"
 
-// printAction prints what became of a version; approved is the one that still counts, and more comes after it.
+// printAction prints what was done with a version. A positive approvedNumber is the version that
+// remains approved; the functions in more are called at the end.
 func (d deliverable[V]) printAction(a *app, v *V, err error, action string, approvedNumber int, more ...func(*print.Page)) error {
 	a.progress.Done("")
 	if err != nil {
@@ -249,15 +251,15 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 	return a.out.Print(v, func(p *print.Page) {
 		h := d.header(v)
 		if redrafted := action != actionSubmitted; redrafted && (h.Status == api.VersionApproved || h.Status == api.VersionUnderReview) {
-			p.Text("Nothing has changed: the %s, version %d, stays %s.", d.gate.Title(), h.VersionNumber, humanize(h.Status))
+			p.Text("Nothing has changed: the %s, version %d, remains %s.", d.gate.Title(), h.VersionNumber, humanize(h.Status))
 			return
 		}
-		p.Text("The %s, version %d with %s, is %s.", d.gate.Title(), h.VersionNumber, pluralize(h.ItemCount, "line", "lines"), action)
+		p.Text("The %s, version %d with %s, was %s.", d.gate.Title(), h.VersionNumber, pluralize(h.ItemCount, "item", "items"), action)
 		if len(h.Kept) > 0 {
-			p.Text("Kept as people edited it: %s.", joinFirst(h.Kept, 12))
+			p.Text("Manual edits kept: %s.", joinFirst(h.Kept, 12))
 		}
 		if approvedNumber > 0 {
-			p.Text("Version %d stays the approved one until this is: `%s`.", approvedNumber, a.commandLine(d.noun()+" submit"))
+			p.Text("Version %d remains approved until this version is. Submit it with `%s`.", approvedNumber, a.commandLine(d.noun()+" submit"))
 		}
 		for _, m := range more {
 			if m != nil {
@@ -267,41 +269,41 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 	})
 }
 
-// renderVersionHeader prints what all versions have.
+// renderVersionHeader prints the fields that all deliverable versions share, followed by more.
 func renderVersionHeader(p *print.Page, g api.Gate, h *api.DeliverableVersion, more ...print.Field) {
 	p.Title("%s, version %d: %s", capitalize(g.Title()), h.VersionNumber, humanize(h.Status))
 	p.Fields(append([]print.Field{
 		{Name: "created", Value: formatTime(h.CreatedAt)},
-		{Name: "made by", Value: h.Method},
+		{Name: "method", Value: h.Method},
 		{Name: "submitted", Value: formatTimePtr(h.SubmittedAt)},
 		{Name: "approved", Value: formatByline(h.ApprovedAt, h.ApprovedBy)},
-		{Name: "lines", Value: fmt.Sprint(h.ItemCount)},
+		{Name: "items", Value: fmt.Sprint(h.ItemCount)},
 		{Name: "content", Value: "sha256 " + h.ContentSHA256},
 	}, more...)...)
 }
 
-// renderVersionActions says what may be done with a version.
+// renderVersionActions prints the next commands for a version with this status.
 func (a *app) renderVersionActions(p *print.Page, g api.Gate, status api.VersionStatus) {
 	noun := gateNoun(g)
 	p.Blank()
 	switch status {
 	case api.VersionUnderReview:
-		p.Text("It waits for a decision:")
+		p.Text("It is waiting for a decision:")
 		p.Command(a.commandLine(noun + " approve"))
 		p.Command(a.commandLine(noun + " reject --reason '…'"))
 	case api.VersionRejected:
-		p.Text("It was rejected. Change it, then go on:")
+		p.Text("It was rejected. Edit it, then continue:")
 		p.Command(a.commandLine(noun + " edit CONTROL …"))
 		p.Command(a.commandLine(noun + " submit"))
 	case api.VersionApproved:
-		p.Text("It is approved; `%s` tells what comes next.", a.commandLine("assess status"))
+		p.Text("It is approved; `%s` shows the next step.", a.commandLine("assess status"))
 	default:
-		p.Text("It is a draft. Change lines with `%s`, then:", a.commandLine(noun+" edit"))
+		p.Text("It is a draft. Edit items with `%s`, then:", a.commandLine(noun+" edit"))
 		p.Command(a.commandLine(noun + " submit"))
 	}
 }
 
-// renderItem prints what the lines of all deliverables share.
+// renderItem prints the fields that the items of all deliverables share, with more in between.
 func renderItem(p *print.Page, i *api.Item, more ...print.Field) {
 	p.Title("%s  %s", i.ControlCode, i.ControlTitle)
 	edited := ""
@@ -312,11 +314,11 @@ func renderItem(p *print.Page, i *api.Item, more ...print.Field) {
 		print.Field{Name: "edited by", Value: edited}, print.Field{Name: "id", Value: i.ID})...)
 }
 
-// renderEvidence prints the passages that a line rests on.
+// renderEvidence prints the passages that support an item.
 func renderEvidence(p *print.Page, all []api.Evidence) {
 	p.Title("Evidence")
 	if len(all) == 0 {
-		p.Text("no passage found")
+		p.Text("none found")
 		return
 	}
 	for i, e := range all {
@@ -337,8 +339,8 @@ func renderMissing(p *print.Page, elements []string) {
 	}
 }
 
-// findItem picks the line that a control's code or a line's id names. Where a code names several it picks none:
-// tell says how they differ.
+// findItem returns the item with an id or a unique control code. If several items have the code, the
+// error lists them with their descriptions.
 func findItem[T any](ref, noun string, all []T, itemOf func(*T) *api.Item, describe func(*T) string) (*T, error) {
 	var found []*T
 	for n := range all {
@@ -356,12 +358,13 @@ func findItem[T any](ref, noun string, all []T, itemOf func(*T) *api.Item, descr
 	return requireSingle(ref, noun, found, known, itemOf, describe)
 }
 
-// requireSingle is the one that was found among those whose codes are known.
+// requireSingle returns the only item in found. Otherwise it returns an error that suggests a code
+// from known or lists the matches.
 func requireSingle[T any](ref, noun string, found []*T, known []string, itemOf func(*T) *api.Item, describe func(*T) string) (*T, error) {
 	switch len(found) {
 	case 0:
 		return nil, withHint(runtimeError("this version has no %s for %q%s", noun, ref, didYouMean(ref, known)),
-			"a line is named by the code of its control or by its id; a control that no chosen framework or baseline brings in has none")
+			"specify an item by control code or id; controls outside the selected frameworks and baselines have no items")
 	case 1:
 		return found[0], nil
 	}
@@ -370,12 +373,12 @@ func requireSingle[T any](ref, noun string, found []*T, known []string, itemOf f
 		lines[n] = fmt.Sprintf("%s  %s", itemOf(f).ID, truncate(describe(f)))
 	}
 	return nil, withHint(
-		usageError("%d %ss are of %s:\n  - %s", len(found), noun, ref, strings.Join(lines, "\n  - ")),
-		"name the one that is meant by its id",
+		usageError("%s has %d %ss:\n  - %s", ref, len(found), noun, strings.Join(lines, "\n  - ")),
+		"specify one by its id",
 	)
 }
 
-// truncate is the beginning of a text that others follow.
+// truncate shortens text to 80 characters.
 func truncate(text string) string {
 	if r := []rune(text); len(r) > 80 {
 		return strings.TrimSpace(string(r[:79])) + "…"

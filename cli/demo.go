@@ -21,38 +21,38 @@ const (
 func (a *app) demoCommand() *cobra.Command {
 	dir := "."
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Run the whole job on an example company", Args: requireArgs(0, 0),
-		Long: `Assesses Harborquill Cargo, a company that does not exist, against ISO/IEC 27001:2022:
-reads its documents, drafts scope, Statement of Applicability, gaps, maturity and
-plan, and writes report.html and report.json. Because it is a demo, it approves at
-each of the four gates as you; in an assessment of your own you decide there.
+		Use: "demo", Short: "Run a complete assessment of an example company", Args: requireArgs(0, 0),
+		Long: `Assesses Harborquill Cargo, a fictional company, against ISO/IEC 27001:2022: reads its
+documents, drafts the scope, Statement of Applicability, gap analysis, maturity assessment
+and plan, and writes report.html and report.json. The demo approves each of the four gates
+in your name; in your own assessments you decide.
 
-A report.html that the demo did not write is never overwritten.`,
+An existing report.html that was not written by the demo is never overwritten.`,
 		Example: "  service demo\n  service demo --out /tmp/demo\n  service demo -o json --jq '.summary.compliance_pct'",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runDemo(cmd.Context(), dir) },
 	}
-	cmd.Flags().StringVar(&dir, "out", ".", "folder for the reports; made where it is missing")
+	cmd.Flags().StringVar(&dir, "out", ".", "folder for the reports; created if missing")
 	return cmd
 }
 
 func (a *app) runDemo(ctx context.Context, dir string) error {
 	started := a.Clock()
 	if a.DemoEvidence == nil {
-		return runtimeError("this build holds no example")
+		return runtimeError("this build does not include the demo")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return runtimeError("the folder %s can't be made: %w", dir, errorWithoutPath(err))
+		return runtimeError("the folder %s can't be created: %w", dir, errorWithoutPath(err))
 	}
 	if err := checkFolderWritable(dir); err != nil {
 		return withHint(
-			runtimeError("nothing can be written in the folder %s, where the reports go: %w", dir, errorWithoutPath(err)),
-			"name another with `%s`",
+			runtimeError("the report folder %s is not writable: %w", dir, errorWithoutPath(err)),
+			"choose another with `%s`",
 			a.commandLine("demo --out DIR"),
 		)
 	}
-	files, left := walkTree(a.DemoEvidence, "")
+	files, skipped := walkTree(a.DemoEvidence, "")
 	for i := range files {
-		files[i].Path = "" // it is in no folder of the person's
+		files[i].Path = "" // not from a folder of the user
 	}
 	name, err := a.findUnusedName(ctx, demoName)
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 	}
 	a.rememberAssessment(one.ID)
 	a.interruptHint = fmt.Sprintf(
-		"the demo is kept as %q; go on with `%s`, or start a new one with `%s`",
+		"the demo was saved as %q; continue with `%s`, or start a new one with `%s`",
 		name,
 		a.commandLine("assess run --approve"),
 		a.commandLine("demo"),
@@ -91,19 +91,19 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 		}
 		written = append(written, path)
 	}
-	out, err := a.readRunResult(ctx, one.ID, append(left, got.Skipped...), started)
+	out, err := a.readRunResult(ctx, one.ID, append(skipped, got.Skipped...), started)
 	if err != nil {
 		return err
 	}
 	out.Reports = written
 	out.renderHeader = func(p *print.Page) {
-		p.Text("A demo on a made-up company. The four approvals were given in advance in your name, because it is a demo.")
+		p.Text("Demo of a fictional company. The four approvals were given automatically in your name.")
 	}
 	out.renderFooter = func(p *print.Page) { a.renderSuggestions(p, out) }
 	return a.out.Print(out, out.renderer(a))
 }
 
-// renderSuggestions proposes three commands that work on what the demo made.
+// renderSuggestions prints commands to try on the demo's results.
 func (a *app) renderSuggestions(p *print.Page, o *runResult) {
 	p.Title("Try next")
 	if len(o.WorstFindings) > 0 {
@@ -114,10 +114,10 @@ func (a *app) renderSuggestions(p *print.Page, o *runResult) {
 	p.Command(a.commandLine("search 'who approves access rights'"))
 	p.Command(a.commandLine("poam list --severity high"))
 	p.Blank()
-	p.Text("And for documents of your own: `%s`.", a.commandLine("assess run DIR --framework "+demoFramework))
+	p.Text("For your own documents: `%s`.", a.commandLine("assess run DIR --framework "+demoFramework))
 }
 
-// findUnusedName is the name, with a number behind it where it is taken.
+// findUnusedName returns name, with a number appended if an assessment already has it.
 func (a *app) findUnusedName(ctx context.Context, name string) (string, error) {
 	for n := 1; ; n++ {
 		candidate := name
@@ -134,8 +134,8 @@ func (a *app) findUnusedName(ctx context.Context, name string) (string, error) {
 	}
 }
 
-// findUnusedPath is the path, with a number behind its stem where there is a file that the
-// program did not write.
+// findUnusedPath returns path, with a number appended to its stem if a file that the program did not
+// write is in the way.
 func (a *app) findUnusedPath(path string) (string, error) {
 	stem, ext := strings.TrimSuffix(path, filepath.Ext(path)), filepath.Ext(path)
 	for n := 1; n < 1000; n++ {
@@ -145,10 +145,10 @@ func (a *app) findUnusedPath(path string) (string, error) {
 		}
 		if _, err := os.Lstat(candidate); os.IsNotExist(err) || a.isUnmodifiedOutput(candidate) {
 			if n > 1 {
-				a.progress.Notice("%s is not this program's, so the report goes to %s", path, candidate)
+				a.progress.Notice("%s was not written by this program; the report goes to %s", path, candidate)
 			}
 			return candidate, nil
 		}
 	}
-	return "", runtimeError("there is no free name for %s", path)
+	return "", runtimeError("no unused file name found for %s", path)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// docSyncResult is what came of holding folders against the documents of an assessment.
+// docSyncResult is the result of syncing folders with an assessment's documents.
 type docSyncResult struct {
 	Added           []api.Document `json:"added"`
 	Replaced        []api.Document `json:"replaced"`
@@ -25,13 +25,13 @@ type docSyncResult struct {
 	ChangedEvidence []string       `json:"evidence_changed"`
 }
 
-// changedCount are the documents whose content is new.
+// changedCount returns the number of documents with new content.
 func (s *docSyncResult) changedCount() int { return len(s.Added) + len(s.Replaced) }
 
-// documentCount is how many files are documents now.
+// documentCount returns the number of files that are now documents.
 func (s *docSyncResult) documentCount() int { return s.changedCount() + len(s.Renamed) + s.Unchanged }
 
-// folderPrefixes are the first parts of the paths that the files of folders have.
+// folderPrefixes returns the document path prefixes of folders.
 func folderPrefixes(paths []string) []string {
 	var out []string
 	for _, p := range paths {
@@ -42,7 +42,7 @@ func folderPrefixes(paths []string) []string {
 	return out
 }
 
-// fileMatcher pairs the files of folders with the documents that came from them.
+// fileMatcher matches files in folders to existing documents.
 type fileMatcher struct {
 	docs       []api.Document
 	byPath     map[string]int
@@ -74,7 +74,7 @@ func newFileMatcher(docs []api.Document, files []sourceFile) *fileMatcher {
 	return m
 }
 
-// what a file is to the documents there are.
+// fileStatus is the state of a file relative to the existing documents.
 type fileStatus int
 
 const (
@@ -84,9 +84,9 @@ const (
 	fileChanged
 )
 
-// classify tells what a file is, and of which document. A file without a document at its
-// path is the new version of one of its name, where there is but one of either and it did
-// not come from a folder.
+// classify returns a file's status and the matching document, if any. A file without a document
+// at its path counts as a new version of a document with the same name, if both names are unique
+// and the document did not come from a folder.
 func (m *fileMatcher) classify(f sourceFile, sum string) (fileStatus, *api.Document) {
 	if i, ok := m.bySHA[sum]; ok {
 		d := &m.docs[i]
@@ -115,8 +115,8 @@ func (m *fileMatcher) classify(f sourceFile, sum string) (fileStatus, *api.Docum
 	return fileChanged, &m.docs[found]
 }
 
-// syncFolders takes in what is new or changed in folders and follows renames. What vanished from
-// a folder is told of, and deleted only where the caller asked for it.
+// syncFolders uploads new and changed files from folders and follows renames. Documents whose files
+// are missing are reported, and deleted only if remove is set.
 func (a *app) syncFolders(
 	ctx context.Context,
 	assessment string,
@@ -141,9 +141,9 @@ func (a *app) syncFolders(
 	}
 	m := newFileMatcher(docs, files)
 	sums := make([]string, len(files))
-	a.progress.Start("look at the files")
+	a.progress.Start("scan the files")
 	for i, f := range files {
-		a.progress.Update("look at %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
+		a.progress.Update("scan %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
 		if sums[i], err = f.hash(); err != nil {
 			out.Skipped = append(out.Skipped, skippedFile{Name: f.Name, Reason: errorWithoutPath(err).Error(), path: f.Path})
 			continue
@@ -165,7 +165,7 @@ func (a *app) syncFolders(
 		return nil, err
 	}
 	a.progress.Done(
-		"%d new, %d changed, %d renamed, %d vanished, %d as they were, %d left out",
+		"%d added, %d changed, %d renamed, %d missing, %d unchanged, %d skipped",
 		len(out.Added),
 		len(out.Replaced),
 		len(out.Renamed),
@@ -209,7 +209,7 @@ func (a *app) syncFile(
 	}
 	m.matchedIDs[doc.ID] = true
 	if d != nil {
-		*d = *doc // a second file of the same content is then one that is there
+		*d = *doc // so that a second file with this content counts as unchanged
 	} else {
 		m.docs = append(m.docs, *doc)
 		m.bySHA[sum] = len(m.docs) - 1
@@ -225,8 +225,8 @@ func (a *app) syncFile(
 	return nil
 }
 
-// handleMissing finds the documents of the folders whose files are not there any more. What
-// lies where nobody could look is not known to be gone.
+// handleMissing finds documents whose files no longer exist in the folders, and deletes them if
+// remove is set. Documents under a skipped path do not count as missing.
 func (a *app) handleMissing(ctx context.Context, m *fileMatcher, prefixes []string, remove bool, out *docSyncResult) error {
 	for _, d := range m.docs {
 		inFolders := slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(d.Path, p) })
@@ -248,17 +248,17 @@ func (a *app) handleMissing(ctx context.Context, m *fileMatcher, prefixes []stri
 	return nil
 }
 
-// reportMissing tells of documents whose files are gone.
+// reportMissing prints a notice for each document whose file is missing.
 func (a *app) reportMissing(s *docSyncResult) {
 	for _, d := range s.Missing {
-		a.progress.Notice("gone from the folder, kept as evidence: %s", d.Path)
+		a.progress.Notice("missing from the folder, kept as evidence: %s", d.Path)
 	}
 	if len(s.Missing) > 0 {
-		a.progress.Notice("`%s` removes what is gone", a.commandLine("doc sync DIR --remove"))
+		a.progress.Notice("`%s` removes missing documents", a.commandLine("doc sync DIR --remove"))
 	}
 }
 
-// evidenceChangesSince is what the timeline says since then of lines whose passages changed.
+// evidenceChangesSince returns the timeline's summaries of items whose evidence changed since then.
 func (a *app) evidenceChangesSince(ctx context.Context, assessment string, since time.Time) ([]string, error) {
 	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.TimelineEvent], error) {
 		return call(
@@ -284,18 +284,17 @@ func (a *app) docSync() *cobra.Command {
 	var category string
 	var remove, sure bool
 	cmd := &cobra.Command{
-		Use: "sync DIR…", Short: "Take in what changed in a folder", Args: requireArgs(1, -1),
-		Long: `Holds a folder against the documents that came from it: new files are added, changed
-ones are read again as new versions of their documents, the same file under another
-name or in another place of the folder is followed. Passages that say the same keep
-their ids, so what was drafted from them stays; lines that rest on passages that
-changed are named, and marked for review where they are in draft.
+		Use: "sync DIR…", Short: "Import the changes in a folder", Args: requireArgs(1, -1),
+		Long: `Compares a folder with the documents imported from it: new files are added, changed files
+become new versions of their documents, and renamed or moved files are recognized.
+Unchanged passages keep their ids, so drafts based on them remain valid. Items based on
+changed passages are listed and, in drafts, marked for review.
 
-A file that is gone is named; its document stays, unless --remove is given.`,
+Missing files are listed; their documents are kept unless --remove is given.`,
 		Example: "  service doc sync ./evidence\n  service doc sync ./evidence --remove --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			files, left, err := collectFiles(args)
+			files, skipped, err := collectFiles(args)
 			if err != nil {
 				return err
 			}
@@ -304,7 +303,7 @@ A file that is gone is named; its document stays, unless --remove is given.`,
 				return err
 			}
 			if remove {
-				if err := a.confirm(sure, "delete the documents whose files are gone from "+strings.Join(args, ", ")); err != nil {
+				if err := a.confirm(sure, "delete the documents whose files are missing from "+strings.Join(args, ", ")); err != nil {
 					return err
 				}
 			}
@@ -312,7 +311,7 @@ A file that is gone is named; its document stays, unless --remove is given.`,
 			if err != nil {
 				return err
 			}
-			got, err := a.syncFolders(ctx, one.ID, args, files, left, category, remove)
+			got, err := a.syncFolders(ctx, one.ID, args, files, skipped, category, remove)
 			if err != nil {
 				return err
 			}
@@ -336,13 +335,14 @@ A file that is gone is named; its document stays, unless --remove is given.`,
 			return a.unreadableError(got)
 		},
 	}
-	cmd.Flags().StringVar(&category, "category", "", "of the new files: policy, procedure, record, … (default: guessed)")
-	cmd.Flags().BoolVar(&remove, "remove", false, "delete the documents whose files are gone")
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask before removing")
+	cmd.Flags().StringVar(&category, "category", "", "category of new files: policy, procedure, record, … (default: detected)")
+	cmd.Flags().BoolVar(&remove, "remove", false, "delete documents whose files are missing")
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }
 
-// newestEventTime is when something last happened, by the clock of who keeps the timeline.
+// newestEventTime returns a time just after the newest event, by the server's clock, or the zero
+// time if there are no events.
 func (a *app) newestEventTime(ctx context.Context, assessment string) (time.Time, error) {
 	l, err := call(
 		ctx,
@@ -356,7 +356,7 @@ func (a *app) newestEventTime(ctx context.Context, assessment string) (time.Time
 	return l.Data[0].At.Add(time.Nanosecond), nil
 }
 
-// refreshDocuments takes over how documents stand now.
+// refreshDocuments replaces docs with their current state.
 func refreshDocuments(docs, current []api.Document) {
 	for i, d := range docs {
 		if at := slices.IndexFunc(current, func(x api.Document) bool { return x.ID == d.ID }); at >= 0 {
@@ -370,7 +370,7 @@ func (a *app) renderDocSync(p *print.Page, s *docSyncResult) {
 	for _, part := range []struct {
 		what string
 		docs []api.Document
-	}{{"new", s.Added}, {"changed", s.Replaced}, {"renamed", s.Renamed}, {"gone", s.Missing}, {"removed", s.Removed}} {
+	}{{"new", s.Added}, {"changed", s.Replaced}, {"renamed", s.Renamed}, {"missing", s.Missing}, {"removed", s.Removed}} {
 		for _, d := range part.docs {
 			status := humanize(d.Status)
 			if d.Error != nil {
@@ -389,21 +389,22 @@ func (a *app) renderDocSync(p *print.Page, s *docSyncResult) {
 		p.Text("Nothing changed.")
 	}
 	if len(s.ChangedEvidence) > 0 {
-		p.Title("Evidence that changed")
+		p.Title("Changed evidence")
 		for _, e := range s.ChangedEvidence {
 			p.Text("- %s", e)
 		}
-		p.Text("Lines in draft are marked for review: `%s`. Draft again to judge the new text.", a.commandLine("soa items --needs-review"))
+		p.Text("Draft items are marked for review: `%s`. Draft again to assess the new text.", a.commandLine("soa items --needs-review"))
 	}
 	if len(s.Missing) > 0 {
-		p.Text("Documents whose files are gone stay; `%s` removes them.", a.commandLine("doc sync DIR --remove"))
+		p.Text("Documents with missing files are kept; `%s` removes them.", a.commandLine("doc sync DIR --remove"))
 	}
 }
 
-// unreadableError is the error of files that could not be taken or read; nil where there are none.
+// unreadableError prints a notice for each skipped file and returns an error if any file was skipped
+// or could not be read.
 func (a *app) unreadableError(s *docSyncResult) error {
 	for _, l := range s.Skipped {
-		a.progress.Notice("left out: %s: %s", l.Name, l.Reason)
+		a.progress.Notice("skipped: %s: %s", l.Name, l.Reason)
 	}
 	bad := len(s.Skipped)
 	for _, d := range append(slices.Clone(s.Added), s.Replaced...) {
@@ -415,7 +416,7 @@ func (a *app) unreadableError(s *docSyncResult) error {
 		return nil
 	}
 	return withHint(
-		runtimeError("%s could not be read; the others were taken", pluralize(bad, "file", "files")),
+		runtimeError("%s could not be read; the others were added", pluralize(bad, "file", "files")),
 		"`%s` lists them",
 		a.commandLine("doc list --status failed"),
 	)

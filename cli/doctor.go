@@ -16,11 +16,11 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// DiagnosticState is how a part was found.
+// DiagnosticState is the outcome of a check.
 type DiagnosticState string
 
-// The outcomes, from best to worst. A note is a choice or a thing that is not there and need not be;
-// a warning is what will hurt some day; what failed hinders now.
+// The outcomes, from best to worst. A note is a choice or an optional part that is missing, a warning
+// is a future problem, and a failure is a present one.
 const (
 	DiagnosticOK      DiagnosticState = "fine"
 	DiagnosticNote    DiagnosticState = "note"
@@ -30,31 +30,31 @@ const (
 
 var diagnosticStates = []DiagnosticState{DiagnosticOK, DiagnosticNote, DiagnosticWarning, DiagnosticFailed}
 
-// Diagnostic is what `doctor` found of one part.
+// Diagnostic is the result of `doctor` for one part.
 type Diagnostic struct {
 	Component string          `json:"part"`
 	State     DiagnosticState `json:"state"`
 	Detail    string          `json:"detail"`
-	// Remedy says what to do; empty where there is nothing to.
+	// Remedy says what to do; empty if nothing is needed.
 	Remedy string `json:"do"`
 }
 
-// ExamineOptions say what to look at on this machine.
+// ExamineOptions selects what to check on this machine.
 type ExamineOptions struct {
-	// Data is the data folder; empty for the usual one.
+	// Data is the data folder; empty for the default folder.
 	Data string
-	// Remote: commands work on a server, so that the data folder matters less.
+	// Remote is set if commands use a server, so that problems with the data folder matter less.
 	Remote bool
 }
 
-// doctorReport is all findings.
+// doctorReport holds the results of `doctor`.
 type doctorReport struct {
 	Worst       DiagnosticState `json:"worst"`
 	Version     string          `json:"version"`
 	Diagnostics []Diagnostic    `json:"data"`
 }
 
-// worstState is the worst outcome among findings.
+// worstState returns the worst outcome in all.
 func worstState(all []Diagnostic) DiagnosticState {
 	w := 0
 	for _, f := range all {
@@ -63,20 +63,20 @@ func worstState(all []Diagnostic) DiagnosticState {
 	return diagnosticStates[w]
 }
 
-// examineTimeout bounds the whole examination.
+// examineTimeout is the time limit for all checks together.
 const examineTimeout = 45 * time.Second
 
 func (a *app) doctorCommand() *cobra.Command {
 	var strict bool
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look at everything the program needs, and say what to do", Args: requireArgs(0, 0),
-		Long: `Looks at what is configured, reachable, licensed and writable: settings, contexts and
-keyring, the server with its certificate, credential and clock, the data folder with its
-daemon and catalog, free disk, the model, and the programs that read pictures. It changes
-nothing, and makes no data folder where there is none.
+		Use: "doctor", Short: "Check the installation and suggest fixes", Args: requireArgs(0, 0),
+		Long: `Checks what is configured, reachable and writable: settings, contexts and keyring; the
+server with its certificate, credential and clock; the data folder with its daemon and
+catalog; free disk space, the model, and the programs for OCR. It changes nothing and
+does not create a data folder.
 
-Each part is fine, a note, a warning or failed, with what to do. The exit code is 1 where
-one failed, with --strict also where one is a warning, else 0.`,
+Each part is reported as fine, note, warning or failed, with what to do. The exit code is 1
+if a part failed or, with --strict, if there is a warning; otherwise 0.`,
 		Example:     "  service doctor\n  service doctor --strict -q\n  service doctor -o json --jq '.data[] | select(.state != \"fine\")'",
 		Annotations: map[string]string{toleratesSettingsErrors: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -106,11 +106,11 @@ one failed, with --strict also where one is a warning, else 0.`,
 			return &exitError{
 				code: exitVerdict,
 				err:  errors.New(pluralize(n, "part needs attention", "parts need attention")),
-				hint: "the lines above say what to do",
+				hint: "see the suggestions above",
 			}
 		},
 	}
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings, too")
+	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings as well")
 	return cmd
 }
 
@@ -129,7 +129,7 @@ func (a *app) renderDoctorReport(p *print.Page, d *doctorReport) {
 		[]print.Column{
 			{Title: "part", NoShrink: true},
 			{Title: "state", NoShrink: true, Style: styleForState},
-			{Title: "what was found", Wrap: true},
+			{Title: "details", Wrap: true},
 		},
 		rows,
 	)
@@ -147,7 +147,7 @@ func styleForState(cell string) print.Style {
 	return print.Plain
 }
 
-// examine looks at one part after the other.
+// examine runs all checks.
 func (a *app) examine(ctx context.Context, cmd *cobra.Command) []Diagnostic {
 	out := []Diagnostic{{Component: "program", State: DiagnosticOK, Detail: "service " + a.Version}}
 	out = append(out, a.examineSettings(cmd)...)
@@ -171,11 +171,12 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 	f := Diagnostic{Component: "configuration", State: DiagnosticOK, Detail: file}
 	switch {
 	case a.settingsErr != nil:
-		f.State, f.Detail, f.Remedy = DiagnosticFailed, a.settingsErr.Error(), "mend it; `service help configuration` lists the keys"
+		f.State, f.Detail, f.Remedy = DiagnosticFailed, a.settingsErr.Error(), "fix it; `service help configuration` lists the keys"
 	case file == "":
-		f.State, f.Detail, f.Remedy = DiagnosticNote, "there is no home folder, so no configuration file and no contexts", "set HOME or XDG_CONFIG_HOME where you want them"
+		f.State, f.Detail = DiagnosticNote, "there is no home folder, so no configuration file and no contexts"
+		f.Remedy = "set HOME or XDG_CONFIG_HOME if you want them"
 	case errors.Is(err, fs.ErrNotExist) && !named:
-		f.State, f.Detail = DiagnosticNote, "no file, and none is needed; it would be "+file
+		f.State, f.Detail = DiagnosticNote, "no file (optional); it would be "+file
 	}
 	out := []Diagnostic{f}
 	switch {
@@ -186,7 +187,7 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 				Component: "context",
 				State:     DiagnosticFailed,
 				Detail:    a.targetErr.Error(),
-				Remedy:    orElse(a.hintFor(a.targetErr), "mend or delete the file; `service login URL` makes a new one"),
+				Remedy:    orElse(a.hintFor(a.targetErr), "fix or delete the file; `service login URL` creates a new one"),
 			},
 		)
 	case a.context == nil && a.flags.Server != "":
@@ -195,14 +196,14 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 			Diagnostic{
 				Component: "context",
 				State:     DiagnosticOK,
-				Detail:    "none; commands work on " + redactPassword(a.flags.Server),
+				Detail:    "none; commands use " + redactPassword(a.flags.Server),
 				Remedy:    "",
 			},
 		)
 	case a.context == nil:
 		return append(
 			out,
-			Diagnostic{Component: "context", State: DiagnosticOK, Detail: "none; commands work on the data folder", Remedy: ""},
+			Diagnostic{Component: "context", State: DiagnosticOK, Detail: "none; commands use the data folder", Remedy: ""},
 		)
 	}
 	c := Diagnostic{
@@ -224,21 +225,22 @@ func orElse(text, other string) string {
 }
 
 func (a *app) examineKeyring() Diagnostic {
-	f := Diagnostic{Component: "keyring", State: DiagnosticOK, Detail: "answers"}
+	f := Diagnostic{Component: "keyring", State: DiagnosticOK, Detail: "available"}
 	switch {
 	case a.Keyring == nil && a.Env("SERVICE_KEYRING") != "":
-		f.State, f.Detail = DiagnosticNote, "off by SERVICE_KEYRING: secrets of sign-ins go into files of mode 0600"
+		f.State, f.Detail = DiagnosticNote, "disabled by SERVICE_KEYRING; secrets are stored in files with mode 0600"
 	case a.Keyring == nil:
-		f.State, f.Detail = DiagnosticNote, "this system offers none here: secrets of sign-ins go into files of mode 0600"
+		f.State, f.Detail = DiagnosticNote, "not available; secrets are stored in files with mode 0600"
 	default:
 		if err := contexts.CheckKeyring(a.Keyring); err != nil {
-			f.State, f.Detail, f.Remedy = DiagnosticWarning, "does not answer: "+err.Error(), "unlock it; or set SERVICE_KEYRING=off to keep secrets in files"
+			f.State, f.Detail = DiagnosticWarning, "does not answer: "+err.Error()
+			f.Remedy = "unlock it, or set SERVICE_KEYRING=off to store secrets in files"
 		}
 	}
 	return f
 }
 
-// examineStore asks the engine on the data folder, where there is one already.
+// examineStore checks the engine on the data folder, if the folder has been used.
 func (a *app) examineStore(ctx context.Context) []Diagnostic {
 	if a.ResolvePaths != nil {
 		if _, err := os.Stat(a.ResolvePaths(a.flags.Data).Database); errors.Is(err, fs.ErrNotExist) {
@@ -246,8 +248,8 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 				{
 					Component: "store",
 					State:     DiagnosticNote,
-					Detail:    "empty: nothing was stored yet",
-					Remedy:    "begin with `service demo` or `service assess run FOLDER`",
+					Detail:    "empty",
+					Remedy:    "start with `service demo` or `service assess run FOLDER`",
 				},
 			}
 		}
@@ -259,13 +261,13 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 				Component: "store",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    orElse(a.hintFor(err), "see what has it open with `service daemon status`"),
+				Remedy:    orElse(a.hintFor(err), "check which process has it open with `service daemon status`"),
 			},
 		}
 	}
 	var out []Diagnostic
 	for _, c := range health.Checks {
-		// The disk was looked at already, and the model by asking it.
+		// Options.Examine checks the disk and the model.
 		if c.Name == "disk" || c.Name == "model" {
 			continue
 		}
@@ -274,17 +276,17 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 	return append(out, a.examineEmbedder(ctx)...)
 }
 
-// remedies is what to do about a part of the service that is not well.
+// remedies maps health checks of the service to what to do if they fail.
 var remedies = map[string]string{
-	"store":   "see the log; restore a backup where the disk is broken",
-	"index":   "see `service doc list --status failed`, then `service doc reprocess DOCUMENT`",
+	"store":   "check the log; restore a backup if the disk is damaged",
+	"index":   "run `service doc list --status failed`, then `service doc reprocess DOCUMENT`",
 	"catalog": "import one with `service catalog import FILE`",
-	"model":   "see `service model status`",
-	"disk":    "free some space where the data folder is",
-	"mail":    "see the settings of mail",
+	"model":   "run `service model status`",
+	"disk":    "free up disk space for the data folder",
+	"mail":    "check the mail settings",
 }
 
-// diagnosticFromCheck is a check of the service as a finding.
+// diagnosticFromCheck converts a health check of the service, with prefix added to its name.
 func diagnosticFromCheck(prefix string, c api.HealthCheck) Diagnostic {
 	if c.OK {
 		return Diagnostic{Component: prefix + c.Name, State: DiagnosticOK, Detail: c.Detail}
@@ -293,11 +295,12 @@ func diagnosticFromCheck(prefix string, c api.HealthCheck) Diagnostic {
 		Component: prefix + c.Name,
 		State:     DiagnosticFailed,
 		Detail:    c.Detail,
-		Remedy:    orElse(remedies[c.Name], "see the service's log"),
+		Remedy:    orElse(remedies[c.Name], "check the service's log"),
 	}
 }
 
-// examineEmbedder tells which embedder answers, and how far it is.
+// examineEmbedder reports the active embedder and its progress. It returns nil if the status is
+// unavailable.
 func (a *app) examineEmbedder(ctx context.Context) (out []Diagnostic) {
 	if s, err := call(ctx, a, api.GetEmbeddingStatus, &api.None{}); err == nil {
 		f := Diagnostic{
@@ -306,7 +309,8 @@ func (a *app) examineEmbedder(ctx context.Context) (out []Diagnostic) {
 			Detail:    fmt.Sprintf("%s, %d of %d passages", embedderLabel(s.Embedder), s.Embedded, s.Total),
 		}
 		if s.Away != nil {
-			f.State, f.Detail, f.Remedy = DiagnosticWarning, f.Detail+"; "+*s.Away, "see that the model's server runs; until then "+s.ServedBy+" answers"
+			f.State, f.Detail = DiagnosticWarning, f.Detail+"; "+*s.Away
+			f.Remedy = "check that the model's server is running; until then " + s.ServedBy + " is used"
 		}
 		out = append(out, f)
 	}

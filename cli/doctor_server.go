@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// maxClockSkew is how far two clocks may be apart before times in lists and logs mislead.
+	// maxClockSkew is the clock difference above which times in lists and logs become misleading.
 	maxClockSkew = time.Minute
-	// expiryWarningPeriod is how long before its end a certificate or key is warned of.
+	// expiryWarningPeriod is how long before the expiry of a certificate or key a warning is shown.
 	expiryWarningPeriod = 14 * 24 * time.Hour
 )
 
-// examineServer looks at the server that commands work on: way, certificate, clock, credential, parts.
+// examineServer checks the server that commands use: connection, certificate, clock, credential and
+// health.
 func (a *app) examineServer(ctx context.Context) []Diagnostic {
 	c, err := a.connect(ctx)
 	if err != nil {
@@ -28,12 +29,12 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 				Component: "server",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    orElse(a.hintFor(err), "see the address of --server or of the context"),
+				Remedy:    orElse(a.hintFor(err), "check the address in --server or the context"),
 			},
 		}
 	}
 	before := a.Clock()
-	// The organization of the header counts for nothing here, and keeps the client from asking for one.
+	// The endpoint ignores this header; setting it keeps the client from looking up an organization.
 	resp, err := c.Raw(ctx, http.MethodGet, api.GetHealth.Path, nil, http.Header{api.TenantHeader: {"none"}})
 	if err != nil {
 		return []Diagnostic{
@@ -41,7 +42,7 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 				Component: "server",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    orElse(a.hintFor(err), "see that it runs and that the address is right"),
+				Remedy:    orElse(a.hintFor(err), "check that it is running and that the address is right"),
 			},
 		}
 	}
@@ -54,7 +55,7 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 				Component: "server",
 				State:     DiagnosticFailed,
 				Detail:    fmt.Sprintf("%s answers %s", redactPassword(a.flags.Server), resp.Status),
-				Remedy:    "see that the address is this service's, and what stands before it",
+				Remedy:    "check that the address belongs to this service, and any proxy in front of it",
 			},
 		}
 	}
@@ -73,26 +74,27 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 func (a *app) examineCertificate(resp *http.Response) Diagnostic {
 	f := Diagnostic{Component: "certificate", State: DiagnosticOK}
 	if resp.TLS == nil || len(resp.TLS.PeerCertificates) == 0 {
-		f.Detail = "none: the way to it stays on this machine"
+		f.Detail = "none; the connection stays on this machine"
 		if u, err := url.Parse(a.flags.Server); err == nil && !client.IsLoopback(u.Hostname()) {
-			f.State, f.Detail, f.Remedy = DiagnosticWarning, "none: what is sent can be read on the way", "give the server a certificate (--tls-cert, --tls-key), or put a proxy with TLS before it"
+			f.State, f.Detail = DiagnosticWarning, "none; the connection is not encrypted"
+			f.Remedy = "give the server a certificate (--tls-cert, --tls-key), or put a TLS proxy in front of it"
 		}
 		return f
 	}
 	end := resp.TLS.PeerCertificates[0].NotAfter
-	f.Detail = "good until " + formatTime(end)
+	f.Detail = "valid until " + formatTime(end)
 	if end.Sub(a.Clock()) < expiryWarningPeriod {
-		f.State, f.Remedy = DiagnosticWarning, "renew it; the daemon takes a new file up by itself"
+		f.State, f.Remedy = DiagnosticWarning, "renew it; the daemon reloads the file automatically"
 	}
 	return f
 }
 
-// examineClock compares the server's clock with this one. HTTP tells whole seconds.
+// examineClock compares the server's clock with the local one. HTTP dates have whole seconds.
 func examineClock(date string, before, after time.Time) Diagnostic {
 	f := Diagnostic{Component: "clock", State: DiagnosticOK}
 	serverTime, err := http.ParseTime(date)
 	if err != nil {
-		f.State, f.Detail = DiagnosticNote, "the server does not tell its time"
+		f.State, f.Detail = DiagnosticNote, "the server does not send its time"
 		return f
 	}
 	var skew time.Duration
@@ -102,16 +104,16 @@ func examineClock(date string, before, after time.Time) Diagnostic {
 	case serverTime.After(after):
 		skew = serverTime.Sub(after)
 	}
-	f.Detail = "as the server's, to the second"
+	f.Detail = "matches the server's to the second"
 	if skew.Abs() > time.Second {
 		f.Detail = fmt.Sprintf(
-			"the server's is %s %s",
+			"the server's clock is %s %s",
 			skew.Abs().Round(time.Second),
 			map[bool]string{true: "ahead", false: "behind"}[skew > 0],
 		)
 	}
 	if skew.Abs() > maxClockSkew {
-		f.State, f.Remedy = DiagnosticWarning, "set both clocks by NTP: the times of approvals and the ends of sessions are the server's"
+		f.State, f.Remedy = DiagnosticWarning, "synchronize both clocks with NTP; approval times and session expiries use the server's"
 	}
 	return f
 }
@@ -135,7 +137,7 @@ func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 	if me.ExpiresAt != nil {
 		f.Detail += ", until " + formatTime(*me.ExpiresAt)
 		if me.Actor.Type == api.ActorAPIKey && me.ExpiresAt.Sub(a.Clock()) < expiryWarningPeriod {
-			f.State, f.Remedy = DiagnosticWarning, "make a new key in time with `service key create`"
+			f.State, f.Remedy = DiagnosticWarning, "create a new key in time with `service key create`"
 		}
 	}
 	out := []Diagnostic{f}
@@ -145,7 +147,7 @@ func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 			Diagnostic{
 				Component: "organization",
 				State:     DiagnosticFailed,
-				Detail:    "you belong to none on this server",
+				Detail:    "you are not a member of any organization on this server",
 				Remedy:    "ask an owner or admin to invite you",
 			},
 		)
@@ -157,7 +159,7 @@ func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 			Diagnostic{
 				Component: "server: parts",
 				State:     DiagnosticNote,
-				Detail:    "not to be seen with this credential: " + err.Error(),
+				Detail:    "not visible with this credential: " + err.Error(),
 				Remedy:    "",
 			},
 		)
@@ -165,7 +167,7 @@ func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 	v := Diagnostic{Component: "server: version", State: DiagnosticOK, Detail: health.Version}
 	if health.Version != a.Version {
 		v.State, v.Detail = DiagnosticNote, fmt.Sprintf("%s; this program is %s", health.Version, a.Version)
-		v.Remedy = "run the same version on both where commands and server disagree"
+		v.Remedy = "if commands fail, run the same version on both"
 	}
 	out = append(out, v)
 	for _, c := range health.Checks {

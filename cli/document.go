@@ -14,16 +14,18 @@ import (
 
 func (a *app) documentCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "doc", Aliases: []string{"document"}, Short: "Documents: the evidence that is read",
-		Long: `Documents are the evidence of an assessment. They are read in the background into
-passages that keep their place. A document is named by its id or its file name.`,
-		Example: "  service doc add policies/*.docx --category policy\n  service doc list\n  service doc chunks access-policy.docx\n  service doc download access-policy.docx --out copy.docx",
-	}, a.docAdd(), a.docSync(), a.docList(), a.docShow(), a.docStatus(), a.docChunks(), a.docDownload(), a.docDelete(), a.docReprocess())
+		Use: "doc", Aliases: []string{"document"}, Short: "Documents: the evidence of an assessment",
+		Long: `Documents are the evidence of an assessment. They are split in the background into
+passages with their locations. Specify a document by id or file name.`,
+		Example: "  service doc add policies/*.docx --category policy\n  service doc list\n" +
+			"  service doc chunks access-policy.docx\n  service doc download access-policy.docx --out copy.docx",
+	}, a.docAdd(), a.docSync(), a.docList(), a.docShow(), a.docStatus(), a.docChunks(), a.docDownload(),
+		a.docDelete(), a.docReprocess())
 }
 
 var documentStates = []api.DocumentState{api.DocumentUploaded, api.DocumentProcessing, api.DocumentIngested, api.DocumentFailed}
 
-// findDocument finds a document of the assessment by id or file name.
+// findDocument returns the document with an id or a unique file name.
 func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, error) {
 	if uuidPattern.MatchString(ref) {
 		return call(ctx, a, api.GetDocument, &api.DocumentInput{DocumentID: ref})
@@ -60,7 +62,7 @@ func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, erro
 	}
 	return nil, withHint(
 		usageError("%d documents have the file name %q:\n  - %s", len(found), ref, strings.Join(ids, "\n  - ")),
-		"name it by its id",
+		"specify it by its id",
 	)
 }
 
@@ -69,12 +71,12 @@ func (a *app) docAdd() *cobra.Command {
 	var noWait bool
 	cmd := &cobra.Command{
 		Use: "add FILE|DIR…", Short: "Add documents and wait until they are read", Args: requireArgs(1, -1),
-		Long: `Adds files, and the files of folders, to the assessment. What is there already by
-content is not added twice; what can't be taken is listed, and the others go on.`,
+		Long: `Adds files, and all files in folders, to the assessment. Files with known content are not
+added again. Files that can't be added are listed; the others are still added.`,
 		Example: "  service doc add access-policy.docx\n  service doc add ./more --category record --no-wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			files, leftOut, err := collectFiles(args)
+			files, skipped, err := collectFiles(args)
 			if err != nil {
 				return err
 			}
@@ -107,9 +109,9 @@ content is not added twice; what can't be taken is listed, and the others go on.
 			}); err != nil {
 				return err
 			}
-			leftOut = append(leftOut, got.Skipped...)
-			for _, s := range leftOut {
-				a.progress.Notice("left out: %s: %s", s.Name, s.Reason)
+			skipped = append(skipped, got.Skipped...)
+			for _, s := range skipped {
+				a.progress.Notice("skipped: %s: %s", s.Name, s.Reason)
 			}
 			unread := 0
 			for _, d := range got.Added {
@@ -117,9 +119,9 @@ content is not added twice; what can't be taken is listed, and the others go on.
 					unread++
 				}
 			}
-			if bad := len(leftOut) + unread; bad > 0 {
+			if bad := len(skipped) + unread; bad > 0 {
 				return withHint(
-					runtimeError("%s could not be read; the others were taken", pluralize(bad, "file", "files")),
+					runtimeError("%s could not be read; the others were added", pluralize(bad, "file", "files")),
 					"`%s` lists them",
 					a.commandLine("doc list --status failed"),
 				)
@@ -127,8 +129,8 @@ content is not added twice; what can't be taken is listed, and the others go on.
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&category, "category", "", "policy, procedure, record, register, report, contract, … (default: guessed)")
-	cmd.Flags().BoolVar(&noWait, "no-wait", false, "do not wait until they are read")
+	cmd.Flags().StringVar(&category, "category", "", "policy, procedure, record, register, report, contract, … (default: detected)")
+	cmd.Flags().BoolVar(&noWait, "no-wait", false, "don't wait until the documents are read")
 	return cmd
 }
 
@@ -161,7 +163,9 @@ func (a *app) docList() *cobra.Command {
 	var status string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the documents", Args: requireArgs(0, 0), Long: "Lists the documents of the assessment, with why one could not be read.", Example: "  service doc list\n  service doc list --status failed",
+		Use: "list", Short: "List the documents", Args: requireArgs(0, 0),
+		Long:    "Lists the documents of the assessment, with the error for any that could not be read.",
+		Example: "  service doc list\n  service doc list --status failed",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("status", status, documentStates); err != nil {
 				return err
@@ -182,25 +186,26 @@ func (a *app) docList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				renderDocumentTable(p, all.Data)
 				if hasFilterFlags(cmd) {
-					a.textIfEmpty(p, len(all.Data), "No document is like that; `%s` lists all.", a.commandLine("doc list"))
+					a.textIfEmpty(p, len(all.Data), "No documents match; `%s` lists all.", a.commandLine("doc list"))
 					return
 				}
-				a.textIfEmpty(p, len(all.Data), "There is no document yet; `%s` adds one.", a.commandLine("doc add FILE"))
+				a.textIfEmpty(p, len(all.Data), "No documents yet. Add one with `%s`.", a.commandLine("doc add FILE"))
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&status, "status", "", "only uploaded, processing, ingested or failed ones")
-	f.StringVar(&in.Category, "category", "", "only of this category")
-	f.StringVar(&in.Q, "query", "", "only with this in the file name or title")
-	f.StringVar(&in.Sort, "sort", "", "the order, as category,-size_bytes")
+	f.StringVar(&status, "status", "", "only documents that are uploaded, processing, ingested or failed")
+	f.StringVar(&in.Category, "category", "", "only documents of this category")
+	f.StringVar(&in.Q, "query", "", "only documents with this text in the file name or title")
+	f.StringVar(&in.Sort, "sort", "", "sort order, such as category,-size_bytes")
 	l.register(cmd, 0)
 	return cmd
 }
 
 func (a *app) docShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show DOCUMENT", Short: "Show a document's record", Args: requireArgs(1, 1), Long: "Shows what is known of a document, and what was odd when it was read.", Example: "  service doc show access-policy.docx",
+		Use: "show DOCUMENT", Short: "Show a document's details", Args: requireArgs(1, 1),
+		Long: "Shows a document's metadata and any warnings from reading it.", Example: "  service doc show access-policy.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {
@@ -253,7 +258,8 @@ func renderDocument(p *print.Page, d *api.Document) {
 
 func (a *app) docStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status DOCUMENT", Short: "Tell how far a document is read", Args: requireArgs(1, 1), Long: "Tells the stage of reading a document: parse, chunk, embed, index, done.", Example: "  service doc status access-policy.docx",
+		Use: "status DOCUMENT", Short: "Show a document's processing status", Args: requireArgs(1, 1),
+		Long: "Shows a document's processing stage: parse, chunk, embed, index, done.", Example: "  service doc status access-policy.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {
@@ -279,8 +285,9 @@ func (a *app) docStatus() *cobra.Command {
 func (a *app) docChunks() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "chunks DOCUMENT", Aliases: []string{"passages"}, Short: "Show the passages of a document, with their places", Args: requireArgs(1, 1),
-		Long: "Shows how a document was read: its passages in order, each with its place.", Example: "  service doc chunks access-policy.docx\n  service doc chunks risk-register.xlsx --limit 5",
+		Use: "chunks DOCUMENT", Aliases: []string{"passages"}, Short: "Show the passages of a document", Args: requireArgs(1, 1),
+		Long:    "Shows a document's passages in order, each with its location.",
+		Example: "  service doc chunks access-policy.docx\n  service doc chunks risk-register.xlsx --limit 5",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {
@@ -306,14 +313,14 @@ func (a *app) docChunks() *cobra.Command {
 				for _, c := range all.Data {
 					p.Title("%d. %s", c.Index+1, formatLocation(c.HeadingPath, c.Locator))
 					if c.DuplicateOf != nil {
-						p.Indent(2, "(nearly the same as in %s)", duplicates[*c.DuplicateOf])
+						p.Indent(2, "(near duplicate of %s)", duplicates[*c.DuplicateOf])
 					}
 					p.Indent(2, "%s", c.Text)
 				}
 				a.textIfEmpty(
 					p,
 					len(all.Data),
-					"The document has no passages; `%s` tells why.",
+					"The document has no passages; `%s` shows why.",
 					a.commandLine("doc show "+shellQuote(args[0])),
 				)
 			})
@@ -323,7 +330,8 @@ func (a *app) docChunks() *cobra.Command {
 	return cmd
 }
 
-// nameDuplicates names the documents of the passages that others say nearly the same as.
+// nameDuplicates returns, by passage id, the document and position of the passages that chunks
+// nearly duplicate.
 func (a *app) nameDuplicates(ctx context.Context, assessment string, chunks []api.Chunk) (map[string]string, error) {
 	out := map[string]string{}
 	var names map[string]string
@@ -358,7 +366,8 @@ func (a *app) docDownload() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "download DOCUMENT", Short: "Save the original file", Args: requireArgs(1, 1), Long: "Saves the file as it was added. A file that is there is not overwritten without\n--force.",
+		Use: "download DOCUMENT", Short: "Save the original file", Args: requireArgs(1, 1),
+		Long:    "Saves the original file. Existing files are only overwritten with --force.",
 		Example: "  service doc download access-policy.docx --out copy.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.findDocument(cmd.Context(), args[0])
@@ -372,15 +381,16 @@ func (a *app) docDownload() *cobra.Command {
 			return a.saveDownload(f, downloadPath(out, d.Filename, d.ID), force)
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "the file; - for stdout (default: the document's own name)")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")
+	cmd.Flags().StringVar(&out, "out", "", "file to write; - for stdout (default: the document's file name)")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
 	return cmd
 }
 
 func (a *app) docDelete() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "delete DOCUMENT", Short: "Delete a document and its passages", Args: requireArgs(1, 1), Long: "Deletes a document and its passages. What was drafted from them keeps its quotes.", Example: "  service doc delete old-policy.docx --yes",
+		Use: "delete DOCUMENT", Short: "Delete a document and its passages", Args: requireArgs(1, 1),
+		Long: "Deletes a document and its passages. Drafts keep the quotes taken from them.", Example: "  service doc delete old-policy.docx --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {
@@ -396,13 +406,14 @@ func (a *app) docDelete() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }
 
 func (a *app) docReprocess() *cobra.Command {
 	return &cobra.Command{
-		Use: "reprocess DOCUMENT", Short: "Read a document again", Args: requireArgs(1, 1), Long: "Reads a document again, as after an update of the program.", Example: "  service doc reprocess scan.pdf",
+		Use: "reprocess DOCUMENT", Short: "Read a document again", Args: requireArgs(1, 1),
+		Long: "Reads a document again, for example after an update of the program.", Example: "  service doc reprocess scan.pdf",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {

@@ -14,17 +14,17 @@ import (
 
 func (a *app) emailCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "email", Short: "Mails: what was sent, their wording, and which you want",
-		Long: `Invitations, decisions that wait and what was decided go out as mails, and once a day what
-is overdue, where the operator has set up a mail server (SERVICE_SMTP_URL).`,
+		Use: "email", Short: "Emails: delivery status, templates and preferences",
+		Long: `If the operator has configured a mail server (SERVICE_SMTP_URL), the service emails
+invitations, approval requests, decisions, and a daily digest of overdue items.`,
 		Example: "  service email list --status failed\n  service email template preview member_invite\n  service email preferences --no-digest",
 	}, a.emailSend(), a.emailList(), a.emailShow(), a.emailTemplateCommand(), a.emailPreferences())
 }
 
-// maxEmailText bounds a file of a mail's words.
+// maxEmailText is the maximum size in bytes of a file with an email's text.
 const maxEmailText = 500_000
 
-// readEmailText is the content of a file, or of stdin for -.
+// readEmailText returns the content of a file, of stdin for "-", or "" for an empty path.
 func (a *app) readEmailText(path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -43,12 +43,12 @@ func (a *app) readEmailText(path string) (string, error) {
 		return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
 	}
 	if len(b) > maxEmailText {
-		return "", usageError("%s is longer than a mail may be: %d bytes", path, maxEmailText)
+		return "", usageError("%s exceeds the maximum email size of %d bytes", path, maxEmailText)
 	}
 	return string(b), nil
 }
 
-// parseVariables reads NAME=VALUE words.
+// parseVariables parses NAME=VALUE arguments into a map.
 func parseVariables(assignments []string) (map[string]any, error) {
 	out := map[string]any{}
 	for _, w := range assignments {
@@ -66,9 +66,9 @@ func (a *app) emailSend() *cobra.Command {
 	var variables []string
 	var text, html string
 	cmd := &cobra.Command{
-		Use: "send ADDRESS...", Short: "Send a mail, from a template or as it is", Args: requireArgs(1, 50),
-		Long: `Queues a mail to each address alone. With --template its variables come by --var; without,
-a subject and a text file. What became of it, "service email show" tells.`,
+		Use: "send ADDRESS...", Short: "Send an email, with or without a template", Args: requireArgs(1, 50),
+		Long: `Queues a separate email to each address. With --template, pass variables with --var;
+otherwise give a subject and a text file. Check the outcome with "service email show".`,
 		Example: `  service email send ben@acme.example --template report_ready \
     --var assessment="Acme 2026" --var report="Full report" --var format=PDF
   service email send ben@acme.example --subject "The plan" --text-file plan.txt`,
@@ -94,11 +94,11 @@ a subject and a text file. What became of it, "service email show" tells.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.Body.TemplateID, "template", "", "the template to fill in")
-	f.StringArrayVar(&variables, "var", nil, "a variable of the template, NAME=VALUE; repeat for several")
-	f.StringVar(&in.Body.Subject, "subject", "", "the subject, without a template")
-	f.StringVar(&text, "text-file", "", "the text, without a template; - for stdin")
-	f.StringVar(&html, "html-file", "", "the same as HTML, beside the text")
+	f.StringVar(&in.Body.TemplateID, "template", "", "template to use")
+	f.StringArrayVar(&variables, "var", nil, "template variable, NAME=VALUE; repeat for several")
+	f.StringVar(&in.Body.Subject, "subject", "", "subject line (only when no template is used)")
+	f.StringVar(&text, "text-file", "", "file with the text (only when no template is used); - for stdin")
+	f.StringVar(&html, "html-file", "", "file with an HTML version of the text")
 	return cmd
 }
 
@@ -124,8 +124,10 @@ func (a *app) emailList() *cobra.Command {
 	var status string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "list", Short: "List mails, newest first, with what became of them", Args: requireArgs(0, 0),
-		Long: "Lists the mails of the last 30 days. sent is what the mail server took, bounced an address\nthat it refused; queued ones are tried again for about a day.", Example: "  service email list --status bounced",
+		Use: "list", Short: "List emails and their delivery status, newest first", Args: requireArgs(0, 0),
+		Long: "Lists the emails of the last 30 days. \"sent\" means accepted by the mail server, \"bounced\"\n" +
+			"means that it rejected an address. Queued emails are retried for about a day.",
+		Example: "  service email list --status bounced",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("status", status, []string{"queued", "sent", "failed", "bounced"}); err != nil {
 				return err
@@ -150,24 +152,24 @@ func (a *app) emailList() *cobra.Command {
 						{Title: "subject"},
 						{Title: "status", NoShrink: true},
 						{Title: "error", Optional: true},
-						{Title: "made", NoShrink: true, Optional: true},
+						{Title: "created", NoShrink: true, Optional: true},
 						{Title: "id", NoShrink: true, Optional: true},
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "There are no mails.")
+				a.textIfEmpty(p, len(rows), "No emails.")
 			})
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only queued, sent, failed or bounced ones")
-	cmd.Flags().IntVar(&limit, "limit", 50, "print at most so many; 0 means all")
+	cmd.Flags().StringVar(&status, "status", "", "only emails that are queued, sent, failed or bounced")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number to print; 0 means all")
 	return cmd
 }
 
 func (a *app) emailShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Tell what became of a mail, for each address", Args: requireArgs(1, 1),
-		Long: "Shows a mail's status for each of its addresses. What it said is not kept once it has left.", Example: "  service email show ID",
+		Use: "show ID", Short: "Show an email's delivery status for each address", Args: requireArgs(1, 1),
+		Long: "Shows an email's status for each address. Its text is not kept after sending.", Example: "  service email show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := call(cmd.Context(), a, api.GetEmail, &api.EmailInput{EmailID: args[0]})
 			if err != nil {
@@ -181,8 +183,10 @@ func (a *app) emailShow() *cobra.Command {
 func (a *app) emailPreferences() *cobra.Command {
 	var digest, noDigest, approvals, noApprovals bool
 	cmd := &cobra.Command{
-		Use: "preferences", Short: "Show or say which mails you want that come by themselves", Args: requireArgs(0, 0),
-		Long: "The digest comes once a day while remediations are overdue. Approvals are decisions that\nwait for you, and what was decided on what you asked for. They hold in all your organizations.", Example: "  service email preferences\n  service email preferences --no-digest",
+		Use: "preferences", Short: "Show or change which automatic emails you receive", Args: requireArgs(0, 0),
+		Long: "The digest is sent once a day while remediations are overdue. Approval emails cover decisions\n" +
+			"waiting for you and decisions on your requests. Preferences apply to all your organizations.",
+		Example: "  service email preferences\n  service email preferences --no-digest",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in := &api.PutEmailPreferencesInput{}
 			if digest || noDigest {
@@ -207,10 +211,10 @@ func (a *app) emailPreferences() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&digest, "digest", false, "send me the daily mail")
-	f.BoolVar(&noDigest, "no-digest", false, "don't")
-	f.BoolVar(&approvals, "approvals", false, "send me mails about decisions")
-	f.BoolVar(&noApprovals, "no-approvals", false, "don't")
+	f.BoolVar(&digest, "digest", false, "send me the daily digest")
+	f.BoolVar(&noDigest, "no-digest", false, "don't send me the daily digest")
+	f.BoolVar(&approvals, "approvals", false, "send me emails about approvals")
+	f.BoolVar(&noApprovals, "no-approvals", false, "don't send me emails about approvals")
 	cmd.MarkFlagsMutuallyExclusive("digest", "no-digest")
 	cmd.MarkFlagsMutuallyExclusive("approvals", "no-approvals")
 	return cmd
@@ -218,17 +222,19 @@ func (a *app) emailPreferences() *cobra.Command {
 
 func (a *app) emailTemplateCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "template", Short: "The wording of mails",
-		Long: `Each kind of mail has a wording of the program's, which an organization replaces by its
-own: {{variable}} and {{if variable}} … {{else}} … {{end}}, nothing else. A preview shows
-the mail without sending or keeping anything.`,
-		Example: "  service email template show member_invite\n  service email template preview member_invite --text-file invite.txt\n  service email template set member_invite --subject \"Join {{organization}}\" --text-file invite.txt",
+		Use: "template", Short: "Email templates",
+		Long: `Each type of email has a built-in template, which an organization can replace. Templates
+support {{variable}} and {{if variable}} … {{else}} … {{end}}. A preview shows the email
+without sending or saving anything.`,
+		Example: "  service email template show member_invite\n" +
+			"  service email template preview member_invite --text-file invite.txt\n  service email template set member_invite --subject \"Join {{organization}}\" --text-file invite.txt",
 	}, a.templateList(), a.templateShow(), a.templatePreview(), a.templateSet(), a.templateReset())
 }
 
 func (a *app) templateList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the templates and their variables", Args: requireArgs(0, 0), Long: "Lists the kinds of mails, and whether their wording is the organization's own.", Example: "  service email template list",
+		Use: "list", Short: "List the templates and their variables", Args: requireArgs(0, 0),
+		Long: "Lists the email templates and whether the organization has customized them.", Example: "  service email template list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.EmailTemplate], error) {
 				return call(cmd.Context(), a, api.ListEmailTemplates, &p)
@@ -241,7 +247,7 @@ func (a *app) templateList() *cobra.Command {
 				for _, t := range all.Data {
 					rows = append(rows, []string{t.ID, t.Subject, yesNo(t.Custom), strings.Join(t.Variables, ", ")})
 				}
-				p.Table([]print.Column{{Title: "template", NoShrink: true}, {Title: "subject"}, {Title: "own"}, {Title: "variables"}}, rows)
+				p.Table([]print.Column{{Title: "template", NoShrink: true}, {Title: "subject"}, {Title: "custom"}, {Title: "variables"}}, rows)
 			})
 		},
 	}
@@ -257,7 +263,10 @@ func renderMessage(p *print.Page, subject, text string) {
 func (a *app) templateShow() *cobra.Command {
 	var html bool
 	cmd := &cobra.Command{
-		Use: "show TEMPLATE", Short: "Show the wording in use", Args: requireArgs(1, 1), Long: "Shows the subject and the text with their variables; --html the HTML.", Example: "  service email template show approval_request\n  service email template show approval_request --html > request.html",
+		Use: "show TEMPLATE", Short: "Show the current template", Args: requireArgs(1, 1),
+		Long: "Shows the subject and text with their variables; with --html, the HTML version.",
+		Example: "  service email template show approval_request\n" +
+			"  service email template show approval_request --html > request.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := call(cmd.Context(), a, api.GetEmailTemplate, &api.TemplateInput{TemplateID: args[0]})
 			if err != nil {
@@ -271,23 +280,23 @@ func (a *app) templateShow() *cobra.Command {
 				renderMessage(p, t.Subject, t.Text)
 				p.Fields(
 					print.Field{Name: "variables", Value: strings.Join(t.Variables, ", ")},
-					print.Field{Name: "own", Value: yesNo(t.Custom)},
+					print.Field{Name: "custom", Value: yesNo(t.Custom)},
 				)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&html, "html", false, "the HTML in place of the text")
+	cmd.Flags().BoolVar(&html, "html", false, "show the HTML version instead of the text")
 	return cmd
 }
 
-// templateFlags are the flags that give a wording.
+// templateFlags holds the flags that define a template.
 type templateFlags struct{ subject, text, html string }
 
 func (w *templateFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&w.subject, "subject", "", "the subject")
-	f.StringVar(&w.text, "text-file", "", "the text; - for stdin")
-	f.StringVar(&w.html, "html-file", "", "the same as HTML")
+	f.StringVar(&w.subject, "subject", "", "subject line")
+	f.StringVar(&w.text, "text-file", "", "file with the text; - for stdin")
+	f.StringVar(&w.html, "html-file", "", "file with an HTML version of the text")
 }
 
 func (a *app) templatePreview() *cobra.Command {
@@ -295,9 +304,11 @@ func (a *app) templatePreview() *cobra.Command {
 	var variables []string
 	var html bool
 	cmd := &cobra.Command{
-		Use: "preview TEMPLATE", Short: "Show the mail that a template makes", Args: requireArgs(1, 1),
-		Long:    "Fills the wording in use, or the one of the flags, with examples and the variables given.\nNothing is sent or kept; what is wrong with the wording is told.",
-		Example: "  service email template preview report_ready --var assessment=\"Acme 2026\"\n  service email template preview report_ready --subject \"{{report}}\" --text-file ready.txt",
+		Use: "preview TEMPLATE", Short: "Preview the email that a template produces", Args: requireArgs(1, 1),
+		Long: "Renders the current template, or the one in the flags, with example values and the given\n" +
+			"variables. Errors in the template are reported. Nothing is sent or saved.",
+		Example: "  service email template preview report_ready --var assessment=\"Acme 2026\"\n" +
+			"  service email template preview report_ready --subject \"{{report}}\" --text-file ready.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := &api.PreviewTemplateInput{TemplateInput: api.TemplateInput{TemplateID: args[0]}}
 			given, err := parseVariables(variables)
@@ -328,20 +339,22 @@ func (a *app) templatePreview() *cobra.Command {
 		},
 	}
 	w.addFlags(cmd)
-	cmd.Flags().StringArrayVar(&variables, "var", nil, "a variable, NAME=VALUE; repeat for several")
-	cmd.Flags().BoolVar(&html, "html", false, "the HTML in place of the text")
+	cmd.Flags().StringArrayVar(&variables, "var", nil, "variable, NAME=VALUE; repeat for several")
+	cmd.Flags().BoolVar(&html, "html", false, "show the HTML version instead of the text")
 	return cmd
 }
 
 func (a *app) templateSet() *cobra.Command {
 	var w templateFlags
 	cmd := &cobra.Command{
-		Use: "set TEMPLATE --subject SUBJECT --text-file FILE", Short: "Replace a wording by the organization's own", Args: requireArgs(1, 1),
-		Long: "Replaces the wording; without --html-file such mails are text alone. One that can't be\nfilled in is refused, with the line.", Example: "  service email template set member_invite --subject \"Join us\" --text-file in.txt --html-file in.html",
+		Use: "set TEMPLATE --subject SUBJECT --text-file FILE", Short: "Replace a built-in template", Args: requireArgs(1, 1),
+		Long: "Replaces the template. Without --html-file, these emails are plain text. Invalid templates are\n" +
+			"rejected with the line of the error.",
+		Example: "  service email template set member_invite --subject \"Join us\" --text-file in.txt --html-file in.html",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in := &api.PutTemplateInput{TemplateInput: api.TemplateInput{TemplateID: args[0]}}
 			if w.subject == "" || w.text == "" {
-				return usageError("a wording needs --subject and --text-file")
+				return usageError("a template needs --subject and --text-file")
 			}
 			in.Body.Subject = w.subject
 			if in.Body.Text, err = a.readEmailText(w.text); err != nil {
@@ -355,7 +368,7 @@ func (a *app) templateSet() *cobra.Command {
 				return err
 			}
 			return a.out.Print(t, func(p *print.Page) {
-				p.Text("The wording of %s is the organization's own from now on.", t.ID)
+				p.Text("%s now uses the organization's own template.", t.ID)
 			})
 		},
 	}
@@ -365,12 +378,13 @@ func (a *app) templateSet() *cobra.Command {
 
 func (a *app) templateReset() *cobra.Command {
 	return &cobra.Command{
-		Use: "reset TEMPLATE", Short: "Go back to the built-in wording", Args: requireArgs(1, 1), Long: "Drops the organization's own wording.", Example: "  service email template reset member_invite",
+		Use: "reset TEMPLATE", Short: "Restore the built-in template", Args: requireArgs(1, 1),
+		Long: "Removes the organization's own template.", Example: "  service email template reset member_invite",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := call(cmd.Context(), a, api.ResetEmailTemplate, &api.TemplateInput{TemplateID: args[0]}); err != nil {
 				return err
 			}
-			a.printNotice("The built-in wording of %s is in use.", args[0])
+			a.printNotice("%s now uses the built-in template.", args[0])
 			return nil
 		},
 	}

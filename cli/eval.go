@@ -12,20 +12,20 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// RetrievalOptions say what to measure the search on.
+// RetrievalOptions holds the options of a retrieval benchmark.
 type RetrievalOptions struct {
 	Bench string // the folder of the benchmark
 	Train string // workbook or open
-	// Embedder is measured beside the built-in one, ollama/NAME or openai/NAME; "": none.
+	// Embedder is an additional model to measure, ollama/NAME or openai/NAME; "" for none.
 	Embedder string
-	// EmbedderURL is where it listens; "": where such a model usually does.
+	// EmbedderURL is the URL of its server; "" for the default.
 	EmbedderURL string
-	Out         string // folder for run files; "": none are written
-	// Progress hears what is being done and how far that is.
+	Out         string // folder for run files; "" to write none
+	// Progress is called with the current stage and its progress.
 	Progress func(what string, done, total int)
 }
 
-// RetrievalReport is how well the search did.
+// RetrievalReport is the result of a retrieval benchmark.
 type RetrievalReport struct {
 	Bench    string          `json:"bench"`
 	Training string          `json:"training"`
@@ -37,7 +37,7 @@ type RetrievalReport struct {
 	Files    []string        `json:"files"`
 }
 
-// RetrievalTask is one benchmark; AnswerScore is the median score of what answers.
+// RetrievalTask is one benchmark task. AnswerScore is the median score of the relevant passages.
 type RetrievalTask struct {
 	Name        string            `json:"name"`
 	About       string            `json:"about"`
@@ -47,7 +47,7 @@ type RetrievalTask struct {
 	Methods     []RetrievalMethod `json:"ways"`
 }
 
-// RetrievalMethod is one way to rank and its figures, each 0 to 1.
+// RetrievalMethod is a ranking method with its metrics, each from 0 to 1.
 type RetrievalMethod struct {
 	Name      string  `json:"name"`
 	NDCG      float64 `json:"ndcg_at_10"`
@@ -60,61 +60,61 @@ type RetrievalMethod struct {
 
 func (a *app) evalCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "eval", Short: "Measure the product on a benchmark of yours",
-		Long:    "Measures the product on a benchmark folder. Nothing of your data is read or changed.",
+		Use: "eval", Short: "Measure quality on a benchmark",
+		Long:    "Measures search and rules on a benchmark. Your data is neither read nor changed.",
 		Example: "  service eval retrieval --bench ../retrieval",
 	}, a.evalRetrieval(), a.evalJudgement(), a.evalAnalyses())
 }
 
-// trainingSets are what --train takes.
+// trainingSets lists the values of --train.
 var trainingSets = []string{"workbook", "open"}
 
 func (a *app) evalRetrieval() *cobra.Command {
 	var o RetrievalOptions
 	cmd := &cobra.Command{
-		Use: "retrieval --bench DIR", Short: "Measure how well the search finds what people judged right", Args: requireArgs(0, 0),
+		Use: "retrieval --bench DIR", Short: "Measure search quality against relevance judgments", Args: requireArgs(0, 0),
 		Long: `Trains the built-in embedder on DIR/train, ranks the passages of DIR/A, DIR/B and DIR/C
-with the search of the product, and prints what it reached beside keyword search
-(BM25) and the embedder alone in the same run. The same folder gives the same figures.
+with the product's search, and prints its metrics next to those of keyword search (BM25)
+and the embedder alone. Results are reproducible for the same folder.
 
-The folder holds, one JSON object a line unless said otherwise:
+The folder contains these files, with one JSON object per line unless noted:
   train/controls.jsonl            id, title, description, question, methods, maturity
   train/maturity_lines.jsonl      text, named by its number in controls
   train/crosswalk_codes.tsv       framework, requirement, control, grade
-  train/requirements_open.jsonl   text, controls: learned from with --train open
-  A|B|C/queries.jsonl             id, text; framework, title where there are
-  A|B|C/corpus.jsonl              id, text; title, heading where there are
+  train/requirements_open.jsonl   text, controls: used for training with --train open
+  A|B|C/queries.jsonl             id, text; optionally framework, title
+  A|B|C/corpus.jsonl              id, text; optionally title, heading
   A|B|C/qrels.tsv                 query, passage, grade
   C/qrels_passage_to_control.tsv  the passages of C as queries over those of A
 
-With --embedder, a model that runs elsewhere is measured beside the built-in one; where
-it listens and its key come from SERVICE_EMBEDDER_URL (or embedder-url of the
-configuration file) and SERVICE_EMBEDDER_KEY.
+With --embedder, an external model is measured as well; its URL and key come from
+SERVICE_EMBEDDER_URL (or embedder-url in the configuration file) and SERVICE_EMBEDDER_KEY.
 
-With --out it also writes what the search found, 100 passages a query.`,
+With --out it also writes the rankings, 100 passages per query.`,
 		Example: "  service eval retrieval --bench ../retrieval\n  service eval retrieval --bench ../retrieval --train open --out runs -o json",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runEvalRetrieval(cmd.Context(), o) },
 	}
-	cmd.Flags().StringVar(&o.Bench, "bench", "", "the folder of the benchmark")
-	cmd.Flags().StringVar(&o.Train, "train", trainingSets[0], "what to learn from: workbook, or open for requirement texts as well")
-	cmd.Flags().StringVar(&o.Embedder, "embedder", "", "measure this model too: ollama/NAME or openai/NAME")
-	cmd.Flags().StringVar(&o.Out, "out", "", "folder for A.tsv, B.tsv, C.tsv and C_passage_to_control.tsv; made where it is missing")
+	cmd.Flags().StringVar(&o.Bench, "bench", "", "benchmark folder")
+	cmd.Flags().StringVar(&o.Train, "train", trainingSets[0], "training data: workbook, or open for requirement texts as well")
+	cmd.Flags().StringVar(&o.Embedder, "embedder", "", "additional model to measure: ollama/NAME or openai/NAME")
+	cmd.Flags().StringVar(&o.Out, "out", "", "folder for A.tsv, B.tsv, C.tsv and C_passage_to_control.tsv; created if missing")
 	return cmd
 }
 
-// requireFolder refuses what is no folder that can be read.
+// requireFolder returns an error unless path is an existing folder.
 func requireFolder(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return runtimeError("the folder %s can't be read: %w", path, errorWithoutPath(err))
 	case !info.IsDir():
-		return runtimeError("%s is no folder", path)
+		return runtimeError("%s is not a folder", path)
 	}
 	return nil
 }
 
-// startStages begins to tell of work that goes on in stages.
+// startStages starts the progress display and returns a function that reports stages and their
+// progress.
 func (a *app) startStages(first string) func(what string, done, total int) {
 	a.progress.Start(first)
 	doing := ""
@@ -129,13 +129,13 @@ func (a *app) startStages(first string) func(what string, done, total int) {
 
 func (a *app) runEvalRetrieval(ctx context.Context, o RetrievalOptions) error {
 	if o.Bench == "" {
-		return usageError("name the folder of the benchmark with --bench DIR")
+		return usageError("specify the benchmark folder with --bench DIR")
 	}
 	if err := checkOneOf("training", o.Train, trainingSets); err != nil {
 		return err
 	}
 	if a.EvalRetrieval == nil {
-		return runtimeError("this build can't measure the search")
+		return runtimeError("this build does not support measuring the search")
 	}
 	if err := requireFolder(o.Bench); err != nil {
 		return err
@@ -182,7 +182,7 @@ func renderRetrievalReport(p *print.Page, r *RetrievalReport) {
 	p.Table(columns, rows)
 	p.Blank()
 	for _, t := range r.Tasks {
-		p.Item(0, "%s: %s, %s over %s; what answers scores %.2f in the median", strings.ReplaceAll(t.Name, "_", " "), t.About,
+		p.Item(0, "%s: %s, %s over %s; the median score of relevant passages is %.2f", strings.ReplaceAll(t.Name, "_", " "), t.About,
 			pluralize(t.Queries, "query", "queries"), pluralize(t.Passages, "passage", "passages"), t.AnswerScore)
 	}
 	for _, f := range r.Files {

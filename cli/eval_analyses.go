@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// AnalysisScore is how many labels of an analysis' cases the built-in rules met.
+// AnalysisScore is the number of labels of an analysis's cases that the built-in rules meet.
 type AnalysisScore struct {
 	Analysis   string   `json:"analysis"`
 	Cases      int      `json:"cases"`
@@ -22,14 +22,14 @@ type AnalysisScore struct {
 
 func (a *app) evalAnalyses() *cobra.Command {
 	return &cobra.Command{
-		Use: "analyses", Short: "Measure the built-in analyses on their labelled cases", Args: requireArgs(0, 0),
-		Long: `Runs the built-in rules of the seven analyses over the labelled cases of this build and
-prints how many labels they meet. The cases and the rules were written by the same people:
-the figures show what holds, not what strangers' texts would give.`,
+		Use: "analyses", Short: "Measure the built-in analyses on their labeled cases", Args: requireArgs(0, 0),
+		Long: `Runs the built-in rules of the seven analyses on this build's labeled cases and prints how
+many labels they meet. Cases and rules were written by the same people, so the figures
+detect regressions rather than predict results on other texts.`,
 		Example: "  service eval analyses\n  service eval analyses -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.EvalAnalyses == nil {
-				return runtimeError("this build can't measure the analyses")
+				return runtimeError("this build does not support measuring the analyses")
 			}
 			all, err := a.EvalAnalyses(cmd.Context())
 			if err != nil {

@@ -14,29 +14,29 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// JudgementOptions say what to measure the rules on.
+// JudgementOptions holds the options of a measurement of the rules.
 type JudgementOptions struct {
-	Set string // folder of labelled companies; "": those that come with the program
-	// Workbook is an SCF workbook whose controls are judged; "": the starter catalog's.
+	Set string // folder of labeled companies; "" for the built-in ones
+	// Workbook is an SCF workbook with the controls to judge; "" for the starter catalog.
 	Workbook string
-	Today    api.Date // the day to judge on; "": the day the labels that come with the program were written for
-	Ablate   bool     // take each document away once
-	// Progress hears what is being done and how far that is.
+	Today    api.Date // the date to judge on; "" for the date of the built-in labels
+	Ablate   bool     // also judge without each single document
+	// Progress is called with the current stage and its progress.
 	Progress func(what string, done, total int)
 }
 
-// JudgementReport is how well the rules agree with what people say of documents.
+// JudgementReport measures how well the rules agree with human labels.
 type JudgementReport struct {
 	Rules    string             `json:"rules"`
 	Embedder string             `json:"embedder"`
 	Today    api.Date           `json:"today"`
 	Verdicts []string           `json:"verdicts"` // rows and columns of the confusion tables
-	Sets     []JudgedSet        `json:"sets"`     // one for each company, and "all" where there are several
+	Sets     []JudgedSet        `json:"sets"`     // one for each company, and "all" if there are several
 	Passages *NegativePassages  `json:"passages,omitempty"`
 	Bars     map[string]float64 `json:"bars"`
 }
 
-// JudgedSet is one company's figures.
+// JudgedSet holds the results for one company.
 type JudgedSet struct {
 	Name      string          `json:"name"`
 	Documents int             `json:"documents"`
@@ -48,11 +48,12 @@ type JudgedSet struct {
 	Ablation  *AblationResult `json:"ablation,omitempty"`
 	Confusion [][]int         `json:"confusion"` // by the label, then by the rules
 	Wrong     []string        `json:"wrong"`
-	// Different are the controls that are not judged as they are labelled.
+	// Different lists the controls whose verdict differs from the label.
 	Different []JudgedDifference `json:"different"`
 }
 
-// JudgedDifference is where the rules and a label part; objectives are numbered as in labels.csv.
+// JudgedDifference is a control whose verdict differs from its label. Objectives are numbered as in
+// labels.csv.
 type JudgedDifference struct {
 	Control            string `json:"control"`
 	Labelled           string `json:"labelled"`
@@ -67,16 +68,16 @@ type PrecisionRecall struct {
 	Recall    float64 `json:"recall"`
 }
 
-// AblationResult is what taking single documents away did.
+// AblationResult is the effect of removing single documents.
 type AblationResult struct {
-	Detected       float64 `json:"detected"`  // share of the controls resting on one document whose verdict fell without it
+	Detected       float64 `json:"detected"`  // share of the controls based on one document whose verdict dropped without it
 	Emptied        float64 `json:"emptied"`   // share of them that lost all their evidence
-	SingleDocument int     `json:"resting"`   // how many those were
-	Disturbed      float64 `json:"disturbed"` // share of the others whose verdict changed all the same
+	SingleDocument int     `json:"resting"`   // number of these controls
+	Disturbed      float64 `json:"disturbed"` // share of the other controls whose verdict changed anyway
 	Others         int     `json:"others"`
 }
 
-// NegativePassages is how passages were judged that say no.
+// NegativePassages is the result for passages that must not count as evidence.
 type NegativePassages struct {
 	Passages int            `json:"passages"`
 	Counted  int            `json:"counted"`
@@ -89,22 +90,21 @@ func (a *app) evalJudgement() *cobra.Command {
 	o := JudgementOptions{Ablate: true}
 	var today string
 	cmd := &cobra.Command{
-		Use: "judgement [--set DIR]", Short: "Measure how well the rules agree with careful readers", Args: requireArgs(0, 0),
-		Long: `Judges labelled documents with the rules of the product and prints how far they
-agree with the labels: precision and recall of "evidenced", Cohen's kappa, a
-confusion table, what taking single documents away changes, and how many passages
-that deny, announce or leave blanks are taken for evidence. Without --set it does so
-for the made-up companies that come with the program, without --scf for the
-controls of the starter catalog. Without --today it judges on 2026-11-20, whatever day
-it is: the labels in the program were written for that day, and documents grow old.
-Labels of controls that a workbook lacks are left out.
-With --set it also lists the controls that are judged otherwise than labelled; -o json
-has them as "different" for the companies in the program, too.
+		Use: "judgement [--set DIR]", Short: "Measure how well the rules agree with human labels", Args: requireArgs(0, 0),
+		Long: `Judges labeled documents with the product's rules and prints how well the verdicts agree
+with the labels: precision and recall of "evidenced", Cohen's kappa, a confusion table,
+the effect of removing single documents, and how many negated, planned or blank passages
+are mistaken for evidence. Without --set it uses the built-in fictional companies; without
+--scf, the controls of the starter catalog. Without --today it judges as of 2026-11-20,
+the date of the built-in labels, because documents become outdated. Labels of controls
+that are not in the workbook are skipped.
+With --set it also lists the controls whose verdict differs from the label; -o json has
+them as "different" for the built-in companies as well.
 
-DIR holds labels.csv and a folder evidence, or folders that do:
+DIR contains labels.csv and a folder evidence, or subfolders that do:
   labels.csv    control, verdict, missing, documents: codes of the starter catalog;
                 implemented, partially_implemented, planned, not_implemented or
-                not_evidenced; numbers of objectives that nothing bears; file names
+                not_evidenced; numbers of objectives without evidence; file names
                 separated by ";"
   passages.csv  kind, control, text: passages that are no evidence (optional);
                 negated, planned, template or other`,
@@ -119,16 +119,16 @@ DIR holds labels.csv and a folder evidence, or folders that do:
 			return a.runEvalJudgement(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVar(&o.Set, "set", "", "folder of labelled documents; default: the made-up companies in the program")
-	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook to take the controls from; default: the starter catalog")
-	cmd.Flags().StringVar(&today, "today", "", "the day to judge on; default: that of the labels, 2026-11-20")
-	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also take each document away once")
+	cmd.Flags().StringVar(&o.Set, "set", "", "folder of labeled documents (default: the built-in fictional companies)")
+	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook with the controls (default: the starter catalog)")
+	cmd.Flags().StringVar(&today, "today", "", "date to judge on (default: the date of the labels, 2026-11-20)")
+	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also judge without each single document")
 	return cmd
 }
 
 func (a *app) runEvalJudgement(ctx context.Context, o JudgementOptions) error {
 	if a.EvalJudgement == nil {
-		return runtimeError("this build can't measure the judgement")
+		return runtimeError("this build does not support measuring the judgement")
 	}
 	if o.Set != "" {
 		if err := requireFolder(o.Set); err != nil {
@@ -148,7 +148,7 @@ func (a *app) runEvalJudgement(ctx context.Context, o JudgementOptions) error {
 }
 
 func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport) {
-	name := "the companies in the program"
+	name := "the built-in companies"
 	if o.Set != "" {
 		name = filepath.Clean(o.Set)
 	}
@@ -185,7 +185,8 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 	if o.Ablate {
 		p.Blank()
 		p.Text(
-			"One document taken away at a time. DETECTED: of the controls that rest on it alone, those whose verdict falls; EMPTIED: those with no evidence left; DISTURBED: of the others, those whose verdict changes.",
+			"One document is removed at a time. Of the controls based on it alone, DETECTED is the share whose verdict drops " +
+				"and EMPTIED the share left without evidence; DISTURBED is the share of other controls whose verdict changes.",
 		)
 	}
 	if len(r.Sets) > 0 {
@@ -203,7 +204,7 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 			byKind = append(byKind, fmt.Sprintf("%d %s", n.ByKind[kind], kind))
 		}
 		p.Text(
-			"%d of %d passages that are no evidence were taken for it (%.1f %%): %s.",
+			"%d of %d passages that are not evidence were mistaken for it (%.1f %%): %s.",
 			n.Counted,
 			n.Passages,
 			100*n.Share,
@@ -212,7 +213,7 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 	}
 }
 
-// renderDifferences has a row for each control that isn't judged as it is labelled.
+// renderDifferences prints the controls whose verdict differs from the label.
 func renderDifferences(p *print.Page, s JudgedSet) {
 	if len(s.Different) == 0 {
 		return
@@ -230,13 +231,13 @@ func renderDifferences(p *print.Page, s JudgedSet) {
 			},
 		)
 	}
-	p.Title("Not judged as labelled: %s", s.Name)
+	p.Title("Verdicts that differ from the label: %s", s.Name)
 	p.Table([]print.Column{
 		{Title: "CONTROL", NoShrink: true},
-		{Title: "LABELLED", NoShrink: true},
+		{Title: "LABELED", NoShrink: true},
 		{Title: "JUDGED", NoShrink: true},
-		{Title: "MISSING TO RULES ALONE"},
-		{Title: "MISSING TO LABEL ALONE"},
+		{Title: "MISSING ONLY BY RULES"},
+		{Title: "MISSING ONLY BY LABEL"},
 	}, rows)
 }
 
@@ -244,9 +245,9 @@ func formatNumbers(all []int) string {
 	return strings.Trim(fmt.Sprint(all), "[]")
 }
 
-// renderConfusionTable has a row for each label and a column for each verdict of the rules.
+// renderConfusionTable prints a row for each label and a column for each verdict of the rules.
 func renderConfusionTable(p *print.Page, r *JudgementReport, s JudgedSet) {
-	columns := []print.Column{{Title: "LABELLED", NoShrink: true}}
+	columns := []print.Column{{Title: "LABELED", NoShrink: true}}
 	for _, v := range r.Verdicts {
 		columns = append(columns, print.Column{Title: strings.ToUpper(strings.ReplaceAll(v, "_", " ")), AlignRight: true, NoShrink: true})
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// The exit codes; `service help exit-codes` explains them.
+// Exit codes; `service help exit-codes` explains them.
 const (
 	exitOK           = 0
 	exitVerdict      = 1
@@ -24,9 +24,9 @@ const (
 	exitInterrupted  = 130
 )
 
-// exitError is an error that knows its exit code, or what to do about it.
+// exitError is an error with an exit code, a hint for the user, or both.
 type exitError struct {
-	// code 0 leaves the choice to the error inside.
+	// code 0 means the code of the wrapped error.
 	code int
 	err  error
 	hint string
@@ -35,17 +35,17 @@ type exitError struct {
 func (f *exitError) Error() string { return f.err.Error() }
 func (f *exitError) Unwrap() error { return f.err }
 
-// usageError is an error about how the command was called.
+// usageError returns an error about how the command was called.
 func usageError(format string, args ...any) *exitError {
 	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
-// runtimeError is an error of what the command met, not of how it was called.
+// runtimeError returns an error that occurred while the command ran.
 func runtimeError(format string, args ...any) *exitError {
 	return &exitError{code: exitRuntime, err: fmt.Errorf(format, args...)}
 }
 
-// withHint adds what to do. An error that says so already keeps its words.
+// withHint adds a hint to an error, unless it already has one.
 func withHint(err error, format string, args ...any) error {
 	var f *exitError
 	if err == nil || (errors.As(err, &f) && f.hint != "") {
@@ -54,7 +54,8 @@ func withHint(err error, format string, args ...any) error {
 	return &exitError{err: err, hint: fmt.Sprintf(format, args...)}
 }
 
-// toRuntimeError marks an error as of the work, where the same code could mean bad arguments.
+// toRuntimeError gives a validation error the exit code of a runtime error, for operations where it
+// is not caused by the arguments.
 func toRuntimeError(err error) error {
 	if api.IsCode(err, api.CodeValidation) {
 		return &exitError{code: exitRuntime, err: err}
@@ -62,7 +63,7 @@ func toRuntimeError(err error) error {
 	return err
 }
 
-// exitCode is the code of an error by the table.
+// exitCode returns the exit code for an error.
 func exitCode(err error) int {
 	var f *exitError
 	for e := err; errors.As(e, &f); e = f.err {
@@ -85,7 +86,7 @@ func exitCode(err error) int {
 	return exitRuntime
 }
 
-// reportError says on stderr what went wrong and returns the exit code.
+// reportError prints an error with its details and hint to stderr and returns the exit code.
 func (a *app) reportError(ctx context.Context, err error) int {
 	a.progress.Done("")
 	if err == nil {
@@ -95,7 +96,7 @@ func (a *app) reportError(ctx context.Context, err error) int {
 		a.printNotice("interrupted")
 		resumeHint := a.interruptHint
 		if resumeHint == "" {
-			resumeHint = "what was finished before is kept; run the same command again to go on"
+			resumeHint = "completed work is kept; run the same command again to continue"
 		}
 		a.printNotice("hint: %s", resumeHint)
 		return exitInterrupted
@@ -116,7 +117,7 @@ func (a *app) reportError(ctx context.Context, err error) int {
 	return exitCode(err)
 }
 
-// detailLines are the lines that say more than the message.
+// detailLines returns the details of an error that its message does not already contain.
 func detailLines(e *api.Error) (out []string) {
 	for _, d := range e.Details {
 		line := d.Message
@@ -137,7 +138,7 @@ func detailLines(e *api.Error) (out []string) {
 	return out
 }
 
-// hintFor is what to do about an error.
+// hintFor returns what the user can do about an error, or "" if nothing specific is known.
 func (a *app) hintFor(err error) string {
 	var f *exitError
 	for e := err; errors.As(e, &f); e = f.err {
@@ -146,23 +147,24 @@ func (a *app) hintFor(err error) string {
 		}
 	}
 	if errors.Is(err, client.ErrConnectionLost) {
-		return "the process that served the request ended; see what it did, or run the same command again"
+		return "the process that handled the request ended; check the result, or run the same command again"
 	}
 	if errors.Is(err, client.ErrPlainHTTP) {
-		return "write https://…; where the way is safe, as inside a VPN, --insecure-http allows it"
+		return "use https://…, or pass --insecure-http if the network is trusted, such as a VPN"
 	}
 	var unknownCA x509.UnknownAuthorityError
 	if errors.As(err, &unknownCA) {
-		return "where the server's certificate is from an authority of your own, give its file with --ca FILE"
+		return "if the certificate is from a private authority, pass the authority's certificate with --ca FILE"
 	}
 	if errors.Is(err, client.ErrUnreachable) && a.context != nil {
 		return fmt.Sprintf(
-			"see that the server of the context %s runs; `service use` lists others, `service use local` goes back to the data folder",
+			"check that the server of the context %s is running; `service use` lists other contexts, "+
+				"`service use local` switches to the data folder",
 			a.context.Name,
 		)
 	}
 	if errors.Is(err, client.ErrUnreachable) {
-		return "see that the server runs and that --server or SERVICE_SERVER names it"
+		return "check that the server is running and that --server or SERVICE_SERVER is correct"
 	}
 	var e *api.Error
 	if !errors.As(err, &e) {
@@ -184,21 +186,21 @@ func (a *app) hintFor(err error) string {
 	case api.CodeApproval:
 		for _, d := range e.Details {
 			if noun := gateNoun(d.Gate); noun != "" {
-				return fmt.Sprintf("look with `%s`, decide with `%s`", a.commandLine(noun+" show"), a.commandLine(noun+" approve"))
+				return fmt.Sprintf("review with `%s`, approve with `%s`", a.commandLine(noun+" show"), a.commandLine(noun+" approve"))
 			}
 		}
 	case api.CodeRateLimit:
-		return "wait for the time it says and run the same command again"
+		return "wait for the stated time and run the same command again"
 	case api.CodeInternal:
 		if !e.IsHidden() {
 			return ""
 		}
-		return "run it again; if it stays, look for the trace id in the service's log"
+		return "try again; if the error persists, search the service's log for the trace id"
 	}
 	return ""
 }
 
-// printNotice writes to stderr, safe for a terminal and wrapped to it.
+// printNotice prints a sanitized message to stderr, wrapped to the terminal.
 func (a *app) printNotice(format string, args ...any) {
 	for _, line := range print.WrapProse(print.SafeBlock(fmt.Sprintf(format, args...)), a.StderrWidth) {
 		fmt.Fprintln(a.Stderr, line)

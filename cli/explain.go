@@ -10,13 +10,13 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// soaExplain tells how a line of the Statement of Applicability came about.
+// soaExplain returns the command that explains an item of the Statement of Applicability.
 func (a *app) soaExplain() *cobra.Command {
 	return &cobra.Command{
-		Use: "explain CONTROL|ITEM", Short: "Tell how an item's status came about", Args: requireArgs(1, 1),
-		Long: `Tells step by step how one control's item came about: why the control is in, what it
-asks for, what the documents say of each statement and what that is worth, what
-follows from it, how sure the rules are, and what people changed.`,
+		Use: "explain CONTROL|ITEM", Short: "Explain an item's status", Args: requireArgs(1, 1),
+		Long: `Explains an item step by step: why the control is included, what it requires, what the
+documents state about each requirement and how that is scored, the resulting status, the
+confidence of the rules, and manual changes.`,
 		Example:           "  service soa explain IAC-17",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,9 +35,9 @@ follows from it, how sure the rules are, and what people changed.`,
 
 func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 	p.Title("%s  %s", i.ControlCode, i.ControlTitle)
-	p.Text("1. It is %s. %s", humanize(i.Applicability), i.Rationale)
+	p.Text("1. The control is %s. %s", humanize(i.Applicability), i.Rationale)
 	if !i.Applicability.IsApplicable() {
-		p.Text("   So it was not assessed.")
+		p.Text("   Therefore it was not assessed.")
 		renderManualEdits(p, &i.Item)
 		return
 	}
@@ -48,8 +48,8 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 		return
 	}
 	p.Text(
-		"2. It asks for %s%s. The documents say of each:",
-		pluralize(len(i.Statements), "statement", "statements"),
+		"2. It has %s%s. What the documents show for each:",
+		pluralize(len(i.Statements), "requirement", "requirements"),
 		statementSourcePhrases[i.StatementsFrom],
 	)
 	for n, s := range i.Statements {
@@ -64,54 +64,55 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 	}
 	p.Blank()
 	p.Text(
-		"3. Together that is %.0f %% of the control: evidence is %s. A statement said in full is worth 1, nearly in full ¾, in part or contradicted ½, anything else nothing; less where the passage speaks of something else than the control.",
+		"3. Together this covers %.0f %% of the control: evidence is %s. A requirement met in full counts 1, nearly in full ¾, "+
+			"in part or contradicted ½, otherwise 0; less if the passage is about a different subject.",
 		i.CoverageRatio*100,
 		humanize(i.EvidenceCoverage),
 	)
 	if i.IsOverruled() {
-		p.Text("4. A person set it to %s, over what the rules (%s) said. %s", humanize(i.ImplementationStatus), method, i.Reason)
+		p.Text("4. The status was set manually to %s, overriding the rules (%s). %s", humanize(i.ImplementationStatus), method, i.Reason)
 		p.Text(
-			"5. Of their own verdict the rules were sure to %.2f of 1; of what was set it says nothing%s.",
+			"5. The confidence of the automatic verdict was %.2f (overridden)%s.",
 			i.Confidence,
 			formatReviewSuffix(i.NeedsReview),
 		)
 	} else {
-		p.Text("4. So it is %s. %s", humanize(i.ImplementationStatus), i.Reason)
-		p.Text("5. The rules (%s) are sure to %.2f of 1%s.", method, i.Confidence, formatReviewSuffix(i.NeedsReview))
+		p.Text("4. Result: %s. %s", humanize(i.ImplementationStatus), i.Reason)
+		p.Text("5. Confidence of the rules (%s): %.2f%s.", method, i.Confidence, formatReviewSuffix(i.NeedsReview))
 	}
 	renderManualEdits(p, &i.Item)
 }
 
-// statementSourcePhrases say where statements come from that are not the catalog's objectives.
+// statementSourcePhrases describes the source of requirements that are not the catalog's objectives.
 var statementSourcePhrases = map[api.StatementSource]string{
-	api.FromCriteria:    ", from our own criteria for this code, since the catalog says no more of it than its description",
-	api.FromDescription: ", the parts of its description",
+	api.FromCriteria:    ", from our own criteria, because the catalog has only a description",
+	api.FromDescription: ", from its description",
 	api.FromQuestion:    ", from its question",
-	api.FromTitle:       ", its title",
+	api.FromTitle:       ", from its title",
 }
 
 func formatReviewSuffix(needs bool) string {
 	if needs {
-		return "; a person should look at it"
+		return "; needs human review"
 	}
 	return ""
 }
 
-// renderManualEdits tells what of a line is a person's word and not the rules'.
+// renderManualEdits prints who changed which fields of an item manually.
 func renderManualEdits(p *print.Page, i *api.Item) {
 	if i.EditedBy == nil {
-		p.Text("No person has changed it.")
+		p.Text("It has not been edited manually.")
 		return
 	}
-	p.Text("%s set %s by hand; a new draft keeps that until it is handed back with --reset.", *i.EditedBy, joinFirst(i.EditedFields, 20))
+	p.Text("%s set %s manually; new drafts keep this until it is undone with --reset.", *i.EditedBy, joinFirst(i.EditedFields, 20))
 }
 
-// gapExplain tells how a finding came about.
+// gapExplain returns the command that explains a finding.
 func (a *app) gapExplain() *cobra.Command {
 	return &cobra.Command{
-		Use: "explain CONTROL|FINDING", Short: "Tell how a finding and its severity came about", Args: requireArgs(1, 1),
-		Long: `Tells what was found against what is required, what is missing, how the severity was
-reckoned, which controls could compensate, and what people changed.`,
+		Use: "explain CONTROL|FINDING", Short: "Explain a finding and its severity", Args: requireArgs(1, 1),
+		Long: `Shows what is required, what was found, what is missing, how the severity was determined,
+which controls could compensate, and manual changes.`,
 		Example:           "  service gap explain CFG-02",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -123,7 +124,7 @@ reckoned, which controls could compensate, and what people changed.`,
 				p.Title("%s  %s", f.ControlCode, f.ControlTitle)
 				step := 0
 				renderStep := func(what, text string) {
-					if text != "" { // one added by hand says what its author said
+					if text != "" { // a manually added finding may lack fields
 						step++
 						p.Text("%d. %s %s", step, what, text)
 					}
@@ -138,16 +139,16 @@ reckoned, which controls could compensate, and what people changed.`,
 				} else {
 					renderStep("Nothing", "is listed as missing.")
 				}
-				renderStep("Why it may be so:", f.Cause)
-				renderStep("What it may lead to:", f.Effect)
+				renderStep("Possible cause:", f.Cause)
+				renderStep("Possible effect:", f.Effect)
 				renderStep("Severity", string(f.Severity)+": "+f.SeverityReason)
 				renderStep("What to do:", f.Recommendation)
 				added := f.Source == "manual"
 				if added {
-					p.Text("It was added by hand; new drafts keep it.")
+					p.Text("It was added manually; new drafts keep it.")
 				}
 				if f.StatusSetBy != "" {
-					p.Text("%s set the status in the Statement of Applicability; the evidence did not give it.", f.StatusSetBy)
+					p.Text("%s set the status in the Statement of Applicability; it is not based on the evidence.", f.StatusSetBy)
 				}
 				if !added && (f.StatusSetBy == "" || f.EditedBy != nil) || len(f.EditedFields) > 0 {
 					renderManualEdits(p, &f.Item)
@@ -157,11 +158,12 @@ reckoned, which controls could compensate, and what people changed.`,
 	}
 }
 
-// maturityExplain tells how a level came about.
+// maturityExplain returns the command that explains a maturity level.
 func (a *app) maturityExplain() *cobra.Command {
 	return &cobra.Command{
-		Use: "explain CONTROL|SCORE", Short: "Tell how a level came about", Args: requireArgs(1, 1),
-		Long:              "Tells why a control has its level: what the level asks, what was shown, and what\nthe next one asks. Levels are cumulative: a 4 has what a 3 has.",
+		Use: "explain CONTROL|SCORE", Short: "Explain a maturity level", Args: requireArgs(1, 1),
+		Long: "Explains a control's level: what the level requires, the evidence, and what the next level\n" +
+			"requires. Levels are cumulative: level 4 includes level 3.",
 		Example:           "  service maturity explain IAC-17",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -172,16 +174,16 @@ func (a *app) maturityExplain() *cobra.Command {
 			return a.out.Print(s, func(p *print.Page) {
 				p.Title("%s  %s", s.ControlCode, s.ControlTitle)
 				if !s.Assessed {
-					p.Text("1. Not rated: there was no evidence to rate by, so means leave it out.")
+					p.Text("1. Not rated: there was no evidence, so averages exclude it.")
 				} else {
-					p.Text("1. Level %s, which is: %s", formatLevel(s.Level), s.Criteria)
+					p.Text("1. Level %s: %s", formatLevel(s.Level), s.Criteria)
 				}
 				p.Text("2. Why: %s", s.Rationale)
 				for _, e := range s.Evidence {
 					renderQuote(p, 4, e)
 				}
 				if s.NextCriteria != "" {
-					p.Text("3. The next level is: %s", s.NextCriteria)
+					p.Text("3. Next level: %s", s.NextCriteria)
 				}
 				p.Text("4. The target is %s%s.", formatLevel(s.TargetLevel), formatPreviousLevel(s.PreviousLevel))
 				renderManualEdits(p, &s.Item)
@@ -194,5 +196,5 @@ func formatPreviousLevel(previous *int) string {
 	if previous == nil {
 		return ""
 	}
-	return fmt.Sprintf("; before it was %s", formatLevel(*previous))
+	return fmt.Sprintf("; previously %s", formatLevel(*previous))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// gateNouns are the commands that show and decide each gate's deliverable.
+// gateNouns maps each gate to the command for its deliverable.
 var gateNouns = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity", api.GatePOAM: "poam"}
 
 func gateNoun(g api.Gate) string { return gateNouns[g] }
@@ -24,7 +24,7 @@ func formatTimePtr(t *time.Time) string {
 	return formatTime(*t)
 }
 
-// formatByline is when something was done, and by whom; empty where it was not.
+// formatByline returns when and by whom something was done, or "" if it was not.
 func formatByline(at *time.Time, who *string) string {
 	if at == nil {
 		return ""
@@ -35,7 +35,7 @@ func formatByline(at *time.Time, who *string) string {
 	return formatTime(*at) + ", by " + *who
 }
 
-// orEmpty is the value of a pointer, or the empty one.
+// orEmpty returns the value of a pointer, or the zero value if it is nil.
 func orEmpty[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -45,15 +45,15 @@ func orEmpty[T any](p *T) (v T) {
 
 func formatPercent(p *float64) string {
 	if p == nil {
-		return "not known yet"
+		return "not available yet"
 	}
 	return fmt.Sprintf("%.1f %%", *p)
 }
 
-// formatPercentWithFormula is a percentage with how it was reckoned.
+// formatPercentWithFormula returns a percentage with its formula.
 func formatPercentWithFormula(p *float64, formula string) string {
 	if p == nil {
-		return "not known yet"
+		return "not available yet"
 	}
 	return formatPercent(p) + ": " + formula
 }
@@ -74,24 +74,24 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// formatSize is a number of bytes as people read it.
+// formatSize formats a number of bytes in readable units.
 func formatSize(n int64) string { return print.FormatSize(n) }
 
-// humanize turns a word of the contract into words: partially_implemented, partially implemented.
+// humanize turns an API constant into words: partially_implemented becomes "partially implemented".
 func humanize[S ~string](s S) string { return print.Humanize(s) }
 
-// formatLocation is where a passage stands in its document.
+// formatLocation returns the location of a passage in its document.
 func formatLocation(headings []string, l api.Locator) string {
 	return print.FormatLocation(headings, l)
 }
 
-// renderQuote is a passage with its document and place, as a page shows it.
+// renderQuote prints a passage with its document and location.
 func renderQuote(p *print.Page, indent int, e api.Evidence) {
 	p.Indent(indent, "“%s”", e.Quote)
 	p.Indent(indent, "%s", print.FormatSource(e))
 }
 
-// severityStyle colours a severity; the word says the same.
+// severityStyle returns the color of a severity.
 func severityStyle(cell string) print.Style {
 	switch api.Severity(cell) {
 	case api.SeverityCritical, api.SeverityHigh:

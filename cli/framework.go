@@ -14,7 +14,9 @@ import (
 func (a *app) catalogFrameworks(version *string) *cobra.Command {
 	var in api.FrameworksInput
 	cmd := &cobra.Command{
-		Use: "frameworks", Short: "List the frameworks", Args: requireArgs(0, 0), Long: "Lists the laws, standards and contracts that the catalog maps to its controls. The\ncode is what --framework takes.",
+		Use: "frameworks", Short: "List the frameworks", Args: requireArgs(0, 0),
+		Long: "Lists the laws, standards and contracts that the catalog maps to its controls. Use the code\n" +
+			"with --framework.",
 		Example: "  service catalog frameworks\n  service catalog frameworks --query iso",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Version = *version
@@ -47,18 +49,19 @@ func (a *app) catalogFrameworks(version *string) *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "No framework is like that.")
+				a.textIfEmpty(p, len(rows), "No frameworks match.")
 			})
 		},
 	}
-	cmd.Flags().StringVar(&in.Q, "query", "", "only with this in the code or name")
+	cmd.Flags().StringVar(&in.Q, "query", "", "only frameworks with this text in the code or name")
 	return cmd
 }
 
 func (a *app) catalogRequirements(version *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "requirements FRAMEWORK", Short: "List the requirements of a framework", Args: requireArgs(1, 1), ValidArgsFunction: a.completeFrameworks(),
-		Long: "Lists the requirements of a framework in its order. Texts stand only where the\ncatalog has them.", Example: "  service catalog requirements iso-27001-2022",
+		Long:    "Lists a framework's requirements in order, with their text if the catalog has it.",
+		Example: "  service catalog requirements iso-27001-2022",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
 				return call(
@@ -82,7 +85,8 @@ func (a *app) catalogRequirements(version *string) *cobra.Command {
 	}
 }
 
-// withFilterHint says where the names are listed that a list was narrowed to, should one be what is wrong.
+// withFilterHint adds a hint on how to list the valid values if err is about a domain, requirement or
+// framework filter.
 func (a *app) withFilterHint(err error) error {
 	var e *api.Error
 	if !errors.As(err, &e) {
@@ -99,7 +103,7 @@ func (a *app) withFilterHint(err error) error {
 	return a.withFrameworkHint(err)
 }
 
-// withFrameworkHint says where the frameworks are listed, should one be what is wrong.
+// withFrameworkHint adds a hint on how to list the frameworks if err is about one.
 func (a *app) withFrameworkHint(err error) error {
 	var e *api.Error
 	if !errors.As(err, &e) {
@@ -117,8 +121,9 @@ func (a *app) withFrameworkHint(err error) error {
 
 func (a *app) catalogCoverage(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "coverage FRAMEWORK", Short: "Tell how much of a framework the catalog covers", Args: requireArgs(1, 1), ValidArgsFunction: a.completeFrameworks(),
-		Long: "Tells how many requirements of a framework have at least one control, by domain.", Example: "  service catalog coverage nist-csf-2.0",
+		Use: "coverage FRAMEWORK", Short: "Show how much of a framework the catalog covers", Args: requireArgs(1, 1),
+		ValidArgsFunction: a.completeFrameworks(),
+		Long:              "Shows how many of a framework's requirements have at least one control, by domain.", Example: "  service catalog coverage nist-csf-2.0",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := call(cmd.Context(), a, api.GetCoverage, &api.CoverageInput{FrameworkID: args[0], SCFVersion: *version})
 			if err != nil {
@@ -166,7 +171,9 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "crosswalk FRAMEWORK [TARGET]", Short: "Show a framework's controls, or join two frameworks", Args: requireArgs(1, 2), ValidArgsFunction: a.completeFrameworks(),
-		Long: "With one framework, lists its controls with the requirements each answers. With two,\njoins their requirements through the controls they share.", Example: "  service catalog crosswalk iso-27001-2022\n  service catalog crosswalk iso-27001-2022 soc2-tsc -o json",
+		Long: "With one framework, lists its controls and the requirements mapped to each. With two, maps\n" +
+			"their requirements to each other through shared controls.",
+		Example: "  service catalog crosswalk iso-27001-2022\n  service catalog crosswalk iso-27001-2022 soc2-tsc -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.CrosswalkInput{Framework: args[0], Version: *version}
 			if len(args) == 2 {
@@ -199,7 +206,7 @@ func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "They share no control.")
+				a.textIfEmpty(p, len(rows), "The frameworks share no controls.")
 			})
 		},
 	}

@@ -26,11 +26,14 @@ var gapVersions = deliverable[api.GapVersion]{
 func (a *app) gapCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "gap", Short: "The gap analysis: where the evidence falls short",
-		Long: `The gap analysis lists each control that the evidence does not fully show, how
-severe that is and why, what is missing, and the passages it rests on. "Not
-evidenced" means that nothing was found, not that nothing is done.`,
-		Example: "  service gap list --severity high\n  service gap show BCD-11\n  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31\n  service gap approve",
-	}, append([]*cobra.Command{a.gapShow(), a.gapExplain(), a.gapList(), a.gapAdd(), a.gapEdit(), a.gapSummary(), gapWorkbook.importCommand(a)}, gapVersions.commands(a)...)...)
+		Long: `The gap analysis lists each control that is not fully evidenced, with its severity and
+the reason, what is missing, and the supporting passages. "Not evidenced" means that no
+evidence was found, not that the control is missing.`,
+		Example: "  service gap list --severity high\n  service gap show BCD-11\n" +
+			"  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31\n  service gap approve",
+	}, append([]*cobra.Command{
+		a.gapShow(), a.gapExplain(), a.gapList(), a.gapAdd(), a.gapEdit(), a.gapSummary(), gapWorkbook.importCommand(a),
+	}, gapVersions.commands(a)...)...)
 }
 
 func (a *app) listFindings(ctx context.Context, version string, filter api.FindingFilter, l listFlags) (*api.List[api.Finding], error) {
@@ -55,7 +58,7 @@ func (a *app) findFinding(ctx context.Context, ref string) (*api.Finding, error)
 	}
 	l, err := a.listFindings(ctx, id, filter, listFlags{})
 	if err == nil && len(l.Data) == 0 {
-		l, err = a.listFindings(ctx, id, api.FindingFilter{}, listFlags{}) // all, for what may have been meant
+		l, err = a.listFindings(ctx, id, api.FindingFilter{}, listFlags{}) // all findings, to suggest similar codes
 	}
 	if err != nil {
 		return nil, err
@@ -75,7 +78,8 @@ func (a *app) findFinding(ctx context.Context, ref string) (*api.Finding, error)
 	return f, err
 }
 
-// explainNoFinding is why a control of the Statement of Applicability has no finding; nil where it isn't one.
+// explainNoFinding returns an error that explains why a control has no finding, or nil if it is not in
+// the Statement of Applicability.
 func (a *app) explainNoFinding(ctx context.Context, control string) error {
 	i, err := a.findSoAItem(ctx, control)
 	if err != nil {
@@ -85,29 +89,29 @@ func (a *app) explainNoFinding(ctx context.Context, control string) error {
 	switch {
 	case i.ImplementationStatus == api.Implemented:
 		return withHint(
-			runtimeError("%s is in the Statement of Applicability as implemented, and so has no gap", i.ControlCode),
-			"`%s` tells why",
+			runtimeError("%s is implemented according to the Statement of Applicability, so it has no gap", i.ControlCode),
+			"`%s` explains why",
 			explain,
 		)
 	case !i.Applicability.IsApplicable() || i.ImplementationStatus == api.NotAssessed:
 		return withHint(
 			runtimeError(
-				"%s is in the Statement of Applicability as %s and %s, and so has no gap",
+				"%s is %s and %s in the Statement of Applicability, so it has no gap",
 				i.ControlCode,
 				humanize(i.Applicability),
 				humanize(i.ImplementationStatus),
 			),
-			"`%s` tells why",
+			"`%s` explains why",
 			explain,
 		)
 	}
 	return withHint(
 		runtimeError(
-			"%s is in the Statement of Applicability as %s, and this gap analysis has no finding for it: it was made from an older version",
+			"%s is %s in the Statement of Applicability, but this gap analysis is based on an older version and has no finding for it",
 			i.ControlCode,
 			humanize(i.ImplementationStatus),
 		),
-		"draft it again with `%s`; `%s` tells of the line",
+		"draft the gap analysis again with `%s`; `%s` explains the item",
 		a.commandLine("gap regenerate"),
 		explain,
 	)
@@ -152,12 +156,12 @@ func (a *app) gapShow() *cobra.Command {
 	}
 }
 
-// formatAssessedCount counts the controls that apply by whether they were judged.
+// formatAssessedCount returns the numbers of assessed and not assessed applicable controls.
 func formatAssessedCount(s *api.GapSummary) string {
 	if s.NotAssessed == 0 {
 		return fmt.Sprint(s.Controls)
 	}
-	return fmt.Sprintf("%d; %d more apply and are not assessed", s.Controls, s.NotAssessed)
+	return fmt.Sprintf("%d; %d more are applicable but not assessed", s.Controls, s.NotAssessed)
 }
 
 func gapSummaryFields(s *api.GapSummary) []print.Field {
@@ -217,7 +221,7 @@ func (a *app) gapList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"findings", "items"}, Short: "List the findings, worst first", Args: requireArgs(0, 0),
-		Long:    "Lists the findings of the newest version, worst first. Filters are joined.",
+		Long:    "Lists the findings of the newest version, worst first. Multiple filters must all match.",
 		Example: "  service gap list --severity critical\n  service gap list --domain BCD\n  service gap list -o csv > gaps.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("severity", severity, api.Severities); err != nil {
@@ -261,22 +265,22 @@ func (a *app) gapList() *cobra.Command {
 					{Title: "quotes", AlignRight: true, Optional: true},
 					{Title: "owner", Optional: true},
 				}, rows)
-				a.textIfEmpty(p, len(rows), "No finding is like that.")
+				a.textIfEmpty(p, len(rows), "No findings match.")
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&severity, "severity", "", "only of this severity")
-	f.StringVar(&status, "status", "", "only of this implementation status")
-	f.StringVar(&filter.Domain, "domain", "", "only of this domain, as BCD")
-	f.StringVar(&filter.Owner, "owner", "", "only of this owner; the name is enough")
-	f.StringVar(&filter.Q, "query", "", "only with these words")
-	f.StringVar(&filter.Sort, "sort", "", "the order, as -severity,owner; an unknown name is told the known ones")
+	f.StringVar(&severity, "severity", "", "only findings of this severity")
+	f.StringVar(&status, "status", "", "only findings with this implementation status")
+	f.StringVar(&filter.Domain, "domain", "", "only findings of this domain, such as BCD")
+	f.StringVar(&filter.Owner, "owner", "", "only findings of this owner, by name")
+	f.StringVar(&filter.Q, "query", "", "only findings with these words")
+	f.StringVar(&filter.Sort, "sort", "", "sort order, such as -severity,owner")
 	l.register(cmd, 0)
 	return cmd
 }
 
-// findingFields are the fields of a finding that both add and edit set.
+// findingFields holds the finding fields that both add and edit can set.
 type findingFields struct {
 	status, severity, gapType, condition, criteria, cause, effect, recommendation, owner, due, note string
 }
@@ -291,11 +295,11 @@ func (t *findingFields) addFlags(f *pflag.FlagSet) {
 		"documentation, implementation, evidence, effectiveness, governance, technical, contractual or monitoring",
 	)
 	f.StringVar(&t.condition, "condition", "", "what was found")
-	f.StringVar(&t.cause, "cause", "", "why it is so")
-	f.StringVar(&t.effect, "effect", "", "what may come of it")
-	f.StringVar(&t.recommendation, "recommendation", "", "what to do")
+	f.StringVar(&t.cause, "cause", "", "cause")
+	f.StringVar(&t.effect, "effect", "", "possible effect")
+	f.StringVar(&t.recommendation, "recommendation", "", "recommended action")
 	f.StringVar(&t.owner, "owner", "", "who is responsible")
-	f.StringVar(&t.due, "due", "", "by when, as 2027-03-31")
+	f.StringVar(&t.due, "due", "", "due date, such as 2027-03-31")
 }
 
 func (t *findingFields) validate() error {
@@ -308,8 +312,10 @@ func (t *findingFields) validate() error {
 func (a *app) gapAdd() *cobra.Command {
 	var t findingFields
 	cmd := &cobra.Command{
-		Use: "add CONTROL --status STATUS --severity SEVERITY", Short: "Add a gap by hand", Args: requireArgs(1, 1),
-		Long:              "Adds a finding that the analysis did not make. A code that the catalog lacks is\ntaken and marked. One that was added by mistake is closed by its id, with\n`service gap edit ID --status implemented`, and is planned for no more.",
+		Use: "add CONTROL --status STATUS --severity SEVERITY", Short: "Add a gap manually", Args: requireArgs(1, 1),
+		Long: "Adds a finding that the analysis did not make. A code that is not in the catalog is accepted\n" +
+			"and marked. To close a finding added by mistake and remove it from planning, use its id:\n" +
+			"`service gap edit ID --status implemented`.",
 		Example:           "  service gap add IAC-06 --status not_implemented --severity high --condition 'No second factor on the VPN'",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -344,7 +350,7 @@ func (a *app) gapEdit() *cobra.Command {
 	var reset []string
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|FINDING", Short: "Change a finding", Args: requireArgs(1, 1),
-		Long:              "Changes the named fields of a finding. A regeneration keeps what people set. A status\nholds for the finding alone; `service soa edit` sets that of the control.",
+		Long:              "Changes fields of a finding. New drafts keep manual edits. The status applies only to the\nfinding; `service soa edit` sets the control's status.",
 		Example:           "  service gap edit BCD-11 --severity medium --note 'Tested in October'\n  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -407,14 +413,14 @@ func (a *app) gapEdit() *cobra.Command {
 			}
 			var line *api.SoAItem
 			if b.Status != nil && f.Source != "manual" {
-				line, _ = a.findSoAItem(cmd.Context(), f.ControlCode) // the edit is made, whether or not there is one
+				line, _ = a.findSoAItem(cmd.Context(), f.ControlCode) // the edit has succeeded, so an error here is not reported
 			}
 			return a.out.Print(f, func(p *print.Page) {
 				renderFinding(p, f)
 				if line != nil && line.ImplementationStatus != f.Status {
 					p.Blank()
 					p.Text(
-						"The Statement of Applicability still says %s; the maturity level and the totals go by that. To set it there too:",
+						"The Statement of Applicability still has %s, which determines maturity and totals. To change it there too:",
 						humanize(line.ImplementationStatus),
 					)
 					p.Command(a.commandLine("soa edit " + f.ControlCode + " --status " + string(f.Status)))
@@ -423,13 +429,13 @@ func (a *app) gapEdit() *cobra.Command {
 		},
 	}
 	t.addFlags(cmd.Flags())
-	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to hand back to the rules, as severity; all for each of them")
-	cmd.Flags().StringVar(&t.criteria, "criteria", "", "what it should be")
+	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to reset to the automatic value, such as severity; all for every field")
+	cmd.Flags().StringVar(&t.criteria, "criteria", "", "required state")
 	cmd.Flags().StringVar(&t.note, "note", "", "a note; empty removes it")
 	return cmd
 }
 
-// renderGapChanges tells how the newest version differs from the one before.
+// renderGapChanges prints the differences between the newest version and the one before.
 func renderGapChanges(p *print.Page, s *api.GapSummary) {
 	if s.SinceVersion == 0 {
 		return
@@ -457,8 +463,11 @@ func renderGapChanges(p *print.Page, s *api.GapSummary) {
 
 func (a *app) gapSummary() *cobra.Command {
 	return &cobra.Command{
-		Use: "summary", Short: "Count the newest version", Args: requireArgs(0, 0),
-		Long: "Counts the findings of the newest version by result, severity, type and domain, and\ntells what was opened, closed, or became worse or better since the version before,\nand whether evidence, catalog, a person or a rule moved it.", Example: "  service gap summary\n  service gap summary --jq .by_severity",
+		Use: "summary", Short: "Show totals for the newest version", Args: requireArgs(0, 0),
+		Long: "Counts the findings of the newest version by result, severity, type and domain. Lists\n" +
+			"findings opened, closed, worsened or improved since the previous version, and whether\n" +
+			"evidence, the catalog, a manual edit or a rule caused the change.",
+		Example: "  service gap summary\n  service gap summary --jq .by_severity",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := gapVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
@@ -472,7 +481,8 @@ func (a *app) gapSummary() *cobra.Command {
 				p.Fields(gapSummaryFields(s)...)
 				if n := len(s.OtherwiseThanSoA); n > 0 {
 					p.Text(
-						"Compliance and conformity go by the Statement of Applicability, of which people said otherwise here: %s. To change it there: `%s`.",
+						"Compliance and conformity are based on the Statement of Applicability, which these edited findings "+
+							"differ from: %s. To change it there: `%s`.",
 						joinFirst(s.OtherwiseThanSoA, 8),
 						a.commandLine("soa edit CONTROL --status …"),
 					)

@@ -18,12 +18,12 @@ import (
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// equalCodes tells whether two codes are the same, however they are spelled: poam-1 is POAM-001.
+// equalCodes reports whether two codes are the same after normalization: poam-1 equals POAM-001.
 func equalCodes(a, b string) bool {
 	return strings.EqualFold(a, b) || normalizeCode(a) == normalizeCode(b)
 }
 
-// normalizeCode is a code without what people leave out: case, hyphens and zeros before a number.
+// normalizeCode returns a code in upper case without separators and leading zeros of numbers.
 func normalizeCode(code string) string {
 	var b strings.Builder
 	var last rune
@@ -51,7 +51,7 @@ func joinNonEmpty(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" || w == "()" }), " ")
 }
 
-// joinFirst lists the first few of many.
+// joinFirst joins up to limit words with semicolons and states how many more there are.
 func joinFirst(words []string, limit int) string {
 	if len(words) <= limit {
 		return strings.Join(words, "; ")
@@ -59,7 +59,7 @@ func joinFirst(words []string, limit int) string {
 	return fmt.Sprintf("%s; and %d more", strings.Join(words[:limit], "; "), len(words)-limit)
 }
 
-// formatCounts lists counts by word, in the order given.
+// formatCounts lists the nonzero counts in the given order, or returns "none".
 func formatCounts[S ~string](counts map[S]int, order []S) string {
 	var parts []string
 	for _, s := range order {
@@ -73,14 +73,14 @@ func formatCounts[S ~string](counts map[S]int, order []S) string {
 	return strings.Join(parts, ", ")
 }
 
-// textIfEmpty says in words that a list is empty.
+// textIfEmpty prints a text if n, the length of a list, is 0.
 func (a *app) textIfEmpty(p *print.Page, n int, format string, args ...any) {
 	if n == 0 {
 		p.Text(format, args...)
 	}
 }
 
-// hasFilterFlags tells whether flags of the list itself leave something out.
+// hasFilterFlags reports whether a filter flag of the list was set.
 func hasFilterFlags(cmd *cobra.Command) (yes bool) {
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 		yes = yes || f.Changed && f.Name != "limit" && f.Name != "sort"
@@ -88,32 +88,32 @@ func hasFilterFlags(cmd *cobra.Command) (yes bool) {
 	return yes
 }
 
-// listFlags are the flags that bound a list.
+// listFlags holds the paging flags of list commands.
 type listFlags struct {
 	limit  int
 	cursor string
 }
 
 func (l *listFlags) register(cmd *cobra.Command, limit int) {
-	cmd.Flags().IntVar(&l.limit, "limit", limit, "print at most so many; 0 means all")
-	cmd.Flags().StringVar(&l.cursor, "cursor", "", "go on after the page whose next_cursor this is")
+	cmd.Flags().IntVar(&l.limit, "limit", limit, "maximum number to print; 0 means all")
+	cmd.Flags().StringVar(&l.cursor, "cursor", "", "continue after the page with this next_cursor")
 	inner := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if l.limit < 0 {
-			return usageError("--limit %d: give 0 for all, or how many", l.limit)
+			return usageError("--limit %d is invalid; use 0 for all, or a positive number", l.limit)
 		}
 		return inner(cmd, args)
 	}
 }
 
-// noteMoreResults tells at the end of a table that there is more.
+// noteMoreResults prints a notice if a list was cut off.
 func (a *app) noteMoreResults(shown int, p api.Pagination) {
 	if a.out.IsHumanReadable() && p.HasMore {
-		a.printNotice("%d of %d are shown; --limit 0 shows all", shown, p.Total)
+		a.printNotice("showing %d of %d; use --limit 0 to show all", shown, p.Total)
 	}
 }
 
-// flagIfChanged is a pointer to a flag's value where it was typed, else nil.
+// flagIfChanged returns a pointer to a flag's value, or nil if the flag was not set.
 func flagIfChanged[T any](cmd *cobra.Command, flag string, value T) *T {
 	if cmd.Flags().Changed(flag) {
 		return &value
@@ -121,7 +121,8 @@ func flagIfChanged[T any](cmd *cobra.Command, flag string, value T) *T {
 	return nil
 }
 
-// optionalFlag is a field of a patch: the flag's value, null where it is empty, absent where it was not typed.
+// optionalFlag returns a patch field: the flag's value, null if it is empty, or absent if the flag was
+// not set.
 func optionalFlag[T ~string](cmd *cobra.Command, flag string, value T) api.Opt[T] {
 	if !cmd.Flags().Changed(flag) {
 		return api.Opt[T]{}
@@ -132,16 +133,16 @@ func optionalFlag[T ~string](cmd *cobra.Command, flag string, value T) api.Opt[T
 	return api.Some(value)
 }
 
-// matchRevision makes a change conditional on what was read.
+// matchRevision returns a precondition that the record still has revision n.
 func matchRevision(n int) api.Match { return api.Match{IfMatch: fmt.Sprintf("%q", fmt.Sprint(n))} }
 
-// requireAnyFlag refuses an edit that would change nothing.
+// requireAnyFlag returns a usage error if no flag of the command was set.
 func requireAnyFlag(cmd *cobra.Command) error {
 	changed := false
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { changed = changed || f.Changed })
 	if !changed {
 		return withHint(
-			usageError("`%s` was told nothing to change", cmd.CommandPath()),
+			usageError("`%s` needs at least one change", cmd.CommandPath()),
 			"`%s --help` lists what can be changed",
 			cmd.CommandPath(),
 		)

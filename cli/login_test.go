@@ -286,7 +286,7 @@ func TestWhatCommandsUse(t *testing.T) {
 	d.runs(0, "", words("assess list"))
 	d.runs(2, "", words("context rename acme local"), "stands for the data folder")
 	d.signIn(s, "--name", "second")
-	d.runs(2, "", words("context rename second ACME"), "there is a context acme already")
+	d.runs(2, "", words("context rename second ACME"), "a context named acme already exists")
 	d.runs(2, "x\n", words("login http://127.0.0.1:9 --name acme --email a@b.example --password-stdin"), "is for "+s.url)
 	// A broken file says where, and can be told apart from a broken server.
 	put(t, filepath.Join(d.dir(), "contexts.yaml"), "currnt: acme\n")
@@ -352,7 +352,7 @@ func TestPeople(t *testing.T) {
 	ada.runs(0, "", words("member list"), "Bo Diddley", "viewer")
 	ada.runs(0, "", []string{"member", "update", "Bo Diddley", "--role", "admin"}, "is now admin")
 	bo.runs(0, "", words("assess create X"))
-	ada.runs(2, "", words("member update bo@acme.example"), "was told nothing to change")
+	ada.runs(2, "", words("member update bo@acme.example"), "needs at least one change")
 	ada.runs(2, "", words("member list --role boss"), "is one of owner, admin, member, viewer")
 	ada.runs(3, "", words("member remove cy@acme.example --yes"), "there is no member")
 
@@ -399,7 +399,7 @@ func TestKeys(t *testing.T) {
 	machine.runs(0, key+"\n", words("login "+s.url+" --token-stdin"), "Signed in", "Acme, as owner")
 	machine.runs(0, "", words("assess list"))
 
-	renewed := strings.TrimSpace(d.runs(0, "", words("key rotate ci --grace 1h"), "goes on for 1h").out)
+	renewed := strings.TrimSpace(d.runs(0, "", words("key rotate ci --grace 1h"), "works for another 1h").out)
 	machine.runs(0, "", words("assess list"))
 	d.runs(0, "", words("key rotate ci"), "has ended")
 	machine.runs(5, "", words("assess list"), "not valid", "service login --token-stdin --context")

@@ -99,7 +99,7 @@ func TestRunTellsOfDocumentsThatCameLate(t *testing.T) {
 		w.run("assess", "run", dir),
 		0,
 		"service workflow start gap_refresh",
-		"Next: have the report as a file; and when all is done, close the assessment.",
+		"Next: export the report; when everything is done, close the assessment.",
 		"service assess close",
 	)
 }
@@ -110,7 +110,7 @@ func TestRunAgainAddsOnlyWhatIsNew(t *testing.T) {
 	w.run("assess", "run", dir)
 	before := len(w.fake.documents)
 	put(t, filepath.Join(dir, "new.md"), "# New")
-	w.want(w.run("assess", "run", dir), 4, "1 new, 0 changed, 0 renamed, 0 vanished")
+	w.want(w.run("assess", "run", dir), 4, "1 added, 0 changed, 0 renamed, 0 missing")
 	if len(w.fake.documents) != before+1 || len(w.fake.assessments) != 1 {
 		t.Errorf("%d documents, %d assessments", len(w.fake.documents), len(w.fake.assessments))
 	}
@@ -181,7 +181,7 @@ func TestVoidApprovalAtTheGate(t *testing.T) {
 func TestRunMisuse(t *testing.T) {
 	w := newWorld(t)
 	w.want(w.run("assess", "run", filepath.Join(t.TempDir(), "nowhere")), 3, "there is no such file or folder")
-	w.want(w.run("assess", "run"), 3, "there is no assessment yet")
+	w.want(w.run("assess", "run"), 3, "there are no assessments yet")
 	w.want(w.run("assess", "run", "--name", "Acme"), 3, `no open assessment with the name "Acme"`, "service assess run DIR --name Acme")
 	w.want(w.run("assess", "run", evidenceDir(t), "-f", "iso-27001"), 2, `no framework "iso-27001"`, "service catalog frameworks")
 	w.want(w.run("assess", "run", evidenceDir(t), "--report", "x.exe"), 2, "does not say which format")

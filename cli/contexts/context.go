@@ -57,7 +57,7 @@ type Context struct {
 	InsecureHTTP bool `yaml:"insecure_http,omitempty" json:"insecure_http"`
 }
 
-// SignedIn tells whether there is a secret. Whether it is still good, the server knows.
+// SignedIn reports whether the context has a secret. Only the server knows whether it is still valid.
 func (c *Context) SignedIn() bool { return c.SecretLocation != SecretNowhere }
 
 // Config is all contexts, and the name of the one commands mean: Local for the data
@@ -67,7 +67,7 @@ type Config struct {
 	Contexts []Context `yaml:"contexts"`
 }
 
-// Find is the context of that name, upper and lower case being the same; nil for none.
+// Find returns the context with a name, ignoring case, or nil if there is none.
 func (b *Config) Find(name string) *Context {
 	for i := range b.Contexts {
 		if strings.EqualFold(b.Contexts[i].Name, name) {
@@ -77,7 +77,7 @@ func (b *Config) Find(name string) *Context {
 	return nil
 }
 
-// Names are those of all contexts.
+// Names returns the names of all contexts.
 func (b *Config) Names() []string {
 	out := make([]string, len(b.Contexts))
 	for i := range out {
@@ -86,7 +86,7 @@ func (b *Config) Names() []string {
 	return out
 }
 
-// Put adds a context, or replaces the one of its name, and returns where it stands.
+// Put adds a context or replaces the one with its name, and returns a pointer to the stored context.
 func (b *Config) Put(c Context) *Context {
 	if old := b.Find(c.Name); old != nil {
 		*old = c
@@ -96,7 +96,7 @@ func (b *Config) Put(c Context) *Context {
 	return &b.Contexts[len(b.Contexts)-1]
 }
 
-// Remove takes a context out; nothing is chosen any more where it was the current one.
+// Remove removes a context. If it was the current one, no context is selected afterwards.
 func (b *Config) Remove(name string) {
 	for i := range b.Contexts {
 		if strings.EqualFold(b.Contexts[i].Name, name) {
@@ -111,7 +111,7 @@ func (b *Config) Remove(name string) {
 
 var namePattern = lazyregexp.New(`^[A-Za-z0-9\[][A-Za-z0-9._:@\[\]-]{0,99}$`)
 
-// CheckName refuses what can't be the name of a context.
+// CheckName returns an error if name is not valid for a context.
 func CheckName(name string) error {
 	switch {
 	case strings.EqualFold(name, Local):

@@ -18,13 +18,13 @@ var ErrSignedOut = errors.New("not signed in")
 // keyringAccount names a secret in the keyring.
 func keyringAccount(c *Context) string { return strings.ToLower(c.Name) + " on " + c.Server }
 
-// secretFile is the file of a context's secret, where it is in one.
+// secretFile returns the path of the file for a context's secret.
 func (s *Store) secretFile(c *Context) string {
 	return filepath.Join(s.dir, "secrets", url.QueryEscape(strings.ToLower(c.Name)))
 }
 
-// SaveSecret keeps a context's secret and notes in c where it is: in the keyring where one
-// answers, else in a file.
+// SaveSecret stores a context's secret in the keyring if one is available, otherwise in a file, and
+// records the location in c.
 func (s *Store) SaveSecret(c *Context, secret string) error {
 	before := *c
 	if s.keyring != nil && s.keyring.Set(keyringAccount(c), secret) == nil {
@@ -47,10 +47,10 @@ func (s *Store) SaveSecret(c *Context, secret string) error {
 	return nil
 }
 
-// maxSecretBytes bounds the file of a secret.
+// maxSecretBytes is the maximum size of a secret file.
 const maxSecretBytes = 4096
 
-// Secret is a context's secret; ErrSignedOut is in the chain where it has none.
+// Secret returns a context's secret. The error wraps ErrSignedOut if there is none.
 func (s *Store) Secret(c *Context) (string, error) {
 	switch c.SecretLocation {
 	case SecretInKeyring:

@@ -27,7 +27,7 @@ func New(dir string, kr Keyring, warn func(format string, args ...any)) *Store {
 	return &Store{dir: dir, keyring: kr, warn: warn}
 }
 
-// Path is the file of the contexts.
+// Path returns the path of the contexts file.
 func (s *Store) Path() string { return filepath.Join(s.dir, "contexts.yaml") }
 
 // UnknownKeyError is a key in the file that means nothing.
@@ -45,7 +45,7 @@ func (e *UnknownKeyError) Error() string {
 // maxConfigBytes bounds the file.
 const maxConfigBytes = 1 << 20
 
-// Read reads the contexts; an empty book where there is no file.
+// Read reads the contexts, or returns an empty Config if there is no file.
 func (s *Store) Read() (*Config, error) {
 	f, err := os.Open(s.Path())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func (s *Store) Read() (*Config, error) {
 var configKeys, contextKeys = []string{"current", "contexts"},
 	[]string{"name", "server", "organization_id", "organization", "user", "credential", "kept_in", "expires_at", "ca", "insecure_http"}
 
-// parseConfig reads a book, of which path is told in errors.
+// parseConfig parses the contexts file; path is used in errors.
 func parseConfig(path string, text []byte) (*Config, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
