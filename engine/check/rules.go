@@ -32,20 +32,20 @@ const (
 var Rules = []Rule{
 	{
 		ruleGap, "A gap reaches the severity the policy fails on", "fail-on",
-		"The evidence does not show that a control is met. Severity depends on the control's weight and on what is missing; "+
+		"The evidence does not show that a control is met. Severity depends on the control's weight and on what is missing; " +
 			"see `service help` and docs/judgement.md.",
-		"Provide the missing evidence, or fix the control. To accept the gap temporarily, "+
+		"Provide the missing evidence, or fix the control. To accept the gap temporarily, " +
 			"write a waiver with a reason, an approver and an expiry.",
 	},
 	{
 		ruleNewGap, "A gap is new, or worse than in the baseline", "fail-on-new",
 		"The baseline lists the known gaps. A gap that is not listed was caused by a change, usually to the evidence.",
-		"Review the change with `service check diff`. Undo it, or restore the evidence. To accept the gap as known, "+
+		"Review the change with `service check diff`. Undo it, or restore the evidence. To accept the gap as known, " +
 			"write the baseline again with --write-baseline and have it reviewed.",
 	},
 	{
 		ruleCoverage, "Coverage is too low", "min-coverage",
-		"Coverage counts implemented controls as 1 and partly implemented ones as ½, divided by the applicable, assessed controls. "+
+		"Coverage counts implemented controls as 1 and partly implemented ones as ½, divided by the applicable, assessed controls. " +
 			"Controls without evidence count as 0.",
 		"Start with evidence for controls that have none: `-o table` lists the shortfalls.",
 	},
@@ -76,14 +76,14 @@ var Rules = []Rule{
 	},
 	{
 		ruleThreshold, "A figure got worse", "threshold",
-		"The threshold file records coverage, maturity and the number of unwaived gaps of each severity or worse. "+
+		"The threshold file records coverage, maturity and the number of unwaived gaps of each severity or worse. " +
 			"Figures may improve but must not get worse.",
-		"Undo the change that caused it, or write the file again with --write-threshold and have it reviewed. "+
+		"Undo the change that caused it, or write the file again with --write-threshold and have it reviewed. " +
 			"After an improvement, write it again to lock it in.",
 	},
 	{
 		ruleExpired, "A waiver has expired", "waivers",
-		"Its last day has passed, so the gap is no longer accepted. This fails even if the gap is closed, "+
+		"Its last day has passed, so the gap is no longer accepted. This fails even if the gap is closed, " +
 			"so that the waiver file stays current.",
 		"Close the gap and remove the waiver, or have it approved again with a new expiry.",
 	},

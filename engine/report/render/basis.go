@@ -26,7 +26,7 @@ func (v *reportData) basisSection() []block {
 	}
 	for _, g := range v.template.gates {
 		if d := v.deliverable(g); d != nil {
-			f.add("Method: "+humanize(string(g)), proseCell(orDefault(d.Method, "not stated")+v.generatedBySuffix(d)))
+			f.add("Method: "+humanize(string(g)), proseCell(orDefault(d.Method, "not specified")+v.generatedBySuffix(d)))
 			if len(d.Kept) > 0 {
 				f.add("Edits kept: "+humanize(string(g)), userCell(strings.Join(d.Kept, ", ")))
 			}

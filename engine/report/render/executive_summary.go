@@ -40,7 +40,7 @@ func (v *reportData) catalogName() string {
 	if v.Catalog.IsStarter {
 		return "the built-in starter catalog " + v.Catalog.Label
 	}
-	return "the Secure Controls Framework " + orDefault(v.Catalog.Label, "(version not stated)")
+	return "the Secure Controls Framework " + orDefault(v.Catalog.Label, "(version not specified)")
 }
 
 func (v *reportData) describeSubject() string {

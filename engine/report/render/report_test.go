@@ -223,7 +223,7 @@ func TestEmptyPartsAreSaidInWords(t *testing.T) {
 	for _, want := range []string{
 		"No scope has been drafted yet.", "No Statement of Applicability has been drafted yet.", "No gap analysis has been drafted yet.",
 		"No maturity assessment has been drafted yet.", "No plan of action and milestones has been drafted yet.",
-		"No document has been given as evidence.", "No approval has been asked for yet.",
+		"No documents have been provided as evidence.", "No approval has been requested yet.",
 	} {
 		if !strings.Contains(page, want) || !strings.Contains(md, want) {
 			t.Errorf("nowhere: %q", want)
