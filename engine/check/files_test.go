@@ -47,7 +47,7 @@ func TestMistakesInFiles(t *testing.T) {
 		read        func([]byte) error
 		text, wants string
 	}{
-		{policy, "a: 1\nfial-on: high", `line 1: unknown key "a"; the keys are evidence`},
+		{policy, "a: 1\nfial-on: high", `line 1: unknown key "a"; valid keys are evidence`},
 		{policy, "\nfial-on: high", `line 2: unknown key "fial-on"; did you mean "fail-on"?`},
 		{policy, "min_coverage: 4", `did you mean "min-coverage"?`},
 		{policy, "fail-on: hihg", `line 1: fail-on: unknown severity "hihg"; did you mean "high"?`},
@@ -87,7 +87,7 @@ func TestMistakesInFiles(t *testing.T) {
 		{baseline, `{"format": "service-baseline/1", "gaps": [{"control": "A", "severity": "low"}, {"control": "A", "severity": "high"}]}`, "the gap of A appears twice"},
 		{baseline, `{"format": "service-check/1", "issues": 3}`, "invalid check result"},
 		{threshold, `{"format": "service-baseline/1"}`, "create one with --write-threshold"},
-		{threshold, `{"format": "service-threshold/1", "gaps": {"bad": 1}}`, `no severity "bad"`},
+		{threshold, `{"format": "service-threshold/1", "gaps": {"bad": 1}}`, `unknown severity "bad"`},
 		{threshold, `{"format": "service-threshold/1", "gaps": {"high": -1}}`, "invalid number of gaps (-1)"},
 		{threshold, `{"format": "service-threshold/1", "coverage": 101}`, "invalid coverage: 101 %"},
 		{threshold, `{"format": "service-threshold/1", "maturity": -1}`, "invalid maturity: -1"},
@@ -128,7 +128,7 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("%s: %+v", word, got)
 		}
 	}
-	for word, wants := range map[string]string{"sarfi": `did you mean "sarif"`, "json=": "names no file", "": "no output format"} {
+	for word, wants := range map[string]string{"sarfi": `did you mean "sarif"`, "json=": "has no file name", "": "unknown output format"} {
 		if _, err := ParseOutput(word); err == nil || !strings.Contains(err.Error(), wants) {
 			t.Errorf("%q: %v", word, err)
 		}

@@ -134,8 +134,8 @@ func TestEdits(t *testing.T) {
 		{"emptied", own, cell("Plan of action", "Z3", ""), `Plan of action!Z3 id-2 r4 vendor_dependency="" <nil>`},
 		{"a date as such", fedramp, cell(open, "L6", time.Date(2027, 5, 1, 0, 0, 0, 0, time.UTC)), `Open POA&M Items!L6 id-1 r4 due_date="2027-05-01" 2027-05-01`},
 		{"a date as text", fedramp, cell(open, "L6", "2027-05-01 "), `due_date="2027-05-01"`},
-		{"no date", fedramp, cell(open, "L6", "next May"), `Open POA&M Items!L6: Scheduled Completion Date: "next May" is no date; write it as 2027-03-31`},
-		{"a date out of the world", fedramp, cell(open, "L6", 1e300), `is no date`},
+		{"no date", fedramp, cell(open, "L6", "next May"), `Open POA&M Items!L6: Scheduled Completion Date: "next May" is not a date; write it as 2027-03-31`},
+		{"a date out of the world", fedramp, cell(open, "L6", 1e300), `is not a date`},
 		{"no date at all", fedramp, cell(open, "L6", ""), `Scheduled Completion Date: it can't be empty`},
 		{"a choice in any case", own, cell("Plan of action", "M2", "IN progress"), `status="in_progress"`},
 		{"the contract's own word", own, cell("Plan of action", "M2", "risk_accepted"), `status="risk_accepted"`},
@@ -157,13 +157,13 @@ func TestEdits(t *testing.T) {
 		}, `Open POA&M Items!H9 id-1 r4 owner="CISO"`},
 		{"columns moved", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.InsertCols(open, "B", 1), f.SetCellValue(open, "B5", "My remark"), f.SetCellValue(open, "I6", "CISO"))
-		}, "Open POA&M Items!I6 id-1 r4 owner=\"CISO\" CISO\nnote Open POA&M Items!B5: the column \"My remark\" is not known and is left out\n"},
+		}, "Open POA&M Items!I6 id-1 r4 owner=\"CISO\" CISO\nnote Open POA&M Items!B5: unknown column \"My remark\" ignored\n"},
 		{"a head in other letters", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.SetCellValue(open, "H5", " point  of\ncontact"), f.SetCellValue(open, "H6", "CISO"))
 		}, `owner="CISO"`},
-		{"a column twice", fedramp, cell(open, "I5", "Point of Contact"), `the column "Point of Contact" stands twice`},
-		{"a row twice", fedramp, cell(open, "A7", "POAM-001"), "Open POA&M Items!A7: the item stands twice, also at Open POA&M Items!A6; remove one"},
-		{"a new row", fedramp, cell(open, "D30", "A new weakness"), "Open POA&M Items!A30: the row does not say which item it is; rows can't be added here"},
+		{"a column twice", fedramp, cell(open, "I5", "Point of Contact"), `the column "Point of Contact" appears twice`},
+		{"a row twice", fedramp, cell(open, "A7", "POAM-001"), "Open POA&M Items!A7: the item appears twice, also at Open POA&M Items!A6; remove one"},
+		{"a new row", fedramp, cell(open, "D30", "A new weakness"), "Open POA&M Items!A30: the row has no item key; rows can't be added here"},
 		{"a row of another plan", fedramp, cell(open, "A7", "POAM-900"), `Open POA&M Items!A7: no item "POAM-900" was exported`},
 		{"a row gone", fedramp, func(f *excelize.File) error { return f.RemoveRow(open, 6) }, ""},
 		{"moved to the closed ones", fedramp, func(f *excelize.File) error {
@@ -226,9 +226,9 @@ func TestDisturbedWorkbooksAreRefused(t *testing.T) {
 		name, want string
 		edit       func(f *excelize.File) error
 	}{
-		{"without its source", "its hidden sheet \"Source\" is gone", func(f *excelize.File) error { return f.DeleteSheet(sourceSheet) }},
+		{"without its source", "its hidden sheet \"Source\" is missing", func(f *excelize.File) error { return f.DeleteSheet(sourceSheet) }},
 		{"source of another form", "another version of this program", func(f *excelize.File) error { return f.SetCellValue(sourceSheet, "B2", "9") }},
-		{"source without a revision", "row 5 of its hidden sheet", func(f *excelize.File) error { return f.SetCellValue(sourceSheet, "G5", "x") }},
+		{"source without a revision", "row 5 of the hidden sheet", func(f *excelize.File) error { return f.SetCellValue(sourceSheet, "G5", "x") }},
 	} {
 		w, err := read(edited(t, good, tc.edit), DefaultLimits)
 		if err == nil {
@@ -354,7 +354,7 @@ func TestLayoutsThatContradictThemselves(t *testing.T) {
 	for text, want := range map[string]string{
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, edit: true}]":                          "nothing is held for it",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{field: id}]":                                      "no header",
-		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id}, {header: ' a', field: b}]": "stands twice",
+		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id}, {header: ' a', field: b}]": "appears twice",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id, kind: choice}]":             "no values",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id, kind: yesno, follows: B}]":  "no column",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: b}]":                            "needs a name",
