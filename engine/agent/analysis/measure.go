@@ -50,7 +50,7 @@ type labeledCase struct {
 type Score struct {
 	Analysis   string   `json:"analysis"`
 	Cases      int      `json:"cases"`
-	FullyMet   int      `json:"whole"` // cases with all labels matched
+	FullyMet   int      `json:"whole"`  // cases with all labels matched
 	Labels     int      `json:"labels"` // single judgements
 	Met        int      `json:"met"`
 	HeldOut    int      `json:"held"` // cases held out of tuning

@@ -151,7 +151,7 @@ func TestEdits(t *testing.T) {
 		{"a yes that agrees", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.SetCellValue(open, "P6", "Yes"), f.SetCellValue(open, "R6", "ERP 9"))
 		}, `vendor_dependency="ERP 9"`},
-		{"a formula without a value", fedramp, func(f *excelize.File) error { return f.SetCellFormula(open, "Z6", "A6") }, `Comments: it holds a formula that was never worked out`},
+		{"a formula without a value", fedramp, func(f *excelize.File) error { return f.SetCellFormula(open, "Z6", "A6") }, `Comments: it holds a formula without a computed value`},
 		{"rows above", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.InsertRows(open, 1, 3), f.SetCellValue(open, "H9", "CISO"))
 		}, `Open POA&M Items!H9 id-1 r4 owner="CISO"`},
@@ -283,15 +283,15 @@ func TestBombsAreRefused(t *testing.T) {
 		name, want string
 		file       []byte
 	}{
-		{"no archive", "no .xlsx file", []byte("hello")},
-		{"nothing", "no .xlsx file", nil},
-		{"too large", "at most 1 are taken", make([]byte, 2<<20)},
+		{"no archive", "not an .xlsx file", []byte("hello")},
+		{"nothing", "not an .xlsx file", nil},
+		{"too large", "the maximum is 1", make([]byte, 2<<20)},
 		{"unpacks to too much", "unpacks to more than 1 MiB", archive(t, parts("<worksheet>"+strings.Repeat(" ", 2<<20)+"</worksheet>"))},
-		{"parts", "parts; at most 10", archive(t, many)},
-		{"sheets", "4 sheets; at most 3", archive(t, sheets)},
+		{"parts", "parts; the maximum is 10", archive(t, many)},
+		{"sheets", "4 sheets; the maximum is 3", archive(t, sheets)},
 		{"cells", "more than 100 cells", archive(t, parts("<worksheet><sheetData><row>"+strings.Repeat("<c><v>1</v></c>", 40)+"</row><row>"+strings.Repeat("<c/>", 40)+"</row><row>"+strings.Repeat("<c/>", 40)+"</row></sheetData></worksheet>"))},
 		{"columns", "more than 50 columns", archive(t, parts(`<worksheet><row r="1"><c r="ZZ1"><v>1</v></c></row></worksheet>`))},
-		{"rows backwards", "row 1 stands after row 5", archive(t, parts(`<worksheet><row r="5"/><row r="1"/></worksheet>`))},
+		{"rows backwards", "row 1 follows row 5", archive(t, parts(`<worksheet><row r="5"/><row r="1"/></worksheet>`))},
 		{"texts", "more than 100 texts", archive(t, texts)},
 		{"nested", "nested too deep", archive(t, parts(strings.Repeat("<a>", 70)))},
 		{"cut off", "cut off", archive(t, parts("<worksheet><row>"))},
@@ -356,7 +356,7 @@ func TestLayoutsThatContradictThemselves(t *testing.T) {
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{field: id}]":                                      "no header",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id}, {header: ' a', field: b}]": "appears twice",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id, kind: choice}]":             "no values",
-		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id, kind: yesno, follows: B}]":  "no column",
+		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id, kind: yesno, follows: B}]":  "not a column",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: b}]":                            "needs a name",
 		"name: a\nkey: id\npages: [{name: A}]\nunknown: 1":                                                  "not found",
 	} {
