@@ -51,7 +51,7 @@ var exampleFields = map[string]any{
 	"SourceChange.name": "soa_content_sha256", "was": exampleHash, "is": exampleHash,
 	"accent": "#123456", "band": "#F0C75E", "line": "Prepared by Acme Consulting", "footer": "Acme Consulting, confidential", "logo": "",
 	"layout": nil, "style": nil,
-	"ReportVerification.message": "The file is what the service wrote, and written anew from the same sources it has the same bytes.",
+	"ReportVerification.message": "The file is authentic: reproduced from the same sources, it has the same bytes.",
 	// Anything.
 	"id": exampleID, "organization_id": exampleOrganization, "user_id": exampleUser, "trace_id": exampleTraceID, "error": nil, "description": "Everything that serves customers.",
 	"name": "Acme 2026", "title": "Acme 2026", "created_by": "Ada Byron", "uploaded_by": "Ada Byron", "approved_by": "Ada Byron", "edited_by": nil,

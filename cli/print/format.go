@@ -16,7 +16,7 @@ func Humanize[S ~string](s S) string { return strings.ReplaceAll(string(s), "_",
 func FormatConfidence(c float64, overruled bool) string {
 	switch {
 	case overruled && c > 0:
-		return fmt.Sprintf("%.2f, of the rules in their own verdict; a person set another", c)
+		return fmt.Sprintf("%.2f for the automatic verdict (overridden)", c)
 	case overruled:
 		return ""
 	}

@@ -11,18 +11,19 @@ import (
 	"github.com/scf-service/service/engine/judge"
 )
 
-// MaxRecordBytes bounds the files that the program writes and reads back: baselines,
+// MaxRecordBytes is the maximum size of files that the program writes and reads back: baselines,
 // thresholds and results.
 const MaxRecordBytes = 64 << 20
 
-// The forms of the files that are read back.
+// Format names of the files that are read back.
 const (
 	baselineFormat  = "service-baseline/1"
 	thresholdFormat = "service-threshold/1"
 	resultFormat    = "service-check/1"
 )
 
-// comparisonScope is what gaps and figures were found against. They compare with those of the same only.
+// comparisonScope describes what gaps and figures were measured against. Only values of the same
+// scope can be compared.
 type comparisonScope struct {
 	Catalog    string   `json:"catalog"`
 	Frameworks []string `json:"frameworks"`
@@ -37,7 +38,8 @@ func (f *Facts) basis() comparisonScope {
 	}
 }
 
-// checkComparable tells whether what is in a file can be compared with what is now.
+// checkComparable returns an error if the contents of a file can't be compared with the current
+// check.
 func (b comparisonScope) checkComparable(current comparisonScope, file, what, hint string) error {
 	list := func(s []string, none string) string { return firstNonEmpty(strings.Join(s, ", "), none) }
 	switch {
@@ -45,7 +47,7 @@ func (b comparisonScope) checkComparable(current comparisonScope, file, what, hi
 		return inputErrorf(
 			file,
 			0,
-			"this %s is of the catalog %s, and what is checked is of %s: look at what changed, then write it anew%s",
+			"this %s was made with the catalog %s, but the check uses %s: review the changes, then write it again%s",
 			what,
 			firstNonEmpty(sanitizeLine(b.Catalog), "without a name"),
 			current.Catalog,
@@ -55,7 +57,7 @@ func (b comparisonScope) checkComparable(current comparisonScope, file, what, hi
 		return inputErrorf(
 			file,
 			0,
-			"this %s is of the frameworks %s, and what is checked is of %s: check the same, or write it anew%s",
+			"this %s was made for the frameworks %s, but the check covers %s: check the same frameworks, or write it again%s",
 			what,
 			sanitizeLine(list(b.Frameworks, "none")),
 			list(current.Frameworks, "none"),
@@ -65,7 +67,7 @@ func (b comparisonScope) checkComparable(current comparisonScope, file, what, hi
 		return inputErrorf(
 			file,
 			0,
-			"this %s is of the domains %s, and what is checked is of %s: check the same, or write it anew%s",
+			"this %s was made for the domains %s, but the check covers %s: check the same domains, or write it again%s",
 			what,
 			sanitizeLine(list(b.Domains, "all")),
 			list(current.Domains, "all"),
@@ -75,7 +77,7 @@ func (b comparisonScope) checkComparable(current comparisonScope, file, what, hi
 	return nil
 }
 
-// KnownGap is a gap that a baseline knows.
+// KnownGap is a gap recorded in a baseline.
 type KnownGap struct {
 	Control  string             `json:"control"`
 	Title    string             `json:"title"`
@@ -84,14 +86,14 @@ type KnownGap struct {
 	Result   api.Result         `json:"result"`
 }
 
-// Baseline is the gaps there are at a moment: the worst of each control.
+// Baseline holds the gaps at one point in time: the worst of each control.
 type Baseline struct {
 	Format string `json:"format"`
 	comparisonScope
 	Gaps []KnownGap `json:"gaps"`
 }
 
-// NewBaseline is what is known from now on.
+// NewBaseline returns a baseline of the current gaps.
 func NewBaseline(f *Facts) *Baseline {
 	b := &Baseline{Format: baselineFormat, comparisonScope: f.basis(), Gaps: []KnownGap{}}
 	for i := range f.Findings {
@@ -109,37 +111,37 @@ func NewBaseline(f *Facts) *Baseline {
 	return b
 }
 
-// Encode is the baseline as a file.
+// Encode returns the baseline as a file.
 func (b *Baseline) Encode() ([]byte, error) { return encodeIndented(b) }
 
-// ParseBaseline reads a baseline, or the baseline that a result of a check in JSON is.
+// ParseBaseline reads a baseline file, or the baseline contained in a check result in JSON.
 func ParseBaseline(data []byte, file string) (*Baseline, error) {
 	var head struct{ Format string }
 	if err := decodeJSON(data, &head); err != nil {
-		return nil, inputErrorf(file, 0, "this is no baseline that can be read: %s", sanitizeLine(err.Error()))
+		return nil, inputErrorf(file, 0, "invalid baseline: %s", sanitizeLine(err.Error()))
 	}
 	b := &Baseline{}
 	switch head.Format {
 	case baselineFormat:
 		if err := decodeJSON(data, b); err != nil {
-			return nil, inputErrorf(file, 0, "this is no baseline that can be read: %s", sanitizeLine(err.Error()))
+			return nil, inputErrorf(file, 0, "invalid baseline: %s", sanitizeLine(err.Error()))
 		}
 	case resultFormat:
 		r := &Result{}
 		if err := decodeJSON(data, r); err != nil {
-			return nil, inputErrorf(file, 0, "this is no result that can be read: %s", sanitizeLine(err.Error()))
+			return nil, inputErrorf(file, 0, "invalid check result: %s", sanitizeLine(err.Error()))
 		}
 		b = r.Baseline()
 	default:
 		return nil, inputErrorf(
 			file,
 			0,
-			"this is no baseline and no result of a check: its format is %q; make one with --write-baseline",
+			"not a baseline or check result: its format is %q; create a baseline with --write-baseline",
 			truncate(sanitizeLine(head.Format), 40),
 		)
 	}
 	if len(b.Gaps) > 100_000 {
-		return nil, inputErrorf(file, 0, "the file holds more gaps than there can be")
+		return nil, inputErrorf(file, 0, "the file has too many gaps")
 	}
 	seen := map[string]bool{}
 	for i := range b.Gaps {
@@ -148,12 +150,12 @@ func ParseBaseline(data []byte, file string) (*Baseline, error) {
 		k.Status, k.Result = api.Implementation(sanitizeLine(string(k.Status))), api.Result(sanitizeLine(string(k.Result)))
 		switch {
 		case k.Control == "" || !slices.Contains(api.Severities, k.Severity):
-			return nil, inputErrorf(file, 0, "gap %d has no control, or a severity that there is not", i+1)
+			return nil, inputErrorf(file, 0, "gap %d has no control or an unknown severity", i+1)
 		case seen[k.Control]:
 			return nil, inputErrorf(
 				file,
 				0,
-				"the gap of %s stands there twice, as where two versions were brought together by hand: write it anew with --write-baseline",
+				"the gap of %s appears twice, as after a manual merge: write the file again with --write-baseline",
 				k.Control,
 			)
 		}
@@ -165,12 +167,12 @@ func ParseBaseline(data []byte, file string) (*Baseline, error) {
 
 func decodeJSON(data []byte, into any) error {
 	if len(data) > MaxRecordBytes {
-		return inputErrorf("", 0, "it is larger than %d bytes", MaxRecordBytes)
+		return inputErrorf("", 0, "the file is larger than %d bytes", MaxRecordBytes)
 	}
 	return json.Unmarshal(data, into)
 }
 
-// encodeIndented is a record as a file, the same bytes for the same record.
+// encodeIndented returns a record as an indented JSON file; equal records give equal bytes.
 func encodeIndented(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -180,7 +182,7 @@ func encodeIndented(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Diff is how the gaps moved between two checks.
+// Diff holds the changes in gaps between two checks.
 type Diff struct {
 	Format  string          `json:"format"`
 	Before  string          `json:"before"`
@@ -193,8 +195,8 @@ type Diff struct {
 	Changes []api.GapChange `json:"changes"`
 }
 
-// CompareBaselines tells how the gaps moved from one to the other, by the rules that the gap
-// analysis has for its versions.
+// CompareBaselines returns the changes in gaps from before to after, by the rules used to compare
+// versions of a gap analysis.
 func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*Diff, error) {
 	if err := before.checkComparable(after.comparisonScope, beforeName, "side", ""); err != nil {
 		return nil, err
@@ -221,7 +223,7 @@ func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*D
 	return d, nil
 }
 
-// HasRegressions tells whether anything was opened or became worse at or above a bar.
+// HasRegressions reports whether a gap at or above a severity was opened or became worse.
 func (d *Diff) HasRegressions(minimum api.Severity) bool {
 	return slices.ContainsFunc(d.Changes, func(c api.GapChange) bool {
 		return (c.Change == api.GapOpened || c.Change == api.GapWorse) && isAtLeast(c.Severity, minimum)
@@ -231,7 +233,7 @@ func (d *Diff) HasRegressions(minimum api.Severity) bool {
 func compareGaps(before, after *Baseline) []api.GapChange {
 	out := judge.CompareFindings(before.toFindings(), after.toFindings(), nil)
 	for i := range out {
-		out[i].Why = []string{} // nothing here knows
+		out[i].Why = []string{} // baselines do not record reasons
 	}
 	return out
 }
@@ -249,7 +251,7 @@ func (b *Baseline) toFindings() []api.Finding {
 	return out
 }
 
-// Threshold is figures that must not get worse.
+// Threshold holds figures that must not get worse.
 type Threshold struct {
 	Format string `json:"format"`
 	comparisonScope
@@ -262,32 +264,32 @@ type Threshold struct {
 func ParseThreshold(data []byte, file string) (*Threshold, error) {
 	t := &Threshold{}
 	if err := decodeJSON(data, t); err != nil {
-		return nil, inputErrorf(file, 0, "this is no threshold file that can be read: %s", sanitizeLine(err.Error()))
+		return nil, inputErrorf(file, 0, "invalid threshold file: %s", sanitizeLine(err.Error()))
 	}
 	if t.Format != thresholdFormat {
 		return nil, inputErrorf(
 			file,
 			0,
-			"this is no threshold file: its format is %q; make one with --write-threshold",
+			"not a threshold file: its format is %q; create one with --write-threshold",
 			truncate(sanitizeLine(t.Format), 40),
 		)
 	}
 	for s, n := range t.Gaps {
 		if !slices.Contains(api.Severities, s) {
-			return nil, inputErrorf(file, 0, "there is no severity %q", truncate(sanitizeLine(string(s)), 40))
+			return nil, inputErrorf(file, 0, "unknown severity %q", truncate(sanitizeLine(string(s)), 40))
 		}
 		if n < 0 {
-			return nil, inputErrorf(file, 0, "there can't be %d gaps of severity %s", n, s)
+			return nil, inputErrorf(file, 0, "invalid number of gaps (%d) of severity %s", n, s)
 		}
 	}
 	if c := t.Coverage; c != nil && !(*c >= 0 && *c <= 100) {
-		return nil, inputErrorf(file, 0, "there is no coverage of %s %%", formatNumber(*c))
+		return nil, inputErrorf(file, 0, "invalid coverage: %s %%", formatNumber(*c))
 	}
 	if m := t.Maturity; m != nil && !(*m >= 0 && *m <= 5) {
-		return nil, inputErrorf(file, 0, "there is no maturity of %s", formatNumber(*m))
+		return nil, inputErrorf(file, 0, "invalid maturity: %s", formatNumber(*m))
 	}
 	return t, nil
 }
 
-// Encode is the threshold as a file.
+// Encode returns the threshold as a file.
 func (t *Threshold) Encode() ([]byte, error) { return encodeIndented(t) }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// DiffFormats are the ways to write a comparison, the default first.
+// DiffFormats lists the output formats of a comparison, the default first.
 var DiffFormats = []string{"text", "json", "markdown", "csv"}
 
-// ParseDiffOutput reads FORMAT or FORMAT=PATH for a comparison.
+// ParseDiffOutput parses FORMAT or FORMAT=PATH for a comparison.
 func ParseDiffOutput(word string) (Output, error) {
 	o, err := ParseOutput(word)
 	if err != nil {
@@ -21,15 +21,15 @@ func ParseDiffOutput(word string) (Output, error) {
 			return o, nil
 		}
 	}
-	return o, inputErrorf("", 0, "a comparison is written as %s, not as %s", strings.Join(DiffFormats, ", "), o.Format)
+	return o, inputErrorf("", 0, "a comparison can be written as %s, not as %s", strings.Join(DiffFormats, ", "), o.Format)
 }
 
-// summary are a comparison in a sentence.
+// summary returns the comparison in one sentence.
 func (d *Diff) summary() string {
-	return fmt.Sprintf("%d opened, %d worse, %d better, %d closed, %d as before", d.Opened, d.Worse, d.Better, d.Closed, d.Same)
+	return fmt.Sprintf("%d opened, %d worse, %d better, %d closed, %d unchanged", d.Opened, d.Worse, d.Better, d.Closed, d.Same)
 }
 
-// Render is the comparison in a format.
+// Render returns the comparison in a format.
 func (d *Diff) Render(format string) ([]byte, error) {
 	switch format {
 	case "json":
@@ -93,7 +93,7 @@ func (d *Diff) formatCSV() ([]byte, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	w.UseCRLF = true
-	_ = w.Write([]string{"change", "control", "title", "severity", "before", "after"}) // Error tells at the end
+	_ = w.Write([]string{"change", "control", "title", "severity", "before", "after"}) // errors are reported by w.Error
 	for _, c := range d.Changes {
 		_ = w.Write(
 			[]string{string(c.Change), escapeFormula(c.ControlCode), escapeFormula(c.ControlTitle), string(c.Severity), c.Before, c.After},

@@ -1,7 +1,7 @@
-// Package check holds what an assessment found against a policy, and tells how that came
-// out: a verdict with its reasons, in the formats that pipelines read.
+// Package check checks the results of an assessment against a policy and returns a verdict with its
+// reasons, in formats that CI pipelines read.
 //
-// It is pure: facts, policy, baseline, waivers and the day come in, a result goes out, the
-// same bytes for the same input. It opens no file, asks nobody, and knows no clock. What a
-// finding is worth is judged elsewhere; here it is only compared with what was asked for.
+// It is pure: facts, policy, baseline, waivers and the date go in, and a result comes out; the same
+// input gives the same bytes. It opens no files, has no network access and reads no clock. Findings
+// are rated elsewhere; here they are only compared with the policy.
 package check

@@ -10,20 +10,20 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Input is all that a verdict rests on.
+// Input holds everything a verdict is based on.
 type Input struct {
 	Facts     *Facts
 	Policy    *Policy
-	Baseline  *Baseline // nil for none
+	Baseline  *Baseline // nil if there is none
 	Threshold *Threshold
 	Waivers   []Waiver
-	// Today is the day that waivers and documents are held against.
+	// Today is the date used for waiver expiry and document age.
 	Today api.Date
-	// Tool is the program with its version.
+	// Tool is the program and its version.
 	Tool string
 }
 
-// evaluation is a verdict in the making.
+// evaluation is a verdict in progress.
 type evaluation struct {
 	Input
 	result          *Result
@@ -31,7 +31,7 @@ type evaluation struct {
 	activeWaivers   map[string]*Waiver
 }
 
-// Evaluate holds facts against a policy.
+// Evaluate checks facts against a policy.
 func Evaluate(in Input) (*Result, error) {
 	j := &evaluation{Input: in, activeWaivers: map[string]*Waiver{}, changeByControl: map[string]api.GapChangeKind{}}
 	f := in.Facts
@@ -58,7 +58,7 @@ func Evaluate(in Input) (*Result, error) {
 	return j.result, nil
 }
 
-// compareBaseline reads what moved since the baseline.
+// compareBaseline determines what has changed since the baseline.
 func (j *evaluation) compareBaseline() error {
 	now := j.Facts.basis()
 	if j.Baseline != nil && j.Facts.HasGapAnalysis {
@@ -104,13 +104,13 @@ func (j *evaluation) computeFigures() {
 	}
 }
 
-// addRuleResult tells how a rule came out; where it did not pass, that is an issue too.
+// addRuleResult adds the outcome of a rule.
 func (j *evaluation) addRuleResult(id, subject string, out Outcome, format string, args ...any) {
 	r := RuleResult{Rule: id, Subject: subject, Outcome: out, Message: fmt.Sprintf(format, args...)}
 	j.result.Rules = append(j.result.Rules, r)
 }
 
-// addIssue is something to look at that is no gap.
+// addIssue adds an issue that is not a gap.
 func (j *evaluation) addIssue(id, subject string, out Outcome, place Place, format string, args ...any) {
 	j.result.Issues = append(j.result.Issues, Issue{
 		Rule: id, Outcome: out, Title: findRule(id).Title, Message: fmt.Sprintf(format, args...), Fix: findRule(id).Fix,
@@ -118,7 +118,7 @@ func (j *evaluation) addIssue(id, subject string, out Outcome, place Place, form
 	})
 }
 
-// addRuleAndIssue is a rule that is about one thing.
+// addRuleAndIssue adds the outcome of a rule that concerns one thing, and an issue if it failed.
 func (j *evaluation) addRuleAndIssue(id, subject string, ok bool, format string, args ...any) {
 	if ok {
 		j.addRuleResult(id, subject, Passed, format, args...)
@@ -136,8 +136,8 @@ func (j *evaluation) checkApprovals() {
 			a = j.Facts.Approvals[at]
 		}
 		words := map[ApprovalState]string{
-			Approved: "is approved", Pending: "waits for a decision", Rejected: "was rejected, and not submitted again",
-			Void: "was changed after its approval, which is void", NotSubmitted: "was not submitted for approval", NotDrafted: "is not drafted yet",
+			Approved: "is approved", Pending: "is awaiting a decision", Rejected: "was rejected and has not been resubmitted",
+			Void: "was changed after its approval, which is now void", NotSubmitted: "has not been submitted for approval", NotDrafted: "has not been drafted yet",
 		}[a.State]
 		if a.Version > 0 {
 			words = fmt.Sprintf("(version %d) %s", a.Version, words)
@@ -146,15 +146,15 @@ func (j *evaluation) checkApprovals() {
 			words += " by " + a.By
 		}
 		if j.Facts.Subject.Kind == Folder {
-			words = "of a folder can't be approved: check the assessment instead, by its name or id"
+			words = "of a folder can't be approved: check the assessment instead, by name or ID"
 			a.State = NotDrafted
 		}
 		j.addRuleAndIssue(ruleApproval, string(g), a.State == Approved, "the %s %s", g.Title(), words)
 	}
 }
 
-// checkAnalysisExists fails where the policy asks about what is not there. Where an approval is
-// missing too, that is why, and a person decides first.
+// checkAnalysisExists fails if the policy requires an analysis that does not exist. If an approval
+// is missing too, that is the reason, and it comes first.
 func (j *evaluation) checkAnalysisExists() {
 	var lacks []string
 	p := j.Policy
@@ -226,7 +226,7 @@ func (j *evaluation) checkGaps() {
 	}
 }
 
-// orWorse are a severity and what is worse.
+// orWorse returns the severity with "or worse" appended, if there is a worse one.
 func orWorse(s api.Severity) string {
 	if s == api.SeverityCritical {
 		return string(s)
@@ -234,7 +234,7 @@ func orWorse(s api.Severity) string {
 	return string(s) + " or worse"
 }
 
-// checkFigures are the figures that are asked for.
+// checkFigures checks the required coverage and maturity and the thresholds.
 func (j *evaluation) checkFigures() {
 	p, f := j.Policy, &j.result.Figures
 	if p.MinCoverage != nil {
@@ -243,11 +243,11 @@ func (j *evaluation) checkFigures() {
 				ruleCoverage,
 				"",
 				false,
-				"there is no coverage: no control is both applicable and assessed; %s %% is asked for",
+				"coverage can't be computed: no applicable control has been assessed; %s %% is required",
 				formatNumber(*p.MinCoverage),
 			)
 		} else {
-			j.addRuleAndIssue(ruleCoverage, "", *f.Coverage >= *p.MinCoverage, "coverage is %s %%, and %s %% is asked for", formatNumber(*f.Coverage), formatNumber(*p.MinCoverage))
+			j.addRuleAndIssue(ruleCoverage, "", *f.Coverage >= *p.MinCoverage, "coverage is %s %%; %s %% is required", formatNumber(*f.Coverage), formatNumber(*p.MinCoverage))
 		}
 	}
 	if p.MinMaturity != nil && j.Facts.HasMaturity {
@@ -256,11 +256,11 @@ func (j *evaluation) checkFigures() {
 				ruleMaturity,
 				"",
 				false,
-				"there is no maturity: no control could be rated; %s is asked for",
+				"maturity can't be computed: no control could be rated; %s is required",
 				formatNumber(*p.MinMaturity),
 			)
 		} else {
-			j.addRuleAndIssue(ruleMaturity, "", *f.Maturity >= *p.MinMaturity, "the mean maturity is %s of 5, and %s is asked for", formatNumber(*f.Maturity), formatNumber(*p.MinMaturity))
+			j.addRuleAndIssue(ruleMaturity, "", *f.Maturity >= *p.MinMaturity, "average maturity is %s of 5; %s is required", formatNumber(*f.Maturity), formatNumber(*p.MinMaturity))
 		}
 	}
 	t := j.Threshold
@@ -271,18 +271,19 @@ func (j *evaluation) checkFigures() {
 		switch {
 		case was == nil:
 		case is == nil:
-			j.addRuleAndIssue(ruleThreshold, about, false, "there is no %s any more; it was %s", name, formatNumber(*was))
+			j.addRuleAndIssue(ruleThreshold, about, false, "%s is no longer available; it was %s", name, formatNumber(*was))
 		default:
 			j.addRuleAndIssue(ruleThreshold, about, *is >= *was, "%s is %s; it was %s", name, formatNumber(*is), formatNumber(*was))
 		}
 	}
 	figure("coverage", "coverage", t.Coverage, f.Coverage)
-	figure("maturity", "mean maturity", t.Maturity, f.Maturity)
-	// Counted with what is worse: a critical gap that becomes a high one is no step back.
+	figure("maturity", "average maturity", t.Maturity, f.Maturity)
+	// Gaps are counted together with worse ones, so that a critical gap that becomes high is not a
+	// regression.
 	is, was := 0, 0
 	for _, s := range api.Severities {
 		is, was = is+f.NotWaived[s], was+t.Gaps[s]
-		j.addRuleAndIssue(ruleThreshold, string(s), is <= was, "gaps not waived, %s: %d; they were %d", orWorse(s), is, was)
+		j.addRuleAndIssue(ruleThreshold, string(s), is <= was, "unwaived gaps, %s: %d (previously %d)", orWorse(s), is, was)
 	}
 }
 
@@ -302,7 +303,7 @@ func (j *evaluation) checkDocuments() {
 		switch {
 		case !known:
 			undated++
-			j.addIssue(ruleUndated, d.Path, Warned, place, "%s states no date, so there is no telling whether it is stale", d.Path)
+			j.addIssue(ruleUndated, d.Path, Warned, place, "%s states no date, so its age can't be checked", d.Path)
 		case days > *j.Policy.MaxStaleDays:
 			stale++
 			j.addIssue(
@@ -310,7 +311,7 @@ func (j *evaluation) checkDocuments() {
 				d.Path,
 				Failed,
 				place,
-				"%s is dated %s, %s ago; at most %d are allowed",
+				"%s is dated %s, %s ago; the maximum is %d",
 				d.Path,
 				d.EffectiveDate,
 				pluralize(days, "day", "days"),
@@ -364,15 +365,15 @@ func (j *evaluation) checkWaivers() {
 	for i := range j.Waivers {
 		w := &j.Waivers[i]
 		if j.Facts.excludedControls[w.Control] {
-			continue // this check does not look there
+			continue // this control is outside the check
 		}
 		place := Place{Path: sanitize(w.file), Line: w.line, End: w.line}
 		switch {
 		case w.isExpired(j.Today):
 			expired++
-			still := "its gap is still there"
+			still := "the gap still exists"
 			if !has[w.Control] {
-				still = "its gap is no more: remove the waiver"
+				still = "the gap no longer exists: remove the waiver"
 			}
 			j.addIssue(
 				ruleExpired,
@@ -389,9 +390,9 @@ func (j *evaluation) checkWaivers() {
 			unused++
 			hint := ""
 			if !slices.Contains(codes, w.Control) {
-				hint = "; no such control is assessed here" + didYouMean(w.Control, codes)
+				hint = "; this control is not assessed here" + didYouMean(w.Control, codes)
 			}
-			j.addIssue(ruleUnused, w.Control, Warned, place, "the waiver of %s is for no gap%s", w.Control, hint)
+			j.addIssue(ruleUnused, w.Control, Warned, place, "the waiver of %s matches no gap%s", w.Control, hint)
 		}
 	}
 	out := Passed
@@ -400,12 +401,12 @@ func (j *evaluation) checkWaivers() {
 	}
 	j.addRuleResult(ruleExpired, "", out, "%s expired", pluralize(expired, "waiver", "waivers"))
 	if unused > 0 {
-		j.addRuleResult(ruleUnused, "", Warned, "%s for no gap", pluralize(unused, "waiver", "waivers"))
+		j.addRuleResult(ruleUnused, "", Warned, "%s without a matching gap", pluralize(unused, "waiver", "waivers"))
 	}
 }
 
-// decideVerdict orders what was found and gives the verdict. What the evidence shows stands
-// before what a person has to decide.
+// decideVerdict sorts the issues and sets the verdict. Failures in the evidence take precedence
+// over missing approvals.
 func (j *evaluation) decideVerdict() {
 	slices.SortStableFunc(j.result.Issues, func(a, b Issue) int {
 		return cmp.Or(

@@ -15,42 +15,42 @@ import (
 	"github.com/scf-service/service/engine/judge"
 )
 
-// Facts are what an assessment found, as much of it as a policy can ask about.
+// Facts holds the assessment results that a policy can refer to.
 type Facts struct {
 	Subject    Subject  `json:"subject"`
 	Catalog    Catalog  `json:"catalog"`
 	Frameworks []string `json:"frameworks"`
-	// Domains is what the facts were narrowed to; empty for all.
+	// Domains lists the domains the facts are restricted to; empty for all.
 	Domains  []string  `json:"domains,omitempty"`
 	Controls []Control `json:"controls"`
-	// HasGapAnalysis and Rated tell whether gaps were looked for, and maturity rated.
+	// HasGapAnalysis and Rated report whether a gap analysis and a maturity assessment exist.
 	HasGapAnalysis bool       `json:"analysed"`
 	HasMaturity    bool       `json:"rated"`
 	Findings       []Finding  `json:"findings"`
 	Documents      []Document `json:"documents"`
 	Approvals      []Approval `json:"approvals"`
 
-	// excludedControls are the controls, in capitals, that the facts were narrowed away from.
+	// excludedControls holds the controls, in upper case, that Filter removed.
 	excludedControls map[string]bool
 }
 
-// Subject is what was checked: a folder of evidence, or an assessment.
+// Subject identifies what was checked: a folder of evidence or an assessment.
 type Subject struct {
 	Kind string `json:"kind"` // folder or assessment
 	Name string `json:"name"`
 	ID   string `json:"id,omitempty"`
 }
 
-// Folder marks a subject that is assessed for the check alone: nobody decides on it.
+// Folder marks a subject that is assessed only for the check, without approvals.
 const Folder = "folder"
 
-// Catalog is the catalog version that the controls are of.
+// Catalog identifies the version of the catalog that the controls belong to.
 type Catalog struct {
 	Label   string `json:"label"`
 	Starter bool   `json:"is_starter"`
 }
 
-// Control is one line of the Statement of Applicability, with its maturity.
+// Control is an item of the Statement of Applicability with its maturity.
 type Control struct {
 	Code          string             `json:"code"`
 	Title         string             `json:"title"`
@@ -58,11 +58,11 @@ type Control struct {
 	Frameworks    []string           `json:"frameworks"`
 	Applicability api.Applicability  `json:"applicability"`
 	Status        api.Implementation `json:"status"`
-	// Level is nil where there was nothing to rate by.
+	// Level is nil if there was no evidence to rate.
 	Level *int `json:"level"`
 }
 
-// Finding is a gap with its place in the evidence.
+// Finding is a gap with its location in the evidence.
 type Finding struct {
 	Fingerprint string             `json:"fingerprint"`
 	Control     string             `json:"control"`
@@ -78,7 +78,7 @@ type Finding struct {
 	Place       Place              `json:"place"`
 }
 
-// Place is the passage that a finding rests on; empty where none was found.
+// Place is the location of the passage a finding is based on; empty if there is none.
 type Place struct {
 	Path  string `json:"path,omitempty"`
 	Line  int    `json:"line,omitempty"`
@@ -92,11 +92,11 @@ type Document struct {
 	Path          string   `json:"path"`
 	SHA256        string   `json:"sha256"`
 	EffectiveDate api.Date `json:"effective_date,omitempty"`
-	// ReadError is why it could not be read.
+	// ReadError is the reason the file could not be read.
 	ReadError string `json:"unread,omitempty"`
 }
 
-// Approval is where the decision at a gate stands.
+// Approval is the status of the approval at a gate.
 type Approval struct {
 	Gate    api.Gate      `json:"gate"`
 	State   ApprovalState `json:"state"`
@@ -104,10 +104,10 @@ type Approval struct {
 	By      string        `json:"by,omitempty"`
 }
 
-// ApprovalState says whether the newest version of a deliverable is approved as it is.
+// ApprovalState states whether the current content of a deliverable is approved.
 type ApprovalState string
 
-// The states of an approval.
+// Approval states.
 const (
 	Approved     ApprovalState = "approved"
 	Pending      ApprovalState = "pending"
@@ -117,8 +117,8 @@ const (
 	NotDrafted   ApprovalState = "not_drafted"
 )
 
-// Records are an assessment's records that facts are made from. Versions are the newest;
-// nil where there is none.
+// Records holds the assessment records that facts are derived from. Versions are the newest, or nil
+// if there is none.
 type Records struct {
 	Assessment api.Assessment
 	Catalog    api.CatalogVersion
@@ -130,7 +130,7 @@ type Records struct {
 	Approvals  []api.Approval
 }
 
-// NewFacts makes facts of records. Text from evidence is made safe for every format.
+// NewFacts derives facts from records. Text from evidence is sanitized for all formats.
 func NewFacts(r *Records) *Facts {
 	f := &Facts{
 		Subject: Subject{
@@ -168,7 +168,7 @@ func NewFacts(r *Records) *Facts {
 			one.EffectiveDate = *d.EffectiveDate
 		}
 		if d.Status == api.DocumentFailed {
-			one.ReadError = "it can't be read"
+			one.ReadError = "the file can't be read"
 			if d.Error != nil {
 				one.ReadError = sanitizeLine(*d.Error)
 			}
@@ -225,7 +225,8 @@ func frameworkCodes(codes api.RequirementCodes) []string {
 	return out
 }
 
-// approvalAtGate tells where a gate stands. A decision counts for exactly the content it was made on.
+// approvalAtGate returns the approval status of a gate. A decision counts only for exactly the
+// content it was made on.
 func approvalAtGate(g api.Gate, r *Records) Approval {
 	out := Approval{Gate: g, State: NotDrafted}
 	v := r.Versions[g]
@@ -259,13 +260,13 @@ func approvalAtGate(g api.Gate, r *Records) Approval {
 	case newest != nil && newest.Status == api.ApprovalRejected && !newest.Void:
 		out.State = Rejected
 	case newest != nil && (newest.Void || newest.Status == api.ApprovalApproved):
-		out.State = Void // it was decided, and changed since
+		out.State = Void // decided, and changed since
 	}
 	return out
 }
 
-// Filter keeps what is of the frameworks and domains; empty ones keep all. What there is
-// not is a mistake: a check of nothing would pass.
+// Filter restricts the facts to frameworks and domains; empty lists keep all. It returns an error
+// for unknown ones, because a check of nothing would pass.
 func (f *Facts) Filter(frameworks, domains []string) error {
 	known := map[string]bool{}
 	for _, c := range f.Controls {
@@ -288,14 +289,14 @@ func (f *Facts) Filter(frameworks, domains []string) error {
 	for i, d := range domains {
 		domains[i] = strings.ToUpper(d)
 		if !known[domains[i]] {
-			return inputErrorf("", 0, "no control of the domain %q is assessed%s", d, didYouMean(strings.ToUpper(d), sortedKeys(known)))
+			return inputErrorf("", 0, "no controls of the domain %q are assessed%s", d, didYouMean(strings.ToUpper(d), sortedKeys(known)))
 		}
 	}
 	matches := func(domain string, of []string) bool {
 		if len(domains) > 0 && !slices.Contains(domains, domain) {
 			return false
 		}
-		// A gap that people added under a code of their own belongs to no framework, and to each.
+		// A gap that a user added under a custom code belongs to every framework.
 		return len(frameworks) == 0 || len(of) == 0 ||
 			slices.ContainsFunc(of, func(c string) bool { return slices.Contains(frameworks, c) })
 	}
@@ -319,8 +320,8 @@ func (s Subject) describe() string {
 	return "the assessment “" + s.Name + "”"
 }
 
-// Relocate puts the facts of a folder where the folder is: paths lose the name they were
-// uploaded under, and get the folder's.
+// Relocate replaces the path prefix of documents: the name they were uploaded under becomes the
+// folder's path.
 func (f *Facts) Relocate(from, to string) {
 	move := func(p *string) {
 		if *p != "" {
@@ -336,13 +337,13 @@ func (f *Facts) Relocate(from, to string) {
 	f.Subject = Subject{Kind: Folder, Name: sanitize(to)}
 }
 
-// AddUnreadFile notes a file that was not taken, and why.
+// AddUnreadFile records a file that was not imported, and the reason.
 func (f *Facts) AddUnreadFile(name, reason string) {
 	f.Documents = append(f.Documents, Document{Path: sanitize(name), ReadError: sanitizeLine(reason)})
 	slices.SortStableFunc(f.Documents, func(a, b Document) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-// CountRead tells how many documents were read.
+// CountRead returns the number of documents that were read.
 func (f *Facts) CountRead() (n int) {
 	for _, d := range f.Documents {
 		if d.ReadError == "" {
@@ -352,17 +353,17 @@ func (f *Facts) CountRead() (n int) {
 	return n
 }
 
-// Encode is facts as they are kept between runs.
+// Encode returns the facts in the form in which they are cached between runs.
 func (f *Facts) Encode() ([]byte, error) { return json.Marshal(f) }
 
-// DecodeFacts reads what Save wrote.
+// DecodeFacts reads the output of Encode.
 func DecodeFacts(data []byte) (*Facts, error) {
 	f := &Facts{}
 	err := decodeJSON(data, f)
 	return f, err
 }
 
-// coveragePercent is the plain percentage by the rules' own formula.
+// coveragePercent returns the unrounded coverage percentage and its formula.
 func (f *Facts) coveragePercent() (*float64, string) {
 	items := make([]api.SoAItem, len(f.Controls))
 	for i, c := range f.Controls {
@@ -371,7 +372,7 @@ func (f *Facts) coveragePercent() (*float64, string) {
 	return judge.CompliancePercent(items)
 }
 
-// meanMaturity is the mean of the rated levels; nil where none is.
+// meanMaturity returns the average of the rated levels, or nil if there are none.
 func (f *Facts) meanMaturity() *float64 {
 	sum, n := 0, 0
 	for _, c := range f.Controls {
@@ -386,7 +387,7 @@ func (f *Facts) meanMaturity() *float64 {
 	return &mean
 }
 
-// fingerprint names what it is of, whatever line it moves to.
+// fingerprint returns a hash that identifies an issue independently of its line number.
 func fingerprint(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:16])
@@ -399,7 +400,7 @@ func severityRank(s api.Severity) int {
 	return len(api.Severities)
 }
 
-// isAtLeast tells whether a severity is at or above a bar.
+// isAtLeast reports whether a severity is at or above minimum.
 func isAtLeast(s, minimum api.Severity) bool {
 	return minimum != "" && severityRank(s) <= severityRank(minimum)
 }

@@ -10,41 +10,41 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Style is how a result for people looks.
+// Style is the look of human-readable output.
 type Style struct {
 	Color bool
 }
 
-// Format is a way to write a result.
+// Format is an output format.
 type Format struct {
 	Name, Description string
-	hashEscape        string // how a # is written otherwise; see apart
+	hashEscape        string // replaces # in log commands; see escapeLogCommands
 	write             func(r *Result, s Style) ([]byte, error)
 }
 
-// How a # is written otherwise: in JSON and the YAML of TAP, in XML, and where it can't be.
+// Replacements for #: in JSON and the YAML of TAP, in XML, and in formats without escapes.
 const (
 	hashJSON   = `\u0023`
 	hashXML    = "&#35;"
 	hashSpaced = " #"
 )
 
-// AllFormats are all there are, the default first.
+// AllFormats lists all output formats, the default first.
 var AllFormats = []Format{
-	{"text", "the verdict with its reasons, for people", hashSpaced, writeText},
-	{"table", "every gap and issue in a line", hashSpaced, writeTable},
-	{"json", "the whole result; a baseline too", hashJSON, func(r *Result, _ Style) ([]byte, error) { return r.EncodeJSON() }},
+	{"text", "verdict with reasons, human-readable", hashSpaced, writeText},
+	{"table", "one line per gap and issue", hashSpaced, writeTable},
+	{"json", "full result; also usable as a baseline", hashJSON, func(r *Result, _ Style) ([]byte, error) { return r.EncodeJSON() }},
 	{"sarif", "SARIF 2.1.0, for code scanning", hashJSON, writeSARIF},
-	{"junit", "JUnit XML, a test case for each control and rule", hashXML, writeJUnit},
-	{"tap", "TAP version 14, likewise", hashJSON, writeTAP},
-	{"github", "annotations of GitHub Actions, and the step summary", hashSpaced, writeGitHub},
-	{"gitlab", "GitLab code quality", hashJSON, writeGitLab},
-	{"markdown", "a comment for a pull request", hashSpaced, writeMarkdown},
-	{"csv", "a row for each gap and issue", hashSpaced, writeCSV},
+	{"junit", "JUnit XML, one test case per control and rule", hashXML, writeJUnit},
+	{"tap", "TAP version 14, one test per control and rule", hashJSON, writeTAP},
+	{"github", "GitHub Actions annotations and step summary", hashSpaced, writeGitHub},
+	{"gitlab", "GitLab code quality report", hashJSON, writeGitLab},
+	{"markdown", "comment for a pull request", hashSpaced, writeMarkdown},
+	{"csv", "one row per gap and issue", hashSpaced, writeCSV},
 	{"oscal", "OSCAL assessment results", hashJSON, writeOSCAL},
 }
 
-// FormatNames are the formats' names.
+// FormatNames returns the names of the formats.
 func FormatNames() (out []string) {
 	for _, f := range AllFormats {
 		out = append(out, f.Name)
@@ -52,7 +52,7 @@ func FormatNames() (out []string) {
 	return out
 }
 
-// Render is the result in a format.
+// Render returns the result in a format.
 func (r *Result) Render(format string, s Style) ([]byte, error) {
 	for _, f := range AllFormats {
 		if f.Name == format {
@@ -63,15 +63,15 @@ func (r *Result) Render(format string, s Style) ([]byte, error) {
 	return nil, UnknownFormatError(format)
 }
 
-// Output is a format and where it goes; to stdout where Path is empty.
+// Output is a format and the file it is written to, or stdout if Path is empty.
 type Output struct{ Format, Path string }
 
-// ParseOutput reads FORMAT or FORMAT=PATH; PATH may be - for stdout.
+// ParseOutput parses FORMAT or FORMAT=PATH; a PATH of - means stdout.
 func ParseOutput(word string) (Output, error) {
 	name, path, given := strings.Cut(word, "=")
 	o := Output{strings.ToLower(strings.TrimSpace(name)), path}
 	if given && path == "" {
-		return o, inputErrorf("", 0, "the output %q names no file behind the =", sanitizeLine(word))
+		return o, inputErrorf("", 0, "the output %q has no file name after the =", sanitizeLine(word))
 	}
 	if path == "-" {
 		o.Path = ""
@@ -84,29 +84,29 @@ func ParseOutput(word string) (Output, error) {
 	return o, UnknownFormatError(name)
 }
 
-// UnknownFormatError refuses a format that there is not.
+// UnknownFormatError returns the error for an unknown format.
 func UnknownFormatError(name string) error {
 	return inputErrorf(
 		"",
 		0,
-		"there is no output format %q%s; the formats are %s",
+		"unknown output format %q%s; valid formats are %s",
 		truncate(sanitizeLine(name), 40),
 		didYouMean(name, FormatNames()),
 		strings.Join(FormatNames(), ", "),
 	)
 }
 
-// logCommand is what logs of Azure Pipelines and GitHub take for a command, wherever it stands
-// in a line.
+// logCommand matches text that the logs of Azure Pipelines and GitHub interpret as a command
+// anywhere in a line.
 var logCommand = lazyregexp.New(`##([A-Za-z]*\[)`)
 
-// escapeLogCommands makes a page harmless to the log that it is written to: what comes from evidence is
-// no command there.
+// escapeLogCommands escapes commands in output that is written to a CI log, so that text from
+// evidence can't act as one.
 func escapeLogCommands(page []byte, replacement string) []byte {
 	return logCommand.ReplaceAll(page, []byte("#"+replacement+"$1"))
 }
 
-// escapeLeadingColons is a text that a line begins with: two colons would begin a command of GitHub's log.
+// escapeLeadingColons escapes two leading colons, which would start a command in a GitHub log.
 func escapeLeadingColons(s string) string {
 	if strings.HasPrefix(s, ":") {
 		return "./" + s
@@ -114,7 +114,7 @@ func escapeLeadingColons(s string) string {
 	return s
 }
 
-// format is a place as people read it.
+// format returns a human-readable location.
 func (p Place) format() string {
 	p.Path = escapeLeadingColons(p.Path)
 	switch {
@@ -128,7 +128,7 @@ func (p Place) format() string {
 	return p.Path
 }
 
-// heading is an issue in a few words.
+// heading returns a short description of an issue.
 func (i *Issue) heading() string {
 	if i.Rule != ruleGap {
 		return i.Title
@@ -136,7 +136,7 @@ func (i *Issue) heading() string {
 	return strings.TrimSpace(i.Control + " " + i.Title)
 }
 
-// formatTags are what is to be known of a gap at once.
+// formatTags returns the key facts about a gap.
 func (i *Issue) formatTags() string {
 	if i.Rule != ruleGap {
 		return ""
@@ -150,7 +150,7 @@ func (i *Issue) formatTags() string {
 	return out
 }
 
-// escapeFormula keeps a spreadsheet from taking a text for a formula: an apostrophe goes before it.
+// escapeFormula prefixes text that a spreadsheet would interpret as a formula with an apostrophe.
 func escapeFormula(s string) string {
 	if t := strings.TrimLeft(s, " "); t != "" && strings.ContainsRune("=+-@\t\r\n", rune(t[0])) {
 		return "'" + s
@@ -166,7 +166,7 @@ func writeCSV(r *Result, _ Style) ([]byte, error) {
 		for i := range cells {
 			cells[i] = escapeFormula(cells[i])
 		}
-		_ = w.Write(cells) // what it could not write, Error tells at the end
+		_ = w.Write(cells) // errors are reported by w.Error
 	}
 	put(
 		"rule",
@@ -226,7 +226,7 @@ func writeCSV(r *Result, _ Style) ([]byte, error) {
 	return out.Bytes(), w.Error()
 }
 
-// verdictSentence are the verdict as a sentence.
+// verdictSentence returns the verdict as a sentence.
 func (r *Result) verdictSentence() string {
 	var what []string
 	for _, one := range r.Rules {
@@ -238,12 +238,12 @@ func (r *Result) verdictSentence() string {
 	case Fail:
 		return "FAIL: " + strings.Join(what, ", ")
 	case ApprovalMissing:
-		return "APPROVAL MISSING: everything else passes, and a person has to decide"
+		return "APPROVAL MISSING: all other checks pass; an approval decision is needed"
 	}
 	return "PASS"
 }
 
-// describeScope is what was checked, against what.
+// describeScope describes what was checked and against what.
 func (r *Result) describeScope() string {
 	against := firstNonEmpty(strings.Join(r.Frameworks, ", "), "the whole catalog")
 	catalog := "catalog " + r.Catalog
@@ -262,17 +262,17 @@ func (r *Result) describeScope() string {
 	)
 }
 
-// formatCoverage and maturityWords are figures as people read them.
+// formatCoverage returns the coverage in human-readable form.
 func (r *Result) formatCoverage() string {
 	if r.Figures.Coverage == nil {
-		return "not known"
+		return "unknown"
 	}
 	return formatNumber(*r.Figures.Coverage) + " %: " + r.Figures.Formula
 }
 
 func (r *Result) formatMaturity() string {
 	if r.Figures.Maturity == nil {
-		return "not known"
+		return "unknown"
 	}
 	return formatNumber(*r.Figures.Maturity) + " of 5 on average"
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// maxGitHubAnnotations is how many annotations of a kind GitHub shows of one step.
+// maxGitHubAnnotations is the number of annotations of each kind that GitHub shows per step.
 const maxGitHubAnnotations = 10
 
-// escapeGitHubData and property escape text in a workflow command, by GitHub's rules: what comes from
-// evidence can neither end the command nor begin another.
+// escapeGitHubData escapes text in a workflow command by GitHub's rules, so that text from evidence
+// can neither end the command nor start another.
 func escapeGitHubData(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
 }
@@ -22,8 +22,8 @@ func escapeGitHubProperty(s string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(escapeGitHubData(s))
 }
 
-// writeGitHub writes annotations for what fails and what warns, worst first, and then the
-// page for people, which the log shows.
+// writeGitHub writes annotations for failures and warnings, worst first, followed by the text
+// report for the log.
 func writeGitHub(r *Result, s Style) ([]byte, error) {
 	var b strings.Builder
 	for _, kind := range []struct {
@@ -58,7 +58,7 @@ func writeGitHub(r *Result, s Style) ([]byte, error) {
 	return append([]byte(b.String()), page...), err
 }
 
-// StepSummary is the page that GitHub shows of a step.
+// StepSummary returns the page that GitHub shows for a step.
 func (r *Result) StepSummary() ([]byte, error) { return writeMarkdown(r, Style{}) }
 
 type gitLabIssue struct {
@@ -74,8 +74,8 @@ type gitLabIssue struct {
 	} `json:"location"`
 }
 
-// writeGitLab writes GitLab's code quality report. What is waived is left out: the format
-// has no word for it.
+// writeGitLab writes a GitLab code quality report. Waived gaps are omitted because the format can't
+// represent them.
 func writeGitLab(r *Result, _ Style) ([]byte, error) {
 	out := []gitLabIssue{}
 	for i := range r.Issues {
@@ -104,8 +104,8 @@ func writeGitLab(r *Result, _ Style) ([]byte, error) {
 	return encodeIndented(out)
 }
 
-// issuePath is the file that an issue is shown at: readers leave out what has none. What
-// rests on no passage is the policy's, or else of all that was checked.
+// issuePath returns the file that an issue is shown at, since readers drop issues without one: the
+// document, or else the policy, or else the checked folder.
 func (r *Result) issuePath(i *Issue) string {
 	p := firstNonEmpty(i.Place.Path, sanitize(r.Policy.Name))
 	if p == "" && r.Subject.Kind == Folder {
@@ -114,7 +114,7 @@ func (r *Result) issuePath(i *Issue) string {
 	return strings.TrimPrefix(filepath.ToSlash(firstNonEmpty(p, ".service.yaml")), "./")
 }
 
-// pathToURI is a path as a relative URI reference.
+// pathToURI returns a path as a relative URI reference.
 func pathToURI(path string) string {
 	u := url.URL{Path: path}
 	if strings.HasPrefix(path, "/") {

@@ -11,8 +11,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/oscal"
 )
 
-// oscalUUID is the UUID of a thing of a kind in what was checked: the same thing has the
-// same one in each run.
+// oscalUUID returns a UUID for something in the check that is the same in each run.
 func (r *Result) oscalUUID(kind string, parts ...string) string {
 	key := strings.Join(append([]string{"check", kind, r.Subject.Kind, firstNonEmpty(r.Subject.ID, r.Subject.Name)}, parts...), "\x00")
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(oscal.Namespace+"\x00"+key)).String()
@@ -24,7 +23,7 @@ func addOSCALProp(to *[]models.Property, name, value string) {
 	}
 }
 
-// optionalList is a list where there is anything in it: OSCAL has no empty ones.
+// optionalList returns nil for an empty list, because OSCAL does not allow empty lists.
 func optionalList[T any](all []T) *[]T {
 	if len(all) == 0 {
 		return nil
@@ -32,10 +31,10 @@ func optionalList[T any](all []T) *[]T {
 	return &all
 }
 
-// writeOSCAL writes the check as assessment results: a finding, a risk and an observation
-// for each gap, a waiver as the response to a risk, each rule as a property. The check has
-// no assessment plan; what stands in for one is the policy, described at the end. Nothing
-// is written that does not hold against NIST's schema.
+// writeOSCAL writes the check as assessment results: a finding, a risk and an observation for each
+// gap, a waiver as the response to a risk, and each rule as a property. There is no assessment
+// plan; the policy, described in the back matter, takes its place. Only output that validates
+// against NIST's schema is written.
 func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 	at, err := time.Parse(time.DateOnly, string(r.AsOf))
 	if err != nil {
@@ -49,7 +48,7 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 		), Title: "service check", Description: r.verdictSentence() + ". " + r.describeScope() + ".", Start: at, End: &at,
 		LocalDefinitions: &models.LocalDefinitions{Components: &[]models.SystemComponent{{
 			UUID: tool, Type: "software", Title: firstNonEmpty(r.Tool, "service"),
-			Description: "The program that read the evidence and held it against the policy.", Status: models.SystemComponentStatus{State: "operational"},
+			Description: "The program that read the evidence and checked it against the policy.", Status: models.SystemComponentStatus{State: "operational"},
 		}}},
 	}
 	var props []models.Property
@@ -106,10 +105,10 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 	plan := models.Resource{
 		UUID:  r.oscalUUID("policy"),
 		Title: "Policy",
-		Description: "What was asked for: the policy " + firstNonEmpty(
+		Description: "Requirements: the policy " + firstNonEmpty(
 			sanitize(r.Policy.Name),
 			"given on the command line",
-		) + ". It stands in for an assessment plan.",
+		) + ". It takes the place of an assessment plan.",
 	}
 	doc := models.OscalModels{AssessmentResults: &models.AssessmentResults{
 		UUID: r.oscalUUID("results", string(r.AsOf), string(r.Verdict)), ImportAp: models.ImportAp{Href: "#" + plan.UUID},
@@ -159,7 +158,7 @@ func (r *Result) oscalFinding(i *Issue, origin []models.Origin) models.Finding {
 	}
 	status := models.ObjectiveStatus{State: "not-satisfied", Reason: "fail"}
 	if i.Result == api.ResultNoEvid {
-		status.Reason, status.Remarks = "other", "Nothing was found either way: the evidence does not speak of it."
+		status.Reason, status.Remarks = "other", "No conclusion either way: the evidence does not cover the control."
 	}
 	return models.Finding{
 		UUID: r.oscalUUID(
@@ -169,7 +168,7 @@ func (r *Result) oscalFinding(i *Issue, origin []models.Origin) models.Finding {
 		Target: models.FindingTarget{
 			Type:     "statement-id",
 			TargetId: oscal.StatementID(i.Control),
-			Title:    firstNonEmpty(i.Title, "not stated"),
+			Title:    firstNonEmpty(i.Title, "not specified"),
 			Status:   status,
 		},
 		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: r.oscalUUID("observation", i.Fingerprint)}},

@@ -10,9 +10,9 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Policy is what is asked of an assessment. A nil figure and an empty word ask nothing.
+// Policy holds the requirements for an assessment. A nil figure or an empty value requires nothing.
 type Policy struct {
-	// Name is the file it was read from; empty where there is none.
+	// Name is the file it was read from; empty if there is none.
 	Name string `json:"name,omitempty"`
 
 	Evidence        string       `json:"-"`
@@ -29,15 +29,15 @@ type Policy struct {
 	Waivers         string       `json:"waivers,omitempty"`
 	Threshold       string       `json:"threshold,omitempty"`
 	Outputs         []string     `json:"-"`
-	// IsDefault says that nothing was asked for, so that the default is.
+	// IsDefault reports that nothing was required, so the default applies.
 	IsDefault bool `json:"assumed,omitempty"`
 }
 
-// SettingKind says how many values a setting takes.
+// SettingKind determines how many values a setting takes.
 type SettingKind int
 
-// The kinds of setting. A File is a path, in a policy beside the policy; a Choice may
-// stand without a value.
+// Kinds of settings. A File is a path, relative to the policy file; a Choice may be given without a
+// value.
 const (
 	SingleValue SettingKind = iota
 	FilePath
@@ -45,37 +45,37 @@ const (
 	OptionalValue
 )
 
-// Setting is one thing a policy says: a key of the file, and a flag of the same name.
+// Setting is a key of the policy file and the flag of the same name.
 type Setting struct {
 	Key, Usage string
 	Kind       SettingKind
-	// IsFlag is false for what only the file says, and for what is a flag of its own.
+	// IsFlag is false for settings that exist only in the file or whose flag is defined elsewhere.
 	IsFlag bool
 	apply  func(p *Policy, values []string) error
 }
 
-// AnySeverity stands for every severity where a choice stands without a value.
+// AnySeverity stands for every severity if a choice is given without a value.
 const AnySeverity = "any"
 
-// Settings are all there are.
+// Settings lists all settings.
 var Settings = []Setting{
 	{
 		"evidence",
-		"folder of evidence to check, where the command names none",
+		"evidence folder to check if the command names none",
 		FilePath,
 		false,
 		func(p *Policy, v []string) error { p.Evidence = v[0]; return nil },
 	},
 	{
 		"assessment",
-		"assessment to check, where the command names none",
+		"assessment to check if the command names none",
 		SingleValue,
 		false,
 		func(p *Policy, v []string) error { p.Assessment = v[0]; return nil },
 	},
 	{
 		"fail-on",
-		"fail on a gap of this severity or worse: critical, high, medium or low",
+		"fail on gaps of this severity or worse: critical, high, medium or low",
 		SingleValue,
 		true,
 		func(p *Policy, v []string) (err error) {
@@ -85,7 +85,7 @@ var Settings = []Setting{
 	},
 	{
 		"fail-on-new",
-		"fail on a gap that the baseline does not have, or not as bad; of any severity, or of --fail-on-new=high and worse",
+		"fail on gaps that are new or worse than in the baseline; --fail-on-new=high limits this to high and worse",
 		OptionalValue,
 		true,
 		func(p *Policy, v []string) (err error) {
@@ -100,36 +100,36 @@ var Settings = []Setting{
 			return err
 		},
 	},
-	{"min-coverage", "least coverage in per cent", SingleValue, true, func(p *Policy, v []string) error {
+	{"min-coverage", "minimum coverage in percent", SingleValue, true, func(p *Policy, v []string) error {
 		f, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(v[0], "%")), 64)
 		if err != nil || !(f >= 0 && f <= 100) {
-			return fmt.Errorf("%q is no percentage from 0 to 100", truncate(sanitizeLine(v[0]), 40))
+			return fmt.Errorf("%q is not a percentage from 0 to 100", truncate(sanitizeLine(v[0]), 40))
 		}
 		if f > 0 && f < 1 {
-			return fmt.Errorf("%s is less than one per cent: write %s for %s %%", formatNumber(f), formatNumber(f*100), formatNumber(f*100))
+			return fmt.Errorf("%s is less than one percent: write %s for %s %%", formatNumber(f), formatNumber(f*100), formatNumber(f*100))
 		}
 		p.MinCoverage = &f
 		return nil
 	}},
-	{"min-maturity", "least mean maturity, 0 to 5", SingleValue, true, func(p *Policy, v []string) error {
+	{"min-maturity", "minimum average maturity, 0 to 5", SingleValue, true, func(p *Policy, v []string) error {
 		f, err := strconv.ParseFloat(v[0], 64)
 		if err != nil || !(f >= 0 && f <= 5) {
-			return fmt.Errorf("%q is no level from 0 to 5", truncate(sanitizeLine(v[0]), 40))
+			return fmt.Errorf("%q is not a level from 0 to 5", truncate(sanitizeLine(v[0]), 40))
 		}
 		p.MinMaturity = &f
 		return nil
 	}},
-	{"max-stale-days", "fail on a document that is dated longer ago than this", SingleValue, true, func(p *Policy, v []string) error {
+	{"max-stale-days", "fail on documents dated more than this many days ago", SingleValue, true, func(p *Policy, v []string) error {
 		n, err := strconv.Atoi(v[0])
 		if err != nil || n < 1 || n > 36500 {
-			return fmt.Errorf("%q is no number of days, 1 or more", truncate(sanitizeLine(v[0]), 40))
+			return fmt.Errorf("%q is not a number of days (1 or more)", truncate(sanitizeLine(v[0]), 40))
 		}
 		p.MaxStaleDays = &n
 		return nil
 	}},
 	{
 		"require-approved",
-		"fail where one of these is not approved as it is: soa, gap_analysis, maturity, poam",
+		"fail unless the current version of these is approved: soa, gap_analysis, maturity, poam",
 		ValueList,
 		true,
 		func(p *Policy, v []string) error {
@@ -138,7 +138,7 @@ var Settings = []Setting{
 				g := api.Gate(strings.TrimSpace(w))
 				if !slices.Contains(api.Gates, g) {
 					return fmt.Errorf(
-						"there is no gate %q%s; the gates are soa, gap_analysis, maturity, poam",
+						"unknown gate %q%s; valid gates are soa, gap_analysis, maturity, poam",
 						truncate(sanitizeLine(w), 40),
 						didYouMean(w, []string{"soa", "gap_analysis", "maturity", "poam"}),
 					)
@@ -152,42 +152,42 @@ var Settings = []Setting{
 	},
 	{
 		"framework",
-		"framework to assess against, or of an assessment to look at; repeat for several",
+		"framework to check against; repeat for several",
 		ValueList,
 		true,
 		func(p *Policy, v []string) error { p.Frameworks = trimValues(v); return nil },
 	},
 	{
 		"domain",
-		"look at controls of this domain only, as IAC; repeat for several",
+		"check only controls of this domain, such as IAC; repeat for several",
 		ValueList,
 		true,
 		func(p *Policy, v []string) error { p.Domains = trimValues(v); return nil },
 	},
 	{
 		"baseline",
-		"file of the gaps that are known, made by --write-baseline",
+		"file of known gaps, written by --write-baseline",
 		FilePath,
 		true,
 		func(p *Policy, v []string) error { p.Baseline = v[0]; return nil },
 	},
 	{
 		"waivers",
-		"file of the gaps that somebody took on: control, reason, approver, expiry",
+		"file of accepted gaps: control, reason, approver, expiry",
 		FilePath,
 		true,
 		func(p *Policy, v []string) error { p.Waivers = v[0]; return nil },
 	},
 	{
 		"threshold",
-		"file of figures that must not get worse, made by --write-threshold",
+		"file of figures that must not get worse, written by --write-threshold",
 		FilePath,
 		true,
 		func(p *Policy, v []string) error { p.Threshold = v[0]; return nil },
 	},
 	{
 		"output",
-		"formats to write, as text or sarif=check.sarif",
+		"formats to write, such as text or sarif=check.sarif",
 		ValueList,
 		false,
 		func(p *Policy, v []string) error { p.Outputs = slices.Clone(v); return nil },
@@ -204,12 +204,13 @@ func trimValues(v []string) []string {
 	return out
 }
 
-// parseSeverity reads a bar. Informational is none: --fail-on-new alone means every gap.
+// parseSeverity parses a minimum severity. Informational is rejected: use --fail-on-new without a
+// value for every gap.
 func parseSeverity(word string) (api.Severity, error) {
 	words := []string{"critical", "high", "medium", "low"}
 	if !slices.Contains(words, word) {
 		return "", fmt.Errorf(
-			"there is no severity %q to fail on%s; it is one of %s",
+			"unknown severity %q%s; valid severities are %s",
 			truncate(sanitizeLine(word), 40),
 			didYouMean(word, words),
 			strings.Join(words, ", "),
@@ -218,7 +219,7 @@ func parseSeverity(word string) (api.Severity, error) {
 	return api.Severity(word), nil
 }
 
-// Set sets a setting by its key; the error says what is wrong with the value.
+// Set sets a setting by its key; the error describes an invalid value.
 func (p *Policy) Set(key string, values []string) error {
 	for _, s := range Settings {
 		if s.Key != key {
@@ -234,7 +235,7 @@ func (p *Policy) Set(key string, values []string) error {
 		}
 		return s.apply(p, values)
 	}
-	return fmt.Errorf("there is no setting %q%s", key, didYouMean(key, settingKeys()))
+	return fmt.Errorf("unknown setting %q%s", key, didYouMean(key, settingKeys()))
 }
 
 func settingKeys() (out []string) {
@@ -244,7 +245,7 @@ func settingKeys() (out []string) {
 	return out
 }
 
-// ParsePolicy reads a policy file. Paths in it are beside it.
+// ParsePolicy reads a policy file. Paths in it are relative to the file.
 func ParsePolicy(data []byte, file string) (*Policy, error) {
 	p := &Policy{Name: filepath.ToSlash(file)}
 	root, err := readYAML(data, file)
@@ -274,11 +275,11 @@ func ParsePolicy(data []byte, file string) (*Policy, error) {
 	return p, nil
 }
 
-// Finalize checks what the settings say together, and asks for something where nothing is
-// asked: a check that can't fail would be no check.
+// Finalize checks that the settings are consistent, and applies the default if nothing is required,
+// since a check that can't fail would be useless.
 func (p *Policy) Finalize() error {
 	if p.FailOnNew != "" && p.Baseline == "" {
-		return inputErrorf("", 0, "fail-on-new compares with a baseline, and none is named: give --baseline FILE, made by --write-baseline")
+		return inputErrorf("", 0, "fail-on-new needs a baseline: add --baseline FILE, written by --write-baseline")
 	}
 	if p.FailOn == "" && p.FailOnNew == "" && p.MinCoverage == nil && p.MinMaturity == nil && p.MaxStaleDays == nil &&
 		len(p.RequireApproved) == 0 &&

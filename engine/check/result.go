@@ -4,20 +4,20 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Verdict is how a check came out.
+// Verdict is the overall outcome of a check.
 type Verdict string
 
-// The verdicts. Approval says that nothing is left but for a person to decide.
+// Verdicts. Approval means that only an approval decision is missing.
 const (
 	Pass            Verdict = "pass"
 	Fail            Verdict = "fail"
 	ApprovalMissing Verdict = "approval"
 )
 
-// Outcome is how one thing came out.
+// Outcome is the outcome of a single rule or issue.
 type Outcome string
 
-// The outcomes.
+// Outcomes.
 const (
 	Passed Outcome = "pass"
 	Failed Outcome = "fail"
@@ -28,7 +28,7 @@ const (
 
 var outcomes = []Outcome{Failed, Warned, Waived, Noted, Passed}
 
-// Result is a check's result. It is written as JSON, and read back as a baseline.
+// Result is the result of a check. It is written as JSON and can be read back as a baseline.
 type Result struct {
 	Format  string  `json:"format"`
 	Verdict Verdict `json:"verdict"`
@@ -41,12 +41,12 @@ type Result struct {
 	Figures Figures      `json:"figures"`
 	Rules   []RuleResult `json:"rules"`
 	Issues  []Issue      `json:"issues"`
-	Closed  []string     `json:"closed" doc:"Controls whose gap in the baseline is no more."`
+	Closed  []string     `json:"closed" doc:"Controls whose gap in the baseline no longer exists."`
 
 	controls []Control
 }
 
-// Figures are an assessment's totals.
+// Figures holds an assessment's totals.
 type Figures struct {
 	Controls        int                  `json:"controls"`
 	Applicable      int                  `json:"applicable"`
@@ -59,7 +59,7 @@ type Figures struct {
 	UnreadDocuments int                  `json:"documents_unread"`
 }
 
-// RuleResult is how one rule that is in force came out.
+// RuleResult is the outcome of a rule that is in force.
 type RuleResult struct {
 	Rule    string  `json:"rule"`
 	Subject string  `json:"about,omitempty"`
@@ -67,11 +67,11 @@ type RuleResult struct {
 	Message string  `json:"message"`
 }
 
-// Issue is one thing to look at: a gap, or what else does not hold.
+// Issue is something to look at: a gap, or another violation of the policy.
 type Issue struct {
 	Rule    string  `json:"rule"`
 	Outcome Outcome `json:"outcome"`
-	// FailedRules names the rules that a gap fails by.
+	// FailedRules names the rules that the gap violates.
 	FailedRules []string           `json:"because,omitempty"`
 	Control     string             `json:"control,omitempty"`
 	Title       string             `json:"title,omitempty"`
@@ -88,7 +88,7 @@ type Issue struct {
 	Fingerprint string             `json:"fingerprint"`
 }
 
-// ID is the rule as results name it: each control's gap is a rule of its own.
+// ID returns the rule ID used in results: each control's gap is a rule of its own.
 func (i *Issue) ID() string {
 	if i.Rule == ruleGap {
 		return ruleGap + "/" + i.Control
@@ -96,7 +96,7 @@ func (i *Issue) ID() string {
 	return i.Rule
 }
 
-// CountIssues is how many issues came out so.
+// CountIssues returns the number of issues with an outcome.
 func (r *Result) CountIssues(o Outcome) (n int) {
 	for i := range r.Issues {
 		if r.Issues[i].Outcome == o {
@@ -106,8 +106,8 @@ func (r *Result) CountIssues(o Outcome) (n int) {
 	return n
 }
 
-// MissingAnalysis tells whether there was nothing that the policy could be held against:
-// that is no verdict on the evidence.
+// MissingAnalysis reports whether the analysis the policy refers to does not exist yet, with a
+// message; in that case there is no verdict on the evidence.
 func (r *Result) MissingAnalysis() (string, bool) {
 	for _, one := range r.Rules {
 		if one.Rule == ruleNoAnalysis && one.Outcome == Failed {
@@ -117,7 +117,7 @@ func (r *Result) MissingAnalysis() (string, bool) {
 	return "", false
 }
 
-// Baseline is the result's gaps as a baseline.
+// Baseline returns the result's gaps as a baseline.
 func (r *Result) Baseline() *Baseline {
 	f := &Facts{Catalog: Catalog{Label: r.Catalog}, Frameworks: r.Frameworks, Domains: r.Domains}
 	for i := range r.Issues {
@@ -131,7 +131,7 @@ func (r *Result) Baseline() *Baseline {
 	return NewBaseline(f)
 }
 
-// Threshold is the result's figures as a threshold.
+// Threshold returns the result's figures as a threshold.
 func (r *Result) Threshold() *Threshold {
 	t := &Threshold{
 		Format:          thresholdFormat,
@@ -146,5 +146,5 @@ func (r *Result) Threshold() *Threshold {
 	return t
 }
 
-// EncodeJSON is the result as a record.
+// EncodeJSON returns the result as JSON.
 func (r *Result) EncodeJSON() ([]byte, error) { return encodeIndented(r) }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Rule is one thing that is held against the policy.
+// Rule is a rule of the policy.
 type Rule struct {
 	ID, Title string
-	// Setting is what asks for it; Why and Fix explain it.
+	// Setting is the setting that enables the rule; Why and Fix explain it.
 	Setting, Why, Fix string
 }
 
-// The ids of the rules. They are part of what the formats write, and stay.
+// Rule IDs. They are part of the output formats and must not change.
 const (
 	ruleGap        = "gap"
 	ruleNewGap     = "new-gap"
@@ -28,67 +28,74 @@ const (
 	ruleNoAnalysis = "no-analysis"
 )
 
-// Rules are all there are, in the order in which they are told.
+// Rules lists all rules in display order.
 var Rules = []Rule{
 	{
-		ruleGap, "A gap is as severe as the policy refuses", "fail-on",
-		"The evidence does not show that a control is met. Severity comes from the control's weight and from what is missing; `service help` and docs/judgement.md tell how.",
-		"Bring the evidence that is missing, or mend the control. Where somebody takes the gap on for a time, write a waiver with a reason, an approver and an expiry.",
+		ruleGap, "A gap reaches the severity the policy fails on", "fail-on",
+		"The evidence does not show that a control is met. Severity depends on the control's weight and on what is missing; " +
+			"see `service help` and docs/judgement.md.",
+		"Provide the missing evidence, or fix the control. To accept the gap temporarily, " +
+			"write a waiver with a reason, an approver and an expiry.",
 	},
 	{
 		ruleNewGap, "A gap is new, or worse than in the baseline", "fail-on-new",
-		"The baseline holds the gaps that are known. One that it does not have was opened by a change, most often of the evidence.",
-		"Look at the change with `service check diff`. Undo it, or bring the evidence back. Where the gap is to be known from now on, write the baseline anew with --write-baseline and have somebody look at it.",
+		"The baseline lists the known gaps. A gap that is not listed was caused by a change, usually to the evidence.",
+		"Review the change with `service check diff`. Undo it, or restore the evidence. To accept the gap as known, " +
+			"write the baseline again with --write-baseline and have it reviewed.",
 	},
 	{
-		ruleCoverage, "Too little is covered", "min-coverage",
-		"Coverage counts implemented controls as 1 and partly implemented ones as ½, over those that apply and were assessed. What has no evidence counts as 0.",
-		"Bring evidence for controls without any first: `-o table` lists what falls short.",
+		ruleCoverage, "Coverage is too low", "min-coverage",
+		"Coverage counts implemented controls as 1 and partly implemented ones as ½, divided by the applicable, assessed controls. " +
+			"Controls without evidence count as 0.",
+		"Start with evidence for controls that have none: `-o table` lists the shortfalls.",
 	},
 	{
-		ruleMaturity, "The mean maturity is too low", "min-maturity",
-		"The mean of the levels 0 to 5 of all controls that could be rated. Controls without evidence are not rated, and not counted as 0.",
-		"Raise the lowest levels: a written procedure, a named owner, a record that it is done.",
+		ruleMaturity, "Average maturity is too low", "min-maturity",
+		"The average level (0 to 5) of all rated controls. Controls without evidence are not rated and do not count as 0.",
+		"Raise the lowest levels: a written procedure, a named owner, a record of its performance.",
 	},
 	{
 		ruleStale, "A document is older than the policy allows", "max-stale-days",
-		"The date that the document states as its own lies too far back. Nobody knows whether it still holds.",
-		"Have its owner review it, and write the new date into it.",
+		"The document's own date is too long ago, so it may no longer be valid.",
+		"Have its owner review it and update its date.",
 	},
 	{
 		ruleUndated, "A document states no date", "max-stale-days",
-		"Whether the document is stale can't be told. This only warns.",
-		"Write a date into it, such as “Effective date: 2026-09-01”.",
+		"The age of the document can't be checked. This is only a warning.",
+		"Add a date to it, such as “Effective date: 2026-09-01”.",
 	},
 	{
 		ruleUnread, "A document could not be read", "",
-		"What it says counted for nothing. This only warns.",
-		"Give it in a form that is read, unlocked and whole; docs/evidence.md lists the forms.",
+		"Its contents were not considered. This is only a warning.",
+		"Provide it in a supported format, undamaged and without a password; docs/evidence.md lists the formats.",
 	},
 	{
-		ruleApproval, "A deliverable is not approved as it is", "require-approved",
-		"Only a person approves, and an approval binds exactly what it was given for: a change voids it.",
+		ruleApproval, "The current version of a deliverable is not approved", "require-approved",
+		"Only people can approve, and an approval applies to exactly the approved content: any change voids it.",
 		"Submit it, and have an owner or admin of the organization approve it. A folder has no approvals: check the assessment instead.",
 	},
 	{
 		ruleThreshold, "A figure got worse", "threshold",
-		"The threshold file holds coverage, maturity and the number of gaps of each severity or worse that nobody waived. Each may get better, none worse.",
-		"Undo what made it worse; or write the file anew with --write-threshold and have somebody look at it. After an improvement, write it anew to keep that.",
+		"The threshold file records coverage, maturity and the number of unwaived gaps of each severity or worse. " +
+			"Figures may improve but must not get worse.",
+		"Undo the change that caused it, or write the file again with --write-threshold and have it reviewed. " +
+			"After an improvement, write it again to lock it in.",
 	},
 	{
 		ruleExpired, "A waiver has expired", "waivers",
-		"Its last day has passed, so nobody answers for the gap any more. This fails whether or not the gap is still there, so that the file stays true.",
-		"Close the gap and remove the waiver; or have it approved anew, with a new expiry.",
+		"Its last day has passed, so the gap is no longer accepted. This fails even if the gap is closed, " +
+			"so that the waiver file stays current.",
+		"Close the gap and remove the waiver, or have it approved again with a new expiry.",
 	},
 	{
-		ruleUnused, "A waiver is for no gap", "waivers",
-		"No gap of that control was found. This only warns.",
-		"Remove the waiver, or mend the control's code.",
+		ruleUnused, "A waiver matches no gap", "waivers",
+		"No gap was found for that control. This is only a warning.",
+		"Remove the waiver, or correct the control's code.",
 	},
 	{
-		ruleNoAnalysis, "There is nothing to hold against the policy yet", "",
-		"The assessment has no gap analysis, or no maturity, that the policy asks about.",
-		"Go on with `service assess run` up to there.",
+		ruleNoAnalysis, "There is nothing to check against the policy yet", "",
+		"The policy requires a gap analysis or a maturity assessment that the assessment does not have.",
+		"Continue the assessment with `service assess run`.",
 	},
 }
 
@@ -101,8 +108,8 @@ func findRule(id string) Rule {
 	return Rule{ID: id}
 }
 
-// ExplainRule is a page on a rule, named by its id, as results name it (gap/IAC-06) or by the
-// setting that asks for it.
+// ExplainRule returns a page about a rule, named by its ID as used in results (gap/IAC-06) or by
+// the setting that enables it.
 func ExplainRule(id string) (string, error) {
 	id = strings.ToLower(strings.TrimSpace(id))
 	word, control, _ := strings.Cut(id, "/")
@@ -115,17 +122,17 @@ func ExplainRule(id string) (string, error) {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s: %s\n\n%s\n\nWhat to do: %s\n", r.ID, r.Title, r.Why, r.Fix)
 		if r.Setting != "" {
-			fmt.Fprintf(&b, "\nIt is asked for by --%s, or %s in the policy file.\n", r.Setting, r.Setting)
+			fmt.Fprintf(&b, "\nEnabled by --%s, or by %s in the policy file.\n", r.Setting, r.Setting)
 		}
 		if control != "" {
-			fmt.Fprintf(&b, "\n`service catalog show %s` tells what the control asks for.\n", strings.ToUpper(sanitizeLine(control)))
+			fmt.Fprintf(&b, "\nRun `service catalog show %s` to see what the control requires.\n", strings.ToUpper(sanitizeLine(control)))
 		}
 		return b.String(), nil
 	}
 	return "", inputErrorf(
 		"",
 		0,
-		"there is no rule %q%s; the rules are %s",
+		"unknown rule %q%s; valid rules are %s",
 		truncate(sanitizeLine(id), 60),
 		didYouMean(word, ids),
 		strings.Join(ids, ", "),

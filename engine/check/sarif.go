@@ -6,18 +6,18 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// What readers of SARIF take. GitHub shows 5,000 results of a run, refuses more than
-// 25,000, and shows 10 tags of a rule; issues are ordered, so the worst are kept.
+// Limits of SARIF readers: GitHub shows 5,000 results per run, rejects more than 25,000, and shows
+// 10 tags per rule. Issues are sorted, so the worst are kept.
 const (
 	maxSARIFResults = 5000
 	maxSARIFTags    = 10
 	maxSARIFText    = 1000
 )
 
-// informationURI has to be absolute by the schema; the program has no page of its own yet.
+// informationURI must be absolute according to the schema.
 const informationURI = "https://github.com/scf-service/service"
 
-// securityScores are scores from which readers make a severity of their own.
+// securityScores are the scores from which readers derive their own severity.
 var securityScores = map[api.Severity]string{
 	api.SeverityCritical:      "9.5",
 	api.SeverityHigh:          "8.0",
@@ -26,8 +26,8 @@ var securityScores = map[api.Severity]string{
 	api.SeverityInformational: "0.5",
 }
 
-// sarifLevel is the level of a result: an error is what fails, so that a reader that counts
-// errors comes to the same verdict.
+// sarifLevel returns the level of a result. Exactly the failures are errors, so that readers that
+// count errors reach the same verdict.
 func (i *Issue) sarifLevel() string {
 	switch {
 	case i.Outcome == Failed:
@@ -74,8 +74,8 @@ func sarifText(text string) *sarif.MultiformatMessageString {
 	return sarif.NewMultiformatMessageString().WithText(firstNonEmpty(truncate(text, maxSARIFText), "-"))
 }
 
-// sarifRule describes the rule of an issue. A control's rule is described by what stays:
-// its title, not by what was found.
+// sarifRule returns the rule of an issue. A control's rule is described by its constant title, not
+// by what was found.
 func sarifRule(id string, i *Issue) *sarif.ReportingDescriptor {
 	base := findRule(i.Rule)
 	rule := sarif.NewRule(id).WithShortDescription(sarifText(firstNonEmpty(i.heading(), base.Title)))
@@ -112,8 +112,8 @@ func (r *Result) sarifResult(id string, index int, i *Issue) *sarif.Result {
 	).WithMessage(
 		sarif.NewTextMessage(truncate(text, maxSARIFText)),
 	)
-	// Fingerprints are of what is wrong, not of the line it stands in: a document that
-	// grows does not open the same alert again. The second name is the one GitHub reads.
+	// Fingerprints depend on the problem, not on its line, so that a growing document does not open
+	// the same alert again. GitHub reads the second name.
 	one.WithPartialFingerprints(map[string]string{"serviceCheck/v1": i.Fingerprint, "primaryLocationLineHash": i.Fingerprint + ":1"})
 	region := sarif.NewSimpleRegion(max(1, i.Place.Line), max(1, i.Place.Line, i.Place.End))
 	place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(pathToURI(r.issuePath(i)))).WithRegion(region)

@@ -16,8 +16,8 @@ type testCase struct {
 	detail      string
 }
 
-// testCases are the rules of the policy, then each control that applies: it passes where none
-// of its gaps fails. Gaps under a code that is no control of the catalog come last.
+// testCases returns the rules of the policy, then each applicable control, which passes if none of
+// its gaps fails. Gaps with a code that is not in the catalog come last.
 func (r *Result) testCases() []testCase {
 	var out []testCase
 	for _, one := range r.Rules {
@@ -75,7 +75,7 @@ func (r *Result) testCases() []testCase {
 	return out
 }
 
-// formatDetail is what to know of a gap, a line each.
+// formatDetail returns the details of a gap, one per line.
 func (i *Issue) formatDetail() string {
 	var lines []string
 	for _, m := range i.Missing {
@@ -161,12 +161,12 @@ func writeJUnit(r *Result, _ Style) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// escapeTAP makes a text inert in a TAP line: # begins a directive, a backslash escapes.
+// escapeTAP escapes text for a TAP line, in which # starts a directive and a backslash escapes.
 func escapeTAP(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(s)
 }
 
-// quoteYAML is a text as a double-quoted YAML scalar in one line.
+// quoteYAML returns text as a double-quoted YAML scalar on one line.
 func quoteYAML(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxTextIssues is how many failing issues a page for people names; the other formats have all.
+// maxTextIssues is the maximum number of failing issues in the text format; other formats list all.
 const maxTextIssues = 25
 
-// outcomeMarks stand before a rule by how it came out.
+// outcomeMarks are shown before a rule according to its outcome.
 var outcomeMarks = map[Outcome]string{Failed: "✗", Warned: "!", Waived: "~", Noted: "·", Passed: "✓"}
 
 func writeText(r *Result, s Style) ([]byte, error) {
@@ -28,7 +28,7 @@ func writeText(r *Result, s Style) ([]byte, error) {
 	if r.Policy.Name != "" {
 		line("policy    %s", sanitize(r.Policy.Name))
 	} else if r.Policy.IsDefault {
-		line("policy    none: as nothing is asked for, gaps of severity high or worse fail (--fail-on high)")
+		line("policy    none: by default, gaps of severity high or worse fail (--fail-on high)")
 	}
 	line("coverage  %s", r.formatCoverage())
 	line("maturity  %s", r.formatMaturity())
@@ -39,18 +39,18 @@ func writeText(r *Result, s Style) ([]byte, error) {
 	for _, one := range r.Rules {
 		line("%s %-16s %s", outcomeMarks[one.Outcome], one.Rule, one.Message)
 	}
-	r.writeIssueList(&b, Failed, "What fails")
+	r.writeIssueList(&b, Failed, "Failures")
 	r.writeIssueList(&b, Warned, "Warnings")
 	r.writeIssueList(&b, Waived, "Waived")
 	if r.Verdict != Pass {
 		line("")
-		line("`service check --explain RULE` tells what a rule is for and what to do.")
+		line("Run `service check --explain RULE` for the meaning of a rule and what to do.")
 	}
 	return []byte(b.String()), nil
 }
 
-// writeIssueList names the issues that came out so. No line begins with text from elsewhere:
-// what reads a log may take some beginnings for commands.
+// writeIssueList lists the issues with an outcome. No line starts with external text, which a log
+// might interpret as a command.
 func (r *Result) writeIssueList(b *strings.Builder, o Outcome, title string) {
 	n := r.CountIssues(o)
 	if n == 0 {
@@ -64,7 +64,7 @@ func (r *Result) writeIssueList(b *strings.Builder, o Outcome, title string) {
 			continue
 		}
 		if shown++; shown > maxTextIssues {
-			fmt.Fprintf(b, "  … and %d more: -o table lists all, -o json has them whole\n", n-maxTextIssues)
+			fmt.Fprintf(b, "  … and %d more: -o table lists all, -o json includes all details\n", n-maxTextIssues)
 			return
 		}
 		if one.Rule != ruleGap {
@@ -135,14 +135,14 @@ func writeTable(r *Result, _ Style) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// A comment on a pull request may have 65,536 characters.
+// A pull request comment may have at most 65,536 characters.
 const (
 	maxMarkdownIssues = 50
 	maxMarkdownCell   = 160
 	maxMarkdownBytes  = 55_000
 )
 
-// escapeMarkdown makes a text inert in Markdown: no link, no picture, no mention, no tag.
+// escapeMarkdown escapes text so that it contains no active links, images, mentions or tags.
 func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -176,7 +176,7 @@ func writeMarkdown(r *Result, _ Style) ([]byte, error) {
 	for _, part := range []struct {
 		outcome Outcome
 		title   string
-	}{{Failed, "What fails"}, {Warned, "Warnings"}, {Waived, "Waived"}} {
+	}{{Failed, "Failures"}, {Warned, "Warnings"}, {Waived, "Waived"}} {
 		n := r.CountIssues(part.outcome)
 		if n == 0 {
 			continue

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/internal/editdistance"
 )
 
-// InputError is an error of what was given: a flag's value, or a line of a file.
+// InputError is an error in user input: a flag's value or a line of a file.
 type InputError struct {
 	File    string
 	Line    int
@@ -34,7 +34,7 @@ func inputErrorf(file string, line int, format string, args ...any) *InputError 
 	return &InputError{File: file, Line: line, Message: fmt.Sprintf(format, args...)}
 }
 
-// didYouMean proposes the one of the known words that a typo most likely means; empty for none.
+// didYouMean suggests the known word closest to a typo, or returns "".
 func didYouMean(word string, known []string) string {
 	if len(word) > 100 {
 		return ""
@@ -51,7 +51,7 @@ func didYouMean(word string, known []string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// editDistance is how many letters have to be changed, added, removed or swapped with the next.
+// editDistance returns the number of letters to change, add, remove or transpose to turn a into b.
 func editDistance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	if len(x) > 100 || len(y) > 100 {
@@ -62,7 +62,7 @@ func editDistance(a, b string) int {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// sanitize makes a text harmless in a terminal, a log and XML: what steers is replaced.
+// sanitize replaces control characters so that text is safe in a terminal, a log and XML.
 func sanitize(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -75,10 +75,10 @@ func sanitize(s string) string {
 	}, strings.ToValidUTF8(s, "\ufffd"))
 }
 
-// sanitizeLine is a text in one line.
+// sanitizeLine returns sanitized text on one line.
 func sanitizeLine(s string) string { return strings.Join(strings.Fields(sanitize(s)), " ") }
 
-// truncate is the beginning of a long text.
+// truncate returns the start of a long text.
 func truncate(s string, maxRunes int) string {
 	if utf8.RuneCountInString(s) <= maxRunes {
 		return s
@@ -87,7 +87,7 @@ func truncate(s string, maxRunes int) string {
 	return strings.TrimRight(string(r[:maxRunes-1]), " ") + "…"
 }
 
-// firstNonEmpty is the first text that is not empty.
+// firstNonEmpty returns the first text that is not empty.
 func firstNonEmpty(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
@@ -106,10 +106,10 @@ func pluralize(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// formatNumber is a figure without zeros behind it.
+// formatNumber formats a figure without trailing zeros.
 func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// formatSeverityCounts counts by severity, worst first.
+// formatSeverityCounts formats counts by severity, worst first.
 func formatSeverityCounts(counts map[api.Severity]int) string {
 	var parts []string
 	for _, s := range api.Severities {

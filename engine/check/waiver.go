@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Waiver says that somebody took a gap on, until when and why.
+// Waiver records that a gap is accepted, by whom, until when and why.
 type Waiver struct {
 	Control  string   `json:"control"`
 	Reason   string   `json:"reason"`
@@ -25,8 +25,8 @@ const maxWaiverEntries = 10_000
 
 var waiverKeys = []string{"control", "reason", "approver", "expiry"}
 
-// ParseWaivers reads a file of waivers. One without an end is refused: nobody would look
-// at it again.
+// ParseWaivers reads a file of waivers. Waivers without an expiry are rejected, because they would
+// never be reviewed again.
 func ParseWaivers(data []byte, file string) ([]Waiver, error) {
 	root, err := readYAML(data, file)
 	if err != nil || root == nil {
@@ -45,7 +45,7 @@ func ParseWaivers(data []byte, file string) ([]Waiver, error) {
 			return nil, inputErrorf(
 				file,
 				f.line,
-				"waivers is a list of at most %d entries, each with %s",
+				"waivers must be a list of at most %d entries, each with %s",
 				maxWaiverEntries,
 				strings.Join(waiverKeys, ", "),
 			)
@@ -56,7 +56,7 @@ func ParseWaivers(data []byte, file string) ([]Waiver, error) {
 				return nil, err
 			}
 			if at := slices.IndexFunc(out, func(o Waiver) bool { return strings.EqualFold(o.Control, w.Control) }); at >= 0 {
-				return nil, inputErrorf(file, w.line, "%s is waived in line %d already", w.Control, out[at].line)
+				return nil, inputErrorf(file, w.line, "%s is already waived in line %d", w.Control, out[at].line)
 			}
 			out = append(out, *w)
 		}
@@ -73,7 +73,7 @@ func parseWaiver(n *yaml.Node, file string) (*Waiver, error) {
 	got := map[string]string{}
 	for _, f := range all {
 		if f.value.Kind != yaml.ScalarNode {
-			return nil, inputErrorf(file, f.line, "%s is one text", f.key)
+			return nil, inputErrorf(file, f.line, "%s must be a single text", f.key)
 		}
 		if f.value.Tag != "!!null" {
 			got[f.key] = truncate(sanitizeLine(f.value.Value), 2000)
@@ -88,17 +88,17 @@ func parseWaiver(n *yaml.Node, file string) (*Waiver, error) {
 			return nil, inputErrorf(
 				file,
 				n.Line,
-				"the waiver of %s has no expiry: write the last day it is good for, as expiry: 2027-03-31",
+				"the waiver of %s has no expiry: add the last day it is valid, such as expiry: 2027-03-31",
 				firstNonEmpty(w.Control, "a control"),
 			)
 		}
-		return nil, inputErrorf(file, n.Line, "a waiver has no %s: it needs %s", k, strings.Join(waiverKeys, ", "))
+		return nil, inputErrorf(file, n.Line, "a waiver has no %s: required keys are %s", k, strings.Join(waiverKeys, ", "))
 	}
 	if day, err := time.Parse(time.DateOnly, string(w.Expiry)); err != nil || day.Year() < 1900 || day.Year() > 2999 {
 		return nil, inputErrorf(
 			file,
 			n.Line,
-			"the waiver of %s expires on %q, which is no day: write it as 2027-03-31",
+			"the waiver of %s expires on %q, which is not a date: use the form 2027-03-31",
 			w.Control,
 			string(w.Expiry),
 		)
@@ -106,5 +106,5 @@ func parseWaiver(n *yaml.Node, file string) (*Waiver, error) {
 	return w, nil
 }
 
-// isExpired tells whether its last day has passed.
+// isExpired reports whether the waiver's last day has passed.
 func (w *Waiver) isExpired(today api.Date) bool { return w.Expiry < today }

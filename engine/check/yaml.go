@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// MaxInputBytes bounds the files that people write: policies and waivers.
+// MaxInputBytes is the maximum size of user-written files: policies and waivers.
 const MaxInputBytes = 1 << 20
 
 // field is a key of a YAML mapping with its value.
@@ -19,8 +19,8 @@ type field struct {
 	value *yaml.Node
 }
 
-// readYAML reads one YAML document; nil where it is empty. Aliases are refused: what they
-// stand for could be anywhere, and without end.
+// readYAML reads one YAML document, or returns nil if it is empty. Aliases are rejected because
+// they can expand without bound.
 func readYAML(data []byte, file string) (*yaml.Node, error) {
 	if len(data) > MaxInputBytes {
 		return nil, inputErrorf(file, 0, "the file is larger than %d bytes", MaxInputBytes)
@@ -30,10 +30,10 @@ func readYAML(data []byte, file string) (*yaml.Node, error) {
 	if err := d.Decode(&root); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, inputErrorf(file, 0, "this is no YAML that can be read: %s", sanitizeLine(strings.TrimPrefix(err.Error(), "yaml: ")))
+		return nil, inputErrorf(file, 0, "invalid YAML: %s", sanitizeLine(strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, inputErrorf(file, 0, "the file holds more than one YAML document, or something behind the first that can't be read")
+		return nil, inputErrorf(file, 0, "the file has more than one YAML document, or invalid content after the first")
 	}
 	if len(root.Content) != 1 {
 		return nil, nil
@@ -43,7 +43,7 @@ func readYAML(data []byte, file string) (*yaml.Node, error) {
 
 func rejectAliases(n *yaml.Node, file string, depth int) error {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" || depth > 20 {
-		return inputErrorf(file, n.Line, "anchors, aliases and deep nesting are not taken here: write the value out")
+		return inputErrorf(file, n.Line, "anchors, aliases and deep nesting are not supported: write the value in full")
 	}
 	for _, c := range n.Content {
 		if err := rejectAliases(c, file, depth+1); err != nil {
@@ -53,10 +53,10 @@ func rejectAliases(n *yaml.Node, file string, depth int) error {
 	return nil
 }
 
-// parseFields are the keys of a mapping, each known and there once.
+// parseFields returns the keys of a mapping and rejects unknown or duplicate keys.
 func parseFields(n *yaml.Node, file, subject string, known []string) ([]field, error) {
 	if n.Kind != yaml.MappingNode {
-		return nil, inputErrorf(file, n.Line, "%s is written as `key: value` lines; the keys are %s", subject, strings.Join(known, ", "))
+		return nil, inputErrorf(file, n.Line, "%s must consist of `key: value` lines; valid keys are %s", subject, strings.Join(known, ", "))
 	}
 	var out []field
 	seen := map[string]bool{}
@@ -69,13 +69,13 @@ func parseFields(n *yaml.Node, file, subject string, known []string) ([]field, e
 		}
 		switch {
 		case k.Kind != yaml.ScalarNode:
-			return nil, inputErrorf(file, k.Line, "a key has to be a word")
+			return nil, inputErrorf(file, k.Line, "a key must be a word")
 		case !isKnown && didYouMean(name, known) != "":
-			return nil, inputErrorf(file, k.Line, "there is no key %q%s", truncate(name, 60), didYouMean(name, known))
+			return nil, inputErrorf(file, k.Line, "unknown key %q%s", truncate(name, 60), didYouMean(name, known))
 		case !isKnown:
-			return nil, inputErrorf(file, k.Line, "there is no key %q; the keys are %s", truncate(name, 60), strings.Join(known, ", "))
+			return nil, inputErrorf(file, k.Line, "unknown key %q; valid keys are %s", truncate(name, 60), strings.Join(known, ", "))
 		case seen[k.Value]:
-			return nil, inputErrorf(file, k.Line, "the key %q stands twice", name)
+			return nil, inputErrorf(file, k.Line, "the key %q appears twice", name)
 		}
 		seen[k.Value] = true
 		out = append(out, field{key: k.Value, line: k.Line, value: v})
@@ -83,7 +83,7 @@ func parseFields(n *yaml.Node, file, subject string, known []string) ([]field, e
 	return out, nil
 }
 
-// parseTexts are the words of a scalar or of a list of scalars.
+// parseTexts returns the values of a scalar or of a list of scalars.
 func parseTexts(n *yaml.Node, file, key string) ([]string, error) {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
@@ -94,11 +94,11 @@ func parseTexts(n *yaml.Node, file, key string) ([]string, error) {
 		out := []string{}
 		for _, c := range n.Content {
 			if c.Kind != yaml.ScalarNode || c.Tag == "!!null" {
-				return nil, inputErrorf(file, c.Line, "%s is a list of words", key)
+				return nil, inputErrorf(file, c.Line, "%s must be a list of words", key)
 			}
 			out = append(out, c.Value)
 		}
 		return out, nil
 	}
-	return nil, inputErrorf(file, n.Line, "%s is a word or a list of words", key)
+	return nil, inputErrorf(file, n.Line, "%s must be a word or a list of words", key)
 }

@@ -11,22 +11,23 @@ import (
 	"github.com/scf-service/service/engine/report/render"
 )
 
-// auditPackage is the template whose file is a zip: the assessment's archive, which can be
-// checked by itself, with its reports to read beside it.
+// auditPackage is the template that produces a zip file: the assessment's archive, which can be
+// verified offline, together with readable reports.
 //
-//	READ-ME.txt         what is in it, and how to check it
-//	readable/           each template in the format that was asked for
+//	READ-ME.txt         contents, and how to verify them
+//	readable/           each template in the requested format
 //	tables/             each list as CSV
-//	data/full.json      everything, for programs
-//	the rest            the archive, as package archive says
+//	data/full.json      the full report as data
+//	the rest            the archive, as described in package archive
 const auditPackage = "audit_package"
 
-// archiveWriter writes an assessment's archive with more files in it.
+// archiveWriter writes an assessment's archive together with additional files.
 type archiveWriter interface {
 	WritePackage(ctx context.Context, by api.Caller, id string, w io.Writer, more map[string][]byte) error
 }
 
-// checkSupported is report.Supported, which knows nothing of packages.
+// checkSupported extends render.CheckSupported to audit packages, which package render does not
+// know.
 func checkSupported(template, format string) error {
 	if template != auditPackage {
 		return render.CheckSupported(template, format)
@@ -34,14 +35,14 @@ func checkSupported(template, format string) error {
 	if render.Extension(format) == "" {
 		return api.Invalid(
 			"format",
-			"the reports of an audit package can't be written as %q; name a format of the full report, such as pdf or html",
+			"an audit package can't contain reports as %q; choose a format of the full report, such as pdf or html",
 			format,
 		)
 	}
 	return nil
 }
 
-// fileType is how a report's file is sent, and how its name ends.
+// fileType returns the content type and file extension of a report.
 func fileType(template, format string) (contentType, ending string) {
 	if template == auditPackage {
 		return "application/zip", ".zip"
@@ -49,7 +50,8 @@ func fileType(template, format string) (contentType, ending string) {
 	return render.ContentType(format), render.Extension(format)
 }
 
-// contentTemplate is the template whose content a report has: a package tells all of it.
+// contentTemplate returns the template whose content a report holds; an audit package holds the
+// full report.
 func contentTemplate(template string) string {
 	if template == auditPackage {
 		return render.TemplateFull
@@ -57,7 +59,6 @@ func contentTemplate(template string) string {
 	return template
 }
 
-// writeAuditPackage writes an audit package.
 func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *render.Source, b api.ReportBody, w io.Writer) error {
 	files := map[string][]byte{}
 	add := func(folder, template, format string) error {
@@ -68,7 +69,7 @@ func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *ren
 		var buf bytes.Buffer
 		err = render.Write(ctx, &buf, src, asked)
 		if api.IsCode(err, api.CodeValidation) && format == render.FormatOSCAL {
-			return nil // there is nothing of it to tell yet
+			return nil // OSCAL has no document for it yet
 		}
 		if err != nil {
 			return err
@@ -93,7 +94,7 @@ func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *ren
 	return s.Archives.WritePackage(ctx, by, src.Assessment.ID, w, files)
 }
 
-// packageReadMe says what is in a package, to whoever opens it.
+// packageReadMe returns the text that describes a package's contents and how to verify it.
 func packageReadMe(src *render.Source) []byte {
 	var b strings.Builder
 	line := func(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -106,22 +107,22 @@ func packageReadMe(src *render.Source) []byte {
 		src.Tool,
 	)
 	if render.IsDraft(src, render.TemplateFull) {
-		b.WriteString("DRAFT: not everything in it was approved; the reports say what.\n\n")
+		b.WriteString("DRAFT: not everything in this package has been approved; see the reports.\n\n")
 	}
 	b.WriteString(`readable/         the reports
 tables/           the same lists as CSV
-data/full.json    the same as data
+data/full.json    the full report as data
 soa/, gap_analysis/, maturity/, poam/
                   every version of each deliverable, with its items
-approvals.jsonl   who decided what, each with the SHA-256 of what was decided on
-documents.jsonl   the evidence, with its SHA-256; the files are in documents/
-reports.jsonl     the reports written before, the files are in reports/
-audit.jsonl       the organization's audit trail, each record with the hash of the one before
-manifest.json     every file here with its SHA-256
+approvals.jsonl   each decision, with the SHA-256 of the content it applies to
+documents.jsonl   the evidence register with SHA-256 hashes; files are in documents/
+reports.jsonl     earlier reports; files are in reports/
+audit.jsonl       the organization's audit trail, each record chained to the previous one by its hash
+manifest.json     every file in this package with its SHA-256
 manifest.sig      the signature of manifest.json (Ed25519)
 
-To check it: service verify FILE. It tells whether any file was changed, whether the
-trail holds, and whether each approval is of exactly the content that is here.
+To verify this package, run: service verify FILE. It checks that no file was changed, that
+the audit trail is intact, and that each approval applies to exactly this content.
 `)
 	return []byte(b.String())
 }

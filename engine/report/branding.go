@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Branding is how the organization's reports look.
+// Branding returns the organization's report branding, which is empty if none is set.
 func (s *Service) Branding(ctx context.Context, by api.Caller, _ *api.OrgInput) (*api.Branding, error) {
 	out := &api.Branding{OrganizationID: by.OrganizationID}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -25,14 +25,15 @@ func (s *Service) Branding(ctx context.Context, by api.Caller, _ *api.OrgInput) 
 	return out, err
 }
 
-// PutBranding sets it. A logo is decoded and written anew, so nothing but its pixels is kept.
+// PutBranding stores the organization's report branding. A logo is decoded and re-encoded, so that
+// only its pixels are stored.
 func (s *Service) PutBranding(ctx context.Context, by api.Caller, in *api.PutBrandingInput) (*api.Branding, error) {
 	b := in.Body
 	brand := render.Brand{Accent: b.Accent, Band: b.Band, Line: b.Line, Footer: b.Footer}
 	if b.Logo != "" {
 		file, err := base64.StdEncoding.DecodeString(b.Logo)
 		if err != nil {
-			return nil, api.Invalid("logo", "the logo is not in base64; encode the image's file")
+			return nil, api.Invalid("logo", "the logo is not valid base64; encode the image file")
 		}
 		if brand.Logo, err = render.NormalizeLogo(file); err != nil {
 			return nil, err
@@ -49,14 +50,14 @@ func (s *Service) PutBranding(ctx context.Context, by api.Caller, in *api.PutBra
 		now := tx.Now()
 		out.UpdatedAt = &now
 		return errors.Join(store.Brandings.Put(tx, by.OrganizationID, out), audit.PublishEvent(tx, by, audit.Event{
-			Type: "branding.updated", Summary: "set how reports look",
+			Type: "branding.updated", Summary: "updated the report branding",
 			ResourceType: "organization", ResourceID: by.OrganizationID, Data: map[string]any{"branding_sha256": brand.SHA256()},
 		}))
 	})
 	return out, err
 }
 
-// DeleteBranding goes back to the program's own look.
+// DeleteBranding restores the default look of reports.
 func (s *Service) DeleteBranding(ctx context.Context, by api.Caller, _ *api.OrgInput) (*api.None, error) {
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		if _, err := store.Brandings.Get(tx, by.OrganizationID, "branding"); err != nil {
@@ -72,7 +73,7 @@ func (s *Service) DeleteBranding(ctx context.Context, by api.Caller, _ *api.OrgI
 				by,
 				audit.Event{
 					Type:         "branding.deleted",
-					Summary:      "set reports back to the program's own look",
+					Summary:      "reset the report branding to the default",
 					ResourceType: "organization",
 					ResourceID:   by.OrganizationID,
 				},
@@ -82,7 +83,7 @@ func (s *Service) DeleteBranding(ctx context.Context, by api.Caller, _ *api.OrgI
 	return &api.None{}, err
 }
 
-// loadBrand is the branding as reports take it.
+// loadBrand returns the organization's branding as package render expects it.
 func (s *Service) loadBrand(ctx context.Context, by api.Caller) (render.Brand, error) {
 	b, err := s.Branding(ctx, by, nil)
 	if err != nil {

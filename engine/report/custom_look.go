@@ -8,29 +8,30 @@ import (
 	"github.com/scf-service/service/engine/report/render"
 )
 
-// What a report's sources name of a template and styles of a user's own; neither is kept.
+// Names under which a report's sources list the hashes of a custom template and of custom styles.
+// The files themselves are not stored.
 const (
 	sourceTemplateHash = "layout_sha256"
 	sourceStyleHash    = "style_sha256"
 )
 
-// checkCustomLook refuses a template or styles where they can't be used.
+// checkCustomLook rejects a custom template or styles that the requested report can't use.
 func checkCustomLook(b api.ReportBody) error {
 	switch {
 	case b.Layout != "" && b.Template == auditPackage:
-		return api.Invalid("layout", "an audit package has the program's own reports; write one with the template beside it")
+		return api.Invalid("layout", "an audit package can't use a custom template; write a separate report with the template")
 	case b.Layout != "":
 		if err := render.CheckTemplate(b.Layout, b.Format); err != nil {
 			return err
 		}
 	}
 	if b.Style != "" && b.Format != render.FormatDOCX {
-		return api.Invalid("style", "styles are taken by a report in docx, not in %s", b.Format)
+		return api.Invalid("style", "styles only apply to docx reports, not to %s", b.Format)
 	}
 	return nil
 }
 
-// addCustomLookHashes names them among the sources.
+// addCustomLookHashes adds the hashes of a custom template and styles to sources.
 func addCustomLookHashes(sources map[string]string, b api.ReportBody) map[string]string {
 	for name, text := range map[string]string{sourceTemplateHash: b.Layout, sourceStyleHash: b.Style} {
 		if text != "" {
@@ -41,7 +42,7 @@ func addCustomLookHashes(sources map[string]string, b api.ReportBody) map[string
 	return sources
 }
 
-// hasCustomLook tells whether a report was laid out by something that isn't kept.
+// hasCustomLook reports whether a report used a custom template or styles, which are not stored.
 func hasCustomLook(r *api.Report) bool {
 	return r.Sources[sourceTemplateHash]+r.Sources[sourceStyleHash] != ""
 }

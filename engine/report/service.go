@@ -1,7 +1,7 @@
-// Package report writes reports on request, keeps them and hands them out.
+// Package report creates, stores and serves reports.
 //
-// What a report says is the business of package report; what it is about comes
-// from the assessment. A report is written from one moment's data.
+// Package render defines what a report contains; its data comes from the assessment. Each report is
+// written from a single snapshot of that data.
 package report
 
 import (
@@ -26,10 +26,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxReportBytes bounds a written report.
+// maxReportBytes is the maximum size of a report file.
 const maxReportBytes = 512 << 20
 
-// Options are what the service is made of.
+// Options holds the dependencies of a Service.
 type Options struct {
 	DB          *store.DB
 	Audit       *audit.Service
@@ -37,19 +37,20 @@ type Options struct {
 	Assessments *assessment.Service
 	Archives    archiveWriter
 	Clock       func() time.Time
-	// ProgramVersion is the program and its version, as reports name it.
+	// ProgramVersion is the program's name and version as shown in reports.
 	ProgramVersion string
-	// Font is a TrueType font for characters that the built-in ones of PDF reports lack; nil: none.
+	// Font returns a TrueType font for characters missing from the built-in PDF fonts; nil if there
+	// is none.
 	Font func() ([]byte, error)
 }
 
-// Service answers the operations on reports.
+// Service implements the report operations of the API.
 type Service struct{ Options }
 
-// New makes the service.
+// New returns a Service.
 func New(o Options) *Service { return &Service{o} }
 
-// loadSource gathers what a report may tell.
+// loadSource collects the data for a report.
 func (s *Service) loadSource(ctx context.Context, by api.Caller, id string) (*render.Source, error) {
 	d, err := s.Assessments.Snapshot(ctx, by, id)
 	if err != nil {
@@ -66,7 +67,7 @@ func (s *Service) loadSource(ctx context.Context, by api.Caller, id string) (*re
 		Tool: s.ProgramVersion, AsOf: d.Summary.LastActivityAt,
 	}
 	if src.Brand, err = s.loadBrand(ctx, by); err != nil {
-		return nil, fmt.Errorf("the branding: %w", err)
+		return nil, fmt.Errorf("load branding: %w", err)
 	}
 	if src.AuditHead, err = s.Audit.Head(ctx, by, nil); err != nil {
 		return nil, err
@@ -87,12 +88,12 @@ func (s *Service) loadSource(ctx context.Context, by api.Caller, id string) (*re
 	return src, nil
 }
 
-// Create writes a report.
+// Create writes a report and stores it.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateReportInput) (*api.Report, error) {
 	return s.writeReport(ctx, by, in.AssessmentID, in.Body, false)
 }
 
-// Generate writes a report; the full one as HTML where nothing else is asked for.
+// Generate writes a report, by default the full report as HTML.
 func (s *Service) Generate(ctx context.Context, by api.Caller, in *api.GenerateReportInput) (*api.Report, error) {
 	var body api.ReportBody
 	if in.Body != nil {
@@ -102,9 +103,9 @@ func (s *Service) Generate(ctx context.Context, by api.Caller, in *api.GenerateR
 	return s.writeReport(ctx, by, in.AssessmentID, body, false)
 }
 
-// WriteFinalReports writes what the step to report_generated leaves behind: the full
-// report to read, and the same as data. What a run that broke off wrote of the same
-// content is not written again.
+// WriteFinalReports writes the reports of the transition to report_generated: the full report as
+// HTML and as JSON. Reports of the same content that an interrupted run has already written are not
+// written again.
 func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, id string) error {
 	src, err := s.loadSource(ctx, by, id)
 	if err != nil {
@@ -130,7 +131,7 @@ func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, id strin
 	return nil
 }
 
-// reportExists tells whether there is a report of exactly that content.
+// reportExists reports whether a report with exactly these sources exists.
 func reportExists(tx *store.Tx, org, id, template, format string, sources map[string]string) (bool, error) {
 	for r, err := range store.Reports.By("assessment").Scan(tx, org, store.Prefix(id)) {
 		if err != nil {
@@ -143,7 +144,8 @@ func reportExists(tx *store.Tx, org, id, template, format string, sources map[st
 	return false, nil
 }
 
-// writeReport writes a report; with once, only where nobody has written the same meanwhile.
+// writeReport writes and stores a report. With skipIfExists, it stores nothing if an identical
+// report has been stored in the meantime.
 func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b api.ReportBody, skipIfExists bool) (*api.Report, error) {
 	if err := checkSupported(b.Template, b.Format); err != nil {
 		return nil, err
@@ -170,7 +172,7 @@ func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b a
 	}
 	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReportBytes)
 	if err != nil {
-		return nil, fmt.Errorf("keeping the report: %w", err)
+		return nil, fmt.Errorf("store report: %w", err)
 	}
 	title := b.Title
 	if title == "" {
@@ -207,7 +209,7 @@ func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b a
 	return &out, err
 }
 
-// renderFile writes a report's file.
+// renderFile writes the contents of a report to w.
 func (s *Service) renderFile(ctx context.Context, by api.Caller, src *render.Source, b api.ReportBody, w io.Writer) error {
 	if b.Template == auditPackage {
 		return s.writeAuditPackage(ctx, by, src, b, w)
@@ -219,12 +221,12 @@ func (s *Service) renderFile(ctx context.Context, by api.Caller, src *render.Sou
 	return render.Write(ctx, w, src, asked)
 }
 
-// renderRequest is how a report is asked for, with the font for PDF.
+// renderRequest converts a request body to a render.Request, with the fallback font for PDF.
 func (s *Service) renderRequest(b api.ReportBody) (r render.Request, err error) {
 	r = render.Request{Template: b.Template, Format: b.Format, Title: b.Title, CustomTemplate: b.Layout}
 	if b.Style != "" {
 		if r.Style, err = base64.StdEncoding.DecodeString(b.Style); err != nil {
-			return r, api.Invalid("style", "the document for styles is not in base64; encode the file")
+			return r, api.Invalid("style", "the style document is not valid base64; encode the file")
 		}
 	}
 	if b.Format == render.FormatPDF && s.Font != nil {
@@ -233,12 +235,12 @@ func (s *Service) renderRequest(b api.ReportBody) (r render.Request, err error) 
 	return r, err
 }
 
-// defaultTitle is the title of a report that was given none.
+// defaultTitle returns the title of a report for which the user gave none.
 func defaultTitle(src *render.Source, template string) string {
 	return src.Assessment.Name + ": " + strings.ReplaceAll(template, "_", " ")
 }
 
-// safeFilename is a name that any file system takes.
+// safeFilename returns a file name that is valid on any file system.
 func safeFilename(name, template string) string {
 	safe := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -253,7 +255,7 @@ func safeFilename(name, template string) string {
 	return strings.Join(parts, "-")
 }
 
-// reportSortFields is what reports can be sorted by.
+// reportSortFields lists the fields that reports can be sorted by.
 var reportSortFields = []store.SortBy[api.Report]{
 	{Name: "created_at", Value: func(r *api.Report) any { return r.CreatedAt }},
 	{Name: "title", Value: func(r *api.Report) any { return store.NaturalSortKey(r.Title) }},
@@ -262,7 +264,7 @@ var reportSortFields = []store.SortBy[api.Report]{
 	{Name: "size_bytes", Value: func(r *api.Report) any { return r.SizeBytes }},
 }
 
-// List lists the reports of an assessment, newest first.
+// List returns the reports of an assessment, newest first.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.ReportsInput) (*api.List[api.Report], error) {
 	if _, err := s.Assessments.Get(ctx, by, &in.AssessmentInput); err != nil {
 		return nil, err
@@ -276,7 +278,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.ReportsInput)
 	})
 }
 
-// Get is a report's record.
+// Get returns a report's record.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.Report, error) {
 	var r api.Report
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -286,7 +288,7 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.ReportInput) (
 	return &r, err
 }
 
-// Download is the report as it was written.
+// Download returns a report's file as it was written.
 func (s *Service) Download(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.File, error) {
 	r, err := s.Get(ctx, by, in)
 	if err != nil {
@@ -294,14 +296,14 @@ func (s *Service) Download(ctx context.Context, by api.Caller, in *api.ReportInp
 	}
 	file, size, err := s.DB.Blobs().Open(r.SHA256)
 	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", r.Filename, err)
+		return nil, fmt.Errorf("open %s: %w", r.Filename, err)
 	}
 	contentType, _ := fileType(r.Template, r.Format)
 	return &api.File{Filename: r.Filename, ContentType: contentType, Size: size, SHA256: r.SHA256, Content: file}, nil
 }
 
-// Render is the report as HTML: as it was written, or where it was written in
-// another format, written anew from what the assessment holds now.
+// Render returns the report as HTML: the stored file, or, for other formats, a new page from the
+// assessment's current data.
 func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput) (*api.File, error) {
 	r, err := s.Get(ctx, by, in)
 	if err != nil {
@@ -335,10 +337,11 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 	}, nil
 }
 
-// topFindings is how many findings an executive summary names.
+// topFindings is the number of findings in an executive summary.
 const topFindings = 5
 
-// ExecutiveSummary is what a board reads.
+// ExecutiveSummary returns a summary for executives: text, key figures, top findings and weakest
+// domains.
 func (s *Service) ExecutiveSummary(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.ExecutiveSummary, error) {
 	src, err := s.loadSource(ctx, by, in.AssessmentID)
 	if err != nil {

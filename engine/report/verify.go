@@ -17,18 +17,19 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// What a report's sources name of the moment it was written in, beside what it was made
-// from: with these, the same bytes can be written again.
+// Names under which a report's sources record when and by which version it was written. With these,
+// the same bytes can be reproduced.
 const (
 	sourceAsOf          = "as_of"
 	sourceAuditSequence = "audit_sequence"
 	sourceWrittenBy     = "written_by"
 )
 
-// moment are the names that tell when a report was written, not what from.
+// uncomparedSources lists the source names that describe how and when a report was written rather
+// than its data.
 var uncomparedSources = []string{sourceAsOf, sourceAuditSequence, sourceWrittenBy, sourceTemplateHash, sourceStyleHash}
 
-// reportSources names what a report is made from, and when.
+// reportSources returns what a report is made from, and when and by which version it was written.
 func reportSources(src *render.Source, template string) map[string]string {
 	out := render.Provenance(src, template)
 	out[sourceAsOf] = src.AsOf.UTC().Format(time.RFC3339Nano)
@@ -39,7 +40,7 @@ func reportSources(src *render.Source, template string) map[string]string {
 	return out
 }
 
-// compareSources are the sources that are others now, in the order of their names.
+// compareSources returns the sources that differ, sorted by name.
 func compareSources(before, after map[string]string) []api.SourceChange {
 	out := []api.SourceChange{}
 	names := map[string]bool{}
@@ -66,7 +67,7 @@ func nilIfEmpty(s string) *string {
 
 var sha256Pattern = lazyregexp.New(`^[0-9A-Fa-f]{64}$`)
 
-// findReport is the report of an id, or the newest whose file has a SHA-256.
+// findReport returns the report with an ID, or the newest report whose file has the given SHA-256.
 func (s *Service) findReport(ctx context.Context, by api.Caller, ref string) (*api.Report, error) {
 	if !sha256Pattern.MatchString(ref) {
 		return s.Get(ctx, by, &api.ReportInput{ReportID: ref})
@@ -84,13 +85,13 @@ func (s *Service) findReport(ctx context.Context, by api.Caller, ref string) (*a
 		return nil
 	})
 	if err == nil && found == nil {
-		err = api.NotFound("report", ref).WithCause(fmt.Errorf("no report of the organization has a file with the SHA-256 %s", ref))
+		err = api.NotFound("report", ref).WithCause(fmt.Errorf("no report of this organization has the SHA-256 %s", ref))
 	}
 	return found, err
 }
 
-// Verify tells whether a file is a report that the service wrote. Where what it was made
-// from is still what there is, it is written anew and compared, byte for byte.
+// Verify checks whether a file is a report written by the service. If the report's sources are
+// unchanged, it is written again and compared byte for byte.
 func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyReportInput) (*api.ReportVerification, error) {
 	r, err := s.findReport(ctx, by, in.ReportID)
 	if err != nil {
@@ -99,7 +100,7 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	out := &api.ReportVerification{OK: true, Report: *r, Changed: []api.SourceChange{}}
 	if got, err := s.storedHash(r); err != nil || got != r.SHA256 {
 		out.OK, out.Outcome = false, "damaged"
-		out.Message = "The file that the service keeps is not the one it wrote: it is damaged or gone. Restore it from a backup, or write the report again."
+		out.Message = "The stored file is damaged or missing. Restore it from a backup, or create the report again."
 		return out, nil
 	}
 	src, err := s.loadSource(ctx, by, r.AssessmentID)
@@ -108,23 +109,27 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	}
 	if out.Changed = compareSources(r.Sources, render.Provenance(src, contentTemplate(r.Template))); len(out.Changed) > 0 {
 		out.Outcome = "sources_changed"
-		out.Message = "The file is what the service wrote. What it was made from has changed since, so it can't be written anew to compare; the sources it names are those of its time."
+		out.Message = "The file is authentic. Its sources have changed since, so it can't be reproduced for comparison; " +
+			"the sources it lists are those at the time of writing."
 		return out, nil
 	}
 	if r.Template == auditPackage {
 		out.Outcome = "package"
-		out.Message = "The file is what the service wrote, and its sources are unchanged. A package holds the audit trail of its moment, so it is not written anew: `service verify FILE` checks what is in it."
+		out.Message = "The file is authentic, and its sources are unchanged. A package contains the audit trail as of its creation, " +
+			"so it is not reproduced; `service verify FILE` checks its contents."
 		return out, nil
 	}
 	if hasCustomLook(r) {
 		out.Outcome = "own_look"
-		out.Message = "The file is what the service wrote, and its sources are unchanged. It was laid out by a template or styles of your own, which are not kept, so it is not written anew to compare."
+		out.Message = "The file is authentic, and its sources are unchanged. It was made with a custom template or custom styles, " +
+			"which are not stored, so it can't be reproduced for comparison."
 		return out, nil
 	}
 	if r.Sources[sourceWrittenBy] != s.ProgramVersion {
 		out.Outcome = "program_changed"
 		out.Message = fmt.Sprintf(
-			"The file is what the service wrote, and its sources are unchanged. It was written by %s, this is %s, so it is not written anew to compare.",
+			"The file is authentic, and its sources are unchanged. It was written by %s and this is %s, "+
+				"so it is not reproduced for comparison.",
 			orDefault(r.Sources[sourceWrittenBy], "an earlier version"),
 			s.ProgramVersion,
 		)
@@ -140,11 +145,12 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	out.RewrittenSHA256 = &sums[0]
 	if slices.Contains(sums, r.SHA256) {
 		out.RewrittenSHA256, out.Outcome = &r.SHA256, "reproduced"
-		out.Message = "The file is what the service wrote, and written anew from the same sources it has the same bytes."
+		out.Message = "The file is authentic: reproduced from the same sources, it has the same bytes."
 		return out, nil
 	}
 	out.Outcome = "differs"
-	out.Message = "The file is what the service wrote. The versions it names are unchanged, but something else that it tells was changed since, such as a document's record, an approval or a name: written anew it differs."
+	out.Message = "The file is authentic. The versions it lists are unchanged, but other content has changed since, " +
+		"such as a document record, an approval or a name, so the reproduced report differs."
 	return out, nil
 }
 
@@ -155,7 +161,7 @@ func orDefault(s, fallback string) string {
 	return s
 }
 
-// storedHash is the SHA-256 of the file that is kept.
+// storedHash returns the SHA-256 of the stored file.
 func (s *Service) storedHash(r *api.Report) (string, error) {
 	file, _, err := s.DB.Blobs().Open(r.SHA256)
 	if err != nil {
@@ -169,7 +175,7 @@ func (s *Service) storedHash(r *api.Report) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// restoreMoment sets a source back to the moment that a report was written in.
+// restoreMoment sets src back to the time the report was written.
 func (s *Service) restoreMoment(ctx context.Context, by api.Caller, src *render.Source, r *api.Report) error {
 	at, err := time.Parse(time.RFC3339Nano, r.Sources[sourceAsOf])
 	if err != nil {
@@ -184,8 +190,8 @@ func (s *Service) restoreMoment(ctx context.Context, by api.Caller, src *render.
 	return nil
 }
 
-// rewrittenHashes are the SHA-256 of the report written again: with its title, and where that is the
-// one given to reports without, with none.
+// rewrittenHashes returns the SHA-256 of the report when written again: with its title and, if that
+// is the default title, also without one.
 func (s *Service) rewrittenHashes(ctx context.Context, src *render.Source, r *api.Report) (sums []string, err error) {
 	titles := []string{r.Title}
 	if r.Title == defaultTitle(src, r.Template) {

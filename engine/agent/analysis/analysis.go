@@ -1,47 +1,47 @@
-// Package analysis answers the seven specialised questions by rules that can be read:
-// whether evidence meets a requirement, whether a log shows an incident, how urgent a
-// risk is, what a contract lacks, how to close a gap, what a processing of personal
-// data asks for, and which risk remains in a project.
+// Package analysis answers the seven specialized questions with readable rules: whether evidence
+// meets a requirement, whether a log shows an incident, how urgent a risk is, what a contract
+// lacks, how to close a gap, what a processing of personal data requires, and which risk remains in
+// a project.
 //
-// Each answer is made from signs that are found in the text, and each sign is told in
-// the trace. What a text orders the reader to do is no sign: it is data.
+// Each answer is based on indicators found in the text, and the trace lists each of them.
+// Instructions to the reader in a text are treated as data, not as indicators.
 //
-// It must not read a clock, a store or the network. The same input gives the same answer.
+// The package must not read a clock, a store or the network. The same input gives the same answer.
 package analysis
 
 import (
 	"github.com/scf-service/service/api"
 )
 
-// Rules names the rule set; it changes when the same input may be answered otherwise.
+// Rules names the rule set. It changes whenever the same input may be answered differently.
 const Rules = "analyses/2"
 
-// Model is what answers by these rules name as their model.
+// Model is the model name in answers given by these rules.
 const Model = "builtin"
 
-// Indicator is one thing that was found, and what the rules made of it.
+// Indicator is something found in the text, and its effect on the answer.
 type Indicator struct {
-	Rule  string // as "failed_logins"
-	Found string // what stands in the text, or the figure
-	Means string // what it changes
+	Rule  string // such as "failed_logins"
+	Found string // the text found, or the figure
+	Means string // its effect
 }
 
-// Indicators are the trace of an answer, in the order they were met.
+// Indicators is the trace of an answer in order of discovery.
 type Indicators []Indicator
 
 func (s *Indicators) add(rule, found, means string) {
 	*s = append(*s, Indicator{Rule: rule, Found: truncate(found, 200), Means: means})
 }
 
-// Controls is the catalog: Control is an error for a code that it lacks.
+// Controls is the catalog. Control returns an error for an unknown code.
 type Controls interface {
 	Control(code string) (api.Control, error)
 }
 
-// newAnalysed marks what every built-in answer says of itself; the run's id is the caller's.
+// newAnalysed returns the fields common to all built-in answers; the caller sets the run's ID.
 func newAnalysed() api.Analysed { return api.Analysed{Model: Model, Limitations: []string{}} }
 
-// nonNil makes an absent list an empty one.
+// nonNil replaces a nil slice with an empty one.
 func nonNil(values []string) []string {
 	if values == nil {
 		return []string{}
@@ -49,5 +49,5 @@ func nonNil(values []string) []string {
 	return values
 }
 
-// clamp keeps a figure between two others.
+// clamp limits n to the range from least to most.
 func clamp(n, least, most float64) float64 { return max(least, min(most, n)) }

@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// builtin answers by the rules of this package.
+// builtin answers with the rules of this package.
 type builtin struct{ controls Controls }
 
 func (builtin) EvaluateEvidence(ctx context.Context, in *api.EvaluateEvidenceInput) (*api.EvidenceEvaluation, error) {

@@ -8,13 +8,13 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// measure lowers the risk of a processing.
+// measure is a measure that lowers the risk of a processing.
 type measure struct {
 	name           string
 	pattern        *pattern
 	reduction      float64
-	recommendation string // what to ask for where it is missing
-	controlCode    string // the control that stands for it
+	recommendation string // what to request if it is missing
+	controlCode    string // the corresponding control
 }
 
 var measures = []measure{
@@ -71,7 +71,7 @@ var measures = []measure{
 	{"bounded watching", compileFold(`working hours only|car park|short`), 1.2, "Watch no more than the purpose needs", "PRI-04"},
 }
 
-// blockers leave the residual risk high whatever else is done.
+// blockers keep the residual risk high regardless of other measures.
 var blockers = []criterion{
 	{"kept without end", compileFold(`kept for ?ever|retention unknown|kept ten years|indefinitely`)},
 	{"transfer without a mechanism", compileFold(`no transfer mechanism|no dpa\b`)},
@@ -85,8 +85,8 @@ var blockers = []criterion{
 	},
 }
 
-// AssessDPIA says which risk remains in a project after the measures it names, and whether it
-// may go on from a technical point of view. The decision stays with people: it is a draft.
+// AssessDPIA assesses the risk that remains in a project after the measures it names, and whether
+// it may proceed from a technical point of view. The result is a draft; people decide.
 func AssessDPIA(_ context.Context, description string, ropa map[string]any, controls Controls) (*api.DPIAAssessment, Indicators) {
 	var signs Indicators
 	t := parseText(description)
@@ -169,8 +169,9 @@ func joinOrNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// missingMeasures are the measures that are missing: all where the risk is high, those that weigh
-// most where it is medium, none of the human review where no machine decides.
+// missingMeasures returns the missing measures to request: all at high risk; at medium and low risk
+// only the heavier ones. Human review and bias tests are skipped if no machine decides or scores,
+// and limits on monitoring if nobody is monitored.
 func missingMeasures(missing []measure, stopReasons []string, level string, marks map[string]bool, controls Controls) []string {
 	out := []string{}
 	for _, s := range stopReasons {

@@ -16,19 +16,19 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// element is one thing that a requirement asks for.
+// element is one element of a requirement.
 type element struct {
 	text           string
 	terms          []string
-	borrowsSubject bool // a part without a verb of its own, read with the subject
+	borrowsSubject bool // a part without its own verb, read with the subject
 	quantity       *quantity
 }
 
-// quantity is a figure with its unit: "14 days".
+// quantity is a figure with its unit, such as "14 days".
 type quantity struct {
 	value     float64
 	unit      string
-	isMinimum bool // at least so much is asked for, else at most
+	isMinimum bool // a required minimum rather than a maximum
 }
 
 var (
@@ -42,16 +42,16 @@ var (
 	ratioPattern = lazyregexp.New(`\b(\d+) of (\d+)\b`)
 )
 
-// timesPerYear is how many times a year.
+// timesPerYear maps frequencies to times per year.
 var timesPerYear = map[string]float64{
 	"day": 365, "daily": 365, "night": 365, "nightly": 365, "week": 52, "weekly": 52, "month": 12, "monthly": 12,
 	"quarter": 4, "quarterly": 4, "six months": 2, "year": 1, "annual": 1, "annually": 1, "yearly": 1,
 }
 
-// hoursPerUnit are units of time.
+// hoursPerUnit maps time units to hours.
 var hoursPerUnit = map[string]float64{"minute": 1.0 / 60, "hour": 1, "day": 24, "week": 168, "month": 730, "year": 8760}
 
-// synonyms are words that stand for another in evidence.
+// synonyms maps words to the word they count as.
 var synonyms = sync.OnceValue(func() map[string]string {
 	same := map[string]string{}
 	for _, group := range []string{
@@ -87,7 +87,7 @@ var (
 
 func extractTerms(s string) []string { return termCache{}.extract(s) }
 
-// termCache remembers what each word counts as; "" for those that say nothing.
+// termCache maps words to terms; "" marks filler words.
 type termCache map[string]string
 
 func (l termCache) extract(s string) []string {
@@ -126,7 +126,7 @@ func vocabularyKey(part string) string {
 	return k
 }
 
-// toSet is terms to be looked up.
+// toSet returns the terms as a set.
 func toSet(terms []string) map[string]bool {
 	out := make(map[string]bool, len(terms))
 	for _, t := range terms {
@@ -135,16 +135,16 @@ func toSet(terms []string) map[string]bool {
 	return out
 }
 
-// preparedText is a description made ready to be looked through for many elements.
+// preparedText is a description preprocessed for matching many elements.
 type preparedText struct {
 	body              string
 	terms             map[string]bool
 	clauses           []clause
 	timesPerYear      float64
 	quantities        []*quantity
-	hasRatio          bool // it tells "3 of 4"
+	hasRatio          bool // contains a ratio such as "3 of 4"
 	passwordLength    float64
-	hasPasswordLength bool // it tells how long passwords are, in length
+	hasPasswordLength bool // states a password length, held in length
 }
 
 type clause struct {
@@ -193,8 +193,8 @@ func isTimeUnit(w string) bool {
 	return ok
 }
 
-// splitElements are what a requirement asks for, one by one: its clauses, and the parts of a
-// row of verbs after one subject.
+// splitElements returns the elements of a requirement: its clauses, and the parts of a series of
+// verbs after one subject.
 func splitElements(requirement string) []element {
 	var out []element
 	for _, s := range splitTrimmed(requirement, sentenceEndPattern) {
@@ -203,7 +203,7 @@ func splitElements(requirement string) []element {
 		for i, p := range parts {
 			e := element{text: strings.TrimRight(p, " ."), terms: extractTerms(p), quantity: parseQuantity(p, p)}
 			if i > 0 && !participlePattern.MatchString(p) && len(out) > 0 && len(e.terms) < 2 && !intervalPattern.MatchString(p) {
-				last := &out[len(out)-1] // "hosts and networks" is one thing
+				last := &out[len(out)-1] // "hosts and networks" is one element
 				last.text += " and " + e.text
 				last.terms = append(last.terms, e.terms...)
 				continue
@@ -221,7 +221,7 @@ var minimumPattern = compileFold(`at least|minimum|retain|kept|keep|retention`)
 
 var verbPattern = compilePattern(`(?i)\b(?:is|are|has|have|must|run|exists?|sign|lose|lock|defines?|complete)\b`)
 
-// subjectBeforeVerb is what stands before the verb of the first part.
+// subjectBeforeVerb returns the text before the verb of the first part.
 func subjectBeforeVerb(parts []string) string {
 	if len(parts) == 0 {
 		return ""
@@ -248,7 +248,8 @@ func parseQuantity(s, surrounding string) *quantity {
 	return nil
 }
 
-// highestFrequency is the most frequent rhythm that a text names, 0 for none.
+// highestFrequency returns the highest frequency in a text, in times per year, or 0 if there is
+// none.
 func highestFrequency(s string) float64 {
 	best := 0.0
 	for _, m := range intervalPattern.FindAllString(s, -1) {
@@ -261,8 +262,8 @@ func highestFrequency(s string) float64 {
 	return best
 }
 
-// EvaluateEvidence judges whether a description of evidence meets a requirement. Every element
-// of the requirement has to be said; what is denied, announced or a blank says nothing.
+// EvaluateEvidence judges whether a description of evidence meets a requirement. Every element of
+// the requirement must be stated; denials, announcements and blanks do not count.
 func EvaluateEvidence(_ context.Context, requirement, description string) (*api.EvidenceEvaluation, Indicators) {
 	var signs Indicators
 	out := &api.EvidenceEvaluation{Analysed: newAnalysed()}
@@ -293,7 +294,7 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (*api.
 	out.IsCompliant = len(required) > 0 && met == len(required)
 	if noteForeignLanguage(&out.Limitations, &signs, requirement, description) && out.IsCompliant {
 		out.IsCompliant, met = false, 0
-		for _, e := range required { // a denial would not have been seen
+		for _, e := range required { // a denial would not have been recognized
 			out.MissingElements = append(out.MissingElements, e.text+" (the rules don't read this language)")
 		}
 	}
@@ -332,9 +333,9 @@ type elementVerdict struct {
 
 const minTermShare = 0.6 // of an element's terms
 
-// evaluateElement looks for an element in the clauses of a text: the sentence has to hold most of
-// its terms, and must not deny, announce or leave blank. Words of the whole text help a
-// clause, for a subject is named once.
+// evaluateElement looks for an element in the clauses of a text: a sentence must contain most of
+// its terms and must not deny, announce or leave it blank. Words from the whole text support a
+// clause, because a subject is often named only once.
 func evaluateElement(full, own element, t *preparedText) elementVerdict {
 	if len(own.terms) == 0 && own.quantity == nil {
 		return elementVerdict{met: true, share: 1}
@@ -406,7 +407,8 @@ func evaluateElement(full, own element, t *preparedText) elementVerdict {
 	return best
 }
 
-// coversOwnTerms: of a part that borrows its subject, the words of its own have to be there.
+// coversOwnTerms reports whether a clause contains the element's own words, for a part that borrows
+// its subject.
 func coversOwnTerms(own element, c clause) bool {
 	if !own.borrowsSubject {
 		return true
@@ -423,12 +425,13 @@ func coversOwnTerms(own element, c clause) bool {
 	return covered >= minTermShare*float64(len(own.terms))
 }
 
-// harmlessNegation negations say that a thing is complete, not that it is absent.
+// harmlessNegation matches negations that express completeness rather than absence.
 var harmlessNegation = compilePattern(
 	`(?i)\bwithout (?:it|exception|fail)\b|\bno exceptions?\b|\bnot one\b|\bnone (?:open|overdue|outstanding)\b|\b0 (?:open|overdue)\b`,
 )
 
-// quantityMismatch compares spans and rhythms of what is asked for with those of the evidence.
+// quantityMismatch compares the periods and frequencies of a requirement with those of the evidence
+// and returns the mismatch, if any.
 func quantityMismatch(e element, t *preparedText) string {
 	if required := highestFrequency(e.text); required > 0 {
 		if t.timesPerYear > 0 && t.timesPerYear < required && !t.hasRatio {

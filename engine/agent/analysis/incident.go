@@ -11,15 +11,16 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// severityLevels, least first.
+// severityLevels lists the severities, lowest first.
 var severityLevels = []string{"low", "medium", "high", "critical"}
 
-// attack is a sign of an incident in one line, and how grave it is: tried, and done.
+// attack is a sign of an incident in one line, with its severity when attempted and when
+// successful.
 type attack struct {
 	vector                           string
 	pattern                          *pattern
 	attemptSeverity, successSeverity int      // places in severities
-	successPattern                   *pattern // in the same line: it went through; nil: the sign itself is the proof
+	successPattern                   *pattern // in the same line: it succeeded; nil if the sign itself is proof
 }
 
 var successResponse = compileFold(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|responseStatus=2\d\d|\b(?:succeeded|success)\b`)
@@ -127,7 +128,8 @@ var (
 	userPattern = compileFold(`\b(?:user|targetusername|subjectusername)=([a-z0-9_.\\@-]+)`)
 )
 
-// minFailedLogins is how many failed logins of one source are no slip of the hand.
+// minFailedLogins is the number of failed logins from one source that can't be explained by typing
+// errors.
 const minFailedLogins = 4
 
 type triage struct {
@@ -144,8 +146,8 @@ func (t *triage) raiseSeverity(severity int, vector string) {
 	t.hasAttack = true
 }
 
-// TriageIncident tells a real incident from noise by what the lines of a log show: what was
-// tried, and above all whether it went through.
+// TriageIncident distinguishes a real incident from noise by the lines of a log: what was
+// attempted, and above all whether it succeeded.
 func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage, Indicators) {
 	logs = truncateText(logs)
 	lines := strings.Split(logs, "\n")
@@ -189,7 +191,7 @@ func truncateText(s string) string {
 	return strings.ToValidUTF8(s, " ")
 }
 
-// scanLine looks for the signs of attacks in one line, also as URLs hide them.
+// scanLine looks for signs of attacks in one line, including URL-encoded ones.
 func (t *triage) scanLine(raw string, authorized bool) {
 	line := raw
 	if un, err := url.QueryUnescape(raw); err == nil {
@@ -223,7 +225,7 @@ func (t *triage) scanLine(raw string, authorized bool) {
 	}
 }
 
-// scanLogins counts failed logins by source, and looks for one that worked after them.
+// scanLogins counts failed logins by source and looks for a successful login after them.
 func (t *triage) scanLogins(lines []string) (intruder string) {
 	failed, users := map[string]int{}, map[string]map[string]bool{}
 	for _, line := range lines {
@@ -259,7 +261,7 @@ func (t *triage) scanLogins(lines []string) (intruder string) {
 	return intruder
 }
 
-// scanCloudRoot looks at what the root account of a cloud does.
+// scanCloudRoot checks the activity of a cloud root account.
 func (t *triage) scanCloudRoot(logs string) {
 	if !cloudRoot.MatchString(logs) {
 		return
@@ -275,7 +277,8 @@ func (t *triage) scanCloudRoot(logs string) {
 	t.raiseSeverity(severity, "account_compromise")
 }
 
-// affectedAssets are what the log names: the module, hosts, accounts, addresses of one's own networks.
+// affectedAssets returns the assets named in the log: the module, hosts, accounts and internal
+// addresses.
 func affectedAssets(module string, lines []string) []string {
 	out := []string{strings.TrimSpace(module)}
 	for _, line := range lines {
@@ -344,7 +347,7 @@ func containmentActions(t *triage, intruder string, out *api.IncidentTriage) []s
 	return do
 }
 
-// externalAddresses are the addresses that failed logins came from, outside one's own networks.
+// externalAddresses returns the external addresses from which logins failed.
 func externalAddresses(t *triage) []string {
 	var out []string
 	for _, s := range t.signs {

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// UnreadableNotice is what an answer says of a text that the rules can't read.
+// UnreadableNotice is the limitation stated for a text in an unsupported language.
 const UnreadableNotice = "The text seems to be in another language than English, which the rules don't read: little of it was understood, so a person who reads it has to judge."
 
 var (
@@ -24,9 +24,9 @@ var (
 
 func wordSet(s string) map[string]bool { return toSet(strings.Fields(s)) }
 
-// isForeignLanguage tells whether a text is prose of another language: in another script, or with
-// the small words of another language and hardly those of English. Lists of words and logs
-// have neither.
+// isForeignLanguage reports whether a text is prose in another language: in another script, or with
+// the function words of another language and hardly any English ones. Word lists and logs have
+// neither.
 func isForeignLanguage(s string) bool {
 	s = s[:min(len(s), 20000)]
 	latin, other := 0, 0
@@ -54,7 +54,8 @@ func isForeignLanguage(s string) bool {
 	return theirs >= 3 && theirs > 2*ours
 }
 
-// noteForeignLanguage marks an answer to a text that the rules can't read, and tells whether it is one.
+// noteForeignLanguage adds the limitation if any text is in an unsupported language, and reports
+// whether one is.
 func noteForeignLanguage(limits *[]string, signs *Indicators, texts ...string) bool {
 	for _, s := range texts {
 		if isForeignLanguage(s) {

@@ -15,10 +15,10 @@ import (
 //go:embed cases/*.jsonl
 var cases embed.FS
 
-// Kinds are the seven analyses, in the order of the contract.
+// Kinds lists the seven analyses in the order of the API.
 var Kinds = []string{"evidence", "incident", "risk", "vendor", "remediation", "ropa", "dpia"}
 
-// labeledCase is one case of any of the seven: what is given, and what people say of it.
+// labeledCase is a test case of any of the seven analyses: the input and the human labels.
 type labeledCase struct {
 	Requirement, Evidence, Module, Logs, Text, Category, Context, Vendor, Arch string
 	Held                                                                       bool
@@ -46,11 +46,11 @@ type labeledCase struct {
 	Commands      []string `json:"commands"`
 }
 
-// Score is how many of the labels of one analysis were met.
+// Score is the number of labels matched in one analysis.
 type Score struct {
 	Analysis   string   `json:"analysis"`
 	Cases      int      `json:"cases"`
-	FullyMet   int      `json:"whole"`  // cases of which every label was met
+	FullyMet   int      `json:"whole"`  // cases with all labels matched
 	Labels     int      `json:"labels"` // single judgements
 	Met        int      `json:"met"`
 	HeldOut    int      `json:"held"` // cases held out of tuning
@@ -58,13 +58,13 @@ type Score struct {
 	Missed     []string `json:"wrong,omitempty"` // case and label, for those who tune
 }
 
-// MeasureBuiltin runs the built-in rules over the labelled cases.
+// MeasureBuiltin runs the built-in rules on the labeled cases.
 func MeasureBuiltin(ctx context.Context, controls Controls) ([]Score, error) {
 	return MeasureAnswerer(ctx, builtin{controls}, func(map[string]any) {})
 }
 
-// MeasureAnswerer runs any answerer over them. Before each case, next is told the key: what a
-// model would answer that is always right.
+// MeasureAnswerer runs any answerer on the labeled cases. Before each case, next receives the
+// answer key: what a model that is always right would answer.
 func MeasureAnswerer(ctx context.Context, by Answerer, next func(key map[string]any)) ([]Score, error) {
 	var out []Score
 	for _, kind := range Kinds {
@@ -127,7 +127,7 @@ func readCases(kind string) ([]labeledCase, error) {
 	return out, lines.Err()
 }
 
-// Answerer answers the seven questions, by whatever means.
+// Answerer answers the seven questions by any means.
 type Answerer interface {
 	EvaluateEvidence(context.Context, *api.EvaluateEvidenceInput) (*api.EvidenceEvaluation, error)
 	TriageIncident(context.Context, *api.TriageIncidentInput) (*api.IncidentTriage, error)
@@ -138,7 +138,7 @@ type Answerer interface {
 	AssessDPIA(context.Context, *api.AssessDPIAInput) (*api.DPIAAssessment, error)
 }
 
-// checkLabels asks a, and tells of each label whether it was met.
+// checkLabels asks by for an answer and returns, for each label, whether it matched.
 func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) (map[string]bool, error) {
 	switch kind {
 	case "evidence":
@@ -219,7 +219,7 @@ func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) 
 	return map[string]bool{"residual": a.ResidualRiskLevel == c.Residual, "approved": a.IsApprovedTechnically == c.Approved}, nil
 }
 
-// answerKey is an answer that meets every label, in the form that a model answers in.
+// answerKey returns an answer that matches every label, in the form of a model's answer.
 func (c labeledCase) answerKey(kind string) map[string]any {
 	first := func(of []string) []string {
 		out := []string{}
@@ -293,7 +293,7 @@ func (c labeledCase) evaluationInput() map[string]any {
 	return map[string]any{"is_compliant": len(missing) == 0, "confidence_score": c.Confidence, "missing_elements": missing}
 }
 
-// containsAll: each word stands in one of the lines; a|b asks for either.
+// containsAll reports whether each word occurs in one of the lines; a|b matches either.
 func containsAll(words, lines []string) bool {
 	for _, w := range words {
 		if !slices.ContainsFunc(lines, func(l string) bool {

@@ -2,7 +2,7 @@ package analysis
 
 import "github.com/scf-service/service/internal/lazyregexp"
 
-// pattern is an expression that is tried on much text and seldom found.
+// pattern is a regular expression that is tried on much text and rarely matches.
 type pattern = lazyregexp.Prefiltered
 
 func compileFold(s string) *pattern { return compilePattern(`(?i)` + s) }

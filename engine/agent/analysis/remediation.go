@@ -376,7 +376,7 @@ var recommendations = []recommendation{
 	{"visitors", compileFold(`visitor`), 1, 1, []string{"Keep a visitor log at reception, with host and times"}, nil, "PES-06"},
 }
 
-// platforms are told by what the architecture names.
+// platforms are recognized by names in the architecture.
 var platforms = []criterion{
 	{"restic", compileFold(`restic`)},
 	{"ansible", compileFold(`ansible`)},
@@ -391,8 +391,8 @@ var platforms = []criterion{
 	{"linux", compileFold(`linux|ubuntu|debian|rhel|red hat`)},
 }
 
-// PlanRemediation turns a failed evaluation into work for a sprint, with commands for the
-// platforms that the architecture names. It runs nothing.
+// PlanRemediation turns a failed evaluation into sprint work, with commands for the platforms that
+// the architecture names. It executes nothing.
 func PlanRemediation(
 	_ context.Context,
 	evidence map[string]any,
@@ -488,7 +488,7 @@ func formatEffort(days int) string {
 	return fmt.Sprintf("more than one sprint, about %d person-days", days)
 }
 
-// missingElements are the gaps that an evaluation names: the evaluator's answer, or a finding.
+// missingElements returns the gaps named in an evaluation: an evaluator's answer or a finding.
 func missingElements(evidence map[string]any) []string {
 	var out []string
 	for _, key := range []string{"missing_elements", "missingElements", "gaps"} {
@@ -516,10 +516,10 @@ func missingElements(evidence map[string]any) []string {
 	return uniqueStrings(out, 40)
 }
 
-// recommendationFor is the rule that knows a gap; the first in the list, which goes from the
-// particular to the general.
+// recommendationFor returns the first recommendation that matches a gap, or nil; the list goes from
+// specific to general.
 func recommendationFor(gap string) *recommendation {
-	// What follows in brackets is why it is missing, not what.
+	// Text in parentheses states why the element is missing, not which one.
 	what, _, _ := strings.Cut(gap, " (")
 	for _, s := range []string{what, gap} {
 		for i := range recommendations {

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// factor moves the urgency of a risk, once, wherever its words stand.
+// factor changes the urgency of a risk once, however often its words occur.
 type factor struct {
 	name    string
 	pattern *pattern
@@ -83,8 +83,8 @@ var riskFactors = []factor{
 	},
 }
 
-// pressingFactors factors alone make a risk critical: it happens, anyone can make it happen, a
-// regulator waits, or data that can't be taken back is concerned.
+// pressingFactors make a risk critical on their own: it is happening, anyone can cause it, a
+// regulator is waiting, or data can't be recovered.
 var pressingFactors = map[string]bool{
 	"happening now":                       true,
 	"no login needed":                     true,
@@ -112,8 +112,8 @@ var (
 	)
 )
 
-// TranslateRisk says a technical risk in a board's words, and how urgent it is: a base, moved by
-// what the text says of exposure, of what is at stake and of time.
+// TranslateRisk expresses a technical risk in executive terms with its urgency: a base value
+// adjusted for exposure, impact and time pressure found in the text.
 func TranslateRisk(_ context.Context, description, category, business string) (*api.RiskTranslation, Indicators) {
 	var signs Indicators
 	d, b := parseText(description), parseText(business)
@@ -158,7 +158,7 @@ func TranslateRisk(_ context.Context, description, category, business string) (*
 	return out, signs
 }
 
-// UrgencyBand names the urgency of a figure from 0 to 100.
+// UrgencyBand returns the name of an urgency from 0 to 100.
 func UrgencyBand(urgency float64) string {
 	switch {
 	case urgency >= minCriticalUrgency:

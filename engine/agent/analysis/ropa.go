@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// criterion is a mark of risky processing, as the supervisory authorities list them.
+// criterion is a criterion of high-risk processing, as listed by supervisory authorities.
 type criterion struct {
 	name    string
 	pattern *pattern
@@ -111,10 +111,10 @@ var legalBasisRules = []legalBasisRule{
 	},
 }
 
-// controlRules are the controls that follow from a mark of the processing.
+// controlRules lists the controls that follow from a property of the processing.
 var controlRules = []struct {
 	code string
-	when *pattern // nil: always
+	when *pattern // nil means always
 	why  string
 }{
 	{"PRI-14", nil, "every processing stands in the record of processing"},
@@ -132,7 +132,7 @@ var controlRules = []struct {
 		compileFold(specialCategories.pattern.String()[4:] + `|bank|salary|staff|employees|whistle`),
 		"only those who need it may see it",
 	},
-	{"RSK-10", nil, ""}, // only where an assessment is required
+	{"RSK-10", nil, ""}, // only if an assessment is required
 	{
 		"PRI-07",
 		compileFold(`shares?|shared|transfer\w*|insurers|partners|vendor|provider|call centre|ambulance`),
@@ -155,8 +155,8 @@ var controlRules = []struct {
 	{"PRI-04", compileFold(`gps|location|every 15|all day|profiles?|tracking|fingerprint`), "less data would do"},
 }
 
-// AnalyzeRoPA says what follows from the description of a processing: how risky it is by the
-// marks it bears, on what it may rest, and which controls it asks for.
+// AnalyzeRoPA analyzes the description of a processing: its risk, its possible legal basis and the
+// controls it requires.
 func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api.RoPAAnalysis, Indicators) {
 	var signs Indicators
 	t := parseText(description)
@@ -206,13 +206,14 @@ func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api
 	return out, signs
 }
 
-// isMembershipList: one kind of special data in a plain list, which is kept for dues.
+// isMembershipList reports whether the text describes a plain membership list, kept for dues, with
+// one kind of special data.
 func isMembershipList(t parsedText) bool {
 	_, list := t.findMention(compileFold(`membership list`))
 	return list
 }
 
-// findRiskMarks finds the marks of risky processing that a text says, and counts them.
+// findRiskMarks returns the high-risk criteria that a text meets, and their number.
 func findRiskMarks(t parsedText, signs *Indicators) (map[string]bool, int) {
 	marks := map[string]bool{}
 	for _, c := range riskCriteria {
@@ -229,7 +230,8 @@ func findRiskMarks(t parsedText, signs *Indicators) (map[string]bool, int) {
 
 var peopleCountPattern = lazyregexp.New(`\b(\d{1,3}(?:,\d{3})+|\d{4,})\b`)
 
-// isLargeScale: figures count from ten thousand people on.
+// isLargeScale reports whether the text describes large-scale processing: figures count from ten
+// thousand people.
 func isLargeScale(s string) bool {
 	if compileFold(`million|\b\d+ ?m\b|households|all (?:card|transactions)|public school board|population`).MatchString(s) {
 		return true

@@ -8,20 +8,20 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// maxText bounds what is read of one text, in bytes.
+// maxText is the maximum number of bytes read from a text.
 const maxText = 1 << 20
 
-// parsedText is what somebody wrote, cut into sentences and those into clauses.
+// parsedText is a text split into sentences and clauses.
 type parsedText struct {
 	body         string
 	clauses      []string
-	instructions []string // sentences that tell the reader what to answer
+	instructions []string // sentences that instruct the reader how to answer
 }
 
 var (
 	sentenceEndPattern = lazyregexp.New(`[.!?]["')]*(?:\s+|$)|;\s*|\n+|•`)
 	clauseEndPattern   = lazyregexp.New(`,\s+|\s+(?:but|while|whereas|although|however)\s+|:\s+`)
-	// instructionPattern finds sentences that are aimed at whoever judges the text.
+	// instructionPattern matches sentences addressed to whoever judges the text.
 	instructionPattern = compilePattern(
 		`(?i)\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|prior|policy|guideline)|` +
 			`\b(?:set|mark|rate|report|return|answer|output|respond|classify|score|declare|conclude|grade|treat|consider|accept)\b,? (?:that|this|it|the|all|every\w*|as|with|is_\w+|them|our|only|a|any|him|severity|us)\b.{0,60}\b(?:is_\w+|compliant|fully|true|false.positive|low|100|approved|satisfied|implemented|benign|met|conform\w*|no (?:risk|gaps?|findings?))\b|` +
@@ -38,7 +38,7 @@ var (
 	placeholderPattern = compilePattern(`\[[A-Za-z][A-Za-z _-]{0,40}\]|<[a-z][a-z _-]{1,40}>|\bTBD\b|\bTODO\b|lorem ipsum`)
 )
 
-// parseText cuts a text; what gives orders is set aside.
+// parseText splits a text and sets instructions aside.
 func parseText(s string) parsedText {
 	if len(s) > maxText {
 		s = s[:maxText]
@@ -60,7 +60,7 @@ func parseText(s string) parsedText {
 	return t
 }
 
-// splitTrimmed splits and trims, leaving out what is empty.
+// splitTrimmed splits and trims a text, dropping empty parts.
 func splitTrimmed(s string, at *lazyregexp.Regexp) []string {
 	var out []string
 	for _, p := range at.Split(s, -1) {
@@ -71,7 +71,7 @@ func splitTrimmed(s string, at *lazyregexp.Regexp) []string {
 	return out
 }
 
-// findAffirmed is the first clause that says it and doesn't deny or only announce it.
+// findAffirmed returns the first clause that matches without denying or merely announcing it.
 func (t parsedText) findAffirmed(what *pattern) (string, bool) {
 	for _, c := range t.clauses {
 		if at := what.FindStringIndex(c); at != nil && !isNegated(c, at) && !announcementPattern.MatchString(c) {
@@ -81,14 +81,14 @@ func (t parsedText) findAffirmed(what *pattern) (string, bool) {
 	return "", false
 }
 
-// findMention is what matches anywhere, denied or not.
+// findMention returns the first match, whether denied or not.
 func (t parsedText) findMention(what *pattern) (string, bool) {
 	m := what.FindString(t.body)
 	return m, m != ""
 }
 
-// isNegated tells whether a clause takes back what stands at a place in it: by a negation
-// that is part of the match, near before it, or directly behind it.
+// isNegated reports whether a clause negates a match: within it, shortly before it, or directly
+// after it.
 func isNegated(clause string, match []int) bool {
 	if negationPattern.MatchString(clause[match[0]:match[1]]) {
 		return true
@@ -106,7 +106,7 @@ func isNegated(clause string, match []int) bool {
 
 func countWords(s string) int { return len(strings.Fields(s)) }
 
-// truncate shortens to so many bytes at a whole character.
+// truncate shortens a text to at most most bytes at a character boundary.
 func truncate(s string, most int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= most {
@@ -119,7 +119,7 @@ func truncate(s string, most int) string {
 	return s + "…"
 }
 
-// uniqueStrings keeps the first of equal texts, and at most so many.
+// uniqueStrings removes duplicates and returns at most limit values.
 func uniqueStrings(values []string, limit int) []string {
 	out := []string{}
 	for _, s := range values {
@@ -130,5 +130,5 @@ func uniqueStrings(values []string, limit int) []string {
 	return out
 }
 
-// CountInstructions is how many sentences of a text tell their reader what to answer.
+// CountInstructions returns the number of sentences that instruct the reader how to answer.
 func CountInstructions(s string) int { return len(parseText(s).instructions) }

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// contractTerm is one of the things that a processor's contract has to say (GDPR art. 28).
+// contractTerm is a term that a processor's contract must contain (GDPR art. 28).
 type contractTerm struct {
 	name    string
 	pattern *pattern
@@ -66,7 +66,7 @@ var (
 	notIncorporated   = compileFold(`not (?:a )?part of|not (?:apply|included|incorporated)|do(?:es)? not apply`)
 )
 
-// redFlags are terms that shouldn't be there.
+// redFlags are terms that a contract should not contain.
 var redFlags = []contractTerm{
 	{
 		"purpose",
@@ -101,7 +101,7 @@ var redFlags = []contractTerm{
 	},
 }
 
-// ScanVendorContract finds what a contract says of data protection, and what it lacks.
+// ScanVendorContract returns what a contract says about data protection, and what it lacks.
 func ScanVendorContract(_ context.Context, vendor, contract string) (*api.VendorScan, Indicators) {
 	var signs Indicators
 	t := parseText(contract)
@@ -120,7 +120,7 @@ func ScanVendorContract(_ context.Context, vendor, contract string) (*api.Vendor
 	has := 0
 	for _, p := range processorTerms {
 		where, found := t.findAffirmed(p.pattern)
-		if !found && p.name == "sub-processor" { // "uses no sub-processors" governs them as well
+		if !found && p.name == "sub-processor" { // "uses no sub-processors" also governs them
 			where, found = t.findMention(p.pattern)
 		}
 		if p.name == "sub-processor" && len(out.DataSubprocessorsListed) > 0 {
@@ -158,7 +158,7 @@ func ScanVendorContract(_ context.Context, vendor, contract string) (*api.Vendor
 	return out, signs
 }
 
-// isUndermined: the term is there, and taken back by another.
+// isUndermined reports whether a term is present but withdrawn by another.
 func isUndermined(name string, t parsedText) bool {
 	switch name {
 	case "breach":
@@ -220,7 +220,7 @@ func vendorSuffix(v string) string {
 	return ""
 }
 
-// cutAtSentenceEnd ends an amount at the sentence's end, not at the point in a figure.
+// cutAtSentenceEnd cuts an amount at the end of the sentence, ignoring decimal points.
 func cutAtSentenceEnd(s string) string {
 	if at := regexp.MustCompile(`\.\s|;|\.$`).FindStringIndex(s); at != nil {
 		return s[:at[0]]
@@ -246,7 +246,7 @@ var (
 	)
 )
 
-// findSubprocessors are the companies named behind the word.
+// findSubprocessors returns the companies named after the word.
 func findSubprocessors(s string) []string {
 	var out []string
 	for _, at := range subprocessorIntro.FindAllStringIndex(s, -1) {

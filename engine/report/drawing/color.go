@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// Color is an opaque colour.
+// Color is an opaque color.
 type Color struct{ R, G, B uint8 }
 
-// Hex is the colour as six hexadecimal digits, as office formats write it.
+// Hex returns the color as six hexadecimal digits, as used in office formats.
 func (c Color) Hex() string { return fmt.Sprintf("%02X%02X%02X", c.R, c.G, c.B) }
 
-// CSS is the colour as style sheets write it.
+// CSS returns the color as used in style sheets.
 func (c Color) CSS() string { return "#" + strings.ToLower(c.Hex()) }
 
-// ParseColor reads six hexadecimal digits, with or without the #.
+// ParseColor parses six hexadecimal digits with or without a leading #.
 func ParseColor(s string) (Color, error) {
 	digits := strings.TrimPrefix(strings.TrimSpace(s), "#")
 	n, err := strconv.ParseUint(digits, 16, 24)
 	if err != nil || len(digits) != 6 {
-		return Color{}, fmt.Errorf("%q is no colour; write six hexadecimal digits, such as #0F4C75", s)
+		return Color{}, fmt.Errorf("%q is not a color; use six hexadecimal digits, such as #0F4C75", s)
 	}
 	return Color{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n)}, nil
 }
 
 func rgb(n uint32) Color { return Color{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n)} }
 
-// ContrastRatio is how well one colour can be read on the other, from 1 to 21, by WCAG 2.
+// ContrastRatio returns the contrast ratio of two colors, from 1 to 21, as defined by WCAG 2.
 func ContrastRatio(a, b Color) float64 {
 	x, y := a.luminance(), b.luminance()
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
@@ -45,7 +45,7 @@ func (c Color) luminance() float64 {
 	return 0.2126*part(c.R) + 0.7152*part(c.G) + 0.0722*part(c.B)
 }
 
-// readableInk is black or white, whichever is read better on the colour.
+// readableInk returns black or white, whichever is more readable on the color.
 func (c Color) readableInk() Color {
 	black, white := rgb(0x10161d), rgb(0xffffff)
 	if ContrastRatio(c, white) >= ContrastRatio(c, black) {
@@ -54,10 +54,10 @@ func (c Color) readableInk() Color {
 	return black
 }
 
-// ColorName is a colour by what it is for. Reports know colours by name only.
+// ColorName names a color by its purpose. Reports refer to colors only by name.
 type ColorName string
 
-// The names. A fill's name is that of what it stands for: an outcome, a severity.
+// Color names. A fill is named after what it represents: a status or a severity.
 const (
 	Ink        ColorName = "ink"
 	Soft       ColorName = "soft"
@@ -79,29 +79,29 @@ const (
 	Level      ColorName = "level"
 )
 
-// TextOn is the colour of a text that stands on a fill.
+// TextOn returns the color of text on a fill.
 func TextOn(fill ColorName) ColorName { return "on-" + fill }
 
-// HeatShade is the shade of a step from 0, nothing, to HeatSteps.
+// HeatShade returns the shade of a step from 0 (nothing) to HeatSteps.
 func HeatShade(step int) ColorName {
 	return ColorName("heat-" + strconv.Itoa(min(max(step, 0), HeatSteps)))
 }
 
-// HeatSteps is how many shades a heat map has above nothing.
+// HeatSteps is the number of shades of a heat map above zero.
 const HeatSteps = 5
 
-// tone is a colour on a light page and on a dark one, and the pattern that tells it from
-// others where colours can't be told apart.
+// tone is a color on light and on dark pages, with a pattern that distinguishes it without relying
+// on color.
 type tone struct {
 	name        ColorName
 	light, dark uint32
 	hatch       Hatch
 }
 
-// Hatch is a pattern over a fill.
+// Hatch is a pattern drawn over a fill.
 type Hatch byte
 
-// The patterns.
+// Patterns.
 const (
 	NoHatch      Hatch = 0
 	Diagonal     Hatch = '/'
@@ -112,7 +112,7 @@ const (
 	SparseDotted Hatch = ':'
 )
 
-// tones are all colours of a report, said once.
+// tones defines all colors of a report.
 var tones = []tone{
 	{Ink, 0x1c2530, 0xe6ebf0, 0},
 	{Soft, 0x55606d, 0xa5b1bd, 0},
@@ -131,7 +131,7 @@ var tones = []tone{
 	{BadGround, 0xfce8e6, 0x471d1b, 0},
 	{Info, 0x274690, 0xb0c7f5, 0},
 	{InfoGround, 0xe7edfa, 0x1f2d4f, 0},
-	// What a control or a requirement came to.
+	// Statuses of controls and requirements.
 	{"implemented", 0x2c7a4f, 0x2c7a4f, NoHatch},
 	{"partly", 0x7bb8d9, 0x3f86ad, Diagonal},
 	{"planned", 0xf0c75e, 0xa8842a, Dotted},
@@ -152,7 +152,7 @@ var tones = []tone{
 	{"heat-3", 0xe38a78, 0x92413a, 0},
 	{"heat-4", 0xc2453d, 0xbf5248, 0},
 	{"heat-5", 0x8f1d1d, 0xe58a7f, 0},
-	// Kinds that are neither good nor bad: streams of a flow.
+	// Neutral colors for the streams of a flow.
 	{"stream-1", 0x2f74a6, 0x3f86ad, 0},
 	{"stream-2", 0x5d8a66, 0x6b9c75, 0},
 	{"stream-3", 0x9a6fb0, 0x9a6fb0, 0},
@@ -160,27 +160,27 @@ var tones = []tone{
 	{"stream-5", 0x6b7785, 0x7d8997, 0},
 }
 
-// StreamCount is how many streams have a colour of their own.
+// StreamCount is the number of stream colors.
 const StreamCount = 5
 
-// StreamColor is the colour of the nth stream of a flow.
+// StreamColor returns the color of the nth stream of a flow.
 func StreamColor(n int) ColorName { return ColorName("stream-" + strconv.Itoa(n%StreamCount+1)) }
 
-// Theme is the colours of one report.
+// Theme holds the colors of a report.
 type Theme struct {
 	accent, band *Color
 }
 
-// MinContrast is what a text must have on its ground.
+// MinContrast is the minimum contrast of text on its background.
 const MinContrast = 4.5
 
-// NewTheme is a theme with an organization's own colours; nil keeps the report's.
-// Headings are written in the accent on white, so it must be dark enough.
+// NewTheme returns a theme with an organization's own colors; nil keeps the default. Headings are
+// drawn in the accent color on white, so it must be dark enough.
 func NewTheme(accent, band *Color) (Theme, error) {
 	if accent != nil {
 		if c := ContrastRatio(*accent, rgb(0xffffff)); c < MinContrast {
 			return Theme{}, fmt.Errorf(
-				"the colour %s has a contrast of %.1f to 1 on white, and headings need %.1f; choose a darker one",
+				"the color %s has a contrast of %.1f:1 on white, but headings need %.1f:1; choose a darker color",
 				accent.CSS(),
 				c,
 				MinContrast,
@@ -190,7 +190,7 @@ func NewTheme(accent, band *Color) (Theme, error) {
 	return Theme{accent, band}, nil
 }
 
-// Color is a colour on a light page; what has no colour is Soft.
+// Color returns the color for n on a light page, or Soft if n is unknown.
 func (t Theme) Color(n ColorName) Color { return t.resolve(n, false) }
 
 func (t Theme) resolve(n ColorName, forDarkPage bool) Color {
@@ -224,13 +224,14 @@ func findTone(n ColorName) (tone, bool) {
 	return tone{}, false
 }
 
-// HatchOf is the pattern over a fill.
+// HatchOf returns the pattern of a fill.
 func HatchOf(n ColorName) Hatch {
 	x, _ := findTone(n)
 	return x.hatch
 }
 
-// FillOrDefault is the name of a fill, or that of what is left out: a severity is the data's, and may be anything.
+// FillOrDefault returns the fill named n, or the fill for excluded items if n is unknown: a
+// severity comes from the data and may be anything.
 func FillOrDefault(n string) ColorName {
 	if _, ok := findTone(ColorName(n)); ok {
 		return ColorName(n)
@@ -238,7 +239,7 @@ func FillOrDefault(n string) ColorName {
 	return "excluded"
 }
 
-// BadgeColors is a status's ink and ground; the words say the same.
+// BadgeColors returns the text and background colors of a status badge.
 func BadgeColors(class string) (ink, ground ColorName) {
 	switch class {
 	case "implemented", "approved":
@@ -253,7 +254,7 @@ func BadgeColors(class string) (ink, ground ColorName) {
 	return Info, InfoGround
 }
 
-// BadgeClasses are the classes that have a look of their own.
+// BadgeClasses lists the badge classes with a style of their own.
 var BadgeClasses = []string{
 	"implemented",
 	"approved",
@@ -271,7 +272,7 @@ var BadgeClasses = []string{
 	"informational",
 }
 
-// ExpandColors puts colours into a text in which they stand by name, as {accent}.
+// ExpandColors replaces color names in braces, such as {accent}, with their values.
 func (t Theme) ExpandColors(text string) string {
 	pairs := make([]string, 0, 2*len(tones))
 	for _, x := range tones {

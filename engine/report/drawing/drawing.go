@@ -1,6 +1,6 @@
-// Package drawing says what the pictures of a report are made of: a few shapes, and colours
-// by name. A picture is computed once and shown as SVG or as PNG here, and with a page's own
-// means elsewhere. The same drawing gives the same bytes. It knows nothing of assessments.
+// Package drawing defines the pictures of a report as simple shapes with named colors. A picture is
+// computed once and rendered as SVG or PNG here, or with the native means of a format elsewhere.
+// The same drawing gives the same bytes. The package is independent of assessments.
 package drawing
 
 import (
@@ -14,12 +14,12 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// Width is that of most drawings, in units of their own; a unit is about a pixel of a page.
+// Width is the width of most drawings in drawing units; a unit is about one pixel on a page.
 const Width = 680.0
 
-// Drawing is a picture. All it shows stands in a table too.
+// Drawing is a picture. A table next to it contains the same data.
 type Drawing struct {
-	// Title names it; Text says in words what there is to see, for those who can't.
+	// Title is the picture's name; Description describes it for readers who can't see it.
 	Title, Description string
 	Width, Height      float64
 	Shapes             []Shape
@@ -28,41 +28,41 @@ type Drawing struct {
 // Shape is one of the types below.
 type Shape interface{ shape() }
 
-// Point is a place, from the upper left.
+// Point is a position relative to the upper left corner.
 type Point struct{ X, Y float64 }
 
 type (
-	// Box is a rectangle, with its fill's pattern. An empty fill is none; so with Edge.
+	// Box is a rectangle filled with a pattern. An empty Fill or Edge is not drawn.
 	Box struct {
 		X, Y, W, H float64
 		Fill, Edge ColorName
 	}
-	// Line joins points; a closed one ends where it began.
+	// Line connects points; a closed line returns to its start.
 	Line struct {
 		Points         []Point
 		Color          ColorName
 		Width          float64
 		Dashed, Closed bool
 	}
-	// Area is a polygon; an Opacity of 0 is all of it.
+	// Area is a polygon; an Opacity of 0 means opaque.
 	Area struct {
 		Points  []Point
 		Fill    ColorName
 		Opacity float64
 	}
-	// Dot is a disc.
+	// Dot is a filled circle.
 	Dot struct {
 		X, Y, R float64
 		Fill    ColorName
 	}
-	// Label is a text in one line; Y is that of its baseline.
+	// Label is a single line of text; Y is its baseline.
 	Label struct {
 		X, Y, Size float64
 		Text       string
 		Anchor     Anchor
 		Color      ColorName
 		Bold       bool
-		// FullText is the whole text where Text is shortened.
+		// FullText is the full text if Text is shortened.
 		FullText string
 	}
 )
@@ -73,20 +73,20 @@ func (Area) shape()  {}
 func (Dot) shape()   {}
 func (Label) shape() {}
 
-// Anchor says which end of a text stands at its place.
+// Anchor determines which end of a text is at its position.
 type Anchor int
 
-// The anchors.
+// Text anchors.
 const (
 	Start Anchor = iota
 	Middle
 	End
 )
 
-// Add puts shapes on top of those that are there.
+// Add draws shapes on top of the existing ones.
 func (d *Drawing) Add(s ...Shape) { d.Shapes = append(d.Shapes, s...) }
 
-// roundTo2 keeps two decimals, so that the same figure is the same bytes everywhere.
+// roundTo2 rounds to two decimals so that the output is the same on every machine.
 func roundTo2(f float64) float64 { return math.Round(f*100) / 100 }
 
 var (
@@ -97,7 +97,7 @@ var (
 func mustParseFont(ttf []byte) *sfnt.Font {
 	f, err := sfnt.Parse(ttf)
 	if err != nil {
-		panic(err) // they come with the program
+		panic(err) // the fonts are embedded
 	}
 	return f
 }
@@ -109,13 +109,13 @@ func fontFor(strong bool) *sfnt.Font {
 	return regular
 }
 
-// missingGlyph stands for a character that the font lacks.
+// missingGlyph replaces characters that the font lacks.
 const missingGlyph = '□'
 
-// emUnits is the size at which glyphs are asked for.
+// emUnits is the size at which glyphs are loaded.
 const emUnits = 1000
 
-// lookUpGlyph is a character's index, and its advance in ems.
+// lookUpGlyph returns a character's glyph index and its advance in ems.
 func lookUpGlyph(f *sfnt.Font, buf *sfnt.Buffer, r rune) (sfnt.GlyphIndex, float64) {
 	i, err := f.GlyphIndex(buf, r)
 	if err != nil || i == 0 {
@@ -130,7 +130,7 @@ func lookUpGlyph(f *sfnt.Font, buf *sfnt.Buffer, r rune) (sfnt.GlyphIndex, float
 	return i, float64(a) / 64 / emUnits
 }
 
-// TextWidth is about how wide a text is.
+// TextWidth returns the approximate width of a text.
 func TextWidth(text string, size float64, strong bool) float64 {
 	var buf sfnt.Buffer
 	w, f := 0.0, fontFor(strong)
@@ -141,15 +141,15 @@ func TextWidth(text string, size float64, strong bool) float64 {
 	return w * size
 }
 
-// fontSlack is how much wider than ours the fonts of a reader's machine may be.
+// fontSlack is how much wider than our font the reader's fonts may be.
 const fontSlack = 1.08
 
-// FitLabel is a label that is no wider than width; what is longer ends in …, with the whole text kept.
+// FitLabel returns a label that fits into width; longer text is cut with "…" and kept in FullText.
 func FitLabel(l Label, width float64) Label {
 	l.Text = strings.Join(strings.Fields(l.Text), " ")
 	full := l.Text
 	if len(full) > 4096 {
-		full = strings.ToValidUTF8(full[:4096], "") // a picture's text is not the place for it; the table has it all
+		full = strings.ToValidUTF8(full[:4096], "") // the table contains the full text
 		l.Text = full + "…"
 	}
 	if TextWidth(l.Text, l.Size, l.Bold)*fontSlack <= width {
@@ -170,7 +170,7 @@ func FitLabel(l Label, width float64) Label {
 	return l
 }
 
-// WithTitle is the drawing with its title above it.
+// WithTitle returns the drawing with its title above it.
 func (d Drawing) WithTitle() Drawing {
 	const high = 26.0
 	out := Drawing{Title: d.Title, Description: d.Description, Width: d.Width, Height: d.Height + high}

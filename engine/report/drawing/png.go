@@ -13,13 +13,13 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// The image has so many pixels a unit, and no side longer than that.
+// Pixels per unit, and the maximum length of a side.
 const (
 	pixelsPerUnit = 1.5
 	maxPixels     = 4000
 )
 
-// PNG writes the drawing on white, sharp enough for print.
+// PNG writes the drawing on a white background at print resolution.
 func (d *Drawing) PNG(w io.Writer, t Theme) error {
 	scale := math.Min(pixelsPerUnit, maxPixels/math.Max(math.Max(d.Width, d.Height), 1))
 	c := &canvas{
@@ -51,7 +51,7 @@ func (c *canvas) nrgba(n ColorName, opacity float64) color.Color {
 	return color.NRGBA{R: x.R, G: x.G, B: x.B, A: uint8(math.Round(opacity * 255))}
 }
 
-// fill paints what path draws inside a box of the image, in pixels.
+// fill fills a path within a box of the image, in pixels.
 func (c *canvas) fill(x0, y0, x1, y1 float64, with color.Color, path func(r *vector.Rasterizer, x, y float32)) {
 	box := image.Rect(int(math.Floor(x0)), int(math.Floor(y0)), int(math.Ceil(x1))+1, int(math.Ceil(y1))+1).Intersect(c.img.Bounds())
 	if box.Empty() {
@@ -62,7 +62,7 @@ func (c *canvas) fill(x0, y0, x1, y1 float64, with color.Color, path func(r *vec
 	r.Draw(c.img, box, image.NewUniform(with), image.Point{})
 }
 
-// polygon fills points given in units.
+// polygon fills a polygon given in units.
 func (c *canvas) polygon(all []Point, with color.Color) {
 	if len(all) < 3 {
 		return
@@ -88,7 +88,7 @@ func (c *canvas) rect(x, y, w, h float64, with color.Color) {
 	c.polygon([]Point{{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}}, with)
 }
 
-// stroke is a straight line as a thin polygon.
+// stroke draws a straight line as a thin polygon.
 func (c *canvas) stroke(a, b Point, width float64, with color.Color) {
 	dx, dy := b.X-a.X, b.Y-a.Y
 	l := math.Hypot(dx, dy)
@@ -212,7 +212,7 @@ func addOutline(r *vector.Rasterizer, segments sfnt.Segments, x, y float32) {
 	r.ClosePath()
 }
 
-// DrawHatch draws a pattern over a rectangle, by lines and discs that stay inside it.
+// DrawHatch draws a pattern over a rectangle with lines and discs that stay inside it.
 func DrawHatch(x, y, w, h float64, kind Hatch, line func(a, b Point), disc func(p Point, r float64)) {
 	const step = 5.0
 	slanted := func(up bool) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// SVG is the drawing inside a page that has CSS and Defs: an image with a name and a
-// description, whose parts are no stops for a keyboard.
+// SVG returns the drawing for a page that includes CSS and PatternDefs, as an image with a name and
+// a description whose parts are not keyboard focusable.
 func (d *Drawing) SVG() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s"><title>%s</title>`, formatNumber(d.Width), formatNumber(d.Height),
@@ -112,8 +112,8 @@ func (s Label) svg(b *strings.Builder) {
 	)
 }
 
-// CSS declares the colours as variables, for light and dark pages, and the classes that
-// drawings and bars have.
+// CSS returns the colors as variables for light and dark pages, and the classes used by drawings
+// and bars.
 func (t Theme) CSS() string {
 	var b strings.Builder
 	declare := func(dark bool) {
@@ -149,7 +149,7 @@ func (t Theme) CSS() string {
 	return b.String()
 }
 
-// PatternDefs are the patterns that fills refer to; they stand once in a page.
+// PatternDefs returns the fill patterns, which must occur once per page.
 func PatternDefs() string {
 	var b strings.Builder
 	b.WriteString(`<svg width="0" height="0" class="defs" aria-hidden="true" focusable="false"><defs>`)

@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// deliverable is the version of a gate's deliverable, nil where there is none.
+// deliverable returns the version of a gate's deliverable, or nil if there is none.
 func (s *Source) deliverable(g api.Gate) *api.DeliverableVersion {
 	switch {
 	case g == api.GateSoA && s.SoA != nil:
@@ -27,17 +27,18 @@ func (s *Source) deliverable(g api.Gate) *api.DeliverableVersion {
 	return nil
 }
 
-// approvalStatus is how far a deliverable may be relied on.
+// approvalStatus describes whether a deliverable is approved.
 type approvalStatus struct {
 	version  *api.DeliverableVersion
-	approval *api.Approval // the decision that made it approved, where it is known
+	approval *api.Approval // the decision that approved it, if known
 	approved bool
-	// reason says what is missing, for people; empty where approved.
+	// reason states in words what is missing; empty if approved.
 	reason string
 }
 
-// approvalStatus looks at a gate's version. An approval counts for exactly the content whose
-// hash it carries: a status of approved beside a decision on other content does not.
+// approvalStatus returns the status of a gate's deliverable. An approval counts only for the
+// content whose hash it carries: the status "approved" is ignored if the decision was on other
+// content.
 func (s *Source) approvalStatus(g api.Gate) approvalStatus {
 	v := s.deliverable(g)
 	if v == nil {
@@ -47,16 +48,16 @@ func (s *Source) approvalStatus(g api.Gate) approvalStatus {
 	name := fmt.Sprintf("The %s (version %d)", g.Title(), v.VersionNumber)
 	switch {
 	case v.Status != api.VersionApproved:
-		st.reason = name + " is " + humanize(string(v.Status)) + ": not approved."
+		st.reason = name + " is " + humanize(string(v.Status)) + ", not approved."
 	case st.approval != nil && st.approval.TargetSHA256 != v.ContentSHA256:
-		st.reason = name + " has changed since it was approved: the approval does not count."
+		st.reason = name + " has changed since it was approved, so the approval no longer applies."
 	default:
 		st.approved = true
 	}
 	return st
 }
 
-// latestApproval is the latest approval given to a version.
+// latestApproval returns the latest approval of a version, or nil if there is none.
 func (s *Source) latestApproval(g api.Gate, v *api.DeliverableVersion) *api.Approval {
 	var found *api.Approval
 	for i := range s.Approvals {
@@ -71,7 +72,7 @@ func (s *Source) latestApproval(g api.Gate, v *api.DeliverableVersion) *api.Appr
 	return found
 }
 
-// draftReasons say what the template shows that no person has approved.
+// draftReasons returns a sentence for each deliverable of the template that is not approved.
 func (s *Source) draftReasons(t reportTemplate) []string {
 	var out []string
 	for _, g := range t.gates {
@@ -82,7 +83,8 @@ func (s *Source) draftReasons(t reportTemplate) []string {
 	return out
 }
 
-// outdatedMessages says which deliverables of the template were made from something else than there is now.
+// outdatedMessages returns a sentence for each deliverable of the template whose inputs have
+// changed since.
 func (v *reportData) outdatedMessages() (out []string) {
 	for _, o := range v.Outdated {
 		if v.template.hasDeliverable(o.Gate) {
@@ -92,18 +94,18 @@ func (v *reportData) outdatedMessages() (out []string) {
 	return out
 }
 
-// outdatedPrefix begins what a report says of that on its first page.
+// outdatedPrefix starts the notice about outdated deliverables on the first page.
 const outdatedPrefix = "NOT UP TO DATE. "
 
-// IsDraft tells whether the template shows a deliverable that was not approved; one that
-// is missing was not. The scope has no gate: the approval of the TemplateSoA made from it
-// covers it, and its own status stands beside it.
+// IsDraft reports whether the template shows a deliverable that is missing or not approved. The
+// scope has no gate of its own: the approval of the Statement of Applicability covers it, and its
+// status is shown next to it.
 func IsDraft(src *Source, template string) bool {
 	t, _ := findTemplate(template)
 	return len(src.draftReasons(t)) > 0
 }
 
-// Provenance names what the template was made from: ids and hashes by what they are of.
+// Provenance returns the IDs and hashes of the data a template is made from, by name.
 func Provenance(src *Source, template string) map[string]string {
 	t, _ := findTemplate(template)
 	out := map[string]string{
@@ -133,7 +135,8 @@ func Provenance(src *Source, template string) map[string]string {
 	return out
 }
 
-// documentsHash is over the documents' hashes, in order, each once a line.
+// documentsHash returns the SHA-256 of the documents' hashes, one per line, sorted and without
+// duplicates.
 func documentsHash(docs []api.Document) string {
 	var sums []string
 	for _, d := range docs {
@@ -144,7 +147,7 @@ func documentsHash(docs []api.Document) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// approvedAt is when, nil where not approved.
+// approvedAt returns the time of approval, or nil if not approved.
 func approvedAt(st approvalStatus) *time.Time {
 	switch {
 	case !st.approved:

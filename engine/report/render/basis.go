@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// basisSection says what the report rests on and what it can't tell.
+// basisSection describes what the report is based on and its limitations.
 func (v *reportData) basisSection() []block {
 	var f facts
 	f.add("Catalog", plainCell(fmt.Sprintf("%s: %s in %s", capitalize(v.catalogName()),
@@ -26,7 +26,7 @@ func (v *reportData) basisSection() []block {
 	}
 	for _, g := range v.template.gates {
 		if d := v.deliverable(g); d != nil {
-			f.add("Method: "+humanize(string(g)), proseCell(orDefault(d.Method, "not stated")+v.generatedBySuffix(d)))
+			f.add("Method: "+humanize(string(g)), proseCell(orDefault(d.Method, "not specified")+v.generatedBySuffix(d)))
 			if len(d.Kept) > 0 {
 				f.add("Edits kept: "+humanize(string(g)), userCell(strings.Join(d.Kept, ", ")))
 			}
@@ -55,7 +55,7 @@ func (v *reportData) basisSection() []block {
 	return out
 }
 
-// generatedBySuffix says that an agent's run made a draft.
+// generatedBySuffix returns a note naming the agent run that produced a draft, or "".
 func (v *reportData) generatedBySuffix(d *api.DeliverableVersion) string {
 	if d.GeneratedByAgentRunID == nil {
 		return ""
@@ -69,8 +69,8 @@ func (v *reportData) limitsList() list {
 	for _, why := range v.draftNotices {
 		add("%s", why)
 	}
-	add("The assessment rests on the documents in its register. No system was tested.")
-	add("Not evidenced means that too little was found to tell. It never means that a control is not implemented.")
+	add("The assessment is based on the documents in its register. No systems were tested.")
+	add("“Not evidenced” means there was too little evidence to judge. It does not mean that a control is not implemented.")
 	if _, unread := v.partitionDocuments(); len(unread) > 0 {
 		names := make([]string, len(unread))
 		for i, d := range unread {
@@ -79,7 +79,7 @@ func (v *reportData) limitsList() list {
 				names[i] += " (" + strings.TrimSuffix(*d.Error, ".") + ")"
 			}
 		}
-		add("Not read: %s.", strings.Join(names, "; "))
+		add("Could not be read: %s.", strings.Join(names, "; "))
 	}
 	if v.template.hasDeliverable(api.GateSoA) && v.SoA != nil {
 		var open, unseen []string
@@ -95,10 +95,10 @@ func (v *reportData) limitsList() list {
 			}
 		}
 		if len(unseen) > 0 {
-			add("Applicable and not assessed (%s): %s.", formatCount(len(unseen)), strings.Join(unseen, ", "))
+			add("Applicable but not assessed (%s): %s.", formatCount(len(unseen)), strings.Join(unseen, ", "))
 		}
 		if len(open) > 0 {
-			add("Not decided whether they apply (%s): %s.", formatCount(len(open)), strings.Join(open, ", "))
+			add("Applicability undecided (%s): %s.", formatCount(len(open)), strings.Join(open, ", "))
 		}
 	}
 	if v.template.hasDeliverable(api.GateMaturity) && v.Maturity != nil {
@@ -110,20 +110,20 @@ func (v *reportData) limitsList() list {
 		}
 		if n > 0 {
 			add(
-				"%s no maturity level, because there is no evidence to rate by; means leave them out.",
+				"%s no maturity level because there is no evidence to rate; averages exclude them.",
 				pluralize(n, "control has", "controls have"),
 			)
 		}
 	}
-	add("Confidence says how sure the method is of its own reading. It is no probability of an audit's outcome.")
+	add("Confidence expresses how certain the method is of its own result. It is not the probability of an audit outcome.")
 	return l
 }
 
-// inputsTable are the ids and hashes that each version names.
+// inputsTable returns a table of the input IDs and hashes of each version.
 func (v *reportData) inputsTable() table {
 	t := table{
 		Caption: "Inputs by version",
-		Columns: []column{{Name: "Deliverable", Width: 4}, {Name: "Input", Width: 4}, {Name: "Id or hash", Width: 9}},
+		Columns: []column{{Name: "Deliverable", Width: 4}, {Name: "Input", Width: 4}, {Name: "ID or hash", Width: 9}},
 	}
 	for _, g := range v.template.gates {
 		d := v.deliverable(g)

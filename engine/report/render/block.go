@@ -6,15 +6,15 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// A report is told once, as a document of sections and blocks; each format writes the
-// same blocks its own way. All strings in it are plain text.
+// A report is built once, as a document of sections and blocks, and each format renders the same
+// blocks in its own way. All strings are plain text.
 
-// document is a whole report.
+// document is a complete report.
 type document struct {
 	Title        string
 	Organization string
 	Assessment   string
-	// Draft says what was not approved; empty for a final report.
+	// Draft lists what has not been approved; empty for a final report.
 	Draft    []string
 	Notices  []string
 	Facts    facts
@@ -23,7 +23,7 @@ type document struct {
 	AsOf     string
 	Tool     string
 	Theme    drawing.Theme
-	// Line stands on the title page, Footer at the foot of each page; Logo is a PNG.
+	// Line is shown on the title page and Footer at the bottom of each page; Logo is a PNG.
 	Line, Footer string
 	Logo         []byte
 }
@@ -31,41 +31,42 @@ type document struct {
 // section is a chapter with its own anchor.
 type section struct {
 	ID, Title string
-	// Approved is who approved what the section tells; Draft why it is none. Both may
-	// be empty for what is not approved by anyone, such as a register.
+	// Approved states who approved the section's deliverable; Draft states why it is not approved.
+	// Both may be empty for content that needs no approval, such as a register.
 	Approved, Draft string
 	Blocks          []block
 }
 
-// block is one of the types below. Kind is how a page's template tells them apart.
+// block is one of the types below. Kind returns the name by which the page template distinguishes
+// them.
 type block interface{ Kind() string }
 
-// cell is text in a line, made of spans.
+// cell is inline text made of spans.
 type cell []span
 
-// span is a run of text. At most one of the fields beside Text is set.
+// span is a run of text. At most one of the fields other than Text is set.
 type span struct {
 	Text string
-	// Ref is the anchor of another place in the report.
+	// Ref is the anchor of the link's target in the report.
 	Ref string
-	// Badge is the class of a status: text in a frame, never colour alone.
+	// Badge is the class of a status, shown as framed text and never by color alone.
 	Badge string
-	// Mono is for hashes and ids.
+	// Mono marks hashes and IDs.
 	Mono   bool
 	Strong bool
-	// NoBreak is for dates and the like, which are not broken over lines.
+	// NoBreak keeps text such as dates on one line.
 	NoBreak bool
-	// UserText is other people's text in a line, Prose a text of theirs that may have lines.
+	// UserText is inline text written by users; Prose is such text that may span several lines.
 	UserText, Prose bool
 	Bar             *bar
 }
 
-// bar is a row of a bar chart: parts from left to right out of Max, and a mark.
+// bar is a row of a bar chart: segments from left to right on a scale up to Max, and a marker.
 type bar struct {
 	Label string
 	Parts []barPart
 	Max   float64
-	// Mark is where a target stands; negative for none.
+	// Mark is the position of the target; negative if there is none.
 	Mark float64
 }
 
@@ -75,7 +76,7 @@ type barPart struct {
 }
 
 type (
-	// heading is a chapter's own; a minor one is left out of the contents.
+	// heading is a heading within a section; a minor one is omitted from the table of contents.
 	heading struct {
 		ID, Text string
 		Minor    bool
@@ -87,7 +88,7 @@ type (
 	list  struct{ Items []cell }
 	facts struct {
 		Items []fact
-		// Tiles shows figures large.
+		// Tiles shows the values as large figures.
 		Tiles bool
 	}
 	fact struct {
@@ -107,29 +108,29 @@ type (
 	}
 )
 
-// quote is a passage of evidence, with its place.
+// quote is a passage of evidence with its location.
 type quote struct {
 	Text, Document, Place, Headings, Stance, Supports, SHA256, Score string
 }
 
-// table is rows under a head. A row's detail follows it in full width.
+// table is a table with a header row. A row's detail is shown below it at full width.
 type table struct {
 	Caption string
 	Columns []column
 	Rows    []row
-	// Empty says in words that there are no rows.
+	// Empty is the text shown if there are no rows.
 	Empty string
 }
 
 type column struct {
 	Name string
-	// Width is in units of about an em and a half, at least; columns share what is left.
+	// Width is the minimum width in units of about 1.5 em; columns share the remaining space.
 	Width int
-	// Number is right-aligned.
+	// Number right-aligns the column.
 	Number bool
-	// Picture is a column of bars: formats without pictures leave it out.
+	// Picture marks a column of bars; formats without pictures omit it.
 	Picture bool
-	// Swatch is the fill that a bar's part has, shown before its name.
+	// Swatch is the fill of the matching bar segment, shown before the column's name.
 	Swatch string
 }
 
@@ -159,14 +160,14 @@ func (c cell) with(s ...span) cell        { return append(c, s...) }
 func newPara(class, text string) para     { return para{Text: plainCell(text), Class: class} }
 func (f *facts) add(label string, c cell) { f.Items = append(f.Items, fact{Label: label, Value: c}) }
 
-// addText adds a text of other people's, where there is any.
+// addText adds a text written by users unless it is empty.
 func (f *facts) addText(label, text string) {
 	if text != "" {
 		f.add(label, proseCell(text))
 	}
 }
 
-// addList adds a list of other people's texts, where there are any.
+// addList adds a list of texts written by users unless it is empty.
 func (f *facts) addList(label string, items []string) {
 	if len(items) == 0 {
 		return
@@ -178,7 +179,7 @@ func (f *facts) addList(label string, items []string) {
 	f.Items = append(f.Items, fact{Label: label, List: l})
 }
 
-// Class is how a column's cells are set.
+// Class returns the CSS class of the column's cells.
 func (c column) Class() string {
 	switch {
 	case c.Number:
@@ -189,12 +190,12 @@ func (c column) Class() string {
 	return ""
 }
 
-// Share is a column's part of the width in percent.
+// Share returns a column's share of the table's width in percent.
 func (t table) Share(c column) float64 {
 	return roundTo2(100 * float64(max(c.Width, 1)) / float64(t.totalWidth()))
 }
 
-// MinWidth is what the table needs to be read, in rem.
+// MinWidth returns the minimum readable width of the table in rem.
 func (t table) MinWidth() float64 { return roundTo2(1.5 * float64(t.totalWidth())) }
 
 func (t table) totalWidth() int {
@@ -205,12 +206,12 @@ func (t table) totalWidth() int {
 	return sum
 }
 
-// hasRow tells whether a row bears the id.
+// hasRow reports whether a row has the ID.
 func (t table) hasRow(id string) bool {
 	return slices.ContainsFunc(t.Rows, func(r row) bool { return r.ID == id })
 }
 
-// Details tells whether any row has a detail.
+// Details reports whether any row has a detail.
 func (t table) Details() bool {
 	for _, r := range t.Rows {
 		if len(r.Detail) > 0 {

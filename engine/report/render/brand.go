@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"image"
-	_ "image/jpeg" // a logo may be one
+	_ "image/jpeg" // for JPEG logos
 	"image/png"
 	"net/http"
 	"strings"
@@ -18,33 +18,34 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// Brand is how an organization wants its reports to look. The zero value is the program's own look.
+// Brand describes the look of an organization's reports. The zero value is the default look.
 type Brand struct {
-	// Accent and Band are colours, as #RRGGBB: of the title page and headings, and of the strip below it.
+	// Accent is the color of the title page and headings, Band that of the strip below the title,
+	// both as #RRGGBB.
 	Accent, Band string
-	// Line stands on the title page, Footer at the foot of each page.
+	// Line is shown on the title page, Footer at the bottom of each page.
 	Line, Footer string
-	// Logo is a PNG that Logo has made.
+	// Logo is a PNG as returned by NormalizeLogo.
 	Logo []byte
 }
 
-// The bounds of a logo: of its file, and of its sides in pixels.
+// Limits of a logo: the file size in bytes, and the sides in pixels.
 const (
 	MaxLogoBytes       = api.MaxLogoBytes
 	minLogoPixels      = 16
 	maxLogoPixels      = 4000
-	maxLogoWidth       = 640 // what is kept is no larger
+	maxLogoWidth       = 640 // stored logos are scaled down to this
 	maxLogoHeight      = 320
 	maxBrandTextLength = 200
 )
 
-// NormalizeLogo checks an image that is to stand on title pages, and gives it as a PNG of a fit size
-// with nothing else in it.
+// NormalizeLogo checks a logo for title pages and returns it as a PNG of suitable size, without any
+// metadata.
 func NormalizeLogo(file []byte) ([]byte, error) {
 	if len(file) > MaxLogoBytes {
 		return nil, api.Invalid(
 			"logo",
-			"the logo has %s, and at most %s are taken; save it smaller",
+			"the logo is too large (%s; the maximum is %s); save a smaller version",
 			formatSize(int64(len(file))),
 			formatSize(MaxLogoBytes),
 		)
@@ -53,14 +54,14 @@ func NormalizeLogo(file []byte) ([]byte, error) {
 	if err != nil || kind != "png" && kind != "jpeg" {
 		return nil, api.Invalid(
 			"logo",
-			"the logo is no PNG or JPEG (it looks like %s); save it as one of these",
+			"the logo is not a PNG or JPEG (it looks like %s); save it as one of these",
 			http.DetectContentType(file),
 		)
 	}
 	if cfg.Width > maxLogoPixels || cfg.Height > maxLogoPixels || cfg.Width < minLogoPixels || cfg.Height < minLogoPixels {
 		return nil, api.Invalid(
 			"logo",
-			"the logo has %d × %d pixels; each side has to have from %d to %d",
+			"the logo is %d × %d pixels; each side must be %d to %d pixels",
 			cfg.Width,
 			cfg.Height,
 			minLogoPixels,
@@ -69,7 +70,7 @@ func NormalizeLogo(file []byte) ([]byte, error) {
 	}
 	img, _, err := image.Decode(bytes.NewReader(file))
 	if err != nil {
-		return nil, api.Invalid("logo", "the logo can't be read to its end, so the file is damaged: %v; save it again", err)
+		return nil, api.Invalid("logo", "the logo file is damaged: %v; save it again", err)
 	}
 	b := img.Bounds()
 	scale := min(1, float64(maxLogoWidth)/float64(b.Dx()), float64(maxLogoHeight)/float64(b.Dy()))
@@ -77,12 +78,12 @@ func NormalizeLogo(file []byte) ([]byte, error) {
 	draw.CatmullRom.Scale(out, out.Bounds(), img, b, draw.Src, nil)
 	var buf bytes.Buffer
 	if err := png.Encode(&buf, out); err != nil {
-		return nil, fmt.Errorf("writing the logo: %w", err)
+		return nil, fmt.Errorf("encode logo: %w", err)
 	}
 	return buf.Bytes(), nil
 }
 
-// newTheme are the brand's colours, checked for contrast.
+// newTheme returns the brand's colors as a theme, checked for contrast.
 func (b Brand) newTheme() (drawing.Theme, error) {
 	var colors [2]*drawing.Color
 	for i, c := range []struct{ field, value string }{{"accent", b.Accent}, {"band", b.Band}} {
@@ -102,28 +103,29 @@ func (b Brand) newTheme() (drawing.Theme, error) {
 	return t, nil
 }
 
-// Validate tells what of a brand can't be used.
+// Validate returns an error for the first field of the brand that can't be used.
 func (b Brand) Validate() error {
 	if _, err := b.newTheme(); err != nil {
 		return err
 	}
 	for _, t := range []struct{ field, value string }{{"line", b.Line}, {"footer", b.Footer}} {
 		if n := utf8.RuneCountInString(t.value); n > maxBrandTextLength {
-			return api.Invalid(t.field, "it has %d characters, and %d fit on a page; write it shorter", n, maxBrandTextLength)
+			return api.Invalid(t.field, "text has %d characters; the maximum is %d", n, maxBrandTextLength)
 		}
 		if strings.ContainsAny(t.value, "\r\n") {
-			return api.Invalid(t.field, "it has more than one line, and there is room for one")
+			return api.Invalid(t.field, "text must be a single line")
 		}
 	}
 	if len(b.Logo) > 0 {
 		if cfg, err := png.DecodeConfig(bytes.NewReader(b.Logo)); err != nil || cfg.Width > maxLogoWidth || cfg.Height > maxLogoHeight {
-			return api.Invalid("logo", "the logo that is kept can't be read; give it again")
+			return api.Invalid("logo", "the stored logo can't be read; upload it again")
 		}
 	}
 	return nil
 }
 
-// SHA256 names the brand among a report's sources; empty for the program's own look.
+// SHA256 returns the hash that identifies the brand among a report's sources, or "" for the default
+// look.
 func (b Brand) SHA256() string {
 	if b.Accent+b.Band+b.Line+b.Footer == "" && len(b.Logo) == 0 {
 		return ""
@@ -135,7 +137,7 @@ func (b Brand) SHA256() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// fitLogo is how large the logo is in units of its own, within a box.
+// fitLogo returns the size at which the logo fits into a box, in the box's units.
 func fitLogo(logo []byte, maxWidth, maxHeight float64) (w, h float64) {
 	cfg, err := png.DecodeConfig(bytes.NewReader(logo))
 	if err != nil || cfg.Width == 0 || cfg.Height == 0 {

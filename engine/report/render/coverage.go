@@ -10,11 +10,11 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// coverageStatus is where a requirement or a control of the TemplateSoA stands, for counting.
+// coverageStatus is the status of a requirement or control for counting.
 type coverageStatus string
 
-// The outcomes, best first. Excluded is not applicable or out of scope. Unmapped is a
-// requirement that no control of the TemplateSoA reaches.
+// Coverage statuses, best first. Excluded means not applicable or out of scope. Unmapped is a
+// requirement to which no control of the Statement of Applicability is mapped.
 const (
 	statusImplemented  coverageStatus = "implemented"
 	statusPartly       coverageStatus = "partly"
@@ -57,7 +57,7 @@ func (o coverageStatus) displayName() string {
 	return "No control"
 }
 
-// controlStatus is where one control stands.
+// controlStatus returns the status of one control.
 func controlStatus(it *api.SoAItem) coverageStatus {
 	switch {
 	case it.Applicability == api.NotApplicable || it.Applicability == api.OutOfScope:
@@ -80,7 +80,7 @@ func controlStatus(it *api.SoAItem) coverageStatus {
 	return statusNotAssessed
 }
 
-// frameworkCoverage is a framework's requirements with what their controls came to.
+// frameworkCoverage holds a framework's requirements with the status of each.
 type frameworkCoverage struct {
 	framework    api.Framework
 	requirements []requirementCoverage
@@ -93,13 +93,14 @@ type requirementCoverage struct {
 	status      coverageStatus
 }
 
-// coverageRule is said in the basis, so that a reader can check a count.
-const coverageRule = "A requirement is implemented where every applicable control mapped to it is; " +
-	"partly where at least one is implemented or partly implemented; " +
-	"otherwise planned, not implemented or not evidenced, the first of these that any of its controls is. " +
-	"It is excluded where all its controls are, and without a control where the Statement of Applicability has none for it."
+// coverageRule is printed in the section on the report's basis so that readers can verify the
+// counts.
+const coverageRule = "A requirement is implemented if every applicable control mapped to it is; " +
+	"partly implemented if at least one is implemented or partly implemented; " +
+	"otherwise planned, not implemented or not evidenced, whichever of these comes first for any of its controls. " +
+	"It is excluded if all its controls are, and has no control if the Statement of Applicability maps none to it."
 
-// requirementStatus joins the outcomes of a requirement's controls by coverageRule.
+// requirementStatus combines the statuses of a requirement's controls as coverageRule describes.
 func requirementStatus(items []*api.SoAItem) coverageStatus {
 	n := map[coverageStatus]int{}
 	for _, it := range items {
@@ -125,8 +126,8 @@ func requirementStatus(items []*api.SoAItem) coverageStatus {
 	return statusNotAssessed
 }
 
-// computeCoverage counts the source's frameworks. Codes that only the items know are taken
-// too, after those of the catalog.
+// computeCoverage returns the coverage of the source's frameworks. Codes that appear only in items
+// are added after those of the catalog.
 func computeCoverage(s *Source) []frameworkCoverage {
 	out := make([]frameworkCoverage, len(s.Frameworks))
 	for i, f := range s.Frameworks {
@@ -167,11 +168,13 @@ func computeCoverage(s *Source) []frameworkCoverage {
 	return out
 }
 
-// firstControlChapter is the chapter of ISO 27002 that controls begin with; before it stand terms.
+// firstControlChapter is the first chapter of ISO 27002 that contains controls; earlier chapters
+// contain terms.
 const firstControlChapter = 5
 
-// annexAControls is the list that ISO 27001 6.1.3 d asks for: every control of Annex A in order.
-// Where the framework itself holds only the clauses, ISO 27002 has them without the "A.".
+// annexAControls returns the controls of Annex A in order, as ISO 27001 6.1.3 d requires. If the
+// framework contains only the clauses, the controls are taken from ISO 27002, which lists them
+// without the "A." prefix. ok is false if ISO 27001 is not among the frameworks.
 func annexAControls(all []frameworkCoverage) (rows []requirementCoverage, ok bool) {
 	var iso, guide *frameworkCoverage
 	for i := range all {
@@ -203,7 +206,7 @@ func annexAControls(all []frameworkCoverage) (rows []requirementCoverage, ok boo
 	return rows, true
 }
 
-// countStatuses counts outcomes of items, overall and by domain.
+// countStatuses counts the statuses of items, overall and by domain.
 func countStatuses(items []api.SoAItem) (all map[coverageStatus]int, domains map[string]map[coverageStatus]int) {
 	all, domains = map[coverageStatus]int{}, map[string]map[coverageStatus]int{}
 	for i := range items {

@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// writeCSV writes one row an item (RFC 4180, UTF-8 without a mark). A deliverable that
-// was not drafted yet has a header and no rows.
+// writeCSV writes one row per item (RFC 4180, UTF-8 without a BOM). A deliverable that has not been
+// drafted has a header and no rows.
 func writeCSV(w io.Writer, v *reportData) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
@@ -34,7 +34,7 @@ func writeCSV(w io.Writer, v *reportData) error {
 	return out.Error()
 }
 
-// escapeFormula keeps a spreadsheet from taking a text for a formula: an apostrophe goes before it.
+// escapeFormula prefixes text that a spreadsheet would interpret as a formula with an apostrophe.
 func escapeFormula(s string) string {
 	if t := strings.TrimLeft(s, " "); t != "" && strings.ContainsRune("=+-@\t\r\n", rune(t[0])) {
 		return "'" + s
@@ -42,13 +42,13 @@ func escapeFormula(s string) string {
 	return s
 }
 
-// csvRows are rows made when they are asked for.
+// csvRows generates rows on demand.
 type csvRows struct {
 	count   int
 	makeRow func(int) []string
 }
 
-// leadingColumns are the columns that all deliverables begin with.
+// leadingColumns are the first columns of every deliverable.
 var leadingColumns = []string{"id", "version", "version_status", "control_code", "control_title", "domain", "requirements"}
 
 func leadingCells(it *api.Item, d *api.DeliverableVersion) []string {
@@ -59,7 +59,7 @@ func leadingCells(it *api.Item, d *api.DeliverableVersion) []string {
 	return c
 }
 
-// trailingColumns are the columns that all end with.
+// trailingColumns are the last columns of every deliverable.
 var trailingColumns = []string{"edited_by", "edited_fields", "revision"}
 
 func (v *reportData) trailingCells(it *api.Item) []string {
@@ -292,7 +292,7 @@ func joinLines(s []string) string { return strings.Join(s, "\n") }
 
 func formatDecimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// formatEvidence is one passage after the other, each under its place.
+// formatEvidence returns the passages one after the other, each below its location.
 func formatEvidence(all []api.Evidence) string {
 	var b strings.Builder
 	for i, e := range all {

@@ -19,45 +19,45 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// A template of a user's own is a Go template that is given the JSON form of a report:
-// html/template for a page, text/template for Markdown. It can call nothing that reaches a
-// file or a network, what it prints of the data is escaped, and it is stopped when it
-// takes too long, prints too much or calls itself too deep. To be stopped it is rewritten
-// before it runs: each loop and each part begins with a node that counts.
+// A custom template is a Go template that receives the JSON form of a report: html/template for a
+// page, text/template for Markdown. It can't access files or the network, the data it prints is
+// escaped, and it is stopped if it runs too long, prints too much or recurses too deeply. To
+// enforce this, it is rewritten before it runs: each loop and each part starts with a node that
+// counts steps.
 
-// The bounds of a template.
+// Limits of a custom template.
 const (
 	MaxTemplateBytes    = api.MaxOwnTemplate
 	maxTemplateSteps    = 8_000_000
 	maxTemplateOutput   = 32 << 20
-	maxTemplateText     = 1 << 20 // of a text that is put together
+	maxTemplateText     = 1 << 20 // for text built by a function
 	maxTemplateDepth    = 100
 	maxTemplateDuration = 20 * time.Second
 )
 
-// templateBudget is what a template may still spend.
+// templateBudget tracks what a template may still consume.
 type templateBudget struct {
 	ctx   context.Context
 	steps int
 	depth int
 }
 
-// templateLimitError is why a template was stopped; where in it is of no use.
+// templateLimitError is the reason a template was stopped.
 type templateLimitError string
 
 func (s templateLimitError) Error() string { return string(s) }
 
-// templateStepCost is what a step costs beside what it does.
+// templateStepCost is the fixed cost of a step.
 const templateStepCost = 4
 
 func (b *templateBudget) spend(n int) error {
 	before := b.steps
 	if b.steps += n + templateStepCost; b.steps > maxTemplateSteps {
-		return templateLimitError(fmt.Sprintf("it does not end within %d steps; look for a loop that goes on too long", maxTemplateSteps))
+		return templateLimitError(fmt.Sprintf("it exceeds %d steps; look for a loop that runs too long", maxTemplateSteps))
 	}
 	if before>>12 != b.steps>>12 {
 		if err := b.ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
-			return templateLimitError(fmt.Sprintf("it takes more than %v", maxTemplateDuration))
+			return templateLimitError(fmt.Sprintf("it runs longer than %v", maxTemplateDuration))
 		} else if err != nil {
 			return err
 		}
@@ -65,12 +65,12 @@ func (b *templateBudget) spend(n int) error {
 	return nil
 }
 
-// The functions of a template. Those of the language that put texts together are bounded,
-// those that mark a text as safe are gone.
+// Template functions. Built-in functions that build text are bounded; those that mark text as safe
+// are removed.
 func (b *templateBudget) functions() map[string]any {
 	bounded := func(s string, err error) (string, error) {
 		if err == nil && len(s) > maxTemplateText {
-			err = fmt.Errorf("a text of more than %s", formatSize(maxTemplateText))
+			err = fmt.Errorf("text longer than %s", formatSize(maxTemplateText))
 		}
 		return s, errors.Join(err, b.spend(len(s)/16))
 	}
@@ -82,16 +82,16 @@ func (b *templateBudget) functions() map[string]any {
 				n += len(a)
 			case nil, bool, int, float64:
 			default:
-				return errors.New("lists and records can't be printed; name a field, or use join or range")
+				return errors.New("lists and records can't be printed; select a field, or use join or range")
 			}
 		}
 		if n > maxTemplateText {
-			return fmt.Errorf("a text of more than %s", formatSize(maxTemplateText))
+			return fmt.Errorf("text longer than %s", formatSize(maxTemplateText))
 		}
 		return b.spend(n / 16)
 	}
 	gone := func(...any) (string, error) {
-		return "", errors.New("texts are escaped where they are printed; leave this function out")
+		return "", errors.New("text is escaped automatically when printed; remove this function")
 	}
 	return map[string]any{
 		"print": func(args ...any) (string, error) {
@@ -102,7 +102,7 @@ func (b *templateBudget) functions() map[string]any {
 		},
 		"printf": func(format string, args ...any) (string, error) {
 			if wideVerb.MatchString(format) {
-				return "", errors.New("a width or precision has at most three digits")
+				return "", errors.New("width and precision are limited to three digits")
 			}
 			return printBounded(fits, bounded, append(args, format), func() string { return fmt.Sprintf(format, args...) })
 		},
@@ -111,7 +111,7 @@ func (b *templateBudget) functions() map[string]any {
 		"join": func(list any, between string) (string, error) {
 			all, ok := list.([]any)
 			if !ok {
-				return "", errors.New("join wants a list")
+				return "", errors.New("join requires a list")
 			}
 			texts := make([]string, len(all))
 			for i, x := range all {
@@ -134,7 +134,7 @@ func (b *templateBudget) functions() map[string]any {
 	}
 }
 
-// wideVerb is a verb that could make a text of any length.
+// wideVerb matches format verbs that could produce text of any length.
 var wideVerb = lazyregexp.New(`%[^a-zA-Z%]*([0-9]{4}|\*)`)
 
 func printBounded(
@@ -151,12 +151,12 @@ func printBounded(
 
 func (b *templateBudget) checkDepth() error {
 	if b.depth > maxTemplateDepth {
-		return templateLimitError(fmt.Sprintf("its parts call each other more than %d deep", maxTemplateDepth))
+		return templateLimitError(fmt.Sprintf("its parts are nested more than %d levels deep", maxTemplateDepth))
 	}
 	return nil
 }
 
-// Names that a template can't write by chance.
+// Names that a template can't contain by accident.
 const (
 	tickName  = "countedStep"
 	enterName = "countedPart"
@@ -164,7 +164,7 @@ const (
 	mdName    = "markdownText"
 )
 
-// newCounterNode is a node without output that calls a function of the budget.
+// newCounterNode returns a node without output that calls a function of the budget.
 func newCounterNode(call string) (syntax.Node, error) {
 	t, err := template.New("n").Funcs((&templateBudget{}).functions()).Parse("{{if " + call + "}}{{end}}")
 	if err != nil {
@@ -173,7 +173,8 @@ func newCounterNode(call string) (syntax.Node, error) {
 	return t.Root.Nodes[0], nil
 }
 
-// guardTemplate rewrites a part so that it counts; with md, what it prints is escaped for Markdown.
+// guardTemplate rewrites a part so that it counts its steps; with markdown, its output is escaped
+// for Markdown.
 func guardTemplate(root *syntax.ListNode, markdown bool) error {
 	if root == nil {
 		return nil
@@ -216,7 +217,7 @@ func guardList(l *syntax.ListNode, markdown bool) error {
 	return err
 }
 
-// estimateSteps is about how much a list has to do, loops in it once.
+// estimateSteps returns the approximate number of steps in a list, counting each loop body once.
 func estimateSteps(l *syntax.ListNode) int {
 	if l == nil {
 		return 0
@@ -224,7 +225,7 @@ func estimateSteps(l *syntax.ListNode) int {
 	return len(l.String())/8 + 1
 }
 
-// CheckTemplate tells whether a template can be read; its errors name the line.
+// CheckTemplate returns an error if a template can't be parsed; the error names the line.
 func CheckTemplate(source, format string) error {
 	_, err := parseTemplate(&templateBudget{}, source, format)
 	return err
@@ -238,21 +239,21 @@ func parseTemplate(b *templateBudget, source, format string) (customTemplate, er
 	toAPIError := func(err error) error {
 		return api.Invalid(
 			"layout",
-			"the template can't be used: %s",
+			"the template is invalid: %s",
 			strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), "html/template:"),
 		)
 	}
 	if len(source) > MaxTemplateBytes || !utf8.ValidString(source) {
 		return nil, api.Invalid(
 			"layout",
-			"the template has %s; at most %s of UTF-8 text are taken",
+			"the template has %s; it must be UTF-8 text of at most %s",
 			formatSize(int64(len(source))),
 			formatSize(MaxTemplateBytes),
 		)
 	}
 	for _, name := range []string{tickName, enterName, leaveName, mdName} {
 		if strings.Contains(source, name) {
-			return nil, api.Invalid("layout", "the template names %s, which is the program's own", name)
+			return nil, api.Invalid("layout", "the template uses the reserved name %s", name)
 		}
 	}
 	switch format {
@@ -283,10 +284,10 @@ func parseTemplate(b *templateBudget, source, format string) (customTemplate, er
 		}
 		return t, nil
 	}
-	return nil, api.Invalid("format", "a template of your own writes %s or %s, not %q", FormatHTML, FormatMarkdown, format)
+	return nil, api.Invalid("format", "custom templates support the formats %s and %s, not %q", FormatHTML, FormatMarkdown, format)
 }
 
-// writeCustom writes a report by a template of a user's own.
+// writeCustom writes a report with a custom template.
 func writeCustom(ctx context.Context, w io.Writer, v *reportData, source, format string) error {
 	ctx, cancel := context.WithTimeout(ctx, maxTemplateDuration)
 	defer cancel()
@@ -306,7 +307,7 @@ func writeCustom(ctx context.Context, w io.Writer, v *reportData, source, format
 	out := &limitedWriter{w: w, left: maxTemplateOutput}
 	err = t.Execute(out, data)
 	switch {
-	case err == nil || out.failed != nil: // the writer's own trouble is no fault of the template
+	case err == nil || out.failed != nil: // a failing writer is not the template's fault
 		return errors.Join(out.failed, nil)
 	case errors.Is(err, context.Canceled):
 		return err
@@ -321,7 +322,8 @@ func writeCustom(ctx context.Context, w io.Writer, v *reportData, source, format
 	)
 }
 
-// decodeTemplateData is the JSON form as a template sees it: whole numbers are such, so that they can be compared.
+// decodeTemplateData decodes the JSON form for templates, turning whole numbers into ints so that
+// templates can compare them.
 func decodeTemplateData(raw []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	var data any

@@ -48,7 +48,7 @@ func TestOwnTemplateIsBounded(t *testing.T) {
 		"itself":                {FormatHTML, `{{define "a"}}{{template "a" .}}{{end}}{{template "a" .}}`, "more than 100 deep"},
 		"one another":           {FormatMarkdown, `{{define "a"}}{{template "b" .}}{{end}}{{define "b"}}{{template "a" .}}{{template "a" .}}{{end}}{{template "a" .}}`, "more than 100 deep"},
 		"output":                {FormatHTML, `{{range 1000000}}0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789{{end}}`, "prints more than"},
-		"a text that doubles":   {FormatMarkdown, `{{$x := "0123456789"}}{{range 64}}{{$x = print $x $x}}{{end}}`, "a text of more than"},
+		"a text that doubles":   {FormatMarkdown, `{{$x := "0123456789"}}{{range 64}}{{$x = print $x $x}}{{end}}`, "text longer than"},
 		"a width":               {FormatMarkdown, `{{printf "%999999999d" 1}}`, "at most three digits"},
 		"a width given":         {FormatMarkdown, `{{printf "%*d" 999999999 1}}`, "at most three digits"},
 		"many long texts":       {FormatMarkdown, `{{range 20000000}}{{$x := printf "%900d%900d%900d" 1 1 1}}{{end}}`, "it does not end"},

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// deepCopy is a deep copy of v in which nil slices and maps are empty and every string
-// has gone through edit. Pointers stay nil where they were; what an interface holds
-// is shared. The values are the contract's: trees, without cycles.
+// deepCopy returns a deep copy of v in which nil slices and maps are empty and every string has
+// been passed through edit. Nil pointers stay nil, and interface values are shared. Values must be
+// trees without cycles, as the API types are.
 func deepCopy[T any](v T, edit func(string) string) T {
 	out := reflect.New(reflect.TypeFor[T]()).Elem()
 	deepCopyInto(out, reflect.ValueOf(&v).Elem(), edit)
@@ -26,7 +26,7 @@ func deepCopyInto(dst, src reflect.Value, edit func(string) string) {
 			deepCopyInto(dst.Elem(), src.Elem(), edit)
 		}
 	case reflect.Struct:
-		dst.Set(src) // unexported fields, and times
+		dst.Set(src) // unexported fields, and time.Time
 		if src.Type() == timeType {
 			return
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// buildDocument tells the view's template as sections, in the template's order.
+// buildDocument returns the report as a document whose sections follow the template's order.
 func (v *reportData) buildDocument() document {
 	d := document{
 		Title: v.title, Organization: v.Organization.Name, Assessment: v.Assessment.Name,
@@ -29,8 +29,8 @@ func (v *reportData) buildDocument() document {
 	return d
 }
 
-// indexPassages notes which passages a control has in each part that quotes them, so that the parts
-// after it needn't.
+// indexPassages records which passages each section quotes per control, so that later sections need
+// not repeat them.
 func (v *reportData) indexPassages() {
 	v.passages = map[sectionID]map[string][]api.Evidence{sectionGap: {}, sectionSoA: {}}
 	if v.template.hasSection(sectionGap) {
@@ -46,7 +46,7 @@ func (v *reportData) indexPassages() {
 	}
 }
 
-// assignAnchors gives every item its anchor first, so that links may point forward.
+// assignAnchors assigns an anchor to every item up front, so that links may point forward.
 func (v *reportData) assignAnchors() {
 	if v.template.hasSection(sectionSoA) {
 		for i := range v.SoAItems {
@@ -86,7 +86,7 @@ func (v *reportData) buildSection(p sectionID) section {
 		}
 		return s
 	case sectionCoverage:
-		s.Title, s.Blocks = "Coverage of the frameworks", v.coverageSection()
+		s.Title, s.Blocks = "Framework coverage", v.coverageSection()
 		return v.markApproval(s, api.GateSoA)
 	case sectionSoA:
 		s.Title, s.Blocks = "Statement of Applicability", v.soaSection()
@@ -105,15 +105,15 @@ func (v *reportData) buildSection(p sectionID) section {
 	case sectionApprovals:
 		s.Title, s.Blocks = "Approvals", v.approvalsSection()
 	case sectionBasis:
-		s.Title, s.Blocks = "Basis and limits", v.basisSection()
+		s.Title, s.Blocks = "Basis and limitations", v.basisSection()
 	}
 	if len(v.draftNotices) > 0 {
-		s.Draft = "Not everything this report shows was approved."
+		s.Draft = "Not everything in this report has been approved."
 	}
 	return s
 }
 
-// markApproval says at the head of a section whether its deliverable was approved.
+// markApproval states at the start of a section whether its deliverable is approved.
 func (v *reportData) markApproval(s section, g api.Gate) section {
 	st := v.approvalStatus(g)
 	if !st.approved {
@@ -137,8 +137,8 @@ func approvalSentence(by, on string) string {
 
 func (v *reportData) mastheadFacts() facts {
 	var f facts
-	f.add("Organization", userCell(orDefault(v.Organization.Name, "not stated")))
-	f.add("Assessment", userCell(orDefault(v.Assessment.Name, "not stated")))
+	f.add("Organization", userCell(orDefault(v.Organization.Name, "not specified")))
+	f.add("Assessment", userCell(orDefault(v.Assessment.Name, "not specified")))
 	f.addText("About", v.Assessment.Description)
 	f.add("State", plainCell(displayLabel(string(v.Assessment.State))))
 	if v.Assessment.DueDate != nil {
@@ -149,27 +149,27 @@ func (v *reportData) mastheadFacts() facts {
 		frameworks = append(frameworks, userCell(orDefault(fw.Name, fw.Code)).with(span{Text: " "}, span{Text: fw.Code, Mono: true}))
 	}
 	if len(frameworks) == 0 {
-		f.add("Frameworks", plainCell("none was chosen"))
+		f.add("Frameworks", plainCell("none selected"))
 	} else {
 		f.Items = append(f.Items, fact{Label: "Frameworks", List: frameworks})
 	}
 	f.add("Catalog", plainCell(capitalize(v.catalogName())))
 	f.add("Catalog SHA-256", v.catalogHashCell())
 	f.add("As of", plainCell(formatTime(v.AsOf)))
-	f.add("Written by", userCell(orDefault(v.Tool, "not stated")))
+	f.add("Written by", userCell(orDefault(v.Tool, "not specified")))
 	return f
 }
 
 func (v *reportData) catalogHashCell() cell {
 	if v.Catalog.SourceSHA256 == nil {
-		return plainCell("none: the catalog has no source file")
+		return plainCell("none (the catalog has no source file)")
 	}
 	return monoCell(*v.Catalog.SourceSHA256)
 }
 
-// versionsTable is the table of what the report rests on.
+// versionsTable returns the table of the versions the report is based on.
 func (v *reportData) versionsTable() table {
-	t := table{Caption: "Versions this report is made from", Columns: []column{
+	t := table{Caption: "Versions this report is based on", Columns: []column{
 		{Name: "Deliverable", Width: 5},
 		{Name: "Version", Width: 3, Number: true},
 		{Name: "Status", Width: 5},
@@ -204,7 +204,7 @@ func (v *reportData) versionsTable() table {
 		switch {
 		case st.approved:
 		case st.version.Status == api.VersionApproved:
-			status = badgeCell("draft", "Changed since its approval")
+			status = badgeCell("draft", "Changed since approval")
 		default:
 			status = badgeCell("draft", displayLabel(string(st.version.Status)))
 		}
@@ -230,7 +230,7 @@ func (v *reportData) itemCount(g api.Gate) int {
 	return len(v.POAMItems)
 }
 
-// evidenceBlocks is an item's passages as quotes.
+// evidenceBlocks returns an item's passages as quotes.
 func evidenceBlocks(all []api.Evidence) []block {
 	if len(all) == 0 {
 		return nil
@@ -245,8 +245,8 @@ func evidenceBlocks(all []api.Evidence) []block {
 	return []block{q}
 }
 
-// unquotedEvidenceBlocks are the passages of an item as quotes, but for those that its control has in other parts
-// of the report.
+// unquotedEvidenceBlocks returns an item's passages as quotes, except those already quoted for its
+// control in the given parts of the report.
 func (v *reportData) unquotedEvidenceBlocks(code string, all []api.Evidence, parts ...sectionID) []block {
 	quoted := map[string]bool{}
 	for _, p := range parts {
@@ -257,16 +257,17 @@ func (v *reportData) unquotedEvidenceBlocks(code string, all []api.Evidence, par
 	return evidenceBlocks(slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool { return quoted[e.SHA256+"\x00"+e.Quote] }))
 }
 
-// formatConfidence is a confidence; overruled where a person said otherwise than what it is of.
+// formatConfidence formats a confidence as a percentage; overridden adds that the verdict has been
+// changed by a user.
 func formatConfidence(confidence float64, overridden bool) string {
 	out := fmt.Sprintf("%.0f%%", confidence*100)
 	if overridden {
-		out += ", of the rules in their own verdict; a person set another"
+		out += " for the automatic verdict (overridden)"
 	}
 	return out
 }
 
-// addEdits says what people changed after the draft.
+// addEdits adds which fields were changed after the draft, and by whom.
 func (v *reportData) addEdits(f *facts, it *api.Item) {
 	if len(it.EditedFields) == 0 && it.EditedBy == nil {
 		return
@@ -285,7 +286,7 @@ func (v *reportData) addEdits(f *facts, it *api.Item) {
 	f.add("Changed", userCell(s))
 }
 
-// approverName is who approved, by name where it is known.
+// approverName returns the approver's name, or the ID if the name is unknown; "" if not approved.
 func (v *reportData) approverName(st approvalStatus) string {
 	if !st.approved {
 		return ""

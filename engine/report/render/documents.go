@@ -8,7 +8,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// removedDocuments are the files that lines cite and that are no document of the assessment any more.
+// removedDocuments returns the file names that items cite but that are no longer documents of the
+// assessment.
 func (v *reportData) removedDocuments() (gone []string) {
 	there := make(map[string]bool, len(v.Documents))
 	for _, d := range v.Documents {
@@ -28,7 +29,7 @@ func (v *reportData) removedDocuments() (gone []string) {
 func (v *reportData) documentsSection() []block {
 	gone := v.removedDocuments()
 	if len(v.Documents)+len(gone) == 0 {
-		return []block{newPara("empty", "No document has been given as evidence.")}
+		return []block{newPara("empty", "No documents have been provided as evidence.")}
 	}
 	var lost []block
 	if len(gone) > 0 {
@@ -36,7 +37,7 @@ func (v *reportData) documentsSection() []block {
 			lost,
 			newPara(
 				"",
-				fmt.Sprintf("Lines cite %s been taken away since.", pluralize(len(gone), "document that has", "documents that have")),
+				fmt.Sprintf("This report cites %s since been removed.", pluralize(len(gone), "document that has", "documents that have")),
 			),
 		)
 	}
@@ -50,13 +51,13 @@ func (v *reportData) documentsSection() []block {
 	out = append(out, lost...)
 	if len(unread) > 0 {
 		t := table{
-			Caption: "Documents that could not be taken into account",
+			Caption: "Documents that could not be considered",
 			Columns: []column{{Name: "File", Width: 5}, {Name: "Status", Width: 4}, {Name: "Why", Width: 9}},
 		}
 		for _, d := range unread {
-			why := "It failed without a reason."
+			why := "Processing failed; no reason was recorded."
 			if d.Status != api.DocumentFailed {
-				why = "It was still waiting to be read."
+				why = "It had not been processed yet."
 			}
 			t.Rows = append(
 				t.Rows,
@@ -71,7 +72,7 @@ func (v *reportData) documentsSection() []block {
 		}
 		out = append(out, t)
 	}
-	t := table{Caption: "Register of documents", Columns: []column{
+	t := table{Caption: "Document register", Columns: []column{
 		{Name: "Document", Width: 9},
 		{Name: "Kind", Width: 3},
 		{Name: "Version", Width: 3},
@@ -111,11 +112,11 @@ func (v *reportData) documentsSection() []block {
 }
 
 func (v *reportData) approvalsSection() []block {
-	t := table{Caption: "Decisions that were asked for and made", Empty: "No approval has been asked for yet.", Columns: []column{
+	t := table{Caption: "Approval requests and decisions", Empty: "No approval has been requested yet.", Columns: []column{
 		{Name: "Deliverable", Width: 4},
 		{Name: "Version", Width: 3, Number: true},
 		{Name: "Decision", Width: 4},
-		{Name: "Asked by", Width: 4},
+		{Name: "Requested by", Width: 4},
 		{Name: "Decided by", Width: 4},
 		{Name: "Reason", Width: 6},
 		{Name: "Content SHA-256", Width: 7},
@@ -146,10 +147,10 @@ func (v *reportData) approvalsSection() []block {
 			proseCell(orDefault(stringOrEmpty(a.Reason), "–")), monoCell(a.TargetSHA256),
 		}})
 	}
-	return []block{newPara("", "An approval counts for exactly the content whose hash it carries."), t}
+	return []block{newPara("", "An approval applies only to the content with the hash shown."), t}
 }
 
-// actorName is who did something; that a key did it is said.
+// actorName returns the name of who acted, noting if it was an API key.
 func actorName(a api.Actor) string {
 	s := orDefault(a.Name, a.ID)
 	if a.Type != api.ActorUser && a.Type != "" {

@@ -15,32 +15,32 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// A DOCX is written from the same blocks as the page and Markdown, as Office Open XML
-// (ISO/IEC 29500): real headings, a contents field, captions, tables whose head is repeated
-// on each page. Pictures are images with a description; each stands beside a table that says
-// the same. It refers to nothing outside itself.
+// docxWriter writes a document as Office Open XML (ISO/IEC 29500) from the same blocks as the page
+// and Markdown: real headings, a contents field, captions, and tables with repeated header rows.
+// Pictures are images with a description; a table next to each contains the same data. The file
+// refers to nothing outside itself.
 //
-//	docx.go        the package: its parts, and the frame of the document
-//	docxblocks.go  blocks, cells and texts as paragraphs and tables
-//	docximage.go   pictures
-//	docxparts.go   styles, numbering, header and footer
+//	docx.go         the package: its parts, and the frame of the document
+//	docx_blocks.go  blocks, cells and texts as paragraphs and tables
+//	docx_image.go   pictures
+//	docx_parts.go   styles, numbering, header and footer
 type docxWriter struct {
 	w *bufio.Writer
-	// bookmarks are the names of anchors; used counts those that were placed.
+	// bookmarks maps anchors to bookmark names; used counts the bookmarks placed.
 	bookmarks     map[string]string
 	bookmarkCount int
-	textWidth     int // of the text, in twentieths of a point
+	textWidth     int // in twentieths of a point
 	theme         drawing.Theme
-	// images are the parts that the document shows, in their order.
+	// images are the package's image parts, in order.
 	images         []docxImage
 	placedDrawings []placedDrawing
-	imageCount     int // how many places show an image
-	// hasTheme tells whether the package has a theme.
+	imageCount     int // places that show an image
+	// hasTheme reports whether the package contains a theme.
 	hasTheme bool
 	err      error
 }
 
-// The page is A4 with margins of 2 cm; measures are in twentieths of a point.
+// A4 with margins of 2 cm, in twentieths of a point.
 const (
 	docxPageWidth  = 11906
 	docxPageHeight = 16838
@@ -48,13 +48,14 @@ const (
 	docxTextWidth  = docxPageWidth - 2*docxMargin
 )
 
-// styledParts are the parts that name styles.
+// styledParts are the parts that refer to styles.
 var styledParts = map[string]bool{"word/document.xml": true, "word/header1.xml": true, "word/footer1.xml": true}
 
-// writeDOCX writes the document as a Word document, in the styles of another one where that is given.
+// writeDOCX writes the document as a Word document, with the styles of another document if one is
+// given.
 func writeDOCX(w io.Writer, d document, asOf time.Time, style []byte) error {
 	z := zip.NewWriter(w)
-	// A zip has no time before 1980, and this one tells none of its own.
+	// The earliest time a zip can hold: the entries must not depend on the current time.
 	stamp := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 	x := &docxWriter{bookmarks: map[string]string{}, textWidth: docxTextWidth, theme: d.Theme}
 	type part struct {
@@ -132,7 +133,7 @@ func staticPart(text string) func(*bufio.Writer) {
 	return func(b *bufio.Writer) { _, _ = b.WriteString(xmlHead + text) }
 }
 
-// writeBody is the body: title, contents, what the report rests on, and its sections.
+// writeBody writes the body: title, contents, basis and sections.
 func (x *docxWriter) writeBody(d *document) {
 	x.writeXML(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, drawingNamespaces, `><w:body>`)
 	if w, h := fitLogo(d.Logo, 160, 90); w > 0 {
@@ -187,8 +188,8 @@ func (x *docxWriter) writeSection(s *section) {
 	}
 }
 
-// writeContents is a field that Word makes anew, with page numbers, when it is asked to; until
-// then it shows the chapters as links.
+// writeContents writes a table-of-contents field, which Word fills with page numbers when updated;
+// until then it lists the chapters as links.
 func (x *docxWriter) writeContents(d *document) {
 	x.writeParagraph("ContentsHeading", plainCell("Contents"))
 	x.writeXML(
@@ -206,7 +207,7 @@ func (x *docxWriter) writeContents(d *document) {
 	x.writeXML(`<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`)
 }
 
-// writeHeading is a heading of a level, which its anchor's bookmark stands around.
+// writeHeading writes a heading of a level, wrapped in its anchor's bookmark.
 func (x *docxWriter) writeHeading(level int, id, title string, startsPage bool) {
 	style := fmt.Sprintf("Heading%d", level)
 	x.writeXML(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/>`)
@@ -219,7 +220,7 @@ func (x *docxWriter) writeHeading(level int, id, title string, startsPage bool) 
 	x.writeXML(`</w:p>`)
 }
 
-// writeAnchored writes what an anchor stands for inside its bookmark.
+// writeAnchored wraps content in the bookmark of an anchor.
 func (x *docxWriter) writeAnchored(id string, writeContent func()) {
 	if id == "" {
 		writeContent()
@@ -232,7 +233,8 @@ func (x *docxWriter) writeAnchored(id string, writeContent func()) {
 	x.writeXMLf(`<w:bookmarkEnd w:id="%d"/>`, n)
 }
 
-// bookmarkName is the name of an anchor: letters, digits and underscores, at most 40.
+// bookmarkName returns the bookmark name for an anchor: letters, digits and underscores, at most 40
+// characters.
 func (x *docxWriter) bookmarkName(id string) string {
 	if name := x.bookmarks[id]; name != "" {
 		return name
@@ -250,14 +252,14 @@ func (x *docxWriter) bookmarkName(id string) string {
 
 func (x *docxWriter) writeXML(parts ...string) {
 	for _, p := range parts {
-		_, _ = x.w.WriteString(p) // the writer keeps its error for Flush
+		_, _ = x.w.WriteString(p) // the writer reports its error in Flush
 	}
 }
 
 func (x *docxWriter) writeXMLf(format string, args ...any) { _, _ = fmt.Fprintf(x.w, format, args...) }
 
-// writeEscapedXML writes text so that no character of it acts; what XML has no place for becomes
-// the replacement character.
+// writeEscapedXML writes escaped text; characters that XML does not allow become the replacement
+// character.
 func writeEscapedXML(w *bufio.Writer, s string) {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -279,7 +281,7 @@ func writeEscapedXML(w *bufio.Writer, s string) {
 	}
 }
 
-// isRightToLeft tells whether text begins, as a reader sees it, from the right.
+// isRightToLeft reports whether the text starts in a right-to-left script.
 func isRightToLeft(s string) bool {
 	for _, r := range s {
 		switch {

@@ -41,11 +41,11 @@ func (x *docxWriter) writeBlock(b block) {
 	}
 }
 
-// writeParagraph is a paragraph of a style; none for the body's own. A text from the right stands
-// in a paragraph of its own.
+// writeParagraph writes a paragraph in a style; "" is the body style. Right-to-left text gets a
+// paragraph of its own.
 func (x *docxWriter) writeParagraph(style string, c cell) { x.writeParagraphs(style, "", c) }
 
-// writeParagraphs writes a cell: one paragraph, and one more for each longer text in it.
+// writeParagraphs writes a cell as one paragraph, plus one for each longer text in it.
 func (x *docxWriter) writeParagraphs(style, align string, c cell) {
 	open := func(rtl bool) {
 		x.writeXML(`<w:p><w:pPr>`)
@@ -93,14 +93,14 @@ func (x *docxWriter) writeSpan(s span) {
 	}
 }
 
-// writeLink leads to another place in the document.
+// writeLink writes a link to another place in the document.
 func (x *docxWriter) writeLink(to, text, style string) {
 	x.writeXML(`<w:hyperlink w:anchor="`, x.bookmarkName(to), `" w:history="1">`)
 	x.writeRun(span{Text: text, Badge: style, Ref: to})
 	x.writeXML(`</w:hyperlink>`)
 }
 
-// writeRun is text of one kind, its line ends as breaks.
+// writeRun writes a run of text with line ends as breaks.
 func (x *docxWriter) writeRun(s span) {
 	if s.Text == "" {
 		return
@@ -143,7 +143,7 @@ func (x *docxWriter) writeRun(s span) {
 			if j > 0 {
 				x.writeXML(`<w:tab/>`)
 			}
-			if s.NoBreak { // a date is not broken over lines
+			if s.NoBreak { // dates are not broken across lines
 				for k, bit := range strings.Split(part, "-") {
 					if k > 0 {
 						x.writeXML(`<w:noBreakHyphen/>`)
@@ -167,8 +167,8 @@ func (x *docxWriter) writeText(s string) {
 	x.writeXML(`</w:t>`)
 }
 
-// closeDirectionMarks ends what marks of direction in a text have begun, so that they don't turn
-// what comes after it.
+// closeDirectionMarks closes the directional marks that a text opens, so that they do not affect
+// the following text.
 func closeDirectionMarks(s string) string {
 	open := ""
 	for _, r := range s {
@@ -205,17 +205,17 @@ func (x *docxWriter) writeFacts(f facts) {
 	}
 }
 
-// inlineCell is a cell whose first text goes on in the line before it.
+// inlineCell returns a cell whose first text continues the line before it.
 func inlineCell(c cell) cell {
 	out := append(cell{}, c...)
 	out[0].Prose = false
 	return out
 }
 
-// tilesPerRow is how many figures stand side by side.
+// tilesPerRow is the number of tiles in a row.
 const tilesPerRow = 4
 
-// writeTiles are figures with their names above them.
+// writeTiles writes figures with their labels above them.
 func (x *docxWriter) writeTiles(all []fact) {
 	for len(all) > 0 {
 		line := all[:min(len(all), tilesPerRow)]
@@ -266,12 +266,12 @@ func (x *docxWriter) writeQuote(q quote) {
 	x.writeParagraph("QuoteSource", c)
 }
 
-// writeTable writes a table under its caption, its head repeated on each page; the rows' details
-// follow it, each under its row's name.
+// writeTable writes a table below its caption, repeating the header row on each page; the rows'
+// details follow, each under its row's name.
 func (x *docxWriter) writeTable(t table) {
 	x.writeParagraph("Caption", cell{{Text: t.Caption}})
 	if len(t.Rows) == 0 {
-		x.writeParagraph("Empty", plainCell(orDefault(t.Empty, "There is nothing to list.")))
+		x.writeParagraph("Empty", plainCell(orDefault(t.Empty, "Nothing to list.")))
 		return
 	}
 	x.writeXML(`<w:tbl><w:tblPr><w:tblStyle w:val="ReportTable"/>`)
@@ -321,14 +321,14 @@ func (x *docxWriter) writeTable(t table) {
 	}
 }
 
-// docxLetterWidth is about what a letter of a table's head takes, and docxCellMargins what a
-// cell has beside its text.
+// docxLetterWidth is the approximate width of a letter in a table header; docxCellMargins is the
+// horizontal padding of a cell.
 const (
 	docxLetterWidth = 88
 	docxCellMargins = 130
 )
 
-// docxMaxUnbrokenRow is how much text a row may have to be kept on one page.
+// docxMaxUnbrokenRow is the maximum text length of a row that is kept on one page.
 const docxMaxUnbrokenRow = 600
 
 func (x *docxWriter) writeRow(t *table, r *row, widths []int) {
@@ -367,8 +367,8 @@ func columnAlignment(c column) string {
 	return ""
 }
 
-// columnWidths share the text's width among the columns as the page does, with room for the
-// longest word of each head where the others can spare it.
+// columnWidths divides the text width among the columns in the same proportions as the page, with
+// room for the longest word of each header if the other columns can spare it.
 func (x *docxWriter) columnWidths(t *table) []int {
 	sum := 0
 	for _, c := range t.Columns {

@@ -13,16 +13,16 @@ import (
 
 const drawingNamespaces = `xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"`
 
-// docxImage is an image in the package.
+// docxImage is an image part of the package.
 type docxImage struct {
 	name string
 	data []byte
 }
 
-// firstImageRelation is the number of the first relationship that an image has.
+// firstImageRelation is the number of the first image relationship.
 const firstImageRelation = 10
 
-// writeRelations name the parts that the document uses.
+// writeRelations writes the relationships to the document's parts.
 func (x *docxWriter) writeRelations(b *bufio.Writer) {
 	_, _ = b.WriteString(xmlHead + docxRelations)
 	if x.hasTheme {
@@ -34,15 +34,15 @@ func (x *docxWriter) writeRelations(b *bufio.Writer) {
 	_, _ = b.WriteString(`</Relationships>`)
 }
 
-// A picture's unit is so many EMUs, of which an inch has 914,400; a page has room for so many.
+// EMUs per picture unit (an inch has 914,400 EMUs), and the space available on a page.
 const (
 	emuPerUnit   = 8890
 	maxEMUWidth  = docxTextWidth * 635
 	maxEMUHeight = 8600000
 )
 
-// writePicture shows a drawing. One that stands in the document already, as those of the summary
-// in their chapters, is the same image once more.
+// writePicture writes a drawing. A drawing that is already in the document, such as one shown both
+// in the summary and in its section, reuses the same image part.
 func (x *docxWriter) writePicture(d drawing.Drawing) {
 	at := slices.IndexFunc(x.placedDrawings, func(o placedDrawing) bool {
 		return o.Width == d.Width && o.Height == d.Height && reflect.DeepEqual(o.Shapes, d.Shapes)
@@ -59,22 +59,24 @@ func (x *docxWriter) writePicture(d drawing.Drawing) {
 	x.placeImage(x.placedDrawings[at].image, d.Title, d.Description, d.Width*emuPerUnit, d.Height*emuPerUnit)
 }
 
-// placedDrawing is a drawing with its image in the package.
+// placedDrawing is a drawing and its image in the package.
 type placedDrawing struct {
 	drawing.Drawing
 	image int
 }
 
-// addImage puts an image into the package and gives its number there.
+// addImage adds an image to the package and returns its number.
 func (x *docxWriter) addImage(ending string, data []byte) int {
 	x.images = append(x.images, docxImage{fmt.Sprintf("media/image%d.%s", len(x.images)+1, ending), data})
 	return len(x.images) - 1
 }
 
-// maxImageDescription is how long the description of a picture is; screen readers read it at one go.
+// maxImageDescription is the maximum length of a picture's description; screen readers read it in
+// one go.
 const maxImageDescription = 2000
 
-// placeImage places an image of a size in EMUs in a paragraph of its own, smaller where it has no room.
+// placeImage places an image of a size in EMUs in its own paragraph, scaled down if it does not
+// fit.
 func (x *docxWriter) placeImage(image int, title, text string, width, height float64) {
 	x.imageCount++
 	n := x.imageCount

@@ -42,7 +42,7 @@ const (
 		`<w:compat><w:compatSetting w:name="compatibilityMode" w:uri="http://schemas.microsoft.com/office/word" w:val="15"/></w:compat><w:themeFontLang w:val="en-GB"/></w:settings>`
 )
 
-// writeCoreProperties are the metadata that a file manager shows.
+// writeCoreProperties writes the metadata that file managers show.
 func writeCoreProperties(b *bufio.Writer, d *document, asOf time.Time) {
 	field := func(name, value string) {
 		if value == "" {
@@ -77,7 +77,7 @@ func writeCoreProperties(b *bufio.Writer, d *document, asOf time.Time) {
 	_, _ = b.WriteString(`</cp:coreProperties>`)
 }
 
-// writeTabbedLine is a paragraph with text at its left and right end.
+// writeTabbedLine writes a paragraph with text at its left and right ends.
 func writeTabbedLine(b *bufio.Writer, style string, left, right func(x *docxWriter)) {
 	x := &docxWriter{w: b, bookmarks: map[string]string{}}
 	x.writeXML(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/></w:pPr>`)
@@ -87,7 +87,7 @@ func writeTabbedLine(b *bufio.Writer, style string, left, right func(x *docxWrit
 	x.writeXML(`</w:p>`)
 }
 
-// shortenLine is text for a line at the rim of a page.
+// shortenLine shortens text for a header or footer.
 func shortenLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 60 {
@@ -128,7 +128,7 @@ func writeDOCXFooter(b *bufio.Writer, d *document) {
 	_, _ = b.WriteString(`</w:ftr>`)
 }
 
-// A style's paragraph and run properties, in the order that the schema wants.
+// docxStyle holds a style's paragraph and run properties, in the order required by the schema.
 type docxStyle struct{ id, name, based, next, para, run string }
 
 var docxParagraphStyles = []docxStyle{

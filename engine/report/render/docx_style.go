@@ -13,17 +13,17 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// The styles of a document of the user's: each style of ours that it has by name, such as
-// "heading 1", is taken as it is there; the others are ours. Its theme comes with them,
-// since fonts and colours may be the theme's. Nothing else of it is read.
+// customStyles holds the styles of a user's document. A style of ours that exists there by name,
+// such as "heading 1", is used as defined there; the others are added. Its theme is included, since
+// fonts and colors may depend on it. Nothing else is read from the document.
 type customStyles struct {
-	// styles and theme are parts of the package; the theme may be empty.
+	// styles and theme are parts of the package; theme may be empty.
 	styles, theme string
-	// ids are the ids that our styles have there, by ours.
+	// ids maps the IDs of our styles to their IDs in that document.
 	ids map[string]string
 }
 
-// The bounds of a document for styles.
+// Limits of a style document.
 const (
 	maxStylePart = 4 << 20
 	maxStyles    = 5000
@@ -36,19 +36,19 @@ var (
 	styleID        = lazyregexp.New(`^<w:style\b[^>]*\bw:styleId="([^"]*)"`)
 )
 
-// mergeStyles reads them, and adds those of ours that are not there.
+// mergeStyles reads the styles of a document and adds those of ours that are missing.
 func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 	refuse := func(format string, args ...any) error { return api.Invalid("style", format, args...) }
 	if len(file) > api.MaxStyleBytes {
 		return nil, refuse(
-			"the document for styles has %s; at most %s are taken",
+			"the style document is too large (%s; the maximum is %s)",
 			formatSize(int64(len(file))),
 			formatSize(api.MaxStyleBytes),
 		)
 	}
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
-		return nil, refuse("the document for styles is no DOCX: %v", err)
+		return nil, refuse("the style document is not a DOCX: %v", err)
 	}
 	styles, err := readStylePart(z, "word/styles.xml")
 	if err != nil {
@@ -61,15 +61,15 @@ func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 	end := strings.LastIndex(styles, "</w:styles>")
 	if end < 0 {
 		return nil, refuse(
-			"word/styles.xml of the document for styles has no styles as Word writes them; save the document with Word or LibreOffice",
+			"word/styles.xml of the style document contains no Word styles; save the document with Word or LibreOffice",
 		)
 	}
-	styles = styleNumbering.ReplaceAllString(styles, "") // lists are numbered in a part that isn't taken
+	styles = styleNumbering.ReplaceAllString(styles, "") // list numbering is defined in a part that isn't copied
 	end = strings.LastIndex(styles, "</w:styles>")
 	names, taken := map[string]string{}, map[string]bool{}
 	custom := styleElement.FindAllString(styles, maxStyles+1)
 	if len(custom) > maxStyles {
-		return nil, refuse("the document for styles has more than %d styles", maxStyles)
+		return nil, refuse("the style document has more than %d styles", maxStyles)
 	}
 	for _, s := range custom {
 		id, name := styleID.FindStringSubmatch(s), styleName.FindStringSubmatch(s)
@@ -104,34 +104,34 @@ func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 	}
 	out.styles = styles[:end] + strings.Join(more, "") + styles[end:]
 	if err := checkXML(out.styles); err != nil {
-		return nil, refuse("word/styles.xml of the document for styles can't be read: %v", err)
+		return nil, refuse("word/styles.xml of the style document can't be read: %v", err)
 	}
 	return out, nil
 }
 
-var errMissingPart = errors.New("it has no such part")
+var errMissingPart = errors.New("part not found")
 
-// readStylePart reads a part of a package; it must be XML without declarations of its own.
+// readStylePart returns a part of a package, which must be XML without entity declarations.
 func readStylePart(z *zip.Reader, name string) (string, error) {
 	f, err := z.Open(name)
 	if err != nil {
-		return "", errors.Join(errors.New("the document for styles is no DOCX: there is no "+name), errMissingPart)
+		return "", errors.Join(errors.New("the style document is not a DOCX: it contains no "+name), errMissingPart)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxStylePart+1))
 	if err != nil {
-		return "", errors.New(name + " of the document for styles is damaged; save it again")
+		return "", errors.New(name + " in the style document is damaged; save it again")
 	}
 	if len(b) > maxStylePart {
-		return "", errors.New(name + " of the document for styles is too large")
+		return "", errors.New(name + " in the style document is too large")
 	}
 	if err := checkXML(string(b)); err != nil {
-		return "", errors.New(name + " of the document for styles can't be read: " + err.Error())
+		return "", errors.New(name + " in the style document can't be read: " + err.Error())
 	}
 	return string(b), nil
 }
 
-// checkXML refuses what is no XML, and what refers to the outside.
+// checkXML rejects invalid XML and references to external resources.
 func checkXML(s string) error {
 	d := xml.NewDecoder(strings.NewReader(s))
 	for {
@@ -157,8 +157,8 @@ func checkXML(s string) error {
 
 var styleReference = lazyregexp.New(`<w:(pStyle|rStyle|tblStyle) w:val="([^"]*)"/>`)
 
-// replaceStyleIDs is a part with the names that our styles have there. Texts can't look like a
-// tag: they are escaped.
+// replaceStyleIDs replaces our style IDs in a part with those of the custom document. Text can't
+// look like a tag because it is escaped.
 func (o *customStyles) replaceStyleIDs(part []byte) []byte {
 	return styleReference.ReplaceAllFunc(part, func(m []byte) []byte {
 		at := bytes.Index(m, []byte(`w:val="`)) + len(`w:val="`)

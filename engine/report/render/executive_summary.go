@@ -9,14 +9,14 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// ExecutiveText is about a page of plain words for a board, paragraphs apart by a blank
-// line. It is made from the source's numbers alone: nothing in it is a judgement.
+// ExecutiveText returns about a page of plain text for executives, in paragraphs separated by blank
+// lines. It is derived only from the source's figures and adds no judgment.
 func ExecutiveText(src *Source) string {
 	v := newReportData(src, Request{Template: TemplateExecutiveSummary})
 	return strings.Join(v.executiveParagraphs(), "\n\n")
 }
 
-// executiveParagraphs is the executive text by paragraph.
+// executiveParagraphs returns the paragraphs of the executive text.
 func (v *reportData) executiveParagraphs() []string {
 	out := []string{v.describeSubject()}
 	for _, say := range []func() string{v.describeControls, v.describeFindings, v.describeMaturity, v.describePlan, v.describeReliance} {
@@ -35,45 +35,45 @@ func (v *reportData) frameworkNames() []string {
 	return names
 }
 
-// catalogName says which catalog, and never calls the starter the SCF.
+// catalogName returns the catalog's name; it never calls the starter catalog the SCF.
 func (v *reportData) catalogName() string {
 	if v.Catalog.IsStarter {
 		return "the built-in starter catalog " + v.Catalog.Label
 	}
-	return "the Secure Controls Framework " + orDefault(v.Catalog.Label, "(version not stated)")
+	return "the Secure Controls Framework " + orDefault(v.Catalog.Label, "(version not specified)")
 }
 
 func (v *reportData) describeSubject() string {
 	against := joinWithAnd(v.frameworkNames())
 	if against == "" {
-		against = "no framework in particular"
+		against = "no specific framework"
 	}
 	read, unread := v.partitionDocuments()
-	// The name of the assessment says what was assessed; the organization may be the consultant's own.
-	s := fmt.Sprintf("%s: an assessment against %s by the controls of %s. This is how things stood on %s.",
+	// Name the assessment, not the organization, which may be the consultant's own.
+	s := fmt.Sprintf("%s assesses compliance with %s using the controls of %s, as of %s.",
 		orDefault(v.Assessment.Name, "This assessment"), against, v.catalogName(), formatLongDate(v.AsOf))
 	switch {
 	case read+len(unread) == 0 && len(v.removedDocuments()) == 0:
-		s += " No document has been given as evidence."
+		s += " No documents have been provided as evidence."
 	case read+len(unread) == 0:
 	case len(unread) == 0:
-		s += fmt.Sprintf(" The evidence is what %s say.", pluralize(read, "document", "documents"))
+		s += fmt.Sprintf(" The evidence comes from %s.", pluralize(read, "document", "documents"))
 	default:
 		s += fmt.Sprintf(
-			" The evidence is what %s say; %s could not be taken into account.",
+			" The evidence comes from %s; %s could not be considered.",
 			pluralize(read, "document", "documents"),
 			pluralize(len(unread), "more", "more"),
 		)
 	}
 	if gone := v.removedDocuments(); len(gone) > 0 {
-		s += fmt.Sprintf(" It rests on %s been taken away since.", pluralize(len(gone), "document that has", "documents that have"))
+		s += fmt.Sprintf(" It relies on %s since been removed.", pluralize(len(gone), "document that has", "documents that have"))
 	}
 	return s
 }
 
 func (v *reportData) describeControls() string {
 	if v.SoA == nil {
-		return "The Statement of Applicability has not been drafted yet, so it is not decided which controls apply."
+		return "The Statement of Applicability has not been drafted yet, so the applicable controls have not been determined."
 	}
 	all, _ := countStatuses(v.SoAItems)
 	excluded := all[statusExcluded]
@@ -87,10 +87,10 @@ func (v *reportData) describeControls() string {
 	s := fmt.Sprintf("Of %s, %s", pluralize(len(v.SoAItems), "control", "controls"), formatCount(in))
 	s += map[bool]string{true: " applies", false: " apply"}[in == 1]
 	if excluded > 0 {
-		s += fmt.Sprintf(", %s left out with a reason", formatCount(excluded))
+		s += ", " + pluralize(excluded, "is excluded with a reason", "are excluded with a reason")
 	}
 	if undecided > 0 {
-		s += fmt.Sprintf(" and %s not decided yet", formatCount(undecided))
+		s += " and " + pluralize(undecided, "is undecided", "are undecided")
 	}
 	s += "."
 	if in == 0 {
@@ -111,17 +111,17 @@ func (v *reportData) describeControls() string {
 		}
 	}
 	if len(shares) > 0 {
-		s += " As far as the evidence shows, of those that apply: " + joinWithAnd(shares) + "."
+		s += " Status of the applicable controls, based on the evidence: " + joinWithAnd(shares) + "."
 	}
 	if n := all[statusNotEvidenced]; n > 0 {
 		s += fmt.Sprintf(
-			" For %s (%s), too little was found to tell; that is not the same as not implemented.",
+			" For %s (%s) there was too little evidence to judge, which does not mean they are not implemented.",
 			formatCount(n),
 			formatPercent(n, in),
 		)
 	}
 	if v.Summary.CompliancePct != nil {
-		s += fmt.Sprintf(" Taken together, compliance is %.1f%%", *v.Summary.CompliancePct)
+		s += fmt.Sprintf(" Overall compliance is %.1f%%", *v.Summary.CompliancePct)
 		if v.Summary.ComplianceFormula != "" {
 			s += " (" + strings.TrimSuffix(v.Summary.ComplianceFormula, ".") + ")"
 		}
@@ -154,24 +154,24 @@ func (v *reportData) describeFindings() string {
 	for i, f := range top {
 		names[i] = strings.TrimSpace(f.ControlCode + " " + f.ControlTitle)
 	}
-	s += " What weighs most: " + strings.Join(names, "; ") + "."
+	s += " Top findings: " + strings.Join(names, "; ") + "."
 	if len(domains) > 1 {
 		codes := sortedKeys(domains)
 		slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(domains[b], domains[a]) })
-		s += fmt.Sprintf(" Most are in %s (%s).", v.domainLabel(codes[0]), formatCount(domains[codes[0]]))
+		s += fmt.Sprintf(" The domain with the most findings is %s (%s).", v.domainLabel(codes[0]), formatCount(domains[codes[0]]))
 	}
 	return s
 }
 
 func (v *reportData) describeMaturity() string {
 	if v.Maturity == nil {
-		return "Maturity has not been rated yet."
+		return "Maturity has not been assessed yet."
 	}
 	m := v.MaturitySummary
 	if m == nil || m.Overall.Mean == nil {
-		return "Maturity could not be rated: no control has evidence to rate it by."
+		return "Maturity could not be rated because no control has evidence to rate."
 	}
-	s := fmt.Sprintf("Maturity is %.1f of 5 on average, over the %s of %s that there is evidence for",
+	s := fmt.Sprintf("Average maturity is %.1f out of 5, based on the %s of %s with evidence",
 		*m.Overall.Mean, formatCount(m.Overall.Assessed), pluralize(m.Overall.Controls, "control", "controls"))
 	if m.Overall.TargetMean != nil {
 		s += fmt.Sprintf("; the target is %.1f", *m.Overall.TargetMean)
@@ -187,7 +187,7 @@ func (v *reportData) describeMaturity() string {
 	return s
 }
 
-// weakestDomains are the n assessed domains with the lowest means.
+// weakestDomains returns the n assessed domains with the lowest averages.
 func weakestDomains(domains []api.DomainMaturity, n int) []api.DomainMaturity {
 	var out []api.DomainMaturity
 	for _, d := range domains {
@@ -239,7 +239,7 @@ func (v *reportData) describePlan() string {
 	return s
 }
 
-// formatDueDate is a date in words, for running text.
+// formatDueDate formats a date for running text.
 func formatDueDate(d api.Date) string {
 	if t, ok := parseDate(d); ok {
 		return formatLongDate(t)
@@ -247,7 +247,7 @@ func formatDueDate(d api.Date) string {
 	return string(d)
 }
 
-// isOverdue is by the data's date.
+// isOverdue reports whether an item is overdue as of the data's date.
 func (v *reportData) isOverdue(it *api.POAMItem) bool {
 	return it.IsOpen() && it.CurrentDueDate() != "" && !v.AsOf.IsZero() && it.CurrentDueDate() < api.DateOf(v.AsOf)
 }
@@ -257,19 +257,20 @@ func (v *reportData) describeReliance() string {
 	if len(v.draftNotices) > 0 {
 		s = append(s, "This is a draft. "+strings.Join(v.draftNotices, " "))
 	} else {
-		s = append(s, "The Statement of Applicability, the gap analysis, the maturity assessment and the plan were each approved by a person.")
+		s = append(s, "The Statement of Applicability, the gap analysis, the maturity assessment and the plan have each been approved.")
 	}
 	s = append(s, v.outdatedMessages()...)
 	if v.Catalog.IsStarter {
 		s = append(s, starterNotice)
 	}
-	s = append(s, "It rests on documents: what they do not show was not looked at.")
+	s = append(s, "This report is based on documents only; nothing else was examined.")
 	return strings.Join(s, " ")
 }
 
-const starterNotice = "The controls are those of the starter catalog that comes with the program, in its own words. It is not the Secure Controls Framework, and its mappings to frameworks are not official."
+const starterNotice = "The controls come from the starter catalog included with the program. " +
+	"It is not the Secure Controls Framework, and its framework mappings are not official."
 
-// partitionDocuments counts the documents that were read, and returns the rest.
+// partitionDocuments returns the number of documents that were read, and the rest.
 func (v *reportData) partitionDocuments() (read int, unread []api.Document) {
 	for _, d := range v.Documents {
 		if d.Status == api.DocumentIngested {

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// How many of each a flow tells apart; the rest is one.
+// Limits on the nodes shown per stage; the rest are grouped.
 const (
 	flowFrameworks = drawing.StreamCount
 	flowDomains    = 12
@@ -19,7 +19,8 @@ const (
 	noEvidence     = "No evidence"
 )
 
-// domainFlow is what a domain's applicable controls are asked by, and shown by.
+// domainFlow counts, for a domain's applicable controls, the frameworks that require them and the
+// documents that support them.
 type domainFlow struct {
 	code                string
 	controls, evidenced int
@@ -27,7 +28,8 @@ type domainFlow struct {
 	documents           map[string]int
 }
 
-// domainFlows count, by domain, each control once for each framework and each document.
+// domainFlows returns the flow of each domain, counting each control once per framework and once
+// per document.
 func (v *reportData) domainFlows() []domainFlow {
 	by := map[string]*domainFlow{}
 	names := map[string]string{}
@@ -66,7 +68,7 @@ func (v *reportData) domainFlows() []domainFlow {
 	return out
 }
 
-// documentNames are the documents of passages, each once.
+// documentNames returns the names of the passages' documents without duplicates.
 func documentNames(all []api.Evidence) (out []string) {
 	for _, e := range all {
 		if name := orDefault(e.Filename, e.DocumentTitle); name != "" && !slices.Contains(out, name) {
@@ -76,19 +78,20 @@ func documentNames(all []api.Evidence) (out []string) {
 	return out
 }
 
-// flowBlocks are the way from frameworks over controls to evidence, as a table and a picture.
+// flowBlocks returns the flow from frameworks through controls to evidence, as a table and a
+// picture.
 func (v *reportData) flowBlocks() []block {
 	all := v.domainFlows()
 	if len(all) == 0 {
 		return nil
 	}
-	t := table{Caption: "From framework over controls to evidence, by domain", Columns: []column{
+	t := table{Caption: "From frameworks through controls to evidence, by domain", Columns: []column{
 		{Name: "Domain", Width: 6},
 		{Name: "Applicable controls", Width: 3, Number: true},
 		{Name: "With evidence", Width: 3, Number: true},
 		{Name: "Without", Width: 3, Number: true},
-		{Name: "Controls asked for by", Width: 9},
-		{Name: "Controls shown by", Width: 13},
+		{Name: "Controls required by", Width: 9},
+		{Name: "Controls supported by", Width: 13},
 	}}
 	for _, d := range all {
 		t.Rows = append(
@@ -105,10 +108,10 @@ func (v *reportData) flowBlocks() []block {
 			},
 		)
 	}
-	return []block{heading{ID: v.anchors.assign("coverage", "flow"), Text: "From framework to evidence"}, t, v.flowPicture(all)}
+	return []block{heading{ID: v.anchors.assign("coverage", "flow"), Text: "From frameworks to evidence"}, t, v.flowPicture(all)}
 }
 
-// formatCounts is names with their numbers, the largest first.
+// formatCounts returns names with their counts, largest first.
 func formatCounts(n map[string]int, separator string) cell {
 	var out []string
 	for _, name := range keysByCount(n) {
@@ -126,18 +129,18 @@ func keysByCount(n map[string]int) []string {
 	return names
 }
 
-// flowStage is a column of a flow: names from top to bottom with how much goes through.
+// flowStage is a column of the flow: nodes from top to bottom, sized by what flows through them.
 type flowStage struct {
 	names   []string
 	size    map[string]float64
 	y       map[string]float64
-	usedIn  map[string]float64 // how much of a node's left side is taken
+	usedIn  map[string]float64 // the occupied part of a node's left side
 	usedOut map[string]float64
-	// shownCounts are the numbers beside the names, where they are not the sizes.
+	// shownCounts holds the numbers shown beside the names if they differ from the sizes.
 	shownCounts map[string]int
 }
 
-// newFlowStage takes the largest; what a name is in the flow is told by as.
+// newFlowStage returns a stage of the largest nodes, and a function that maps a name to its node.
 func newFlowStage(n map[string]int, limit int, restName string) (s flowStage, nameFor func(string) string) {
 	names := keysByCount(n)
 	if len(names) > limit {
@@ -163,7 +166,7 @@ type flowStream struct {
 	n        float64
 }
 
-// flowPicture draws the table as streams as wide as the controls they stand for.
+// flowPicture draws the table as streams whose width is the number of controls.
 func (v *reportData) flowPicture(all []domainFlow) picture {
 	frameworks, domains, documents := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, d := range all {
@@ -181,12 +184,12 @@ func (v *reportData) flowPicture(all []domainFlow) picture {
 	left, asFramework := newFlowStage(frameworks, flowFrameworks, "Other frameworks")
 	middle, asDomain := newFlowStage(domains, flowDomains, "Other domains")
 	right, asDocument := newFlowStage(documents, flowDocuments, "Other documents")
-	if i := slices.Index(right.names, noEvidence); i >= 0 { // it stands last, whatever its size
+	if i := slices.Index(right.names, noEvidence); i >= 0 { // always last, whatever its size
 		right.names = append(slices.Delete(right.names, i, i+1), noEvidence)
 	} else if documents[noEvidence] > 0 {
 		right.names = append(right.names, noEvidence)
 	}
-	middle.shownCounts = map[string]int{} // a control that several documents show goes through more than once
+	middle.shownCounts = map[string]int{} // a control supported by several documents is counted more than once in the flow
 	for name, n := range domains {
 		middle.shownCounts[asDomain(name)] += n
 	}
@@ -207,7 +210,8 @@ func (v *reportData) flowPicture(all []domainFlow) picture {
 	return picture{layOutFlow(&left, &middle, &right, first, second)}
 }
 
-// streamsTo are the links in the order of both stages, so that they cross little; the nodes get their sizes.
+// streamsTo returns the streams to another stage, ordered to minimize crossings, and sets the sizes
+// of the nodes.
 func (s *flowStage) streamsTo(to *flowStage, n map[[2]string]float64) (out []flowStream) {
 	for _, a := range s.names {
 		for _, b := range to.names {
@@ -226,7 +230,7 @@ func layOutFlow(left, middle, right *flowStage, first, second []flowStream) draw
 	x := []float64{0, 270, 520}
 	stages := []*flowStage{left, middle, right}
 	heads := []string{"Frameworks", "Controls, by domain", "Evidence"}
-	d := drawing.Drawing{Title: "From framework over controls to evidence", Width: drawing.Width, Height: top + high + 8}
+	d := drawing.Drawing{Title: "From frameworks through controls to evidence", Width: drawing.Width, Height: top + high + 8}
 	scale := 1e9
 	for _, s := range stages {
 		sum := 0.0
@@ -242,7 +246,7 @@ func layOutFlow(left, middle, right *flowStage, first, second []flowStream) draw
 		y := top
 		for _, name := range s.names {
 			s.y[name] = y
-			// A node of which little goes through still has room for its name.
+			// Small nodes still need room for their names.
 			y += max(s.size[name]*scale, smallLabelSize) + space
 			s.usedIn[name], s.usedOut[name] = 0, 0
 		}
@@ -301,11 +305,11 @@ func layOutFlow(left, middle, right *flowStage, first, second []flowStream) draw
 	for _, s := range append(slices.Clone(first), second...) {
 		descriptions = append(descriptions, fmt.Sprintf("%s to %s: %s", shortenName(s.from), shortenName(s.to), formatCount(int(s.n+0.5))))
 	}
-	d.Description = "A stream is as wide as the controls it stands for. " + strings.Join(descriptions, "; ") + "."
+	d.Description = "The width of a stream is the number of controls. " + strings.Join(descriptions, "; ") + "."
 	return d
 }
 
-// solidFill is a fill without a pattern, for shapes that are no rectangles.
+// solidFill returns a fill without a pattern, for shapes that are not rectangles.
 func solidFill(n drawing.ColorName) drawing.ColorName {
 	if n == "missing" {
 		return drawing.HeatShade(4)
@@ -313,7 +317,7 @@ func solidFill(n drawing.ColorName) drawing.ColorName {
 	return n
 }
 
-// shortenName is a name that fits into a description.
+// shortenName shortens a name for use in a description.
 func shortenName(s string) string {
 	if r := []rune(s); len(r) > 80 {
 		return string(r[:79]) + "…"
@@ -321,7 +325,7 @@ func shortenName(s string) string {
 	return s
 }
 
-// ribbonPoints is a stream of a width between two places, bent like a wave.
+// ribbonPoints returns the outline of an S-shaped stream of width w between two points.
 func ribbonPoints(x0, y0, x1, y1, w float64) []drawing.Point {
 	const steps = 16
 	out := make([]drawing.Point, 0, 2*steps+2)

@@ -11,10 +11,10 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// sanitize makes text safe to show.
+// sanitize returns text that is safe to display.
 func sanitize(s string) string { return workbook.Sanitize(s) }
 
-// humanize is a value of the contract as people write it.
+// humanize returns the display text of an API value.
 func humanize(value string) string {
 	switch value {
 	case "soa":
@@ -22,9 +22,9 @@ func humanize(value string) string {
 	case "poam":
 		return "POA&M"
 	case "template":
-		return "template that was never filled in"
+		return "template that was not filled in"
 	case "limits":
-		return "says a part of it"
+		return "partly supports"
 	case "conflicts":
 		return "conflicts with another passage"
 	case "has_ot":
@@ -39,10 +39,10 @@ func humanize(value string) string {
 	return acronymReplacer.Replace(strings.ReplaceAll(value, "_", " "))
 }
 
-// acronymReplacer are written as such inside a value, as in the states of an assessment.
+// acronymReplacer restores the case of acronyms in values, such as the states of an assessment.
 var acronymReplacer = strings.NewReplacer("soa ", "SoA ", "poam ", "POA&M ", "scf ", "SCF ", "sha256", "SHA-256")
 
-// capitalize is s with a capital.
+// capitalize returns s with its first letter in upper case.
 func capitalize(s string) string {
 	if s == "" || s[0] < 'a' || s[0] > 'z' {
 		return s
@@ -50,10 +50,10 @@ func capitalize(s string) string {
 	return string(s[0]-'a'+'A') + s[1:]
 }
 
-// displayLabel is a value of the contract at the head of a line.
+// displayLabel returns the capitalized display text of an API value.
 func displayLabel(value string) string { return capitalize(humanize(value)) }
 
-// formatCount writes a number with its thousands apart.
+// formatCount formats a number with thousands separators.
 func formatCount(n int) string {
 	s := strconv.Itoa(n)
 	sign := ""
@@ -66,7 +66,7 @@ func formatCount(n int) string {
 	return sign + s
 }
 
-// pluralize is a number and its noun.
+// pluralize returns a number with the matching form of its noun.
 func pluralize(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -95,7 +95,7 @@ func levelName(n int) string {
 	return fmt.Sprintf("%d, %s", n, api.LevelNames[n])
 }
 
-// joinWithAnd joins names as a sentence does.
+// joinWithAnd joins names as in a sentence: "a, b and c".
 func joinWithAnd(names []string) string {
 	switch len(names) {
 	case 0:
@@ -115,14 +115,14 @@ func formatDate(t *time.Time) string {
 
 func formatTime(t time.Time) string {
 	if t.IsZero() {
-		return "not stated"
+		return "not specified"
 	}
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
 func formatLongDate(t time.Time) string {
 	if t.IsZero() {
-		return "a date that is not stated"
+		return "an unspecified date"
 	}
 	return t.UTC().Format("2 January 2006")
 }
@@ -141,7 +141,7 @@ func dateOrEmpty(d *api.Date) string {
 	return string(*d)
 }
 
-// orDefault is s, or what to say where it is empty.
+// orDefault returns s, or fallback if s is blank.
 func orDefault(s, fallback string) string {
 	if strings.TrimSpace(s) == "" {
 		return fallback
@@ -149,7 +149,7 @@ func orDefault(s, fallback string) string {
 	return s
 }
 
-// formatLocator is a locator in words.
+// formatLocator describes a location within a document.
 func formatLocator(l api.Locator) string {
 	var p []string
 	if l.Page > 0 {
@@ -173,7 +173,7 @@ func formatLocator(l api.Locator) string {
 	return strings.Join(p, ", ")
 }
 
-// formatSize is a number of bytes as people say it.
+// formatSize formats a number of bytes.
 func formatSize(n int64) string {
 	switch {
 	case n >= 1<<20:
@@ -184,7 +184,7 @@ func formatSize(n int64) string {
 	return pluralize(int(n), "byte", "bytes")
 }
 
-// formatRequirements is codes by framework in one line, frameworks in order.
+// formatRequirements returns the codes by framework on one line, sorted by framework.
 func formatRequirements(codes api.RequirementCodes) string {
 	var out []string
 	for _, f := range sortedKeys(codes) {

@@ -11,16 +11,16 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// maxGanttRows is how many items the calendar shows: those due first.
+// maxGanttRows is the maximum number of items in the chart; those due first are shown.
 const maxGanttRows = 25
 
-// ganttRow is an item on the calendar.
+// ganttRow is an item in the chart.
 type ganttRow struct {
 	item     *api.POAMItem
 	from, to time.Time
 }
 
-// parseDate is a date of the data, which may be anything.
+// parseDate parses a date of the data, which may be malformed.
 func parseDate(d api.Date) (time.Time, bool) {
 	t, err := time.Parse(time.DateOnly, string(d))
 	return t, err == nil && t.Year() >= 1970 && t.Year() < 2200
@@ -28,7 +28,7 @@ func parseDate(d api.Date) (time.Time, bool) {
 
 func truncateToDay(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// startDate is when an item was first on the plan; the data's date where that isn't told.
+// startDate returns the date an item was added to the plan, or the data's date if that is unknown.
 func (v *reportData) startDate(it *api.POAMItem) time.Time {
 	if it.CreatedAt.IsZero() || it.CreatedAt.After(v.AsOf) && !v.AsOf.IsZero() {
 		return truncateToDay(v.AsOf)
@@ -36,7 +36,7 @@ func (v *reportData) startDate(it *api.POAMItem) time.Time {
 	return truncateToDay(it.CreatedAt)
 }
 
-// ganttRows are the open items that have a date, by it.
+// ganttRows returns the open items with a due date, sorted by it, and the number of items left out.
 func (v *reportData) ganttRows() (out []ganttRow, more int) {
 	for _, it := range v.byDueDate() {
 		to, ok := parseDate(it.CurrentDueDate())
@@ -56,25 +56,25 @@ func (v *reportData) ganttRows() (out []ganttRow, more int) {
 	return out, more
 }
 
-// ganttBlocks are the items due first, in time: a table and a Gantt chart.
+// ganttBlocks returns the items due first as a table and a Gantt chart.
 func (v *reportData) ganttBlocks() []block {
 	rows, more := v.ganttRows()
 	if len(rows) == 0 {
 		return nil
 	}
-	caption := "Open items in time, by due date"
+	caption := "Timeline of open items, by due date"
 	if more > 0 {
 		caption = fmt.Sprintf(
-			"Open items in time: the %d due first; %s",
+			"Timeline of open items: the first %d due; %s",
 			len(rows),
-			pluralize(more, "more stands below", "more stand below"),
+			pluralize(more, "more is listed below", "more are listed below"),
 		)
 	}
 	t := table{Caption: caption, Columns: []column{
 		{
 			Name:  "Item",
 			Width: 4,
-		}, {Name: "Control", Width: 7}, {Name: "Severity", Width: 4}, {Name: "On the plan since", Width: 4}, {Name: "Due", Width: 4}, {Name: "Milestones", Width: 9},
+		}, {Name: "Control", Width: 7}, {Name: "Severity", Width: 4}, {Name: "In plan since", Width: 4}, {Name: "Due", Width: 4}, {Name: "Milestones", Width: 9},
 	}}
 	for _, r := range rows {
 		var stones []string
@@ -93,7 +93,7 @@ func (v *reportData) ganttBlocks() []block {
 	return []block{t, v.ganttChart(rows)}
 }
 
-// ganttChart draws the calendar: a bar for each item, its milestones, and today.
+// ganttChart draws the timeline: a bar for each item, its milestones, and the current date.
 func (v *reportData) ganttChart(rows []ganttRow) picture {
 	const left, right, top, step = 190.0, 660.0, 34.0, 22.0
 	first, last := rows[0].from, rows[0].to
@@ -114,7 +114,7 @@ func (v *reportData) ganttChart(rows []ganttRow) picture {
 	}
 	first, last = first.AddDate(0, 0, -3), last.AddDate(0, 0, 3)
 	at := func(t time.Time) float64 { return left + (right-left)*t.Sub(first).Hours()/last.Sub(first).Hours() }
-	d := drawing.Drawing{Title: "The plan in time", Width: drawing.Width, Height: top + step*float64(len(rows)) + 52}
+	d := drawing.Drawing{Title: "Plan timeline", Width: drawing.Width, Height: top + step*float64(len(rows)) + 52}
 	bottom := top + step*float64(len(rows))
 	for _, tick := range monthTicks(first, last) {
 		x := at(tick.at)
@@ -189,14 +189,14 @@ func (v *reportData) ganttChart(rows []ganttRow) picture {
 	d.Add(
 		append(
 			diamondShapes(8, y+6, true),
-			drawing.Label{X: 18, Y: y + 10.5, Size: smallLabelSize, Text: "milestone, done", Color: drawing.Ink},
+			drawing.Label{X: 18, Y: y + 10.5, Size: smallLabelSize, Text: "milestone completed", Color: drawing.Ink},
 		)...)
 	d.Add(
 		append(
 			diamondShapes(118, y+6, false),
-			drawing.Label{X: 128, Y: y + 10.5, Size: smallLabelSize, Text: "not yet", Color: drawing.Ink},
+			drawing.Label{X: 128, Y: y + 10.5, Size: smallLabelSize, Text: "open milestone", Color: drawing.Ink},
 		)...)
-	d.Description = "A bar goes from when an item came on the plan to when it is due. " + strings.Join(descriptions, "; ") + "."
+	d.Description = "Each bar runs from when an item was added to the plan to its due date. " + strings.Join(descriptions, "; ") + "."
 	return picture{d}
 }
 
@@ -217,7 +217,7 @@ type axisTick struct {
 	text string
 }
 
-// monthTicks are firsts of months, at most about eight.
+// monthTicks returns the firsts of months on the axis, at most about eight.
 func monthTicks(first, last time.Time) (out []axisTick) {
 	months := int(last.Sub(first).Hours()/24/30.4) + 1
 	step := max(1, (months+7)/8)
@@ -232,13 +232,14 @@ func monthTicks(first, last time.Time) (out []axisTick) {
 	return out
 }
 
-// ageBrackets are how long an item has been open, in days.
+// ageBrackets groups open items by age in days.
 var ageBrackets = []struct {
 	name string
 	most int
 }{{"up to 30 days", 30}, {"31 to 90 days", 90}, {"91 to 180 days", 180}, {"181 to 365 days", 365}, {"more than a year", math.MaxInt}}
 
-// foundAt is when an item's finding was made; the item's own day where the report has no finding of it.
+// foundAt returns when an item's finding was made, or when the item was added if the report lacks
+// the finding.
 func (v *reportData) foundAt(it *api.POAMItem, findings map[string]*api.Finding) time.Time {
 	if f := findings[it.FindingID]; f != nil && !f.CreatedAt.IsZero() {
 		return f.CreatedAt
@@ -254,7 +255,7 @@ func (v *reportData) findingsByID() map[string]*api.Finding {
 	return out
 }
 
-// countByAge counts open items by how long ago they were found, and by severity; the last row is of those whose day isn't told.
+// countByAge counts open items by age and severity; the last row counts those of unknown age.
 func (v *reportData) countByAge() [][]int {
 	out, findings := make([][]int, len(ageBrackets)+1), v.findingsByID()
 	for i := range out {
@@ -287,7 +288,7 @@ func (v *reportData) countByAge() [][]int {
 
 func (v *reportData) ageTable() table {
 	t := table{
-		Caption: "Open items by the time since they were found, and severity",
+		Caption: "Open items by age and severity",
 		Columns: []column{{Name: "Found", Width: 5}, {Name: "All", Width: 2, Number: true}},
 	}
 	for _, s := range api.Severities {
@@ -299,7 +300,7 @@ func (v *reportData) ageTable() table {
 		most = max(most, sumInts(by))
 	}
 	for i, by := range all {
-		name := "on a day that isn't told"
+		name := "unknown"
 		if i < len(ageBrackets) {
 			name = ageBrackets[i].name + " ago"
 		} else if sumInts(by) == 0 {

@@ -13,7 +13,7 @@ func (v *reportData) gapSection() []block {
 		return []block{newPara("empty", "No gap analysis has been drafted yet.")}
 	}
 	if len(v.Findings) == 0 {
-		return []block{newPara("empty", "The gap analysis has no findings: every control that was assessed is met, or excluded.")}
+		return []block{newPara("empty", "The gap analysis has no findings: every assessed control is met or excluded.")}
 	}
 	out := []block{
 		heading{ID: v.anchors.assign("gap", "severity"), Text: "By severity and domain"},
@@ -32,7 +32,8 @@ func (v *reportData) gapSection() []block {
 			newPara(
 				"",
 				fmt.Sprintf(
-					"%s of the %s findings are of controls that count as implemented: they tell what would make the evidence whole, and the plan has no work for them.",
+					"%s of the %s findings concern controls that count as implemented: they describe what would complete the evidence, "+
+						"and the plan contains no work for them.",
 					formatCount(met),
 					formatCount(len(v.Findings)),
 				),
@@ -48,16 +49,19 @@ func (v *reportData) gapSection() []block {
 		}
 	}
 	if len(full) > 0 {
-		out = append(append(out, heading{ID: v.anchors.assign("gap", "findings"), Text: "Findings in full"}), full...)
+		out = append(append(out, heading{ID: v.anchors.assign("gap", "findings"), Text: "Findings in detail"}), full...)
 	}
 	if n := len(unseen.Rows); n > 0 {
 		out = append(
 			out,
-			heading{ID: v.anchors.assign("gap", "unseen"), Text: "Controls that too little was found for"},
+			heading{ID: v.anchors.assign("gap", "unseen"), Text: "Controls with too little evidence"},
 			newPara(
 				"",
 				fmt.Sprintf(
-					"Controls: %s. What was found of them is too little to count, which doesn't say that they aren't done. The step is the same for each: ask who owns it for evidence of what is listed; what is not done has to be put in place. Where a passage comes near, its place is named. The figure beside a severity is its points, whose sum the finding of a control tells in the program; the passages stand in the Statement of Applicability as a report of its own.",
+					"Controls: %s. There is too little evidence to judge them, which does not mean they are not implemented. The step is the same "+
+						"for each: ask the owner for evidence of the listed points, and implement what is missing. Locations of related passages are given. "+
+						"The number next to a severity is its points; the program shows how they add up. The passages themselves are quoted "+
+						"in the separate Statement of Applicability report.",
 					formatCount(n),
 				),
 			),
@@ -67,11 +71,11 @@ func (v *reportData) gapSection() []block {
 	return out
 }
 
-// notEvidencedTable are the findings on which there is little to tell but what to ask for: too little
-// was found, and nobody changed or added a word.
+// notEvidencedTable lists the findings that only call for evidence: too little was found, and
+// nobody has edited or added text.
 func (v *reportData) notEvidencedTable() table {
-	t := table{Caption: "Not evidenced: what to ask for, worst first", Columns: []column{
-		{Name: "Severity", Width: 5}, {Name: "Control", Width: 8}, {Name: "Requirements", Width: 9}, {Name: "To be shown", Width: 18},
+	t := table{Caption: "Not evidenced: evidence to request, worst first", Columns: []column{
+		{Name: "Severity", Width: 5}, {Name: "Control", Width: 8}, {Name: "Requirements", Width: 9}, {Name: "Evidence needed", Width: 18},
 	}}
 	for i := range v.Findings {
 		f := &v.Findings[i]
@@ -122,11 +126,11 @@ func (v *reportData) findingIndexTable() table {
 		{
 			Name:  "Severity",
 			Width: 4,
-		}, {Name: "Control", Width: 9}, {Name: "Result", Width: 4}, {Name: "Kind of gap", Width: 5}, {Name: "Owner", Width: 7}, {Name: "Due", Width: 4},
+		}, {Name: "Control", Width: 9}, {Name: "Result", Width: 4}, {Name: "Gap type", Width: 5}, {Name: "Owner", Width: 7}, {Name: "Due", Width: 4},
 	}}
 	for i := range v.Findings {
 		f := &v.Findings[i]
-		// Who does it by when, as the finding says itself; else as the plan does.
+		// Owner and due date of the finding itself, or else of its plan item.
 		owner, due := stringOrEmpty(f.Owner), dateOrEmpty(f.DueDate)
 		if it := v.planByControl[f.ControlCode]; it != nil {
 			owner, due = orDefault(owner, ownerName(it)), orDefault(due, string(it.DueDate))
@@ -155,7 +159,7 @@ func (v *reportData) findingCard(i int) card {
 				string(f.Status),
 			)+"; gap in "+orDefault(
 				humanize(f.GapType),
-				"what is not stated",
+				"an unspecified area",
 			),
 		),
 	)
@@ -176,26 +180,26 @@ func (v *reportData) findingCard(i int) card {
 	}
 	d.addText("Note", stringOrEmpty(f.Note))
 	if f.Source == "manual" {
-		d.add("Source", plainCell("added by a person"))
+		d.add("Source", plainCell("added manually"))
 	} else {
 		d.add("Confidence", plainCell(formatConfidence(f.Confidence, f.IsOverruled())))
 	}
 	if !f.InCatalog {
-		d.add("Catalog", plainCell("the catalog has no control of this code"))
+		d.add("Catalog", plainCell("the catalog has no control with this code"))
 	}
 	v.addEdits(&d, &f.Item)
 	c.Blocks = append(c.Blocks, d)
 	if len(f.Evidence) == 0 {
-		c.Blocks = append(c.Blocks, newPara("empty", "No passage of evidence was found for it."))
+		c.Blocks = append(c.Blocks, newPara("empty", "No supporting passage was found."))
 	}
 	c.Blocks = append(c.Blocks, evidenceBlocks(f.Evidence)...)
 	return c
 }
 
-// maxNearbyPlaces is how many places of passages that come near a row names.
+// maxNearbyPlaces is the maximum number of related locations in a row.
 const maxNearbyPlaces = 3
 
-// nearbyPlacesCell names where the passages stand that come near a finding, in few words.
+// nearbyPlacesCell lists the locations of related passages in short form.
 func nearbyPlacesCell(all []api.Evidence) cell {
 	var at []string
 	for _, e := range all {
@@ -217,5 +221,5 @@ func nearbyPlacesCell(all []api.Evidence) cell {
 	if n := len(at) - maxNearbyPlaces; n > 0 {
 		at = append(at[:maxNearbyPlaces], fmt.Sprintf("and %d more", n))
 	}
-	return cell{{Text: "\nNear it: " + strings.Join(at, "; "), Prose: true}}
+	return cell{{Text: "\nRelated: " + strings.Join(at, "; "), Prose: true}}
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// severityCounts is a domain's findings by severity, in the order of api.Severities.
+// severityCounts holds a domain's findings by severity, in the order of api.Severities.
 type severityCounts struct {
 	code       string
 	all        int
 	bySeverity []int
 }
 
-// countFindingsByDomain counts them, domains by code.
+// countFindingsByDomain counts findings by severity for each domain, sorted by code.
 func (v *reportData) countFindingsByDomain() (out []severityCounts) {
 	at := map[string]int{}
 	for i := range v.Findings {
@@ -38,14 +38,14 @@ func (v *reportData) countFindingsByDomain() (out []severityCounts) {
 	return out
 }
 
-// heatMapPicture is the table of findings by domain and severity as shades with their numbers.
+// heatMapPicture draws the findings by domain and severity as a heat map with numbers.
 func (v *reportData) heatMapPicture() picture {
 	const left, cell, high = 250.0, 82.0, 20.0
 	all, most := v.countFindingsByDomain(), 1
 	for _, d := range all {
 		most = max(most, slices.Max(d.bySeverity))
 	}
-	d := drawing.Drawing{Title: "Where the findings are: domains by severity", Width: drawing.Width}
+	d := drawing.Drawing{Title: "Findings by domain and severity", Width: drawing.Width}
 	for i, s := range api.Severities {
 		d.Add(
 			drawing.Label{
@@ -102,7 +102,7 @@ func (v *reportData) heatMapPicture() picture {
 	return picture{d}
 }
 
-// heatStep is the shade of a number: nothing has none, the most has the darkest.
+// heatStep returns the shade for a number: 0 for none, the darkest for the maximum.
 func heatStep(n, maxCount int) int {
 	if n <= 0 {
 		return 0

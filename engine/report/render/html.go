@@ -18,25 +18,25 @@ var (
 	//go:embed page.css
 	pageCSS string
 
-	// pageTemplate is read at its first use, since every command would wait for it.
+	// pageTemplate is parsed on first use so that it does not slow down every command.
 	pageTemplate = sync.OnceValue(func() *template.Template {
 		return template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML, "drawn": pictureHTML}).Parse(pageSource))
 	})
 )
 
-// htmlPage is a document and how it looks.
+// htmlPage is a document with its style.
 type htmlPage struct {
 	document
 	Style template.CSS
 	Defs  template.HTML
-	// Image is the logo; empty for none.
+	// Image is the logo as a data URL; empty if there is none.
 	Image template.URL
 }
 
-// pictureHTML is a picture inside the page; its texts are escaped by the drawing.
+// pictureHTML returns a picture as SVG; the drawing escapes its text.
 func pictureHTML(p picture) template.HTML { return template.HTML(p.SVG()) }
 
-// writeHTML writes one self-contained page: no script, no network.
+// writeHTML writes one self-contained page without scripts or network access.
 func writeHTML(w io.Writer, d document) error {
 	var image template.URL
 	if len(d.Logo) > 0 {
@@ -48,8 +48,8 @@ func writeHTML(w io.Writer, d document) error {
 	)
 }
 
-// cellHTML is a cell as the content of an element. There are a hundred thousand in a
-// large report, so it is written here and not by the template; every text is escaped.
+// cellHTML returns a cell as the content of an element, with all text escaped. A large report has a
+// hundred thousand cells, so they are written here rather than by the template.
 func cellHTML(c cell) template.HTML {
 	var b strings.Builder
 	for _, s := range c {
@@ -78,7 +78,7 @@ func cellHTML(c cell) template.HTML {
 	return template.HTML(b.String())
 }
 
-// barHTML draws a bar as wide as its place, its parts told apart by pattern.
+// barHTML writes a bar that fills its container, with segments distinguished by pattern.
 func barHTML(b *strings.Builder, r *bar) {
 	name := template.HTMLEscapeString(r.Label)
 	fmt.Fprintf(
@@ -96,7 +96,8 @@ func barHTML(b *strings.Builder, r *bar) {
 	b.WriteString("</svg>")
 }
 
-// sanitizeClass keeps what a class may be made of: a severity is the data's, and may be anything.
+// sanitizeClass removes characters that are not valid in a class: a severity comes from the data
+// and may be anything.
 func sanitizeClass(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {

@@ -8,13 +8,12 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// SchemaVersion names the structure of the JSON form. A field is only ever added under
-// the same major number.
+// SchemaVersion is the version of the JSON form. Within a major version, fields are only added.
 const SchemaVersion = "1.0"
 
-// jsonReport is the JSON form of every template. A part that the template does not tell is
-// absent; one that was not drafted yet has a null version and no items. Records are the
-// contract's (api), items in the order of the page. Lists are never null.
+// jsonReport is the JSON form of every template. A section that the template omits is absent; a
+// deliverable that has not been drafted has a null version and no items. Records are those of
+// package api, with items in the order of the page. Lists are never null.
 type jsonReport struct {
 	SchemaVersion string            `json:"schema_version"`
 	Template      string            `json:"template"`
@@ -46,14 +45,14 @@ type jsonReport struct {
 	Approvals        []api.Approval                                           `json:"approvals"`
 }
 
-// jsonOrganization leaves the settings out: they are the organization's own.
+// jsonOrganization omits the settings, which are internal to the organization.
 type jsonOrganization struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Slug string `json:"slug"`
 }
 
-// jsonDeliverable is a deliverable: its version, null where none was drafted, and its items.
+// jsonDeliverable is a deliverable: its version, or null if none has been drafted, and its items.
 type jsonDeliverable[V, I any] struct {
 	Version        *V     `json:"version"`
 	Approved       bool   `json:"approved"`
@@ -75,7 +74,7 @@ type jsonRequirement struct {
 	ControlCodes []string       `json:"control_codes"`
 }
 
-// writeJSON writes all that the template tells, texts to the byte.
+// writeJSON writes the contents of the template with texts unchanged.
 func writeJSON(w io.Writer, v *reportData) error {
 	r := jsonReport{
 		SchemaVersion: SchemaVersion, Template: v.template.name, Title: v.title, AsOf: v.AsOf, Tool: v.Tool,

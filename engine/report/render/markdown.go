@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// writeMarkdown writes the document as Markdown with tables. Pictures are left out: each
-// stands beside a table that says the same.
+// writeMarkdown writes the document as Markdown with tables. Pictures are omitted, since a table
+// next to each contains the same data.
 func writeMarkdown(w io.Writer, d document) error {
 	m := &markdownWriter{w: w}
 	m.writeParagraph("# " + escapeMarkdown(d.Title))
@@ -62,7 +62,7 @@ type markdownWriter struct {
 	err error
 }
 
-// writeLine writes a line; line one with a blank line after it.
+// writeLine writes a line and ends the block with a blank line if needed.
 func (m *markdownWriter) writeLine(s string) {
 	if m.err == nil {
 		_, m.err = io.WriteString(m.w, s+"\n")
@@ -140,7 +140,7 @@ func (m *markdownWriter) writeQuote(q quote) {
 func (m *markdownWriter) writeTable(t table) {
 	m.writeParagraph("**" + escapeMarkdown(t.Caption) + "**")
 	if len(t.Rows) == 0 {
-		m.writeParagraph(escapeMarkdown(orDefault(t.Empty, "There is nothing to list.")))
+		m.writeParagraph(escapeMarkdown(orDefault(t.Empty, "Nothing to list.")))
 		return
 	}
 	head, rule := "|", "|"
@@ -173,7 +173,7 @@ func (m *markdownWriter) writeTable(t table) {
 	}
 }
 
-// markdownCell writes a cell in one line; lines of a text become breaks.
+// markdownCell returns a cell on one line; line ends become breaks.
 func markdownCell(c cell) string {
 	var b strings.Builder
 	for i, s := range c {
@@ -191,11 +191,11 @@ func markdownCell(c cell) string {
 	return b.String()
 }
 
-// escapeMarkdown escapes text so that no character of it acts: not in a paragraph, a heading, a
-// list, a quote or a table. Line ends inside it become breaks.
+// escapeMarkdown escapes text so that none of it acts as markup in a paragraph, heading, list,
+// quote or table. Line ends become breaks.
 func escapeMarkdown(s string) string { return escapeMarkdownAt(s, true) }
 
-// escapeMarkdownAt is escapeMarkdown for text at the start of a line, or inside one.
+// escapeMarkdownAt escapes text at the start of a line or within one.
 func escapeMarkdownAt(s string, atLineStart bool) string {
 	s = strings.Trim(s, "\n")
 	var b strings.Builder
@@ -206,7 +206,7 @@ func escapeMarkdownAt(s string, atLineStart bool) string {
 		case c == '\n':
 			b.WriteString("<br>")
 		case (c == ' ' || c == '\t') && atLineStart:
-			b.WriteString("&nbsp;") // four blanks would make a block of code
+			b.WriteString("&nbsp;") // four spaces would start a code block
 			continue
 		case c == '\t':
 			b.WriteByte(' ')

@@ -13,7 +13,7 @@ func (v *reportData) maturitySection() []block {
 	if v.Maturity == nil {
 		return []block{newPara("empty", "No maturity assessment has been drafted yet.")}
 	}
-	out := []block{heading{ID: v.anchors.assign("maturity", "levels"), Text: "The levels"}, levelTable(v.Scores)}
+	out := []block{heading{ID: v.anchors.assign("maturity", "levels"), Text: "Maturity levels"}, levelTable(v.Scores)}
 	if v.MaturitySummary != nil && len(v.MaturitySummary.Domains) > 0 {
 		out = append(out, heading{ID: v.anchors.assign("maturity", "domains"), Text: "By domain"})
 		out = append(out, v.maturityBlocks()...)
@@ -36,7 +36,7 @@ func (v *reportData) maturitySection() []block {
 	return append(append(out, links), tables...)
 }
 
-// levelTable explains the scale and counts it.
+// levelTable explains the levels and counts the controls at each.
 func levelTable(scores []api.MaturityScore) table {
 	by, assessed := [len(api.LevelNames)]int{}, 0
 	for i := range scores {
@@ -68,14 +68,14 @@ func levelTable(scores []api.MaturityScore) table {
 	}
 	t.Rows = append(
 		t.Rows,
-		row{Cells: []cell{plainCell("–"), plainCell("Not assessed: no evidence to rate by"), numberCell(len(scores) - assessed), nil}},
+		row{Cells: []cell{plainCell("–"), plainCell("Not assessed: no evidence to rate"), numberCell(len(scores) - assessed), nil}},
 	)
 	return t
 }
 
-// maturityBlocks are the domains as a table with bars, and a radar beside it.
+// maturityBlocks returns the domains as a table with bars, and a radar chart.
 func (v *reportData) maturityBlocks() []block {
-	t := table{Caption: "Maturity by domain; the line in a bar is the target", Columns: []column{
+	t := table{Caption: "Maturity by domain; the line in each bar marks the target", Columns: []column{
 		{Name: "Domain", Width: 8},
 		{Name: "Controls", Width: 3, Number: true},
 		{Name: "Assessed", Width: 4, Number: true},
@@ -83,7 +83,7 @@ func (v *reportData) maturityBlocks() []block {
 		{Name: "Weighted", Width: 3, Number: true},
 		{Name: "Lowest", Width: 3, Number: true},
 		{Name: "Target", Width: 3, Number: true},
-		{Name: "Picture, 0 to 5", Width: 8, Picture: true},
+		{Name: "Chart, 0 to 5", Width: 8, Picture: true},
 	}}
 	for _, d := range v.MaturitySummary.Domains {
 		t.Rows = append(t.Rows, domainMaturityRow(d, orDefault(d.DomainName, v.domainLabel(d.DomainCode))))
@@ -154,8 +154,8 @@ func (v *reportData) scoreTable(domain string, from, to int) table {
 		}
 		var f facts
 		if s.Assessed || s.EditedBy != nil {
-			f.addText("The level asks for", s.Criteria)
-			f.addText("The next level asks for", s.NextCriteria)
+			f.addText("Requirements of this level", s.Criteria)
+			f.addText("Requirements of the next level", s.NextCriteria)
 			f.addText("Rationale", s.Rationale)
 		}
 		f.addText("Note", stringOrEmpty(s.Note))

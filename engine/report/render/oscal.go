@@ -19,28 +19,28 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// OSCAL has a model for four of the templates; each model is a file of its own.
+// oscalWriter writes a report as OSCAL, which has these models for the templates:
 //
-//	full, gap_analysis ──► assessment-results, with the assessment-plan they refer to inside
-//	assessment_plan ─────► assessment-plan, by itself
+//	full, gap_analysis ──► assessment-results, with the assessment-plan they refer to embedded
+//	assessment_plan ─────► assessment-plan
 //	poam ────────────────► plan-of-action-and-milestones
 //	soa ─────────────────► component-definition
 //
-// A UUID is made from the id of what it names, so that the same thing has the same one in
-// every document. Nothing is written that doesn't hold against the official schema.
+// UUIDs are derived from the IDs of what they identify, so that they are the same in every document.
+// Only output that validates against the official schema is written.
 type oscalWriter struct {
 	*reportData
-	// rowNames are what the entries of a list tell of, by the list's name, for errors.
+	// rowNames describes, by list name, what each entry of a list refers to, for error messages.
 	rowNames map[string][]string
-	// people and tools have been named as actors.
+	// parties lists the people and tools named as actors.
 	parties []models.Party
 	emitted map[string]bool
 }
 
-// oscalTemplates are those that OSCAL has a model for.
+// oscalTemplates lists the templates for which OSCAL has a model.
 var oscalTemplates = []string{TemplateFull, TemplateSoA, TemplateGapAnalysis, TemplatePOAM, TemplateAssessmentPlan}
 
-// writeOSCAL writes the template as OSCAL.
+// writeOSCAL writes the template as OSCAL JSON.
 func writeOSCAL(out io.Writer, v *reportData) error {
 	w := &oscalWriter{reportData: v, rowNames: map[string][]string{}, emitted: map[string]bool{}}
 	var doc models.OscalModels
@@ -71,12 +71,12 @@ func writeOSCAL(out io.Writer, v *reportData) error {
 	return err
 }
 
-// emptyDocumentError refuses a document whose model asks for at least one entry.
+// emptyDocumentError returns an error for a document whose model requires at least one entry.
 func emptyDocumentError(format string, args ...any) error {
 	return api.Invalid("format", "there is nothing to write as OSCAL yet: "+format, args...)
 }
 
-// encodeValid is a document as JSON that holds against the schema.
+// encodeValid encodes a document as JSON and validates it against the schema.
 func (w *oscalWriter) encodeValid(model string, doc *models.OscalModels) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -90,7 +90,7 @@ func (w *oscalWriter) encodeValid(model string, doc *models.OscalModels) ([]byte
 	if errors.As(err, &at) {
 		return nil, api.Invalid(
 			"format",
-			"%s can't be told in OSCAL: %s; mend it, or choose another format",
+			"%s can't be represented in OSCAL: %s; correct it, or choose another format",
 			w.rowNameAt(at.Path),
 			at.Error(),
 		).WithCause(
@@ -102,7 +102,7 @@ func (w *oscalWriter) encodeValid(model string, doc *models.OscalModels) ([]byte
 
 var listIndexPattern = lazyregexp.New(`([a-z-]+)\[(\d+)\]`)
 
-// rowNameAt is the row of the report that a place in the document tells of.
+// rowNameAt returns the report item that a location in the document refers to.
 func (w *oscalWriter) rowNameAt(place string) string {
 	for _, m := range listIndexPattern.FindAllStringSubmatch(place, -1) {
 		if n, err := strconv.Atoi(m[2]); err == nil && n < len(w.rowNames[m[1]]) {
@@ -112,16 +112,16 @@ func (w *oscalWriter) rowNameAt(place string) string {
 	return "the report"
 }
 
-// noteRow notes what the next entry of a list tells of.
+// noteRow records what the next entry of a list refers to.
 func (w *oscalWriter) noteRow(list, what string) { w.rowNames[list] = append(w.rowNames[list], what) }
 
-// uuidFor is the UUID of a thing of a kind in this assessment.
+// uuidFor returns a stable UUID for something in this assessment, by kind and parts.
 func (w *oscalWriter) uuidFor(kind string, parts ...string) string {
 	key := kind + "\x00" + w.Assessment.ID + "\x00" + strings.Join(parts, "\x00")
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(oscal.Namespace+"\x00"+key)).String()
 }
 
-// optionalList is a list where there is anything in it: OSCAL has no empty ones.
+// optionalList returns nil for an empty list, because OSCAL does not allow empty lists.
 func optionalList[T any](all []T) *[]T {
 	if len(all) == 0 {
 		return nil
@@ -129,7 +129,7 @@ func optionalList[T any](all []T) *[]T {
 	return &all
 }
 
-// oneLine is text as a title may be: one line without blanks around it.
+// oneLine returns text as a single trimmed line, or otherwise if it is empty.
 func oneLine(s, otherwise string) string {
 	return orDefault(strings.Join(strings.Fields(s), " "), otherwise)
 }
@@ -138,7 +138,7 @@ type properties []models.Property
 
 var singleLineValue = lazyregexp.New(`^\S(.*\S)?$`)
 
-// add adds a property where there is a value; what is no single line stands in its remarks.
+// add adds a property unless its value is empty; a value of several lines goes into the remarks.
 func (p *properties) add(name, value string) {
 	if strings.TrimSpace(value) == "" {
 		return
@@ -156,12 +156,12 @@ func (p *properties) addAll(name string, values []string) {
 	}
 }
 
-// addStandard adds a property that OSCAL itself names.
+// addStandard adds a property defined by OSCAL itself.
 func (p *properties) addStandard(name, value string) {
 	*p = append(*p, models.Property{Name: name, Value: value})
 }
 
-// addItem adds what all items share.
+// addItem adds the properties common to all items.
 func (p *properties) addItem(it *api.Item) {
 	p.add("control-code", it.ControlCode)
 	p.add("domain", it.DomainCode)
@@ -175,7 +175,7 @@ func (p *properties) addItem(it *api.Item) {
 	}
 }
 
-// clampTime is a moment that OSCAL can tell; what it can't is the report's own.
+// clampTime returns t, or the report's date if OSCAL can't represent t.
 func (w *oscalWriter) clampTime(t time.Time) time.Time {
 	if y := t.UTC().Year(); y < 1900 || y > 2999 {
 		t = w.AsOf
@@ -183,7 +183,7 @@ func (w *oscalWriter) clampTime(t time.Time) time.Time {
 	return t.UTC()
 }
 
-// parseOptionalDate is a day's moment, nil for what is no day.
+// parseOptionalDate parses a date, or returns nil if it is not a date.
 func parseOptionalDate(d api.Date) *time.Time {
 	t, err := time.Parse(time.DateOnly, string(d))
 	if err != nil || t.Year() < 1900 || t.Year() > 2999 {
@@ -192,7 +192,8 @@ func parseOptionalDate(d api.Date) *time.Time {
 	return &t
 }
 
-// metadata is a document's head. The parties are all that were named while it was made.
+// metadata returns a document's metadata. It must be called last, because it includes all parties
+// added before.
 func (w *oscalWriter) metadata(title string) models.Metadata {
 	version := strconv.Itoa(w.Assessment.Revision)
 	if len(w.template.gates) == 1 {
@@ -217,8 +218,8 @@ func (w *oscalWriter) metadata(title string) models.Metadata {
 	}
 	m.Props = optionalList(p)
 	m.Roles = &[]models.Role{
-		{ID: "prepared-by", Title: "Organization that was assessed"},
-		{ID: "approved-by", Title: "Person who approved"},
+		{ID: "prepared-by", Title: "Assessed organization"},
+		{ID: "approved-by", Title: "Approver"},
 	}
 	org := w.addParty(w.Organization.ID, w.Organization.Name, "organization")
 	m.Parties = optionalList(w.parties)
@@ -226,17 +227,17 @@ func (w *oscalWriter) metadata(title string) models.Metadata {
 	return m
 }
 
-// addParty is the UUID of a person or organization, who is named in the metadata.
+// addParty adds a person or organization to the metadata and returns its UUID.
 func (w *oscalWriter) addParty(id, name, kind string) string {
 	key := w.uuidFor("party", kind, id, name)
 	if !w.emitted[key] {
 		w.emitted[key] = true
-		w.parties = append(w.parties, models.Party{UUID: key, Type: kind, Name: oneLine(name, orDefault(oneLine(id, ""), "not stated"))})
+		w.parties = append(w.parties, models.Party{UUID: key, Type: kind, Name: oneLine(name, orDefault(oneLine(id, ""), "not specified"))})
 	}
 	return key
 }
 
-// toolComponent is the program as the component that found things out.
+// toolComponent returns the component that represents this program.
 func (w *oscalWriter) toolComponent() models.SystemComponent {
 	return models.SystemComponent{
 		UUID: w.uuidFor(
@@ -263,7 +264,7 @@ func (w *oscalWriter) toolOrigins() *[]models.Origin {
 	return &[]models.Origin{{Actors: []models.OriginActor{{Type: "tool", ActorUuid: w.uuidFor("tool")}}}}
 }
 
-// backMatter are the documents that were read, with their hashes, and the catalog.
+// backMatter returns the documents that were read, with their hashes, and the catalog.
 func (w *oscalWriter) backMatter(more ...models.Resource) *models.BackMatter {
 	out := append([]models.Resource{w.catalogResource()}, more...)
 	for i := range w.Documents {
@@ -306,7 +307,7 @@ func (w *oscalWriter) catalogResource() models.Resource {
 	p.add("source-sha256", stringOrEmpty(w.Catalog.SourceSHA256))
 	return models.Resource{
 		UUID: w.uuidFor("catalog", w.Catalog.ID), Title: oneLine(w.catalogName(), "Catalog"), Props: optionalList(p),
-		Description: "The catalog of controls; `service catalog export --format oscal` writes it as OSCAL, with the control ids that stand here.",
+		Description: "The control catalog; `service catalog export --format oscal` exports it as OSCAL with the control IDs used here.",
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/engine/catalog/oscal"
 )
 
-// buildPOAM is the plan of action and milestones: its items, a risk for each, and the findings
-// and observations that they rest on.
+// buildPOAM returns the plan of action and milestones: its items, a risk for each, and the findings
+// and observations they are based on.
 func (w *oscalWriter) buildPOAM() (*models.PlanOfActionAndMilestones, error) {
 	switch {
 	case w.POAM == nil:
@@ -35,7 +35,7 @@ func (w *oscalWriter) buildPOAM() (*models.PlanOfActionAndMilestones, error) {
 	writtenFindings := map[string]bool{}
 	for i := range w.POAMItems {
 		it := &w.POAMItems[i]
-		what := "the plan's item " + it.POAMCode
+		what := "plan item " + it.POAMCode
 		w.noteRow("poam-items", what)
 		one := w.toPOAMItem(it)
 		if f := by[it.FindingID]; f != nil {
@@ -89,12 +89,12 @@ func (w *oscalWriter) toPOAMItem(it *api.POAMItem) models.PoamItem {
 		UUID: w.uuidFor(
 			"poam-item",
 			it.ID,
-		), Title: itemTitle(&it.Item), Description: orDefault(it.Weakness, "The weakness is not stated."), Props: optionalList(p), Remarks: stringOrEmpty(it.Comments),
+		), Title: itemTitle(&it.Item), Description: orDefault(it.Weakness, "No weakness is specified."), Props: optionalList(p), Remarks: stringOrEmpty(it.Comments),
 		RelatedRisks: &[]models.AssociatedRisk{{RiskUuid: w.planRiskUUID(it)}},
 	}
 }
 
-// riskStatus is the state of a remediation as that of its risk.
+// riskStatus maps the status of a remediation to that of its risk.
 func riskStatus(status string) string {
 	switch status {
 	case "in_progress", "blocked":
@@ -111,20 +111,20 @@ func (w *oscalWriter) planItemRisk(it *api.POAMItem) models.Risk {
 	return models.Risk{
 		UUID: w.planRiskUUID(
 			it,
-		), Title: itemTitle(&it.Item), Description: orDefault(it.Weakness, "The weakness is not stated."), Statement: orDefault(it.Weakness, "The weakness is not stated."),
+		), Title: itemTitle(&it.Item), Description: orDefault(it.Weakness, "No weakness is specified."), Statement: orDefault(it.Weakness, "No weakness is specified."),
 		Status: riskStatus(
 			it.Status,
 		), Deadline: parseOptionalDate(it.CurrentDueDate()), Characterizations: w.severityFacet(it.Severity), Remediations: &[]models.Response{w.remediationResponse(it)},
 	}
 }
 
-// remediationResponse is what is done about a gap, with its milestones.
+// remediationResponse returns the planned response to a gap, with its milestones.
 func (w *oscalWriter) remediationResponse(it *api.POAMItem) models.Response {
 	r := models.Response{
 		UUID:        w.uuidFor("response", it.ID),
 		Lifecycle:   "planned",
 		Title:       oneLine(it.POAMCode, "Remediation"),
-		Description: orDefault(it.CorrectiveAction, "No action is stated."),
+		Description: orDefault(it.CorrectiveAction, "No action is specified."),
 	}
 	if it.Status == "completed" {
 		r.Lifecycle = "completed"
@@ -164,8 +164,8 @@ func (w *oscalWriter) remediationResponse(it *api.POAMItem) models.Response {
 	return r
 }
 
-// buildComponentDefinition tells the Statement of Applicability as what the organization does about each
-// control, those that are left out too, with the reason.
+// buildComponentDefinition returns the Statement of Applicability as a component definition: how
+// the organization implements each control, including excluded controls with the reason.
 func (w *oscalWriter) buildComponentDefinition() (*models.ComponentDefinition, error) {
 	switch {
 	case w.SoA == nil:
@@ -175,12 +175,12 @@ func (w *oscalWriter) buildComponentDefinition() (*models.ComponentDefinition, e
 	}
 	var all []models.ImplementedRequirementControlImplementation
 	for i := range w.SoAItems {
-		w.noteRow("implemented-requirements", "the line of "+w.SoAItems[i].ControlCode)
+		w.noteRow("implemented-requirements", "the item for "+w.SoAItems[i].ControlCode)
 		all = append(all, w.toImplementedRequirement(&w.SoAItems[i]))
 	}
 	doc := &models.ComponentDefinition{UUID: w.uuidFor("component-definition", w.SoA.ID), Components: &[]models.DefinedComponent{{
 		UUID: w.uuidFor("component"), Type: "process-procedure", Title: oneLine(w.Organization.Name, "The organization"),
-		Description: "What the organization does about each control, as its Statement of Applicability says.",
+		Description: "How the organization implements each control, according to its Statement of Applicability.",
 		ControlImplementations: &[]models.ControlImplementationSet{{
 			UUID: w.uuidFor("control-implementation", w.SoA.ID), Source: w.catalogRef(),
 			Description: w.title, ImplementedRequirements: all,
@@ -228,7 +228,7 @@ func (w *oscalWriter) toImplementedRequirement(it *api.SoAItem) models.Implement
 		UUID: w.uuidFor("implemented", it.ID), ControlId: oscal.ControlID(it.ControlCode),
 		Description: orDefault(
 			it.Reason,
-			orDefault(it.Rationale, "Nothing is said of it."),
+			orDefault(it.Rationale, "No description is given."),
 		), Props: optionalList(p), Links: optionalList(links), Remarks: stringOrEmpty(it.Note),
 	}
 }

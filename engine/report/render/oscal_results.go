@@ -13,9 +13,9 @@ import (
 	"github.com/scf-service/service/engine/catalog/oscal"
 )
 
-// buildResults tell the assessment: an observation for each control that was looked at, with
-// the passages that were found; a finding for each gap, and for each control that is met;
-// a risk for each gap, with what the plan does about it in the full report.
+// buildResults returns the assessment results: an observation with passages for each assessed
+// control, a finding for each gap and each met control, and a risk for each gap, in the full report
+// with the planned response.
 func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 	version := w.deliverable(api.GateGapAnalysis)
 	if w.template.name == TemplateFull && version == nil {
@@ -33,7 +33,7 @@ func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 		Description: w.Assessment.Description, ReviewedControls: controls.toReviewedControls(), LocalDefinitions: &models.LocalDefinitions{Components: &[]models.SystemComponent{w.toolComponent()}},
 	}
 	if r.Description == "" {
-		r.Description = "What the assessment “" + w.Assessment.Name + "” found."
+		r.Description = "Results of the assessment “" + w.Assessment.Name + "”."
 	}
 	end := w.clampTime(w.AsOf)
 	if end.Before(r.Start) {
@@ -65,10 +65,10 @@ func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 			if !it.Applicability.IsApplicable() || has[it.ControlCode] {
 				continue
 			}
-			w.noteRow("observations", "the line of "+it.ControlCode)
+			w.noteRow("observations", "the item for "+it.ControlCode)
 			observed = append(observed, w.toObservation(&it.Item, "control-objective", it.Reason, it.Evidence))
 			if it.ImplementationStatus == api.Implemented {
-				w.noteRow("findings", "the line of "+it.ControlCode)
+				w.noteRow("findings", "the item for "+it.ControlCode)
 				found = append(found, w.metControlFinding(it))
 			}
 		}
@@ -102,7 +102,7 @@ func controlCodeProperty(p *[]models.Property) string {
 	return ""
 }
 
-// controlIDs are ids of controls, in the order of the report.
+// controlIDs lists control IDs in the order of the report.
 type controlIDs []string
 
 func (w *oscalWriter) reviewedControls() (ids controlIDs) {
@@ -132,10 +132,10 @@ func (ids controlIDs) toReviewedControls() models.ReviewedControls {
 	return models.ReviewedControls{ControlSelections: []models.AssessedControls{{IncludeControls: &all}}}
 }
 
-// buildAssessmentPlan is the plan by itself.
+// buildAssessmentPlan returns the assessment plan as a document of its own.
 func (w *oscalWriter) buildAssessmentPlan() (*models.AssessmentPlan, error) {
 	if w.SoA == nil {
-		return nil, emptyDocumentError("the Statement of Applicability has not been drafted, so it is not decided what is assessed")
+		return nil, emptyDocumentError("the Statement of Applicability has not been drafted, so the controls to assess have not been determined")
 	}
 	controls := w.reviewedControls()
 	if len(controls) == 0 {
@@ -144,12 +144,12 @@ func (w *oscalWriter) buildAssessmentPlan() (*models.AssessmentPlan, error) {
 	return w.newAssessmentPlan(controls), nil
 }
 
-// newAssessmentPlan is the plan of an assessment: what is looked at and how.
+// newAssessmentPlan returns the plan of an assessment: its subjects and method.
 func (w *oscalWriter) newAssessmentPlan(controls controlIDs) *models.AssessmentPlan {
 	system := models.Resource{
 		UUID:        w.uuidFor("scope"),
 		Title:       "Scope of the assessment",
-		Description: "What is assessed is described by the scope of the assessment; there is no system security plan.",
+		Description: "The assessment scope describes what is assessed; there is no system security plan.",
 	}
 	if w.Scope != nil {
 		var p properties
@@ -167,17 +167,17 @@ func (w *oscalWriter) newAssessmentPlan(controls controlIDs) *models.AssessmentP
 	return &models.AssessmentPlan{
 		UUID: w.uuidFor(
 			"assessment-plan",
-		), ImportSsp: models.ImportSsp{Href: "#" + system.UUID, Remarks: "The scope of the assessment stands in for a system security plan."},
+		), ImportSsp: models.ImportSsp{Href: "#" + system.UUID, Remarks: "The assessment scope takes the place of a system security plan."},
 		ReviewedControls: controls.toReviewedControls(), AssessmentAssets: w.assessmentAssets(),
 		AssessmentSubjects: &[]models.AssessmentSubject{
-			{Type: "component", IncludeAll: &models.IncludeAll{}, Description: "The documents that were given as evidence."},
+			{Type: "component", IncludeAll: &models.IncludeAll{}, Description: "The documents provided as evidence."},
 		},
 		BackMatter: &models.BackMatter{Resources: &[]models.Resource{w.catalogResource(), system}},
 		Metadata:   w.metadata(w.Assessment.Name + ": assessment plan"),
 	}
 }
 
-// embedPlan is the plan that results have to refer to, inside them.
+// embedPlan returns the assessment plan that results must refer to, as an embedded resource.
 func (w *oscalWriter) embedPlan(controls controlIDs) (models.Resource, error) {
 	text, err := w.encodeValid("assessment-plan", &models.OscalModels{AssessmentPlan: w.newAssessmentPlan(controls)})
 	if err != nil {
@@ -195,13 +195,13 @@ func (w *oscalWriter) embedPlan(controls controlIDs) (models.Resource, error) {
 	}, nil
 }
 
-// toObservation is what was found on a control, each passage quoted with its place.
+// toObservation returns the observation on a control, quoting each passage with its location.
 func (w *oscalWriter) toObservation(it *api.Item, kind, description string, evidence []api.Evidence) models.Observation {
 	o := models.Observation{
 		UUID: w.uuidFor(
 			"observation",
 			it.ID,
-		), Title: itemTitle(it), Description: orDefault(description, "No passage of evidence was found for it."),
+		), Title: itemTitle(it), Description: orDefault(description, "No supporting passage was found."),
 		Methods: []string{"EXAMINE"}, Types: &[]string{kind}, Origins: w.toolOrigins(), Collected: w.clampTime(it.CreatedAt),
 	}
 	var p properties
@@ -232,7 +232,8 @@ func itemTitle(it *api.Item) string {
 	return oneLine(it.ControlCode+" "+it.ControlTitle, "No control")
 }
 
-// toImplementationStatus is a state of implementation in OSCAL's words; nil where it has none.
+// toImplementationStatus maps an implementation status to OSCAL, or returns nil if OSCAL has no
+// equivalent.
 func toImplementationStatus(s api.Implementation) *models.ImplementationStatus {
 	state := map[api.Implementation]string{api.Implemented: "implemented", api.PartiallyImplemented: "partial", api.Planned: "planned"}[s]
 	if state == "" {
@@ -259,14 +260,14 @@ func (w *oscalWriter) toFinding(f *api.Finding) models.Finding {
 	case api.Met:
 		state = models.ObjectiveStatus{State: "satisfied", Reason: "pass"}
 	case api.ResultNoEvid:
-		state.Reason, state.Remarks = "other", "Too little was found to tell: the evidence does not speak of it, or only touches on it."
+		state.Reason, state.Remarks = "other", "Too little evidence to judge: the documents do not cover the control, or only touch on it."
 	}
 	return models.Finding{
 		UUID: w.findingUUID(
 			f.ID,
 		), Title: itemTitle(&f.Item), Description: orDefault(f.Condition, "The control has a gap."), Props: optionalList(p), Origins: w.toolOrigins(), Remarks: stringOrEmpty(f.Note),
 		Target: models.FindingTarget{
-			Type: "statement-id", TargetId: oscal.StatementID(f.ControlCode), Title: oneLine(f.ControlTitle, "not stated"), Status: state,
+			Type: "statement-id", TargetId: oscal.StatementID(f.ControlCode), Title: oneLine(f.ControlTitle, "not specified"), Status: state,
 			ImplementationStatus: toImplementationStatus(f.Status),
 		},
 		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: w.uuidFor("observation", f.ID)}},
@@ -277,7 +278,7 @@ func (w *oscalWriter) toFinding(f *api.Finding) models.Finding {
 func (w *oscalWriter) findingUUID(id string) string { return w.uuidFor("finding", id) }
 func (w *oscalWriter) riskUUID(id string) string    { return w.uuidFor("risk", id) }
 
-// metControlFinding is the finding that a control is implemented.
+// metControlFinding returns the finding that a control is implemented.
 func (w *oscalWriter) metControlFinding(it *api.SoAItem) models.Finding {
 	var p properties
 	p.addItem(&it.Item)
@@ -288,7 +289,7 @@ func (w *oscalWriter) metControlFinding(it *api.SoAItem) models.Finding {
 			it.ID,
 		), Title: itemTitle(&it.Item), Description: orDefault(it.Reason, "The control is implemented."), Props: optionalList(p), Origins: w.toolOrigins(),
 		Target: models.FindingTarget{
-			Type: "statement-id", TargetId: oscal.StatementID(it.ControlCode), Title: oneLine(it.ControlTitle, "not stated"),
+			Type: "statement-id", TargetId: oscal.StatementID(it.ControlCode), Title: oneLine(it.ControlTitle, "not specified"),
 			Status: models.ObjectiveStatus{
 				State:  "satisfied",
 				Reason: "pass",
@@ -298,7 +299,7 @@ func (w *oscalWriter) metControlFinding(it *api.SoAItem) models.Finding {
 	}
 }
 
-// addMaturity says a finding's control's maturity.
+// addMaturity adds the maturity of a finding's control.
 func (w *oscalWriter) addMaturity(f *models.Finding, s *api.MaturityScore) {
 	if s == nil || !s.Assessed {
 		return
@@ -319,12 +320,13 @@ func (w *oscalWriter) severityFacet(s api.Severity) *[]models.Characterization {
 	}
 }
 
-// findingRisk is what a gap may lead to, with what is recommended and, in a full report, planned.
+// findingRisk returns the risk of a gap, with the recommendation and, in a full report, the planned
+// response.
 func (w *oscalWriter) findingRisk(f *api.Finding) models.Risk {
 	r := models.Risk{
 		UUID: w.riskUUID(
 			f.ID,
-		), Title: itemTitle(&f.Item), Description: orDefault(f.Effect, "The effect of the gap is not stated."), Statement: orDefault(f.Condition, "The control has a gap."),
+		), Title: itemTitle(&f.Item), Description: orDefault(f.Effect, "No effect of the gap is specified."), Statement: orDefault(f.Condition, "The control has a gap."),
 		Status: "open", Origins: w.toolOrigins(), Characterizations: w.severityFacet(f.Severity),
 		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: w.uuidFor("observation", f.ID)}},
 	}
@@ -357,7 +359,7 @@ func (w *oscalWriter) findingRisk(f *api.Finding) models.Risk {
 	return r
 }
 
-// attestations are the approvals, each with the hash that it is of.
+// attestations returns the approvals, each with the hash it applies to.
 func (w *oscalWriter) attestations() *[]models.AttestationStatements {
 	var out []models.AttestationStatements
 	for i := range w.Approvals {

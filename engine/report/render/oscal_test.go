@@ -230,7 +230,7 @@ func TestOSCALErrorsNameTheRow(t *testing.T) {
 	}
 	plan.PoamItems[3].Title = "two\nlines"
 	_, err = w.encodeValid("plan-of-action-and-milestones", &models.OscalModels{PlanOfActionAndMilestones: plan})
-	if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "the plan's item "+v.POAMItems[3].POAMCode+" ") ||
+	if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "plan item "+v.POAMItems[3].POAMCode+" ") ||
 		!strings.Contains(err.Error(), "poam-items[3].title") {
 		t.Errorf("%v", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// The page, in points: A4, upright.
+// Page dimensions in points: A4 portrait.
 const (
 	pdfWidth  = 595.28
 	pdfHeight = 841.89
@@ -22,8 +22,8 @@ const (
 	pdfBottom = pdfHeight - 54
 )
 
-// pdfWriter lays a document out on pages, in one pass: what is only known at its end (page
-// numbers, the ends of links) is written onto the earlier pages then.
+// pdfWriter lays out a document on pages in one pass; page numbers and link targets, which are only
+// known at the end, are then written onto the earlier pages.
 type pdfWriter struct {
 	file  *fpdf.Fpdf
 	fonts fontSet
@@ -32,18 +32,18 @@ type pdfWriter struct {
 
 	cursorY     float64
 	left, right float64
-	// strips is drawn along whatever is taken of a page: panels, rules at the side.
+	// strips is drawn alongside all content: panels and rules at the side.
 	strips []strip
-	// openTableHeads are of the tables that are open; a new page begins with them.
+	// openTableHeads draws the headers of the open tables at the top of a new page.
 	openTableHeads []func()
 
 	anchors         map[string]pagePosition
 	links           []linkArea
 	contentsEntries []contentsEntry
-	// missing are characters that no font has.
+	// missing holds the characters that no font has.
 	missing map[rune]bool
 
-	current struct { // what the page's stream has set
+	current struct { // the page's current graphics state
 		page  int
 		face  *face
 		size  float64
@@ -51,7 +51,7 @@ type pdfWriter struct {
 	}
 }
 
-// pagePosition is a place on a page.
+// pagePosition is a position on a page.
 type pagePosition struct {
 	page int
 	y    float64
@@ -63,26 +63,27 @@ type linkArea struct {
 	ref     string
 }
 
-// contentsEntry is a line of the contents, whose page number is not known yet.
+// contentsEntry is an entry of the table of contents whose page number is not yet known.
 type contentsEntry struct {
 	pagePosition
 	ref  string
 	bold bool
-	endX float64 // where its text ends
+	endX float64 // the right end of its text
 }
 
-// strip is a strip along the text: filled from Left to Right, or a line where they are one.
+// strip is a vertical strip beside the text: filled from Left to Right, or a line if they are
+// equal.
 type strip struct {
 	left, right float64
 	fill        drawing.ColorName
 }
 
-// writePDF writes the document as PDF, with contents, bookmarks and links. A character that
-// no font has is shown as a box, and the last page names it; fallback, a TrueType font, may
-// have it.
+// writePDF writes the document as PDF with contents, bookmarks and links. A character that no font
+// has is shown as a box and listed on the last page; fallback is an optional TrueType font for such
+// characters.
 func writePDF(w io.Writer, d document, asOf time.Time, fallback []byte) (err error) {
 	if fallback != nil {
-		defer func() { // the library trusts a font's tables
+		defer func() { // the library does not validate font tables
 			if r := recover(); r != nil {
 				err = fmt.Errorf("the font for reports can't be used: %v", r)
 			}
@@ -95,7 +96,7 @@ func writePDF(w io.Writer, d document, asOf time.Time, fallback []byte) (err err
 	return p.file.Output(w)
 }
 
-// layOutPDF lays all pages out.
+// layOutPDF lays out all pages.
 func layOutPDF(d document, asOf time.Time, fallback []byte) (*pdfWriter, error) {
 	fonts, err := newFontSet(fallback)
 	if err != nil {
@@ -105,7 +106,7 @@ func layOutPDF(d document, asOf time.Time, fallback []byte) (*pdfWriter, error) 
 	f.SetCompression(true)
 	f.SetCatalogSort(true)
 	if asOf.IsZero() {
-		asOf = time.Unix(0, 0) // a zero date would be taken for now
+		asOf = time.Unix(0, 0) // the library replaces a zero time with the current time
 	}
 	f.SetCreationDate(asOf.UTC())
 	f.SetModificationDate(asOf.UTC())
@@ -131,17 +132,17 @@ func layOutPDF(d document, asOf time.Time, fallback []byte) (*pdfWriter, error) 
 	p.drawAbout()
 	for i := range d.Sections {
 		p.drawChapter(&d.Sections[i])
-		d.Sections[i].Blocks = nil // a long report's are most of what is held
+		d.Sections[i].Blocks = nil // free memory: the blocks of a long report are most of it
 	}
 	p.drawMissingGlyphNote()
 	p.resolveReferences()
 	if err := f.Error(); err != nil {
-		return nil, fmt.Errorf("laying out the pages: %w", err)
+		return nil, fmt.Errorf("lay out pages: %w", err)
 	}
 	return p, nil
 }
 
-// newPage begins a page; open tables repeat their heads on it.
+// newPage starts a page and repeats the headers of open tables.
 func (p *pdfWriter) newPage() {
 	p.file.AddPage()
 	p.cursorY = pdfTop
@@ -164,14 +165,14 @@ func (p *pdfWriter) drawWatermark() {
 	p.file.SetAlpha(1, "Normal")
 }
 
-// ensureSpace begins a new page where less than h is left on this one.
+// ensureSpace starts a new page if less than h is left on this one.
 func (p *pdfWriter) ensureSpace(h float64) {
 	if p.cursorY+min(h, pdfBottom-pdfTop) > pdfBottom {
 		p.newPage()
 	}
 }
 
-// reserve takes a strip of the page, on a new one where this is full, and gives its top.
+// reserve reserves height h, on a new page if needed, and returns its top.
 func (p *pdfWriter) reserve(h float64) float64 {
 	if p.cursorY+h > pdfBottom && p.cursorY > pdfTop {
 		p.newPage()
@@ -185,10 +186,10 @@ func (p *pdfWriter) reserve(h float64) float64 {
 	return y
 }
 
-// addSpace takes free space, none at the top of a page.
+// addSpace adds vertical space, except at the top of a page.
 func (p *pdfWriter) addSpace(h float64) {
 	if p.cursorY+h > pdfBottom {
-		p.cursorY = pdfBottom // what comes next begins a page
+		p.cursorY = pdfBottom // the next content starts a page
 		return
 	}
 	if p.cursorY > pdfTop {
@@ -196,7 +197,7 @@ func (p *pdfWriter) addSpace(h float64) {
 	}
 }
 
-// withInset lays something out between other margins, along a decor.
+// withInset lays something out with additional margins and side strips.
 func (p *pdfWriter) withInset(left, right float64, d []strip, lay func()) {
 	l, r, n := p.left, p.right, len(p.strips)
 	p.left, p.right, p.strips = p.left+left, p.right-right, append(p.strips, d...)
@@ -204,7 +205,7 @@ func (p *pdfWriter) withInset(left, right float64, d []strip, lay func()) {
 	p.left, p.right, p.strips = l, r, p.strips[:n]
 }
 
-// setAnchor notes that links to id lead here.
+// setAnchor records the current position as the target of links to id.
 func (p *pdfWriter) setAnchor(id string) {
 	if id != "" {
 		p.anchors[id] = pagePosition{p.file.PageNo(), p.cursorY}
@@ -219,14 +220,14 @@ func (p *pdfWriter) rgb(n drawing.ColorName) (r, g, b int) {
 	return int(c.R), int(c.G), int(c.B)
 }
 
-// drawRule draws a rule.
+// drawRule draws a line.
 func (p *pdfWriter) drawRule(x1, y1, x2, y2, width float64, c drawing.ColorName) {
 	p.setDrawColor(c)
 	p.file.SetLineWidth(width)
 	p.file.Line(x1, y1, x2, y2)
 }
 
-// drawText writes a run that is known to fit; y is its baseline.
+// drawText writes a run of text that is known to fit; y is its baseline.
 func (p *pdfWriter) drawText(x, y float64, f *face, size float64, c drawing.ColorName, s string) {
 	if n := &p.current; n.page != p.file.PageNo() || n.face != f || n.size != size {
 		p.file.SetFont(f.name, "", size)
@@ -239,7 +240,7 @@ func (p *pdfWriter) drawText(x, y float64, f *face, size float64, c drawing.Colo
 	p.file.Text(x, y, s)
 }
 
-// drawFrontPage is the first page: what this is, whose, and what is in it.
+// drawFrontPage draws the first page: title, organization and contents.
 func (p *pdfWriter) drawFrontPage() {
 	d := p.doc
 	p.newPage()
@@ -268,12 +269,13 @@ func (p *pdfWriter) drawFrontPage() {
 		p.drawNotice(n, nil, drawing.Warn, drawing.WarnGround)
 	}
 	if len(d.Draft) > 0 {
-		p.drawNotice("DRAFT. What follows was not all approved by a person:", d.Draft, drawing.Bad, drawing.BadGround)
+		p.drawNotice("DRAFT. Not everything in this report has been approved:", d.Draft, drawing.Bad, drawing.BadGround)
 	}
 	p.drawContents()
 }
 
-// drawLogo stands at the upper right of the first page on white; it tells what room it takes.
+// drawLogo draws the logo at the upper right of the first page on white and returns the width it
+// takes.
 func (p *pdfWriter) drawLogo() float64 {
 	w, h := fitLogo(p.doc.Logo, 130, 80)
 	if w == 0 || h == 0 {
@@ -362,7 +364,7 @@ func (p *pdfWriter) drawChapter(s *section) {
 	p.drawBlocks(s.Blocks)
 }
 
-// drawTitle opens a chapter.
+// drawTitle starts a chapter.
 func (p *pdfWriter) drawTitle(id, text string, draft bool) {
 	p.setAnchor(id)
 	p.addBookmark(text, 0)
@@ -375,12 +377,12 @@ func (p *pdfWriter) drawTitle(id, text string, draft bool) {
 }
 
 func (p *pdfWriter) addBookmark(text string, level int) {
-	p.file.SetFont(p.fonts.regular.name, "", 9) // the font says how the text is coded
+	p.file.SetFont(p.fonts.regular.name, "", 9) // the font determines the text encoding
 	p.current.page = 0
 	p.file.Bookmark(p.replaceMissingGlyphs(text), level, p.cursorY)
 }
 
-// resolveReferences writes what was not known before: page numbers, and where links lead.
+// resolveReferences fills in the page numbers and link targets, which are only known at the end.
 func (p *pdfWriter) resolveReferences() {
 	last := p.file.PageCount()
 	for n := 1; n <= last; n++ {
@@ -423,7 +425,7 @@ func (p *pdfWriter) resolveReferences() {
 	p.file.SetPage(last)
 }
 
-// drawHeaderFooter are the lines above and below the text.
+// drawHeaderFooter draws the header and footer of a page.
 func (p *pdfWriter) drawHeaderFooter(n, last int) {
 	soft, size := drawing.Soft, 7.5
 	one := func(s string, width float64) textLine {
@@ -447,6 +449,6 @@ func (p *pdfWriter) drawHeaderFooter(n, last int) {
 	if p.doc.Footer != "" {
 		p.drawLine(one(p.doc.Footer, pdfRight-pdfLeft), pdfLeft, foot+10, 10)
 	}
-	number := fmt.Sprintf("page %d of %d", n, last)
+	number := fmt.Sprintf("Page %d of %d", n, last)
 	p.drawText(pdfRight-p.fonts.regular.textWidth(number, size), foot+7.2, p.fonts.regular, size, soft, number)
 }

@@ -12,7 +12,7 @@ const (
 	lineSpacing  = 1.36
 )
 
-// drawBlocks lays out blocks, a heading never apart from what it stands over.
+// drawBlocks draws blocks and keeps headings with the content that follows.
 func (p *pdfWriter) drawBlocks(all []block) {
 	for i, b := range all {
 		if _, ok := b.(heading); ok && i+1 < len(all) {
@@ -22,7 +22,7 @@ func (p *pdfWriter) drawBlocks(all []block) {
 	}
 }
 
-// leadHeight is how much room a block wants for its beginning.
+// leadHeight returns the height that the start of a block needs.
 func (p *pdfWriter) leadHeight(b block) float64 {
 	switch b := b.(type) {
 	case table:
@@ -35,7 +35,7 @@ func (p *pdfWriter) leadHeight(b block) float64 {
 	return 40
 }
 
-// drawBlock lays out one block, whatever it is.
+// drawBlock draws one block of any kind.
 func (p *pdfWriter) drawBlock(b block) {
 	body := textStyle{face: p.fonts.regular, size: p.textSize(), color: drawing.Ink}
 	switch b := b.(type) {
@@ -81,7 +81,7 @@ func (p *pdfWriter) drawBlock(b block) {
 	}
 }
 
-// textSize is that of running text: smaller within items.
+// textSize returns the size of running text, which is smaller within items.
 func (p *pdfWriter) textSize() float64 {
 	if len(p.strips) > 0 {
 		return pdfSmallSize
@@ -89,7 +89,7 @@ func (p *pdfWriter) textSize() float64 {
 	return pdfBodySize
 }
 
-// drawParagraph lays out a text, with free space below.
+// drawParagraph draws a text followed by space.
 func (p *pdfWriter) drawParagraph(c cell, st textStyle, below float64) {
 	for _, l := range p.breakLines(p.splitWords(c, st), p.right-p.left) {
 		h := st.size * lineSpacing
@@ -171,7 +171,7 @@ func (p *pdfWriter) drawFacts(b facts) {
 	p.addSpace(6)
 }
 
-// drawTiles are figures in large, five in a row.
+// drawTiles draws large figures, five per row.
 func (p *pdfWriter) drawTiles(b facts) {
 	const across, space = 5, 6.0
 	w := (p.right - p.left - space*(across-1)) / across
@@ -221,7 +221,7 @@ func (p *pdfWriter) drawQuote(q quote) {
 	p.addSpace(3)
 }
 
-// sourceCell says where a quote stands and what it is taken for.
+// sourceCell describes a quote's location and how it was read.
 func (q quote) sourceCell() cell {
 	where := []string{q.Document}
 	if q.Place != "" {

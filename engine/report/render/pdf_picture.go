@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// drawBox draws a rectangle with its fill's pattern.
+// drawBox draws a rectangle with the pattern of its fill.
 func (p *pdfWriter) drawBox(x, y, w, h float64, fill drawing.ColorName) {
 	if w <= 0 || h <= 0 {
 		return
@@ -31,7 +31,7 @@ func (p *pdfWriter) drawBox(x, y, w, h float64, fill drawing.ColorName) {
 		func(c drawing.Point, r float64) { p.file.Circle(c.X, c.Y, r*0.7, "F") },
 	)
 	p.file.ClipEnd()
-	p.setFillColor(fill) // the clip's end took back what was set inside
+	p.setFillColor(fill) // ending the clip restores the previous fill color
 	if fill == "unmapped" || fill == "not-assessed" {
 		p.setDrawColor(drawing.Soft)
 		p.file.SetLineWidth(0.3)
@@ -52,15 +52,16 @@ func (p *pdfWriter) drawBar(b *bar, x, y, w, h float64) {
 	}
 }
 
-// pictureTitleHeight is the room that a picture's title takes.
+// pictureTitleHeight is the height of a picture's title.
 const pictureTitleHeight = 16.0
 
-// pictureScale is how many points a picture's unit has.
+// pictureScale returns the number of points per picture unit.
 func (p *pdfWriter) pictureScale(b picture) float64 {
 	return min(0.74, (p.right-p.left)/b.Width, (pdfBottom-pdfTop-pictureTitleHeight)/b.Height)
 }
 
-// drawPicture draws on the page, as wide as there is room; all it shows stands in a table beside it.
+// drawPicture draws a picture as wide as the available space; a table next to it contains the same
+// data.
 func (p *pdfWriter) drawPicture(b picture) {
 	scale := p.pictureScale(b)
 	height := b.Height * scale
@@ -74,7 +75,7 @@ func (p *pdfWriter) drawPicture(b picture) {
 	p.addSpace(8)
 }
 
-// pictureCanvas draws shapes at a place of the page.
+// pictureCanvas draws shapes at a position on the page.
 type pictureCanvas struct {
 	*pdfWriter
 	x, y, scale float64

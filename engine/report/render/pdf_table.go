@@ -13,14 +13,14 @@ const (
 	tableHeadSize  = 7.0
 )
 
-// pdfCell is a cell that was laid out.
+// pdfCell is a cell after layout.
 type pdfCell struct {
 	lines []textLine
 	bar   *bar
 }
 
-// drawTable lays out a table. Its head stands on each page; a row is broken only where it
-// is longer than a page has room for.
+// drawTable draws a table and repeats its header on each page. A row is split only if it is too
+// tall for a page.
 func (p *pdfWriter) drawTable(t table) {
 	widths := p.columnWidths(t)
 	at := t.barColumn()
@@ -30,7 +30,7 @@ func (p *pdfWriter) drawTable(t table) {
 	}
 	bare := t.withoutColumn(at)
 	p.drawTableWithWidths(bare, p.columnWidths(bare))
-	for _, d := range t.barCharts() { // its bars were too narrow to be read in it
+	for _, d := range t.barCharts() { // bars in cells would be too narrow to read
 		p.drawPicture(picture{d})
 	}
 }
@@ -40,7 +40,7 @@ func (p *pdfWriter) drawTableWithWidths(t table, widths []float64) {
 	p.ensureSpace(p.tableHeadHeight(t, widths))
 	p.drawParagraph(plainCell(t.Caption), textStyle{face: p.fonts.bold, size: 9, color: drawing.Ink}, 1)
 	left, right, n := p.left, p.right, len(p.strips)
-	head := func() { // wherever in a row a page ends, the head stands as at first
+	head := func() { // the header looks the same wherever in a row a page ends
 		l, r, d := p.left, p.right, p.strips
 		p.left, p.right, p.strips = left, right, p.strips[:n]
 		p.drawTableHead(t, widths)
@@ -49,7 +49,7 @@ func (p *pdfWriter) drawTableWithWidths(t table, widths []float64) {
 	head()
 	if len(t.Rows) == 0 {
 		p.drawParagraph(
-			plainCell(orDefault(t.Empty, "There is nothing to list.")),
+			plainCell(orDefault(t.Empty, "Nothing to list.")),
 			textStyle{face: p.fonts.italic, size: cellSize, color: drawing.Soft},
 			6,
 		)
@@ -63,10 +63,11 @@ func (p *pdfWriter) drawTableWithWidths(t table, widths []float64) {
 	p.addSpace(8)
 }
 
-// minBarWidth is how wide a bar has to be for its parts to be told apart.
+// minBarWidth is the minimum width at which a bar's segments can be distinguished.
 const minBarWidth = 75.0
 
-// tableHeadHeight is how much room a table's head wants with its first row: no head stands alone.
+// tableHeadHeight returns the height of a table's header and its first row, which are kept
+// together.
 func (p *pdfWriter) tableHeadHeight(t table, widths []float64) float64 {
 	first := 0.0
 	if len(t.Rows) > 0 {
@@ -78,14 +79,14 @@ func (p *pdfWriter) tableHeadHeight(t table, widths []float64) float64 {
 	return 60 + min(first, maxUnbrokenRow)
 }
 
-// Of a column's words in so many rows, none as wide as this is broken.
+// In this many rows, words of a column up to this width are not broken.
 const (
 	sampledRows     = 100
 	maxUnbrokenWord = 68.0
 )
 
-// columnWidths shares the width: each column has what the longest word in it needs, and of the
-// rest its part.
+// columnWidths divides the width: each column gets the width of its longest word plus its share of
+// the rest.
 func (p *pdfWriter) columnWidths(t table) []float64 {
 	full := p.right - p.left
 	out := make([]float64, len(t.Columns))
@@ -119,7 +120,8 @@ func (p *pdfWriter) columnWidths(t table) []float64 {
 		}
 		return out
 	}
-	// What a column's part is over its least; columns under theirs take from the others.
+	// The excess of each column's share over its minimum; columns below their minimum take from the
+	// others.
 	over := 0.0
 	for i, c := range t.Columns {
 		over += max(full*float64(max(c.Width, 1))/units-out[i], 0)
@@ -169,10 +171,10 @@ func (p *pdfWriter) drawTableHead(t table, widths []float64) {
 	}
 }
 
-// maxUnbrokenRow is how high a row may be to be kept on one page.
+// maxUnbrokenRow is the maximum height of a row that is kept on one page.
 const maxUnbrokenRow = (pdfBottom - pdfTop) * 0.3
 
-// layOutCells lays out a row's cells, and tells how high the row is.
+// layOutCells lays out a row's cells and returns the row's height.
 func (p *pdfWriter) layOutCells(r row, widths []float64) (cells []pdfCell, height float64) {
 	cells = make([]pdfCell, min(len(r.Cells), len(widths)))
 	most := 1

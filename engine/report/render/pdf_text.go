@@ -20,7 +20,7 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// face is a font with the widths of its characters.
+// face is a font with cached character widths.
 type face struct {
 	name   string
 	data   []byte
@@ -29,13 +29,13 @@ type face struct {
 	widths map[rune]float64 // of an em; negative for a character that it lacks
 }
 
-// fontSet are the fonts of a report.
+// fontSet holds the fonts of a report.
 type fontSet struct {
 	regular, bold, italic, mono *face
 	fallback                    *face // for characters that these lack; nil for none
 }
 
-// newFontSet reads the fonts; each report has its own, since they keep what they were asked.
+// newFontSet loads the fonts. Each report has its own set, because fonts cache lookups.
 func newFontSet(fallback []byte) (fontSet, error) {
 	var s fontSet
 	for _, f := range []struct {
@@ -48,10 +48,10 @@ func newFontSet(fallback []byte) (fontSet, error) {
 		}
 		parsed, err := sfnt.Parse(f.data)
 		if err == nil && string(f.data[:4]) == "OTTO" {
-			err = errors.New("its outlines are PostScript's")
+			err = errors.New("it has PostScript outlines")
 		}
 		if err != nil {
-			return s, fmt.Errorf("the font for reports can't be used; give a TrueType font (.ttf): %w", err)
+			return s, fmt.Errorf("the report font can't be used; provide a TrueType font (.ttf): %w", err)
 		}
 		*f.to = &face{name: f.name, data: f.data, font: parsed, widths: map[rune]float64{}}
 	}
@@ -66,7 +66,7 @@ func (s fontSet) register(f *fpdf.Fpdf) {
 	}
 }
 
-// advance is a character's width in ems; negative where the font lacks it.
+// advance returns a character's width in ems, or a negative value if the font lacks it.
 func (f *face) advance(r rune) float64 {
 	if w, ok := f.widths[r]; ok {
 		return w
@@ -81,7 +81,7 @@ func (f *face) advance(r rune) float64 {
 	return w
 }
 
-// textWidth is of a text that the font has.
+// textWidth returns the width of a text whose characters the font has.
 func (f *face) textWidth(s string, size float64) float64 {
 	w := 0.0
 	for _, r := range s {
@@ -90,10 +90,10 @@ func (f *face) textWidth(s string, size float64) float64 {
 	return w * size
 }
 
-// missingGlyph stands for a character that no font has.
+// missingGlyph replaces characters that no font has.
 const missingGlyph = '□'
 
-// resolveGlyph is the font to write a character in, and the character to write.
+// resolveGlyph returns the font and the character to write for r.
 func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (*face, rune) {
 	if preferred.advance(r) >= 0 {
 		return preferred, r
@@ -105,13 +105,13 @@ func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (*face, rune) {
 		return o, r
 	}
 	if unicode.In(r, unicode.Mn, unicode.Cf, unicode.Variation_Selector) {
-		return nil, 0 // marks and joiners that stand for nothing by themselves
+		return nil, 0 // combining marks and joiners have no glyph of their own
 	}
 	p.missing[r] = true
 	return p.fonts.regular, missingGlyph
 }
 
-// replaceMissingGlyphs is a text in characters that the writer can code.
+// replaceMissingGlyphs returns text in characters that the writer can encode.
 func (p *pdfWriter) replaceMissingGlyphs(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -122,7 +122,7 @@ func (p *pdfWriter) replaceMissingGlyphs(s string) string {
 	return b.String()
 }
 
-// textStyle is how a text is set.
+// textStyle is the style of a text.
 type textStyle struct {
 	face  *face
 	size  float64
@@ -134,20 +134,21 @@ type textRun struct {
 	textStyle
 	text  string
 	width float64
-	x     float64 // from the line's left
+	x     float64 // from the left of the line
 	ref   string
 	badge string
-	// source is where text is a part of, from its start to the end of what it was read from.
+	// source is the text that this run was cut from, starting at the run; it lets runs share memory
+	// with it.
 	source string
 }
 
-// textLine is what stands beside each other.
+// textLine is one line of text.
 type textLine struct {
 	runs  []textRun
 	width float64
 }
 
-// word is what is not broken, in one or more fonts.
+// word is an unbreakable unit in one or more fonts.
 type word struct {
 	runs    []textRun
 	width   float64
@@ -157,7 +158,7 @@ type word struct {
 
 const badgePad = 4.0
 
-// splitWords takes a cell apart. Other people's texts keep their lines and blanks.
+// splitWords splits a cell into words. Text written by users keeps its line ends and spaces.
 func (p *pdfWriter) splitWords(c cell, st textStyle) []word {
 	var out []word
 	var cur word
@@ -209,7 +210,7 @@ func (p *pdfWriter) splitWords(c cell, st textStyle) []word {
 				cur.blanks++
 				continue
 			case r >= 0x2e80 && len(cur.runs) > 0:
-				flush() // scripts without blanks are broken anywhere
+				flush() // scripts without spaces may break anywhere
 			}
 			p.appendRune(&cur, look, text[at:], r, s.Ref, badge)
 		}
@@ -221,7 +222,7 @@ func (p *pdfWriter) splitWords(c cell, st textStyle) []word {
 	return out
 }
 
-// appendRune adds a character to a word; it stands at the start of from.
+// appendRune adds a character to a word; from is the source text starting at it.
 func (p *pdfWriter) appendRune(w *word, look textStyle, from string, r rune, ref, badge string) {
 	if r == '\u00a0' {
 		r = ' '
@@ -238,7 +239,7 @@ func (p *pdfWriter) appendRune(w *word, look textStyle, from string, r rune, ref
 	}
 	a := max(f.advance(r), 0) * look.size
 	last := &w.runs[n-1]
-	// As long as the text is the source's, it is a part of it and not a copy.
+	// As long as the run equals its source, it is a slice of it and not a copy.
 	if rest := last.source[min(len(last.text), len(last.source)):]; strings.HasPrefix(rest, string(r)) {
 		last.text = last.source[:len(last.text)+utf8.RuneLen(r)]
 	} else {
@@ -249,7 +250,7 @@ func (p *pdfWriter) appendRune(w *word, look textStyle, from string, r rune, ref
 	w.width += a
 }
 
-// breakLines breaks words into lines of a width.
+// breakLines breaks words into lines of the given width.
 func (p *pdfWriter) breakLines(words []word, width float64) []textLine {
 	var out []textLine
 	var cur textLine
@@ -277,7 +278,7 @@ func (p *pdfWriter) breakLines(words []word, width float64) []textLine {
 		if !started && !w.newLine {
 			space = 0
 		}
-		if w.width+pad > width { // longer than a line: broken where it is full
+		if w.width+pad > width { // longer than a line: broken wherever the line is full
 			first, rest := splitWord(w, width-pad)
 			if len(rest.runs) > 0 {
 				words = slices.Insert(words, i+1, rest)
@@ -294,7 +295,7 @@ func (p *pdfWriter) breakLines(words []word, width float64) []textLine {
 	return out
 }
 
-// appendWord puts a word at the line's end, joined with what stands there in the same style.
+// appendWord appends a word to the line, merging it with the last run if the style is the same.
 func (l *textLine) appendWord(w word, space, pad float64) {
 	for i, r := range w.runs {
 		gap := 0.0
@@ -319,8 +320,8 @@ func (l *textLine) appendWord(w word, space, pad float64) {
 	}
 }
 
-// continues tells whether a run goes on with the one before it on a line: in the same badge,
-// or without one in the same style and link.
+// continues reports whether a run can be merged with the previous run on the line: same badge, or
+// none and the same style and link.
 func (r textRun) continues(last textRun) bool {
 	return r.badge == last.badge && (r.badge != "" || r.textStyle == last.textStyle && r.ref == last.ref)
 }
@@ -332,7 +333,7 @@ func spacesIn(gap float64, st textStyle) int {
 	return max(1, int(gap/st.face.textWidth(" ", st.size)+0.5))
 }
 
-// splitWord cuts a word that is too long.
+// splitWord splits a word that is wider than a line.
 func splitWord(w word, width float64) (first, rest word) {
 	first.blanks, first.newLine = w.blanks, w.newLine
 	full := false
@@ -363,7 +364,8 @@ func splitWord(w word, width float64) (first, rest word) {
 	return first, rest
 }
 
-// fitText is a plain text in lines, at most so many; the last one ends in … where more comes.
+// fitText breaks a plain text into at most maxLines lines; if text is left over, the last line ends
+// in "…".
 func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName, width float64, maxLines int) []textLine {
 	lines := p.breakLines(p.splitWords(userCell(strings.Join(strings.Fields(s), " ")), textStyle{face: f, size: size, color: c}), width)
 	if len(lines) <= maxLines {
@@ -386,7 +388,7 @@ func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName
 	return lines
 }
 
-// drawLine writes a line into a strip of that height.
+// drawLine draws a line in a strip of the given height.
 func (p *pdfWriter) drawLine(l textLine, x, y, height float64) {
 	for _, r := range l.runs {
 		base := y + height*0.5 + r.size*0.36
@@ -409,7 +411,7 @@ func (p *pdfWriter) drawLine(l textLine, x, y, height float64) {
 	}
 }
 
-// drawMissingGlyphNote says which characters could not be shown.
+// drawMissingGlyphNote lists the characters that could not be shown.
 func (p *pdfWriter) drawMissingGlyphNote() {
 	if len(p.missing) == 0 {
 		return
@@ -425,8 +427,8 @@ func (p *pdfWriter) drawMissingGlyphNote() {
 	}
 	p.addSpace(10)
 	p.drawNotice(
-		"Some characters are in none of this file's fonts and are shown as "+string(missingGlyph)+": "+strings.Join(codes, ", ")+more+
-			". The HTML report has them all; an operator can name a TrueType font that has them (SERVICE_REPORT_FONT).",
+		"Some characters are missing from the fonts of this file and are shown as "+string(missingGlyph)+": "+strings.Join(codes, ", ")+more+
+			". The HTML report shows them all; an operator can configure a TrueType font with these characters (SERVICE_REPORT_FONT).",
 		nil,
 		drawing.Warn,
 		drawing.WarnGround,

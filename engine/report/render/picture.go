@@ -10,28 +10,28 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// picture is a drawing in a report; all it shows stands in a table beside it.
+// picture is a drawing in a report; a table next to it contains the same data.
 type picture struct{ drawing.Drawing }
 
-// Kind names it for a page's template.
+// Kind returns the block's name for the page template.
 func (picture) Kind() string { return "picture" }
 
-// Wide tells whether a narrow page has to be scrolled for it to be read.
+// Wide reports whether the picture needs scrolling on a narrow page.
 func (p picture) Wide() bool { return p.Width > 500 }
 
-// The sizes of a picture's texts, in its units.
+// Text sizes in picture units.
 const (
 	labelSize      = 13.0
 	smallLabelSize = 11.5
 )
 
-// barSegment is a part of a bar, in percent of its width.
+// barSegment is a segment of a bar, in percent of its width.
 type barSegment struct {
 	Fill     drawing.ColorName
 	X, Width float64
 }
 
-// Segments are the parts laid from left to right; what is no number or below zero is left out.
+// Segments returns the segments from left to right, skipping invalid and negative values.
 func (b *bar) Segments() []barSegment {
 	var out []barSegment
 	x := 0.0
@@ -46,7 +46,7 @@ func (b *bar) Segments() []barSegment {
 	return out
 }
 
-// MarkAt is where the mark stands in percent; negative for none.
+// MarkAt returns the marker's position in percent, or a negative value if there is none.
 func (b *bar) MarkAt() float64 {
 	if b.Mark < 0 {
 		return -1
@@ -61,13 +61,13 @@ func (b *bar) percentOf(v float64) float64 {
 	return math.Min(v/b.Max, 1) * 100
 }
 
-// roundTo2 keeps two decimals, so that the same figure is the same bytes everywhere.
+// roundTo2 rounds to two decimals so that the output is the same on every machine.
 func roundTo2(f float64) float64 { return math.Round(f*100) / 100 }
 
-// maxChartRows is how many bars one picture has; a longer table has several.
+// maxChartRows is the maximum number of bars in a picture; a longer table gets several pictures.
 const maxChartRows = 40
 
-// barCharts draw a table's bars as pictures of their own, for formats whose cells can't have them.
+// barCharts draws a table's bars as separate pictures, for formats that can't show them in cells.
 func (t table) barCharts() (out []drawing.Drawing) {
 	at := t.barColumn()
 	if at < 0 {
@@ -90,12 +90,12 @@ func (t table) barCharts() (out []drawing.Drawing) {
 	return out
 }
 
-// barColumn is the column of bars; -1 for none.
+// barColumn returns the index of the bar column, or -1 if there is none.
 func (t table) barColumn() int {
 	return slices.IndexFunc(t.Columns, func(c column) bool { return c.Picture })
 }
 
-// withoutColumn is the table without one of its columns.
+// withoutColumn returns the table without one of its columns.
 func (t table) withoutColumn(at int) table {
 	t.Columns = slices.Delete(slices.Clone(t.Columns), at, at+1)
 	rows := slices.Clone(t.Rows)
@@ -163,13 +163,13 @@ func (t table) barChart(title string, rows []row, at int) drawing.Drawing {
 	return d
 }
 
-// legendKey is a fill and what it stands for.
+// legendKey is a fill and its meaning.
 type legendKey struct {
 	fill drawing.ColorName
 	name string
 }
 
-// drawLegend writes keys from a place on, in as many lines as they want, and tells where they end.
+// drawLegend draws a legend on as many lines as it needs and returns the y position below it.
 func drawLegend(d *drawing.Drawing, keys []legendKey, left, y, right float64) float64 {
 	if len(keys) == 0 {
 		return y

@@ -11,18 +11,18 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// maxBurnDownSteps is how many spans of time a burn-down has at most.
+// maxBurnDownSteps is the maximum number of periods in a burn-down chart.
 const maxBurnDownSteps = 18
 
-// burnDownStep is a span of time: what is due in it, and what is left after it.
+// burnDownStep is a period: the items due in it, and those remaining after it.
 type burnDownStep struct {
 	name           string
 	end            time.Time
 	due, remaining int
 }
 
-// burnDown is how the open items go by their due dates, month by month or in longer steps.
-// Start is all that is open; what has no date is left at the end.
+// burnDown returns how the number of open items decreases by due date, in periods of a month or
+// longer. start is the number of open items; items without a date remain at the end.
 func (v *reportData) burnDown() (start int, steps []burnDownStep) {
 	var due []time.Time
 	for i := range v.POAMItems {
@@ -59,16 +59,16 @@ func (v *reportData) burnDown() (start int, steps []burnDownStep) {
 	return start, steps
 }
 
-// burnDownBlocks are the burn-down as a table and a picture.
+// burnDownBlocks returns the burn-down as a table and a chart.
 func (v *reportData) burnDownBlocks() []block {
 	start, steps := v.burnDown()
 	if len(steps) == 0 {
 		return nil
 	}
 	t := table{
-		Caption: fmt.Sprintf("Burn-down: what is left of %s if each is done by its date", pluralize(start, "open item", "open items")),
+		Caption: fmt.Sprintf("Burn-down of %s if each is completed by its due date", pluralize(start, "open item", "open items")),
 		Columns: []column{
-			{Name: "Time", Width: 6}, {Name: "Due", Width: 3, Number: true}, {Name: "Left after it", Width: 4, Number: true},
+			{Name: "Period", Width: 6}, {Name: "Due", Width: 3, Number: true}, {Name: "Remaining", Width: 4, Number: true},
 		},
 	}
 	for _, s := range steps {
@@ -81,7 +81,7 @@ func (v *reportData) burnDownBlocks() []block {
 	return []block{t, burnDownChart(start, steps)}
 }
 
-// burnDownChart draws the steps from the upper left to the lower right.
+// burnDownChart draws the burn-down.
 func burnDownChart(start int, steps []burnDownStep) picture {
 	const left, right, top, bottom = 50.0, 660.0, 20.0, 230.0
 	d := drawing.Drawing{Title: "Burn-down of the plan", Width: drawing.Width, Height: 262}
@@ -120,7 +120,7 @@ func burnDownChart(start int, steps []burnDownStep) picture {
 				},
 			)
 		}
-		descriptions = append(descriptions, fmt.Sprintf("%s: %d due, %d left", s.name, s.due, s.remaining))
+		descriptions = append(descriptions, fmt.Sprintf("%s: %d due, %d remaining", s.name, s.due, s.remaining))
 	}
 	d.Add(drawing.Line{Points: line, Color: drawing.Level, Width: 2.5})
 	for i, s := range steps {
@@ -138,14 +138,14 @@ func burnDownChart(start int, steps []burnDownStep) picture {
 			H:    12,
 			Fill: "not-assessed",
 		},
-		drawing.Label{X: 538, Y: 16, Size: smallLabelSize, Text: "due in that time", Color: drawing.Ink},
+		drawing.Label{X: 538, Y: 16, Size: smallLabelSize, Text: "due in the period", Color: drawing.Ink},
 		drawing.Label{X: left, Y: bottom + 30, Size: smallLabelSize, Text: "end of", Color: drawing.Soft},
 	)
-	d.Description = fmt.Sprintf("From %d open items down. ", start) + strings.Join(descriptions, "; ") + "."
+	d.Description = fmt.Sprintf("Starts at %d open items. ", start) + strings.Join(descriptions, "; ") + "."
 	return picture{d}
 }
 
-// niceStep is a round number of which four to eight make n.
+// niceStep returns a round step size of which four to eight reach n.
 func niceStep(n int) int {
 	step := 1
 	for _, by := range []int{2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000} {
@@ -157,10 +157,11 @@ func niceStep(n int) int {
 	return max(step, n/8)
 }
 
-// efforts are from the least on.
+// efforts lists effort sizes, smallest first.
 var efforts = []string{"small", "medium", "large", "extra_large"}
 
-// countBySeverityAndEffort are open items by severity, in the order of api.Severities, and effort.
+// countBySeverityAndEffort counts open items by severity, in the order of api.Severities, and
+// effort.
 func (v *reportData) countBySeverityAndEffort() (by [][]int, all int) {
 	by = make([][]int, len(api.Severities))
 	for i := range by {
@@ -177,7 +178,7 @@ func (v *reportData) countBySeverityAndEffort() (by [][]int, all int) {
 	return by, all
 }
 
-// quadrantBlocks are impact and effort as a table and a picture.
+// quadrantBlocks returns impact and effort as a table and a chart.
 func (v *reportData) quadrantBlocks() []block {
 	by, all := v.countBySeverityAndEffort()
 	if all == 0 {
@@ -197,14 +198,14 @@ func (v *reportData) quadrantBlocks() []block {
 	return []block{t, quadrantChart(by)}
 }
 
-// quadrantChart draws counts as discs: impact upwards, effort to the right.
+// quadrantChart draws the counts as discs: impact upward, effort to the right.
 func quadrantChart(by [][]int) picture {
 	const left, top, wide, high = 110.0, 24.0, 130.0, 64.0
 	most := 1
 	for _, r := range by {
 		most = max(most, slices.Max(r))
 	}
-	d := drawing.Drawing{Title: "Impact and effort of what is open", Width: 660, Height: top + high*float64(len(by)) + 44}
+	d := drawing.Drawing{Title: "Impact and effort of open items", Width: 660, Height: top + high*float64(len(by)) + 44}
 	right, bottom, half, mid := left+wide*float64(len(efforts)), top+high*float64(len(by)), left+wide*2, top+high*2
 	for _, q := range []struct {
 		x, y, w, h float64
@@ -213,8 +214,8 @@ func quadrantChart(by [][]int) picture {
 	}{
 		{left, top, half - left, mid - top, drawing.GoodGround, "Do first"},
 		{half, top, right - half, mid - top, drawing.WarnGround, "Plan as projects"},
-		{left, mid, half - left, bottom - mid, drawing.Panel, "Do along the way"},
-		{half, mid, right - half, bottom - mid, drawing.Panel, "Weigh again"},
+		{left, mid, half - left, bottom - mid, drawing.Panel, "Quick wins"},
+		{half, mid, right - half, bottom - mid, drawing.Panel, "Reconsider"},
 	} {
 		d.Add(
 			drawing.Box{X: q.x, Y: q.y, W: q.w, H: q.h, Fill: q.fill, Edge: drawing.Soft},
@@ -271,6 +272,6 @@ func quadrantChart(by [][]int) picture {
 		},
 		drawing.Label{X: left - 10, Y: 16, Size: smallLabelSize, Text: "impact ↑", Anchor: drawing.End, Color: drawing.Soft},
 	)
-	d.Description = "Impact is the severity, upwards; effort goes to the right. " + strings.Join(descriptions, ", ") + "."
+	d.Description = "Impact (severity) increases upward, effort to the right. " + strings.Join(descriptions, ", ") + "."
 	return picture{d}
 }

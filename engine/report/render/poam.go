@@ -17,10 +17,10 @@ func (v *reportData) poamSection() []block {
 	}
 	out := []block{heading{ID: v.anchors.assign("plan-part", "status"), Text: "By status and severity"}, v.planStatusTable(), v.ageTable()}
 	out = append(out, v.quadrantBlocks()...)
-	out = append(out, heading{ID: v.anchors.assign("plan-part", "due"), Text: "What is due next"}, v.nextDueTable())
+	out = append(out, heading{ID: v.anchors.assign("plan-part", "due"), Text: "Upcoming due dates"}, v.nextDueTable())
 	out = append(out, v.burnDownBlocks()...)
 	out = append(out, v.ganttBlocks()...)
-	return append(out, heading{ID: v.anchors.assign("plan-part", "items"), Text: "Every item, by priority"}, v.planTable())
+	return append(out, heading{ID: v.anchors.assign("plan-part", "items"), Text: "All items, by priority"}, v.planTable())
 }
 
 var planStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
@@ -52,7 +52,7 @@ func (v *reportData) planStatusTable() table {
 	return t
 }
 
-// byDueDate are the open items, those without a date last.
+// byDueDate returns the open items by due date, those without a date last.
 func (v *reportData) byDueDate() []*api.POAMItem {
 	var out []*api.POAMItem
 	for i := range v.POAMItems {
@@ -66,7 +66,8 @@ func (v *reportData) byDueDate() []*api.POAMItem {
 	return out
 }
 
-// planItemsByControl are items by the codes of the controls that they close, the first by priority where there are more.
+// planItemsByControl returns items by the codes of the controls they close; if several close the
+// same control, the one with the highest priority.
 func planItemsByControl(items []api.POAMItem) map[string]*api.POAMItem {
 	out := map[string]*api.POAMItem{}
 	for i := range items {
@@ -79,7 +80,8 @@ func planItemsByControl(items []api.POAMItem) map[string]*api.POAMItem {
 	return out
 }
 
-// planItemCell names the plan's item for a finding, linked where the report has it; nil where none is planned.
+// planItemCell returns the plan item of a finding, linked if it is in the report, or nil if none is
+// planned.
 func (v *reportData) planItemCell(f *api.Finding) cell {
 	it := v.planByControl[f.ControlCode]
 	if it == nil {
@@ -87,7 +89,7 @@ func (v *reportData) planItemCell(f *api.Finding) cell {
 	}
 	c := cell{
 		v.anchors.link("plan", it.POAMCode),
-		span{Text: ", due " + orDefault(string(it.CurrentDueDate()), "on no date yet") + ", ", NoBreak: true},
+		span{Text: ", due " + orDefault(string(it.CurrentDueDate()), "date not set") + ", ", NoBreak: true},
 		span{Text: ownerName(it), UserText: true},
 	}
 	if !it.IsOpen() {
@@ -97,7 +99,7 @@ func (v *reportData) planItemCell(f *api.Finding) cell {
 }
 
 func ownerName(it *api.POAMItem) string {
-	return orDefault(orDefault(stringOrEmpty(it.Owner), it.OwnerRole), "nobody yet")
+	return orDefault(orDefault(stringOrEmpty(it.Owner), it.OwnerRole), "unassigned")
 }
 
 func (v *reportData) planTable() table {
@@ -145,7 +147,7 @@ func (v *reportData) planDetail(it *api.POAMItem) []block {
 	f.addText("Weakness", it.Weakness)
 	f.addText("Corrective action", it.CorrectiveAction)
 	if it.ActionType != "" {
-		f.add("Kind of action", plainCell(displayLabel(it.ActionType)))
+		f.add("Action type", plainCell(displayLabel(it.ActionType)))
 	}
 	if len(it.Dependencies) > 0 {
 		var c cell
@@ -155,11 +157,11 @@ func (v *reportData) planDetail(it *api.POAMItem) []block {
 			}
 			c = append(c, v.anchors.link("plan", d))
 		}
-		f.add("Comes after", c)
+		f.add("Depends on", c)
 	}
 	f.addText("Resources", stringOrEmpty(it.Resources))
-	f.addList("Done when", it.AcceptanceCriteria)
-	f.addList("Evidence to expect", it.ExpectedEvidence)
+	f.addList("Acceptance criteria", it.AcceptanceCriteria)
+	f.addList("Expected evidence", it.ExpectedEvidence)
 	if it.TargetLevel > 0 {
 		f.add("Target level", plainCell(levelName(it.TargetLevel)))
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// radarAxes is how many axes a reader can tell apart.
+// radarAxes is the maximum number of axes a reader can distinguish.
 const radarAxes = 12
 
-// The radar's drawing.
+// Dimensions of the radar chart.
 const (
 	radarWidth   = 460
 	radarHeight  = 410
@@ -24,7 +24,8 @@ const (
 	radarCenterY = 190.0
 )
 
-// radarDomains are the assessed domains with most controls, by code; none where there are fewer than three.
+// radarDomains returns the assessed domains with the most controls, sorted by code, or none if
+// there are fewer than three.
 func radarDomains(domains []api.DomainMaturity) []api.DomainMaturity {
 	assessed := weakestDomains(domains, len(domains))
 	slices.SortStableFunc(assessed, func(a, b api.DomainMaturity) int {
@@ -38,13 +39,13 @@ func radarDomains(domains []api.DomainMaturity) []api.DomainMaturity {
 	return shown
 }
 
-// radarChart shows domains as axes from 0 in the middle to 5 at the rim.
+// radarChart draws domains as axes from 0 in the center to 5 at the edge.
 func radarChart(domains []api.DomainMaturity) (picture, bool) {
 	shown := radarDomains(domains)
 	if shown == nil {
 		return picture{}, false
 	}
-	d := drawing.Drawing{Title: "Maturity by domain, as a radar", Width: radarWidth, Height: radarHeight}
+	d := drawing.Drawing{Title: "Maturity by domain (radar chart)", Width: radarWidth, Height: radarHeight}
 	angle := func(axis int) float64 { return 2*math.Pi*float64(axis)/float64(len(shown)) - math.Pi/2 }
 	at := func(axis int, level float64) drawing.Point {
 		r := radarRadius * math.Min(math.Max(level, 0), float64(maxLevel)) / float64(maxLevel)
@@ -121,7 +122,7 @@ func radarChart(domains []api.DomainMaturity) (picture, bool) {
 			drawing.Label{X: 310, Y: y + 4, Size: labelSize, Text: "target", Color: drawing.Ink})
 	}
 	d.Description = fmt.Sprintf(
-		"The %d assessed domains with most controls, from level 0 in the middle to 5 at the rim. All %d domains are in the table. ",
+		"The %d assessed domains with the most controls, from level 0 in the center to 5 at the edge. The table lists all %d domains. ",
 		len(shown),
 		len(domains),
 	) + strings.Join(

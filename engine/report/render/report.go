@@ -1,14 +1,14 @@
-// Package render writes what an assessment came to, as documents for boards, clients
-// and auditors: a page, a data file, Markdown, a table.
+// Package render writes the results of an assessment as documents for executives, clients and
+// auditors: HTML, PDF, Word, Markdown, workbooks, CSV, JSON and OSCAL.
 //
-//	Source ──► view (sorted, indexed) ──► document (sections of blocks) ──► HTML, Markdown
+//	Source ──► reportData (sorted, indexed) ──► document (sections of blocks) ──► HTML, Markdown
 //	   │                └── rows ─────────────────────────────────────────► CSV
 //	   └── copy without nulls ────────────────────────────────────────────► JSON
 //
-// It is a pure library: the caller gathers the Source in one moment and keeps what is
-// written. The same Source gives the same bytes; the only dates are the data's. It never
-// judges: figures are counted from the items it is given, or are the caller's. Free text
-// is shown whole and never interpreted. It must not reach a store, a clock or a network.
+// It is a pure library: the caller collects the Source at one moment and stores the output. The
+// same Source gives the same bytes; all dates come from the data. The package makes no judgments:
+// figures are counted from the items given or supplied by the caller. Free text is shown in full
+// and never interpreted. The package must not access a store, a clock or the network.
 package render
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Source is everything a report may tell, gathered in one moment. It is only read.
-// A deliverable that is not there yet is nil, and the report says so in words.
+// Source is the data of a report, collected at one moment. It is only read. A deliverable that does
+// not exist yet is nil, and the report states so.
 type Source struct {
 	Organization api.Organization
 	Assessment   api.Assessment
 	Catalog      api.CatalogVersion
 	Frameworks   []api.Framework
-	// Domains are names by code.
+	// Domains maps domain codes to names.
 	Domains   map[string]string
 	Documents []api.Document
 	Scope     *api.Scope
@@ -44,44 +44,46 @@ type Source struct {
 	POAMItems       []api.POAMItem
 
 	Approvals []api.Approval
-	// Outdated are the deliverables that were made from something else than there is now.
+	// Outdated lists the deliverables whose inputs have changed since they were made.
 	Outdated []api.Outdated
 	Summary  api.AssessmentSummary
-	// Requirements are all requirements of a framework, by its code: those that no
-	// control reaches are listed too.
+	// Requirements holds all requirements of each framework by its code, including those to which
+	// no control is mapped.
 	Requirements map[string][]api.Requirement
 
-	// AuditHead is the end of the organization's audit chain when the data was read; nil where it is not told.
+	// AuditHead is the end of the organization's audit trail when the data was read, or nil if it
+	// is not shown.
 	AuditHead *api.AuditHead
 
-	// Brand is how the organization's reports look.
+	// Brand is the look of the organization's reports.
 	Brand Brand
 
 	// Tool is the program and its version, such as "service 0.1.0".
 	Tool string
-	// AsOf is the moment the data was read; what is overdue is overdue then.
+	// AsOf is when the data was read; whether an item is overdue is judged at this time.
 	AsOf time.Time
 }
 
-// Request says which report is wanted. An empty title means the template's own.
+// Request specifies the report to write. An empty title means the template's default.
 type Request struct {
 	Template, Format, Title string
-	// Font is a TrueType font for characters that the built-in ones of a PDF lack; may be nil.
+	// Font is an optional TrueType font for characters missing from the built-in PDF fonts.
 	Font []byte
-	// CustomTemplate is a Go template of the user's, for HTML and Markdown; empty for the program's pages.
+	// CustomTemplate is a user's Go template for HTML or Markdown; if empty, the built-in one is
+	// used.
 	CustomTemplate string
-	// Style is a DOCX whose styles a DOCX takes; may be nil.
+	// Style is an optional DOCX file whose styles are used for a DOCX report.
 	Style []byte
 }
 
-// Write writes the report to w. It fails with a VALIDATION_ERROR for a template or format
-// that can't be written, with ctx's error when that ends, and with w's.
+// Write writes the report to w. It returns a VALIDATION_ERROR for an unsupported template or
+// format, ctx's error if ctx ends, and any error of w.
 func Write(ctx context.Context, w io.Writer, src *Source, r Request) error {
 	if err := CheckSupported(r.Template, r.Format); err != nil {
 		return err
 	}
 	if src == nil {
-		return fmt.Errorf("report: there is no source to write from")
+		return fmt.Errorf("report: no source given")
 	}
 	if err := src.Brand.Validate(); err != nil {
 		return err
@@ -104,7 +106,7 @@ func Write(ctx context.Context, w io.Writer, src *Source, r Request) error {
 	return nil
 }
 
-// contextWriter stops a report whose reader has gone.
+// contextWriter fails once its context has ended.
 type contextWriter struct {
 	ctx context.Context
 	w   io.Writer

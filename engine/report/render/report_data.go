@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// reportData is a source made ready for one request: its own copy, in the order a reader
-// expects, with who is who and where things stand in the report.
+// reportData is a source prepared for one request: a private copy in reading order, with names,
+// anchors and indexes.
 type reportData struct {
 	*Source
 	template     reportTemplate
@@ -21,21 +21,21 @@ type reportData struct {
 	fallbackFont []byte
 	theme        drawing.Theme
 	styleFile    []byte
-	// people are names by id, as far as the approvals tell them.
+	// people maps IDs to names, as far as the approvals contain them.
 	people map[string]string
-	// coverage has a framework's requirements with their controls, one per framework.
+	// coverage holds the requirements of each framework with their controls.
 	coverage []frameworkCoverage
 	anchors  anchors
-	// planByControl are the plan's items by the controls that they close.
+	// planByControl maps controls to the plan item that closes them.
 	planByControl map[string]*api.POAMItem
-	// passages are those that a part tells, by control.
+	// passages maps controls to the passages that a section quotes.
 	passages map[sectionID]map[string][]api.Evidence
-	// ids are the anchors of the items the template shows, in their order.
+	// ids holds the anchors of the items that the template shows, in order.
 	ids struct{ soa, findings, scores, plan []string }
 }
 
-// newReportData copies the source: JSON keeps the texts to the byte, the rest shows control
-// characters as pictures.
+// newReportData copies the source. JSON keeps texts unchanged; other formats replace control
+// characters with visible symbols.
 func newReportData(src *Source, r Request) *reportData {
 	edit := sanitize
 	if r.Format == FormatJSON {
@@ -46,7 +46,7 @@ func newReportData(src *Source, r Request) *reportData {
 	v.template, _ = findTemplate(r.Template)
 	v.title = orDefault(edit(r.Title), v.template.title)
 	v.draftNotices = copied.draftReasons(v.template)
-	v.theme, _ = copied.Brand.newTheme() // Write has checked it
+	v.theme, _ = copied.Brand.newTheme() // checked by Write
 	v.sortItems()
 	v.people = map[string]string{}
 	for _, a := range copied.Approvals {
@@ -60,8 +60,8 @@ func newReportData(src *Source, r Request) *reportData {
 	return v
 }
 
-// sortItems brings the items into reading order: by domain and code, findings worst first,
-// the plan by priority.
+// sortItems sorts the items in reading order: by domain and code, findings worst first, the plan by
+// priority.
 func (v *reportData) sortItems() {
 	byCode := func(a, b *api.Item) int {
 		return cmp.Or(
@@ -101,12 +101,12 @@ func (v *reportData) sortItems() {
 	}
 }
 
-// personName is a name where it is known, else the id.
+// personName returns a person's name, or the ID if the name is unknown.
 func (v *reportData) personName(id string) string { return orDefault(v.people[id], id) }
 
 func (v *reportData) optionalPersonName(id *string) string { return v.personName(stringOrEmpty(id)) }
 
-// domainLabel is "AAA, its name".
+// domainLabel returns the domain's code and name, as in "AST, Assets".
 func (v *reportData) domainLabel(code string) string {
 	switch name := v.Domains[code]; {
 	case code == "":
@@ -118,7 +118,7 @@ func (v *reportData) domainLabel(code string) string {
 	}
 }
 
-// requirementsCell are codes under their frameworks' names, each framework on its line.
+// requirementsCell returns codes under their frameworks' names, one framework per line.
 func (v *reportData) requirementsCell(codes api.RequirementCodes) cell {
 	var lines []string
 	for _, code := range sortedKeys(codes) {
@@ -139,7 +139,7 @@ func (v *reportData) requirementsCell(codes api.RequirementCodes) cell {
 	return proseCell(strings.Join(lines, "\n"))
 }
 
-// anchors gives out ids that are unique in a report and remembers what they stand for.
+// anchors assigns IDs that are unique within a report and remembers what they refer to.
 type anchors struct {
 	used  map[string]bool
 	byKey map[string]string
@@ -147,7 +147,7 @@ type anchors struct {
 
 func newAnchors() anchors { return anchors{used: map[string]bool{}, byKey: map[string]string{}} }
 
-// assign makes an id for a thing of a kind, such as a control's row in a table.
+// assign returns a new ID for something of a kind, such as a control's row in a table.
 func (a anchors) assign(kind, name string) string {
 	var b strings.Builder
 	b.WriteString(kind)
@@ -173,7 +173,8 @@ func (a anchors) assign(kind, name string) string {
 	return id
 }
 
-// link is a link to the first thing of a kind and name, or its bare name where the report has none.
+// link returns a link to the first thing of a kind and name, or the plain name if the report has
+// none.
 func (a anchors) link(kind, name string) span {
 	return span{Text: name, Ref: a.byKey[kind+"\x00"+name]}
 }

@@ -12,7 +12,7 @@ func (v *reportData) scopeSection() []block {
 		return []block{newPara("empty", "No scope has been drafted yet.")}
 	}
 	var f facts
-	f.add("Title", userCell(orDefault(s.Title, "not stated")))
+	f.add("Title", userCell(orDefault(s.Title, "not specified")))
 	f.addText("Description", s.Description)
 	for _, l := range []struct {
 		name  string
@@ -23,14 +23,14 @@ func (v *reportData) scopeSection() []block {
 		{"Locations", s.Locations},
 		{"Processes", s.Processes},
 		{"Systems", s.Systems},
-		{"Kinds of data", s.DataTypes},
+		{"Data types", s.DataTypes},
 		{"Third parties", s.ThirdParties},
 		{"Exclusions", s.Exclusions},
 		{"Assumptions", s.Assumptions},
 		{"Constraints", s.Constraints},
 	} {
 		if len(l.items) == 0 {
-			f.add(l.name, plainCell("none stated"))
+			f.add(l.name, plainCell("none specified"))
 			continue
 		}
 		f.addList(l.name, l.items)
@@ -41,12 +41,12 @@ func (v *reportData) scopeSection() []block {
 	return []block{
 		f,
 		heading{ID: v.anchors.assign("scope", "traits"), Text: "Traits"},
-		newPara("", "A control that only concerns organizations with a trait is applicable where the trait is true."), v.traitsTable(),
+		newPara("", "A control that only concerns organizations with a trait applies if the trait is true."), v.traitsTable(),
 	}
 }
 
 func (v *reportData) traitsTable() table {
-	t := table{Caption: "What is true of the organization, and why", Empty: "No trait has been looked at.", Columns: []column{
+	t := table{Caption: "Traits of the organization, with reasons", Empty: "No traits have been determined.", Columns: []column{
 		{Name: "Trait", Width: 4}, {Name: "Value", Width: 2}, {Name: "Decided by", Width: 3}, {Name: "Reason", Width: 9},
 	}}
 	names := slices.Clone(api.TraitNames)
@@ -64,7 +64,7 @@ func (v *reportData) traitsTable() table {
 		t.Rows = append(t.Rows, row{
 			Cells: []cell{
 				plainCell(displayLabel(n)),
-				plainCell(orDefault(value, "Not known")),
+				plainCell(orDefault(value, "Unknown")),
 				plainCell(displayLabel(trait.Source)),
 				proseCell(trait.Reason),
 			},

@@ -14,7 +14,7 @@ func (v *reportData) coverageSection() []block {
 		return []block{
 			newPara(
 				"empty",
-				"No framework was chosen, so there is no coverage to tell: the controls of the catalog are assessed for themselves.",
+				"No framework was selected, so there is no coverage to report; the catalog's controls are assessed on their own.",
 			),
 		}
 	}
@@ -30,7 +30,7 @@ func (v *reportData) coverageSection() []block {
 	if isISO {
 		out = append(
 			out,
-			heading{ID: v.anchors.assign("coverage", "annex a"), Text: "ISO 27001: every control of Annex A"},
+			heading{ID: v.anchors.assign("coverage", "annex a"), Text: "ISO 27001: all controls of Annex A"},
 			v.annexTable(annex),
 		)
 	}
@@ -39,16 +39,16 @@ func (v *reportData) coverageSection() []block {
 		name := orDefault(fc.framework.Name, fc.framework.Code)
 		out = append(
 			out,
-			heading{ID: v.anchors.assign("coverage", fc.framework.Code), Text: name + ": every requirement"},
+			heading{ID: v.anchors.assign("coverage", fc.framework.Code), Text: name + ": all requirements"},
 			v.requirementTable(fc),
 		)
 	}
 	return out
 }
 
-// coverageTable counts each framework's requirements by outcome.
+// coverageTable counts each framework's requirements by status.
 func (v *reportData) coverageTable() table {
-	t := newStatusTable("Requirements by framework and where they stand", "Framework")
+	t := newStatusTable("Requirements by framework and status", "Framework")
 	for _, fc := range v.coverage {
 		t.Rows = append(
 			t.Rows,
@@ -62,7 +62,7 @@ func (v *reportData) coverageTable() table {
 	return t
 }
 
-// newStatusTable counts things by outcome, with a bar.
+// newStatusTable returns an empty table of counts by status, with a bar.
 func newStatusTable(caption, first string) table {
 	t := table{Caption: caption, Columns: []column{{Name: first, Width: 5}, {Name: "All", Width: 2, Number: true}}}
 	for _, o := range coverageStatuses {
@@ -91,10 +91,10 @@ func newStatusRow(name cell, title string, counts map[coverageStatus]int) row {
 	return row{Cells: append(cells, cell{{Bar: b}})}
 }
 
-// annexTable is what 6.1.3 d of ISO 27001 asks for: each control of Annex A, whether it
-// is taken, why or why not, and whether it is implemented.
+// annexTable lists the Annex A controls as ISO 27001 6.1.3 d requires: each with its inclusion, the
+// justification, and whether it is implemented.
 func (v *reportData) annexTable(rows []requirementCoverage) table {
-	t := table{Caption: "Annex A in order, with reasons and status", Empty: "The catalog has no control of Annex A.", Columns: []column{
+	t := table{Caption: "Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.", Columns: []column{
 		{Name: "Annex A", Width: 5},
 		{Name: "Included", Width: 3},
 		{Name: "Reason for inclusion or exclusion", Width: 12},
@@ -105,7 +105,7 @@ func (v *reportData) annexTable(rows []requirementCoverage) table {
 	for _, r := range rows {
 		included, passages := "No", 0
 		var reasons, why []string
-		controlsByRationale := map[string][]string{} // controls by what is said of them
+		controlsByRationale := map[string][]string{} // controls by rationale
 		for _, it := range r.items {
 			passages += len(it.Evidence)
 			if it.Applicability.IsApplicable() {
@@ -132,7 +132,7 @@ func (v *reportData) annexTable(rows []requirementCoverage) table {
 		switch {
 		case len(r.items) == 0:
 			included = "Undecided"
-			reason = plainCell("No control of the catalog is mapped to it, so it was not assessed.")
+			reason = plainCell("Not assessed because no catalog control is mapped to it.")
 		case included == "No" && r.status != statusExcluded:
 			included = "Undecided"
 		case len(reasons) > 0:
@@ -178,7 +178,7 @@ func (v *reportData) controlLinks(items []*api.SoAItem) cell {
 func (v *reportData) requirementTable(fc *frameworkCoverage) table {
 	t := table{
 		Caption: "Requirements of " + orDefault(fc.framework.Name, fc.framework.Code),
-		Empty:   "The catalog has no requirements of this framework.",
+		Empty:   "The catalog has no requirements for this framework.",
 		Columns: []column{
 			{
 				Name:  "Requirement",
@@ -216,18 +216,18 @@ func (v *reportData) soaSection() []block {
 	_, domains := countStatuses(v.SoAItems)
 	codes := sortedKeys(domains)
 	slices.SortFunc(codes, scf.CompareNatural)
-	by := newStatusTable("Controls by domain and where they stand", "Domain")
+	by := newStatusTable("Controls by domain and status", "Domain")
 	by.Columns = slices.DeleteFunc(by.Columns, func(c column) bool { return c.Swatch == string(statusUnmapped) })
 	links := linkList{Label: "Domains of the Statement of Applicability"}
 	for _, d := range codes {
 		r := newStatusRow(cell{{Text: v.domainLabel(d), UserText: true}}, v.domainLabel(d), domains[d])
-		r.Cells = slices.Delete(r.Cells, len(r.Cells)-2, len(r.Cells)-1) // no control is unmapped
+		r.Cells = slices.Delete(r.Cells, len(r.Cells)-2, len(r.Cells)-1) // a control is never unmapped
 		by.Rows = append(by.Rows, r)
 		id := v.anchors.assign("soa-domain", d)
 		links.Items = append(links.Items, cell{{Text: orDefault(d, "none"), Ref: id}})
 	}
 	out := []block{
-		newPara("", "Every control of the catalog that was looked at, those left out too, each with its reason."),
+		newPara("", "All catalog controls considered, including excluded ones, each with its reason."),
 		by, links,
 	}
 	for i := 0; i < len(v.SoAItems); {
@@ -242,7 +242,7 @@ func (v *reportData) soaSection() []block {
 	return out
 }
 
-// soaTable is the items of one domain, from one index up to another.
+// soaTable returns the items of one domain in the index range [from, to).
 func (v *reportData) soaTable(domain string, from, to int) table {
 	t := table{Caption: "Statement of Applicability: " + v.domainLabel(domain), Columns: []column{
 		{Name: "Control", Width: 7},
@@ -272,7 +272,7 @@ func (v *reportData) soaTable(domain string, from, to int) table {
 			status = badgeCell(string(o), displayLabel(string(it.ImplementationStatus)))
 			coverage = displayLabel(string(it.EvidenceCoverage))
 			if len(it.Statements) > 0 {
-				coverage += fmt.Sprintf(" (%.0f%% of what is asked)", it.CoverageRatio*100)
+				coverage += fmt.Sprintf(" (%.0f%% of the requirements)", it.CoverageRatio*100)
 			}
 		}
 		t.Rows = append(t.Rows, row{
@@ -287,8 +287,8 @@ func (v *reportData) soaTable(domain string, from, to int) table {
 	return t
 }
 
-// soaDetail says what an item's row doesn't; what is missing is told by its finding, where the
-// report has one.
+// soaDetail returns the details not shown in an item's row; missing elements are left to its
+// finding if the report contains it.
 func (v *reportData) soaDetail(it *api.SoAItem) []block {
 	var f facts
 	f.addText("Rationale", it.Rationale)

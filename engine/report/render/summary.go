@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// maxTopFindings are shown in the summary; all stand in the gap analysis.
+// maxTopFindings is the number of findings in the summary; the gap analysis contains all.
 const maxTopFindings = 10
 
 func (v *reportData) summarySection() []block {
@@ -33,7 +33,7 @@ func (v *reportData) summarySection() []block {
 		out = append(out, v.maturityBlocks()...)
 	}
 	if v.POAM != nil && len(v.POAMItems) > 0 {
-		out = append(out, heading{ID: v.anchors.assign("summary", "plan"), Text: "What is due next"}, v.nextDueTable())
+		out = append(out, heading{ID: v.anchors.assign("summary", "plan"), Text: "Upcoming due dates"}, v.nextDueTable())
 		out = append(out, v.quadrantBlocks()...)
 	}
 	return out
@@ -70,7 +70,7 @@ func (v *reportData) keyFigureTiles() facts {
 		f.add("Critical or high", numberCell(grave))
 	}
 	if m := v.MaturitySummary; m != nil && m.Overall.Mean != nil {
-		f.add("Maturity of 5", plainCell(fmt.Sprintf("%.1f", *m.Overall.Mean)))
+		f.add("Maturity (of 5)", plainCell(fmt.Sprintf("%.1f", *m.Overall.Mean)))
 	}
 	if v.POAM != nil {
 		open := 0
@@ -116,7 +116,7 @@ func (v *reportData) severityTable() table {
 }
 
 func (v *reportData) topFindingsTable() table {
-	t := table{Caption: "The findings that weigh most, in short", Columns: []column{
+	t := table{Caption: "Most serious findings", Columns: []column{
 		{
 			Name:  "Severity",
 			Width: 4,
@@ -136,7 +136,8 @@ func (v *reportData) topFindingsTable() table {
 
 var sentenceEnd = lazyregexp.New(`(?:[^\s.]{3,}|\b(?:it|is|so|in|on|up|to|do|be|of|at|us|by))[.!?]["”’)]*\s+[\p{Lu}\p{Lo}\p{N}“"(]|[。！？]`)
 
-// firstSentence is a text's first sentence, for where all of it stands elsewhere; … says that it goes on.
+// firstSentence returns a text's first sentence, followed by "…" if there is more. It is used where
+// the full text appears elsewhere.
 func firstSentence(s string) string {
 	s = strings.TrimSpace(sanitize(s))
 	line, _, _ := strings.Cut(s, "\n")
@@ -153,7 +154,7 @@ func firstSentence(s string) string {
 	return line
 }
 
-// controlCell is a control's code, linked where its item is in the report, and its title.
+// controlCell returns a control's code and title, linked if the report contains its item.
 func (v *reportData) controlCell(code span, title string) cell {
 	code.Strong = code.Ref == ""
 	c := cell{code}
@@ -163,7 +164,7 @@ func (v *reportData) controlCell(code span, title string) cell {
 	return c
 }
 
-// findingLink links a finding, by its index, under its control's code.
+// findingLink returns a link to the finding with index i, labeled with its control's code.
 func (v *reportData) findingLink(i int) span {
 	s := span{Text: orDefault(v.Findings[i].ControlCode, "No control")}
 	if i < len(v.ids.findings) {
@@ -177,8 +178,8 @@ func (v *reportData) nextDueTable() table {
 		{
 			Name:  "Due",
 			Width: 4,
-		}, {Name: "Item", Width: 3}, {Name: "Severity", Width: 4}, {Name: "Corrective action, in short", Width: 13}, {Name: "Owner", Width: 4},
-	}, Empty: "Nothing in the plan is open."}
+		}, {Name: "Item", Width: 3}, {Name: "Severity", Width: 4}, {Name: "Corrective action (summary)", Width: 13}, {Name: "Owner", Width: 4},
+	}, Empty: "The plan has no open items."}
 	for _, it := range v.byDueDate() {
 		if len(t.Rows) == maxTopFindings {
 			break

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// The templates that can be written.
+// Names of the available templates.
 const (
 	TemplateExecutiveSummary = "executive_summary"
 	TemplateFull             = "full"
@@ -22,7 +22,7 @@ const (
 	TemplateAssessmentPlan   = "assessment_plan"
 )
 
-// The formats that can be written.
+// Names of the available formats.
 const (
 	FormatHTML     = "html"
 	FormatPDF      = "pdf"
@@ -34,17 +34,18 @@ const (
 	FormatDOCX     = "docx"
 )
 
-// format is how a report can be written.
+// format describes an output format.
 type format struct {
 	name, mediaType string
-	// extension is of the file's name, with its dot.
+	// extension is the file name extension with its dot.
 	extension string
 	write     func(w io.Writer, v *reportData) error
-	// needsItems: only templates that list items can be written so.
+	// needsItems restricts the format to templates that list items.
 	needsItems bool
 }
 
-// allFormats are in the order of the documentation; a function since the writers know the templates, which know their formats.
+// allFormats returns the formats in the order of the documentation. It is a function to avoid an
+// initialization cycle.
 func allFormats() []format {
 	return []format{
 		{
@@ -85,7 +86,7 @@ func allFormats() []format {
 	}
 }
 
-// findFormat is the format of that name; false for none.
+// findFormat returns the format with a name; ok is false if there is none.
 func findFormat(name string) (format, bool) {
 	for _, f := range allFormats() {
 		if f.name == name {
@@ -95,7 +96,7 @@ func findFormat(name string) (format, bool) {
 	return format{}, false
 }
 
-// sectionID is a section of a report.
+// sectionID identifies a section of a report.
 type sectionID string
 
 const (
@@ -111,7 +112,8 @@ const (
 	sectionBasis     sectionID = "basis"
 )
 
-// reportTemplate is what a template shows, in order, and whose items it tells.
+// reportTemplate defines which sections a template shows, in order, and which deliverables' items
+// it lists.
 type reportTemplate struct {
 	name, title string
 	sections    []sectionID
@@ -185,7 +187,7 @@ var templates = []reportTemplate{
 	},
 }
 
-// Templates are the names of what can be written, in their order.
+// Templates returns the names of the available templates.
 func Templates() []string {
 	names := make([]string, len(templates))
 	for i, t := range templates {
@@ -194,7 +196,7 @@ func Templates() []string {
 	return names
 }
 
-// findTemplate is the template of that name; false for none.
+// findTemplate returns the template with a name; ok is false if there is none.
 func findTemplate(name string) (reportTemplate, bool) {
 	i := slices.IndexFunc(templates, func(t reportTemplate) bool { return t.name == name })
 	if i < 0 {
@@ -207,7 +209,8 @@ func (t reportTemplate) hasSection(p sectionID) bool { return slices.Contains(t.
 
 func (t reportTemplate) hasDeliverable(g api.Gate) bool { return slices.Contains(t.gates, g) }
 
-// prescribedLayout is the layout of a template that others have laid out: a workbook, nothing else.
+// prescribedLayout returns the layout of a template with a prescribed form, which can only be
+// written as a workbook.
 func (t reportTemplate) prescribedLayout() (workbook.Layout, bool) {
 	l, ok := workbook.FindLayout(t.name)
 	return l, ok && l.IsPrescribed()
@@ -218,7 +221,7 @@ func (t reportTemplate) formatNames() (names []string) {
 		return []string{FormatXLSX}
 	}
 	if t.name == TemplateAssessmentPlan {
-		return []string{FormatOSCAL} // a document for tools; people read the scope and the Statement of Applicability
+		return []string{FormatOSCAL} // a document for tools; the readable form is the scope and the Statement of Applicability
 	}
 	for _, f := range allFormats() {
 		if (t.supportsCSV || !f.needsItems) && (f.name != FormatOSCAL || slices.Contains(oscalTemplates, t.name)) {
@@ -228,20 +231,20 @@ func (t reportTemplate) formatNames() (names []string) {
 	return names
 }
 
-// CheckSupported is nil where the template can be written in the format, else a
-// VALIDATION_ERROR that names what can.
+// CheckSupported returns nil if the template can be written in the format, or else a
+// VALIDATION_ERROR that lists the alternatives.
 func CheckSupported(template, format string) error {
 	t, ok := findTemplate(template)
 	if !ok {
 		if template == "" {
-			return api.Invalid("template", "say which template; choose one of %s", strings.Join(Templates(), ", "))
+			return api.Invalid("template", "a template is required; choose one of %s", strings.Join(Templates(), ", "))
 		}
-		return api.Invalid("template", "the template %q can't be written; choose one of %s", template, strings.Join(Templates(), ", "))
+		return api.Invalid("template", "unknown template %q; choose one of %s", template, strings.Join(Templates(), ", "))
 	}
 	if !slices.Contains(t.formatNames(), format) {
 		return api.Invalid(
 			"format",
-			"the template %s can't be written as %q; choose one of %s",
+			"template %s does not support the format %q; choose one of %s",
 			template,
 			format,
 			strings.Join(t.formatNames(), ", "),
@@ -250,8 +253,9 @@ func CheckSupported(template, format string) error {
 	return nil
 }
 
-// ReadableTemplate is the template that shows as a page what the named one shows: itself, or for
-// a workbook that others have laid out the plan in it, or for a document of tools the closest.
+// ReadableTemplate returns the template that shows the same content as a page: usually the template
+// itself; for a workbook with a prescribed layout the plan it contains; for machine-readable
+// documents the closest equivalent.
 func ReadableTemplate(template string) string {
 	if t, ok := findTemplate(template); ok {
 		if _, ok := t.prescribedLayout(); ok {
@@ -264,7 +268,7 @@ func ReadableTemplate(template string) string {
 	return template
 }
 
-// ContentType is the media type of a format; for an unknown one that of plain bytes.
+// ContentType returns the media type of a format, or application/octet-stream if it is unknown.
 func ContentType(name string) string {
 	if f, ok := findFormat(name); ok {
 		return f.mediaType
@@ -272,7 +276,7 @@ func ContentType(name string) string {
 	return "application/octet-stream"
 }
 
-// Extension is the end of a file name in the format, with its dot; empty for an unknown one.
+// Extension returns the file name extension of a format with its dot, or "" if it is unknown.
 func Extension(name string) string {
 	f, _ := findFormat(name)
 	return f.extension

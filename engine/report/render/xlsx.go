@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// writeXLSX writes a workbook: a cover, a sheet for each part, the figures with charts.
-// What a person may change in it is taken back by an import; see package sheet.
+// writeXLSX writes a workbook: a cover, a sheet for each section, and the figures with charts.
+// Edits to it can be imported again; see package workbook.
 func writeXLSX(w io.Writer, v *reportData) error {
 	mark := ""
 	if len(v.draftNotices) > 0 {
@@ -42,8 +42,8 @@ func writeXLSX(w io.Writer, v *reportData) error {
 	return err
 }
 
-// writeSheets writes them in the order of the template. A layout that others prescribe begins
-// with its own sheets.
+// writeSheets writes the sheets in the order of the template. A prescribed layout starts with its
+// own sheets.
 func (v *reportData) writeSheets(b *workbook.Writer) error {
 	if l, ok := v.template.prescribedLayout(); ok {
 		if err := v.writeItems(b, l); err != nil {
@@ -78,7 +78,7 @@ func (v *reportData) writeSheets(b *workbook.Writer) error {
 	return nil
 }
 
-// sectionLayouts is the layout of a part that lists items.
+// sectionLayouts maps sections that list items to their layouts.
 var sectionLayouts = map[sectionID]string{
 	sectionSoA:      TemplateSoA,
 	sectionGap:      TemplateGapAnalysis,
@@ -97,7 +97,7 @@ func (v *reportData) writeItems(b *workbook.Writer, l workbook.Layout) error {
 
 func asOfDate(v *reportData) string { return formatDate(&v.AsOf) }
 
-// itemFields are the items that a layout lists, and whose they are.
+// itemFields returns the items of a layout and the gate of their deliverable.
 func (v *reportData) itemFields(layout string) (out []workbook.Fields, g api.Gate) {
 	switch layout {
 	case TemplateSoA:
@@ -133,7 +133,7 @@ func (v *reportData) itemFields(layout string) (out []workbook.Fields, g api.Gat
 	return out, api.GatePOAM
 }
 
-// addItemContext adds what an item alone doesn't know.
+// addItemContext adds fields that are derived from other items.
 func (v *reportData) addItemContext(f workbook.Fields, it *api.Item, g api.Gate, found []api.Evidence) workbook.Fields {
 	return f.WithOverride(func(field string) (string, bool) {
 		switch field {
@@ -159,7 +159,7 @@ func (v *reportData) addItemContext(f workbook.Fields, it *api.Item, g api.Gate,
 	})
 }
 
-// addPlanContext adds what the plan's item has from its finding.
+// addPlanContext adds fields that a plan item takes from its finding.
 func (v *reportData) addPlanContext(f workbook.Fields, it *api.POAMItem, from *api.Finding) workbook.Fields {
 	return f.WithOverride(func(field string) (string, bool) {
 		switch field {
@@ -184,7 +184,7 @@ func (v *reportData) addPlanContext(f workbook.Fields, it *api.POAMItem, from *a
 	})
 }
 
-// findingDocuments names the documents of a finding's evidence, each once.
+// findingDocuments returns the document names of a finding's evidence, without duplicates.
 func findingDocuments(f *api.Finding) (out []string) {
 	if f == nil {
 		return nil
@@ -199,7 +199,7 @@ func findingDocuments(f *api.Finding) (out []string) {
 	return out
 }
 
-// writeCover says what the workbook is, what it rests on and what may be done with it.
+// writeCover writes what the workbook is, what it is based on and how it may be edited.
 func (v *reportData) writeCover(b *workbook.Writer) error {
 	p := sheetBuilder{widths: make([]float64, 8)}
 	p.addMergedLine(workbook.StyleTitle, v.title)
@@ -209,7 +209,7 @@ func (v *reportData) writeCover(b *workbook.Writer) error {
 	if len(v.draftNotices) > 0 {
 		p.addMergedLine(workbook.StyleMark, "DRAFT. "+strings.Join(v.draftNotices, " "))
 	} else {
-		p.addMergedLine(workbook.StyleStrong, "Everything this workbook shows was approved by a person; who, and when, stands below.")
+		p.addMergedLine(workbook.StyleStrong, "Everything in this workbook has been approved; approvers and dates are listed below.")
 	}
 	if old := v.outdatedMessages(); len(old) > 0 {
 		p.addMergedLine(workbook.StyleMark, outdatedPrefix+strings.Join(old, " "))
@@ -221,12 +221,12 @@ func (v *reportData) writeCover(b *workbook.Writer) error {
 	p.addBlock(v.mastheadFacts())
 	p.addBlankLine()
 	p.addBlock(v.versionsTable())
-	p.addMergedLine(workbook.StyleHeading, "How to work in it")
+	p.addMergedLine(workbook.StyleHeading, "How to edit this workbook")
 	for _, l := range v.editableLayouts() {
 		p.addMergedLine(workbook.StyleLead, editingInstructions(l))
 	}
 	if len(v.editableLayouts()) == 0 {
-		p.addMergedLine(workbook.StyleLead, "It is for reading: nothing that is changed in it is taken back.")
+		p.addMergedLine(workbook.StyleLead, "This workbook is read-only: changes to it can't be imported.")
 	}
 	p.addBlankLine()
 	s := v.buildSection(sectionBasis)
@@ -235,7 +235,7 @@ func (v *reportData) writeCover(b *workbook.Writer) error {
 	return b.AddCover("Cover", p.widths, p.lines)
 }
 
-// editableLayouts are those that the template's sheets have.
+// editableLayouts returns the layouts of the template's sheets.
 func (v *reportData) editableLayouts() (out []workbook.Layout) {
 	if l, ok := v.template.prescribedLayout(); ok {
 		return []workbook.Layout{l}
@@ -248,7 +248,7 @@ func (v *reportData) editableLayouts() (out []workbook.Layout) {
 	return out
 }
 
-// editingInstructions says which columns may be changed, and how that gets back.
+// editingInstructions states which columns may be edited and how to import the changes.
 func editingInstructions(l workbook.Layout) string {
 	var may, moves []string
 	for _, c := range l.Columns {
@@ -258,28 +258,28 @@ func editingInstructions(l workbook.Layout) string {
 	}
 	for _, p := range l.Pages {
 		if p.StatusOnMove != "" {
-			moves = append(moves, fmt.Sprintf("a row moved to %q becomes %s", p.Name, humanize(p.StatusOnMove)))
+			moves = append(moves, fmt.Sprintf("a row moved to %q gets the status %s", p.Name, humanize(p.StatusOnMove)))
 		}
 	}
 	noun := map[string]string{TemplateSoA: "soa", TemplateGapAnalysis: "gap", TemplateMaturity: "maturity"}[l.Name]
-	s := fmt.Sprintf("%s: change what stands under the blue heads (%s)", l.Title, strings.Join(may, ", "))
+	s := fmt.Sprintf("%s: edit the columns with blue headers (%s)", l.Title, strings.Join(may, ", "))
 	if len(moves) > 0 {
 		s += "; " + strings.Join(moves, "; ")
 	}
 	s += fmt.Sprintf(
-		". `service %s import FILE --dry-run` then tells what would change, and without --dry-run changes it.",
+		". `service %s import FILE --dry-run` previews the changes; without --dry-run they are applied.",
 		orDefault(noun, "poam"),
 	)
 	if none := l.HeadersWithoutField(); len(none) > 0 {
-		s += " Not held by this program, and therefore empty: " + strings.Join(none, ", ") + "."
+		s += " Not recorded by this program and therefore empty: " + strings.Join(none, ", ") + "."
 	}
 	return s
 }
 
-// writePage writes a part that lists no items.
+// writePage writes a section that lists no items.
 func (v *reportData) writePage(b *workbook.Writer, name string, s section) error {
 	if s.ID == string(sectionBasis) {
-		return nil // on the cover
+		return nil // shown on the cover
 	}
 	p := sheetBuilder{widths: make([]float64, 6)}
 	p.addMergedLine(workbook.StyleTitle, s.Title)

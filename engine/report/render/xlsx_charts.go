@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// charts are the pictures that a spreadsheet draws from tables, of the same numbers as
-// those of the other formats.
+// charts returns the charts that the spreadsheet draws from tables, with the same numbers as in the
+// other formats.
 func (v *reportData) charts() (out []workbook.Chart) {
 	if v.template.hasDeliverable(api.GateGapAnalysis) && v.Gap != nil {
 		out = append(out, v.severityChart(), v.heatMapChart())
@@ -23,7 +23,7 @@ func (v *reportData) charts() (out []workbook.Chart) {
 	}
 	if v.template.hasDeliverable(api.GateMaturity) && v.MaturitySummary != nil {
 		f := workbook.Chart{
-			Title: "Maturity by domain, from 0 to 5, beside the target", CategoryHeader: "Domain", ScaleMax: float64(maxLevel),
+			Title: "Maturity by domain (0 to 5) and target", CategoryHeader: "Domain", ScaleMax: float64(maxLevel),
 			Series: []workbook.Series{{Name: "Mean", Color: drawing.Level}, {Name: "Target", Color: "excluded"}},
 		}
 		for _, d := range v.MaturitySummary.Domains {
@@ -38,7 +38,7 @@ func (v *reportData) charts() (out []workbook.Chart) {
 		out = append(out, f)
 		if shown := radarDomains(v.MaturitySummary.Domains); shown != nil {
 			r := workbook.Chart{
-				Title:          "Maturity by domain, as a radar",
+				Title:          "Maturity by domain (radar chart)",
 				CategoryHeader: "Domain",
 				ScaleMax:       float64(maxLevel),
 				Type:           workbook.ChartRadar,
@@ -59,7 +59,7 @@ func (v *reportData) charts() (out []workbook.Chart) {
 	return out
 }
 
-// severitySeries is a series for each.
+// severitySeries returns a series for each severity.
 func severitySeries() (out []workbook.Series) {
 	for _, s := range api.Severities {
 		out = append(out, workbook.Series{Name: displayLabel(string(s)), Color: drawing.FillOrDefault(string(s))})
@@ -92,7 +92,7 @@ func (v *reportData) severityChart() workbook.Chart {
 
 func (v *reportData) heatMapChart() workbook.Chart {
 	f := workbook.Chart{
-		Title:          "Findings by domain and severity; the darker, the more",
+		Title:          "Findings by domain and severity (darker means more)",
 		CategoryHeader: "Domain",
 		Type:           workbook.ChartShades,
 		Series:         severitySeries(),
@@ -117,20 +117,20 @@ func (v *reportData) planCharts() []workbook.Chart {
 		status.Rows = append(status.Rows, workbook.ChartRow{Name: displayLabel(s), Values: []*float64{floatPointer(by[s])}})
 	}
 	ageing := workbook.Chart{
-		Title:          "Open items by the time since they were found",
+		Title:          "Open items by age",
 		CategoryHeader: "Found",
 		Type:           workbook.ChartStacked,
 		Series:         severitySeries(),
 	}
 	for i, n := range v.countByAge() {
-		name := "on a day that isn't told"
+		name := "unknown"
 		if i < len(ageBrackets) {
 			name = ageBrackets[i].name + " ago"
 		}
 		ageing.Rows = append(ageing.Rows, workbook.ChartRow{Name: name, Values: floatPointers(n[:len(api.Severities)])})
 	}
 	burn := workbook.Chart{
-		Title: "Burn-down: open items if each is done by its date", CategoryHeader: "Time", Type: workbook.ChartLines,
+		Title: "Burn-down of open items if each is completed by its due date", CategoryHeader: "Period", Type: workbook.ChartLines,
 		Series: []workbook.Series{{Name: "Left", Color: drawing.Level}, {Name: "Due", Color: "high"}},
 	}
 	start, steps := v.burnDown()
@@ -139,7 +139,7 @@ func (v *reportData) planCharts() []workbook.Chart {
 		burn.Rows = append(burn.Rows, workbook.ChartRow{Name: s.name, Values: []*float64{floatPointer(s.remaining), floatPointer(s.due)}})
 	}
 	matrix := workbook.Chart{
-		Title:          "Open items by impact and effort; the darker, the more",
+		Title:          "Open items by impact and effort (darker means more)",
 		CategoryHeader: "Impact (severity)",
 		Type:           workbook.ChartShades,
 	}
@@ -151,7 +151,7 @@ func (v *reportData) planCharts() []workbook.Chart {
 		matrix.Rows = append(matrix.Rows, workbook.ChartRow{Name: displayLabel(string(s)), Values: floatPointers(counts[i])})
 	}
 	calendar := workbook.Chart{
-		Title: "The plan in time: the open items due first", CategoryHeader: "Item", Type: workbook.ChartSpan,
+		Title: "Plan timeline: open items due first", CategoryHeader: "Item", Type: workbook.ChartSpan,
 		Series: []workbook.Series{{Name: "From", Color: drawing.Paper}, {Name: "Days", Color: drawing.Level}},
 	}
 	rows, _ := v.ganttRows()
@@ -166,7 +166,7 @@ func (v *reportData) planCharts() []workbook.Chart {
 	return []workbook.Chart{status, ageing, burn, matrix, calendar}
 }
 
-// newStatusChart is a figure of bars whose parts are outcomes.
+// newStatusChart returns a bar chart whose segments are statuses.
 func newStatusChart(title, first string, shown []coverageStatus) workbook.Chart {
 	f := workbook.Chart{Title: title, CategoryHeader: first, Type: workbook.ChartStacked}
 	for _, o := range shown {
@@ -175,9 +175,9 @@ func newStatusChart(title, first string, shown []coverageStatus) workbook.Chart 
 	return f
 }
 
-// coverageChart is the frameworks' requirements by where they stand.
+// coverageChart returns the frameworks' requirements by status.
 func (v *reportData) coverageChart() workbook.Chart {
-	f := newStatusChart("Requirements by framework and where they stand", "Framework", coverageStatuses)
+	f := newStatusChart("Requirements by framework and status", "Framework", coverageStatuses)
 	for _, fc := range v.coverage {
 		row := workbook.ChartRow{Name: orDefault(fc.framework.Name, fc.framework.Code)}
 		for _, o := range coverageStatuses {
@@ -190,7 +190,7 @@ func (v *reportData) coverageChart() workbook.Chart {
 
 func (v *reportData) statusChart() workbook.Chart {
 	shown := coverageStatuses[:len(coverageStatuses)-1] // a control is never unmapped
-	f := newStatusChart("Controls by domain and where they stand", "Domain", shown)
+	f := newStatusChart("Controls by domain and status", "Domain", shown)
 	_, domains := countStatuses(v.SoAItems)
 	codes := sortedKeys(domains)
 	slices.SortFunc(codes, scf.CompareNatural)

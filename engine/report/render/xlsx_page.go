@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// sheetBuilder turns blocks into the lines of a sheet, whose columns are as wide as the
-// widest of what stands in them wants.
+// sheetBuilder converts blocks to the lines of a sheet, whose columns are as wide as their widest
+// content needs.
 type sheetBuilder struct {
 	widths []float64
 	lines  []workbook.Line
@@ -122,7 +122,7 @@ func (p *sheetBuilder) addTable(t table) {
 	p.addBlankLine()
 }
 
-// toWorkbookCell is a cell with the look of what it holds.
+// toWorkbookCell converts a cell with its style.
 func toWorkbookCell(c cell) workbook.Cell {
 	s := workbook.Cell{Text: cellText(c)}
 	if len(c) == 1 && c[0].Mono {
@@ -134,7 +134,7 @@ func toWorkbookCell(c cell) workbook.Cell {
 	return s
 }
 
-// cellText is a cell's text without its looks.
+// cellText returns a cell's text without its style.
 func cellText(c cell) string {
 	var b strings.Builder
 	for _, s := range c {

@@ -234,7 +234,7 @@ func TestFedRAMPWorkbook(t *testing.T) {
 			t.Errorf("no %q", want)
 		}
 	}
-	if !strings.Contains(cells(t, f, "Cover"), "Not held by this program, and therefore empty: Asset Identifier, ") {
+	if !strings.Contains(cells(t, f, "Cover"), "Not recorded by this program and therefore empty: Asset Identifier, ") {
 		t.Error("the cover does not say what is not held")
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxCellUnits is how much text a cell holds, in UTF-16 units: what spreadsheets have fixed.
+// maxCellUnits is the maximum text length of a cell in UTF-16 units, as limited by spreadsheets.
 const maxCellUnits = 32767
 
-// utf16Length is a text's length as spreadsheets count it.
+// utf16Length returns the length of a text in UTF-16 units.
 func utf16Length(s string) int {
 	if len(s) <= maxCellUnits {
-		return len(s) // never fewer bytes than units
+		return len(s) // there are at least as many bytes as units
 	}
 	n := 0
 	for _, r := range s {
@@ -26,7 +26,7 @@ func utf16Length(s string) int {
 	return n
 }
 
-// splitText cuts a text into parts of at most so many units, between letters.
+// splitText splits a text into parts of at most maxUnits without splitting characters.
 func splitText(s string, maxUnits int) (parts []string) {
 	for s != "" {
 		n, end := 0, 0
@@ -42,8 +42,8 @@ func splitText(s string, maxUnits int) (parts []string) {
 	return parts
 }
 
-// Sanitize makes text safe to show: control characters become their pictures, so that
-// nothing vanishes and nothing acts; line ends become \n, what is no letter the replacement.
+// Sanitize returns text that is safe to display: control characters become visible symbols, line
+// ends become \n, and invalid characters become the replacement character.
 func Sanitize(s string) string {
 	ok := utf8.ValidString(s)
 	for i := 0; ok && i < len(s); i++ {
@@ -72,19 +72,19 @@ func Sanitize(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// normalizeText is a value as it comes back from a spreadsheet: line ends and the space at the
-// ends are not what people mean by a change.
+// normalizeText returns a value as read back from a spreadsheet, ignoring differences in line ends
+// and surrounding spaces.
 func normalizeText(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"))
 }
 
-// fingerprint is what tells a cell's text apart from others, in few letters.
+// fingerprint returns a short hash of a cell's text.
 func fingerprint(s string) string {
 	sum := sha256.Sum256([]byte(normalizeText(s)))
 	return hex.EncodeToString(sum[:6])
 }
 
-// dateSerial is a date's number in a spreadsheet; false for what is no date there.
+// dateSerial returns the spreadsheet serial number of a date; ok is false if there is none.
 func dateSerial(s string) (float64, bool) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil || t.Year() < 1901 || t.Year() > 9999 {
@@ -93,16 +93,16 @@ func dateSerial(s string) (float64, bool) {
 	return float64(t.Unix()/86400 + 25569), true
 }
 
-// dateFromSerial is the date of a spreadsheet's number.
+// dateFromSerial returns the date of a spreadsheet serial number.
 func dateFromSerial(serial float64, from1904 bool) (string, bool) {
 	if from1904 {
 		serial += 1462
 	}
-	if !(serial >= 61) || serial >= 2958466 { // NaN is none, and February 1900 never was
+	if !(serial >= 61) || serial >= 2958466 { // rejects NaN and the nonexistent 29 February 1900
 		return "", false
 	}
 	return time.Unix((int64(math.Floor(serial))-25569)*86400, 0).UTC().Format(time.DateOnly), true
 }
 
-// formatNumber writes a stored number as the shortest decimal that reads back as the same.
+// formatNumber formats a stored number as the shortest decimal that reads back the same.
 func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -11,23 +11,23 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// Chart is a table with its picture beside it.
+// Chart is a table with a chart next to it.
 type Chart struct {
 	Title string
-	// CategoryHeader heads the column of names, Series the columns of numbers.
+	// CategoryHeader is the header of the name column; Series are the number columns.
 	CategoryHeader string
 	Series         []Series
 	Rows           []ChartRow
 	Type           ChartType
-	// ScaleMax is where the scale ends; 0: by the numbers.
+	// ScaleMax is the end of the scale; 0 means automatic.
 	ScaleMax float64
 }
 
-// ChartType is how a figure is shown.
+// ChartType is the type of a chart.
 type ChartType int
 
-// How figures are shown. A span has two series, the first a day and the second how many days from then
-// on; shades are the numbers' own cells, the darker the larger.
+// Chart types. A span has two series: a start date and a duration in days. Shades color the cells
+// of the table itself, darker for larger values.
 const (
 	ChartBars ChartType = iota
 	ChartStacked
@@ -37,24 +37,24 @@ const (
 	ChartRadar
 )
 
-// Series is a column of numbers, with its colour.
+// Series is a column of numbers with its color.
 type Series struct {
 	Name  string
 	Color drawing.ColorName
 }
 
-// DateSerial is a day as spreadsheets count them.
+// DateSerial returns the spreadsheet serial number of a day.
 func DateSerial(day time.Time) float64 {
 	return math.Floor(day.Sub(time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)).Hours() / 24)
 }
 
-// ChartRow is a row: a name and a number for each series; nil is none.
+// ChartRow is a name with a number for each series, or nil for none.
 type ChartRow struct {
 	Name   string
 	Values []*float64
 }
 
-// AddCharts writes a sheet of tables, each with a chart that the spreadsheet draws from it.
+// AddCharts writes a sheet of tables, each with a chart based on it.
 func (b *Writer) AddCharts(name string, all []Chart) error {
 	name, err := b.addSheet(name)
 	if err != nil {
@@ -115,7 +115,7 @@ func (b *Writer) AddCharts(name string, all []Chart) error {
 	return b.writePage(name, widths, lines)
 }
 
-// addChart draws rows below a head at the row after top.
+// addChart adds a chart of the rows below the header.
 func (b *Writer) addChart(sheet string, f Chart, top, column, height int) error {
 	first, last := top+2, top+1+len(f.Rows)
 	ref := func(c, r1, r2 int) string {
@@ -132,7 +132,7 @@ func (b *Writer) addChart(sheet string, f Chart, top, column, height int) error 
 		Type: kind, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: f.Title, Font: &excelize.Font{Size: 12, Bold: true}}}},
 		Legend: excelize.ChartLegend{Position: "bottom"}, Dimension: excelize.ChartDimension{Width: 760, Height: uint(height)},
 		XAxis: excelize.ChartAxis{ReverseOrder: true, Font: ink}, YAxis: excelize.ChartAxis{MajorGridLines: true, Font: ink},
-		// A part of nothing has no number beside it.
+		// Hide the labels of zero values.
 		PlotArea: excelize.ChartPlotArea{ShowVal: true, NumFmt: excelize.ChartNumFmt{CustomNumFmt: "General;;;"}}, GapWidth: &gap,
 	}
 	if f.ScaleMax > 0 {
@@ -168,14 +168,14 @@ func (b *Writer) addChart(sheet string, f Chart, top, column, height int) error 
 			}, Line: excelize.LineOptions{Width: 2},
 		}
 		if f.Type == ChartSpan && i == 0 {
-			one.Fill = excelize.Fill{Type: "pattern"} // only its end is to be seen
+			one.Fill = excelize.Fill{Type: "pattern"} // only the end of the span is visible
 		}
 		c.Series = append(c.Series, one)
 	}
 	return b.file.AddChart(sheet, cellName(column, top), c)
 }
 
-// addShading colours the numbers below a head at the row after top by their size.
+// addShading colors the numbers below the header by size.
 func (b *Writer) addShading(sheet string, f Chart, top int) error {
 	cells := cellName(2, top+2) + ":" + cellName(len(f.Series)+1, top+1+len(f.Rows))
 	t := b.properties.Theme

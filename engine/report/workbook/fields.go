@@ -7,11 +7,10 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Fields tells an item's values by the contract's names, each as a text; empty for what
-// is not set or not known.
+// Fields returns the value of an item's field as text, by its API name; empty if unset or unknown.
 type Fields func(field string) string
 
-// WithOverride lets more answer first, for what needs to be known about the whole.
+// WithOverride returns Fields that consult override first.
 func (f Fields) WithOverride(override func(field string) (string, bool)) Fields {
 	return func(field string) string {
 		if s, ok := override(field); ok {
@@ -41,7 +40,7 @@ func commonField(it *api.Item, field string) string {
 	return ""
 }
 
-// nistControls are the codes of NIST SP 800-53 that the control answers, else its own.
+// nistControls returns the NIST SP 800-53 codes mapped to the control, or else its own code.
 func nistControls(it *api.Item) string {
 	for _, code := range []string{"nist-800-53-r5", "fedramp-r5", "nist-800-53-r4", "fedramp-r4", "fedramp"} {
 		if c := it.RequirementCodes[code]; len(c) > 0 {
@@ -51,7 +50,7 @@ func nistControls(it *api.Item) string {
 	return it.ControlCode
 }
 
-// SoAFields are the fields of an item of the Statement of Applicability.
+// SoAFields returns the fields of an item of the Statement of Applicability.
 func SoAFields(it *api.SoAItem) Fields {
 	return func(field string) string {
 		switch field {
@@ -90,7 +89,7 @@ func SoAFields(it *api.SoAItem) Fields {
 	}
 }
 
-// FindingFields are the fields of a finding.
+// FindingFields returns the fields of a finding.
 func FindingFields(it *api.Finding) Fields {
 	return func(field string) string {
 		switch field {
@@ -135,7 +134,8 @@ func FindingFields(it *api.Finding) Fields {
 	}
 }
 
-// ScoreFields are the fields of a maturity score. A level that nothing was rated by is empty.
+// ScoreFields returns the fields of a maturity score. The level is empty if the control was not
+// rated.
 func ScoreFields(it *api.MaturityScore) Fields {
 	return func(field string) string {
 		switch field {
@@ -175,7 +175,7 @@ func ScoreFields(it *api.MaturityScore) Fields {
 	}
 }
 
-// RemediationFields are the fields of an item of the plan.
+// RemediationFields returns the fields of a plan item.
 func RemediationFields(it *api.POAMItem) Fields {
 	return func(field string) string {
 		switch field {

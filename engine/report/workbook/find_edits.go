@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// ExportInfo is what a workbook says of where it came from.
+// ExportInfo is the information an exported workbook contains about its origin.
 type ExportInfo struct {
-	// Assessment is the id of the one it was made from.
+	// Assessment is the ID of the exported assessment.
 	Assessment string
-	// Layouts are those it has sheets of.
+	// Layouts lists the layouts that the workbook has sheets for.
 	Layouts []string
 	origins map[string]map[string]exportedItem // by layout and key
 }
 
-// exportedItem is an item as it was exported.
+// exportedItem is an item as exported.
 type exportedItem struct {
 	sheet, item   string
 	control, plan string
@@ -25,48 +25,48 @@ type exportedItem struct {
 	cells         []string // fingerprints, by the layout's columns
 }
 
-// Edit is one changed cell.
+// Edit is a changed cell.
 type Edit struct {
-	// Cell is its sheet and place, as Gap analysis!E12.
+	// Cell is the sheet and address, such as Gap analysis!E12.
 	Cell string
-	// Field is the contract's name of what was changed.
+	// Field is the API name of the changed field.
 	Field string
-	// NewValue is the new value as the contract has it.
+	// NewValue is the new value in API form.
 	NewValue string
-	// JSONValue is To for JSON.
+	// JSONValue is NewValue for JSON.
 	JSONValue any
 	column    Column
 }
 
-// ChangedRow is an item of which something was changed.
+// ChangedRow is an item with at least one change.
 type ChangedRow struct {
-	// Cell is where the row's name stands.
+	// Cell is the cell with the item's key.
 	Cell string
-	// Key names the item in its layout; Item is its id when it was exported, and Revision
-	// the one it had then.
+	// Key identifies the item in its layout; Item and Revision are its ID and revision when
+	// exported.
 	Key, Item string
 	Revision  int
-	// Control and Plan are the codes of its control and, in a plan, of itself.
+	// Control and Plan are the codes of the control and, in a plan, of the item.
 	Control, Plan string
 	Edits         []Edit
 	layout        Layout
 	exported      exportedItem
 }
 
-// Problem is something that can't be taken, and where.
+// Problem describes a cell that can't be imported.
 type Problem struct{ Cell, Message string }
 
 func (p Problem) String() string { return p.Cell + ": " + p.Message }
 
-// maxProblems is how many are told; a workbook of another kind has them in each cell.
+// maxProblems limits the number of reported problems.
 const maxProblems = 40
 
-// ReadExportInfo reads the hidden sheet that an export leaves.
+// ReadExportInfo reads the hidden sheet written by an export.
 func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 	i := slices.IndexFunc(w.sheets, func(g grid) bool { return g.name == sourceSheet })
 	if i < 0 {
 		return nil, refusef(
-			"its hidden sheet %q is gone, so nobody can tell what was changed; export again and make the changes there",
+			"its hidden sheet %q is missing, so changes can't be determined; export again and edit the new file",
 			sourceSheet,
 		)
 	}
@@ -84,7 +84,7 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 		case head:
 			revision, err := strconv.Atoi(t(7))
 			if err != nil || t(3) == "" {
-				return nil, refusef("row %d of its hidden sheet %q was changed; export again", r.number, sourceSheet)
+				return nil, refusef("row %d of the hidden sheet %q was changed; export again", r.number, sourceSheet)
 			}
 			if x.origins[t(1)] == nil {
 				x.origins[t(1)] = map[string]exportedItem{}
@@ -106,11 +106,11 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 	return x, nil
 }
 
-// normalizeKey is a key as it is found again.
+// normalizeKey returns a key in the form used for lookups.
 func normalizeKey(s string) string { return normalizeText(Sanitize(s)) }
 
-// FindEdits are the rows of a layout that differ from what was exported, in the workbook's
-// order. notes tell what is passed over.
+// FindEdits returns the rows of a layout that differ from the export, in workbook order. notes
+// describe what is ignored.
 func (w *Workbook) FindEdits(x *ExportInfo, l Layout) (rows []ChangedRow, problems []Problem, notes []string) {
 	f := editFinder{workbook: w, layout: l, origins: x.origins[l.Name], seen: map[string]string{}}
 	for name, other := range builtinLayouts() {
@@ -140,7 +140,7 @@ type editFinder struct {
 func (f *editFinder) addProblem(cell, format string, args ...any) {
 	switch len(f.problems) {
 	case maxProblems:
-		f.problems = append(f.problems, Problem{cell, fmt.Sprintf("there are more than %d such cells; the rest is not told", maxProblems)})
+		f.problems = append(f.problems, Problem{cell, fmt.Sprintf("there are more than %d problems; the rest are not listed", maxProblems)})
 	case maxProblems + 1:
 	default:
 		f.problems = append(f.problems, Problem{cell, fmt.Sprintf(format, args...)})
@@ -149,10 +149,10 @@ func (f *editFinder) addProblem(cell, format string, args ...any) {
 
 func cellAddress(sheet string, column, row int) string { return sheet + "!" + cellName(column, row) }
 
-// maxHeadRow is how far down a head is looked for.
+// maxHeadRow is the last row in which a header is looked for.
 const maxHeadRow = 40
 
-// scanSheet looks for the layout's head and takes the rows below it.
+// scanSheet finds the layout's header and compares the rows below it.
 func (f *editFinder) scanSheet(g *grid) {
 	for n, r := range g.rows {
 		if r.number > maxHeadRow {
@@ -166,7 +166,8 @@ func (f *editFinder) scanSheet(g *grid) {
 	}
 }
 
-// matchHead finds columns by their headers. A row with its key and most others is a head.
+// matchHead maps columns by their headers. A row that contains the key column and most of the
+// others is a header.
 func (f *editFinder) matchHead(g *grid, r gridRow) (map[int]int, bool) {
 	columnIndex, found := map[int]int{}, map[int]bool{}
 	var unknown []int
@@ -188,7 +189,7 @@ func (f *editFinder) matchHead(g *grid, r gridRow) (map[int]int, bool) {
 	}
 	for column, i := range columnIndex {
 		if i < 0 {
-			f.addProblem(cellAddress(g.name, column, r.number), "the column %q stands twice; remove one", r.cells[column].text)
+			f.addProblem(cellAddress(g.name, column, r.number), "the column %q appears twice; remove one", r.cells[column].text)
 			delete(columnIndex, column)
 		}
 	}
@@ -197,7 +198,7 @@ func (f *editFinder) matchHead(g *grid, r gridRow) (map[int]int, bool) {
 		f.notes = append(
 			f.notes,
 			fmt.Sprintf(
-				"%s: the column %q is not known and is left out",
+				"%s: unknown column %q ignored",
 				cellAddress(g.name, column, r.number),
 				truncate(r.cells[column].text),
 			),
@@ -206,7 +207,7 @@ func (f *editFinder) matchHead(g *grid, r gridRow) (map[int]int, bool) {
 	return columnIndex, true
 }
 
-// headerShare is how many of a layout's headers stand in a row.
+// headerShare returns the share of a layout's headers that a row contains.
 func (l Layout) headerShare(r gridRow) float64 {
 	n := 0
 	for _, c := range l.Columns {
@@ -242,7 +243,7 @@ func (f *editFinder) compareItems(g *grid, rows []gridRow, columnIndex map[int]i
 		place := cellAddress(g.name, keyAt, r.number)
 		if key == "" {
 			if slices.ContainsFunc(columns, func(c int) bool { return normalizeText(r.cells[c].text) != "" }) {
-				f.addProblem(place, "the row does not say which item it is; rows can't be added here")
+				f.addProblem(place, "the row has no item key; rows can't be added here")
 			}
 			continue
 		}
@@ -252,7 +253,7 @@ func (f *editFinder) compareItems(g *grid, rows []gridRow, columnIndex map[int]i
 			f.addProblem(place, "no item %q was exported; rows can't be added here", truncate(key))
 			continue
 		case f.seen[key] != "":
-			f.addProblem(place, "the item stands twice, also at %s; remove one", f.seen[key])
+			f.addProblem(place, "the item appears twice, also at %s; remove one", f.seen[key])
 			continue
 		case len(was.cells) != len(f.layout.Columns):
 			f.addProblem(place, "it was exported by another version of this program; export again")
@@ -277,7 +278,7 @@ func (f *editFinder) compareItems(g *grid, rows []gridRow, columnIndex map[int]i
 	}
 }
 
-// compareCells compares a row's cells with what was exported.
+// compareCells compares a row's cells with the export.
 func (f *editFinder) compareCells(g *grid, r gridRow, columns []int, columnIndex map[int]int, row *ChangedRow) {
 	for _, column := range columns {
 		i := columnIndex[column]
@@ -319,7 +320,7 @@ func formatReason(why string) string {
 	return " (" + why + ")"
 }
 
-// cellValue is a cell's value as its column's kind would write it.
+// cellValue returns a cell's value in the form of its column's kind.
 func (f *editFinder) cellValue(c Column, found readCell) string {
 	if c.Kind == KindDate && found.isNumber {
 		if s, ok := dateFromSerial(found.number, f.workbook.from1904); ok {
@@ -329,7 +330,7 @@ func (f *editFinder) cellValue(c Column, found readCell) string {
 	return normalizeText(Sanitize(found.text))
 }
 
-// checkDependentCell checks that a yes or no agrees with the cell that it speaks of.
+// checkDependentCell checks that a yes/no cell agrees with the cell it reflects.
 func (f *editFinder) checkDependentCell(
 	g *grid,
 	r gridRow,
@@ -359,7 +360,7 @@ func (f *editFinder) checkDependentCell(
 	}
 }
 
-// addStatusMove takes a row that a person put on another sheet as a change of its status.
+// addStatusMove records a row moved to another sheet as a change of its status.
 func (f *editFinder) addStatusMove(g *grid, row *ChangedRow) {
 	page := func(name string) int {
 		return slices.IndexFunc(f.layout.Pages, func(p Page) bool { return sameHeader(p.Name, name) })
@@ -381,7 +382,7 @@ func (f *editFinder) addStatusMove(g *grid, row *ChangedRow) {
 	)
 }
 
-// parseValue is a cell's text as the contract has it, and for JSON; wrong says what can't be.
+// parseValue returns a cell's text in API form and for JSON, or a problem.
 func (c Column) parseValue(s string) (parsed string, jsonValue any, problem string) {
 	if s == "" {
 		if c.Required {
@@ -428,7 +429,7 @@ func (c Column) parseValue(s string) (parsed string, jsonValue any, problem stri
 		return formatNumber(n), int(n), ""
 	case KindDate:
 		if _, ok := dateSerial(s); !ok {
-			return "", nil, fmt.Sprintf("%q is no date%s", truncate(s), c.expectedInput())
+			return "", nil, fmt.Sprintf("%q is not a date%s", truncate(s), c.expectedInput())
 		}
 		return s, s, ""
 	case KindMilestones:
@@ -444,7 +445,7 @@ func (c Column) parseValue(s string) (parsed string, jsonValue any, problem stri
 	return s, s, ""
 }
 
-// expectedInput says what may be written.
+// expectedInput describes the valid input.
 func (c Column) expectedInput() string {
 	switch c.Kind {
 	case KindChoice, KindYesNo:
@@ -459,8 +460,8 @@ func (c Column) expectedInput() string {
 	return ""
 }
 
-// IsUnchangedElsewhere tells whether an item says what the row's said when it was exported, or what
-// the row now says: one that nobody else has changed.
+// IsUnchangedElsewhere reports whether an item has the values the row had when exported or has now,
+// that is, whether nobody else has changed it.
 func (r *ChangedRow) IsUnchangedElsewhere(current Fields) bool {
 	for i, c := range r.layout.Columns {
 		if !c.Editable || fingerprint(Sanitize(c.formatValue(current(c.Field)))) == r.exported.cells[i] {
@@ -473,12 +474,12 @@ func (r *ChangedRow) IsUnchangedElsewhere(current Fields) bool {
 	return true
 }
 
-// IsApplied tells whether an item says all that the row changes.
+// IsApplied reports whether an item already has all of the row's changes.
 func (r *ChangedRow) IsApplied(current Fields) bool {
 	return !slices.ContainsFunc(r.Edits, func(e Edit) bool { return e.WouldChange(current) })
 }
 
-// WouldChange tells whether an edit would change an item as it is now.
+// WouldChange reports whether an edit would change the current item.
 func (e Edit) WouldChange(current Fields) bool {
 	return normalizeText(Sanitize(current(e.Field))) != e.NewValue
 }

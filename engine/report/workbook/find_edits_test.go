@@ -134,8 +134,8 @@ func TestEdits(t *testing.T) {
 		{"emptied", own, cell("Plan of action", "Z3", ""), `Plan of action!Z3 id-2 r4 vendor_dependency="" <nil>`},
 		{"a date as such", fedramp, cell(open, "L6", time.Date(2027, 5, 1, 0, 0, 0, 0, time.UTC)), `Open POA&M Items!L6 id-1 r4 due_date="2027-05-01" 2027-05-01`},
 		{"a date as text", fedramp, cell(open, "L6", "2027-05-01 "), `due_date="2027-05-01"`},
-		{"no date", fedramp, cell(open, "L6", "next May"), `Open POA&M Items!L6: Scheduled Completion Date: "next May" is no date; write it as 2027-03-31`},
-		{"a date out of the world", fedramp, cell(open, "L6", 1e300), `is no date`},
+		{"no date", fedramp, cell(open, "L6", "next May"), `Open POA&M Items!L6: Scheduled Completion Date: "next May" is not a date; write it as 2027-03-31`},
+		{"a date out of the world", fedramp, cell(open, "L6", 1e300), `is not a date`},
 		{"no date at all", fedramp, cell(open, "L6", ""), `Scheduled Completion Date: it can't be empty`},
 		{"a choice in any case", own, cell("Plan of action", "M2", "IN progress"), `status="in_progress"`},
 		{"the contract's own word", own, cell("Plan of action", "M2", "risk_accepted"), `status="risk_accepted"`},
@@ -151,19 +151,19 @@ func TestEdits(t *testing.T) {
 		{"a yes that agrees", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.SetCellValue(open, "P6", "Yes"), f.SetCellValue(open, "R6", "ERP 9"))
 		}, `vendor_dependency="ERP 9"`},
-		{"a formula without a value", fedramp, func(f *excelize.File) error { return f.SetCellFormula(open, "Z6", "A6") }, `Comments: it holds a formula that was never worked out`},
+		{"a formula without a value", fedramp, func(f *excelize.File) error { return f.SetCellFormula(open, "Z6", "A6") }, `Comments: it holds a formula without a computed value`},
 		{"rows above", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.InsertRows(open, 1, 3), f.SetCellValue(open, "H9", "CISO"))
 		}, `Open POA&M Items!H9 id-1 r4 owner="CISO"`},
 		{"columns moved", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.InsertCols(open, "B", 1), f.SetCellValue(open, "B5", "My remark"), f.SetCellValue(open, "I6", "CISO"))
-		}, "Open POA&M Items!I6 id-1 r4 owner=\"CISO\" CISO\nnote Open POA&M Items!B5: the column \"My remark\" is not known and is left out\n"},
+		}, "Open POA&M Items!I6 id-1 r4 owner=\"CISO\" CISO\nnote Open POA&M Items!B5: unknown column \"My remark\" ignored\n"},
 		{"a head in other letters", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.SetCellValue(open, "H5", " point  of\ncontact"), f.SetCellValue(open, "H6", "CISO"))
 		}, `owner="CISO"`},
-		{"a column twice", fedramp, cell(open, "I5", "Point of Contact"), `the column "Point of Contact" stands twice`},
-		{"a row twice", fedramp, cell(open, "A7", "POAM-001"), "Open POA&M Items!A7: the item stands twice, also at Open POA&M Items!A6; remove one"},
-		{"a new row", fedramp, cell(open, "D30", "A new weakness"), "Open POA&M Items!A30: the row does not say which item it is; rows can't be added here"},
+		{"a column twice", fedramp, cell(open, "I5", "Point of Contact"), `the column "Point of Contact" appears twice`},
+		{"a row twice", fedramp, cell(open, "A7", "POAM-001"), "Open POA&M Items!A7: the item appears twice, also at Open POA&M Items!A6; remove one"},
+		{"a new row", fedramp, cell(open, "D30", "A new weakness"), "Open POA&M Items!A30: the row has no item key; rows can't be added here"},
 		{"a row of another plan", fedramp, cell(open, "A7", "POAM-900"), `Open POA&M Items!A7: no item "POAM-900" was exported`},
 		{"a row gone", fedramp, func(f *excelize.File) error { return f.RemoveRow(open, 6) }, ""},
 		{"moved to the closed ones", fedramp, func(f *excelize.File) error {
@@ -226,9 +226,9 @@ func TestDisturbedWorkbooksAreRefused(t *testing.T) {
 		name, want string
 		edit       func(f *excelize.File) error
 	}{
-		{"without its source", "its hidden sheet \"Source\" is gone", func(f *excelize.File) error { return f.DeleteSheet(sourceSheet) }},
+		{"without its source", "its hidden sheet \"Source\" is missing", func(f *excelize.File) error { return f.DeleteSheet(sourceSheet) }},
 		{"source of another form", "another version of this program", func(f *excelize.File) error { return f.SetCellValue(sourceSheet, "B2", "9") }},
-		{"source without a revision", "row 5 of its hidden sheet", func(f *excelize.File) error { return f.SetCellValue(sourceSheet, "G5", "x") }},
+		{"source without a revision", "row 5 of the hidden sheet", func(f *excelize.File) error { return f.SetCellValue(sourceSheet, "G5", "x") }},
 	} {
 		w, err := read(edited(t, good, tc.edit), DefaultLimits)
 		if err == nil {
@@ -283,15 +283,15 @@ func TestBombsAreRefused(t *testing.T) {
 		name, want string
 		file       []byte
 	}{
-		{"no archive", "no .xlsx file", []byte("hello")},
-		{"nothing", "no .xlsx file", nil},
-		{"too large", "at most 1 are taken", make([]byte, 2<<20)},
+		{"no archive", "not an .xlsx file", []byte("hello")},
+		{"nothing", "not an .xlsx file", nil},
+		{"too large", "the maximum is 1", make([]byte, 2<<20)},
 		{"unpacks to too much", "unpacks to more than 1 MiB", archive(t, parts("<worksheet>"+strings.Repeat(" ", 2<<20)+"</worksheet>"))},
-		{"parts", "parts; at most 10", archive(t, many)},
-		{"sheets", "4 sheets; at most 3", archive(t, sheets)},
+		{"parts", "parts; the maximum is 10", archive(t, many)},
+		{"sheets", "4 sheets; the maximum is 3", archive(t, sheets)},
 		{"cells", "more than 100 cells", archive(t, parts("<worksheet><sheetData><row>"+strings.Repeat("<c><v>1</v></c>", 40)+"</row><row>"+strings.Repeat("<c/>", 40)+"</row><row>"+strings.Repeat("<c/>", 40)+"</row></sheetData></worksheet>"))},
 		{"columns", "more than 50 columns", archive(t, parts(`<worksheet><row r="1"><c r="ZZ1"><v>1</v></c></row></worksheet>`))},
-		{"rows backwards", "row 1 stands after row 5", archive(t, parts(`<worksheet><row r="5"/><row r="1"/></worksheet>`))},
+		{"rows backwards", "row 1 follows row 5", archive(t, parts(`<worksheet><row r="5"/><row r="1"/></worksheet>`))},
 		{"texts", "more than 100 texts", archive(t, texts)},
 		{"nested", "nested too deep", archive(t, parts(strings.Repeat("<a>", 70)))},
 		{"cut off", "cut off", archive(t, parts("<worksheet><row>"))},
@@ -354,9 +354,9 @@ func TestLayoutsThatContradictThemselves(t *testing.T) {
 	for text, want := range map[string]string{
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, edit: true}]":                          "nothing is held for it",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{field: id}]":                                      "no header",
-		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id}, {header: ' a', field: b}]": "stands twice",
+		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id}, {header: ' a', field: b}]": "appears twice",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id, kind: choice}]":             "no values",
-		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id, kind: yesno, follows: B}]":  "no column",
+		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: id, kind: yesno, follows: B}]":  "not a column",
 		"name: a\nkey: id\npages: [{name: A}]\ncolumns: [{header: A, field: b}]":                            "needs a name",
 		"name: a\nkey: id\npages: [{name: A}]\nunknown: 1":                                                  "not found",
 	} {

@@ -9,8 +9,8 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// AddItems writes a layout's sheets with its items, in the order given. words answer what
-// the preface asks for.
+// AddItems writes a layout's sheets with its items in the given order. words supplies the values
+// for the preface.
 func (b *Writer) AddItems(l Layout, items []Fields, words map[string]string) error {
 	b.hasItems = true
 	for n, p := range l.Pages {
@@ -96,13 +96,13 @@ func (b *Writer) writeItems(l Layout, p Page, items []Fields, words map[string]s
 	)
 }
 
-// maxRowLines keeps rows readable beside each other; all of a text is in its cell.
+// maxRowLines limits the row height; cells still contain the full text.
 const (
 	maxRowLines = 12
 	lineHeight  = 15.0
 )
 
-// countLines is how many lines a text takes in a column, up to what matters.
+// countLines returns the number of lines a text takes in a column, up to the maximum.
 func countLines(text string, width float64) float64 {
 	n := 0.0
 	for line := range strings.Lines(text) {
@@ -114,7 +114,7 @@ func countLines(text string, width float64) float64 {
 	return max(n, 1)
 }
 
-// itemCell is an item's cell in a column, and what it will read as.
+// itemCell returns an item's cell in a column, and the value it will read back as.
 func (b *Writer) itemCell(c Column, f Fields, sheet, at string) (excelize.Cell, string) {
 	style := b.styles.fixed
 	switch {
@@ -145,7 +145,7 @@ func (b *Writer) itemCell(c Column, f Fields, sheet, at string) (excelize.Cell, 
 	return b.newCell(style, text), text
 }
 
-// addSheetRules are a sheet's filter, lists of choices, and fills.
+// addSheetRules adds a sheet's filter, input validation and status fills.
 func (b *Writer) addSheetRules(l Layout, name string, head, last int) error {
 	end := cellName(len(l.Columns), last)
 	titles := fmt.Sprintf("'%s'!$%d:$%d", strings.ReplaceAll(name, "'", "''"), head, head)
@@ -208,7 +208,7 @@ func (b *Writer) addValidation(name, cells string, c Column) error {
 	return b.file.AddDataValidation(name, v)
 }
 
-// addStatusFills colours a choice by what it says, also after it was changed.
+// addStatusFills colors cells by their status, also after edits.
 func (b *Writer) addStatusFills(name, cells string, c Column) error {
 	values := c.Values
 	if c.Kind == KindYesNo {
@@ -240,7 +240,7 @@ func (b *Writer) addStatusFills(name, cells string, c Column) error {
 	return b.file.SetConditionalFormat(name, cells, rules)
 }
 
-// cellName is a cell's name; columns and rows count from 1.
+// cellName returns a cell's address; columns and rows start at 1.
 func cellName(column, row int) string {
 	s, err := excelize.CoordinatesToCellName(column, row)
 	if err != nil {

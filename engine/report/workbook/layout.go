@@ -19,11 +19,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ColumnKind is what the cells of a column hold.
+// ColumnKind is the kind of a column's values.
 type ColumnKind string
 
-// The kinds of cells. A cell's value is a text in all of them: a date as 2027-03-31, a
-// choice as the contract's word, lines and choices one below the other, yesno as yes or no.
+// Column kinds. Every value is text: a date as 2027-03-31, a choice as its API value, lines and
+// choices one per line, yesno as yes or no.
 const (
 	KindText    ColumnKind = "text"
 	KindLines   ColumnKind = "lines"
@@ -36,65 +36,65 @@ const (
 
 // Column is a column of a sheet.
 type Column struct {
-	// Header is the text in the head; a column is found by it.
+	// Header is the header text, by which the column is found on import.
 	Header string `yaml:"header"`
-	// Field is the contract's name of what it holds; empty where nothing is held for it.
+	// Field is the API name of the value; empty if the program has none.
 	Field string     `yaml:"field"`
 	Kind  ColumnKind `yaml:"kind"`
-	// Width is in letters.
+	// Width is in characters.
 	Width float64 `yaml:"width"`
-	// Editable: a change is taken back.
+	// Editable columns can be imported.
 	Editable bool `yaml:"edit"`
-	// Required: it can't be emptied.
+	// Required values can't be emptied.
 	Required bool `yaml:"required"`
-	// Optional: emptied, it is null in the contract.
+	// Optional values become null when emptied.
 	Optional bool `yaml:"optional"`
 	Hidden   bool `yaml:"hidden"`
-	// Values are a choice's words in the contract, Words how a profile writes them; where
-	// it has none, the contract's word in plain letters. Two may be written alike: the
-	// first is meant on the way back.
+	// Values are the API values of a choice and Labels how they are written; without labels, the
+	// API value in plain words is used. If two are written alike, import chooses the first.
 	Values []string          `yaml:"values"`
 	Labels map[string]string `yaml:"words"`
-	// Min and Max bound a number.
+	// Min and Max limit a number.
 	Min float64 `yaml:"min"`
 	Max float64 `yaml:"max"`
-	// ReflectsColumn is the header of a column that this one only says yes or no about.
+	// ReflectsColumn is the header of a column that this yes/no column reflects.
 	ReflectsColumn string `yaml:"follows"`
-	// ReadOnlyReason says where a change belongs that is not taken back here.
+	// ReadOnlyReason states where to make a change that can't be imported here.
 	ReadOnlyReason string `yaml:"why"`
 }
 
-// HasField tells whether the contract has anything for the column.
+// HasField reports whether the column has an API field.
 func (c Column) HasField() bool { return c.Field != "" }
 
 // Page is one sheet of a layout.
 type Page struct {
 	Name string `yaml:"name"`
-	// Statuses are those of the items that stand on this sheet; none: all. An item moved
-	// here by a person gets the status Moved.
+	// Statuses lists the statuses of the items on this sheet; none means all. An item moved here
+	// gets the status StatusOnMove.
 	Statuses     []string `yaml:"statuses"`
 	StatusOnMove string   `yaml:"moved"`
 }
 
-// Layout is how one deliverable is laid out in a workbook.
+// Layout is the workbook layout of a deliverable.
 type Layout struct {
 	Name string `yaml:"name"`
-	// Title says what it is, in a sentence's head.
+	// Title is the deliverable's name.
 	Title string `yaml:"title"`
-	// Key is the field that names an item in a row.
+	// Key is the field that identifies an item.
 	Key string `yaml:"key"`
-	// Preface are rows above the head. A cell with $ before it is a word about the whole.
+	// Preface holds the rows above the header. A cell starting with $ is replaced by a value.
 	Preface [][]string `yaml:"preface"`
 	Pages   []Page     `yaml:"pages"`
-	// FrozenColumns is how many columns stay when one scrolls.
+	// FrozenColumns is the number of columns that stay visible when scrolling.
 	FrozenColumns int      `yaml:"frozen"`
 	Columns       []Column `yaml:"columns"`
 }
 
-// IsPrescribed tells whether others have laid it out: it begins with what they ask for.
+// IsPrescribed reports whether the layout is prescribed by a third party; such layouts have a
+// preface.
 func (l Layout) IsPrescribed() bool { return len(l.Preface) > 0 }
 
-// HeadersWithoutField are the headers of the columns that nothing is held for.
+// HeadersWithoutField returns the headers of the columns without an API field.
 func (l Layout) HeadersWithoutField() (out []string) {
 	for _, c := range l.Columns {
 		if !c.HasField() {
@@ -104,7 +104,7 @@ func (l Layout) HeadersWithoutField() (out []string) {
 	return out
 }
 
-// ReadOnlyHeaders are the headers of the columns that are shown, and not taken back.
+// ReadOnlyHeaders returns the headers of the columns that are shown but can't be imported.
 func (l Layout) ReadOnlyHeaders() (out []string) {
 	for _, c := range l.Columns {
 		if c.HasField() && !c.Editable && !c.Hidden && c.ReflectsColumn == "" {
@@ -114,7 +114,7 @@ func (l Layout) ReadOnlyHeaders() (out []string) {
 	return out
 }
 
-// FindColumn is the one with a header; false for none.
+// FindColumn returns the column with a header; ok is false if there is none.
 func (l Layout) FindColumn(header string) (Column, bool) {
 	i := slices.IndexFunc(l.Columns, func(c Column) bool { return sameHeader(c.Header, header) })
 	if i < 0 {
@@ -123,17 +123,17 @@ func (l Layout) FindColumn(header string) (Column, bool) {
 	return l.Columns[i], true
 }
 
-// sameHeader is generous about case, spaces and line ends, which change as people work.
+// sameHeader compares headers ignoring case, spaces and line ends.
 func sameHeader(a, b string) bool { return normalizeHeader(a) == normalizeHeader(b) }
 
 func normalizeHeader(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// pageIndex is the sheet that an item of that status stands on.
+// pageIndex returns the sheet for items of a status.
 func (l Layout) pageIndex(status string) int {
 	return max(0, slices.IndexFunc(l.Pages, func(p Page) bool { return len(p.Statuses) == 0 || slices.Contains(p.Statuses, status) }))
 }
 
-// formatValue is how a value is written in a cell.
+// formatValue returns a value as written in a cell.
 func (c Column) formatValue(value string) string {
 	switch c.Kind {
 	case KindChoice:
@@ -150,7 +150,7 @@ func (c Column) formatValue(value string) string {
 	return value
 }
 
-// labelFor is a choice as it is written.
+// labelFor returns the label of a choice.
 func (c Column) labelFor(value string) string {
 	if w, ok := c.Labels[value]; ok {
 		return w
@@ -166,7 +166,7 @@ func humanize(value string) string {
 	return s
 }
 
-// choiceLabels are a choice's values as they are written, each once.
+// choiceLabels returns the labels of a choice without duplicates.
 func (c Column) choiceLabels() (out []string) {
 	values := c.Values
 	if c.Kind == KindYesNo {
@@ -180,7 +180,7 @@ func (c Column) choiceLabels() (out []string) {
 	return out
 }
 
-// parseChoice finds the value that somebody wrote.
+// parseChoice returns the value for a written label.
 func (c Column) parseChoice(written string) (string, bool) {
 	values := c.Values
 	if c.Kind == KindYesNo {
@@ -208,7 +208,7 @@ var builtinLayouts = sync.OnceValue(func() map[string]Layout {
 	out := map[string]Layout{}
 	entries, err := layoutFiles.ReadDir("layouts")
 	if err != nil {
-		panic(err) // the program itself is broken
+		panic(err) // embedded data is broken
 	}
 	for _, e := range entries {
 		data, err := layoutFiles.ReadFile("layouts/" + e.Name())
@@ -224,7 +224,7 @@ var builtinLayouts = sync.OnceValue(func() map[string]Layout {
 	return out
 })
 
-// parseLayout reads a layout and refuses one that contradicts itself.
+// parseLayout parses a layout and rejects inconsistent ones.
 func parseLayout(data []byte) (Layout, error) {
 	var l Layout
 	dec := yaml.NewDecoder(strings.NewReader(string(data)))
@@ -246,11 +246,11 @@ func parseLayout(data []byte) (Layout, error) {
 			return l, fmt.Errorf("%q has no values", c.Header)
 		}
 		if first, _ := l.FindColumn(c.Header); first.Field != c.Field {
-			return l, fmt.Errorf("%q stands twice", c.Header)
+			return l, fmt.Errorf("%q appears twice", c.Header)
 		}
 		if c.ReflectsColumn != "" {
 			if _, ok := l.FindColumn(c.ReflectsColumn); !ok {
-				return l, fmt.Errorf("%q follows %q, which is no column", c.Header, c.ReflectsColumn)
+				return l, fmt.Errorf("%q follows %q, which is not a column", c.Header, c.ReflectsColumn)
 			}
 		}
 	}
@@ -260,7 +260,7 @@ func parseLayout(data []byte) (Layout, error) {
 	return l, nil
 }
 
-// FindLayout is the layout of that name; false for none.
+// FindLayout returns the layout with a name; ok is false if there is none.
 func FindLayout(name string) (Layout, bool) {
 	l, ok := builtinLayouts()[name]
 	return l, ok

@@ -31,7 +31,7 @@ const (
 	indent          = "    "
 )
 
-// The contract's bounds, so that the cell is named and not a field.
+// API limits, checked here so that the error names the cell.
 const (
 	maxMilestones   = 100
 	maxTitleLength  = 500
@@ -40,7 +40,7 @@ const (
 
 var milestoneStatuses = []string{"open", "in_progress", "completed", "cancelled"}
 
-// milestoneLine is a milestone as a cell has it, moved a change of one.
+// milestoneLine is a milestone as written in a cell; changeLine is a change of one.
 type milestoneLine struct {
 	number      int
 	due, status string
@@ -90,7 +90,7 @@ func joinLines[T fmt.Stringer](all []T) string {
 	return strings.Join(out, "\n")
 }
 
-// toMilestoneLines are the planned ones, with the dates they first had.
+// toMilestoneLines returns the planned milestones with their original dates.
 func toMilestoneLines(all []api.Milestone) []milestoneLine {
 	out := make([]milestoneLine, len(all))
 	for i, m := range all {
@@ -127,7 +127,7 @@ var (
 	)
 )
 
-// parseNumberedLines are a cell's numbered texts, with the line each begins on.
+// parseNumberedLines returns a cell's numbered texts with their first lines.
 func parseNumberedLines(s string) (out []numberedText, problem string) {
 	for n, line := range strings.Split(normalizeText(s), "\n") {
 		rest, indented := strings.CutPrefix(line, indent)
@@ -137,7 +137,7 @@ func parseNumberedLines(s string) (out []numberedText, problem string) {
 		case len(out) > 0 && (indented || strings.TrimSpace(line) == ""):
 			out[len(out)-1].text += "\n" + rest
 		case m == nil:
-			return nil, fmt.Sprintf("line %d has no number as (1) before it; indent a line that goes on by four spaces", n+1)
+			return nil, fmt.Sprintf("line %d does not start with a number such as (1); indent continuation lines by four spaces", n+1)
 		default:
 			number, err := strconv.Atoi(m[1])
 			if err != nil || number == 0 {
@@ -162,23 +162,23 @@ const (
 	changeHint    = "; write it as (1) moved to 2027-03-31: why"
 )
 
-// parseMilestones reads a cell of milestones. One without a status is open.
+// parseMilestones parses a cell of milestones. A milestone without a status is open.
 func parseMilestones(s string) (out []milestoneLine, problem string) {
 	all, problem := parseNumberedLines(s)
 	if problem != "" {
 		return nil, problem + milestoneHint
 	}
 	if len(all) > maxMilestones {
-		return nil, fmt.Sprintf("there are %d milestones; at most %d are taken", len(all), maxMilestones)
+		return nil, fmt.Sprintf("there are %d milestones; the maximum is %d", len(all), maxMilestones)
 	}
 	for _, e := range all {
 		m := milestonePattern.FindStringSubmatch(e.text)
 		if m == nil {
-			return nil, fmt.Sprintf("line %d: after its number a milestone has a date%s", e.line, milestoneHint)
+			return nil, fmt.Sprintf("line %d: a date is expected after the number%s", e.line, milestoneHint)
 		}
 		p := milestoneLine{number: e.number, due: m[1], status: "open", title: m[2]}
 		if _, ok := dateSerial(p.due); !ok {
-			return nil, fmt.Sprintf("line %d: %s is no date%s", e.line, p.due, milestoneHint)
+			return nil, fmt.Sprintf("line %d: %s is not a date%s", e.line, p.due, milestoneHint)
 		}
 		if at := statusSuffix.FindStringSubmatchIndex(p.title); at != nil {
 			word := p.title[at[2]:at[3]]
@@ -190,7 +190,7 @@ func parseMilestones(s string) (out []milestoneLine, problem string) {
 		p.title = normalizeText(p.title)
 		switch {
 		case p.title == "":
-			return nil, fmt.Sprintf("line %d: say what is done by then%s", e.line, milestoneHint)
+			return nil, fmt.Sprintf("line %d: the description is missing%s", e.line, milestoneHint)
 		case utf8.RuneCountInString(p.title) > maxTitleLength:
 			return nil, fmt.Sprintf(
 				"line %d: its text has %d letters; at most %d are taken",
@@ -199,7 +199,7 @@ func parseMilestones(s string) (out []milestoneLine, problem string) {
 				maxTitleLength,
 			)
 		case slices.ContainsFunc(out, func(o milestoneLine) bool { return o.number == p.number }):
-			return nil, fmt.Sprintf("line %d: milestone (%d) stands twice", e.line, p.number)
+			return nil, fmt.Sprintf("line %d: milestone (%d) appears twice", e.line, p.number)
 		}
 		out = append(out, p)
 	}
@@ -211,17 +211,17 @@ func parseMilestoneStatus(word string) (status, problem string) {
 	if s, ok := c.parseChoice(word); ok {
 		return s, ""
 	}
-	return "", fmt.Sprintf("there is no status [%s]; end the line with one of [%s]", truncate(word), strings.Join(c.choiceLabels(), "], ["))
+	return "", fmt.Sprintf("unknown status [%s]; end the line with one of [%s]", truncate(word), strings.Join(c.choiceLabels(), "], ["))
 }
 
-// parseChanges reads a cell of changes.
+// parseChanges parses a cell of milestone changes.
 func parseChanges(s string) (out []changeLine, problem string) {
 	all, problem := parseNumberedLines(s)
 	if problem != "" {
 		return nil, problem + changeHint
 	}
 	if len(all) > maxMilestones {
-		return nil, fmt.Sprintf("there are %d changes; at most %d are taken", len(all), maxMilestones)
+		return nil, fmt.Sprintf("there are %d changes; the maximum is %d", len(all), maxMilestones)
 	}
 	for _, e := range all {
 		m := changePattern.FindStringSubmatch(e.text)
@@ -236,11 +236,11 @@ func parseChanges(s string) (out []changeLine, problem string) {
 			reason:    normalizeText(m[4]),
 		}
 		if strings.Contains(strings.ToLower(c.changedBy), "moved to") {
-			return nil, fmt.Sprintf("line %d says twice where it moved to%s", e.line, changeHint)
+			return nil, fmt.Sprintf("line %d has two new dates%s", e.line, changeHint)
 		}
 		for _, d := range []string{c.changedOn, c.due} {
 			if _, ok := dateSerial(d); d != "" && !ok {
-				return nil, fmt.Sprintf("line %d: %s is no date%s", e.line, d, changeHint)
+				return nil, fmt.Sprintf("line %d: %s is not a date%s", e.line, d, changeHint)
 			}
 		}
 		if utf8.RuneCountInString(c.reason) > maxReasonLength {
@@ -256,8 +256,8 @@ func parseChanges(s string) (out []changeLine, problem string) {
 	return out, ""
 }
 
-// ApplyMilestones are an item's milestones after the row's edits, where it has any of them. What
-// the cells leave as it was stays as the item has it.
+// ApplyMilestones returns an item's milestones after the row's edits; edited is false if the row
+// has none. Milestones that the cells leave unchanged keep their values.
 func (r *ChangedRow) ApplyMilestones(current []api.Milestone) (all []api.Milestone, edited bool, p *Problem) {
 	plan, changes := toMilestoneLines(current), toChangeLines(current)
 	var cell, changesCell string
@@ -296,7 +296,7 @@ func (r *ChangedRow) ApplyMilestones(current []api.Milestone) (all []api.Milesto
 		if changesCell == "" {
 			return nil, true, &Problem{
 				cell,
-				fmt.Sprintf("milestone (%d) is gone, and there are changes of it; take those out too", c.number),
+				fmt.Sprintf("milestone (%d) was removed but still has changes; remove those too", c.number),
 			}
 		}
 		return nil, true, &Problem{changesCell, fmt.Sprintf("there is no milestone (%d) to change", c.number)}
@@ -304,7 +304,7 @@ func (r *ChangedRow) ApplyMilestones(current []api.Milestone) (all []api.Milesto
 	return all, true, nil
 }
 
-// toMilestoneChange is a change as the item has it, else a new one.
+// toMilestoneChange returns the matching existing change, or else a new one.
 func toMilestoneChange(current []api.Milestone, c changeLine) api.MilestoneChange {
 	for i, m := range current {
 		for _, old := range m.Changes {

@@ -4,32 +4,32 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	_ "image/png" // a logo is one
+	_ "image/png" // for PNG logos
 	"math"
 
 	"github.com/xuri/excelize/v2"
 )
 
-// Line is a row of a sheet that is written freely.
+// Line is a row of a free-form sheet.
 type Line struct {
 	Cells []Cell
-	// Merged lets the first cell have all columns.
+	// Merged makes the first cell span all columns.
 	Merged bool
 }
 
-// Cell is a cell of such a row.
+// Cell is a cell of a free-form sheet.
 type Cell struct {
 	Text   string
 	Number *float64
-	// IsDate shows the number as a day.
+	// IsDate formats the number as a date.
 	IsDate bool
 	Style  CellStyle
 }
 
-// CellStyle is how a cell is set.
+// CellStyle is the style of a cell.
 type CellStyle int
 
-// The looks.
+// Cell styles.
 const (
 	StyleText CellStyle = iota
 	StyleTitle
@@ -46,7 +46,7 @@ func (b *Writer) styleID(l CellStyle) int {
 	return [...]int{b.styles.text, b.styles.title, b.styles.heading, b.styles.label, b.styles.lead, b.styles.strong, b.styles.mono, b.styles.head, b.styles.mark}[l]
 }
 
-// AddPage writes a sheet of lines, with a column for each width.
+// AddPage writes a sheet of lines with the given column widths.
 func (b *Writer) AddPage(name string, widths []float64, lines []Line) error {
 	name, err := b.addSheet(name)
 	if err != nil {
@@ -55,7 +55,7 @@ func (b *Writer) AddPage(name string, widths []float64, lines []Line) error {
 	return b.writePage(name, widths, lines)
 }
 
-// AddCover writes a page with the logo above it.
+// AddCover writes a page with the logo at the top.
 func (b *Writer) AddCover(name string, widths []float64, lines []Line) error {
 	name, err := b.addSheet(name)
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *Writer) AddCover(name string, widths []float64, lines []Line) error {
 	return b.writePage(name, widths, lines)
 }
 
-// rowPixels is how high a row of one line is.
+// rowPixels is the height of a single-line row.
 const rowPixels = 20.0
 
 func (b *Writer) addLogo(sheet string) error {

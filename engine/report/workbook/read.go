@@ -14,34 +14,33 @@ import (
 	"strings"
 )
 
-// Limits bound what reading a workbook may cost.
+// Limits bounds the resources used to read a workbook.
 type Limits struct {
-	File     int64 // bytes of the file
-	Unpacked int64 // bytes of all parts that are read
+	File     int64 // maximum file size in bytes
+	Unpacked int64 // maximum size of all unpacked parts in bytes
 	Parts    int
 	Sheets   int
 	Cells    int
 	Columns  int
 }
 
-// DefaultLimits have room for all four deliverables of the largest catalog.
+// DefaultLimits suffice for all four deliverables of the largest catalog.
 var DefaultLimits = Limits{File: 64 << 20, Unpacked: 192 << 20, Parts: 2000, Sheets: 60, Cells: 600_000, Columns: 500}
 
-// ErrWorkbook is why a file is no workbook that can be taken.
+// ErrWorkbook is returned if a file is not a readable workbook.
 var ErrWorkbook = errors.New("the workbook can't be read")
 
 func refusef(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrWorkbook, fmt.Sprintf(format, args...))
 }
 
-// Workbook is a workbook as it was read: its cells, nothing more. No formula is
-// evaluated and no link followed.
+// Workbook holds the cells of a workbook. Formulas are not evaluated and links are not followed.
 type Workbook struct {
 	sheets   []grid
 	from1904 bool
 }
 
-// grid is a sheet's cells by row.
+// grid holds a sheet's cells by row.
 type grid struct {
 	name string
 	rows []gridRow
@@ -52,28 +51,28 @@ type gridRow struct {
 	cells  map[int]readCell
 }
 
-// readCell is what stands in a cell.
+// readCell is the content of a cell.
 type readCell struct {
 	text string
-	// number is set where the cell holds one; text is then as it is stored.
+	// number is set for numeric cells; text then holds the stored form.
 	number   float64
 	isNumber bool
 	isBool   bool
-	// problem says why the cell has no value that can be taken.
+	// problem explains why the cell has no usable value.
 	problem string
 }
 
 // Read reads a workbook of the given size.
 func Read(ctx context.Context, r io.ReaderAt, size int64, limits Limits) (*Workbook, error) {
 	if size > limits.File {
-		return nil, refusef("it has %d MiB; at most %d are taken", size>>20, limits.File>>20)
+		return nil, refusef("it has %d MiB; the maximum is %d", size>>20, limits.File>>20)
 	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, refusef("it is no .xlsx file (%v); save it as an Excel workbook", err)
+		return nil, refusef("it is not an .xlsx file (%v); save it as an Excel workbook", err)
 	}
 	if len(archive.File) > limits.Parts {
-		return nil, refusef("it has %d parts; at most %d are taken", len(archive.File), limits.Parts)
+		return nil, refusef("it has %d parts; the maximum is %d", len(archive.File), limits.Parts)
 	}
 	b := &workbookReader{ctx: ctx, limits: limits, bytesLeft: limits.Unpacked, cellsLeft: limits.Cells, parts: map[string]*zip.File{}}
 	for _, f := range archive.File {
@@ -92,7 +91,7 @@ type workbookReader struct {
 	sharedStrings []string
 }
 
-// readPart is a part's bytes; nil where there is none.
+// readPart returns a part's bytes, or nil if there is no such part.
 func (b *workbookReader) readPart(name string) ([]byte, error) {
 	f := b.parts[strings.ToLower(name)]
 	if f == nil {
@@ -140,7 +139,7 @@ func (b *workbookReader) readWorkbook() (*Workbook, error) {
 		} `xml:"workbookPr"`
 		Sheets []struct {
 			Name string `xml:"name,attr"`
-			// Of whatever namespace: there are two forms of the format.
+			// Any namespace: the format has two variants.
 			Attrs []xml.Attr `xml:",any,attr"`
 		} `xml:"sheets>sheet"`
 	}
@@ -148,7 +147,7 @@ func (b *workbookReader) readWorkbook() (*Workbook, error) {
 		return nil, refusef("its list of sheets is damaged: %v", err)
 	}
 	if len(book.Sheets) > b.limits.Sheets {
-		return nil, refusef("it has %d sheets; at most %d are taken", len(book.Sheets), b.limits.Sheets)
+		return nil, refusef("it has %d sheets; the maximum is %d", len(book.Sheets), b.limits.Sheets)
 	}
 	rels, err = b.readRelations(path.Dir(main)+"/_rels/"+path.Base(main)+".rels", path.Dir(main))
 	if err != nil {
@@ -171,7 +170,7 @@ func (b *workbookReader) readWorkbook() (*Workbook, error) {
 		}
 		target, kind := rels[id].target, rels[id].kind
 		if !strings.HasSuffix(kind, "/worksheet") {
-			continue // a chart's own sheet, or one that is not there
+			continue // a chart sheet, or a missing part
 		}
 		data, err := b.readPart(target)
 		if err != nil {
@@ -216,7 +215,7 @@ func (b *workbookReader) readRelations(name, folder string) (map[string]relation
 	return out, nil
 }
 
-// walkElements goes over a part's elements; deep nesting is no workbook's.
+// walkElements iterates over a part's XML tokens and rejects deep nesting.
 func (b *workbookReader) walkElements(name string, data []byte, each func(t xml.Token) error) error {
 	dec := xml.NewDecoder(bytes.NewReader(data))
 	depth := 0
@@ -252,7 +251,7 @@ func (b *workbookReader) walkElements(name string, data []byte, each func(t xml.
 	}
 }
 
-// readSharedStrings are the texts that cells point to.
+// readSharedStrings reads the strings that cells refer to.
 func (b *workbookReader) readSharedStrings(name string) error {
 	data, err := b.readPart(name)
 	if err != nil {
@@ -320,7 +319,7 @@ func (b *workbookReader) readSheet(name string, data []byte) (grid, error) {
 					n = at.row + 1
 				}
 				if n <= at.row || n > 1<<20 {
-					return refusef("sheet %q: row %d stands after row %d", name, n, at.row)
+					return refusef("sheet %q: row %d follows row %d", name, n, at.row)
 				}
 				at.row, at.column = n, 0
 			case "c":
@@ -374,13 +373,13 @@ func (b *workbookReader) readSheet(name string, data []byte) (grid, error) {
 
 func (b *workbookReader) parseCell(kind, value, text string, formula bool) readCell {
 	if formula && value == "" && kind != "inlineStr" {
-		return readCell{problem: "it holds a formula that was never worked out; write the value itself"}
+		return readCell{problem: "it holds a formula without a computed value; enter the value itself"}
 	}
 	switch kind {
 	case "s":
 		n, err := strconv.Atoi(strings.TrimSpace(value))
 		if err != nil || n < 0 || n >= len(b.sharedStrings) {
-			return readCell{problem: "it points to a text that is not in the file"}
+			return readCell{problem: "it refers to a missing string"}
 		}
 		return readCell{text: b.sharedStrings[n]}
 	case "inlineStr":
@@ -411,7 +410,7 @@ func attribute(t xml.StartElement, name string) string {
 	return ""
 }
 
-// columnNumber is the column of a cell's name; 0 for none.
+// columnNumber returns the column of a cell address, or 0 if it is invalid.
 func columnNumber(ref string) int {
 	n := 0
 	for i := 0; i < len(ref) && i < 4; i++ {
@@ -424,7 +423,7 @@ func columnNumber(ref string) int {
 	return n
 }
 
-// unescape undoes _x000D_, by which the format writes what XML can't.
+// unescape decodes escapes such as _x000D_, which represent characters XML can't contain.
 func unescape(s string) string {
 	if !strings.Contains(s, "_x") {
 		return s

@@ -8,14 +8,14 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// styleIDs are a workbook's own, by what they are for.
+// styleIDs holds a workbook's style IDs by purpose.
 type styleIDs struct {
 	title, heading, label, lead, text, fixed, strong, mono, head, editable, number, date, mark int
-	// fills are formats that a status takes on, by class.
+	// fills maps status classes to formats.
 	fills map[string]int
 }
 
-// fillClass is the fill of a value; none for what is neither good nor bad.
+// fillClass returns the fill class of a value, or "" if the value is neutral.
 func fillClass(field, value string) string {
 	switch value {
 	case "implemented", "met", "completed", "strong":
@@ -54,7 +54,7 @@ func newStyles(f *excelize.File, theme drawing.Theme) (styleIDs, error) {
 	s := styleIDs{fills: map[string]int{}}
 	top := func(wrap bool) *excelize.Alignment { return &excelize.Alignment{Vertical: "top", WrapText: wrap} }
 	line := []excelize.Border{{Type: "bottom", Color: c(drawing.Rule), Style: 1}}
-	const asText = 49 // what is typed into such a cell is never a formula
+	const asText = 49 // input in a text cell is never interpreted as a formula
 	iso, family := "yyyy-mm-dd", "Calibri"
 	var errs []error
 	for _, e := range []struct {

@@ -18,35 +18,35 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// Properties is what a workbook is of.
+// Properties describes a workbook.
 type Properties struct {
 	Title, Subject, Creator string
-	// Assessment is its id: an import into another one is refused.
+	// Assessment is the assessment's ID; importing into another assessment is rejected.
 	Assessment string
-	// AsOf is the data's date; the file has no other.
+	// AsOf is the date of the data; the file contains no other date.
 	AsOf  time.Time
 	Theme drawing.Theme
-	// Footer stands at the foot of each page that is printed.
+	// Footer is printed at the bottom of each page.
 	Footer string
-	// DraftMark stands in every page's head; such as DRAFT.
+	// DraftMark is printed at the top of each page, such as DRAFT.
 	DraftMark string
-	// Logo is a PNG above the cover's title, of so many pixels; none where it is nil.
+	// Logo is an optional PNG above the cover's title, with its size in pixels.
 	Logo                  []byte
 	LogoWidth, LogoHeight float64
 }
 
-// Writer is a workbook that is being written, sheet by sheet in the order of the calls.
+// Writer writes a workbook sheet by sheet.
 type Writer struct {
 	properties Properties
 	file       *excelize.File
 	styles     styleIDs
 	sheetNames []string
-	longTexts  [][4]string // sheet, cell, which part, text
+	longTexts  [][4]string // sheet, cell, part number, text
 	sourceRows [][]string
 	hasItems   bool
 }
 
-// NewWriter begins a workbook. It must be closed.
+// NewWriter returns a Writer, which must be closed.
 func NewWriter(props Properties) (*Writer, error) {
 	b := &Writer{properties: props, file: excelize.NewFile()}
 	when := props.AsOf
@@ -67,10 +67,10 @@ func NewWriter(props Properties) (*Writer, error) {
 	return b, nil
 }
 
-// Close frees what the workbook holds.
+// Close releases the workbook's resources.
 func (b *Writer) Close() error { return b.file.Close() }
 
-// addSheet makes a sheet of about that name.
+// addSheet adds a sheet named name, adjusted to be valid and unique.
 func (b *Writer) addSheet(name string) (string, error) {
 	name = uniqueSheetName(name, b.sheetNames)
 	b.sheetNames = append(b.sheetNames, name)
@@ -81,7 +81,7 @@ func (b *Writer) addSheet(name string) (string, error) {
 	return name, err
 }
 
-// uniqueSheetName is a name that spreadsheets take, and that is not there yet.
+// uniqueSheetName returns a valid sheet name that is not in used.
 func uniqueSheetName(name string, used []string) string {
 	name = strings.Trim(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`[]:*?/\`, r) || r < 0x20 {
@@ -100,19 +100,19 @@ func uniqueSheetName(name string, used []string) string {
 	return out
 }
 
-// fitText is a string that goes into a cell; what a cell can't hold goes on in a sheet of its own.
+// fitText returns the text for a cell; text that exceeds a cell continues on a separate sheet.
 func (b *Writer) fitText(s, sheet, cell string) string {
 	s = Sanitize(s)
 	if utf16Length(s) <= maxCellUnits {
 		return s
 	}
 	parts := splitText(s, maxCellUnits-200)
-	first := len(b.longTexts) + 3 // below that sheet's title and head
+	first := len(b.longTexts) + 3 // below the sheet's title and header
 	for i, p := range parts[1:] {
 		b.longTexts = append(b.longTexts, [4]string{sheet, cell, fmt.Sprintf("%d of %d", i+2, len(parts)), p})
 	}
 	return parts[0] + fmt.Sprintf(
-		"\n[part 1 of %d; it goes on in the sheet %q, rows %d to %d]",
+		"\n[part 1 of %d; continued in the sheet %q, rows %d to %d]",
 		len(parts),
 		longTextsSheet,
 		first,
@@ -125,12 +125,12 @@ const (
 	sourceSheet    = "Source"
 )
 
-// WriteTo ends the workbook and writes it.
+// WriteTo finishes the workbook and writes it.
 func (b *Writer) WriteTo(w io.Writer) (int64, error) {
 	if err := errors.Join(b.writeLongTexts(), b.writeSourceSheet()); err != nil {
 		return 0, err
 	}
-	if types := b.file.ContentTypes; types != nil { // a chart adds some in any order
+	if types := b.file.ContentTypes; types != nil { // charts add content types in random order
 		sort.Slice(types.Defaults, func(i, j int) bool { return types.Defaults[i].Extension < types.Defaults[j].Extension })
 	}
 	raw, err := b.file.WriteToBuffer()
@@ -140,7 +140,7 @@ func (b *Writer) WriteTo(w io.Writer) (int64, error) {
 	return repack(w, raw.Bytes())
 }
 
-// repack writes the parts in one order and with one date.
+// repack rewrites the archive with a fixed order of parts and a fixed date.
 func repack(w io.Writer, raw []byte) (int64, error) {
 	in, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
@@ -156,7 +156,7 @@ func repack(w io.Writer, raw []byte) (int64, error) {
 	counted := &countingWriter{w: w}
 	out := zip.NewWriter(counted)
 	for _, f := range in.File {
-		// 1980-01-01 is the first date that a zip archive knows.
+		// 1980-01-01 is the earliest date in a zip archive.
 		h := &zip.FileHeader{
 			Name: f.Name, Method: f.Method, CRC32: f.CRC32, CompressedSize64: f.CompressedSize64,
 			UncompressedSize64: f.UncompressedSize64, ModifiedDate: 1<<5 | 1,
@@ -187,7 +187,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeLongTexts is the sheet of what no cell could hold.
+// writeLongTexts writes the sheet of texts too long for a cell.
 func (b *Writer) writeLongTexts() error {
 	if len(b.longTexts) == 0 {
 		return nil
@@ -198,7 +198,7 @@ func (b *Writer) writeLongTexts() error {
 		return err
 	}
 	return b.streamRows(name, []float64{24, 8, 10, 120}, sheetPanes{rows: 2}, func(put func(height float64, cells ...any) error) error {
-		if err := put(0, b.newCell(b.styles.title, "What is longer than a cell can hold goes on here")); err != nil {
+		if err := put(0, b.newCell(b.styles.title, "Texts that exceed the cell limit continue here")); err != nil {
 			return err
 		}
 		if err := put(0, b.headCells("Sheet", "Cell", "Part", "Text")...); err != nil {
@@ -213,16 +213,16 @@ func (b *Writer) writeLongTexts() error {
 	})
 }
 
-// writeSourceSheet is the hidden sheet by which an import knows what was exported.
+// writeSourceSheet writes the hidden sheet that records the exported state for imports.
 func (b *Writer) writeSourceSheet() error {
 	if !b.hasItems {
-		return nil // nothing to take back
+		return nil // nothing can be imported
 	}
 	name, err := b.addSheet(sourceSheet)
 	if err != nil {
 		return err
 	}
-	// Not by SetSheetVisible: that reads all sheets again.
+	// SetSheetVisible would read all sheets again.
 	listed := b.file.WorkBook.Sheets.Sheet
 	listed[len(listed)-1].State = "hidden"
 	return b.streamRows(
@@ -249,7 +249,7 @@ func (b *Writer) writeSourceSheet() error {
 	)
 }
 
-// sourceFormatVersion is raised when the sheet's rows mean something else.
+// sourceFormatVersion must be increased when the meaning of the sheet's rows changes.
 const sourceFormatVersion = "1"
 
 var sourceHeader = []string{"layout", "sheet", "key", "item", "control", "plan", "revision", "cells"}
@@ -266,13 +266,13 @@ func (b *Writer) headCells(names ...string) []any {
 	return out
 }
 
-// sheetPanes is what stays when one scrolls, and which rows are one cell.
+// sheetPanes holds the frozen panes and merged rows of a sheet.
 type sheetPanes struct {
 	rows, columns int
 	mergedRows    []int
 }
 
-// streamRows writes a sheet's rows one after the other.
+// streamRows writes a sheet's rows in sequence.
 func (b *Writer) streamRows(
 	name string,
 	widths []float64,
@@ -316,7 +316,7 @@ func (b *Writer) streamRows(
 	return out.Flush()
 }
 
-// truncateRunes is the start of a text.
+// truncateRunes returns the start of a text.
 func truncateRunes(s string, maxRunes int) string {
 	if r := []rune(s); len(r) > maxRunes {
 		return strings.TrimSuffix(string(r[:maxRunes-1]), "&") + "…"
@@ -324,7 +324,7 @@ func truncateRunes(s string, maxRunes int) string {
 	return s
 }
 
-// setPageLayout is what printing needs: a page's width, its number, and whether it is a draft.
+// setPageLayout sets up printing: page width, page numbers and the draft mark.
 func (b *Writer) setPageLayout(name string, columns int) error {
 	landscape, wide, tall := "landscape", 1, 0
 	if columns <= 2 {
@@ -336,9 +336,9 @@ func (b *Writer) setPageLayout(name string, columns int) error {
 	}
 	footer := ""
 	if b.properties.Footer != "" {
-		footer = "&C" + truncateRunes(strings.ReplaceAll(b.properties.Footer, "&", "&&"), 180) // a footer has 255 characters
+		footer = "&C" + truncateRunes(strings.ReplaceAll(b.properties.Footer, "&", "&&"), 180) // a footer is limited to 255 characters
 	}
-	fit, a4 := columns <= 12, 9 // wider ones go on over several pages
+	fit, a4 := columns <= 12, 9 // wider sheets are printed across several pages
 	return errors.Join(
 		b.file.SetPageLayout(name, &excelize.PageLayoutOptions{Orientation: &landscape, FitToWidth: &wide, FitToHeight: &tall, Size: &a4}),
 		b.file.SetSheetProps(name, &excelize.SheetPropsOptions{FitToPage: &fit}),

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// archivePart is one part of an Office file.
+// archivePart is a part of an Office file.
 type archivePart struct {
 	name string
 	data []byte
 }
 
-// writeArchive makes an archive whose bytes depend on the entries alone. Nothing is
-// compressed, because the output of a compressor may change with its version.
+// writeArchive returns an archive whose bytes depend only on the entries. Nothing is compressed,
+// because a compressor's output may change with its version.
 func writeArchive(entries []archivePart, modified time.Time) ([]byte, error) {
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
@@ -35,7 +35,7 @@ func writeArchive(entries []archivePart, modified time.Time) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// normalizeArchive puts a foreign archive into pack's form: the list of types first, as
+// normalizeArchive rewrites an archive in the form of writeArchive: the content types first, as
 // readers expect, then the parts by name.
 func normalizeArchive(archive []byte, modified time.Time) ([]byte, error) {
 	r, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))

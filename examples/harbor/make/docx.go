@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// numbering instances in numbering.xml: 1 is the bullet, each numbered list
-// gets its own from 2 on, so that it begins with 1 again.
+// Numbering instances in numbering.xml: 1 is the bullet; each numbered list gets its own from 2 on,
+// so that it restarts at 1.
 const bulletNumberingID = 1
 
-// writeDOCX makes a Word document with real heading styles, lists, tables, and
-// a footer that counts pages.
+// writeDOCX returns a Word document with heading styles, lists, tables and a footer with page
+// numbers.
 func writeDOCX(doc *document) ([]byte, error) {
 	body, lists := renderBody(doc)
 	parts := []archivePart{
@@ -35,7 +35,7 @@ func writeDOCX(doc *document) ([]byte, error) {
 	return writeArchive(parts, doc.date)
 }
 
-// renderBody returns document.xml and how many numbered lists it has.
+// renderBody returns document.xml and the number of numbered lists.
 func renderBody(doc *document) (body string, lists int) {
 	var b strings.Builder
 	b.WriteString(xml.Header + `<w:document ` + docxNamespaces + `><w:body>`)

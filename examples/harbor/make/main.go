@@ -27,21 +27,21 @@ func main() {
 	}
 }
 
-// writersByExtension make a file's bytes from its text, by the file's ending.
+// writersByExtension maps file extensions to the functions that write them.
 var writersByExtension = map[string]func(*document) ([]byte, error){
 	".docx": writeDOCX,
 	".pdf":  writePDF,
 	".xlsx": writeXLSX,
 }
 
-// convertAll writes one document into target for each text in source.
+// convertAll writes one document to target for each text in source.
 func convertAll(source fs.FS, target string) error {
 	names, err := fs.Glob(source, "*.md")
 	if err != nil {
 		return err
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("no .md texts in the source folder: run it in examples/harbor or set -source")
+		return fmt.Errorf("no .md files in the source folder: run this in examples/harbor or set -source")
 	}
 	for _, name := range names {
 		text, err := fs.ReadFile(source, name)

@@ -35,7 +35,7 @@ const (
 	kindTable
 )
 
-// block is one piece of a document; which fields count depends on its kind.
+// block is a part of a document; which fields are used depends on its kind.
 type block struct {
 	kind  blockKind
 	level int        // heading: 1 to 3
@@ -57,14 +57,14 @@ var (
 	ruleLine    = regexp.MustCompile(`^\|[-| ]*-[-| ]*\|$`)
 )
 
-// parseDocument reads a text; an error names the line.
+// parseDocument parses a text; errors name the line.
 func parseDocument(text string) (*document, error) {
 	lines := strings.Split(text, "\n")
 	doc, body, err := parseFrontMatter(lines)
 	if err != nil {
 		return nil, err
 	}
-	open := false // whether the next plain line still belongs to the last block
+	open := false // whether the next plain line continues the last block
 	for i := body; i < len(lines); i++ {
 		line := strings.TrimRight(lines[i], " \t\r")
 		if line == "" {
@@ -83,7 +83,7 @@ func parseDocument(text string) (*document, error) {
 	return doc, nil
 }
 
-// addLine adds one line: to last where it continues that block, else as a new block.
+// addLine adds one line, either continuing last or as a new block.
 func (d *document) addLine(line string, last *block) error {
 	continues := func(k blockKind) bool { return last != nil && last.kind == k }
 	item := func(k blockKind, text string) {
@@ -177,7 +177,7 @@ func parseFrontMatter(lines []string) (*document, int, error) {
 	return nil, 0, fmt.Errorf("the front matter has no closing ---")
 }
 
-// splitSpans splits a text at its ** marks.
+// splitSpans splits a text at its ** markers.
 func splitSpans(text string) []span {
 	var out []span
 	for i, part := range strings.Split(text, "**") {
@@ -188,5 +188,5 @@ func splitSpans(text string) []span {
 	return out
 }
 
-// stripMarks is the text without marks.
+// stripMarks returns the text without ** markers.
 func stripMarks(text string) string { return strings.ReplaceAll(text, "**", "") }

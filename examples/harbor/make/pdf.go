@@ -7,7 +7,7 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 )
 
-// Millimetres on A4.
+// Millimeters on A4.
 const (
 	pdfMargin     = 22.0
 	pdfWidth      = 210 - 2*pdfMargin
@@ -20,12 +20,11 @@ const (
 // pdfPage draws blocks from the top of the page down.
 type pdfPage struct {
 	*fpdf.Fpdf
-	toCodePage func(string) string // to the code page of the built-in fonts
+	toCodePage func(string) string // converts to the code page of the built-in fonts
 }
 
-// writePDF makes a PDF with bookmarks for its headings and numbered pages. Only
-// the fonts every reader has are used, and streams stay uncompressed, so that
-// the bytes don't depend on the version of a compressor.
+// writePDF returns a PDF with bookmarks for its headings and page numbers. It uses only built-in
+// fonts and uncompressed streams, so that the bytes do not depend on a compressor's version.
 func writePDF(doc *document) ([]byte, error) {
 	f := fpdf.New("P", "mm", "A4", "")
 	p := &pdfPage{f, f.UnicodeTranslatorFromDescriptor("")}
@@ -80,7 +79,7 @@ func (p *pdfPage) drawBlock(b block) {
 
 func (p *pdfPage) drawHeading(b block) {
 	size := map[int]float64{1: 19, 2: 13, 3: 11}[b.level]
-	p.ensureSpace(32) // a heading keeps some lines of its text beside it
+	p.ensureSpace(32) // keeps a heading with some lines of its text
 	if b.level > 1 {
 		p.Ln(2)
 	}
@@ -92,7 +91,7 @@ func (p *pdfPage) drawHeading(b block) {
 	p.Ln(2)
 }
 
-// drawText writes text from the current place, bold where marked.
+// drawText writes text at the current position, bold where marked.
 func (p *pdfPage) drawText(text string) {
 	for _, s := range splitSpans(text) {
 		weight := ""
@@ -114,7 +113,7 @@ func (p *pdfPage) drawListItem(mark, text string) {
 	p.Ln(pdfLineHeight + 0.8)
 }
 
-// drawTable draws rows that are never cut by a page, and its header again on each page.
+// drawTable draws rows that are never split across pages, repeating the header on each page.
 func (p *pdfPage) drawTable(rows [][]string) {
 	widths := columnWidths(rows, pdfWidth)
 	p.SetDrawColor(191, 199, 209)
@@ -133,7 +132,7 @@ func (p *pdfPage) drawTable(rows [][]string) {
 	p.Ln(4)
 }
 
-// wrapCells breaks each cell into lines that fit its column, and gives the row's height.
+// wrapCells breaks each cell into lines that fit its column and returns the row's height.
 func (p *pdfPage) wrapCells(cells []string, widths []float64, header bool) (lines [][]string, height float64) {
 	p.setTableFont(header)
 	most := 1
@@ -175,7 +174,7 @@ func (p *pdfPage) setTableFont(header bool) {
 	p.SetFont("Helvetica", weight, 8.5)
 }
 
-// ensureSpace begins a new page where less than height is left.
+// ensureSpace starts a new page if less than height is left.
 func (p *pdfPage) ensureSpace(height float64) {
 	if p.GetY()+height > pdfBottom {
 		p.AddPage()

@@ -10,9 +10,9 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// writeXLSX makes a workbook: each "# Heading" begins a sheet, its paragraphs
-// are lines at the top, its tables follow with a marked header row. Dates and
-// whole numbers become real ones.
+// writeXLSX returns a workbook: each "# Heading" starts a sheet, with its paragraphs as lines at
+// the top and its tables below with a marked header row. Dates and whole numbers become typed
+// cells.
 func writeXLSX(doc *document) ([]byte, error) {
 	f := excelize.NewFile()
 	defer f.Close()
@@ -144,7 +144,7 @@ func (s *sheetWriter) addTable(rows [][]string) error {
 	})
 }
 
-// setCell writes a cell with the type that its text shows.
+// setCell writes a cell with the type suggested by its text.
 func (s *sheetWriter) setCell(col int, text string, style int) error {
 	var value any = text
 	if style == s.styles.text {
@@ -164,7 +164,7 @@ func (s *sheetWriter) setCell(col int, text string, style int) error {
 	return s.f.SetCellStyle(s.name, cell, cell, style)
 }
 
-// fitColumns gives each column the width of its longest text, within reason.
+// fitColumns sets each column to the width of its longest text, within limits.
 func (s *sheetWriter) fitColumns(rows [][]string) error {
 	for col := range rows[0] {
 		width := 10
