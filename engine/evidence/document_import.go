@@ -14,15 +14,15 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ImportedDocument is a document that was read elsewhere, on its way to an assessment here.
+// ImportedDocument is a document that was read elsewhere and is being imported into an assessment.
 type ImportedDocument struct {
 	Document store.Document
 	chunks   []api.Chunk
 	vectors  [][]float32
 }
 
-// PrepareImport embeds the passages of a document that was read elsewhere, by the embedder of the
-// catalog version that its assessment uses. Nothing is kept until Keep.
+// PrepareImport embeds the passages of a document that was read elsewhere, with the embedder of the
+// assessment's catalog version. Nothing is stored until SaveImport.
 func (s *Service) PrepareImport(
 	ctx context.Context,
 	org, version string,
@@ -58,9 +58,9 @@ func (s *Service) PrepareImport(
 	return out, nil
 }
 
-// ReparseForImport reads the file of a document that was read elsewhere, as if it had been added here:
-// its passages say what the file says, under the ids with which they came. strange is how many
-// came that do not stand in it. Nothing is kept until Keep.
+// ReparseForImport parses the file of a document that was read elsewhere as if it had been uploaded
+// here. The passages get their text from the file and keep the received ids; strange counts
+// received passages that aren't in the file. Nothing is stored until SaveImport.
 func (s *Service) ReparseForImport(
 	ctx context.Context,
 	org, version string,
@@ -118,10 +118,10 @@ func (s *Service) ReparseForImport(
 	return a, unmatched, err
 }
 
-// maxPassageID bounds the id of a passage that came from elsewhere.
+// maxPassageID is the maximum length of the id of an imported passage.
 const maxPassageID = 64
 
-// readFile reads a file. A fault of ours that it meets is its failure.
+// readFile parses a file. A panic of the parser is returned as an error.
 func (s *Service) readFile(
 	ctx context.Context,
 	name string,
@@ -143,8 +143,8 @@ func (s *Service) readFile(
 	return parsed, chunks, nil
 }
 
-// SaveImport puts the document with its passages in place of what it was. told: whoever rests on
-// passages that say something else now is to be told.
+// SaveImport replaces the stored document and its passages. If notify is set, those who depend on
+// changed passages are notified.
 func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, notify bool) error {
 	doc := a.Document
 	before, err := readPassages(tx, &doc)
@@ -192,7 +192,8 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 	return store.Documents.Put(tx, doc.OrganizationID, &doc)
 }
 
-// DeleteDocument removes a document with its passages, and tells whoever rests on them where told.
+// DeleteDocument removes a document and its passages and, if notify is set, notifies those who
+// depend on them.
 func (s *Service) DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, notify bool) error {
 	before, err := readPassages(tx, doc)
 	if err != nil {
@@ -213,12 +214,12 @@ func (s *Service) DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Documen
 	return store.Documents.Delete(tx, doc.OrganizationID, doc.ID)
 }
 
-// DocumentPassages are a document's passages in their order.
+// DocumentPassages returns a document's passages in document order.
 func DocumentPassages(tx *store.Tx, doc *store.Document) ([]api.Chunk, error) {
 	return readPassages(tx, doc)
 }
 
-// RefreshSearch has the next search see what was kept.
+// RefreshSearch makes the next search reload the assessment's passages.
 func (s *Service) RefreshSearch(assessment string) {
 	s.indexes.remove(assessment)
 	s.remote.wakeWorker()
