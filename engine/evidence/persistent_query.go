@@ -19,7 +19,7 @@ type PersistentQuery struct {
 	*search.PersistentQueries
 	documents map[string]api.Document
 	records   map[string]store.Document // as they were when their passages were added
-	slots     map[string][]int // of each document's passages
+	slots     map[string][]int          // of each document's passages
 	chunks    []api.Chunk               // by slot
 }
 

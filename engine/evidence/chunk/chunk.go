@@ -39,7 +39,7 @@ type Chunk struct {
 	HeadingPath   []string
 	Locator       api.Locator // spans all blocks of the chunk
 	TokenEstimate int
-	SHA256        string // of heading path and text, in hex: unchanged when the same passage is read again
+	SHA256        string     // of heading path and text, in hex: unchanged when the same passage is read again
 	Kind          parse.Kind // of most of its text
 }
 

@@ -15,7 +15,7 @@ const (
 	// MinOverlap is the share of common word sequences from which two texts are near-duplicates.
 	MinOverlap = 0.7
 
-	shingleWords = 3 // words per sequence
+	shingleWords = 3  // words per sequence
 	minWords     = 20 // shorter texts are too short to be recognized as copies
 	bands        = 16
 	rows         = 3

@@ -1,7 +1,6 @@
-// Package words turns text into the units that meaning and keyword search share:
-// lower-cased stems with their place, British and American spelling folded, and
-// codes such as "IAC-06" or "A.5.17" kept whole. It must not know about vectors,
-// documents or rankings, and the same text always gives the same units.
+// Package words splits text into the units shared by semantic and keyword search: lower-case stems
+// with their position, British and American spelling folded, and codes such as "IAC-06" or "A.5.17"
+// kept whole. It must not know about vectors, documents or rankings, and is deterministic.
 package words
 
 import (
@@ -15,7 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Kind tells what a unit is.
+// Kind is the kind of a unit.
 type Kind uint8
 
 const (
@@ -34,7 +33,7 @@ type Token struct {
 }
 
 const (
-	maxWord = 48 // bytes of a word that are looked at; the rest is noise (base64, URLs)
+	maxWord = 48 // longer words are noise (base64, URLs) and truncated
 	maxCode = 40 // a longer joined run is not a code but a path or a key
 )
 
