@@ -21,8 +21,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ImportStructured imports a catalog from JSON and makes it the active version. The same
-// source under the same label is the same version: the run says so.
+// ImportStructured imports a catalog from JSON and makes it the active version. If the same source
+// was imported under the same label, the run refers to that version.
 func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.ImportSourceInput) (*api.ImportRun, error) {
 	began := s.clock()
 	done, err := s.acquireImportSlot(ctx)
@@ -55,15 +55,16 @@ func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.I
 	return run, err
 }
 
-// findImported is the run of a source that is on the shelf under the label asked for; nil where
-// it isn't. It is not read again: what it extends has it already.
+// findImported returns the run of a source that was already imported under the requested label, or
+// nil if it wasn't. The source is not read again, since the version already includes what it
+// extends.
 func (s *Service) findImported(ctx context.Context, b *api.ImportSource, began time.Time) (*api.ImportRun, error) {
 	if b.Label == "" {
 		return nil, nil
 	}
 	sum, err := structured.Inspect(b.Source)
 	if err != nil {
-		return nil, nil //nolint:nilerr // reading it tells what is wrong, with its place
+		return nil, nil //nolint:nilerr // reading it reports the error with its place
 	}
 	all, err := s.allVersions(ctx)
 	if err != nil {
@@ -91,7 +92,7 @@ func (s *Service) findImported(ctx context.Context, b *api.ImportSource, began t
 
 var singleLine = lazyregexp.New(`^\S(.*\S)?$`)
 
-// readStructured reads a source in the format that it says or is seen to have.
+// readStructured reads a source in the stated or detected format.
 func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf.Source, error) {
 	if len(b.Source) == 0 {
 		return nil, api.Invalid("source", "this field is required")
@@ -137,7 +138,7 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 	return src, nil
 }
 
-// detectFormat is the format that a document's keys tell of: OSCAL has one root of its own.
+// detectFormat returns the format indicated by a document's keys: OSCAL has a root key of its own.
 func detectFormat(source json.RawMessage) string {
 	var root map[string]json.RawMessage
 	if json.Unmarshal(source, &root) == nil {
@@ -150,7 +151,7 @@ func detectFormat(source json.RawMessage) string {
 	return api.FormatService
 }
 
-// Export is a catalog version as a file that can be imported again.
+// Export returns a catalog version as a file that can be imported again.
 func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalogInput) (*api.File, error) {
 	snap, err := s.Snapshot(ctx, in.SCFVersionID)
 	if err != nil {
@@ -185,7 +186,7 @@ func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalo
 	}, nil
 }
 
-// exportOSCAL is a model of OSCAL that a catalog can be told in.
+// exportOSCAL returns the requested OSCAL model of a catalog.
 func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error) {
 	src, modified := snap.Source(), snap.Version().ImportedAt
 	var chosen []int
@@ -226,7 +227,7 @@ func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error)
 
 var unsafeNameChars = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 
-// memoryFile is a file that needs no closing.
+// memoryFile is an in-memory file with a no-op Close.
 type memoryFile struct{ *bytes.Reader }
 
 func (memoryFile) Close() error { return nil }

@@ -9,14 +9,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxPayloadBytes bounds what Decode unpacks, far above any release: 2026.1.1 needs 10 MB.
+// maxPayloadBytes is the maximum size unpacked by DecodeSnapshot, far above any release: 2026.1.1
+// needs 10 MB.
 const maxPayloadBytes = 128 << 20
 
-// ErrFormat is wrapped by every error of Decode about the bytes.
+// ErrFormat is wrapped by all errors about the content of a snapshot.
 var ErrFormat = errors.New("not a catalog snapshot")
 
-// DecodeSnapshot reads what Encode wrote, and indexes it under a version. Bytes that are cut,
-// changed, of a newer format or not a snapshot at all are refused with ErrFormat.
+// DecodeSnapshot reads the output of Encode, and indexes it under a version. Data that is
+// truncated, changed, of a newer format or not a snapshot is rejected with ErrFormat.
 func DecodeSnapshot(data []byte, v Version) (*Snapshot, error) {
 	payload, err := decompress(data)
 	if err != nil {
@@ -59,7 +60,7 @@ func decompress(data []byte) ([]byte, error) {
 	}
 	defer z.Close()
 	frame := data[1+n:]
-	// The frame may claim any size: start small where the claim is out of proportion.
+	// The frame may claim any size: start small if the claim is out of proportion.
 	payload, err := z.DecodeAll(frame, make([]byte, 0, min(size, uint64(len(frame))*64)))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
@@ -70,7 +71,7 @@ func decompress(data []byte) ([]byte, error) {
 	return payload, nil
 }
 
-// decoder takes fields off the front of s. After the first error it yields zeros.
+// decoder reads fields from the front of rest. After the first error it returns zeros.
 type decoder struct {
 	rest string
 	err  error
@@ -111,7 +112,7 @@ func (r *decoder) readSigned() int {
 	return int(int64(n>>1) ^ -int64(n&1))
 }
 
-// readCount is the length of a list; each of its items takes at least size bytes.
+// readCount reads the length of a list whose items take at least size bytes each.
 func (r *decoder) readCount(size int) int {
 	n := r.readInt()
 	if n > len(r.rest)/size {
@@ -156,7 +157,7 @@ func (r *decoder) readPairs() []Pair {
 	return readMany(r, 2, func(p *Pair) { r.readTexts(&p.Name, &p.Text) })
 }
 
-// readMany reads a list, growing it as items come, so that an announced length alone costs little.
+// readMany reads a list, growing it as items are read, so that a large claimed length costs little.
 func readMany[T any](r *decoder, size int, read func(*T)) []T {
 	n := r.readCount(size)
 	if n == 0 {

@@ -101,7 +101,7 @@ func isJoiner(r rune) bool {
 	return false
 }
 
-// codeEnd returns where the code that starts at i ends, or 0 where none does.
+// codeEnd returns the end of the code that starts at i, or 0 if there is none.
 func codeEnd(text string, i int) int {
 	var digit, letter, joined bool
 	end := i
@@ -143,7 +143,7 @@ func foldCode(s string) string {
 
 var dashReplacer = strings.NewReplacer("‐", "-", "‑", "-", "–", "-", "_", "-")
 
-// wordEnd returns the end of the word at i. An apostrophe inside it is part of it.
+// wordEnd returns the end of the word at i. An apostrophe inside a word is part of it.
 func wordEnd(text string, i int) int {
 	first := true
 	for i < len(text) {
@@ -169,12 +169,12 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// isIdeograph reports scripts written without spaces, where each sign is a unit.
+// isIdeograph reports whether r is of a script without spaces, where each character is a unit.
 func isIdeograph(r rune) bool {
 	return r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
-// stemmer holds what stemming needs to be fast; its cache never changes a result.
+// stemmer stems words. Its cache only makes it faster.
 type stemmer struct {
 	env   *snowballstem.Env
 	cache map[string]stemResult
@@ -261,7 +261,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// foldAccents takes accents off and writes compatibility forms ("ﬁ", "①") plainly.
+// foldAccents removes accents and decomposes compatibility forms ("ﬁ", "①").
 func foldAccents(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(strings.ReplaceAll(s, "’", "'")) {
@@ -272,5 +272,5 @@ func foldAccents(s string) string {
 	return b.String()
 }
 
-// IsStop reports a stem that Split gives the kind Stop.
+// IsStop reports whether Split gives a stem the kind Stop.
 func IsStop(stem string) bool { return stopWords[stem] }
