@@ -109,7 +109,7 @@ func (s *Service) updateCustom(
 			return next.Revision, err
 		}
 	}
-	return 0, api.Conflict("others change your frameworks and controls at the same time; try again")
+	return 0, api.Conflict("your frameworks and controls are being changed by someone else; try again")
 }
 
 // checkCustom rejects a revision that is invalid in itself, or that refers to something missing in
@@ -123,7 +123,7 @@ func (s *Service) checkCustom(ctx context.Context, old, next *store.CustomCatalo
 		return customToAPIError(err)
 	}
 	if b, err := json.Marshal(next); err != nil || len(b) > maxCustomCatalog {
-		return errors.Join(err, api.Invalid("", "your frameworks and controls are over %d MiB together", maxCustomCatalog>>20))
+		return errors.Join(err, api.Invalid("", "your frameworks and controls exceed %d MiB in total", maxCustomCatalog>>20))
 	}
 	_, before, err := base.WithCustom(toCustom(old))
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *Service) checkCustom(ctx context.Context, old, next *store.CustomCatalo
 			if !slices.Contains(before[code], what) {
 				return api.Invalid(
 					"controls",
-					"%s names %q, which is neither in catalog version %s nor among your own",
+					"%s names %q, which is neither in catalog version %s nor one of your own",
 					code,
 					truncate(what),
 					label,
@@ -263,7 +263,7 @@ func (s *Service) CreateCustomFramework(
 ) (*api.CustomFramework, error) {
 	_, err := s.updateCustom(ctx, by, "custom_framework.created", false, func(c *customDraft) error {
 		if c.frameworkIndex(in.Body.Code) >= 0 {
-			return api.Invalid("code", "you have a framework %s already; replace it, or give this one another code", truncate(in.Body.Code))
+			return api.Invalid("code", "framework %s already exists; replace it, or choose another code", truncate(in.Body.Code))
 		}
 		c.putFramework(-1, in.Body)
 		return nil
@@ -279,7 +279,7 @@ func (s *Service) PutCustomFramework(ctx context.Context, by api.Caller, in *api
 	if in.Body.Code != in.FrameworkCode {
 		return nil, api.Invalid(
 			"code",
-			"the code is %q in the path and %q in the body; a code does not change",
+			"the code is %q in the path and %q in the body; codes can't be changed",
 			truncate(in.FrameworkCode),
 			truncate(in.Body.Code),
 		)
@@ -342,7 +342,7 @@ func (s *Service) GetCustomControl(ctx context.Context, by api.Caller, in *api.C
 func (s *Service) CreateCustomControl(ctx context.Context, by api.Caller, in *api.CreateCustomControlInput) (*api.CustomControl, error) {
 	_, err := s.updateCustom(ctx, by, "custom_control.created", false, func(c *customDraft) error {
 		if c.controlIndex(in.Body.Code) >= 0 {
-			return api.Invalid("code", "you have a control %s already; replace it, or give this one another code", truncate(in.Body.Code))
+			return api.Invalid("code", "control %s already exists; replace it, or choose another code", truncate(in.Body.Code))
 		}
 		c.putControl(-1, in.Body)
 		return nil
@@ -358,7 +358,7 @@ func (s *Service) PutCustomControl(ctx context.Context, by api.Caller, in *api.P
 	if !strings.EqualFold(in.Body.Code, in.ControlCode) {
 		return nil, api.Invalid(
 			"code",
-			"the code is %q in the path and %q in the body; a code does not change",
+			"the code is %q in the path and %q in the body; codes can't be changed",
 			truncate(in.ControlCode),
 			truncate(in.Body.Code),
 		)
@@ -395,7 +395,7 @@ func (s *Service) DeleteCustomControl(ctx context.Context, by api.Caller, in *ap
 func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.ImportCustomInput) (*api.CustomImport, error) {
 	for name, v := range map[string]string{"replace": in.Replace, "dry_run": in.DryRun} {
 		if v != "" && v != "true" && v != "false" {
-			return nil, api.Invalid(name, "write true or false")
+			return nil, api.Invalid(name, "must be true or false")
 		}
 	}
 	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxCustomFile+1))
@@ -410,7 +410,7 @@ func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.Impor
 		return nil, api.Invalid("file", "%s: %v", cmp.Or(in.File.Filename, "the file"), err).WithCause(err)
 	}
 	if what, code := findDuplicateCode(set); code != "" {
-		return nil, api.Invalid("file", "%s: the %s %s stands in it twice", cmp.Or(in.File.Filename, "the file"), what, truncate(code))
+		return nil, api.Invalid("file", "%s: the %s %s occurs twice", cmp.Or(in.File.Filename, "the file"), what, truncate(code))
 	}
 	replace := in.Replace == "true"
 	out := &api.CustomImport{DryRun: in.DryRun == "true"}
@@ -499,7 +499,7 @@ func importAction(at int, same bool) string {
 func alreadyExistsError(what, code string) error {
 	return api.Invalid(
 		"replace",
-		"you have a %s %s already, and it is another one; ask to replace it (--replace), or give this one another code",
+		"%s %s already exists with different content; replace it with --replace, or choose another code",
 		what,
 		truncate(code),
 	)

@@ -54,7 +54,7 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 		return nil, err
 	}
 	if in.Framework != "" && len(papers) > 1 {
-		return nil, api.Invalid("framework", "the archive holds %d documents: a framework can be named for one", len(papers))
+		return nil, api.Invalid("framework", "the archive contains %d documents; a framework can be given for a single document only", len(papers))
 	}
 	done, err := s.acquireImportSlot(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 			slices.Concat(base.MappingDocuments, run.Documents),
 			func(d api.MappingDocument) bool { return d.SHA256 == p.sha256 },
 		) {
-			run.Warnings = append(run.Warnings, api.ImportWarning{Message: p.name + " is laid over version " + base.Label + " already"})
+			run.Warnings = append(run.Warnings, api.ImportWarning{Message: p.name + " is already merged into version " + base.Label})
 			continue
 		}
 		if src, err = s.applyMappingFile(ctx, snap, src, p, in.Framework, run); err != nil {
@@ -121,7 +121,7 @@ func (s *Service) applyMappingFile(
 		f, err = snap.IdentifyFramework([]string{strm.IdentifierFromFilename(path.Base(file.name)), doc.Identifier}, codes)
 	}
 	if err != nil {
-		return nil, api.Invalid("framework", "%s: %v; name its framework by code", file.name, err).WithCause(err)
+		return nil, api.Invalid("framework", "%s: %v; specify the framework by its code", file.name, err).WithCause(err)
 	}
 	out, record, warnings := strm.Apply(src, f, doc, api.MappingDocument{Filename: file.name, SHA256: file.sha256})
 	run.Documents = append(run.Documents, record)
@@ -142,7 +142,7 @@ func (s *Service) applyMappingFile(
 func (s *Service) readSTRM(ctx context.Context, p mappingFile) (*strm.Document, error) {
 	if bytes.HasPrefix(bytes.TrimLeft(p.data[:min(len(p.data), 1024)], "\x00\t\r\n \xef\xbb\xbf"), []byte("%PDF")) {
 		if s.readPDF == nil {
-			return nil, errors.New("PDFs can't be read here: use the .xlsx")
+			return nil, errors.New("PDFs can't be read here; use the .xlsx")
 		}
 		lines, err := s.readPDF(ctx, p.name, bytes.NewReader(p.data), int64(len(p.data)))
 		if err != nil {
@@ -275,7 +275,7 @@ func readMappingFiles(file api.UploadFile) (papers []mappingFile, sum string, er
 			continue
 		}
 		if len(papers) == maxArchiveFiles {
-			return nil, "", api.Invalid("file", "the archive holds more than %d documents", maxArchiveFiles)
+			return nil, "", api.Invalid("file", "the archive contains more than %d documents", maxArchiveFiles)
 		}
 		content, err := readZipFile(f)
 		if err != nil {
@@ -287,7 +287,7 @@ func readMappingFiles(file api.UploadFile) (papers []mappingFile, sum string, er
 		papers = append(papers, newMappingFile(name, content))
 	}
 	if len(papers) == 0 {
-		return nil, "", api.Invalid("file", "the archive holds no .pdf and no .xlsx")
+		return nil, "", api.Invalid("file", "the archive contains no .pdf or .xlsx file")
 	}
 	slices.SortFunc(papers, func(a, b mappingFile) int { return strings.Compare(a.name, b.name) })
 	return papers, whole.sha256, nil

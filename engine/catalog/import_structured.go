@@ -84,7 +84,7 @@ func (s *Service) findImported(ctx context.Context, b *api.ImportSource, began t
 				Requirements: n.Requirements,
 				Mappings:     n.Mappings,
 			},
-			Warnings: []api.ImportWarning{{Message: "this source is on the shelf already, as version " + v.Label}},
+			Warnings: []api.ImportWarning{{Message: "this source was already imported as version " + v.Label}},
 		}, nil
 	}
 	return nil, nil
@@ -98,7 +98,7 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 		return nil, api.Invalid("source", "this field is required")
 	}
 	if len(b.Label) > 40 || b.Label != "" && !singleLine.MatchString(b.Label) {
-		return nil, api.Invalid("label", "a label is one line of at most 40 characters")
+		return nil, api.Invalid("label", "a label must be a single line of at most 40 characters")
 	}
 	format := b.Format
 	if format == "" {
@@ -116,7 +116,7 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 		}
 		src, err = oscal.Read(b.Source, active.Source())
 	default:
-		return nil, api.Invalid("format", "there is no format %q; write service or oscal", format)
+		return nil, api.Invalid("format", "unknown format %q; use service or oscal", format)
 	}
 	var at *structured.PathError
 	if errors.As(err, &at) {
@@ -128,11 +128,11 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 	if src.Label = cmp.Or(b.Label, src.Label); src.Label == "" {
 		return nil, api.Invalid(
 			"label",
-			"this extends the active catalog; give the version that comes of it a label, such as 2026.1.1+baselines",
+			"this extends the active catalog; give the resulting version a label, such as 2026.1.1+baselines",
 		)
 	}
 	if len(src.Label) > 40 || !singleLine.MatchString(src.Label) {
-		return nil, api.Invalid("label", "the document's version is no label (one line of at most 40 characters); give one")
+		return nil, api.Invalid("label", "the document's version can't be used as a label (a single line of at most 40 characters); specify a label")
 	}
 	src.Filename = cmp.Or(b.Filename, format+".json")
 	return src, nil
@@ -159,7 +159,7 @@ func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalo
 	}
 	format := cmp.Or(in.Format, api.FormatService)
 	if format != api.FormatOSCAL && (in.Model != "" || in.Framework != "") {
-		return nil, api.Invalid("model", "models and frameworks are for the format oscal")
+		return nil, api.Invalid("model", "model and framework apply only to the format oscal")
 	}
 	var data []byte
 	name := format
@@ -170,11 +170,11 @@ func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalo
 		data, err = exportOSCAL(snap, in)
 		name = strings.TrimPrefix(in.Model+"."+format, ".")
 	default:
-		return nil, api.Invalid("format", "there is no format %q; write service or oscal", format)
+		return nil, api.Invalid("format", "unknown format %q; use service or oscal", format)
 	}
 	var at *structured.PathError
 	if errors.As(err, &at) {
-		return nil, api.Invalid("model", "the catalog %s can't be told in OSCAL: %s", snap.Version().Label, at.Error()).WithCause(err)
+		return nil, api.Invalid("model", "catalog %s can't be expressed in OSCAL: %s", snap.Version().Label, at.Error()).WithCause(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("exporting catalog %s: %w", snap.Version().Label, err)
@@ -197,7 +197,7 @@ func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error)
 		}
 		chosen = []int{slices.IndexFunc(src.Frameworks, func(one scf.Framework) bool { return one.Code == f.Code })}
 		if chosen[0] < 0 {
-			return nil, api.Invalid("framework", "the framework %s is not of the catalog itself", f.Code)
+			return nil, api.Invalid("framework", "framework %s is not part of the catalog itself", f.Code)
 		}
 	}
 	switch cmp.Or(in.Model, "catalog") {
@@ -205,13 +205,13 @@ func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error)
 		if in.Framework != "" {
 			return nil, api.Invalid(
 				"framework",
-				"a catalog is written whole; name a model with the framework, profile or mapping-collection",
+				"a catalog is exported completely; to export one framework, use the model profile or mapping-collection",
 			)
 		}
 		return oscal.WriteCatalog(src, modified)
 	case "profile":
 		if chosen == nil {
-			return nil, api.Invalid("framework", "say whose profile: name a framework")
+			return nil, api.Invalid("framework", "a profile needs a framework")
 		}
 		return oscal.WriteProfile(src, chosen[0], modified)
 	case "mapping-collection":
@@ -222,7 +222,7 @@ func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error)
 		}
 		return oscal.WriteMappings(src, chosen, modified)
 	}
-	return nil, api.Invalid("model", "there is no model %q; write catalog, profile or mapping-collection", in.Model)
+	return nil, api.Invalid("model", "unknown model %q; use catalog, profile or mapping-collection", in.Model)
 }
 
 var unsafeNameChars = lazyregexp.New(`[^A-Za-z0-9._-]+`)

@@ -112,7 +112,7 @@ func (s *Service) newImportRun(ctx context.Context, src *scf.Source, variant str
 	for _, v := range all {
 		if v.Label == src.Label && v.SourceSHA256 != nil && *v.SourceSHA256 == src.SHA256 && v.Variant == variant {
 			run.VersionID = &v.ID
-			run.Warnings = append(run.Warnings, api.ImportWarning{Message: "this workbook is on the shelf already, as version " + v.Label})
+			run.Warnings = append(run.Warnings, api.ImportWarning{Message: "this workbook was already imported as version " + v.Label})
 		}
 	}
 	active, err := s.Snapshot(ctx, "")

@@ -72,7 +72,7 @@ func (s *Service) ReceiveCustom(ctx context.Context, by api.Caller, content []by
 		return err
 	}
 	if len(content) > maxCustomCatalog {
-		return api.Invalid("file", "frameworks and controls are at most %d MiB together", maxCustomCatalog>>20)
+		return api.Invalid("file", "frameworks and controls may have at most %d MiB in total", maxCustomCatalog>>20)
 	}
 	var came customContent
 	d := json.NewDecoder(bytes.NewReader(content))
@@ -100,7 +100,7 @@ func (s *Service) ReceiveCustom(ctx context.Context, by api.Caller, content []by
 		return err
 	}
 	if !bytes.Equal(bytes.TrimSpace(content), same) {
-		return api.Invalid("file", "the frameworks and controls were written by another version of the program; use the same on both sides")
+		return api.Invalid("file", "the frameworks and controls were written by another version of the program; use the same version on both sides")
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		if _, found, err := FindCustomRevision(tx, org, sum); err != nil || found {

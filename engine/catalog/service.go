@@ -134,7 +134,7 @@ func (s *Service) saveVersion(ctx context.Context, e versionEntry) (*scf.Snapsho
 	}
 	blob, err := s.db.Blobs().Put(ctx, bytes.NewReader(encoded), maxSnapshotBytes)
 	if err != nil {
-		return nil, fmt.Errorf("keeping the catalog: %w", err)
+		return nil, fmt.Errorf("storing the catalog: %w", err)
 	}
 	active := false
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
@@ -173,7 +173,7 @@ func (s *Service) saveVersion(ctx context.Context, e versionEntry) (*scf.Snapsho
 	}
 	if errors.Is(err, store.ErrExists) { // another process on the same database
 		return nil, api.Conflict(
-			"version %s was imported by somebody else meanwhile; import it again to see what it holds",
+			"version %s was imported by someone else in the meantime; import it again to see its content",
 			e.src.Label,
 		).WithCause(
 			err,
@@ -189,7 +189,7 @@ func (s *Service) ReceiveSnapshot(ctx context.Context, by api.Caller, snapshot [
 		return "", err
 	}
 	if len(snapshot) > maxSnapshotBytes {
-		return "", api.Invalid("file", "a catalog is at most %d MiB", maxSnapshotBytes>>20)
+		return "", api.Invalid("file", "a catalog may have at most %d MiB", maxSnapshotBytes>>20)
 	}
 	done, err := s.acquireImportSlot(ctx)
 	if err != nil {
@@ -273,7 +273,7 @@ func (s *Service) findVersion(ctx context.Context, ref string) (store.CatalogVer
 	case len(found) == 0:
 		return store.CatalogVersion{}, api.NotFound("catalog version", ref)
 	case len(found) > 1 && found[0].Status != api.CatalogActive:
-		return store.CatalogVersion{}, api.Invalid("version", "%d catalog versions are labelled %q, among them %s and %s: name one by id",
+		return store.CatalogVersion{}, api.Invalid("version", "%d catalog versions are labeled %q, including %s and %s; use an id",
 			len(found), ref, found[0].ID, found[1].ID)
 	}
 	return found[0], nil
@@ -329,7 +329,7 @@ func paginate[T any](all []T, p api.Paging, id func(*T) string) (*api.List[T], e
 	if p.Cursor != "" {
 		at := slices.IndexFunc(all, func(one T) bool { return "after-"+id(&one) == p.Cursor })
 		if at < 0 {
-			return nil, api.Invalid("cursor", "the cursor is not one of this list; begin again without it")
+			return nil, api.Invalid("cursor", "the cursor doesn't belong to this list; start again without a cursor")
 		}
 		start = at + 1
 	}

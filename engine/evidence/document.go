@@ -32,14 +32,14 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	}
 	category := strings.ToLower(strings.TrimSpace(in.Category))
 	if len(category) > maxCategory {
-		return nil, api.Invalid("category", "a category is a word or two, of at most %d bytes", maxCategory)
+		return nil, api.Invalid("category", "a category must be at most %d bytes long", maxCategory)
 	}
 	blob, err := s.db.Blobs().Put(ctx, in.File.Content, maxFileSize)
 	if errors.Is(err, store.ErrTooLarge) {
 		return nil, api.Invalid("file", "%s is over the limit of %d MiB", name, maxFileSize>>20)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("keeping %s: %w", name, err)
+		return nil, fmt.Errorf("storing %s: %w", name, err)
 	}
 	uploaded := &store.Document{Stage: "queued", Document: api.Document{
 		Filename: name, Path: cleanPath(in.Path), Category: category, AssessmentID: in.AssessmentID,
@@ -113,7 +113,7 @@ func (s *Service) requireOpen(tx *store.Tx, by api.Caller, assessment string) er
 		return store.ToNotFound(err, "assessment", assessment)
 	}
 	if a.State == api.StateClosed {
-		return api.Conflict("the assessment is closed; its documents stay as they are")
+		return api.Conflict("the assessment is closed; its documents can't be changed")
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 	}
 	s.indexes.remove(doc.AssessmentID)
 	if err := s.markDuplicatesIfIdle(ctx, by.OrganizationID, doc.AssessmentID); err != nil { // the document is deleted all the same
-		s.log.Warn("near-duplicates could not be marked anew", "assessment_id", doc.AssessmentID, "error", err)
+		s.log.Warn("marking near-duplicates failed", "assessment_id", doc.AssessmentID, "error", err)
 	}
 	return &api.None{}, nil
 }

@@ -42,7 +42,7 @@ func (s *Service) PrepareImport(
 	for i := range chunks {
 		c := &chunks[i]
 		if c.AssessmentID != doc.AssessmentID || c.DocumentID != doc.ID || c.ID == "" {
-			return nil, api.Invalid("chunks", "a passage of another document came with %s", doc.Filename)
+			return nil, api.Invalid("chunks", "%s was sent with a passage of another document", doc.Filename)
 		}
 		c.OrganizationID = org
 		texts[i] = c.Text
@@ -70,7 +70,7 @@ func (s *Service) ReparseForImport(
 	doc.OrganizationID, doc.Stage = org, "done"
 	doc.Filename, doc.Path = cleanName(doc.Filename), cleanPath(doc.Path)
 	if doc.Filename == "" || len(doc.Category) > maxCategory {
-		return nil, 0, api.Invalid("documents", "a document without a name, or with a category of more than %d bytes", maxCategory)
+		return nil, 0, api.Invalid("documents", "a document has no name, or a category of more than %d bytes", maxCategory)
 	}
 	select {
 	case s.rereadSlots <- struct{}{}:
@@ -130,8 +130,8 @@ func (s *Service) readFile(
 ) (parsed *parse.Document, chunks []chunk.Chunk, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("reading a document panicked", "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("reading it broke off: %v", p)
+			s.log.Error("parsing a document panicked", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("parsing panicked: %v", p)
 		}
 	}()
 	if parsed, err = s.reader.Read(ctx, name, content, size); err != nil {
@@ -160,7 +160,7 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 		c := &a.chunks[i]
 		now[c.ID] = c.SHA256
 		if there, err := store.Chunks.Has(tx, doc.OrganizationID, c.ID); err != nil || there {
-			return errors.Join(err, api.Invalid("chunks", "another document has the passage %s of %s", c.ID, doc.Filename))
+			return errors.Join(err, api.Invalid("chunks", "passage %s of %s already belongs to another document", c.ID, doc.Filename))
 		}
 		vec := store.Vector{
 			OrganizationID: doc.OrganizationID,

@@ -64,7 +64,7 @@ func (s *Service) trainRequested(ctx context.Context) {
 			return
 		case version := <-s.embedders.requested:
 			if _, err := s.embedderFor(ctx, version); err != nil && ctx.Err() == nil {
-				s.log.Warn("the embedder could not be trained ahead; it will be when a document is read", "error", err)
+				s.log.Warn("training the embedder in the background failed; retrying when a document is read", "error", err)
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func (s *Service) runWorker(ctx context.Context) {
 		err := s.ingestSafely(traced, j)
 		span.End(err)
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("a document could not be taken in", "document_id", j.document, "error", err) // whoever waits for it gets the error
+			s.log.Warn("document ingestion failed", "document_id", j.document, "error", err) // whoever waits for it gets the error
 		}
 		s.queue.finish(j, err)
 	}
@@ -51,8 +51,8 @@ func (s *Service) runWorker(ctx context.Context) {
 func (s *Service) ingestSafely(ctx context.Context, j job) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("reading a document panicked", "document_id", j.document, "panic", p, "stack", string(debug.Stack()))
-			err = s.recordFailure(ctx, j, "", fmt.Errorf("reading it broke off: %v", p))
+			s.log.Error("parsing a document panicked", "document_id", j.document, "panic", p, "stack", string(debug.Stack()))
+			err = s.recordFailure(ctx, j, "", fmt.Errorf("parsing panicked: %v", p))
 		}
 	}()
 	return s.ingest(ctx, j)
@@ -72,7 +72,7 @@ func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) er
 			if first {
 				s.queue.addIfMissing(j)
 			} else if err := s.queue.failure(j); err != nil {
-				return fmt.Errorf("taking in %s: %w", d.Filename, err)
+				return fmt.Errorf("ingesting %s: %w", d.Filename, err)
 			}
 		}
 		select {

@@ -65,7 +65,7 @@ func (l *Library) readFile(
 	if info, err := fs.Stat(folder, name); err != nil {
 		return err
 	} else if info.Size() > maxLibraryFile {
-		return fmt.Errorf("it has %d bytes; a benchmark takes documents of up to %d", info.Size(), maxLibraryFile)
+		return fmt.Errorf("it has %d bytes; benchmark documents are limited to %d", info.Size(), maxLibraryFile)
 	}
 	data, err := fs.ReadFile(folder, name)
 	if err != nil {

@@ -90,7 +90,7 @@ func (s *Service) storedPassages(ctx context.Context, by api.Caller, assessment 
 // SaveReembedding stores the vectors in the transaction that moves the assessment to the other
 // catalog version. It fails if documents were added, removed or queued since.
 func (s *Service) SaveReembedding(tx *store.Tx, by api.Caller, r *Reembedding) error {
-	moved := api.Conflict("documents were changed or are still being read; try again when they are read")
+	moved := api.Conflict("documents were changed or are still being processed; try again when processing is finished")
 	var docs []store.Document
 	for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(r.assessmentID)) {
 		if err != nil {

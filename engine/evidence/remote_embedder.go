@@ -72,7 +72,7 @@ func (s *Service) runRemoteEmbedding(ctx context.Context) {
 		}
 		if err != nil && s.remote.lastError() == nil {
 			s.log.Warn(
-				"the embedding model can't be used now; the built-in embedder serves meanwhile",
+				"the embedding model is unavailable; using the built-in embedder",
 				"embedder",
 				s.remote.embedder.Name(),
 				"error",
@@ -273,7 +273,7 @@ func (s *Service) prepareRemoteQuery(
 		if ctx.Err() != nil {
 			return preparedQuery{}, false, ctx.Err()
 		}
-		s.log.Warn("the embedding model does not answer; the built-in embedder does", "embedder", o.embedder.Name(), "error", err)
+		s.log.Warn("the embedding model does not respond; using the built-in embedder", "embedder", o.embedder.Name(), "error", err)
 		o.setError(err)
 		o.wakeWorker() // check whether it is available again
 		return preparedQuery{}, false, nil
@@ -287,7 +287,7 @@ func (s *Service) prepareRemoteQuery(
 		store.ExternalVectors,
 	)
 	if errors.Is(err, search.ErrPassage) { // different vector lengths: the model behind this name has changed
-		s.log.Warn("the passages' vectors don't fit each other; the built-in embedder answers", "embedder", o.embedder.Name(), "error", err)
+		s.log.Warn("the stored vectors have different lengths; using the built-in embedder", "embedder", o.embedder.Name(), "error", err)
 		return preparedQuery{}, false, nil
 	}
 	if err != nil {

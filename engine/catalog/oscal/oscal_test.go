@@ -220,7 +220,7 @@ func TestRefused(t *testing.T) {
 		"a cycle":                    {profile(`[{"href": "#11111111-1111-4111-8111-111111111111", "include-all": {}}]`), "profile.imports[0].href", "back to itself"},
 		"imports what is not there":  {profile(`[{"href": "moon.json", "include-all": {}}]`), "profile.imports[0].href", "no framework"},
 		"selects what is not there":  {profile(`[{"href": "#iso-27001-2022", "include-controls": [{"with-ids": ["A.5.1", "A.99"]}]}]`), "profile.imports[0].include-controls[0].with-ids[1]", `"A.99"`},
-		"selects nothing":            {profile(`[{"href": "scf.json", "include-controls": [{"matching": [{"pattern": "zzz*"}]}]}]`), "profile.imports", "nothing is selected"},
+		"selects nothing":            {profile(`[{"href": "scf.json", "include-controls": [{"matching": [{"pattern": "zzz*"}]}]}]`), "profile.imports", "the profile selects nothing"},
 		"a name that is taken":       {strings.Replace(profile(`[{"href": "scf.json", "include-all": {}}]`), "Yard baseline", "NIST CSF v2.0", 1), "profile.metadata.title", "nist-csf-2.0"},
 		"maps to unknown controls":   {strings.Replace(mapping, `"iac-06"`, `"iac-99"`, 1), "mapping-collection.mappings[0].maps[0].targets[0].id-ref", "iac-99"},
 		"maps no SCF control":        {strings.Replace(mapping, `"iac-06"`, `"x-1"`, 1), "mapping-collection.mappings[0]", "neither side"},

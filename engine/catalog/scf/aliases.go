@@ -45,15 +45,15 @@ func ParseAliases(text []byte) (*Aliases, error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(a); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("the table of aliases cannot be read: %w", err)
+		return nil, fmt.Errorf("the alias table can't be read: %w", err)
 	}
 	if len(a.Same)+len(a.Laws)+len(a.Editions) > maxAliases {
-		return nil, fmt.Errorf("the table of aliases has more than %d entries", maxAliases)
+		return nil, fmt.Errorf("the alias table has more than %d entries", maxAliases)
 	}
 	taken := map[string]string{}
 	for _, e := range slices.Concat(a.Same, a.Laws) {
 		if e.Code == "" || len(e.Code) > maxAliasText || e.Code != Slug(e.Code) {
-			return nil, fmt.Errorf("alias code %q is not in lower case with hyphens, such as %q", e.Code, "nist-csf-2.0")
+			return nil, fmt.Errorf("alias code %q is not lower case with hyphens, such as %q", e.Code, "nist-csf-2.0")
 		}
 		if len(e.Names) > maxAliasNames {
 			return nil, fmt.Errorf("%s has more than %d names", e.Code, maxAliasNames)
@@ -61,10 +61,10 @@ func ParseAliases(text []byte) (*Aliases, error) {
 		for _, name := range e.Names {
 			slug := Slug(name)
 			if slug == "" || len(name) > maxAliasText {
-				return nil, fmt.Errorf("%s has a name that says nothing or too much: %.40q", e.Code, name)
+				return nil, fmt.Errorf("%s has a name that is empty or too long: %.40q", e.Code, name)
 			}
 			if other, twice := taken[slug]; twice && other != e.Code {
-				return nil, fmt.Errorf("%q is a name of both %s and %s", name, other, e.Code)
+				return nil, fmt.Errorf("%q is listed as a name of both %s and %s", name, other, e.Code)
 			}
 			taken[slug] = e.Code
 		}

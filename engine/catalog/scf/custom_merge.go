@@ -237,7 +237,7 @@ func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
 				b.Code,
 				other.Framework,
 				other.Requirement,
-				MappingDetail{Strength: -1, Rationale: "stands beside " + m.src.Controls[c].Code},
+				MappingDetail{Strength: -1, Rationale: "related to " + m.src.Controls[c].Code},
 			)
 		}
 	}
@@ -264,7 +264,7 @@ func (s *Snapshot) CheckCustom(c *Custom) error {
 	if len(c.Frameworks) > maxCustomFrameworks || len(c.Controls) > maxCustomControls {
 		return &CustomError{
 			"the organization",
-			fmt.Sprintf("at most %d frameworks and %d controls of its own", maxCustomFrameworks, maxCustomControls),
+			fmt.Sprintf("at most %d custom frameworks and %d custom controls are allowed", maxCustomFrameworks, maxCustomControls),
 		}
 	}
 	seen := map[string]bool{}
@@ -302,13 +302,13 @@ func truncate(s string) string {
 func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 	place := "framework " + truncate(f.Code)
 	if !customFrameworkCode.MatchString(f.Code) || len(f.Code) > 80 {
-		return &CustomError{place, "the code is made of small letters, digits, dots and hyphens, such as yard-rules"}
+		return &CustomError{place, "the code must consist of lower-case letters, digits, dots and hyphens, such as yard-rules"}
 	}
 	for _, name := range []string{f.Code, f.Name} {
 		if official, taken := s.officialFramework(name); taken {
 			return &CustomError{
 				place,
-				fmt.Sprintf("%q is the framework %s of the catalog; give your own another code and name", truncate(name), official),
+				fmt.Sprintf("%q is the catalog's framework %s; choose another code and name", truncate(name), official),
 			}
 		}
 	}
@@ -316,13 +316,13 @@ func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 		return &CustomError{place, "a framework needs a name"}
 	}
 	if n := len(f.Requirements); n == 0 || n > maxCustomRequirements {
-		return &CustomError{place, fmt.Sprintf("it has %d requirements; a framework has 1 to %d", n, maxCustomRequirements)}
+		return &CustomError{place, fmt.Sprintf("it has %d requirements; 1 to %d are allowed", n, maxCustomRequirements)}
 	}
 	seen := map[string]bool{}
 	for _, r := range f.Requirements {
 		at := place + ", requirement " + truncate(r.Code)
 		if r.Code == "" || len(r.Code) > 120 || r.Code != CollapseSpaces(r.Code) {
-			return &CustomError{at, "a requirement needs a code of one line and at most 120 characters"}
+			return &CustomError{at, "a requirement needs a code, a single line of at most 120 characters"}
 		}
 		if seen[r.Code] {
 			return &CustomError{at, "the code occurs twice"}
@@ -332,7 +332,7 @@ func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 			if !slices.Contains([]string{"", "equal", "subset", "superset", "intersects", "none"}, x.Relationship) {
 				return &CustomError{
 					at,
-					fmt.Sprintf("there is no relationship %q; write equal, subset, superset, intersects or none", truncate(x.Relationship)),
+					fmt.Sprintf("unknown relationship %q; use equal, subset, superset, intersects or none", truncate(x.Relationship)),
 				}
 			}
 			if x.Strength != nil && (*x.Strength < 0 || *x.Strength > 10) {
@@ -347,9 +347,9 @@ func checkControl(k *api.CustomControlBody) error {
 	place := "control " + truncate(k.Code)
 	switch {
 	case IsControlCode(k.Code):
-		return &CustomError{place, "three letters and two digits is how the SCF writes its own codes; write yours as YARD-01 or ABC-001"}
+		return &CustomError{place, "three letters and two digits are reserved for SCF codes; use a code such as YARD-01 or ABC-001"}
 	case !IsCustomControlCode(k.Code):
-		return &CustomError{place, "a code is capital letters and digits, a hyphen and a number, such as YARD-01"}
+		return &CustomError{place, "a code must consist of capital letters and digits, a hyphen and a number, such as YARD-01"}
 	case strings.TrimSpace(k.Title) == "", strings.TrimSpace(k.Description) == "":
 		return &CustomError{place, "a control needs a title and a description"}
 	case k.Weight != nil && (*k.Weight < 1 || *k.Weight > 10):
@@ -357,14 +357,14 @@ func checkControl(k *api.CustomControlBody) error {
 	}
 	for level := range k.Maturity {
 		if len(level) != 1 || level < "0" || level > "5" {
-			return &CustomError{place, fmt.Sprintf("there is no maturity level %q; they are 0 to 5", truncate(level))}
+			return &CustomError{place, fmt.Sprintf("unknown maturity level %q; use 0 to 5", truncate(level))}
 		}
 	}
 	for _, t := range k.Traits {
 		if !slices.Contains(api.TraitNames, t) {
 			return &CustomError{
 				place,
-				fmt.Sprintf("there is no trait %q; the traits are %s", truncate(t), strings.Join(api.TraitNames, ", ")),
+				fmt.Sprintf("unknown trait %q; the traits are %s", truncate(t), strings.Join(api.TraitNames, ", ")),
 			}
 		}
 	}

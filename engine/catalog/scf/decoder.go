@@ -27,7 +27,7 @@ func DecodeSnapshot(data []byte, v Version) (*Snapshot, error) {
 	r := &decoder{rest: string(payload)}
 	src := r.readSource()
 	if r.err == nil && len(r.rest) > 0 {
-		r.setError("%d bytes are left over", len(r.rest))
+		r.setError("%d unexpected bytes at the end", len(r.rest))
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -48,7 +48,7 @@ func decompress(data []byte) ([]byte, error) {
 	}
 	data = data[len(magic):]
 	if data[0] != formatVersion {
-		return nil, fmt.Errorf("%w that this program reads: format %d, it knows up to %d", ErrFormat, data[0], formatVersion)
+		return nil, fmt.Errorf("%w of a supported format: format %d, supported up to %d", ErrFormat, data[0], formatVersion)
 	}
 	size, n := binary.Uvarint(data[1:])
 	if n <= 0 || size > maxPayloadBytes {
@@ -66,7 +66,7 @@ func decompress(data []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	if uint64(len(payload)) != size {
-		return nil, fmt.Errorf("%w: %d bytes where %d were announced", ErrFormat, len(payload), size)
+		return nil, fmt.Errorf("%w: %d bytes instead of %d", ErrFormat, len(payload), size)
 	}
 	return payload, nil
 }
@@ -94,7 +94,7 @@ func (r *decoder) readUvarint() uint64 {
 			return x
 		}
 	}
-	r.setError("a number is cut")
+	r.setError("a number is truncated")
 	return 0
 }
 
@@ -116,7 +116,7 @@ func (r *decoder) readSigned() int {
 func (r *decoder) readCount(size int) int {
 	n := r.readInt()
 	if n > len(r.rest)/size {
-		r.setError("a list of %d is longer than the rest", n)
+		r.setError("a list of %d items is longer than the remaining data", n)
 		return 0
 	}
 	return n
@@ -127,7 +127,7 @@ func (r *decoder) readBool() bool { return r.readInt() != 0 }
 func (r *decoder) readText() string {
 	n := r.readInt()
 	if n > len(r.rest) {
-		r.setError("a text is cut")
+		r.setError("a text is truncated")
 		return ""
 	}
 	t := r.rest[:n]

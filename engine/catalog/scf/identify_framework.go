@@ -45,7 +45,7 @@ func (s *Snapshot) IdentifyFramework(names, codes []string) (int, error) {
 	return 0, &NotFoundError{Kind: "framework", Ref: ref, Suggestions: s.SuggestFrameworks(ref, 5)}
 }
 
-var errNoFrameworkHint = errors.New("neither its name nor what it holds tells which framework it is about")
+var errNoFrameworkHint = errors.New("neither the name nor the content identifies the framework")
 
 // FrameworkIndex returns the index in the source of a framework, by anything that Framework
 // accepts.

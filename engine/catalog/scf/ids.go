@@ -62,7 +62,7 @@ func (s *Snapshot) parseIDKind(id uuid.UUID) (idKind, bool) {
 func parseVersionID(s string) (uuid.UUID, error) {
 	id, err := uuid.Parse(s)
 	if err != nil || id.Version() != 7 || len(s) != 36 {
-		return uuid.UUID{}, fmt.Errorf("catalog: version id %q is no UUIDv7", s)
+		return uuid.UUID{}, fmt.Errorf("catalog: version id %q is not a UUIDv7", s)
 	}
 	return id, nil
 }

@@ -33,9 +33,9 @@ type AmbiguousError struct {
 func (e *AmbiguousError) Error() string {
 	const shown = 6
 	if more := len(e.Matches) - shown; more > 0 {
-		return fmt.Sprintf("%s %q could mean %s and %d more: name one", e.Kind, e.Ref, strings.Join(e.Matches[:shown], ", "), more)
+		return fmt.Sprintf("%s %q could mean %s and %d more; be more specific", e.Kind, e.Ref, strings.Join(e.Matches[:shown], ", "), more)
 	}
-	return fmt.Sprintf("%s %q could mean %s: name one", e.Kind, e.Ref, joinOr(e.Matches))
+	return fmt.Sprintf("%s %q could mean %s; be more specific", e.Kind, e.Ref, joinOr(e.Matches))
 }
 
 func joinOr(s []string) string {

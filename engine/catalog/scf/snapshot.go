@@ -123,14 +123,14 @@ func (s *Snapshot) indexNames() error {
 			return fmt.Errorf("control code %s occurs twice", c.Code)
 		}
 		if _, known := s.domains[c.Domain()]; !known {
-			return fmt.Errorf("control %s belongs to no domain of the catalog", c.Code)
+			return fmt.Errorf("control %s belongs to an unknown domain", c.Code)
 		}
 		if c.Weight < NoWeight || c.Weight > 10 {
 			return fmt.Errorf("control %s has weight %d", c.Code, c.Weight)
 		}
 		for _, e := range c.Evidence {
 			if e < 0 || e >= len(src.Evidence) {
-				return fmt.Errorf("control %s names an evidence request that is not there", c.Code)
+				return fmt.Errorf("control %s refers to an unknown evidence request", c.Code)
 			}
 		}
 		s.controls[c.Code] = i

@@ -112,7 +112,7 @@ func decodeBody(body []byte) (*Model, error) {
 		t := string(rest[1 : 1+int(rest[0])])
 		rest = rest[1+len(t):]
 		if t == "" || !utf8.ValidString(t) || strings.Count(t, " ") > 1 || seen[t] {
-			return nil, fmt.Errorf("%w: term %d is empty, doubled or not text", ErrModel, i)
+			return nil, fmt.Errorf("%w: term %d is empty, duplicate or not text", ErrModel, i)
 		}
 		seen[t] = true
 		terms[i] = t

@@ -40,7 +40,7 @@ func FindTesseract(languages string, env func(string) string) (*Tesseract, error
 		languages = "eng"
 	}
 	if !languagesPattern.MatchString(languages) {
-		return nil, fmt.Errorf("languages of pictures are named as tesseract does, as eng or eng+deu, not %q", languages)
+		return nil, fmt.Errorf("OCR languages must be tesseract names such as eng or eng+deu, not %q", languages)
 	}
 	path, err := exec.LookPath("tesseract")
 	if err != nil {
@@ -66,7 +66,7 @@ func FindTesseract(languages string, env func(string) string) (*Tesseract, error
 // anything else as a list of files to read.
 func (t *Tesseract) RecognizeText(ctx context.Context, picture []byte) (string, error) {
 	if !IsSupportedImage(picture) {
-		return "", errors.New("it is not a picture of a format that is known")
+		return "", errors.New("unsupported image format")
 	}
 	select {
 	case t.slots <- struct{}{}:

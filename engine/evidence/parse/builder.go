@@ -63,7 +63,7 @@ func (b *builder) spendText(n int) bool {
 	}
 	b.remaining -= int64(n) + 1
 	if b.remaining < 0 {
-		b.err = newError(ErrTooLarge, "", "it holds more than %d bytes of text", b.maxText)
+		b.err = newError(ErrTooLarge, "", "it contains more than %d bytes of text", b.maxText)
 		return false
 	}
 	return true

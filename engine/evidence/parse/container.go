@@ -33,10 +33,10 @@ func (r *Reader) newContainer(b *builder) *container {
 // checkLimits reports whether one more member may be looked at, by the limits on all of them.
 func (c *container) checkLimits(size int64) error {
 	if c.members++; c.members > maxMembers {
-		return newError(ErrTooLarge, "", "it holds more than %d files; split it", maxMembers)
+		return newError(ErrTooLarge, "", "it contains more than %d files; split it", maxMembers)
 	}
 	if *c.b.unpackBudget -= size; *c.b.unpackBudget < 0 {
-		return newError(ErrTooLarge, "", "what it holds unpacks to more than %d bytes", int64(maxContents))
+		return newError(ErrTooLarge, "", "its contents unpack to more than %d bytes", int64(maxContents))
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (c *container) uniqueName(name string) string {
 func (c *container) addMember(label string, raw []byte) error {
 	b := c.b
 	if b.depth >= maxNesting {
-		c.skipMember(label, newError(ErrTooLarge, "", "it lies more than %d containers deep", maxNesting))
+		c.skipMember(label, newError(ErrTooLarge, "", "it is nested more than %d containers deep", maxNesting))
 		return nil
 	}
 	child := newBuilder(b.ctx, "", min(b.remaining, b.maxText))
@@ -84,7 +84,7 @@ func (c *container) addMember(label string, raw []byte) error {
 	}
 	if err != nil {
 		if errors.Is(err, ErrTooLarge) && child.remaining < 0 {
-			return newError(ErrTooLarge, "", "it holds more than %d bytes of text", b.maxText)
+			return newError(ErrTooLarge, "", "it contains more than %d bytes of text", b.maxText)
 		}
 		c.skipMember(label, err)
 		return nil
@@ -97,7 +97,7 @@ func (c *container) addMember(label string, raw []byte) error {
 func (r *Reader) readMember(b *builder, name string, raw []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = newError(ErrDamaged, "", "its reader stopped unexpectedly (%v)", p)
+			err = newError(ErrDamaged, "", "its parser stopped unexpectedly (%v)", p)
 		}
 	}()
 	return r.readInto(b, name, bytes.NewReader(raw), int64(len(raw)))
@@ -108,7 +108,7 @@ func (c *container) skipMember(label string, err error) {
 	if c.firstErr == nil {
 		c.firstErr = err
 	}
-	c.b.warn("%s: left out: %s", label, err)
+	c.b.warn("%s: skipped: %s", label, err)
 }
 
 // appendMember puts a member's blocks under its name.
@@ -165,7 +165,7 @@ func (c *container) appendBlocks(child *builder, level int) {
 func (c *container) finish(what string) error {
 	switch {
 	case c.members == 0:
-		return newError(ErrEmpty, "", "the %s holds no files", what)
+		return newError(ErrEmpty, "", "the %s contains no files", what)
 	case c.readCount == 0 && c.members == 1:
 		return c.firstErr
 	case c.readCount == 0:

@@ -80,7 +80,7 @@ func decodeText(raw []byte) (text, warning string) {
 	raw = bytes.TrimPrefix(raw, []byte{0xEF, 0xBB, 0xBF})
 	if n := bytes.Count(raw, []byte{0}); n > 0 {
 		raw = bytes.ReplaceAll(raw, []byte{0}, nil)
-		warning = "NUL bytes in the text were dropped."
+		warning = "NUL bytes in the text were removed."
 	}
 	raw = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
 	raw = bytes.ReplaceAll(raw, []byte("\r"), []byte("\n"))

@@ -58,7 +58,7 @@ func (d *docxReader) readNumbering(name string) error {
 		} `xml:"num"`
 	}
 	if err := xml.Unmarshal(raw, &doc); err != nil {
-		d.b.warn("The numbering of the document could not be read; lists are without their numbers.")
+		d.b.warn("The numbering of the document could not be read; list numbers are missing.")
 		return nil
 	}
 	abstract := map[string][9]numberLevel{}

@@ -315,7 +315,7 @@ func (f *factCollector) record(key, value string) {
 	}
 	date, isDate, ambiguous := parseDate(value)
 	if ambiguous {
-		f.doc.warnOnce("The date " + value + " can be read as day/month or month/day; it was not taken as a date of the document.")
+		f.doc.warnOnce("The date " + value + " can be read as day/month or month/day; it was not used as a date of the document.")
 		return
 	}
 	switch kind {

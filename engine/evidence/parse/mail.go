@@ -44,7 +44,7 @@ func (r *Reader) readMail(b *builder, content io.ReaderAt, size int64) error {
 		return err
 	}
 	if bytes.Count(bytes.ToLower(raw), []byte("boundary")) > maxBoundaries || bytes.Count(raw, []byte("\n--")) > maxDelimiters {
-		return newError(ErrTooLarge, "", "a mail with too many parts in each other")
+		return newError(ErrTooLarge, "", "a mail with too deeply nested parts")
 	}
 	parser := enmime.NewParser(
 		enmime.SkipMalformedParts(true),
@@ -59,7 +59,7 @@ func (r *Reader) readMail(b *builder, content io.ReaderAt, size int64) error {
 	kind := strings.ToLower(root.ContentType)
 	if kind == "multipart/encrypted" ||
 		strings.HasSuffix(kind, "pkcs7-mime") && !strings.Contains(strings.ToLower(root.Header.Get("Content-Type")), "signed-data") {
-		return newError(ErrEncrypted, "", "a mail for its recipient's key")
+		return newError(ErrEncrypted, "", "a mail encrypted with its recipient's key")
 	}
 	l := mailMessage{
 		from:    decodeHeader(root, "From"),

@@ -233,7 +233,7 @@ func (w *odfWalker) startElement(e xml.StartElement) {
 		w.b.headingLevels, w.b.headingPath = nil, nil
 		w.slideBlocks, w.speakerNotes, w.slideTitle = nil, nil, ""
 		if attrValue(e, "visibility") == "hidden" {
-			w.b.warn("Slide %d is hidden; it was read all the same.", w.slides)
+			w.b.warn("Slide %d is hidden; it was read anyway.", w.slides)
 		}
 	case "frame":
 		w.frames = append(w.frames, attrValue(e, "class"))
@@ -452,7 +452,7 @@ func (w *odfWalker) endRow() {
 	times := 1
 	if t.rowFilled {
 		if times = t.repeat; times > maxRowRepeat {
-			w.b.warn("A row that is repeated %d times was read %d times.", times, maxRowRepeat)
+			w.b.warn("A row repeated %d times was read %d times.", times, maxRowRepeat)
 			times = maxRowRepeat
 		}
 	}
@@ -490,7 +490,7 @@ func sniffODF(z *zip.Reader) (*format, error) {
 		}
 	}
 	if strings.HasPrefix(kind, "application/vnd.oasis.opendocument") {
-		return nil, newError(ErrUnsupported, "", "it is an OpenDocument file that holds neither text, tables nor slides; save it as PDF")
+		return nil, newError(ErrUnsupported, "", "it is an OpenDocument file without text, tables or slides; save it as PDF")
 	}
 	if kind == "application/epub+zip" {
 		return nil, newError(ErrUnsupported, "", "it is an e-book; save it as .docx or PDF")

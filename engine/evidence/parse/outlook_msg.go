@@ -66,7 +66,7 @@ func (m *msgReader) readStream(in *cfb.Entry, prop, kind string) ([]byte, error)
 		return nil, nil
 	}
 	if *m.b.unpackBudget -= e.Size; *m.b.unpackBudget < 0 {
-		return nil, newError(ErrTooLarge, "", "what it holds unpacks to more than %d bytes", int64(maxContents))
+		return nil, newError(ErrTooLarge, "", "its contents unpack to more than %d bytes", int64(maxContents))
 	}
 	raw, err := m.f.ReadStream(e)
 	if err != nil {
@@ -177,7 +177,7 @@ func (m *msgReader) readMessage(in *cfb.Entry, head, depth int) (*mailMessage, e
 		l.body, l.isHTML = decodeCodePage(raw, page), raw != nil
 	}
 	if strings.TrimSpace(l.body) == "" && in.Child("__substg1.0_"+propRTF+typeBinary) != nil {
-		m.b.warn("The text of the mail is there only as packed RTF, which is not read; save the mail as .eml or PDF.")
+		m.b.warn("The text of the mail is only available as compressed RTF, which is not supported; save the mail as .eml or PDF.")
 	}
 	return l, m.readAttachments(in, l, page, depth)
 }
@@ -208,7 +208,7 @@ func (m *msgReader) readAttachments(in *cfb.Entry, l *mailMessage, page uint32, 
 		}
 		if inner := s.Child("__substg1.0_" + propData + typeObject); inner != nil && inner.IsStorage {
 			if depth >= maxNesting || inner.Child("__properties_version1.0") == nil {
-				m.b.warn("%s: left out: an object that is embedded in the mail", cleanText(name))
+				m.b.warn("%s: skipped: an object embedded in the mail", cleanText(name))
 				continue
 			}
 			one, err := m.readMessage(inner, 24, depth+1)

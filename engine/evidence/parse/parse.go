@@ -92,7 +92,7 @@ func (r *Reader) Close() error {
 func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, size int64) (doc *Document, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			doc, err = nil, newError(ErrDamaged, "", "its reader stopped unexpectedly (%v)", p)
+			doc, err = nil, newError(ErrDamaged, "", "its parser stopped unexpectedly (%v)", p)
 		}
 	}()
 	if size == 0 {
@@ -179,7 +179,7 @@ func (r *Reader) readInto(b *builder, name string, content io.ReaderAt, size int
 		return err
 	}
 	if len(b.doc.Blocks) == 0 && len(b.doc.Furniture) == 0 {
-		return newError(ErrEmpty, "", "it holds no text")
+		return newError(ErrEmpty, "", "it contains no text")
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func readText(b *builder, format *format, content io.ReaderAt, size int64) error
 		b.warn("%s", warning)
 	}
 	if strings.TrimSpace(text) == "" {
-		return newError(ErrEmpty, "", "it holds no text")
+		return newError(ErrEmpty, "", "it contains no text")
 	}
 	return format.read(b, text)
 }

@@ -62,12 +62,12 @@ func (r *Reader) readPages(b *builder, doc pdfDocument, flow *pdfFlow) error {
 			chars += len(w.text) + 1
 		}
 		if flow.textBytes += int64(chars); flow.textBytes > b.maxText {
-			return newError(ErrTooLarge, formatPage(n), "it holds more than %d bytes of text", b.maxText)
+			return newError(ErrTooLarge, formatPage(n), "it contains more than %d bytes of text", b.maxText)
 		}
 		flow.pages = append(flow.pages, layout)
 	}
 	if len(broken) > 0 {
-		b.warn("%s could not be read and was left out.", formatPages(broken))
+		b.warn("%s could not be read and was skipped.", formatPages(broken))
 	}
 	found, err := r.readScans(b, doc, scans)
 	if err != nil {
@@ -88,9 +88,9 @@ func (r *Reader) readPages(b *builder, doc pdfDocument, flow *pdfFlow) error {
 	case len(broken) == b.doc.PageCount:
 		return newError(ErrDamaged, "", "none of its %d pages can be read", b.doc.PageCount)
 	case len(silent) > 0 && r.opt.OCR != nil:
-		return newError(ErrEmpty, "", "%d of %d pages are pictures, in which no text was recognised", len(silent), b.doc.PageCount)
+		return newError(ErrEmpty, "", "%d of %d pages are images in which no text was recognized", len(silent), b.doc.PageCount)
 	case len(silent) > 0:
-		return newError(ErrNoTextLayer, "", "%d of %d pages are pictures; %s", len(silent), b.doc.PageCount, installOCRHint)
+		return newError(ErrNoTextLayer, "", "%d of %d pages are images; %s", len(silent), b.doc.PageCount, installOCRHint)
 	}
 	return newError(ErrEmpty, "", "its %d pages are blank", b.doc.PageCount)
 }

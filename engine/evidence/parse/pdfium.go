@@ -206,7 +206,7 @@ func (m *pdfModule) loadDocument(content io.ReaderAt, size int64) (doc uint64, e
 		case 4, 5: // a password is missing, or a scheme PDFium doesn't know
 			return 0, newError(ErrEncrypted, "", "a PDF")
 		}
-		return 0, newError(ErrDamaged, "", "it has no page tree that can be read")
+		return 0, newError(ErrDamaged, "", "its page tree can't be read")
 	}
 	return doc, nil
 }

@@ -35,14 +35,14 @@ func (r *Reader) readPicture(b *builder, format *format, content io.ReaderAt, si
 		return newError(ErrNoTextLayer, "", "it is %s; %s", format.label, installOCRHint)
 	}
 	if size > maxPicture {
-		return newError(ErrTooLarge, "", "a picture of %d bytes, the limit is %d", size, maxPicture)
+		return newError(ErrTooLarge, "", "an image of %d bytes, the limit is %d", size, maxPicture)
 	}
 	raw, err := readAll(content, size)
 	if err != nil {
 		return err
 	}
 	if c, _, err := image.DecodeConfig(bytes.NewReader(raw)); err == nil && int64(c.Width)*int64(c.Height) > maxPixels {
-		return newError(ErrTooLarge, "", "a picture of %d by %d pixels", c.Width, c.Height)
+		return newError(ErrTooLarge, "", "an image of %d by %d pixels", c.Width, c.Height)
 	}
 	b.extendForOCR()
 	b.warn("%s", recognizedWarning)
@@ -66,13 +66,13 @@ func (r *Reader) readPicture(b *builder, format *format, content io.ReaderAt, si
 		b.doc.PageCount = len(pages)
 	}
 	if len(b.doc.Blocks) == 0 {
-		return newError(ErrEmpty, "", "no text was recognised in the picture")
+		return newError(ErrEmpty, "", "no text was recognized in the image")
 	}
 	return nil
 }
 
 // recognizedWarning is what to know of text that was recognised rather than read.
-const recognizedWarning = "Text was recognised in pictures (OCR): letters and figures may be wrong. Compare quotes with the original."
+const recognizedWarning = "Text was recognized in images (OCR); letters and figures may be wrong. Compare quotes with the original."
 
 // extendForOCR gives a document the longer time that pictures take.
 func (b *builder) extendForOCR() {
@@ -127,7 +127,7 @@ func (r *Reader) readScans(b *builder, doc pdfDocument, scans []scannedPage) (fo
 	for i := range scans {
 		s := &scans[i]
 		if i >= maxOCRPages {
-			b.warn("More than %d pages are pictures; those after it were left out.", maxOCRPages)
+			b.warn("More than %d pages are images; the rest were skipped.", maxOCRPages)
 			break
 		}
 		picture, err := doc.draw(s.number)
@@ -176,12 +176,12 @@ func (r *Reader) warnUnreadScans(b *builder, scans []scannedPage) (silent []int)
 	if len(silent) > 0 && r.opt.OCR == nil {
 		b.warn("%s: no text layer, needs OCR: %s.", formatPages(silent), installOCRHint)
 	} else if len(silent) > 0 {
-		b.warn("%s: no text layer, and no text was recognised.", formatPages(silent))
+		b.warn("%s: no text layer, and no text was recognized.", formatPages(silent))
 	}
 	if len(stamped) > 0 && r.opt.OCR == nil {
-		b.warn("%s: a picture with a few words beside it; only these were read: %s.", formatPages(stamped), installOCRHint)
+		b.warn("%s: an image with a few words of text; only these were read: %s.", formatPages(stamped), installOCRHint)
 	} else if len(stamped) > 0 {
-		b.warn("%s: a picture with a few words beside it; only these were read.", formatPages(stamped))
+		b.warn("%s: an image with a few words of text; only these were read.", formatPages(stamped))
 	}
 	return silent
 }

@@ -102,7 +102,7 @@ func (p *pptxReader) readSlide(name string, number int) error {
 	at := api.Locator{Slide: number}
 	p.b.headingLevels, p.b.headingPath = nil, nil
 	if s.hidden {
-		p.b.warn("Slide %d is hidden; it was read all the same.", number)
+		p.b.warn("Slide %d is hidden; it was read anyway.", number)
 	}
 	p.b.addHeading(1, s.title, at)
 	p.b.addSlideBlocks(s.blocks, at)

@@ -128,7 +128,7 @@ const (
 func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	head := make([]byte, min(size, sniffBytes))
 	if n, err := content.ReadAt(head, 0); err != nil && (err != io.EOF || n < len(head)) {
-		return nil, newError(ErrDamaged, "", "it can't be read to its end: %v", err)
+		return nil, newError(ErrDamaged, "", "it is truncated or unreadable: %v", err)
 	}
 	switch {
 	case bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")):
@@ -149,7 +149,7 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 		}
 	}
 	if looksBinary(head) {
-		return nil, newError(ErrUnsupported, "", "it holds bytes that are not text")
+		return nil, newError(ErrUnsupported, "", "it contains bytes that are not text")
 	}
 	return sniffText(name, head, int64(len(head)) == size), nil
 }
@@ -178,7 +178,7 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 	case has("ms-excel.sheet.binary"):
 		return nil, newError(ErrUnsupported, "", "it is a binary Excel workbook (.xlsb); save it as .xlsx")
 	case types != "":
-		return nil, newError(ErrUnsupported, "", "it is an Office document of another kind; save it as .docx, .xlsx, .pptx or PDF")
+		return nil, newError(ErrUnsupported, "", "it is an unsupported Office document; save it as .docx, .xlsx, .pptx or PDF")
 	}
 	if f, err := sniffODF(z); f != nil || err != nil {
 		return f, err
@@ -214,7 +214,7 @@ func sniffOLE(content io.ReaderAt, size int64) (*format, error) {
 	if f.Root.Child("__properties_version1.0") != nil {
 		return formatMsg, nil
 	}
-	return nil, newError(ErrUnsupported, "", "it is an OLE2 file of a program that is not known here; save it as .docx, .xlsx or PDF")
+	return nil, newError(ErrUnsupported, "", "it is an OLE2 file of an unknown program; save it as .docx, .xlsx or PDF")
 }
 
 // looksBinary reports whether control characters make up more than a sixteenth of a

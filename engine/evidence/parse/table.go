@@ -57,7 +57,7 @@ func (b *builder) newTableWriter() *tableWriter {
 func (t *tableWriter) addRow(cells []string, at api.Locator) {
 	if len(cells) > maxColumns {
 		cells = cells[:maxColumns]
-		t.b.warn("A table is wider than %d columns; the rest was left out.", maxColumns)
+		t.b.warn("A table is wider than %d columns; the rest was skipped.", maxColumns)
 	}
 	for i := range cells {
 		cells[i] = cleanText(cells[i])

@@ -79,7 +79,7 @@ func (d *unipdfDocument) call(place string, do func() error) error {
 		defer close(ended)
 		defer func() {
 			if p := recover(); p != nil {
-				answer <- newError(ErrDamaged, place, "its reader stopped unexpectedly (%v)", p)
+				answer <- newError(ErrDamaged, place, "its parser stopped unexpectedly (%v)", p)
 			}
 		}()
 		answer <- do()

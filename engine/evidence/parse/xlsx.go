@@ -55,14 +55,14 @@ func readSheet(b *builder, x *excelize.File, sheet string) error {
 	if err != nil {
 		var missing excelize.ErrSheetNotExist
 		if errors.As(err, &missing) || strings.Contains(err.Error(), "not a worksheet") {
-			b.warn("The sheet %q holds no cells and was left out.", sheet)
+			b.warn("The sheet %q contains no cells and was skipped.", sheet)
 			return nil
 		}
 		return damagedError("sheet "+sheet, err)
 	}
 	defer rows.Close()
 	if visible, err := x.GetSheetVisible(sheet); err == nil && !visible {
-		b.warn("The sheet %q is hidden; it was read all the same.", sheet)
+		b.warn("The sheet %q is hidden; it was read anyway.", sheet)
 	}
 	b.headingPath, b.headingLevels = nil, nil
 	b.addHeading(1, sheet, api.Locator{Sheet: sheet})
@@ -83,7 +83,7 @@ func readSheet(b *builder, x *excelize.File, sheet string) error {
 		}
 		if countFilled(cells) == 0 {
 			if empty++; empty > maxEmptyRun {
-				b.warn("The sheet %q has more than %d empty rows in a row; what follows them was left out.", sheet, maxEmptyRun)
+				b.warn("The sheet %q has more than %d consecutive empty rows; the rest was skipped.", sheet, maxEmptyRun)
 				break
 			}
 			continue

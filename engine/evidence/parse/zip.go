@@ -60,7 +60,7 @@ func openOfficeZip(content io.ReaderAt, size int64) (*zip.Reader, error) {
 // refuseBomb refuses an entry that is packed as no file of a person is.
 func refuseBomb(f *zip.File) error {
 	if n := f.UncompressedSize64; n > ratioFrom && n/max(f.CompressedSize64, 1) > maxRatio {
-		return newError(ErrTooLarge, f.Name, "unpacks to %d times its size, as a zip bomb does", n/max(f.CompressedSize64, 1))
+		return newError(ErrTooLarge, f.Name, "unpacks to %d times its size, like a zip bomb", n/max(f.CompressedSize64, 1))
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ type partReader struct {
 func (p *partReader) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
 	if p.remaining -= int64(n); p.remaining < 0 {
-		return 0, newError(ErrTooLarge, p.name, "unpacks to more than is allowed")
+		return 0, newError(ErrTooLarge, p.name, "unpacks to more than allowed")
 	}
 	return n, err
 }

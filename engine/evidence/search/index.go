@@ -145,7 +145,7 @@ func (p *Passage) check(dims *int) error {
 	}
 	for _, v := range p.Vector {
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) || math.Abs(f) > 1e15 {
-			return fmt.Errorf("%w: %s has a vector with %v in it; embed it again", ErrPassage, p.ID, v)
+			return fmt.Errorf("%w: %s has a vector containing %v; embed it again", ErrPassage, p.ID, v)
 		}
 	}
 	return nil

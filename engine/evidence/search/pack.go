@@ -42,7 +42,7 @@ func Pack(passages []Passage) ([]byte, error) {
 			return nil, err
 		}
 		if p.Prior != 0 {
-			return nil, fmt.Errorf("%w: %s has a prior, which packs don't keep", ErrPassage, p.ID)
+			return nil, fmt.Errorf("%w: %s has a prior, which packs can't store", ErrPassage, p.ID)
 		}
 	}
 	dims := vectors.dims

@@ -54,7 +54,7 @@ func (x *Index) checkQuery(q *Query) error {
 	case !(q.MinScore >= 0 && q.MinScore <= 1):
 		return fmt.Errorf("%w: min_score must be 0 to 1, not %v", ErrQuery, q.MinScore)
 	case q.From != "" && parseDay(q.From) == 0 || q.To != "" && parseDay(q.To) == 0:
-		return fmt.Errorf("%w: days are written YYYY-MM-DD, not %q and %q", ErrQuery, q.From, q.To)
+		return fmt.Errorf("%w: dates must be in the form YYYY-MM-DD, not %q and %q", ErrQuery, q.From, q.To)
 	case len(q.Text) > maxQueryBytes:
 		return fmt.Errorf("%w: the query is longer than %d bytes", ErrQuery, maxQueryBytes)
 	}
@@ -64,7 +64,7 @@ func (x *Index) checkQuery(q *Query) error {
 	v := append([]float32(nil), q.Vector...)
 	for _, f := range v {
 		if f64 := float64(f); math.IsNaN(f64) || math.Abs(f64) > 1e15 {
-			return fmt.Errorf("%w: the query's vector has %v in it", ErrQuery, f)
+			return fmt.Errorf("%w: the query's vector contains %v", ErrQuery, f)
 		}
 	}
 	if q.Vector = v; !normalize(v) {

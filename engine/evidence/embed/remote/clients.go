@@ -66,12 +66,12 @@ func newOpenAIEmbed(client *http.Client, base *url.URL, model, key string) func(
 			} `json:"data"`
 		}
 		if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-			return nil, fmt.Errorf("its answer is no JSON of embeddings: %w", err)
+			return nil, fmt.Errorf("the response is not JSON with embeddings: %w", err)
 		}
 		out := make([][]float32, len(texts))
 		for _, d := range answer.Data {
 			if d.Index < 0 || d.Index >= len(out) || out[d.Index] != nil {
-				return nil, &statusError{http.StatusUnprocessableEntity, "embeddings that were not asked for"}
+				return nil, &statusError{http.StatusUnprocessableEntity, "unexpected embeddings"}
 			}
 			out[d.Index] = d.Embedding
 		}

@@ -38,9 +38,9 @@ type Options struct {
 // Errors that callers distinguish.
 var (
 	// ErrUnavailable means that the model can't be used now; retrying later may help.
-	ErrUnavailable = errors.New("the embedding model is away")
+	ErrUnavailable = errors.New("the embedding model is unavailable")
 	// ErrInvalidResponse means that the response can't be used.
-	ErrInvalidResponse = errors.New("the embedding model's answer can't be used")
+	ErrInvalidResponse = errors.New("the embedding model's response can't be used")
 	// ErrInvalidOptions means that the options are invalid.
 	ErrInvalidOptions = errors.New("embedding model")
 )
@@ -69,14 +69,14 @@ type Embedder struct {
 func New(o Options) (*Embedder, error) {
 	kind, model, _ := strings.Cut(o.Model, "/")
 	if model == "" || kind != "ollama" && kind != "openai" {
-		return nil, fmt.Errorf("%w: %q is none; say ollama/NAME, openai/NAME or builtin", ErrInvalidOptions, o.Model)
+		return nil, fmt.Errorf("%w: %q is invalid; use ollama/NAME, openai/NAME or builtin", ErrInvalidOptions, o.Model)
 	}
 	if o.URL == "" {
 		o.URL = map[string]string{"ollama": "http://127.0.0.1:11434", "openai": "https://api.openai.com"}[kind]
 	}
 	base, err := url.Parse(o.URL)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil {
-		return nil, fmt.Errorf("%w: its address must be http:// or https:// with a host and without a password", ErrInvalidOptions)
+		return nil, fmt.Errorf("%w: the address must be http:// or https:// with a host and without a password", ErrInvalidOptions)
 	}
 	if o.Key != "" && base.Scheme == "http" && !isLoopback(base.Hostname()) {
 		return nil, fmt.Errorf("%w: a key is not sent over http:// to another machine; use https://", ErrInvalidOptions)
@@ -253,9 +253,9 @@ func (r *statusError) Error() string {
 	case http.StatusNotFound:
 		return "it has no such model (" + t + "); pull it, or name another"
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return "it does not take the key" // the response may contain the key
+		return "it rejected the key" // the response may contain the key
 	}
-	return fmt.Sprintf("it answers %d: %s", r.status, t)
+	return fmt.Sprintf("status %d: %s", r.status, t)
 }
 
 // isTemporary reports whether retrying later may help.
@@ -263,7 +263,7 @@ func (r *statusError) isTemporary() bool {
 	return r.status == http.StatusTooManyRequests || r.status == http.StatusRequestTimeout || r.status >= 500
 }
 
-var errResponseTooLong = fmt.Errorf("its answer is longer than %d MB", maxResponse>>20)
+var errResponseTooLong = fmt.Errorf("the response is longer than %d MB", maxResponse>>20)
 
 // limitTransport limits responses to maxResponse bytes.
 type limitTransport struct{ next http.RoundTripper }

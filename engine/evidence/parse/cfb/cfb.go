@@ -72,7 +72,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		return nil, damagedError("it is shorter than its header")
 	}
 	if !bytes.HasPrefix(head, []byte(Magic)) {
-		return nil, damagedError("it has another beginning")
+		return nil, damagedError("it has the wrong signature")
 	}
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(head[at:]) }
 	shift, miniShift := binary.LittleEndian.Uint16(head[30:]), binary.LittleEndian.Uint16(head[32:])
@@ -115,7 +115,7 @@ func (f *File) sectorCount() int64 { return f.size / f.sectorSize }
 
 func (f *File) readSector(n uint32) ([]byte, error) {
 	if n >= maxSectorID || int64(n)+1 > f.sectorCount() {
-		return nil, damagedError("sector %d lies outside of it", n)
+		return nil, damagedError("sector %d is outside the file", n)
 	}
 	buf := make([]byte, f.sectorSize)
 	got, err := f.r.ReadAt(buf, (int64(n)+1)*f.sectorSize)
@@ -131,7 +131,7 @@ func (f *File) readFAT(head []byte, next uint32) error {
 	list := toUint32s(head[76 : 76+4*headerFATSectors])
 	for seen := int64(0); next < maxSectorID; seen++ {
 		if seen > f.sectorCount() {
-			return damagedError("its list of tables runs in a ring")
+			return damagedError("its list of tables is circular")
 		}
 		raw, err := f.readSector(next)
 		if err != nil {
@@ -145,7 +145,7 @@ func (f *File) readFAT(head []byte, next uint32) error {
 			continue
 		}
 		if int64(len(f.fat)) > f.sectorCount()+f.sectorSize {
-			return damagedError("its tables are larger than itself")
+			return damagedError("its tables are larger than the file")
 		}
 		raw, err := f.readSector(n)
 		if err != nil {
@@ -160,12 +160,12 @@ func (f *File) readFAT(head []byte, next uint32) error {
 // negative.
 func (f *File) readChain(start uint32, size int64) ([]byte, error) {
 	if size > f.size {
-		return nil, damagedError("a stream is longer than itself")
+		return nil, damagedError("a stream is longer than the file")
 	}
 	var out []byte
 	for n := start; n != endOfChain && n != freeSector && (size < 0 || int64(len(out)) < size); {
 		if int64(len(out)) > f.size {
-			return nil, damagedError("a chain of sectors runs in a ring")
+			return nil, damagedError("a chain of sectors is circular")
 		}
 		raw, err := f.readSector(n)
 		if err != nil {
