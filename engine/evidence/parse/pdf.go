@@ -15,7 +15,7 @@ const (
 
 func formatPage(n int) string { return "page " + strconv.Itoa(n) }
 
-// readPDF reads the text layer of a PDF page by page, then makes one flow of it.
+// readPDF reads the text layer of a PDF page by page and combines the pages into one flow.
 func (r *Reader) readPDF(b *builder, content io.ReaderAt, size int64) error {
 	return r.openPDF(b.ctx, content, size, func(doc pdfDocument) error {
 		pages, err := doc.pages()
@@ -95,7 +95,7 @@ func (r *Reader) readPages(b *builder, doc pdfDocument, flow *pdfFlow) error {
 	return newError(ErrEmpty, "", "its %d pages are blank", b.doc.PageCount)
 }
 
-// formatPages is "Page 3" or "Pages 3, 5–9": runs are shortened, long lists cut.
+// formatPages returns "Page 3" or "Pages 3, 5–9": runs are shortened, long lists truncated.
 func formatPages(pages []int) string {
 	var parts []string
 	for i := 0; i < len(pages); {
@@ -117,7 +117,7 @@ func formatPages(pages []int) string {
 	return "Pages " + strings.Join(parts, ", ")
 }
 
-// cleanPDFTitle drops what printers put where a title should be.
+// cleanPDFTitle removes what printer drivers put in place of a title.
 func cleanPDFTitle(s string) string {
 	s = cleanText(s)
 	lower := strings.ToLower(s)
@@ -134,7 +134,7 @@ func cleanPDFTitle(s string) string {
 	return s
 }
 
-// comparableText is a text made comparable: small letters and digits only.
+// comparableText reduces a text to lower-case letters and digits for comparison.
 func comparableText(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(cleanText(s)), func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 0x7f)

@@ -11,7 +11,7 @@ const (
 	renderFlags = 0x01 | 0x08 | 0x800 // annotations, grey, as printed
 )
 
-// draw renders a page in grey, as a PNM file.
+// draw renders a page in gray, as a PNM file.
 func (m *pdfModule) draw(n int) ([]byte, error) {
 	page := m.call("FPDF_LoadPage", m.doc, uint64(n-1))
 	if page == 0 {
@@ -44,7 +44,7 @@ func (m *pdfModule) draw(n int) ([]byte, error) {
 	return out, nil
 }
 
-// pageError is what stopped the module, or else damage of a page.
+// pageError returns the error that stopped the module, or else that the page is damaged.
 func (m *pdfModule) pageError(n int, detail string) error {
 	if m.err != nil {
 		return m.documentError(formatPage(n))
