@@ -89,7 +89,7 @@ func TestAliasesAreRefused(t *testing.T) {
 		"same: 7":                          "cannot be read",
 		"similar: []":                      "similar",
 		"same: [{code: Moon Act}]":         "lower case",
-		"same: [{code: a, names: ['  ']}]": "says nothing",
+		"same: [{code: a, names: ['  ']}]": "empty or too long",
 		"same: [{code: a, names: [x]}, {code: b, names: [X]}]": "both a and b",
 		"editions: [" + strings.Repeat("[a],", 3000) + "]":     "more than",
 		"a: &a [x, x]\nsame: [*a]":                             "cannot be read",

@@ -56,8 +56,8 @@ func TestRefusals(t *testing.T) {
 		sheet, cell string
 		words       string
 	}{
-		{"nothing", nil, ErrNotWorkbook, "", "", "no .xlsx workbook"},
-		{"text", []byte("SCF Domain,SCF Control"), ErrNotWorkbook, "", "", "no .xlsx workbook"},
+		{"nothing", nil, ErrNotWorkbook, "", "", "not an .xlsx workbook"},
+		{"text", []byte("SCF Domain,SCF Control"), ErrNotWorkbook, "", "", "not an .xlsx workbook"},
 		{"rows without controls", build(t, grid{"SCF 2022.3", slices.Concat(good.rows, slices.Repeat([][]any{{}, {"a"}}, 30))}), ErrTooManyRows, "SCF 2022.3", "", "rows"},
 		{"password", cfb, ErrNotWorkbook, "", "", "protected by a password"},
 		{"another archive", rezip(t, build(t, good), func(name string, body []byte) []byte {
@@ -66,7 +66,7 @@ func TestRefusals(t *testing.T) {
 			}
 			return body
 		}), ErrNotWorkbook, "", "", "xl/workbook.xml is missing"},
-		{"half a file", build(t, good)[:3000], ErrNotWorkbook, "", "", "no .xlsx workbook"},
+		{"half a file", build(t, good)[:3000], ErrNotWorkbook, "", "", "not an .xlsx workbook"},
 		{"ten gigabytes", bomb(t), ErrTooLarge, "", "", "unpacks to more than"},
 		{"no main sheet", build(t, grid{"Budget", [][]any{{"Month", "Sum"}, {"May", 3}}}), ErrNoMainSheet, "", "", `"Budget"`},
 		{"an empty sheet", build(t, grid{"Empty", nil}), ErrNoMainSheet, "", "", "no sheet has the SCF's columns"},
