@@ -203,7 +203,7 @@ func TestRefused(t *testing.T) {
 			{"uuid": "44444444-4444-4444-8444-444444444444", "rlinks": [{"href": "#11111111-1111-4111-8111-111111111111"}]}]}}}`
 	}
 	for name, c := range map[string]struct{ doc, place, says string }{
-		"it is empty":                    {"", "", "it is empty"},
+		"it is empty":                {"", "", "it is empty"},
 		"a list":                     {"[]", "", "not OSCAL"},
 		"another model":              {`{"system-security-plan": {}}`, "", "no OSCAL catalog"},
 		"10,000 deep":                {`{"catalog":` + strings.Repeat(`{"groups":[`, 10000), "catalog", "nested"},

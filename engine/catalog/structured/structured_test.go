@@ -144,7 +144,7 @@ func change(from, to string) string {
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ doc, place, says string }{
 		"nothing":               {"", "", "it is empty"},
-		"not JSON":               {"hello", "", "not JSON"},
+		"not JSON":              {"hello", "", "not JSON"},
 		"cut off":               {small[:len(small)/2], "frameworks", "ends unexpectedly"},
 		"a bad line":            {"{\n\"a\": 1,\n]}", "", "line 3"},
 		"two documents":         {small + small, "", "more data after the end"},

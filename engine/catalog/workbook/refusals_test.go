@@ -102,11 +102,11 @@ func TestRefusals(t *testing.T) {
 		{"a huge cell", build(t, change(1, 3, strings.Repeat("a", 20_000))), ErrCellTooLarge, "SCF 2022.3", "D2", "20000 bytes"},
 		{
 			"a sheet cut off", edited(t, build(t, good), func(xml string) string { return xml[:strings.Index(xml, `<row r="3"`)] }),
-			ErrDamaged, "SCF 2022.3", "", "cut off",
+			ErrDamaged, "SCF 2022.3", "", "truncated",
 		},
 		{"broken XML", edited(t, build(t, good), func(xml string) string {
 			return strings.Replace(xml, `<row r="3"`, `<broken></row><row r="3"`, 1)
-		}), ErrDamaged, "SCF 2022.3", "A3", "from here on"},
+		}), ErrDamaged, "SCF 2022.3", "A3", "the rest of the sheet"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := readBytes(test.data, Options{Label: "1", Limits: Limits{Controls: 20, Columns: 80, Cells: 1000, CellBytes: 10_000}})
