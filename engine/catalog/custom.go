@@ -21,14 +21,15 @@ import (
 )
 
 const (
-	// maxCustomFile bounds a file of custom frameworks and controls, maxCustomCatalog all that an organization adds.
+	// maxCustomFile is the maximum size of a file of custom frameworks and controls,
+	// maxCustomCatalog that of everything an organization adds.
 	maxCustomFile    = 8 << 20
 	maxCustomCatalog = 16 << 20
-	// maxChangeAttempts is how often a change is made anew when another came between.
+	// maxChangeAttempts is how often a change is retried after a concurrent change.
 	maxChangeAttempts = 5
 )
 
-// customDraft is a revision that a change turns into the next.
+// customDraft is a copy of a revision that a change turns into the next one.
 type customDraft struct {
 	store.CustomCatalog
 	updatedBy string
@@ -47,7 +48,7 @@ func (c *customDraft) newMark(since time.Time) api.CustomMark {
 	return api.CustomMark{OrganizationID: c.OrganizationID, IsCustom: true, UpdatedBy: c.updatedBy, CreatedAt: since, UpdatedAt: c.now}
 }
 
-// putFramework adds a framework, or replaces it where at is its place.
+// putFramework adds a framework, or replaces the one at index at unless at is negative.
 func (c *customDraft) putFramework(at int, b api.CustomFrameworkBody) {
 	f := api.CustomFramework{CustomFrameworkBody: b, CustomMark: c.newMark(c.now), RequirementCount: len(b.Requirements)}
 	if at < 0 {
@@ -68,12 +69,12 @@ func (c *customDraft) putControl(at int, b api.CustomControlBody) {
 	c.Controls[at] = k
 }
 
-// errNoChange ends a change that changes nothing.
+// errNoChange ends a change that has no effect.
 var errNoChange = errors.New("nothing changes")
 
-// updateCustom makes the next revision of what an organization added. The change works
-// on a copy, which is held against the active catalog version before it is kept; so it
-// may be called again where another change came between.
+// updateCustom creates the next revision of an organization's additions. The change works on a
+// copy, which is checked against the active catalog version before it is stored. It may be called
+// again after a concurrent change.
 func (s *Service) updateCustom(
 	ctx context.Context,
 	by api.Caller,
@@ -108,11 +109,11 @@ func (s *Service) updateCustom(
 			return next.Revision, err
 		}
 	}
-	return 0, api.Conflict("others change your frameworks and controls at the same time; try again")
+	return 0, api.Conflict("your frameworks and controls are being changed by someone else; try again")
 }
 
-// checkCustom refuses a revision that is wrong in itself, or that names what the active
-// catalog lacks where the one before did not.
+// checkCustom rejects a revision that is invalid in itself, or that refers to something missing in
+// the active catalog, unless the previous revision already did.
 func (s *Service) checkCustom(ctx context.Context, old, next *store.CustomCatalog) error {
 	base, err := s.Snapshot(ctx, "")
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *Service) checkCustom(ctx context.Context, old, next *store.CustomCatalo
 		return customToAPIError(err)
 	}
 	if b, err := json.Marshal(next); err != nil || len(b) > maxCustomCatalog {
-		return errors.Join(err, api.Invalid("", "your frameworks and controls are over %d MiB together", maxCustomCatalog>>20))
+		return errors.Join(err, api.Invalid("", "your frameworks and controls exceed %d MiB in total", maxCustomCatalog>>20))
 	}
 	_, before, err := base.WithCustom(toCustom(old))
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *Service) checkCustom(ctx context.Context, old, next *store.CustomCatalo
 			if !slices.Contains(before[code], what) {
 				return api.Invalid(
 					"controls",
-					"%s names %q, which is neither in catalog version %s nor among your own",
+					"%s names %q, which is neither in catalog version %s nor one of your own",
 					code,
 					truncate(what),
 					label,
@@ -164,8 +165,8 @@ func truncate(s string) string {
 	return s
 }
 
-// saveCustomRevision writes the next revision, unless another came since head, and drops those
-// that no assessment uses any more.
+// saveCustomRevision stores the next revision, unless another was stored since head, and deletes
+// revisions that no assessment uses any more.
 func (s *Service) saveCustomRevision(
 	ctx context.Context,
 	by api.Caller,
@@ -219,7 +220,8 @@ func (s *Service) ListCustomFrameworks(ctx context.Context, by api.Caller, in *a
 	return paginate(rec.Frameworks, *in, func(f *api.CustomFramework) string { return f.Code })
 }
 
-// latestCustom is what an organization has added, and what of it the active version can't resolve.
+// latestCustom returns an organization's additions, and their references that the active version
+// can't resolve.
 func (s *Service) latestCustom(ctx context.Context, by api.Caller) (rec store.CustomCatalog, missing map[string][]string, err error) {
 	_, err = s.withLatestRevision(ctx, by.OrganizationID, func(head int) error {
 		if head == 0 {
@@ -239,7 +241,7 @@ func (s *Service) latestCustom(ctx context.Context, by api.Caller) (rec store.Cu
 	return rec, missing, err
 }
 
-// GetCustomFramework is one framework of the organization.
+// GetCustomFramework returns one framework of the organization.
 func (s *Service) GetCustomFramework(ctx context.Context, by api.Caller, in *api.CustomFrameworkInput) (*api.CustomFramework, error) {
 	rec, missing, err := s.latestCustom(ctx, by)
 	if err != nil {
@@ -261,7 +263,7 @@ func (s *Service) CreateCustomFramework(
 ) (*api.CustomFramework, error) {
 	_, err := s.updateCustom(ctx, by, "custom_framework.created", false, func(c *customDraft) error {
 		if c.frameworkIndex(in.Body.Code) >= 0 {
-			return api.Invalid("code", "you have a framework %s already; replace it, or give this one another code", truncate(in.Body.Code))
+			return api.Invalid("code", "framework %s already exists; replace it, or choose another code", truncate(in.Body.Code))
 		}
 		c.putFramework(-1, in.Body)
 		return nil
@@ -277,7 +279,7 @@ func (s *Service) PutCustomFramework(ctx context.Context, by api.Caller, in *api
 	if in.Body.Code != in.FrameworkCode {
 		return nil, api.Invalid(
 			"code",
-			"the code is %q in the path and %q in the body; a code does not change",
+			"the code is %q in the path and %q in the body; codes can't be changed",
 			truncate(in.FrameworkCode),
 			truncate(in.Body.Code),
 		)
@@ -321,7 +323,7 @@ func (s *Service) ListCustomControls(ctx context.Context, by api.Caller, in *api
 	return paginate(rec.Controls, *in, func(c *api.CustomControl) string { return c.Code })
 }
 
-// GetCustomControl is one control of the organization.
+// GetCustomControl returns one control of the organization.
 func (s *Service) GetCustomControl(ctx context.Context, by api.Caller, in *api.CustomControlInput) (*api.CustomControl, error) {
 	rec, missing, err := s.latestCustom(ctx, by)
 	if err != nil {
@@ -340,7 +342,7 @@ func (s *Service) GetCustomControl(ctx context.Context, by api.Caller, in *api.C
 func (s *Service) CreateCustomControl(ctx context.Context, by api.Caller, in *api.CreateCustomControlInput) (*api.CustomControl, error) {
 	_, err := s.updateCustom(ctx, by, "custom_control.created", false, func(c *customDraft) error {
 		if c.controlIndex(in.Body.Code) >= 0 {
-			return api.Invalid("code", "you have a control %s already; replace it, or give this one another code", truncate(in.Body.Code))
+			return api.Invalid("code", "control %s already exists; replace it, or choose another code", truncate(in.Body.Code))
 		}
 		c.putControl(-1, in.Body)
 		return nil
@@ -356,7 +358,7 @@ func (s *Service) PutCustomControl(ctx context.Context, by api.Caller, in *api.P
 	if !strings.EqualFold(in.Body.Code, in.ControlCode) {
 		return nil, api.Invalid(
 			"code",
-			"the code is %q in the path and %q in the body; a code does not change",
+			"the code is %q in the path and %q in the body; codes can't be changed",
 			truncate(in.ControlCode),
 			truncate(in.Body.Code),
 		)
@@ -375,7 +377,7 @@ func (s *Service) PutCustomControl(ctx context.Context, by api.Caller, in *api.P
 	return s.GetCustomControl(ctx, by, &in.CustomControlInput)
 }
 
-// DeleteCustomControl removes a control that no framework of the organization names;
+// DeleteCustomControl removes a control that no framework of the organization refers to;
 // assessments that use it keep it.
 func (s *Service) DeleteCustomControl(ctx context.Context, by api.Caller, in *api.CustomControlInput) (*api.None, error) {
 	_, err := s.updateCustom(ctx, by, "custom_control.deleted", false, func(c *customDraft) error {
@@ -389,11 +391,11 @@ func (s *Service) DeleteCustomControl(ctx context.Context, by api.Caller, in *ap
 	return &api.None{}, err
 }
 
-// ImportCustom takes a file of frameworks and controls, whole or not at all.
+// ImportCustom imports a file of frameworks and controls, completely or not at all.
 func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.ImportCustomInput) (*api.CustomImport, error) {
 	for name, v := range map[string]string{"replace": in.Replace, "dry_run": in.DryRun} {
 		if v != "" && v != "true" && v != "false" {
-			return nil, api.Invalid(name, "write true or false")
+			return nil, api.Invalid(name, "must be true or false")
 		}
 	}
 	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxCustomFile+1))
@@ -408,7 +410,7 @@ func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.Impor
 		return nil, api.Invalid("file", "%s: %v", cmp.Or(in.File.Filename, "the file"), err).WithCause(err)
 	}
 	if what, code := findDuplicateCode(set); code != "" {
-		return nil, api.Invalid("file", "%s: the %s %s stands in it twice", cmp.Or(in.File.Filename, "the file"), what, truncate(code))
+		return nil, api.Invalid("file", "%s: the %s %s occurs twice", cmp.Or(in.File.Filename, "the file"), what, truncate(code))
 	}
 	replace := in.Replace == "true"
 	out := &api.CustomImport{DryRun: in.DryRun == "true"}
@@ -457,8 +459,8 @@ func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.Impor
 	return out, nil
 }
 
-// findDuplicateCode finds a code that two of a file's frameworks or controls have; empty where none do.
-// The second would silently take the place of the first.
+// findDuplicateCode returns a code shared by two of a file's frameworks or controls, or "" if there
+// is none. The second would silently replace the first.
 func findDuplicateCode(set *custom.Set) (what, code string) {
 	seen := map[string]bool{}
 	for _, k := range set.Controls {
@@ -477,7 +479,7 @@ func findDuplicateCode(set *custom.Set) (what, code string) {
 	return "", ""
 }
 
-// What an import does with one thing.
+// The results of importing one framework or control.
 const (
 	actionCreated   = "created"
 	actionReplaced  = "replaced"
@@ -497,13 +499,13 @@ func importAction(at int, same bool) string {
 func alreadyExistsError(what, code string) error {
 	return api.Invalid(
 		"replace",
-		"you have a %s %s already, and it is another one; ask to replace it (--replace), or give this one another code",
+		"%s %s already exists with different content; replace it with --replace, or choose another code",
 		what,
 		truncate(code),
 	)
 }
 
-// equalAsJSON compares what was kept with what a file says; an empty list and none are alike.
+// equalAsJSON compares a stored record with an imported one; nil and empty lists are equal.
 func equalAsJSON[T any](stored, imported T) bool {
 	a, errA := json.Marshal(stored)
 	b, errB := json.Marshal(imported)

@@ -9,22 +9,23 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxCustomSnapshots is how many catalogs with an organization's additions are held in memory.
+// maxCustomSnapshots is the number of catalogs with custom additions cached in memory.
 const maxCustomSnapshots = 8
 
-// customSnapshotKey names a catalog version as an organization sees it.
+// customSnapshotKey identifies a catalog version as an organization sees it.
 type customSnapshotKey struct {
 	version, organization string
 	revision              int
 }
 
-// customSnapshot is such a catalog, with what its additions name and it lacks.
+// customSnapshot is a catalog with custom additions, and their unresolved references.
 type customSnapshot struct {
 	snap    *scf.Snapshot
 	missing map[string][]string
 }
 
-// customSnapshotCache are those used last, the latest at the end. The shelf's lock guards them.
+// customSnapshotCache holds the most recently used snapshots, the latest last. It is guarded by
+// Service.mu.
 type customSnapshotCache struct {
 	order []customSnapshotKey
 	byKey map[customSnapshotKey]customSnapshot
@@ -49,8 +50,8 @@ func (o *customSnapshotCache) put(k customSnapshotKey, c customSnapshot) {
 	}
 }
 
-// SnapshotWithCustom is a catalog version with what an organization added in one revision; revision 0
-// is without.
+// SnapshotWithCustom returns a catalog version with one revision of an organization's additions;
+// revision 0 has none.
 func (s *Service) SnapshotWithCustom(ctx context.Context, organization, version string, revision int) (*scf.Snapshot, error) {
 	base, err := s.Snapshot(ctx, version)
 	if err != nil || revision == 0 || organization == "" {
@@ -60,7 +61,8 @@ func (s *Service) SnapshotWithCustom(ctx context.Context, organization, version 
 	return own.snap, err
 }
 
-// LatestSnapshot is a catalog version with the newest of what an organization added, and that revision.
+// LatestSnapshot returns a catalog version with the latest revision of an organization's additions,
+// and that revision.
 func (s *Service) LatestSnapshot(ctx context.Context, organization, version string) (snap *scf.Snapshot, revision int, err error) {
 	revision, err = s.withLatestRevision(ctx, organization, func(revision int) error {
 		snap, err = s.SnapshotWithCustom(ctx, organization, version, revision)
@@ -69,8 +71,8 @@ func (s *Service) LatestSnapshot(ctx context.Context, organization, version stri
 	return snap, revision, err
 }
 
-// withLatestRevision reads what the newest revision holds. A change may drop a revision between the
-// moment it is named and the moment it is read; then the next one is read.
+// withLatestRevision calls read with the latest revision. A concurrent change may delete that
+// revision before it is read; then read is called with the next one.
 func (s *Service) withLatestRevision(ctx context.Context, organization string, read func(revision int) error) (int, error) {
 	revision, err := s.latestRevision(ctx, organization)
 	for err == nil {
@@ -79,7 +81,7 @@ func (s *Service) withLatestRevision(ctx context.Context, organization string, r
 			return revision, failed
 		}
 		last := revision
-		// What is kept in memory is behind for a moment after a change: ask the store.
+		// The cached revision may be briefly outdated after a change: ask the store.
 		if revision, err = s.readLatestRevision(ctx, organization); err == nil && revision == last {
 			return revision, failed
 		}
@@ -87,16 +89,16 @@ func (s *Service) withLatestRevision(ctx context.Context, organization string, r
 	return 0, err
 }
 
-// callerSnapshot is the catalog as the caller sees it.
+// callerSnapshot returns the catalog as the caller sees it.
 func (s *Service) callerSnapshot(ctx context.Context, by api.Caller, version string) (*scf.Snapshot, error) {
 	snap, _, err := s.LatestSnapshot(ctx, by.OrganizationID, version)
 	return snap, err
 }
 
-// maxCachedRevisions bounds how many organizations' newest revisions are kept in memory.
+// maxCachedRevisions is the number of organizations whose latest revision is cached.
 const maxCachedRevisions = 10_000
 
-// latestRevision is the newest revision of an organization; 0 where it added nothing.
+// latestRevision returns the latest revision of an organization, or 0 if it has added nothing.
 func (s *Service) latestRevision(ctx context.Context, organization string) (int, error) {
 	if organization == "" {
 		return 0, nil
@@ -116,7 +118,7 @@ func (s *Service) readLatestRevision(ctx context.Context, organization string) (
 	return revision, err
 }
 
-// loadCustomSnapshot joins a catalog with a revision, or gives what was joined before.
+// loadCustomSnapshot returns a catalog merged with a revision, from the cache if possible.
 func (s *Service) loadCustomSnapshot(ctx context.Context, base *scf.Snapshot, organization string, revision int) (customSnapshot, error) {
 	k := customSnapshotKey{version: base.Version().ID, organization: organization, revision: revision}
 	s.mu.Lock()
@@ -138,7 +140,7 @@ func (s *Service) loadCustomSnapshot(ctx context.Context, base *scf.Snapshot, or
 	return c, nil
 }
 
-// readCustomRevision is one revision as it is kept; empty for revision 0.
+// readCustomRevision returns a stored revision; revision 0 is empty.
 func (s *Service) readCustomRevision(ctx context.Context, organization string, revision int) (rec store.CustomCatalog, err error) {
 	rec.OrganizationID = organization
 	if revision == 0 {

@@ -21,7 +21,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Bounds of an archive of mapping documents: the whole bundle has some 200 of them.
+// Limits of an archive of mapping documents: the complete bundle has about 200.
 const (
 	maxArchiveFiles    = 500
 	maxUnpackedBytes   = 512 << 20
@@ -29,20 +29,20 @@ const (
 	maxWarningsPerFile = 300
 )
 
-// mappingFile is a mapping document as it came.
+// mappingFile is an uploaded mapping document.
 type mappingFile struct {
 	name, sha256 string
 	data         []byte
 }
 
-// ImportSTRM lays relationship mapping documents over a catalog version. The result is a
-// revision: a version of its own, with the ids of the one it revises, so that an assessment
-// goes on with what it began with. Documents that it has already change nothing.
+// ImportSTRM merges set theory relationship mapping documents into a catalog version. The result is
+// a revision: a version of its own that has the ids of the revised one, so that assessments keep
+// the version they began with. Documents that are already merged change nothing.
 func (s *Service) ImportSTRM(ctx context.Context, by api.Caller, in *api.ImportSTRMInput) (*api.ImportRun, error) {
 	return s.importSTRM(ctx, by, in, false)
 }
 
-// DryRunSTRM tells what documents would change, and changes nothing.
+// DryRunSTRM returns what importing documents would change, without changing anything.
 func (s *Service) DryRunSTRM(ctx context.Context, by api.Caller, in *api.ImportSTRMInput) (*api.ImportRun, error) {
 	return s.importSTRM(ctx, by, in, true)
 }
@@ -54,7 +54,7 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 		return nil, err
 	}
 	if in.Framework != "" && len(papers) > 1 {
-		return nil, api.Invalid("framework", "the archive holds %d documents: a framework can be named for one", len(papers))
+		return nil, api.Invalid("framework", "the archive contains %d documents; a framework can be given for a single document only", len(papers))
 	}
 	done, err := s.acquireImportSlot(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 			slices.Concat(base.MappingDocuments, run.Documents),
 			func(d api.MappingDocument) bool { return d.SHA256 == p.sha256 },
 		) {
-			run.Warnings = append(run.Warnings, api.ImportWarning{Message: p.name + " is laid over version " + base.Label + " already"})
+			run.Warnings = append(run.Warnings, api.ImportWarning{Message: p.name + " is already merged into version " + base.Label})
 			continue
 		}
 		if src, err = s.applyMappingFile(ctx, snap, src, p, in.Framework, run); err != nil {
@@ -94,7 +94,7 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 	return run, s.saveMappingRevision(ctx, by, base, snap, src, run)
 }
 
-// applyMappingFile reads one document and lays it over a source.
+// applyMappingFile reads one document and merges it into a source.
 func (s *Service) applyMappingFile(
 	ctx context.Context,
 	snap *scf.Snapshot,
@@ -121,7 +121,7 @@ func (s *Service) applyMappingFile(
 		f, err = snap.IdentifyFramework([]string{strm.IdentifierFromFilename(path.Base(file.name)), doc.Identifier}, codes)
 	}
 	if err != nil {
-		return nil, api.Invalid("framework", "%s: %v; name its framework by code", file.name, err).WithCause(err)
+		return nil, api.Invalid("framework", "%s: %v; specify the framework by its code", file.name, err).WithCause(err)
 	}
 	out, record, warnings := strm.Apply(src, f, doc, api.MappingDocument{Filename: file.name, SHA256: file.sha256})
 	run.Documents = append(run.Documents, record)
@@ -138,11 +138,11 @@ func (s *Service) applyMappingFile(
 	return out, nil
 }
 
-// readSTRM reads a document by what it is, not by its name.
+// readSTRM reads a document according to its content, not its name.
 func (s *Service) readSTRM(ctx context.Context, p mappingFile) (*strm.Document, error) {
 	if bytes.HasPrefix(bytes.TrimLeft(p.data[:min(len(p.data), 1024)], "\x00\t\r\n \xef\xbb\xbf"), []byte("%PDF")) {
 		if s.readPDF == nil {
-			return nil, errors.New("PDFs can't be read here: use the .xlsx")
+			return nil, errors.New("PDFs can't be read here; use the .xlsx")
 		}
 		lines, err := s.readPDF(ctx, p.name, bytes.NewReader(p.data), int64(len(p.data)))
 		if err != nil {
@@ -165,7 +165,7 @@ func (s *Service) readSTRM(ctx context.Context, p mappingFile) (*strm.Document, 
 	return strm.Read(tables)
 }
 
-// saveMappingRevision keeps what the documents made of a version, and the run, in one transaction.
+// saveMappingRevision stores the revised version and the import run in one transaction.
 func (s *Service) saveMappingRevision(
 	ctx context.Context,
 	by api.Caller,
@@ -228,7 +228,7 @@ func (s *Service) saveMappingRevision(
 	return err
 }
 
-// attachDiff says what a source changes against the version it came from.
+// attachDiff adds to the run what a source changes compared with the version it revises.
 func attachDiff(snap *scf.Snapshot, src *scf.Source, at time.Time, run *api.ImportRun) error {
 	candidate, err := scf.NewSnapshot(src, scf.Version{ID: snap.Version().ID, ImportedAt: at})
 	if err != nil {
@@ -239,8 +239,8 @@ func attachDiff(snap *scf.Snapshot, src *scf.Source, at time.Time, run *api.Impo
 	return nil
 }
 
-// sameDocuments reports that two versions have had the same documents laid over them,
-// about the same frameworks, whatever their order.
+// sameDocuments reports whether two versions include the same documents about the same frameworks,
+// in any order.
 func sameDocuments(a, b []api.MappingDocument) bool {
 	if len(a) != len(b) {
 		return false
@@ -265,7 +265,7 @@ func readMappingFiles(file api.UploadFile) (papers []mappingFile, sum string, er
 	whole := newMappingFile(file.Filename, data)
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil || slices.ContainsFunc(z.File, func(f *zip.File) bool { return strings.EqualFold(f.Name, "xl/workbook.xml") }) {
-		return []mappingFile{whole}, whole.sha256, nil // a PDF, a workbook, or what the reader will refuse
+		return []mappingFile{whole}, whole.sha256, nil // a PDF, a workbook, or a file the reader will reject
 	}
 	total := int64(0)
 	for _, f := range z.File {
@@ -275,7 +275,7 @@ func readMappingFiles(file api.UploadFile) (papers []mappingFile, sum string, er
 			continue
 		}
 		if len(papers) == maxArchiveFiles {
-			return nil, "", api.Invalid("file", "the archive holds more than %d documents", maxArchiveFiles)
+			return nil, "", api.Invalid("file", "the archive contains more than %d documents", maxArchiveFiles)
 		}
 		content, err := readZipFile(f)
 		if err != nil {
@@ -287,7 +287,7 @@ func readMappingFiles(file api.UploadFile) (papers []mappingFile, sum string, er
 		papers = append(papers, newMappingFile(name, content))
 	}
 	if len(papers) == 0 {
-		return nil, "", api.Invalid("file", "the archive holds no .pdf and no .xlsx")
+		return nil, "", api.Invalid("file", "the archive contains no .pdf or .xlsx file")
 	}
 	slices.SortFunc(papers, func(a, b mappingFile) int { return strings.Compare(a.name, b.name) })
 	return papers, whole.sha256, nil

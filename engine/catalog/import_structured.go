@@ -21,8 +21,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ImportStructured imports a catalog from JSON and makes it the active version. The same
-// source under the same label is the same version: the run says so.
+// ImportStructured imports a catalog from JSON and makes it the active version. If the same source
+// was imported under the same label, the run refers to that version.
 func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.ImportSourceInput) (*api.ImportRun, error) {
 	began := s.clock()
 	done, err := s.acquireImportSlot(ctx)
@@ -55,15 +55,16 @@ func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.I
 	return run, err
 }
 
-// findImported is the run of a source that is on the shelf under the label asked for; nil where
-// it isn't. It is not read again: what it extends has it already.
+// findImported returns the run of a source that was already imported under the requested label, or
+// nil if it wasn't. The source is not read again, since the version already includes what it
+// extends.
 func (s *Service) findImported(ctx context.Context, b *api.ImportSource, began time.Time) (*api.ImportRun, error) {
 	if b.Label == "" {
 		return nil, nil
 	}
 	sum, err := structured.Inspect(b.Source)
 	if err != nil {
-		return nil, nil //nolint:nilerr // reading it tells what is wrong, with its place
+		return nil, nil //nolint:nilerr // reading it reports the error with its place
 	}
 	all, err := s.allVersions(ctx)
 	if err != nil {
@@ -83,7 +84,7 @@ func (s *Service) findImported(ctx context.Context, b *api.ImportSource, began t
 				Requirements: n.Requirements,
 				Mappings:     n.Mappings,
 			},
-			Warnings: []api.ImportWarning{{Message: "this source is on the shelf already, as version " + v.Label}},
+			Warnings: []api.ImportWarning{{Message: "this source was already imported as version " + v.Label}},
 		}, nil
 	}
 	return nil, nil
@@ -91,13 +92,13 @@ func (s *Service) findImported(ctx context.Context, b *api.ImportSource, began t
 
 var singleLine = lazyregexp.New(`^\S(.*\S)?$`)
 
-// readStructured reads a source in the format that it says or is seen to have.
+// readStructured reads a source in the stated or detected format.
 func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf.Source, error) {
 	if len(b.Source) == 0 {
 		return nil, api.Invalid("source", "this field is required")
 	}
 	if len(b.Label) > 40 || b.Label != "" && !singleLine.MatchString(b.Label) {
-		return nil, api.Invalid("label", "a label is one line of at most 40 characters")
+		return nil, api.Invalid("label", "a label must be a single line of at most 40 characters")
 	}
 	format := b.Format
 	if format == "" {
@@ -115,7 +116,7 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 		}
 		src, err = oscal.Read(b.Source, active.Source())
 	default:
-		return nil, api.Invalid("format", "there is no format %q; write service or oscal", format)
+		return nil, api.Invalid("format", "unknown format %q; use service or oscal", format)
 	}
 	var at *structured.PathError
 	if errors.As(err, &at) {
@@ -127,17 +128,17 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 	if src.Label = cmp.Or(b.Label, src.Label); src.Label == "" {
 		return nil, api.Invalid(
 			"label",
-			"this extends the active catalog; give the version that comes of it a label, such as 2026.1.1+baselines",
+			"this extends the active catalog; give the resulting version a label, such as 2026.1.1+baselines",
 		)
 	}
 	if len(src.Label) > 40 || !singleLine.MatchString(src.Label) {
-		return nil, api.Invalid("label", "the document's version is no label (one line of at most 40 characters); give one")
+		return nil, api.Invalid("label", "the document's version can't be used as a label (a single line of at most 40 characters); specify a label")
 	}
 	src.Filename = cmp.Or(b.Filename, format+".json")
 	return src, nil
 }
 
-// detectFormat is the format that a document's keys tell of: OSCAL has one root of its own.
+// detectFormat returns the format indicated by a document's keys: OSCAL has a root key of its own.
 func detectFormat(source json.RawMessage) string {
 	var root map[string]json.RawMessage
 	if json.Unmarshal(source, &root) == nil {
@@ -150,7 +151,7 @@ func detectFormat(source json.RawMessage) string {
 	return api.FormatService
 }
 
-// Export is a catalog version as a file that can be imported again.
+// Export returns a catalog version as a file that can be imported again.
 func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalogInput) (*api.File, error) {
 	snap, err := s.Snapshot(ctx, in.SCFVersionID)
 	if err != nil {
@@ -158,7 +159,7 @@ func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalo
 	}
 	format := cmp.Or(in.Format, api.FormatService)
 	if format != api.FormatOSCAL && (in.Model != "" || in.Framework != "") {
-		return nil, api.Invalid("model", "models and frameworks are for the format oscal")
+		return nil, api.Invalid("model", "model and framework apply only to the format oscal")
 	}
 	var data []byte
 	name := format
@@ -169,11 +170,11 @@ func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalo
 		data, err = exportOSCAL(snap, in)
 		name = strings.TrimPrefix(in.Model+"."+format, ".")
 	default:
-		return nil, api.Invalid("format", "there is no format %q; write service or oscal", format)
+		return nil, api.Invalid("format", "unknown format %q; use service or oscal", format)
 	}
 	var at *structured.PathError
 	if errors.As(err, &at) {
-		return nil, api.Invalid("model", "the catalog %s can't be told in OSCAL: %s", snap.Version().Label, at.Error()).WithCause(err)
+		return nil, api.Invalid("model", "catalog %s can't be expressed in OSCAL: %s", snap.Version().Label, at.Error()).WithCause(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("exporting catalog %s: %w", snap.Version().Label, err)
@@ -185,7 +186,7 @@ func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalo
 	}, nil
 }
 
-// exportOSCAL is a model of OSCAL that a catalog can be told in.
+// exportOSCAL returns the requested OSCAL model of a catalog.
 func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error) {
 	src, modified := snap.Source(), snap.Version().ImportedAt
 	var chosen []int
@@ -196,7 +197,7 @@ func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error)
 		}
 		chosen = []int{slices.IndexFunc(src.Frameworks, func(one scf.Framework) bool { return one.Code == f.Code })}
 		if chosen[0] < 0 {
-			return nil, api.Invalid("framework", "the framework %s is not of the catalog itself", f.Code)
+			return nil, api.Invalid("framework", "framework %s is not part of the catalog itself", f.Code)
 		}
 	}
 	switch cmp.Or(in.Model, "catalog") {
@@ -204,13 +205,13 @@ func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error)
 		if in.Framework != "" {
 			return nil, api.Invalid(
 				"framework",
-				"a catalog is written whole; name a model with the framework, profile or mapping-collection",
+				"a catalog is exported completely; to export one framework, use the model profile or mapping-collection",
 			)
 		}
 		return oscal.WriteCatalog(src, modified)
 	case "profile":
 		if chosen == nil {
-			return nil, api.Invalid("framework", "say whose profile: name a framework")
+			return nil, api.Invalid("framework", "a profile needs a framework")
 		}
 		return oscal.WriteProfile(src, chosen[0], modified)
 	case "mapping-collection":
@@ -221,12 +222,12 @@ func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error)
 		}
 		return oscal.WriteMappings(src, chosen, modified)
 	}
-	return nil, api.Invalid("model", "there is no model %q; write catalog, profile or mapping-collection", in.Model)
+	return nil, api.Invalid("model", "unknown model %q; use catalog, profile or mapping-collection", in.Model)
 }
 
 var unsafeNameChars = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 
-// memoryFile is a file that needs no closing.
+// memoryFile is an in-memory file with a no-op Close.
 type memoryFile struct{ *bytes.Reader }
 
 func (memoryFile) Close() error { return nil }

@@ -19,16 +19,16 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxWorkbookBytes bounds a workbook; the current official one has 5 MB.
+// maxWorkbookBytes is the maximum size of a workbook; the current official one has 5 MB.
 const maxWorkbookBytes = 64 << 20
 
-// ImportWorkbook imports an SCF workbook and makes it the active version. The
-// same bytes under the same label are the same version: the run says so.
+// ImportWorkbook imports an SCF workbook and makes it the active version. If the same bytes were
+// imported under the same label, the run refers to that version.
 func (s *Service) ImportWorkbook(ctx context.Context, by api.Caller, in *api.ImportWorkbookInput) (*api.ImportRun, error) {
 	return s.importWorkbook(ctx, by, in, false)
 }
 
-// DryRunWorkbook tells what importing a workbook would change, and changes nothing.
+// DryRunWorkbook returns what importing a workbook would change, without changing anything.
 func (s *Service) DryRunWorkbook(ctx context.Context, by api.Caller, in *api.ImportWorkbookInput) (*api.ImportRun, error) {
 	return s.importWorkbook(ctx, by, in, true)
 }
@@ -89,7 +89,7 @@ func (s *Service) importWorkbook(ctx context.Context, by api.Caller, in *api.Imp
 	return run, err
 }
 
-// toFrameworkAliases are a user's aliases as the version's record has them.
+// toFrameworkAliases converts a user's aliases for the version record.
 func toFrameworkAliases(a *scf.Aliases) []api.FrameworkAlias {
 	out := []api.FrameworkAlias{}
 	for _, e := range slices.Concat(a.Same, a.Laws) {
@@ -98,8 +98,8 @@ func toFrameworkAliases(a *scf.Aliases) []api.FrameworkAlias {
 	return out
 }
 
-// newImportRun describes an import, with what it changes against the active version.
-// Its version is set where the same source is on the shelf already.
+// newImportRun returns the record of an import, with the changes compared with the active version.
+// Its version is set if the same source was already imported.
 func (s *Service) newImportRun(ctx context.Context, src *scf.Source, variant string, dryRun bool, began time.Time) (*api.ImportRun, error) {
 	run := &api.ImportRun{
 		Status: api.ImportSucceeded, DryRun: dryRun, SourceFilename: src.Filename, SourceSHA256: src.SHA256,
@@ -112,7 +112,7 @@ func (s *Service) newImportRun(ctx context.Context, src *scf.Source, variant str
 	for _, v := range all {
 		if v.Label == src.Label && v.SourceSHA256 != nil && *v.SourceSHA256 == src.SHA256 && v.Variant == variant {
 			run.VersionID = &v.ID
-			run.Warnings = append(run.Warnings, api.ImportWarning{Message: "this workbook is on the shelf already, as version " + v.Label})
+			run.Warnings = append(run.Warnings, api.ImportWarning{Message: "this workbook was already imported as version " + v.Label})
 		}
 	}
 	active, err := s.Snapshot(ctx, "")
@@ -122,7 +122,7 @@ func (s *Service) newImportRun(ctx context.Context, src *scf.Source, variant str
 	if err != nil {
 		return nil, err
 	}
-	// The id only names the candidate in the diff; a kept version gets its own.
+	// The id only names the candidate in the diff; a stored version gets its own.
 	candidate, err := scf.NewSnapshot(src, scf.Version{ID: active.Version().ID, ImportedAt: began})
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (s *Service) newImportRun(ctx context.Context, src *scf.Source, variant str
 	return run, nil
 }
 
-// finishRun records a run that brought nothing new.
+// finishRun records a run that added nothing.
 func (s *Service) finishRun(ctx context.Context, by api.Caller, run *api.ImportRun) error {
 	again := run.VersionID != nil && !run.DryRun
 	err := s.db.Update(ctx, func(tx *store.Tx) error {

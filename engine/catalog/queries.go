@@ -23,13 +23,13 @@ func (s *Service) ListVersions(ctx context.Context, _ api.Caller, in *api.Paging
 	return paginate(out, *in, func(v *api.CatalogVersion) string { return v.ID })
 }
 
-// GetLatest is the latest active version.
+// GetLatest returns the latest active version.
 func (s *Service) GetLatest(ctx context.Context, _ api.Caller, _ *api.None) (*api.CatalogVersion, error) {
 	rec, err := s.findVersion(ctx, "")
 	return &rec.CatalogVersion, err
 }
 
-// GetVersion is one version.
+// GetVersion returns one version.
 func (s *Service) GetVersion(ctx context.Context, _ api.Caller, in *api.VersionInput) (*api.CatalogVersion, error) {
 	rec, err := s.findVersion(ctx, in.SCFVersionID)
 	return &rec.CatalogVersion, err
@@ -53,7 +53,7 @@ func (s *Service) listDomains(ctx context.Context, by api.Caller, version string
 	return paginate(snap.Domains(), p, func(d *api.Domain) string { return d.ID })
 }
 
-// DiffVersions tells what changed from one version to another.
+// DiffVersions returns the changes from one version to another.
 func (s *Service) DiffVersions(ctx context.Context, _ api.Caller, in *api.DiffInput) (*api.CatalogDiff, error) {
 	to, err := s.Snapshot(ctx, in.SCFVersionID)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Service) ListVersionPrinciples(ctx context.Context, _ api.Caller, in *a
 	return listVersionRecords(ctx, s, in, func(p *api.Principle) string { return p.Number + " " + p.Name }, (*scf.Snapshot).Principles)
 }
 
-// evidenceName is the request's code, or its artifact where the release has no codes.
+// evidenceName returns the request's code, or its artifact if the release has no codes.
 func evidenceName(e *api.EvidenceItem) string {
 	if e.Code != nil {
 		return *e.Code
@@ -122,7 +122,7 @@ func (s *Service) ListVersionControls(ctx context.Context, by api.Caller, in *ap
 	)
 }
 
-// ListControls lists controls; with a question, best first.
+// ListControls lists controls; with a query, best matches first.
 func (s *Service) ListControls(ctx context.Context, by api.Caller, in *api.ControlsInput) (*api.List[api.Control], error) {
 	return s.listControls(ctx, by, in.Version, scf.ControlFilter{Domain: in.Domain, Framework: in.Framework, Query: in.Q}, in.Paging)
 }
@@ -157,27 +157,27 @@ func (s *Service) listControls(
 	return out, nil
 }
 
-// GetControl is one control, by id or code.
+// GetControl returns one control, by id or code.
 func (s *Service) GetControl(ctx context.Context, by api.Caller, in *api.ControlInput) (*api.Control, error) {
 	return getRecord(ctx, s, by, in.Version, func(snap *scf.Snapshot) (api.Control, error) { return snap.Control(in.ControlID) })
 }
 
-// GetControlByCode is one control by code.
+// GetControlByCode returns one control by code.
 func (s *Service) GetControlByCode(ctx context.Context, by api.Caller, in *api.ControlByCodeInput) (*api.Control, error) {
 	return getRecord(ctx, s, by, in.Version, func(snap *scf.Snapshot) (api.Control, error) { return snap.Control(in.ControlCode) })
 }
 
-// GetFramework is one framework, by id or code.
+// GetFramework returns one framework, by id or code.
 func (s *Service) GetFramework(ctx context.Context, by api.Caller, in *api.FrameworkInput) (*api.Framework, error) {
 	return getRecord(ctx, s, by, in.Version, func(snap *scf.Snapshot) (api.Framework, error) { return snap.Framework(in.FrameworkID) })
 }
 
-// GetCoverage tells how much of a framework the catalog covers.
+// GetCoverage returns how much of a framework the catalog covers.
 func (s *Service) GetCoverage(ctx context.Context, by api.Caller, in *api.CoverageInput) (*api.Coverage, error) {
 	return getRecord(ctx, s, by, in.SCFVersion, func(snap *scf.Snapshot) (api.Coverage, error) { return snap.Coverage(in.FrameworkID) })
 }
 
-// GetCrosswalk is the crosswalk of a framework, or between two.
+// GetCrosswalk returns the crosswalk of a framework, or between two.
 func (s *Service) GetCrosswalk(ctx context.Context, by api.Caller, in *api.CrosswalkInput) (*api.Crosswalk, error) {
 	return getRecord(ctx, s, by, in.Version, func(snap *scf.Snapshot) (api.Crosswalk, error) {
 		return snap.Crosswalk(in.Framework, in.Target)
@@ -238,7 +238,7 @@ func (s *Service) ListRequirementMappings(
 	})
 }
 
-// ListFrameworks lists frameworks, those whose code or name holds q.
+// ListFrameworks lists the frameworks whose code or name contains q.
 func (s *Service) ListFrameworks(ctx context.Context, by api.Caller, in *api.FrameworksInput) (*api.List[api.Framework], error) {
 	return listRecords(
 		ctx,
@@ -257,7 +257,7 @@ func (s *Service) ListFrameworks(ctx context.Context, by api.Caller, in *api.Fra
 	)
 }
 
-// frameworkSortFields is what frameworks can be sorted by.
+// frameworkSortFields lists the fields frameworks can be sorted by.
 var frameworkSortFields = []store.SortBy[api.Framework]{
 	{Name: "code", Value: func(f *api.Framework) any { return store.NaturalSortKey(f.Code) }},
 	{Name: "name", Value: func(f *api.Framework) any { return store.NaturalSortKey(f.Name) }},
@@ -300,7 +300,7 @@ func (s *Service) ListImportRuns(ctx context.Context, _ api.Caller, in *api.Impo
 	)
 }
 
-// GetImportRun is one import run.
+// GetImportRun returns one import run.
 func (s *Service) GetImportRun(ctx context.Context, _ api.Caller, in *api.ImportRunInput) (*api.ImportRun, error) {
 	var out api.ImportRun
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {

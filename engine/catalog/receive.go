@@ -15,15 +15,15 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// customContent is what an organization added in one revision, as it is carried elsewhere: the
-// same content has the same bytes, whoever has it.
+// customContent is one revision of an organization's additions in transferable form: the same
+// content always has the same bytes.
 type customContent struct {
 	Frameworks []api.CustomFrameworkBody `json:"frameworks"`
 	Controls   []api.CustomControlBody   `json:"controls"`
 }
 
-// CustomContent is what an organization added in one revision, and its SHA-256; nothing where it
-// added nothing.
+// CustomContent returns one revision of an organization's additions and its SHA-256, or nothing for
+// revision 0.
 func CustomContent(tx *store.Tx, organization string, revision int) (content []byte, sum string, err error) {
 	if revision == 0 {
 		return nil, "", nil
@@ -48,7 +48,8 @@ func encodeCustomContent(rec *store.CustomCatalog) ([]byte, string, error) {
 	return content, hex.EncodeToString(sum[:]), nil
 }
 
-// FindCustomRevision is the revision of an organization with that content, its newest; false where there is none.
+// FindCustomRevision returns the latest revision of an organization with the given content, or
+// false if there is none.
 func FindCustomRevision(tx *store.Tx, organization, sha256Hex string) (revision int, found bool, err error) {
 	if sha256Hex == "" {
 		return 0, true, nil
@@ -64,14 +65,14 @@ func FindCustomRevision(tx *store.Tx, organization, sha256Hex string) (revision 
 	return 0, false, nil
 }
 
-// ReceiveCustom keeps frameworks and controls that an assessment of another installation uses. They
-// take the place of nothing: what the organization has itself stays its newest revision.
+// ReceiveCustom stores frameworks and controls used by an assessment from another installation.
+// They replace nothing: the organization's latest revision remains the latest.
 func (s *Service) ReceiveCustom(ctx context.Context, by api.Caller, content []byte) error {
 	if err := by.Require(api.SCFImport); err != nil {
 		return err
 	}
 	if len(content) > maxCustomCatalog {
-		return api.Invalid("file", "frameworks and controls are at most %d MiB together", maxCustomCatalog>>20)
+		return api.Invalid("file", "frameworks and controls may have at most %d MiB in total", maxCustomCatalog>>20)
 	}
 	var came customContent
 	d := json.NewDecoder(bytes.NewReader(content))
@@ -99,7 +100,7 @@ func (s *Service) ReceiveCustom(ctx context.Context, by api.Caller, content []by
 		return err
 	}
 	if !bytes.Equal(bytes.TrimSpace(content), same) {
-		return api.Invalid("file", "the frameworks and controls were written by another version of the program; use the same on both sides")
+		return api.Invalid("file", "the frameworks and controls were written by another version of the program; use the same version on both sides")
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		if _, found, err := FindCustomRevision(tx, org, sum); err != nil || found {

@@ -1,9 +1,8 @@
-// Package catalog keeps the catalog versions of an installation: the built-in
-// starter and whatever was imported. It answers every read of the catalog and
-// takes imports whole or not at all.
+// Package catalog manages the catalog versions of an installation: the built-in starter and all
+// imported versions. It serves all reads of the catalog and applies imports completely or not at
+// all.
 //
-// What a version holds is the library's business (package catalog); what is
-// assessed with it is not known here.
+// The content of a version is handled by package scf; what is assessed with it is not known here.
 package catalog
 
 import (
@@ -25,45 +24,45 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxSnapshotBytes bounds an encoded catalog.
+// maxSnapshotBytes is the maximum size of an encoded catalog.
 const maxSnapshotBytes = 256 << 20
 
-// Service keeps catalog versions. A version is decoded once and then shared.
+// Service stores and serves catalog versions. A version is decoded once and then shared.
 type Service struct {
 	db      *store.DB
 	clock   func() time.Time
 	readPDF PDFReader
-	// onImported hears of the version that an import made the active one; may be nil.
+	// onImported is called with the id of a version that an import activated; may be nil.
 	onImported func(version string)
 
-	// importSlot holds the one import that runs. Another waits: two at once would take
-	// twice the memory, and could keep the same source twice.
+	// importSlot is held by the running import; others wait. Two concurrent imports would need
+	// twice the memory and could store the same source twice.
 	importSlot chan struct{}
 
 	versionList     *store.Cache[[]store.CatalogVersion]
-	latestRevisions *store.Cache[int] // organizations' newest revisions
+	latestRevisions *store.Cache[int] // latest revision of each organization
 
 	mu              sync.Mutex
 	snapshots       map[string]*scf.Snapshot
 	customSnapshots customSnapshotCache
 }
 
-// PDFReader gives the text of a PDF as lines of tables and paragraphs, in order.
+// PDFReader extracts the text of a PDF as lines of tables and paragraphs, in order.
 type PDFReader func(ctx context.Context, name string, content io.ReaderAt, size int64) ([]strm.Line, error)
 
-// Option is what a shelf may have besides.
+// Option configures a Service.
 type Option func(*Service)
 
-// WithPDF lets the shelf take documents that are PDFs.
+// WithPDF allows the service to import PDF documents.
 func WithPDF(read PDFReader) Option { return func(s *Service) { s.readPDF = read } }
 
-// WithImportHook tells of each version that an import makes the active one. It is called
-// after the fact and should return at once.
+// WithImportHook sets a function that is called with each version that an import activates. It is
+// called after the import and should return at once.
 func WithImportHook(hook func(version string)) Option {
 	return func(s *Service) { s.onImported = hook }
 }
 
-// New makes the service.
+// New returns a service.
 func New(db *store.DB, clock func() time.Time, options ...Option) *Service {
 	s := &Service{
 		db: db, clock: clock, importSlot: make(chan struct{}, 1), snapshots: map[string]*scf.Snapshot{},
@@ -79,8 +78,8 @@ func New(db *store.DB, clock func() time.Time, options ...Option) *Service {
 	return s
 }
 
-// EnsureStarter puts the built-in catalog on the shelf where it, or this edition
-// of it, is missing. It becomes the active version only where no other is.
+// EnsureStarter stores the built-in catalog if it, or this edition of it, is missing. It becomes
+// active only if no other version is.
 func (s *Service) EnsureStarter(ctx context.Context) error {
 	sum := starter.EditionSHA256()
 	var have bool
@@ -105,20 +104,21 @@ func (s *Service) EnsureStarter(ctx context.Context) error {
 	return err
 }
 
-// versionEntry is a source on its way to the shelf.
+// versionEntry is a source to be stored as a version.
 type versionEntry struct {
 	src *scf.Source
-	// rootID is the version whose ids it has, over the version it revises; empty: its own, over none.
+	// rootID is the version whose ids the new version has, supersedes the version it revises;
+	// empty: its own ids, and it revises none.
 	rootID, supersedes string
-	// fillRecord adds to the record what the source does not hold; may be nil.
+	// fillRecord adds fields to the record that the source doesn't contain; may be nil.
 	fillRecord func(*store.CatalogVersion)
-	// recordRun writes the run that brought it; may be nil.
+	// recordRun stores the import run; may be nil.
 	recordRun func(*store.Tx, *scf.Snapshot) error
 }
 
-// saveVersion stores a source as a version and makes it the active one, and the run
-// that brought it, in one transaction. The built-in starter never takes the place
-// of an imported version, a revision only that of the version it revises.
+// saveVersion stores a source as a version, activates it and records its import run in one
+// transaction. The built-in starter never replaces an imported version as the active one, and a
+// revision only replaces the version it revises.
 func (s *Service) saveVersion(ctx context.Context, e versionEntry) (*scf.Snapshot, error) {
 	var id string
 	if err := s.db.View(ctx, func(tx *store.Tx) error { id = tx.NewID(); return nil }); err != nil {
@@ -134,7 +134,7 @@ func (s *Service) saveVersion(ctx context.Context, e versionEntry) (*scf.Snapsho
 	}
 	blob, err := s.db.Blobs().Put(ctx, bytes.NewReader(encoded), maxSnapshotBytes)
 	if err != nil {
-		return nil, fmt.Errorf("keeping the catalog: %w", err)
+		return nil, fmt.Errorf("storing the catalog: %w", err)
 	}
 	active := false
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
@@ -149,7 +149,7 @@ func (s *Service) saveVersion(ctx context.Context, e versionEntry) (*scf.Snapsho
 			if old.Status != api.CatalogActive {
 				continue
 			}
-			// A starter that a person imports does take the place.
+			// A starter that a user imports does replace it.
 			if rec.IsStarter && !old.IsStarter && e.recordRun == nil || e.supersedes != "" && e.supersedes != old.ID {
 				rec.Status = api.CatalogSuperseded
 				continue
@@ -171,9 +171,9 @@ func (s *Service) saveVersion(ctx context.Context, e versionEntry) (*scf.Snapsho
 	if err == nil && active && e.recordRun != nil {
 		s.notifyImported(snap.Version().ID)
 	}
-	if errors.Is(err, store.ErrExists) { // another process, over the same database
+	if errors.Is(err, store.ErrExists) { // another process on the same database
 		return nil, api.Conflict(
-			"version %s was imported by somebody else meanwhile; import it again to see what it holds",
+			"version %s was imported by someone else in the meantime; import it again to see its content",
 			e.src.Label,
 		).WithCause(
 			err,
@@ -182,14 +182,14 @@ func (s *Service) saveVersion(ctx context.Context, e versionEntry) (*scf.Snapsho
 	return snap, err
 }
 
-// ReceiveSnapshot keeps a catalog version that came, as its snapshot's bytes, from another installation,
-// and returns its id. It takes the place of no other version.
+// ReceiveSnapshot stores a catalog version received as snapshot bytes from another installation,
+// and returns its id. It replaces no other version.
 func (s *Service) ReceiveSnapshot(ctx context.Context, by api.Caller, snapshot []byte) (string, error) {
 	if err := by.Require(api.SCFImport); err != nil {
 		return "", err
 	}
 	if len(snapshot) > maxSnapshotBytes {
-		return "", api.Invalid("file", "a catalog is at most %d MiB", maxSnapshotBytes>>20)
+		return "", api.Invalid("file", "a catalog may have at most %d MiB", maxSnapshotBytes>>20)
 	}
 	done, err := s.acquireImportSlot(ctx)
 	if err != nil {
@@ -204,7 +204,8 @@ func (s *Service) ReceiveSnapshot(ctx context.Context, by api.Caller, snapshot [
 	if err != nil {
 		return "", api.Invalid("file", "the catalog can't be read: %v", err)
 	}
-	// Its label and source may be here with other content, for instance read by another release.
+	// A version with the same label and source may exist with other content, for example read by
+	// another release of the program.
 	sum := sha256.Sum256(snapshot)
 	variant := "carried " + hex.EncodeToString(sum[:8])
 	kept, err := s.saveVersion(
@@ -223,7 +224,7 @@ func (s *Service) notifyImported(version string) {
 	}
 }
 
-// acquireImportSlot waits until no other import runs; the caller calls done.
+// acquireImportSlot waits until no other import is running; the caller must call release.
 func (s *Service) acquireImportSlot(ctx context.Context) (release func(), err error) {
 	select {
 	case s.importSlot <- struct{}{}:
@@ -233,7 +234,7 @@ func (s *Service) acquireImportSlot(ctx context.Context) (release func(), err er
 	}
 }
 
-// allVersions are all records, newest first.
+// allVersions returns all records, newest first.
 func (s *Service) allVersions(ctx context.Context) ([]store.CatalogVersion, error) {
 	all, err := s.versionList.Get("", func() (out []store.CatalogVersion, err error) {
 		err = s.db.View(ctx, func(tx *store.Tx) error {
@@ -250,8 +251,8 @@ func (s *Service) allVersions(ctx context.Context) ([]store.CatalogVersion, erro
 	return slices.Clone(all), err
 }
 
-// findVersion is the version with an id or label; the latest active one where ref is empty or
-// "latest", which is no label.
+// findVersion returns the version with an id or label, or the latest active one if ref is empty or
+// "latest", which is not allowed as a label.
 func (s *Service) findVersion(ctx context.Context, ref string) (store.CatalogVersion, error) {
 	if ref == "latest" {
 		ref = ""
@@ -272,14 +273,14 @@ func (s *Service) findVersion(ctx context.Context, ref string) (store.CatalogVer
 	case len(found) == 0:
 		return store.CatalogVersion{}, api.NotFound("catalog version", ref)
 	case len(found) > 1 && found[0].Status != api.CatalogActive:
-		return store.CatalogVersion{}, api.Invalid("version", "%d catalog versions are labelled %q, among them %s and %s: name one by id",
+		return store.CatalogVersion{}, api.Invalid("version", "%d catalog versions are labeled %q, including %s and %s; use an id",
 			len(found), ref, found[0].ID, found[1].ID)
 	}
 	return found[0], nil
 }
 
-// Snapshot is the catalog version with an id or label, in memory; the latest
-// active one where ref is empty.
+// Snapshot returns the catalog version with an id or label, decoded; the latest active one if ref
+// is empty.
 func (s *Service) Snapshot(ctx context.Context, ref string) (*scf.Snapshot, error) {
 	rec, err := s.findVersion(ctx, ref)
 	if err != nil {
@@ -307,7 +308,7 @@ func (s *Service) Snapshot(ctx context.Context, ref string) (*scf.Snapshot, erro
 	return snap, nil
 }
 
-// lookupToAPIError gives what the library says of an id or code the contract's code.
+// lookupToAPIError converts a lookup error to an API error.
 func lookupToAPIError(err error) error {
 	var missing *scf.NotFoundError
 	var unclear *scf.AmbiguousError
@@ -320,15 +321,15 @@ func lookupToAPIError(err error) error {
 	return err
 }
 
-// paginate cuts a list that is in memory. The cursor names the last record that was
-// shown: a version never changes, and what is put before it between two pages
-// repeats nothing.
+// paginate returns a page of an in-memory list. The cursor identifies the last record of the
+// previous page: a version never changes, and records inserted before it between two pages cause no
+// repetitions.
 func paginate[T any](all []T, p api.Paging, id func(*T) string) (*api.List[T], error) {
 	start := 0
 	if p.Cursor != "" {
 		at := slices.IndexFunc(all, func(one T) bool { return "after-"+id(&one) == p.Cursor })
 		if at < 0 {
-			return nil, api.Invalid("cursor", "the cursor is not one of this list; begin again without it")
+			return nil, api.Invalid("cursor", "the cursor doesn't belong to this list; start again without a cursor")
 		}
 		start = at + 1
 	}

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// maxFileSize bounds one document.
+	// maxFileSize is the maximum size of a document in bytes.
 	maxFileSize = 256 << 20
-	// maxCategory bounds the name of its kind.
+	// maxCategory is the maximum length of a category name in bytes.
 	maxCategory = 100
 )
 
-// Upload takes a file in; it is read in the background. The same bytes again are
-// the record there is.
+// Upload stores a file and queues it for reading in the background. Uploading the same bytes again
+// returns the existing record.
 func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocumentInput) (*api.Document, error) {
 	name := cleanName(in.File.Filename)
 	if name == "" {
@@ -32,14 +32,14 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	}
 	category := strings.ToLower(strings.TrimSpace(in.Category))
 	if len(category) > maxCategory {
-		return nil, api.Invalid("category", "a category is a word or two, of at most %d bytes", maxCategory)
+		return nil, api.Invalid("category", "a category must be at most %d bytes long", maxCategory)
 	}
 	blob, err := s.db.Blobs().Put(ctx, in.File.Content, maxFileSize)
 	if errors.Is(err, store.ErrTooLarge) {
 		return nil, api.Invalid("file", "%s is over the limit of %d MiB", name, maxFileSize>>20)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("keeping %s: %w", name, err)
+		return nil, fmt.Errorf("storing %s: %w", name, err)
 	}
 	uploaded := &store.Document{Stage: "queued", Document: api.Document{
 		Filename: name, Path: cleanPath(in.Path), Category: category, AssessmentID: in.AssessmentID,
@@ -83,7 +83,8 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	return &doc.Document, nil
 }
 
-// cleanName is the last part of a file name, without what could steer a terminal or a path.
+// cleanName returns the last element of a file name without characters that could affect a terminal
+// or a path.
 func cleanName(name string) string {
 	name = filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, "�"), "\\", "/"))
 	name = strings.Map(func(r rune) rune {
@@ -105,19 +106,19 @@ func (s *Service) checkOpen(ctx context.Context, by api.Caller, assessment strin
 	return s.db.View(ctx, func(tx *store.Tx) error { return s.requireOpen(tx, by, assessment) })
 }
 
-// requireOpen refuses documents to an assessment that is not there or is closed.
+// requireOpen returns an error if the assessment doesn't exist or is closed.
 func (s *Service) requireOpen(tx *store.Tx, by api.Caller, assessment string) error {
 	a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
 	if err != nil {
 		return store.ToNotFound(err, "assessment", assessment)
 	}
 	if a.State == api.StateClosed {
-		return api.Conflict("the assessment is closed; its documents stay as they are")
+		return api.Conflict("the assessment is closed; its documents can't be changed")
 	}
 	return nil
 }
 
-// documentOrder is what documents can be sorted by.
+// documentOrder lists the fields documents can be sorted by.
 var documentOrder = []store.SortBy[store.Document]{
 	{Name: "filename", Value: func(d *store.Document) any { return store.NaturalSortKey(d.Filename) }},
 	{Name: "title", Value: func(d *store.Document) any { return store.NaturalSortKey(d.Title) }},
@@ -128,7 +129,7 @@ var documentOrder = []store.SortBy[store.Document]{
 	{Name: "updated_at", Value: func(d *store.Document) any { return d.UpdatedAt }},
 }
 
-// List lists the documents of an assessment, in the order they came.
+// List lists the documents of an assessment, in upload order by default.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.DocumentsInput) (*api.List[api.Document], error) {
 	if err := s.checkAssessmentExists(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
@@ -171,7 +172,7 @@ func (s *Service) getDocument(ctx context.Context, by api.Caller, id string) (do
 	return doc, err
 }
 
-// Get is a document's record.
+// Get returns a document's record.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.Document, error) {
 	doc, err := s.getDocument(ctx, by, in.DocumentID)
 	return &doc.Document, err
@@ -179,7 +180,7 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.DocumentInput)
 
 var stageProgress = map[string]int{"queued": 0, "parse": 10, "chunk": 50, "embed": 60, "index": 90, "done": 100}
 
-// Status tells how far a document is read.
+// Status returns the processing progress of a document.
 func (s *Service) Status(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.DocumentProgress, error) {
 	doc, err := s.getDocument(ctx, by, in.DocumentID)
 	if err != nil {
@@ -191,7 +192,7 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.DocumentInp
 	}, nil
 }
 
-// Delete removes a document with its passages.
+// Delete removes a document and its passages.
 func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.None, error) {
 	var doc store.Document
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -222,8 +223,8 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 		return nil, err
 	}
 	s.indexes.remove(doc.AssessmentID)
-	if err := s.markDuplicatesIfIdle(ctx, by.OrganizationID, doc.AssessmentID); err != nil { // the document is gone all the same
-		s.log.Warn("near-duplicates could not be marked anew", "assessment_id", doc.AssessmentID, "error", err)
+	if err := s.markDuplicatesIfIdle(ctx, by.OrganizationID, doc.AssessmentID); err != nil { // the document is deleted all the same
+		s.log.Warn("marking near-duplicates failed", "assessment_id", doc.AssessmentID, "error", err)
 	}
 	return &api.None{}, nil
 }
@@ -268,7 +269,7 @@ func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
 	return nil
 }
 
-// Download is the file as it was uploaded.
+// Download returns the file as it was uploaded.
 func (s *Service) Download(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.File, error) {
 	doc, err := s.getDocument(ctx, by, in.DocumentID)
 	if err != nil {
@@ -285,7 +286,7 @@ func (s *Service) Download(ctx context.Context, by api.Caller, in *api.DocumentI
 	return &api.File{Filename: doc.Filename, ContentType: kind, Size: size, SHA256: doc.SHA256, Content: content}, nil
 }
 
-// Reprocess has a document read again.
+// Reprocess queues a document to be read again.
 func (s *Service) Reprocess(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.Document, error) {
 	var doc store.Document
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -303,7 +304,7 @@ func (s *Service) Reprocess(ctx context.Context, by api.Caller, in *api.Document
 	return &doc.Document, err
 }
 
-// Chunks lists a document's passages in their order.
+// Chunks lists a document's passages in document order.
 func (s *Service) Chunks(ctx context.Context, by api.Caller, in *api.DocumentChunksInput) (*api.List[api.Chunk], error) {
 	if _, err := s.getDocument(ctx, by, in.DocumentID); err != nil {
 		return nil, err

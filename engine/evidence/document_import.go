@@ -14,15 +14,15 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ImportedDocument is a document that was read elsewhere, on its way to an assessment here.
+// ImportedDocument is a document that was read elsewhere and is being imported into an assessment.
 type ImportedDocument struct {
 	Document store.Document
 	chunks   []api.Chunk
 	vectors  [][]float32
 }
 
-// PrepareImport embeds the passages of a document that was read elsewhere, by the embedder of the
-// catalog version that its assessment uses. Nothing is kept until Keep.
+// PrepareImport embeds the passages of a document that was read elsewhere, with the embedder of the
+// assessment's catalog version. Nothing is stored until SaveImport.
 func (s *Service) PrepareImport(
 	ctx context.Context,
 	org, version string,
@@ -42,7 +42,7 @@ func (s *Service) PrepareImport(
 	for i := range chunks {
 		c := &chunks[i]
 		if c.AssessmentID != doc.AssessmentID || c.DocumentID != doc.ID || c.ID == "" {
-			return nil, api.Invalid("chunks", "a passage of another document came with %s", doc.Filename)
+			return nil, api.Invalid("chunks", "%s was sent with a passage of another document", doc.Filename)
 		}
 		c.OrganizationID = org
 		texts[i] = c.Text
@@ -58,9 +58,9 @@ func (s *Service) PrepareImport(
 	return out, nil
 }
 
-// ReparseForImport reads the file of a document that was read elsewhere, as if it had been added here:
-// its passages say what the file says, under the ids with which they came. strange is how many
-// came that do not stand in it. Nothing is kept until Keep.
+// ReparseForImport parses the file of a document that was read elsewhere as if it had been uploaded
+// here. The passages get their text from the file and keep the received ids; strange counts
+// received passages that aren't in the file. Nothing is stored until SaveImport.
 func (s *Service) ReparseForImport(
 	ctx context.Context,
 	org, version string,
@@ -70,7 +70,7 @@ func (s *Service) ReparseForImport(
 	doc.OrganizationID, doc.Stage = org, "done"
 	doc.Filename, doc.Path = cleanName(doc.Filename), cleanPath(doc.Path)
 	if doc.Filename == "" || len(doc.Category) > maxCategory {
-		return nil, 0, api.Invalid("documents", "a document without a name, or with a category of more than %d bytes", maxCategory)
+		return nil, 0, api.Invalid("documents", "a document has no name, or a category of more than %d bytes", maxCategory)
 	}
 	select {
 	case s.rereadSlots <- struct{}{}:
@@ -118,10 +118,10 @@ func (s *Service) ReparseForImport(
 	return a, unmatched, err
 }
 
-// maxPassageID bounds the id of a passage that came from elsewhere.
+// maxPassageID is the maximum length of the id of an imported passage.
 const maxPassageID = 64
 
-// readFile reads a file. A fault of ours that it meets is its failure.
+// readFile parses a file. A panic of the parser is returned as an error.
 func (s *Service) readFile(
 	ctx context.Context,
 	name string,
@@ -130,8 +130,8 @@ func (s *Service) readFile(
 ) (parsed *parse.Document, chunks []chunk.Chunk, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("reading a document panicked", "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("reading it broke off: %v", p)
+			s.log.Error("parsing a document panicked", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("parsing panicked: %v", p)
 		}
 	}()
 	if parsed, err = s.reader.Read(ctx, name, content, size); err != nil {
@@ -143,8 +143,8 @@ func (s *Service) readFile(
 	return parsed, chunks, nil
 }
 
-// SaveImport puts the document with its passages in place of what it was. told: whoever rests on
-// passages that say something else now is to be told.
+// SaveImport replaces the stored document and its passages. If notify is set, those who depend on
+// changed passages are notified.
 func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, notify bool) error {
 	doc := a.Document
 	before, err := readPassages(tx, &doc)
@@ -160,7 +160,7 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 		c := &a.chunks[i]
 		now[c.ID] = c.SHA256
 		if there, err := store.Chunks.Has(tx, doc.OrganizationID, c.ID); err != nil || there {
-			return errors.Join(err, api.Invalid("chunks", "another document has the passage %s of %s", c.ID, doc.Filename))
+			return errors.Join(err, api.Invalid("chunks", "passage %s of %s already belongs to another document", c.ID, doc.Filename))
 		}
 		vec := store.Vector{
 			OrganizationID: doc.OrganizationID,
@@ -192,7 +192,8 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 	return store.Documents.Put(tx, doc.OrganizationID, &doc)
 }
 
-// DeleteDocument removes a document with its passages, and tells whoever rests on them where told.
+// DeleteDocument removes a document and its passages and, if notify is set, notifies those who
+// depend on them.
 func (s *Service) DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, notify bool) error {
 	before, err := readPassages(tx, doc)
 	if err != nil {
@@ -213,12 +214,12 @@ func (s *Service) DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Documen
 	return store.Documents.Delete(tx, doc.OrganizationID, doc.ID)
 }
 
-// DocumentPassages are a document's passages in their order.
+// DocumentPassages returns a document's passages in document order.
 func DocumentPassages(tx *store.Tx, doc *store.Document) ([]api.Chunk, error) {
 	return readPassages(tx, doc)
 }
 
-// RefreshSearch has the next search see what was kept.
+// RefreshSearch makes the next search reload the assessment's passages.
 func (s *Service) RefreshSearch(assessment string) {
 	s.indexes.remove(assessment)
 	s.remote.wakeWorker()

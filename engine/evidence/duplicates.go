@@ -10,9 +10,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// markDuplicates marks the passages of an assessment that say nearly what a passage of an
-// earlier document does. It looks at all of them, so it runs when the last of the documents
-// that came together is read.
+// markDuplicates marks the passages of an assessment that nearly duplicate a passage of an earlier
+// document. It compares all passages, so it runs once the last document of a batch has been read.
 func (s *Service) markDuplicates(ctx context.Context, org, assessment string) error {
 	var docs []store.Document
 	chunks := map[string][]api.Chunk{}
@@ -71,7 +70,7 @@ func (s *Service) markDuplicates(ctx context.Context, org, assessment string) er
 				continue
 			}
 			now, err := store.Chunks.Get(tx, org, c.ID)
-			if err != nil || now.SHA256 != c.SHA256 { // it changed meanwhile; who changed it marks again
+			if err != nil || now.SHA256 != c.SHA256 { // it was changed meanwhile; whoever changed it marks duplicates again
 				if err := ignoreMissing(err); err != nil {
 					return err
 				}

@@ -16,16 +16,16 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxModelSize bounds a stored embedder.
+// maxModelSize is the maximum size of a stored embedder in bytes.
 const maxModelSize = 256 << 20
 
-// embedders are the trained models by catalog version; each is trained or loaded once.
+// embedders holds the trained models by catalog version; each is trained or loaded once.
 type embedders struct {
 	mu        sync.Mutex
 	byVersion map[string]*embedderSlot
-	// requested is the version to be trained in the background next, the latest asked for.
+	// requested is the version to train next in the background: the one requested last.
 	requested chan string
-	// progress is how far what is trained now is, by catalog version.
+	// progress holds the progress of running trainings by catalog version.
 	progress map[string]api.EmbedderTraining
 }
 
@@ -39,9 +39,9 @@ type embedderSlot struct {
 	model *embed.Model
 }
 
-// TrainAhead has the embedder of a catalog version trained in the background, so that the
-// first document to be read need not wait for it. It returns at once. Of several versions
-// asked for while one is trained, the last is next; the others are trained when needed.
+// TrainAhead starts training the embedder of a catalog version in the background, so that the first
+// document doesn't have to wait for it. It returns at once. If several versions are requested
+// during a training, only the last is trained next; the others are trained when needed.
 func (s *Service) TrainAhead(version string) {
 	for {
 		select {
@@ -56,7 +56,7 @@ func (s *Service) TrainAhead(version string) {
 	}
 }
 
-// trainRequested trains what Prepare asks for, one after the other, until ctx ends.
+// trainRequested trains the versions requested by TrainAhead, one at a time, until ctx ends.
 func (s *Service) trainRequested(ctx context.Context) {
 	for {
 		select {
@@ -64,13 +64,13 @@ func (s *Service) trainRequested(ctx context.Context) {
 			return
 		case version := <-s.embedders.requested:
 			if _, err := s.embedderFor(ctx, version); err != nil && ctx.Err() == nil {
-				s.log.Warn("the embedder could not be trained ahead; it will be when a document is read", "error", err)
+				s.log.Warn("training the embedder in the background failed; retrying when a document is read", "error", err)
 			}
 		}
 	}
 }
 
-// Embedder is the embedder of an assessment: the one trained on its catalog version.
+// Embedder returns the embedder trained on the catalog version of an assessment.
 func (s *Service) Embedder(ctx context.Context, by api.Caller, assessment string) (*embed.Model, error) {
 	var version string
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -109,7 +109,7 @@ func (s *Service) embedderFor(ctx context.Context, version string) (*embed.Model
 	return model, nil
 }
 
-// loadEmbedder reads the stored model; nil where none has been trained yet.
+// loadEmbedder loads the stored model, or returns nil if none has been trained yet.
 func (s *Service) loadEmbedder(ctx context.Context, version string) (*embed.Model, error) {
 	var blob string
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -132,7 +132,7 @@ func (s *Service) loadEmbedder(ctx context.Context, version string) (*embed.Mode
 	return embed.UnmarshalModel(data)
 }
 
-// trainEmbedder trains on the texts of the catalog and keeps the model with it.
+// trainEmbedder trains a model on the texts of the catalog and stores it with the catalog version.
 func (s *Service) trainEmbedder(ctx context.Context, version string) (*embed.Model, error) {
 	snap, err := s.catalog.Snapshot(ctx, version)
 	if err != nil {
@@ -177,7 +177,7 @@ func (e *embedders) removeProgress(version string) {
 	delete(e.progress, version)
 }
 
-// slowestTraining is the training that goes on, of several the one that is least far; nil where none does.
+// slowestTraining returns the running training with the least progress, or nil if none is running.
 func (e *embedders) slowestTraining() *api.EmbedderTraining {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -190,8 +190,8 @@ func (e *embedders) slowestTraining() *api.EmbedderTraining {
 	return least
 }
 
-// trainingCorpus is a catalog as something to learn from: each control with the ways it
-// is said, our own too, and requirement texts with the controls they map to.
+// trainingCorpus returns a catalog as training data: each control with its different wordings,
+// including our own criteria, and requirement texts with the controls they map to.
 func trainingCorpus(src *scf.Source) embed.Corpus {
 	var out embed.Corpus
 	codes := make([][]string, len(src.Controls))
@@ -211,7 +211,7 @@ func trainingCorpus(src *scf.Source) embed.Corpus {
 		for _, o := range c.Objectives {
 			t = append(t, o.Text)
 		}
-		if e, ok := criteria.Lookup(c.Code); ok && !src.IsStarter { // the starter catalog's are its objectives
+		if e, ok := criteria.Lookup(c.Code); ok && !src.IsStarter { // the criteria of the starter catalog are its objectives
 			t = append(t, e.AllTexts()...)
 		}
 		for _, p := range c.Solutions {
@@ -233,7 +233,7 @@ func trainingCorpus(src *scf.Source) embed.Corpus {
 	return out
 }
 
-// dropEmptyTexts keeps title and description in their places, and of the rest what says something.
+// dropEmptyTexts removes empty texts, except for title and description, which keep their places.
 func dropEmptyTexts(texts []string) []string {
 	return append(texts[:2:2], slices.DeleteFunc(slices.Clone(texts[2:]), func(t string) bool { return t == "" })...)
 }

@@ -1,10 +1,8 @@
-// Package evidence keeps the documents of an assessment: it takes files in, has
-// them read into passages with their place, embeds and indexes the passages, and
-// searches them by meaning.
+// Package evidence manages the documents of an assessment: it stores uploaded files, parses them
+// into passages with locators, and embeds, indexes and searches the passages.
 //
-// Files are hostile: they are read with bounds on time and memory, and one that
-// can't be read is kept with the reason, beside the others. What evidence proves
-// is not known here.
+// Files are untrusted: they are parsed within limits on time and memory, and a file that can't be
+// read is kept with the reason. Whether evidence proves anything is decided elsewhere.
 package evidence
 
 import (
@@ -21,35 +19,37 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options are what the service is made of.
+// Options configures the service.
 type Options struct {
 	DB      *store.DB
 	Catalog *catalog.Service
 	Logger  *slog.Logger
 	Clock   func() time.Time
-	// CacheDir is where compiled readers are kept between starts; empty: nowhere.
+	// CacheDir is the folder where compiled readers are cached between starts; empty disables the
+	// cache.
 	CacheDir string
-	// Build tells this program from others. With it, what was learned of the starter catalog
-	// is kept in CacheDir for other data folders; empty: it is not.
+	// Build identifies this build of the program. If set, the model trained on the starter catalog
+	// is cached in CacheDir for other data folders.
 	Build string
-	// OCR recognises the text of pictures; nil: they can't be read.
+	// OCR recognizes text in images; if nil, images can't be read.
 	OCR parse.OCR
-	// Tracer tells where work takes its time; nil: nothing is traced.
+	// Tracer records traces; if nil, nothing is traced.
 	Tracer *tracing.Tracer
-	// Workers is how many documents are read at once; 2 where zero.
+	// Workers is the number of documents read concurrently; 0 means 2.
 	Workers int
-	// RemoteEmbedder embeds with a model elsewhere, beside the built-in embedder; nil: none is chosen.
+	// RemoteEmbedder embeds with a remote model in addition to the built-in embedder; nil if none
+	// is configured.
 	RemoteEmbedder embed.Embedder
-	// RemoteRetry is how long to wait for a model that is away; a minute where zero.
+	// RemoteRetry is how long to wait before retrying an unavailable model; 0 means one minute.
 	RemoteRetry time.Duration
 	// Categorize guesses the category of a document from its name, title and text.
 	Categorize func(filename, title, text string) string
-	// OnPassagesChanged is told, in the transaction in which it happens, of the passages of a document
-	// that say something else from now on or are gone, by their ids. Nil: nobody is told.
+	// OnPassagesChanged is called with the ids of a document's passages that were changed or
+	// deleted, in the transaction that changes them. It may be nil.
 	OnPassagesChanged func(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error
 }
 
-// Service answers the operations on documents and the knowledge base.
+// Service implements the operations on documents and the knowledge base.
 type Service struct {
 	db                *store.DB
 	catalog           *catalog.Service
@@ -60,18 +60,19 @@ type Service struct {
 	categorize        func(filename, title, text string) string
 	onPassagesChanged func(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error
 	workers           int
-	// modelCacheDir is the folder of what was learned of the starter catalog, by build; empty: nowhere.
+	// modelCacheDir is the folder of cached starter catalog models, by build; empty disables the
+	// cache.
 	modelCacheDir, build string
 
 	indexes   indexCache
 	embedders embedders
 	remote    *remoteEmbedder
 	queue     queue
-	// rereadSlots has room for as many as may read at once beside the queue.
+	// rereadSlots limits how many documents are read concurrently outside the queue.
 	rereadSlots chan struct{}
 }
 
-// New makes the service; call Start to have it read documents.
+// New returns a service; call Start to begin reading documents.
 func New(o Options) (*Service, error) {
 	reader, err := parse.New(parse.Options{CacheDir: o.CacheDir, OCR: o.OCR})
 	if err != nil {
@@ -93,8 +94,8 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Start begins to read what waits to be read, also what an earlier process left
-// unfinished. It returns at once; Close ends the work.
+// Start begins reading queued documents, including those a previous process left unfinished. It
+// returns at once; Close stops the work.
 func (s *Service) Start(ctx context.Context) error {
 	ctx, s.queue.stop = context.WithCancel(ctx)
 	for range s.workers {
@@ -118,7 +119,7 @@ func (s *Service) Start(ctx context.Context) error {
 	})
 }
 
-// Close waits for the documents being read to stop. What is unfinished is taken up at the next start.
+// Close waits for the workers to stop. Unfinished documents are resumed at the next start.
 func (s *Service) Close() error {
 	if s.queue.stop != nil {
 		s.queue.stop()

@@ -6,30 +6,30 @@ import (
 	"github.com/scf-service/service/engine/evidence/search"
 )
 
-// indexCache are the search indexes by assessment, filled from the store when first needed.
-// They can always be rebuilt: together they hold a bounded number of passages, and one that
-// nobody asks for goes at a rest.
+// indexCache holds the search indexes by assessment, loaded from the store on first use. Indexes
+// can always be rebuilt: the cache is limited to a number of passages in total, and TrimCaches
+// evicts unused indexes.
 type indexCache struct {
 	mu         sync.Mutex
 	byKey      map[string]*assessmentIndex
-	useCounter int // ever
+	useCounter int // total uses of all indexes so far
 }
 
 type assessmentIndex struct {
 	mu    sync.Mutex
 	index *search.Index
 
-	// These are of indexes.mu.
-	lastUse   int // the use at which it was asked for last
-	idleTrims int // since
+	// These fields are guarded by indexCache.mu.
+	lastUse   int // value of useCounter at the last use
+	idleTrims int // calls of trim since the last use
 	passages  int
 }
 
 const (
-	// maxIndexedPassages is how many passages all indexes hold together; the one in use is kept
-	// however many it holds. A thousand take about six megabytes.
+	// maxIndexedPassages is the maximum number of passages in all indexes together; the index in
+	// use is kept whatever its size. A thousand passages take about 6 MB.
 	maxIndexedPassages = 60_000
-	// maxIdleTrims is how many rests an index outlives.
+	// maxIdleTrims is the number of trims an unused index survives.
 	maxIdleTrims = 60
 )
 
@@ -53,8 +53,8 @@ func (x *indexCache) remove(assessment string) {
 	delete(x.byKey, remoteIndexKey(assessment))
 }
 
-// recordSize notes what an index holds, and lets those go that were not used longest where it is
-// too much. Who searches one goes on with it.
+// recordSize records the size of an index and evicts the least recently used ones if the limit is
+// exceeded. Searches running on an evicted index continue.
 func (x *indexCache) recordSize(a *assessmentIndex, passages int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -74,7 +74,8 @@ func (x *indexCache) recordSize(a *assessmentIndex, passages int) {
 	}
 }
 
-// trim lets go what was not asked for since long, and tells how many passages that were.
+// trim evicts indexes that have not been used for maxIdleTrims calls and returns how many passages
+// they held.
 func (x *indexCache) trim() (evicted int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -87,6 +88,7 @@ func (x *indexCache) trim() (evicted int) {
 	return evicted
 }
 
-// TrimCaches is told again and again at the same distance of time. It lets go indexes that were not
-// asked for since maxIdleTrims of these, and tells how many passages they held.
+// TrimCaches evicts indexes that have not been used recently and returns how many passages they
+// held. It is meant to be called at a fixed interval; an index survives maxIdleTrims calls without
+// use.
 func (s *Service) TrimCaches() int { return s.indexes.trim() }

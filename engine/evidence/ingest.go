@@ -19,7 +19,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ingestionCaller is the actor of what happens in the background.
+// ingestionCaller returns the actor of background processing.
 func ingestionCaller(org string) api.Caller {
 	return api.Caller{OrganizationID: org, Actor: api.Actor{Type: api.ActorWorkflow, ID: "ingestion", Name: "document reader"}}
 }
@@ -40,26 +40,26 @@ func (s *Service) runWorker(ctx context.Context) {
 		err := s.ingestSafely(traced, j)
 		span.End(err)
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("a document could not be taken in", "document_id", j.document, "error", err) // who waits for it is told
+			s.log.Warn("document ingestion failed", "document_id", j.document, "error", err) // whoever waits for it gets the error
 		}
 		s.queue.finish(j, err)
 	}
 }
 
-// ingestSafely reads a document. A fault of ours that it meets is its failure, and leaves
-// the other documents to be read.
+// ingestSafely reads a document. A panic is recorded as the document's failure, so that other
+// documents are still read.
 func (s *Service) ingestSafely(ctx context.Context, j job) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("reading a document panicked", "document_id", j.document, "panic", p, "stack", string(debug.Stack()))
-			err = s.recordFailure(ctx, j, "", fmt.Errorf("reading it broke off: %v", p))
+			s.log.Error("parsing a document panicked", "document_id", j.document, "panic", p, "stack", string(debug.Stack()))
+			err = s.recordFailure(ctx, j, "", fmt.Errorf("parsing panicked: %v", p))
 		}
 	}()
 	return s.ingest(ctx, j)
 }
 
-// Wait returns when every document of the assessment is read or has failed, or
-// with what keeps one from either, as a full disk does; another Wait tries it again.
+// Wait returns when every document of the assessment has been read or has failed. It returns an
+// error if something else prevents that, such as a full disk; calling Wait again retries.
 func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) error {
 	for first := true; ; first = false {
 		finished := s.queue.nextFinished()
@@ -72,7 +72,7 @@ func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) er
 			if first {
 				s.queue.addIfMissing(j)
 			} else if err := s.queue.failure(j); err != nil {
-				return fmt.Errorf("taking in %s: %w", d.Filename, err)
+				return fmt.Errorf("ingesting %s: %w", d.Filename, err)
 			}
 		}
 		select {
@@ -83,7 +83,7 @@ func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) er
 	}
 }
 
-// unreadDocuments are the documents of an assessment that wait to be read or are being read.
+// unreadDocuments returns the documents of an assessment that are queued or being read.
 func (s *Service) unreadDocuments(ctx context.Context, by api.Caller, assessment string) (docs []store.Document, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		docs = nil
@@ -100,8 +100,8 @@ func (s *Service) unreadDocuments(ctx context.Context, by api.Caller, assessment
 	return docs, err
 }
 
-// ingest reads one document: parse, chunk, embed, index. What is wrong with the
-// file is written to its record; the error is only of what went wrong around it.
+// ingest processes one document: parse, chunk, embed, index. Problems with the file are written to
+// its record; the error is for anything else.
 func (s *Service) ingest(ctx context.Context, j job) error {
 	doc, err := s.setStage(ctx, j, "parse")
 	if errors.Is(err, store.ErrNotFound) || (err == nil && !isPending(doc.Status)) {
@@ -135,7 +135,7 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 	}
 	texts := make([]string, len(chunks))
 	for i, c := range chunks {
-		texts[i] = c.Text // its headings stand in it
+		texts[i] = c.Text // includes its headings
 	}
 	embedding, span := tracing.Start(ctx, "embed", tracing.Internal, tracing.Attr{Key: "service.passages", Value: len(texts)})
 	vectors, err := embedder.Embed(embedding, texts)
@@ -146,16 +146,16 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 	if err := s.savePassages(ctx, j, doc.SHA256, parsed, chunks, vectors, embedder.Name()); err != nil {
 		return err
 	}
-	s.indexes.remove(doc.AssessmentID) // the next search loads it anew
+	s.indexes.remove(doc.AssessmentID) // the next search reloads it
 	s.remote.wakeWorker()
 	return s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID)
 }
 
-// markDuplicatesIfIdle does what concerns all documents of an assessment, once none of them waits.
+// markDuplicatesIfIdle marks near-duplicates once no document of the assessment is pending.
 func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment string) error {
 	hasPending := false
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		// From the newest: while many are read, it is the one that still waits.
+		// Newest first: while many documents are being read, the newest is pending.
 		for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
 			if hasPending = err == nil && isPending(d.Status); hasPending || err != nil {
 				return err
@@ -180,8 +180,7 @@ func (s *Service) setStage(ctx context.Context, j job, stage string) (doc store.
 	return doc, err
 }
 
-// Parse reads a document that is nobody's evidence, such as one that the catalog is given.
-// Nothing of it is kept.
+// Parse parses a document that is not evidence, such as a catalog document. Nothing is stored.
 func (s *Service) Parse(ctx context.Context, name string, content io.ReaderAt, size int64) (*parse.Document, error) {
 	return s.reader.Read(ctx, name, content, size)
 }
@@ -195,8 +194,8 @@ func (s *Service) parseDocument(ctx context.Context, doc *store.Document) (*pars
 	return s.reader.Read(ctx, doc.Filename, readerAt{f}, size)
 }
 
-// recordFailure keeps the reason with the document, if it still has the content that was read;
-// empty is whatever it has.
+// recordFailure stores the reason with the document if its content is still the one that was read;
+// an empty sha256 matches any content.
 func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause error) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
@@ -230,9 +229,9 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// savePassages replaces the document's passages in one transaction. A passage that was
-// there before has its id again, so that links to it survive. A document that was given
-// other content meanwhile is left alone: it is read once more.
+// savePassages replaces the document's passages in one transaction. Unchanged passages keep their
+// ids, so that links to them survive. A document whose content was replaced meanwhile is left
+// alone: it will be read again.
 func (s *Service) savePassages(
 	ctx context.Context,
 	j job,
@@ -291,7 +290,7 @@ func (s *Service) savePassages(
 	})
 }
 
-// readPassages are a document's passages in their order.
+// readPassages returns a document's passages in document order.
 func readPassages(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error) {
 	for c, err := range store.Chunks.By("document").Scan(tx, doc.OrganizationID, store.Prefix(doc.ID)) {
 		if err != nil {
@@ -302,7 +301,7 @@ func readPassages(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error
 	return out, nil
 }
 
-// notifyChangedPassages tells of the passages that say something else than before, or are gone.
+// notifyChangedPassages reports passages whose text changed or that were deleted.
 func (s *Service) notifyChangedPassages(tx *store.Tx, doc *store.Document, before, after []api.Chunk) error {
 	now := map[string]string{}
 	for _, c := range after {
@@ -324,10 +323,10 @@ func (s *Service) notifyChanged(tx *store.Tx, by api.Caller, doc *store.Document
 	return s.onPassagesChanged(tx, by, doc.AssessmentID, doc.Filename, changed)
 }
 
-// trimName is a person or role without the full stop of the line it stood on.
+// trimName trims trailing punctuation from the name of a person or role.
 func trimName(s string) string { return strings.TrimRight(s, " .;,") }
 
-// applyMetadata fills in what the document says of itself.
+// applyMetadata fills in the metadata found in the document.
 func applyMetadata(doc *store.Document, parsed *parse.Document, categorize func(filename, title, text string) string) {
 	doc.MIMEType, doc.Language, doc.PageCount = parsed.MIME, parsed.Language, parsed.PageCount
 	doc.DocVersion, doc.Owner, doc.ApprovedBy, doc.Warnings = parsed.Version, trimName(
@@ -355,8 +354,8 @@ func applyMetadata(doc *store.Document, parsed *parse.Document, categorize func(
 	}
 }
 
-// toChunkRecords are a document's passages as records. One that was there before has its id again;
-// a new one has an id of the time given.
+// toChunkRecords converts a document's passages to records. Known passages keep their ids; new ones
+// get an id with the given time.
 func toChunkRecords(org string, doc *store.Document, idTime time.Time, before []api.Chunk, chunks []chunk.Chunk) []api.Chunk {
 	origin := cmp.Or(doc.OriginalSHA256, doc.SHA256)
 	ids := assignIDs(before, chunks, func(sha string, nth int) string { return newPassageID(doc.AssessmentID, idTime, origin, sha, nth) })

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// loadIndex is the search index of an assessment, loaded where it isn't.
+// loadIndex returns the search index of an assessment, loading it if necessary.
 func (s *Service) loadIndex(ctx context.Context, org, assessment string, embedder *embed.Model) (*search.Index, error) {
 	return s.loadIndexFrom(
 		ctx,
@@ -27,7 +27,7 @@ func (s *Service) loadIndex(ctx context.Context, org, assessment string, embedde
 	)
 }
 
-// loadIndexFrom loads the passages of an assessment with the vectors of a table, once for a place.
+// loadIndexFrom loads the passages of an assessment with the vectors of a table, once per key.
 func (s *Service) loadIndexFrom(
 	ctx context.Context,
 	org, assessment, key string,
@@ -74,13 +74,13 @@ func (s *Service) loadIndexFrom(
 	return ix, nil
 }
 
-// searchPassages gives the passages of a document with their vectors of a table.
+// searchPassages returns the passages of a document with their vectors from a table.
 func searchPassages(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]search.Passage, error) {
 	_, all, err := passagesWithVectors(tx, d, table)
 	return all, err
 }
 
-// passagesWithVectors gives the passages of a document as they are stored, and as they are searched.
+// passagesWithVectors returns the passages of a document as stored and as searched.
 func passagesWithVectors(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]api.Chunk, []search.Passage, error) {
 	vectors := map[string][]float32{}
 	for v, err := range table.Scan(tx, d.OrganizationID, store.Prefix(d.AssessmentID, d.ID)) {
@@ -116,14 +116,14 @@ func toSearchPassage(c api.Chunk, d api.Document, vector []float32) search.Passa
 	return p
 }
 
-// Hit is a passage that a search found, with its document.
+// Hit is a passage found by a search, with its document.
 type Hit struct {
 	search.Result
 	Chunk    api.Chunk
 	Document api.Document
 }
 
-// Find searches one assessment. Limit is how many passages at most.
+// Find searches one assessment. q.TopK is the maximum number of passages.
 func (s *Service) Find(ctx context.Context, by api.Caller, assessment string, q search.Query) ([]Hit, string, error) {
 	embedder, err := s.Embedder(ctx, by, assessment)
 	if err != nil {
@@ -166,7 +166,8 @@ func (s *Service) Find(ctx context.Context, by api.Caller, assessment string, q 
 	return hits, a.embedder, err
 }
 
-// Search answers a question with passages: of one assessment, or of all of the organization.
+// Search finds the passages that best answer a question, in one assessment or the whole
+// organization.
 func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput) (*api.SearchAnswer, error) {
 	body := in.Body
 	if body.TopK == 0 {
@@ -254,7 +255,7 @@ func (s *Service) ListChunks(ctx context.Context, by api.Caller, in *api.ChunksI
 	return s.listPassages(ctx, by, in.Paging, q)
 }
 
-// listPassages is a page of passages.
+// listPassages returns a page of passages.
 func (s *Service) listPassages(
 	ctx context.Context,
 	by api.Caller,
@@ -271,7 +272,7 @@ func (s *Service) listPassages(
 	return l, nil
 }
 
-// GetChunk is one passage.
+// GetChunk returns one passage.
 func (s *Service) GetChunk(ctx context.Context, by api.Caller, in *api.ChunkInput) (*api.Chunk, error) {
 	var c api.Chunk
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -282,7 +283,7 @@ func (s *Service) GetChunk(ctx context.Context, by api.Caller, in *api.ChunkInpu
 	return &c, err
 }
 
-// Stats counts the knowledge base.
+// Stats returns statistics of the knowledge base.
 func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.KBStats, error) {
 	out := &api.KBStats{OrganizationID: by.OrganizationID, DocumentsByStatus: map[api.DocumentState]int{}}
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -316,8 +317,8 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 	return out, err
 }
 
-// countVectors counts vectors and tells their dimensions, of one embedder where it is named: a
-// table holds those of one at a time.
+// countVectors returns the dimensions and number of vectors in a table, or zeros if they are not of
+// the named embedder. A table holds vectors of one embedder at a time.
 func countVectors(tx *store.Tx, org string, table *store.TenantTable[store.Vector], embedder string) (dims, n int, err error) {
 	for v, err := range table.Scan(tx, org) {
 		if err != nil || embedder != "" && v.Embedder != embedder {
@@ -330,7 +331,7 @@ func countVectors(tx *store.Tx, org string, table *store.TenantTable[store.Vecto
 	return dims, n, err
 }
 
-// EmbeddingStatus tells how far the embedding is.
+// EmbeddingStatus returns the progress of the embedding.
 func (s *Service) EmbeddingStatus(ctx context.Context, by api.Caller, _ *api.None) (*api.EmbeddingStatus, error) {
 	stats, err := s.Stats(ctx, by, nil)
 	if err != nil {

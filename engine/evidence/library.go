@@ -18,20 +18,20 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Library is a folder of documents read as an assessment's are, held in memory and
-// in no store: what a benchmark measures on.
+// Library is a folder of documents processed like those of an assessment, but held only in memory,
+// for benchmarks.
 type Library struct {
 	embedder  *embed.Model
 	documents []api.Document
 	chunks    map[string]api.Chunk
-	passages  []search.Passage // in the order of the documents
+	passages  []search.Passage // in document order
 }
 
-// maxLibraryFile is far above any document of a benchmark.
+// maxLibraryFile is the maximum file size in bytes, far above any benchmark document.
 const maxLibraryFile = 32 << 20
 
-// ReadLibrary reads every file of a folder, in the order of their names. A file that
-// can't be read is an error that names it.
+// ReadLibrary reads every file of a folder in name order. If a file can't be read, the error names
+// it.
 func ReadLibrary(
 	ctx context.Context,
 	folder fs.FS,
@@ -44,7 +44,7 @@ func ReadLibrary(
 	}
 	l := &Library{embedder: embedder, chunks: map[string]api.Chunk{}}
 	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() || strings.HasPrefix(path.Base(name), ".") { // a link may lead anywhere
+		if err != nil || !entry.Type().IsRegular() || strings.HasPrefix(path.Base(name), ".") { // a symlink may lead anywhere
 			return err
 		}
 		if err := l.readFile(ctx, reader, folder, name, categorize); err != nil {
@@ -65,7 +65,7 @@ func (l *Library) readFile(
 	if info, err := fs.Stat(folder, name); err != nil {
 		return err
 	} else if info.Size() > maxLibraryFile {
-		return fmt.Errorf("it has %d bytes; a benchmark takes documents of up to %d", info.Size(), maxLibraryFile)
+		return fmt.Errorf("it has %d bytes; benchmark documents are limited to %d", info.Size(), maxLibraryFile)
 	}
 	data, err := fs.ReadFile(folder, name)
 	if err != nil {
@@ -110,10 +110,11 @@ func (l *Library) readFile(
 	return nil
 }
 
-// Documents are those that were read, by name.
+// Documents returns the documents that were read, by name.
 func (l *Library) Documents() []api.Document { return l.documents }
 
-// Session searches the library as if a document weren't in it; "": all of them.
+// Session returns a session that searches the library without the excluded document; "" excludes
+// none.
 func (l *Library) Session(excluded string) (*Session, error) {
 	x := &Session{
 		embedder: l.embedder, background: l.embedder.Background(), index: search.New(search.Options{Weight: l.embedder.Weight}),
@@ -135,7 +136,7 @@ func (l *Library) Session(excluded string) (*Session, error) {
 	return x, x.index.Put(kept...)
 }
 
-// TrainEmbedder makes the embedder of a catalog, as an assessment by it has.
+// TrainEmbedder trains the embedder of a catalog, the same as an assessment on that catalog uses.
 func TrainEmbedder(ctx context.Context, src *scf.Source) (*embed.Model, error) {
 	return embed.Train(ctx, trainingCorpus(src), embed.Options{})
 }

@@ -1,14 +1,16 @@
 package evidence
 
-// LoadStats is what the service has to do and holds in memory at this moment.
+// LoadStats is the current workload and memory use of the service.
 type LoadStats struct {
-	// Waiting and Reading are documents; Stuck those that no fault of their own keeps unread.
+	// Waiting, Reading and Stuck count documents; stuck ones are unread for reasons unrelated to
+	// the file.
 	Waiting, Reading, Stuck int
-	// Indexes are those in memory, one for an assessment; Passages what they hold.
+	// Indexes counts the indexes in memory, one per assessment; Passages counts the passages they
+	// hold.
 	Indexes, Passages int
 }
 
-// LoadStats tells what is to do and held in memory, of all organizations together.
+// LoadStats returns the current workload and memory use, over all organizations.
 func (s *Service) LoadStats() LoadStats {
 	var l LoadStats
 	l.Waiting, l.Reading, l.Stuck = s.queue.counts()
@@ -16,8 +18,8 @@ func (s *Service) LoadStats() LoadStats {
 	return l
 }
 
-// sizes is how many indexes are in memory and what they hold. One that is being
-// filled is counted when it is full.
+// sizes returns the number of indexes in memory and their passages. An index being loaded is
+// counted once it is complete.
 func (x *indexCache) sizes() (n, passages int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

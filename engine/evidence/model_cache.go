@@ -16,9 +16,9 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed"
 )
 
-// trainOrLoadCached trains a model on a catalog. The starter catalog is the same in every data folder,
-// so what a program learned of it serves the next folder too; of other catalogs nothing is
-// kept outside of their folder.
+// trainOrLoadCached trains a model on a catalog. The starter catalog is the same in every data
+// folder, so its model is cached for other folders; models of other catalogs are stored only in
+// their data folder.
 func (s *Service) trainOrLoadCached(ctx context.Context, snap *scf.Snapshot, progress func(done, total int)) (*embed.Model, []byte, error) {
 	corpus := trainingCorpus(snap.Source())
 	file := ""
@@ -48,7 +48,7 @@ func (s *Service) trainOrLoadCached(ctx context.Context, snap *scf.Snapshot, pro
 
 const (
 	modelExt = ".model"
-	// maxCachedModels is how many models are kept: those of programs that were used last.
+	// maxCachedModels is the number of cached models: those of the most recently used builds.
 	maxCachedModels = 3
 )
 
@@ -68,8 +68,7 @@ func readCachedModel(file string) []byte {
 	return data
 }
 
-// cacheModel writes a model whole or not at all. Where that can't be, the next folder
-// learns again.
+// cacheModel writes a model atomically. Errors are ignored: the next data folder trains again.
 func cacheModel(file string, data []byte) {
 	dir := filepath.Dir(file)
 	if os.MkdirAll(dir, 0o700) != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// savePacks keeps a document's passages as the search index reads them, in place of those
-// that were kept before.
+// savePacks stores a document's passages in the search index's format, replacing earlier packs.
 func savePacks(tx *store.Tx, doc *store.Document, passages []search.Passage) error {
 	if err := deletePacks(tx, doc); err != nil {
 		return err
@@ -38,9 +37,9 @@ func deletePacks(tx *store.Tx, doc *store.Document) error {
 	return err
 }
 
-// loadPacks fills an empty index with the documents of an assessment all of whose passages
-// are packed, and takes these out of documents. The others were read before there were
-// packs, or by a version of the program that packed otherwise.
+// loadPacks fills an empty index with the documents of an assessment whose passages are all packed,
+// and deletes those from documents. The remaining documents were read before packs existed or by a
+// version with another format.
 func loadPacks(ctx context.Context, tx *store.Tx, org, assessment string, documents map[string]store.Document, ix *search.Index) error {
 	return ix.Load(func(yield func(search.Packed, error) bool) {
 		for packs, err := range packsByDocument(ctx, tx, org, assessment) {
@@ -72,7 +71,7 @@ func loadPacks(ctx context.Context, tx *store.Tx, org, assessment string, docume
 	})
 }
 
-// packsByDocument gives the packs of one document after the other.
+// packsByDocument iterates over the packs, document by document.
 func packsByDocument(ctx context.Context, tx *store.Tx, org, assessment string) iter.Seq2[[]store.PassagePack, error] {
 	return func(yield func([]store.PassagePack, error) bool) {
 		var packs []store.PassagePack
@@ -95,7 +94,7 @@ func packsByDocument(ctx context.Context, tx *store.Tx, org, assessment string) 
 	}
 }
 
-// arePacksComplete reports that the packs hold so many passages, each in a form that is read.
+// arePacksComplete reports whether the packs hold count passages, all in a readable format.
 func arePacksComplete(packs []store.PassagePack, count int) bool {
 	for _, p := range packs {
 		n, err := search.PackedLen(p.Data)

@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// minEditOverlap is the share of words that two passages have in common where one is a
-	// later form of the other.
+	// minEditOverlap is the minimum share of common words for a passage to count as an edited
+	// version of another.
 	minEditOverlap = 0.5
-	// maxCompared bounds how many pairs of passages are compared by their words.
+	// maxCompared is the maximum number of passage pairs compared word by word.
 	maxCompared = 250_000
 )
 
-// newPassageID is the id of a passage: a UUIDv7 with the time of its assessment,
-// whose other bits follow from what the passage says and where. So a document
-// read again, or taken in another order beside others, has passages with the same
-// ids in the same order, and what is drafted from them is the same.
+// newPassageID returns the id of a passage: a UUIDv7 with the time of its assessment, whose other
+// bits are derived from the passage's text and place. A document that is read again, or added in a
+// different order, gets passages with the same ids in the same order, and drafts based on them are
+// the same.
 //
-// document is the content of the document's first version. nth tells passages of one
-// document apart that say the same under the same headings.
+// document is the content of the document's first version. occurrence distinguishes passages of one
+// document that have the same text under the same headings.
 func newPassageID(assessment string, began time.Time, document, passage string, occurrence int) string {
 	content := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", document, passage, occurrence))
 	place := sha256.Sum256([]byte(assessment))
@@ -42,7 +42,7 @@ func newPassageID(assessment string, began time.Time, document, passage string, 
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// setFirstReadTime tells when a passage was first read, which is in its id.
+// setFirstReadTime sets the time at which a passage was first read, taken from its id.
 func setFirstReadTime(c *api.Chunk) {
 	if id, err := uuid.Parse(c.ID); err == nil && id.Version() == 7 {
 		sec, nsec := id.Time().UnixTime()
@@ -51,9 +51,9 @@ func setFirstReadTime(c *api.Chunk) {
 	}
 }
 
-// assignIDs gives the passages of a new version of a document their ids: one that says the
-// same as before keeps its id; one that was edited has the id of the passage that it most
-// resembles; for the others derive makes one of the passage and a count.
+// assignIDs returns the ids of the passages of a new document version. An unchanged passage keeps
+// its id; an edited one takes the id of the passage it resembles most; for the others, newID
+// derives one from the passage's hash and occurrence.
 func assignIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha string, nth int) string) []string {
 	ids := make([]string, len(chunks))
 	bySHA := map[string][]int{}
@@ -82,8 +82,7 @@ func assignIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha string
 	return ids
 }
 
-// matchEdited pairs the passages that are left, in their order, each with the one it has
-// most words in common with.
+// matchEdited pairs the remaining passages, in order, each with the one that shares most words.
 func matchEdited(previous []api.Chunk, chunks []chunk.Chunk, ids []string, claimed []bool, claim func(chunk, of int)) {
 	var unmatched, fresh []int
 	for i := range previous {
@@ -130,7 +129,7 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// wordOverlap is the share of words that both sets hold.
+// wordOverlap returns the share of words that both sets have in common.
 func wordOverlap(a, b map[string]bool) float64 {
 	if len(a) > len(b) {
 		a, b = b, a

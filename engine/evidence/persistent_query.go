@@ -13,25 +13,25 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// PersistentQuery holds the passages of a collection against questions that stay the same, as
-// search.Standing does, with the documents and places they come from.
+// PersistentQuery matches the passages of an assessment against fixed questions, like
+// search.PersistentQueries, and keeps the documents and slots they come from.
 type PersistentQuery struct {
 	*search.PersistentQueries
 	documents map[string]api.Document
-	records   map[string]store.Document // as they were when their passages were taken
+	records   map[string]store.Document // as they were when their passages were added
 	slots     map[string][]int          // of each document's passages
 	chunks    []api.Chunk               // by slot
 }
 
-// Model is the built-in embedder, Scale what it and a catalog say words are worth, and
-// Question what passages are held against.
+// Model is the built-in embedder, Scale holds the weights of words for an embedder and a catalog,
+// and Question is a question that passages are matched against.
 type (
 	Model    = embed.Model
 	Scale    = search.Scale
 	Question = search.Question
 )
 
-// NewPersistentQuery is empty.
+// NewPersistentQuery returns a query without documents.
 func NewPersistentQuery(scale *Scale, questions []Question, topK int) (*PersistentQuery, error) {
 	s, err := search.NewPersistentQueries(scale, questions, topK)
 	return &PersistentQuery{
@@ -42,19 +42,19 @@ func NewPersistentQuery(scale *Scale, questions []Question, topK int) (*Persiste
 	}, err
 }
 
-// NewScale measures what words and closeness are worth by texts that do not change.
+// NewScale computes the weights of words and similarities from texts that don't change.
 func NewScale(m *Model, texts []string) *Scale {
 	ground := m.Background()
 	return search.NewScale(texts, m.EmbedAll, search.Background{Mean: float64(ground.Mean), Deviation: float64(ground.Deviation)}, m.Weight)
 }
 
-// Documents are those that there are, by id.
+// Documents returns the documents by id.
 func (x *PersistentQuery) Documents() map[string]api.Document { return x.documents }
 
-// Slots are the places of a document's passages.
+// Slots returns the slots of a document's passages.
 func (x *PersistentQuery) Slots(document string) []int { return x.slots[document] }
 
-// PassageAt is the passage at a place, with its document.
+// PassageAt returns the passage in a slot, with its document.
 func (x *PersistentQuery) PassageAt(slot int) (api.Chunk, api.Document) {
 	c := x.chunks[slot]
 	return c, x.documents[c.DocumentID]
@@ -84,17 +84,18 @@ func (x *PersistentQuery) removeDocument(document string) error {
 	return err
 }
 
-// storedDocument is a document as it is stored, with its passages.
+// storedDocument is a stored document with its passages.
 type storedDocument struct {
 	store.Document
 	chunks   []api.Chunk
 	passages []search.Passage
 }
 
-// readAhead is how many documents are read while one is held against the questions.
+// readAhead is the number of documents read ahead while one is matched against the questions.
 const readAhead = 8
 
-// RefreshQuery takes in what came, changed and went in an assessment since it was called last.
+// RefreshQuery applies the documents added, changed and removed in an assessment since the last
+// call.
 func (s *Service) RefreshQuery(ctx context.Context, by api.Caller, assessment string, query *PersistentQuery) error {
 	return s.db.View(ctx, func(tx *store.Tx) error {
 		fresh, stop, put := make(chan storedDocument, readAhead), make(chan struct{}), make(chan error, 1)
@@ -118,8 +119,8 @@ func (s *Service) RefreshQuery(ctx context.Context, by api.Caller, assessment st
 	})
 }
 
-// sendChangedDocuments sends the documents of an assessment that are not among those known, until it is
-// stopped, and tells which there are.
+// sendChangedDocuments sends the documents of an assessment that are not yet known, until stopped,
+// and returns the ids of all documents.
 func sendChangedDocuments(
 	ctx context.Context,
 	tx *store.Tx,
@@ -153,7 +154,7 @@ func sendChangedDocuments(
 	return present, nil
 }
 
-// addDocuments takes documents in until there are no more, or one is refused.
+// addDocuments adds documents until there are no more or one fails.
 func (x *PersistentQuery) addDocuments(from <-chan storedDocument) error {
 	for d := range from {
 		if err := x.addDocument(d.Document.Document, d.chunks, d.passages); err != nil {
@@ -164,7 +165,7 @@ func (x *PersistentQuery) addDocuments(from <-chan storedDocument) error {
 	return nil
 }
 
-// FillQuery takes in all that a session holds which is not an assessment's as it is stored.
+// FillQuery adds the documents of the session that differ from those stored with an assessment.
 func (x *Session) FillQuery(query *PersistentQuery) error {
 	for _, id := range slices.Sorted(maps.Keys(x.Documents)) {
 		passages := x.passages[id]
@@ -179,5 +180,5 @@ func (x *Session) FillQuery(query *PersistentQuery) error {
 	return nil
 }
 
-// Embedder is the one that the session's passages were embedded by.
+// Embedder returns the embedder of the session's passages.
 func (x *Session) Embedder() *Model { return x.embedder }

@@ -5,26 +5,26 @@ import (
 	"sync"
 )
 
-// job is a document that waits to be read.
+// job is a document waiting to be read.
 type job struct{ organization, document string }
 
-// queue holds the jobs in the order they came, each document once. The store is
-// the truth; the queue wakes workers and keeps two of them off the same document.
+// queue holds the jobs in the order they were added, each document once. The store is
+// authoritative; the queue wakes workers and prevents two of them from reading the same document.
 //
-//	add ──▶ waiting ──next──▶ running ──done──▶ gone
+//	add ──▶ waiting ──next──▶ running ──finish──▶ gone
 //	                             │ add meanwhile
-//	                             └──────done──▶ waiting
+//	                             └──────finish──▶ waiting
 type queue struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	jobs    []job
-	// active are the jobs that wait or run; true where one that runs was asked for again.
+	// active holds the waiting and running jobs; true if a running job was added again.
 	active map[job]bool
-	// failures says why a job that is gone left its document unread.
+	// failures holds the reason why a finished job left its document unread.
 	failures map[job]error
 	stop     context.CancelFunc
 	workers  sync.WaitGroup
-	// finished is closed and replaced whenever a document is done, for those who wait.
+	// finished is closed and replaced whenever a document is finished, to wake waiters.
 	finished chan struct{}
 }
 
@@ -47,15 +47,15 @@ func (q *queue) add(j job) {
 	q.changed.Signal()
 }
 
-// wakeAll lets waiting workers see that their context ended. Without the lock one that
-// is about to wait would miss it.
+// wakeAll wakes waiting workers so that they notice the end of their context. Without the lock, a
+// worker about to wait would miss the broadcast.
 func (q *queue) wakeAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.changed.Broadcast()
 }
 
-// next waits for a job; false when ctx has ended.
+// next waits for a job; it returns false when ctx has ended.
 func (q *queue) next(ctx context.Context) (job, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -74,7 +74,7 @@ func (q *queue) next(ctx context.Context) (job, bool) {
 	return j, true
 }
 
-// finish gives a job back, with what went wrong around it.
+// finish returns a job to the queue, with the error if it failed for reasons unrelated to the file.
 func (q *queue) finish(j job, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,14 +98,14 @@ func (q *queue) nextFinished() <-chan struct{} {
 	return q.finished
 }
 
-// failure is why a document stays unread; nil while it waits or is being read.
+// failure returns the reason why a document is unread, or nil while it is queued or being read.
 func (q *queue) failure(j job) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.failures[j]
 }
 
-// addIfMissing adds a job that is not there, be it for trouble with it before.
+// addIfMissing adds a job that is not queued, even if it failed before.
 func (q *queue) addIfMissing(j job) {
 	q.mu.Lock()
 	_, there := q.active[j]
@@ -115,7 +115,7 @@ func (q *queue) addIfMissing(j job) {
 	}
 }
 
-// counts is how many jobs wait, how many run, and how many met trouble.
+// counts returns how many jobs are waiting, running and failed.
 func (q *queue) counts() (waiting, running, broken int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -2,7 +2,7 @@ package evidence
 
 import "io"
 
-// readerAt reads a blob at any place; its one user reads from one place at a time.
+// readerAt adapts a blob to io.ReaderAt. It is not safe for concurrent use.
 type readerAt struct{ f io.ReadSeeker }
 
 func (r readerAt) ReadAt(p []byte, off int64) (int, error) {

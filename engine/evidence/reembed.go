@@ -11,19 +11,19 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Reembedding is what an assessment holds, embedded for another catalog version and not
-// kept yet: a session to search it meanwhile, and the vectors.
+// Reembedding holds the passages of an assessment embedded for another catalog version, not stored
+// yet: a session to search them and the vectors.
 type Reembedding struct {
 	*Session
 	assessmentID, embedderName string
 	vectors                    []store.Vector
 }
 
-// embedBatchSize is how many passages are embedded between two looks at whether to go on.
+// embedBatchSize is the number of passages embedded between checks for cancellation.
 const embedBatchSize = 256
 
-// Reembed embeds the passages of an assessment for another catalog version and keeps
-// nothing; where the embedder is the same there is nothing to keep either.
+// Reembed embeds the passages of an assessment for another catalog version without storing
+// anything. If the embedder is the same, there is nothing to store.
 func (s *Service) Reembed(ctx context.Context, by api.Caller, assessment, version string) (*Reembedding, error) {
 	embedder, err := s.embedderFor(ctx, version)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Service) Reembed(ctx context.Context, by api.Caller, assessment, versio
 	return out, out.index.Put(passages...)
 }
 
-// storedPassages are an assessment's passages by document, with the vectors they have.
+// storedPassages returns an assessment's passages by document, with their vectors.
 func (s *Service) storedPassages(ctx context.Context, by api.Caller, assessment string) (map[string][]search.Passage, error) {
 	out := map[string][]search.Passage{}
 	return out, s.db.View(ctx, func(tx *store.Tx) error {
@@ -87,10 +87,10 @@ func (s *Service) storedPassages(ctx context.Context, by api.Caller, assessment 
 	})
 }
 
-// SaveReembedding writes the vectors in the transaction that moves the assessment to the
-// other catalog version. It refuses where documents came, went or are being read since.
+// SaveReembedding stores the vectors in the transaction that moves the assessment to the other
+// catalog version. It fails if documents were added, removed or queued since.
 func (s *Service) SaveReembedding(tx *store.Tx, by api.Caller, r *Reembedding) error {
-	moved := api.Conflict("documents were changed or are still being read; try again when they are read")
+	moved := api.Conflict("documents were changed or are still being processed; try again when processing is finished")
 	var docs []store.Document
 	for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(r.assessmentID)) {
 		if err != nil {
@@ -133,5 +133,5 @@ func (s *Service) SaveReembedding(tx *store.Tx, by api.Caller, r *Reembedding) e
 	return nil
 }
 
-// ReloadIndex has the next search read the assessment's passages anew.
+// ReloadIndex makes the next search reload the assessment's passages.
 func (s *Service) ReloadIndex(assessment string) { s.indexes.remove(assessment) }

@@ -13,21 +13,21 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// remoteEmbedder is the embedder of a model elsewhere, where one is chosen. Documents are read
-// with the built-in one, always; the other's vectors come after, in the background:
+// remoteEmbedder embeds with a remote model, if one is configured. Documents are always embedded
+// with the built-in embedder; the remote vectors follow in the background:
 //
-//	document read ──▶ wake ──▶ embed what has none ──▶ store ──▶ index of the other embedder
-//	                              │ away: again after a while
+//	document read ──▶ wake ──▶ embed missing vectors ──▶ store ──▶ index of the remote embedder
+//	                              │ unavailable: retry later
 //
-// It serves a search where all passages of the assessment have its vectors and it answers;
-// otherwise the built-in one does.
+// It serves a search if the model is available and all passages of the assessment have its vectors;
+// otherwise the built-in embedder does.
 type remoteEmbedder struct {
-	embedder embed.Embedder // nil: none is chosen
+	embedder embed.Embedder // nil if none is configured
 	retry    time.Duration
 	wake     chan struct{}
 
 	mu      sync.Mutex
-	lastErr error // why it could not be asked the last time
+	lastErr error // why the last request failed
 }
 
 const (
@@ -55,7 +55,7 @@ func (o *remoteEmbedder) lastError() error {
 	return o.lastErr
 }
 
-// wakeWorker has what is without vectors embedded soon.
+// wakeWorker makes the worker embed missing vectors soon.
 func (o *remoteEmbedder) wakeWorker() {
 	select {
 	case o.wake <- struct{}{}:
@@ -63,7 +63,7 @@ func (o *remoteEmbedder) wakeWorker() {
 	}
 }
 
-// runRemoteEmbedding embeds what has no vector of the outside embedder, until ctx ends.
+// runRemoteEmbedding embeds passages without a remote vector until ctx ends.
 func (s *Service) runRemoteEmbedding(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := s.embedMissingVectors(ctx)
@@ -72,7 +72,7 @@ func (s *Service) runRemoteEmbedding(ctx context.Context) {
 		}
 		if err != nil && s.remote.lastError() == nil {
 			s.log.Warn(
-				"the embedding model can't be used now; the built-in embedder serves meanwhile",
+				"the embedding model is unavailable; using the built-in embedder",
 				"embedder",
 				s.remote.embedder.Name(),
 				"error",
@@ -93,8 +93,8 @@ func (s *Service) runRemoteEmbedding(ctx context.Context) {
 	}
 }
 
-// embedMissingVectors goes through the documents that lack vectors. One whose text the model
-// refuses doesn't keep the others; the first trouble is returned.
+// embedMissingVectors embeds the documents that lack vectors. A document the model rejects doesn't
+// stop the others; the first error is returned.
 func (s *Service) embedMissingVectors(ctx context.Context) error {
 	if err := s.deleteStaleVectors(ctx); err != nil {
 		return err
@@ -129,8 +129,8 @@ func (s *Service) embedMissingVectors(ctx context.Context) error {
 	return err
 }
 
-// deleteStaleVectors removes the vectors of an embedder that was chosen before: questions can't
-// be put to them any more.
+// deleteStaleVectors removes the vectors of a previously configured embedder, which can no longer
+// embed questions.
 func (s *Service) deleteStaleVectors(ctx context.Context) error {
 	for {
 		more := false
@@ -141,7 +141,7 @@ func (s *Service) deleteStaleVectors(ctx context.Context) error {
 					return err
 				}
 				if v.Embedder == s.remote.embedder.Name() {
-					break // they go by whole tables: one of the new ones means that all are
+					break // tables are replaced whole: one new vector means that all are new
 				}
 				if stale = append(stale, v); len(stale) == 1000 {
 					more = true
@@ -161,7 +161,7 @@ func (s *Service) deleteStaleVectors(ctx context.Context) error {
 	}
 }
 
-// embedDocument gives the passages of a document that have none a vector.
+// embedDocument embeds the passages of a document that have no vector.
 func (s *Service) embedDocument(ctx context.Context, d store.Document) error {
 	var chunks []api.Chunk
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -224,14 +224,15 @@ func (s *Service) embedBatch(ctx context.Context, batch []api.Chunk) error {
 	})
 }
 
-// preparedQuery is a question with the index that answers it.
+// preparedQuery is an embedded question with the index to search.
 type preparedQuery struct {
 	index    *search.Index
 	vector   []float32
 	embedder string
 }
 
-// prepareQuery puts a question to the outside embedder where it serves, else to the built-in one.
+// prepareQuery embeds a question with the remote embedder if it is usable, else with the built-in
+// one.
 func (s *Service) prepareQuery(ctx context.Context, org, assessment string, builtin *embed.Model, question string) (preparedQuery, error) {
 	if a, ok, err := s.prepareRemoteQuery(ctx, org, assessment, builtin, question); ok || err != nil {
 		return a, err
@@ -272,9 +273,9 @@ func (s *Service) prepareRemoteQuery(
 		if ctx.Err() != nil {
 			return preparedQuery{}, false, ctx.Err()
 		}
-		s.log.Warn("the embedding model does not answer; the built-in embedder does", "embedder", o.embedder.Name(), "error", err)
+		s.log.Warn("the embedding model does not respond; using the built-in embedder", "embedder", o.embedder.Name(), "error", err)
 		o.setError(err)
-		o.wakeWorker() // looks whether it is back
+		o.wakeWorker() // check whether it is available again
 		return preparedQuery{}, false, nil
 	}
 	ix, err := s.loadIndexFrom(
@@ -285,8 +286,8 @@ func (s *Service) prepareRemoteQuery(
 		search.Options{Weight: builtin.Weight},
 		store.ExternalVectors,
 	)
-	if errors.Is(err, search.ErrPassage) { // vectors of two lengths: the model of this name is another one now
-		s.log.Warn("the passages' vectors don't fit each other; the built-in embedder answers", "embedder", o.embedder.Name(), "error", err)
+	if errors.Is(err, search.ErrPassage) { // different vector lengths: the model behind this name has changed
+		s.log.Warn("the stored vectors have different lengths; using the built-in embedder", "embedder", o.embedder.Name(), "error", err)
 		return preparedQuery{}, false, nil
 	}
 	if err != nil {
@@ -295,7 +296,8 @@ func (s *Service) prepareRemoteQuery(
 	return preparedQuery{index: ix, vector: vectors[0], embedder: o.embedder.Name()}, true, nil
 }
 
-// hasAllRemoteVectors reports that all passages of an assessment have vectors of the outside embedder.
+// hasAllRemoteVectors reports whether all passages of an assessment have vectors of the remote
+// embedder.
 func (s *Service) hasAllRemoteVectors(tx *store.Tx, org, assessment string) (bool, error) {
 	passages, err := store.Chunks.By("assessment").Count(tx, org, assessment)
 	if err != nil || passages == 0 {
@@ -311,5 +313,5 @@ func (s *Service) hasAllRemoteVectors(tx *store.Tx, org, assessment string) (boo
 	return false, nil
 }
 
-// remoteIndexKey is where the index of the outside embedder stands.
+// remoteIndexKey returns the cache key of the remote embedder's index.
 func remoteIndexKey(assessment string) string { return assessment + " outside" }

@@ -13,9 +13,9 @@ import (
 
 const maxPathLength = 1000
 
-// replaceDocument makes taken the new version of a document: the record keeps its id and the
-// category that it has, and the new content is read in the background. The same content
-// under another name or path is a rename, and nothing is read again.
+// replaceDocument makes uploaded the new version of a document: the record keeps its id and
+// category, and the new content is read in the background. The same content under another name or
+// path is a rename and is not read again.
 func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, uploaded *store.Document) (store.Document, error) {
 	doc, err := store.Documents.Get(tx, by.OrganizationID, id)
 	if err == nil && doc.AssessmentID != uploaded.AssessmentID {
@@ -45,7 +45,7 @@ func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, upload
 	}
 	other, err := store.Documents.By("content").Get(tx, by.OrganizationID, doc.AssessmentID, uploaded.SHA256)
 	if err == nil {
-		return doc, api.Conflict("its content is there already as %s; delete one of the two", other.Filename)
+		return doc, api.Conflict("the same content is already stored as %s; delete one of the two", other.Filename)
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return doc, err
@@ -63,8 +63,8 @@ func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, upload
 		}))
 }
 
-// cleanPath is a path in a folder with slashes, without what could steer a terminal or
-// lead elsewhere. It is only ever compared and shown.
+// cleanPath returns a path within a folder, with slashes, without characters that could affect a
+// terminal or elements that lead elsewhere. It is only compared and displayed.
 func cleanPath(p string) string {
 	p = strings.Map(func(r rune) rune {
 		if api.IsUnsafeRune(r) {

@@ -9,15 +9,15 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Session searches one assessment many times over what it held at one moment:
-// passages and documents are in memory. It is safe for concurrent use.
+// Session searches a snapshot of one assessment, with passages and documents in memory. It is safe
+// for concurrent use.
 type Session struct {
 	Documents  map[string]api.Document
 	embedder   *embed.Model
 	background embed.Background
 	index      *search.Index
 	chunks     map[string]api.Chunk
-	// passages are by document, where they aren't those that are stored; see Stand.
+	// passages holds passages by document if they differ from those stored; see FillQuery.
 	passages map[string][]search.Passage
 }
 
@@ -55,7 +55,7 @@ func (s *Service) Open(ctx context.Context, by api.Caller, assessment string) (*
 	})
 }
 
-// Find returns the passages that answer a question best, best first, without highlights.
+// Find returns the passages that best answer a question, best first, without highlights.
 func (x *Session) Find(ctx context.Context, query string, topK int) ([]Hit, error) {
 	vectors, err := x.embedder.Embed(ctx, []string{query})
 	if err != nil {
@@ -74,13 +74,13 @@ func (x *Session) Find(ctx context.Context, query string, topK int) ([]Hit, erro
 	return hits, nil
 }
 
-// Embed gives vectors of texts that compare with each other, by the session's embedder.
+// Embed returns vectors of texts, by the session's embedder.
 func (x *Session) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return x.embedder.Embed(ctx, texts)
 }
 
-// Background is how close texts are for the embedder that have nothing to do with each other.
+// Background returns the typical similarity of unrelated texts for the embedder.
 func (x *Session) Background() embed.Background { return x.background }
 
-// Len is the number of passages.
+// Len returns the number of passages.
 func (x *Session) Len() int { return len(x.chunks) }

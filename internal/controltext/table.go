@@ -90,7 +90,7 @@ func (b *Table) addLines(text string) error {
 // Add adds an entry whose code isn't there yet.
 func (b *Table) Add(e Entry) error {
 	if _, twice := b.indexByCode[e.Code]; twice {
-		return fmt.Errorf("%s stands in the book twice", e.Code)
+		return fmt.Errorf("%s occurs twice in the table", e.Code)
 	}
 	b.indexByCode[e.Code] = len(b.Entries)
 	b.Entries = append(b.Entries, e)

@@ -75,15 +75,15 @@ func (g Guard) CheckURL(field, raw string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	switch {
 	case err != nil:
-		return "", api.Invalid(field, "it is no address")
+		return "", api.Invalid(field, "this is not an address")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return "", api.Invalid(field, "it has to begin with https://")
+		return "", api.Invalid(field, "the address must begin with https://")
 	case u.Hostname() == "" || u.Opaque != "":
-		return "", api.Invalid(field, "it names no host")
+		return "", api.Invalid(field, "the address has no host")
 	case u.User != nil:
-		return "", api.Invalid(field, "a name and password in the address would be seen by everybody who reads it; leave them out")
+		return "", api.Invalid(field, "a user name and password in the address would be visible to anyone who reads it; remove them")
 	case u.Fragment != "":
-		return "", api.Invalid(field, "what stands behind # is never sent; leave it out")
+		return "", api.Invalid(field, "the part after # is never sent; remove it")
 	}
 	a, literal := netip.ParseAddr(strings.Trim(u.Hostname(), "[]"))
 	if err := g.CheckHost(field, u.Hostname()); err != nil {
@@ -91,7 +91,7 @@ func (g Guard) CheckURL(field, raw string) (string, error) {
 	}
 	if u.Scheme == "http" &&
 		(literal != nil || !slices.ContainsFunc(g.Allowed, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })) {
-		return "", api.Invalid(field, "over http:// everybody on the way could read it; use https://")
+		return "", api.Invalid(field, "http:// is not encrypted; use https://")
 	}
 	return u.String(), nil
 }
@@ -104,15 +104,15 @@ func (g Guard) CheckHost(field, host string) error {
 	case literal == nil && !isReachable(a, g.Allowed):
 		return api.Invalid(
 			field,
-			"%s is an address of the machine's own or a private network; the operator can allow it (SERVICE_WEBHOOK_ALLOW)",
+			"%s is a loopback or private network address; the operator can allow it (SERVICE_WEBHOOK_ALLOW)",
 			a,
 		)
 	case literal == nil:
 		return nil
 	case host == "" || strings.ContainsAny(host, " /\\@?#\r\n\t"):
-		return api.Invalid(field, "%q is no host", host)
+		return api.Invalid(field, "%q is not a host", host)
 	case strings.Trim(host, "0123456789.xXabcdefABCDEF") == "" && strings.ContainsAny(host[:1], "0123456789"):
-		return api.Invalid(field, "%q is no name and no usual form of an address", host)
+		return api.Invalid(field, "%q is neither a host name nor a valid IP address", host)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, err
 	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil || !isReachable(to.Addr(), g.Allowed) {
-			return fmt.Errorf("%s is an address of the machine's own or a private network", to.Addr())
+			return fmt.Errorf("%s is a loopback or private network address", to.Addr())
 		}
 		return nil
 	}}
@@ -219,7 +219,7 @@ func (c *limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // ErrResponseTooLong is the error of reading an answer that is too long.
-var ErrResponseTooLong = errors.New("its answer is too long")
+var ErrResponseTooLong = errors.New("the response is too long")
 
 type limitedBody struct {
 	io.ReadCloser

@@ -58,7 +58,7 @@ func (k Key) String() string { return "key " + k.ID() }
 func (k Key) GoString() string { return k.String() }
 
 // MarshalText refuses: a key is written by Text alone.
-func (k Key) MarshalText() ([]byte, error) { return nil, errors.New("a key is not to be written here") }
+func (k Key) MarshalText() ([]byte, error) { return nil, errors.New("keys must not be serialized") }
 
 // Text is the key in base64, as it is kept.
 func (k Key) Text() string { return base64.StdEncoding.EncodeToString(k[:]) }
@@ -72,7 +72,7 @@ func ParseKeys(text, from string) ([]Key, error) {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }) {
 		b, err := base64.StdEncoding.DecodeString(word)
 		if err != nil || len(b) != len(Key{}) {
-			return nil, fmt.Errorf("%s is not a key: it wants 32 bytes in base64, as `openssl rand -base64 32` prints them", from)
+			return nil, fmt.Errorf("%s is not a key: expected 32 bytes in base64, as printed by `openssl rand -base64 32`", from)
 		}
 		if k := Key(b); !slices.Contains(out, k) {
 			out = append(out, k)
@@ -82,7 +82,7 @@ func ParseKeys(text, from string) ([]Key, error) {
 	case len(out) == 0:
 		return nil, fmt.Errorf("%s is not a key: it is empty", from)
 	case len(out) > maxKeys:
-		return nil, fmt.Errorf("%s holds more than %d keys; take out the oldest", from, maxKeys)
+		return nil, fmt.Errorf("%s contains more than %d keys; remove the oldest", from, maxKeys)
 	}
 	return out, nil
 }
@@ -97,7 +97,7 @@ func FormatKeys(keys []Key) string {
 }
 
 // ErrUnknownKey is the error of what no key opens.
-var ErrUnknownKey = errors.New("its secret can't be opened with this installation's key")
+var ErrUnknownKey = errors.New("the secret can't be decrypted with this installation's key")
 
 // Box seals and opens.
 type Box struct {
@@ -140,7 +140,7 @@ func (b *Box) load() error {
 		return nil
 	}
 	if b.keys == nil {
-		return errors.New("there is no key to seal secrets with")
+		return errors.New("there is no key to encrypt secrets with")
 	}
 	keys, err := b.keys.Load()
 	if err != nil {
@@ -151,17 +151,17 @@ func (b *Box) load() error {
 
 func (b *Box) setKeys(keys []Key) error {
 	if len(keys) == 0 {
-		return errors.New("there is no key to seal secrets with")
+		return errors.New("there is no key to encrypt secrets with")
 	}
 	var boxes []cipher.AEAD
 	for _, k := range keys {
 		block, err := aes.NewCipher(k[:])
 		if err != nil {
-			return fmt.Errorf("the key that seals secrets: %w", err)
+			return fmt.Errorf("the encryption key for secrets: %w", err)
 		}
 		box, err := cipher.NewGCM(block)
 		if err != nil {
-			return fmt.Errorf("the key that seals secrets: %w", err)
+			return fmt.Errorf("the encryption key for secrets: %w", err)
 		}
 		boxes = append(boxes, box)
 	}

@@ -79,7 +79,7 @@ func resolveEndpoint(env func(string) string, given string) (at *url.URL, explic
 	case e == "none" && given == "":
 		return nil, false, nil
 	case e != "" && e != "none" && e != "otlp":
-		return nil, false, fmt.Errorf("OTEL_TRACES_EXPORTER=%q: traces go by otlp, or nowhere with none", e)
+		return nil, false, fmt.Errorf("OTEL_TRACES_EXPORTER=%q: use otlp, or none to disable tracing", e)
 	}
 	name, text := "the trace endpoint", given
 	for _, v := range []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
@@ -92,15 +92,15 @@ func resolveEndpoint(env func(string) string, given string) (at *url.URL, explic
 	}
 	at, err = url.Parse(text)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
-		return nil, false, fmt.Errorf("%s is no http or https address; write it as http://127.0.0.1:4318", name)
+		return nil, false, fmt.Errorf("%s is not an http or https address; use the form http://127.0.0.1:4318", name)
 	}
 	if at.User != nil {
-		return nil, false, fmt.Errorf("%s must not hold a password; give it in OTEL_EXPORTER_OTLP_HEADERS", name)
+		return nil, false, fmt.Errorf("%s must not contain a password; put it in OTEL_EXPORTER_OTLP_HEADERS", name)
 	}
 	for _, v := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
 		if p := env(v); p != "" {
 			if p != "http/protobuf" {
-				return nil, false, fmt.Errorf("%s=%q: traces are sent by http/protobuf alone, which collectors take at port 4318", v, p)
+				return nil, false, fmt.Errorf("%s=%q: only http/protobuf is supported, usually at port 4318", v, p)
 			}
 			break
 		}

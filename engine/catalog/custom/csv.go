@@ -130,7 +130,7 @@ func readCSV(data []byte, o Options) (*Set, error) {
 		}
 		if len(t.row) > len(t.columns) {
 			return nil, t.errorf(
-				"it has %d cells and the header %d; put text with separators in it into quotes",
+				"the row has %d cells, the header %d; quote text that contains separators",
 				len(t.row),
 				len(t.columns),
 			)
@@ -151,7 +151,7 @@ func csvError(err error) error {
 		return fmt.Errorf("line %d: %w", p.Line, p.Err)
 	}
 	if errors.Is(err, io.EOF) {
-		return errors.New("there is nothing in it")
+		return errors.New("it is empty")
 	}
 	return err
 }
@@ -161,7 +161,7 @@ func (t *csvTable) readHeader() (subject string, err error) {
 	for i, cell := range t.row {
 		name := strings.ReplaceAll(strings.ToLower(scf.CollapseSpaces(cell)), " ", "_")
 		if _, twice := t.columns[name]; twice {
-			return "", t.errorf("the column %q stands twice in the header", truncate(name))
+			return "", t.errorf("the column %q occurs twice in the header", truncate(name))
 		}
 		t.columns[name] = i
 	}
@@ -171,14 +171,14 @@ func (t *csvTable) readHeader() (subject string, err error) {
 		subject, allowed = "control", controlColumns
 	}
 	if _, ok := t.columns[subject]; !ok {
-		return "", t.errorf("the header is not one that is known: a table of requirements has the columns %s; one of controls has %s",
+		return "", t.errorf("unknown header: a table of requirements has the columns %s; a table of controls has %s",
 			strings.Join(requirementColumns, ", "), strings.Join(controlColumns, ", "))
 	}
 	for _, cell := range t.row {
 		name := strings.ReplaceAll(strings.ToLower(scf.CollapseSpaces(cell)), " ", "_")
 		if !slices.Contains(allowed, name) {
 			return "", t.errorf(
-				"there is no column %q in a table of %ss; the columns are %s",
+				"unknown column %q in a table of %ss; the columns are %s",
 				truncate(name),
 				subject,
 				strings.Join(allowed, ", "),
@@ -215,7 +215,7 @@ func (t *csvTable) requirementRowReader(o Options) func(*Set) error {
 			at[code], lines[code] = n, t.line
 			f.Requirements = append(f.Requirements, api.CustomRequirement{Code: code, Title: title, Text: text})
 		case isDifferent(title, f.Requirements[n].Title) || isDifferent(text, f.Requirements[n].Text):
-			return t.errorf("the requirement %s stands on line %d with another title or text", truncate(code), lines[code])
+			return t.errorf("requirement %s has another title or text on line %d", truncate(code), lines[code])
 		}
 		return t.addControls(&f.Requirements[n])
 	}
@@ -243,7 +243,7 @@ func (t *csvTable) addControls(r *api.CustomRequirement) error {
 		if strength != "" {
 			n, err := strconv.Atoi(strength)
 			if err != nil || n < 0 || n > 10 {
-				return t.errorf("the strength %q is no number from 0 to 10", truncate(strength))
+				return t.errorf("the strength %q is not a number from 0 to 10", truncate(strength))
 			}
 			x.Strength = &n
 		}
@@ -269,13 +269,13 @@ func (t *csvTable) controlRowReader() func(*Set) error {
 			return t.errorf("the control has no code")
 		}
 		if first, twice := lines[c.Code]; twice {
-			return t.errorf("the control %s stands on line %d already", truncate(c.Code), first)
+			return t.errorf("control %s is already on line %d", truncate(c.Code), first)
 		}
 		lines[c.Code] = t.line
 		if w := t.value("weight"); w != "" {
 			n, err := strconv.Atoi(w)
 			if err != nil || n < 1 || n > 10 {
-				return t.errorf("the weight %q is no number from 1 to 10", truncate(w))
+				return t.errorf("the weight %q is not a number from 1 to 10", truncate(w))
 			}
 			c.Weight = &n
 		}

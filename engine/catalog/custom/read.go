@@ -38,17 +38,17 @@ type Options struct {
 func ReadFile(filename string, data []byte, o Options) (*Set, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) {
-		return nil, errors.New("it is not in UTF-8; save it as UTF-8")
+		return nil, errors.New("it is not UTF-8; save it as UTF-8")
 	}
 	if bytes.IndexByte(data, 0) >= 0 {
-		return nil, errors.New("it is no text")
+		return nil, errors.New("it is not text")
 	}
 	head := bytes.TrimLeftFunc(data, unicode.IsSpace)
 	var set *Set
 	var err error
 	switch {
 	case len(head) == 0:
-		return nil, errors.New("there is nothing in it")
+		return nil, errors.New("it is empty")
 	case head[0] == '{' || head[0] == '[':
 		if _, err := structured.Inspect(data); err != nil {
 			return nil, err
@@ -63,7 +63,7 @@ func ReadFile(filename string, data []byte, o Options) (*Set, error) {
 		return nil, err
 	}
 	if len(set.Frameworks)+len(set.Controls) == 0 {
-		return nil, errors.New("it holds no framework and no control; write them into the lists frameworks and controls")
+		return nil, errors.New("it contains no framework and no control; put them in the lists frameworks and controls")
 	}
 	return set, nil
 }
@@ -163,14 +163,14 @@ func readYAML(data []byte) (*Set, error) {
 		return nil, simplifyYAMLError(err)
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it holds more than one document; write frameworks and controls into one")
+		return nil, errors.New("it contains more than one document; put frameworks and controls in a single one")
 	}
 	nodes := 0
 	if err := checkNode(&root, 0, &nodes); err != nil {
 		return nil, err
 	}
 	if len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
-		return nil, errors.New("write it as fields: frameworks: with a list, controls: with a list, or both")
+		return nil, errors.New("the top level must have the fields frameworks: or controls: (or both), each with a list")
 	}
 	d = yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
@@ -209,9 +209,9 @@ func checkNode(n *yaml.Node, depth int, nodes *int) error {
 	case depth > maxNesting:
 		return fmt.Errorf("line %d: it is nested more than %d deep", n.Line, maxNesting)
 	case *nodes > maxNodes:
-		return fmt.Errorf("line %d: it holds more than %d values", n.Line, maxNodes)
+		return fmt.Errorf("line %d: it contains more than %d values", n.Line, maxNodes)
 	case n.Kind == yaml.AliasNode:
-		return fmt.Errorf("line %d: write *%s out; references are not taken", n.Line, truncate(n.Value))
+		return fmt.Errorf("line %d: replace *%s with its value; references are not allowed", n.Line, truncate(n.Value))
 	}
 	for _, c := range n.Content {
 		if err := checkNode(c, depth+1, nodes); err != nil {

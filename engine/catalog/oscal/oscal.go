@@ -120,7 +120,7 @@ func Read(data []byte, base *scf.Source) (*scf.Source, error) {
 	case doc.Mapping != nil:
 		src, err = readCollection(doc.Mapping, base)
 	default:
-		return nil, pathErrorf("", "it is OSCAL, but no catalog, profile or mapping collection")
+		return nil, pathErrorf("", "it is OSCAL, but not a catalog, profile or mapping collection")
 	}
 	if err != nil {
 		return nil, err

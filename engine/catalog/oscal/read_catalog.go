@@ -50,7 +50,7 @@ func listControls(doc *catalogDocument) (out []locatedControl) {
 func readCatalog(doc *catalogDocument, base *scf.Source) (*scf.Source, error) {
 	controls := listControls(doc)
 	if len(controls) == 0 {
-		return nil, pathErrorf("catalog", "there is no control in it")
+		return nil, pathErrorf("catalog", "it contains no controls")
 	}
 	ours := 0
 	for i := range controls {
@@ -249,7 +249,7 @@ func (r *catalogReader) readControl(x *locatedControl, code string) error {
 	if w := propValue(x.Props, "weight"); w != "" {
 		n, err := strconv.Atoi(w)
 		if err != nil || n < 0 || n > 10 {
-			return pathErrorf(x.path+".props", "the weight %q is no number from 0 to 10", truncate(w))
+			return pathErrorf(x.path+".props", "the weight %q is not a number from 0 to 10", truncate(w))
 		}
 		c.Weight = n
 	}
@@ -294,7 +294,7 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 	case "maturity":
 		level, err := strconv.Atoi(propValue(p.Props, "level"))
 		if err != nil || level < 0 || level > 5 {
-			return pathErrorf(place, "the maturity level %q is none of 0 to 5", truncate(propValue(p.Props, "level")))
+			return pathErrorf(place, "the maturity level %q is not 0 to 5", truncate(propValue(p.Props, "level")))
 		}
 		c.Maturity[level] = p.Prose
 	case "solution":
@@ -316,7 +316,7 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 		if rigor := propValue(p.Props, "rigor"); rigor != "" {
 			n, err := strconv.Atoi(rigor)
 			if err != nil || n < 1 || n > 3 {
-				return pathErrorf(place, "the rigor %q is none of 1 to 3", truncate(rigor))
+				return pathErrorf(place, "the rigor %q is not 1 to 3", truncate(rigor))
 			}
 			o.Rigor = n
 		}
@@ -326,7 +326,7 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 		if strength := propValue(p.Props, "strength"); strength != "" {
 			n, err := strconv.Atoi(strength)
 			if err != nil || n < -1 || n > 10 {
-				return pathErrorf(place, "the strength %q is no number from 0 to 10", truncate(strength))
+				return pathErrorf(place, "the strength %q is not a number from 0 to 10", truncate(strength))
 			}
 			d = &scf.MappingDetail{
 				Relationship: propValue(p.Props, "relationship"),
@@ -336,7 +336,7 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 				Official:     propValue(p.Props, "official") == "true",
 			}
 			if !slices.Contains([]string{"", "equal", "subset", "superset", "intersects", "none"}, d.Relationship) {
-				return pathErrorf(place, "there is no relationship %q", truncate(d.Relationship))
+				return pathErrorf(place, "unknown relationship %q", truncate(d.Relationship))
 			}
 		}
 		return r.addMapping(number, propValue(p.Props, "framework"), propValue(p.Props, "requirement"), d, place)
@@ -369,7 +369,7 @@ func readFramework(doc *catalogDocument, controls []locatedControl, base *scf.So
 	if !known {
 		code := scf.FrameworkCode(doc.Metadata.Title)
 		if code == "" {
-			return nil, pathErrorf("catalog.metadata.title", "the title gives no code for the framework")
+			return nil, pathErrorf("catalog.metadata.title", "no framework code can be derived from the title")
 		}
 		at = len(src.Frameworks)
 		src.Frameworks = append(src.Frameworks, scf.Framework{Code: code, Name: scf.CollapseSpaces(doc.Metadata.Title)})
@@ -394,7 +394,7 @@ func readFramework(doc *catalogDocument, controls []locatedControl, base *scf.So
 					src.Warnings,
 					api.ImportWarning{
 						Cell:    c.path,
-						Message: fmt.Sprintf("%s had no requirement %q; it was added, and no control maps to it", f.Code, truncate(code)),
+						Message: fmt.Sprintf("added requirement %[2]q to %[1]s; no control maps to it", f.Code, truncate(code)),
 					},
 				)
 			}

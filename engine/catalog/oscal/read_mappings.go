@@ -124,7 +124,7 @@ func (j *collectionMerger) mergeMapping(m *mapping, place string) error {
 	}
 	sources, targets := ours(func(p *mapEntry) []mapItem { return p.Sources }), ours(func(p *mapEntry) []mapItem { return p.Targets })
 	if sources == 0 && targets == 0 {
-		return pathErrorf(place, "neither side names controls of the SCF, such as IAC-06")
+		return pathErrorf(place, "neither side refers to SCF controls, such as IAC-06")
 	}
 	flipped := sources > targets // the SCF is the source
 	other := m.Source
@@ -160,13 +160,13 @@ func (j *collectionMerger) findOrAddFramework(href, place string) (int, error) {
 	if !known {
 		code := scf.FrameworkCode(name)
 		if code == "" {
-			return 0, pathErrorf(place, "the reference %q names no framework", truncate(href))
+			return 0, pathErrorf(place, "the reference %q is not a framework", truncate(href))
 		}
 		at = len(j.src.Frameworks)
 		j.src.Frameworks = append(j.src.Frameworks, scf.Framework{Code: code, Name: scf.CollapseSpaces(name)})
 		j.src.Warnings = append(
 			j.src.Warnings,
-			api.ImportWarning{Cell: place, Message: fmt.Sprintf("the catalog had no framework %s; it was added", code)},
+			api.ImportWarning{Cell: place, Message: fmt.Sprintf("added framework %s, which the catalog didn't have", code)},
 		)
 	}
 	if j.requirements[at] == nil {
@@ -231,7 +231,7 @@ func (j *collectionMerger) findOrAddRequirement(f int, id, place string) int {
 	j.requirements[f][scf.NormalizeCode(id)] = n
 	j.src.Warnings = append(
 		j.src.Warnings,
-		api.ImportWarning{Cell: place, Message: fmt.Sprintf("%s had no requirement %q; it was added", fw.Code, truncate(id))},
+		api.ImportWarning{Cell: place, Message: fmt.Sprintf("added requirement %[2]q to %[1]s", fw.Code, truncate(id))},
 	)
 	return n
 }

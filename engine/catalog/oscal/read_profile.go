@@ -39,7 +39,7 @@ func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 	name := scf.CollapseSpaces(doc.Metadata.Title)
 	code := scf.FrameworkCode(name)
 	if code == "" {
-		return nil, pathErrorf("profile.metadata.title", "the title gives no code for the framework")
+		return nil, pathErrorf("profile.metadata.title", "no framework code can be derived from the title")
 	}
 	if at, taken := findFramework(src, name); taken {
 		return nil, pathErrorf(
@@ -62,7 +62,7 @@ func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 		}
 	}
 	if len(src.Frameworks[into].Requirements) == 0 {
-		return nil, pathErrorf("profile.imports", "nothing is selected")
+		return nil, pathErrorf("profile.imports", "the profile selects nothing")
 	}
 	return src, nil
 }
@@ -74,7 +74,7 @@ func resolveReference(doc *profile, href, place string) (string, error) {
 	for strings.HasPrefix(href, "#") {
 		id := strings.ToLower(href[1:])
 		if id == strings.ToLower(doc.UUID) || seen[id] {
-			return "", pathErrorf(place, "the import leads back to itself")
+			return "", pathErrorf(place, "the import refers back to itself")
 		}
 		seen[id] = true
 		at := -1
@@ -169,7 +169,7 @@ func (s *profileSelector) candidates(in *profileImport, target, place string) ([
 		}
 		return out, nil
 	}
-	return nil, pathErrorf(place+".href", "%q is no framework of the catalog; write its code, as in #nist-800-53-r5", truncate(target))
+	return nil, pathErrorf(place+".href", "%q is not a framework of the catalog; use its code, as in #nist-800-53-r5", truncate(target))
 }
 
 func (s *profileSelector) frameworkCandidates(at int) []candidate {
@@ -195,7 +195,7 @@ func markSelected(pool []candidate, sel selection, keep []bool, selected bool, p
 	for n, id := range sel.WithIDs {
 		i, there := at[scf.NormalizeCode(id)]
 		if !there {
-			return pathErrorf(fmt.Sprintf("%s.with-ids[%d]", place, n), "there is no control %q in what is imported", truncate(id))
+			return pathErrorf(fmt.Sprintf("%s.with-ids[%d]", place, n), "the imported controls don't include %q", truncate(id))
 		}
 		keep[i] = selected
 		if sel.Children == "yes" {
@@ -209,7 +209,7 @@ func markSelected(pool []candidate, sel selection, keep []bool, selected bool, p
 	for _, m := range sel.Matching {
 		for k, c := range pool {
 			if ok, err := path.Match(strings.ToLower(m.Pattern), strings.ToLower(c.code)); err != nil {
-				return pathErrorf(place+".matching", "the pattern %q can't be read", truncate(m.Pattern))
+				return pathErrorf(place+".matching", "the pattern %q is invalid", truncate(m.Pattern))
 			} else if ok {
 				keep[k] = selected
 			}

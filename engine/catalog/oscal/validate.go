@@ -20,11 +20,11 @@ func Validate(data []byte, model string) error { return validateModels(data, mod
 func validateModels(data []byte, models ...string) error {
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
-		return pathErrorf("", "this is no JSON: %v", err)
+		return pathErrorf("", "this is not JSON: %v", err)
 	}
 	doc, ok := tree.(map[string]any)
 	if !ok {
-		return pathErrorf("", "it is no OSCAL: a document is an object with %s in it", joinWithOr(models))
+		return pathErrorf("", "this is not OSCAL: a document is an object with %s", joinWithOr(models))
 	}
 	model := ""
 	for _, name := range models {
@@ -39,11 +39,11 @@ func validateModels(data []byte, models ...string) error {
 	meta, _ := body["metadata"].(map[string]any)
 	named, _ := meta["oscal-version"].(string)
 	if !oscalVersion.MatchString(named) {
-		return pathErrorf(model+".metadata.oscal-version", "it names no OSCAL version, such as %s", Version)
+		return pathErrorf(model+".metadata.oscal-version", "it has no OSCAL version, such as %s", Version)
 	}
 	v, err := validation.NewValidatorDesiredVersion(doc, named)
 	if err != nil {
-		return pathErrorf(model+".metadata.oscal-version", "OSCAL %s is not known here: %v", named, err)
+		return pathErrorf(model+".metadata.oscal-version", "OSCAL %s is not supported: %v", named, err)
 	}
 	err = v.Validate()
 	var misfit *jsonschema.ValidationError
@@ -51,7 +51,7 @@ func validateModels(data []byte, models ...string) error {
 		return structured.FirstSchemaError(modelError(misfit, model))
 	}
 	if err != nil {
-		return fmt.Errorf("holding the document against the OSCAL schema: %w", err)
+		return fmt.Errorf("validating the document against the OSCAL schema: %w", err)
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func WriteProfile(src *scf.Source, framework int, modified time.Time) ([]byte, e
 	}
 	slices.Sort(ids)
 	if ids = slices.Compact(ids); len(ids) == 0 {
-		return nil, pathErrorf("", "no control of the catalog is mapped to %s, so there is nothing for a profile to select", f.Code)
+		return nil, pathErrorf("", "no control of the catalog maps to %s, so a profile would select nothing", f.Code)
 	}
 	meta := w.metadata("Controls for "+f.Name, modified)
 	meta.Props = append(meta.Props, newProp("framework", f.Code))

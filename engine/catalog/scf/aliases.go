@@ -15,45 +15,45 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Aliases says which names mean one framework. The zero value knows none.
+// Aliases lists which names mean the same framework. The zero value is empty.
 type Aliases struct {
-	// Same: all of the names mean the framework with the code.
+	// Same lists names that mean the framework with the code.
 	Same []Alias `yaml:"same"`
-	// Laws: likewise, and a year behind one of the names, or behind the code, changes nothing.
+	// Laws is like Same, but a year after a name or the code is ignored.
 	Laws []Alias `yaml:"laws"`
-	// Editions are codes of newer editions of one work, oldest first.
+	// Editions lists codes of successive editions of one work, oldest first.
 	Editions [][]string `yaml:"editions"`
 }
 
-// Alias is a framework's code and the names it goes by, as headers of a workbook.
+// Alias is a framework's code and the names used for it in workbook headers.
 type Alias struct {
 	Code  string   `yaml:"code" json:"code"`
 	Names []string `yaml:"names" json:"names"`
 }
 
-// Bounds of a user's table.
+// Limits of a user's table.
 const (
 	maxAliases    = 2000
 	maxAliasNames = 50
 	maxAliasText  = 200
 )
 
-// ParseAliases reads a table in the form of frameworks.yaml. It refuses what is no such
-// table, a name that is claimed twice, and a code that is not one.
+// ParseAliases parses a table in the form of frameworks.yaml. It rejects invalid tables, names
+// claimed twice, and invalid codes.
 func ParseAliases(text []byte) (*Aliases, error) {
 	a := &Aliases{}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(a); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("the table of aliases cannot be read: %w", err)
+		return nil, fmt.Errorf("the alias table can't be read: %w", err)
 	}
 	if len(a.Same)+len(a.Laws)+len(a.Editions) > maxAliases {
-		return nil, fmt.Errorf("the table of aliases has more than %d entries", maxAliases)
+		return nil, fmt.Errorf("the alias table has more than %d entries", maxAliases)
 	}
 	taken := map[string]string{}
 	for _, e := range slices.Concat(a.Same, a.Laws) {
 		if e.Code == "" || len(e.Code) > maxAliasText || e.Code != Slug(e.Code) {
-			return nil, fmt.Errorf("alias code %q is not in lower case with hyphens, such as %q", e.Code, "nist-csf-2.0")
+			return nil, fmt.Errorf("alias code %q is not lower case with hyphens, such as %q", e.Code, "nist-csf-2.0")
 		}
 		if len(e.Names) > maxAliasNames {
 			return nil, fmt.Errorf("%s has more than %d names", e.Code, maxAliasNames)
@@ -61,10 +61,10 @@ func ParseAliases(text []byte) (*Aliases, error) {
 		for _, name := range e.Names {
 			slug := Slug(name)
 			if slug == "" || len(name) > maxAliasText {
-				return nil, fmt.Errorf("%s has a name that says nothing or too much: %.40q", e.Code, name)
+				return nil, fmt.Errorf("%s has a name that is empty or too long: %.40q", e.Code, name)
 			}
 			if other, twice := taken[slug]; twice && other != e.Code {
-				return nil, fmt.Errorf("%q is a name of both %s and %s", name, other, e.Code)
+				return nil, fmt.Errorf("%q is listed as a name of both %s and %s", name, other, e.Code)
 			}
 			taken[slug] = e.Code
 		}
@@ -72,7 +72,7 @@ func ParseAliases(text []byte) (*Aliases, error) {
 	return a, nil
 }
 
-// Merge puts a user's table before this one; where both name something, the user's counts.
+// Merge returns the aliases with a user's table taking precedence.
 func (a *Aliases) Merge(preferred *Aliases) *Aliases {
 	return &Aliases{
 		Same: slices.Concat(preferred.Same, a.Same), Laws: slices.Concat(preferred.Laws, a.Laws),
@@ -83,22 +83,22 @@ func (a *Aliases) Merge(preferred *Aliases) *Aliases {
 //go:embed frameworks.yaml
 var builtinAliases []byte
 
-// BuiltinAliases is the table of facts that the program brings along.
+// BuiltinAliases returns the built-in table.
 var BuiltinAliases = sync.OnceValue(func() *Aliases {
 	a, err := ParseAliases(builtinAliases)
 	if err != nil {
-		panic("catalog: " + err.Error()) // a test reads it
+		panic("catalog: " + err.Error()) // can't happen: covered by a test
 	}
 	return a
 })
 
-// aliasIndex is a table ready to be asked.
+// aliasIndex is a table indexed for lookups.
 type aliasIndex struct {
 	bySlug        map[string]aliasTarget // by Slug
 	byUndatedSlug map[string]string
 }
 
-// aliasTarget is what a name means, and how sure: the place of the name in its list.
+// aliasTarget is the meaning of a name and its rank: the position of the name in its list.
 type aliasTarget struct {
 	code string
 	rank int
@@ -133,7 +133,7 @@ var builtinAliasIndex = sync.OnceValue(func() *aliasIndex { return BuiltinAliase
 
 var yearSuffix = lazyregexp.New(`^(.+)-(?:19|20)\d\d$`)
 
-// lookUp says what a plain slug means; false where the table does not say.
+// lookUp returns the meaning of a slug, or false if it isn't in the table.
 func (x *aliasIndex) lookUp(slug string) (aliasTarget, bool) {
 	if k, ok := x.bySlug[slug]; ok {
 		return k, true
@@ -146,8 +146,8 @@ func (x *aliasIndex) lookUp(slug string) (aliasTarget, bool) {
 	return aliasTarget{}, false
 }
 
-// Successors are the codes of newer editions of a framework, the nearest first; none where
-// it is the newest or the table does not know it.
+// Successors returns the codes of newer editions of a framework, the next one first; none if it is
+// the newest or unknown.
 func (a *Aliases) Successors(code string) []string {
 	for _, line := range a.Editions {
 		if i := slices.Index(line, code); i >= 0 {
@@ -157,7 +157,7 @@ func (a *Aliases) Successors(code string) []string {
 	return nil
 }
 
-// applyRenameRules is a code by spelling alone, of which a rule about spelling may know more.
+// applyRenameRules returns a framework code from spelling rules alone, without the table.
 func applyRenameRules(slug string) string {
 	for _, rule := range renameRules {
 		if rule.pattern.MatchString(slug) {

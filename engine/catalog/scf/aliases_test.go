@@ -86,13 +86,13 @@ func TestUsersAliases(t *testing.T) {
 
 func TestAliasesAreRefused(t *testing.T) {
 	for text, words := range map[string]string{
-		"same: 7":                          "cannot be read",
+		"same: 7":                          "can't be read",
 		"similar: []":                      "similar",
 		"same: [{code: Moon Act}]":         "lower case",
-		"same: [{code: a, names: ['  ']}]": "says nothing",
+		"same: [{code: a, names: ['  ']}]": "empty or too long",
 		"same: [{code: a, names: [x]}, {code: b, names: [X]}]": "both a and b",
 		"editions: [" + strings.Repeat("[a],", 3000) + "]":     "more than",
-		"a: &a [x, x]\nsame: [*a]":                             "cannot be read",
+		"a: &a [x, x]\nsame: [*a]":                             "can't be read",
 	} {
 		if _, err := ParseAliases([]byte(text)); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%.40q: %v", text, err)

@@ -92,7 +92,7 @@ func TestNewRefusesContradictions(t *testing.T) {
 	for name, spoil := range map[string]func(*Source){
 		"occurs twice":        func(s *Source) { s.Controls[1].Code = "IAC-01" },
 		"not of the form":     func(s *Source) { s.Controls[1].Code = "IAC6" },
-		"no domain":           func(s *Source) { s.Controls[1].Code = "ZZZ-01" },
+		"unknown domain":      func(s *Source) { s.Controls[1].Code = "ZZZ-01" },
 		"evidence request":    func(s *Source) { s.Controls[1].Evidence = []int{7} },
 		"weight":              func(s *Source) { s.Controls[1].Weight = 11 },
 		"framework code":      func(s *Source) { s.Frameworks[2].Code = "gdpr" },

@@ -3,7 +3,7 @@ package scf
 import "strings"
 
 // CompareNatural compares codes as a reader would: runs of digits by value, so that 5.2 comes
-// before 5.10. Codes that differ only in leading zeros fall back to the plain order.
+// before 5.10. Codes that differ only in leading zeros are compared as strings.
 func CompareNatural(a, b string) int {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
@@ -36,9 +36,9 @@ func CompareNatural(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// NormalizeCode is a requirement code without what releases spell differently: letter case,
-// blanks, a leading "Article", "Section" or §, brackets for dots, leading zeros. "Art
-// 32(1)(b)" and "Article 32.1(b)" are the same, so are "PM-1" and "PM-01".
+// NormalizeCode returns a requirement code without the spelling differences between releases:
+// letter case, blanks, a leading "Article", "Section" or §, brackets for dots, leading zeros. "Art
+// 32(1)(b)" and "Article 32.1(b)" are the same, and so are "PM-1" and "PM-01".
 func NormalizeCode(code string) string {
 	s := strings.ToLower(strings.TrimSpace(code))
 	s = strings.TrimSpace(strings.TrimLeft(s, "§"))
@@ -50,7 +50,7 @@ func NormalizeCode(code string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	var last byte // written last
+	var last byte // last byte written
 	dot, blank := false, false
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -64,7 +64,7 @@ func NormalizeCode(code string) string {
 			i++
 			continue
 		}
-		// Blanks part only numbers: "9.9 9.1" is not 9.99.1, but "GOVERN 1.1" is govern1.1.
+		// Blanks separate only numbers: "9.9 9.1" is not 9.99.1, but "GOVERN 1.1" is govern1.1.
 		if b.Len() > 0 && (dot || blank && isDigit(c) && isDigit(last)) {
 			b.WriteByte('.')
 		}

@@ -8,8 +8,9 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Coverage says how far the catalog's controls reach into a framework. In a workbook a
-// requirement exists because a control names it, so only other sources fall below 100 %.
+// Coverage returns how much of a framework the catalog's controls cover. In a workbook,
+// requirements exist only because a control refers to them, so only other sources have less than
+// 100 %.
 func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	f, err := s.findFramework(framework)
 	if err != nil {
@@ -21,7 +22,7 @@ func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	}
 	byDomain := make([]api.DomainCoverage, len(s.src.Domains))
 	controls := make([]bool, len(s.src.Controls))
-	lastSeen := make([]int32, len(s.src.Domains)) // requirement last counted for the domain, plus one
+	lastSeen := make([]int32, len(s.src.Domains)) // last requirement counted for the domain, plus one
 	for n := s.firstRequirement[f]; n < s.firstRequirement[f+1]; n++ {
 		mapped := s.requirementMappings(n)
 		if len(mapped) > 0 {
@@ -55,8 +56,8 @@ func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	return out, nil
 }
 
-// Crosswalk lists the controls of a framework with its requirement codes. With a target
-// it keeps the controls that map to both, and joins the requirements through them.
+// Crosswalk lists the controls of a framework with its requirement codes. With a target, it lists
+// only the controls that map to both, with the requirements of both.
 func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {
 	a, err := s.findFramework(framework)
 	if err != nil {
@@ -95,14 +96,14 @@ func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {
 	return out, nil
 }
 
-// requirementsByControl gives each control its requirements of a framework, in order.
+// requirementsByControl returns, for each control, its requirements in a framework, in order.
 func (s *Snapshot) requirementsByControl(framework int) [][]int32 {
 	mappings := s.frameworkMappings(framework)
 	size := make([]int32, len(s.src.Controls))
 	for _, i := range mappings {
 		size[s.src.Mappings[i].Control]++
 	}
-	out, all := make([][]int32, len(s.src.Controls)), make([]int32, 0, len(mappings)) // one piece of memory, cut
+	out, all := make([][]int32, len(s.src.Controls)), make([]int32, 0, len(mappings)) // slices of one allocation
 	for c, n := range size {
 		out[c] = all[len(all) : len(all) : len(all)+int(n)]
 		all = all[:len(all)+int(n)]

@@ -10,8 +10,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Custom is what an organization adds to a catalog: frameworks and controls of its own,
-// in one revision.
+// Custom is an organization's own frameworks and controls, in one revision.
 type Custom struct {
 	OrganizationID string
 	Revision       int
@@ -19,14 +18,14 @@ type Custom struct {
 	Controls       []api.CustomControlBody
 }
 
-// What an organization may add at most.
+// Limits of an organization's additions.
 const (
 	maxCustomFrameworks   = 200
 	maxCustomControls     = 2000
 	maxCustomRequirements = 10000
 )
 
-// A CustomError says what is wrong with which framework or control of an organization.
+// CustomError describes an error in a framework or control of an organization.
 type CustomError struct{ Place, Message string }
 
 func (e *CustomError) Error() string { return e.Place + ": " + e.Message }
@@ -36,16 +35,16 @@ var (
 	customFrameworkCode = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*[a-z0-9]$`)
 )
 
-// IsCustomControlCode reports whether an organization may give a control this code: of the
-// same kind as the SCF's, but never one that a release could take.
+// IsCustomControlCode reports whether an organization may use this code for a control: of the same
+// form as SCF codes, but never one that a release could use.
 func IsCustomControlCode(code string) bool {
 	return customControlCode.MatchString(code) && !IsControlCode(code)
 }
 
-// WithCustom is the catalog with what an organization adds, under the same version id. Where
-// the catalog has a framework of the same code by now, the organization's is known by
-// its code with "-custom" behind. Mappings to controls and requirements that this version
-// lacks are left out; they are returned, by the code of the framework or control that names them.
+// WithCustom returns the catalog with an organization's additions, under the same version id. If
+// the catalog meanwhile has a framework with the same code, "-custom" is appended to the
+// organization's. Mappings to controls and requirements missing in this version are left out; they
+// are returned by the code of the framework or control that contains them.
 func (s *Snapshot) WithCustom(c *Custom) (*Snapshot, map[string][]string, error) {
 	m := newCustomMerge(s, c)
 	for i := range c.Controls {
@@ -61,11 +60,11 @@ func (s *Snapshot) WithCustom(c *Custom) (*Snapshot, map[string][]string, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	out.record = s.record // the version is what was imported
+	out.record = s.record // the record describes the imported version
 	return out, m.missing, nil
 }
 
-// customMerge builds the source of a catalog with what an organization adds.
+// customMerge builds the source of a catalog with an organization's additions.
 type customMerge struct {
 	base           *Snapshot
 	organizationID string
@@ -74,9 +73,9 @@ type customMerge struct {
 
 	controls     map[string]int
 	domains      map[string]bool
-	frameworks   map[string]int // as the organization writes them
+	frameworks   map[string]int // as spelled by the organization
 	requirements map[int]map[string]int
-	// mappingsByControl holds the mappings by control, for those that stand beside another.
+	// mappingsByControl holds the mappings by control, for related controls.
 	mappingsByControl map[int][]Mapping
 	added             map[Mapping]bool // without details
 }
@@ -107,7 +106,7 @@ func stringOrEmpty(s *string) string {
 	return *s
 }
 
-// addControl adds a control, and the domain of its code where there is none.
+// addControl adds a control, and the domain of its code if it is missing.
 func (m *customMerge) addControl(b *api.CustomControlBody) {
 	if prefix := DomainOf(b.Code); !m.domains[prefix] {
 		m.domains[prefix] = true
@@ -171,7 +170,7 @@ func (m *customMerge) addFramework(b *api.CustomFrameworkBody) {
 	}
 }
 
-// sourceCustom is what states a mapping that an organization made.
+// sourceCustom is the source of mappings defined by an organization.
 const sourceCustom = "custom"
 
 func (m *customMerge) linkControl(source, control string, framework, requirement int, d MappingDetail) {
@@ -190,7 +189,7 @@ func (m *customMerge) noteMissing(source, reference string) {
 	}
 }
 
-// addMapping takes a mapping once; the first word on a pair stands.
+// addMapping adds a mapping unless the pair already has one: the first one wins.
 func (m *customMerge) addMapping(n Mapping) {
 	pair := Mapping{Control: n.Control, Framework: n.Framework, Requirement: n.Requirement}
 	if m.added[pair] {
@@ -201,7 +200,8 @@ func (m *customMerge) addMapping(n Mapping) {
 	m.mappingsByControl[n.Control] = append(m.mappingsByControl[n.Control], n)
 }
 
-// addControlMappings adds what a custom control answers: what is said, then what those do that it stands beside.
+// addControlMappings adds the requirements of a custom control: its own, then those of the related
+// controls.
 func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
 	for _, ref := range slices.Sorted(maps.Keys(b.Requirements)) {
 		f, own := m.frameworks[ref]
@@ -237,13 +237,13 @@ func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
 				b.Code,
 				other.Framework,
 				other.Requirement,
-				MappingDetail{Strength: -1, Rationale: "stands beside " + m.src.Controls[c].Code},
+				MappingDetail{Strength: -1, Rationale: "related to " + m.src.Controls[c].Code},
 			)
 		}
 	}
 }
 
-// officialFramework is the framework of the source's own that a code or name means, if any.
+// officialFramework returns the framework of the catalog itself that a code or name means, if any.
 func (s *Snapshot) officialFramework(ref string) (string, bool) {
 	for _, code := range []string{ref, strings.ToLower(ref), FrameworkCode(ref)} {
 		if i, ok := s.frameworks[code]; ok {
@@ -258,13 +258,13 @@ func (s *Snapshot) officialFramework(ref string) (string, bool) {
 	return "", false
 }
 
-// CheckCustom refuses what can't stand beside the catalog: codes of a form that is not
-// allowed or taken, the same one twice, mappings to what there is not. Errors are *CustomError.
+// CheckCustom rejects additions that conflict with the catalog: invalid or used codes, duplicates,
+// mappings to unknown records. Errors are *CustomError.
 func (s *Snapshot) CheckCustom(c *Custom) error {
 	if len(c.Frameworks) > maxCustomFrameworks || len(c.Controls) > maxCustomControls {
 		return &CustomError{
 			"the organization",
-			fmt.Sprintf("at most %d frameworks and %d controls of its own", maxCustomFrameworks, maxCustomControls),
+			fmt.Sprintf("at most %d custom frameworks and %d custom controls are allowed", maxCustomFrameworks, maxCustomControls),
 		}
 	}
 	seen := map[string]bool{}
@@ -291,7 +291,7 @@ func (s *Snapshot) CheckCustom(c *Custom) error {
 	return nil
 }
 
-// truncate keeps what an error repeats small.
+// truncate shortens text quoted in error messages.
 func truncate(s string) string {
 	if len(s) > 60 {
 		return strings.ToValidUTF8(s[:60], "") + "…"
@@ -302,13 +302,13 @@ func truncate(s string) string {
 func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 	place := "framework " + truncate(f.Code)
 	if !customFrameworkCode.MatchString(f.Code) || len(f.Code) > 80 {
-		return &CustomError{place, "the code is made of small letters, digits, dots and hyphens, such as yard-rules"}
+		return &CustomError{place, "the code must consist of lower-case letters, digits, dots and hyphens, such as yard-rules"}
 	}
 	for _, name := range []string{f.Code, f.Name} {
 		if official, taken := s.officialFramework(name); taken {
 			return &CustomError{
 				place,
-				fmt.Sprintf("%q is the framework %s of the catalog; give your own another code and name", truncate(name), official),
+				fmt.Sprintf("%q is the catalog's framework %s; choose another code and name", truncate(name), official),
 			}
 		}
 	}
@@ -316,13 +316,13 @@ func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 		return &CustomError{place, "a framework needs a name"}
 	}
 	if n := len(f.Requirements); n == 0 || n > maxCustomRequirements {
-		return &CustomError{place, fmt.Sprintf("it has %d requirements; a framework has 1 to %d", n, maxCustomRequirements)}
+		return &CustomError{place, fmt.Sprintf("it has %d requirements; 1 to %d are allowed", n, maxCustomRequirements)}
 	}
 	seen := map[string]bool{}
 	for _, r := range f.Requirements {
 		at := place + ", requirement " + truncate(r.Code)
 		if r.Code == "" || len(r.Code) > 120 || r.Code != CollapseSpaces(r.Code) {
-			return &CustomError{at, "a requirement needs a code of one line and at most 120 characters"}
+			return &CustomError{at, "a requirement needs a code, a single line of at most 120 characters"}
 		}
 		if seen[r.Code] {
 			return &CustomError{at, "the code occurs twice"}
@@ -332,7 +332,7 @@ func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 			if !slices.Contains([]string{"", "equal", "subset", "superset", "intersects", "none"}, x.Relationship) {
 				return &CustomError{
 					at,
-					fmt.Sprintf("there is no relationship %q; write equal, subset, superset, intersects or none", truncate(x.Relationship)),
+					fmt.Sprintf("unknown relationship %q; use equal, subset, superset, intersects or none", truncate(x.Relationship)),
 				}
 			}
 			if x.Strength != nil && (*x.Strength < 0 || *x.Strength > 10) {
@@ -347,9 +347,9 @@ func checkControl(k *api.CustomControlBody) error {
 	place := "control " + truncate(k.Code)
 	switch {
 	case IsControlCode(k.Code):
-		return &CustomError{place, "three letters and two digits is how the SCF writes its own codes; write yours as YARD-01 or ABC-001"}
+		return &CustomError{place, "three letters and two digits are reserved for SCF codes; use a code such as YARD-01 or ABC-001"}
 	case !IsCustomControlCode(k.Code):
-		return &CustomError{place, "a code is capital letters and digits, a hyphen and a number, such as YARD-01"}
+		return &CustomError{place, "a code must consist of capital letters and digits, a hyphen and a number, such as YARD-01"}
 	case strings.TrimSpace(k.Title) == "", strings.TrimSpace(k.Description) == "":
 		return &CustomError{place, "a control needs a title and a description"}
 	case k.Weight != nil && (*k.Weight < 1 || *k.Weight > 10):
@@ -357,14 +357,14 @@ func checkControl(k *api.CustomControlBody) error {
 	}
 	for level := range k.Maturity {
 		if len(level) != 1 || level < "0" || level > "5" {
-			return &CustomError{place, fmt.Sprintf("there is no maturity level %q; they are 0 to 5", truncate(level))}
+			return &CustomError{place, fmt.Sprintf("unknown maturity level %q; use 0 to 5", truncate(level))}
 		}
 	}
 	for _, t := range k.Traits {
 		if !slices.Contains(api.TraitNames, t) {
 			return &CustomError{
 				place,
-				fmt.Sprintf("there is no trait %q; the traits are %s", truncate(t), strings.Join(api.TraitNames, ", ")),
+				fmt.Sprintf("unknown trait %q; the traits are %s", truncate(t), strings.Join(api.TraitNames, ", ")),
 			}
 		}
 	}

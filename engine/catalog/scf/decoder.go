@@ -9,14 +9,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxPayloadBytes bounds what Decode unpacks, far above any release: 2026.1.1 needs 10 MB.
+// maxPayloadBytes is the maximum size unpacked by DecodeSnapshot, far above any release: 2026.1.1
+// needs 10 MB.
 const maxPayloadBytes = 128 << 20
 
-// ErrFormat is wrapped by every error of Decode about the bytes.
+// ErrFormat is wrapped by all errors about the content of a snapshot.
 var ErrFormat = errors.New("not a catalog snapshot")
 
-// DecodeSnapshot reads what Encode wrote, and indexes it under a version. Bytes that are cut,
-// changed, of a newer format or not a snapshot at all are refused with ErrFormat.
+// DecodeSnapshot reads the output of Encode, and indexes it under a version. Data that is
+// truncated, changed, of a newer format or not a snapshot is rejected with ErrFormat.
 func DecodeSnapshot(data []byte, v Version) (*Snapshot, error) {
 	payload, err := decompress(data)
 	if err != nil {
@@ -26,7 +27,7 @@ func DecodeSnapshot(data []byte, v Version) (*Snapshot, error) {
 	r := &decoder{rest: string(payload)}
 	src := r.readSource()
 	if r.err == nil && len(r.rest) > 0 {
-		r.setError("%d bytes are left over", len(r.rest))
+		r.setError("%d unexpected bytes at the end", len(r.rest))
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -47,7 +48,7 @@ func decompress(data []byte) ([]byte, error) {
 	}
 	data = data[len(magic):]
 	if data[0] != formatVersion {
-		return nil, fmt.Errorf("%w that this program reads: format %d, it knows up to %d", ErrFormat, data[0], formatVersion)
+		return nil, fmt.Errorf("%w of a supported format: format %d, supported up to %d", ErrFormat, data[0], formatVersion)
 	}
 	size, n := binary.Uvarint(data[1:])
 	if n <= 0 || size > maxPayloadBytes {
@@ -59,18 +60,18 @@ func decompress(data []byte) ([]byte, error) {
 	}
 	defer z.Close()
 	frame := data[1+n:]
-	// The frame may claim any size: start small where the claim is out of proportion.
+	// The frame may claim any size: start small if the claim is out of proportion.
 	payload, err := z.DecodeAll(frame, make([]byte, 0, min(size, uint64(len(frame))*64)))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	if uint64(len(payload)) != size {
-		return nil, fmt.Errorf("%w: %d bytes where %d were announced", ErrFormat, len(payload), size)
+		return nil, fmt.Errorf("%w: %d bytes instead of %d", ErrFormat, len(payload), size)
 	}
 	return payload, nil
 }
 
-// decoder takes fields off the front of s. After the first error it yields zeros.
+// decoder reads fields from the front of rest. After the first error it returns zeros.
 type decoder struct {
 	rest string
 	err  error
@@ -93,7 +94,7 @@ func (r *decoder) readUvarint() uint64 {
 			return x
 		}
 	}
-	r.setError("a number is cut")
+	r.setError("a number is truncated")
 	return 0
 }
 
@@ -111,11 +112,11 @@ func (r *decoder) readSigned() int {
 	return int(int64(n>>1) ^ -int64(n&1))
 }
 
-// readCount is the length of a list; each of its items takes at least size bytes.
+// readCount reads the length of a list whose items take at least size bytes each.
 func (r *decoder) readCount(size int) int {
 	n := r.readInt()
 	if n > len(r.rest)/size {
-		r.setError("a list of %d is longer than the rest", n)
+		r.setError("a list of %d items is longer than the remaining data", n)
 		return 0
 	}
 	return n
@@ -126,7 +127,7 @@ func (r *decoder) readBool() bool { return r.readInt() != 0 }
 func (r *decoder) readText() string {
 	n := r.readInt()
 	if n > len(r.rest) {
-		r.setError("a text is cut")
+		r.setError("a text is truncated")
 		return ""
 	}
 	t := r.rest[:n]
@@ -156,7 +157,7 @@ func (r *decoder) readPairs() []Pair {
 	return readMany(r, 2, func(p *Pair) { r.readTexts(&p.Name, &p.Text) })
 }
 
-// readMany reads a list, growing it as items come, so that an announced length alone costs little.
+// readMany reads a list, growing it as items are read, so that a large claimed length costs little.
 func readMany[T any](r *decoder, size int, read func(*T)) []T {
 	n := r.readCount(size)
 	if n == 0 {

@@ -6,10 +6,10 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Diff says what changed from one version to another. Controls meet by code. Texts that
-// differ in white space alone are the same. Mappings meet by framework code and by
-// NormalizeCode, so that a release which only spells requirement codes otherwise neither
-// gains nor loses; they are compared for controls and frameworks that both versions have.
+// Diff returns the changes from one version to another. Controls are matched by code. Differences
+// in whitespace are ignored. Mappings are matched by framework code and NormalizeCode, so that a
+// mere change in spelling is not a change; they are compared for controls and frameworks that both
+// versions have.
 func Diff(from, to *Snapshot) api.CatalogDiff {
 	d := api.CatalogDiff{
 		FromVersionID: from.version.ID, FromLabel: from.src.Label, ToVersionID: to.version.ID, ToLabel: to.src.Label,
@@ -76,7 +76,7 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// hasFrameworkCode reports a code that is a framework's own, not an alias.
+// hasFrameworkCode reports whether a code is a framework's own, not an alias.
 func (s *Snapshot) hasFrameworkCode(code string) bool {
 	i, ok := s.frameworks[code]
 	return ok && s.src.Frameworks[i].Code == code
@@ -87,7 +87,7 @@ func compareControls(from, to *Control) (api.ControlChange, bool) {
 		Code: to.Code, FromTitle: from.Title, ToTitle: to.Title,
 		Renamed: CollapseSpaces(from.Title) != CollapseSpaces(to.Title),
 		Reworded: CollapseSpaces(from.Description) != CollapseSpaces(to.Description) ||
-			// A question is compared only where both have one: older releases have none.
+			// Questions are compared only if both have one: older releases have none.
 			from.Question != "" && to.Question != "" && CollapseSpaces(from.Question) != CollapseSpaces(to.Question),
 		Reweighted: from.Weight != to.Weight,
 		FromWeight: weightOrNil(from), ToWeight: weightOrNil(to),
@@ -120,7 +120,7 @@ func sharedFrameworks(from, to *Snapshot) []sharedFramework {
 	return out
 }
 
-// controlRequirementCodes are a control's requirement codes in a framework.
+// controlRequirementCodes returns a control's requirement codes in a framework.
 func (s *Snapshot) controlRequirementCodes(control, framework int) []string {
 	own := s.src.Mappings[s.firstMapping[control]:s.firstMapping[control+1]]
 	at, _ := slices.BinarySearchFunc(own, framework, func(m Mapping, f int) int {
@@ -136,7 +136,7 @@ func (s *Snapshot) controlRequirementCodes(control, framework int) []string {
 	return out
 }
 
-// appendMissing adds the codes of a that b does not have.
+// appendMissing appends the codes of a that b does not have.
 func appendMissing(out []api.MappingChanges, control, framework string, a, b []string, total *int) []api.MappingChanges {
 	if len(a) == 0 || slices.Equal(a, b) {
 		return out

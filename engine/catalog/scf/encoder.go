@@ -6,24 +6,24 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A snapshot's bytes are
+// A snapshot is encoded as
 //
 //	"SCFC" format(1 byte) payload length(uvarint) zstd frame with checksum
 //
-// and hold the source without its warnings and statistics, and nothing of the version
-// record: the same source gives the same bytes, under whatever version id. The payload is
-// a fixed sequence of fields: numbers as varints, texts and lists led by their length.
-// A new field means a new format number; Decode must go on reading the old.
+// with the source except its warnings and statistics, and nothing of the version record: the same
+// source gives the same bytes under any version id. The payload is a fixed sequence of fields:
+// numbers as varints, texts and lists prefixed with their length. A new field needs a new format
+// number; DecodeSnapshot must continue to read the old ones.
 const (
 	magic         = "SCFC"
 	formatVersion = 1
 )
 
-// Encode gives the snapshot's bytes, to be kept and read again with Decode.
+// Encode returns the snapshot as bytes that DecodeSnapshot can read.
 func (s *Snapshot) Encode() ([]byte, error) {
 	w := &encoder{buf: make([]byte, 0, 1<<20)}
 	w.writeSource(s.src)
-	// One worker: the frame must not depend on how many processors there are.
+	// One worker: the frame must not depend on the number of processors.
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(true))
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (w *encoder) writeFramework(f *Framework) {
 	}
 }
 
-// writeMappings are sorted, so each is told by how far it is from the one before.
+// writeMappings writes sorted mappings, each as the difference from the previous one.
 func (w *encoder) writeMappings(list []Mapping) {
 	w.writeInt(len(list))
 	var last Mapping

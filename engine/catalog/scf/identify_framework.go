@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// IdentifyFramework finds the framework that a document is about. First by what the document or
-// its file is called by its publisher, then by the codes of its elements: where they are
-// most of the requirements of one framework, and of no other. It is a *NotFoundError with what
-// comes near where neither tells.
+// IdentifyFramework returns the framework that a document is about: by the names of the document or
+// its file, else by the codes of its elements, if they are most of the requirements of one
+// framework and of no other. If neither identifies one, it returns a *NotFoundError with
+// suggestions.
 func (s *Snapshot) IdentifyFramework(names, codes []string) (int, error) {
 	hyphens := make(map[string]int, len(s.src.Frameworks))
 	for i := range s.src.Frameworks {
@@ -45,12 +45,14 @@ func (s *Snapshot) IdentifyFramework(names, codes []string) (int, error) {
 	return 0, &NotFoundError{Kind: "framework", Ref: ref, Suggestions: s.SuggestFrameworks(ref, 5)}
 }
 
-var errNoFrameworkHint = errors.New("neither its name nor what it holds tells which framework it is about")
+var errNoFrameworkHint = errors.New("neither the name nor the content identifies the framework")
 
-// FrameworkIndex is the place in the source of a framework, by anything that Framework accepts.
+// FrameworkIndex returns the index in the source of a framework, by anything that Framework
+// accepts.
 func (s *Snapshot) FrameworkIndex(ref string) (int, error) { return s.findFramework(ref) }
 
-// frameworkByRequirements is the framework whose requirements the codes are, if one clearly stands out.
+// frameworkByRequirements returns the framework whose requirements match the codes, if one clearly
+// stands out.
 func (s *Snapshot) frameworkByRequirements(codes []string) (int, bool) {
 	const fewest, enough, ahead = 5, 0.6, 0.1
 	asked := make(map[string]bool, len(codes))

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Kinds of record that have an id. The numbers are part of every id: never reuse one.
+// idKind is the kind of a record with an id. The numbers are part of every id: never reuse one.
 type idKind byte
 
 const (
@@ -20,7 +20,7 @@ const (
 	kindMapping
 )
 
-// An id is the version's own UUIDv7 with its random part replaced:
+// recordID returns the version's own UUIDv7 with its random part replaced:
 //
 //	bits   0–47   the version's timestamp
 //	bits  48–51   7
@@ -29,11 +29,11 @@ const (
 //	bits  64–65   the variant, 10
 //	bits  66–127  the next 62 bits of H
 //
-// H is SHA-256 over the version's 16 bytes, the kind, and the natural key's parts, each
-// led by its length in four bytes, big endian. The key of a domain or control is its
-// code; of a framework its code; of a requirement the framework's and its own code; of a
-// mapping the control's, framework's and requirement's codes. So an id can be computed
-// by whoever knows the version, and stays when mappings are added to it later.
+// H is SHA-256 over the version's 16 bytes, the kind, and the parts of the natural key, each
+// prefixed with its length in four bytes, big endian. The key of a domain, control or framework is
+// its code; of a requirement the framework's and its own code; of a mapping the control's,
+// framework's and requirement's codes. So an id can be computed from the version, and doesn't
+// change when mappings are added later.
 func (s *Snapshot) recordID(k idKind, key ...string) uuid.UUID {
 	buf := make([]byte, 0, 128)
 	buf = append(buf, s.rootUUID[:]...)
@@ -50,7 +50,7 @@ func (s *Snapshot) recordID(k idKind, key ...string) uuid.UUID {
 	return id
 }
 
-// parseIDKind reads the kind out of an id, and false where the id is not of this version.
+// parseIDKind returns the kind in an id, or false if the id is not of this version.
 func (s *Snapshot) parseIDKind(id uuid.UUID) (idKind, bool) {
 	if [6]byte(id[:6]) != [6]byte(s.rootUUID[:6]) || id[6]>>4 != 7 {
 		return 0, false
@@ -58,19 +58,19 @@ func (s *Snapshot) parseIDKind(id uuid.UUID) (idKind, bool) {
 	return idKind(id[6] & 0x0f), true
 }
 
-// parseVersionID takes a UUIDv7 as written in a version record.
+// parseVersionID parses the UUIDv7 of a version record.
 func parseVersionID(s string) (uuid.UUID, error) {
 	id, err := uuid.Parse(s)
 	if err != nil || id.Version() != 7 || len(s) != 36 {
-		return uuid.UUID{}, fmt.Errorf("catalog: version id %q is no UUIDv7", s)
+		return uuid.UUID{}, fmt.Errorf("catalog: version id %q is not a UUIDv7", s)
 	}
 	return id, nil
 }
 
-// Version is what the caller knows about an imported catalog and its bytes do not hold.
+// Version holds what is known about an imported catalog besides its content.
 type Version struct {
 	ID         string // a UUIDv7
-	RootID     string // the version whose ids the records have, where it is not this one
+	RootID     string // the version whose ids the records have, if not this one
 	Status     string // api.CatalogActive or api.CatalogSuperseded; empty means active
 	ImportedAt time.Time
 }

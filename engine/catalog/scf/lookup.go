@@ -10,10 +10,10 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// NotFoundError says that no record of a version has an id or code.
+// NotFoundError reports that a version has no record with an id or code.
 type NotFoundError struct {
 	Kind, Ref   string   // Kind: domain, control, framework, requirement, mapping
-	Suggestions []string // codes that come near, best first
+	Suggestions []string // similar codes, best first
 }
 
 func (e *NotFoundError) Error() string {
@@ -23,19 +23,19 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no %s %q in this catalog: did you mean %s?", e.Kind, e.Ref, joinOr(e.Suggestions))
 }
 
-// AmbiguousError says that a code could mean several records.
+// AmbiguousError reports that a code could mean several records.
 type AmbiguousError struct {
 	Kind, Ref string
-	// Matches name each record so that using one as the reference is not ambiguous.
+	// Matches identify the records unambiguously.
 	Matches []string
 }
 
 func (e *AmbiguousError) Error() string {
 	const shown = 6
 	if more := len(e.Matches) - shown; more > 0 {
-		return fmt.Sprintf("%s %q could mean %s and %d more: name one", e.Kind, e.Ref, strings.Join(e.Matches[:shown], ", "), more)
+		return fmt.Sprintf("%s %q could mean %s and %d more; be more specific", e.Kind, e.Ref, strings.Join(e.Matches[:shown], ", "), more)
 	}
-	return fmt.Sprintf("%s %q could mean %s: name one", e.Kind, e.Ref, joinOr(e.Matches))
+	return fmt.Sprintf("%s %q could mean %s; be more specific", e.Kind, e.Ref, joinOr(e.Matches))
 }
 
 func joinOr(s []string) string {
@@ -54,7 +54,7 @@ func parseID(ref string) (uuid.UUID, bool) {
 	return id, err == nil
 }
 
-// findControl resolves an id or a code, however it is spelled: iac-6 is IAC-06.
+// findControl resolves an id or a code in any spelling: iac-6 is IAC-06.
 func (s *Snapshot) findControl(ref string) (int, error) {
 	ref = strings.TrimSpace(ref)
 	if id, ok := parseID(ref); ok {
@@ -77,8 +77,8 @@ func (s *Snapshot) findControl(ref string) (int, error) {
 	return 0, &NotFoundError{Kind: "control", Ref: ref, Suggestions: s.suggestControls(ref)}
 }
 
-// findFramework resolves an id, a code, an alias, a name or a workbook header, and the
-// beginning of a code where only one framework has it.
+// findFramework resolves an id, a code, an alias, a name, a workbook header, or a unique prefix of
+// a code.
 func (s *Snapshot) findFramework(ref string) (int, error) {
 	ref = strings.TrimSpace(ref)
 	if id, ok := parseID(ref); ok {
@@ -160,8 +160,8 @@ func (s *Snapshot) findRequirement(ref string) (int32, error) {
 	return 0, err
 }
 
-// findRequirementIn resolves a code inside a framework: as written, then loosely, then, for
-// ISO 27001's "A.5.1", in the framework that holds its annex, and 5.1 as A.5.1.
+// findRequirementIn resolves a code in a framework: as written, then normalized, then ISO 27001's
+// "A.5.1" in the framework that contains its annex, and 5.1 as A.5.1.
 func (s *Snapshot) findRequirementIn(f int, code string) (int32, error) {
 	for _, found := range [][]int32{s.requirementRefs().exact[code], s.requirementRefs().loose[NormalizeCode(code)]} {
 		if in := s.filterByFramework(f, found); len(in) > 0 {
@@ -175,7 +175,7 @@ func (s *Snapshot) findRequirementIn(f int, code string) (int32, error) {
 		}
 		for _, found := range [][]int32{
 			s.findAnnexControlsOf(clauses, code), s.findAnnexControlsOf(clauses, "A."+code),
-			s.filterByFramework(f, s.requirementRefs().loose["a."+NormalizeCode(code)]), // the starter spells the annex out
+			s.filterByFramework(f, s.requirementRefs().loose["a."+NormalizeCode(code)]), // the starter includes the annex
 		} {
 			if len(found) > 0 {
 				return found[0], nil
@@ -185,8 +185,8 @@ func (s *Snapshot) findRequirementIn(f int, code string) (int32, error) {
 	return 0, &NotFoundError{Kind: "requirement", Ref: fw.Code + ":" + code}
 }
 
-// findAnnexControls finds a control of ISO 27001's Annex A, "A.5.1", where it stands in a column of
-// ISO 27002 as 5.1.
+// findAnnexControls finds a control of ISO 27001's Annex A, "A.5.1", if it is in a column of ISO
+// 27002 as 5.1.
 func (s *Snapshot) findAnnexControls(ref string) []int32 {
 	return slices.Concat(s.findAnnexControlsOf(iso27001, ref), s.findAnnexControlsOf(iso27001Edition2013, ref))
 }
@@ -209,8 +209,8 @@ func (s *Snapshot) Control(ref string) (api.Control, error) {
 	return s.controlList()[i], nil
 }
 
-// ControlID is the id of the control with a code; empty where there is none, without looking for
-// what is like it.
+// ControlID returns the id of the control with a code, or "" if there is none. It makes no
+// suggestions and is fast.
 func (s *Snapshot) ControlID(code string) string {
 	i, ok := s.controls[strings.ToUpper(strings.TrimSpace(code))]
 	if !ok {

@@ -7,17 +7,17 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// ControlFilter narrows a list of controls. Empty fields do not narrow; set ones all apply.
+// ControlFilter selects controls. Empty fields are ignored; all others must match.
 type ControlFilter struct {
 	Code      string   // exact code or id
 	Domain    string   // domain code or id
 	Framework string   // anything that Framework accepts
 	Query     string   // every word must occur in the control's texts or code
-	Tags      []string // every tag must be on it, among tags, baselines, traits and SCRM tiers
+	Tags      []string // every tag must be present, among tags, baselines, traits and SCRM tiers
 }
 
-// Controls lists controls in the source's order. A domain or framework that is not there
-// is an error; a code that is not there is an empty list.
+// Controls lists controls in the source's order. An unknown domain or framework is an error; an
+// unknown code gives an empty list.
 func (s *Snapshot) Controls(f ControlFilter) ([]api.Control, error) {
 	found, err := s.ControlIndexes(f)
 	if err != nil {
@@ -30,10 +30,10 @@ func (s *Snapshot) Controls(f ControlFilter) ([]api.Control, error) {
 	return out, nil
 }
 
-// ControlAt is the control with an index of ControlIndexes or RankControls.
+// ControlAt returns the control with an index from ControlIndexes or RankControls.
 func (s *Snapshot) ControlAt(index int32) api.Control { return s.controlList()[index] }
 
-// ControlIndexes is Controls for who wants a part of them only.
+// ControlIndexes is like Controls, but returns indexes.
 func (s *Snapshot) ControlIndexes(f ControlFilter) ([]int32, error) {
 	keep, err := s.matchFilter(f)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Snapshot) ControlIndexes(f ControlFilter) ([]int32, error) {
 	return out, nil
 }
 
-// matchFilter marks the controls that a filter lets through.
+// matchFilter marks the controls that match a filter.
 func (s *Snapshot) matchFilter(f ControlFilter) ([]bool, error) {
 	keep := make([]bool, len(s.src.Controls))
 	for i := range keep {
@@ -113,7 +113,7 @@ func (s *Snapshot) controlsMappedTo(framework int) []bool {
 	return in
 }
 
-// frameworkMappings are the mappings of a framework, by requirement and then control.
+// frameworkMappings returns the mappings of a framework, by requirement and then control.
 func (s *Snapshot) frameworkMappings(framework int) []int32 {
 	return s.mappingsByRequirement[s.mappingStart[s.firstRequirement[framework]]:s.mappingStart[s.firstRequirement[framework+1]]]
 }
@@ -124,8 +124,8 @@ func (s *Snapshot) Domains() []api.Domain { return slices.Clone(s.domainList()) 
 // Frameworks lists all frameworks in the source's order.
 func (s *Snapshot) Frameworks() []api.Framework { return slices.Clone(s.frameworkList()) }
 
-// FrameworkScope is a framework and those that an assessment of it covers too, such as
-// the Annex A controls of ISO 27001 where they stand in a column of their own.
+// FrameworkScope returns a framework and those included in its assessment, such as the Annex A
+// controls of ISO 27001 if they have a column of their own.
 func (s *Snapshot) FrameworkScope(ref string) ([]api.Framework, error) {
 	i, err := s.findFramework(ref)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// nilIfEmpty is null in JSON where the source has nothing.
+// nilIfEmpty returns nil, which is null in JSON, for an empty string.
 func nilIfEmpty(s string) *string {
 	if s == "" {
 		return nil
@@ -14,7 +14,7 @@ func nilIfEmpty(s string) *string {
 	return &s
 }
 
-// emptyIfNil is never null in JSON.
+// emptyIfNil returns a list that is never null in JSON.
 func emptyIfNil(s []string) []string {
 	if s == nil {
 		return []string{}
@@ -111,7 +111,7 @@ func evidenceRecord(e *EvidenceRequest) api.EvidenceRequest {
 	}
 }
 
-// EvidenceItems lists the evidence requests with the controls they serve.
+// EvidenceItems lists the evidence requests with their controls.
 func (s *Snapshot) EvidenceItems() []api.EvidenceItem {
 	out := make([]api.EvidenceItem, len(s.src.Evidence))
 	for i := range s.src.Evidence {
@@ -182,7 +182,7 @@ func (s *Snapshot) requirementRecord(number int32) api.Requirement {
 	}
 }
 
-// Names of what states a mapping where no document does.
+// Sources of mappings that come from no mapping document.
 const (
 	sourceWorkbook = "scf-workbook"
 	sourceStarter  = "starter"

@@ -29,7 +29,7 @@ type posting struct {
 	weight float32
 }
 
-// How much a word counts by the field it stands in.
+// Weights of words by field.
 const (
 	titleWeight       = 4
 	tagWeight         = 3
@@ -83,7 +83,7 @@ func (s *Snapshot) makeTextIndex() *textIndex {
 	return x
 }
 
-// indexer collects the words of one document after the other.
+// indexer collects the words of documents.
 type indexer struct {
 	index  *textIndex
 	words  *stemmer
@@ -112,7 +112,7 @@ func (w *indexer) flushDocument(doc int32) {
 	clear(w.counts)
 }
 
-// stemmer splits text into stems, remembering those it has seen.
+// stemmer splits text into stems, with a cache.
 type stemmer struct {
 	stems map[string]string
 	env   *snowballstem.Env
@@ -124,14 +124,14 @@ func (w *stemmer) eachStem(text string, yield func(stem string)) {
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
-		if len(word) < 2 || len(word) > 64 || stopWords[word] { // a digit alone is of a code
+		if len(word) < 2 || len(word) > 64 || stopWords[word] { // a single digit is part of a code
 			continue
 		}
 		yield(w.stem(word))
 	}
 }
 
-// eachCompound are the compounds of a text in one word: "multifactor" for "multi-factor".
+// eachCompound yields the compounds of a text as single words: "multifactor" for "multi-factor".
 func (w *stemmer) eachCompound(text string, yield func(stem string)) {
 	for at := strings.IndexByte(text, '-'); at >= 0; {
 		next := strings.IndexByte(text[at+1:], '-')
@@ -181,8 +181,8 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// normalizeControlCode writes a control's code as the SCF does where people write it without care:
-// "iac 6" and "IAC6" are IAC-06. It is empty where the text is no such code.
+// normalizeControlCode returns the SCF spelling of a control code: IAC-06 for "iac 6" and "IAC6".
+// It returns "" if the text is not such a code.
 func normalizeControlCode(text string) string {
 	m := controlSpelling.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -201,9 +201,9 @@ func normalizeControlCode(text string) string {
 
 var controlSpelling = lazyregexp.New(`^([A-Za-z]{3})[\s_.–-]*(\d{1,2})(?:[\s_.(-]+(\d{1,2})\)?)?$`)
 
-const maxQueryBytes = 1000 // bytes of a query that are read
+const maxQueryBytes = 1000 // maximum length of a query that is searched
 
-// matchAll are the controls that hold every word of the text, or whose code begins with it.
+// matchAll returns the controls that contain every word of the text, or whose code begins with it.
 func (x *textIndex) matchAll(text string) map[int32]bool {
 	text = text[:min(len(text), maxQueryBytes)]
 	found := map[int32]bool{}
@@ -232,10 +232,9 @@ func (x *textIndex) matchAll(text string) map[int32]bool {
 	return found
 }
 
-// Search ranks controls and requirements by the words they share with a text, and finds
-// them by code, however it is spelled and with or without the framework before it. It
-// answers at most limit hits (50 where limit is not positive), best first; a text without
-// words finds nothing.
+// Search ranks controls and requirements by the words they share with a text, and finds them by
+// code in any spelling, with or without the framework before it. It returns at most limit hits (50
+// if limit is not positive), best first, or none for a text without words.
 func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 	if limit <= 0 {
 		limit = 50
@@ -248,8 +247,8 @@ func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 	return out
 }
 
-// RankControls lists the controls that the filter's query finds, best first: by their own
-// words and through the requirements that they answer. The other fields narrow.
+// RankControls lists the controls that match the filter's query, best first: by their own words and
+// through the requirements they map to. The other fields filter.
 func (s *Snapshot) RankControls(f ControlFilter) ([]int32, error) {
 	query := f.Query
 	f.Query = ""
@@ -282,7 +281,7 @@ type scoredDocument struct {
 	score float64
 }
 
-// rankDocuments are all documents that a text finds, best first.
+// rankDocuments returns all documents that match a text, best first.
 func (s *Snapshot) rankDocuments(text string) []scoredDocument {
 	text = strings.TrimSpace(text[:min(len(text), maxQueryBytes)])
 	x := s.textIndex()
@@ -306,8 +305,8 @@ func (s *Snapshot) rankDocuments(text string) []scoredDocument {
 	return ranked
 }
 
-// requirementsByCode finds requirements by a code as people write it: "A.5.17" and "5.17", "iso 27002
-// 5.17", "nis2:21.2(a)".
+// requirementsByCode finds requirements by commonly used spellings of a code: "A.5.17" and "5.17",
+// "iso 27002 5.17", "nis2:21.2(a)".
 func (s *Snapshot) requirementsByCode(text string) []int32 {
 	loose := NormalizeCode(text)
 	if loose == "" {
@@ -315,14 +314,14 @@ func (s *Snapshot) requirementsByCode(text string) []int32 {
 	}
 	refs := s.requirementRefs()
 	found := slices.Concat(refs.loose[loose], s.findAnnexControls(text))
-	if len(found) == 0 && isDigit(loose[0]) { // ISO 27001's, where Annex A is spelled out
+	if len(found) == 0 && isDigit(loose[0]) { // of ISO 27001, if Annex A is included
 		for clauses := range annexFrameworks {
 			if f, ok := s.frameworks[clauses]; ok {
 				found = append(found, s.filterByFramework(f, refs.loose["a."+loose])...)
 			}
 		}
 	}
-	const most = 12 // words of "framework code"; a longer text is a question
+	const most = 12 // words of "framework code"; a longer text is not a code
 	words := strings.Fields(strings.ReplaceAll(text, ":", " "))
 	for i := 1; i < len(words) && len(words) <= most && len(found) == 0; i++ {
 		code := strings.Join(words[i:], " ")
@@ -339,7 +338,7 @@ func (s *Snapshot) requirementsByCode(text string) []int32 {
 	return slices.Compact(found)
 }
 
-// frameworksByName are those that a name could mean.
+// frameworksByName returns the frameworks that a name could mean.
 func (s *Snapshot) frameworksByName(name string) []int {
 	slug := FrameworkCode(name)
 	if i, ok := s.frameworks[slug]; ok {
@@ -354,8 +353,8 @@ func (s *Snapshot) frameworksByName(name string) []int {
 	return out
 }
 
-// scoreDocuments scores documents from 0 to 1. Words weigh by BM25, against the best that a
-// document of mean length could reach; a code is 1, the beginning of one 0.95.
+// scoreDocuments scores documents from 0 to 1. Words are scored by BM25, relative to the best score
+// of a document of mean length; a code scores 1, a prefix of one 0.95.
 func (x *textIndex) scoreDocuments(text string) map[int32]float64 {
 	scores := map[int32]float64{}
 	const k1, b = 1.2, 0.6

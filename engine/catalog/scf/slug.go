@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// CollapseSpaces turns every run of white space, no-break spaces too, into one blank.
+// CollapseSpaces replaces every run of whitespace, including no-break spaces, with one blank.
 func CollapseSpaces(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Annex A of ISO/IEC 27001:2022 lists the 93 controls of ISO/IEC 27002:2022. The SCF has
@@ -20,19 +20,19 @@ const (
 	iso27001Edition2013 = "iso-27001-2013"
 )
 
-// annexFrameworks are the standards whose Annex A stands in another column.
+// annexFrameworks maps standards to the framework that contains their Annex A.
 var annexFrameworks = map[string]string{iso27001: iso27002, iso27001Edition2013: "iso-27002-2013"}
 
-// FrameworkCode makes a framework's code out of its name or a workbook's header, the same for the
-// spellings that releases used: "NIST 800-53 rev 5", "NIST⏎800-53⏎R5" and "NIST SP
-// 800-53r5" are all nist-800-53-r5. A slug of a slug is the same slug.
+// FrameworkCode derives a framework's code from its name or workbook header, the same for the
+// spellings used by different releases: "NIST 800-53 rev 5", "NIST⏎800-53⏎R5" and "NIST SP
+// 800-53r5" are all nist-800-53-r5. It is idempotent.
 func FrameworkCode(header string) string { return resolveSlug(Slug(header)) }
 
-// Slug knows spelling, but no facts about frameworks.
+// Slug normalizes the spelling of a header, without knowledge about frameworks.
 func Slug(header string) string {
 	slug := normalizeSpelling(header)
 	for {
-		// A rewritten spelling can be another's: "0R0R0" is 0-r0r0 once, then 0-r0-r0.
+		// Rewriting may enable another rule: "0R0R0" becomes 0-r0r0, then 0-r0-r0.
 		again := normalizeSpelling(slug)
 		if again == slug {
 			return slug
@@ -41,7 +41,7 @@ func Slug(header string) string {
 	}
 }
 
-// normalizeSpelling is one round of the spellings.
+// normalizeSpelling applies the spelling rules once.
 func normalizeSpelling(header string) string {
 	s := strings.ToLower(CollapseSpaces(apostropheRemover.Replace(header)))
 	for _, rule := range spellingRules {
@@ -70,7 +70,7 @@ func normalizeSpelling(header string) string {
 	return slug
 }
 
-// apostropheRemover stand for nothing: they go before the spellings are looked at.
+// apostropheRemover removes apostrophes before the spelling rules are applied.
 var apostropheRemover = strings.NewReplacer("'", "", "’", "")
 
 type rewriteRule struct {
@@ -89,10 +89,10 @@ var spellingRules = []rewriteRule{
 	{lazyregexp.New(`\bsb (\d)`), "sb$1"},                // a senate bill
 }
 
-// resolveSlug gives a framework the code it has in every release.
+// resolveSlug returns the code that a framework has in every release.
 func resolveSlug(slug string) string { return builtinAliasIndex().resolve(slug).code }
 
-// resolve is what a plain slug means: by the table, else by the rules below, else itself.
+// resolve returns the meaning of a slug: from the table, else from the rules below, else itself.
 func (x *aliasIndex) resolve(slug string) aliasTarget {
 	for {
 		if k, ok := x.lookUp(slug); ok {
@@ -106,7 +106,7 @@ func (x *aliasIndex) resolve(slug string) aliasTarget {
 	}
 }
 
-// renameRules are those that hold for whatever a release calls the column.
+// renameRules cover names that vary between releases.
 var renameRules = []rewriteRule{
 	{lazyregexp.New(`^aicpa-(?:tsc|soc-2)-2016(?:-.*)?$`), "soc2-tsc-2016"},
 	{lazyregexp.New(`^(?:aicpa-(?:tsc|soc-2)(?:-.*)?|soc-?2)$`), "soc2-tsc"},
@@ -128,13 +128,12 @@ var renameRules = []rewriteRule{
 	{lazyregexp.New(`^nist-800-53b-(r5-(?:privacy|low|moderate|high))$`), "nist-800-53-$1"},
 }
 
-// AssignCodes gives frameworks their codes by their headers, or by their names where they
-// have none; a user's aliases go before those that are built in. Where two headers mean
-// the same framework, the one that stands first in the table of aliases has the code, else
-// the first by column; the other has its plain one, and a header that occurs twice gets
-// -2, -3. It also records what is known about ISO 27001:2022, whose Annex A is ISO
-// 27002:2022: where both have a column, an assessment of the first includes the second;
-// where only the controls have one, it answers to both names.
+// AssignCodes assigns frameworks their codes by their headers, or by their names if they have none;
+// a user's aliases take precedence over the built-in ones. If two headers mean the same framework,
+// the one listed first in the table of aliases gets the code, else the first by column; the other
+// gets its plain slug, and a header that occurs twice gets -2, -3. It also sets the relation of ISO
+// 27001:2022 to its Annex A, ISO 27002:2022: if both have a column, an assessment of the first
+// includes the second; if only the controls have one, it answers to both names.
 func AssignCodes(frameworks []Framework, users *Aliases) {
 	table := builtinAliasIndex()
 	if users != nil {

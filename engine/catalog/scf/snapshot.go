@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Snapshot is one version of a catalog, indexed. It never changes and is safe for
-// concurrent use. Values it returns share memory with it: read them, do not write.
+// Snapshot is one indexed version of a catalog. It is immutable and safe for concurrent use.
+// Returned values share memory with it and must not be modified.
 type Snapshot struct {
 	src      *Source
 	version  Version
@@ -23,16 +23,18 @@ type Snapshot struct {
 	frameworks map[string]int // codes and aliases
 	domains    map[string]int
 
-	// Requirements are numbered over all frameworks; framework f owns base[f] up to base[f+1].
+	// Requirements are numbered over all frameworks; framework f has the numbers from
+	// firstRequirement[f] up to firstRequirement[f+1].
 	firstRequirement []int32
-	// Mappings are ordered by control; control c owns byControl[c] up to byControl[c+1].
+	// Mappings are ordered by control; control c has those from firstMapping[c] up to
+	// firstMapping[c+1].
 	firstMapping []int32
-	// Requirement r is named by mappings reqList[reqStart[r]:reqStart[r+1]].
+	// Requirement r has the mappings mappingsByRequirement[mappingStart[r]:mappingStart[r+1]].
 	mappingStart, mappingsByRequirement []int32
 
 	frameworkIDs, controlIDs []string
 
-	// Made when first asked for; Warm makes them all.
+	// Computed on first use; Preload computes them all.
 	domainList      func() []api.Domain
 	controlList     func() []api.Control
 	frameworkList   func() []api.Framework
@@ -44,8 +46,8 @@ type Snapshot struct {
 	textIndex       func() *textIndex
 }
 
-// NewSnapshot indexes a source, which the snapshot owns from then on. It refuses a source that
-// contradicts itself: doubled codes, mappings to nothing, a version id that is no UUIDv7.
+// NewSnapshot indexes a source, which the snapshot owns from then on. It rejects an inconsistent
+// source: duplicate codes, mappings to nothing, a version id that is not a UUIDv7.
 func NewSnapshot(src *Source, v Version) (*Snapshot, error) {
 	id, err := parseVersionID(v.ID)
 	if err == nil && v.RootID != "" {
@@ -82,7 +84,7 @@ func NewSnapshot(src *Source, v Version) (*Snapshot, error) {
 	return s, nil
 }
 
-// Preload makes what is otherwise made on first use, so that no first reader waits.
+// Preload computes everything that is otherwise computed on first use, so that no reader waits.
 func (s *Snapshot) Preload() {
 	s.domainList()
 	s.controlList()
@@ -94,10 +96,10 @@ func (s *Snapshot) Preload() {
 	s.textIndex()
 }
 
-// Source is what the snapshot was made from. It must not be changed.
+// Source returns the source of the snapshot. It must not be modified.
 func (s *Snapshot) Source() *Source { return s.src }
 
-// Version is the version's record.
+// Version returns the version's record.
 func (s *Snapshot) Version() api.CatalogVersion { return s.record }
 
 func (s *Snapshot) indexNames() error {
@@ -121,14 +123,14 @@ func (s *Snapshot) indexNames() error {
 			return fmt.Errorf("control code %s occurs twice", c.Code)
 		}
 		if _, known := s.domains[c.Domain()]; !known {
-			return fmt.Errorf("control %s belongs to no domain of the catalog", c.Code)
+			return fmt.Errorf("control %s belongs to an unknown domain", c.Code)
 		}
 		if c.Weight < NoWeight || c.Weight > 10 {
 			return fmt.Errorf("control %s has weight %d", c.Code, c.Weight)
 		}
 		for _, e := range c.Evidence {
 			if e < 0 || e >= len(src.Evidence) {
-				return fmt.Errorf("control %s names an evidence request that is not there", c.Code)
+				return fmt.Errorf("control %s refers to an unknown evidence request", c.Code)
 			}
 		}
 		s.controls[c.Code] = i
@@ -156,7 +158,7 @@ func (s *Snapshot) indexNames() error {
 	}
 	for i := range src.Frameworks {
 		for _, alias := range src.Frameworks[i].Aliases {
-			if _, taken := s.frameworks[alias]; !taken { // a code of its own goes first
+			if _, taken := s.frameworks[alias]; !taken { // codes take precedence
 				s.frameworks[alias] = i
 			}
 		}
@@ -207,7 +209,7 @@ func (s *Snapshot) indexMappings() error {
 	return nil
 }
 
-// requirementNumber is the requirement's place among those of all frameworks.
+// requirementNumber returns the mapping's requirement number over all frameworks.
 func (s *Snapshot) requirementNumber(m *Mapping) int32 {
 	return s.firstRequirement[m.Framework] + int32(m.Requirement)
 }
@@ -222,7 +224,7 @@ func compareMappings(a, b Mapping) int {
 	return a.Requirement - b.Requirement
 }
 
-// locateRequirement says whose requirement a number is, and its place there.
+// locateRequirement returns the framework of a requirement number and the index in it.
 func (s *Snapshot) locateRequirement(number int32) (framework, requirement int) {
 	f, exact := slices.BinarySearch(s.firstRequirement, number)
 	if !exact {
@@ -234,7 +236,7 @@ func (s *Snapshot) locateRequirement(number int32) (framework, requirement int) 
 	return f, 0
 }
 
-// requirementMappings are the mappings that name a requirement, as indexes.
+// requirementMappings returns the indexes of a requirement's mappings.
 func (s *Snapshot) requirementMappings(number int32) []int32 {
 	return s.mappingsByRequirement[s.mappingStart[number]:s.mappingStart[number+1]]
 }
@@ -265,8 +267,8 @@ func (s *Snapshot) mappingID(m *Mapping) uuid.UUID {
 	return s.recordID(kindMapping, naturalKey(cmp.Or(c.Owner, fw.Owner), c.Code, fw.Code, fw.Requirements[m.Requirement].Code)...)
 }
 
-// naturalKey is a natural key of what an organization added: led by its id, so that two
-// organizations never share one.
+// naturalKey returns a natural key, prefixed with the owner's id if there is one, so that two
+// organizations never share a key.
 func naturalKey(owner string, key ...string) []string {
 	if owner == "" {
 		return key
@@ -282,7 +284,7 @@ func (s *Snapshot) makeMappingByID() map[uuid.UUID]int32 {
 	return m
 }
 
-// requirementIndex finds requirements of all frameworks by code, as written and loosely.
+// requirementIndex finds requirements of all frameworks by code, exact and normalized.
 type requirementIndex struct {
 	exact, loose map[string][]int32
 }
@@ -303,7 +305,7 @@ func (s *Snapshot) makeRequirementRefs() *requirementIndex {
 	return x
 }
 
-// filterByFramework keeps the requirements of one framework.
+// filterByFramework returns the requirements of one framework.
 func (s *Snapshot) filterByFramework(f int, numbers []int32) []int32 {
 	from, _ := slices.BinarySearch(numbers, s.firstRequirement[f])
 	to, _ := slices.BinarySearch(numbers, s.firstRequirement[f+1])

@@ -1,9 +1,9 @@
-// Package scf holds a whole control catalog in memory: what an importer read
-// (Source), the immutable, indexed form that the engine asks (Snapshot), its compact
-// bytes, and what changed between two of them.
+// Package scf holds a whole control catalog in memory: the importer's result (Source), the
+// immutable, indexed form used by the engine (Snapshot), its compact encoding, and the differences
+// between two snapshots.
 //
-// It knows no store, no clock and no network; it makes no text of its own. Ids and
-// times come from the caller.
+// It uses no store, clock or network and creates no text of its own. Ids and times are provided by
+// the caller.
 package scf
 
 import (
@@ -11,9 +11,9 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Source is a catalog as an importer read it. Indexes in Mappings point into Controls,
-// Frameworks and that framework's Requirements. Order is the source's: controls by row,
-// frameworks by column. Same input, same Source.
+// Source is an imported catalog. Indexes in Mappings point into Controls, Frameworks and that
+// framework's Requirements. Records are in the order of the input: controls by row, frameworks by
+// column. The same input gives the same Source.
 type Source struct {
 	Label     string
 	Filename  string
@@ -30,7 +30,7 @@ type Source struct {
 	Threats    []Hazard
 	Principles []Principle
 
-	// Warnings and Statistics tell of the import; a Snapshot does not keep them.
+	// Warnings and Statistics describe the import; they are not part of a Snapshot.
 	Warnings   []api.ImportWarning
 	Statistics api.ImportStatistics
 }
@@ -40,10 +40,10 @@ type Domain struct {
 	Code, Name, Principle, Intent string
 }
 
-// NoWeight stands for a control whose source gives no weight; 0 is a weight.
+// NoWeight marks a control whose source gives no weight; 0 is a weight.
 const NoWeight = -1
 
-// Control is one control with every field that a source may give. Empty means absent.
+// Control is one control with every field that a source may contain. Empty means absent.
 type Control struct {
 	Code, Title, Description, Question string
 	Weight                             int // 0 to 10, or NoWeight
@@ -63,14 +63,15 @@ type Control struct {
 	Tags         []string
 	Errata       []string
 	Extra        []Pair // unknown columns, in column order
-	// Owner is the organization that added the control; empty for the source's own.
+	// Owner is the organization that added the control; empty for the catalog's own.
 	Owner string
 }
 
-// Domain is the prefix of the control's code. The domain column of a workbook is no key: its spelling varies.
+// Domain returns the prefix of the control's code. The domain column of a workbook is not a key:
+// its spelling varies.
 func (c *Control) Domain() string { return DomainOf(c.Code) }
 
-// IsDeprecated reports a control that a release keeps only so that its code stays known.
+// IsDeprecated reports whether a release keeps the control only so that its code remains known.
 func (c *Control) IsDeprecated() bool {
 	return c.Weight == 0 || deprecatedTitle.MatchString(c.Title)
 }
@@ -88,12 +89,12 @@ type EvidenceRequest struct {
 // Objective is one checkable statement about a control.
 type Objective struct {
 	Code, Text    string
-	Rigor         int // 1 to 3, 0 where absent
+	Rigor         int // 1 to 3, 0 if absent
 	Applicability []string
 	Origins       []string
 }
 
-// CompensatingControl names a control that may stand in for another.
+// CompensatingControl is a control that may replace another.
 type CompensatingControl struct {
 	Control, Name, Justification string
 }
@@ -102,16 +103,17 @@ type CompensatingControl struct {
 type Framework struct {
 	// Code is unique in the source.
 	Code, Name, Publisher, Jurisdiction, Title, SourceURL string
-	// Column is the collapsed header, empty in the starter.
+	// Column is the header with whitespace collapsed, empty in the starter.
 	Column string
-	// Aliases are further codes that mean this framework; Includes are codes of frameworks assessed with it.
+	// Aliases are further codes of this framework; Includes are codes of frameworks assessed with
+	// it.
 	Aliases, Includes []string
 	Requirements      []Requirement
-	// Owner is the organization that added the framework; empty for the source's own.
+	// Owner is the organization that added the framework; empty for the catalog's own.
 	Owner string
 }
 
-// Requirement is a code of a framework, distinct in it.
+// Requirement is a requirement of a framework; its code is unique there.
 type Requirement struct {
 	Code, Title, Text string
 }
@@ -119,14 +121,14 @@ type Requirement struct {
 // Mapping links a control to a requirement; each pair occurs once.
 type Mapping struct {
 	Control, Framework, Requirement int
-	// Detail is set where the source says more than that the two belong together.
+	// Detail is set if the source gives more than the pair.
 	Detail *MappingDetail
 }
 
-// MappingDetail is what a set theory mapping document adds.
+// MappingDetail holds what a set theory mapping document adds.
 type MappingDetail struct {
 	Relationship string // equal, subset, superset, intersects, none
-	Strength     int    // 0 to 10, -1 where absent
+	Strength     int    // 0 to 10, -1 if absent
 	Rationale    string
 	Source       string
 	Official     bool
@@ -145,10 +147,11 @@ type Principle struct {
 
 var controlCodePattern = lazyregexp.New(`^[A-Z]{3}-\d{2}(\.\d{1,2})?$`)
 
-// IsControlCode reports whether a control code has the form of every SCF release, such as GOV-01 or AST-02.11.
+// IsControlCode reports whether a code has the form of SCF control codes, such as GOV-01 or
+// AST-02.11.
 func IsControlCode(code string) bool { return controlCodePattern.MatchString(code) }
 
-// DomainOf is the prefix of a control code.
+// DomainOf returns the prefix of a control code.
 func DomainOf(code string) string {
 	for i := range len(code) {
 		if code[i] == '-' {
@@ -158,7 +161,7 @@ func DomainOf(code string) string {
 	return code
 }
 
-// Counts are the figures of a version record.
+// Counts returns the counts for a version record.
 func (s *Source) Counts() api.CatalogCounts {
 	n := api.CatalogCounts{
 		Controls: len(s.Controls), Domains: len(s.Domains),

@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/internal/editdistance"
 )
 
-// SuggestFrameworks gives up to n codes that come nearest to a mistyped name, best first.
+// SuggestFrameworks returns up to n codes similar to a mistyped name, best first.
 func (s *Snapshot) SuggestFrameworks(ref string, n int) []string {
 	want := FrameworkCode(ref)
 	names := s.frameworkNames()
@@ -20,7 +20,7 @@ func (s *Snapshot) SuggestFrameworks(ref string, n int) []string {
 	})
 }
 
-// makeFrameworkNames lists what each framework goes by, its code first, as slugs.
+// makeFrameworkNames returns the names of each framework as slugs, its code first.
 func (s *Snapshot) makeFrameworkNames() [][]string {
 	names := make([][]string, len(s.src.Frameworks))
 	for i := range s.src.Frameworks {
@@ -43,7 +43,7 @@ func (s *Snapshot) suggestControls(ref string) []string {
 	})
 }
 
-// bestMatches ranks by likeness and keeps what is more like than not; ties by code.
+// bestMatches returns candidates with a similarity above one half, best first, ties by code.
 func bestMatches(count, limit int, candidateAt func(i int) (string, float64)) []string {
 	type candidate struct {
 		code  string
@@ -71,7 +71,7 @@ func bestMatches(count, limit int, candidateAt func(i int) (string, float64)) []
 	return out
 }
 
-// similarity is 0 to 1: the better of shared parts and of edits, since people both leave
+// similarity returns 0 to 1: the better of shared parts and edit distance, since people both leave
 // out a part ("27001") and mistype one.
 func similarity(a, b string) float64 {
 	if a == "" || b == "" {
@@ -80,7 +80,7 @@ func similarity(a, b string) float64 {
 	if a == b {
 		return 1
 	}
-	if len(a) > 100 || len(b) > 100 { // edits cost the product of the lengths
+	if len(a) > 100 || len(b) > 100 { // edit distance takes quadratic time
 		return 0
 	}
 	edits := 1 - float64(editdistance.Distance([]byte(a), []byte(b)))/float64(max(len(a), len(b)))
@@ -94,13 +94,13 @@ func similarity(a, b string) float64 {
 			shared++
 		}
 	}
-	// Every part that was asked for being there weighs more than parts in excess.
+	// Missing parts count more than extra ones.
 	parts := 0.8*float64(shared)/float64(len(pa)) + 0.2*float64(shared)/float64(len(pb))
 	return max(edits, parts) * 0.99
 }
 
-// Suggest gives up to three of the known words that come nearest to a mistyped one, best
-// first. Words are made of parts with _ or - between them.
+// Suggest returns up to three known words similar to a mistyped one, best first. Words consist of
+// parts separated by _ or -.
 func Suggest(word string, known []string) []string {
 	want := FrameworkCode(word)
 	return bestMatches(len(known), 3, func(i int) (string, float64) { return known[i], similarity(want, FrameworkCode(known[i])) })

@@ -187,7 +187,7 @@ func (r *reader) readRows(lines []Line) (*Document, error) {
 		r.readRow(l)
 	}
 	if len(r.doc.Elements) == 0 {
-		return nil, errors.New("the document has no elements below its header")
+		return nil, errors.New("the document has no elements below the header")
 	}
 	return r.doc, nil
 }
@@ -227,12 +227,12 @@ func (r *reader) readRow(l Line) {
 	}
 	switch {
 	case code == "" && r.lastCode == "":
-		r.warn(l, "the row has no element number and was left out")
+		r.warn(l, "the row has no element number and was skipped")
 		return
 	case code == "": // merged with the row above
 		e.Code = r.lastCode
 	case len(code) > maxCodeLength:
-		r.warn(l, "the element number has %d letters: the row was left out", len(code))
+		r.warn(l, "the element number has %d characters; row skipped", len(code))
 		return
 	}
 	r.lastCode = e.Code
@@ -261,7 +261,7 @@ func (r *reader) addRelations(e *Element, l Line, controls string) {
 			continue
 		}
 		if !scf.IsControlCode(code) {
-			r.warn(l, "%s: %q is not a control code such as GOV-01: left out", e.Code, truncate(code, 40))
+			r.warn(l, "%s: %q is not a control code such as GOV-01; skipped", e.Code, truncate(code, 40))
 			continue
 		}
 		if how == "" {
@@ -323,7 +323,7 @@ func (r *reader) parseStrength(l Line, code string) int {
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil || n < 0 || n > 10 || n != float64(int(n)) {
-		r.warn(l, "%s: strength %q is no whole number from 0 to 10: taken as none", code, truncate(s, 40))
+		r.warn(l, "%s: strength %q is not a whole number from 0 to 10; ignored", code, truncate(s, 40))
 		return -1
 	}
 	return int(n)

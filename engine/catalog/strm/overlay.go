@@ -104,7 +104,7 @@ func (o *overlay) mergeRequirements() {
 		}
 	}
 	if o.record.RequirementsAdded = len(added); len(added) > 0 {
-		o.warn("", "", "%d elements are no requirements in the workbook and were added: %s", len(added), listFirst(added))
+		o.warn("", "", "%d elements are not requirements in the workbook and were added: %s", len(added), listFirst(added))
 	}
 	order := make([]int, len(all))
 	for i := range order {
@@ -145,7 +145,7 @@ func (o *overlay) mergeMappings() {
 		for _, rel := range e.Relations {
 			c, known := byCode[rel.Control]
 			if !known {
-				o.warn(rel.sheet, rel.cell, "%s: %s is no control of this catalog: left out", e.Code, rel.Control)
+				o.warn(rel.sheet, rel.cell, "%s: %s is not a control of this catalog; skipped", e.Code, rel.Control)
 				continue
 			}
 			p := controlRequirement{c, o.elementRequirements[i]}
@@ -174,7 +174,7 @@ func (o *overlay) mergeMappings() {
 				continue
 			}
 			o.record.MappingsAdded++
-			o.warn(rel.sheet, rel.cell, "%s: the document relates it to %s, the workbook does not: added", e.Code, rel.Control)
+			o.warn(rel.sheet, rel.cell, "%s: the document relates it to %s, the workbook does not; added", e.Code, rel.Control)
 			at[p] = len(o.newMappings)
 			o.newMappings = append(
 				o.newMappings,
@@ -199,7 +199,7 @@ func (o *overlay) warnUnconfirmed(confirmed map[controlRequirement]bool) {
 	}
 	for r, q := range o.newRequirements {
 		if controls := left[r]; len(controls) > 0 {
-			o.warn("", "", "%s: the workbook maps it to %s, the document does not: kept", q.Code, listFirst(controls))
+			o.warn("", "", "%s: the workbook maps it to %s, the document does not; kept", q.Code, listFirst(controls))
 		}
 	}
 }

@@ -160,7 +160,7 @@ func TestLay(t *testing.T) {
 	) {
 		t.Errorf("%q", got)
 	}
-	for _, words := range []string{"not related by the document", "ZZZ-01 is no control", "the workbook does not: added", "were added: Article 2", "Article 11: the workbook maps it to IAC-06, the document does not"} {
+	for _, words := range []string{"not related by the document", "ZZZ-01 is not a control", "the workbook does not; added", "were added: Article 2", "Article 11: the workbook maps it to IAC-06, the document does not"} {
 		warned(t, warnings, words)
 	}
 	again, record, _ := Apply(out, 1, doc, api.MappingDocument{Filename: "m.pdf"})

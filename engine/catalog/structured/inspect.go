@@ -71,7 +71,7 @@ func truncate(s string) string {
 // content has the same hash however it was laid out.
 func Inspect(data []byte) (sum string, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return "", pathErrorf("", "there is nothing in it")
+		return "", pathErrorf("", "it is empty")
 	}
 	if !utf8.Valid(data) {
 		return "", pathErrorf("", "it is not in UTF-8")
@@ -85,10 +85,10 @@ func Inspect(data []byte) (sum string, err error) {
 			return hex.EncodeToString(in.hash.Sum(nil)), nil
 		}
 		if err != nil {
-			return "", pathErrorf(in.path(), "this is no JSON: %s", strings.TrimPrefix(describeSyntaxError(err, data), "json: "))
+			return "", pathErrorf(in.path(), "this is not JSON: %s", strings.TrimPrefix(describeSyntaxError(err, data), "json: "))
 		}
 		if in.started && len(in.stack) == 0 {
-			return "", pathErrorf("", "there is more after the end of the document")
+			return "", pathErrorf("", "there is more data after the end of the document")
 		}
 		in.started = true
 		if err := in.visit(tok); err != nil {
@@ -100,7 +100,7 @@ func Inspect(data []byte) (sum string, err error) {
 // describeSyntaxError tells the line of a syntax error.
 func describeSyntaxError(err error, data []byte) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return "it ends in the middle"
+		return "it ends unexpectedly"
 	}
 	var s *json.SyntaxError
 	if errors.As(err, &s) && s.Offset <= int64(len(data)) {
@@ -166,12 +166,12 @@ func (in *inspector) visit(tok json.Token) error {
 		return nil
 	case string:
 		if len(t) > maxTextBytes {
-			return pathErrorf(in.path(), "the text has %d bytes; %d are the most", len(t), maxTextBytes)
+			return pathErrorf(in.path(), "the text has %d bytes; at most %d are allowed", len(t), maxTextBytes)
 		}
 		in.writeHash(compactString(t))
 	case json.Number:
 		if len(strings.Trim(t.String(), "-")) > maxNumberDigits || strings.ContainsAny(t.String(), "eE") {
-			return pathErrorf(in.path(), "the number %s is written in a way that nothing here needs", truncate(t.String()))
+			return pathErrorf(in.path(), "the number %s has too many digits or an exponent", truncate(t.String()))
 		}
 		in.writeHash(t.String())
 	case bool:

@@ -23,7 +23,7 @@ func ReadCatalog(data []byte) (*scf.Source, error) {
 	}
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
-		return nil, pathErrorf("", "this is no JSON: %v", err)
+		return nil, pathErrorf("", "this is not JSON: %v", err)
 	}
 	if err := checkSchema(tree); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (r *catalogReader) readControls() error {
 			return err
 		}
 		if _, known := r.domains[scf.DomainOf(c.Code)]; !known {
-			return pathErrorf(place+".code", "%s belongs to the domain %s, which the document does not list", c.Code, scf.DomainOf(c.Code))
+			return pathErrorf(place+".code", "%s belongs to domain %s, which is not in the document", c.Code, scf.DomainOf(c.Code))
 		}
 		out, err := r.toControl(c, place)
 		if err != nil {

@@ -31,7 +31,7 @@ var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 func checkSchema(doc any) error {
 	schema, err := compiledSchema()
 	if err != nil {
-		return fmt.Errorf("the schema of the format is broken: %w", err)
+		return fmt.Errorf("the built-in schema is invalid: %w", err)
 	}
 	return FirstSchemaError(schema.Validate(doc))
 }

@@ -148,11 +148,11 @@ func change(from, to string) string {
 
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ doc, place, says string }{
-		"nothing":               {"", "", "nothing in it"},
-		"no JSON":               {"hello", "", "no JSON"},
-		"cut off":               {small[:len(small)/2], "frameworks", "ends in the middle"},
+		"nothing":               {"", "", "it is empty"},
+		"not JSON":              {"hello", "", "not JSON"},
+		"cut off":               {small[:len(small)/2], "frameworks", "ends unexpectedly"},
 		"a bad line":            {"{\n\"a\": 1,\n]}", "", "line 3"},
-		"two documents":         {small + small, "", "more after the end"},
+		"two documents":         {small + small, "", "more data after the end"},
 		"not UTF-8":             {"\"\xff\"", "", "UTF-8"},
 		"10,000 deep":           {strings.Repeat(`{"a":`, 10000), "a.a.a", "nested"},
 		"lists 10,000 deep":     {strings.Repeat(`[`, 10000), "[0][0]", "nested"},

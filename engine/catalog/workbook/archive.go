@@ -15,7 +15,7 @@ type sheetPart struct{ name, path string }
 // what it declares to hold is within bounds, and which worksheets it has.
 func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPart, warnings []string, err error) {
 	if size > limits.File {
-		return nil, nil, readErrorf(ErrTooLarge, "", "", "the file has %d bytes, more than the %d that are taken", size, limits.File)
+		return nil, nil, readErrorf(ErrTooLarge, "", "", "the file has %d bytes, more than the limit of %d", size, limits.File)
 	}
 	var head [8]byte
 	n, _ := r.ReadAt(head[:], 0)
@@ -25,7 +25,7 @@ func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPar
 	}
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, nil, readErrorf(ErrNotWorkbook, "", "", "the file is no .xlsx workbook: %v", err)
+		return nil, nil, readErrorf(ErrNotWorkbook, "", "", "the file is not an .xlsx workbook: %v", err)
 	}
 	if len(z.File) > limits.Parts {
 		return nil, nil, readErrorf(
@@ -51,18 +51,18 @@ func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPar
 		}
 		files[name] = f
 		if f.UncompressedSize64 > maxStructurePart && isStructurePart(name) {
-			return nil, nil, readErrorf(ErrTooLarge, "", "", "part %s has %d bytes: it is no catalog", f.Name, f.UncompressedSize64)
+			return nil, nil, readErrorf(ErrTooLarge, "", "", "part %s has %d bytes, too large for a catalog", f.Name, f.UncompressedSize64)
 		}
 		switch {
 		case strings.HasSuffix(name, "vbaproject.bin"):
-			warnings = append(warnings, "the workbook holds macros: they were not looked at")
+			warnings = append(warnings, "the workbook contains macros; they were ignored")
 		case strings.HasPrefix(name, "xl/externallinks/") && strings.HasSuffix(name, ".xml"):
-			warnings = append(warnings, "the workbook links to other files ("+path.Base(f.Name)+"): they were not followed")
+			warnings = append(warnings, "the workbook links to other files ("+path.Base(f.Name)+"); the links were ignored")
 		}
 	}
 	book := files["xl/workbook.xml"]
 	if book == nil {
-		return nil, nil, readErrorf(ErrNotWorkbook, "", "", "the file is a zip archive but no .xlsx workbook: xl/workbook.xml is missing")
+		return nil, nil, readErrorf(ErrNotWorkbook, "", "", "the file is a zip archive but not an .xlsx workbook: xl/workbook.xml is missing")
 	}
 	sheets, err = listSheets(book, files["xl/_rels/workbook.xml.rels"], limits)
 	return sheets, warnings, err
@@ -86,7 +86,7 @@ func listSheets(book, rels *zip.File, limits Limits) ([]sheetPart, error) {
 		} `xml:"Relationship"`
 	}
 	if rels == nil {
-		return nil, readErrorf(ErrDamaged, "", "", "the workbook does not say where its sheets are")
+		return nil, readErrorf(ErrDamaged, "", "", "the workbook doesn't list its sheets")
 	}
 	if err := decodePart(rels, &relations); err != nil {
 		return nil, err

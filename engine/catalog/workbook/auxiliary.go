@@ -84,7 +84,7 @@ func (im *importer) readAuxiliary(ctx context.Context, heads []*sheet, main int,
 			break
 		}
 		if !known && current == afterMain {
-			im.warn(head.name, "", "the sheet is not known and was not read")
+			im.warn(head.name, "", "unknown sheet; not read")
 		}
 	}
 	return nil
@@ -147,7 +147,7 @@ func (im *importer) readDomains(t *auxiliaryTable) {
 			continue
 		}
 		if slices.ContainsFunc(im.src.Domains, func(o scf.Domain) bool { return o.Code == d.Code }) {
-			im.warn(t.name, cellName(row+1, code+1), "domain %s is listed twice: the first counts", d.Code)
+			im.warn(t.name, cellName(row+1, code+1), "domain %s is listed twice; using the first", d.Code)
 			continue
 		}
 		im.src.Domains = append(im.src.Domains, d)
@@ -203,7 +203,7 @@ func (im *importer) buildDomains() {
 	}
 	for _, l := range listed {
 		if _, used := names[l.Code]; !used {
-			im.warn("", "", "domain %s has no controls and was left out", l.Code)
+			im.warn("", "", "domain %s has no controls and was skipped", l.Code)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 		}
 		o := scf.Objective{Code: t.trimmedCell(row, code), Text: t.trimmedCell(row, text), Origins: splitLines(t.cell(row, origins))}
 		if o.Text == "" {
-			im.warn(t.name, cellName(row+1, text+1), "objective %s has no text and was left out", truncate(o.Code))
+			im.warn(t.name, cellName(row+1, text+1), "objective %s has no text and was skipped", truncate(o.Code))
 			continue
 		}
 		if word := t.trimmedCell(row, applies); word != "" {
@@ -270,14 +270,14 @@ func (im *importer) readCompensating(t *auxiliaryTable) {
 		i, ok := im.byCode[t.trimmedCell(row, primary)]
 		if !ok {
 			if t.trimmedCell(row, primary) != "" {
-				im.warn(t.name, cellName(row+1, primary+1), "%q is no control of the catalog", truncate(t.trimmedCell(row, primary)))
+				im.warn(t.name, cellName(row+1, primary+1), "%q is not a control of the catalog", truncate(t.trimmedCell(row, primary)))
 			}
 			continue
 		}
 		for from := t.column("possible compensating control #"); from >= 0; from = t.columnFrom(from+1, "possible compensating control #") {
 			if k, at := parseCompensating(t, row, from); k.Control != "" {
 				if _, known := im.byCode[k.Control]; !known {
-					im.warn(t.name, cellName(row+1, at+1), "%s is no control of the catalog", k.Control)
+					im.warn(t.name, cellName(row+1, at+1), "%s is not a control of the catalog", k.Control)
 				}
 				im.src.Controls[i].Compensating = append(im.src.Controls[i].Compensating, k)
 			}
@@ -330,7 +330,7 @@ func (im *importer) readPrinciples(t *auxiliaryTable) {
 		into := &im.src.Principles[len(im.src.Principles)-1]
 		for _, code := range splitLines(t.cell(row, control)) {
 			if _, known := im.byCode[code]; !known {
-				im.warn(t.name, cellName(row+1, control+1), "%q is no control of the catalog", truncate(code))
+				im.warn(t.name, cellName(row+1, control+1), "%q is not a control of the catalog", truncate(code))
 				continue
 			}
 			if !slices.Contains(into.Controls, code) {

@@ -26,13 +26,13 @@ func (im *importer) readMain(ctx context.Context, p sheetPart) error {
 		where := cellName(row+1, code.index+1)
 		if text == "" {
 			if im.isNoteRow(row) {
-				im.warn(s.name, where, "the row has no control code and was left out")
+				im.warn(s.name, where, "the row has no control code and was skipped")
 				continue
 			}
 			return readErrorf(ErrBadCode, s.name, where, "the row describes a control but has no code")
 		}
 		if upper := strings.ToUpper(text); upper != text && scf.IsControlCode(upper) {
-			im.warn(s.name, where, "%q is read as %s", text, upper)
+			im.warn(s.name, where, "%q was read as %s", text, upper)
 			text = upper
 		}
 		if !scf.IsControlCode(text) {
@@ -104,7 +104,7 @@ func (im *importer) warnUnstoredValues() {
 		return a.col - b.col
 	})
 	for _, where := range lost {
-		message := "an error value: taken as empty"
+		message := "an error value; treated as empty"
 		if im.main.survey.kinds[where] == kindUncached {
 			message = "a formula without a stored value: taken as empty; open and save the file in Excel"
 		}
@@ -177,7 +177,7 @@ func (im *importer) readCompensatingCell(k *scf.CompensatingControl, col mainCol
 	switch col.name {
 	case "possible":
 		if !scf.IsControlCode(text) {
-			im.warn(im.main.name, where, "%q is not a control code: left out", truncate(text))
+			im.warn(im.main.name, where, "%q is not a control code; skipped", truncate(text))
 			return
 		}
 		k.Control = text
@@ -202,11 +202,11 @@ func (im *importer) extraColumnName(col mainColumn) string {
 func (im *importer) readMark(c *scf.Control, col mainColumn, text, where string) {
 	if col.role == roleRisk && riskCode.MatchString(text) || col.role == roleThreat && threatCode.MatchString(text) {
 		if text != col.name { // 2022.3 has a row that is shifted by a column
-			im.warn(im.main.name, where, "the cell under %q names %s: taken at its word", col.header, text)
+			im.warn(im.main.name, where, "the cell under %q contains %s; accepted as is", col.header, text)
 			col.name = text
 		}
 	} else if !isMarked(text, c.Code) {
-		im.warn(im.main.name, where, "%q under %q is neither x nor a code: left out", truncate(text), col.header)
+		im.warn(im.main.name, where, "%q under %q is neither x nor a code; skipped", truncate(text), col.header)
 		return
 	}
 	switch col.role {
@@ -233,7 +233,7 @@ func appendNew(list []string, s string) []string {
 func (im *importer) parseWeight(text, where string) int {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f != float64(int(f)) || f < 0 || f > 10 {
-		im.warn(im.main.name, where, "weight %q is no whole number from 0 to 10: taken as none", truncate(text))
+		im.warn(im.main.name, where, "weight %q is not a whole number from 0 to 10; ignored", truncate(text))
 		return scf.NoWeight
 	}
 	return int(f)
@@ -247,7 +247,7 @@ func (im *importer) matchWord(text, where string, known ...string) string {
 			return k
 		}
 	}
-	im.warn(im.main.name, where, "%q is none of %s: kept as it is", truncate(text), strings.Join(known, ", "))
+	im.warn(im.main.name, where, "%q is not one of %s; kept unchanged", truncate(text), strings.Join(known, ", "))
 	return word
 }
 
@@ -262,7 +262,7 @@ func (im *importer) parseApplicability(sheet, text, where string) []string {
 			out = append(out, word)
 		case "":
 		default:
-			im.warn(sheet, where, "%q is none of people, process, technology, data, facility: left out", truncate(word))
+			im.warn(sheet, where, "%q is not one of people, process, technology, data, facility; skipped", truncate(word))
 		}
 	}
 	return out

@@ -66,7 +66,7 @@ func (im *importer) classifyByContent() {
 			c.role = roleCrosswalk
 			continue
 		}
-		im.warn(im.main.name, cellName(im.headerRow+1, c.index+1), "%q is not known: kept as it is under extra", c.header)
+		im.warn(im.main.name, cellName(im.headerRow+1, c.index+1), "unknown column %q; kept as extra", c.header)
 		im.src.Statistics.UnknownColumns++
 	}
 	im.addHeaderlessColumns()
@@ -88,7 +88,7 @@ func (im *importer) addHeaderlessColumns() {
 	}
 	for _, col := range slices.Sorted(maps.Keys(first)) {
 		letter := strings.TrimRight(cellName(1, col+1), "1")
-		im.warn(im.main.name, cellName(first[col]+1, col+1), "column %s has no header: kept as it is under extra", letter)
+		im.warn(im.main.name, cellName(first[col]+1, col+1), "column %s has no header; kept as extra", letter)
 		im.columns = append(im.columns, mainColumn{index: col, header: "Column " + letter})
 		im.src.Statistics.UnknownColumns++
 		im.headerlessColumns++
@@ -206,7 +206,7 @@ func (im *importer) splitCodes(raw string, row int, c mainColumn) []string {
 			continue
 		}
 		if strings.Contains(code, ", ") && !strings.ContainsFunc(code, unicode.IsLetter) {
-			im.warn(im.main.name, cellName(where.row, where.col), "%q lists codes with commas: kept as one requirement", truncate(code))
+			im.warn(im.main.name, cellName(where.row, where.col), "%q lists codes with commas; kept as one requirement", truncate(code))
 		}
 		out = append(out, code)
 	}

@@ -22,7 +22,7 @@ var (
 	ErrTooManyRows    = errors.New("too many rows")
 	ErrTooManyColumns = errors.New("too many columns")
 	ErrTooManyCells   = errors.New("too many cells")
-	ErrCellTooLarge   = errors.New("a cell holds too much text")
+	ErrCellTooLarge   = errors.New("a cell contains too much text")
 )
 
 // ReadError says why a workbook was not taken, and where. Sheet and Cell are empty where

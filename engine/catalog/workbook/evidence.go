@@ -14,7 +14,7 @@ var evidenceCode = lazyregexp.New(`^E-[A-Z]{2,4}-\d+$`)
 func (im *importer) readEvidenceCell(control, text, where string) {
 	for _, code := range splitItems(text) {
 		if scf.IsControlCode(code) {
-			im.warn(im.main.name, where, "%s is a control, not an evidence request: left out", code)
+			im.warn(im.main.name, where, "%s is a control, not an evidence request; skipped", code)
 			continue
 		}
 		im.evidenceCodesByControl[control] = appendNew(im.evidenceCodesByControl[control], code)
@@ -41,13 +41,13 @@ func (im *importer) readEvidence(t *auxiliaryTable) {
 		entry := len(im.src.Evidence)
 		im.src.Evidence = append(im.src.Evidence, e)
 		if _, twice := im.evidenceByCode[e.Code]; twice {
-			im.warn(t.name, where, "evidence request %s is listed twice: controls that name it mean the first", e.Code)
+			im.warn(t.name, where, "evidence request %s is listed twice; controls refer to the first", e.Code)
 		} else {
 			im.evidenceByCode[e.Code] = entry
 		}
 		for _, control := range splitItems(t.cell(row, controls)) {
 			if _, known := im.byCode[control]; !known {
-				im.warn(t.name, cellName(row+1, controls+1), "%q is no control of the catalog", truncate(control))
+				im.warn(t.name, cellName(row+1, controls+1), "%q is not a control of the catalog", truncate(control))
 				continue
 			}
 			im.evidenceEntriesByControl[control] = append(im.evidenceEntriesByControl[control], entry)

@@ -216,7 +216,7 @@ func (im *importer) findMain(firstRows []*sheet) (int, error) {
 		row, columns := findMainHeader(h)
 		switch {
 		case row >= 0 && found >= 0:
-			return 0, readErrorf(ErrTwoMainSheets, h.name, "", "this sheet and %q both hold controls: remove one", firstRows[found].name)
+			return 0, readErrorf(ErrTwoMainSheets, h.name, "", "this sheet and %q both contain controls; remove one", firstRows[found].name)
 		case row >= 0:
 			found, im.headerRow, im.columns = i, row, columns
 		case len(h.rows) > 0 && (mainSheetName.MatchString(strings.TrimSpace(h.name)) || len(missingColumns(classifyHeaders(h.rows[0]))) == 1):
@@ -289,11 +289,11 @@ func (im *importer) checkColumns(name string) error {
 				)
 			}
 		}
-		im.warn(name, where, "%q repeats %s: kept as an unknown column", c.header, cellName(im.headerRow+1, before.index+1))
+		im.warn(name, where, "%q repeats %s; kept as an unknown column", c.header, cellName(im.headerRow+1, before.index+1))
 		c.role = roleUnknown
 	}
 	if _, ok := first[fmt.Sprint(roleWeight, "", 0)]; !ok {
-		im.warn(name, cellName(im.headerRow+1, 1), "there is no column of weights")
+		im.warn(name, cellName(im.headerRow+1, 1), "there is no weight column")
 	}
 	return nil
 }
@@ -333,9 +333,9 @@ func (im *importer) setLabel(o Options) {
 		if label == "" {
 			label = "unknown"
 		}
-		im.warn(name, "", "nothing says which release this is: it is called %q, name it with a label", label)
+		im.warn(name, "", "the release is unknown; labeled %q. Specify a label to change this", label)
 	case hint != "" && hint != label:
-		im.warn(name, "", "the sheet is named after release %s, the import is labelled %s", hint, label)
+		im.warn(name, "", "the sheet name says release %s, but the import is labeled %s", hint, label)
 	}
 	im.src.Label = label
 }

@@ -56,8 +56,8 @@ func TestRefusals(t *testing.T) {
 		sheet, cell string
 		words       string
 	}{
-		{"nothing", nil, ErrNotWorkbook, "", "", "no .xlsx workbook"},
-		{"text", []byte("SCF Domain,SCF Control"), ErrNotWorkbook, "", "", "no .xlsx workbook"},
+		{"nothing", nil, ErrNotWorkbook, "", "", "not an .xlsx workbook"},
+		{"text", []byte("SCF Domain,SCF Control"), ErrNotWorkbook, "", "", "not an .xlsx workbook"},
 		{"rows without controls", build(t, grid{"SCF 2022.3", slices.Concat(good.rows, slices.Repeat([][]any{{}, {"a"}}, 30))}), ErrTooManyRows, "SCF 2022.3", "", "rows"},
 		{"password", cfb, ErrNotWorkbook, "", "", "protected by a password"},
 		{"another archive", rezip(t, build(t, good), func(name string, body []byte) []byte {
@@ -66,7 +66,7 @@ func TestRefusals(t *testing.T) {
 			}
 			return body
 		}), ErrNotWorkbook, "", "", "xl/workbook.xml is missing"},
-		{"half a file", build(t, good)[:3000], ErrNotWorkbook, "", "", "no .xlsx workbook"},
+		{"half a file", build(t, good)[:3000], ErrNotWorkbook, "", "", "not an .xlsx workbook"},
 		{"ten gigabytes", bomb(t), ErrTooLarge, "", "", "unpacks to more than"},
 		{"no main sheet", build(t, grid{"Budget", [][]any{{"Month", "Sum"}, {"May", 3}}}), ErrNoMainSheet, "", "", `"Budget"`},
 		{"an empty sheet", build(t, grid{"Empty", nil}), ErrNoMainSheet, "", "", "no sheet has the SCF's columns"},
@@ -102,11 +102,11 @@ func TestRefusals(t *testing.T) {
 		{"a huge cell", build(t, change(1, 3, strings.Repeat("a", 20_000))), ErrCellTooLarge, "SCF 2022.3", "D2", "20000 bytes"},
 		{
 			"a sheet cut off", edited(t, build(t, good), func(xml string) string { return xml[:strings.Index(xml, `<row r="3"`)] }),
-			ErrDamaged, "SCF 2022.3", "", "cut off",
+			ErrDamaged, "SCF 2022.3", "", "truncated",
 		},
 		{"broken XML", edited(t, build(t, good), func(xml string) string {
 			return strings.Replace(xml, `<row r="3"`, `<broken></row><row r="3"`, 1)
-		}), ErrDamaged, "SCF 2022.3", "A3", "from here on"},
+		}), ErrDamaged, "SCF 2022.3", "A3", "the rest of the sheet"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := readBytes(test.data, Options{Label: "1", Limits: Limits{Controls: 20, Columns: 80, Cells: 1000, CellBytes: 10_000}})

@@ -54,14 +54,14 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 	s.survey = b.surveySheet(p)
 	switch {
 	case s.survey.hasTooManyCells:
-		return nil, readErrorf(ErrTooManyCells, p.name, "", "the workbook has more than %d cells up to here", b.limits.Cells)
+		return nil, readErrorf(ErrTooManyCells, p.name, "", "the workbook has more than %d cells up to this sheet", b.limits.Cells)
 	case s.survey.lastRow > b.maxSheetRows(), complete && s.survey.lastRow > maxRows:
 		if !complete {
 			maxRows = b.maxSheetRows()
 		}
-		return nil, readErrorf(ErrTooManyRows, p.name, "", "the sheet has %d rows or more; %d are taken", s.survey.lastRow, maxRows)
+		return nil, readErrorf(ErrTooManyRows, p.name, "", "the sheet has at least %d rows; the limit is %d", s.survey.lastRow, maxRows)
 	case complete && !s.survey.isComplete:
-		return nil, readErrorf(ErrDamaged, p.name, "", "the sheet's data is cut off")
+		return nil, readErrorf(ErrDamaged, p.name, "", "the sheet's data is truncated")
 	}
 	rows, err := b.file.Rows(p.name)
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 		return nil, readErrorf(ErrDamaged, p.name, "", "the sheet cannot be read: %v", err)
 	}
 	if complete && len(s.rows) < s.survey.lastRow { // excelize takes broken XML for the end
-		return nil, readErrorf(ErrDamaged, p.name, cellName(len(s.rows)+1, 1), "the sheet cannot be read from here on")
+		return nil, readErrorf(ErrDamaged, p.name, cellName(len(s.rows)+1, 1), "the rest of the sheet cannot be read")
 	}
 	return s, nil
 }

@@ -34,7 +34,7 @@ func TestLabel(t *testing.T) {
 		{"SCF 2022.2", "scf-2022.3.xlsx", "2022.2.1", "2022.2.1", "release 2022.2"},
 		{"SCF 2026.1", "secure-controls-framework-scf-2026-1-1.xlsx", "", "2026.1.1", "release 2026.1"},
 		{"SCF v2018.1.1", "", "", "2018.1.1", ""},
-		{"Secure Controls Framework", `C:\books\Mine.xlsx`, "", "Mine", "name it with a label"},
+		{"Secure Controls Framework", `C:\books\Mine.xlsx`, "", "Mine", "Specify a label"},
 		{"SCF 2022.2", "/tmp/scf-2022.2.xlsx", "", "2022.2", ""},
 		{"SCF 2022.2", "/tmp/download 2024-11-20.xlsx", "", "2022.2", ""},
 	} {
@@ -60,7 +60,7 @@ func TestMainSheetMayStandAnywhere(t *testing.T) {
 	if len(src.Controls) != 3 {
 		t.Errorf("%d controls", len(src.Controls))
 	}
-	warned(t, src, "", "not known and was not read")
+	warned(t, src, "", "unknown sheet; not read")
 }
 
 func TestCrosswalkCells(t *testing.T) {
@@ -150,9 +150,9 @@ func TestColumnsByWhatTheyAre(t *testing.T) {
 		t.Errorf("%q", codes)
 	}
 	warned(t, src, "H4", "neither x nor a code")
-	warned(t, src, "N4", "kept as it is")
-	warned(t, src, "Q4", "taken at its word")
-	warned(t, src, "U1", "is not known")
+	warned(t, src, "N4", "kept unchanged")
+	warned(t, src, "Q4", "accepted as is")
+	warned(t, src, "U1", "unknown column")
 	warned(t, src, "X1", "taken for a framework")
 	warned(t, src, "Z1", "holds prose")
 }
@@ -192,7 +192,7 @@ func TestCellsWithoutValues(t *testing.T) {
 
 func TestNotesAmongRows(t *testing.T) {
 	g := mainGrid("SCF 2022.3")
-	g.rows = slices.Insert(g.rows, 2, []any{"", "", "", ""}, []any{"A note", nil, nil, "that is no control"})
+	g.rows = slices.Insert(g.rows, 2, []any{"", "", "", ""}, []any{"A note", nil, nil, "that is not a control"})
 	src := take(t, Options{Label: "2022.3"}, g)
 	if len(src.Controls) != 3 {
 		t.Errorf("%+v", src.Controls)
@@ -345,7 +345,7 @@ func TestAuxiliarySheets(t *testing.T) {
 	warned(t, src, "F3", "does not link them back")
 	warned(t, src, "F4", "does not ask for it")
 	warned(t, src, "B4", "listed twice")
-	warned(t, src, "F2", `"ZZZ-01" is no control`)
+	warned(t, src, "F2", `"ZZZ-01" is not a control`)
 	warned(t, src, "A3", "belongs to no control")
 }
 
@@ -394,6 +394,6 @@ func TestWorkedInCopies(t *testing.T) {
 	if st := src.Statistics; st.Columns != 6 || st.UnknownColumns != 1 || st.Mappings != 1 {
 		t.Errorf("%+v", st)
 	}
-	warned(t, src, "C5", `"iac-06" is read as IAC-06`)
+	warned(t, src, "C5", `"iac-06" was read as IAC-06`)
 	warned(t, src, "G5", "has no header")
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// unionCellRanges is the smallest range in A1 notation that holds both; what can't be read is left out.
+// unionCellRanges returns the smallest range in A1 notation that contains both; invalid ranges are
+// ignored.
 func unionCellRanges(a, b string) string {
 	ra, okA := parseRange(a)
 	rb, okB := parseRange(b)

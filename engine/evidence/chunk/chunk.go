@@ -10,11 +10,11 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse"
 )
 
-// Options say how large chunks are. A zero field takes its default.
+// Options sets the size of chunks. Zero fields take their defaults.
 type Options struct {
-	Min    int // tokens below which a chunk takes in what follows it; 150
-	Target int // tokens at which a chunk is closed at the next good place; 280
-	Max    int // tokens that a chunk never exceeds, but for one table row; 400
+	Min    int // tokens below which a chunk absorbs what follows it; default 150
+	Target int // tokens at which a chunk is closed at the next suitable place; default 280
+	Max    int // maximum tokens of a chunk, except for a single table row; default 400
 }
 
 func (o Options) withDefaults() Options {
@@ -35,15 +35,15 @@ func (o Options) withDefaults() Options {
 // Chunk is one passage.
 type Chunk struct {
 	Index         int    // from 0, in reading order
-	Text          string // blocks on lines of their own; list items begin with "- " or their number, headings stand as they are
+	Text          string // blocks on separate lines; list items begin with "- " or their number, headings are unchanged
 	HeadingPath   []string
 	Locator       api.Locator // spans all blocks of the chunk
 	TokenEstimate int
-	SHA256        string     // of heading path and text, in hex: the same passage has it again after a re-read
+	SHA256        string     // of heading path and text, in hex: unchanged when the same passage is read again
 	Kind          parse.Kind // of most of its text
 }
 
-// Split parts a document into chunks. An empty document has none.
+// Split splits a document into chunks. An empty document has none.
 func Split(doc *parse.Document, opt Options) []Chunk {
 	opt = opt.withDefaults()
 	units := splitUnits(doc.Blocks, opt)
@@ -59,8 +59,8 @@ func Split(doc *parse.Document, opt Options) []Chunk {
 	return out
 }
 
-// EstimateTokens estimates how many tokens a model makes of a text: its words, with long ones and
-// ones with digits or marks counted as several, as subword tokenizers part them.
+// EstimateTokens estimates the number of model tokens in a text. Long words and words with digits
+// or punctuation count as several, as in subword tokenizers.
 func EstimateTokens(text string) int {
 	n, run, kind := 0, 0, 0
 	flush := func() {
@@ -93,19 +93,19 @@ func EstimateTokens(text string) int {
 	return n
 }
 
-// unit is what is never cut: a sentence or a few, a list item, a table row, a heading with
-// what it leads to.
+// unit is text that is never split: a few sentences, a list item, a table row, a heading with the
+// text it introduces.
 type unit struct {
 	text           string
 	tokens         int
 	block          parse.Block
 	headingPath    []string
-	joinsPrevious  bool // may stand on the same line as the unit before: both are of one paragraph
-	introducesList bool // ends in a colon: what follows belongs to it
+	joinsPrevious  bool // may be on the same line as the previous unit: both are from one paragraph
+	introducesList bool // ends in a colon: the following text belongs to it
 }
 
-// sharedDepth is how many headings all units stand under: the title, mostly. The top
-// sections are those below it.
+// sharedDepth returns the number of headings shared by all units, usually the title. Top sections
+// are one level below.
 func sharedDepth(units []unit) int {
 	if len(units) == 0 {
 		return 0
@@ -117,13 +117,13 @@ func sharedDepth(units []unit) int {
 	return len(path)
 }
 
-// group is the units of one chunk.
+// group holds the units of one chunk.
 type group struct {
 	units []unit
 	size  int // in tokens
 }
 
-// grouper gathers units to groups.
+// grouper collects units into groups.
 type grouper struct {
 	opt         Options
 	sharedDepth int
@@ -139,8 +139,8 @@ func (g *grouper) add(u unit) {
 	g.current.size += u.tokens
 }
 
-// close ends the open group. What is left of a section and too small to stand alone goes
-// to the group before it.
+// close ends the open group. The rest of a section that is too small for a chunk of its own is
+// added to the previous group.
 func (g *grouper) close() {
 	open := g.current
 	g.current = group{}
@@ -168,11 +168,11 @@ func (g *grouper) breaksBefore(u unit) bool {
 	case size+u.tokens > g.opt.Max:
 		return true
 	case last.block.Kind == parse.Heading && isUnder(u.headingPath, last.headingPath):
-		return false // a heading stays with what it heads
+		return false // a heading stays with its text
 	case g.topSection(last.headingPath) != g.topSection(u.headingPath):
 		return true
 	case !slices.Equal(last.headingPath, u.headingPath):
-		// Another section: only what is too small to stand alone takes it in.
+		// Another section is absorbed only by a group too small to be a chunk of its own.
 		return size >= g.opt.Min || !areRelatedSections(g.current.units[0].headingPath, u.headingPath)
 	case last.introducesList && u.block.Kind == parse.ListItem:
 		return false
@@ -181,12 +181,12 @@ func (g *grouper) breaksBefore(u unit) bool {
 	case u.block.Kind == parse.TableRow && last.block.Kind == parse.TableRow:
 		return last.block.Table != u.block.Table && size >= g.opt.Min
 	case size >= g.opt.Min && u.introducesList:
-		return true // begin the next chunk with the sentence that leads the list
+		return true // begin the next chunk with the sentence that introduces the list
 	}
 	return false
 }
 
-// topSection names the top section of a path; empty for what stands above the first.
+// topSection returns the top section of a path, or "" above the first section.
 func (g *grouper) topSection(path []string) string {
 	if len(path) <= g.sharedDepth {
 		return ""
@@ -222,7 +222,7 @@ func newChunk(index int, units []unit) Chunk {
 		sb.WriteString(u.text)
 		weight[u.block.Kind] += u.tokens
 		if opening && isUnder(u.headingPath, path) {
-			path = u.headingPath // the headings that open a chunk lead to its section
+			path = u.headingPath // the chunk's opening headings lead to its section
 		} else {
 			path = commonPrefix(path, u.headingPath)
 		}
@@ -254,7 +254,8 @@ func commonPrefix(a, b []string) []string {
 	return a[:n]
 }
 
-// unionLocators is the place that holds both. Chunks don't cross sheets; on pages the first counts.
+// unionLocators returns the locator that spans both. Chunks don't cross sheets; for pages the first
+// one wins.
 func unionLocators(a, b api.Locator) api.Locator {
 	if b.LineStart > 0 && (a.LineStart == 0 || b.LineStart < a.LineStart) {
 		a.LineStart = b.LineStart

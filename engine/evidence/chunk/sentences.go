@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// abbreviations end in a dot that ends no sentence; lower case, without it. What only
-// sometimes ends one ("etc.", "inc.") is judged by what follows.
+// abbreviations lists abbreviations, in lower case without the final dot, whose dot doesn't end a
+// sentence. Those that may end one ("etc.", "inc.") are decided by the text that follows.
 var abbreviations = wordSet(
 	"e.g",
 	"i.e",
@@ -103,9 +103,9 @@ func wordSet(words ...string) map[string]bool {
 	return m
 }
 
-// SplitSentences parts a text into sentences, in order and without loss but for the space
-// between them. Abbreviations, initials, decimals, section numbers and versions don't end
-// one; line breaks do where the next line begins a list item.
+// SplitSentences splits a text into sentences, in order, losing only the whitespace between them.
+// Abbreviations, initials, decimals, section numbers and versions don't end a sentence; a line
+// break does if the next line begins a list item.
 func SplitSentences(text string) []string {
 	var out []string
 	start := 0
@@ -131,7 +131,7 @@ func SplitSentences(text string) []string {
 		case r == '。' || r == '！' || r == '？':
 			cut(next)
 		case r == ';':
-			// A list run into one line: "(a) …; (b) …".
+			// A list within one line: "(a) …; (b) …".
 			if rest := strings.TrimLeft(text[next:], " "); startsListItem(rest) && rest[0] == '(' {
 				cut(next)
 			}
@@ -142,7 +142,8 @@ func SplitSentences(text string) []string {
 	return out
 }
 
-// skipClosers skips the quotes and brackets that belong to the sentence before.
+// skipClosers returns the index after closing quotes and brackets that belong to the preceding
+// sentence.
 func skipClosers(s string, i int) int {
 	for i < len(s) {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -154,7 +155,7 @@ func skipClosers(s string, i int) int {
 	return i
 }
 
-// endsSentence reports whether a mark after before and in front of rest ends a sentence.
+// endsSentence reports whether a punctuation mark between before and rest ends a sentence.
 func endsSentence(before string, mark rune, rest string) bool {
 	trimmed := strings.TrimLeft(rest, " \t\n")
 	if trimmed == "" {
@@ -183,7 +184,7 @@ func endsSentence(before string, mark rune, rest string) bool {
 	case n == 1 && unicode.IsLetter(firstRune(word)) && word != "i":
 		return false // initials
 	}
-	// "1. Item" and "4.2. Scope": a number that is all there is so far.
+	// "1. Item" and "4.2. Scope": the sentence consists only of a number so far.
 	return strings.Trim(strings.TrimSpace(before), "0123456789.()ivx") != ""
 }
 
@@ -192,7 +193,7 @@ func firstRune(s string) rune {
 	return r
 }
 
-// startsListItem reports whether a text begins with the mark of a list item.
+// startsListItem reports whether a text begins with a list marker.
 func startsListItem(s string) bool {
 	if s == "" {
 		return false

@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse"
 )
 
-// splitUnits parts blocks into what is never cut. A paragraph is its sentences, a list item
-// and a table row is one, as long as it fits a chunk.
+// splitUnits splits blocks into units. A paragraph is split into sentences; a list item or table
+// row is one unit if it fits in a chunk.
 func splitUnits(blocks []parse.Block, opt Options) []unit {
 	var out []unit
 	for _, b := range blocks {
@@ -49,8 +49,8 @@ func newUnit(b parse.Block, text string) unit {
 	return u
 }
 
-// rowUnits keeps a row whole. Only a row longer than eight chunks, which is no row a
-// person wrote, is cut between its cells.
+// rowUnits keeps a row whole. Only a row longer than eight chunks, which no person would write, is
+// split between its cells.
 func rowUnits(b parse.Block, opt Options) []unit {
 	if u := newUnit(b, b.Text); u.tokens <= 8*opt.Max {
 		return []unit{u}
@@ -58,7 +58,7 @@ func rowUnits(b parse.Block, opt Options) []unit {
 	return splitBlock(b, strings.SplitAfter(b.Text, "; "), "", opt)
 }
 
-// splitBlock makes units of the parts of one block; a part that is itself too long is cut at words.
+// splitBlock makes units of the parts of one block; a part that is too long is split at words.
 func splitBlock(b parse.Block, parts []string, mark string, opt Options) []unit {
 	var out []unit
 	for _, p := range parts {
@@ -78,8 +78,8 @@ func splitBlock(b parse.Block, parts []string, mark string, opt Options) []unit 
 	return out
 }
 
-// splitWords cuts a text into pieces of at most limit tokens, at words, and within a word
-// where one alone is longer.
+// splitWords splits a text at words into pieces of at most limit tokens, and within a word if it
+// alone is longer.
 func splitWords(text string, limit int) []string {
 	limit = max(limit, 8)
 	if EstimateTokens(text) <= limit {
@@ -96,8 +96,8 @@ func splitWords(text string, limit int) []string {
 		}
 	}
 	for _, w := range strings.Fields(text) {
-		// No more than this is looked at: a character is at most one token and 4 bytes, and at
-		// least a seventh of one.
+		// Only this window is examined: a character is at most one token and 4 bytes, and at least
+		// a seventh of a token.
 		for window := 32 * limit; EstimateTokens(w[:min(len(w), window)]) > limit; {
 			flush()
 			head := firstTokens(w, limit)
@@ -118,7 +118,7 @@ func splitWords(text string, limit int) []string {
 	return out
 }
 
-// firstTokens is the start of w of about limit tokens, at least one character.
+// firstTokens returns the start of w, about limit tokens and at least one character long.
 func firstTokens(w string, limit int) string {
 	n := 0
 	for i := range w {

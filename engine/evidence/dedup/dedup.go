@@ -1,7 +1,7 @@
-// Package dedup finds texts that say nearly the same: policies copied from each other,
-// the same clause in a handbook and in a contract. It compares words and their order, not
-// meaning, takes time that grows with the texts' length and not with their pairs, and gives
-// the same answer for the same texts in the same order.
+// Package dedup finds near-duplicate texts: policies copied from each other, the same clause in a
+// handbook and in a contract. It compares words and their order, not meaning. Its running time
+// grows with the total length of the texts, not with the number of pairs, and the result is
+// deterministic.
 package dedup
 
 import (
@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// MinOverlap is the share of word sequences that two texts have in common to be nearly the same.
+	// MinOverlap is the share of common word sequences from which two texts are near-duplicates.
 	MinOverlap = 0.7
 
-	shingleWords = 3  // words of a sequence
-	minWords     = 20 // a shorter text says too little to be a copy
+	shingleWords = 3  // words per sequence
+	minWords     = 20 // shorter texts are too short to be recognized as copies
 	bands        = 16
 	rows         = 3
-	maxCompare   = 30 // texts of a bucket that one is compared with, the earliest
+	maxCompare   = 30 // maximum number of texts in a bucket compared with one text, earliest first
 )
 
-// Text is one text and where it is from.
+// Text is a text and its origin.
 type Text struct {
 	Group int // only texts of different groups are compared
 	Text  string
 }
 
-// EarliestMatches returns, for each text, the index of the earliest text of another group that
-// says nearly the same, or -1. A text that is itself such a copy stands for none.
+// EarliestMatches returns, for each text, the index of the earliest near-duplicate from another
+// group, or -1. A text that is itself a copy is never returned as a match.
 func EarliestMatches(texts []Text) []int {
 	out := make([]int, len(texts))
 	sets := make([]map[uint64]struct{}, len(texts))
@@ -55,7 +55,7 @@ func EarliestMatches(texts []Text) []int {
 			}
 		}
 		if out[i] = best; best >= 0 {
-			continue // what is like it is like the one it copies
+			continue // a match of a copy also matches its original
 		}
 		sets[i] = set
 		for _, k := range keys {
@@ -67,7 +67,7 @@ func EarliestMatches(texts []Text) []int {
 	return out
 }
 
-// shingles are the sequences of words of a text, hashed; nil for one too short.
+// shingles returns the hashed word sequences of a text, or nil if it is too short.
 func shingles(text string) map[uint64]struct{} {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) < minWords {
@@ -77,7 +77,7 @@ func shingles(text string) map[uint64]struct{} {
 	for i := 0; i+shingleWords <= len(words); i++ {
 		h := fnv.New64a()
 		for _, w := range words[i : i+shingleWords] {
-			_, _ = h.Write([]byte(w)) // a hash takes all
+			_, _ = h.Write([]byte(w)) // never fails
 			_, _ = h.Write([]byte{0})
 		}
 		set[h.Sum64()] = struct{}{}
@@ -85,7 +85,7 @@ func shingles(text string) map[uint64]struct{} {
 	return set
 }
 
-// bandKeys are the buckets of a set: sets with much in common share one of them almost surely.
+// bandKeys returns the buckets of a set. Sets with much in common almost certainly share a bucket.
 func bandKeys(set map[uint64]struct{}) [bands][2]uint64 {
 	var least [bands * rows]uint64
 	for i := range least {
@@ -109,7 +109,7 @@ func bandKeys(set map[uint64]struct{}) [bands][2]uint64 {
 	return out
 }
 
-// mixBits scatters the bits of a number (splitmix64).
+// mixBits scrambles the bits of a number (splitmix64).
 func mixBits(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

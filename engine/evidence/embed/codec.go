@@ -14,14 +14,14 @@ import (
 	"unicode/utf8"
 )
 
-// A model as bytes, little-endian:
+// Serialized model, little-endian:
 //
 //	magic "scfembed" · version u16 · dimensions u16 · terms u32 · background 2 × float32
 //	per term: length u8, bytes
 //	own rows u32 · known texts u32                        (since version 2)
 //	per known text, by key: key u64 · row i32 · prior float32
 //	per term, then per own row: dimensions × float32
-//	SHA-256 of all before
+//	SHA-256 of everything before
 const (
 	magic         = "scfembed"
 	codecVersion  = 2
@@ -35,7 +35,7 @@ const (
 // ErrModel is wrapped by every error of UnmarshalModel.
 var ErrModel = errors.New("not a usable embedding model; train it again from the catalog")
 
-// MarshalBinary returns the model as bytes: the same model, the same bytes.
+// MarshalBinary returns the model as bytes. The result is deterministic.
 func (m *Model) MarshalBinary() ([]byte, error) {
 	size := headerSize + 8 + len(m.knownTexts)*knownSize + len(m.rows)*4 + sha256.Size
 	for _, t := range m.terms {
@@ -71,9 +71,9 @@ func (m *Model) appendKnown(b []byte) []byte {
 	return b
 }
 
-// UnmarshalModel reads what MarshalBinary wrote, also of version 1. Bytes that are cut, changed, of
-// another version or hold numbers that are not finite are refused with ErrModel;
-// it never allocates more than a few times len(data).
+// UnmarshalModel reads the output of MarshalBinary, including version 1. Data that is truncated,
+// changed, of another version or contains numbers that are not finite is rejected with ErrModel; it
+// never allocates more than a few times len(data).
 func UnmarshalModel(data []byte) (*Model, error) {
 	if len(data) < headerSize+sha256.Size || string(data[:len(magic)]) != magic {
 		return nil, fmt.Errorf("%w: no model header", ErrModel)
@@ -112,7 +112,7 @@ func decodeBody(body []byte) (*Model, error) {
 		t := string(rest[1 : 1+int(rest[0])])
 		rest = rest[1+len(t):]
 		if t == "" || !utf8.ValidString(t) || strings.Count(t, " ") > 1 || seen[t] {
-			return nil, fmt.Errorf("%w: term %d is empty, doubled or not text", ErrModel, i)
+			return nil, fmt.Errorf("%w: term %d is empty, duplicate or not text", ErrModel, i)
 		}
 		seen[t] = true
 		terms[i] = t
@@ -140,7 +140,7 @@ func decodeBody(body []byte) (*Model, error) {
 	return newModel(dims, terms, rows, ground, known), nil
 }
 
-// decodeKnown reads the known texts, which stand after so many terms.
+// decodeKnown reads the known texts, which follow the terms.
 func decodeKnown(rest []byte, terms int) (known map[uint64]knownText, own int, after []byte, err error) {
 	le := binary.LittleEndian
 	if len(rest) < 8 {
@@ -165,7 +165,7 @@ func decodeKnown(rest []byte, terms int) (known map[uint64]knownText, own int, a
 	return known, own, rest[n*knownSize:], nil
 }
 
-// maxWeight bounds a weight so that sums of squares stay finite.
+// maxWeight is the maximum absolute value of a weight, so that sums of squares stay finite.
 const maxWeight = 1e6
 
 func (m *Model) fingerprint() string {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// sparseMatrix is a square matrix by rows: the columns and values of row i stand at
-// [start[i], start[i+1]).
+// sparseMatrix is a square matrix by rows: the columns and values of row i are at [start[i],
+// start[i+1]).
 type sparseMatrix struct {
 	start  []int
 	column []int32
@@ -15,12 +15,12 @@ type sparseMatrix struct {
 }
 
 const (
-	windowSize = 8    // stems to either side that stand together
-	smoothing  = 0.75 // of context counts, so that rare contexts don't win
+	windowSize = 8    // stems on either side that count as co-occurring
+	smoothing  = 0.75 // of context counts, so that rare contexts don't dominate
 )
 
-// computePPMI counts which terms stand together in texts and keeps, as positive
-// pointwise mutual information, how much more often than by chance.
+// computePPMI counts which terms occur together in texts and returns their positive pointwise
+// mutual information: how much more often they do than by chance.
 func computePPMI(texts [][]int32, terms int) *sparseMatrix {
 	keys := pairKeys(texts)
 	slices.Sort(keys)
@@ -63,7 +63,7 @@ func pairKeys(texts [][]int32) []uint64 {
 	return keys
 }
 
-// applyPPMI replaces counts by positive mutual information, zeros dropped.
+// applyPPMI replaces counts with positive mutual information and drops zeros.
 func (m *sparseMatrix) applyPPMI(total []float64) {
 	var sum, smooth float64
 	context := make([]float64, len(total))
@@ -110,7 +110,7 @@ func (m *sparseMatrix) multiply(x, y []float32, width int) {
 // workers are the same on every machine.
 const workers = 4
 
-// parallel splits [0,n) into fixed runs.
+// parallel runs do on fixed ranges that cover [0,n).
 func parallel(n int, do func(from, to int)) {
 	var wg sync.WaitGroup
 	for w := 0; w < workers; w++ {

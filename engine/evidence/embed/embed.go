@@ -1,13 +1,12 @@
-// Package embed turns text into vectors whose closeness is closeness of meaning.
-// The built-in embedder needs no download: it is trained, in seconds and always
-// to the same result, on the texts of the catalog that an installation imports,
-// and on a lexicon of our own words. The package must not know about stores,
-// indexes or rankings, and it holds no weights trained on anyone else's text.
+// Package embed turns text into vectors that are close if the meanings are. The built-in embedder
+// needs no download: it is trained, in seconds and deterministically, on the texts of the imported
+// catalog and on a lexicon of our own. The package must not know about stores, indexes or rankings,
+// and it contains no weights trained on third-party text.
 //
-// How the built-in one works:
+// How the built-in embedder works:
 //
-//	texts ─▶ stems ─▶ PPMI of stems that stand together ─▶ truncated SVD
-//	      ─▶ rows weighted by rarity, common direction taken out        (start)
+//	texts ─▶ stems ─▶ PPMI of stems that occur together ─▶ truncated SVD
+//	      ─▶ rows weighted by rarity, common direction removed          (start)
 //	      ─▶ softmax over documents: each text should find its document (learned)
 //	text  ─▶ sum of the rows of its stems and bigrams, scaled to length 1
 package embed
@@ -19,35 +18,35 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Embedder turns texts into vectors. Each vector has Dimensions numbers and
-// length 1, or is all zeros where the text says nothing the embedder knows.
+// Embedder turns texts into vectors. Each vector has Dimensions numbers and length 1, or is all
+// zeros if the text contains nothing the embedder knows.
 type Embedder interface {
-	// Name tells embedders apart: vectors of different names don't compare.
+	// Name identifies the embedder: vectors of embedders with different names can't be compared.
 	Name() string
 	Dimensions() int
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Document is one thing that texts are about, such as a control.
+// Document is a subject of texts, such as a control.
 type Document struct {
 	ID string
-	// Texts says the same in several ways. The first two, title and description,
-	// are what the document itself is found by; the others (question, objectives,
-	// maturity lines) are ways to ask for it. A text may stand at many documents.
+	// Texts are different wordings for the document. The first two, title and description, are what
+	// the document itself is found by; the others (question, objectives, maturity lines) are ways
+	// to ask for it. Several documents may share a text.
 	Texts []string
-	// Codes are what others call it, as "framework:code". Documents that share
-	// codes are close.
+	// Codes are references to the document in other frameworks, as "framework:code". Documents that
+	// share codes are related.
 	Codes []string
 }
 
-// Pair is a text known to ask for documents, such as a requirement with its controls.
+// Pair is a text known to refer to documents, such as a requirement with its controls.
 type Pair struct {
 	Text    string
-	IDs     []string  // documents of the corpus; unknown ones are passed over
+	IDs     []string  // documents of the corpus; unknown ones are ignored
 	Weights []float32 // one per id, larger is closer; nil for equal weights
 }
 
-// Corpus is what a model is trained on.
+// Corpus is the training data of a model.
 type Corpus struct {
 	Documents []Document
 	Pairs     []Pair
@@ -68,8 +67,8 @@ func scaleVector(alpha float32, x []float32) {
 	}
 }
 
-// normalize scales x to length 1 and returns its length. What is shorter than
-// float32 can measure becomes zero, and zero stays zero.
+// normalize scales x to length 1 and returns its original length. A vector too short for float32
+// becomes zero, and zero stays zero.
 func normalize(x []float32) float32 {
 	const shortest = 1e-12
 	n := float32(math.Sqrt(float64(dot(x, x))))

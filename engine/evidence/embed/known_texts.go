@@ -8,9 +8,9 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// knownText is a text that is a document of the corpus: its title and description.
+// knownText is the title and description of a document of the corpus.
 type knownText struct {
-	row   int32   // what was learned of the document beyond its words; below 0 for nothing
+	row   int32   // row learned for the document beyond its words; negative if none
 	prior float32 // see Model.Prior
 }
 
@@ -19,7 +19,7 @@ const (
 	maxPrior        = 1.0
 )
 
-// setKnownTexts makes the documents known by their words. Of two of the same words the first counts.
+// setKnownTexts registers the documents by their words. If two have the same words, the first wins.
 func (s *trainingSet) setKnownTexts(docs []Document) {
 	s.knownTexts = make(map[uint64]knownText, len(docs))
 	var mean float64
@@ -40,7 +40,7 @@ func (s *trainingSet) setKnownTexts(docs []Document) {
 	}
 }
 
-// hashText tells texts apart by their stems in order.
+// hashText returns a hash of a text's stems in order.
 func hashText(text string) uint64 { return hashStems(words.Split(text)) }
 
 func hashStems(tokens []words.Token) uint64 {
@@ -54,7 +54,7 @@ func hashStems(tokens []words.Token) uint64 {
 	return h.Sum64()
 }
 
-// Prior is how many deviations of the background a text is ahead of others,
-// whatever is asked for: above 0 for a document of the corpus that many codes
-// stand for, below 0 for one that few do, 0 for any other text. -1 to 1.
+// Prior returns by how many background deviations a text is ahead of others for any query: positive
+// for a document of the corpus with many codes, negative for one with few, 0 for any other text. It
+// is between -1 and 1.
 func (m *Model) Prior(text string) float64 { return float64(m.knownTexts[hashText(text)].prior) }

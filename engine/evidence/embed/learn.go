@@ -12,14 +12,14 @@ import (
 
 const (
 	batchSize          = 256
-	candidateDocuments = 768 // documents among which a batch finds its own
+	candidateDocuments = 768 // documents that compete in a batch
 	learnRate          = 2e-3
 	temperature        = 0.07
-	termDropout        = 0.3 // share of words left out, so that no single word decides
-	rowDropout         = 0.7 // share of documents' own rows left out, so that words still learn
+	termDropout        = 0.3 // share of words dropped, so that no single word decides
+	rowDropout         = 0.7 // share of documents' own rows dropped, so that words still learn
 )
 
-// learner moves rows so that each query's vector comes closest to its documents'.
+// learner adjusts rows so that each query's vector is closest to those of its documents.
 type learner struct {
 	set  *trainingSet
 	dims int
@@ -57,7 +57,7 @@ func trainRows(ctx context.Context, set *trainingSet, rows []float32, o Options,
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			// The rate falls to a tenth, so that the end is calm.
+			// The rate falls to a tenth, so that training ends smoothly.
 			rate := learnRate * (1 - 0.9*float64(l.step)/float64(total))
 			l.batch(order[from:min(from+batchSize, len(order))], rate)
 			bar.add(1)
@@ -100,8 +100,8 @@ func (l *learner) batch(order []int, rate float64) {
 	l.applyAdam(rate)
 }
 
-// chooseDocuments takes the documents that the queries aim at most, and others by chance.
-// at tells where in chosen each document is, -1 where it isn't.
+// chooseDocuments selects the documents that the queries target most, and others at random. at
+// holds the index of each document in chosen, or -1.
 func (l *learner) chooseDocuments(order []int) (chosen, at []int) {
 	at = make([]int, len(l.set.documentTerms))
 	for i := range at {
@@ -132,7 +132,7 @@ func (l *learner) chooseDocuments(order []int) (chosen, at []int) {
 	return chosen, at
 }
 
-// dropTerms leaves out a share of terms, but never all.
+// dropTerms drops a random share of terms, but never all.
 func (l *learner) dropTerms(terms []int32) []int32 {
 	out := make([]int32, 0, len(terms))
 	for _, t := range terms {
@@ -164,8 +164,8 @@ func (l *learner) encode(terms [][]weighted, to, length []float32) {
 	})
 }
 
-// softmaxError replaces logits by (softmax − aims) · share.
-// Aims at documents that were not chosen fall to the others.
+// softmaxError replaces logits by (softmax − targets) · share. The weight of targets that were not
+// chosen is distributed over the others.
 func softmaxError(logits []float32, targets []target, at []int, share float32) {
 	largest := logits[0]
 	for _, x := range logits {
@@ -191,7 +191,7 @@ func softmaxError(logits []float32, targets []target, at []int, share float32) {
 	}
 }
 
-// backpropagate carries the gradients of unit vectors to the rows that made them.
+// backpropagate propagates the gradients of unit vectors to the rows they were computed from.
 func (l *learner) backpropagate(terms [][]weighted, unit, gradient, length []float32) {
 	d := l.dims
 	for i := range terms {
@@ -207,7 +207,7 @@ func (l *learner) backpropagate(terms [][]weighted, unit, gradient, length []flo
 	}
 }
 
-// applyAdam moves the rows that had a gradient, and clears it.
+// applyAdam updates the rows that have a gradient, and clears it.
 func (l *learner) applyAdam(rate float64) {
 	const beta1, beta2, epsilon = 0.9, 0.999, 1e-8
 	l.step++
@@ -236,8 +236,8 @@ type weighted struct {
 	weight float32
 }
 
-// weighTerms counts terms, by the square root: texts to learn from are short, and what they
-// repeat are the phrases of their kind.
+// weighTerms weights terms by the square root of their counts: training texts are short, and they
+// repeat mostly boilerplate.
 func weighTerms(ids []int32) []weighted {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)

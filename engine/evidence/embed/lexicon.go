@@ -11,9 +11,8 @@ var lexiconText string
 //go:embed phrases.txt
 var phrasesText string
 
-// readLexicon returns the concepts of the security field that every catalog shares,
-// in our own words: each a list of ways to say the same thing, its name first. Lines
-// of one name are one concept.
+// readLexicon returns the security concepts that every catalog shares, in our own words: each a
+// list of synonyms, its name first. Lines with the same name are one concept.
 func readLexicon() [][]string {
 	var out [][]string
 	number := make(map[string]int)

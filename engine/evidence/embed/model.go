@@ -9,9 +9,9 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// Model is a trained embedder: a row of numbers for each stem and bigram, and for
-// each document of its corpus where other texts taught it more than the words do. It is
-// safe for concurrent use and never changes.
+// Model is a trained embedder: a row of numbers for each stem and bigram, and for each document of
+// its corpus for which other texts taught it more than the words do. It is immutable and safe for
+// concurrent use.
 type Model struct {
 	dims           int
 	terms          []string // stems, and bigrams as "first second"
@@ -19,7 +19,7 @@ type Model struct {
 	name           string
 	index          map[string]int32
 	spellings      spellings
-	heavyRowLength float32 // length of a row that means much
+	heavyRowLength float32 // length of the row of an important term
 	background     Background
 	knownTexts     map[uint64]knownText // by hashText
 }
@@ -44,20 +44,20 @@ func newModel(dims int, terms []string, rows []float32, background Background, k
 	return m
 }
 
-// Name is "builtin-<dimensions>-<hash of the weights>".
+// Name returns "builtin-<dimensions>-<hash of the weights>".
 func (m *Model) Name() string { return m.name }
 
-// Dimensions is the length of the vectors.
+// Dimensions returns the length of the vectors.
 func (m *Model) Dimensions() int { return m.dims }
 
-// Background is how close unrelated texts are for this model.
+// Background returns the similarity of unrelated texts for this model.
 func (m *Model) Background() Background { return m.background }
 
-// Len is the number of stems and bigrams that the model knows.
+// Len returns the number of stems and bigrams that the model knows.
 func (m *Model) Len() int { return len(m.terms) }
 
-// Embed returns a vector of length 1 per text, all zeros for a text without a
-// known word. It fails only when ctx ends.
+// Embed returns a vector of length 1 per text, all zeros for a text without a known word. It fails
+// only when ctx ends.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out, known := make([][]float32, len(texts)), spellingCache{}
 	for i, text := range texts {
@@ -69,7 +69,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return out, nil
 }
 
-// EmbedAll embeds parts of texts at once, as Embed does.
+// EmbedAll embeds parts of texts like Embed, without cancellation.
 func (m *Model) EmbedAll(texts []string) [][]float32 {
 	out, known := make([][]float32, len(texts)), spellingCache{}
 	for i, text := range texts {
@@ -97,10 +97,10 @@ func (m *Model) embedText(text string, cache spellingCache) []float32 {
 	return v
 }
 
-// unknownWordWeight is how much a word counts that is only known by its spelling.
+// unknownWordWeight is the weight of a word that is only known by its spelling.
 const unknownWordWeight = 0.5
 
-// lookUp gives the rows of the known stems and bigrams, and the unknown stems.
+// lookUp returns the rows of the known stems and bigrams, and the unknown stems.
 func (m *Model) lookUp(tokens []words.Token) (ids []int32, unknown []string) {
 	ids = make([]int32, 0, len(tokens)*3/2)
 	previous := ""
@@ -125,17 +125,17 @@ func (m *Model) lookUp(tokens []words.Token) (ids []int32, unknown []string) {
 	return ids, unknown
 }
 
-// sumRows adds the rows of ids to v, each as often as it stands there: what a long
-// passage keeps coming back to is what it is about.
+// sumRows adds the rows of ids to v, each as often as it occurs: what a long passage repeats is its
+// subject.
 func sumRows(v, rows []float32, ids []int32) {
 	for _, id := range ids {
 		axpy(1, rows[int(id)*len(v):(int(id)+1)*len(v)], v)
 	}
 }
 
-// Weight says how much a stem means, 0 to 1: 1 for one the model doesn't know,
-// which may be a name, and near 0 for the phrases of every requirement. Keyword
-// search uses it, since a rare word need not be a telling one.
+// Weight returns how meaningful a stem is, 0 to 1: 1 for one the model doesn't know, which may be a
+// name, and near 0 for the phrases of every requirement. Keyword search uses it, since a rare word
+// need not be meaningful.
 func (m *Model) Weight(stem string) float64 {
 	id, ok := m.index[stem]
 	if !ok || m.heavyRowLength == 0 {
@@ -145,7 +145,7 @@ func (m *Model) Weight(stem string) float64 {
 	return min(1, math.Sqrt(float64(dot(r, r)))/float64(m.heavyRowLength))
 }
 
-// upperQuartileLength is the length that one row in four exceeds.
+// upperQuartileLength returns the length that one row in four exceeds.
 func upperQuartileLength(dims int, rows []float32) float32 {
 	var lengths []float32
 	for i := 0; i+dims <= len(rows); i += dims {

@@ -2,12 +2,12 @@ package embed
 
 import "github.com/scf-service/service/engine/evidence/embed/phrasebook"
 
-// smallCatalog is how many documents a catalog has that trains in a second or two. The
-// sentences that none of its documents asks for would take longer than all the rest.
+// smallCatalog is the number of documents up to which a catalog trains in a second or two. With
+// unmatched phrase book sentences, training would take much longer.
 const smallCatalog = 400
 
-// addPhrases makes the sentences of the phrase book ask for the documents they are about,
-// and returns as concepts what no document of a large catalog is about.
+// addPhrases makes the sentences of the phrase book refer to their documents, and returns as
+// concepts those that match no document of a large catalog.
 func (g *textCollector) addPhrases(docs []Document) [][]string {
 	about := make(map[string]int, len(docs))
 	for i, d := range docs {

@@ -6,31 +6,31 @@ import (
 	"sync"
 )
 
-// spellings finds known stems that are written much like an unknown one
-// ("microsegment" beside "segment", "authentcate" beside "authenticate").
+// spellings finds known stems spelled like an unknown one ("microsegment" and "segment",
+// "authentcate" and "authenticate").
 type spellings struct {
 	sizes []int // character n-grams per term
 	grams map[string][]int32
 	sums  *sync.Pool // of *gramCounts
 }
 
-// gramCounts counts the n-grams that terms share with a stem; it is all 0 between two stems.
+// gramCounts counts the n-grams that terms share with a stem; it is all 0 between uses.
 type gramCounts struct {
 	counts []uint16
-	seen   []int32 // terms that aren't 0
+	seen   []int32 // terms with a count above 0
 }
 
-// spellingCache are what unknown stems of some texts are like, so that each is compared once.
+// spellingCache caches the similar terms of unknown stems, so that each is compared once.
 type spellingCache map[string][]weighted
 
 const maxCachedSpellings = 4096
 
 const (
 	gramSize              = 4
-	minSpellingSimilarity = 0.4 // share of n-grams (Dice) from which on two stems are related
+	minSpellingSimilarity = 0.4 // minimum share of n-grams (Dice) of related stems
 	maxNeighbors          = 5
-	minShareOfBest        = 0.75 // of the best one's share, that others must reach
-	maxPostings           = 2000 // an n-gram of more terms than this tells nothing
+	minShareOfBest        = 0.75 // minimum share relative to the best match
+	maxPostings           = 2000 // an n-gram of more terms than this is not distinctive
 )
 
 func newSpellings(terms []string) spellings {
@@ -66,7 +66,7 @@ func charGrams(stem string) []string {
 	return out
 }
 
-// cachedNearest is near, remembered.
+// cachedNearest returns the result of nearest from the cache, computing it if necessary.
 func (s *spellings) cachedNearest(stem string, cache spellingCache) []weighted {
 	near, ok := cache[stem]
 	if !ok {
@@ -79,7 +79,7 @@ func (s *spellings) cachedNearest(stem string, cache spellingCache) []weighted {
 	return near
 }
 
-// nearest returns the terms closest in spelling, weights adding up to at most 1.
+// nearest returns the terms closest in spelling, with weights that add up to at most 1.
 func (s *spellings) nearest(stem string) []weighted {
 	grams := charGrams(stem)
 	shared, _ := s.sums.Get().(*gramCounts)
@@ -108,7 +108,7 @@ func (s *spellings) nearest(stem string) []weighted {
 		return out[i].term < out[j].term
 	})
 	out = out[:min(len(out), maxNeighbors)]
-	for i := range out { // "unencrypted" is written a little like "encryptoin" too, and means the opposite
+	for i := range out { // "unencrypted" is also spelled a little like "encryptoin", and means the opposite
 		if out[i].weight < minShareOfBest*out[0].weight {
 			out = out[:i]
 			break

@@ -15,10 +15,9 @@ const (
 	iterations = 4
 )
 
-// eigenRows returns dims numbers per row of the symmetric matrix m: its leading
-// eigenvectors scaled by the root of the eigenvalue's size (a truncated SVD),
-// found by subspace iteration from a seeded start. Where m has fewer rows than
-// dims, the rest is zero.
+// eigenRows returns dims numbers per row of the symmetric matrix m: its leading eigenvectors scaled
+// by the square root of the absolute eigenvalue (a truncated SVD), found by subspace iteration from
+// a seeded start. If m has fewer rows than dims, the rest is zero.
 func eigenRows(ctx context.Context, m *sparseMatrix, dims int, rng *rand.Rand) ([]float32, error) {
 	n := len(m.start) - 1
 	width := min(dims+oversample, n)
@@ -49,7 +48,7 @@ func eigenRows(ctx context.Context, m *sparseMatrix, dims int, rng *rand.Rand) (
 	return rotateToEigenvectors(small, basis, n, dims)
 }
 
-// rotateToEigenvectors turns the basis to the eigenvectors of small, largest first.
+// rotateToEigenvectors rotates the basis to the eigenvectors of small, largest first.
 func rotateToEigenvectors(small *mat.SymDense, basis []float32, n, dims int) ([]float32, error) {
 	var eig mat.EigenSym
 	if !eig.Factorize(small, true) {
@@ -89,8 +88,8 @@ func transpose(from, to []float32, rows, cols int) {
 	})
 }
 
-// orthonormalize makes count vectors of length n orthogonal (Gram-Schmidt). One
-// that lies in the others becomes zero.
+// orthonormalize makes count vectors of length n orthonormal (Gram-Schmidt). A vector in the span
+// of the others becomes zero.
 func orthonormalize(v []float32, count, n int) {
 	var largest float32
 	for i := range count {
@@ -100,7 +99,7 @@ func orthonormalize(v []float32, count, n int) {
 	for i := range count {
 		a := v[i*n : (i+1)*n]
 		if dot(a, a) < 1e-8*largest {
-			clear(a) // what is left is rounding
+			clear(a) // only rounding errors are left
 			continue
 		}
 		normalize(a)

@@ -9,28 +9,28 @@ import (
 	"slices"
 )
 
-// Options of training. The zero value is what the product uses.
+// Options configures training. The zero value is what the product uses.
 type Options struct {
 	Dimensions int    // 0 for 256
 	Seed       uint64 // the same corpus and seed give the same model
-	// Epochs is how often the learned step reads all texts: 0 for 4, below 0 for
-	// none, which leaves word vectors counted from company alone.
+	// Epochs is the number of passes over all texts in the learned step: 0 means 4; negative means
+	// none, which leaves word vectors from co-occurrence alone.
 	Epochs int
-	// Progress, if set, hears of steps done, from 0 to total.
+	// Progress, if set, is called with the steps done, from 0 to total.
 	Progress func(done, total int)
 }
 
 const (
 	defaultDimensions = 256
 	defaultEpochs     = 4
-	sifRarity         = 1e-3 // SIF: a word with this share of all words counts half
+	sifRarity         = 1e-3 // SIF: a word with this share of all words gets half the weight
 )
 
-// ErrCorpus is returned for a corpus that nothing can be learned from.
+// ErrCorpus is returned for a corpus without usable text.
 var ErrCorpus = errors.New("no text to train an embedder on; import a catalog with control texts first")
 
-// Train builds a model from the texts of a corpus and the built-in lexicon. It
-// ends early with the error of ctx, between two steps.
+// Train builds a model from the texts of a corpus and the built-in lexicon. It stops between two
+// steps with the error of ctx when that ends.
 func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 	if o.Dimensions == 0 {
 		o.Dimensions = defaultDimensions
@@ -64,7 +64,7 @@ func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 
 func newRNG(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5c0f)) }
 
-// initialRows counts word vectors: PPMI, truncated SVD, rarity, common direction.
+// initialRows computes word vectors from counts: PPMI, truncated SVD, rarity, common direction.
 func initialRows(ctx context.Context, set *trainingSet, dims int, rng *rand.Rand) ([]float32, error) {
 	m := computePPMI(set.cooccurrenceTexts, set.vocab.stemCount)
 	rows, err := eigenRows(ctx, m, dims, rng)
@@ -82,8 +82,8 @@ func initialRows(ctx context.Context, set *trainingSet, dims int, rng *rand.Rand
 	return rows, nil
 }
 
-// removeCommon takes the direction that all texts share out of every row, so
-// that closeness isn't about being a requirement.
+// removeCommon removes the direction that all texts share from every row, so that similarity
+// doesn't reflect merely being a requirement.
 func removeCommon(rows []float32, dims int, set *trainingSet) {
 	var vectors [][]float32
 	for _, q := range set.queries {
@@ -112,11 +112,11 @@ func removeCommon(rows []float32, dims int, set *trainingSet) {
 	}
 }
 
-// Background is how close texts are, by cosine, that have nothing to do with
-// each other: what a threshold must be measured from.
+// Background is the distribution of cosines of unrelated texts, which thresholds must be relative
+// to.
 type Background struct{ Mean, Deviation float32 }
 
-// measureBackground measures texts against documents that they don't ask for.
+// measureBackground compares texts with documents that they don't refer to.
 func (s *trainingSet) measureBackground(rows []float32, dims int, rng *rand.Rand) Background {
 	const pairs = 4000
 	var sum, squares, n float64
@@ -145,7 +145,7 @@ func (s *trainingSet) measureBackground(rows []float32, dims int, rng *rand.Rand
 	return Background{float32(mean), float32(math.Sqrt(max(squares/n-mean*mean, 1e-4)))}
 }
 
-// initialSteps is what the counting takes, in steps of the learned part.
+// initialSteps is the duration of the counting, in steps of the learned part.
 const initialSteps = 20
 
 type progress struct {

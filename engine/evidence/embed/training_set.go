@@ -9,18 +9,18 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// trainingSet is a corpus in numbers: the documents to be found and the texts
-// that should find them.
+// trainingSet is a corpus in numbers: the documents to be found and the texts that should find
+// them.
 type trainingSet struct {
 	vocab             *vocabulary
 	cooccurrenceTexts [][]int32 // stems of every distinct text, for counting
 	documentTerms     [][]int32 // per document: the terms it is found by
 	queries           []query
 	knownTexts        map[uint64]knownText
-	// corpusQueries and documents are how many of the queries and anchors are the corpus's own;
-	// those of the lexicon follow.
+	// corpusQueries and corpusDocuments count the queries and documents of the corpus; those of the
+	// lexicon follow.
 	corpusQueries, corpusDocuments int
-	// documentRows is how many documents have a row of their own, after the terms' rows.
+	// documentRows is the number of documents with a row of their own, after the rows of the terms.
 	documentRows int
 }
 
@@ -35,14 +35,14 @@ type target struct {
 }
 
 const (
-	maxOwners           = 30   // a text that stands at more documents than this asks for none
-	neighborShare       = 0.45 // of a text's aim that goes to documents with shared codes
-	maxNeighborTargets  = 16   // of them at most
-	maxCodeDocuments    = 40   // a code of more documents than this makes none of them close
-	minPairsPerDocument = 4    // pairs per document from which on documents have rows of their own
+	maxOwners           = 30   // a text shared by more documents than this refers to none
+	neighborShare       = 0.45 // share of a text's weight that goes to documents with shared codes
+	maxNeighborTargets  = 16   // maximum number of these
+	maxCodeDocuments    = 40   // a code of more documents than this relates none of them
+	minPairsPerDocument = 4    // pairs per document from which documents have rows of their own
 )
 
-// textCollector collects distinct texts and whose they are.
+// textCollector collects distinct texts and the documents they belong to.
 type textCollector struct {
 	texts     []string
 	textIndex map[string]int
@@ -60,8 +60,8 @@ func (g *textCollector) addOwner(text string, document int, weight float32) {
 	g.owners[n][document] = max(g.owners[n][document], weight)
 }
 
-// newTrainingSet reads a corpus, the phrase book and the lexicon, whose concepts are documents
-// after those of the corpus.
+// newTrainingSet builds the training set from a corpus, the phrase book and the lexicon, whose
+// concepts become documents after those of the corpus.
 func newTrainingSet(corpus Corpus) (*trainingSet, error) {
 	docs := corpus.Documents
 	g := textCollector{textIndex: make(map[string]int)}
@@ -112,8 +112,8 @@ func newTrainingSet(corpus Corpus) (*trainingSet, error) {
 	}
 	set := &trainingSet{vocab: newVocabulary(stems, always)}
 	if len(corpus.Pairs) >= minPairsPerDocument*len(docs) {
-		// Title, description and question say of a document what its words say. Only
-		// texts of others, and many, teach what they don't.
+		// Title, description and question contain no more than a document's words. Only many other
+		// texts can teach more.
 		set.documentRows = len(docs)
 	}
 	set.setDocumentTerms(docs, concepts, stems)
@@ -132,8 +132,8 @@ func newTrainingSet(corpus Corpus) (*trainingSet, error) {
 	return set, nil
 }
 
-// setDocumentTerms sets what documents are found by and which words keep company: those of
-// a text, and all of a concept.
+// setDocumentTerms sets the terms documents are found by and the texts in which words co-occur: the
+// words of each text, and all words of a concept.
 func (s *trainingSet) setDocumentTerms(docs []Document, concepts [][]string, stems [][]string) {
 	for _, t := range stems {
 		s.cooccurrenceTexts = append(s.cooccurrenceTexts, s.vocab.stemIDs(t))
@@ -157,7 +157,7 @@ func (s *trainingSet) setDocumentTerms(docs []Document, concepts [][]string, ste
 	}
 }
 
-// spreadTargets spreads a text's aim over its documents, and a share to those close to them.
+// spreadTargets distributes a text's weight over its documents, and a share to related ones.
 func spreadTargets(owners map[int]float32, near [][]target) []target {
 	var sum float32
 	sorted := make([]int, 0, len(owners))
@@ -187,8 +187,8 @@ func spreadTargets(owners map[int]float32, near [][]target) []target {
 	return out
 }
 
-// relatedDocuments gives for each document those that share its codes, rare codes
-// counting more; weights add up to 1.
+// relatedDocuments returns, for each document, those that share its codes, with rare codes counting
+// more; weights add up to 1.
 func relatedDocuments(docs []Document) [][]target {
 	holders := make(map[string][]int)
 	for i, d := range docs {
@@ -219,7 +219,7 @@ func relatedDocuments(docs []Document) [][]target {
 			}
 		}
 		for j, w := range shared {
-			// What many others ask for too is what a new requirement asks for.
+			// Documents with many codes are more likely to be the subject of a new requirement.
 			asked := math.Sqrt(math.Sqrt(float64(len(docs[j].Codes))))
 			out[i] = append(out[i], target{j, w * float32(asked)})
 		}

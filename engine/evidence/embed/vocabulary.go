@@ -3,24 +3,24 @@ package embed
 import "sort"
 
 const (
-	minCount   = 2        // a stem of the corpus seen once has no company to be known by
+	minCount   = 2        // a stem seen once in the corpus has no useful context
 	maxVocab   = 60_000   // stems
-	minBigram  = 5        // times two stems follow each other
+	minBigram  = 5        // times two stems must follow each other
 	minLift    = 8        // times more often than by chance
-	maxBigrams = 12_000   // kept, the most frequent
-	maxTokens  = 20 << 20 // of all training texts; what exceeds it is refused
+	maxBigrams = 12_000   // the most frequent are kept
+	maxTokens  = 20 << 20 // in all training texts together; more is an error
 )
 
 // vocabulary numbers the terms of a corpus: stems by frequency, then bigrams.
 type vocabulary struct {
 	terms      []string
 	index      map[string]int32
-	counts     []int // how often each term stands in the corpus
+	counts     []int // how often each term occurs in the corpus
 	totalStems int
-	stemCount  int // the first so many terms are stems
+	stemCount  int // the first stemCount terms are stems
 }
 
-// newVocabulary takes the stems seen often enough, and those that always keep.
+// newVocabulary returns the stems that occur often enough, and those in alwaysKeep.
 func newVocabulary(texts [][]string, alwaysKeep map[string]bool) *vocabulary {
 	counts := make(map[string]int)
 	total := 0
@@ -47,7 +47,7 @@ func newVocabulary(texts [][]string, alwaysKeep map[string]bool) *vocabulary {
 	return v
 }
 
-// addBigrams adds the pairs of stems that stand together far more often than by chance.
+// addBigrams adds the pairs of stems that follow each other far more often than by chance.
 func (v *vocabulary) addBigrams(texts [][]string) {
 	pairs := make(map[[2]int32]int)
 	for _, t := range texts {
@@ -86,7 +86,7 @@ func sortByCount(terms []string, counts map[string]int) {
 	})
 }
 
-// stemIDs gives the known stems of a text in order, for counting company.
+// stemIDs returns the known stems of a text in order, for counting co-occurrences.
 func (v *vocabulary) stemIDs(stems []string) []int32 {
 	out := make([]int32, 0, len(stems))
 	for _, s := range stems {
@@ -97,7 +97,7 @@ func (v *vocabulary) stemIDs(stems []string) []int32 {
 	return out
 }
 
-// termIDs gives stems and bigrams of a text, as Model.look does.
+// termIDs returns stems and bigrams of a text, like Model.lookUp.
 func (v *vocabulary) termIDs(stems []string) []int32 {
 	out := v.stemIDs(stems)
 	for i := 1; i < len(stems); i++ {

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// Languages are those that pictures are read in, as eng+deu.
+// Languages returns the languages used for recognition, such as eng+deu.
 func (t *Tesseract) Languages() string { return t.languages }
 
-// MissingLanguages are the languages that the installed program has no data for.
+// MissingLanguages returns the languages for which the installed program has no data.
 func (t *Tesseract) MissingLanguages(ctx context.Context) ([]string, error) {
 	args := append(t.program[1:len(t.program):len(t.program)], "--list-langs")
 	cmd := exec.CommandContext(ctx, t.program[0], args...)
 	out := &limitedBuffer{max: 64 << 10}
-	// Some versions list on the one stream, some on the other.
+	// Some versions print the list to stdout, others to stderr.
 	cmd.Env, cmd.WaitDelay, cmd.Stdout, cmd.Stderr = t.env, 5*time.Second, out, out
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("tesseract can't tell its languages: %s", lastLine(out.String(), err))
+		return nil, fmt.Errorf("tesseract can't list its languages: %s", lastLine(out.String(), err))
 	}
 	has := strings.Fields(out.String())
 	return slices.DeleteFunc(strings.Split(t.languages, "+"), func(l string) bool { return slices.Contains(has, l) }), nil

@@ -1,7 +1,6 @@
-// Package ocr recognises the text of pictures with the tesseract program, where it is
-// installed. It must not let a picture do more than be looked at: the program is started
-// without a shell, with a fixed list of arguments, little of the environment, and bounds
-// on time, memory and what it may answer.
+// Package ocr recognizes the text in images with the tesseract program, if it is installed. Images
+// are untrusted: the program is started without a shell, with fixed arguments, a minimal
+// environment, and limits on time, memory and output.
 package ocr
 
 import (
@@ -20,12 +19,12 @@ const (
 	timeLimit     = 2 * time.Minute
 	memoryLimit   = 2 << 30 // bytes of address space
 	maxText       = 8 << 20
-	maxConcurrent = 2 // pictures at once
+	maxConcurrent = 2 // concurrent images
 )
 
-// Tesseract runs the program. It is safe for use by several goroutines.
+// Tesseract runs the program. It is safe for concurrent use.
 type Tesseract struct {
-	program   []string // with what limits its memory in front, where there is such a thing
+	program   []string // preceded by a command that limits its memory, if available
 	languages string
 	env       []string
 	slots     chan struct{}
@@ -33,19 +32,19 @@ type Tesseract struct {
 
 var languagesPattern = lazyregexp.New(`^[A-Za-z_]{2,20}(/[A-Za-z_]{2,20})?(\+[A-Za-z_]{2,20}(/[A-Za-z_]{2,20})?){0,9}$`)
 
-// FindTesseract looks for the program. Languages are named as it does, joined by a plus ("eng+deu");
-// empty is English. It returns nil and no error where the program is not installed; env is
-// what the caller's environment says of a variable.
+// FindTesseract looks for the program. Languages are named as in tesseract, joined by a plus
+// ("eng+deu"); empty means English. It returns nil and no error if the program is not installed;
+// env looks up environment variables.
 func FindTesseract(languages string, env func(string) string) (*Tesseract, error) {
 	if languages == "" {
 		languages = "eng"
 	}
 	if !languagesPattern.MatchString(languages) {
-		return nil, fmt.Errorf("languages of pictures are named as tesseract does, as eng or eng+deu, not %q", languages)
+		return nil, fmt.Errorf("OCR languages must be tesseract names such as eng or eng+deu, not %q", languages)
 	}
 	path, err := exec.LookPath("tesseract")
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // that it is absent is an answer
+		return nil, nil //nolint:nilerr,nilnil // not being installed is not an error
 	}
 	t := &Tesseract{
 		program:   []string{path},
@@ -62,12 +61,12 @@ func FindTesseract(languages string, env func(string) string) (*Tesseract, error
 	return t, nil
 }
 
-// RecognizeText recognises the text of one picture, in the layout that tesseract gives it: paragraphs
-// parted by empty lines, pages by form feeds. The picture must begin as a format that is
-// known does: what doesn't, the program takes for a list of files to read.
+// RecognizeText recognizes the text in one image, in tesseract's layout: paragraphs separated by
+// empty lines, pages by form feeds. The image must have a known signature, since tesseract treats
+// anything else as a list of files to read.
 func (t *Tesseract) RecognizeText(ctx context.Context, picture []byte) (string, error) {
 	if !IsSupportedImage(picture) {
-		return "", errors.New("it is not a picture of a format that is known")
+		return "", errors.New("unsupported image format")
 	}
 	select {
 	case t.slots <- struct{}{}:
@@ -94,7 +93,7 @@ func (t *Tesseract) RecognizeText(ctx context.Context, picture []byte) (string, 
 	return strings.ToValidUTF8(out.String(), ""), nil
 }
 
-// lastLine is what the program said last, or the error where it said nothing.
+// lastLine returns the last line of the program's output, or the error if there is none.
 func lastLine(output string, err error) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
@@ -103,7 +102,7 @@ func lastLine(output string, err error) string {
 	return err.Error()
 }
 
-// limitedBuffer keeps the beginning of what is written to it.
+// limitedBuffer keeps the first max bytes written to it.
 type limitedBuffer struct {
 	bytes.Buffer
 	max int
@@ -116,7 +115,7 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// IsSupportedImage reports whether bytes begin as a picture that tesseract knows.
+// IsSupportedImage reports whether the data starts like an image that tesseract supports.
 func IsSupportedImage(raw []byte) bool {
 	for _, magic := range []string{"\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "GIF8", "II*\x00", "MM\x00*", "BM", "P5\n", "P6\n"} {
 		if bytes.HasPrefix(raw, []byte(magic)) {

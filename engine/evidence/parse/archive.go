@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// readArchive reads the files in a zip archive, each as a part of the one document. A name
-// is only ever shown; nothing is unpacked to the disk.
+// readArchive reads the files in a zip archive, each as a part of one document. Names are only
+// displayed; nothing is unpacked to disk.
 func (r *Reader) readArchive(b *builder, content io.ReaderAt, size int64) error {
 	z, err := zipDirectory(content, size)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *container) addEntry(name string, f *zip.File) error {
 	return c.addMember(label, raw)
 }
 
-// unpackEntry unpacks an entry, at most as many bytes as its archive says it has.
+// unpackEntry unpacks an entry, up to the size given in the archive.
 func unpackEntry(f *zip.File, limit int64) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {
@@ -73,7 +73,7 @@ func unpackEntry(f *zip.File, limit int64) ([]byte, error) {
 	return raw, nil
 }
 
-// memberName is an entry's name as text. Old archives write names in the code page of DOS.
+// memberName returns an entry's name as text. Old archives use the DOS code page.
 func memberName(f *zip.File) string {
 	if f.NonUTF8 {
 		if s, err := charmap.CodePage437.NewDecoder().String(f.Name); err == nil {
@@ -83,7 +83,8 @@ func memberName(f *zip.File) string {
 	return strings.ToValidUTF8(f.Name, "\uFFFD")
 }
 
-// isSystemFile is what systems leave in archives and folders.
+// isSystemFile reports whether an entry is a file that operating systems add to archives and
+// folders.
 func isSystemFile(name string) bool {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	return strings.HasPrefix(name, "__MACOSX/") || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "~$") ||

@@ -11,34 +11,33 @@ import (
 )
 
 const (
-	maxBlockBytes   = 16 << 10 // bytes of one block; a longer text is cut at a space
+	maxBlockBytes   = 16 << 10 // of one block; longer text is cut at a space
 	maxHeadingBytes = 400      // bytes; a longer "heading" is a paragraph
 	maxWarnings     = 50
 )
 
-// builder gathers the blocks of one document, holds the open headings, and stops
-// the reader when the text grows too large or the context ends: readers look at
-// err after adding.
+// builder collects the blocks of one document, keeps the open headings, and stops the reader when
+// the text grows too large or the context ends: readers check err after adding.
 type builder struct {
 	ctx            context.Context
 	doc            *Document
-	remaining      int64 // bytes of text still allowed
+	remaining      int64 // remaining bytes of text
 	maxText        int64
 	headingLevels  []int
-	headingPath    []string // the open headings; replaced, never changed in place
+	headingPath    []string // the open headings; replaced, never modified in place
 	tableCount     int
-	facts          []fact // what metadata said: front matter, properties
-	boldParagraphs []int  // blocks that are short, wholly bold paragraphs: headings where no style makes any
+	facts          []fact // from metadata: front matter, properties
+	boldParagraphs []int  // indexes of short, completely bold paragraphs: headings if the document has no heading styles
 	headingCount   int    // headings so far
 	err            error
 
-	// Of a document in another one:
-	depth          int    // how many containers it lies in
-	unpackBudget   *int64 // bytes that the outermost document may still unpack to
-	extendDeadline func() // gives the whole document the time that recognising pictures takes; nil: none
+	// For a document inside another one:
+	depth          int    // number of containers around it
+	unpackBudget   *int64 // bytes that the outermost document may still unpack
+	extendDeadline func() // extends the time limit of the whole document for OCR; may be nil
 
-	isCollection bool   // it holds several documents
-	memberTitle  string // of the one document it holds
+	isCollection bool   // it contains several documents
+	memberTitle  string // title of the only document in it
 }
 
 func newBuilder(ctx context.Context, mime string, maxText int64) *builder {
@@ -63,7 +62,7 @@ func (b *builder) spendText(n int) bool {
 	}
 	b.remaining -= int64(n) + 1
 	if b.remaining < 0 {
-		b.err = newError(ErrTooLarge, "", "it holds more than %d bytes of text", b.maxText)
+		b.err = newError(ErrTooLarge, "", "it contains more than %d bytes of text", b.maxText)
 		return false
 	}
 	return true
@@ -91,14 +90,13 @@ func (b *builder) addHeading(level int, text string, locator api.Locator) {
 	b.headingPath = append(b.headingPath, text)
 }
 
-// addBlock appends a block under the open headings. Text is cleaned here, so that no
-// reader can forget it; an empty block is dropped.
+// addBlock appends a block under the open headings. It cleans the text; an empty block is dropped.
 func (b *builder) addBlock(blk Block) {
 	blk.HeadingPath = b.headingPath
 	b.addBlockAt(blk)
 }
 
-// addBlockAt appends a block that brings its own heading path.
+// addBlockAt appends a block that has its own heading path.
 func (b *builder) addBlockAt(blk Block) {
 	if blk.Kind == Line {
 		blk.Text = cleanLines(blk.Text)
@@ -126,7 +124,7 @@ func (b *builder) addBlockAt(blk Block) {
 	}
 }
 
-// addParagraph appends a paragraph, of which a format says whether all of it is bold.
+// addParagraph appends a paragraph; isBold means that all of it is bold.
 func (b *builder) addParagraph(text string, bold bool, locator api.Locator) {
 	if text = cleanText(text); text == "" {
 		return
@@ -137,8 +135,8 @@ func (b *builder) addParagraph(text string, bold bool, locator api.Locator) {
 	b.addBlock(Block{Kind: Paragraph, Text: text, Locator: locator})
 }
 
-// promoteBoldHeadings makes headings of short bold paragraphs where the document has no heading
-// of its own.
+// promoteBoldHeadings turns short bold paragraphs into headings if the document has no other
+// headings.
 func (b *builder) promoteBoldHeadings() {
 	if b.headingCount > 0 || len(b.boldParagraphs) == 0 || len(b.boldParagraphs)*2 > len(b.doc.Blocks) {
 		return
@@ -165,7 +163,7 @@ func (b *builder) addRow(header, cells []string, table int, locator api.Locator)
 	b.addBlock(Block{Kind: TableRow, Text: renderRow(header, cells), Header: header, Cells: cells, Table: table, Locator: locator})
 }
 
-// addFurniture keeps text that is not part of the flow.
+// addFurniture stores text that is not part of the flow.
 func (b *builder) addFurniture(blk Block) {
 	blk.Text = cleanText(blk.Text)
 	if blk.Text != "" && b.spendText(len(blk.Text)) {
@@ -178,7 +176,7 @@ func (b *builder) nextTableNumber() int {
 	return b.tableCount
 }
 
-// finish fills in what is known only when everything has been read.
+// finish fills in what requires the complete document.
 func (b *builder) finish(name string) *Document {
 	d := b.doc
 	d.Language = guessLanguage(d.Blocks)
@@ -189,7 +187,7 @@ func (b *builder) finish(name string) *Document {
 		d.Title = cleanText(b.memberTitle)
 	}
 	if d.Title == "" && len(d.Blocks) > 0 {
-		// Only a heading that opens the document names it.
+		// Only a heading at the start of the document is its title.
 		if first := d.Blocks[0]; first.Kind == Heading && len(first.HeadingPath) == 0 && first.Level == 1 && hasSingleTopHeading(d.Blocks) {
 			d.Title = first.Text
 		}
@@ -211,8 +209,8 @@ func hasSingleTopHeading(blocks []Block) bool {
 	return n == 1
 }
 
-// cutAtSpace returns the longest start of s of at most limit bytes that ends after a
-// space, or at a character where there is none.
+// cutAtSpace returns the longest prefix of s of at most limit bytes that ends after a space, or at
+// a character if there is none.
 func cutAtSpace(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// ligatures that PDFs carry instead of letters.
+// ligatures maps ligatures in PDFs to letters.
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
 
-// cleanText makes one line of text: composed Unicode, single spaces, nothing invisible.
+// cleanText returns one line of text: composed Unicode, single spaces, nothing invisible.
 func cleanText(s string) string {
 	if isClean(s) {
 		return s
@@ -20,7 +20,7 @@ func cleanText(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// cleanLines does the same for text that keeps its lines and indents.
+// cleanLines does the same for text that keeps its lines and indentation.
 func cleanLines(s string) string {
 	lines := strings.Split(stripInvisible(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
 	for i, l := range lines {
@@ -29,7 +29,7 @@ func cleanLines(s string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// isClean reports whether s is already what clean would return, without allocating: the usual case.
+// isClean reports, without allocating, whether cleanText would return s unchanged: the usual case.
 func isClean(s string) bool {
 	space := true
 	for i := 0; i < len(s); i++ {
@@ -42,8 +42,8 @@ func isClean(s string) bool {
 	return !space || s == ""
 }
 
-// stripInvisible drops control, zero-width and bidirectional marks, which hide text from a
-// reader or split its words, and what is not Unicode.
+// stripInvisible removes control, zero-width and bidirectional characters, which hide text from
+// readers or split words, and invalid Unicode.
 func stripInvisible(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")

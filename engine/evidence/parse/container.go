@@ -8,41 +8,41 @@ import (
 	"strings"
 )
 
-// What a container may hold: an archive, or a mail with what is attached to it.
+// Limits of a container: an archive, or a mail with attachments.
 const (
-	maxNesting  = 3         // containers in each other
-	maxMembers  = 2000      // documents of one container
-	maxContents = 512 << 20 // bytes of all members of a document, unpacked, however deep
+	maxNesting  = 3         // nested containers
+	maxMembers  = 2000      // documents in one container
+	maxContents = 512 << 20 // unpacked bytes of all members of a document, at any depth
 )
 
-// container reads the documents that a document holds. Each becomes a part of it: its
-// blocks stand under a heading with its name, and keep the places they have in it.
+// container reads the documents in a document. Each becomes a part of it: its blocks are under a
+// heading with its name and keep their locators.
 type container struct {
 	r         *Reader
 	b         *builder
-	names     map[string]int // how often a name came, so that two of one name stay apart
+	names     map[string]int // occurrences of each name, to distinguish equal names
 	members   int
 	readCount int
-	firstErr  error // why the first unreadable member was
+	firstErr  error // the error of the first unreadable member
 }
 
 func (r *Reader) newContainer(b *builder) *container {
 	return &container{r: r, b: b, names: map[string]int{}}
 }
 
-// checkLimits reports whether one more member may be looked at, by the limits on all of them.
+// checkLimits returns an error if no further member may be read.
 func (c *container) checkLimits(size int64) error {
 	if c.members++; c.members > maxMembers {
-		return newError(ErrTooLarge, "", "it holds more than %d files; split it", maxMembers)
+		return newError(ErrTooLarge, "", "it contains more than %d files; split it", maxMembers)
 	}
 	if *c.b.unpackBudget -= size; *c.b.unpackBudget < 0 {
-		return newError(ErrTooLarge, "", "what it holds unpacks to more than %d bytes", int64(maxContents))
+		return newError(ErrTooLarge, "", "its contents unpack to more than %d bytes", int64(maxContents))
 	}
 	return nil
 }
 
-// uniqueName is the name that a member is shown by. Names are never used as paths, but one that
-// looks like a way out of the archive should not be shown as one either.
+// uniqueName returns the display name of a member. Names are never used as paths, but one that
+// looks like a path out of the archive isn't displayed as such.
 func (c *container) uniqueName(name string) string {
 	name = cleanText(strings.ReplaceAll(name, `\`, "/"))
 	parts := slices.DeleteFunc(strings.Split(name, "/"), func(p string) bool { return p == "" || p == "." || p == ".." })
@@ -60,12 +60,12 @@ func (c *container) uniqueName(name string) string {
 	return name
 }
 
-// addMember reads one member under a heading. What is wrong with it is a warning; the error is of
-// what concerns the whole.
+// addMember reads one member under a heading. Problems with the member become warnings; the error
+// is for problems of the whole document.
 func (c *container) addMember(label string, raw []byte) error {
 	b := c.b
 	if b.depth >= maxNesting {
-		c.skipMember(label, newError(ErrTooLarge, "", "it lies more than %d containers deep", maxNesting))
+		c.skipMember(label, newError(ErrTooLarge, "", "it is nested more than %d containers deep", maxNesting))
 		return nil
 	}
 	child := newBuilder(b.ctx, "", min(b.remaining, b.maxText))
@@ -84,7 +84,7 @@ func (c *container) addMember(label string, raw []byte) error {
 	}
 	if err != nil {
 		if errors.Is(err, ErrTooLarge) && child.remaining < 0 {
-			return newError(ErrTooLarge, "", "it holds more than %d bytes of text", b.maxText)
+			return newError(ErrTooLarge, "", "it contains more than %d bytes of text", b.maxText)
 		}
 		c.skipMember(label, err)
 		return nil
@@ -93,25 +93,26 @@ func (c *container) addMember(label string, raw []byte) error {
 	return b.err
 }
 
-// readMember keeps a fault of ours that one member meets from the others.
+// readMember reads a member and turns a panic into an error, so that the other members are still
+// read.
 func (r *Reader) readMember(b *builder, name string, raw []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = newError(ErrDamaged, "", "its reader stopped unexpectedly (%v)", p)
+			err = newError(ErrDamaged, "", "its parser stopped unexpectedly (%v)", p)
 		}
 	}()
 	return r.readInto(b, name, bytes.NewReader(raw), int64(len(raw)))
 }
 
-// skipMember tells of a member that was left out.
+// skipMember adds a warning about a skipped member.
 func (c *container) skipMember(label string, err error) {
 	if c.firstErr == nil {
 		c.firstErr = err
 	}
-	c.b.warn("%s: left out: %s", label, err)
+	c.b.warn("%s: skipped: %s", label, err)
 }
 
-// appendMember puts a member's blocks under its name.
+// appendMember appends a member's blocks under its name.
 func (c *container) appendMember(label string, child *builder) {
 	b, doc := c.b, child.doc
 	c.readCount++
@@ -131,15 +132,15 @@ func (c *container) appendMember(label string, child *builder) {
 	b.addHeading(level, label, place.Locator)
 	c.appendBlocks(child, level)
 	b.headingLevels, b.headingPath = keepLevels, keepPath
-	// What one of many documents says of itself is not true of the others; where there is
-	// but one, it speaks for the whole.
+	// Metadata of one of several documents doesn't apply to the others; the metadata of a single
+	// one applies to the whole.
 	if b.isCollection = c.readCount > 1; !b.isCollection {
 		b.facts, b.memberTitle = append(b.facts, child.facts...), doc.Title
 	}
 }
 
-// appendBlocks appends what a builder has read under the open headings, the last of which is of
-// the given level.
+// appendBlocks appends another builder's blocks under the open headings, the last of which has the
+// given level.
 func (c *container) appendBlocks(child *builder, level int) {
 	b := c.b
 	above := b.headingPath
@@ -161,11 +162,11 @@ func (c *container) appendBlocks(child *builder, level int) {
 	b.tableCount += child.tableCount
 }
 
-// finish fails where nothing of a container could be read.
+// finish returns an error if no member could be read.
 func (c *container) finish(what string) error {
 	switch {
 	case c.members == 0:
-		return newError(ErrEmpty, "", "the %s holds no files", what)
+		return newError(ErrEmpty, "", "the %s contains no files", what)
 	case c.readCount == 0 && c.members == 1:
 		return c.firstErr
 	case c.readCount == 0:

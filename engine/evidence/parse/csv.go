@@ -10,8 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// readCSV reads a table written as text, with whatever delimiter it uses. Quotes in the
-// wrong place are taken as they stand.
+// readCSV reads a text table with any common delimiter. Misplaced quotes are kept.
 func readCSV(b *builder, text string) error {
 	r := csv.NewReader(strings.NewReader(text))
 	r.LazyQuotes, r.FieldsPerRecord = true, -1

@@ -16,7 +16,7 @@ var (
 	dateMDY   = lazyregexp.New(`\b(\p{L}{3,10})\.?[\s-]+(\d{1,2})(?:st|nd|rd|th)?,?[\s-]+(\d{4})\b`)
 )
 
-// months by their first letters in the languages that are told apart; the longest match wins.
+// months maps the first letters of month names in the detected languages; the longest match wins.
 var months = map[string]time.Month{
 	"january": 1, "january.": 1, "januar": 1, "jänner": 1, "janvier": 1, "enero": 1, "janeiro": 1, "gennaio": 1, "januari": 1, "jan": 1,
 	"february": 2, "februar": 2, "février": 2, "febrero": 2, "fevereiro": 2, "febbraio": 2, "februari": 2, "feb": 2, "fév": 2, "févr": 2, "fev": 2,
@@ -32,8 +32,8 @@ var months = map[string]time.Month{
 	"december": 12, "dezember": 12, "décembre": 12, "diciembre": 12, "dezembro": 12, "dicembre": 12, "dec": 12, "dez": 12, "déc": 12, "dic": 12,
 }
 
-// parseDate finds the first date in a short text. ambiguous says that it is a date but
-// day and month can't be told apart (03/04/2026); then ok is false.
+// parseDate finds the first date in a short text. ambiguous is set if day and month can't be
+// distinguished (03/04/2026); then ok is false.
 func parseDate(s string) (t time.Time, ok, ambiguous bool) {
 	if len(s) > 200 {
 		s = s[:200]
@@ -75,7 +75,7 @@ func parseDate(s string) (t time.Time, ok, ambiguous bool) {
 	return time.Time{}, false, false
 }
 
-// newDate makes a date of its parts if there is such a day in the years policies are from.
+// newDate returns a date if it is valid and in the range of years plausible for policies.
 func newDate(y, m, d int) (time.Time, bool) {
 	if y < 1970 || y > 2199 || m < 1 || m > 12 || d < 1 {
 		return time.Time{}, false

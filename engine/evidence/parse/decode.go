@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// charset is how the bytes of a text say its characters.
+// charset is the character encoding of a text.
 type charset int
 
 const (
@@ -18,9 +18,8 @@ const (
 	windows1252 // also Latin-1: its printable characters are the same
 )
 
-// guessCharset looks at byte order marks, then at where the NULs of UTF-16 would
-// stand, then whether the bytes are UTF-8. A cut character at the end of sample is
-// no argument against UTF-8.
+// guessCharset checks byte order marks, then the positions of NUL bytes typical of UTF-16, then
+// whether the bytes are UTF-8. A truncated character at the end of the sample is allowed.
 func guessCharset(sample []byte) charset {
 	switch {
 	case bytes.HasPrefix(sample, []byte{0xEF, 0xBB, 0xBF}):
@@ -39,8 +38,8 @@ func guessCharset(sample []byte) charset {
 				odd++
 			}
 		}
-		// Text in Latin letters has a NUL in nearly every second place; in other scripts still at
-		// its spaces, but then a byte order mark is needed.
+		// UTF-16 text in Latin letters has a NUL in nearly every second byte; other scripts have
+		// them only at spaces, so a byte order mark is required.
 		half := len(sample) / 2
 		if odd > half*3/5 && even < half/20 {
 			return utf16LE
@@ -61,8 +60,8 @@ func guessCharset(sample []byte) charset {
 	return windows1252
 }
 
-// decodeText returns the text of raw with \n line ends, and a warning where a character
-// was guessed or dropped.
+// decodeText returns the text of raw with \n line ends, and a warning if characters were guessed or
+// dropped.
 func decodeText(raw []byte) (text, warning string) {
 	sample := raw
 	switch guessCharset(sample) {
@@ -80,7 +79,7 @@ func decodeText(raw []byte) (text, warning string) {
 	raw = bytes.TrimPrefix(raw, []byte{0xEF, 0xBB, 0xBF})
 	if n := bytes.Count(raw, []byte{0}); n > 0 {
 		raw = bytes.ReplaceAll(raw, []byte{0}, nil)
-		warning = "NUL bytes in the text were dropped."
+		warning = "NUL bytes in the text were removed."
 	}
 	raw = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
 	raw = bytes.ReplaceAll(raw, []byte("\r"), []byte("\n"))

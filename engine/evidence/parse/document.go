@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Kind says what a block is.
+// Kind is the kind of a block.
 type Kind string
 
 // The kinds of block.
@@ -19,46 +19,46 @@ const (
 	Line      Kind = "line" // a run of code, or lines of a log
 )
 
-// Document is one document as read. Blocks are in reading order.
+// Document is a parsed document. Blocks are in reading order.
 type Document struct {
 	MIME      string
 	Title     string
 	Language  string // ISO 639-1, or "und"
-	PageCount int    // pages of a PDF, sheets of a workbook; 0 where the format has none
+	PageCount int    // pages of a PDF, sheets of a workbook; 0 if the format has none
 
-	// What the document says about itself; empty where it doesn't.
+	// Metadata stated in the document; empty if absent.
 	EffectiveDate *time.Time // date only, UTC
 	Version       string
 	Owner         string
 	ApprovedBy    string
 
 	Blocks []Block
-	// Furniture is text set aside from the flow: running headers and footers, contents
-	// pages, table headers repeated on a later page. No HeadingPath.
+	// Furniture is text outside the flow: running headers and footers, tables of contents, table
+	// headers repeated on later pages. It has no HeadingPath.
 	Furniture []Block
-	// Warnings are sentences for a person: what was left out and why.
+	// Warnings are sentences for the user: what was skipped and why.
 	Warnings []string
 }
 
-// Block is one piece of a document. Text is one line of clean text (a Line block
-// keeps its line breaks).
+// Block is one piece of a document. Text is one line of clean text (a Line block keeps its line
+// breaks).
 type Block struct {
 	Kind   Kind
-	Level  int // heading: 1 the highest; list item: 1 the outermost; else 0
+	Level  int // heading: 1 is the highest; list item: 1 is the outermost; else 0
 	Text   string
 	Marker string // list item: its own number or letter as shown ("2.", "(a)"); empty for bullets
-	// Header and Cells are a table row's columns and values; Text is the row rendered as
-	// "Column: value; …". Header is nil where the table has none.
+	// Header and Cells are a table row's columns and values; Text is the row rendered as "Column:
+	// value; …". Header is nil if the table has none.
 	Header []string
 	Cells  []string
-	// Table numbers the tables of the document from 1, so that rows can be told apart by table.
+	// Table numbers the tables of the document from 1.
 	Table       int
 	Locator     api.Locator
-	HeadingPath []string // the headings above, outermost first; shared between blocks, don't change it
+	HeadingPath []string // the headings above, outermost first; shared between blocks, must not be modified
 }
 
-// DisplayText is what stands on the page: a list item with its mark, for a table row the cells
-// without the column names.
+// DisplayText returns the text as shown on the page: a list item with its marker, a table row
+// without column names.
 func (b Block) DisplayText() string {
 	switch {
 	case b.Kind == TableRow:

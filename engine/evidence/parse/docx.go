@@ -32,13 +32,13 @@ type docxReader struct {
 	notes     map[string]string // "footnote 3" to its text
 	numbering numbering
 
-	hasPageBreaks bool // the document says where pages began when it was last saved
+	hasPageBreaks bool // the document records where pages began when it was last saved
 	page          int
 }
 
-// docxStyle is what a paragraph style says of its paragraphs.
+// docxStyle is the formatting that a paragraph style applies.
 type docxStyle struct {
-	level    int // heading level; 0 is none
+	level    int // heading level; 0 if none
 	title    bool
 	toc      bool
 	list     bool
@@ -112,7 +112,7 @@ type relation struct {
 	TargetMode string `xml:"TargetMode,attr"`
 }
 
-// resolveTarget is the name of the part that a relation of part names.
+// resolveTarget returns the name of the part that a relation of part refers to.
 func (r relation) resolveTarget(part string) string {
 	if strings.HasPrefix(r.Target, "/") {
 		return strings.TrimPrefix(path.Clean(r.Target), "/")
@@ -171,7 +171,7 @@ func (d *docxReader) readStyles(name string) error {
 	return nil
 }
 
-// styleForName knows the built-in names, which every language of Word keeps in the file.
+// styleForName recognizes the built-in style names, which are the same in every language of Word.
 func styleForName(name string) docxStyle {
 	lower := strings.ToLower(name)
 	if rest, ok := strings.CutPrefix(lower, "heading "); ok {
@@ -190,13 +190,13 @@ func styleForName(name string) docxStyle {
 	return docxStyle{}
 }
 
-// resolveStyle resolves what a style inherits.
+// resolveStyle resolves inherited properties of a style.
 func (d *docxReader) resolveStyle(id string) docxStyle {
 	st, ok := d.styles[id]
 	if !ok {
 		return styleForName(strings.Replace(id, "Heading", "heading ", 1))
 	}
-	for range 20 { // styles based on each other in a ring end here
+	for range 20 { // stops at circular styles
 		base, ok := d.styles[st.basedOn]
 		if !ok || st.level > 0 || st.title || st.toc {
 			break
@@ -227,7 +227,7 @@ func (d *docxReader) readNotes(name, kind string) error {
 	return w.walk()
 }
 
-// readHeaderFooter keeps running headers and footers, which often tell version and owner.
+// readHeaderFooter reads running headers and footers, which often state version and owner.
 func (d *docxReader) readHeaderFooter(name string) error {
 	w := &wordWalker{d: d, name: name}
 	w.onParagraph = func(p *wordPara) { d.b.addFurniture(Block{Kind: Paragraph, Text: p.text.String()}) }
@@ -272,7 +272,7 @@ func (d *docxReader) handleParagraph(p *wordPara) {
 	}
 }
 
-// listNumber is the number of a paragraph in its list, which its style may name.
+// listNumber returns the number of a paragraph in its list, which may come from its style.
 func (d *docxReader) listNumber(p *wordPara, st docxStyle) string {
 	id, level := p.numID, p.list
 	if id == "" {
@@ -287,7 +287,7 @@ func (d *docxReader) listNumber(p *wordPara, st docxStyle) string {
 	return d.numbering.nextNumber(id, level)
 }
 
-// attrValue is an attribute by its local name.
+// attrValue returns an attribute by its local name.
 func attrValue(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {

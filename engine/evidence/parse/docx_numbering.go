@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// numbering counts the numbers of lists and headings as Word does: the file says only
-// which list a paragraph belongs to.
+// numbering computes the numbers of lists and headings like Word does: the file only stores which
+// list a paragraph belongs to.
 type numbering struct {
 	lists    map[string]*numberList // by numId
 	counters map[string]*[9]int     // by the definition that lists share
 }
 
-// numberList is one list: how its levels look and which counters it moves.
+// numberList is one list: the format of its levels and the counters it uses.
 type numberList struct {
 	abstract string
 	levels   [9]numberLevel
@@ -23,7 +23,7 @@ type numberList struct {
 type numberLevel struct {
 	start  int
 	format string // "decimal", "lowerLetter", "bullet", …; empty: not defined
-	text   string // "%1.%2" with the levels' numbers put in
+	text   string // "%1.%2" with placeholders for the levels' numbers
 }
 
 type xmlLevel struct {
@@ -58,7 +58,7 @@ func (d *docxReader) readNumbering(name string) error {
 		} `xml:"num"`
 	}
 	if err := xml.Unmarshal(raw, &doc); err != nil {
-		d.b.warn("The numbering of the document could not be read; lists are without their numbers.")
+		d.b.warn("The numbering of the document could not be read; list numbers are missing.")
 		return nil
 	}
 	abstract := map[string][9]numberLevel{}
@@ -81,7 +81,7 @@ func (d *docxReader) readNumbering(name string) error {
 			if o.Def.Format.Val != "" {
 				list.levels[i] = o.Def.toNumberLevel()
 			}
-			if o.Start != nil { // begins anew: counters of its own
+			if o.Start != nil { // restarts: counters of its own
 				list.abstract = "num " + n.ID
 				if v, err := strconv.Atoi(o.Start.Val); err == nil {
 					list.levels[i].start = v
@@ -108,7 +108,8 @@ func (l xmlLevel) toNumberLevel() numberLevel {
 	return out
 }
 
-// nextNumber moves the counter of a list's level and returns the number as shown, "" for a bullet.
+// nextNumber increments the counter of a list level and returns the number as shown, "" for a
+// bullet.
 func (n *numbering) nextNumber(numID string, level int) string {
 	list := n.lists[numID]
 	if list == nil || level < 0 || level > 8 || list.levels[level].format == "" {
@@ -132,7 +133,7 @@ func (n *numbering) nextNumber(numID string, level int) string {
 	}
 	out := def.text
 	for i := range level + 1 {
-		// A level that was jumped over stands at its start.
+		// A skipped level has its start value.
 		v := max(c[i], list.levels[i].start)
 		out = strings.ReplaceAll(out, "%"+strconv.Itoa(i+1), formatNumber(v, list.levels[i].format))
 	}

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-const listNone = -2 // a paragraph that takes its style's numbering away
+const listNone = -2 // a paragraph that removes its style's numbering
 
-// wordPara is a paragraph as it is being read.
+// wordPara is the paragraph being read.
 type wordPara struct {
 	text    strings.Builder
 	style   string
-	outline int // heading level of its own; 0 is none
-	list    int // list level from 0; -1 is none
+	outline int // its own heading level; 0 if none
+	list    int // list level from 0; -1 if none
 	numID   string
 	notes   []string
 	bold    bool // all its runs so far
 	toc     bool
 }
 
-// wordCell is a table being read: the row's cells so far.
+// wordCell is the table being read, with the row's cells so far.
 type wordTable struct {
 	out   *tableWriter
 	cells []string
@@ -30,8 +30,8 @@ type wordTable struct {
 	span  int
 }
 
-// wordWalker walks one WordprocessingML part and calls back for paragraphs and rows.
-// Deleted and moved-away text, fallbacks, field codes and hidden runs are passed over.
+// wordWalker walks one WordprocessingML part and calls functions for paragraphs and rows. Deleted
+// and moved text, fallbacks, field codes and hidden runs are skipped.
 type wordWalker struct {
 	d           *docxReader
 	name        string
@@ -43,9 +43,9 @@ type wordWalker struct {
 	paras    []*wordPara
 	tables   []*wordTable
 	bold     bool
-	hidden   bool // what the run holds is no text of the document
+	hidden   bool // the run's content is not part of the document
 	inText   bool
-	tocDepth int // depth at which a contents block began; 0 is none
+	tocDepth int // depth at which a table of contents began; 0 if none
 }
 
 func (w *wordWalker) walk() error {
@@ -101,7 +101,7 @@ func (w *wordWalker) walk() error {
 	return w.d.b.err
 }
 
-// isSkipped are elements whose text is not part of the document as it stands.
+// isSkipped reports whether an element's text is not part of the current document.
 func isSkipped(e xml.StartElement) bool {
 	switch e.Name.Local {
 	case "del",
@@ -123,7 +123,7 @@ func isSkipped(e xml.StartElement) bool {
 	return false
 }
 
-// skipElement reads over an element, held to the same depth as the rest.
+// skipElement skips an element, with the same limit on depth.
 func skipElement(dec *xml.Decoder, depth int) error {
 	for open := 1; open > 0; {
 		tok, err := dec.Token()
@@ -209,7 +209,7 @@ func (w *wordWalker) startElement(e xml.StartElement, depth int) {
 		}
 	case "b":
 		w.bold = isOn(e)
-	case "vanish", "strike", "dstrike": // hidden, or crossed out
+	case "vanish", "strike", "dstrike": // hidden, or struck through
 		w.hidden = w.hidden || isOn(e)
 	case "t":
 		w.inText = true
@@ -288,7 +288,7 @@ func (w *wordWalker) endParagraph() {
 	w.onParagraph(p)
 }
 
-// endRow gives a row to the table's writer; a table in a cell becomes the cell's text.
+// endRow passes a row to the table's writer; a nested table becomes text of the cell.
 func (w *wordWalker) endRow(t *wordTable) {
 	cells := t.cells
 	t.cells = nil

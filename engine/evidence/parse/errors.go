@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// What can be wrong with a document. Read wraps one of these (see Error), or the
-// context's own error when the caller gave up.
+// Kinds of errors. Read returns an Error that wraps one of these, or the context's own error if the
+// caller canceled.
 var (
 	ErrEmpty       = errors.New("the document is empty")
 	ErrUnsupported = errors.New("the file type can't be read")
@@ -18,12 +18,12 @@ var (
 	ErrTimeout     = errors.New("reading took too long")
 )
 
-// Error is why a document could not be read, and where.
+// Error is the reason why a document could not be read, and where.
 type Error struct {
 	Kind   error  // one of the Err values above
 	Place  string // "page 3", "word/document.xml"; empty for the whole document
-	Detail string // a sentence part that adds to Kind; may be empty
-	Cause  error  // what a library said; may be nil
+	Detail string // adds detail to Kind; may be empty
+	Cause  error  // a library's error; may be nil
 }
 
 func (e *Error) Error() string {
@@ -40,7 +40,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the kind and the cause to errors.Is and errors.As.
+// Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {
 	if e.Cause == nil {
 		return []error{e.Kind}
@@ -52,8 +52,8 @@ func newError(kind error, place, format string, args ...any) error {
 	return &Error{Kind: kind, Place: place, Detail: fmt.Sprintf(format, args...)}
 }
 
-// damagedError turns what a library said about a part into our error, but leaves alone what
-// is already ours and what the context said.
+// damagedError converts a library's error about a part to an Error; an Error or a context's error
+// is returned unchanged.
 func damagedError(place string, cause error) error {
 	var own *Error
 	if errors.As(cause, &own) || errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {

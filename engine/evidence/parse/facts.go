@@ -7,24 +7,24 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// fact is one thing a document says about itself, as found.
+// fact is a piece of metadata found in a document.
 type fact struct{ key, value string }
 
-// factKind is which of the document's facts a key names.
+// factKind is the kind of a fact.
 type factKind int
 
 const (
 	factEffective factKind = iota + 1
-	factApproved           // a date of approval, or who approved
-	factRevised            // last updated, reviewed, issued: stands in for an effective date
+	factApproved           // approval date, or approver
+	factRevised            // last updated, reviewed, issued: used as effective date if there is none
 	factVersion
 	factOwner
 	factApprovedBy
 	factTitle
 )
 
-// factKeys are the words of document heads, in the languages that are told apart.
-// Keys are lower case, without a colon.
+// factKeys lists the labels used in document headers, in the detected languages: lower case,
+// without a colon.
 var factKeys = map[factKind][]string{
 	factEffective: {
 		"effective", "effective date", "date effective", "effective from", "effective as of", "valid from", "in force from", "in force since", "date of effect", "entry into force", "policy effective date", "start date", "go-live date",
@@ -121,13 +121,14 @@ func factKindFor(key string) (factKind, bool) {
 }
 
 const (
-	factBlocks     = 80  // blocks from the top that may hold a document's facts
-	mastheadBlocks = 6   // and those that may hold them as a sentence
-	factTailBlocks = 12  // and from the end: some policies close with them
-	maxFactValue   = 160 // bytes; what is longer is prose
+	factBlocks     = 80  // number of blocks at the top searched for facts
+	mastheadBlocks = 6   // of these, searched for facts in sentences
+	factTailBlocks = 12  // number of blocks at the end: some policies close with them
+	maxFactValue   = 160 // bytes; longer text is prose
 )
 
-// factCollector gathers the candidates for each fact; the first of a kind wins, as heads come first.
+// factCollector collects the candidates for each fact; the first of a kind wins, since headers come
+// first.
 type factCollector struct {
 	doc                          *Document
 	effective, approved, revised *time.Time
@@ -135,8 +136,8 @@ type factCollector struct {
 	historyVersion, historyDate  string
 }
 
-// readFacts fills in the facts from metadata, then from the head of the document, its
-// running headers and its end.
+// readFacts sets the facts from metadata, then from the start of the document, its running headers
+// and its end.
 func readFacts(d *Document, metadata []fact) {
 	f := &factCollector{doc: d}
 	for _, m := range metadata {
@@ -178,8 +179,8 @@ func (f *factCollector) scanBlocks(blocks []Block) {
 	}
 }
 
-// scanRow reads "Version | 1.2 | Owner | CISO" and rows under such a header. A table with a
-// version and a date column is a history, of which the last row counts.
+// scanRow reads "Version | 1.2 | Owner | CISO" and rows under such a header. A table with a version
+// and a date column is a history, of which the latest row counts.
 func (f *factCollector) scanRow(b Block) {
 	if b.Header == nil {
 		c := nonEmptyCells(b.Cells)
@@ -215,7 +216,7 @@ func (f *factCollector) scanRow(b Block) {
 		}
 		return
 	}
-	// One row of facts under its keys: only where each column is a key we know.
+	// A row of facts under a header counts only if each column is a known key.
 	for _, h := range b.Header {
 		if _, ok := factKindFor(h); !ok && h != "" {
 			return
@@ -228,7 +229,7 @@ func (f *factCollector) scanRow(b Block) {
 	}
 }
 
-// isNotBefore reports whether date a is not before b. Histories run either way.
+// isNotBefore reports whether date a is not before b. Histories may be in either order.
 func isNotBefore(a, b string) bool {
 	tb, ok, _ := parseDate(b)
 	if !ok {
@@ -238,7 +239,7 @@ func isNotBefore(a, b string) bool {
 	return ok && !ta.Before(tb)
 }
 
-// scanLine reads "Key: value", several of them with separators between, and "Version 1.2".
+// scanLine reads "Key: value", several of them with separators, and "Version 1.2".
 func (f *factCollector) scanLine(s string) {
 	if len(s) > 600 {
 		return
@@ -261,7 +262,7 @@ func (f *factCollector) scanLine(s string) {
 	}
 }
 
-// splitFacts parts a line at bars, semicolons and wide dots, and before each further known key.
+// splitFacts splits a line at bars, semicolons and wide dots, and before each further known key.
 func splitFacts(s string) []string {
 	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '|' || r == ';' || r == '•' || r == '·' || r == '–' || r == '\t' })
 	var out []string
@@ -283,8 +284,8 @@ func splitFacts(s string) []string {
 	return out
 }
 
-// findInnerKey finds where a known key begins within p, behind other words, or -1: "Example
-// Ltd Version: 1.2". A key in the middle of a sentence has no capital.
+// findInnerKey returns where a known key begins within p after other words, or -1: "Example Ltd
+// Version: 1.2". A key in the middle of a sentence isn't capitalized.
 func findInnerKey(p string) int {
 	for colon := 0; colon < len(p); colon++ {
 		if p[colon] != ':' {
@@ -306,7 +307,7 @@ func findInnerKey(p string) int {
 	return -1
 }
 
-// record records one key and its value where the value is of the key's sort.
+// record stores a key and its value if the value suits the key.
 func (f *factCollector) record(key, value string) {
 	kind, ok := factKindFor(key)
 	value = strings.Trim(cleanText(value), " :*_|")
@@ -315,7 +316,7 @@ func (f *factCollector) record(key, value string) {
 	}
 	date, isDate, ambiguous := parseDate(value)
 	if ambiguous {
-		f.doc.warnOnce("The date " + value + " can be read as day/month or month/day; it was not taken as a date of the document.")
+		f.doc.warnOnce("The date " + value + " can be read as day/month or month/day; it was not used as a date of the document.")
 		return
 	}
 	switch kind {
@@ -344,9 +345,9 @@ func (f *factCollector) record(key, value string) {
 	}
 }
 
-// mastheadPattern is how a line begins that tells of the document in sentences: "Version 3.1, in force since
-// 2 March 2026. Approved by Ann Roe." or "Procedure OPS-12, version 2". In plain text a title in capitals
-// may stand before it.
+// mastheadPattern matches the start of a line with metadata in sentences: "Version 3.1, in force
+// since 2 March 2026. Approved by Ann Roe." or "Procedure OPS-12, version 2". In plain text an
+// upper-case title may precede it.
 var mastheadPattern = lazyregexp.New(
 	`^\W{0,4}(?:\p{Lu}[\p{Lu}\d ,&/–-]{3,80} )?(?:(?i:version|draft|revision|rev\.|issue) v?\d|(?i:in force|valid from|effective|in kraft|gültig ab|approved (?:by|on))\b|(?i:policy|procedure|standard|guideline|rules|plan|process|document|reference|ref\.)(?i: no\.?)? [A-Z][A-Z0-9]{0,7}[-./ ]?\d[\w.-]*[.,;])`,
 )
@@ -363,7 +364,7 @@ var (
 	approvalDateSuffix = lazyregexp.New(`(?i)[,(]? *(?:\bon\b|\bam\b)? *\(?\d.*$`)
 )
 
-// scanMastheads reads what the first lines tell of the document in sentences.
+// scanMastheads reads metadata in sentences from the first lines.
 func (f *factCollector) scanMastheads(blocks []Block) {
 	for _, b := range blocks {
 		if b.Kind == TableRow || b.Kind == Line {
@@ -389,10 +390,11 @@ func (f *factCollector) scanMastheads(blocks []Block) {
 	}
 }
 
-// sentenceEndPattern is where a person or role ends and the next sentence begins, but for "Dr. Roe" and "J. Roe".
+// sentenceEndPattern matches where a person or role ends and the next sentence begins, except after
+// abbreviations as in "Dr. Roe" and "J. Roe".
 var sentenceEndPattern = lazyregexp.New(`([\p{Ll}\d)]{3,}|\b[A-Z]{2,})\. +\p{Lu}.*$`)
 
-// dutyPattern: "the CIO must approve the plan" names nobody who approved.
+// dutyPattern matches duties: "the CIO must approve the plan" doesn't name an approver.
 var dutyPattern = lazyregexp.New(`(?i)\b(?:must|shall|should|will|needs? to|has to|have to)\b`)
 
 func (d *Document) warnOnce(w string) {
@@ -416,7 +418,7 @@ func setTextIfUnset(to *string, v string) {
 	}
 }
 
-// isPlaceholder is what templates leave to be filled in.
+// isPlaceholder reports whether a value is a template's placeholder.
 func isPlaceholder(v string) bool {
 	switch strings.ToLower(v) {
 	case "tbd", "tba", "n/a", "na", "none", "-", "–", "—", "…", "...", "xx", "xxx", "?":
@@ -425,7 +427,8 @@ func isPlaceholder(v string) bool {
 	return (v[0] == '[' && v[len(v)-1] == ']') || (v[0] == '<' && v[len(v)-1] == '>') || (v[0] == '{' && v[len(v)-1] == '}')
 }
 
-// extractVersion takes the version out of "v1.2 (draft)" or "1.2 – 3 May 2026"; "" where there is none.
+// extractVersion returns the version in "v1.2 (draft)" or "1.2 – 3 May 2026", or "" if there is
+// none.
 func extractVersion(v string) string {
 	for _, w := range strings.Fields(v) {
 		w = strings.Trim(w, ",;()")
@@ -442,7 +445,7 @@ func looksLikeVersion(w string) bool {
 		return false
 	}
 	if _, isDate, _ := parseDate(w); isDate && strings.Count(w, ".") != 1 {
-		return len(w) <= 7 // 2026.1.1 is a version of software, 12.01.2026 a date
+		return len(w) <= 7 // 2026.1.1 is a software version, 12.01.2026 a date
 	}
 	for _, r := range w {
 		if !(r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' || r >= 'a' && r <= 'z') {

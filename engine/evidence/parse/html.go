@@ -26,7 +26,7 @@ func unescapeMarkdown(s string) string {
 	return stdhtml.UnescapeString(s)
 }
 
-// readHTML reads the visible text of a page. Nothing is run or fetched.
+// readHTML reads the visible text of a page. Nothing is executed or fetched.
 func readHTML(b *builder, text string) error {
 	root, err := html.Parse(strings.NewReader(text))
 	if err != nil {
@@ -38,7 +38,7 @@ func readHTML(b *builder, text string) error {
 	return b.err
 }
 
-// extractHTMLText is the text of a piece of HTML, for formats that hold some.
+// extractHTMLText returns the text of HTML embedded in other formats.
 func extractHTMLText(raw string) string {
 	z := html.NewTokenizer(strings.NewReader(raw))
 	var sb strings.Builder
@@ -68,16 +68,16 @@ func extractHTMLText(raw string) string {
 	}
 }
 
-const maxHTMLDepth = 600 // the parser stops before
+const maxHTMLDepth = 600 // the parser's own limit is lower
 
-// htmlReader gathers inline text until a block begins or ends.
+// htmlReader collects inline text until a block begins or ends.
 type htmlReader struct {
 	b          *builder
 	text       strings.Builder
-	kind       Kind   // of what is being gathered; empty is a paragraph
+	kind       Kind   // of the open block; empty means paragraph
 	listDepth  int    // list depth of it
-	mark       string // number of the list item being gathered
-	asideDepth int    // inside how many parts that are not of the flow
+	mark       string // number of the open list item
+	asideDepth int    // open elements that are not part of the flow
 }
 
 func (h *htmlReader) flush() {
@@ -143,7 +143,7 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 			return
 		}
 		if hasClass(n, "title") && h.b.doc.Title != "" && cleanText(text) == cleanText(h.b.doc.Title) {
-			return // pandoc and others print the title again
+			return // pandoc and others repeat the title
 		}
 		h.b.addHeading(int(n.Data[1]-'0'), text, api.Locator{})
 	case atom.Table:
@@ -205,7 +205,7 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 			defer func() { h.flush(); h.asideDepth-- }()
 		}
 		h.visitBlock(n, depth, lists)
-	case atom.Td, atom.Th: // outside a table: broken HTML
+	case atom.Td, atom.Th: // outside a table: invalid HTML
 		h.walk(n, depth, lists)
 		h.text.WriteByte(' ')
 	default:
@@ -213,7 +213,7 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 	}
 }
 
-// itemNumber is the number of an item of an ordered list as a browser shows it.
+// itemNumber returns the number of an ordered list item as a browser shows it.
 func itemNumber(n *html.Node) string {
 	list := n.Parent
 	if list == nil || list.DataAtom != atom.Ol {
@@ -253,8 +253,8 @@ func (h *htmlReader) readHead(n *html.Node) {
 	}
 }
 
-// readTable writes the rows of a table; cells over several columns or rows are repeated, and
-// tables in a cell are its text.
+// readTable writes the rows of a table; cells that span columns or rows are repeated, and nested
+// tables become text of their cell.
 func (h *htmlReader) readTable(n *html.Node) {
 	t := h.b.newTableWriter()
 	var rows []*html.Node
@@ -328,7 +328,7 @@ func parsePositive(s string, limit int) int {
 	return min(n, limit)
 }
 
-// nodeText is the text below n, with spaces where blocks part it.
+// nodeText returns the text below n, with spaces between blocks.
 func nodeText(n *html.Node) string {
 	var sb strings.Builder
 	var visit func(*html.Node)
@@ -383,10 +383,11 @@ func hasClass(n *html.Node, name string) bool {
 	return false
 }
 
-// isHidden is what a browser would not show, or shows crossed out; text hidden so is not what a person approved.
+// isHidden reports whether a browser would hide an element or strike it through; such text was not
+// approved by anyone.
 func isHidden(n *html.Node) bool {
 	switch n.DataAtom {
-	case atom.Del, atom.S, atom.Strike: // crossed out
+	case atom.Del, atom.S, atom.Strike: // struck through
 		return true
 	}
 	for _, a := range n.Attr {

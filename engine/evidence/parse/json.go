@@ -13,8 +13,8 @@ import (
 
 const maxNestingDepth = 100
 
-// readJSON writes each object's plain values as one row ("key: value; …") under the path
-// of keys that leads to it. Several documents in a row (JSON lines) are read one by one.
+// readJSON writes each object's scalar values as one row ("key: value; …") under the path of keys
+// that leads to it. Several consecutive documents (JSON lines) are read one by one.
 func readJSON(b *builder, text string) error {
 	j := &jsonReader{b: b, text: text, dec: json.NewDecoder(strings.NewReader(text))}
 	j.dec.UseNumber()
@@ -45,12 +45,12 @@ type jsonReader struct {
 	newlines []int
 }
 
-// currentLine is the line the decoder has come to, from 1.
+// currentLine returns the decoder's current line, from 1.
 func (j *jsonReader) currentLine() int {
 	return 1 + sort.SearchInts(j.newlines, int(j.dec.InputOffset()))
 }
 
-// readValue reads the value that begins with tok. path is the keys above it.
+// readValue reads the value that begins with tok; path is the keys above it.
 func (j *jsonReader) readValue(tok json.Token, path []string, depth, table int) error {
 	if depth > maxNestingDepth {
 		return newError(ErrDamaged, fmt.Sprintf("line %d", j.currentLine()), "nested deeper than %d", maxNestingDepth)
@@ -93,7 +93,7 @@ func (j *jsonReader) readObject(path []string, depth, table, start int) error {
 			}
 			continue
 		}
-		// What stands before the nested value comes before it, so that order is kept.
+		// Write the preceding values first, to keep the order.
 		flush()
 		if err := j.readValue(tok, append(path[:len(path):len(path)], name), depth+1, j.b.nextTableNumber()); err != nil {
 			return err

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// stopWords are frequent small words that few of the other languages share.
+// stopWords lists frequent short words that are rare in the other languages.
 var stopWords = map[string][]string{
 	"en": {
 		"the",
@@ -170,8 +170,8 @@ var stopWords = map[string][]string{
 
 var languages = []string{"en", "de", "fr", "es", "pt", "it", "nl", "pl", "sv", "da", "fi", "cs", "tr"}
 
-// scripts are those that tell the language by themselves, well enough to know that it is not
-// English. The first that has a letter in a text written in its group names it.
+// scripts lists scripts that identify a language, or at least show that it is not English. The
+// first one found in a text identifies it.
 var scripts = []struct {
 	language string
 	of       *unicode.RangeTable
@@ -189,8 +189,8 @@ var scripts = []struct {
 	{"th", unicode.Thai, "thai"},
 }
 
-// detectLanguageByScript tells the language by the letters, where a third of them or more are of one
-// such group; "" where they are not. A few letters, as in a name, tell nothing.
+// detectLanguageByScript returns the language if at least a third of the letters are of one such
+// script, else "". A few letters, as in a name, are not enough.
 func detectLanguageByScript(blocks []Block) string {
 	letters, counts, groups := 0, make([]int, len(scripts)), map[string]int{}
 	for _, b := range blocks {
@@ -215,7 +215,8 @@ func detectLanguageByScript(blocks []Block) string {
 		}
 	}
 	for i, s := range scripts {
-		// Chinese holds a foreign name in kana now and then; Japanese holds kana throughout.
+		// Chinese text occasionally contains kana for a foreign name; Japanese contains kana
+		// throughout.
 		if n := groups[s.group]; n >= 8 && n*3 >= letters && counts[i]*10 >= n {
 			return s.language
 		}
@@ -223,10 +224,10 @@ func detectLanguageByScript(blocks []Block) string {
 	return ""
 }
 
-const maxLanguageWords = 4000 // words looked at; more say nothing new
+const maxLanguageWords = 4000 // number of words examined
 
-// guessLanguage looks at the script, then counts stop words. "und" where too few words, or no
-// language stands out.
+// guessLanguage checks the script, then counts stop words. It returns "und" if there are too few
+// words or no language stands out.
 func guessLanguage(blocks []Block) string {
 	if byScript := detectLanguageByScript(blocks); byScript != "" {
 		return byScript

@@ -11,16 +11,16 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// What a mail may be: the reader of mails can't be stopped, and takes longer the more its
-// parts are nested.
+// Limits of a mail: the mail parser can't be stopped, and takes longer the deeper the parts are
+// nested.
 const (
 	maxMail          = 64 << 20
 	maxBoundaries    = 200
 	maxDelimiters    = 20_000
-	minInlinePicture = 4 << 10 // bytes; a smaller inline picture is a logo or a smile
+	minInlinePicture = 4 << 10 // bytes; a smaller inline image is a logo or an emoji
 )
 
-// mailMessage is a mail, in whichever form it came.
+// mailMessage is a mail of any format.
 type mailMessage struct {
 	from, to, cc, date, subject string
 	body                        string
@@ -33,8 +33,8 @@ type attachment struct {
 	content []byte
 }
 
-// readMail reads a mail as it travels (RFC 5322): its head as a row, its text, and each
-// attachment as a document in it. Nothing that it links to is fetched.
+// readMail reads a mail in transport format (RFC 5322): its header as a row, its text, and each
+// attachment as a document in it. Links are not fetched.
 func (r *Reader) readMail(b *builder, content io.ReaderAt, size int64) error {
 	if size > maxMail {
 		return newError(ErrTooLarge, "", "a mail of %d bytes, the limit is %d", size, maxMail)
@@ -44,7 +44,7 @@ func (r *Reader) readMail(b *builder, content io.ReaderAt, size int64) error {
 		return err
 	}
 	if bytes.Count(bytes.ToLower(raw), []byte("boundary")) > maxBoundaries || bytes.Count(raw, []byte("\n--")) > maxDelimiters {
-		return newError(ErrTooLarge, "", "a mail with too many parts in each other")
+		return newError(ErrTooLarge, "", "a mail with too deeply nested parts")
 	}
 	parser := enmime.NewParser(
 		enmime.SkipMalformedParts(true),
@@ -59,7 +59,7 @@ func (r *Reader) readMail(b *builder, content io.ReaderAt, size int64) error {
 	kind := strings.ToLower(root.ContentType)
 	if kind == "multipart/encrypted" ||
 		strings.HasSuffix(kind, "pkcs7-mime") && !strings.Contains(strings.ToLower(root.Header.Get("Content-Type")), "signed-data") {
-		return newError(ErrEncrypted, "", "a mail for its recipient's key")
+		return newError(ErrEncrypted, "", "a mail encrypted with its recipient's key")
 	}
 	l := mailMessage{
 		from:    decodeHeader(root, "From"),
@@ -76,8 +76,8 @@ func decodeHeader(p *enmime.Part, name string) string {
 	return enmime.DecodeRFC2047(p.Header.Get(name))
 }
 
-// collectParts finds the body and what is attached. Of alternatives the plain text is taken,
-// or the HTML where there is none.
+// collectParts finds the body and the attachments. Of alternatives it uses the plain text, or the
+// HTML if there is none.
 func (l *mailMessage) collectParts(p *enmime.Part) {
 	kind := strings.ToLower(p.ContentType)
 	switch {
@@ -108,7 +108,7 @@ func (l *mailMessage) collectParts(p *enmime.Part) {
 	}
 }
 
-// addText adds to the body; parts of another form than the first are attachments to it.
+// addText adds to the body; parts of a type other than the first are attachments.
 func (l *mailMessage) addText(s string, html bool) {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -138,7 +138,7 @@ func (l *mailMessage) addAttachment(p *enmime.Part) {
 	l.attachments = append(l.attachments, attachment{name, p.Content})
 }
 
-// writeMail makes blocks of a mail, under its subject.
+// writeMail writes the blocks of a mail, under its subject.
 func (r *Reader) writeMail(b *builder, l *mailMessage) error {
 	b.doc.Title = l.subject
 	b.addHeading(1, l.subject, api.Locator{})
@@ -164,7 +164,7 @@ func (r *Reader) writeMail(b *builder, l *mailMessage) error {
 		if err := readBody(child, body); err != nil {
 			return err
 		}
-		// Its lines are those of the decoded text, which nobody can look up in the file.
+		// Line numbers refer to the decoded text and can't be found in the file.
 		for i := range child.doc.Blocks {
 			child.doc.Blocks[i].Locator = api.Locator{}
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// What the Markdown parser is given: beyond it, where its time may grow faster than the
-// text, the text is read as plain.
+// Limits of the Markdown parser: above them its time could grow faster than the text, and the text
+// is read as plain text.
 const (
 	maxMarkdown     = 8 << 20
 	maxMarkdownLine = 256 << 10
@@ -24,8 +24,7 @@ const (
 	maxReferences   = 2000 // "[name]: link" lines
 )
 
-// readMarkdown reads the blocks of a Markdown text by its syntax tree, and what its front
-// matter says of it.
+// readMarkdown reads the blocks of a Markdown text from its syntax tree, and its front matter.
 func readMarkdown(b *builder, text string) error {
 	body, skipped := readFrontMatter(b, text)
 	if !isSafeMarkdown(body) {
@@ -43,8 +42,8 @@ func readMarkdown(b *builder, text string) error {
 	return b.err
 }
 
-// readFrontMatter takes the "---" block off the top, reads its plain keys as facts, and
-// returns the rest with the number of lines taken.
+// readFrontMatter reads the "---" block at the top as facts and returns the rest with the number of
+// lines removed.
 func readFrontMatter(b *builder, text string) (body string, lines int) {
 	if !strings.HasPrefix(text, "---\n") {
 		return text, 0
@@ -112,11 +111,11 @@ type mdReader struct {
 	src       []byte
 	newlines  []int
 	firstLine int    // of the body in the file
-	mark      string // number of the list item that has not begun yet
+	mark      string // number of the list item about to begin
 }
 
-// locate is the lines that a block stands on. List items and such have none of their own,
-// so their children's count.
+// locate returns the lines of a block. List items and similar have none of their own, so those of
+// their children are used.
 func (m *mdReader) locate(n ast.Node) api.Locator {
 	from, to := -1, -1
 	var visit func(ast.Node)
@@ -149,7 +148,7 @@ func (m *mdReader) locate(n ast.Node) api.Locator {
 
 func (m *mdReader) lineAt(offset int) int { return m.firstLine + sort.SearchInts(m.newlines, offset) }
 
-// readBlocks writes the children of a block; depth is how many lists they are in.
+// readBlocks writes the children of a block; depth is the number of enclosing lists.
 func (m *mdReader) readBlocks(parent ast.Node, depth int) {
 	for n := parent.FirstChild(); n != nil && m.b.err == nil; n = n.NextSibling() {
 		m.readBlock(n, depth)
@@ -205,7 +204,7 @@ func (m *mdReader) readTable(n *extast.Table) {
 	t.finish()
 }
 
-// readHTML writes the text of raw HTML between Markdown.
+// readHTML writes the text of raw HTML in Markdown.
 func (m *mdReader) readHTML(n *ast.HTMLBlock) {
 	raw := string(n.Lines().Value(m.src))
 	if n.HasClosure() {
@@ -214,7 +213,7 @@ func (m *mdReader) readHTML(n *ast.HTMLBlock) {
 	m.b.addBlock(Block{Kind: Paragraph, Text: extractHTMLText(raw), Locator: m.locate(n)})
 }
 
-// inlineText is the text of a block without its marks.
+// inlineText returns the text of a block without markup.
 func (m *mdReader) inlineText(n ast.Node) string {
 	var sb strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, enter bool) (ast.WalkStatus, error) {
@@ -229,7 +228,7 @@ func (m *mdReader) inlineText(n ast.Node) string {
 			}
 		case *extast.Strikethrough:
 			sb.WriteByte(' ')
-			return ast.WalkSkipChildren, nil // crossed out
+			return ast.WalkSkipChildren, nil // struck through
 		case *ast.String:
 			sb.Write(n.Value)
 		case *ast.AutoLink:
@@ -247,8 +246,8 @@ func (m *mdReader) inlineText(n ast.Node) string {
 	return unescapeMarkdown(sb.String())
 }
 
-// isPlaceholderTag tells a blank that somebody is to fill in, "<name of the company>", from a tag:
-// no element of HTML is called so.
+// isPlaceholderTag reports whether a tag is a blank to be filled in, such as "<name of the
+// company>": it is not the name of an HTML element.
 func isPlaceholderTag(tag string) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(tag, "<"), ">")
 	if len(name) == len(tag) || strings.ContainsAny(name, "/=!?:\"'") || name == "" {
@@ -258,7 +257,7 @@ func isPlaceholderTag(tag string) bool {
 	return !htmlElements[strings.ToLower(first)]
 }
 
-// htmlElements are those that texts are written with.
+// htmlElements lists the elements used in texts.
 var htmlElements = func() map[string]bool {
 	m := map[string]bool{}
 	for _, name := range strings.Fields(`a abbr acronym address article aside audio b base bdi bdo big blockquote body br button canvas caption center cite

@@ -16,11 +16,11 @@ import (
 
 const (
 	odfContent   = "content.xml"
-	maxRowRepeat = 1000 // how often a filled row is written out where the file says "the same again"
+	maxRowRepeat = 1000 // maximum repetitions of a repeated row that are written
 )
 
-// readODF reads an OpenDocument text, spreadsheet or presentation. Deleted text, comments
-// and macros are passed over; formulas are not computed, their stored value is read.
+// readODF reads an OpenDocument text, spreadsheet or presentation. Deleted text, comments and
+// macros are skipped; formulas are not computed, their stored value is read.
 func readODF(b *builder, format *format, content io.ReaderAt, size int64) error {
 	z, err := openOfficeZip(content, size)
 	if err != nil {
@@ -81,7 +81,7 @@ type odfWalker struct {
 	b         *builder
 	name      string
 	format    *format
-	asideOnly bool // only running headers and footers are of interest
+	asideOnly bool // read only running headers and footers
 
 	texts         []*odfText // open paragraphs and headings, the innermost last
 	lists         []odfList
@@ -97,14 +97,14 @@ type odfWalker struct {
 	sheets       int
 	slides       int
 	inTitleFrame bool     // the open frame is the title of a slide
-	frames       []string // what the open frames are
-	// What a slide holds, kept until its title is known.
+	frames       []string // kinds of the open frames
+	// Content of a slide, held back until its title is known.
 	slideBlocks  []slideBlock
 	speakerNotes []Block
 	slideTitle   string
 
 	numbered map[string]bool   // list styles that are numbered
-	parents  map[string]string // what a style is made from
+	parents  map[string]string // parent styles
 	style    string            // the list style being defined
 }
 
@@ -123,11 +123,11 @@ type odfTable struct {
 	out       *tableWriter
 	cells     []string
 	cell      []string
-	columns   int // how often the open cell counts
-	repeat    int // how often the open row counts
+	columns   int // columns the open cell spans
+	repeat    int // repetitions of the open row
 	row       int // of the sheet, from 1
 	rowFilled bool
-	rows      [][]string // of a slide, kept until its title is known
+	rows      [][]string // of a slide, held back until its title is known
 }
 
 func (w *odfWalker) walk(z *zip.Reader) error {
@@ -144,7 +144,7 @@ func (w *odfWalker) walk(z *zip.Reader) error {
 	})
 }
 
-// odfSkipped are elements whose text a reader of the document doesn't see.
+// odfSkipped lists elements whose text is not visible in the document.
 var odfSkipped = map[string]bool{
 	"tracked-changes":   true,
 	"annotation":        true,
@@ -233,7 +233,7 @@ func (w *odfWalker) startElement(e xml.StartElement) {
 		w.b.headingLevels, w.b.headingPath = nil, nil
 		w.slideBlocks, w.speakerNotes, w.slideTitle = nil, nil, ""
 		if attrValue(e, "visibility") == "hidden" {
-			w.b.warn("Slide %d is hidden; it was read all the same.", w.slides)
+			w.b.warn("Slide %d is hidden; it was read anyway.", w.slides)
 		}
 	case "frame":
 		w.frames = append(w.frames, attrValue(e, "class"))
@@ -332,7 +332,7 @@ func (w *odfWalker) locator() api.Locator {
 	return api.Locator{}
 }
 
-// handleParagraph puts a finished paragraph where it belongs.
+// handleParagraph writes a finished paragraph.
 func (w *odfWalker) handleParagraph(text, style string, level int) {
 	if text == "" {
 		return
@@ -343,7 +343,7 @@ func (w *odfWalker) handleParagraph(text, style string, level int) {
 		}
 		return
 	}
-	if w.footnoteDepth > 0 { // after the paragraph that it is a note to
+	if w.footnoteDepth > 0 { // after the paragraph with the reference
 		w.footnotes = append(w.footnotes, text)
 		return
 	}
@@ -379,7 +379,7 @@ func (w *odfWalker) handleParagraph(text, style string, level int) {
 	w.footnotes = nil
 }
 
-// isTitle reports whether a style is that of the document's title, or made from it.
+// isTitle reports whether a style is the document title's style or derived from it.
 func (w *odfWalker) isTitle(style string) bool {
 	for range 5 {
 		if style == "Title" {
@@ -390,7 +390,8 @@ func (w *odfWalker) isTitle(style string) bool {
 	return false
 }
 
-// addBlock writes a block, or keeps it until the slide is over: its title may stand last.
+// addBlock writes a block, or holds it back until the end of the slide, since its title may come
+// last.
 func (w *odfWalker) addBlock(blk Block) {
 	switch {
 	case w.format == formatODP:
@@ -441,7 +442,7 @@ func (w *odfWalker) endRow() {
 	if t == nil {
 		return
 	}
-	if t.out == nil { // a table in a cell is the cell's text
+	if t.out == nil { // a nested table becomes text of the cell
 		if outer := len(w.tables) - 2; outer >= 0 {
 			if row := nonEmptyCells(t.cells); len(row) > 0 {
 				w.tables[outer].cell = append(w.tables[outer].cell, strings.Join(row, " | "))
@@ -452,7 +453,7 @@ func (w *odfWalker) endRow() {
 	times := 1
 	if t.rowFilled {
 		if times = t.repeat; times > maxRowRepeat {
-			w.b.warn("A row that is repeated %d times was read %d times.", times, maxRowRepeat)
+			w.b.warn("A row repeated %d times was read %d times.", times, maxRowRepeat)
 			times = maxRowRepeat
 		}
 	}
@@ -474,7 +475,7 @@ func (w *odfWalker) endRow() {
 	t.repeat = 1
 }
 
-// sniffODF tells which OpenDocument file an archive is by what it says first of itself.
+// sniffODF returns the OpenDocument format of an archive from its mimetype entry.
 func sniffODF(z *zip.Reader) (*format, error) {
 	raw, err := readPart(z, "mimetype", 1024)
 	if errors.Is(err, errNoPart) {
@@ -490,7 +491,7 @@ func sniffODF(z *zip.Reader) (*format, error) {
 		}
 	}
 	if strings.HasPrefix(kind, "application/vnd.oasis.opendocument") {
-		return nil, newError(ErrUnsupported, "", "it is an OpenDocument file that holds neither text, tables nor slides; save it as PDF")
+		return nil, newError(ErrUnsupported, "", "it is an OpenDocument file without text, tables or slides; save it as PDF")
 	}
 	if kind == "application/epub+zip" {
 		return nil, newError(ErrUnsupported, "", "it is an e-book; save it as .docx or PDF")

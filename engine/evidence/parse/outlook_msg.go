@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/cfb"
 )
 
-// The properties of an Outlook message that are read, by their numbers in MS-OXPROPS.
+// Properties of an Outlook message, by their numbers in MS-OXPROPS.
 const (
 	propSubject     = "0037"
 	propSender      = "0C1A"
@@ -37,7 +37,7 @@ const (
 	typeObject  = "000D"
 )
 
-// readMsg reads a message as Outlook saves it.
+// readMsg reads a message saved by Outlook.
 func (r *Reader) readMsg(b *builder, content io.ReaderAt, size int64) error {
 	if size > maxMail {
 		return newError(ErrTooLarge, "", "a mail of %d bytes, the limit is %d", size, maxMail)
@@ -59,14 +59,14 @@ type msgReader struct {
 	b *builder
 }
 
-// readStream reads a property that has a stream of its own; nil where there is none.
+// readStream reads a property with a stream of its own, or returns nil if there is none.
 func (m *msgReader) readStream(in *cfb.Entry, prop, kind string) ([]byte, error) {
 	e := in.Child("__substg1.0_" + prop + kind)
 	if e == nil || e.IsStorage {
 		return nil, nil
 	}
 	if *m.b.unpackBudget -= e.Size; *m.b.unpackBudget < 0 {
-		return nil, newError(ErrTooLarge, "", "what it holds unpacks to more than %d bytes", int64(maxContents))
+		return nil, newError(ErrTooLarge, "", "its contents unpack to more than %d bytes", int64(maxContents))
 	}
 	raw, err := m.f.ReadStream(e)
 	if err != nil {
@@ -75,7 +75,7 @@ func (m *msgReader) readStream(in *cfb.Entry, prop, kind string) ([]byte, error)
 	return raw, nil
 }
 
-// readText reads a property of text.
+// readText reads a text property.
 func (m *msgReader) readText(in *cfb.Entry, prop string, codePage uint32) (string, error) {
 	raw, err := m.readStream(in, prop, typeUnicode)
 	if err != nil {
@@ -96,7 +96,7 @@ func utf16Text(raw []byte) string {
 	return strings.TrimRight(string(utf16.Decode(u)), "\x00")
 }
 
-// decodeCodePage reads bytes by a code page of Windows.
+// decodeCodePage decodes bytes in a Windows code page.
 func decodeCodePage(raw []byte, page uint32) string {
 	if page == 65001 {
 		return strings.ToValidUTF8(string(raw), "\uFFFD")
@@ -108,7 +108,8 @@ func decodeCodePage(raw []byte, page uint32) string {
 	return strings.TrimRight(string(s), "\x00")
 }
 
-// charmapForCodePage is the character set of a code page number; Windows-1252 for one that is not known.
+// charmapForCodePage returns the character set of a code page number; Windows-1252 for unknown
+// ones.
 func charmapForCodePage(n int) *charmap.Charmap {
 	switch n {
 	case 437:
@@ -143,7 +144,8 @@ func charmapForCodePage(n int) *charmap.Charmap {
 	return charmap.Windows1252
 }
 
-// readMessage reads the message in a storage, whose table of fixed properties begins after head bytes.
+// readMessage reads the message in a storage whose table of fixed properties begins after head
+// bytes.
 func (m *msgReader) readMessage(in *cfb.Entry, head, depth int) (*mailMessage, error) {
 	fixed, err := m.readFixedProperties(in, head)
 	if err != nil {
@@ -177,13 +179,12 @@ func (m *msgReader) readMessage(in *cfb.Entry, head, depth int) (*mailMessage, e
 		l.body, l.isHTML = decodeCodePage(raw, page), raw != nil
 	}
 	if strings.TrimSpace(l.body) == "" && in.Child("__substg1.0_"+propRTF+typeBinary) != nil {
-		m.b.warn("The text of the mail is there only as packed RTF, which is not read; save the mail as .eml or PDF.")
+		m.b.warn("The text of the mail is only available as compressed RTF, which is not supported; save the mail as .eml or PDF.")
 	}
 	return l, m.readAttachments(in, l, page, depth)
 }
 
-// readAttachments reads what is attached; a message that is attached as such is written
-// as one that can be read by itself.
+// readAttachments reads the attachments; an attached message is converted to a mail file.
 func (m *msgReader) readAttachments(in *cfb.Entry, l *mailMessage, page uint32, depth int) error {
 	var stores []*cfb.Entry
 	for _, c := range in.Children {
@@ -208,7 +209,7 @@ func (m *msgReader) readAttachments(in *cfb.Entry, l *mailMessage, page uint32, 
 		}
 		if inner := s.Child("__substg1.0_" + propData + typeObject); inner != nil && inner.IsStorage {
 			if depth >= maxNesting || inner.Child("__properties_version1.0") == nil {
-				m.b.warn("%s: left out: an object that is embedded in the mail", cleanText(name))
+				m.b.warn("%s: skipped: an object embedded in the mail", cleanText(name))
 				continue
 			}
 			one, err := m.readMessage(inner, 24, depth+1)
@@ -228,7 +229,7 @@ func (m *msgReader) readAttachments(in *cfb.Entry, l *mailMessage, page uint32, 
 	return nil
 }
 
-// formatRFC5322 writes a message as it would travel, for one that is attached to another.
+// formatRFC5322 returns an attached message in transport format.
 func (l *mailMessage) formatRFC5322() []byte {
 	kind := "text/plain"
 	if l.isHTML {
@@ -244,7 +245,7 @@ func (l *mailMessage) formatRFC5322() []byte {
 	return []byte(sb.String() + l.body)
 }
 
-// readFixedProperties reads the properties of fixed length, by their number.
+// readFixedProperties reads the properties of fixed length, by number.
 func (m *msgReader) readFixedProperties(in *cfb.Entry, head int) (map[uint16]uint64, error) {
 	out := map[uint16]uint64{}
 	e := in.Child("__properties_version1.0")
@@ -266,7 +267,7 @@ func (m *msgReader) readFixedProperties(in *cfb.Entry, head int) (map[uint16]uin
 	return out, nil
 }
 
-// formatFileTime writes a time that Windows counts in tenths of microseconds since 1601.
+// formatFileTime formats a Windows time, in units of 100 ns since 1601.
 func formatFileTime(v uint64) string {
 	const toUnix = 11_644_473_600
 	sec := int64(v/10_000_000) - toUnix

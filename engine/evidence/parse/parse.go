@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Options bound what one document may cost. A zero field takes its default.
+// Options limits the cost of one document. Zero fields take their defaults.
 type Options struct {
 	MaxBytes int64         // size of the file; 100 MiB
-	MaxText  int64         // bytes of text taken from it; 24 MiB, some 8,000 pages
+	MaxText  int64         // bytes of text extracted; 24 MiB, some 8,000 pages
 	MaxPages int           // pages of a PDF; 5,000
 	Timeout  time.Duration // for one Read; 2 minutes
-	// OCRTimeout is instead of Timeout for a document with pictures of text; 10 minutes.
+	// OCRTimeout replaces Timeout for a document that needs OCR; 10 minutes.
 	OCRTimeout time.Duration
-	// OCR recognises the text of pictures; nil: they can't be read.
+	// OCR recognizes text in images; if nil, images can't be read.
 	OCR      OCR
-	CacheDir string // where PDFium's compiled form is kept between starts; empty: compiled at each start, 1 s
+	CacheDir string // cache of PDFium's compiled form; if empty, it is compiled at each start, 1 s
 }
 
 func (o Options) withDefaults() Options {
@@ -43,24 +43,24 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// OCR recognises the text of one picture, in a form of its own choice that is plain text.
+// OCR recognizes the text in one image, as plain text.
 type OCR interface {
-	// RecognizeText returns the text of a picture (PNG, JPEG, TIFF, GIF, BMP, WebP or PNM); pages of a
-	// TIFF are parted by form feeds. It ends with ctx.
+	// RecognizeText returns the text in an image (PNG, JPEG, TIFF, GIF, BMP, WebP or PNM); pages of
+	// a TIFF are separated by form feeds. It stops when ctx ends.
 	RecognizeText(ctx context.Context, picture []byte) (string, error)
 }
 
-// Reader reads documents. It is safe for use by several goroutines.
+// Reader reads documents. It is safe for concurrent use.
 type Reader struct {
 	opt Options
 
 	mu       sync.Mutex
 	pdf      pdfState
-	openPDFs sync.WaitGroup // PDFs
+	openPDFs sync.WaitGroup // running PDF reads
 	closed   bool
 }
 
-// New returns a Reader. It costs nothing until a PDF is read.
+// New returns a Reader. Nothing is started until a PDF is read.
 func New(opt Options) (*Reader, error) {
 	if opt.MaxBytes < 0 || opt.MaxText < 0 || opt.MaxPages < 0 || opt.Timeout < 0 {
 		return nil, errors.New("parse: a limit is negative; leave it zero for the default")
@@ -70,7 +70,7 @@ func New(opt Options) (*Reader, error) {
 	return r, nil
 }
 
-// Close frees the PDF reader. Reads of PDFs still running fail.
+// Close releases the PDF reader. Running reads of PDFs fail.
 func (r *Reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,13 +86,13 @@ func (r *Reader) Close() error {
 	return r.pdf.engine.close()
 }
 
-// Read reads one document of size bytes. The name tells Markdown from plain text and
-// gives a title where the document has none; the type comes from the content.
-// The error is an *Error, or the context's when ctx ended.
+// Read reads one document of size bytes. The format is detected from the content; the name only
+// distinguishes text formats and provides a title if the document has none. The error is an *Error,
+// or the context's when ctx ended.
 func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, size int64) (doc *Document, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			doc, err = nil, newError(ErrDamaged, "", "its reader stopped unexpectedly (%v)", p)
+			doc, err = nil, newError(ErrDamaged, "", "its parser stopped unexpectedly (%v)", p)
 		}
 	}()
 	if size == 0 {
@@ -106,7 +106,8 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 	defer cancel()
 	var moreTime func()
 	if r.opt.OCR != nil && r.opt.OCRTimeout > allowed {
-		// The time grows at the first picture, so that a document without any can't take it.
+		// The time limit is extended at the first image, so that documents without images can't use
+		// it.
 		limited, cancel = context.WithCancel(ctx)
 		defer cancel()
 		timer := time.AfterFunc(allowed, cancel)
@@ -124,7 +125,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 		doc = b.finish(name)
 	}
 	if err != nil {
-		// A library may dress up the context's error; what ended the read decides.
+		// A library may wrap the context's error; the context decides what ended the read.
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -136,7 +137,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 	return doc, nil
 }
 
-// readInto reads a document by its format into b.
+// readInto reads a document according to its format into b.
 func (r *Reader) readInto(b *builder, name string, content io.ReaderAt, size int64) error {
 	format, err := sniff(name, content, size)
 	if err != nil {
@@ -179,7 +180,7 @@ func (r *Reader) readInto(b *builder, name string, content io.ReaderAt, size int
 		return err
 	}
 	if len(b.doc.Blocks) == 0 && len(b.doc.Furniture) == 0 {
-		return newError(ErrEmpty, "", "it holds no text")
+		return newError(ErrEmpty, "", "it contains no text")
 	}
 	return nil
 }
@@ -193,7 +194,7 @@ func readAll(content io.ReaderAt, size int64) ([]byte, error) {
 	return raw, nil
 }
 
-// readText decodes a document of one of the text formats and hands it to its reader.
+// readText decodes a document of a text format and passes it to its reader.
 func readText(b *builder, format *format, content io.ReaderAt, size int64) error {
 	raw, err := readAll(content, size)
 	if err != nil {
@@ -204,12 +205,12 @@ func readText(b *builder, format *format, content io.ReaderAt, size int64) error
 		b.warn("%s", warning)
 	}
 	if strings.TrimSpace(text) == "" {
-		return newError(ErrEmpty, "", "it holds no text")
+		return newError(ErrEmpty, "", "it contains no text")
 	}
 	return format.read(b, text)
 }
 
-// titleFromName is the last resort for a title: the file's name without folder and ending.
+// titleFromName returns the file name without folder and extension, the last resort for a title.
 func titleFromName(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	base = strings.TrimSuffix(base, path.Ext(base))

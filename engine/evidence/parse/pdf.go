@@ -15,7 +15,7 @@ const (
 
 func formatPage(n int) string { return "page " + strconv.Itoa(n) }
 
-// readPDF reads the text layer of a PDF page by page, then makes one flow of it.
+// readPDF reads the text layer of a PDF page by page and combines the pages into one flow.
 func (r *Reader) readPDF(b *builder, content io.ReaderAt, size int64) error {
 	return r.openPDF(b.ctx, content, size, func(doc pdfDocument) error {
 		pages, err := doc.pages()
@@ -62,12 +62,12 @@ func (r *Reader) readPages(b *builder, doc pdfDocument, flow *pdfFlow) error {
 			chars += len(w.text) + 1
 		}
 		if flow.textBytes += int64(chars); flow.textBytes > b.maxText {
-			return newError(ErrTooLarge, formatPage(n), "it holds more than %d bytes of text", b.maxText)
+			return newError(ErrTooLarge, formatPage(n), "it contains more than %d bytes of text", b.maxText)
 		}
 		flow.pages = append(flow.pages, layout)
 	}
 	if len(broken) > 0 {
-		b.warn("%s could not be read and was left out.", formatPages(broken))
+		b.warn("%s could not be read and was skipped.", formatPages(broken))
 	}
 	found, err := r.readScans(b, doc, scans)
 	if err != nil {
@@ -88,14 +88,14 @@ func (r *Reader) readPages(b *builder, doc pdfDocument, flow *pdfFlow) error {
 	case len(broken) == b.doc.PageCount:
 		return newError(ErrDamaged, "", "none of its %d pages can be read", b.doc.PageCount)
 	case len(silent) > 0 && r.opt.OCR != nil:
-		return newError(ErrEmpty, "", "%d of %d pages are pictures, in which no text was recognised", len(silent), b.doc.PageCount)
+		return newError(ErrEmpty, "", "%d of %d pages are images in which no text was recognized", len(silent), b.doc.PageCount)
 	case len(silent) > 0:
-		return newError(ErrNoTextLayer, "", "%d of %d pages are pictures; %s", len(silent), b.doc.PageCount, installOCRHint)
+		return newError(ErrNoTextLayer, "", "%d of %d pages are images; %s", len(silent), b.doc.PageCount, installOCRHint)
 	}
 	return newError(ErrEmpty, "", "its %d pages are blank", b.doc.PageCount)
 }
 
-// formatPages is "Page 3" or "Pages 3, 5–9": runs are shortened, long lists cut.
+// formatPages returns "Page 3" or "Pages 3, 5–9": runs are shortened, long lists truncated.
 func formatPages(pages []int) string {
 	var parts []string
 	for i := 0; i < len(pages); {
@@ -117,7 +117,7 @@ func formatPages(pages []int) string {
 	return "Pages " + strings.Join(parts, ", ")
 }
 
-// cleanPDFTitle drops what printers put where a title should be.
+// cleanPDFTitle removes what printer drivers put in place of a title.
 func cleanPDFTitle(s string) string {
 	s = cleanText(s)
 	lower := strings.ToLower(s)
@@ -134,7 +134,7 @@ func cleanPDFTitle(s string) string {
 	return s
 }
 
-// comparableText is a text made comparable: small letters and digits only.
+// comparableText reduces a text to lower-case letters and digits for comparison.
 func comparableText(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(cleanText(s)), func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 0x7f)

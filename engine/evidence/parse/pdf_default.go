@@ -2,8 +2,8 @@
 
 package parse
 
-// PDFReader names what reads PDFs in this build; the error says what it lacks to do so.
+// PDFReader returns the name of this build's PDF engine, or an error if it can't be used.
 func PDFReader() (string, error) { return "PDFium, in a sandbox", nil }
 
-// startPDF starts the engine that PDFs are read with.
+// startPDF starts the PDF engine.
 func startPDF(opt Options) (pdfEngine, error) { return startPDFium(opt) }

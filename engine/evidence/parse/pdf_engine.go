@@ -9,31 +9,30 @@ import (
 
 const pdfWorkers = 2 // documents read at once; each has its own memory
 
-// pdfEngine gets at what is on the pages of PDFs: words with their places, ruling lines,
-// pictures. What is made of them is the same for every engine: PDFium, or in a build with the
-// tag unipdf that.
+// pdfEngine extracts the content of PDF pages: words with their positions, ruling lines, images.
+// Further processing is the same for all engines: PDFium, or unipdf in a build with that tag.
 type pdfEngine interface {
-	// open gives fn a document that is of use until fn returns. It ends with ctx.
+	// open calls fn with a document that is valid until fn returns. It stops when ctx ends.
 	open(ctx context.Context, content io.ReaderAt, size int64, fn func(pdfDocument) error) error
-	// close frees the engine when no document is open any more.
+	// close releases the engine when no document is open any more.
 	close() error
 }
 
-// pdfDocument is a PDF that is open. Its errors are those of Read.
+// pdfDocument is an open PDF. Its errors are those of Read.
 type pdfDocument interface {
 	pages() (int, error)
 	title() string
-	// outline gives the level of each bookmark by its words, as comparableText has them.
+	// outline returns the level of each bookmark by its title as returned by comparableText.
 	outline() (map[string]int, error)
 	// page reads a page, counted from 1.
 	page(n int) (*pdfPage, error)
-	// draw renders a page in grey, as a PNM file.
+	// draw renders a page in gray, as a PNM file.
 	draw(n int) ([]byte, error)
-	// stopped reports after an error that no other page can be read either.
+	// stopped reports whether, after an error, no other page can be read either.
 	stopped() bool
 }
 
-// pdfState is what a Reader has for PDFs.
+// pdfState is a Reader's PDF state.
 type pdfState struct {
 	start   func(Options) (pdfEngine, error)
 	engine  pdfEngine       // nil until the first PDF

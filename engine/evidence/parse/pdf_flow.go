@@ -11,15 +11,15 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// pdfFlow makes blocks of the pages of one document.
+// pdfFlow converts the pages of one document to blocks.
 type pdfFlow struct {
 	b         *builder
-	outline   map[string]int // level of each bookmark by its words
+	outline   map[string]int // level of each bookmark by title
 	textBytes int64
 	pages     []*pageLayout
 
-	bodySize     float64   // height of the lines that most text is set in
-	linePitch    float64   // from line to line within a paragraph
+	bodySize     float64   // line height of most text
+	linePitch    float64   // distance between lines within a paragraph
 	headingSizes []float64 // of headings, the largest first
 	repeatCounts map[string]int
 
@@ -31,7 +31,7 @@ type pdfFlow struct {
 	start   int // page it began on
 	indents []float64
 
-	table   *tableWriter // the table that may go on over the page
+	table   *tableWriter // the table that may continue on the next page
 	columns []float64
 }
 
@@ -43,7 +43,7 @@ var (
 	digitsPattern = lazyregexp.New(`\d+`)
 )
 
-// repeatKey makes lines comparable that differ only in their page number.
+// repeatKey returns the same key for lines that differ only in page numbers.
 func repeatKey(s string) string { return digitsPattern.ReplaceAllString(comparableText(s), "#") }
 
 func (f *pdfFlow) writeBlocks() {
@@ -59,7 +59,7 @@ func (f *pdfFlow) writeBlocks() {
 	f.endTable()
 }
 
-// measure finds the size and pitch of the body, the sizes of headings, and what repeats.
+// measure determines the size and pitch of the body, the sizes of headings, and repeated lines.
 func (f *pdfFlow) measure() {
 	f.repeatCounts = map[string]int{}
 	weight := map[float64]int{}
@@ -108,14 +108,14 @@ func (f *pdfFlow) measure() {
 		f.headingSizes = append(f.headingSizes, s)
 	}
 	slices.SortFunc(f.headingSizes, func(a, b float64) int { return compareFloats(b, a) })
-	// Sizes within 6 % of each other are meant to be the same.
+	// Sizes within 6 % of each other are treated as equal.
 	f.headingSizes = slices.CompactFunc(f.headingSizes, func(a, b float64) bool { return math.Abs(a-b) < 0.06*a })
 }
 
 func roundSize(size float64) float64 { return math.Round(size*4) / 4 }
 
-// edgeKey is the comparable text of an item that stands at the top or bottom of the page,
-// where running headers and footers are.
+// edgeKey returns the repeat key of an item at the top or bottom of the page, where running headers
+// and footers are.
 func (p *pageLayout) edgeKey(i int) (string, bool) {
 	b := p.items[i].box()
 	if b.y0 > 0.15*p.h && b.y1 < 0.86*p.h {
@@ -133,8 +133,8 @@ func (p *pageLayout) edgeKey(i int) (string, bool) {
 	return key, key != ""
 }
 
-// isFurniture reports whether an item is a running header or footer: the same at the edge of
-// many pages, or a page number.
+// isFurniture reports whether an item is a running header or footer: the same at the edge of many
+// pages, or a page number.
 func (f *pdfFlow) isFurniture(p *pageLayout, i int) bool {
 	key, edge := p.edgeKey(i)
 	if !edge || len(f.pages) < 2 {
@@ -163,7 +163,7 @@ func (f *pdfFlow) writePage(p *pageLayout) {
 			f.addLine(it.line, p.number)
 		}
 	}
-	f.last = nil // what follows stands on another page: distances say nothing
+	f.last = nil // the next item is on another page: distances are meaningless
 }
 
 func (f *pdfFlow) addFurniture(it layoutItem, at api.Locator) {
@@ -176,7 +176,7 @@ func (f *pdfFlow) addFurniture(it layoutItem, at api.Locator) {
 	}
 }
 
-// writeTable writes a table, or goes on with the one of the page before.
+// writeTable writes a table, or continues the one of the previous page.
 func (f *pdfFlow) writeTable(g *grid, at api.Locator) {
 	width := len(g.rows[0].effective)
 	continues := f.table != nil && len(f.columns) == len(g.xs) && (f.table.header == nil || len(f.table.header) == width)
@@ -221,7 +221,7 @@ func (f *pdfFlow) writeTable(g *grid, at api.Locator) {
 
 func (f *pdfFlow) endTable() { f.table, f.columns = nil, nil }
 
-// addLine adds a line to the open block, or closes that and begins another.
+// addLine adds a line to the open block, or closes it and begins another.
 func (f *pdfFlow) addLine(l *textLine, page int) {
 	if leaderPattern.MatchString(l.text) {
 		f.flush()
@@ -229,7 +229,7 @@ func (f *pdfFlow) addLine(l *textLine, page int) {
 		return
 	}
 	level := f.headingLevel(l)
-	// A heading of two lines is one.
+	// A heading may have two lines.
 	if level > 0 && f.kind == Heading && f.level == level && f.last != nil && l.y0-f.last.y0 < 1.6*l.size && f.start == page &&
 		len(f.lines) < 3 {
 		f.lines, f.last = append(f.lines, l.text), l
@@ -262,12 +262,12 @@ func (f *pdfFlow) openBlock(l *textLine, page int, text string) {
 	f.start, f.last, f.lines = page, l, append(f.lines[:0], text)
 }
 
-// parseListItem reports whether a line begins a list item, and gives its mark and the rest.
+// parseListItem reports whether a line begins a list item, and returns its marker and the rest.
 func parseListItem(l *textLine) (ok bool, mark, rest string) {
 	if len(l.words) < 2 || !isListMark(l.words[0].text) {
 		return false, "", ""
 	}
-	// "3 years" and "A policy" are no items: a bare number or letter needs its dot or bracket.
+	// "3 years" and "A policy" are not items: a number or letter needs a dot or bracket.
 	mark = l.words[0].text
 	if r, _ := utf8.DecodeLastRuneInString(mark); unicode.IsLetter(r) || unicode.IsDigit(r) && !strings.Contains(mark, ".") {
 		return false, "", ""
@@ -275,7 +275,7 @@ func parseListItem(l *textLine) (ok bool, mark, rest string) {
 	return true, numberedMark(mark), strings.TrimSpace(strings.TrimPrefix(l.text, mark))
 }
 
-// indentLevel is how deep an indent is among those of the open list.
+// indentLevel returns the level of an indent among those of the open list.
 func (f *pdfFlow) indentLevel(x float64) int {
 	const same = 4
 	for len(f.indents) > 0 && x < f.indents[len(f.indents)-1]-same {
@@ -287,7 +287,7 @@ func (f *pdfFlow) indentLevel(x float64) int {
 	return len(f.indents)
 }
 
-// continuesBlock reports whether a line goes on with the open paragraph or item.
+// continuesBlock reports whether a line continues the open paragraph or item.
 func (f *pdfFlow) continuesBlock(l *textLine, page int) bool {
 	if len(f.lines) == 0 || f.kind == Heading {
 		return false
@@ -305,7 +305,7 @@ func (f *pdfFlow) continuesBlock(l *textLine, page int) bool {
 		return false
 	}
 	if f.kind == ListItem {
-		// What stands left of the item's mark is not part of it.
+		// Text left of the item's marker is not part of it.
 		return l.x0 > f.indents[len(f.indents)-1]-2
 	}
 	if strings.HasSuffix(end, ".") || strings.HasSuffix(end, ":") {
@@ -317,7 +317,8 @@ func (f *pdfFlow) continuesBlock(l *textLine, page int) bool {
 	return l.bold == f.last.bold || !f.last.bold || len(f.lines) > 1
 }
 
-// headingLevel judges a line by the document's bookmarks, by size, then by weight; 0 is none.
+// headingLevel determines a line's heading level by the document's bookmarks, by size, then by
+// weight; 0 if it is not a heading.
 func (f *pdfFlow) headingLevel(l *textLine) int {
 	if len(l.text) > 200 || !strings.ContainsFunc(l.text, unicode.IsLetter) {
 		return 0
@@ -344,7 +345,7 @@ func (f *pdfFlow) headingLevel(l *textLine) int {
 	return 0
 }
 
-// isSeparate reports whether a line does not run on from the one above it.
+// isSeparate reports whether a line does not continue the one above it.
 func (f *pdfFlow) isSeparate(l *textLine) bool {
 	return f.last == nil || f.kind == Heading || l.y0-f.last.y0 > 1.15*f.linePitch || l.y0 < f.last.y0 || !f.last.bold
 }

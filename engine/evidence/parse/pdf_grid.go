@@ -20,19 +20,19 @@ type grid struct {
 	cellOf []int // of each field, the field that stands for its cell
 }
 
-// gridRow is one row: own holds what stands in its cells, read adds what a cell that
-// spans several rows says for this one.
+// gridRow is one row: own holds the content of its cells, read also the content of cells that span
+// several rows.
 type gridRow struct {
 	cells, effective []string
 }
 
-// findGrids makes tables of rules that meet. Frames and single boxes are none.
+// findGrids builds tables from crossing rules. Frames and single boxes are not tables.
 func findGrids(rules []rule) []*grid {
 	hs, vs := mergeRules(rules, true), mergeRules(append(rules, impliedRules(rules)...), false)
 	if len(hs) < 2 || len(vs) < 2 || len(hs)*len(vs) > maxCrossings {
 		return nil
 	}
-	// Rules that cross, directly or through others, are one table.
+	// Rules that cross, directly or through others, form one table.
 	parent := make([]int, len(hs)+len(vs))
 	for i := range parent {
 		parent[i] = i
@@ -75,8 +75,8 @@ func findGrids(rules []rule) []*grid {
 	return out
 }
 
-// impliedRules are the upright rules of tables that have only level ones, drawn cell by
-// cell: where pieces end and the next begin, at several heights, a column begins.
+// impliedRules returns the vertical rules of tables that have only horizontal ones, drawn cell by
+// cell: a column begins where pieces end and the next begin, at several heights.
 func impliedRules(rules []rule) []rule {
 	type joint struct{ x, y float64 }
 	var joints []joint
@@ -115,7 +115,7 @@ func impliedRules(rules []rule) []rule {
 	return out
 }
 
-// mergeRules joins the rules of one direction that lie on one line and touch.
+// mergeRules joins the rules of one direction that are on one line and touch.
 func mergeRules(rules []rule, horizontal bool) []rule {
 	var in []rule
 	for _, r := range rules {
@@ -191,7 +191,8 @@ func newGrid(hs, vs []rule) *grid {
 	return g
 }
 
-// assignCells numbers the cells: two neighbouring fields belong to one cell where no rule parts them.
+// assignCells numbers the cells: two neighboring fields belong to one cell if no rule separates
+// them.
 func (g *grid) assignCells(hs, vs []rule) {
 	rows, cols := len(g.ys)-1, len(g.xs)-1
 	g.rows = make([]gridRow, rows)
@@ -243,7 +244,7 @@ func (g *grid) contains(w word) bool {
 	return x > g.x0 && x < g.x1 && y > g.y0 && y < g.y1
 }
 
-// fillWords puts the words into their cells.
+// fillWords assigns the words to cells.
 func (g *grid) fillWords(words []word) {
 	cols := len(g.xs) - 1
 	byCell := map[int][]word{}
@@ -260,7 +261,7 @@ func (g *grid) fillWords(words []word) {
 	for i := range g.rows {
 		for j := range cols {
 			k := g.cellRoot(i*cols + j)
-			// A cell over several columns is read once; over several rows, for each of them.
+			// A cell that spans columns is read once; one that spans rows is read for each of them.
 			if k%cols == j {
 				g.rows[i].effective[j] = g.rows[k/cols].cells[j]
 			}
@@ -271,8 +272,8 @@ func (g *grid) fillWords(words []word) {
 	g.dropEmptyColumns()
 }
 
-// splitRows parts the rows of a table that has rules only around its head or between its
-// columns: fields too tall for one row, with lines that stand in rows.
+// splitRows splits the rows of a table that has rules only around its head or between its columns:
+// fields too tall for one row, whose lines are aligned.
 func (g *grid) splitRows(words []word) {
 	if len(g.rows) > 3 {
 		return
@@ -294,9 +295,9 @@ func (g *grid) splitRows(words []word) {
 	g.rows = out
 }
 
-// groupRows makes rows of words that stand in columns with the given bounds between them. Rows
-// are parted by more space than their lines; where all space is the same, each line with
-// something in the first column begins one.
+// groupRows groups aligned words into rows, given the column bounds. Rows are separated by more
+// space than their lines; if all spaces are equal, each line with text in the first column begins a
+// row.
 func groupRows(words []word, bounds []float64) []gridRow {
 	byColumn := make([][]word, len(bounds)+1)
 	for _, w := range words {
@@ -393,7 +394,7 @@ func (g *grid) dropEmptyColumns() {
 	}
 }
 
-// comparableKey is the grid's words made comparable from page to page.
+// comparableKey returns a key to compare the grid's text between pages.
 func (g *grid) comparableKey() string {
 	var sb strings.Builder
 	for _, r := range g.rows {

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// textLine is words on one line of one column.
+// textLine is the words on one line of one column.
 type textLine struct {
 	box
 	text        string
-	size        float64 // height of the words that make up most of it
+	size        float64 // height of most of its words
 	bold        bool    // all of it
 	words       []word
 	columnLeft  float64 // of the column it stands in
@@ -38,8 +38,8 @@ type pageLayout struct {
 	items  []layoutItem
 }
 
-// layoutPage orders a page: tables by their rules, columns and tables without rules by the
-// gaps that go through many lines, the rest from top to bottom.
+// layoutPage puts a page into reading order: tables by their rules, columns and tables without
+// rules by gaps shared by many lines, the rest from top to bottom.
 func layoutPage(p *pdfPage) *pageLayout {
 	out := &pageLayout{number: p.number, w: p.w, h: p.h}
 	rest := p.words
@@ -60,7 +60,7 @@ func layoutPage(p *pdfPage) *pageLayout {
 	}
 	tables := len(out.items)
 	lines := groupLines(rest)
-	// Lines above, between and below ruled tables are laid out apart from each other.
+	// Lines above, between and below ruled tables are laid out separately.
 	slices.SortStableFunc(out.items, func(a, b layoutItem) int { return compareFloats(a.box().y0, b.box().y0) })
 	grids := slices.Clone(out.items[:tables])
 	out.items = out.items[:0]
@@ -77,7 +77,7 @@ func layoutPage(p *pdfPage) *pageLayout {
 	return out
 }
 
-// groupLines gathers words to lines from top to bottom, each from left to right.
+// groupLines groups words into lines from top to bottom, each from left to right.
 func groupLines(words []word) []*textLine {
 	ws := slices.Clone(words)
 	slices.SortStableFunc(ws, func(a, b word) int { return compareFloats(a.y0+a.y1, b.y0+b.y1) })
@@ -96,7 +96,7 @@ func groupLines(words []word) []*textLine {
 	return out
 }
 
-// sameLine compares with the tallest word of the line, so that a line can't creep downward.
+// sameLine compares with the tallest word of the line, so that a line can't drift downward.
 func sameLine(line []word, w word) bool {
 	tall := line[0]
 	for _, l := range line {
@@ -138,7 +138,7 @@ type gap struct{ from, to float64 }
 
 const minGap = 7.0 // points, that part columns whatever the size of type
 
-// gaps are the wide spaces between the words of a line. The space after a list mark is none.
+// gaps returns the wide spaces between the words of a line, except the space after a list marker.
 func (l *textLine) gaps() []gap {
 	var out []gap
 	for i := 1; i < len(l.words); i++ {
@@ -151,7 +151,7 @@ func (l *textLine) gaps() []gap {
 	return out
 }
 
-// freeGap is the part of g that no word of the line stands in.
+// freeGap returns the part of g that contains no word of the line.
 func (l *textLine) freeGap(g gap) gap {
 	best, from := gap{}, g.from
 	for _, w := range l.words {
@@ -172,7 +172,7 @@ func (l *textLine) freeGap(g gap) gap {
 // spansGap reports whether the line has words on both sides of g.
 func (l *textLine) spansGap(g gap) bool { return l.x0 < g.from+1 && l.x1 > g.to-1 }
 
-// orderLines finds bands of lines with a gap in common and reads them as columns or rows.
+// orderLines finds bands of lines with a common gap and reads them as columns or rows.
 func orderLines(lines []*textLine) []layoutItem {
 	var out []layoutItem
 	for i := 0; i < len(lines); {
@@ -197,7 +197,7 @@ func orderLines(lines []*textLine) []layoutItem {
 	return out
 }
 
-// findBand returns how many lines from the first share gaps, and the gaps; 0 where it is none.
+// findBand returns how many lines from the first share gaps, and the gaps; 0 if there is no band.
 func findBand(lines []*textLine) (int, []gap) {
 	gaps := lines[0].gaps()
 	if len(gaps) == 0 {
@@ -229,7 +229,7 @@ func findBand(lines []*textLine) (int, []gap) {
 	if both < 3 || both*3 < end {
 		return 0, nil
 	}
-	// A gap counts where lines stand on both its sides.
+	// A gap counts if lines have text on both sides.
 	kept = slices.DeleteFunc(kept, func(g gap) bool {
 		n := 0
 		for _, l := range lines[:end] {
@@ -245,7 +245,7 @@ func findBand(lines []*textLine) (int, []gap) {
 	return end, kept
 }
 
-// splitAtGaps parts a line's words at the gaps; a part may be empty.
+// splitAtGaps splits a line's words at the gaps; a part may be empty.
 func splitAtGaps(l *textLine, gaps []gap) [][]word {
 	out := make([][]word, len(gaps)+1)
 	for _, w := range l.words {
@@ -258,8 +258,8 @@ func splitAtGaps(l *textLine, gaps []gap) [][]word {
 	return out
 }
 
-// isColumnText reports whether a band is text set in columns: parts that fill their column with
-// several words a line. Cells of a table are shorter.
+// isColumnText reports whether a band is text in columns: parts that fill their column with several
+// words a line. Table cells are shorter.
 func isColumnText(lines []*textLine, gaps []gap) bool {
 	if len(lines) < 4 || len(gaps) > 3 {
 		return false
@@ -307,7 +307,7 @@ func readColumns(lines []*textLine, gaps []gap) []layoutItem {
 	return out
 }
 
-// newLooseGrid makes a table without rules of a band.
+// newLooseGrid builds a table without rules from a band.
 func newLooseGrid(lines []*textLine, gaps []gap) *grid {
 	g := &grid{box: lines[0].box}
 	var words []word
@@ -324,7 +324,7 @@ func newLooseGrid(lines []*textLine, gaps []gap) *grid {
 	return g
 }
 
-// isListMark reports whether a word is only a list's mark: a bullet, "1.", "(a)", "iv)".
+// isListMark reports whether a word is only a list marker: a bullet, "1.", "(a)", "iv)".
 func isListMark(s string) bool {
 	if utf8.RuneCountInString(s) > 7 {
 		return false

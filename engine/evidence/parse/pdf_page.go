@@ -13,7 +13,7 @@ const (
 	maxFormDepth   = 6
 )
 
-// box is a rectangle of a page as it is shown: y grows downward, units are points.
+// box is a rectangle on the displayed page: y grows downward, units are points.
 type box struct{ x0, y0, x1, y1 float64 }
 
 func (b box) height() float64 { return b.y1 - b.y0 }
@@ -21,8 +21,8 @@ func (b box) union(o box) box {
 	return box{x0: min(b.x0, o.x0), y0: min(b.y0, o.y0), x1: max(b.x1, o.x1), y1: max(b.y1, o.y1)}
 }
 
-// word is a run of characters without a space. Its box is as high as its type is large,
-// and stands on the base line: what fonts say of their own heights can't be compared.
+// word is a run of characters without a space. Its box has the height of the type size and stands
+// on the base line: font metrics are not comparable.
 type word struct {
 	box
 	text string
@@ -35,19 +35,19 @@ type rule struct {
 	at, from, to float64 // y and x's of a horizontal rule; x and y's of a vertical one
 }
 
-// pdfPage is what a page shows, before any order is made of it.
+// pdfPage is the content of a page, before layout.
 type pdfPage struct {
 	number int
 	w, h   float64
 	words  []word
 	rules  []rule
 
-	// pictureShare is how much of the page is pictures, 0 to 1: 1 also where they lie over each other.
+	// pictureShare is the share of the page covered by images, 0 to 1, not reduced for overlaps.
 	pictureShare float64
-	rotation     int // quarters that the page is turned by, clockwise, to be shown
+	rotation     int // clockwise quarter turns for display
 }
 
-// toDisplay maps a rectangle of the page's own space to how the page is shown.
+// toDisplay converts a rectangle from page space to the displayed page.
 func (p *pdfPage) toDisplay(left, bottom, right, top float64) box {
 	x0, y0 := p.toDisplayPoint(left, bottom)
 	x1, y1 := p.toDisplayPoint(right, top)
@@ -66,7 +66,7 @@ func (p *pdfPage) toDisplayPoint(x, y float64) (float64, float64) {
 	return x, p.h - y
 }
 
-// addRule takes a line where it could be one of a table.
+// addRule adds a line if it could be part of a table.
 func (p *pdfPage) addRule(x0, y0, x1, y1 float64) {
 	const straight, short, edge = 1.0, 4.0, 2.0
 	if max(x0, x1) < edge || max(y0, y1) < edge || min(x0, x1) > p.w-edge || min(y0, y1) > p.h-edge {
@@ -80,14 +80,14 @@ func (p *pdfPage) addRule(x0, y0, x1, y1 float64) {
 	}
 }
 
-// addPicture takes the unit square, as t lays it on the page, for a picture.
+// addPicture adds an image: the unit square transformed by t.
 func (p *pdfPage) addPicture(t matrix) {
 	if share := math.Abs(t.a*t.d-t.b*t.c) / (p.w * p.h); share > 0 { // not NaN
 		p.pictureShare = min(1, p.pictureShare+share)
 	}
 }
 
-// visibleRune takes a character of a text layer for what it shows: 0 is a space.
+// visibleRune returns the visible form of a character of a text layer; 0 means a space.
 func visibleRune(c rune) rune {
 	switch {
 	case c == 0x02 || c == 0xFFFE || c == 0xAD:
@@ -98,7 +98,7 @@ func visibleRune(c rune) rune {
 	return c
 }
 
-// typeface is what the characters of a word have in common.
+// typeface is the formatting shared by the characters of a word.
 type typeface struct {
 	size       float64 // of type, as shown
 	base       float64 // y of the base line
@@ -107,14 +107,14 @@ type typeface struct {
 	bold       bool
 }
 
-// setTilt notes by how much the text is turned, as shown, in radians.
+// setTilt sets the rotation of the text, as displayed, in radians.
 func (f *typeface) setTilt(angle float64) {
 	turned := math.Mod(math.Abs(angle), math.Pi)
 	f.isVertical = math.Abs(turned-math.Pi/2) < 0.1
 	f.isTilted = !f.isVertical && turned > 0.1 && turned < math.Pi-0.1
 }
 
-// wordBuilder joins characters to words in the order they come in.
+// wordBuilder joins characters to words in the order they are added.
 type wordBuilder struct {
 	page *pdfPage
 	s    strings.Builder
@@ -124,7 +124,7 @@ type wordBuilder struct {
 	typeface
 }
 
-// addRune takes a character with its place; look is asked for the typeface of a new word.
+// addRune adds a character with its position; look is called for the typeface of a new word.
 func (b *wordBuilder) addRune(c rune, g box, typefaceOf func() typeface) {
 	if g.height() <= 0.01 || math.IsNaN(g.x0+g.x1+g.y0+g.y1) || math.IsInf(g.x0+g.x1+g.y0+g.y1, 0) {
 		return
@@ -140,8 +140,8 @@ func (b *wordBuilder) addRune(c rune, g box, typefaceOf func() typeface) {
 	b.at, b.last = b.at.union(g), g
 }
 
-// continuesWord reports whether a character stands right behind the last: not on another line, not
-// far back, and without room for a space that was never written.
+// continuesWord reports whether a character directly follows the last one: not on another line, not
+// far back, and without room for a missing space.
 func (b *wordBuilder) continuesWord(g box) bool {
 	a := b.last
 	if b.isVertical {
@@ -169,7 +169,7 @@ func (b *wordBuilder) endWord() {
 	b.page.words = append(b.page.words, word{box: b.at, text: b.s.String(), bold: b.bold})
 }
 
-// isBoldFont reports a font whose name says that it is bold.
+// isBoldFont reports whether a font's name indicates bold.
 func isBoldFont(name string) bool {
 	name = strings.ToLower(name)
 	return strings.Contains(name, "bold") || strings.Contains(name, "black") || strings.Contains(name, "heavy")
@@ -182,7 +182,7 @@ func (t matrix) apply(x, y float64) (float64, float64) {
 	return t.a*x + t.c*y + t.e, t.b*x + t.d*y + t.f
 }
 
-// multiply is t followed by u.
+// multiply returns t followed by u.
 func (t matrix) multiply(u matrix) matrix {
 	return matrix{
 		a: t.a*u.a + t.b*u.c, b: t.a*u.b + t.b*u.d,

@@ -19,8 +19,8 @@ const (
 	pdfScratch     = 4096  // bytes that results are passed through
 )
 
-// pdfiumEngine holds PDFium, compiled once. Every document gets a fresh instance without
-// files, network or environment: what a document does to it ends with the document.
+// pdfiumEngine holds PDFium, compiled once. Every document gets a fresh instance without files,
+// network or environment, so that it can't affect other documents.
 type pdfiumEngine struct {
 	pool  pdfium.Pool
 	cache wazero.CompilationCache
@@ -28,7 +28,7 @@ type pdfiumEngine struct {
 
 func startPDFium(opt Options) (pdfEngine, error) {
 	e := &pdfiumEngine{}
-	// Calls must end when their context does, or a document could hold a core for ever.
+	// Calls must end with their context, or a document could occupy a core forever.
 	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pdfMemoryPages)
 	if opt.CacheDir != "" {
 		cache, err := wazero.NewCompilationCacheWithDir(opt.CacheDir)
@@ -60,7 +60,7 @@ func (e *pdfiumEngine) close() error {
 	return err
 }
 
-// open gives a document an instance of its own.
+// open opens a document in an instance of its own.
 func (e *pdfiumEngine) open(ctx context.Context, content io.ReaderAt, size int64, fn func(pdfDocument) error) error {
 	inst, err := e.pool.GetInstanceWithContext(ctx)
 	if err != nil {
@@ -82,9 +82,9 @@ func (e *pdfiumEngine) open(ctx context.Context, content io.ReaderAt, size int64
 	return fn(m)
 }
 
-// wasmModule reaches the WebAssembly module under the library's instance. The library's own
-// calls can't be stopped (they run under a background context, and Kill panics on a nil
-// pool) and cost some 10 allocations a character; calls on the module have neither fault.
+// wasmModule accesses the WebAssembly module of the library's instance. The library's own calls
+// can't be stopped (they run under a background context, and Kill panics on a nil pool) and need
+// some 10 allocations per character; calls on the module have neither problem.
 func wasmModule(inst pdfium.Pdfium) (api.Module, error) {
 	impl, ok := inst.(interface{ GetImplementation() interface{} })
 	if !ok {
@@ -101,8 +101,8 @@ func wasmModule(inst pdfium.Pdfium) (api.Module, error) {
 	return nil, errors.New("this go-pdfium hides its module")
 }
 
-// pdfModule is one document in PDFium, whose C functions it calls. The first failure sticks;
-// later calls answer 0.
+// pdfModule is one document in PDFium, whose C functions it calls. The first failure is kept; later
+// calls return 0.
 type pdfModule struct {
 	ctx     context.Context
 	doc     uint64
@@ -137,7 +137,7 @@ func (m *pdfModule) call(name string, args ...uint64) uint64 {
 	return m.callFn(f, args...)
 }
 
-// callFn is call for functions that are called for every character.
+// callFn is like call, for functions that are called for every character.
 func (m *pdfModule) callFn(f api.Function, args ...uint64) uint64 {
 	if m.err != nil {
 		return 0
@@ -151,10 +151,10 @@ func (m *pdfModule) callFn(f api.Function, args ...uint64) uint64 {
 	return m.stack[0]
 }
 
-// stopped reports that no later page can be read.
+// stopped reports whether no later page can be read.
 func (m *pdfModule) stopped() bool { return m.err != nil || m.ctx.Err() != nil }
 
-// documentError is the error of the document: the context's where it ended, else damage.
+// documentError returns the context's error if it ended, else that the document is damaged.
 func (m *pdfModule) documentError(place string) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (m *pdfModule) loadDocument(content io.ReaderAt, size int64) (doc uint64, e
 		case 4, 5: // a password is missing, or a scheme PDFium doesn't know
 			return 0, newError(ErrEncrypted, "", "a PDF")
 		}
-		return 0, newError(ErrDamaged, "", "it has no page tree that can be read")
+		return 0, newError(ErrDamaged, "", "its page tree can't be read")
 	}
 	return doc, nil
 }
@@ -219,7 +219,7 @@ func (m *pdfModule) pages() (int, error) {
 	return n, nil
 }
 
-// title is an entry of the document's information.
+// title returns an entry of the document's information.
 func (m *pdfModule) title() string {
 	const key = "Title"
 	// The key lies behind the buffer that the answer is written to.
@@ -231,7 +231,7 @@ func (m *pdfModule) title() string {
 	return m.readText("FPDF_GetMetaText", m.doc, uint64(at))
 }
 
-// outline reads the bookmarks: the level of each title. Rings and endless lists are cut off.
+// outline reads the bookmarks: the level of each title. Circular and endless lists are cut off.
 func (m *pdfModule) outline() (map[string]int, error) {
 	levels := map[string]int{}
 	seen := map[uint64]bool{}

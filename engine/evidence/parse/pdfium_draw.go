@@ -11,11 +11,11 @@ const (
 	renderFlags = 0x01 | 0x08 | 0x800 // annotations, grey, as printed
 )
 
-// draw renders a page in grey, as a PNM file.
+// draw renders a page in gray, as a PNM file.
 func (m *pdfModule) draw(n int) ([]byte, error) {
 	page := m.call("FPDF_LoadPage", m.doc, uint64(n-1))
 	if page == 0 {
-		return nil, m.pageError(n, "it can't be drawn")
+		return nil, m.pageError(n, "it can't be rendered")
 	}
 	defer m.call("FPDF_ClosePage", page)
 	side := func(function string) int {
@@ -24,30 +24,30 @@ func (m *pdfModule) draw(n int) ([]byte, error) {
 	w, h := side("FPDF_GetPageWidthF"), side("FPDF_GetPageHeightF")
 	bitmap := m.call("FPDFBitmap_CreateEx", uint64(w), uint64(h), bitmapGray, 0, 0)
 	if bitmap == 0 {
-		return nil, m.pageError(n, "there is no memory to draw it")
+		return nil, m.pageError(n, "there is not enough memory to render it")
 	}
 	defer m.call("FPDFBitmap_Destroy", bitmap)
 	m.call("FPDFBitmap_FillRect", bitmap, 0, 0, uint64(w), uint64(h), 0xFFFFFFFF)
 	m.call("FPDF_RenderPageBitmap", bitmap, page, 0, 0, uint64(w), uint64(h), 0, renderFlags)
 	at, stride := uint32(m.call("FPDFBitmap_GetBuffer", bitmap)), uint32(m.call("FPDFBitmap_GetStride", bitmap))
 	if m.err != nil || stride < uint32(w) {
-		return nil, m.pageError(n, "it can't be drawn")
+		return nil, m.pageError(n, "it can't be rendered")
 	}
 	out := fmt.Appendf(make([]byte, 0, w*h+32), "P5\n%d %d\n255\n", w, h)
 	for y := range h {
 		row, ok := m.mem.Read(at+uint32(y)*stride, uint32(w))
 		if !ok {
-			return nil, m.pageError(n, "it can't be drawn")
+			return nil, m.pageError(n, "it can't be rendered")
 		}
 		out = append(out, row...)
 	}
 	return out, nil
 }
 
-// pageError is what stopped the module, or else damage of a page.
+// pageError returns the error that stopped the module, or else that the page is damaged.
 func (m *pdfModule) pageError(n int, detail string) error {
 	if m.err != nil {
 		return m.documentError(formatPage(n))
 	}
-	return &Error{Kind: ErrDamaged, Place: formatPage(n), Detail: detail, Cause: errors.New("PDFium gave no picture")}
+	return &Error{Kind: ErrDamaged, Place: formatPage(n), Detail: detail, Cause: errors.New("PDFium returned no image")}
 }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf16"
 )
 
-// pageReader turns a page of PDFium into words and rules.
+// pageReader extracts words and rules from a page in PDFium.
 type pageReader struct {
 	m    *pdfModule
 	page uint64
@@ -79,9 +79,9 @@ func (r *pageReader) readWords() error {
 	return nil
 }
 
-// pageChars gets all characters of a page at once, which costs a hundredth of asking for each
-// (the watchdog makes calls dear). nil where they can't be matched to their places one by one:
-// some have no Unicode, or need two units of UTF-16.
+// pageChars reads all characters of a page at once, which costs a hundredth of reading them one by
+// one (the watchdog makes calls expensive). It returns nil if they can't be matched to their
+// positions: some have no Unicode, or need two units of UTF-16.
 func (m *pdfModule) pageChars(text uint64, count int) []uint16 {
 	size := uint32(2 * (count + 1))
 	at := uint32(m.call("malloc", uint64(size)))
@@ -106,8 +106,8 @@ func (m *pdfModule) pageChars(text uint64, count int) []uint16 {
 	return units
 }
 
-// typefaces asks PDFium for them. A text object has one font and one base line, so that its
-// words need not ask again.
+// typefaces reads typefaces from PDFium. A text object has one font and one base line, so its words
+// share one request.
 type typefaces struct {
 	r      *pageReader
 	text   uint64
@@ -142,7 +142,7 @@ func (f *typefaces) typefaceAt(i int, g box) typeface {
 	return t
 }
 
-// isBold judges by the font's name, and by its weight where the name says nothing.
+// isBold checks the font's name, and its weight if the name is not conclusive.
 func (r *pageReader) isBold(text uint64, i int) bool {
 	m := r.m
 	n := uint32(m.call("FPDFText_GetFontInfo", text, uint64(i), uint64(m.scratch), 256, uint64(m.scratch)+256))
@@ -156,7 +156,7 @@ func (r *pageReader) isBold(text uint64, i int) bool {
 	return isBoldFont(string(raw))
 }
 
-// readObjects looks for ruling lines and pictures.
+// readObjects reads ruling lines and images.
 func (r *pageReader) readObjects() {
 	count := int(int32(r.m.call("FPDFPage_CountObjects", r.page)))
 	left := maxPageObjects
@@ -205,7 +205,8 @@ func (r *pageReader) readObject(obj uint64, outer matrix, depth int, left *int) 
 	}
 }
 
-// readPath takes the straight, upright lines of a path: strokes, thin filled rectangles, edges of cells.
+// readPath reads the straight horizontal and vertical lines of a path: strokes, thin filled
+// rectangles, edges of cells.
 func (r *pageReader) readPath(obj uint64, t matrix) {
 	const line, bezier, move = 0, 1, 2
 	m := r.m

@@ -17,32 +17,32 @@ import (
 const (
 	maxPixels   = 100 << 20 // of a picture
 	maxPicture  = 64 << 20  // bytes of a picture
-	maxOCRPages = 200       // scanned pages of one document that are recognised
+	maxOCRPages = 200       // maximum number of scanned pages per document
 	scanDPI     = 300
 	maxScanSide = 5000 // pixels of a side of a page, as drawn for recognising
 	minScanSide = 16
-	// A recognised page must have so many words more than its text layer twice over.
+	// A page with recognized text must have this many words more than twice its text layer.
 	minRecognizedGain = 10
 	pointsInInch      = 72
 )
 
-// installOCRHint is what to do where a picture can't be read.
+// installOCRHint tells the user what to do if an image can't be read.
 const installOCRHint = "install tesseract to have pictures of text read, or add a version with text"
 
-// readPicture recognises the text of a picture. A TIFF may have several pages.
+// readPicture recognizes the text in an image. A TIFF may have several pages.
 func (r *Reader) readPicture(b *builder, format *format, content io.ReaderAt, size int64) error {
 	if r.opt.OCR == nil {
 		return newError(ErrNoTextLayer, "", "it is %s; %s", format.label, installOCRHint)
 	}
 	if size > maxPicture {
-		return newError(ErrTooLarge, "", "a picture of %d bytes, the limit is %d", size, maxPicture)
+		return newError(ErrTooLarge, "", "an image of %d bytes, the limit is %d", size, maxPicture)
 	}
 	raw, err := readAll(content, size)
 	if err != nil {
 		return err
 	}
 	if c, _, err := image.DecodeConfig(bytes.NewReader(raw)); err == nil && int64(c.Width)*int64(c.Height) > maxPixels {
-		return newError(ErrTooLarge, "", "a picture of %d by %d pixels", c.Width, c.Height)
+		return newError(ErrTooLarge, "", "an image of %d by %d pixels", c.Width, c.Height)
 	}
 	b.extendForOCR()
 	b.warn("%s", recognizedWarning)
@@ -66,22 +66,22 @@ func (r *Reader) readPicture(b *builder, format *format, content io.ReaderAt, si
 		b.doc.PageCount = len(pages)
 	}
 	if len(b.doc.Blocks) == 0 {
-		return newError(ErrEmpty, "", "no text was recognised in the picture")
+		return newError(ErrEmpty, "", "no text was recognized in the image")
 	}
 	return nil
 }
 
-// recognizedWarning is what to know of text that was recognised rather than read.
-const recognizedWarning = "Text was recognised in pictures (OCR): letters and figures may be wrong. Compare quotes with the original."
+// recognizedWarning is added to documents with recognized text.
+const recognizedWarning = "Text was recognized in images (OCR); letters and figures may be wrong. Compare quotes with the original."
 
-// extendForOCR gives a document the longer time that pictures take.
+// extendForOCR extends the time limit of a document to that for OCR.
 func (b *builder) extendForOCR() {
 	if b.extendDeadline != nil {
 		b.extendDeadline()
 	}
 }
 
-// parseRecognized makes blocks of the recognised text of one page.
+// parseRecognized converts the recognized text of one page to blocks.
 func (b *builder) parseRecognized(text string, locator api.Locator) ([]Block, error) {
 	child := newBuilder(b.ctx, "", b.remaining)
 	child.maxText = b.maxText
@@ -95,8 +95,8 @@ func (b *builder) parseRecognized(text string, locator api.Locator) ([]Block, er
 	return child.doc.Blocks, nil
 }
 
-// A page is a scan where pictures cover most of it and its text layer is no more than a stamp
-// or a page number; a page without text is one where it shows anything at all.
+// A page is a scan if images cover most of it and its text layer is no more than a stamp or a page
+// number; a page without text is one if it shows anything at all.
 const (
 	scanShare  = 0.6
 	stampWords = 20
@@ -109,7 +109,7 @@ func (p *pdfPage) isScan() bool {
 	return p.pictureShare >= scanShare && len(p.words) <= stampWords
 }
 
-// scannedPage is a page whose text may be in its picture.
+// scannedPage is a page whose text may be in an image.
 type scannedPage struct {
 	number     int
 	words      int // of its text layer
@@ -117,8 +117,8 @@ type scannedPage struct {
 	recognized bool // its text was recognised
 }
 
-// readScans recognises the text of scans. Of a page with a stamp the recognised text counts
-// where it is clearly more, else the text layer, which is free of faults.
+// readScans recognizes the text of scans. If a page has a stamp, the recognized text is used if it
+// is clearly longer, else the text layer, which has no recognition errors.
 func (r *Reader) readScans(b *builder, doc pdfDocument, scans []scannedPage) (found []Block, err error) {
 	if r.opt.OCR == nil || len(scans) == 0 {
 		return nil, nil
@@ -127,7 +127,7 @@ func (r *Reader) readScans(b *builder, doc pdfDocument, scans []scannedPage) (fo
 	for i := range scans {
 		s := &scans[i]
 		if i >= maxOCRPages {
-			b.warn("More than %d pages are pictures; those after it were left out.", maxOCRPages)
+			b.warn("More than %d pages are images; the rest were skipped.", maxOCRPages)
 			break
 		}
 		picture, err := doc.draw(s.number)
@@ -161,7 +161,7 @@ func (r *Reader) readScans(b *builder, doc pdfDocument, scans []scannedPage) (fo
 	return found, nil
 }
 
-// warnUnreadScans tells of the scans whose pictures were not read, and gives those without any text.
+// warnUnreadScans adds warnings about scans that were not read, and returns those without any text.
 func (r *Reader) warnUnreadScans(b *builder, scans []scannedPage) (silent []int) {
 	var stamped []int
 	for _, s := range scans {
@@ -176,26 +176,26 @@ func (r *Reader) warnUnreadScans(b *builder, scans []scannedPage) (silent []int)
 	if len(silent) > 0 && r.opt.OCR == nil {
 		b.warn("%s: no text layer, needs OCR: %s.", formatPages(silent), installOCRHint)
 	} else if len(silent) > 0 {
-		b.warn("%s: no text layer, and no text was recognised.", formatPages(silent))
+		b.warn("%s: no text layer, and no text was recognized.", formatPages(silent))
 	}
 	if len(stamped) > 0 && r.opt.OCR == nil {
-		b.warn("%s: a picture with a few words beside it; only these were read: %s.", formatPages(stamped), installOCRHint)
+		b.warn("%s: an image with a few words of text; only these were read: %s.", formatPages(stamped), installOCRHint)
 	} else if len(stamped) > 0 {
-		b.warn("%s: a picture with a few words beside it; only these were read.", formatPages(stamped))
+		b.warn("%s: an image with a few words of text; only these were read.", formatPages(stamped))
 	}
 	return silent
 }
 
 func pageLabel(n int) string { return fmt.Sprintf("Page %d", n) }
 
-// insertByPage puts blocks of pages between those of other pages.
+// insertByPage inserts blocks by page number.
 func (b *builder) insertByPage(found []Block) error {
 	b.doc.Blocks = append(b.doc.Blocks, found...)
 	slices.SortStableFunc(b.doc.Blocks, func(x, y Block) int { return x.Locator.Page - y.Locator.Page })
 	return b.err
 }
 
-// scanPixels is how many pixels a side of so many points is drawn in.
+// scanPixels returns the number of pixels used to render a side of the given length in points.
 func scanPixels(points float64) int {
 	return int(min(max(points*scanDPI/pointsInInch, minScanSide), maxScanSide))
 }

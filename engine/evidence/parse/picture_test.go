@@ -204,8 +204,8 @@ func TestStampedScan(t *testing.T) {
 		warn string
 	}{
 		"no more to it": {eye{func([]byte) (string, error) { return "Rcceived 3 May, page l of 4 and a title", nil }}, ""},
-		"fails":         {eye{func([]byte) (string, error) { return "", errors.New("no memory") }}, "Page 1: no memory. Page 1: a picture with a few words beside it; only these were read."},
-		"no program":    {nil, "Page 1: a picture with a few words beside it; only these were read: " + installOCRHint + "."},
+		"fails":         {eye{func([]byte) (string, error) { return "", errors.New("no memory") }}, "Page 1: no memory. Page 1: an image with a few words of text; only these were read."},
+		"no program":    {nil, "Page 1: an image with a few words of text; only these were read: " + installOCRHint + "."},
 	} {
 		doc, err := readWith(t, tt.o, "a.pdf", raw)
 		if err != nil {

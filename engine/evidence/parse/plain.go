@@ -22,8 +22,8 @@ var (
 	linesPerLogBlock = 40 // lines of a log that make one block
 )
 
-// readPlain reads text without marks: paragraphs between empty lines, lists by their
-// bullets, headings by an underline, a number or capitals; a log line by line.
+// readPlain reads text without markup: paragraphs between empty lines, lists by their bullets,
+// headings by an underline, a number or capitals; a log line by line.
 func readPlain(b *builder, text string) error {
 	lines := strings.Split(text, "\n")
 	if isLog(lines) {
@@ -56,7 +56,7 @@ func isLog(lines []string) bool {
 	return seen >= 2 && hits*10 >= seen*6
 }
 
-// readLog keeps lines, some tens in a block, so that a passage shows what came before and after.
+// readLog reads lines, several to a block, so that a passage shows the lines around it.
 func readLog(b *builder, lines []string) {
 	for i := 0; i < len(lines) && b.err == nil; {
 		end, size := i, 0
@@ -73,7 +73,7 @@ type plainReader struct {
 	b              *builder
 	lines          []string
 	pos            int
-	underlineChars []byte // underline characters met, in the order that gives their level
+	underlineChars []byte // underline characters found, in order of level
 }
 
 // readNext reads one paragraph, list item or heading.
@@ -120,7 +120,7 @@ func (p *plainReader) readNext() {
 		if m := listMarkPattern.FindStringSubmatch(line); m != nil {
 			p.pos++
 			text := []string{m[3]}
-			// Lines that are indented deeper than the mark belong to the item.
+			// Lines indented deeper than the marker belong to the item.
 			for p.pos < len(p.lines) && indentWidth(p.lines[p.pos]) > len(m[1]) && strings.TrimSpace(p.lines[p.pos]) != "" && !listMarkPattern.MatchString(p.lines[p.pos]) {
 				text = append(text, p.lines[p.pos])
 				p.pos++
@@ -144,7 +144,7 @@ func (p *plainReader) readNext() {
 	p.b.addBlock(Block{Kind: Paragraph, Text: joinLines(p.lines[start:p.pos]), Locator: lineRange(start+1, p.pos)})
 }
 
-// numberedMark is a list's mark if it tells items apart: a number or letter, no bullet.
+// numberedMark returns a list marker if it is a number or letter, not a bullet.
 func numberedMark(mark string) string {
 	if strings.ContainsAny(mark, ".)") {
 		return mark
@@ -162,7 +162,8 @@ func (p *plainReader) underlineLevel(c byte) int {
 	return len(p.underlineChars)
 }
 
-// headingLevel is the level of the line at i if it stands alone and reads as a heading, else 0.
+// headingLevel returns the level of the line at i if it stands alone and looks like a heading, else
+// 0.
 func (p *plainReader) headingLevel(i int) int {
 	line := strings.TrimSpace(p.lines[i])
 	alone := (i == 0 || strings.TrimSpace(p.lines[i-1]) == "") && (i+1 == len(p.lines) || strings.TrimSpace(p.lines[i+1]) == "")
@@ -172,7 +173,8 @@ func (p *plainReader) headingLevel(i int) int {
 	return headingLevelByText(line)
 }
 
-// headingLevelByText judges one line by its words alone: "2.1 Scope" or "SCOPE"; 0 is no heading.
+// headingLevelByText returns the heading level of a line from its text alone: "2.1 Scope" or
+// "SCOPE"; 0 if it is not a heading.
 func headingLevelByText(line string) int {
 	if len(line) > 100 || line == "" || strings.ContainsAny(line[len(line)-1:], ".;,:!?") {
 		return 0
@@ -200,7 +202,7 @@ func headingLevelByText(line string) int {
 	return 0
 }
 
-// joinLines makes one text of wrapped lines and joins words hyphenated at a line's end.
+// joinLines joins wrapped lines and words hyphenated at a line's end.
 func joinLines(lines []string) string {
 	var sb strings.Builder
 	for i, l := range lines {
@@ -222,8 +224,8 @@ func joinLines(lines []string) string {
 	return sb.String()
 }
 
-// isLineBreakHyphen reports whether the hyphen at the end of a only broke the line: letters on
-// both sides, small ones after it. "end-\nto-end" keeps its hyphen, as more follow.
+// isLineBreakHyphen reports whether the hyphen at the end of a only breaks the word: letters on
+// both sides, lower case after it. "end-\nto-end" keeps its hyphen, as more follow.
 func isLineBreakHyphen(a, b string) bool {
 	if strings.HasSuffix(a, "\u00ad") {
 		return true
@@ -241,7 +243,8 @@ func isLineBreakHyphen(a, b string) bool {
 	return !strings.Contains(word, "-") && !strings.Contains(stem, "-") && !hyphenatedPrefixes[strings.ToLower(stem)]
 }
 
-// isWordHyphen reports whether a ends within a word that goes on in b. A dash has a space before it.
+// isWordHyphen reports whether a ends within a hyphenated word that continues in b. A dash has a
+// space before it.
 func isWordHyphen(a, b string) bool {
 	if !strings.HasSuffix(a, "-") {
 		return false
@@ -251,7 +254,7 @@ func isWordHyphen(a, b string) bool {
 	return (unicode.IsLetter(before) || unicode.IsDigit(before)) && (unicode.IsLetter(after) || unicode.IsDigit(after))
 }
 
-// hyphenatedPrefixes are first parts that English writes with a hyphen.
+// hyphenatedPrefixes lists first parts of hyphenated English words.
 var hyphenatedPrefixes = map[string]bool{
 	"non":      true,
 	"self":     true,
@@ -294,7 +297,7 @@ var hyphenatedPrefixes = map[string]bool{
 	"by":       true,
 }
 
-// startsItem tells whether a line begins an item of a list or a step to tick.
+// startsItem reports whether a line begins a list item or a checkbox.
 func startsItem(line string) bool {
 	return listMarkPattern.MatchString(line) || checkboxPattern.MatchString(line)
 }

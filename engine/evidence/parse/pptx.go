@@ -26,8 +26,8 @@ type pptxReader struct {
 	z *zip.Reader
 }
 
-// readPptx reads each slide under its title: its text, its tables row by row, the text of
-// its diagrams, and what the speaker noted. Pictures, sounds and macros are left alone.
+// readPptx reads each slide under its title: its text, its tables row by row, the text of its
+// diagrams, and the speaker notes. Images, sounds and macros are ignored.
 func readPptx(b *builder, content io.ReaderAt, size int64) error {
 	z, err := openOfficeZip(content, size)
 	if err != nil {
@@ -60,7 +60,7 @@ func readPptx(b *builder, content io.ReaderAt, size int64) error {
 	return b.err
 }
 
-// slideParts are the names of the slides' parts, in the order in which they are shown.
+// slideParts returns the names of the slides' parts, in display order.
 func (p *pptxReader) slideParts(main string) ([]string, error) {
 	raw, err := readPart(p.z, main, maxSidePart)
 	if errors.Is(err, errNoPart) {
@@ -102,7 +102,7 @@ func (p *pptxReader) readSlide(name string, number int) error {
 	at := api.Locator{Slide: number}
 	p.b.headingLevels, p.b.headingPath = nil, nil
 	if s.hidden {
-		p.b.warn("Slide %d is hidden; it was read all the same.", number)
+		p.b.warn("Slide %d is hidden; it was read anyway.", number)
 	}
 	p.b.addHeading(1, s.title, at)
 	p.b.addSlideBlocks(s.blocks, at)
@@ -123,8 +123,7 @@ func (p *pptxReader) readSlide(name string, number int) error {
 	return p.b.err
 }
 
-// readRelatedPart reads what belongs to a slide and lies in a part of its own: a diagram or the
-// speaker's notes.
+// readRelatedPart reads a diagram or speaker notes, which are in parts of their own.
 func (p *pptxReader) readRelatedPart(name string, notes bool, at api.Locator) error {
 	s := &slideWalker{p: p, name: name, notes: notes}
 	if err := s.walk(); err != nil {
@@ -159,7 +158,7 @@ func (b *builder) addSlideBlocks(blocks []slideBlock, locator api.Locator) {
 	}
 }
 
-// slideWalker gathers the text of one slide, diagram or page of notes.
+// slideWalker collects the text of one slide, diagram or notes page.
 type slideWalker struct {
 	p     *pptxReader
 	name  string
@@ -303,8 +302,8 @@ func (s *slideWalker) handleParagraph(text string) {
 
 func (s *slideWalker) addBlock(b Block) { s.blocks = append(s.blocks, slideBlock{Block: b}) }
 
-// walkXML reads a part of an Office document token by token, held to a depth and to the
-// time of the document. What was deleted and fallbacks are passed over.
+// walkXML reads a part of an Office document token by token, with limits on depth and time. Deleted
+// text and fallbacks are skipped.
 func walkXML(
 	b *builder,
 	z *zip.Reader,
@@ -361,7 +360,7 @@ func walkXML(
 	return b.err
 }
 
-// readRelations are the relations of a part, or of the package; none where they can't be read.
+// readRelations returns the relations of a part or of the package; none if they can't be read.
 func readRelations(z *zip.Reader, part string) []relation {
 	name := "_rels/.rels"
 	if part != "" {
@@ -380,7 +379,7 @@ func readRelations(z *zip.Reader, part string) []relation {
 	return slices.Clip(list.Relationship)
 }
 
-// readCoreProperties takes the title; who saved the file last and when says nothing of the policy.
+// readCoreProperties reads the title; who last saved the file and when is irrelevant to the policy.
 func readCoreProperties(b *builder, z *zip.Reader) {
 	raw, err := readPart(z, "docProps/core.xml", maxSidePart)
 	if err != nil {

@@ -20,7 +20,7 @@ var (
 	rstGridBorder   = lazyregexp.New(`^\s*\+([-=]+\+)+\s*$`)
 )
 
-// rstIgnored are directives that hold no text of the document.
+// rstIgnored lists directives that contain no text of the document.
 var rstIgnored = map[string]bool{
 	"toctree":        true,
 	"image":          true,
@@ -41,8 +41,8 @@ var rstIgnored = map[string]bool{
 	"only":           false,
 }
 
-// readRST reads reStructuredText: titles by their lines, lists, tables and directives. What
-// a directive would include or run is left alone.
+// readRST reads reStructuredText: titles by their lines, lists, tables and directives. Nothing is
+// included or executed.
 func readRST(b *builder, text string) error {
 	r := &rstReader{plainReader: plainReader{b: b, lines: strings.Split(text, "\n")}}
 	for r.pos < len(r.lines) && b.err == nil {
@@ -51,13 +51,14 @@ func readRST(b *builder, text string) error {
 	return b.err
 }
 
-// rstReader goes on where the reader of plain text knows too little.
+// rstReader extends the plain text reader.
 type rstReader struct {
 	plainReader
 	titleStyles []string // kinds of title in the order in which they came
 }
 
-// parseRuleLine is the character of a line that consists of one, and its length; 0 where it doesn't.
+// parseRuleLine returns the character a line consists of and its length, or 0 if it contains
+// several.
 func parseRuleLine(line string) (byte, int) {
 	line = strings.TrimRight(line, " \t")
 	if len(line) < 2 || !rstRule.MatchString(line) || strings.Trim(line, line[:1]) != "" {
@@ -141,7 +142,7 @@ func (r *rstReader) readTitle() bool {
 	return true
 }
 
-// indentedBlock is the lines that are indented deeper than column, and where they end.
+// indentedBlock returns the lines indented deeper than column, and where they end.
 func (r *rstReader) indentedBlock(from, column int) (lines []string, end int) {
 	end = from
 	for i := from; i < len(r.lines); i++ {
@@ -158,7 +159,7 @@ func (r *rstReader) indentedBlock(from, column int) (lines []string, end int) {
 	return lines[:min(len(lines), end-from)], end
 }
 
-// readExplicit reads what begins with two dots: a directive, or a comment that says nothing.
+// readExplicit reads what begins with two dots: a directive, or a comment, which is ignored.
 func (r *rstReader) readExplicit() {
 	start := r.pos
 	m := rstDirective.FindStringSubmatch(r.lineAt(start))
@@ -270,7 +271,7 @@ func (r *rstReader) readParagraph() {
 	}
 }
 
-// readSimpleTable reads a table whose columns stand under runs of equals signs.
+// readSimpleTable reads a table whose columns are under runs of equals signs.
 func (r *rstReader) readSimpleTable() {
 	border := r.lineAt(r.pos)
 	var starts []int
@@ -324,7 +325,7 @@ func (r *rstReader) readSimpleTable() {
 	r.writeRows(rows, header)
 }
 
-// readGridTable reads a table that is drawn with plus signs, dashes and bars.
+// readGridTable reads a table drawn with plus signs, dashes and bars.
 func (r *rstReader) readGridTable() {
 	var rows []tableRow
 	var open []string
@@ -371,7 +372,7 @@ func (r *rstReader) writeRows(rows []tableRow, header int) {
 	t.finish()
 }
 
-// stripRSTMarkup is a text without the marks of emphasis, roles and links.
+// stripRSTMarkup returns a text without emphasis, roles and links.
 func stripRSTMarkup(s string) string {
 	if !strings.ContainsAny(s, "`*|]") {
 		return s

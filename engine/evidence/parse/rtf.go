@@ -16,9 +16,9 @@ const (
 	maxRTFWord  = 32 // letters of a control word
 )
 
-// readRTF reads Rich Text: paragraphs by their styles and outline levels, lists by the
-// marks that the file brings along, tables row by row, footnotes after their paragraph.
-// Pictures, embedded objects, field codes and hidden or deleted text are passed over.
+// readRTF reads Rich Text: paragraphs by their styles and outline levels, lists by the markers in
+// the file, tables row by row, footnotes after their paragraph. Images, embedded objects, field
+// codes and hidden or deleted text are skipped.
 func readRTF(b *builder, content io.ReaderAt, size int64) error {
 	raw, err := readAll(content, size)
 	if err != nil {
@@ -29,7 +29,7 @@ func readRTF(b *builder, content io.ReaderAt, size int64) error {
 	return r.read()
 }
 
-// rtfDest says where the text of a group goes.
+// rtfDest is the destination of a group's text.
 type rtfDest int
 
 const (
@@ -43,7 +43,7 @@ const (
 	rtfNote
 )
 
-// rtfGroup is what holds until the brace is closed.
+// rtfGroup is the state of an open group.
 type rtfGroup struct {
 	dest      rtfDest
 	hidden    bool
@@ -54,7 +54,7 @@ type rtfGroup struct {
 	starred   bool
 }
 
-// rtfPara is what holds until \pard.
+// rtfPara is the paragraph state, reset by \pard.
 type rtfPara struct {
 	style, outline, list int // outline from 1, list the number of the list; 0 is none
 	level                int
@@ -121,7 +121,7 @@ func (r *rtfReader) read() error {
 	return r.b.err
 }
 
-// closeGroup ends a group and puts the text of a destination where it belongs.
+// closeGroup ends a group and stores the text of its destination.
 func (r *rtfReader) closeGroup() {
 	if len(r.stack) == 1 {
 		return
@@ -154,7 +154,7 @@ func (r *rtfReader) closeGroup() {
 	r.sideText.Reset()
 }
 
-// readControl reads what follows a backslash.
+// readControl reads a control word or symbol after a backslash.
 func (r *rtfReader) readControl() {
 	if r.at >= len(r.raw) {
 		return
@@ -234,7 +234,7 @@ func (r *rtfReader) putByte(c byte) {
 	r.putText(string(r.currentCharset().DecodeByte(c)))
 }
 
-// putText adds text to where the open group's goes.
+// putText adds text to the destination of the open group.
 func (r *rtfReader) putText(s string) {
 	g := r.currentGroup()
 	if g.hidden {
@@ -262,7 +262,7 @@ func (r *rtfReader) putText(s string) {
 	}
 }
 
-// rtfIgnoredWords are destinations without text of the document.
+// rtfIgnoredWords lists destinations without text of the document.
 var rtfIgnoredWords = map[string]bool{
 	"colortbl":           true,
 	"pict":               true,
@@ -316,7 +316,7 @@ var rtfIgnoredWords = map[string]bool{
 	"tcn":                true,
 }
 
-// rtfCharsets are the code pages of the character sets that a font names.
+// rtfCharsets maps fonts' character sets to code pages.
 var rtfCharsets = map[int]int{
 	77:  10000,
 	161: 1253,
@@ -440,7 +440,7 @@ func (r *rtfReader) breakOrSpace(g *rtfGroup, end func()) {
 	r.putText(" ")
 }
 
-// destinationFor is where the text of a group goes that begins with a word.
+// destinationFor returns the destination of a group that begins with a word.
 func destinationFor(word string) (rtfDest, bool) {
 	switch word {
 	case "fonttbl":
@@ -473,7 +473,7 @@ func (r *rtfReader) putUnicode(v int) {
 	}
 }
 
-// flushText ends the open text and gives it, with its notes behind it.
+// flushText ends the open text and returns it, followed by its notes.
 func (r *rtfReader) flushText() (text string, bold bool, notes []string) {
 	text, notes = cleanText(r.text.String()), r.notes
 	bold = !r.hasNonBold && text != ""

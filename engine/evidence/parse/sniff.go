@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// format is a kind of file that can be read.
+// format is a supported file format.
 type format struct {
 	mime       string
 	label      string   // in a sentence: "a PDF"
@@ -69,7 +69,7 @@ var (
 	formatPlain    = &format{mime: "text/plain", label: "plain text", read: readPlain}
 )
 
-// unsupportedFormats are well-known starts of files that hold no text for us, and what to say.
+// unsupportedFormats lists signatures of well-known unsupported files, with messages.
 var unsupportedFormats = []struct {
 	magic string
 	kind  error
@@ -86,7 +86,7 @@ var unsupportedFormats = []struct {
 	{"SQLite format 3\x00", ErrUnsupported, "it is a database"},
 }
 
-// pictureFormats are the pictures whose text can be recognised, and what they begin with.
+// pictureFormats lists the image formats supported by OCR, with their signatures.
 var pictureFormats = []struct {
 	magic  string
 	format *format
@@ -104,7 +104,7 @@ func newPictureFormat(kind, called string, endings ...string) *format {
 	return &format{mime: "image/" + kind, label: called, extensions: endings, isPicture: true}
 }
 
-// sniffPicture tells a picture by its beginning; nil where it is none.
+// sniffPicture detects an image by its signature, or returns nil.
 func sniffPicture(head []byte) *format {
 	for _, p := range pictureFormats {
 		switch {
@@ -123,12 +123,12 @@ const (
 	mimeTSV    = "text/tab-separated-values"
 )
 
-// sniff tells the format from the content. The name only decides between formats that
-// are all text, which no byte can tell apart.
+// sniff detects the format from the content. The name only decides between text formats that can't
+// be distinguished by content.
 func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	head := make([]byte, min(size, sniffBytes))
 	if n, err := content.ReadAt(head, 0); err != nil && (err != io.EOF || n < len(head)) {
-		return nil, newError(ErrDamaged, "", "it can't be read to its end: %v", err)
+		return nil, newError(ErrDamaged, "", "it is truncated or unreadable: %v", err)
 	}
 	switch {
 	case bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")):
@@ -149,12 +149,12 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 		}
 	}
 	if looksBinary(head) {
-		return nil, newError(ErrUnsupported, "", "it holds bytes that are not text")
+		return nil, newError(ErrUnsupported, "", "it contains bytes that are not text")
 	}
 	return sniffText(name, head, int64(len(head)) == size), nil
 }
 
-// sniffZip looks for the main part of an Office document. What is none is an archive.
+// sniffZip looks for the main part of an Office document. Other zip files are archives.
 func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 	z, err := zipDirectory(content, size)
 	if err != nil {
@@ -178,7 +178,7 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 	case has("ms-excel.sheet.binary"):
 		return nil, newError(ErrUnsupported, "", "it is a binary Excel workbook (.xlsb); save it as .xlsx")
 	case types != "":
-		return nil, newError(ErrUnsupported, "", "it is an Office document of another kind; save it as .docx, .xlsx, .pptx or PDF")
+		return nil, newError(ErrUnsupported, "", "it is an unsupported Office document; save it as .docx, .xlsx, .pptx or PDF")
 	}
 	if f, err := sniffODF(z); f != nil || err != nil {
 		return f, err
@@ -186,7 +186,7 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 	return formatZip, nil
 }
 
-// oleStreams are the streams that tell what an OLE2 file is, and what to say.
+// oleStreams lists the streams that identify the kind of an OLE2 file, with messages.
 var oleStreams = []struct {
 	stream string
 	kind   error
@@ -200,7 +200,7 @@ var oleStreams = []struct {
 	{"VisioDocument", ErrUnsupported, "it is a Visio drawing; save it as PDF"},
 }
 
-// sniffOLE tells what lies in an OLE2 file by the names of its streams.
+// sniffOLE detects the content of an OLE2 file by its stream names.
 func sniffOLE(content io.ReaderAt, size int64) (*format, error) {
 	f, err := cfb.Open(content, size)
 	if err != nil {
@@ -214,7 +214,7 @@ func sniffOLE(content io.ReaderAt, size int64) (*format, error) {
 	if f.Root.Child("__properties_version1.0") != nil {
 		return formatMsg, nil
 	}
-	return nil, newError(ErrUnsupported, "", "it is an OLE2 file of a program that is not known here; save it as .docx, .xlsx or PDF")
+	return nil, newError(ErrUnsupported, "", "it is an OLE2 file of an unknown program; save it as .docx, .xlsx or PDF")
 }
 
 // looksBinary reports whether control characters make up more than a sixteenth of a
@@ -254,7 +254,7 @@ func sniffText(name string, head []byte, whole bool) *format {
 	case strings.HasPrefix(trimmed, "<") && len(htmlTagPattern.FindAllStringIndex(text, 3)) == 3 && !formatMarkdown.hasExtension(ending):
 		return formatHTML
 	}
-	// From here on only the name can be the judge, as long as the content doesn't object.
+	// From here on the name decides, unless the content contradicts it.
 	for _, f := range []*format{formatMarkdown, formatRST, formatYAML, formatHTML, formatTSV, formatCSV} {
 		if !f.hasExtension(ending) {
 			continue
@@ -279,7 +279,7 @@ func sniffText(name string, head []byte, whole bool) *format {
 	return formatPlain
 }
 
-// mailFields are those of which a mail has some in its head.
+// mailFields lists the fields of mail headers.
 var mailFields = map[string]bool{
 	"from":         true,
 	"to":           true,
@@ -295,8 +295,8 @@ var mailFields = map[string]bool{
 	"reply-to":     true,
 }
 
-// looksMail reports whether a text begins with the head of a mail: fields only, four of
-// which are those of mails, and who it is from among them.
+// looksMail reports whether a text begins with a mail header: only fields, including a sender and
+// at least four known mail fields.
 func looksMail(text string) bool {
 	known, from := map[string]bool{}, false
 	for n, line := range strings.SplitN(text, "\n", 200) {
@@ -334,7 +334,7 @@ func looksJSON(s string, whole bool) bool {
 	}
 }
 
-// guessDelimiter returns what parts the columns of a table written as text, or 0.
+// guessDelimiter returns the column delimiter of a text table, or 0.
 func guessDelimiter(text string) rune {
 	if len(text) > 16<<10 {
 		text = text[:16<<10]
@@ -375,14 +375,14 @@ func (f *format) hasExtension(ending string) bool {
 	return false
 }
 
-// formats are all that can be read.
+// formats lists all supported formats.
 var formats = []*format{
 	formatPDF, formatDocx, formatXlsx, formatPptx, formatODT, formatODS, formatODP, formatRTF, formatMail, formatMsg, formatZip,
 	formatHTML, formatJSON, formatCSV, formatTSV, formatMarkdown, formatRST, formatYAML,
 }
 
-// extensionWarning says so when the ending promises another format than the content is. Among
-// texts names are taken lightly: a .yaml may hold notes.
+// extensionWarning returns a warning if the extension doesn't match the detected format. Text
+// formats are treated leniently: a .yaml may contain notes.
 func extensionWarning(name string, actual *format) string {
 	ending := strings.ToLower(path.Ext(name))
 	if actual.hasExtension(ending) {

@@ -12,8 +12,8 @@ const (
 	maxColumns    = 2000 // cells of one row that are kept
 )
 
-// renderRow writes a row so that it can be read on its own: "Column: value; …".
-// Empty cells are left out. Without a header two columns read as key and value.
+// renderRow renders a row so that it can be read on its own: "Column: value; …". Empty cells are
+// omitted. Without a header, two columns are read as key and value.
 func renderRow(header, cells []string) string {
 	var parts []string
 	for i, c := range cells {
@@ -34,14 +34,14 @@ func renderRow(header, cells []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// tableRow is a row with its place.
+// tableRow is a row with its locator.
 type tableRow struct {
 	cells []string
 	at    api.Locator
 }
 
-// tableWriter turns rows that arrive one by one into blocks. It holds back the first
-// rows until the header is known; lines above the header become paragraphs.
+// tableWriter turns rows that arrive one by one into blocks. It holds back the first rows until the
+// header is known; lines above the header become paragraphs.
 type tableWriter struct {
 	b           *builder
 	tableNumber int
@@ -57,7 +57,7 @@ func (b *builder) newTableWriter() *tableWriter {
 func (t *tableWriter) addRow(cells []string, at api.Locator) {
 	if len(cells) > maxColumns {
 		cells = cells[:maxColumns]
-		t.b.warn("A table is wider than %d columns; the rest was left out.", maxColumns)
+		t.b.warn("A table is wider than %d columns; the rest was skipped.", maxColumns)
 	}
 	for i := range cells {
 		cells[i] = cleanText(cells[i])
@@ -75,10 +75,10 @@ func (t *tableWriter) addRow(cells []string, at api.Locator) {
 	}
 }
 
-// finish writes what is still held back.
+// finish writes the remaining rows.
 func (t *tableWriter) finish() { t.resolveHeader() }
 
-// setHeader is for formats that mark their header.
+// setHeader sets the header, for formats that mark it.
 func (t *tableWriter) setHeader(header []string) {
 	for i := range header {
 		header[i] = cleanText(header[i])
@@ -137,8 +137,8 @@ func nonEmptyCells(cells []string) []string {
 	return out
 }
 
-// findHeader returns the index of the row that names the columns, or -1: the first
-// that fills most columns with short, different words, above rows of its own width.
+// findHeader returns the index of the row with the column names, or -1: the first that fills most
+// columns with short, distinct texts, above rows of the same width.
 func findHeader(rows []tableRow) int {
 	if len(rows) == 0 || isKeyValueTable(rows) {
 		return -1

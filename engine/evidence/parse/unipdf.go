@@ -17,7 +17,7 @@ import (
 	"github.com/unidoc/unipdf/v3/render"
 )
 
-// PDFReader names what reads PDFs in this build; the error says what it lacks to do so.
+// PDFReader returns the name of this build's PDF engine, or an error if it can't be used.
 func PDFReader() (string, error) {
 	e, err := startUnipdf(Options{})
 	if err != nil {
@@ -26,19 +26,19 @@ func PDFReader() (string, error) {
 	return "unipdf, with a valid key", e.close()
 }
 
-// startPDF starts the engine that PDFs are read with: who builds with the tag wants unipdf.
+// startPDF starts the PDF engine.
 func startPDF(opt Options) (pdfEngine, error) { return startUnipdf(opt) }
 
 var errNoKey = errors.New("this build reads PDFs with unipdf, which found no valid key: " +
 	"set UNIPDF_LICENSE_PATH to the file of your key and UNIPDF_CUSTOMER_NAME to the name it was issued to, and start again; " +
 	"a build without the tag unipdf needs no key")
 
-// unipdfEngine reads in this process, without the sandbox that PDFium has: nothing bounds the
-// memory of a document but its size, and a call that never ends keeps one of the slots.
+// unipdfEngine reads PDFs in this process, without PDFium's sandbox: only the file size limits a
+// document's memory, and a call that never ends occupies a slot.
 type unipdfEngine struct{ slots chan struct{} }
 
-// startUnipdf asks for the key first: without one, unipdf prints to the standard output, which
-// may be what a program reads. unipdf itself takes the key from the environment.
+// startUnipdf checks for the license key first: without one, unipdf prints to standard output,
+// which may be read by another program. unipdf itself reads the key from the environment.
 func startUnipdf(Options) (pdfEngine, error) {
 	if key := license.GetLicenseKey(); key == nil || !key.IsLicensed() {
 		return nil, errNoKey
@@ -69,7 +69,8 @@ type unipdfDocument struct {
 	running chan struct{} // closed when a call that was given up has ended
 }
 
-// call does what can't be stopped in a goroutine, so that the document's time can end.
+// call runs code that can't be stopped in a goroutine, so that the document's time limit can be
+// enforced.
 func (d *unipdfDocument) call(place string, do func() error) error {
 	if err := d.ctx.Err(); err != nil {
 		return err
@@ -79,7 +80,7 @@ func (d *unipdfDocument) call(place string, do func() error) error {
 		defer close(ended)
 		defer func() {
 			if p := recover(); p != nil {
-				answer <- newError(ErrDamaged, place, "its reader stopped unexpectedly (%v)", p)
+				answer <- newError(ErrDamaged, place, "its parser stopped unexpectedly (%v)", p)
 			}
 		}()
 		answer <- do()
@@ -96,7 +97,7 @@ func (d *unipdfDocument) call(place string, do func() error) error {
 	}
 }
 
-// leave gives the slot back when nothing works on the document any more.
+// leave releases the slot when no call is running any more.
 func (d *unipdfDocument) leave(slots <-chan struct{}) {
 	if d.running == nil {
 		<-slots
@@ -108,7 +109,7 @@ func (d *unipdfDocument) leave(slots <-chan struct{}) {
 	}()
 }
 
-// stopped reports that a call was given up, or the document's time has ended.
+// stopped reports whether a call was abandoned or the document's time is up.
 func (d *unipdfDocument) stopped() bool { return d.running != nil || d.ctx.Err() != nil }
 
 func (d *unipdfDocument) load(content io.ReaderAt, size int64) error {
@@ -235,7 +236,7 @@ func (d *unipdfDocument) draw(n int) (picture []byte, err error) {
 	return picture, err
 }
 
-// numberOf is a number of a content stream, 0 for what is none.
+// numberOf returns a number of a content stream, or 0 for other objects.
 func numberOf(o core.PdfObject) float64 {
 	f, _ := core.GetNumberAsFloat(core.TraceToDirectObject(o))
 	return f

@@ -12,7 +12,7 @@ import (
 	"github.com/unidoc/unipdf/v3/model"
 )
 
-// unipdfPage turns a page of unipdf into words and rules.
+// unipdfPage extracts words and rules from a page in unipdf.
 type unipdfPage struct {
 	page *model.PdfPage
 	out  *pdfPage
@@ -60,8 +60,8 @@ func (r *unipdfPage) readWords() error {
 	return r.words(text.Marks().Elements())
 }
 
-// words joins marks, which are a character or a ligature each. The box of a mark stands on the base line and
-// is as high as its type is large.
+// words joins marks, which are a character or a ligature each. The box of a mark stands on the base
+// line and has the height of the type size.
 func (r *unipdfPage) words(marks []extractor.TextMark) error {
 	if len(marks) > maxPageChars {
 		return newError(ErrTooLarge, formatPage(r.out.number), "%d characters on one page", len(marks))
@@ -81,7 +81,7 @@ func (r *unipdfPage) words(marks []extractor.TextMark) error {
 	return nil
 }
 
-// typeface is that of the first of some marks.
+// typeface returns the typeface of the first of some marks.
 func (r *unipdfPage) typeface(marks []extractor.TextMark, g box) typeface {
 	m := marks[0]
 	t := typeface{size: g.height(), base: g.y1}
@@ -109,7 +109,7 @@ func climbs(marks []extractor.TextMark) bool {
 	return math.Abs(first) > 0.1 && math.Abs(first) < math.Pi/2-0.1 && math.Abs(first-second) < 0.1
 }
 
-// readObjects looks for ruling lines and pictures. What can't be read has none.
+// readObjects reads ruling lines and images. Unreadable content has none.
 func (r *unipdfPage) readObjects() {
 	contents, err := r.page.GetAllContentStreams()
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *unipdfPage) readObjects() {
 	r.contents(contents, r.page.Resources, matrix{a: 1, d: 1, e: -r.x, f: -r.y}, 0)
 }
 
-// contents walks through a content stream that outer lays on the page.
+// contents walks through a content stream that outer places on the page.
 func (r *unipdfPage) contents(stream string, resources *model.PdfPageResources, outer matrix, depth int) {
 	ops, err := contentstream.NewContentStreamParser(stream).Parse()
 	if err != nil || ops == nil {
@@ -191,7 +191,7 @@ func (r *unipdfPage) object(name core.PdfObject, resources *model.PdfPageResourc
 	}
 }
 
-// pen follows the straight lines of a path, and lays them on the page when it is painted.
+// pen follows the straight lines of a path and adds them to the page when it is painted.
 type pen struct {
 	page         *pdfPage
 	x, y         float64

@@ -16,8 +16,8 @@ const (
 	maxEmptyRun = 20_000 // empty rows in a row after which a sheet is taken to have ended
 )
 
-// readXlsx reads the cells of every sheet as they are shown, row by row. Formulas are not
-// computed: what the file last showed is read. Macros and links are left alone.
+// readXlsx reads the cells of every sheet as displayed, row by row. Formulas are not computed: the
+// stored value is read. Macros and links are ignored.
 func readXlsx(b *builder, content io.ReaderAt, size int64) error {
 	if _, err := openOfficeZip(content, size); err != nil { // refuse bombs before excelize unpacks them
 		return err
@@ -55,14 +55,14 @@ func readSheet(b *builder, x *excelize.File, sheet string) error {
 	if err != nil {
 		var missing excelize.ErrSheetNotExist
 		if errors.As(err, &missing) || strings.Contains(err.Error(), "not a worksheet") {
-			b.warn("The sheet %q holds no cells and was left out.", sheet)
+			b.warn("The sheet %q contains no cells and was skipped.", sheet)
 			return nil
 		}
 		return damagedError("sheet "+sheet, err)
 	}
 	defer rows.Close()
 	if visible, err := x.GetSheetVisible(sheet); err == nil && !visible {
-		b.warn("The sheet %q is hidden; it was read all the same.", sheet)
+		b.warn("The sheet %q is hidden; it was read anyway.", sheet)
 	}
 	b.headingPath, b.headingLevels = nil, nil
 	b.addHeading(1, sheet, api.Locator{Sheet: sheet})
@@ -83,7 +83,7 @@ func readSheet(b *builder, x *excelize.File, sheet string) error {
 		}
 		if countFilled(cells) == 0 {
 			if empty++; empty > maxEmptyRun {
-				b.warn("The sheet %q has more than %d empty rows in a row; what follows them was left out.", sheet, maxEmptyRun)
+				b.warn("The sheet %q has more than %d consecutive empty rows; the rest was skipped.", sheet, maxEmptyRun)
 				break
 			}
 			continue
@@ -98,7 +98,7 @@ func readSheet(b *builder, x *excelize.File, sheet string) error {
 	return b.err
 }
 
-// formatCellRange names the cells of a row from the first to the last that holds something.
+// formatCellRange returns the range of a row's cells from the first to the last nonempty one.
 func formatCellRange(cells []string, row int) string {
 	first, last := -1, 0
 	for i, c := range cells {

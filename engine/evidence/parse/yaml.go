@@ -12,12 +12,12 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// maxYAML is what the parser is given at most: it keeps a node for every value.
+// maxYAML is the maximum input of the parser, which keeps a node for every value.
 const maxYAML = 8 << 20
 
-// readYAML writes each mapping's plain values as one row under the path of keys that leads
-// to it, as JSON is read. Anchors are not expanded: a text of a few lines can stand for
-// millions. What is no YAML, as a template for it, is read as plain text.
+// readYAML writes each mapping's scalar values as one row under the path of keys that leads to it,
+// like JSON. Anchors are not expanded: a text of a few lines could expand to millions. Invalid
+// YAML, such as a template, is read as plain text.
 func readYAML(b *builder, text string) error {
 	if len(text) > maxYAML {
 		b.warn("The YAML is too long to be parsed; it was read as plain text.")
@@ -138,7 +138,7 @@ func (y *yamlReader) readSequence(n *yaml.Node, path []string, depth int) error 
 	return y.b.err
 }
 
-// scalarText is a plain value; of an alias its name, and of a key that is none a note of it.
+// scalarText returns a scalar value, the name of an alias, or a note for other nodes.
 func scalarText(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.AliasNode:

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// What an Office document may hold. Real ones stay far below.
+// Limits of an Office document. Real ones are far below.
 const (
 	maxParts     = 10_000
 	maxPart      = 256 << 20 // bytes of one part, unpacked
@@ -20,7 +20,7 @@ const (
 	zipEncrypted = 0x1
 )
 
-// zipDirectory opens an archive with a bounded number of parts.
+// zipDirectory opens an archive with a limited number of parts.
 func zipDirectory(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := zip.NewReader(content, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
@@ -32,8 +32,8 @@ func zipDirectory(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	return z, nil
 }
 
-// openOfficeZip opens an Office document and refuses one that says of itself that it would
-// unpack to too much. What parts really unpack to is bounded when they are read.
+// openOfficeZip opens an Office document and rejects one whose directory exceeds the size limits.
+// The actual size of parts is limited when they are read.
 func openOfficeZip(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := zipDirectory(content, size)
 	if err != nil {
@@ -57,10 +57,10 @@ func openOfficeZip(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	return z, nil
 }
 
-// refuseBomb refuses an entry that is packed as no file of a person is.
+// refuseBomb rejects an entry with an implausible compression ratio.
 func refuseBomb(f *zip.File) error {
 	if n := f.UncompressedSize64; n > ratioFrom && n/max(f.CompressedSize64, 1) > maxRatio {
-		return newError(ErrTooLarge, f.Name, "unpacks to %d times its size, as a zip bomb does", n/max(f.CompressedSize64, 1))
+		return newError(ErrTooLarge, f.Name, "unpacks to %d times its size, like a zip bomb", n/max(f.CompressedSize64, 1))
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func findPart(z *zip.Reader, name string) *zip.File {
 	return nil
 }
 
-// openPart opens a part for reading at most limit bytes of it, whatever the directory says.
+// openPart opens a part for reading at most limit bytes, whatever its directory entry says.
 func openPart(z *zip.Reader, name string, limit int64) (io.ReadCloser, error) {
 	f := findPart(z, name)
 	if f == nil {
@@ -114,7 +114,7 @@ func readPart(z *zip.Reader, name string, limit int64) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// partReader fails, rather than ends, where a part is longer than allowed.
+// partReader returns an error, rather than EOF, if a part is longer than allowed.
 type partReader struct {
 	io.ReadCloser
 	name      string
@@ -124,7 +124,7 @@ type partReader struct {
 func (p *partReader) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
 	if p.remaining -= int64(n); p.remaining < 0 {
-		return 0, newError(ErrTooLarge, p.name, "unpacks to more than is allowed")
+		return 0, newError(ErrTooLarge, p.name, "unpacks to more than allowed")
 	}
 	return n, err
 }

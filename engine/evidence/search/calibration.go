@@ -2,34 +2,31 @@ package search
 
 import "math"
 
-// Background is how close vectors of texts are that have nothing to do with each
-// other: the mean of their cosine and its standard deviation. Embedders differ
-// widely in it, which is why a raw cosine can't be a threshold.
+// Background is the distribution of cosines between vectors of unrelated texts: mean and standard
+// deviation. It differs widely between embedders, which is why a raw cosine can't be a threshold.
 type Background struct{ Mean, Deviation float64 }
 
-// A score is a logistic curve over two things that mean the same on every corpus:
-// how many deviations of the background a passage is closer than unrelated text,
-// and which share of the query's worth of words it covers. 0.5 is where a reader
-// is as likely to say yes as no.
+// A score is a logistic curve over two quantities that mean the same on every corpus: by how many
+// background deviations a passage is closer than unrelated text, and what share of the query's word
+// weight it covers. At 0.5 a reader is as likely to accept the passage as to reject it.
 const (
-	fullCoverageDeviations = 5.0 // deviations that covering all words is worth
+	fullCoverageDeviations = 5.0 // deviations that covering all words adds
 
-	medianAnswer        = 3.6 // the median of passages that answer, on four unlike corpora
+	medianAnswer        = 3.6 // the median of relevant passages, on four dissimilar corpora
 	steepness           = 1.1
-	wordsOnlyDeviations = 9.0 // the same without vectors: all rests on words
+	wordsOnlyDeviations = 9.0 // the same without vectors: only words count
 
-	// Passages that hold what was asked for to the letter score from here on,
-	// all others below.
+	// Passages that contain the exact terms of the query score at least this, all others less.
 	minExactScore = 0.9
 )
 
-// fuse says how well a passage answers, in deviations. Meaning leads; words
-// decide between passages that mean much the same.
+// fuse returns how well a passage answers, in deviations. Meaning dominates; words decide between
+// passages of similar meaning.
 func (b Background) fuse(cosine float64, coverage float32) float64 {
 	return (cosine-b.Mean)/b.Deviation + fullCoverageDeviations*float64(coverage)
 }
 
-// calibratedScore brings a fused value to 0–1. held of asked exact demands are met.
+// calibratedScore maps a fused value to 0–1; matched of exactTermCount exact terms were found.
 func calibratedScore(fused float64, matched, exactTermCount int) float64 {
 	s := 1 / (1 + math.Exp(-steepness*(fused-medianAnswer)))
 	if matched == 0 {
@@ -41,14 +38,14 @@ func calibratedScore(fused float64, matched, exactTermCount int) float64 {
 const (
 	backgroundPairs  = 2000
 	backgroundSample = 400
-	// What is taken for the background before it is measured counts as if so many
-	// pairs had been seen: few passages, all about one thing, can't move it far.
+	// The default background counts as this many measured pairs, so that a few passages on one
+	// topic can't move it far.
 	defaultBackgroundPairs = 50
 )
 
 var defaultBackground = Background{Mean: 0.1, Deviation: 0.12}
 
-// moments gathers a background, starting from a belief.
+// moments accumulates a background, starting from a prior.
 type moments struct{ n, sum, squares float64 }
 
 func (b Background) moments() moments {
@@ -71,9 +68,9 @@ func (m *moments) background() Background {
 	return Background{mean, math.Sqrt(max(m.squares/m.n-mean*mean, 1e-4))}
 }
 
-// measureBackground takes the background of the index from pairs of passages of different
-// documents, by a fixed walk. It is done again when the index has grown or
-// shrunk by a quarter.
+// measureBackground measures the background of the index on pairs of passages from different
+// documents, in a fixed order. It is measured again when the index has grown or shrunk by a
+// quarter.
 func (x *Index) measureBackground() {
 	n := len(x.slotByID)
 	if x.backgroundSize > 0 && n < x.backgroundSize*5/4 && n > x.backgroundSize*3/4 {
@@ -98,16 +95,16 @@ func (x *Index) measureBackground() {
 		if !x.slots[a].live || !x.slots[b].live || x.slots[a].DocumentID == x.slots[b].DocumentID {
 			continue
 		}
-		if c := dot(x.vectors.row(a), x.vectors.row(b)); c != 0 { // 0: one has no vector
+		if c := dot(x.vectors.row(a), x.vectors.row(b)); c != 0 { // 0: one of them has no vector
 			m.add(c)
 		}
 	}
 	x.background = m.background()
 }
 
-// queryBackground measures how close the passages are to one query as a whole, on an even
-// sample: short queries are less close to everything than long ones. The whole
-// index is the measure, whatever the filters, so that they don't change a score.
+// queryBackground measures how close passages in general are to one query, on an even sample: short
+// queries are less close to everything than long ones. It samples the whole index regardless of
+// filters, so that filters don't change a score.
 func (x *Index) queryBackground(vector []float32) Background {
 	m := x.background.moments()
 	step := max(1, len(x.slots)/backgroundSample)

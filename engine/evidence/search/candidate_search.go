@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// candidateSearch finds the best candidates for one query: all passages by flat scan, on several
-// cores, or in a small index without filters the ones that chromem finds nearest and those
-// that share a word.
+// candidateSearch finds the best candidates for one query: by a parallel flat scan of all passages
+// or, in a small index without filters, among the nearest passages found by chromem and those that
+// share a word with the query.
 type candidateSearch struct {
 	index        *Index
 	vector       []float32
@@ -38,8 +38,8 @@ func (r *candidateSearch) run(ctx context.Context) (topCandidates, error) {
 	return r.scan(ctx)
 }
 
-// searchNearest asks chromem. Words move a passage far, but those that share none can only be
-// overtaken: the nearest of them suffice.
+// searchNearest asks chromem. Shared words can move a passage far up; among passages without shared
+// words, only the nearest can win.
 func (r *candidateSearch) searchNearest(ctx context.Context) (t topCandidates, sure bool, err error) {
 	ids, sure, err := r.nearestIDs(ctx, r.limit)
 	if err != nil || !sure {
@@ -57,8 +57,8 @@ func (r *candidateSearch) searchNearest(ctx context.Context) (t topCandidates, s
 	return t, true, nil
 }
 
-// scan looks at every passage that is allowed. Each worker keeps its own best; who wins
-// does not hang on who saw it.
+// scan checks every passage that passes the filters. Each worker keeps its own best candidates; the
+// result doesn't depend on how passages are divided.
 func (r *candidateSearch) scan(ctx context.Context) (topCandidates, error) {
 	f := &r.index.vectors
 	look := r.scanBlock
@@ -85,7 +85,7 @@ func (r *candidateSearch) scan(ctx context.Context) (topCandidates, error) {
 	return all, ctx.Err()
 }
 
-// scanBlock measures the passages of a block.
+// scanBlock scores the passages of a block.
 func (r *candidateSearch) scanBlock(t *topCandidates, b int) {
 	f := &r.index.vectors
 	from := b * blockRows
@@ -96,7 +96,7 @@ func (r *candidateSearch) scanBlock(t *topCandidates, b int) {
 	}
 }
 
-// scanQuantizedBlock does the same, and measures only those that can still come in.
+// scanQuantizedBlock does the same, but scores only those passages that can still make the list.
 func (r *candidateSearch) scanQuantizedBlock(t *topCandidates, b int, q *quantizedQuery) {
 	f := &r.index.vectors
 	rows, from := f.coarse.blockFor(b, f.usedRows(b)), b*blockRows
@@ -120,14 +120,14 @@ func (r *candidateSearch) isAllowed(n int) bool {
 	return r.index.filterRows[n].live && (r.filter == nil || r.filter(n))
 }
 
-// offer offers a passage.
+// offer adds a passage to the candidates if it is good enough.
 func (r *candidateSearch) offer(t *topCandidates, n int, cosine float32) {
 	if !r.isAllowed(n) {
 		return
 	}
 	held := r.exactMatchCount(n)
 	if cosine == 0 && r.coverage[n] == 0 && held == 0 {
-		return // no vector and no word: nothing speaks for it
+		return // neither a vector nor a word in common
 	}
 	fused := wordsOnlyDeviations * float64(r.coverage[n])
 	if r.vector != nil {
@@ -139,7 +139,7 @@ func (r *candidateSearch) offer(t *topCandidates, n int, cosine float32) {
 	t.offer(candidate{slot: int32(n), cosine: cosine, exactMatches: held, fusedScore: fused, id: r.index.slots[n].ID}, r.limit)
 }
 
-// fusedScore is what a closeness in meaning comes to with the words of passage n.
+// fusedScore combines a cosine with the words and the prior of passage n.
 func (r *candidateSearch) fusedScore(n int, cosine float64) float64 {
 	return r.background.fuse(cosine, r.coverage[n]) + float64(r.index.filterRows[n].prior)
 }
@@ -151,14 +151,15 @@ func (r *candidateSearch) exactMatchCount(n int) int {
 	return r.exactMatches[int32(n)]
 }
 
-// ranksBehind reports that passage n comes after a candidate even where they are equal in all else.
+// ranksBehind reports whether passage n ranks behind a candidate regardless of the remaining
+// criteria.
 func (r *candidateSearch) ranksBehind(c *candidate, n int, fused float64) bool {
 	held := r.exactMatchCount(n)
 	return held < c.exactMatches || held == c.exactMatches && fused < c.fusedScore
 }
 
-// nearestIDs asks chromem for more than the k that count. It isn't sure when the surplus is
-// as close as the last that counts: which of equals it keeps is chance there.
+// nearestIDs asks chromem for more than k ids. The result is not sure if the surplus is as close as
+// the last of the k: which of several equals chromem keeps is arbitrary.
 func (r *candidateSearch) nearestIDs(ctx context.Context, k int) (ids []string, sure bool, err error) {
 	n := 2*k + 20
 	ids, last, complete, err := r.index.nearest.nearestTo(ctx, r.vector, n)
@@ -173,7 +174,7 @@ func (r *candidateSearch) nearestIDs(ctx context.Context, k int) (ids []string, 
 	return ids, kth-last > rounding, nil
 }
 
-// topCandidates keeps the best candidates, the worst of them at the root.
+// topCandidates is a heap of the best candidates, with the worst at the root.
 type topCandidates []candidate
 
 func (t topCandidates) Len() int           { return len(t) }

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// quantizedVectors holds the vectors of flat once more, a byte a number. Four times as many fit through
-// the memory's door, and how far a closeness so found can be off is known for each row, so
-// that the exact one is needed of those alone that could come in. The first scan makes them.
+// quantizedVectors holds the vectors of flatVectors again with one byte per number, which needs a
+// quarter of the memory bandwidth. The maximum error is known for each row, so exact cosines are
+// computed only for rows that could make the list. Built by the first scan.
 type quantizedVectors struct {
-	dims, stride int // bytes of a row, a multiple of rowAlignment; what is over is 0
+	dims, stride int // bytes of a row, a multiple of rowAlignment; padded with 0
 	blocks       []*quantizedBlock
 }
 
@@ -18,18 +18,18 @@ type quantizedBlock struct {
 	buildMu     sync.Mutex
 	rowCount    atomic.Int32 // rows
 	rows        []int8
-	scale       []float32 // number = byte × scale, nearly; 0: the row has no vector
-	errorBounds []float32 // how long the difference is
+	scale       []float32 // number ≈ byte × scale; 0: the row has no vector
+	errorBounds []float32 // length of the quantization error
 }
 
 const (
 	rowAlignment = 32
-	// roundingBound, times the numbers of a vector of length 1, bounds what a sum of products in 32
-	// bits is off, twice over.
+	// roundingBound, times the number of dimensions, is twice the maximum rounding error of a
+	// 32-bit dot product of unit vectors.
 	roundingBound = 1.0 / (1 << 23)
 )
 
-// grow makes room for n blocks.
+// grow allocates n blocks.
 func (c *quantizedVectors) grow(n, dims int) {
 	c.dims, c.stride = dims, (dims+rowAlignment-1)/rowAlignment*rowAlignment
 	for len(c.blocks) < n {
@@ -37,7 +37,8 @@ func (c *quantizedVectors) grow(n, dims int) {
 	}
 }
 
-// blockFor gives the rows of block n, made of the vectors in it. Searches beside each other may ask.
+// blockFor returns the rows of block n, quantizing its vectors if necessary. It is safe for
+// concurrent searches.
 func (c *quantizedVectors) blockFor(n int, vectors []float32) *quantizedBlock {
 	b, rows := c.blocks[n], len(vectors)/c.dims
 	if int(b.rowCount.Load()) == rows {
@@ -58,7 +59,7 @@ func (c *quantizedVectors) blockFor(n int, vectors []float32) *quantizedBlock {
 func (b *quantizedBlock) quantizeRow(i int, to []int8, row []float32) {
 	bits := uint32(0)
 	for _, v := range row {
-		bits = max(bits, math.Float32bits(v)&^(1<<31)) // of numbers above 0, in their order
+		bits = max(bits, math.Float32bits(v)&^(1<<31)) // positive floats sort like their bits
 	}
 	scale := math.Float32frombits(bits) / math.MaxInt8
 	if b.scale[i], b.errorBounds[i] = scale, 0; scale == 0 {
@@ -76,16 +77,16 @@ func (b *quantizedBlock) quantizeRow(i int, to []int8, row []float32) {
 	b.errorBounds[i] = float32(math.Sqrt(float64(off))) * (1 + roundingBound*float32(len(row)))
 }
 
-// quantizedQuery is a query's vector in 16 bits.
+// quantizedQuery is a query vector quantized to 16 bits.
 type quantizedQuery struct {
 	numbers    []int16
 	scale      float64
-	length     float64 // of what the numbers say
-	errorBound float64 // how far the closeness of any row is off on the query's side
+	length     float64 // of the quantized vector
+	errorBound float64 // maximum error of any row's cosine due to the query
 }
 
 func (c *quantizedVectors) quantizeQuery(v []float32) quantizedQuery {
-	// The sum of all products stays within 32 bits.
+	// The sum of all products must fit in 32 bits.
 	largest := min(math.MaxInt16, math.MaxInt32/(math.MaxInt8*c.stride))
 	most := 0.0
 	for _, f := range v {
@@ -104,14 +105,15 @@ func (c *quantizedVectors) quantizeQuery(v []float32) quantizedQuery {
 	return q
 }
 
-// upperBound bounds the closeness of row i of a block from above, however dot rounds.
+// upperBound returns an upper bound of the cosine of row i of a block, whatever the rounding of
+// dot.
 func (q *quantizedQuery) upperBound(b *quantizedBlock, i int) float64 {
 	n := len(q.numbers)
 	sum := dotCoarse(q.numbers, b.rows[i*n:(i+1)*n])
 	return float64(sum)*q.scale*float64(b.scale[i]) + q.length*float64(b.errorBounds[i]) + q.errorBound
 }
 
-// plainDot is what dotCoarse does, where nothing is quicker.
+// plainDot is the portable implementation of dotCoarse.
 func plainDot(query []int16, row []int8) int32 {
 	sum := int32(0)
 	for i, r := range row {

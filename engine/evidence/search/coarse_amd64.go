@@ -2,10 +2,11 @@ package search
 
 import "golang.org/x/sys/cpu"
 
-// quickCoarse says that coarse rows are quicker to compare than the exact ones.
+// quickCoarse reports whether comparing quantized rows is faster than comparing the exact ones.
 var quickCoarse = cpu.X86.HasAVX2
 
-// dotCoarse multiplies a query with a row; both are as long as a multiple of rowAlignment.
+// dotCoarse returns the dot product of a query and a row; the lengths of both are the same multiple
+// of rowAlignment.
 func dotCoarse(query []int16, row []int8) int32 {
 	return dotAVX2(&query[0], &row[0], len(row))
 }

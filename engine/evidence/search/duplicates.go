@@ -2,11 +2,11 @@ package search
 
 import "github.com/scf-service/service/engine/evidence/embed/words"
 
-// Passages say the same where they share so much of their words: copies of one text with
-// another name, date or number in it.
+// Passages are duplicates if they share this part of their words: copies of one text with another
+// name, date or number in it.
 const minDuplicateShare = 0.9
 
-// areDuplicates reports whether two passages say the same in the same words.
+// areDuplicates reports whether two passages consist of nearly the same words.
 func areDuplicates(a, b map[string]bool) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -23,7 +23,7 @@ func areDuplicates(a, b map[string]bool) bool {
 	return float64(shared) >= minDuplicateShare*float64(len(a)+len(b)-shared)
 }
 
-// distinctStems is what a text says, without order: its words, not its numbers.
+// distinctStems returns the set of a text's words, without numbers.
 func distinctStems(text string) map[string]bool {
 	out := make(map[string]bool)
 	for _, s := range words.Stems(text) {
@@ -32,7 +32,7 @@ func distinctStems(text string) map[string]bool {
 	return out
 }
 
-// mergeDuplicates keeps of passages that say the same the best one, with the others' ids.
+// mergeDuplicates keeps the best of each group of duplicate passages, with the ids of the others.
 func (x *Index) mergeDuplicates(best []candidate, k int) (unique []candidate, duplicates map[int32][]string) {
 	duplicates = make(map[int32][]string)
 	own := make([]map[string]bool, len(best))
@@ -41,7 +41,7 @@ func (x *Index) mergeDuplicates(best []candidate, k int) (unique []candidate, du
 next:
 	for n, c := range best {
 		for i, other := range stems {
-			// What is asked for to the letter may be what they differ in.
+			// Duplicates may differ in the exact terms of the query.
 			if unique[i].exactMatches == c.exactMatches && areDuplicates(own[n], other) {
 				at := unique[i].slot
 				duplicates[at] = append(duplicates[at], c.id)

@@ -7,23 +7,23 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// exactTerm is something a query asks for to the letter: a code, a name or a quoted
-// phrase, as the stems that must stand in a row. Passages that hold it come first.
+// exactTerm is something a query asks for literally: a code, a name or a quoted phrase, as a
+// sequence of stems. Passages that contain it come first.
 type exactTerm struct {
 	stems  []string
-	isName bool // counts only where it is rare: capitals alone don't make a name
+	isName bool // counts only if it is rare: capitals alone don't make a name
 }
 
 const (
-	// maxExactQueryUnits is the length, in units, up to which a query asks. A longer one is
-	// a text of its own, whose quotes and codes are part of what it says.
+	// maxExactQueryUnits is the maximum length, in units, of a query that is searched for exact
+	// terms. A longer one is a text of its own, whose quotes and codes are part of its content.
 	maxExactQueryUnits = 24
 	maxExactTerms      = 8
-	nameRarityShare    = 50 // a name stands in at most one of so many passages,
-	nameRarityCount    = 3  // or in no more than these
+	nameRarityShare    = 50 // a name occurs in at most one of this many passages,
+	nameRarityCount    = 3  // or in at most this many passages
 )
 
-// findExactTerms finds what the query text asks for to the letter.
+// findExactTerms returns the exact terms in the query text.
 func findExactTerms(text string, units []words.Token) []exactTerm {
 	if len(units) > maxExactQueryUnits {
 		return nil
@@ -43,7 +43,7 @@ func findExactTerms(text string, units []words.Token) []exactTerm {
 			out = append(out, exactTerm{stems: stems})
 		}
 	}
-	plain := false // a lower-case word tells names from titles
+	plain := false // a lower-case word distinguishes names from titles
 	for _, u := range units {
 		plain = plain || u.Kind == words.Word && text[u.Start:u.End] == strings.ToLower(text[u.Start:u.End])
 	}
@@ -71,14 +71,14 @@ func findExactTerms(text string, units []words.Token) []exactTerm {
 	return out[:min(len(out), maxExactTerms)]
 }
 
-// onlyBlanksBetween reports that only blanks stand between two units.
+// onlyBlanksBetween reports whether there is only whitespace between two units.
 func onlyBlanksBetween(text string, a, b words.Token) bool {
 	return a.End <= b.Start && strings.TrimSpace(text[a.End:b.Start]) == ""
 }
 
-// isName reports a word with a capital that grammar doesn't ask for: inside the
-// word, or at its start after the first word of a text that isn't a title.
-// Acronyms are words of the field, which meaning handles.
+// isName reports whether a word has a capital that grammar doesn't require: inside the word, or at
+// its start after the first word of a text that isn't a title. Acronyms don't count: they are
+// technical terms, covered by the meaning.
 func isName(text string, u words.Token, notFirst, hasLowercase bool) bool {
 	if u.Kind != words.Word {
 		return false
@@ -99,7 +99,7 @@ func isName(text string, u words.Token, notFirst, hasLowercase bool) bool {
 
 type span struct{ Start, End int }
 
-// quotedSpans gives the places of the texts between quotation marks.
+// quotedSpans returns the spans between quotation marks.
 func quotedSpans(text string) []span {
 	var out []span
 	start, closing := -1, rune(0)
@@ -126,7 +126,7 @@ func quotedSpans(text string) []span {
 	return out
 }
 
-// phraseStems gives the units of a phrase in a row; the parts of a code are left out.
+// phraseStems returns the consecutive stems of a phrase, without the parts of codes.
 func phraseStems(units []words.Token) []string {
 	var out []string
 	end := 0
@@ -142,7 +142,7 @@ func phraseStems(units []words.Token) []string {
 	return out
 }
 
-// slotsHolding gives the slots that hold what is demanded, none for a name that is common.
+// slotsHolding returns the slots that contain an exact term, or none if it is a common name.
 func (x *Index) slotsHolding(d exactTerm) []int32 {
 	var rarest *termPostings
 	for _, s := range d.stems {
@@ -170,7 +170,7 @@ func (x *Index) slotsHolding(d exactTerm) []int32 {
 	return out
 }
 
-// findSequence gives the places where the stems stand in a row.
+// findSequence returns the spans where the stems occur consecutively.
 func findSequence(units []words.Token, stems []string) []span {
 	var row []words.Token
 	end := 0

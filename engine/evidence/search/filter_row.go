@@ -1,14 +1,14 @@
 package search
 
-// filterRow is what a scan looks at of every passage, close together in memory.
+// filterRow holds the fields of a passage that a scan needs, compact in memory.
 type filterRow struct {
 	live                           bool
 	prior                          float32
-	assessment, document, category int32 // numbers of names
+	assessment, document, category int32 // see nameNumber
 	day                            int32 // YYYYMMDD; 0: unknown
 }
 
-// nameNumber is the number of a name, a new one for a new name.
+// nameNumber returns the number of a name, assigning one to a new name.
 func (x *Index) nameNumber(name string) int32 {
 	n, ok := x.nameNumbers[name]
 	if !ok {
@@ -25,7 +25,7 @@ func (x *Index) newFilterRow(p Passage) filterRow {
 	}
 }
 
-// parseDay is a date as a number, 0 for what isn't written YYYY-MM-DD.
+// parseDay returns a date as a number, or 0 if it isn't in the form YYYY-MM-DD.
 func parseDay(s string) int32 {
 	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
 		return 0
@@ -43,7 +43,8 @@ func parseDay(s string) int32 {
 	return n
 }
 
-// slotFilter says which slots a query may find; nil: all. Names that no passage has are 0.
+// slotFilter returns a function that reports which slots a query may find, or nil if it may find
+// all. Names that no passage has get the number 0.
 func (x *Index) slotFilter(q Query) func(n int) bool {
 	if q.AssessmentID == "" && q.Category == "" && len(q.DocumentIDs) == 0 && q.From == "" && q.To == "" {
 		return nil

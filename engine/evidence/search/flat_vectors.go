@@ -11,26 +11,25 @@ import (
 	"github.com/scf-service/service/internal/vecmath"
 )
 
-// nearestIndex finds the passages whose vectors are closest to a query's. Vectors are
-// of length 1; whoever implements it keeps the slices it is given and never
-// changes them.
+// nearestIndex finds the passages whose vectors are closest to a query vector. Vectors have length
+// 1; implementations retain the slices passed to them and never modify them.
 type nearestIndex interface {
 	put(id string, vector []float32)
 	remove(id string)
-	// nearestTo returns at most n ids, closest first, and the closeness of the last.
-	// complete says that n was enough to hold every vector.
+	// nearestTo returns at most n ids, closest first, and the cosine of the last one. complete
+	// reports whether the ids include every vector.
 	nearestTo(ctx context.Context, vector []float32, n int) (ids []string, last float32, complete bool, err error)
 }
 
-// flatVectors holds the vectors by slot, in blocks, so that growing never moves one.
+// flatVectors holds the vectors by slot, in blocks, so that growing never moves a vector.
 type flatVectors struct {
 	dims   int
 	blocks [][]float32
 	count  int
-	coarse *quantizedVectors // the same vectors, quicker to look through; nil: none are kept
+	coarse *quantizedVectors // the same vectors, quantized for faster scans; nil if not used
 }
 
-// newFlatVectors is for vectors that are searched.
+// newFlatVectors returns an empty store for vectors to be searched.
 func newFlatVectors() flatVectors {
 	if !quickCoarse {
 		return flatVectors{}
@@ -40,8 +39,8 @@ func newFlatVectors() flatVectors {
 
 const blockRows = 1024
 
-// add appends a copy of v, scaled to length 1, and returns the copy, or nil for
-// no vector. The first vector sets the size.
+// add appends a copy of v, scaled to length 1, and returns the copy, or nil if there is no vector.
+// The first vector sets the dimensions.
 func (f *flatVectors) add(v []float32, dims int) []float32 {
 	n := f.count
 	f.count++
@@ -60,7 +59,7 @@ func (f *flatVectors) add(v []float32, dims int) []float32 {
 	return row
 }
 
-// grow makes room for count rows; the first vector sets the size.
+// grow makes room for count rows; the first vector sets the dimensions.
 func (f *flatVectors) grow(dims int) {
 	if f.dims == 0 {
 		f.dims = dims
@@ -73,7 +72,7 @@ func (f *flatVectors) grow(dims int) {
 	}
 }
 
-// usedRows gives the rows of block b.
+// usedRows returns the rows of block b that are in use.
 func (f *flatVectors) usedRows(b int) []float32 {
 	return f.blocks[b][:min(blockRows, f.count-b*blockRows)*f.dims]
 }
@@ -86,10 +85,10 @@ func (f *flatVectors) row(n int) []float32 {
 	return f.blocks[n/blockRows][at : at+f.dims : at+f.dims]
 }
 
-// dot is 0 where there is nothing to compare.
+// dot returns the dot product, or 0 if one of the vectors is missing.
 func dot(a, b []float32) float32 { return vecmath.Dot(a, b) }
 
-// dotsFrom are the products of v with the rows from one on, for as many as to holds.
+// dotsFrom computes the dot products of v with len(to) rows, beginning at row from.
 func (f *flatVectors) dotsFrom(to, v []float32, from int) {
 	for len(to) > 0 {
 		at := from % blockRows
@@ -99,7 +98,7 @@ func (f *flatVectors) dotsFrom(to, v []float32, from int) {
 	}
 }
 
-// normalize scales v to length 1; false if it has none.
+// normalize scales v to length 1; it returns false if v is zero.
 func normalize(v []float32) bool {
 	var sum float64
 	for _, x := range v {
@@ -116,19 +115,19 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// chromemIndex is the default: an exact search in memory. Its persistence is not used.
+// chromemIndex is the default nearestIndex: an exact search in memory. Its persistence is not used.
 type chromemIndex struct{ collection *chromem.Collection }
 
 func newChromemIndex() chromemIndex {
 	c, err := chromem.NewDB().CreateCollection("passages", nil, nil)
 	if err != nil {
-		panic("chromem refuses a constant name: " + err.Error()) // can't happen without a change of the library
+		panic("chromem refuses a constant name: " + err.Error()) // can't happen unless the library changes
 	}
 	return chromemIndex{c}
 }
 
 func (c chromemIndex) put(id string, vector []float32) {
-	// Refused only without an id or vector, which Put has excluded.
+	// It fails only without an id or vector, which Put has excluded.
 	_ = c.collection.AddDocument(context.Background(), chromem.Document{ID: id, Embedding: vector})
 }
 
@@ -140,7 +139,7 @@ func (c chromemIndex) nearestTo(ctx context.Context, vector []float32, n int) ([
 		return nil, 0, true, nil
 	}
 	found, err := c.collection.QueryEmbedding(ctx, vector, n, nil, nil)
-	// When ctx ends, chromem answers with what it has, and no error.
+	// When ctx ends, chromem returns partial results and no error.
 	if err := errors.Join(err, ctx.Err()); err != nil {
 		return nil, 0, false, err
 	}

@@ -7,16 +7,16 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// Highlight is a part of a passage that shows why it was found. Start and End
-// are byte offsets in the passage's text; Matches are the words inside it, by
-// offsets in the text too, and empty where only the meaning matched.
+// Highlight is a part of a passage that shows why it was found. Start and End are byte offsets in
+// the passage's text; Matches are the matching words in it, also as offsets in the text, and empty
+// if only the meaning matches.
 type Highlight struct {
 	Start, End int
 	Text       string
 	Matches    []Match
 }
 
-// Match is a word or phrase that the query has too.
+// Match is a word or phrase that also occurs in the query.
 type Match struct{ Start, End int }
 
 const (
@@ -24,9 +24,9 @@ const (
 	maxSnippet    = 300 // bytes
 )
 
-// findHighlights picks the sentences of text that cover most of the query's worth,
-// in the order of the text. Where no word is shared it is the sentence closest in
-// meaning, if meant can tell, else the first.
+// findHighlights picks the sentences of text that cover most of the query's weight, in text order.
+// If no word is shared, it picks the sentence closest in meaning, if closest is available, else the
+// first.
 func findHighlights(
 	text string,
 	query []words.Token,
@@ -100,7 +100,7 @@ func findHighlights(
 	return out
 }
 
-// mergeOverlaps orders matches and joins those that overlap.
+// mergeOverlaps sorts matches and merges overlapping ones.
 func mergeOverlaps(m []Match) []Match {
 	sort.Slice(m, func(i, j int) bool { return m[i].Start < m[j].Start || m[i].Start == m[j].Start && m[i].End > m[j].End })
 	out := m[:0]
@@ -114,8 +114,8 @@ func mergeOverlaps(m []Match) []Match {
 	return out
 }
 
-// splitSentences cuts text at sentence ends and line breaks, and longer pieces at
-// blanks, each at most maxSnippet bytes.
+// splitSentences splits text at sentence ends and line breaks, and longer pieces at blanks, into
+// pieces of at most maxSnippet bytes.
 func splitSentences(text string) []span {
 	var out []span
 	add := func(from, to int) {
@@ -131,7 +131,7 @@ func splitSentences(text string) []span {
 				cut--
 			}
 			for k := 0; k < utf8.UTFMax && !utf8.RuneStart(text[cut]); k++ {
-				cut-- // not inside a character; bytes that are no text are cut anywhere
+				cut-- // not inside a character; invalid UTF-8 is cut anywhere
 			}
 			out = append(out, span{from, cut})
 			for from = cut; from < to && isBlank(text[from]); from++ {

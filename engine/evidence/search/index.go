@@ -1,11 +1,10 @@
-// Package search ranks passages by meaning and words together. The index lives
-// in memory and is filled from the store; vectors are passed in, made by
-// whichever embedder the caller has. It must not read files, call a model or
-// know about tenants: one index holds what one caller may see.
+// Package search ranks passages by meaning and words together. The index lives in memory and is
+// filled from the store; vectors are passed in, computed by the caller's embedder. It must not read
+// files, call a model or know about tenants: one index holds what one caller may see.
 //
 //	query ─┬─ vector ─▶ nearest passages (chromem-go, or a flat scan) ─┐
 //	       ├─ stems ──▶ BM25 over postings ────────────────────────────┼─▶ fuse ─▶ calibrate ─▶ results
-//	       └─ codes, names, "quoted phrases" ─▶ these come first ──────┘
+//	       └─ codes, names, "quoted phrases" ─▶ ranked first ──────────┘
 package search
 
 import (
@@ -27,54 +26,54 @@ type Passage struct {
 	Text         string
 	HeadingPath  []string  // outermost first; searched like the text
 	Vector       []float32 // of the embedder in use; nil or zeros: found by words only
-	// Prior is how many deviations the passage is ahead of others whatever is asked,
-	// as embed.Model.Prior tells for control texts: -3 to 3, and 0 for most.
+	// Prior is by how many deviations the passage is ahead of others for any query, as returned by
+	// embed.Model.Prior for control texts: -3 to 3, usually 0.
 	Prior float64
 }
 
 // ErrPassage is wrapped by the errors of Put.
 var ErrPassage = errors.New("passage can't be indexed")
 
-// Options of an index. The zero value is what the product uses.
+// Options configures an index. The zero value is what the product uses.
 type Options struct {
-	// Background is how close texts are that have nothing to do with each other.
-	// Zero: measured on the passages of the index itself.
+	// Background is the similarity of unrelated texts. If zero, it is measured on the passages of
+	// the index.
 	Background Background
-	// Weight says how much a stem means, 0 to 1, as embed.Model.Weight does. Nil:
-	// a word is worth what its rarity in the index says.
+	// Weight returns the weight of a stem, 0 to 1, like embed.Model.Weight. If nil, a word is
+	// weighted by its rarity in the index only.
 	Weight func(stem string) float64
-	// Embed embeds texts as the passages were, quickly: the best candidates are read again
-	// sentence by sentence with it. Nil: they aren't.
+	// Embed embeds texts with the passages' embedder, quickly: it is used to rerank the best
+	// candidates sentence by sentence. If nil, there is no reranking.
 	Embed func(texts []string) [][]float32
-	// FlatFrom is the number of passages from which on the flat scan serves
-	// searches without filters; 0 for 2,000, where chromem falls behind.
+	// FlatFrom is the number of passages from which a flat scan replaces chromem for searches
+	// without filters; 0 means 2,000, where chromem becomes slower.
 	FlatFrom int
 }
 
-// Index is safe for concurrent use: searches run beside each other, a Put or
-// Remove waits for the searches under way and is then seen whole.
+// Index is an in-memory search index. It is safe for concurrent use: searches run concurrently; a
+// Put or Remove waits for running searches and takes effect atomically.
 type Index struct {
 	mu             sync.RWMutex
 	options        Options
 	filterRows     []filterRow // by slot
 	nameNumbers    map[string]int32
-	slots          []slot // a slot is never reused; dead ones go when there are many
+	slots          []slot // slots are never reused; dead ones are removed when there are many
 	slotByID       map[string]int
 	deadCount      int
 	postings       *postings
 	vectors        flatVectors
-	nearest        nearestIndex // chromem, over the same vectors; nil where there are too many for it
+	nearest        nearestIndex // chromem, over the same vectors; nil if there are too many for it
 	subpassages    subpassageVectors
 	hasPriors      bool // some passage has a prior
 	background     Background
-	backgroundSize int // live passages when ground was measured
+	backgroundSize int // live passages when the background was measured
 }
 
 type slot struct {
 	Passage
 	live      bool
 	unitCount float32 // units that count for BM25
-	packed    []byte  // headings and text where they came packed; see Pack
+	packed    []byte  // headings and text if the passage was loaded from a pack; see Pack
 }
 
 const maxPrior = 3.0
@@ -96,16 +95,16 @@ func New(o Options) *Index {
 	}
 }
 
-// Len is the number of passages.
+// Len returns the number of passages.
 func (x *Index) Len() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return len(x.slotByID)
 }
 
-// Put adds passages; one whose ID is known replaces the old one. If any is
-// refused (no ID, a vector of another size, a number that isn't finite), none is
-// added. Vectors are copied and scaled to length 1.
+// Put adds passages; one whose ID is known replaces the old one. If any is invalid (no ID, a vector
+// of another size, a number that isn't finite), none is added. Vectors are copied and scaled to
+// length 1.
 func (x *Index) Put(passages ...Passage) error {
 	units := splitPassages(passages)
 	x.mu.Lock()
@@ -126,8 +125,8 @@ func (x *Index) Put(passages ...Passage) error {
 	return nil
 }
 
-// check tells what is wrong with a passage for an index of vectors of dims numbers; 0
-// becomes what the passage has.
+// check returns an error if a passage is invalid for an index of vectors with dims dimensions; if
+// dims is 0, it is set to those of the passage.
 func (p *Passage) check(dims *int) error {
 	if p.ID == "" {
 		return fmt.Errorf("%w: it has no id", ErrPassage)
@@ -146,20 +145,20 @@ func (p *Passage) check(dims *int) error {
 	}
 	for _, v := range p.Vector {
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) || math.Abs(f) > 1e15 {
-			return fmt.Errorf("%w: %s has a vector with %v in it; embed it again", ErrPassage, p.ID, v)
+			return fmt.Errorf("%w: %s has a vector containing %v; embed it again", ErrPassage, p.ID, v)
 		}
 	}
 	return nil
 }
 
-// splitPassages takes the texts apart, on all cores.
+// splitPassages splits the texts into units, on all cores.
 func splitPassages(passages []Passage) [][]words.Token {
 	units := make([][]words.Token, len(passages))
 	parallelFor(len(passages), func(i int) { units[i] = words.Split(searchText(passages[i])) })
 	return units
 }
 
-// searchText is what words are looked for in: headings, then the text.
+// searchText returns the text that is searched by words: headings, then the text.
 func searchText(p Passage) string {
 	n := len(p.Text)
 	for _, h := range p.HeadingPath {
@@ -182,14 +181,14 @@ func (x *Index) addPassage(p Passage, units []words.Token, dims int) {
 	x.slots, x.filterRows = append(x.slots, s), append(x.filterRows, x.newFilterRow(p))
 	x.slotByID[p.ID] = n
 	if len(x.slotByID) > x.options.FlatFrom {
-		x.nearest = nil // it would serve no search
+		x.nearest = nil // no search would use it
 	}
 	if vector != nil && x.nearest != nil {
 		x.nearest.put(p.ID, vector)
 	}
 }
 
-// Remove takes passages out; unknown ids are passed over.
+// Remove removes passages; unknown ids are ignored.
 func (x *Index) Remove(ids ...string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -217,7 +216,7 @@ func (x *Index) removePassage(id string) {
 	x.deadCount++
 }
 
-// compact rebuilds the index without its dead slots once they are many.
+// compact rebuilds the index without its dead slots once there are many.
 func (x *Index) compact() {
 	if x.deadCount < 1024 || x.deadCount < len(x.slots)/3 {
 		return

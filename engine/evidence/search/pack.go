@@ -13,29 +13,28 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// packVersion is the first byte of a pack. It is raised when the layout changes or when
-// words.Split takes texts apart in another way, so that older packs are made anew.
+// packVersion is the first byte of a pack. It is raised when the layout or the result of
+// words.Split changes, so that older packs are rebuilt.
 const packVersion = 1
 
-// PackPassages is how many passages a pack should have: more share more words,
-// fewer are cheaper to write again.
+// PackPassages is the recommended number of passages in a pack: larger packs share more words,
+// smaller ones are cheaper to rewrite.
 const PackPassages = 256
 
-// ErrPack is wrapped by the errors of what isn't a pack of this version.
+// ErrPack is wrapped by errors about data that isn't a pack of this version.
 var ErrPack = errors.New("packed passages can't be used; read the document again")
 
-// Packed is passages of one document with their words counted and their vectors scaled,
-// as Pack made it.
+// Packed holds passages of one document with words counted and vectors scaled, as written by Pack.
 type Packed struct {
 	DocumentID, AssessmentID, Category, Date string
 	Data                                     []byte
 }
 
-// Pack does what Put does with each passage for itself, once, as bytes to be kept:
+// Pack does once, as bytes to be stored, what Put does with each passage:
 //
-//	form, number, dims | vectors | number × (id, units, text) | words, as packedPostings tells
+//	version, count, dims | vectors | count × (id, units, text) | words, see packedPostings
 //
-// It takes what Put takes, without priors; what concerns the document isn't kept.
+// It accepts the same passages as Put, without priors; fields of the document are not stored.
 func Pack(passages []Passage) ([]byte, error) {
 	var vectors flatVectors
 	for _, p := range passages {
@@ -43,7 +42,7 @@ func Pack(passages []Passage) ([]byte, error) {
 			return nil, err
 		}
 		if p.Prior != 0 {
-			return nil, fmt.Errorf("%w: %s has a prior, which packs don't keep", ErrPassage, p.ID)
+			return nil, fmt.Errorf("%w: %s has a prior, which packs can't store", ErrPassage, p.ID)
 		}
 	}
 	dims := vectors.dims
@@ -75,14 +74,14 @@ func appendBytes[T string | []byte](b []byte, s T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// packReader reads what Pack wrote; after a fault it gives zeros.
+// packReader reads the output of Pack; after an error it returns zeros.
 type packReader struct {
 	data    []byte
 	corrupt bool
 }
 
 func (u *packReader) uvarint(most int) int {
-	if len(u.data) > 0 && u.data[0] < 0x80 && int(u.data[0]) <= most { // nearly all
+	if len(u.data) > 0 && u.data[0] < 0x80 && int(u.data[0]) <= most { // the usual case
 		n := int(u.data[0])
 		u.data = u.data[1:]
 		return n
@@ -109,7 +108,7 @@ func (u *packReader) next(n int) []byte {
 }
 
 const (
-	maxPackPassages = 1 << 16 // passages of a pack
+	maxPackPassages = 1 << 16 // maximum number of passages in a pack
 	maxDims         = 1 << 16
 )
 
@@ -121,7 +120,8 @@ func (u *packReader) header() (n, dims int) {
 	return u.uvarint(maxPackPassages), u.uvarint(maxDims)
 }
 
-// PackedLen is the number of passages of a pack; ErrPack where it is none of this version.
+// PackedLen returns the number of passages in a pack, or ErrPack if it isn't a pack of this
+// version.
 func PackedLen(data []byte) (int, error) {
 	u := packReader{data: data}
 	n, _ := u.header()
@@ -131,8 +131,8 @@ func PackedLen(data []byte) (int, error) {
 	return n, nil
 }
 
-// Load fills an empty index with packed passages, as Put would with the passages
-// themselves. It keeps parts of the data. After an error the index is of no use.
+// Load fills an empty index with packed passages, like Put with the passages themselves. It retains
+// parts of the data. After an error the index is unusable.
 func (x *Index) Load(packs iter.Seq2[Packed, error]) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -208,7 +208,7 @@ func (x *Index) loadPacks(packs iter.Seq2[Packed, error], rows chan<- packedRows
 	return nil
 }
 
-// copyPackedTexts copies the packed texts, so that the rest of the pack can go.
+// copyPackedTexts copies the packed texts, so that the rest of the pack can be freed.
 func (x *Index) copyPackedTexts(slots []slot) {
 	total := 0
 	for i := range slots {
@@ -222,7 +222,7 @@ func (x *Index) copyPackedTexts(slots []slot) {
 	}
 }
 
-// packedRows are vectors and where they go.
+// packedRows holds packed vectors and their destination.
 type packedRows struct {
 	from []byte
 	to   [][]float32
@@ -238,7 +238,7 @@ func (r packedRows) copyToRows() {
 	}
 }
 
-// reserve adds n rows and gives them as the parts of blocks that they are.
+// reserve adds n rows and returns them as parts of blocks.
 func (f *flatVectors) reserve(n, dims int) (parts [][]float32) {
 	from := f.count
 	f.count += n
@@ -255,7 +255,7 @@ func (f *flatVectors) reserve(n, dims int) (parts [][]float32) {
 	return parts
 }
 
-// unpackPassage is what a slot holds, its text unpacked; without the vector.
+// unpackPassage returns the passage of a slot, with its text unpacked and without the vector.
 func (s *slot) unpackPassage() Passage {
 	p := s.Passage
 	if s.packed == nil {
@@ -263,7 +263,7 @@ func (s *slot) unpackPassage() Passage {
 	}
 	plain, err := s2.Decode(nil, s.packed)
 	if err != nil {
-		return p // damaged in memory or on disk: found by meaning, and nothing to show
+		return p // damaged in memory or on disk: found by meaning, but without text
 	}
 	u := packReader{data: plain}
 	for range u.uvarint(len(plain)) {
@@ -273,5 +273,5 @@ func (s *slot) unpackPassage() Passage {
 	return p
 }
 
-// splitUnits takes a slot's text apart.
+// splitUnits splits a slot's text into units.
 func (s *slot) splitUnits() []words.Token { return words.Split(searchText(s.unpackPassage())) }

@@ -10,15 +10,15 @@ import (
 	"slices"
 )
 
-// packedPostings are the postings of a pack, its passages numbered from the slot first on:
+// packedPostings holds the postings of a pack, whose passages are numbered from slot first:
 //
-//	number | number × (hash, end of its list), by hash | number × (stem, holders × (passage, times))
+//	count | count × (hash, end of its list), by hash | count × (stem, holders × (passage, occurrences))
 type packedPostings struct {
 	first        int
 	lengths      []uint16 // of the passages
 	table        []byte
 	lists        []byte
-	bucketStarts [hashBuckets + 1]uint32 // of the rows whose hashes begin with a byte
+	bucketStarts [hashBuckets + 1]uint32 // the first row for each leading byte of the hash
 }
 
 const (
@@ -29,10 +29,10 @@ const (
 func hashStem(stem string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(stem))
-	return h.Sum32() * 2654435769 // spreads short words over the upper bits
+	return h.Sum32() * 2654435769 // spread short words over the upper bits
 }
 
-// pack appends the postings as packedPostings reads them.
+// pack appends the postings in the format of packedPostings.
 func (p *postings) pack(b []byte) []byte {
 	stems := slices.Collect(maps.Keys(p.terms))
 	slices.SortFunc(stems, func(a, b string) int { return cmp.Or(cmp.Compare(hashStem(a), hashStem(b)), cmp.Compare(a, b)) })
@@ -53,7 +53,7 @@ func (p *postings) pack(b []byte) []byte {
 	return append(b, lists...)
 }
 
-// load takes in the words of a pack; they are looked up when asked for.
+// load adds the words of a pack; they are looked up when needed.
 func (p *postings) load(data []byte, first int, slots []slot) error {
 	u := packReader{data: data}
 	table := u.next(tableRowBytes * u.uvarint(len(data)/tableRowBytes))
@@ -72,7 +72,7 @@ func (p *postings) load(data []byte, first int, slots []slot) error {
 	return nil
 }
 
-// indexBuckets finds where the rows of each first byte start.
+// indexBuckets finds the first row for each leading byte of the hash.
 func (w *packedPostings) indexBuckets() {
 	next, rows := 0, len(w.table)/tableRowBytes
 	for at := range rows {
@@ -115,7 +115,7 @@ func (w *packedPostings) listAt(at int) packReader {
 	return packReader{data: w.lists[from:to]}
 }
 
-// decode appends what stands behind the stem; what is damaged is left out.
+// decode appends the postings that follow the stem; damaged ones are skipped.
 func (w *packedPostings) decode(u *packReader, to []posting) []posting {
 	at := 0
 	for range u.uvarint(len(w.lengths)) {
@@ -129,7 +129,7 @@ func (w *packedPostings) decode(u *packReader, to []posting) []posting {
 	return to
 }
 
-// unpackAll takes all packed words out, before something is added or removed.
+// unpackAll unpacks all packed words, before passages are added or removed.
 func (p *postings) unpackAll() {
 	if len(p.packed) == 0 {
 		return

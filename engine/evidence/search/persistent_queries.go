@@ -10,29 +10,29 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// PersistentQueries holds questions that are put again and again while documents come and go, and
-// for each the passages that answer it best. What a passage scores hangs on the question, the
-// passage and the Scale alone, so a document moves only the questions that it reaches, and
-// the answers are those that a Standing filled at once would give.
+// PersistentQueries keeps, for questions that are asked repeatedly while documents change, the
+// passages that answer each best. A passage's score depends only on the question, the passage and
+// the Scale, so a document affects only the questions it matches, and the answers are the same as
+// if all documents had been added at once.
 //
-//	Put ─▶ each passage against each question ─▶ those that come in ─▶ version of the question
+//	Put ─▶ each passage against each question ─▶ those that rank ─▶ version of the question
 //
-// It is for one goroutine; what Best gave may be read by several.
+// It is not safe for concurrent use; the result of Top may be read concurrently.
 type PersistentQueries struct {
 	scale           *Scale
 	topK            int
 	dims            int
-	stemIDs         map[string]int32 // of the questions, numbered in their order
+	stemIDs         map[string]int32 // stems of the questions, numbered in order
 	queriesByStem   [][]stemWeight   // by stem
 	questions       []question
 	vectors         flatVectors
 	passages        []indexedPassage   // by slot
 	slotsByDocument map[string][]int32 // slots by document
 	removedCount    int
-	coverageBuffer  []float32 // for what passages that come in hold of each question
+	coverageBuffer  []float32 // share of each question that new passages cover
 }
 
-// Question is asked of every passage.
+// Question is matched against every passage.
 type Question struct {
 	Text   string
 	Vector []float32 // of Text; nil or zeros: by words only
@@ -40,7 +40,7 @@ type Question struct {
 
 // Answer is a passage that answers a question.
 type Answer struct {
-	Slot  int // tells passages apart also where one was put again with the same ID
+	Slot  int // distinguishes passages even if one was added again with the same ID
 	ID    string
 	Score float64
 }
@@ -50,17 +50,17 @@ type question struct {
 	background Background
 	terms      []stemShare // by stem
 	top        []rankedSlot
-	isComplete bool // top holds every passage that says anything to it
+	isComplete bool // top holds every passage that matches at all
 	version    int
 }
 
-// stemWeight is a question that a stem stands in, with what it is worth there.
+// stemWeight is a question that contains a stem, with the weight of the stem in it.
 type stemWeight struct {
 	question int32
 	weight   float32
 }
 
-// stemShare is what a stem is worth in a question, or how much of it a passage holds.
+// stemShare is the weight of a stem in a question, or how much of it a passage covers.
 type stemShare struct {
 	stem  int32
 	share float32
@@ -68,7 +68,7 @@ type stemShare struct {
 
 type indexedPassage struct {
 	id    string
-	terms []stemShare // by stem, of those that are asked for
+	terms []stemShare // by stem, only stems of the questions
 	live  bool
 }
 
@@ -78,14 +78,15 @@ type rankedSlot struct {
 }
 
 const (
-	// spareRanks are passages kept beyond those asked for, so that one that goes can be replaced
-	// without looking at all again.
+	// spareRanks is the number of passages kept beyond topK, so that a removed one can be replaced
+	// without a full scan.
 	spareRanks = 20
-	// putBatch bounds what is held of words while passages come in.
+	// putBatch limits the memory used for words while passages are added.
 	putBatch = 64
 )
 
-// NewPersistentQueries makes the questions ready. All vectors have one length; the best topK are kept.
+// NewPersistentQueries prepares the questions. All vectors must have the same length; the best topK
+// passages are kept.
 func NewPersistentQueries(scale *Scale, questions []Question, topK int) (*PersistentQueries, error) {
 	s := &PersistentQueries{
 		scale:           scale,
@@ -113,7 +114,7 @@ func NewPersistentQueries(scale *Scale, questions []Question, topK int) (*Persis
 	for n, stem := range slices.Sorted(maps.Keys(s.stemIDs)) {
 		s.stemIDs[stem] = int32(n)
 	}
-	// One array for all, so that each begins where sums are done alike.
+	// One array for all, so that all vectors are aligned alike.
 	vectors := make([]float32, len(questions)*s.dims)
 	parallelFor(len(questions), func(i int) {
 		q := &s.questions[i]
@@ -133,7 +134,7 @@ func NewPersistentQueries(scale *Scale, questions []Question, topK int) (*Persis
 	return s, nil
 }
 
-// queryTerms are the distinct stems of a question with their share of its worth, by stem.
+// queryTerms returns the distinct stems of a question with their share of its weight, by stem.
 func (s *PersistentQueries) queryTerms(units []words.Token) []stemShare {
 	var out []stemShare
 	worth := float32(0)
@@ -157,7 +158,7 @@ func (s *PersistentQueries) queryTerms(units []words.Token) []stemShare {
 	return out
 }
 
-// Top are the passages that answer a question best, best first.
+// Top returns the passages that best answer question n, best first.
 func (s *PersistentQueries) Top(n int) []Answer {
 	q := &s.questions[n]
 	top := q.top[:min(len(q.top), s.topK)]
@@ -168,17 +169,17 @@ func (s *PersistentQueries) Top(n int) []Answer {
 	return best
 }
 
-// Version of the answer to a question: as long as it is the same, so is what Best gives.
+// Version returns a number that changes whenever the result of Top for question n changes.
 func (s *PersistentQueries) Version(n int) int { return s.questions[n].version }
 
-// Len is the number of passages.
+// Len returns the number of passages.
 func (s *PersistentQueries) Len() int { return len(s.passages) - s.removedCount }
 
-// RemovedLen is the number of passages that were put and went, whose places are kept.
+// RemovedLen returns the number of removed passages, whose slots are not reused.
 func (s *PersistentQueries) RemovedLen() int { return s.removedCount }
 
-// Put adds the passages of a document in place of those it had; none: it is removed. The slots
-// are those of the passages, in their order.
+// Put replaces the passages of a document; without passages, the document is removed. It returns
+// the slots of the passages, in order.
 func (s *PersistentQueries) Put(document string, passages ...Passage) ([]int, error) {
 	for _, p := range passages {
 		if p.ID == "" {
@@ -209,7 +210,7 @@ func (s *PersistentQueries) Put(document string, passages ...Passage) ([]int, er
 	return slots, nil
 }
 
-// indexPassage is what a passage holds of what is asked for.
+// indexPassage returns which of the questions' stems a passage contains.
 func (s *PersistentQueries) indexPassage(p Passage) indexedPassage {
 	counts, total := countUnits(words.Split(searchText(p)))
 	h := indexedPassage{id: p.ID, live: true}
@@ -222,7 +223,7 @@ func (s *PersistentQueries) indexPassage(p Passage) indexedPassage {
 	return h
 }
 
-// offerSlots offers the passages of some slots to every question.
+// offerSlots matches the passages of a range of slots against every question.
 func (s *PersistentQueries) offerSlots(from, to int) {
 	each := len(s.questions)
 	if s.coverageBuffer == nil {
@@ -255,7 +256,8 @@ func (s *PersistentQueries) offerSlots(from, to int) {
 	})
 }
 
-// coverageBy is how much of a question's worth a passage holds, summed up as enter does.
+// coverageBy returns the share of a question's weight that a passage covers, summed in the same
+// order as in offerSlots.
 func coverageBy(q *question, h *indexedPassage) (sum float32) {
 	terms := h.terms
 	for _, t := range q.terms {
@@ -269,12 +271,12 @@ func coverageBy(q *question, h *indexedPassage) (sum float32) {
 	return sum
 }
 
-// offerSlot takes a passage in where it is good enough, and tells whether the answer changed.
+// offerSlot adds a passage to the answers if it is good enough and reports whether they changed.
 func (s *PersistentQueries) offerSlot(q *question, slot int, cosine, covered float32) bool {
 	fused := wordsOnlyDeviations * float64(covered)
 	if q.vector != nil {
 		if cosine == 0 && covered == 0 {
-			return false // no vector and no word: nothing speaks for it
+			return false // neither a vector nor a word in common
 		}
 		fused = q.background.fuse(float64(cosine), covered)
 	} else if covered == 0 {
@@ -298,7 +300,7 @@ func (s *PersistentQueries) offerSlot(q *question, slot int, cosine, covered flo
 
 func (s *PersistentQueries) ranksBefore(a, b rankedSlot) bool { return s.compare(a, b) < 0 }
 
-// compare orders passages best first; equals by ID, so that it doesn't matter which came first.
+// compare orders passages best first; equals by ID, so that the order of arrival doesn't matter.
 func (s *PersistentQueries) compare(a, b rankedSlot) int {
 	switch {
 	case a.fusedScore > b.fusedScore:
@@ -309,7 +311,7 @@ func (s *PersistentQueries) compare(a, b rankedSlot) int {
 	return strings.Compare(s.passages[a.slot].id, s.passages[b.slot].id)
 }
 
-// removeDocument takes a document's passages out.
+// removeDocument removes a document's passages.
 func (s *PersistentQueries) removeDocument(document string) {
 	slots := s.slotsByDocument[document]
 	if len(slots) == 0 {
@@ -339,7 +341,7 @@ func (s *PersistentQueries) removeDocument(document string) {
 	})
 }
 
-// rescan looks through all passages for one question.
+// rescan matches all passages against one question.
 func (s *PersistentQueries) rescan(q *question) {
 	q.top, q.isComplete = q.top[:0], true
 	for slot := range s.passages {

@@ -8,20 +8,20 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// postings is the keyword half: for each stem, number and code the slots that
-// hold it. What came packed is looked up when a term is first asked for.
+// postings is the keyword index: for each stem, number and code, the slots that contain it. Packed
+// postings are looked up when a term is first needed.
 type postings struct {
 	terms        map[string]*termPostings
-	mu           sync.Mutex // of terms, for searches beside each other
+	mu           sync.Mutex // guards terms, for concurrent searches
 	packed       []packedPostings
 	totalUnits   float64
 	passageCount int
 }
 
-// termPostings is what holds a term.
+// termPostings lists the passages that contain a term.
 type termPostings struct {
 	list      []posting
-	liveCount int // passages that hold the term now
+	liveCount int // live passages that contain the term
 }
 
 type posting struct {
@@ -38,7 +38,7 @@ const (
 
 func newPostings() *postings { return &postings{terms: make(map[string]*termPostings)} }
 
-// countUnits counts the units of a passage that are searched by.
+// countUnits counts the searchable units of a passage.
 func countUnits(units []words.Token) (map[string]int, int) {
 	counts := make(map[string]int, len(units))
 	total := 0
@@ -71,7 +71,7 @@ func (p *postings) add(slot int, units []words.Token) float32 {
 	return float32(total)
 }
 
-// find gives what holds a term, nil where nothing does.
+// find returns the postings of a term, or nil if no passage contains it.
 func (p *postings) find(stem string) *termPostings {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +86,7 @@ func (p *postings) find(stem string) *termPostings {
 	return h
 }
 
-// findInPacks looks a term up in all packs, on two cores where they are many.
+// findInPacks looks a term up in all packs, on two cores if there are many.
 func (p *postings) findInPacks(stem string) []posting {
 	hash := hashStem(stem)
 	look := func(packs []packedPostings) (list []posting) {
@@ -108,8 +108,8 @@ func (p *postings) findInPacks(stem string) []posting {
 	return append(list, later...)
 }
 
-// remove forgets a passage's part in the counts; its postings stay, dead, until
-// the index is tidied.
+// remove subtracts a passage from the counts; its postings stay, dead, until the index is
+// compacted.
 func (p *postings) remove(length float32, units []words.Token) {
 	p.unpackAll()
 	counts, _ := countUnits(units)
@@ -122,21 +122,20 @@ func (p *postings) remove(length float32, units []words.Token) {
 	p.passageCount--
 }
 
-// inverseFrequency is BM25's inverse document frequency, always positive.
+// inverseFrequency returns BM25's inverse document frequency, always positive.
 func (p *postings) inverseFrequency(living int) float32 {
 	n := float64(p.passageCount)
 	return float32(math.Log(1 + (n-float64(living)+0.5)/(float64(living)+0.5)))
 }
 
-// queryTerm is a query term with what it is worth.
+// queryTerm is a query term with its weight.
 type queryTerm struct {
-	list   []posting // empty: no passage holds it
+	list   []posting // empty: no passage contains it
 	weight float32
 	count  float32 // in the query
 }
 
-// queryTerms gives the distinct units of a query with their worth, and the worth of
-// all together.
+// queryTerms returns the distinct units of a query with their weights, and the total weight.
 func (p *postings) queryTerms(units []words.Token, weight func(string) float64) (terms []queryTerm, worth float32) {
 	seen := make(map[string]int, len(units))
 	for _, u := range units {
@@ -164,8 +163,8 @@ func (p *postings) queryTerms(units []words.Token, weight func(string) float64) 
 	return terms, worth
 }
 
-// addScores adds to each slot the share, 0 to 1, of the query's worth that the
-// passage covers, by BM25 without its factor of k1+1.
+// addScores adds to each slot the share, 0 to 1, of the query's weight that the passage covers, by
+// BM25 without its factor of k1+1.
 func (p *postings) addScores(terms []queryTerm, worth float32, to []float32) {
 	if worth == 0 || p.passageCount == 0 {
 		return

@@ -6,10 +6,10 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// Scale says what words and closeness are worth, whatever passages there are: by texts that
-// do not change, those of a catalog. So the score of a passage does not move with the others.
+// Scale weights words and similarities by texts that don't change, those of a catalog, rather than
+// by the indexed passages. So the score of a passage doesn't depend on other passages.
 type Scale struct {
-	textsWithStem map[string]int // texts that hold a stem
+	textsWithStem map[string]int // number of texts with a stem
 	textCount     int
 	sample        [][]float32
 	background    Background
@@ -18,15 +18,15 @@ type Scale struct {
 
 const (
 	scaleSample = 400
-	// meanPassageUnits is of a passage, in units: what the mean of a collection would be.
+	// meanPassageUnits is the assumed mean length of passages, in units.
 	meanPassageUnits = 70
-	// Catalog texts are closer to each other than to passages, so that what answers
-	// stands out less against them.
+	// Catalog texts are closer to each other than to passages, so that answers stand out less
+	// against them.
 	scaleMedianAnswer = medianAnswer - 0.5
 )
 
-// NewScale measures texts. The background is what the embedder knows of unrelated texts;
-// embed and weight are as in Options.
+// NewScale returns a scale measured on texts. The background is the embedder's similarity of
+// unrelated texts; embed and weight are as in Options.
 func NewScale(texts []string, embed func(texts []string) [][]float32, background Background, weight func(stem string) float64) *Scale {
 	s := &Scale{textsWithStem: map[string]int{}, textCount: len(texts), background: background, weight: weight}
 	held := make([]map[string]int, len(texts))
@@ -45,7 +45,8 @@ func NewScale(texts []string, embed func(texts []string) [][]float32, background
 	return s
 }
 
-// unitWeight is what a unit of a question is worth before the question's sum makes it a share.
+// unitWeight returns the weight of a unit of a question, before normalization by the question's
+// total.
 func (s *Scale) unitWeight(u words.Token) float32 {
 	n, held := float64(s.textCount), float64(s.textsWithStem[u.Stem])
 	w := float32(math.Log(1 + (n-held+0.5)/(held+0.5)))
@@ -55,7 +56,7 @@ func (s *Scale) unitWeight(u words.Token) float32 {
 	return w
 }
 
-// queryBackground is how close the texts are to one question.
+// queryBackground returns the distribution of the texts' cosines with one question.
 func (s *Scale) queryBackground(vector []float32) Background {
 	m := s.background.moments()
 	for _, v := range s.sample {
@@ -69,7 +70,8 @@ func (s *Scale) queryBackground(vector []float32) Background {
 	return m.background()
 }
 
-// termSaturation is BM25's share of a term that a passage of so many units holds so often.
+// termSaturation returns BM25's term frequency factor for a term that occurs a number of times in a
+// passage of length units.
 func termSaturation(times, length int) float32 {
 	f := float32(times)
 	return f / (f + saturation*(1-lengthBias+lengthBias*float32(length)/meanPassageUnits))

@@ -7,24 +7,24 @@ import (
 	"sync"
 )
 
-// A long passage may answer in one sentence and speak of other things around it. The best
-// candidates are read again, piece by piece: a passage is as close as the mean of its
-// whole and its closest piece.
+// A long passage may answer in one sentence and be about something else otherwise. The best
+// candidates are rescored piece by piece: the similarity of a passage is the mean of that of the
+// whole and that of its closest piece.
 const (
 	rerankCount       = 30 // candidates
-	pieceWords        = 25 // sentences are joined up to so many words
-	maxPieces         = 64 // of a passage
+	pieceWords        = 25 // sentences are joined up to this many words
+	maxPieces         = 64 // per passage
 	maxCachedPassages = 1024
 )
 
-// subpassageVectors keeps the pieces' vectors of passages that were read again.
+// subpassageVectors caches the vectors of the pieces of reranked passages.
 type subpassageVectors struct {
 	embed  func(texts []string) [][]float32
 	mu     sync.Mutex
-	cached map[int32][][]float32 // by slot; empty: one piece is the whole
+	cached map[int32][][]float32 // by slot; empty: the passage is a single piece
 }
 
-// vectorsFor gives the vectors of a passage's pieces, none where it has but one.
+// vectorsFor returns the vectors of a passage's pieces, or none if it is a single piece.
 func (c *subpassageVectors) vectorsFor(at int32, s *slot) [][]float32 {
 	c.mu.Lock()
 	vectors, ok := c.cached[at]
@@ -74,7 +74,7 @@ func splitPieces(text string) []string {
 	return out[:min(len(out), maxPieces)]
 }
 
-// rerank measures the best candidates again and puts all in order.
+// rerank rescores the best candidates and sorts all of them.
 func (x *Index) rerank(q Query, background Background, coverage []float32, best []candidate) {
 	if q.Vector == nil || x.subpassages.embed == nil {
 		return
@@ -99,11 +99,11 @@ func (x *Index) rerank(q Query, background Background, coverage []float32, best 
 	slices.SortFunc(best, candidate.compare)
 }
 
-// parallelFor does n things that don't touch each other.
+// parallelFor runs n independent tasks in parallel.
 func parallelFor(n int, task func(i int)) {
 	var wg sync.WaitGroup
 	workers := max(1, min(runtime.GOMAXPROCS(0), 8, n))
-	run := 1 + n/(64*workers) // neighbours, so that two cores seldom write beside each other
+	run := 1 + n/(64*workers) // consecutive runs, so that two cores seldom write to the same cache line
 	for w := range workers {
 		wg.Go(func() {
 			for from := w * run; from < n; from += workers * run {
@@ -126,7 +126,8 @@ func (a candidate) compare(b candidate) int {
 	return 0
 }
 
-// closestTextFunc tells which of some texts is closest to a vector; nil where nothing can embed them.
+// closestTextFunc returns a function that returns which of some texts is closest to a vector, or
+// nil if nothing can embed them.
 func (x *Index) closestTextFunc(vector []float32) func(texts []string) int {
 	if vector == nil || x.subpassages.embed == nil {
 		return nil

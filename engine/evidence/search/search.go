@@ -10,38 +10,38 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// Query is what is looked for. Empty filters let everything pass.
+// Query describes a search. Empty filters match everything.
 type Query struct {
 	Text         string
 	Vector       []float32 // of Text, by the embedder of the passages; nil: by words only
 	AssessmentID string
 	DocumentIDs  []string // any of these
 	Category     string
-	From, To     string  // dates, both included; passages without a date aren't among them
-	TopK         int     // 0 for 10
-	Deduplicate  bool    // of passages that say the same only the best, with Result.Same
+	From, To     string  // dates, both inclusive; passages without a date are excluded
+	TopK         int     // 0 means 10
+	Deduplicate  bool    // return only the best of several duplicate passages, with Result.Duplicates
 	MinScore     float64 // 0 to 1
-	NoHighlights bool    // spares the time they take, for those who read the passages anyway
+	NoHighlights bool    // saves time for callers that don't display them
 }
 
 // Result is a passage with its score.
 type Result struct {
 	ID         string
 	Score      float64 // 0 to 1, comparable between queries and indexes
-	Semantic   float64 // 0 to 1: closeness of meaning above that of unrelated text
-	Keyword    float64 // 0 to 1: share of the query's worth that the words cover
+	Semantic   float64 // 0 to 1: similarity of meaning above that of unrelated text
+	Keyword    float64 // 0 to 1: share of the query's weight that the words cover
 	Highlights []Highlight
-	Duplicates []string // ids of passages nearly equal to it, best first, where the query folds
+	Duplicates []string // ids of its near-duplicates, best first, if the query deduplicates
 }
 
-// ErrQuery is wrapped by the errors of Search about the query itself.
+// ErrQuery is wrapped by errors about the query itself.
 var ErrQuery = errors.New("search can't be run")
 
 const (
 	defaultTopK   = 10
 	maxTopK       = 1000
 	maxQueryBytes = 64 << 10 // bytes of text
-	dedupeFactor  = 4        // times TopK are looked through for passages that say the same
+	dedupeFactor  = 4        // multiple of TopK that is searched for duplicates
 )
 
 func (x *Index) checkQuery(q *Query) error {
@@ -54,7 +54,7 @@ func (x *Index) checkQuery(q *Query) error {
 	case !(q.MinScore >= 0 && q.MinScore <= 1):
 		return fmt.Errorf("%w: min_score must be 0 to 1, not %v", ErrQuery, q.MinScore)
 	case q.From != "" && parseDay(q.From) == 0 || q.To != "" && parseDay(q.To) == 0:
-		return fmt.Errorf("%w: days are written YYYY-MM-DD, not %q and %q", ErrQuery, q.From, q.To)
+		return fmt.Errorf("%w: dates must be in the form YYYY-MM-DD, not %q and %q", ErrQuery, q.From, q.To)
 	case len(q.Text) > maxQueryBytes:
 		return fmt.Errorf("%w: the query is longer than %d bytes", ErrQuery, maxQueryBytes)
 	}
@@ -64,7 +64,7 @@ func (x *Index) checkQuery(q *Query) error {
 	v := append([]float32(nil), q.Vector...)
 	for _, f := range v {
 		if f64 := float64(f); math.IsNaN(f64) || math.Abs(f64) > 1e15 {
-			return fmt.Errorf("%w: the query's vector has %v in it", ErrQuery, f)
+			return fmt.Errorf("%w: the query's vector contains %v", ErrQuery, f)
 		}
 	}
 	if q.Vector = v; !normalize(v) {
@@ -73,8 +73,8 @@ func (x *Index) checkQuery(q *Query) error {
 	return nil
 }
 
-// Search returns the best passages, best first; equal scores go by ID. It fails
-// with ErrQuery, or when ctx ends.
+// Search returns the best passages, best first; equal scores are ordered by ID. It fails with
+// ErrQuery, or when ctx ends.
 func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	if err := x.checkQuery(&q); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (b Background) semanticScore(cosine float32) float64 {
 	return min(1, max(0, (float64(cosine)-b.Mean)/(1-b.Mean)))
 }
 
-// candidate is a passage in the running.
+// candidate is a passage that may be among the results.
 type candidate struct {
 	slot         int32
 	cosine       float32
@@ -155,8 +155,7 @@ type candidate struct {
 	id           string
 }
 
-// before orders candidates: what was asked for to the letter, then how well it
-// answers, then by ID.
+// before reports whether a ranks before b: by exact terms, then by score, then by ID.
 func (a candidate) before(b candidate) bool {
 	if a.exactMatches != b.exactMatches {
 		return a.exactMatches > b.exactMatches
@@ -167,7 +166,7 @@ func (a candidate) before(b candidate) bool {
 	return a.id < b.id
 }
 
-// rankCandidates ranks the passages and looks closer at the first of them.
+// rankCandidates ranks the passages and reranks the best of them.
 func (x *Index) rankCandidates(
 	ctx context.Context,
 	q Query,
@@ -203,7 +202,7 @@ func (x *Index) rankCandidates(
 	return t, nil
 }
 
-// stemRarity says how rare a unit is, for choosing what to highlight.
+// stemRarity returns how rare a unit is, for choosing highlights.
 func (x *Index) stemRarity(stem string) float32 {
 	if h := x.postings.find(stem); h != nil {
 		return x.postings.inverseFrequency(h.liveCount)

@@ -67,7 +67,7 @@ func ReadSets(folder fs.FS, controls map[string]api.Control) ([]Set, error) {
 		out = append(out, s)
 	}
 	if len(out) == 0 {
-		return nil, errors.New("neither it nor a folder in it holds labels.csv; see examples/judged/README.md for what belongs there")
+		return nil, errors.New("neither the folder nor a subfolder contains labels.csv; see examples/judged/README.md for the format")
 	}
 	return out, nil
 }
@@ -88,7 +88,7 @@ func readSet(folder fs.FS, name string, controls map[string]api.Control) (Set, e
 		case seen[l.Control]:
 			return s, r.errorAt("%s is labelled twice", l.Control)
 		case !slices.Contains(Verdicts, l.Verdict):
-			return s, r.errorAt("%q is no verdict; use one of %v", r.values["verdict"], Verdicts)
+			return s, r.errorAt("%q is not a verdict; use one of %v", r.values["verdict"], Verdicts)
 		}
 		seen[l.Control] = true
 		for _, f := range strings.FieldsFunc(r.values["missing"], func(r rune) bool { return unicode.IsSpace(r) || r == ';' || r == ',' }) {
@@ -106,7 +106,7 @@ func readSet(folder fs.FS, name string, controls map[string]api.Control) (Set, e
 		s.Labels = append(s.Labels, l)
 	}
 	if len(s.Labels) == 0 {
-		return s, errors.New("labels.csv labels nothing")
+		return s, errors.New("labels.csv contains no labels")
 	}
 	s.Evidence, err = fs.Sub(folder, "evidence")
 	return s, err
@@ -117,7 +117,7 @@ func (s *Set) checkDocuments(documents []api.Document) error {
 	for _, l := range s.Labels {
 		for _, name := range l.Documents {
 			if !slices.ContainsFunc(documents, func(d api.Document) bool { return d.Filename == name }) {
-				return fmt.Errorf("labels.csv: %s rests on %q, which evidence doesn't hold", l.Control, name)
+				return fmt.Errorf("labels.csv: %s refers to %q, which is not in the evidence folder", l.Control, name)
 			}
 		}
 	}
@@ -156,7 +156,7 @@ func ReadPassages(folder fs.FS, controls map[string]api.Control) ([]Passage, err
 			return nil, r.errorAt("a passage needs a kind and a text")
 		}
 		if !slices.Contains(passageKinds, p.Kind) {
-			return nil, r.errorAt("%q is no kind of passage; there are %s", p.Kind, strings.Join(passageKinds, ", "))
+			return nil, r.errorAt("%q is not a kind of passage; use %s", p.Kind, strings.Join(passageKinds, ", "))
 		}
 		out = append(out, p)
 	}
@@ -181,7 +181,7 @@ func readTable(folder fs.FS, name string, columns ...string) ([]row, error) {
 		return nil, err
 	}
 	if info.Size() > maxLabels {
-		return nil, fmt.Errorf("%s has %d bytes; up to %d are read", name, info.Size(), maxLabels)
+		return nil, fmt.Errorf("%s has %d bytes; the limit is %d", name, info.Size(), maxLabels)
 	}
 	data, err := fs.ReadFile(folder, name)
 	if err != nil {
@@ -194,7 +194,7 @@ func readTable(folder fs.FS, name string, columns ...string) ([]row, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s is empty; its first line names the columns %s", name, strings.Join(columns, ", "))
+		return nil, fmt.Errorf("%s is empty; the first line must list the columns %s", name, strings.Join(columns, ", "))
 	}
 	for _, c := range columns {
 		if !slices.Contains(all[0], c) {

@@ -1,7 +1,7 @@
-// Package phrasebook says in our own sentences what each control of a catalog with the
-// usual codes asks for, as policies, procedures, tickets, laws and interviews put it. It holds
-// codes, short names of topics and sentences, nothing of any catalog, and must not know
-// who learns from them.
+// Package phrasebook describes in our own sentences what each control of a catalog with the usual
+// codes requires, worded like policies, procedures, tickets, laws and interviews. It contains
+// codes, short topic names and sentences, but no catalog text, and must not know what is trained on
+// them.
 package phrasebook
 
 import (
@@ -17,12 +17,11 @@ var files embed.FS
 
 var phraseTable = sync.OnceValue(func() *controltext.Table { return controltext.MustReadTable(files) })
 
-// Entries returns the entries: sentences that say what is asked for, or that it is done.
+// Entries returns the entries: sentences that state a requirement or that it is met.
 func Entries() []controltext.Entry { return phraseTable().Entries }
 
-// Lookup returns the entry of a control: the one of its code, if its title has a word of
-// the topic. Codes are given anew in some versions of a catalog, so that the code
-// alone proves nothing.
+// Lookup returns the entry for a control's code if its title has a word of the topic. Some versions
+// of a catalog reassign codes, so the code alone is not enough.
 func Lookup(code, title string) (controltext.Entry, bool) {
 	e, ok := phraseTable().Lookup(code)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// newOllamaEmbed asks through ollama's own client.
+// newOllamaEmbed returns a function that embeds with ollama's own client.
 func newOllamaEmbed(client *http.Client, base *url.URL, model string) func(context.Context, []string) ([][]float32, error) {
 	c := api.NewClient(base, client)
 	return func(ctx context.Context, texts []string) ([][]float32, error) {
@@ -33,7 +33,8 @@ func newOllamaEmbed(client *http.Client, base *url.URL, model string) func(conte
 	}
 }
 
-// newOpenAIEmbed asks as OpenAI's /v1/embeddings is asked, which many servers speak.
+// newOpenAIEmbed returns a function that embeds with OpenAI's /v1/embeddings, which many servers
+// support.
 func newOpenAIEmbed(client *http.Client, base *url.URL, model, key string) func(context.Context, []string) ([][]float32, error) {
 	target := base.JoinPath("v1", "embeddings").String()
 	return func(ctx context.Context, texts []string) ([][]float32, error) {
@@ -65,12 +66,12 @@ func newOpenAIEmbed(client *http.Client, base *url.URL, model, key string) func(
 			} `json:"data"`
 		}
 		if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-			return nil, fmt.Errorf("its answer is no JSON of embeddings: %w", err)
+			return nil, fmt.Errorf("the response is not JSON with embeddings: %w", err)
 		}
 		out := make([][]float32, len(texts))
 		for _, d := range answer.Data {
 			if d.Index < 0 || d.Index >= len(out) || out[d.Index] != nil {
-				return nil, &statusError{http.StatusUnprocessableEntity, "embeddings that were not asked for"}
+				return nil, &statusError{http.StatusUnprocessableEntity, "unexpected embeddings"}
 			}
 			out[d.Index] = d.Embedding
 		}
@@ -78,7 +79,7 @@ func newOpenAIEmbed(client *http.Client, base *url.URL, model, key string) func(
 	}
 }
 
-// errorMessage is what an error body says, in OpenAI's form or any other.
+// errorMessage returns the message in an error body, in OpenAI's format or any other.
 func errorMessage(body []byte) string {
 	var e struct{ Error struct{ Message string } }
 	if json.Unmarshal(body, &e) == nil && e.Error.Message != "" {

@@ -1,7 +1,7 @@
-// Package remote asks a model that runs elsewhere for vectors: ollama on this machine or
-// the next, or anything that speaks OpenAI's /v1/embeddings. What comes back is not
-// trusted: it is bounded, counted and checked. The package must not decide what happens
-// while the model is away, and its errors never hold the key.
+// Package remote gets vectors from a model that runs elsewhere: ollama, locally or on another host,
+// or any server that supports OpenAI's /v1/embeddings. Responses are untrusted: their size, number
+// and values are checked. The package doesn't decide what happens while the model is unavailable,
+// and its errors never contain the key.
 package remote
 
 import (
@@ -18,29 +18,30 @@ import (
 	"unicode/utf8"
 )
 
-// Options name a model and where it is asked.
+// Options names a model and its server.
 type Options struct {
 	// Model is "ollama/NAME" or "openai/NAME".
 	Model string
-	// URL is where it listens; "" for http://127.0.0.1:11434 or https://api.openai.com.
+	// URL is the address of the server; "" means http://127.0.0.1:11434 or https://api.openai.com.
 	URL string
-	// Key is sent as a bearer token by openai/; it stands in no error and no log.
+	// Key is sent as a bearer token by openai/; it appears in no error and no log.
 	Key string
-	// Timeout is for one request; 0 for a minute.
+	// Timeout is the limit for one request; 0 means one minute.
 	Timeout time.Duration
-	// RetryPause is waited before the second try, and twice as long before the third; 0 for half a second.
+	// RetryPause is the pause before the second attempt, doubled before the third; 0 means half a
+	// second.
 	RetryPause time.Duration
-	// Transport carries the requests; nil for one of its own.
+	// Transport carries the requests; if nil, a transport of its own is used.
 	Transport http.RoundTripper
 }
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
-	// ErrUnavailable: the model can't be asked now; later it may.
-	ErrUnavailable = errors.New("the embedding model is away")
-	// ErrInvalidResponse: it answers, and what it says can't be used.
-	ErrInvalidResponse = errors.New("the embedding model's answer can't be used")
-	// ErrInvalidOptions: the options name no model that can be asked.
+	// ErrUnavailable means that the model can't be used now; retrying later may help.
+	ErrUnavailable = errors.New("the embedding model is unavailable")
+	// ErrInvalidResponse means that the response can't be used.
+	ErrInvalidResponse = errors.New("the embedding model's response can't be used")
+	// ErrInvalidOptions means that the options are invalid.
 	ErrInvalidOptions = errors.New("embedding model")
 )
 
@@ -48,12 +49,12 @@ const (
 	batchSize     = 32
 	maxTries      = 3
 	maxResponse   = 64 << 20
-	maxText       = 32 << 10 // bytes of a text that are sent; models cut earlier
+	maxText       = 32 << 10 // bytes sent per text; models truncate earlier
 	maxDimensions = 8192
-	maxMessage    = 300 // bytes of a message of the other side
+	maxMessage    = 300 // bytes of a server's error message
 )
 
-// Embedder asks a model. It is safe for concurrent use.
+// Embedder embeds with a remote model. It is safe for concurrent use.
 type Embedder struct {
 	name       string
 	embedBatch func(ctx context.Context, texts []string) ([][]float32, error)
@@ -61,21 +62,21 @@ type Embedder struct {
 	retryPause time.Duration
 
 	mu   sync.Mutex
-	dims int // 0 until the first answer
+	dims int // 0 until the first response
 }
 
-// New checks the options; it asks nobody.
+// New checks the options and returns an embedder; it makes no request.
 func New(o Options) (*Embedder, error) {
 	kind, model, _ := strings.Cut(o.Model, "/")
 	if model == "" || kind != "ollama" && kind != "openai" {
-		return nil, fmt.Errorf("%w: %q is none; say ollama/NAME, openai/NAME or builtin", ErrInvalidOptions, o.Model)
+		return nil, fmt.Errorf("%w: %q is invalid; use ollama/NAME, openai/NAME or builtin", ErrInvalidOptions, o.Model)
 	}
 	if o.URL == "" {
 		o.URL = map[string]string{"ollama": "http://127.0.0.1:11434", "openai": "https://api.openai.com"}[kind]
 	}
 	base, err := url.Parse(o.URL)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil {
-		return nil, fmt.Errorf("%w: its address must be http:// or https:// with a host and without a password", ErrInvalidOptions)
+		return nil, fmt.Errorf("%w: the address must be http:// or https:// with a host and without a password", ErrInvalidOptions)
 	}
 	if o.Key != "" && base.Scheme == "http" && !isLoopback(base.Hostname()) {
 		return nil, fmt.Errorf("%w: a key is not sent over http:// to another machine; use https://", ErrInvalidOptions)
@@ -104,18 +105,18 @@ func New(o Options) (*Embedder, error) {
 
 func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
-// Name is "ollama/NAME" or "openai/NAME".
+// Name returns "ollama/NAME" or "openai/NAME".
 func (e *Embedder) Name() string { return e.name }
 
-// Dimensions is the length of the vectors, 0 before the first.
+// Dimensions returns the length of the vectors, or 0 before the first response.
 func (e *Embedder) Dimensions() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.dims
 }
 
-// Embed returns a vector of length 1 per text, in batches, each tried up to three times.
-// Texts that are blank get zeros. Errors wrap ErrUnavailable or ErrInvalidResponse, or are ctx's.
+// Embed returns a vector of length 1 per text, requested in batches with up to three attempts each.
+// Blank texts get zeros. Errors wrap ErrUnavailable or ErrInvalidResponse, or are those of ctx.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	var batch []string
@@ -167,7 +168,7 @@ func truncate(t string) string {
 	return t[:n]
 }
 
-// embedWithRetry asks until an answer comes, where asking again may help.
+// embedWithRetry retries as long as it may help.
 func (e *Embedder) embedWithRetry(ctx context.Context, texts []string) ([][]float32, error) {
 	pause := e.retryPause
 	for try := 1; ; try++ {
@@ -201,7 +202,7 @@ func (e *Embedder) embedWithRetry(ctx context.Context, texts []string) ([][]floa
 	}
 }
 
-// normalizeVectors holds an answer against what was asked, and scales its vectors to length 1.
+// normalizeVectors checks a response against the request and scales its vectors to length 1.
 func (e *Embedder) normalizeVectors(vectors [][]float32, want int) error {
 	if len(vectors) != want {
 		return fmt.Errorf("%w: %s: %d vectors for %d texts", ErrInvalidResponse, e.name, len(vectors), want)
@@ -234,7 +235,7 @@ func (e *Embedder) normalizeVectors(vectors [][]float32, want int) error {
 	return nil
 }
 
-// statusError is an answer with a status that says no.
+// statusError is a response with an error status.
 type statusError struct {
 	status int
 	text   string
@@ -252,19 +253,19 @@ func (r *statusError) Error() string {
 	case http.StatusNotFound:
 		return "it has no such model (" + t + "); pull it, or name another"
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return "it does not take the key" // what it says may hold the key
+		return "it rejected the key" // the response may contain the key
 	}
-	return fmt.Sprintf("it answers %d: %s", r.status, t)
+	return fmt.Sprintf("status %d: %s", r.status, t)
 }
 
-// isTemporary reports a refusal that may be over soon.
+// isTemporary reports whether retrying later may help.
 func (r *statusError) isTemporary() bool {
 	return r.status == http.StatusTooManyRequests || r.status == http.StatusRequestTimeout || r.status >= 500
 }
 
-var errResponseTooLong = fmt.Errorf("its answer is longer than %d MB", maxResponse>>20)
+var errResponseTooLong = fmt.Errorf("the response is longer than %d MB", maxResponse>>20)
 
-// limitTransport reads no more of an answer than maxResponse.
+// limitTransport limits responses to maxResponse bytes.
 type limitTransport struct{ next http.RoundTripper }
 
 func (b limitTransport) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -2,8 +2,8 @@ package words
 
 import "strings"
 
-// foldSpelling writes British spelling the American way, so that both have one
-// stem. It need not be right English, only the same for both spellings.
+// foldSpelling converts British to American spelling, so that both have one stem. The result need
+// not be correct English, only the same for both spellings.
 func foldSpelling(w string) string {
 	if len(w) < 5 {
 		return w
@@ -78,16 +78,15 @@ var britishRoots = []spelling{
 	{"fibre", "fiber"},
 }
 
-// spellingOverrides are words whose forms the stemmer would keep apart, or tear from
-// their family.
+// spellingOverrides lists words whose forms the stemmer would separate or put in the wrong family.
 var spellingOverrides = map[string]string{
 	"analysis": "analyze", "analyses": "analyze", "analyst": "analyst",
 	"backups": "backup", "whilst": "while", "practise": "practice", "practised": "practiced",
 	"organization": "organization", "emphasise": "emphasize",
 }
 
-// keepsIseEnding reports words that end in -ise on both sides of the ocean and whose
-// family ("supervision", "revision") would otherwise be torn apart.
+// keepsIseEnding reports whether a word ends in -ise in both spellings and converting it would
+// separate it from its family ("supervision", "revision").
 func keepsIseEnding(w string) bool {
 	for _, root := range iseEndingRoots {
 		if strings.HasPrefix(w, root) {

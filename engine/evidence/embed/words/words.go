@@ -1,7 +1,6 @@
-// Package words turns text into the units that meaning and keyword search share:
-// lower-cased stems with their place, British and American spelling folded, and
-// codes such as "IAC-06" or "A.5.17" kept whole. It must not know about vectors,
-// documents or rankings, and the same text always gives the same units.
+// Package words splits text into the units shared by semantic and keyword search: lower-case stems
+// with their position, British and American spelling folded, and codes such as "IAC-06" or "A.5.17"
+// kept whole. It must not know about vectors, documents or rankings, and is deterministic.
 package words
 
 import (
@@ -15,7 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Kind tells what a unit is.
+// Kind is the kind of a unit.
 type Kind uint8
 
 const (
@@ -34,7 +33,7 @@ type Token struct {
 }
 
 const (
-	maxWord = 48 // bytes of a word that are looked at; the rest is noise (base64, URLs)
+	maxWord = 48 // longer words are noise (base64, URLs) and truncated
 	maxCode = 40 // a longer joined run is not a code but a path or a key
 )
 
@@ -102,7 +101,7 @@ func isJoiner(r rune) bool {
 	return false
 }
 
-// codeEnd returns where the code that starts at i ends, or 0 where none does.
+// codeEnd returns the end of the code that starts at i, or 0 if there is none.
 func codeEnd(text string, i int) int {
 	var digit, letter, joined bool
 	end := i
@@ -144,7 +143,7 @@ func foldCode(s string) string {
 
 var dashReplacer = strings.NewReplacer("‐", "-", "‑", "-", "–", "-", "_", "-")
 
-// wordEnd returns the end of the word at i. An apostrophe inside it is part of it.
+// wordEnd returns the end of the word at i. An apostrophe inside a word is part of it.
 func wordEnd(text string, i int) int {
 	first := true
 	for i < len(text) {
@@ -170,12 +169,12 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// isIdeograph reports scripts written without spaces, where each sign is a unit.
+// isIdeograph reports whether r is of a script without spaces, where each character is a unit.
 func isIdeograph(r rune) bool {
 	return r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
-// stemmer holds what stemming needs to be fast; its cache never changes a result.
+// stemmer stems words. Its cache only makes it faster.
 type stemmer struct {
 	env   *snowballstem.Env
 	cache map[string]stemResult
@@ -262,7 +261,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// foldAccents takes accents off and writes compatibility forms ("ﬁ", "①") plainly.
+// foldAccents removes accents and decomposes compatibility forms ("ﬁ", "①").
 func foldAccents(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(strings.ReplaceAll(s, "’", "'")) {
@@ -273,5 +272,5 @@ func foldAccents(s string) string {
 	return b.String()
 }
 
-// IsStop reports a stem that Split gives the kind Stop.
+// IsStop reports whether Split gives a stem the kind Stop.
 func IsStop(stem string) bool { return stopWords[stem] }

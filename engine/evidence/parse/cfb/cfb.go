@@ -1,7 +1,6 @@
-// Package cfb reads the directory and the streams of an OLE2 compound file, the
-// container of Office files before 2007, of protected newer ones and of Outlook
-// messages. It must not trust the file: chains of sectors that run in rings or out of
-// the file end in an error, and no more is read than the file is long.
+// Package cfb reads the directory and the streams of an OLE2 compound file, the container of Office
+// files before 2007, of encrypted newer ones and of Outlook messages. Files are untrusted: sector
+// chains that loop or leave the file end in an error, and no more is read than the file's length.
 package cfb
 
 import (
@@ -13,10 +12,10 @@ import (
 	"unicode/utf16"
 )
 
-// Magic is what a compound file begins with.
+// Magic is the signature at the start of a compound file.
 const Magic = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
-// ErrDamaged is why a file could not be read; errors wrap it.
+// ErrDamaged is wrapped by all errors about the content of a file.
 var ErrDamaged = errors.New("the compound file is damaged")
 
 const (
@@ -33,12 +32,12 @@ type Entry struct {
 	Name      string
 	IsStorage bool
 	Size      int64
-	Children  []*Entry // of a storage, in no order that means something
+	Children  []*Entry // of a storage, in no particular order
 
 	startSector uint32
 }
 
-// Child is the child of that name, or nil. Names are compared byte by byte.
+// Child returns the child with the given name, or nil. Names are compared byte by byte.
 func (e *Entry) Child(name string) *Entry {
 	for _, c := range e.Children {
 		if c.Name == name {
@@ -56,10 +55,10 @@ type File struct {
 	size           int64
 	sectorSize     int64 // bytes of a sector
 	miniSectorSize int64 // bytes of a small sector
-	cutoff         int64 // streams below it lie in small sectors
+	cutoff         int64 // shorter streams are stored in small sectors
 	fat            []uint32
 	miniFat        []uint32
-	miniStream     []byte // the stream that small sectors lie in
+	miniStream     []byte // the stream that contains the small sectors
 }
 
 func damagedError(format string, args ...any) error {
@@ -73,7 +72,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		return nil, damagedError("it is shorter than its header")
 	}
 	if !bytes.HasPrefix(head, []byte(Magic)) {
-		return nil, damagedError("it has another beginning")
+		return nil, damagedError("it has the wrong signature")
 	}
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(head[at:]) }
 	shift, miniShift := binary.LittleEndian.Uint16(head[30:]), binary.LittleEndian.Uint16(head[32:])
@@ -111,28 +110,28 @@ func toUint32s(raw []byte) []uint32 {
 	return out
 }
 
-// sectorCount is how many the file has room for.
+// sectorCount returns the number of sectors the file has room for.
 func (f *File) sectorCount() int64 { return f.size / f.sectorSize }
 
 func (f *File) readSector(n uint32) ([]byte, error) {
 	if n >= maxSectorID || int64(n)+1 > f.sectorCount() {
-		return nil, damagedError("sector %d lies outside of it", n)
+		return nil, damagedError("sector %d is outside the file", n)
 	}
 	buf := make([]byte, f.sectorSize)
 	got, err := f.r.ReadAt(buf, (int64(n)+1)*f.sectorSize)
-	if err != nil && !(errors.Is(err, io.EOF) && got > 0) { // the last sector may be cut short
+	if err != nil && !(errors.Is(err, io.EOF) && got > 0) { // the last sector may be truncated
 		return nil, damagedError("sector %d can't be read", n)
 	}
 	return buf, nil
 }
 
-// readFAT gathers the table of sectors from where the header and the sectors that go on
-// with its list say it lies.
+// readFAT collects the sector table from the sectors listed in the header and in the sectors that
+// continue its list.
 func (f *File) readFAT(head []byte, next uint32) error {
 	list := toUint32s(head[76 : 76+4*headerFATSectors])
 	for seen := int64(0); next < maxSectorID; seen++ {
 		if seen > f.sectorCount() {
-			return damagedError("its list of tables runs in a ring")
+			return damagedError("its list of tables is circular")
 		}
 		raw, err := f.readSector(next)
 		if err != nil {
@@ -146,7 +145,7 @@ func (f *File) readFAT(head []byte, next uint32) error {
 			continue
 		}
 		if int64(len(f.fat)) > f.sectorCount()+f.sectorSize {
-			return damagedError("its tables are larger than itself")
+			return damagedError("its tables are larger than the file")
 		}
 		raw, err := f.readSector(n)
 		if err != nil {
@@ -157,15 +156,16 @@ func (f *File) readFAT(head []byte, next uint32) error {
 	return nil
 }
 
-// readChain reads the sectors that begin at start, size bytes of them; all where size is negative.
+// readChain reads the chain of sectors that begins at start: size bytes, or all if size is
+// negative.
 func (f *File) readChain(start uint32, size int64) ([]byte, error) {
 	if size > f.size {
-		return nil, damagedError("a stream is longer than itself")
+		return nil, damagedError("a stream is longer than the file")
 	}
 	var out []byte
 	for n := start; n != endOfChain && n != freeSector && (size < 0 || int64(len(out)) < size); {
 		if int64(len(out)) > f.size {
-			return nil, damagedError("a chain of sectors runs in a ring")
+			return nil, damagedError("a chain of sectors is circular")
 		}
 		raw, err := f.readSector(n)
 		if err != nil {
@@ -186,8 +186,8 @@ func (f *File) readChain(start uint32, size int64) ([]byte, error) {
 	return out, nil
 }
 
-// readDirectory makes a tree of the entries. Siblings are a binary tree in the file; one
-// that points back to itself is cut off there.
+// readDirectory builds a tree of the entries. Siblings form a binary tree in the file; links back
+// to visited entries are ignored.
 func (f *File) readDirectory(raw []byte) error {
 	n := len(raw) / entrySize
 	if n == 0 {
@@ -209,8 +209,8 @@ func (f *File) readDirectory(raw []byte) error {
 			Size: int64(binary.LittleEndian.Uint32(e[120:])), startSector: binary.LittleEndian.Uint32(e[116:]),
 		}
 	}
-	// children are the entries of the tree of siblings below top; a storage's start is then
-	// the top of its own.
+	// children returns the entries of the sibling tree below top; the start of a storage is then
+	// the top of its own tree.
 	children := func(top uint32) []*Entry {
 		var out []*Entry
 		stack := []uint32{top}
@@ -236,7 +236,7 @@ func (f *File) readDirectory(raw []byte) error {
 	f.Root = entry(0)
 	seen[0] = true
 	f.Root.Children = children(binary.LittleEndian.Uint32(raw[76:]))
-	// Storages by breadth: a deep nest must not be a deep stack.
+	// Breadth first: deep nesting must not need a deep stack.
 	for todo := append([]*Entry(nil), f.Root.Children...); len(todo) > 0; todo = todo[1:] {
 		if e := todo[0]; e.IsStorage {
 			e.Children = children(e.startSector)
@@ -246,7 +246,7 @@ func (f *File) readDirectory(raw []byte) error {
 	return nil
 }
 
-// ReadStream is the content of a stream.
+// ReadStream returns the content of a stream.
 func (f *File) ReadStream(e *Entry) ([]byte, error) {
 	switch {
 	case e.IsStorage:
