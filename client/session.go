@@ -31,7 +31,7 @@ func parseBaseURL(address string, plainHTTP bool) (*url.URL, error) {
 	return base, nil
 }
 
-// IsLoopback tells whether a host is this machine, so that nothing leaves it.
+// IsLoopback reports whether a host is this machine, so that nothing leaves it.
 func IsLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if ip := net.ParseIP(host); ip != nil {

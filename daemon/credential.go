@@ -100,7 +100,7 @@ func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, token string,
 	})
 }
 
-// isHTTPS tells whether the browser talks TLS, with us or with the proxy before us.
+// isHTTPS reports whether the browser talks TLS, with us or with the proxy before us.
 func (s *Server) isHTTPS(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(s.publicURL, "https://") ||
 		(s.isFromTrustedProxy(r) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https"))

@@ -187,7 +187,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	s.MetricsHandler().ServeHTTP(w, r)
 }
 
-// isLoopbackRequest tells whether the peer is on this machine and no proxy for somebody else.
+// isLoopbackRequest reports whether the peer is on this machine and no proxy for somebody else.
 func isLoopbackRequest(r *http.Request) bool {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via" {

@@ -12,7 +12,7 @@ import (
 )
 
 // rateLimiter counts requests in fixed windows, per credential (per network address
-// where there is none) and category. All windows begin at the same whole minute.
+// if there is none) and category. All windows begin at the same whole minute.
 type rateLimiter struct {
 	clock  func() time.Time
 	limits map[api.RateCategory]int

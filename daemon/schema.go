@@ -94,7 +94,7 @@ func markNullable(schemas huma.Registry) {
 
 func isNullable(t reflect.Type) bool { return t.Kind() == reflect.Pointer || isOptional(t) }
 
-// isOptional tells whether t is an api.Opt of anything.
+// isOptional reports whether t is an api.Opt of anything.
 func isOptional(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 2 && t.Field(0).Name == "Set" && t.Field(1).Name == "Value"
 }

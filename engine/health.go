@@ -106,7 +106,7 @@ func formatSize(n uint64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// checkMail tells whether the mail server took what it was given last.
+// checkMail reports whether the mail server took what it was given last.
 func (e *Engine) checkMail(ctx context.Context) (string, error) {
 	if e.Mail.Server == nil {
 		return "not configured", nil
@@ -121,7 +121,7 @@ func (e *Engine) checkMail(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s; %d mails wait", e.Mail.Server, l.Queued), nil
 }
 
-// checkModel tells which model answers, and whether it did when it was asked last.
+// checkModel reports which model answers, and whether it did when it was asked last.
 func (e *Engine) checkModel() (string, error) {
 	if e.model == nil {
 		return "builtin", nil

@@ -100,7 +100,7 @@ func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	return disk.SyncDir(folder)
 }
 
-// Open returns the content and its size; ErrNotFound where there is none. The
+// Open returns the content and its size; ErrNotFound if there is none. The
 // caller closes it. It stays readable though it be deleted meanwhile.
 func (b *Blobs) Open(sha string) (io.ReadSeekCloser, int64, error) {
 	path, err := b.path(sha)
@@ -136,7 +136,7 @@ func (b *Blobs) Verify(ctx context.Context, sha string) error {
 	return nil
 }
 
-// Delete removes a blob; ErrNotFound where there is none. It waits for a running
+// Delete removes a blob; ErrNotFound if there is none. It waits for a running
 // backup.
 func (b *Blobs) Delete(sha string) error {
 	path, err := b.path(sha)

@@ -41,7 +41,7 @@ func (db *DB) ChangeCount(tables ...AnyTable) (n uint64, known bool) {
 	return n, true
 }
 
-// IsSoleWriter tells whether nobody else writes to this database while it is open.
+// IsSoleWriter reports whether nobody else writes to this database while it is open.
 func (db *DB) IsSoleWriter() bool { return db.soleWriter }
 
 // Changed is closed once a transaction of this process has written something: for who

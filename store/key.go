@@ -51,10 +51,10 @@ func K(parts ...any) Key {
 	return k
 }
 
-// Err tells whether the parts made a key.
+// Err reports whether the parts made a key.
 func (k Key) Err() error { return k.err }
 
-// IsZero tells whether the key has no parts.
+// IsZero reports whether the key has no parts.
 func (k Key) IsZero() bool { return len(k.b) == 0 && k.err == nil }
 
 // Join returns the parts of k followed by those of more.

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/tracing"
 )
 
-// Event tells what a transaction did, to whoever acts on it afterwards.
+// Event reports what a transaction did, to whoever acts on it afterwards.
 type Event struct {
 	Sequence       int64           `json:"sequence"` // given by Append: rising, without gaps
 	ID             string          `json:"id"`       // given by Append where empty; the same in every delivery

@@ -140,7 +140,7 @@ func (s *untypedTable) page(tx *Tx, q untypedQuery) (page Page[any], err error) 
 	return page, nil
 }
 
-// isAfter tells whether key comes behind place in the list's direction.
+// isAfter reports whether key comes behind place in the list's direction.
 func isAfter(key, position []byte, reverse bool) bool {
 	c := bytes.Compare(key, position)
 	return c != 0 && (c < 0) == reverse

@@ -150,7 +150,7 @@ func (t *tableSet) rebuildIndexes(ctx context.Context, tx *Tx) (rebuilt []string
 	return rebuilt, t.checkTables(tx)
 }
 
-// indexesCurrent tells whether settle would have nothing to do.
+// indexesCurrent reports whether settle would have nothing to do.
 func (t *tableSet) indexesCurrent(tx *Tx) (bool, error) {
 	for _, d := range t.sorted {
 		var have []string

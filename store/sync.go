@@ -212,7 +212,7 @@ func (tx *Tx) syncRole(org, assessment string) (string, error) {
 	return roles[[2]string{org, assessment}], err
 }
 
-// recordSyncChange notes a change for the log. old is nil where there was no record, fresh where there is none any more.
+// recordSyncChange notes a change for the log. old is nil where there was no record, fresh if there is none any more.
 func (s *untypedTable) recordSyncChange(tx *Tx, primary []byte, old, fresh any) error {
 	if s.syncTarget == nil || tx.syncLogOff {
 		return nil

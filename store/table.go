@@ -86,7 +86,7 @@ func (t *Table[R]) Name() string { return t.untyped.def.name }
 
 func (t *Table[R]) definition() *tableDefinition { return &t.untyped.def }
 
-// typedRecord is a record with its type; an empty one where there is none.
+// typedRecord is a record with its type; an empty one if there is none.
 func typedRecord[R any](record any, err error) (r R, _ error) {
 	if p, ok := record.(*R); ok && err == nil {
 		r = *p
@@ -110,7 +110,7 @@ func (t *Table[R]) Get(tx *Tx, key ...any) (R, error) {
 	return typedRecord[R](t.untyped.get(tx, K(key...)))
 }
 
-// Has tells whether there is a record with this primary key.
+// Has reports whether there is a record with this primary key.
 func (t *Table[R]) Has(tx *Tx, key ...any) (bool, error) {
 	return t.untyped.has(tx, K(key...))
 }

@@ -166,7 +166,7 @@ func (s *untypedTable) deleteAll(tx *Tx, prefix []any) (int, error) {
 	return n, nil
 }
 
-// readBytes returns the stored bytes, nil where there are none.
+// readBytes returns the stored bytes, nil if there are none.
 func (s *untypedTable) readBytes(tx *Tx, k Key) ([]byte, error) {
 	if err := tx.checkTable(&s.def, false); err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (s *untypedTable) readBytes(tx *Tx, k Key) ([]byte, error) {
 	return b, nil
 }
 
-// find is the record under a key, nil where there is none.
+// find is the record under a key, nil if there is none.
 func (s *untypedTable) find(tx *Tx, k Key) (any, error) {
 	b, err := s.readBytes(tx, k)
 	if err != nil || b == nil {

@@ -138,7 +138,7 @@ func endpointAddresses(endpoints []endpoint) []string {
 	return out
 }
 
-// allLoopback tells whether only this machine reaches any of them.
+// allLoopback reports whether only this machine reaches any of them.
 func allLoopback(endpoints []endpoint) bool {
 	return !slices.ContainsFunc(endpoints, func(e endpoint) bool { return !e.loopback })
 }

@@ -60,7 +60,7 @@ func loadModel(dir string) (*llm.Model, error) {
 	return llm.New(o)
 }
 
-// agentModel is the model as the engine takes it: nil, and no pointer to nothing, where there is none.
+// agentModel is the model as the engine takes it: nil, and no pointer to nothing, if there is none.
 func agentModel(dir string) (agent.Model, error) {
 	m, err := loadModel(dir)
 	if m == nil || err != nil {

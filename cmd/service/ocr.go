@@ -9,7 +9,7 @@ import (
 )
 
 // newOCR is what recognises the text of pictures: tesseract, where it is installed, in
-// the languages that SERVICE_OCR names; nil where there is none, or SERVICE_OCR is off.
+// the languages that SERVICE_OCR names, or nil if there is none, or SERVICE_OCR is off.
 func newOCR() (parse.OCR, error) {
 	languages := os.Getenv("SERVICE_OCR")
 	if languages == "off" {

@@ -4,7 +4,7 @@ package main
 
 import "os"
 
-// isPrivateDir tells whether a folder is this person's alone: there, the temporary folder already is.
+// isPrivateDir reports whether a folder is this person's alone: there, the temporary folder already is.
 func isPrivateDir(dir string) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.IsDir()

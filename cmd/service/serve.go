@@ -276,7 +276,7 @@ func (d *daemonServer) stop() error {
 	}
 }
 
-// warnUnencrypted tells where passwords would go over a network as they are.
+// warnUnencrypted reports where passwords would go over a network as they are.
 func warnUnencrypted(log *slog.Logger, endpoints []endpoint, publicURL string) {
 	if strings.HasPrefix(publicURL, "https://") {
 		return // a proxy before us talks TLS

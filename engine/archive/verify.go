@@ -34,7 +34,7 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
-// Report tells what came of checking an archive.
+// Report reports what came of checking an archive.
 type Report struct {
 	OK       bool      `json:"ok"`
 	Manifest Manifest  `json:"manifest"`
@@ -159,7 +159,7 @@ func (c *checker) checkContents() {
 	}
 }
 
-// isMisnamed tells whether a document or report is not what the hash in its name says.
+// isMisnamed reports whether a document or report is not what the hash in its name says.
 func (c *checker) isMisnamed(f File) bool {
 	folder := path.Dir(f.Path)
 	return (folder == "documents" || folder == "reports") && !strings.HasPrefix(path.Base(f.Path), f.SHA256+"-")

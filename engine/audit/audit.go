@@ -1,5 +1,5 @@
 // Package audit keeps what happened: a chain of hashed records per organization
-// that tells who did what, and the timeline of each assessment in people's words.
+// that reports who did what, and the timeline of each assessment in people's words.
 //
 // Records are written in the transaction of what they tell, so that neither is
 // there without the other. The package decides nothing and sends nothing.

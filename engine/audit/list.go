@@ -60,13 +60,13 @@ func (s *Service) appendEntry(ctx context.Context, by api.Caller, e Entry) error
 	return s.db.Update(ctx, func(tx *store.Tx) error { return Append(tx, by, e) })
 }
 
-// MatchesAction tells whether an event is of the kind that is wanted: "soa.approved", or
+// MatchesAction reports whether an event is of the kind that is wanted: "soa.approved", or
 // "soa." for all that begin so. An empty one is all.
 func MatchesAction(want, have string) bool {
 	return matchesOrAny(want, have) || strings.HasSuffix(want, ".") && strings.HasPrefix(have, want)
 }
 
-// MatchesActor tells whether an actor has an id, or a name with a part, as wanted.
+// MatchesActor reports whether an actor has an id, or a name with a part, as wanted.
 func MatchesActor(want string, who api.Actor) bool {
 	return matchesOrAny(want, who.ID) || strings.Contains(strings.ToLower(who.Name), strings.ToLower(want))
 }

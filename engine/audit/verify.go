@@ -117,7 +117,7 @@ func VerifyStored(tx *store.Tx, org string) (count uint64, head string, err erro
 	return count, head, err
 }
 
-// VerifyChain tells whether the chain of the caller's organization holds.
+// VerifyChain reports whether the chain of the caller's organization holds.
 func (s *Service) VerifyChain(ctx context.Context, by api.Caller, _ *api.None) (*api.AuditVerification, error) {
 	out := &api.AuditVerification{}
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {

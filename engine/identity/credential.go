@@ -32,7 +32,7 @@ type Principal struct {
 	extended bool
 }
 
-// FromBrowser tells whether the credential is one that a browser sends by itself.
+// FromBrowser reports whether the credential is one that a browser sends by itself.
 func (p Principal) FromBrowser() bool { return p.session != nil }
 
 // cachedKey is an API key with the end of the secret that opened it.
@@ -120,7 +120,7 @@ func (s *Service) authenticateSession(ctx context.Context, token string) (Princi
 	return Principal{ID: "session " + have.ID, UserID: have.UserID, session: &have, extended: slid}, nil
 }
 
-// hasPassed tells whether an end, if there is one, was reached.
+// hasPassed reports whether an end, if there is one, was reached.
 func hasPassed(end *time.Time, now time.Time) bool { return end != nil && !now.Before(*end) }
 
 // storeErrorOr is err where the store failed, else the refusal.
@@ -131,7 +131,7 @@ func storeErrorOr(err error, refused *api.Error) error {
 	return refused
 }
 
-// shouldRecordUse tells whether a use should be written down now: not where this process did
+// shouldRecordUse reports whether a use should be written down now: not where this process did
 // so a short while ago, so that many requests at once write once.
 func (s *Service) shouldRecordUse(id string, every time.Duration) bool {
 	now := s.clock()

@@ -5,7 +5,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// isDelegate tells whether somebody once let the person decide for them and has not taken
+// isDelegate reports whether somebody once let the person decide for them and has not taken
 // it back. What it is for, and until when, is looked at when they decide.
 func isDelegate(tx *store.Tx, org, userID string) (bool, error) {
 	for d, err := range store.Delegations.By("delegate").Scan(tx, org, store.Prefix(userID)) {

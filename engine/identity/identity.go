@@ -112,7 +112,7 @@ func listMemberships(tx *store.Tx, userID string) ([]store.Membership, error) {
 	return out, nil
 }
 
-// userByEmail finds a person; store.ErrNotFound where there is none.
+// userByEmail finds a person; store.ErrNotFound if there is none.
 func userByEmail(tx *store.Tx, email string) (api.User, error) {
 	return store.Users.By("email").Get(tx, email)
 }

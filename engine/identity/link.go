@@ -64,7 +64,7 @@ func lookUpLink(tx *store.Tx, token string) (l store.OneTimeLink, user api.User,
 	return l, user, nil
 }
 
-// GetLink tells what a link is for without using it.
+// GetLink reports what a link is for without using it.
 func (s *Service) GetLink(ctx context.Context, _ api.Caller, in *api.LinkInput) (*api.Link, error) {
 	return s.describeLink(ctx, in.Body.Token)
 }

@@ -100,7 +100,7 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 	return &org, err
 }
 
-// requiresSecondPerson tells whether somebody else than the author has to decide.
+// requiresSecondPerson reports whether somebody else than the author has to decide.
 func requiresSecondPerson(settings map[string]any) bool {
 	on, _ := settings[api.RequireSecondPerson].(bool)
 	return on

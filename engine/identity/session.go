@@ -272,7 +272,7 @@ func setPassword(tx *store.Tx, userID, hash, exceptSessionID string) error {
 	return deleteLinks(tx, userID, func(l store.OneTimeLink) bool { return l.Purpose == purposePassword })
 }
 
-// GetMe tells who calls, and what they may do in the organization of the request.
+// GetMe reports who calls, and what they may do in the organization of the request.
 func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.Me, error) {
 	out := &api.Me{Actor: by.Actor, Permissions: []api.Permission{}}
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
