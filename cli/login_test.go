@@ -185,7 +185,7 @@ func TestLogin(t *testing.T) {
 		5,
 		"wrong\n",
 		words("login "+s.url+" --email "+adaEmail+" --password-stdin"),
-		"the e-mail address or the password is wrong",
+		"the e-mail address or wrong password",
 		"nothing was changed",
 	)
 	if len(d.files()) != 0 {
@@ -357,7 +357,7 @@ func TestPeople(t *testing.T) {
 
 	// The password: own, and by link.
 	bo.runs(0, boPassword+"\nanother good password\n", words("password --password-stdin"), "is changed")
-	bo.runs(2, boPassword+"\nanother good password\n", words("password --password-stdin"), "this is not your password")
+	bo.runs(2, boPassword+"\nanother good password\n", words("password --password-stdin"), "wrong current password")
 	page = ada.runs(0, "", words("user password-link bo@acme.example"), "shown this once")
 	_, link, _ = strings.Cut(page.out, "/link#")
 	bo.runs(0, boPassword+"\n", []string{"login", s.url, "--link", strings.TrimSpace(link), "--password-stdin"}, "Signed in")

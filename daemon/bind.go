@@ -154,7 +154,7 @@ func streamEvents(w http.ResponseWriter, events io.Reader) {
 	h := w.Header()
 	h.Set("Content-Type", eventStream)
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // a proxy sends on what it gets
+	h.Set("X-Accel-Buffering", "no") // disable proxy buffering
 	w.WriteHeader(http.StatusOK)
 	conn, buf := http.NewResponseController(w), make([]byte, 32<<10)
 	_ = conn.Flush()

@@ -35,7 +35,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodGet {
 		return nil, nil
 	}
-	tooLarge := api.Invalid("", "the body is over the limit of %d KiB", limit>>10)
+	tooLarge := api.Invalid("", "the request body exceeds the limit of %d KiB", limit>>10)
 	if r.ContentLength > limit {
 		return nil, tooLarge
 	}
@@ -50,9 +50,9 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	case errors.As(err, &over):
 		return nil, tooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, api.Invalid("", "the body did not arrive within %d seconds", int(bodyTimeout/time.Second))
+		return nil, api.Invalid("", "the request body did not arrive within %d seconds", int(bodyTimeout/time.Second))
 	case err != nil:
-		return nil, api.Invalid("", "the body broke off before its end").WithCause(err)
+		return nil, api.Invalid("", "the request body ended early").WithCause(err)
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
 		return body, nil
@@ -82,12 +82,12 @@ func validateJSON(body []byte) error {
 		case d.StackDepth() > maxJSONDepth:
 			return api.Invalid(fieldPath(d.StackPointer()), "the JSON is nested more than %d deep", maxJSONDepth)
 		case tok.Kind() == '"' && strings.ContainsRune(tok.String(), 0):
-			return api.Invalid(fieldPath(d.StackPointer()), "the text holds a NUL character")
+			return api.Invalid(fieldPath(d.StackPointer()), "the string contains a NUL character")
 		case tok.Kind() == '0' && overflowsFloat(tok):
 			return api.Invalid(fieldPath(d.StackPointer()), "%s: the number is too large", lineAndColumn(body, d.InputOffset()))
 		}
 		if d.StackDepth() == 0 && len(bytes.TrimSpace(body[d.InputOffset():])) > 0 {
-			return api.Invalid("", "%s: something follows the JSON value", lineAndColumn(body, d.InputOffset()))
+			return api.Invalid("", "%s: unexpected data after the JSON value", lineAndColumn(body, d.InputOffset()))
 		}
 	}
 }
@@ -105,13 +105,13 @@ func jsonSyntaxError(body []byte, d *jsontext.Decoder, err error) error {
 	}
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return api.Invalid(fieldPath(field), "%s: the name %q stands twice in one object", lineAndColumn(body, at), field.LastToken())
+		return api.Invalid(fieldPath(field), "%s: the name %q appears twice in one object", lineAndColumn(body, at), field.LastToken())
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return api.Invalid(fieldPath(field), "%s: the JSON ends before it is complete", lineAndColumn(body, int64(len(body))))
 	case syntax != nil && syntax.Err != nil:
-		return api.Invalid(fieldPath(field), "%s: this is no JSON: %v", lineAndColumn(body, at), syntax.Err)
+		return api.Invalid(fieldPath(field), "%s: invalid JSON: %v", lineAndColumn(body, at), syntax.Err)
 	}
-	return api.Invalid(fieldPath(field), "%s: this is no JSON", lineAndColumn(body, at)).WithCause(err)
+	return api.Invalid(fieldPath(field), "%s: invalid JSON", lineAndColumn(body, at)).WithCause(err)
 }
 
 // fieldPath is a JSON pointer as the contract names fields: owner.email, scopes[0] as scopes.0.

@@ -155,7 +155,7 @@ func TestNullAndUnknownFields(t *testing.T) {
 		t.Error(a.text)
 	}
 	again := g.path(api.SubmitGap.Path)
-	if a := g.owner.do("POST", again, object{"foo": 1}); a.status != 400 || !strings.Contains(a.text, "there is no such field") ||
+	if a := g.owner.do("POST", again, object{"foo": 1}); a.status != 400 || !strings.Contains(a.text, "unknown field") ||
 		!strings.Contains(a.text, "foo") {
 		t.Errorf("%d %s", a.status, a.text)
 	}

@@ -55,36 +55,36 @@ func validationError(errs []error) *api.Error {
 // What is said of a field that is missing, and of one that there is not.
 const (
 	fieldRequired = "this field is required"
-	fieldUnknown  = "there is no such field"
+	fieldUnknown  = "unknown field"
 )
 
 var missingPropertyPattern = lazyregexp.New(`^expected required property (\S+) to be present$`)
 
 func validationMessage(m string) string {
 	if most, ok := strings.CutPrefix(m, "expected length <= "); ok {
-		return "it may have " + most + " characters at most"
+		return "must have at most " + most + " characters"
 	}
 	if least, ok := strings.CutPrefix(m, "expected length >= "); ok && least != "1" {
-		return "it needs " + least + " characters at least"
+		return "must have at least " + least + " characters"
 	} else if ok {
-		return "it can't be empty"
+		return "can't be empty"
 	}
 	if most, ok := strings.CutPrefix(m, "expected number <= "); ok {
-		return "it may be " + most + " at most"
+		return "must be at most " + most
 	}
 	if least, ok := strings.CutPrefix(m, "expected number >= "); ok {
-		return "it has to be " + least + " at least"
+		return "must be at least " + least
 	}
 	if strings.HasPrefix(m, "expected string to be RFC 5322 email") {
-		return "write an e-mail address as ada@acme.example"
+		return "must be an email address such as ada@acme.example"
 	}
 	switch m {
 	case "unexpected property":
 		return fieldUnknown
 	case "expected string to be RFC 3339 date":
-		return "write a date as 2027-01-29"
+		return "must be a date such as 2027-01-29"
 	case "expected string to be RFC 3339 date-time":
-		return "write a time as 2027-01-29T09:00:00Z"
+		return "must be a time such as 2027-01-29T09:00:00Z"
 	}
 	return m
 }

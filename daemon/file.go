@@ -45,9 +45,9 @@ type rangeErrorWriter struct {
 func (e *rangeErrorWriter) WriteHeader(status int) {
 	switch status {
 	case http.StatusRequestedRangeNotSatisfiable:
-		e.writeAPIError(api.Invalid("Range", "there is no such range in the file; ask for one within it, as bytes=0-99"))
+		e.writeAPIError(api.Invalid("Range", "the range is outside the file; request one within it, e.g. bytes=0-99"))
 	case http.StatusPreconditionFailed:
-		e.writeAPIError(api.Invalid("If-Match", "the file is not the one that If-Match names: its ETag is %s", e.Header().Get("ETag")))
+		e.writeAPIError(api.Invalid("If-Match", "the file doesn't match If-Match: its ETag is %s", e.Header().Get("ETag")))
 	default:
 		e.ResponseWriter.WriteHeader(status)
 	}
@@ -80,7 +80,7 @@ type uploadFile struct {
 func saveUploadFile(part io.Reader) (*uploadFile, error) {
 	f, err := os.CreateTemp("", "service-upload-*")
 	if err != nil {
-		return nil, api.Internal("the temporary folder can't take the upload: %v", err).WithCause(err)
+		return nil, api.Internal("storing the upload in the temporary folder failed: %v", err).WithCause(err)
 	}
 	// Where a file can lose its name while open, a process that is killed leaves nothing behind.
 	_ = os.Remove(f.Name())
@@ -89,7 +89,7 @@ func saveUploadFile(part io.Reader) (*uploadFile, error) {
 	if s.size, err = io.Copy(io.MultiWriter(f, h), part); err != nil {
 		s.discard()
 		if ours := (*fs.PathError)(nil); errors.As(err, &ours) {
-			return nil, api.Internal("the temporary folder can't take the upload: %v", err).WithCause(err)
+			return nil, api.Internal("storing the upload in the temporary folder failed: %v", err).WithCause(err)
 		}
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 	defer func() { // also where serve panics
 		if err := finish(recorder.recordedAnswer()); err != nil {
 			s.log.Error(
-				"an answer could not be kept for its idempotency key",
+				"storing the response for an idempotency key failed",
 				"trace_id",
 				traceIDFrom(r.Context()),
 				"operation",

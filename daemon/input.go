@@ -205,7 +205,7 @@ func (in *inputReader) decode(r *http.Request, body []byte, v reflect.Value) err
 		if list, known := in.queryParams[name]; !known {
 			problems.Add(at("query", name), "", "unknown query parameter")
 		} else if n := len(query[name]); n > 1 && !list {
-			problems.Add(at("query", name), query[name][n-1], fmt.Sprintf("it is given %d times; give one value", n))
+			problems.Add(at("query", name), query[name][n-1], fmt.Sprintf("given %d times; give one value", n))
 		}
 	}
 	for _, p := range in.params {
@@ -249,7 +249,7 @@ func (in *inputReader) explainProblems(errs []error) *api.Error {
 		case was == fieldRequired && in.enumChoices[d.Field] != "":
 			d.Message += ": one of " + in.enumChoices[d.Field]
 		case was == fieldUnknown && in.recordFields[d.Field]:
-			d.Message = "this can't be changed here; what can: " + in.changeableFields
+			d.Message = "this field can't be changed here; changeable fields: " + in.changeableFields
 		default:
 			continue
 		}
@@ -267,10 +267,10 @@ func rejectBody(body []byte, at func(...string) *huma.PathBuffer, problems *huma
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(body, &fields); err != nil {
-		return api.Invalid("", "this takes no body")
+		return api.Invalid("", "this operation takes no request body")
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		problems.Add(at("body", name), fields[name], "there is no such field")
+		problems.Add(at("body", name), fields[name], "unknown field")
 	}
 	return nil
 }
@@ -292,7 +292,7 @@ func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...strin
 		fields, _ := parsed.(map[string]any)
 		for _, name := range in.notNullable {
 			if v, given := fields[name]; given && v == nil {
-				problems.Add(at("body", name), nil, "it can't be null; leave it out to keep what it is")
+				problems.Add(at("body", name), nil, "can't be null; omit it to leave it unchanged")
 			}
 		}
 	}
@@ -302,7 +302,7 @@ func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...strin
 		if plain, again := json.Marshal(parsed); again == nil && json.Unmarshal(plain, into) == nil { // 3.0 and 1e1 are integers
 			err = nil
 		} else {
-			problems.Add(at("body", typeErr.Field), nil, "it can't be "+typeErr.Value)
+			problems.Add(at("body", typeErr.Field), nil, "can't be "+typeErr.Value)
 		}
 	}
 	if apiErr, is := errors.AsType[*api.Error](err); is {
@@ -320,7 +320,7 @@ func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...strin
 			f = f.Elem()
 		}
 		if strings.ContainsFunc(f.String(), api.IsUnsafeRune) {
-			problems.Add(at(n.path...), f.String(), "a name is one line, without control characters")
+			problems.Add(at(n.path...), f.String(), "names must be a single line without control characters")
 		}
 	}
 	for _, d := range in.defaults {

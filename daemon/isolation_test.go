@@ -273,7 +273,7 @@ func sample(op *api.Operation) any {
 	case op.Method == http.MethodGet || op.Method == http.MethodDelete:
 		return nil
 	}
-	return `{"there is no such field": 1}`
+	return `{"unknown field": 1}`
 }
 
 // Each single scope opens the operations that ask for it, and no other.

@@ -49,23 +49,23 @@ func newMetrics(e *engine.Engine) *metrics {
 			},
 			[]string{"operation"},
 		),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests at work."}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests in progress."}),
 		uploads:  prometheus.NewCounter(prometheus.CounterOpts{Name: "service_upload_bytes_total", Help: "Bytes of uploaded files."}),
 		rateLimited: prometheus.NewCounterVec(
-			prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused as too many, by category."},
+			prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused by the rate limit, by category."},
 			[]string{"category"},
 		),
 		authFailures: prometheus.NewCounter(
 			prometheus.CounterOpts{
 				Name: "service_auth_failures_total",
-				Help: "Requests refused for want of a valid credential, failed sign-ins among them.",
+				Help: "Requests refused without a valid credential, including failed sign-ins.",
 			},
 		),
 	}
 	build := prometheus.NewGauge(
 		prometheus.GaugeOpts{
 			Name:        "service_build_info",
-			Help:        "Always 1; the label tells the version.",
+			Help:        "Always 1; the label holds the version.",
 			ConstLabels: prometheus.Labels{"version": e.Version()},
 		},
 	)
@@ -99,32 +99,32 @@ func (m *metrics) countRequest(op *api.Operation, status int, took time.Duration
 type engineCollector struct{ engine *engine.Engine }
 
 var (
-	descDocumentsWaiting = prometheus.NewDesc("service_documents_waiting", "Documents that wait to be read.", nil, nil)
-	descDocumentsReading = prometheus.NewDesc("service_documents_reading", "Documents that are being read.", nil, nil)
+	descDocumentsWaiting = prometheus.NewDesc("service_documents_waiting", "Documents waiting to be processed.", nil, nil)
+	descDocumentsReading = prometheus.NewDesc("service_documents_reading", "Documents being processed.", nil, nil)
 	descDocumentsStuck   = prometheus.NewDesc(
 		"service_documents_stuck",
-		"Documents that could not be read for a reason outside of them.",
+		"Documents that could not be processed because of a system problem.",
 		nil,
 		nil,
 	)
-	descStoreBytes        = prometheus.NewDesc("service_store_bytes", "Size of the database's file.", nil, nil)
-	descDiskFree          = prometheus.NewDesc("service_disk_free_bytes", "Room left for the data folder.", nil, nil)
-	descIndexes           = prometheus.NewDesc("service_search_indexes", "Search indexes in memory, one for an assessment.", nil, nil)
-	descMailsQueued       = prometheus.NewDesc("service_mails_queued", "Mails that wait to be sent.", nil, nil)
+	descStoreBytes        = prometheus.NewDesc("service_store_bytes", "Size of the database file.", nil, nil)
+	descDiskFree          = prometheus.NewDesc("service_disk_free_bytes", "Free space for the data folder.", nil, nil)
+	descIndexes           = prometheus.NewDesc("service_search_indexes", "Search indexes in memory, one per assessment.", nil, nil)
+	descMailsQueued       = prometheus.NewDesc("service_mails_queued", "Emails waiting to be sent.", nil, nil)
 	descDeliveriesWaiting = prometheus.NewDesc(
 		"service_webhook_deliveries_waiting",
-		"Deliveries to webhooks that wait to be sent.",
+		"Webhook deliveries waiting to be sent.",
 		nil,
 		nil,
 	)
-	descWorkflowsLive = prometheus.NewDesc("service_workflows_live", "Workflow runs that go on or wait for somebody.", nil, nil)
+	descWorkflowsLive = prometheus.NewDesc("service_workflows_live", "Workflow runs that are running or waiting.", nil, nil)
 	descModelCalls    = prometheus.NewDesc(
 		"service_model_calls_total",
-		"Questions to the model in use, by outcome.",
+		"Requests to the current model, by outcome.",
 		[]string{"outcome"},
 		nil,
 	)
-	descModelSeconds = prometheus.NewDesc("service_model_seconds_total", "How long the model took for them.", nil, nil)
+	descModelSeconds = prometheus.NewDesc("service_model_seconds_total", "Total time the model took for requests.", nil, nil)
 	descModelTokens  = prometheus.NewDesc("service_model_tokens_total", "Tokens that the model read and wrote.", []string{"kind"}, nil)
 	descPassages     = prometheus.NewDesc("service_search_passages", "Passages in the search indexes in memory.", nil, nil)
 )

@@ -165,27 +165,27 @@ func validateRequest(r *http.Request) *api.Error {
 		n += len(values)
 	}
 	if n > maxHeaders {
-		return api.Invalid("headers", "the request has %d headers; at most %d are taken", n, maxHeaders)
+		return api.Invalid("headers", "the request has %d headers; at most %d are allowed", n, maxHeaders)
 	}
 	for _, name := range singleValueHeaders {
 		if len(r.Header.Values(name)) > 1 {
-			return api.Invalid(name, "the header %s stands more than once in the request", name)
+			return api.Invalid(name, "header %s appears more than once", name)
 		}
 	}
 	if len(r.URL.EscapedPath()) > maxPath {
-		return api.Invalid("path", "the path has more than %d characters", maxPath)
+		return api.Invalid("path", "the path exceeds %d characters", maxPath)
 	}
 	if !isValidText(r.URL.Path) {
-		return api.Invalid("path", "the path holds bytes that are no text")
+		return api.Invalid("path", "the path is not valid UTF-8")
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return api.Invalid("query", "the query can't be read: %v", err)
+		return api.Invalid("query", "invalid query: %v", err)
 	}
 	for name, values := range query {
 		for _, v := range append(values, name) {
 			if !isValidText(v) {
-				return api.Invalid(strings.ToValidUTF8(name, "?"), "the query holds bytes that are no text")
+				return api.Invalid(strings.ToValidUTF8(name, "?"), "the query is not valid UTF-8")
 			}
 		}
 	}
@@ -261,7 +261,7 @@ func (s *Server) checkPermission(ctx context.Context, by api.Caller, op *api.Ope
 	}
 	if auditErr := s.engine.Identity.RecordDenied(ctx, by, op); auditErr != nil {
 		// It is refused all the same, on a full disk too.
-		s.log.Error("a refusal could not be noted in the audit chain", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
+		s.log.Error("recording a refusal in the audit chain failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
 	}
 	return err
 }
@@ -287,7 +287,7 @@ func (s *Server) auditRefusal(ctx context.Context, p identity.Principal, by api.
 func (s *Server) auditDenied(ctx context.Context, by api.Caller, op *api.Operation, err error) {
 	if auditErr := s.engine.Audit.RecordDenied(ctx, by, op, api.AsError(err).Message); auditErr != nil {
 		// It is refused all the same, on a full disk too.
-		s.log.Error("a refusal could not be noted in the audit chain", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
+		s.log.Error("recording a refusal in the audit chain failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
 	}
 }
 

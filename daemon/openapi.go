@@ -27,7 +27,7 @@ func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
 			Extensions:  map[string]any{"summary": "Security, compliance and maturity assessments against the Secure Controls Framework"},
 			Description: apiIntroduction, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
 		},
-		Servers: []*huma.Server{{URL: "/", Description: "The server that this document came from"}},
+		Servers: []*huma.Server{{URL: "/", Description: "The server that provides this document"}},
 		Tags:    apiTags,
 		Paths:   map[string]*huma.PathItem{},
 		Components: &huma.Components{
@@ -70,7 +70,7 @@ func (s *Server) describeOperation(op *api.Operation, from *huma.Operation) (*hu
 		}
 		if p.In == "query" && p.Name == "sort" {
 			names := sortFieldNames(op)
-			c.Description = "The order: `" + strings.Join(names, "`, `") + "`, separated by commas, - before a name for descending."
+			c.Description = "Sort order: `" + strings.Join(names, "`, `") + "`, separated by commas; prefix a field with - for descending."
 			c.Example = "-" + names[0]
 		}
 		if p.Name == "If-Match" {
@@ -159,23 +159,23 @@ func (s *Server) describeResponses(o *huma.Operation, op *api.Operation, from *h
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): ok}
 	if op.Form == api.Download || op.Form == api.Markup {
 		part := &huma.Response{
-			Description: "The part that the header Range asked for",
+			Description: "The part requested by the Range header",
 			Headers:     responseHeaders(op, op.Status),
 			Content:     ok.Content,
 		}
 		o.Responses["206"] = part
 		o.Responses["304"] = &huma.Response{
-			Description: "The file has the ETag of the header If-None-Match",
+			Description: "The file matches the If-None-Match header",
 			Headers:     responseHeaders(op, http.StatusNotModified),
 		}
 		o.Responses["416"] = &huma.Response{
-			Description: "The file has no such range", Headers: responseHeaders(op, http.StatusRequestedRangeNotSatisfiable),
+			Description: "The range is outside the file", Headers: responseHeaders(op, http.StatusRequestedRangeNotSatisfiable),
 			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}
 	}
 	if _, may := reflect.New(op.Out).Interface().(interface{ Existed() bool }); may && op.Status == http.StatusCreated {
 		o.Responses["200"] = &huma.Response{
-			Description: "The record was there already; this is it",
+			Description: "The record already existed and is returned",
 			Headers:     responseHeaders(op, http.StatusOK),
 			Content:     ok.Content,
 		}

@@ -74,7 +74,7 @@ func (s *Server) serveDocument(pick func(openAPIDocuments) staticAsset) http.Han
 	return func(w http.ResponseWriter, r *http.Request) {
 		d, err := s.documents()
 		if err != nil {
-			s.log.Error("the OpenAPI document can't be made", "trace_id", traceIDFrom(r.Context()), "error", err)
+			s.log.Error("generating the OpenAPI document failed", "trace_id", traceIDFrom(r.Context()), "error", err)
 			s.writeError(w, r, api.AsError(err))
 			return
 		}

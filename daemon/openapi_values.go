@@ -315,5 +315,5 @@ var exampleErrors = map[api.ErrorCode]api.Error{
 		Details: []api.ErrorDetail{{Gate: api.GateSoA, Reason: "it waits for a decision", ApprovalID: exampleID}},
 	},
 	api.CodeRateLimit: {Message: "too many requests; try again in 42 seconds"},
-	api.CodeInternal:  {Message: "something went wrong inside the service; the log has the cause under this trace id"},
+	api.CodeInternal:  {Message: "internal error; the service log has details under this trace id"},
 }

@@ -43,7 +43,7 @@ var unsubscribeTemplate = template.Must(template.New("").Parse(`<!doctype html>
   <main>
     <h1>{{.Title}}</h1>
     <p role="status">{{.Text}}</p>
-    {{if .Token}}<form method="post" action="unsubscribe?token={{.Token}}"><button type="submit">End the daily mail</button></form>{{end}}
+    {{if .Token}}<form method="post" action="unsubscribe?token={{.Token}}"><button type="submit">Unsubscribe from the daily email</button></form>{{end}}
   </main>
 </body>
 </html>
@@ -67,8 +67,8 @@ func (s *Server) serveUnsubscribePage(w http.ResponseWriter, r *http.Request) {
 		w,
 		http.StatusOK,
 		unsubscribeView{
-			Title: "The daily mail",
-			Text:  "About remediations that are overdue, in each of your organizations.",
+			Title: "Daily email",
+			Text:  "Overdue remediations in each of your organizations.",
 			Token: r.URL.Query().Get("token"),
 		},
 	)
@@ -83,14 +83,14 @@ func (s *Server) handleUnsubscribe(w http.ResponseWriter, r *http.Request) {
 			w,
 			http.StatusOK,
 			unsubscribeView{
-				Title: "It is ended",
-				Text:  "The daily mail about overdue remediations does not come any more. `service email preferences --digest` brings it back.",
+				Title: "Unsubscribed",
+				Text:  "You will no longer receive the daily email about overdue remediations. To turn it on again, use `service email preferences --digest`.",
 			},
 		)
 	case e.Code == api.CodeInternal:
-		s.log.Warn("a person could not be unsubscribed", "error", err)
-		s.writeUnsubscribePage(w, http.StatusInternalServerError, unsubscribeView{Title: "That did not work", Text: "Try again later."})
+		s.log.Warn("unsubscribing a user failed", "error", err)
+		s.writeUnsubscribePage(w, http.StatusInternalServerError, unsubscribeView{Title: "Something went wrong", Text: "Try again later."})
 	default:
-		s.writeUnsubscribePage(w, e.HTTPStatus(), unsubscribeView{Title: "This link can't be used", Text: e.Message})
+		s.writeUnsubscribePage(w, e.HTTPStatus(), unsubscribeView{Title: "Invalid link", Text: e.Message})
 	}
 }

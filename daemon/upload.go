@@ -124,13 +124,13 @@ func toFormError(err error) error {
 	if uploadErr := toUploadError(err); api.IsCode(uploadErr, api.CodeValidation) {
 		return uploadErr
 	}
-	return api.Invalid("file", "the form can't be read: %v", err)
+	return api.Invalid("file", "invalid form: %v", err)
 }
 
 func toUploadError(err error) error {
 	var tooBig *http.MaxBytesError
 	if errors.As(err, &tooBig) {
-		return api.Invalid("file", "the upload is over the limit of %d MiB", MaxUploadBytes>>20)
+		return api.Invalid("file", "the upload exceeds the limit of %d MiB", MaxUploadBytes>>20)
 	}
 	if apiErr := (*api.Error)(nil); errors.As(err, &apiErr) {
 		return err
@@ -138,13 +138,13 @@ func toUploadError(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return api.Invalid(
 			"file",
-			"the upload came to a halt: less than %d KiB came in %d seconds",
+			"the upload stalled: less than %d KiB arrived in %d seconds",
 			minUploadProgress>>10,
 			int(uploadStallTimeout/time.Second),
 		)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return api.Invalid("file", "the upload broke off before its end").WithCause(err)
+		return api.Invalid("file", "the upload ended early").WithCause(err)
 	}
 	return err
 }
@@ -168,9 +168,9 @@ func setFormField(v reflect.Value, part *multipart.Part) error {
 	case err != nil:
 		return toUploadError(err)
 	case len(b) > maxFormField:
-		return api.Invalid(formFieldName(part), "the field is over the limit of %d KiB", maxFormField>>10)
+		return api.Invalid(formFieldName(part), "the field exceeds the limit of %d KiB", maxFormField>>10)
 	case !isValidText(string(b)):
-		return api.Invalid(formFieldName(part), "the field holds bytes that are no text")
+		return api.Invalid(formFieldName(part), "the field is not valid UTF-8")
 	}
 	t := v.Type()
 	for i := range t.NumField() {
@@ -182,7 +182,7 @@ func setFormField(v reflect.Value, part *multipart.Part) error {
 			return nil
 		}
 	}
-	return api.Invalid(formFieldName(part), "there is no such field")
+	return api.Invalid(formFieldName(part), "unknown field")
 }
 
 // formFieldName is a form field's name, short enough to be told.

@@ -52,7 +52,7 @@ func (e *Engine) sweepBlobs(ctx context.Context) error {
 func (e *Engine) sweep(ctx context.Context) {
 	for what, do := range map[string]func(context.Context) error{
 		"sessions and links": e.Identity.Sweep,
-		"stored responses":       e.Idempotency.Sweep,
+		"stored responses":   e.Idempotency.Sweep,
 		"files":              e.sweepBlobs,
 	} {
 		if err := do(ctx); err != nil && ctx.Err() == nil {

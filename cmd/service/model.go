@@ -36,7 +36,7 @@ func loadModel(dir string) (*llm.Model, error) {
 			return nil, err
 		}
 		if err := json.Unmarshal(b, &c); err != nil {
-			return nil, fmt.Errorf("%s is damaged; choose the model again with "service model use": %w", modelFile(dir), err)
+			return nil, fmt.Errorf("%s is damaged; choose the model again with `service model use`: %w", modelFile(dir), err)
 		}
 	}
 	if c.Model == "builtin" {

@@ -89,15 +89,15 @@ func verifyChain(path, headPath string) (*cli.Verification, error) {
 	if err != nil {
 		say(false, "chain", "%v", err)
 	} else {
-		say(true, "chain", "%d records hold, up to %s", n, last)
+		say(true, "chain", "%d records verified, up to %s", n, last)
 	}
 	if headPath != "" {
 		say(
 			met,
 			"head",
-			"record %d of the head %s in the chain as it was signed",
+			"record %d of the head %s the chain",
 			head.Sequence,
-			map[bool]string{true: "stands", false: "does not stand"}[met],
+			map[bool]string{true: "matches", false: "does not match"}[met],
 		)
 	}
 	return out, nil
