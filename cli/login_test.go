@@ -345,7 +345,7 @@ func TestPeople(t *testing.T) {
 		"Acme, as viewer",
 	)
 	bo.runs(0, "", words("whoami"), "Bo Diddley <bo@acme.example>")
-	bo.runs(5, "", words("assess create X"), `the role "viewer" does not have`)
+	bo.runs(5, "", words("assess create X"), `the role "viewer" doesn't have it`)
 	bo.runs(5, "", words("user list"), "only a platform admin")
 
 	ada.runs(0, "", words("member list"), "Bo Diddley", "viewer")
@@ -380,7 +380,7 @@ func TestKeys(t *testing.T) {
 	d.signIn(s)
 	d.runs(2, "", words("key create ci"), "at least one scope")
 	d.runs(2, "", words("key create ci --scope * --expires soon"), "neither a day nor a length of time")
-	d.runs(2, "", words("key create ci --scope assessment:fly"), "there is no permission")
+	d.runs(2, "", words("key create ci --scope assessment:fly"), "unknown permission")
 	made := d.runs(0, "", words("key create ci --scope * --expires 90d"), "shown this once")
 	key := strings.TrimSpace(made.out)
 	if !strings.HasPrefix(key, "service_live_") || strings.ContainsAny(key, " \n") || strings.Contains(made.errOut, key) {

@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// bodyTimeout is how long a JSON body may take to arrive.
+	// bodyTimeout is the maximum time for a JSON body to arrive.
 	bodyTimeout = 30 * time.Second
-	// maxJSONDepth is how deep JSON may be nested; the contract's deepest body has seven levels.
+	// maxJSONDepth is the maximum nesting of JSON; the contract's deepest body has seven levels.
 	maxJSONDepth = 64
 )
 
-// bodyLimit bounds the operation's JSON body.
+// bodyLimit returns the maximum size of the operation's JSON body.
 func bodyLimit(op *api.Operation) int64 { return cmp.Or(op.MaxBody, api.MaxBodyBytes) }
 
-// readJSON takes the request's body whole, bounded in size and time, and refuses
-// what is not plainly JSON.
+// readJSON reads the whole request body, limited in size and time, and returns an error if it is
+// not plain JSON.
 func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodGet {
 		return nil, nil
@@ -66,8 +66,8 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	return body, validateJSON(body)
 }
 
-// validateJSON refuses what readers of JSON understand differently: a name twice in one
-// object, text that is not UTF-8, a NUL, a second value behind the first, deep nesting.
+// validateJSON rejects JSON that parsers interpret differently: duplicate names in an object,
+// invalid UTF-8, NUL characters, a second value after the first, deep nesting.
 func validateJSON(body []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	for {
@@ -114,12 +114,13 @@ func jsonSyntaxError(body []byte, d *jsontext.Decoder, err error) error {
 	return api.Invalid(fieldPath(field), "%s: invalid JSON", lineAndColumn(body, at)).WithCause(err)
 }
 
-// fieldPath is a JSON pointer as the contract names fields: owner.email, scopes[0] as scopes.0.
+// fieldPath converts a JSON pointer to the contract's field names: owner.email, scopes[0] as
+// scopes.0.
 func fieldPath(p jsontext.Pointer) string {
 	return strings.ReplaceAll(strings.TrimPrefix(string(p), "/"), "/", ".")
 }
 
-// lineAndColumn is where a byte of the body stands.
+// lineAndColumn returns the position of a byte in the body.
 func lineAndColumn(body []byte, offset int64) string {
 	before := body[:min(max(offset, 0), int64(len(body)))]
 	line := 1 + bytes.Count(before, []byte{'\n'})

@@ -21,7 +21,7 @@ func init() {
 	huma.ValidateStrictCasing = true
 }
 
-// validationError gives what huma found wrong with a request the contract's code and words.
+// validationError converts huma's validation errors to the contract's code and messages.
 func validationError(errs []error) *api.Error {
 	e := api.Invalid("", "validation failed")
 	for _, err := range errs {
@@ -52,7 +52,7 @@ func validationError(errs []error) *api.Error {
 	return e
 }
 
-// What is said of a field that is missing, and of one that there is not.
+// Messages for missing and unknown fields.
 const (
 	fieldRequired = "this field is required"
 	fieldUnknown  = "unknown field"
@@ -89,8 +89,8 @@ func validationMessage(m string) string {
 	return m
 }
 
-// failOperation answers an error of an operation. What a rule that only its method knows has
-// denied is noted in the audit chain.
+// failOperation sends an operation's error. Denials that only the method itself can decide are
+// recorded in the audit chain.
 func (s *Server) failOperation(w http.ResponseWriter, r *http.Request, op *api.Operation, err error) {
 	e := s.toAPIError(r.Context(), op, err)
 	if e.Code == api.CodeForbidden || e.Code == api.CodeApproval {
@@ -99,7 +99,7 @@ func (s *Server) failOperation(w http.ResponseWriter, r *http.Request, op *api.O
 	s.writeError(w, r, e)
 }
 
-// toAPIError is the error as the caller is told it; it logs what the caller is not told.
+// toAPIError returns the error shown to the caller and logs the details that are not.
 func (s *Server) toAPIError(ctx context.Context, op *api.Operation, err error) *api.Error {
 	e := engine.ToAPIError(err)
 	if x := requestFrom(ctx); e.RetryAfter() > 0 && x.w != nil {
@@ -115,7 +115,7 @@ func (s *Server) toAPIError(ctx context.Context, op *api.Operation, err error) *
 	return e
 }
 
-// writeError answers an error, with the request's trace id.
+// writeError sends an error with the request's trace id.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, e *api.Error) {
 	filled := *e
 	filled.TraceID = traceIDFrom(r.Context())

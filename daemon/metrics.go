@@ -18,8 +18,8 @@ import (
 	"github.com/scf-service/service/engine"
 )
 
-// metrics counts what the server does. No label names an organization or a person:
-// who may read them learns of no tenant.
+// metrics counts the server's activity. No label names an organization or a user, so the metrics
+// reveal nothing about tenants.
 type metrics struct {
 	registry     *prometheus.Registry
 	requests     *prometheus.CounterVec   // operation, status: 2xx
@@ -30,8 +30,8 @@ type metrics struct {
 	authFailures prometheus.Counter
 }
 
-// durationBuckets are the histogram's bounds: from a read of the store to a transition
-// that reads documents.
+// durationBuckets are the histogram's bounds: from a store read to a transition that processes
+// documents.
 var durationBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
 func newMetrics(e *engine.Engine) *metrics {
@@ -75,7 +75,7 @@ func newMetrics(e *engine.Engine) *metrics {
 	return m
 }
 
-// countRequest counts a request that was answered.
+// countRequest counts a completed request.
 func (m *metrics) countRequest(op *api.Operation, status int, took time.Duration) {
 	if status == 0 {
 		status = http.StatusOK // nothing was written: the server answers so
@@ -95,7 +95,7 @@ func (m *metrics) countRequest(op *api.Operation, status int, took time.Duration
 	}
 }
 
-// engineCollector reads the engine's figures when the metrics are asked for.
+// engineCollector reads the engine's figures when the metrics are collected.
 type engineCollector struct{ engine *engine.Engine }
 
 var (
@@ -160,21 +160,22 @@ func (l engineCollector) Collect(to chan<- prometheus.Metric) {
 	count(descModelTokens, float64(f.ModelCompletionTokens), "completion")
 }
 
-// MetricsHandler answers every path with the metrics, to anybody: it is for a listener
-// of its own, where only the operator's collector comes.
+// MetricsHandler serves the metrics on every path without authentication: it is for a separate
+// listener that only the operator's collector can reach.
 func (s *Server) MetricsHandler() http.Handler {
 	return promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// metricsOperation is what a collector asks for: the permission of list-metrics, in no organization.
+// metricsOperation is the operation behind /metrics: the permission of list-metrics, without an
+// organization.
 var metricsOperation = func() *api.Operation {
 	op := *api.ListMetrics.Operation
 	op.ID, op.Path, op.Access = "metrics", "/metrics", api.SignedIn
 	return &op
 }()
 
-// serveMetrics answers /metrics among the rest: to who is on this machine, and to who
-// may read metrics.
+// serveMetrics serves /metrics to local clients, and to callers with the permission to read
+// metrics.
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	requestFrom(r.Context()).op = metricsOperation
 	if !isLocal(r.Context()) && !isLoopbackRequest(r) {
@@ -187,14 +188,15 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	s.MetricsHandler().ServeHTTP(w, r)
 }
 
-// isLoopbackRequest reports whether the peer is on this machine and no proxy for somebody else.
+// isLoopbackRequest reports whether the peer is on this machine and not a proxy for someone else.
 func isLoopbackRequest(r *http.Request) bool {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via" {
 			return false
 		}
 	}
-	// A page that a browser shows can reach this machine's addresses under a name of its own making.
+	// A web page can reach this machine's addresses under a host name of its choice (DNS
+	// rebinding).
 	host, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
 		host = strings.Trim(r.Host, "[]")
@@ -206,7 +208,8 @@ func isLoopbackRequest(r *http.Request) bool {
 	return err == nil && peer.Unmap().IsLoopback()
 }
 
-// listMetrics answers the same metrics as records, with the caller's organization's own.
+// listMetrics returns the same metrics as records, together with those of the caller's
+// organization.
 func (s *Server) listMetrics(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.Metric], error) {
 	process, err := s.metrics.toAPIMetrics()
 	if err != nil {
@@ -215,11 +218,11 @@ func (s *Server) listMetrics(ctx context.Context, by api.Caller, in *api.Paging)
 	return s.engine.ListMetrics(ctx, by, in, process)
 }
 
-// reportedQuantiles are reckoned from a histogram's buckets.
+// reportedQuantiles are computed from a histogram's buckets.
 var reportedQuantiles = []float64{0.5, 0.95, 0.99}
 
-// toAPIMetrics are the registry's metrics as the contract has them. A histogram is its
-// count, its sum, and quantiles.
+// toAPIMetrics converts the registry's metrics to API metrics. A histogram becomes its count, its
+// sum, and quantiles.
 func (m *metrics) toAPIMetrics() (out []api.Metric, err error) {
 	families, err := m.registry.Gather()
 	if err != nil {
@@ -267,8 +270,8 @@ func (m *metrics) toAPIMetrics() (out []api.Metric, err error) {
 	return out, nil
 }
 
-// estimateQuantile is the value below which a share q of the samples lies, evenly spread
-// within its bucket; beyond the last bound, that bound.
+// estimateQuantile returns the value below which a share q of the samples lies, assuming an even
+// spread within buckets, or the last bound for values beyond it.
 func estimateQuantile(q float64, bounds []float64, below []uint64, total uint64) float64 {
 	rank := q * float64(total)
 	lower, before := 0.0, 0.0

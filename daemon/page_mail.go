@@ -61,7 +61,7 @@ func (s *Server) writeUnsubscribePage(w http.ResponseWriter, status int, v unsub
 	_ = unsubscribeTemplate.Execute(w, v)
 }
 
-// serveUnsubscribePage asks first: programs that look at mails open what they find in them.
+// serveUnsubscribePage asks for confirmation first, because mail scanners open the links they find.
 func (s *Server) serveUnsubscribePage(w http.ResponseWriter, r *http.Request) {
 	s.writeUnsubscribePage(
 		w,
@@ -74,7 +74,7 @@ func (s *Server) serveUnsubscribePage(w http.ResponseWriter, r *http.Request) {
 	)
 }
 
-// handleUnsubscribe is the button, and what mail programs send where a person unsubscribes there.
+// handleUnsubscribe handles the button, and the one-click request of mail programs.
 func (s *Server) handleUnsubscribe(w http.ResponseWriter, r *http.Request) {
 	err := s.engine.Mail.Unsubscribe(r.Context(), r.URL.Query().Get("token"))
 	switch e := api.AsError(err); {
