@@ -1,7 +1,7 @@
-// Package archive writes an assessment as one file that outlives the service, and
-// checks such a file without it.
+// Package archive exports an assessment as one file that outlives the service, and
+// verifies such a file without it.
 //
-//	manifest.json           what is in it, each file with its SHA-256; who wrote it, when
+//	manifest.json           the list of files with their SHA-256, the author and the time
 //	manifest.sig            the installation's signature of the manifest
 //	assessment.json         the record
 //	scope.json, lifecycle.jsonl, timeline.jsonl, approvals.jsonl, comments.jsonl, artifacts.jsonl, workflows.jsonl
@@ -10,7 +10,7 @@
 //	reports.jsonl, reports/<sha256>-<name>
 //	audit.jsonl             the organization's whole audit chain
 //
-// It changes nothing, and takes nothing on trust: what it checks it computes anew.
+// It changes nothing and trusts nothing: every hash it verifies is recomputed.
 package archive
 
 import (
