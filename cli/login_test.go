@@ -372,7 +372,7 @@ func TestPeople(t *testing.T) {
 	ada.runs(0, "", words("user unban bo@acme.example"), "can sign in again")
 	bo.runs(0, boPassword+"\n", words("login --email bo@acme.example --password-stdin"))
 	ada.runs(0, "", words("member remove bo@acme.example --yes"), "is removed")
-	bo.runs(5, "", words("assess list"), "you do not belong", "service use --org")
+	bo.runs(5, "", words("assess list"), "you are not a member", "service use --org")
 }
 
 func TestKeys(t *testing.T) {
@@ -450,11 +450,11 @@ func TestCredentialsStayAtHome(t *testing.T) {
 		3,
 		adaPassword+"\n",
 		words("login http://grc.acme.example --email "+adaEmail+" --password-stdin"),
-		"is not asked over http://",
+		"refusing http://",
 		"--insecure-http",
 	)
-	d.runs(3, "", words("--server http://grc.acme.example --token service_live_x assess list"), "is not asked over http://")
-	d.runs(2, "", words("login ftp://grc.acme.example"), "is no server address")
+	d.runs(3, "", words("--server http://grc.acme.example --token service_live_x assess list"), "refusing http://")
+	d.runs(2, "", words("login ftp://grc.acme.example"), "is not a server address")
 	d.runs(2, "", words("login"), "which server?")
 	d.runs(2, "", words("password"), "local data folder")
 
@@ -462,7 +462,7 @@ func TestCredentialsStayAtHome(t *testing.T) {
 	s := newSite(t)
 	away := httptest.NewServer(http.RedirectHandler(s.url+"/api/auth/sign-in/email", http.StatusTemporaryRedirect))
 	defer away.Close()
-	d.runs(3, adaPassword+"\n", words("login "+away.URL+" --email "+adaEmail+" --password-stdin"), "sends on to "+s.url)
+	d.runs(3, adaPassword+"\n", words("login "+away.URL+" --email "+adaEmail+" --password-stdin"), "redirects to "+s.url)
 	if len(s.seen) != 0 {
 		t.Errorf("%d requests came through", len(s.seen))
 	}
