@@ -185,7 +185,7 @@ func TestLogin(t *testing.T) {
 		5,
 		"wrong\n",
 		words("login "+s.url+" --email "+adaEmail+" --password-stdin"),
-		"the e-mail address or wrong password",
+		"wrong email address or password",
 		"nothing was changed",
 	)
 	if len(d.files()) != 0 {
@@ -329,7 +329,7 @@ func TestPeople(t *testing.T) {
 		5,
 		boPassword+"\n",
 		[]string{"login", "--link", s.url + link, "--password-stdin"},
-		"this link is not valid",
+		"invalid link",
 	) // replaced by the second
 	_, link, _ = strings.Cut(page.out, s.url+"/link#")
 	link = s.url + "/link#" + strings.TrimSpace(link)
