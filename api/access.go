@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Permission is what an operation asks for: "<resource>:<action>".
+// Permission is a permission that an operation requires: "<resource>:<action>".
 type Permission string
 
-// Role is a person's role in one organization.
+// Role is a user's role in one organization.
 type Role string
 
-// The roles, from most to least.
+// The roles, from most to least privileged.
 const (
 	RoleOwner  Role = "owner"
 	RoleAdmin  Role = "admin"
@@ -19,14 +19,15 @@ const (
 	RoleViewer Role = "viewer"
 )
 
-// Permissions that code names; every other one stands in its operation's declaration.
+// Permissions referenced by code; all others appear only in their operation's declaration.
 const (
 	ApprovalDecide Permission = "approval:decide"
 	APIKeyWrite    Permission = "apikey:write"
 	SCFImport      Permission = "scf:import"
 )
 
-// rolePermissions says which least role has each permission. A role has all that the lesser ones have.
+// rolePermissions maps each role to the permissions it adds. A role also has every permission of
+// the lesser roles.
 var rolePermissions = map[Role][]Permission{
 	RoleViewer: {
 		"assessment:read", "document:read", "kb:read", "kb:search", "scf:read", "scope:read", "soa:read", "gap:read",
@@ -47,7 +48,7 @@ var rolePermissions = map[Role][]Permission{
 
 var roleOrder = []Role{RoleViewer, RoleMember, RoleAdmin, RoleOwner}
 
-// Permissions returns all that the role may do, sorted; nil for an unknown role.
+// Permissions returns all permissions of the role, sorted, or nil for an unknown role.
 func (r Role) Permissions() []Permission {
 	at := slices.Index(roleOrder, r)
 	var out []Permission
@@ -58,7 +59,7 @@ func (r Role) Permissions() []Permission {
 	return out
 }
 
-// May tells whether the role has the permission.
+// May reports whether the role has the permission.
 func (r Role) May(p Permission) bool {
 	for i := 0; i <= slices.Index(roleOrder, r); i++ {
 		if slices.Contains(rolePermissions[roleOrder[i]], p) {
@@ -68,11 +69,11 @@ func (r Role) May(p Permission) bool {
 	return false
 }
 
-// AllPermissions returns every permission there is, sorted.
+// AllPermissions returns every existing permission, sorted.
 func AllPermissions() []Permission { return RoleOwner.Permissions() }
 
-// ParsePermission reads "<resource>:<action>", plural resource names included
-// ("assessments:read" is assessment:read), and refuses what no operation asks for.
+// ParsePermission reads "<resource>:<action>", accepting plural resource names ("assessments:read"
+// means assessment:read). It returns an error if no operation requires the permission.
 func ParsePermission(s string) (Permission, error) {
 	resource, action, ok := strings.Cut(strings.ToLower(strings.TrimSpace(s)), ":")
 	if !ok {
@@ -88,10 +89,10 @@ func ParsePermission(s string) (Permission, error) {
 			return p, nil
 		}
 	}
-	return "", Invalid("scopes", "there is no permission %q", s)
+	return "", Invalid("scopes", "unknown permission %q", s)
 }
 
-// ActorType says what kind of thing acted.
+// ActorType is the kind of actor that performed an action.
 type ActorType string
 
 // The kinds of actor.
@@ -101,25 +102,25 @@ const (
 	ActorWorkflow ActorType = "workflow"
 )
 
-// Actor is who did something, as records and events name them.
+// Actor identifies who performed an action, as recorded in records and events.
 type Actor struct {
 	Type ActorType `json:"type"`
 	ID   string    `json:"id"`
 	Name string    `json:"name"`
 }
 
-// platformPermissions is what the platform flag gives beyond the role, for operations
-// that are not an organization's own: nobody sees into a tenant by it.
+// platformPermissions are the permissions that the platform flag adds to the role, for operations
+// outside any organization. It gives no access to tenant data.
 var platformPermissions = []Permission{"scf:read", SCFImport, "member:read", "member:write", "metrics:read"}
 
-// AnyScope stands for every permission but those that must be named.
+// AnyScope stands for every permission except those that must be named explicitly.
 const AnyScope = "*"
 
-// explicitOnlyPermissions are the permissions that AnyScope leaves out.
+// explicitOnlyPermissions are the permissions that AnyScope does not include.
 var explicitOnlyPermissions = []Permission{ApprovalDecide, APIKeyWrite}
 
-// ParseScopes reads the scopes of an API key: permissions, plural names normalised,
-// and AnyScope; sorted, each once. An empty list is refused.
+// ParseScopes reads the scopes of an API key: permissions (plural names are normalized) and
+// AnyScope. The result is sorted and free of duplicates; an empty list is an error.
 func ParseScopes(scopes []string) ([]string, error) {
 	var out []string
 	for _, s := range scopes {
@@ -134,13 +135,13 @@ func ParseScopes(scopes []string) ([]string, error) {
 		out = append(out, string(p))
 	}
 	if len(out) == 0 {
-		return nil, Invalid("scopes", "name at least one scope, as assessment:read")
+		return nil, Invalid("scopes", "name at least one scope, e.g. assessment:read")
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
 }
 
-// ExpandScopes are the permissions that parsed scopes stand for, sorted.
+// ExpandScopes returns the permissions that parsed scopes stand for, sorted.
 func ExpandScopes(scopes []string) []Permission {
 	out := []Permission{}
 	for _, s := range scopes {
@@ -158,33 +159,33 @@ func ExpandScopes(scopes []string) []Permission {
 	return slices.Compact(out)
 }
 
-// Caller is who makes a request, and within which organization. Transports
-// fill it in from what they have verified; the engine trusts it.
+// Caller identifies who makes a request, and within which organization. Transports fill it in from
+// what they have verified; the engine trusts it.
 type Caller struct {
 	Actor Actor
-	// UserID is the person: the one signed in, or the one whose key it is.
+	// UserID is the signed-in user, or the owner of the API key.
 	UserID string
-	// OrganizationID is the tenant of the request; empty where the operation has none.
+	// OrganizationID is the tenant of the request; empty if the operation has none.
 	OrganizationID string
 	Role           Role
 	PlatformAdmin  bool
-	// Scopes limit an API key; nil for a person, who has all the role has.
+	// Scopes limit an API key; nil for a user, who has all permissions of the role.
 	Scopes []Permission
-	// SessionID is the session of a signed-in browser; empty for keys and the local person.
+	// SessionID is the session of a signed-in browser; empty for keys and the local user.
 	SessionID string
-	// Delegate: an owner or admin lets the person decide for them at some gate.
+	// Delegate is true if an owner or admin lets the user decide for them at some gate.
 	Delegate bool
-	// Local is the person whose machine it is, vouched for by the listener.
+	// Local is true for the local user of the machine, vouched for by the listener.
 	Local   bool
 	TraceID string
 	Address string
-	// AgentRunID is the agent run that acts for the caller; empty where the person does.
-	// An agent never decides.
+	// AgentRunID is the agent run acting for the caller; empty if the user acts directly. An agent
+	// never decides.
 	AgentRunID string
 }
 
-// May tells whether the caller has the permission in the organization of the
-// request: by role, and by scope where a key is used.
+// May reports whether the caller has the permission in the organization of the request: by role,
+// and by scope if a key is used.
 func (c Caller) May(p Permission) bool { return c.isInScope(p) && c.Role.May(p) }
 
 func (c Caller) isInScope(p Permission) bool {
@@ -197,23 +198,23 @@ func (c Caller) Require(p Permission) error {
 	case c.May(p):
 		return nil
 	case c.AgentRunID != "" && p == ApprovalDecide:
-		return Forbidden("an agent can't decide; a person has to")
+		return Forbidden("an agent can't decide; a user has to")
 	case !c.isInScope(p):
 		return Forbidden(
-			"this needs the permission %s, which is not among the scopes of this API key; use a key that names it, or sign in",
+			"permission %s required, but this API key doesn't have that scope; use a key with it, or sign in",
 			p,
 		)
 	case c.Role == "":
-		return Forbidden("this needs the permission %s, and you belong to no organization that gives it", p)
+		return Forbidden("permission %s required, but none of your organizations grants it", p)
 	}
-	return Forbidden("this needs the permission %s, which the role %q does not have", p, c.Role)
+	return Forbidden("permission %s required, but the role %q doesn't have it", p, c.Role)
 }
 
 // Authorize returns a FORBIDDEN error unless the caller may call the operation.
 func (c Caller) Authorize(op *Operation) error {
 	p := op.Permission
 	if op.Access == Platform && !c.PlatformAdmin {
-		return Forbidden("only a platform admin may do this")
+		return Forbidden("only a platform admin can do this")
 	}
 	if p == "" {
 		return nil
@@ -227,7 +228,8 @@ func (c Caller) Authorize(op *Operation) error {
 	return c.Require(p)
 }
 
-// IsPerson tells a person from a key, an agent and a workflow that act for one.
+// IsPerson reports whether a signed-in user acts directly, as opposed to a key, agent or workflow
+// acting for one.
 func (c Caller) IsPerson() bool {
 	return c.Actor.Type == ActorUser && c.Scopes == nil && c.AgentRunID == "" && c.UserID != ""
 }

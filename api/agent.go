@@ -11,7 +11,7 @@ type Agent struct {
 	NeedsApprovalFor []string `json:"needs_approval_for"`
 }
 
-// Tokens counts what a model read and wrote.
+// Tokens counts the tokens a model read and wrote.
 type Tokens struct {
 	Prompt     int `json:"prompt"`
 	Completion int `json:"completion"`
@@ -34,7 +34,7 @@ type AgentRun struct {
 	Error         *string    `json:"error"`
 }
 
-// AgentStep is one thing an agent did.
+// AgentStep is one action of an agent.
 type AgentStep struct {
 	Index      int            `json:"index"`
 	Kind       string         `json:"kind" enum:"tool,model,rule"`
@@ -44,7 +44,7 @@ type AgentStep struct {
 	DurationMS int64          `json:"duration_ms"`
 }
 
-// AgentOutput is what an agent proposes: a draft, each claim with its sources.
+// AgentOutput is the draft an agent proposes; each claim has its sources.
 type AgentOutput struct {
 	AgentRunID  string           `json:"agent_run_id"`
 	Summary     string           `json:"summary"`
@@ -54,7 +54,7 @@ type AgentOutput struct {
 	Sources     []Evidence       `json:"sources"`
 }
 
-// StartRunBody names the agent, and what to run it on.
+// StartRunBody names the agent and its input.
 type StartRunBody struct {
 	AgentID      string         `json:"agent_id" minLength:"1" maxLength:"100"`
 	AssessmentID string         `json:"assessment_id,omitempty"`
@@ -79,12 +79,12 @@ type AgentRunsInput struct {
 	AgentID string `query:"agent_id"`
 }
 
-// AgentRunInput names a run.
+// AgentRunInput identifies a run.
 type AgentRunInput struct {
 	AgentRunID string `path:"agentRunId"`
 }
 
-// CompleteRunInput completes a run by hand.
+// CompleteRunInput completes a run manually.
 type CompleteRunInput struct {
 	AgentRunInput
 	Body *struct {
@@ -101,7 +101,7 @@ type AgentStepsInput struct {
 
 const tagAgent = "Agents"
 
-// Operations of the interface's part 4.16.
+// Operations of section 4.16 of the API specification.
 var (
 	ListAgents = Get[Paging, List[Agent]](
 		"list-agents",
@@ -144,14 +144,14 @@ var (
 		"/agent-runs/{agentRunId}",
 		WithPermission("agent:read"),
 		WithTag(tagAgent),
-		WithSummary("Read an agent run"),
+		WithSummary("Get an agent run"),
 	)
 	CompleteAgentRun = Post[CompleteRunInput, AgentRun](
 		"complete-agent-run",
 		"/agent-runs/{agentRunId}/complete",
 		WithPermission("agent:run"),
 		WithTag(tagAgent),
-		WithSummary("Complete an agent run by hand"),
+		WithSummary("Complete an agent run manually"),
 	)
 	CancelAgentRun = Post[AgentRunInput, AgentRun](
 		"cancel-agent-run",
@@ -165,13 +165,13 @@ var (
 		"/agent-runs/{agentRunId}/output",
 		WithPermission("agent:read"),
 		WithTag(tagAgent),
-		WithSummary("Read what an agent proposes"),
+		WithSummary("Get the draft an agent proposes"),
 	)
 	ListAgentRunSteps = Get[AgentStepsInput, List[AgentStep]](
 		"list-agent-run-steps",
 		"/agent-runs/{agentRunId}/steps",
 		WithPermission("agent:read"),
 		WithTag(tagAgent),
-		WithSummary("List what an agent did"),
+		WithSummary("List the steps of an agent run"),
 	)
 )

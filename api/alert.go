@@ -13,8 +13,8 @@ type AlertRule struct {
 	Channels        []string   `json:"channels"`
 	Enabled         bool       `json:"enabled"`
 	State           string     `json:"state" enum:"ok,firing"`
-	Value           *float64   `json:"value" doc:"The metric when it was last looked at; null where it was not there."`
-	ChangedAt       *time.Time `json:"changed_at" doc:"When the state last changed."`
+	Value           *float64   `json:"value" doc:"The metric's value at the last check; null if the metric didn't exist."`
+	ChangedAt       *time.Time `json:"changed_at" doc:"Time of the last state change."`
 	LastEvaluatedAt *time.Time `json:"last_evaluated_at"`
 }
 
@@ -24,25 +24,26 @@ const (
 	AlertFiring = "firing"
 )
 
-// CreateAlertInput makes an alert rule.
+// CreateAlertInput creates an alert rule.
 type CreateAlertInput struct {
 	Body struct {
 		Name          string   `json:"name" minLength:"1" maxLength:"200"`
-		Metric        string   `json:"metric" minLength:"1" maxLength:"200" doc:"As list-metrics names it; with labels as organization_open_findings{severity=critical}. Several that fit are added up."`
+		Metric        string   `json:"metric" minLength:"1" maxLength:"200" doc:"A name from list-metrics, optionally with labels, e.g. organization_open_findings{severity=critical}. Several matching series are added up."`
 		Operator      string   `json:"operator" enum:"gt,gte,lt,lte,eq"`
 		Threshold     float64  `json:"threshold"`
-		WindowSeconds int      `json:"window_seconds,omitempty" minimum:"1" maximum:"604800" doc:"How long the metric has to stay beyond the threshold, or back within it, before the state changes; 60 where absent."`
-		Channels      []string `json:"channels,omitempty" maxItems:"20" doc:"email (owners and admins), email:ADDRESS, webhook (the events alert.firing and alert.resolved). Without any: email and webhook."`
+		WindowSeconds int      `json:"window_seconds,omitempty" minimum:"1" maximum:"604800" doc:"How long the metric must stay beyond the threshold, or back within it, before the state changes. Default: 60."`
+		Channels      []string `json:"channels,omitempty" maxItems:"20" doc:"email (owners and admins), email:ADDRESS, webhook (events alert.firing and alert.resolved). Default: email and webhook."`
 		Enabled       *bool    `json:"enabled,omitempty"`
 	}
 }
 
-// AlertInput names an alert rule.
+// AlertInput identifies an alert rule.
 type AlertInput struct {
 	AlertID string `path:"alertId"`
 }
 
-// UpdateAlertInput changes an alert rule. A changed metric, operator or threshold begins anew with the state ok.
+// UpdateAlertInput changes an alert rule. Changing the metric, operator or threshold resets the
+// state to ok.
 type UpdateAlertInput struct {
 	AlertInput
 	Body struct {
@@ -61,7 +62,8 @@ const (
 	alertWrite = Permission("alert:write")
 )
 
-// Operations of the interface's part 4.18 on alert rules, and what makes them whole.
+// Operations on alert rules, defined in section 4.18 of the API specification, and their
+// complements.
 var (
 	ListAlerts = Get[Paging, List[AlertRule]](
 		"list-alert-rules",
@@ -82,14 +84,14 @@ var (
 		"/observability/alerts/{alertId}",
 		WithPermission(alertRead),
 		WithTag(tagObservability),
-		WithSummary("Read an alert rule"),
+		WithSummary("Get an alert rule"),
 	)
 	UpdateAlert = Patch[UpdateAlertInput, AlertRule](
 		"update-alert-rule",
 		"/observability/alerts/{alertId}",
 		WithPermission(alertWrite),
 		WithTag(tagObservability),
-		WithSummary("Change an alert rule"),
+		WithSummary("Update an alert rule"),
 	)
 	DeleteAlert = Delete[AlertInput](
 		"delete-alert-rule",

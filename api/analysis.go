@@ -1,17 +1,17 @@
 package api
 
-// Analysed is what every specialised analysis also answers.
+// Analysed holds the fields common to all specialized analyses.
 type Analysed struct {
 	Model      string `json:"model"`
 	AgentRunID string `json:"agent_run_id"`
-	// Limitations are what the answer could not take into account.
-	Limitations []string `json:"limitations" doc:"What the answer could not take into account; empty for most."`
+	// Limitations lists what the answer could not take into account.
+	Limitations []string `json:"limitations" doc:"What the answer could not take into account; usually empty."`
 }
 
-// Metadata is where an answer says what made it.
+// Metadata returns the common fields of an analysis.
 func (a *Analysed) Metadata() *Analysed { return a }
 
-// EvidenceEvaluation answers whether evidence meets a requirement.
+// EvidenceEvaluation is the verdict on whether evidence meets a requirement.
 type EvidenceEvaluation struct {
 	Analysed
 	IsCompliant     bool     `json:"is_compliant"`
@@ -28,7 +28,7 @@ type EvaluateEvidenceInput struct {
 	}
 }
 
-// IncidentTriage answers whether a log shows an incident.
+// IncidentTriage is the verdict on whether a log shows an incident.
 type IncidentTriage struct {
 	Analysed
 	IsFalsePositive               bool     `json:"is_false_positive"`
@@ -47,7 +47,7 @@ type TriageIncidentInput struct {
 	}
 }
 
-// RiskTranslation is a technical risk in a board's words.
+// RiskTranslation is a technical risk restated for the board.
 type RiskTranslation struct {
 	Analysed
 	ExecutiveSummary         string  `json:"executive_summary"`
@@ -57,7 +57,7 @@ type RiskTranslation struct {
 	BoardLevelRecommendation string  `json:"board_level_recommendation"`
 }
 
-// TranslateRiskInput asks for a translation.
+// TranslateRiskInput asks for a restatement of a risk for the board.
 type TranslateRiskInput struct {
 	Body struct {
 		TechnicalRiskDescription string `json:"technicalRiskDescription" minLength:"1" maxLength:"200000"`
@@ -66,7 +66,7 @@ type TranslateRiskInput struct {
 	}
 }
 
-// VendorScan is what a contract says of data protection.
+// VendorScan is the result of a data protection review of a contract.
 type VendorScan struct {
 	Analysed
 	HasStandardContractualClauses bool     `json:"has_standard_contractual_clauses"`
@@ -76,7 +76,7 @@ type VendorScan struct {
 	RedFlagsForNegotiation        []string `json:"red_flags_for_negotiation"`
 }
 
-// ScanVendorContractInput asks for a scan.
+// ScanVendorContractInput asks for a contract review.
 type ScanVendorContractInput struct {
 	Body struct {
 		VendorName      string `json:"vendorName" maxLength:"1000"`
@@ -101,14 +101,14 @@ type ArchitectRemediationInput struct {
 	}
 }
 
-// RequiredControl is a control that a processing asks for, and why.
+// RequiredControl is a control that a processing activity requires, and why.
 type RequiredControl struct {
 	ControlID string `json:"control_id"`
 	Name      string `json:"name"`
 	Reason    string `json:"reason"`
 }
 
-// RoPAAnalysis is what follows from a description of processing.
+// RoPAAnalysis holds the conclusions drawn from a description of processing.
 type RoPAAnalysis struct {
 	Analysed
 	SuggestedRiskLevel  string            `json:"suggested_risk_level"`
@@ -124,7 +124,7 @@ type AnalyzeRoPAInput struct {
 	}
 }
 
-// DPIAAssessment is the risk that remains.
+// DPIAAssessment is the residual risk of a project.
 type DPIAAssessment struct {
 	Analysed
 	ResidualRiskLevel          string   `json:"residual_risk_level"`
@@ -143,11 +143,11 @@ type AssessDPIAInput struct {
 }
 
 const (
-	tagAnalysis = "Specialised analyses"
+	tagAnalysis = "Specialized analyses"
 	analysisRun = Permission("analysis:run")
 )
 
-// Operations of the interface's part 4.17.
+// Operations of section 4.17 of the API specification.
 var (
 	EvaluateEvidence = Post[EvaluateEvidenceInput, EvidenceEvaluation](
 		"evaluate-evidence",
@@ -161,35 +161,35 @@ var (
 		"/soc/triage-incident",
 		WithPermission(analysisRun),
 		WithTag(tagAnalysis),
-		WithSummary("Tell a real incident from a false alarm"),
+		WithSummary("Triage an incident: real or false alarm"),
 	)
 	TranslateRisk = Post[TranslateRiskInput, RiskTranslation](
 		"translate-risk",
 		"/executive/translate-risk",
 		WithPermission(analysisRun),
 		WithTag(tagAnalysis),
-		WithSummary("Say a technical risk in a board's words"),
+		WithSummary("Restate a technical risk for the board"),
 	)
 	ScanVendorContract = Post[ScanVendorContractInput, VendorScan](
 		"scan-vendor-contract",
 		"/privacy/scan-vendor-contract",
 		WithPermission(analysisRun),
 		WithTag(tagAnalysis),
-		WithSummary("Find data-protection gaps in a contract"),
+		WithSummary("Find data protection gaps in a contract"),
 	)
 	ArchitectRemediation = Post[ArchitectRemediationInput, RemediationPlan](
 		"architect-remediation",
 		"/poam/architect-remediation",
 		WithPermission(analysisRun),
 		WithTag(tagAnalysis),
-		WithSummary("Turn a failed gap into a plan"),
+		WithSummary("Turn a failed gap into a remediation plan"),
 	)
 	AnalyzeRoPA = Post[AnalyzeRoPAInput, RoPAAnalysis](
 		"analyze-ropa",
 		"/privacy/analyze-ropa",
 		WithPermission(analysisRun),
 		WithTag(tagAnalysis),
-		WithSummary("Deduce risk, legal basis and controls from a processing"),
+		WithSummary("Derive risk, legal basis and controls from a processing activity"),
 	)
 	AssessDPIA = Post[AssessDPIAInput, DPIAAssessment](
 		"assess-dpia",

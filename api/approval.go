@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ApprovalStatus is where an approval stands.
+// ApprovalStatus is the status of an approval.
 type ApprovalStatus string
 
 // The statuses of an approval.
@@ -15,8 +15,8 @@ const (
 	ApprovalRejected ApprovalStatus = "rejected"
 )
 
-// Approval is a person's decision at a gate, asked for or made. It counts for
-// exactly the content whose hash it carries.
+// Approval is a user's decision at a gate, requested or made. It covers only the content whose hash
+// it carries.
 type Approval struct {
 	TenantRecord
 	AssessmentID  string         `json:"assessment_id"`
@@ -26,20 +26,22 @@ type Approval struct {
 	VersionNumber int            `json:"version_number"`
 	Status        ApprovalStatus `json:"status"`
 	RequestedBy   Actor          `json:"requested_by"`
-	// RequestedByUserID is the person: the one who submitted, whose key did, or who started the workflow that did.
+	// RequestedByUserID is the user who submitted, whose key did, or who started the workflow that
+	// did.
 	RequestedByUserID string     `json:"requested_by_user_id"`
 	RequestedAt       time.Time  `json:"requested_at"`
 	DecidedBy         *Actor     `json:"decided_by"`
 	DecidedAt         *time.Time `json:"decided_at"`
 	Reason            *string    `json:"reason"`
-	Void              bool       `json:"void" doc:"It was rejected because what it is for changed, and nobody decided; reason says how."`
-	Warnings          []string   `json:"warnings" doc:"What whoever decides should know: that it, or what it is made from, is not of what there is now, or not approved. Once decided, what was known then."`
-	// Delegation is set where the decision was made for another; Delegates say who may, while it waits.
-	Delegation *DecidedFor `json:"delegation" doc:"The delegation by which it was decided; null where the decider's own role gave the right."`
-	Delegates  []Delegate  `json:"delegates" doc:"While it is pending: who may decide besides owners and admins."`
+	Void              bool       `json:"void" doc:"True if it was rejected automatically because its subject changed; nobody decided. reason gives the details."`
+	Warnings          []string   `json:"warnings" doc:"What the decider should know: that the version, or a source of it, is outdated or not approved. After the decision, what was known at that time."`
+	// Delegation is set if the decision was made on someone's behalf; Delegates lists who may
+	// decide while it is pending.
+	Delegation *DecidedFor `json:"delegation" doc:"The delegation used for the decision; null if the decider's own role sufficed."`
+	Delegates  []Delegate  `json:"delegates" doc:"While pending: who may decide besides owners and admins."`
 }
 
-// UnmarshalJSON also reads approvals from when void was a status of its own.
+// UnmarshalJSON also accepts approvals from when void was a status of its own.
 func (p *Approval) UnmarshalJSON(b []byte) error {
 	type plain Approval
 	if err := json.Unmarshal(b, (*plain)(p)); err != nil {
@@ -51,7 +53,7 @@ func (p *Approval) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// DisplayStatus is its status as people tell it: what nobody decided is void.
+// DisplayStatus returns the status to show to users: "void" for a rejection that nobody decided.
 func (p *Approval) DisplayStatus() string {
 	if p.Void {
 		return "void"
@@ -65,10 +67,10 @@ type ApprovalsInput struct {
 	Paging
 	Status ApprovalStatus `query:"status"`
 	Gate   Gate           `query:"gate"`
-	Sort   string         `query:"sort" sort:"requested_at,status,gate" doc:"The order; - before a name for descending."`
+	Sort   string         `query:"sort" sort:"requested_at,status,gate" doc:"Sort order; prefix a field with - for descending."`
 }
 
-// ApprovalInput names an approval.
+// ApprovalInput identifies an approval.
 type ApprovalInput struct {
 	ApprovalID string `path:"approvalId"`
 }
@@ -79,18 +81,18 @@ type ApproveInput struct {
 	Body *VersionDecision
 }
 
-// RejectInput rejects; the reason is for whoever has to mend it.
+// RejectInput rejects, with a reason for whoever has to fix it.
 type RejectInput struct {
 	ApprovalInput
 	Body struct {
 		Reason        string `json:"reason" minLength:"1" maxLength:"4000"`
-		ContentSHA256 string `json:"content_sha256,omitempty" maxLength:"64" doc:"The content you looked at; the decision is refused where it is another by now."`
+		ContentSHA256 string `json:"content_sha256,omitempty" maxLength:"64" doc:"Hash of the content you reviewed; the decision is refused if the content has changed since."`
 	}
 }
 
 const tagApproval = "Approvals"
 
-// Operations of the interface's part 4.13.
+// Operations of section 4.13 of the API specification.
 var (
 	ListApprovals = Get[ApprovalsInput, List[Approval]](
 		"list-approvals",
@@ -104,7 +106,7 @@ var (
 		"/approvals/{approvalId}",
 		WithPermission("approval:read"),
 		WithTag(tagApproval),
-		WithSummary("Read an approval"),
+		WithSummary("Get an approval"),
 	)
 	Approve = Post[ApproveInput, Approval](
 		"approve",
@@ -112,7 +114,7 @@ var (
 		WithPermission(ApprovalDecide),
 		WithDelegates(),
 		WithTag(tagApproval),
-		WithSummary("Approve what waits at a gate"),
+		WithSummary("Approve a deliverable at a gate"),
 	)
 	RejectApproval = Post[RejectInput, Approval](
 		"reject",
@@ -120,6 +122,6 @@ var (
 		WithPermission(ApprovalDecide),
 		WithDelegates(),
 		WithTag(tagApproval),
-		WithSummary("Reject what waits at a gate, with a reason"),
+		WithSummary("Reject a deliverable at a gate, with a reason"),
 	)
 )

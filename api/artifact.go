@@ -5,8 +5,8 @@ type Artifact struct {
 	TenantRecord
 	AssessmentID string `json:"assessment_id"`
 	Type         string `json:"type" enum:"scope,soa,gap_analysis,maturity,poam,report"`
-	// Variant tells the reports of an assessment apart: "full/html".
-	Variant        *string `json:"variant" doc:"Of reports: template and format, as full/html."`
+	// Variant distinguishes the reports of an assessment: "full/html".
+	Variant        *string `json:"variant" doc:"For reports: template and format, e.g. full/html."`
 	Title          string  `json:"title"`
 	CurrentVersion int     `json:"current_version"`
 }
@@ -29,7 +29,7 @@ type ArtifactsInput struct {
 	Type string `query:"type" enum:"scope,soa,gap_analysis,maturity,poam,report"`
 }
 
-// ArtifactInput names an artifact.
+// ArtifactInput identifies an artifact.
 type ArtifactInput struct {
 	ArtifactID string `path:"artifactId"`
 }
@@ -40,20 +40,20 @@ type ArtifactVersionsInput struct {
 	Paging
 }
 
-// ArtifactVersionInput names a version.
+// ArtifactVersionInput identifies a version.
 type ArtifactVersionInput struct {
 	ArtifactInput
 	VersionNumber int `path:"versionNumber" minimum:"1"`
 }
 
-// ArtifactDiffInput names two versions to compare.
+// ArtifactDiffInput identifies two versions to compare.
 type ArtifactDiffInput struct {
 	ArtifactInput
-	From int `query:"from" minimum:"0" doc:"A version number; the one before to where absent."`
-	To   int `query:"to" minimum:"0" doc:"A version number; the current one where absent."`
+	From int `query:"from" minimum:"0" doc:"A version number; defaults to the one before to."`
+	To   int `query:"to" minimum:"0" doc:"A version number; defaults to the current one."`
 }
 
-// ArtifactDiff is how two versions of a deliverable differ.
+// ArtifactDiff lists the differences between two versions of a deliverable.
 type ArtifactDiff struct {
 	ArtifactID  string     `json:"artifact_id"`
 	Type        string     `json:"type" enum:"scope,soa,gap_analysis,maturity,poam,report"`
@@ -63,14 +63,14 @@ type ArtifactDiff struct {
 	ToSHA256    string     `json:"to_sha256"`
 	Added       int        `json:"added"`
 	Removed     int        `json:"removed"`
-	Changed     int        `json:"changed" doc:"Items of which fields differ."`
+	Changed     int        `json:"changed" doc:"Items with changed fields."`
 	Lines       []DiffLine `json:"lines"`
 }
 
-// DiffLine is one difference, as values and as a line to read.
+// DiffLine is one difference, as values and as a readable sentence.
 type DiffLine struct {
 	Change string `json:"change" enum:"added,removed,changed"`
-	Item   string `json:"item" doc:"The control's code, of reports the line; empty for the scope."`
+	Item   string `json:"item" doc:"The control's code; for reports, the line; empty for the scope."`
 	Field  string `json:"field"`
 	From   string `json:"from"`
 	To     string `json:"to"`
@@ -79,7 +79,7 @@ type DiffLine struct {
 
 const tagArtifact = "Artifacts"
 
-// Operations of the interface's part 4.14.
+// Operations of section 4.14 of the API specification.
 var (
 	ListArtifacts = Get[ArtifactsInput, List[Artifact]](
 		"list-artifacts",
@@ -93,7 +93,7 @@ var (
 		"/artifacts/{artifactId}",
 		WithPermission("artifact:read"),
 		WithTag(tagArtifact),
-		WithSummary("Read a deliverable"),
+		WithSummary("Get a deliverable"),
 	)
 	ListArtifactVersions = Get[ArtifactVersionsInput, List[ArtifactVersion]](
 		"list-artifact-versions",
@@ -107,7 +107,7 @@ var (
 		"/artifacts/{artifactId}/versions/{versionNumber}",
 		WithPermission("artifact:read"),
 		WithTag(tagArtifact),
-		WithSummary("Read a version of a deliverable"),
+		WithSummary("Get a version of a deliverable"),
 	)
 	DiffArtifact = Get[ArtifactDiffInput, ArtifactDiff](
 		"diff-artifact",

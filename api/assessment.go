@@ -2,7 +2,8 @@ package api
 
 import "time"
 
-// Assessment is the central record: one organization looked at against a catalog version and frameworks.
+// Assessment is the central record: the assessment of one organization against a catalog version
+// and frameworks.
 type Assessment struct {
 	TenantRecord
 	Name         string `json:"name"`
@@ -10,9 +11,11 @@ type Assessment struct {
 	State        State  `json:"state"`
 	Progress     int    `json:"progress" doc:"0 to 100, by state."`
 	SCFVersionID string `json:"scf_version_id"`
-	// CustomRevision is the revision of the organization's own frameworks and controls that it uses; 0 for none.
+	// CustomRevision is the revision of the organization's custom frameworks and controls in use; 0
+	// for none.
 	CustomRevision int `json:"custom_revision"`
-	// MigratedAt is when it last moved to another catalog; what was drafted before stays as it was and is built on no more.
+	// MigratedAt is the time of the last migration to another catalog. Earlier drafts stay
+	// unchanged, but later drafts do not build on them.
 	MigratedAt   *time.Time       `json:"migrated_at"`
 	FrameworkIDs []string         `json:"framework_ids"`
 	Frameworks   []string         `json:"framework_codes"`
@@ -23,7 +26,7 @@ type Assessment struct {
 	Counts       AssessmentCounts `json:"counts"`
 }
 
-// AssessmentCounts are how many of each an assessment has; items are of the current versions.
+// AssessmentCounts counts the records of an assessment; items are those of the current versions.
 type AssessmentCounts struct {
 	Documents int `json:"documents"`
 	Chunks    int `json:"chunks"`
@@ -32,7 +35,7 @@ type AssessmentCounts struct {
 	POAMItems int `json:"poam_items"`
 }
 
-// AssessmentInput names an assessment.
+// AssessmentInput identifies an assessment.
 type AssessmentInput struct {
 	AssessmentID string `path:"assessmentId"`
 }
@@ -47,24 +50,24 @@ type AssessmentListInput struct {
 type AssessmentsInput struct {
 	Paging
 	State     State  `query:"state"`
-	Status    string `query:"status" enum:"open,closed" doc:"Whether it goes on."`
-	Framework string `query:"framework" doc:"Id or code of a framework it is against."`
+	Status    string `query:"status" enum:"open,closed" doc:"Whether the assessment is active."`
+	Framework string `query:"framework" doc:"Id or code of a framework the assessment covers."`
 	Q         string `query:"q" doc:"Part of the name or description."`
-	Sort      string `query:"sort" sort:"name,state,due_date,created_at,updated_at" doc:"The order; - before a name for descending."`
+	Sort      string `query:"sort" sort:"name,state,due_date,created_at,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
-// TimelineInput lists what happened in an assessment.
+// TimelineInput lists the events of an assessment.
 type TimelineInput struct {
 	AssessmentInput
 	Paging
 	Period
-	Type         string `query:"type" doc:"The kind of event, as soa.approved; soa. for all that begin so."`
+	Type         string `query:"type" doc:"Event type, e.g. soa.approved; a prefix ending in a dot, such as soa., matches all events that begin with it."`
 	Actor        string `query:"actor" doc:"Id or part of the name."`
 	ResourceType string `query:"resource_type"`
 	Q            string `query:"q" doc:"Part of the summary."`
 }
 
-// LifecycleEventsInput lists the moves of an assessment.
+// LifecycleEventsInput lists the transitions of an assessment.
 type LifecycleEventsInput struct {
 	AssessmentInput
 	Paging
@@ -73,14 +76,14 @@ type LifecycleEventsInput struct {
 	ToState   State  `query:"to_state"`
 }
 
-// CreateAssessmentInput makes an assessment.
+// CreateAssessmentInput creates an assessment.
 type CreateAssessmentInput struct {
 	Body struct {
 		Name         string   `json:"name" minLength:"1" maxLength:"200" example:"Acme 2026"`
 		Description  string   `json:"description,omitempty" maxLength:"10000"`
 		FrameworkID  string   `json:"framework_id,omitempty" doc:"Id or code of one framework." example:"iso-27001-2022"`
 		FrameworkIDs []string `json:"framework_ids,omitempty" maxItems:"50" doc:"Ids or codes of several."`
-		SCFVersionID string   `json:"scf_version_id,omitempty" doc:"Id or label; the latest active version where absent."`
+		SCFVersionID string   `json:"scf_version_id,omitempty" doc:"Id or label; defaults to the latest active version."`
 		DueDate      *Date    `json:"due_date,omitempty" format:"date"`
 	}
 }
@@ -98,25 +101,25 @@ type UpdateAssessmentInput struct {
 	}
 }
 
-// AssessmentStatus tells where an assessment stands and what the next move waits for.
+// AssessmentStatus reports the state of an assessment and what blocks its next transition.
 type AssessmentStatus struct {
 	AssessmentID string   `json:"assessment_id"`
 	State        State    `json:"state"`
 	NextStates   []State  `json:"next_states"`
 	BlockedBy    []string `json:"blocked_by"`
-	// PendingApprovalID is the approval that the next move waits for.
+	// PendingApprovalID is the approval that the next transition requires.
 	PendingApprovalID *string `json:"pending_approval_id"`
-	// BlockedGates are the gates that the next move waits for.
+	// BlockedGates are the gates that block the next transition.
 	BlockedGates []Gate     `json:"blocked_gates"`
-	Outdated     []Outdated `json:"outdated" doc:"Deliverables that were made from something else than there is now. They hold nothing up; drafting them again, submitting and approving brings them up to date."`
+	Outdated     []Outdated `json:"outdated" doc:"Deliverables made from sources that have changed since. They don't block anything; draft, submit and approve them again to bring them up to date."`
 	Progress     int        `json:"progress"`
 }
 
-// Outdated is a deliverable whose newest version was made from something else than there is now.
+// Outdated is a deliverable whose newest version was made from sources that have changed since.
 type Outdated struct {
 	Gate          Gate   `json:"gate"`
 	VersionNumber int    `json:"version_number"`
-	Reason        string `json:"reason" enum:"scope,documents,basis,undecided" doc:"What is newer: the scope, the documents, or the deliverable it is made from; undecided: it is not approved, and what the rest builds on, or is made from it, is."`
+	Reason        string `json:"reason" enum:"scope,documents,basis,undecided" doc:"What is newer: the scope, the documents, or a source deliverable; undecided: it isn't approved, and other deliverables depend on its approved version or are made from it."`
 	Message       string `json:"message"`
 }
 
@@ -130,21 +133,21 @@ type AssessmentSummary struct {
 	Planned            int              `json:"planned"`
 	NotImplemented     int              `json:"not_implemented"`
 	NotEvidenced       int              `json:"not_evidenced"`
-	NotAssessed        int              `json:"not_assessed" doc:"Applicable controls that no draft has judged yet."`
+	NotAssessed        int              `json:"not_assessed" doc:"Applicable controls not yet assessed by any draft."`
 	CompliancePct      *float64         `json:"compliance_pct"`
 	ComplianceFormula  string           `json:"compliance_formula"`
 	FindingsBySeverity map[Severity]int `json:"findings_by_severity"`
 	OpenPOAMItems      int              `json:"open_poam_items"`
 	MaturityAvg        *float64         `json:"maturity_avg"`
-	IsStarter          bool             `json:"is_starter" doc:"Whether the catalog is the built-in starter."`
+	IsStarter          bool             `json:"is_starter" doc:"Whether the catalog is the built-in starter catalog."`
 	LastActivityAt     time.Time        `json:"last_activity_at"`
 }
 
-// LifecycleEvent is one move of an assessment, or one refused.
+// LifecycleEvent is a transition of an assessment, or a refused one.
 type LifecycleEvent struct {
 	TenantRecord
 	AssessmentID string   `json:"assessment_id"`
-	FromState    *State   `json:"from_state" doc:"Null where the assessment was made."`
+	FromState    *State   `json:"from_state" doc:"Null for the creation of the assessment."`
 	ToState      State    `json:"to_state"`
 	EventType    string   `json:"event_type" enum:"created,transition,submitted,rework,reopened"`
 	Actor        Actor    `json:"actor"`
@@ -153,7 +156,7 @@ type LifecycleEvent struct {
 	TraceID      string   `json:"trace_id"`
 }
 
-// TimelineEvent is anything that happened in an assessment.
+// TimelineEvent is any event of an assessment.
 type TimelineEvent struct {
 	ID           string    `json:"id"`
 	At           time.Time `json:"at"`
@@ -164,7 +167,7 @@ type TimelineEvent struct {
 	ResourceID   string    `json:"resource_id"`
 }
 
-// TransitionInput asks for a move.
+// TransitionInput requests a transition.
 type TransitionInput struct {
 	AssessmentInput
 	Body struct {
@@ -175,7 +178,7 @@ type TransitionInput struct {
 
 const tagAssessment = "Assessments"
 
-// Operations of the interface's part 4.6.
+// Operations of section 4.6 of the API specification.
 var (
 	ListAssessments = Get[AssessmentsInput, List[Assessment]](
 		"list-assessments",
@@ -196,42 +199,42 @@ var (
 		"/assessments/{assessmentId}",
 		WithPermission("assessment:read"),
 		WithTag(tagAssessment),
-		WithSummary("Read an assessment"),
+		WithSummary("Get an assessment"),
 	)
 	UpdateAssessment = Patch[UpdateAssessmentInput, Assessment](
 		"update-assessment",
 		"/assessments/{assessmentId}",
 		WithPermission("assessment:write"),
 		WithTag(tagAssessment),
-		WithSummary("Change an assessment"),
+		WithSummary("Update an assessment"),
 	)
 	DeleteAssessment = Delete[AssessmentInput](
 		"delete-assessment",
 		"/assessments/{assessmentId}",
 		WithPermission("assessment:delete"),
 		WithTag(tagAssessment),
-		WithSummary("Delete an assessment and all that belongs to it"),
+		WithSummary("Delete an assessment and all its data"),
 	)
 	GetAssessmentStatus = Get[AssessmentInput, AssessmentStatus](
 		"get-assessment-status",
 		"/assessments/{assessmentId}/status",
 		WithPermission("assessment:read"),
 		WithTag(tagAssessment),
-		WithSummary("Tell where an assessment stands"),
+		WithSummary("Get an assessment's state and what its next transition needs"),
 	)
 	GetAssessmentSummary = Get[AssessmentInput, AssessmentSummary](
 		"get-assessment-summary",
 		"/assessments/{assessmentId}/summary",
 		WithPermission("assessment:read"),
 		WithTag(tagAssessment),
-		WithSummary("Read an assessment's totals"),
+		WithSummary("Get an assessment's totals"),
 	)
 	GetTimeline = Get[TimelineInput, List[TimelineEvent]](
 		"get-assessment-timeline",
 		"/assessments/{assessmentId}/timeline",
 		WithPermission("assessment:read"),
 		WithTag(tagAssessment),
-		WithSummary("List what happened, newest first"),
+		WithSummary("List events, newest first"),
 	)
 	ListLifecycleEvents = Get[LifecycleEventsInput, List[LifecycleEvent]](
 		"list-lifecycle-events",
@@ -245,6 +248,6 @@ var (
 		"/assessments/{assessmentId}/lifecycle/transition",
 		WithPermission("assessment:transition"),
 		WithTag(tagAssessment),
-		WithSummary("Move an assessment to its next state, doing the work of the step"),
+		WithSummary("Move an assessment to its next state, doing the work of that step"),
 	)
 )

@@ -2,14 +2,14 @@ package api
 
 import "time"
 
-// MaxLogoBytes bounds the file of a logo.
+// MaxLogoBytes is the maximum size of a logo file.
 const MaxLogoBytes = 2 << 20
 
-// Branding is how an organization's reports look. What is empty is as the program has it.
+// Branding is the appearance of an organization's reports. Empty fields use the default.
 type Branding struct {
 	OrganizationID string `json:"organization_id"`
-	Accent         string `json:"accent" doc:"Colour of title pages and headings, as #RRGGBB; dark enough to be read on white."`
-	Band           string `json:"band" doc:"Colour of the strip below a title page's head, as #RRGGBB."`
+	Accent         string `json:"accent" doc:"Color of title pages and headings, as #RRGGBB; dark enough to be read on white."`
+	Band           string `json:"band" doc:"Color of the strip below a title page's head, as #RRGGBB."`
 	Line           string `json:"line" doc:"A line on the title page, such as who prepared the report."`
 	Footer         string `json:"footer" doc:"A line at the foot of each page."`
 	// Logo is a PNG in base64.
@@ -26,18 +26,18 @@ type PutBrandingInput struct {
 		Band   string `json:"band,omitempty" maxLength:"7"`
 		Line   string `json:"line,omitempty" maxLength:"200"`
 		Footer string `json:"footer,omitempty" maxLength:"200"`
-		Logo   string `json:"logo,omitempty" maxLength:"2800000" doc:"PNG or JPEG in base64, up to 2 MiB and 4000 pixels a side; it is kept smaller."`
+		Logo   string `json:"logo,omitempty" maxLength:"2800000" doc:"PNG or JPEG in base64, up to 2 MiB and 4000 pixels per side; stored at a reduced size."`
 	}
 }
 
-// Operations on how reports look.
+// Operations on report branding.
 var (
 	GetBranding = Get[OrgInput, Branding](
 		"get-branding",
 		"/organizations/{orgId}/report-branding",
 		WithPermission("report:read"),
 		WithTag(tagReport),
-		WithSummary("Read how the organization's reports look"),
+		WithSummary("Get the branding of the organization's reports"),
 	)
 	PutBranding = Put[PutBrandingInput, Branding](
 		"put-branding",
@@ -45,13 +45,13 @@ var (
 		WithPermission(memberWrite),
 		WithMaxBody(4<<20),
 		WithTag(tagReport),
-		WithSummary("Set how the organization's reports look"),
+		WithSummary("Set the branding of the organization's reports"),
 	)
 	DeleteBranding = Delete[OrgInput](
 		"delete-branding",
 		"/organizations/{orgId}/report-branding",
 		WithPermission(memberWrite),
 		WithTag(tagReport),
-		WithSummary("Go back to the program's own look"),
+		WithSummary("Reset the branding to the default"),
 	)
 )

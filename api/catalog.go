@@ -2,56 +2,58 @@ package api
 
 import "time"
 
-// The catalog's records belong to one version of it. Their ids are derived from the
-// version's id, so a later import of the same control has another id and the same code.
-// Lists are never null; absent optional values are null. Created and updated are both
-// the moment of the import: a version never changes.
+// The catalog's records belong to one version of it. Their IDs are derived from the version's ID,
+// so a later import of the same control has another ID and the same code. Lists are never null;
+// absent optional values are null. Created and updated are both the time of the import: a version
+// never changes.
 
-// CatalogVersion is one imported catalog, or the starter that ships in the program.
+// CatalogVersion is one imported catalog, or the starter that ships with the program.
 type CatalogVersion struct {
 	ID             string        `json:"id"`
 	Label          string        `json:"label" doc:"the release, such as 2026.1.1"`
 	Status         string        `json:"status" enum:"active,superseded"`
-	IsStarter      bool          `json:"is_starter" doc:"the built-in catalog in our own words, not the SCF"`
+	IsStarter      bool          `json:"is_starter" doc:"built-in catalog in our own words, not the SCF"`
 	SourceFilename *string       `json:"source_filename"`
 	SourceSHA256   *string       `json:"source_sha256"`
 	ImportedAt     time.Time     `json:"imported_at"`
 	Counts         CatalogCounts `json:"counts"`
-	// BasedOnID is the version that relationship mapping documents were laid over; null for an import of its own.
+	// BasedOnID is the version that relationship mapping documents were added to; null for a
+	// separate import.
 	BasedOnID *string `json:"based_on_id"`
-	// MappingDocuments are those that were laid over it, oldest first.
+	// MappingDocuments are the documents added to it, oldest first.
 	MappingDocuments []MappingDocument `json:"mapping_documents"`
-	// FrameworkAliases are the user's own, given at the import.
+	// FrameworkAliases are the user's aliases, given at import.
 	FrameworkAliases []FrameworkAlias `json:"framework_aliases"`
 	CreatedAt        time.Time        `json:"created_at"`
 	UpdatedAt        time.Time        `json:"updated_at"`
 }
 
-// FrameworkAlias says that names, as headers of a workbook, mean the framework with a code.
+// FrameworkAlias maps names, such as workbook headers, to the framework with a code.
 type FrameworkAlias struct {
 	Code  string   `json:"code"`
 	Names []string `json:"names"`
 }
 
-// MappingDocument is a set theory relationship mapping document: how the elements of one
-// framework relate to controls. It tells of its import as well.
+// MappingDocument is a set theory relationship mapping document, which relates the elements of one
+// framework to controls, together with the statistics of its import.
 type MappingDocument struct {
 	Filename      string `json:"filename"`
 	SHA256        string `json:"sha256"`
 	FrameworkCode string `json:"framework_code"`
-	FocalDocument string `json:"focal_document" doc:"what the document calls the framework"`
-	Release       string `json:"release" doc:"the release it was written for; empty where it does not say"`
-	// Rows of the document, Elements among them by number, Related those with a relationship to a control.
+	FocalDocument string `json:"focal_document" doc:"name of the framework in the document"`
+	Release       string `json:"release" doc:"release the document was written for; empty if not stated"`
+	// Rows counts the document's rows, Elements its distinct elements, Related those related to a
+	// control.
 	Rows     int `json:"rows"`
 	Elements int `json:"elements"`
 	Related  int `json:"related"`
-	// MappingsConfirmed were in the catalog before, MappingsAdded were not; MappingsUnnamed
-	// are the catalog's, which the document does not name.
+	// MappingsConfirmed counts mappings the catalog already had, MappingsAdded new ones, and
+	// MappingsUnnamed mappings of the catalog that the document does not mention.
 	MappingsConfirmed int `json:"mappings_confirmed"`
 	MappingsAdded     int `json:"mappings_added"`
 	MappingsUnnamed   int `json:"mappings_unnamed"`
 	RequirementsAdded int `json:"requirements_added"`
-	// RequirementsWorded got a title or text.
+	// RequirementsWorded counts requirements that got a title or text.
 	RequirementsWorded int `json:"requirements_worded"`
 }
 
@@ -61,8 +63,8 @@ const (
 	CatalogSuperseded = "superseded"
 )
 
-// CatalogCounts says how much a version holds. A requirement is a distinct (framework,
-// code), a mapping a distinct (control, requirement).
+// CatalogCounts counts the records of a version. A requirement is a distinct (framework, code), a
+// mapping a distinct (control, requirement).
 type CatalogCounts struct {
 	Controls     int `json:"controls"`
 	Domains      int `json:"domains"`
@@ -91,10 +93,10 @@ type Control struct {
 	Code        string `json:"code"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
-	// Question is what an assessor asks; null in releases before 2019.6.
+	// Question is the assessor's question; null in releases before 2019.6.
 	Question   *string `json:"question"`
 	DomainCode string  `json:"domain_code"`
-	// Weight is 1 to 10, or 0 for a control that is kept only as deprecated. Null where the source gives none.
+	// Weight is 1 to 10, or 0 for a control kept only as deprecated; null if the source gives none.
 	Weight *int `json:"weight"`
 	// Applicability holds people, process, technology, data, facility.
 	Applicability []string `json:"applicability"`
@@ -102,7 +104,8 @@ type Control struct {
 	Cadence       *string  `json:"cadence" doc:"annual, semi_annual or quarterly"`
 	// EvidenceRequests joins both directions that a workbook states.
 	EvidenceRequests []EvidenceRequest `json:"evidence_requests"`
-	// Solutions by company size: micro_small, small, medium, large, enterprise; any where the source does not tell sizes apart.
+	// Solutions are given by company size: micro_small, small, medium, large, enterprise, or any if
+	// the source does not distinguish sizes.
 	Solutions map[string]string `json:"solutions"`
 	// Maturity holds the criteria by level, "0" to "5".
 	Maturity             map[string]string     `json:"maturity"`
@@ -110,34 +113,36 @@ type Control struct {
 	Threats              []string              `json:"threats"`
 	AssessmentObjectives []AssessmentObjective `json:"assessment_objectives"`
 	CompensatingControls []CompensatingControl `json:"compensating_controls"`
-	// Baselines are the marks of the source's own selections, as slugs.
+	// Baselines are the source's own control selections, as slugs.
 	Baselines []string `json:"baselines"`
 	// SCRMTiers holds strategic, operational, tactical.
 	SCRMTiers []string `json:"scrm_tiers"`
-	// Traits: the control is relevant only where the organization has one of them. Empty: always.
+	// Traits limits the control to organizations that have one of them. Empty means always
+	// relevant.
 	Traits []string `json:"traits"`
 	Tags   []string `json:"tags"`
-	// IsMaterial: weight 10; such a control may not be compensated.
+	// IsMaterial is true for weight 10; such a control may not be compensated.
 	IsMaterial   bool `json:"is_material"`
 	IsDeprecated bool `json:"is_deprecated"`
 	// Errata are the source's notes on changes, oldest first.
 	Errata []string `json:"errata"`
-	// Extra keeps columns that the importer did not know, by their header.
+	// Extra holds the columns that the importer did not recognize, by header.
 	Extra map[string]string `json:"extra"`
-	// IsCustom: an organization added it beside the SCF; OrganizationID is whose it is.
+	// IsCustom is true if an organization added it to the SCF; OrganizationID names that
+	// organization.
 	IsCustom       bool      `json:"is_custom"`
 	OrganizationID *string   `json:"organization_id"`
 	CreatedAt      time.Time `json:"created_at"`
 	UpdatedAt      time.Time `json:"updated_at"`
 }
 
-// EvidenceItem is an evidence request with the controls that it serves.
+// EvidenceItem is an evidence request with the controls it serves.
 type EvidenceItem struct {
 	EvidenceRequest
 	ControlCodes []string `json:"control_codes"`
 }
 
-// Hazard is a risk or a threat of the source's own catalogs.
+// Hazard is a risk or threat from the source's own catalogs.
 type Hazard struct {
 	Code        string  `json:"code"`
 	Group       *string `json:"group"`
@@ -146,7 +151,8 @@ type Hazard struct {
 	CSFFunction *string `json:"csf_function"`
 }
 
-// Principle is a privacy management principle of the source. Its number is a text: 1.10 is not 1.1.
+// Principle is a privacy management principle of the source. Its number is a string: 1.10 differs
+// from 1.1.
 type Principle struct {
 	Number       string   `json:"number"`
 	Name         string   `json:"name"`
@@ -162,7 +168,7 @@ type EvidenceRequest struct {
 	Description *string `json:"description"`
 }
 
-// AssessmentObjective is one checkable statement about a control.
+// AssessmentObjective is one verifiable statement about a control.
 type AssessmentObjective struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
@@ -172,7 +178,7 @@ type AssessmentObjective struct {
 	Origins       []string `json:"origins"`
 }
 
-// CompensatingControl is a control that may stand in for another.
+// CompensatingControl is a control that may substitute for another.
 type CompensatingControl struct {
 	ControlCode   string  `json:"control_code"`
 	Name          *string `json:"name"`
@@ -183,19 +189,20 @@ type CompensatingControl struct {
 type Framework struct {
 	ID           string  `json:"id"`
 	VersionID    string  `json:"version_id"`
-	Code         string  `json:"code" doc:"a slug, the same over releases where the source allows it"`
+	Code         string  `json:"code" doc:"slug, the same across releases if the source allows it"`
 	Name         string  `json:"name"`
 	Publisher    *string `json:"publisher"`
 	Jurisdiction *string `json:"jurisdiction"`
 	Title        *string `json:"title"`
 	SourceURL    *string `json:"source_url"`
-	// Column is the workbook's header, white space collapsed; null in the starter.
+	// Column is the workbook's header with whitespace collapsed; null in the starter.
 	Column *string `json:"column"`
-	// Aliases are other codes that mean this framework in this version.
+	// Aliases are other codes for this framework in this version.
 	Aliases []string `json:"aliases"`
-	// Includes are codes of frameworks that an assessment of this one also covers.
+	// Includes are the codes of frameworks that an assessment of this one also covers.
 	Includes []string `json:"includes"`
-	// IsCustom: an organization added it beside the SCF; OrganizationID is whose it is.
+	// IsCustom is true if an organization added it to the SCF; OrganizationID names that
+	// organization.
 	IsCustom         bool      `json:"is_custom"`
 	OrganizationID   *string   `json:"organization_id"`
 	RequirementCount int       `json:"requirement_count"`
@@ -204,7 +211,7 @@ type Framework struct {
 	UpdatedAt        time.Time `json:"updated_at"`
 }
 
-// Requirement is one numbered demand of a framework.
+// Requirement is one numbered requirement of a framework.
 type Requirement struct {
 	ID            string    `json:"id"`
 	VersionID     string    `json:"version_id"`
@@ -213,7 +220,7 @@ type Requirement struct {
 	Code          string    `json:"code"`
 	Title         *string   `json:"title"`
 	Text          *string   `json:"text"`
-	SortOrder     int       `json:"sort_order" doc:"place in the framework, from 1"`
+	SortOrder     int       `json:"sort_order" doc:"position in the framework, from 1"`
 	CreatedAt     time.Time `json:"created_at"`
 	UpdatedAt     time.Time `json:"updated_at"`
 }
@@ -228,17 +235,17 @@ type Mapping struct {
 	FrameworkCode   string  `json:"framework_code"`
 	RequirementID   string  `json:"requirement_id"`
 	RequirementCode string  `json:"requirement_code"`
-	Relationship    *string `json:"relationship" doc:"equal, subset, superset, intersects or none; null where the source states none"`
+	Relationship    *string `json:"relationship" doc:"equal, subset, superset, intersects or none; null if the source states none"`
 	Strength        *int    `json:"strength" doc:"0 to 10"`
 	Rationale       *string `json:"rationale"`
-	Source          string  `json:"source" doc:"what states the mapping: scf-workbook, starter, or the name of a document"`
-	// IsOfficial is false for mappings that are our own judgement.
+	Source          string  `json:"source" doc:"source of the mapping: scf-workbook, starter, or the name of a document"`
+	// IsOfficial is false for mappings that are our own judgment.
 	IsOfficial bool      `json:"is_official"`
 	CreatedAt  time.Time `json:"created_at"`
 	UpdatedAt  time.Time `json:"updated_at"`
 }
 
-// Coverage says how far the controls of a version reach into a framework.
+// Coverage reports how much of a framework the controls of a version cover.
 type Coverage struct {
 	VersionID              string `json:"version_id"`
 	FrameworkID            string `json:"framework_id"`
@@ -252,7 +259,7 @@ type Coverage struct {
 	ByDomain     []DomainCoverage `json:"by_domain"`
 }
 
-// DomainCoverage is the part of a domain in a framework's coverage.
+// DomainCoverage is a domain's share of a framework's coverage.
 type DomainCoverage struct {
 	DomainCode       string `json:"domain_code"`
 	DomainName       string `json:"domain_name"`
@@ -261,8 +268,8 @@ type DomainCoverage struct {
 	MappingCount     int    `json:"mapping_count"`
 }
 
-// Crosswalk lists the controls of a framework with its requirement codes. With a
-// target, it holds only controls that map to both, and Pairs joins the requirements.
+// Crosswalk lists the controls of a framework with its requirement codes. With a target, it holds
+// only controls that map to both, and Pairs joins the requirements.
 type Crosswalk struct {
 	VersionID string             `json:"version_id"`
 	Framework Framework          `json:"framework"`
@@ -281,7 +288,7 @@ type CrosswalkControl struct {
 	TargetRequirementCodes []string `json:"target_requirement_codes"`
 }
 
-// CrosswalkPair says through which controls a requirement meets one of the target.
+// CrosswalkPair lists the controls through which a requirement meets one of the target.
 type CrosswalkPair struct {
 	RequirementCode       string   `json:"requirement_code"`
 	TargetRequirementCode string   `json:"target_requirement_code"`
@@ -300,7 +307,7 @@ type CatalogHit struct {
 	Score float64 `json:"score"`
 }
 
-// ImportRun tells of one import, real or dry.
+// ImportRun describes one import, real or dry.
 type ImportRun struct {
 	ID             string           `json:"id"`
 	Status         string           `json:"status" enum:"running,succeeded,failed"`
@@ -310,9 +317,9 @@ type ImportRun struct {
 	VersionID      *string          `json:"version_id"`
 	Statistics     ImportStatistics `json:"statistics"`
 	Warnings       []ImportWarning  `json:"warnings"`
-	// Documents are the relationship mapping documents that were laid over the version.
+	// Documents are the relationship mapping documents added to the version.
 	Documents []MappingDocument `json:"documents"`
-	// Diff is against the version that was active; null where there was none.
+	// Diff compares with the previously active version; null if there was none.
 	Diff        *CatalogDiff `json:"diff"`
 	Error       *string      `json:"error"`
 	StartedAt   time.Time    `json:"started_at"`
@@ -328,7 +335,7 @@ const (
 	ImportFailed    = "failed"
 )
 
-// ImportStatistics counts what an importer met.
+// ImportStatistics counts the contents of an import.
 type ImportStatistics struct {
 	Controls     int `json:"controls"`
 	Domains      int `json:"domains"`
@@ -343,7 +350,7 @@ type ImportStatistics struct {
 	BlankCells int `json:"blank_cells"`
 	// DuplicateCodes are codes repeated inside one cell, counted once each.
 	DuplicateCodes int `json:"duplicate_codes"`
-	// FormulaCells of the main sheet, read by their cached value.
+	// FormulaCells are cells of the main sheet read by their cached value.
 	FormulaCells         int `json:"formula_cells"`
 	Columns              int `json:"columns"`
 	UnknownColumns       int `json:"unknown_columns"`
@@ -358,14 +365,15 @@ type ImportStatistics struct {
 	Warnings             int `json:"warnings"`
 }
 
-// ImportWarning names a place in the source. Cell is in A1 notation, empty where a whole sheet or file is meant.
+// ImportWarning reports a problem at a place in the source. Cell is in A1 notation; empty if it
+// concerns a whole sheet or file.
 type ImportWarning struct {
 	Sheet   string `json:"sheet"`
 	Cell    string `json:"cell"`
 	Message string `json:"message"`
 }
 
-// CatalogDiff says how a catalog changed from one version to another, by control code.
+// CatalogDiff lists the changes from one catalog version to another, by control code.
 type CatalogDiff struct {
 	FromVersionID string             `json:"from_version_id"`
 	FromLabel     string             `json:"from_label"`
@@ -378,7 +386,7 @@ type CatalogDiff struct {
 	Changed           []ControlChange `json:"changed"`
 	FrameworksAdded   []string        `json:"frameworks_added"`
 	FrameworksRemoved []string        `json:"frameworks_removed"`
-	// FrameworksReplaced are removed ones of which the newer version has a newer edition.
+	// FrameworksReplaced are removed frameworks that have a newer edition in the newer version.
 	FrameworksReplaced []FrameworkEdition `json:"frameworks_replaced"`
 	MappingsGained     []MappingChanges   `json:"mappings_gained"`
 	MappingsLost       []MappingChanges   `json:"mappings_lost"`
@@ -398,7 +406,7 @@ type CatalogDiffSummary struct {
 	MappingsLost      int `json:"mappings_lost"`
 }
 
-// FrameworkEdition says that one framework is a newer edition of another.
+// FrameworkEdition states that one framework is a newer edition of another.
 type FrameworkEdition struct {
 	FromCode string `json:"from_code"`
 	ToCode   string `json:"to_code"`
@@ -410,21 +418,22 @@ type ControlRef struct {
 	Title string `json:"title"`
 }
 
-// ControlChange says what changed in a control that both versions have.
+// ControlChange lists the changes to a control that both versions have.
 type ControlChange struct {
 	Code       string `json:"code"`
 	FromTitle  string `json:"from_title"`
 	ToTitle    string `json:"to_title"`
 	Renamed    bool   `json:"renamed"`
-	Reworded   bool   `json:"reworded" doc:"description or question differ beyond white space"`
+	Reworded   bool   `json:"reworded" doc:"description or question differs beyond whitespace"`
 	Reweighted bool   `json:"reweighted"`
 	FromWeight *int   `json:"from_weight"`
 	ToWeight   *int   `json:"to_weight"`
-	// Deprecated says that the newer version marks it as such and the older did not.
+	// Deprecated is true if the newer version marks it as deprecated and the older did not.
 	Deprecated bool `json:"deprecated"`
 }
 
-// MappingChanges are requirements that a control of both versions gained or lost in a framework of both.
+// MappingChanges are requirements that a control in both versions gained or lost in a framework of
+// both.
 type MappingChanges struct {
 	ControlCode      string   `json:"control_code"`
 	FrameworkCode    string   `json:"framework_code"`

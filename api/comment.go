@@ -1,15 +1,15 @@
 package api
 
-// Comment is what a person said of a deliverable, of a line of it, or of the decision that
-// waits. It is never changed or taken back: who erred says so in a reply.
+// Comment is a user's comment on a deliverable, an item of it, or a pending decision. Comments are
+// never changed or deleted; mistakes are corrected in a reply.
 type Comment struct {
 	TenantRecord
 	AssessmentID  string  `json:"assessment_id"`
 	Gate          Gate    `json:"gate"`
-	VersionNumber int     `json:"version_number" doc:"The version that was the newest."`
-	Item          *string `json:"item" doc:"The control's code, or the POA&M item's; null where it is of the whole."`
-	ApprovalID    *string `json:"approval_id" doc:"The approval it is of, where it is of one."`
-	ReplyTo       *string `json:"reply_to" doc:"The comment it answers."`
+	VersionNumber int     `json:"version_number" doc:"The newest version at that time."`
+	Item          *string `json:"item" doc:"The control's code, or the POA&M item's; null if it is about the whole deliverable."`
+	ApprovalID    *string `json:"approval_id" doc:"The approval it is about, if any."`
+	ReplyTo       *string `json:"reply_to" doc:"The comment it replies to."`
 	Author        Actor   `json:"author"`
 	Text          string  `json:"text"`
 }
@@ -19,16 +19,16 @@ type CommentsInput struct {
 	AssessmentInput
 	Paging
 	Gate       Gate   `query:"gate"`
-	Item       string `query:"item" doc:"Only of this line, of whatever version."`
+	Item       string `query:"item" doc:"Only comments on this item, in any version."`
 	ApprovalID string `query:"approval_id"`
 }
 
-// CommentInput names a comment.
+// CommentInput identifies a comment.
 type CommentInput struct {
 	CommentID string `path:"commentId"`
 }
 
-// AddCommentInput says something. What a reply or a comment on an approval is of is known.
+// AddCommentInput adds a comment. The subject of a reply or of a comment on an approval is derived.
 type AddCommentInput struct {
 	AssessmentInput
 	Body struct {
@@ -47,20 +47,20 @@ var (
 		"/assessments/{assessmentId}/comments",
 		WithPermission("assessment:read"),
 		WithTag(tagApproval),
-		WithSummary("List what was said of deliverables, oldest first"),
+		WithSummary("List comments on deliverables, oldest first"),
 	)
 	AddComment = Create[AddCommentInput, Comment](
 		"add-comment",
 		"/assessments/{assessmentId}/comments",
 		WithPermission("assessment:write"),
 		WithTag(tagApproval),
-		WithSummary("Comment on a deliverable, a line or an approval"),
+		WithSummary("Comment on a deliverable, an item or an approval"),
 	)
 	GetComment = Get[CommentInput, Comment](
 		"get-comment",
 		"/comments/{commentId}",
 		WithPermission("assessment:read"),
 		WithTag(tagApproval),
-		WithSummary("Read a comment"),
+		WithSummary("Get a comment"),
 	)
 )

@@ -2,14 +2,14 @@ package api
 
 import "time"
 
-// An organization's own frameworks and controls live beside the SCF. Nobody else sees
-// them, and everything that reads the catalog for the organization does: lists, coverage,
-// crosswalks and its assessments. They are kept in numbered revisions: an assessment
-// keeps the one it began with until it is migrated.
+// An organization's custom frameworks and controls extend the SCF. Only that organization sees
+// them, in everything that reads the catalog: lists, coverage, crosswalks and its assessments. They
+// are stored in numbered revisions: an assessment keeps the revision it started with until it is
+// migrated.
 
 // CustomFrameworkBody is a framework of an organization.
 type CustomFrameworkBody struct {
-	Code         string  `json:"code" minLength:"2" maxLength:"80" doc:"A slug, such as yard-rules; no framework of the catalog may have it."`
+	Code         string  `json:"code" minLength:"2" maxLength:"80" doc:"A slug, such as yard-rules; must differ from all framework codes of the catalog."`
 	Name         string  `json:"name" minLength:"1" maxLength:"200"`
 	Title        *string `json:"title,omitempty"`
 	Publisher    *string `json:"publisher,omitempty"`
@@ -19,18 +19,18 @@ type CustomFrameworkBody struct {
 	Requirements []CustomRequirement `json:"requirements"`
 }
 
-// CustomRequirement is a numbered demand of a custom framework.
+// CustomRequirement is a numbered requirement of a custom framework.
 type CustomRequirement struct {
 	Code  string  `json:"code" minLength:"1" maxLength:"120"`
 	Title *string `json:"title,omitempty"`
 	Text  *string `json:"text,omitempty"`
-	// Controls answer the requirement: codes of the SCF or of the organization.
+	// Controls are the codes of SCF or custom controls that satisfy the requirement.
 	Controls []string `json:"controls,omitempty"`
-	// Relations are controls of which more is said than that they answer it.
+	// Relations are controls with a more specific relation to the requirement.
 	Relations []CustomRelation `json:"relations,omitempty"`
 }
 
-// CustomRelation says how a control stands to a requirement.
+// CustomRelation is the relation of a control to a requirement.
 type CustomRelation struct {
 	Control      string `json:"control"`
 	Relationship string `json:"relationship,omitempty" enum:"equal,subset,superset,intersects,none"`
@@ -38,46 +38,46 @@ type CustomRelation struct {
 	Rationale    string `json:"rationale,omitempty"`
 }
 
-// CustomControlBody is a control of an organization. What is absent is not asked for.
+// CustomControlBody is a custom control of an organization. Absent fields are optional.
 type CustomControlBody struct {
-	Code        string  `json:"code" minLength:"3" maxLength:"24" doc:"Such as YARD-01; never of the SCF's own form, three letters and two digits."`
+	Code        string  `json:"code" minLength:"3" maxLength:"24" doc:"For example YARD-01; must not have the SCF's own form of three letters and two digits."`
 	Title       string  `json:"title" minLength:"1" maxLength:"300"`
 	Description string  `json:"description" minLength:"1"`
 	Question    *string `json:"question,omitempty"`
-	// DomainName names the domain of the code's prefix, where the catalog has none.
+	// DomainName names the domain of the code's prefix, if the catalog has none.
 	DomainName    *string           `json:"domain_name,omitempty" maxLength:"120"`
 	Weight        *int              `json:"weight,omitempty" minimum:"1" maximum:"10"`
 	CSFFunction   *string           `json:"csf_function,omitempty" enum:"govern,identify,protect,detect,respond,recover"`
 	Cadence       *string           `json:"cadence,omitempty" enum:"annual,semi_annual,quarterly"`
 	Applicability []string          `json:"applicability,omitempty"`
-	Traits        []string          `json:"traits,omitempty" doc:"Relevant only where the organization has one of them."`
+	Traits        []string          `json:"traits,omitempty" doc:"Relevant only for organizations that have one of these traits."`
 	Tags          []string          `json:"tags,omitempty"`
-	Evidence      []string          `json:"evidence_requests,omitempty" doc:"Artifacts to ask for."`
-	Objectives    []string          `json:"assessment_objectives,omitempty" doc:"Checkable statements."`
+	Evidence      []string          `json:"evidence_requests,omitempty" doc:"Artifacts to request as evidence."`
+	Objectives    []string          `json:"assessment_objectives,omitempty" doc:"Verifiable statements."`
 	Maturity      map[string]string `json:"maturity,omitempty" doc:"Criteria by level, 0 to 5."`
-	// Controls of the SCF that it stands beside: it answers every requirement that they answer.
+	// Controls are the SCF controls it extends: it satisfies every requirement that they satisfy.
 	Controls []string `json:"controls,omitempty"`
-	// Requirements that it answers besides, by framework code.
+	// Requirements are further requirements it satisfies, by framework code.
 	Requirements map[string][]string `json:"requirements,omitempty"`
 }
 
-// CustomFramework is a custom framework as it is kept. In a list, its requirements are left out.
+// CustomFramework is a stored custom framework. Lists omit its requirements.
 type CustomFramework struct {
 	CustomFrameworkBody
 	CustomMark
 	RequirementCount int `json:"requirement_count"`
-	// Unresolved are controls it names that the active catalog version lacks.
+	// Unresolved are the controls it names that the active catalog version lacks.
 	Unresolved []string `json:"unresolved"`
 }
 
-// CustomControl is a custom control as it is kept.
+// CustomControl is a stored custom control.
 type CustomControl struct {
 	CustomControlBody
 	CustomMark
 	Unresolved []string `json:"unresolved"`
 }
 
-// CustomMark tells whose it is, and since when it is as it is.
+// CustomMark records the owner of a custom record and when it last changed.
 type CustomMark struct {
 	OrganizationID string    `json:"organization_id"`
 	IsCustom       bool      `json:"is_custom"`
@@ -86,20 +86,20 @@ type CustomMark struct {
 	UpdatedAt      time.Time `json:"updated_at"`
 }
 
-// CustomImport tells what a file brought.
+// CustomImport is the result of importing a file.
 type CustomImport struct {
 	DryRun     bool           `json:"dry_run"`
-	Revision   int            `json:"revision" doc:"The organization's revision that holds it; the one there was, where nothing changed."`
+	Revision   int            `json:"revision" doc:"The organization's revision that contains the import; the previous one if nothing changed."`
 	Frameworks []CustomChange `json:"frameworks"`
 	Controls   []CustomChange `json:"controls"`
 }
 
-// CustomChange is what an import did with one framework or control.
+// CustomChange is the effect of an import on one framework or control.
 type CustomChange struct {
 	Code   string `json:"code"`
 	Name   string `json:"name"`
 	Action string `json:"action" enum:"created,replaced,unchanged"`
-	Count  int    `json:"count" doc:"Requirements of a framework."`
+	Count  int    `json:"count" doc:"Number of requirements of a framework."`
 }
 
 // Inputs of the operations on custom frameworks and controls.
@@ -108,7 +108,7 @@ type (
 	CustomFrameworkInput struct {
 		FrameworkCode string `path:"frameworkCode"`
 	}
-	// CreateCustomFrameworkInput is a new one.
+	// CreateCustomFrameworkInput creates one.
 	CreateCustomFrameworkInput struct{ Body CustomFrameworkBody }
 	// PutCustomFrameworkInput replaces one.
 	PutCustomFrameworkInput struct {
@@ -119,7 +119,7 @@ type (
 	CustomControlInput struct {
 		ControlCode string `path:"controlCode"`
 	}
-	// CreateCustomControlInput is a new one.
+	// CreateCustomControlInput creates one.
 	CreateCustomControlInput struct{ Body CustomControlBody }
 	// PutCustomControlInput replaces one.
 	PutCustomControlInput struct {
@@ -129,52 +129,53 @@ type (
 	// ImportCustomInput is a file of custom frameworks and controls: YAML, JSON or CSV.
 	ImportCustomInput struct {
 		File UploadFile `form:"file"`
-		// Code and Name are for a CSV file, which says neither; the file's name does where they are empty.
+		// Code and Name apply to CSV files, which contain neither; if empty, the file's name is
+		// used.
 		Code    string `form:"code"`
 		Name    string `form:"name"`
-		Replace string `form:"replace" doc:"true: what is there already is replaced."`
-		DryRun  string `form:"dry_run" doc:"true: nothing is changed."`
+		Replace string `form:"replace" doc:"true: replace existing records."`
+		DryRun  string `form:"dry_run" doc:"true: make no changes."`
 	}
 )
 
 const tagCustom = "Custom frameworks and controls"
 
-// Operations on an organization's own frameworks and controls.
+// Operations on an organization's custom frameworks and controls.
 var (
 	ListCustomFrameworks = Get[Paging, List[CustomFramework]](
 		"list-custom-frameworks",
 		"/custom/frameworks",
 		WithPermission(scfRead),
 		WithTag(tagCustom),
-		WithSummary("List the organization's own frameworks"),
+		WithSummary("List the organization's custom frameworks"),
 	)
 	CreateCustomFramework = Create[CreateCustomFrameworkInput, CustomFramework](
 		"create-custom-framework",
 		"/custom/frameworks",
 		WithPermission(SCFImport),
 		WithTag(tagCustom),
-		WithSummary("Add a framework of the organization"),
+		WithSummary("Add a custom framework"),
 	)
 	GetCustomFramework = Get[CustomFrameworkInput, CustomFramework](
 		"get-custom-framework",
 		"/custom/frameworks/{frameworkCode}",
 		WithPermission(scfRead),
 		WithTag(tagCustom),
-		WithSummary("Read a framework of the organization"),
+		WithSummary("Get a custom framework"),
 	)
 	PutCustomFramework = Put[PutCustomFrameworkInput, CustomFramework](
 		"put-custom-framework",
 		"/custom/frameworks/{frameworkCode}",
 		WithPermission(SCFImport),
 		WithTag(tagCustom),
-		WithSummary("Replace a framework of the organization"),
+		WithSummary("Replace a custom framework"),
 	)
 	DeleteCustomFramework = Delete[CustomFrameworkInput](
 		"delete-custom-framework",
 		"/custom/frameworks/{frameworkCode}",
 		WithPermission(SCFImport),
 		WithTag(tagCustom),
-		WithSummary("Delete a framework of the organization"),
+		WithSummary("Delete a custom framework"),
 	)
 
 	ListCustomControls = Get[Paging, List[CustomControl]](
@@ -182,35 +183,35 @@ var (
 		"/custom/controls",
 		WithPermission(scfRead),
 		WithTag(tagCustom),
-		WithSummary("List the organization's own controls"),
+		WithSummary("List the organization's custom controls"),
 	)
 	CreateCustomControl = Create[CreateCustomControlInput, CustomControl](
 		"create-custom-control",
 		"/custom/controls",
 		WithPermission(SCFImport),
 		WithTag(tagCustom),
-		WithSummary("Add a control of the organization"),
+		WithSummary("Add a custom control"),
 	)
 	GetCustomControl = Get[CustomControlInput, CustomControl](
 		"get-custom-control",
 		"/custom/controls/{controlCode}",
 		WithPermission(scfRead),
 		WithTag(tagCustom),
-		WithSummary("Read a control of the organization"),
+		WithSummary("Get a custom control"),
 	)
 	PutCustomControl = Put[PutCustomControlInput, CustomControl](
 		"put-custom-control",
 		"/custom/controls/{controlCode}",
 		WithPermission(SCFImport),
 		WithTag(tagCustom),
-		WithSummary("Replace a control of the organization"),
+		WithSummary("Replace a custom control"),
 	)
 	DeleteCustomControl = Delete[CustomControlInput](
 		"delete-custom-control",
 		"/custom/controls/{controlCode}",
 		WithPermission(SCFImport),
 		WithTag(tagCustom),
-		WithSummary("Delete a control of the organization"),
+		WithSummary("Delete a custom control"),
 	)
 
 	ImportCustom = Post[ImportCustomInput, CustomImport](
@@ -219,12 +220,12 @@ var (
 		WithPermission(SCFImport),
 		WithForm(Upload),
 		WithTag(tagCustom),
-		WithSummary("Import frameworks and controls of the organization from a file"),
+		WithSummary("Import custom frameworks and controls from a file"),
 	)
 )
 
-// RecordID is the framework's code: what its paths name it by.
+// RecordID returns the framework's code, which identifies it in paths.
 func (f CustomFramework) RecordID() string { return f.Code }
 
-// RecordID is the control's code: what its paths name it by.
+// RecordID returns the control's code, which identifies it in paths.
 func (c CustomControl) RecordID() string { return c.Code }

@@ -2,10 +2,11 @@ package api
 
 import "time"
 
-// DelegationStatus is where a delegation stands.
+// DelegationStatus is the status of a delegation.
 type DelegationStatus string
 
-// The statuses of a delegation. A void one ended because one of the two people lost what it rests on.
+// The statuses of a delegation. A void one ended because one of the two users lost the role or
+// membership it depends on.
 const (
 	DelegationActive  DelegationStatus = "active"
 	DelegationExpired DelegationStatus = "expired"
@@ -13,34 +14,34 @@ const (
 	DelegationVoid    DelegationStatus = "void"
 )
 
-// MaxDelegationDays is how long a delegation lasts at most.
+// MaxDelegationDays is the maximum duration of a delegation.
 const MaxDelegationDays = 366
 
-// Delegation lets a member decide at gates for an owner or admin, until it ends. It is
-// between two people: no key, agent or workflow decides by one.
+// Delegation lets a member decide at gates for an owner or admin until it ends. It is between two
+// users; no key, agent or workflow can use one.
 type Delegation struct {
 	TenantRecord
-	DelegatorID   string           `json:"delegator_id" doc:"The owner or admin who lets another decide."`
+	DelegatorID   string           `json:"delegator_id" doc:"The owner or admin who delegates."`
 	DelegatorName string           `json:"delegator_name"`
 	DelegateID    string           `json:"delegate_id" doc:"The member who decides for them."`
 	DelegateName  string           `json:"delegate_name"`
-	AssessmentID  *string          `json:"assessment_id" doc:"Null: every assessment of the organization."`
+	AssessmentID  *string          `json:"assessment_id" doc:"Null: all assessments of the organization."`
 	Gates         []Gate           `json:"gates"`
 	Reason        string           `json:"reason"`
 	ExpiresAt     time.Time        `json:"expires_at"`
 	Status        DelegationStatus `json:"status"`
 	EndedAt       *time.Time       `json:"ended_at"`
-	EndReason     *string          `json:"end_reason" doc:"Why it ended before its time."`
+	EndReason     *string          `json:"end_reason" doc:"Why it ended early."`
 }
 
-// DecidedFor names the delegation by which a decision was made.
+// DecidedFor identifies the delegation under which a decision was made.
 type DecidedFor struct {
 	DelegationID  string `json:"delegation_id"`
 	DelegatorID   string `json:"delegator_id"`
 	DelegatorName string `json:"delegator_name"`
 }
 
-// Delegate is a person who may decide on a pending approval besides owners and admins.
+// Delegate is a user who may decide on a pending approval besides owners and admins.
 type Delegate struct {
 	DecidedFor
 	UserID string    `json:"user_id"`
@@ -52,11 +53,11 @@ type Delegate struct {
 type DelegationsInput struct {
 	Paging
 	Status       DelegationStatus `query:"status"`
-	AssessmentID string           `query:"assessment_id" doc:"Only those that hold in this assessment."`
-	DelegateID   string           `query:"delegate_id" doc:"Only those to this person."`
+	AssessmentID string           `query:"assessment_id" doc:"Only those that apply to this assessment."`
+	DelegateID   string           `query:"delegate_id" doc:"Only those to this user."`
 }
 
-// DelegationInput names a delegation.
+// DelegationInput identifies a delegation.
 type DelegationInput struct {
 	DelegationID string `path:"delegationId"`
 }
@@ -65,8 +66,8 @@ type DelegationInput struct {
 type CreateDelegationInput struct {
 	Body struct {
 		DelegateID   string    `json:"delegate_id" minLength:"1" doc:"The user id of a member."`
-		AssessmentID *string   `json:"assessment_id,omitempty" doc:"Absent: every assessment of the organization."`
-		Gates        []Gate    `json:"gates,omitempty" maxItems:"4" doc:"Absent: all four."`
+		AssessmentID *string   `json:"assessment_id,omitempty" doc:"Default: all assessments of the organization."`
+		Gates        []Gate    `json:"gates,omitempty" maxItems:"4" doc:"Default: all four."`
 		ExpiresAt    time.Time `json:"expires_at"`
 		Reason       string    `json:"reason,omitempty" maxLength:"500"`
 	}
@@ -79,21 +80,21 @@ var (
 		"/approval-delegations",
 		WithPermission("approval:read"),
 		WithTag(tagApproval),
-		WithSummary("List who decides for whom, newest first"),
+		WithSummary("List delegations, newest first"),
 	)
 	GetDelegation = Get[DelegationInput, Delegation](
 		"get-delegation",
 		"/approval-delegations/{delegationId}",
 		WithPermission("approval:read"),
 		WithTag(tagApproval),
-		WithSummary("Read a delegation"),
+		WithSummary("Get a delegation"),
 	)
 	CreateDelegation = Create[CreateDelegationInput, Delegation](
 		"create-delegation",
 		"/approval-delegations",
 		WithPermission(ApprovalDecide),
 		WithTag(tagApproval),
-		WithSummary("Let a member decide for you until a date"),
+		WithSummary("Delegate your decisions to a member until a date"),
 	)
 	RevokeDelegation = Delete[DelegationInput](
 		"revoke-delegation",

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// VersionStatus is where a version of a deliverable stands.
+// VersionStatus is the status of a version of a deliverable.
 type VersionStatus string
 
 // The statuses of a version.
@@ -17,8 +17,8 @@ const (
 	VersionSuperseded  VersionStatus = "superseded"
 )
 
-// DeliverableVersion holds what versions of all four deliverables share. An
-// approved version never changes.
+// DeliverableVersion holds the fields common to versions of all four deliverables. An approved
+// version never changes.
 type DeliverableVersion struct {
 	TenantRecord
 	AssessmentID          string            `json:"assessment_id"`
@@ -30,15 +30,15 @@ type DeliverableVersion struct {
 	ApprovedAt            *time.Time        `json:"approved_at"`
 	ApprovedBy            *string           `json:"approved_by"`
 	ApprovalID            *string           `json:"approval_id"`
-	AuthorIDs             []string          `json:"author_ids" doc:"Users who wrote or changed lines by hand."`
-	ContentSHA256         string            `json:"content_sha256" doc:"Over the items, in canonical form."`
-	Inputs                map[string]string `json:"inputs" doc:"Ids and hashes of what the version was made from."`
-	Method                string            `json:"method" doc:"What made the draft: the rules' version, or a model."`
+	AuthorIDs             []string          `json:"author_ids" doc:"Users who wrote or changed items manually."`
+	ContentSHA256         string            `json:"content_sha256" doc:"Hash of the items in canonical form."`
+	Inputs                map[string]string `json:"inputs" doc:"Ids and hashes of the version's sources."`
+	Method                string            `json:"method" doc:"How the draft was made: the version of the rules, or a model."`
 	ItemCount             int               `json:"item_count"`
-	Kept                  []string          `json:"kept" doc:"Control codes whose edits by people a regeneration kept."`
+	Kept                  []string          `json:"kept" doc:"Codes of controls whose manual edits were kept by a regeneration."`
 }
 
-// Evidence is a quoted passage that a line rests on.
+// Evidence is a quoted passage that supports an item.
 type Evidence struct {
 	ChunkID       string   `json:"chunk_id"`
 	DocumentID    string   `json:"document_id"`
@@ -49,12 +49,12 @@ type Evidence struct {
 	Quote         string   `json:"quote"`
 	Score         float64  `json:"score"`
 	SHA256        string   `json:"sha256"`
-	// Supports is the statement the quote bears on, and Stance how.
+	// Supports is the statement the quote concerns, and Stance its effect on it.
 	Supports string `json:"supports"`
 	Stance   string `json:"stance" enum:"supports,plans,denies,template,limits,conflicts"`
 }
 
-// Applicability says whether a control concerns the organization.
+// Applicability is the applicability of a control to the organization.
 type Applicability string
 
 // The values of applicability.
@@ -66,11 +66,11 @@ const (
 	Undecided           Applicability = "undecided"
 )
 
-// IsApplicable tells whether the control is to be assessed.
+// IsApplicable reports whether the control is to be assessed.
 func (a Applicability) IsApplicable() bool { return a == Applicable || a == PartiallyApplicable }
 
-// Implementation says how far a control is implemented, as far as the evidence shows.
-// NotEvidenced means that nothing was found either way; it is never NotImplemented.
+// Implementation is the implementation status of a control as far as the evidence shows.
+// NotEvidenced means that nothing was found either way; it never means NotImplemented.
 type Implementation string
 
 // The values of implementation.
@@ -83,7 +83,7 @@ const (
 	NotAssessed          Implementation = "not_assessed"
 )
 
-// EvidenceCoverage says how much of what a control asks for the evidence says.
+// EvidenceCoverage is how much of a control's statements the evidence covers.
 type EvidenceCoverage string
 
 // The values of evidence coverage.
@@ -94,7 +94,7 @@ const (
 	CoverageAbsent  EvidenceCoverage = "absent"
 )
 
-// Severity of a finding.
+// Severity is the severity of a finding.
 type Severity string
 
 // The severities, least first.
@@ -106,13 +106,13 @@ const (
 	SeverityCritical      Severity = "critical"
 )
 
-// Severities are all severities, worst first.
+// Severities lists all severities, worst first.
 var Severities = []Severity{SeverityCritical, SeverityHigh, SeverityMedium, SeverityLow, SeverityInformational}
 
-// RequirementCodes are requirement codes by framework code.
+// RequirementCodes holds requirement codes by framework code.
 type RequirementCodes map[string][]string
 
-// Count is how many requirements they are, of all frameworks together.
+// Count returns the total number of requirements of all frameworks.
 func (r RequirementCodes) Count() (n int) {
 	for _, codes := range r {
 		n += len(codes)
@@ -120,7 +120,7 @@ func (r RequirementCodes) Count() (n int) {
 	return n
 }
 
-// Item holds what the items of all deliverables share.
+// Item holds the fields common to the items of all deliverables.
 type Item struct {
 	TenantRecord
 	AssessmentID     string           `json:"assessment_id"`
@@ -131,21 +131,21 @@ type Item struct {
 	ControlTitle     string           `json:"control_title"`
 	DomainCode       string           `json:"domain_code"`
 	RequirementCodes RequirementCodes `json:"requirement_codes"`
-	// EditedBy is the person who changed the item after it was drafted.
+	// EditedBy is the user who changed the item after it was drafted.
 	EditedBy *string `json:"edited_by"`
-	// EditedFields are the fields that people have set; a regeneration keeps them.
+	// EditedFields are the fields set by users; a regeneration keeps them.
 	EditedFields []string `json:"edited_fields"`
 }
 
-// IsManual tells whether a person set a field.
+// IsManual reports whether a user set the field.
 func (i *Item) IsManual(field string) bool { return slices.Contains(i.EditedFields, field) }
 
-// AreManual tells whether people set each of the fields already.
+// AreManual reports whether users set all of the fields.
 func (i *Item) AreManual(fields []string) bool {
 	return !slices.ContainsFunc(fields, func(f string) bool { return !i.IsManual(f) })
 }
 
-// Statement is one thing a control asks for, and what the evidence says of it.
+// Statement is one thing a control requires, and the verdict of the evidence on it.
 type Statement struct {
 	Text    string  `json:"text"`
 	Verdict string  `json:"verdict" enum:"covered,partial,planned,denied,template,conflicting,missing"`
@@ -156,8 +156,9 @@ type Statement struct {
 
 // VersionDecision is a decision on a version under review.
 type VersionDecision struct {
-	Comment string `json:"comment,omitempty" maxLength:"4000" doc:"Kept as the approval's reason."`
-	Reason  string `json:"reason,omitempty" maxLength:"4000" doc:"The same as comment, by the name that an approval and a rejection have for it."`
-	// ContentSHA256 is what the decider has looked at: a change since then is not decided on unseen.
-	ContentSHA256 string `json:"content_sha256,omitempty" maxLength:"64" doc:"The content you looked at; the decision is refused where it is another by now."`
+	Comment string `json:"comment,omitempty" maxLength:"4000" doc:"Stored as the approval's reason."`
+	Reason  string `json:"reason,omitempty" maxLength:"4000" doc:"Alias of comment, matching the field name of approvals and rejections."`
+	// ContentSHA256 identifies the content that the decider reviewed, so that later changes are not
+	// decided on unseen.
+	ContentSHA256 string `json:"content_sha256,omitempty" maxLength:"64" doc:"Hash of the content you reviewed; the decision is refused if the content has changed since."`
 }

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// DocumentState is how far a document is read.
+// DocumentState is the processing state of a document.
 type DocumentState string
 
 // The states of a document.
@@ -18,8 +18,8 @@ type Document struct {
 	TenantRecord
 	AssessmentID string `json:"assessment_id"`
 	Filename     string `json:"filename"`
-	// Path is where the file lay in the folder it was taken from, the folder's name first.
-	Path          string        `json:"path" doc:"Where the file lay in the folder it was taken from, the folder's name first; empty where it came alone."`
+	// Path is the file's path within the uploaded folder, starting with the folder's name.
+	Path          string        `json:"path" doc:"The file's path within the uploaded folder, starting with the folder's name; empty if it was uploaded on its own."`
 	Category      string        `json:"category"`
 	MIMEType      string        `json:"mime_type"`
 	SizeBytes     int64         `json:"size_bytes"`
@@ -40,13 +40,13 @@ type Document struct {
 	existed bool
 }
 
-// IsForeignLanguage tells whether a document is known to be in another language than English, the one
-// that rules read.
+// IsForeignLanguage reports whether a document is known not to be in English, the only language the
+// rules support.
 func (d *Document) IsForeignLanguage() bool {
 	return d.Status == DocumentIngested && d.Language != "" && d.Language != "und" && d.Language != "en"
 }
 
-// DocumentProgress is a document's status with its stage.
+// DocumentProgress is a document's status and processing stage.
 type DocumentProgress struct {
 	DocumentID string        `json:"document_id"`
 	Status     DocumentState `json:"status"`
@@ -69,14 +69,14 @@ type Chunk struct {
 	Kind           string   `json:"kind"`
 	TokenEstimate  int      `json:"token_estimate"`
 	SHA256         string   `json:"sha256"`
-	// The two times are told with a passage and not stored: its id has them.
+	// The two times are derived from the ID and not stored.
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	UpdatedAt time.Time `json:"updated_at,omitzero"`
-	// DuplicateOf is the passage of an earlier document that says nearly the same; null where there is none.
-	DuplicateOf *string `json:"duplicate_of" doc:"The passage of an earlier document that says nearly the same; null where there is none."`
+	// DuplicateOf is a nearly identical passage of an earlier document, or null if there is none.
+	DuplicateOf *string `json:"duplicate_of" doc:"A nearly identical passage of an earlier document; null if there is none."`
 }
 
-// DocumentInput names a document.
+// DocumentInput identifies a document.
 type DocumentInput struct {
 	DocumentID string `path:"documentId"`
 }
@@ -88,16 +88,16 @@ type DocumentsInput struct {
 	Status   DocumentState `query:"status"`
 	Category string        `query:"category"`
 	Q        string        `query:"q" doc:"Part of the file name or title."`
-	Sort     string        `query:"sort" sort:"filename,title,category,status,size_bytes,created_at,updated_at" doc:"The order; - before a name for descending."`
+	Sort     string        `query:"sort" sort:"filename,title,category,status,size_bytes,created_at,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
 // UploadDocumentInput adds a document.
 type UploadDocumentInput struct {
 	AssessmentInput
 	File     UploadFile `form:"file"`
-	Category string     `form:"category" doc:"policy, procedure, record, register, report, contract, … guessed where absent."`
-	Path     string     `form:"path" doc:"Where the file lies in the folder it is taken from, the folder's name first."`
-	Replaces string     `form:"replaces" doc:"The id of the document that this is a new version of, or the same under another name. It keeps its id, its category and, where they say the same, its passages."`
+	Category string     `form:"category" doc:"policy, procedure, record, register, report, contract, …; guessed if omitted."`
+	Path     string     `form:"path" doc:"The file's path within its folder, starting with the folder's name."`
+	Replaces string     `form:"replaces" doc:"The id of the document to replace, by a new version or under a new name. It keeps its id, its category and any unchanged passages."`
 }
 
 // DocumentChunksInput lists the passages of a document.
@@ -108,7 +108,7 @@ type DocumentChunksInput struct {
 
 const tagDocument = "Documents"
 
-// Operations of the interface's part 4.7.
+// Operations of section 4.7 of the API specification.
 var (
 	ListDocuments = Get[DocumentsInput, List[Document]](
 		"list-documents",
@@ -123,14 +123,14 @@ var (
 		WithPermission("document:write"),
 		WithForm(Upload),
 		WithTag(tagDocument),
-		WithSummary("Add a document; it is read in the background"),
+		WithSummary("Upload a document; it is processed in the background"),
 	)
 	GetDocument = Get[DocumentInput, Document](
 		"get-document",
 		"/documents/{documentId}",
 		WithPermission("document:read"),
 		WithTag(tagDocument),
-		WithSummary("Read a document's record"),
+		WithSummary("Get a document's record"),
 	)
 	DeleteDocument = Delete[DocumentInput](
 		"delete-document",
@@ -144,7 +144,7 @@ var (
 		"/documents/{documentId}/status",
 		WithPermission("document:read"),
 		WithTag(tagDocument),
-		WithSummary("Tell how far a document is read"),
+		WithSummary("Get a document's processing status"),
 	)
 	ListDocumentChunks = Get[DocumentChunksInput, List[Chunk]](
 		"list-document-chunks",
@@ -167,12 +167,12 @@ var (
 		WithPermission("document:write"),
 		WithStatus(202),
 		WithTag(tagDocument),
-		WithSummary("Read a document again"),
+		WithSummary("Process a document again"),
 	)
 )
 
-// MarkExisted notes that an upload met a document that was there: the answer is 200.
+// MarkExisted records that an upload matched an existing document, so that the response is 200.
 func (d *Document) MarkExisted() { d.existed = true }
 
-// Existed tells whether MarkExisted was called.
+// Existed reports whether MarkExisted was called.
 func (d *Document) Existed() bool { return d.existed }

@@ -2,19 +2,20 @@ package api
 
 import "time"
 
-// SendEmailInput sends a mail, from a template or as it is.
+// SendEmailInput sends an email, from a template or with given text.
 type SendEmailInput struct {
 	Body struct {
 		To         []string       `json:"to" minItems:"1" maxItems:"50"`
-		TemplateID string         `json:"template_id,omitempty" doc:"A template with its variables; or else subject and text."`
-		Variables  map[string]any `json:"variables,omitempty" doc:"Texts, numbers, true or false, by their names."`
+		TemplateID string         `json:"template_id,omitempty" doc:"A template to fill with variables; otherwise give subject and text."`
+		Variables  map[string]any `json:"variables,omitempty" doc:"Strings, numbers or booleans, by name."`
 		Subject    string         `json:"subject,omitempty" maxLength:"500"`
 		Text       string         `json:"text,omitempty" maxLength:"200000"`
 		HTML       string         `json:"html,omitempty" maxLength:"500000"`
 	}
 }
 
-// The states of a mail. One that bounced was refused for its address; one that failed for another reason.
+// The states of an email. A bounced one was refused because of its address; a failed one for
+// another reason.
 const (
 	EmailQueued  = "queued"
 	EmailSent    = "sent"
@@ -22,80 +23,80 @@ const (
 	EmailBounced = "bounced"
 )
 
-// Email is a mail on its way.
+// Email is a queued or sent email.
 type Email struct {
 	TenantRecord
 	To         []string         `json:"to"`
 	Subject    string           `json:"subject"`
 	TemplateID *string          `json:"template_id"`
-	Status     string           `json:"status" enum:"queued,sent,failed,bounced" doc:"sent: the mail server took it for everybody. bounced: it refused an address."`
+	Status     string           `json:"status" enum:"queued,sent,failed,bounced" doc:"sent: the mail server accepted it for all recipients. bounced: it refused an address."`
 	Error      *string          `json:"error"`
-	Recipients []EmailRecipient `json:"recipients" doc:"Each gets a mail of their own."`
+	Recipients []EmailRecipient `json:"recipients" doc:"Each gets a separate email."`
 	// Attempts counts connections to the mail server.
 	Attempts      int        `json:"attempts"`
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 	SentAt        *time.Time `json:"sent_at"`
 }
 
-// EmailRecipient is how far a mail came for one of those it is to.
+// EmailRecipient is the delivery status for one recipient.
 type EmailRecipient struct {
 	Address string  `json:"address"`
 	Status  string  `json:"status" enum:"queued,sent,failed,bounced"`
 	Error   *string `json:"error"`
 }
 
-// EmailsInput lists mails.
+// EmailsInput lists emails.
 type EmailsInput struct {
 	Paging
 	Status string `query:"status" enum:"queued,sent,failed,bounced"`
 }
 
-// EmailInput names a mail.
+// EmailInput identifies an email.
 type EmailInput struct {
 	EmailID string `path:"emailId"`
 }
 
-// EmailTemplate is the wording of one kind of mail.
+// EmailTemplate is the template of one kind of email.
 type EmailTemplate struct {
 	ID        string     `json:"id"`
 	Subject   string     `json:"subject"`
 	Text      string     `json:"text"`
 	HTML      string     `json:"html"`
 	Variables []string   `json:"variables"`
-	Custom    bool       `json:"custom" doc:"The organization's own wording; false: the built-in one."`
-	UpdatedAt *time.Time `json:"updated_at" doc:"Null for the built-in wording."`
+	Custom    bool       `json:"custom" doc:"true: customized by the organization; false: the built-in template."`
+	UpdatedAt *time.Time `json:"updated_at" doc:"Null for the built-in template."`
 }
 
-// TemplateInput names a template.
+// TemplateInput identifies a template.
 type TemplateInput struct {
 	TemplateID string `path:"templateId"`
 }
 
-// PutTemplateInput replaces a template's wording.
+// PutTemplateInput replaces a template.
 type PutTemplateInput struct {
 	TemplateInput
 	Body struct {
 		Subject string `json:"subject" minLength:"1" maxLength:"500"`
 		Text    string `json:"text" minLength:"1" maxLength:"200000"`
-		HTML    string `json:"html,omitempty" maxLength:"500000" doc:"Without it, mails are text alone."`
+		HTML    string `json:"html,omitempty" maxLength:"500000" doc:"If omitted, emails are plain text only."`
 	}
 }
 
-// PreviewTemplateInput shows what a template makes, without sending or keeping it.
+// PreviewTemplateInput previews a template without sending or saving it.
 type PreviewTemplateInput struct {
 	TemplateInput
 	Body *PreviewBody
 }
 
-// PreviewBody is a wording and what fills it.
+// PreviewBody is a template text with its variables.
 type PreviewBody struct {
-	Subject   string         `json:"subject,omitempty" maxLength:"500" doc:"This wording in place of the one in use; likewise text and html."`
+	Subject   string         `json:"subject,omitempty" maxLength:"500" doc:"Overrides the current subject; likewise text and html."`
 	Text      string         `json:"text,omitempty" maxLength:"200000"`
 	HTML      string         `json:"html,omitempty" maxLength:"500000"`
-	Variables map[string]any `json:"variables,omitempty" doc:"Examples stand in for those that are left out."`
+	Variables map[string]any `json:"variables,omitempty" doc:"Missing variables are replaced by sample values."`
 }
 
-// EmailPreview is a mail as it would be sent.
+// EmailPreview is an email as it would be sent.
 type EmailPreview struct {
 	TemplateID string `json:"template_id"`
 	Subject    string `json:"subject"`
@@ -103,13 +104,13 @@ type EmailPreview struct {
 	HTML       string `json:"html"`
 }
 
-// EmailPreferences are which mails a person wants that come by themselves.
+// EmailPreferences are the automatic emails a user wants.
 type EmailPreferences struct {
-	Digest    bool `json:"digest" doc:"Each day, the remediations that are overdue."`
-	Approvals bool `json:"approvals" doc:"Decisions that wait, and what was decided."`
+	Digest    bool `json:"digest" doc:"Daily summary of overdue remediations."`
+	Approvals bool `json:"approvals" doc:"Pending and completed approvals."`
 }
 
-// PutEmailPreferencesInput says which of one's mails one wants.
+// PutEmailPreferencesInput sets the caller's email preferences.
 type PutEmailPreferencesInput struct {
 	Body struct {
 		Digest    *bool `json:"digest,omitempty"`
@@ -123,7 +124,7 @@ const (
 	emailWrite = Permission("email:write")
 )
 
-// Operations of the interface's part 4.18 on mail, and what makes them whole.
+// Operations on email, defined in section 4.18 of the API specification, and their complements.
 var (
 	SendEmail = Post[SendEmailInput, Email](
 		"send-email",
@@ -131,69 +132,69 @@ var (
 		WithPermission(emailWrite),
 		WithStatus(202),
 		WithTag(tagEmail),
-		WithSummary("Send a mail"),
+		WithSummary("Send an email"),
 	)
 	ListEmails = Get[EmailsInput, List[Email]](
 		"list-emails",
 		"/email/messages",
 		WithPermission(emailRead),
 		WithTag(tagEmail),
-		WithSummary("List mails, newest first, with what became of them"),
+		WithSummary("List emails with their status, newest first"),
 	)
 	GetEmail = Get[EmailInput, Email](
 		"get-email",
 		"/email/messages/{emailId}",
 		WithPermission(emailRead),
 		WithTag(tagEmail),
-		WithSummary("Tell what became of a mail"),
+		WithSummary("Get an email and its delivery status"),
 	)
 	ListEmailTemplates = Get[Paging, List[EmailTemplate]](
 		"list-email-templates",
 		"/email/templates",
 		WithPermission(emailRead),
 		WithTag(tagEmail),
-		WithSummary("List mail templates"),
+		WithSummary("List email templates"),
 	)
 	GetEmailTemplate = Get[TemplateInput, EmailTemplate](
 		"get-email-template",
 		"/email/templates/{templateId}",
 		WithPermission(emailRead),
 		WithTag(tagEmail),
-		WithSummary("Read a mail template"),
+		WithSummary("Get an email template"),
 	)
 	PutEmailTemplate = Put[PutTemplateInput, EmailTemplate](
 		"put-email-template",
 		"/email/templates/{templateId}",
 		WithPermission(emailWrite),
 		WithTag(tagEmail),
-		WithSummary("Replace a mail template"),
+		WithSummary("Replace an email template"),
 	)
 	ResetEmailTemplate = Delete[TemplateInput](
 		"reset-email-template",
 		"/email/templates/{templateId}",
 		WithPermission(emailWrite),
 		WithTag(tagEmail),
-		WithSummary("Go back to a template's built-in wording"),
+		WithSummary("Reset a template to the built-in version"),
 	)
 	PreviewEmailTemplate = Post[PreviewTemplateInput, EmailPreview](
 		"preview-email-template",
 		"/email/templates/{templateId}/preview",
 		WithPermission(emailRead),
 		WithTag(tagEmail),
-		WithSummary("Show the mail that a template makes"),
+		WithSummary("Preview the email a template produces"),
 	)
 	GetEmailPreferences = Get[None, EmailPreferences](
 		"get-email-preferences",
 		"/email/preferences",
 		WithAccess(SignedIn),
 		WithTag(tagEmail),
-		WithSummary("Read which mails the caller wants"),
+		WithSummary("Get the caller's email preferences"),
 	)
 	PutEmailPreferences = Put[PutEmailPreferencesInput, EmailPreferences](
 		"put-email-preferences",
 		"/email/preferences",
 		WithAccess(SignedIn),
 		WithTag(tagEmail),
-		WithSummary("Say which mails the caller wants"),
+		WithSummary("Set the caller's email preferences"),
 	)
 )

@@ -6,10 +6,10 @@ import (
 	"net/http"
 )
 
-// ErrorCode is one of the nine codes that an error answer may carry.
+// ErrorCode is one of the nine codes of an error response.
 type ErrorCode string
 
-// The codes of the interface's part 7.
+// The codes of section 7 of the API specification.
 const (
 	CodeUnauthorized   ErrorCode = "UNAUTHORIZED"
 	CodeForbidden      ErrorCode = "FORBIDDEN"
@@ -34,8 +34,8 @@ var httpStatuses = map[ErrorCode]int{
 	CodeInternal:       http.StatusInternalServerError,
 }
 
-// ErrorDetail is one item of an error's details: the field and message of bad
-// input, the gate of a missing decision, or the states of a refused move.
+// ErrorDetail is one item of an error's details: the field and message of invalid input, the gate
+// of a missing decision, or the states of a refused transition.
 type ErrorDetail struct {
 	Field               string  `json:"field,omitempty"`
 	Message             string  `json:"message,omitempty"`
@@ -47,8 +47,8 @@ type ErrorDetail struct {
 	AllowedTransitions  []State `json:"allowed_transitions,omitempty"`
 }
 
-// Error is what a caller is told: a code from the table and a sentence that
-// says what to do. What else is known of the cause is wrapped, and only logged.
+// Error is the error a caller sees: a code from the table and a message that says what to do. The
+// wrapped cause is only logged.
 type Error struct {
 	Code         ErrorCode     `json:"code"`
 	Message      string        `json:"message"`
@@ -59,7 +59,7 @@ type Error struct {
 	requestLimit int
 }
 
-// ErrorEnvelope is the body of every error answer.
+// ErrorEnvelope is the body of every error response.
 type ErrorEnvelope struct {
 	Error *Error `json:"error"`
 }
@@ -67,16 +67,17 @@ type ErrorEnvelope struct {
 func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.cause }
 
-// HTTPStatus is the status the code is sent with.
+// HTTPStatus returns the HTTP status for the error's code.
 func (e *Error) HTTPStatus() int { return httpStatuses[e.Code] }
 
-// WithCause keeps the cause for the log; the caller is not shown it.
+// WithCause attaches a cause for the log; the caller does not see it.
 func (e *Error) WithCause(cause error) *Error { e.cause = cause; return e }
 
 // WithDetails adds details.
 func (e *Error) WithDetails(d ...ErrorDetail) *Error { e.Details = append(e.Details, d...); return e }
 
-// AsError returns the api error in err's chain, or an internal error that hides err behind a general sentence.
+// AsError returns the api error in err's chain, or an internal error that hides err behind a
+// general message.
 func AsError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -85,13 +86,13 @@ func AsError(err error) *Error {
 	return newError(CodeInternal, hiddenMessage).WithCause(err)
 }
 
-// hiddenMessage stands for a cause that only the log tells.
-const hiddenMessage = "something went wrong inside the service; the log has the cause under this trace id"
+// hiddenMessage replaces a cause that is only logged.
+const hiddenMessage = "internal error; the service log has details under this trace id"
 
-// IsHidden tells whether the cause is only in the log, under the trace id.
+// IsHidden reports whether the cause is only in the log, under the trace id.
 func (e *Error) IsHidden() bool { return e.Code == CodeInternal && e.Message == hiddenMessage }
 
-// IsCode tells whether err carries the code.
+// IsCode reports whether err carries the code.
 func IsCode(err error, code ErrorCode) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == code
@@ -101,7 +102,7 @@ func newError(code ErrorCode, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Details: []ErrorDetail{}}
 }
 
-// Invalid is a VALIDATION_ERROR about one field; field may be empty.
+// Invalid returns a VALIDATION_ERROR about one field; field may be empty.
 func Invalid(field, format string, args ...any) *Error {
 	e := newError(CodeValidation, format, args...)
 	if field != "" {
@@ -110,25 +111,25 @@ func Invalid(field, format string, args ...any) *Error {
 	return e
 }
 
-// NotFound is a NOT_FOUND about a kind of record.
+// NotFound returns a NOT_FOUND error about a kind of record.
 func NotFound(kind, id string) *Error {
 	return newError(CodeNotFound, "there is no %s %q here", kind, id)
 }
 
-// Forbidden is a FORBIDDEN.
+// Forbidden returns a FORBIDDEN error.
 func Forbidden(format string, args ...any) *Error { return newError(CodeForbidden, format, args...) }
 
-// Unauthorized is an UNAUTHORIZED.
+// Unauthorized returns an UNAUTHORIZED error.
 func Unauthorized(format string, args ...any) *Error {
 	return newError(CodeUnauthorized, format, args...)
 }
 
-// TenantRequired is the answer where the tenant header is missing.
+// TenantRequired returns the error for a missing tenant header.
 func TenantRequired() *Error {
 	return newError(CodeTenantRequired, "name the organization in the header %s", TenantHeader)
 }
 
-// RateLimited is the answer where a window is used up.
+// RateLimited returns the error for an exhausted rate limit window.
 func RateLimited(seconds int) *Error {
 	unit := "seconds"
 	if seconds == 1 {
@@ -139,31 +140,32 @@ func RateLimited(seconds int) *Error {
 	return e
 }
 
-// RetryAfter is in how many seconds a RATE_LIMIT_EXCEEDED can be tried again; 0 for others.
+// RetryAfter returns the number of seconds after which a RATE_LIMIT_EXCEEDED request can be
+// retried, or 0 for other errors.
 func (e *Error) RetryAfter() int { return e.retryAfter }
 
-// RequestLimit is how many requests a minute the server allows where one was too many; 0: not known.
+// RequestLimit returns the number of requests per minute that the server allows, or 0 if unknown.
 func (e *Error) RequestLimit() int { return e.requestLimit }
 
-// WithRetryHeaders adds to a RATE_LIMIT_EXCEEDED what the headers of the answer say of it.
+// WithRetryHeaders adds the retry values from the response headers to a RATE_LIMIT_EXCEEDED error.
 func (e *Error) WithRetryHeaders(wait, window int) *Error {
 	e.retryAfter, e.requestLimit = wait, window
 	return e
 }
 
-// Internal is an INTERNAL_ERROR that the caller can do something about, and is told of.
+// Internal returns an INTERNAL_ERROR that the caller can act on, so its message is shown.
 func Internal(format string, args ...any) *Error { return newError(CodeInternal, format, args...) }
 
-// Conflict is an INVALID_STATE_TRANSITION of a record, where no lifecycle move is meant.
+// Conflict returns an INVALID_STATE_TRANSITION about a record that has no lifecycle.
 func Conflict(format string, args ...any) *Error { return newError(CodeInvalidState, format, args...) }
 
-// ApprovalRequired is an APPROVAL_REQUIRED at a gate. approvalID may be empty.
+// ApprovalRequired returns an APPROVAL_REQUIRED error at a gate. approvalID may be empty.
 func ApprovalRequired(gate Gate, approvalID, format string, args ...any) *Error {
 	e := newError(CodeApproval, format, args...)
 	return e.WithDetails(ErrorDetail{Gate: gate, Reason: e.Message, ApprovalID: approvalID})
 }
 
-// The headers the contract names.
+// The headers of the contract.
 const (
 	TenantHeader         = "X-Service-Tenant-Id"
 	TraceHeader          = "X-Trace-Id"
@@ -180,5 +182,5 @@ const (
 	DefaultSearchResults = 10
 )
 
-// ErrorType is what traces keep of an error.
+// ErrorType returns the error type recorded in traces.
 func (e *Error) ErrorType() string { return string(e.Code) }

@@ -10,7 +10,7 @@ type GapVersion struct {
 	DeliverableVersion
 }
 
-// Result says how a control fares against what it asks for.
+// Result is the result of assessing a control.
 type Result string
 
 // The results.
@@ -25,14 +25,14 @@ const (
 // Finding is a gap.
 type Finding struct {
 	Item
-	// InCatalog is false for a gap added by hand under a code the catalog lacks.
+	// InCatalog is false for a gap added manually under a code the catalog lacks.
 	InCatalog       bool           `json:"in_catalog"`
 	Status          Implementation `json:"status"`
 	Result          Result         `json:"result"`
 	GapType         string         `json:"gap_type" enum:"documentation,implementation,evidence,effectiveness,governance,technical,contractual,monitoring"`
 	Severity        Severity       `json:"severity"`
-	SeverityReason  string         `json:"severity_reason" doc:"The formula, with its numbers."`
-	SeverityPoints  float64        `json:"severity_points" doc:"What the formula comes to, before a person set another severity; of a gap added by hand, with all of it missing."`
+	SeverityReason  string         `json:"severity_reason" doc:"The formula with its numbers."`
+	SeverityPoints  float64        `json:"severity_points" doc:"The formula's result, before any manual severity; for a manually added gap, computed as if everything were missing."`
 	Weight          int            `json:"weight"`
 	Condition       string         `json:"condition"`
 	Criteria        string         `json:"criteria"`
@@ -46,17 +46,18 @@ type Finding struct {
 	DueDate         *Date          `json:"due_date"`
 	Note            *string        `json:"note"`
 	Source          string         `json:"source" enum:"analysis,manual"`
-	// StatusSetBy is empty where the evidence gave the status.
-	StatusSetBy string `json:"status_set_by,omitempty" doc:"The person who set the status in the Statement of Applicability."`
-	OriginID    string `json:"origin_id,omitempty" doc:"Of a gap added by hand: its id in the version that it was added to."`
+	// StatusSetBy is empty if the evidence determined the status.
+	StatusSetBy string `json:"status_set_by,omitempty" doc:"The user who set the status in the Statement of Applicability."`
+	OriginID    string `json:"origin_id,omitempty" doc:"For manually added gaps: the id in the version it was first added to."`
 }
 
-// IsOverruled tells whether a person set the status over what the rules said.
+// IsOverruled reports whether a user overrode the status determined by the rules.
 func (f *Finding) IsOverruled() bool {
 	return f.Source != "manual" && (f.StatusSetBy != "" || f.IsManual("status"))
 }
 
-// Origin tells a gap apart from others on its control, in every version: empty is that of the analysis.
+// Origin returns a key that distinguishes several gaps of one control across versions; empty for
+// the gap found by the analysis.
 func (f *Finding) Origin() string {
 	if f.Source != "manual" {
 		return ""
@@ -64,7 +65,7 @@ func (f *Finding) Origin() string {
 	return cmp.Or(f.OriginID, f.ID)
 }
 
-// GapInput names a version.
+// GapInput identifies a version.
 type GapInput struct {
 	GapVersionID string `path:"gapVersionId"`
 }
@@ -80,10 +81,11 @@ type FindingFilter struct {
 	ControlCode string         `query:"control_code"`
 	Owner       string         `query:"owner"`
 	Q           string         `query:"q" doc:"Part of the control, the condition or the recommendation."`
-	Sort        string         `query:"sort" sort:"severity,known,severity_points,weight,control_code,domain_code,status,result,owner,due_date,updated_at" doc:"The order; - before a name for descending. known: whether the evidence shows the gap."`
+	Sort        string         `query:"sort" sort:"severity,known,severity_points,weight,control_code,domain_code,status,result,owner,due_date,updated_at" doc:"Sort order; prefix a field with - for descending. known: whether the evidence shows the gap."`
 }
 
-// EvidencedRank is 1 for a gap that the evidence shows, and 0 where too little was found to tell.
+// EvidencedRank returns 1 for a gap shown by the evidence, or 0 if there was too little evidence to
+// judge.
 func (f *Finding) EvidencedRank() int {
 	if f.Result == ResultNoEvid {
 		return 0
@@ -91,14 +93,14 @@ func (f *Finding) EvidencedRank() int {
 	return 1
 }
 
-// CompareSeverity is below 0 where f is worse than o: by severity; of one, what is known to be missing comes
-// before what too little was found of; then by points and weight.
+// CompareSeverity returns a negative number if f is worse than o: by severity, then gaps shown by
+// evidence before those without enough evidence, then by points and weight.
 func (f *Finding) CompareSeverity(o *Finding) int {
 	return cmp.Or(cmp.Compare(severityRank(f.Severity), severityRank(o.Severity)), cmp.Compare(o.EvidencedRank(), f.EvidencedRank()),
 		cmp.Compare(o.SeverityPoints, f.SeverityPoints), cmp.Compare(o.Weight, f.Weight))
 }
 
-// severityRank is 0 for the worst; what is no severity comes last.
+// severityRank returns 0 for the worst severity; unknown severities rank last.
 func severityRank(s Severity) int {
 	if i := slices.Index(Severities, s); i >= 0 {
 		return i
@@ -120,7 +122,7 @@ type GapsInput struct {
 	FindingFilter
 }
 
-// CreateGapInput adds a gap by hand.
+// CreateGapInput adds a gap manually.
 type CreateGapInput struct {
 	AssessmentInput
 	Body struct {
@@ -137,7 +139,7 @@ type CreateGapInput struct {
 	}
 }
 
-// FindingInput names a finding.
+// FindingInput identifies a finding.
 type FindingInput struct {
 	FindingID string `path:"findingId"`
 }
@@ -158,7 +160,7 @@ type UpdateFindingInput struct {
 		Owner          Opt[string]     `json:"owner,omitzero" required:"false"`
 		Note           Opt[string]     `json:"note,omitzero" required:"false"`
 		DueDate        Opt[Date]       `json:"due_date,omitzero" required:"false"`
-		Reset          []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, whose value of today is put there; all for each of them. A field is not set and handed back at once."`
+		Reset          []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
 	}
 }
 
@@ -172,24 +174,24 @@ type DecideGapInput struct {
 type GapSummary struct {
 	GapVersionID      string           `json:"gap_version_id"`
 	Controls          int              `json:"controls" doc:"Controls that apply and were assessed."`
-	NotAssessed       int              `json:"not_assessed" doc:"Controls that apply and that no draft has judged yet: they are neither met nor a gap."`
+	NotAssessed       int              `json:"not_assessed" doc:"Applicable controls not yet assessed by any draft: neither met nor a gap."`
 	Findings          int              `json:"findings"`
-	ByResult          map[Result]int   `json:"by_result" doc:"Findings, and controls without one that are met."`
+	ByResult          map[Result]int   `json:"by_result" doc:"Findings, plus the controls that are met and have none."`
 	BySeverity        map[Severity]int `json:"by_severity"`
 	ByDomain          map[string]int   `json:"by_domain"`
 	ByType            map[string]int   `json:"by_type"`
 	CompliancePct     *float64         `json:"compliance_pct"`
 	ComplianceFormula string           `json:"compliance_formula"`
-	Conformity        string           `json:"conformity" enum:"strictly_conforms,conforms,significant_deficiency,material_weakness," doc:"By the SCF's thresholds; empty where nothing was assessed."`
-	ConformityPct     *float64         `json:"conformity_pct" doc:"Implemented controls over assessed ones; what is partly done counts as deficient."`
+	Conformity        string           `json:"conformity" enum:"strictly_conforms,conforms,significant_deficiency,material_weakness," doc:"By the SCF's thresholds; empty if nothing was assessed."`
+	ConformityPct     *float64         `json:"conformity_pct" doc:"Implemented controls as a share of assessed ones; partially implemented controls count as deficient."`
 	ConformityFormula string           `json:"conformity_formula"`
 	DeficientMaterial []string         `json:"deficient_material" doc:"Material controls (weight 10) that are not implemented."`
-	OtherwiseThanSoA  []string         `json:"otherwise_than_soa" doc:"Controls that people judged otherwise in the gap analysis than their lines of the Statement of Applicability say, by which compliance and conformity go."`
-	SinceVersion      int              `json:"since_version" doc:"The version that changes are told since; 0 where this is the first."`
-	Changes           []GapChange      `json:"changes" doc:"What differs from the version before, by kind, worst first."`
+	OtherwiseThanSoA  []string         `json:"otherwise_than_soa" doc:"Controls judged differently in the gap analysis than in the Statement of Applicability, which determines compliance and conformity."`
+	SinceVersion      int              `json:"since_version" doc:"The version that changes are relative to; 0 for the first version."`
+	Changes           []GapChange      `json:"changes" doc:"Differences from the previous version, by kind, worst first."`
 }
 
-// GapChangeKind says how a gap moved between two versions.
+// GapChangeKind is the kind of change of a gap between two versions.
 type GapChangeKind string
 
 // The kinds of change.
@@ -200,23 +202,23 @@ const (
 	GapClosed GapChangeKind = "closed"
 )
 
-// GapChangeKinds in the order in which they are told.
+// GapChangeKinds lists the kinds in display order.
 var GapChangeKinds = []GapChangeKind{GapOpened, GapWorse, GapBetter, GapClosed}
 
-// GapChange is how the gap of one control moved.
+// GapChange is the change of one control's gap.
 type GapChange struct {
 	ControlCode  string        `json:"control_code"`
 	ControlTitle string        `json:"control_title"`
 	Change       GapChangeKind `json:"change" enum:"opened,worse,better,closed"`
-	Severity     Severity      `json:"severity" doc:"Now; of a closed gap, before."`
-	Before       string        `json:"before" doc:"Severity and status before; empty where it was opened."`
-	After        string        `json:"after" doc:"Severity and status now; empty where it was closed."`
-	Why          []string      `json:"why" doc:"What moved it: evidence, catalog, person, rule."`
+	Severity     Severity      `json:"severity" doc:"Current severity; for a closed gap, the previous one."`
+	Before       string        `json:"before" doc:"Previous severity and status; empty for a new gap."`
+	After        string        `json:"after" doc:"Current severity and status; empty for a closed gap."`
+	Why          []string      `json:"why" doc:"Cause of the change: evidence, catalog, person, rule."`
 }
 
 const tagGap = "Gap analysis"
 
-// Operations of the interface's part 4.10.
+// Operations of section 4.10 of the API specification.
 var (
 	DraftGap = Create[AssessmentInput, GapVersion](
 		"draft-gap-analysis",
@@ -244,14 +246,14 @@ var (
 		"/assessments/{assessmentId}/gaps",
 		WithPermission("gap:write"),
 		WithTag(tagGap),
-		WithSummary("Add a gap by hand"),
+		WithSummary("Add a gap manually"),
 	)
 	GetGap = Get[GapInput, GapVersion](
 		"get-gap-analysis",
 		"/gap-analysis/{gapVersionId}",
 		WithPermission("gap:read"),
 		WithTag(tagGap),
-		WithSummary("Read a gap analysis version"),
+		WithSummary("Get a gap analysis version"),
 	)
 	ListFindings = Get[FindingsInput, List[Finding]](
 		"list-findings",
@@ -265,14 +267,14 @@ var (
 		"/gap-analysis/findings/{findingId}",
 		WithPermission("gap:read"),
 		WithTag(tagGap),
-		WithSummary("Read a finding"),
+		WithSummary("Get a finding"),
 	)
 	UpdateFinding = Patch[UpdateFindingInput, Finding](
 		"update-finding",
 		"/gap-analysis/findings/{findingId}",
 		WithPermission("gap:write"),
 		WithTag(tagGap),
-		WithSummary("Change a finding"),
+		WithSummary("Update a finding"),
 	)
 	SubmitGap = Post[GapInput, GapVersion](
 		"submit-gap-analysis",
@@ -294,13 +296,13 @@ var (
 		"/gap-analysis/{gapVersionId}/summary",
 		WithPermission("gap:read"),
 		WithTag(tagGap),
-		WithSummary("Count a gap analysis"),
+		WithSummary("Get gap analysis totals"),
 	)
 	RegenerateGap = Post[GapInput, GapVersion](
 		"regenerate-gap-analysis",
 		"/gap-analysis/{gapVersionId}/regenerate",
 		WithPermission("gap:write"),
 		WithTag(tagGap),
-		WithSummary("Draft again, keeping what people edited"),
+		WithSummary("Regenerate, keeping manual edits"),
 	)
 )

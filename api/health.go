@@ -7,7 +7,7 @@ type Health struct {
 	TraceID string `json:"trace_id"`
 }
 
-// HealthCheck is one thing that was looked at.
+// HealthCheck is the result of one check.
 type HealthCheck struct {
 	Name      string  `json:"name"`
 	OK        bool    `json:"ok"`
@@ -25,21 +25,21 @@ type HealthDetail struct {
 
 const tagHealth = "Health"
 
-// Operations of the interface's part 4.1.
+// Operations of section 4.1 of the API specification.
 var (
 	GetHealth = Get[None, Health](
 		"get-health",
 		"/health",
 		WithAccess(Public),
 		WithTag(tagHealth),
-		WithSummary("Tell whether the service answers"),
+		WithSummary("Check whether the service responds"),
 	)
 	GetHealthV1 = Get[None, Health](
 		"get-health-v1",
 		"/health/v1",
 		WithAccess(Public),
 		WithTag(tagHealth),
-		WithSummary("Tell whether version 1 of the API answers"),
+		WithSummary("Check whether version 1 of the API responds"),
 	)
 	GetHealthDetailed = Get[None, HealthDetail](
 		"get-health-detailed",

@@ -10,17 +10,16 @@ type ImportSourceInput struct {
 	Body ImportSource
 }
 
-// ImportSource carries a structured source. Format and label are what the source says
-// where they are empty.
+// ImportSource carries a structured source. If Format or Label is empty, the source determines it.
 type ImportSource struct {
-	Format   string          `json:"format,omitempty" enum:"service,oscal" doc:"Recognised by content where absent."`
-	Label    string          `json:"label,omitempty" maxLength:"40" doc:"The version's label; as the source says where absent."`
+	Format   string          `json:"format,omitempty" enum:"service,oscal" doc:"Detected from the content if omitted."`
+	Label    string          `json:"label,omitempty" maxLength:"40" doc:"The version's label; taken from the source if omitted."`
 	Filename string          `json:"filename,omitempty" maxLength:"255" doc:"The file's name, for the record."`
-	DryRun   bool            `json:"dry_run,omitempty" doc:"Change nothing, tell what would change."`
+	DryRun   bool            `json:"dry_run,omitempty" doc:"Make no changes; only report what would change."`
 	Source   json.RawMessage `json:"source" doc:"The document: a catalog in the service's own format, or an OSCAL catalog, profile or mapping collection."`
 }
 
-// UnmarshalJSON refuses fields that there are not, since nothing before it does.
+// UnmarshalJSON rejects unknown fields, since no earlier step does.
 func (s *ImportSource) UnmarshalJSON(b []byte) error {
 	type plain ImportSource
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -34,19 +33,19 @@ const (
 	FormatOSCAL   = "oscal"
 )
 
-// MaxSourceBytes bounds a structured source; the largest release has 10 MB in our own
-// format and 25 MB in OSCAL.
+// MaxSourceBytes is the maximum size of a structured source; the largest release has 10 MB in our
+// own format and 25 MB in OSCAL.
 const MaxSourceBytes = 48 << 20
 
-// ExportCatalogInput asks for a version as a file.
+// ExportCatalogInput exports a version as a file.
 type ExportCatalogInput struct {
 	VersionInput
 	Format    string `query:"format" enum:"service,oscal" default:"service"`
-	Model     string `query:"model" enum:"catalog,profile,mapping-collection" doc:"The OSCAL model: the catalog where absent, a profile of a framework's controls, or the crosswalk."`
-	Framework string `query:"framework" doc:"The framework of the profile, or the only one of the crosswalk."`
+	Model     string `query:"model" enum:"catalog,profile,mapping-collection" doc:"The OSCAL model: catalog (default), profile (a framework's controls), or crosswalk."`
+	Framework string `query:"framework" doc:"The framework of the profile, or the only one in the crosswalk."`
 }
 
-// Importing and exporting a catalog as structured JSON.
+// Operations that import and export a catalog as structured JSON.
 var (
 	ImportStructured = Create[ImportSourceInput, ImportRun](
 		"import-scf-source",

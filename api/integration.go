@@ -2,23 +2,23 @@ package api
 
 import "time"
 
-// Integration is a connection to another tool. Its secrets are written, never read.
+// Integration is a connection to another tool. Its secrets are write-only.
 type Integration struct {
 	TenantRecord
 	Type       string         `json:"type" enum:"slack,teams,jira,github,servicenow,s3,smtp,generic"`
 	Name       string         `json:"name"`
 	Config     map[string]any `json:"config"`
-	SecretsSet []string       `json:"secrets_set" doc:"The names of the secrets that it has."`
+	SecretsSet []string       `json:"secrets_set" doc:"Names of the secrets that are set."`
 	Enabled    bool           `json:"enabled"`
 	Events     []string       `json:"events"`
-	// LastStatus is "ok", or why it did not work.
-	LastStatus   *string    `json:"last_status" doc:"ok, or why the last try did not work; null before the first."`
+	// LastStatus is "ok", or the reason for the last failure.
+	LastStatus   *string    `json:"last_status" doc:"ok, or the reason for the last failure; null before the first attempt."`
 	LastStatusAt *time.Time `json:"last_status_at"`
-	SyncedAt     *time.Time `json:"synced_at" doc:"When plan and issues were last compared; of jira, github and servicenow."`
+	SyncedAt     *time.Time `json:"synced_at" doc:"Time of the last sync between plan and issues; only for jira, github and servicenow."`
 	NextSyncAt   *time.Time `json:"next_sync_at"`
 }
 
-// CreateIntegrationInput makes an integration.
+// CreateIntegrationInput creates an integration.
 type CreateIntegrationInput struct {
 	Body struct {
 		Type    string            `json:"type" enum:"slack,teams,jira,github,servicenow,s3,smtp,generic"`
@@ -30,7 +30,7 @@ type CreateIntegrationInput struct {
 	}
 }
 
-// IntegrationInput names an integration.
+// IntegrationInput identifies an integration.
 type IntegrationInput struct {
 	IntegrationID string `path:"integrationId"`
 }
@@ -40,40 +40,40 @@ type UpdateIntegrationInput struct {
 	IntegrationInput
 	Body struct {
 		Name    *string           `json:"name,omitempty" minLength:"1" maxLength:"200"`
-		Config  map[string]any    `json:"config,omitempty" doc:"Only what is named changes; null takes a value away."`
-		Secrets map[string]string `json:"secrets,omitempty" doc:"Only what is named changes; an empty text takes a secret away."`
+		Config  map[string]any    `json:"config,omitempty" doc:"Only named entries change; null removes one."`
+		Secrets map[string]string `json:"secrets,omitempty" doc:"Only named secrets change; an empty string removes one."`
 		Enabled *bool             `json:"enabled,omitempty"`
 		Events  *[]string         `json:"events,omitempty" maxItems:"100"`
 	}
 }
 
-// IntegrationTest is what a try of an integration came to.
+// IntegrationTest is the result of testing an integration.
 type IntegrationTest struct {
 	OK         bool      `json:"ok"`
-	Message    string    `json:"message" doc:"What was found, or why it does not work."`
+	Message    string    `json:"message" doc:"Test result, or the reason for the failure."`
 	CheckedAt  time.Time `json:"checked_at"`
 	DurationMS int64     `json:"duration_ms"`
 }
 
-// IntegrationSync is what a comparison of plan and issues came to.
+// IntegrationSync is the result of syncing plan and issues.
 type IntegrationSync struct {
-	Created   int `json:"created" doc:"Issues made."`
-	Pushed    int `json:"pushed" doc:"Issues that follow a change of the plan."`
-	Pulled    int `json:"pulled" doc:"Items of the plan that follow a change of their issue."`
-	Conflicts int `json:"conflicts" doc:"Links of which both sides changed; nothing was done about them."`
-	Failed    int `json:"failed" doc:"Links that could not be brought together; the next sync tries again."`
+	Created   int `json:"created" doc:"Issues created."`
+	Pushed    int `json:"pushed" doc:"Issues updated from the plan."`
+	Pulled    int `json:"pulled" doc:"Plan items updated from their issue."`
+	Conflicts int `json:"conflicts" doc:"Links changed on both sides; they were left unchanged."`
+	Failed    int `json:"failed" doc:"Links that could not be synced; the next sync retries them."`
 	Links     int `json:"links"`
-	// Waits is set where the other side asked for time.
-	WaitsUntil *time.Time `json:"waits_until" doc:"The other side asked to wait so long; the rest comes then."`
+	// WaitsUntil is set if the other side asked to wait.
+	WaitsUntil *time.Time `json:"waits_until" doc:"The other side asked to wait until then; the rest follows later."`
 }
 
-// IssueSide is what an item and its issue are compared by.
+// IssueSide holds the fields compared between an item and its issue.
 type IssueSide struct {
 	Closed  bool  `json:"closed"`
 	DueDate *Date `json:"due_date"`
 }
 
-// IssueLink ties an item of a plan to an issue elsewhere.
+// IssueLink links a plan item to an issue in another tool.
 type IssueLink struct {
 	TenantRecord
 	IntegrationID string `json:"integration_id"`
@@ -81,10 +81,10 @@ type IssueLink struct {
 	ControlCode   string `json:"control_code"`
 	POAMItemID    string `json:"poam_item_id"`
 	POAMCode      string `json:"poam_code"`
-	IssueKey      string `json:"issue_key" doc:"As the tool names it; empty until it is made."`
+	IssueKey      string `json:"issue_key" doc:"The tool's issue key; empty until the issue is created."`
 	IssueURL      string `json:"issue_url"`
-	Status        string `json:"status" enum:"creating,linked,conflict,failed,gone,dropped" doc:"creating: the issue is not made yet. conflict: both sides changed. failed: the last try did not work. gone: the issue was deleted. dropped: the plan has the item no more."`
-	// Here, There and Agreed are the item, the issue, and what both last were.
+	Status        string `json:"status" enum:"creating,linked,conflict,failed,gone,dropped" doc:"creating: the issue is not created yet. conflict: both sides changed. failed: the last attempt failed. gone: the issue was deleted. dropped: the item is no longer in the plan."`
+	// Here, There and Agreed are the item, the issue, and their last common state.
 	Here    IssueSide  `json:"here"`
 	There   *IssueSide `json:"there"`
 	Agreed  *IssueSide `json:"agreed"`
@@ -98,7 +98,7 @@ type IssueLinksInput struct {
 	Status string `query:"status" enum:"creating,linked,conflict,failed,gone,dropped"`
 }
 
-// ResolveIssueLinkInput says which side of a conflict holds.
+// ResolveIssueLinkInput chooses the winning side of a conflict.
 type ResolveIssueLinkInput struct {
 	IntegrationInput
 	LinkID string `path:"linkId"`
@@ -114,21 +114,21 @@ type IntegrationDeliveriesInput struct {
 	Status string `query:"status"`
 }
 
-// SecretKey tells of the keys that secrets are sealed with, and not what they are.
+// SecretKey describes the encryption keys for secrets, without revealing them.
 type SecretKey struct {
 	Place      string   `json:"place" enum:"environment,file,keyring,memory"`
-	KeyID      string   `json:"key_id" doc:"Names the key in use."`
-	OldKeyIDs  []string `json:"old_key_ids" doc:"Keys that still open what was sealed before."`
-	Sealed     int      `json:"sealed" doc:"Secrets that the key in use opens."`
-	SealedOld  int      `json:"sealed_old" doc:"Secrets that an old key opens; a rotation seals them again."`
-	Unreadable []string `json:"unreadable" doc:"Webhooks and integrations whose secret no key opens; give them a new one."`
+	KeyID      string   `json:"key_id" doc:"Identifies the current key."`
+	OldKeyIDs  []string `json:"old_key_ids" doc:"Old keys that can still decrypt."`
+	Sealed     int      `json:"sealed" doc:"Secrets encrypted with the current key."`
+	SealedOld  int      `json:"sealed_old" doc:"Secrets encrypted with an old key; rotating re-encrypts them."`
+	Unreadable []string `json:"unreadable" doc:"Webhooks and integrations whose secret no key can decrypt; set it again."`
 }
 
-// RotateSecretKeyInput asks for a new key.
+// RotateSecretKeyInput requests a new key.
 type RotateSecretKeyInput struct {
 	Body struct {
-		KeepIn string `json:"keep_in,omitempty" enum:"file,keyring" doc:"Where to keep the keys from now on; where they are if it is left out."`
-		Forget bool   `json:"forget,omitempty" doc:"Forget the old keys once nothing needs them; copies of the database from before can't be opened then."`
+		KeepIn string `json:"keep_in,omitempty" enum:"file,keyring" doc:"Where to store the keys from now on; unchanged if omitted."`
+		Forget bool   `json:"forget,omitempty" doc:"Forget old keys that are no longer needed; older copies of the database can't be opened afterwards."`
 	}
 }
 
@@ -143,94 +143,94 @@ type IntegrationField struct {
 	Doc      string
 }
 
-// IntegrationType says what an integration of a type is made of.
+// IntegrationType describes the settings of an integration type.
 type IntegrationType struct {
 	Type, Doc string
 	Config    []IntegrationField
 	Secrets   []IntegrationField
-	// FreeSecrets: any name can be given as one; it is the name of a header.
+	// FreeSecrets allows secrets of any name; the name is that of a header.
 	FreeSecrets bool
-	// Events that it can be told of: nil: all.
+	// Events are the events it can receive; nil means all.
 	Events []string
-	// Tracks: it ties items of plans to issues.
+	// Tracks is true if it links plan items to issues.
 	Tracks bool
 }
 
 var trackerFields = []IntegrationField{
-	{Name: "assessments", Kind: "list", Doc: "ids of the assessments whose plans are followed; without it, of all"},
+	{Name: "assessments", Kind: "list", Doc: "ids of the assessments whose plans are synced; default: all"},
 	{
 		Name:    "items",
 		Kind:    "choice",
 		Choices: []string{"approved", "drafted"},
 		Default: "approved",
-		Doc:     "approved: items get an issue once a version of their plan was approved; drafted: at once",
+		Doc:     "approved: items get an issue once a version of their plan is approved; drafted: immediately",
 	},
-	{Name: "sync_minutes", Kind: "number", Default: 5, Doc: "minutes between two comparisons, 1 to 1440"},
+	{Name: "sync_minutes", Kind: "number", Default: 5, Doc: "minutes between syncs, 1 to 1440"},
 }
 
-// IntegrationTypes are the tools that can be spoken to.
+// IntegrationTypes lists the supported integration types.
 var IntegrationTypes = []IntegrationType{
-	{Type: "slack", Doc: "messages in a Slack channel, by an incoming webhook or as an app", Config: []IntegrationField{
-		{Name: "channel", Kind: "text", Doc: "the channel's id or name; needed with a token"},
-		{Name: "url", Kind: "url", Default: "https://slack.com/api", Doc: "where Slack's API is"},
+	{Type: "slack", Doc: "messages to a Slack channel, through an incoming webhook or an app", Config: []IntegrationField{
+		{Name: "channel", Kind: "text", Doc: "the channel's id or name; required with a token"},
+		{Name: "url", Kind: "url", Default: "https://slack.com/api", Doc: "address of Slack's API"},
 	}, Secrets: []IntegrationField{
-		{Name: "webhook_url", Kind: "url", Doc: "the address of an incoming webhook"},
+		{Name: "webhook_url", Kind: "url", Doc: "address of the incoming webhook"},
 		{Name: "token", Kind: "text", Doc: "a bot token (xoxb-…) with chat:write, instead of the webhook"},
 	}},
-	{Type: "teams", Doc: "cards in a Microsoft Teams channel or chat, by a workflow's webhook", Secrets: []IntegrationField{
+	{Type: "teams", Doc: "cards in a Microsoft Teams channel or chat, through a workflow webhook", Secrets: []IntegrationField{
 		{
 			Name:     "webhook_url",
 			Kind:     "url",
 			Required: true,
-			Doc:      "the address that the workflow \"When a Teams webhook request is received\" shows",
+			Doc:      "the address shown by the workflow \"When a Teams webhook request is received\"",
 		},
 	}},
-	{Type: "generic", Doc: "each event as JSON to an HTTP endpoint, with headers of yours", Config: []IntegrationField{
-		{Name: "url", Kind: "url", Required: true, Doc: "where to send"},
-		{Name: "method", Kind: "choice", Choices: []string{"POST", "PUT", "PATCH"}, Default: "POST", Doc: "how"},
-		{Name: "headers", Kind: "map", Doc: "headers that are no secret"},
+	{Type: "generic", Doc: "each event as JSON to an HTTP endpoint, with custom headers", Config: []IntegrationField{
+		{Name: "url", Kind: "url", Required: true, Doc: "where to send events"},
+		{Name: "method", Kind: "choice", Choices: []string{"POST", "PUT", "PATCH"}, Default: "POST", Doc: "HTTP method"},
+		{Name: "headers", Kind: "map", Doc: "non-secret headers"},
 	}, FreeSecrets: true},
-	{Type: "s3", Doc: "reports, and archives of closed assessments, into an S3-compatible bucket", Config: []IntegrationField{
-		{Name: "endpoint", Kind: "url", Required: true, Doc: "https://s3.eu-central-1.amazonaws.com, or a server of your own"},
-		{Name: "bucket", Kind: "text", Required: true, Doc: "the bucket, which has to be there"},
+	{Type: "s3", Doc: "reports, and archives of closed assessments, to an S3-compatible bucket", Config: []IntegrationField{
+		{Name: "endpoint", Kind: "url", Required: true, Doc: "https://s3.eu-central-1.amazonaws.com, or your own server"},
+		{Name: "bucket", Kind: "text", Required: true, Doc: "an existing bucket"},
 		{Name: "region", Kind: "text", Default: "us-east-1", Doc: "its region"},
-		{Name: "prefix", Kind: "text", Doc: "what keys begin with"},
-		{Name: "path_style", Kind: "bool", Default: true, Doc: "the bucket in the path, not in the host's name"},
+		{Name: "prefix", Kind: "text", Doc: "prefix of the object keys"},
+		{Name: "path_style", Kind: "bool", Default: true, Doc: "put the bucket in the path instead of the host name"},
 	}, Secrets: []IntegrationField{
 		{Name: "access_key_id", Kind: "text", Required: true, Doc: "the key's id"},
 		{Name: "secret_access_key", Kind: "text", Required: true, Doc: "the key"},
-		{Name: "session_token", Kind: "text", Doc: "of temporary keys"},
+		{Name: "session_token", Kind: "text", Doc: "for temporary credentials"},
 	}, Events: []string{"assessment.closed", "report.ready"}},
-	{Type: "jira", Doc: "POA&M items as Jira issues, and back", Tracks: true, Events: []string{}, Config: append([]IntegrationField{
+	{Type: "jira", Doc: "POA&M items as Jira issues, synced both ways", Tracks: true, Events: []string{}, Config: append([]IntegrationField{
 		{Name: "url", Kind: "url", Required: true, Doc: "https://acme.atlassian.net, or your server"},
 		{Name: "project", Kind: "text", Required: true, Doc: "the project's key"},
 		{Name: "issue_type", Kind: "text", Default: "Task", Doc: "the type of new issues"},
-		{Name: "email", Kind: "mail", Doc: "whose token it is (Jira Cloud); without it, a personal access token (Data Center)"},
+		{Name: "email", Kind: "mail", Doc: "account of the token (Jira Cloud); omit for a personal access token (Data Center)"},
 		{Name: "api", Kind: "choice", Choices: []string{"3", "2"}, Default: "3", Doc: "3: Jira Cloud; 2: Jira Data Center"},
 		{Name: "labels", Kind: "list", Doc: "labels of new issues"},
 	}, trackerFields...), Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "the API token"}}},
-	{Type: "github", Doc: "POA&M items as GitHub issues, and back", Tracks: true, Events: []string{}, Config: append([]IntegrationField{
+	{Type: "github", Doc: "POA&M items as GitHub issues, synced both ways", Tracks: true, Events: []string{}, Config: append([]IntegrationField{
 		{Name: "repository", Kind: "text", Required: true, Doc: "owner/name"},
-		{Name: "url", Kind: "url", Default: "https://api.github.com", Doc: "of GitHub Enterprise: https://HOST/api/v3"},
-		{Name: "label", Kind: "text", Default: "poam", Doc: "the label that all these issues have, and are found by"},
-	}, trackerFields...), Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "a token that may read and write issues"}}},
+		{Name: "url", Kind: "url", Default: "https://api.github.com", Doc: "for GitHub Enterprise: https://HOST/api/v3"},
+		{Name: "label", Kind: "text", Default: "poam", Doc: "label that marks and finds these issues"},
+	}, trackerFields...), Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "a token with read and write access to issues"}}},
 	{
 		Type:   "servicenow",
-		Doc:    "POA&M items as ServiceNow records, and back",
+		Doc:    "POA&M items as ServiceNow records, synced both ways",
 		Tracks: true,
 		Events: []string{},
 		Config: append([]IntegrationField{
 			{Name: "url", Kind: "url", Required: true, Doc: "https://acme.service-now.com"},
 			{Name: "table", Kind: "text", Default: "incident", Doc: "a table that extends task"},
-			{Name: "username", Kind: "text", Doc: "with a password; without it, a token is sent as bearer"},
-			{Name: "open_state", Kind: "text", Default: "1", Doc: "the value of state for what is open again"},
-			{Name: "closed_state", Kind: "text", Default: "7", Doc: "the value of state for what is done"},
-			{Name: "fields", Kind: "map", Doc: "further fields of new records, as assignment_group"},
-			{Name: "close_fields", Kind: "map", Doc: "further fields when one is closed, as close_code"},
+			{Name: "username", Kind: "text", Doc: "for password sign-in; without it, the token is sent as a bearer token"},
+			{Name: "open_state", Kind: "text", Default: "1", Doc: "value of state for reopened records"},
+			{Name: "closed_state", Kind: "text", Default: "7", Doc: "value of state for closed records"},
+			{Name: "fields", Kind: "map", Doc: "further fields of new records, e.g. assignment_group"},
+			{Name: "close_fields", Kind: "map", Doc: "further fields when closing a record, e.g. close_code"},
 		}, trackerFields...),
 		Secrets: []IntegrationField{
-			{Name: "password", Kind: "text", Doc: "of the user"},
-			{Name: "token", Kind: "text", Doc: "an OAuth token, instead of user and password"},
+			{Name: "password", Kind: "text", Doc: "the user's password"},
+			{Name: "token", Kind: "text", Doc: "an OAuth token, instead of user name and password"},
 		},
 	},
 	{Type: "smtp", Doc: "the organization's own mail server", Events: []string{}, Config: []IntegrationField{
@@ -241,14 +241,14 @@ var IntegrationTypes = []IntegrationType{
 			Kind:    "choice",
 			Choices: []string{"starttls", "tls", "none"},
 			Default: "starttls",
-			Doc:     "starttls: encrypted after the greeting; tls: from the first byte; none: not, without a password",
+			Doc:     "starttls: encrypted after the greeting; tls: encrypted from the start; none: unencrypted, no password allowed",
 		},
 		{Name: "from", Kind: "mail", Required: true, Doc: "the sender's address"},
-		{Name: "username", Kind: "text", Doc: "who signs in; without it, nobody does"},
-	}, Secrets: []IntegrationField{{Name: "password", Kind: "text", Doc: "of the user"}}},
+		{Name: "username", Kind: "text", Doc: "sign-in name; omit if the server needs none"},
+	}, Secrets: []IntegrationField{{Name: "password", Kind: "text", Doc: "the user's password"}}},
 }
 
-// FindIntegrationType is the type of that name.
+// FindIntegrationType returns the type of that name.
 func FindIntegrationType(name string) (IntegrationType, bool) {
 	for _, t := range IntegrationTypes {
 		if t.Type == name {
@@ -260,7 +260,8 @@ func FindIntegrationType(name string) (IntegrationType, bool) {
 
 const tagIntegration = "Integrations"
 
-// Operations of the interface's part 4.18 on integrations, and what makes them whole.
+// Operations on integrations, defined in section 4.18 of the API specification, and their
+// complements.
 var (
 	ListIntegrations = Get[Paging, List[Integration]](
 		"list-integrations",
@@ -281,14 +282,14 @@ var (
 		"/integrations/{integrationId}",
 		WithPermission("integration:read"),
 		WithTag(tagIntegration),
-		WithSummary("Read an integration"),
+		WithSummary("Get an integration"),
 	)
 	UpdateIntegration = Patch[UpdateIntegrationInput, Integration](
 		"update-integration",
 		"/integrations/{integrationId}",
 		WithPermission("integration:write"),
 		WithTag(tagIntegration),
-		WithSummary("Change an integration"),
+		WithSummary("Update an integration"),
 	)
 	DeleteIntegration = Delete[IntegrationInput](
 		"delete-integration",
@@ -302,28 +303,28 @@ var (
 		"/integrations/{integrationId}/test",
 		WithPermission("integration:write"),
 		WithTag(tagIntegration),
-		WithSummary("Try whether an integration works"),
+		WithSummary("Test an integration"),
 	)
 	SyncIntegration = Post[IntegrationInput, IntegrationSync](
 		"sync-integration",
 		"/integrations/{integrationId}/sync",
 		WithPermission("integration:write"),
 		WithTag(tagIntegration),
-		WithSummary("Compare plan and issues now"),
+		WithSummary("Sync plan and issues now"),
 	)
 	ListIssueLinks = Get[IssueLinksInput, List[IssueLink]](
 		"list-issue-links",
 		"/integrations/{integrationId}/links",
 		WithPermission("integration:read"),
 		WithTag(tagIntegration),
-		WithSummary("List which item is which issue"),
+		WithSummary("List links between plan items and issues"),
 	)
 	ResolveIssueLink = Post[ResolveIssueLinkInput, IssueLink](
 		"resolve-issue-link",
 		"/integrations/{integrationId}/links/{linkId}/resolve",
 		WithPermission("integration:write"),
 		WithTag(tagIntegration),
-		WithSummary("Say which side of a conflict holds"),
+		WithSummary("Choose the winning side of a conflict"),
 	)
 
 	ListIntegrationDeliveries = Get[IntegrationDeliveriesInput, List[Delivery]](
@@ -331,7 +332,7 @@ var (
 		"/integrations/{integrationId}/deliveries",
 		WithPermission("integration:read"),
 		WithTag(tagIntegration),
-		WithSummary("List what was sent, with every attempt"),
+		WithSummary("List deliveries with every attempt"),
 	)
 
 	GetSecretKey = Get[None, SecretKey](
@@ -340,7 +341,7 @@ var (
 		WithAccess(Platform),
 		WithPermission(memberRead),
 		WithTag(tagAdmin),
-		WithSummary("Tell with which key secrets are sealed"),
+		WithSummary("Get information on the key that encrypts secrets"),
 	)
 	RotateSecretKey = Post[RotateSecretKeyInput, SecretKey](
 		"rotate-secret-key",
@@ -348,6 +349,6 @@ var (
 		WithAccess(Platform),
 		WithPermission(memberWrite),
 		WithTag(tagAdmin),
-		WithSummary("Seal all secrets with a new key"),
+		WithSummary("Re-encrypt all secrets with a new key"),
 	)
 )

@@ -2,14 +2,14 @@ package api
 
 import "reflect"
 
-// RecordID is the record's id.
+// RecordID returns the record's ID.
 func (r Record) RecordID() string { return r.ID }
 
-// RecordID is the run's id.
+// RecordID returns the run's ID.
 func (r ImportRun) RecordID() string { return r.ID }
 
-// CollectionPath is the path under which records of the type of out are read, with
-// a slash at its end; empty where there is none.
+// CollectionPath returns the path under which records of the type of out are read, with a trailing
+// slash, or "" if there is none.
 func CollectionPath(out any) string {
 	switch out.(type) {
 	case *Assessment:
@@ -52,8 +52,8 @@ func CollectionPath(out any) string {
 	return ""
 }
 
-// NeverNull replaces nil slices and maps in what v points to by empty ones:
-// in JSON a list is never null. Pointers are followed, interfaces are not.
+// NeverNull replaces nil slices and maps in the value v points to by empty ones, because a list is
+// never null in the JSON. It follows pointers but not interfaces.
 func NeverNull(v any) {
 	rv := reflect.ValueOf(v)
 	if rv.Kind() == reflect.Pointer && !rv.IsNil() {
@@ -102,7 +102,7 @@ func replaceNils(v reflect.Value) {
 	}
 }
 
-// needsFilling tells whether a value of a map may have to be filled.
+// needsFilling reports whether a map value may contain nil slices or maps.
 func needsFilling(m reflect.Value) bool {
 	switch m.Type().Elem().Kind() {
 	case reflect.Struct:
@@ -117,8 +117,7 @@ func needsFilling(m reflect.Value) bool {
 	return false
 }
 
-// fillMap is a map with filled values. It is another one: whoever else has the
-// first may be reading it.
+// fillMap returns a copy of the map with filled values; the original may be in use elsewhere.
 func fillMap(v reflect.Value) reflect.Value {
 	out := reflect.MakeMapWithSize(v.Type(), v.Len())
 	for _, key := range v.MapKeys() {

@@ -2,7 +2,7 @@ package api
 
 import "slices"
 
-// State is where an assessment stands in its lifecycle.
+// State is the lifecycle state of an assessment.
 type State string
 
 // The 22 states, in order.
@@ -31,7 +31,7 @@ const (
 	StateClosed                 State = "closed"
 )
 
-// Gate is a decision that only a person can make.
+// Gate is a decision that only a user can make.
 type Gate string
 
 // The four gates.
@@ -42,10 +42,10 @@ const (
 	GatePOAM        Gate = "poam"
 )
 
-// Gates are the four gates in the order they are met.
+// Gates lists the four gates in lifecycle order.
 var Gates = []Gate{GateSoA, GateGapAnalysis, GateMaturity, GatePOAM}
 
-// Title is the gate's deliverable as people call it.
+// Title returns the display name of the gate's deliverable.
 func (g Gate) Title() string {
 	switch g {
 	case GateSoA:
@@ -60,26 +60,26 @@ func (g Gate) Title() string {
 	return string(g)
 }
 
-// Move is one step of the lifecycle: what it is in words, and the gate whose approval it waits for.
+// Move is one lifecycle transition: a description, and the gate whose approval it requires.
 type Move struct {
 	From, To State
-	// Work says what the step does, for people.
+	// Work describes the work of the step, for users.
 	Work string
-	// Gate is set where the move needs a person's approval first.
+	// Gate is set if the transition requires a user's approval first.
 	Gate Gate
 }
 
-// Moves is the whole lifecycle: 21 moves between neighbours.
+// Moves is the whole lifecycle: 21 transitions between adjacent states.
 var Moves = []Move{
-	{StateDraft, StateDocumentsUploaded, "take the documents", ""},
+	{StateDraft, StateDocumentsUploaded, "upload the documents", ""},
 	{StateDocumentsUploaded, StateDocumentsIngested, "read and index the documents", ""},
-	{StateDocumentsIngested, StatePreAnalysisReady, "look through the evidence", ""},
-	{StatePreAnalysisReady, StateFrameworkSelected, "fix the frameworks", ""},
+	{StateDocumentsIngested, StatePreAnalysisReady, "review the evidence", ""},
+	{StatePreAnalysisReady, StateFrameworkSelected, "lock the frameworks", ""},
 	{StateFrameworkSelected, StateScopeDrafted, "draft the scope", ""},
 	{StateScopeDrafted, StateSoADrafted, "draft the Statement of Applicability", ""},
 	{StateSoADrafted, StateSoAUnderReview, "submit the Statement of Applicability", ""},
 	{StateSoAUnderReview, StateSoAApproved, "approve the Statement of Applicability", GateSoA},
-	{StateSoAApproved, StateSoAIngested, "take the approved Statement of Applicability as basis", ""},
+	{StateSoAApproved, StateSoAIngested, "adopt the approved Statement of Applicability", ""},
 	{StateSoAIngested, StateEvidenceAnalysisReady, "link the evidence", ""},
 	{StateEvidenceAnalysisReady, StateGapAnalysisDrafted, "find the gaps", ""},
 	{StateGapAnalysisDrafted, StateGapAnalysisUnderReview, "submit the gap analysis", ""},
@@ -90,7 +90,7 @@ var Moves = []Move{
 	{StateMaturityApproved, StatePOAMDrafted, "plan the remediation", ""},
 	{StatePOAMDrafted, StatePOAMUnderReview, "submit the POA&M", ""},
 	{StatePOAMUnderReview, StatePOAMApproved, "approve the POA&M", GatePOAM},
-	{StatePOAMApproved, StateReportGenerated, "write the reports", ""},
+	{StatePOAMApproved, StateReportGenerated, "generate the reports", ""},
 	{StateReportGenerated, StateClosed, "close the assessment", ""},
 }
 
@@ -103,10 +103,10 @@ func States() []State {
 	return out
 }
 
-// IsValid tells whether s is one of the 22.
+// IsValid reports whether s is one of the 22 states.
 func (s State) IsValid() bool { return slices.Contains(States(), s) }
 
-// Next is the move out of s; false for closed and for what is no state.
+// Next returns the transition out of s, or false for closed and for an unknown state.
 func (s State) Next() (Move, bool) {
 	for _, m := range Moves {
 		if m.From == s {
@@ -116,19 +116,20 @@ func (s State) Next() (Move, bool) {
 	return Move{}, false
 }
 
-// HasReached tells whether s is at or past other.
+// HasReached reports whether s is at or past other.
 func (s State) HasReached(other State) bool {
 	all := States()
 	return slices.Index(all, s) >= slices.Index(all, other)
 }
 
-// Progress is how far s is along the lifecycle, 0 to 100.
+// Progress returns the position of s in the lifecycle, 0 to 100.
 func (s State) Progress() int {
 	all := States()
 	return max(0, slices.Index(all, s)) * 100 / (len(all) - 1)
 }
 
-// ReviewGate tells, for a state under review, its gate and the drafted state that a rejection goes back to.
+// ReviewGate returns, for a state under review, its gate and the drafted state to which a rejection
+// returns.
 func (s State) ReviewGate() (gate Gate, drafted State, ok bool) {
 	for i, m := range Moves {
 		if m.From == s && m.Gate != "" {
@@ -138,8 +139,8 @@ func (s State) ReviewGate() (gate Gate, drafted State, ok bool) {
 	return "", "", false
 }
 
-// CheckMove answers whether an assessment in state from may be asked to move to
-// state to. Whether a gate is open is not asked here.
+// CheckMove checks whether an assessment in state from may be moved to state to. It does not check
+// whether a gate is open.
 func CheckMove(from, to State) error {
 	next, ok := from.Next()
 	if ok && next.To == to {
@@ -152,9 +153,9 @@ func CheckMove(from, to State) error {
 	var e *Error
 	switch {
 	case !to.IsValid():
-		return Invalid("target_state", "there is no lifecycle state %q", to)
+		return Invalid("target_state", "unknown lifecycle state %q", to)
 	case !ok:
-		e = Conflict("a closed assessment does not move")
+		e = Conflict("a closed assessment can't change state")
 	case from == to:
 		e = Conflict("the assessment is already %s; the next state is %s", from, next.To)
 	default:

@@ -12,7 +12,7 @@ type List[T any] struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// MapList is the same page, of what each record shows.
+// MapList returns the same page with show applied to each record.
 func MapList[R, T any](l *List[R], show func(*R) T) *List[T] {
 	out := &List[T]{Data: make([]T, len(l.Data)), Pagination: l.Pagination}
 	for i := range l.Data {
@@ -21,8 +21,8 @@ func MapList[R, T any](l *List[R], show func(*R) T) *List[T] {
 	return out
 }
 
-// Pagination tells where a page stands: how many records there are after the
-// filters, and the cursor of the next page where there is one.
+// Pagination describes a page of a list: the number of records after filtering, and the cursor of
+// the next page if there is one.
 type Pagination struct {
 	Total      int     `json:"total"`
 	Limit      int     `json:"limit"`
@@ -30,20 +30,20 @@ type Pagination struct {
 	HasMore    bool    `json:"has_more"`
 }
 
-// Paging is the part of a list's query that all lists share.
+// Paging holds the query parameters common to all lists.
 type Paging struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"How many records a page holds."`
-	Cursor string `query:"cursor" doc:"The next_cursor of the page before; opaque."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Number of records per page."`
+	Cursor string `query:"cursor" doc:"The next_cursor of the previous page; opaque."`
 }
 
-// Record holds the fields that every record has.
+// Record holds the fields common to all records.
 type Record struct {
 	ID        string    `json:"id" doc:"UUIDv7."`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// TenantRecord holds the fields that every record of an organization has.
+// TenantRecord holds the fields common to all records of an organization.
 type TenantRecord struct {
 	Record
 	OrganizationID string `json:"organization_id"`
@@ -51,20 +51,20 @@ type TenantRecord struct {
 
 // Match is the header of a conditional change: the revision the caller last saw.
 type Match struct {
-	IfMatch string `header:"If-Match" doc:"The revision that was read, in quotes; the change is refused if the record has moved on."`
+	IfMatch string `header:"If-Match" doc:"The last revision read, in quotes; the change is refused if the record has changed since."`
 }
 
-// Date is a day without a time, as 2006-01-02.
+// Date is a day without a time, in the form 2006-01-02.
 type Date string
 
-// DateOf is the day of t in UTC.
+// DateOf returns the day of t in UTC.
 func DateOf(t time.Time) Date { return Date(t.UTC().Format(time.DateOnly)) }
 
-// Time returns midnight UTC of the day; an error for what is no date.
+// Time returns midnight UTC of the day, or an error if d is not a date.
 func (d Date) Time() (time.Time, error) {
 	t, err := time.Parse(time.DateOnly, string(d))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is no date; write it as 2026-12-31", string(d))
+		return time.Time{}, fmt.Errorf("%q is not a date; write it as 2026-12-31", string(d))
 	}
 	return t, nil
 }
@@ -75,13 +75,13 @@ type Opt[T any] struct {
 	Value *T
 }
 
-// Some is a field set to v.
+// Some returns a field set to v.
 func Some[T any](v T) Opt[T] { return Opt[T]{Set: true, Value: &v} }
 
-// IsZero makes an absent field vanish from JSON.
+// IsZero reports whether the field is absent, so that JSON omits it.
 func (o Opt[T]) IsZero() bool { return !o.Set }
 
-// UnmarshalJSON notes that the field was there, null or not.
+// UnmarshalJSON records that the field was present, null or not.
 func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 	o.Set = true
 	return json.Unmarshal(b, &o.Value)
@@ -90,7 +90,8 @@ func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 // MarshalJSON writes the value or null.
 func (o Opt[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
 
-// Apply sets *dst to the field's value, or to nil where it was null; absent leaves it.
+// Apply sets *dst to the field's value, or to nil if the value is null. An absent field leaves *dst
+// unchanged.
 func (o Opt[T]) Apply(dst **T) bool {
 	if o.Set {
 		*dst = o.Value

@@ -17,20 +17,20 @@ type MaturityScore struct {
 	TargetLevel   int        `json:"target_level" minimum:"0" maximum:"5"`
 	PreviousLevel *int       `json:"previous_level"`
 	Weight        int        `json:"weight"`
-	Criteria      string     `json:"criteria" doc:"What the level asks for."`
-	NextCriteria  string     `json:"next_criteria" doc:"What the next level asks for."`
+	Criteria      string     `json:"criteria" doc:"Criteria of this level."`
+	NextCriteria  string     `json:"next_criteria" doc:"Criteria of the next level."`
 	Rationale     string     `json:"rationale"`
 	Evidence      []Evidence `json:"evidence"`
 	Confidence    float64    `json:"confidence"`
-	Assessed      bool       `json:"assessed" doc:"Whether there was any evidence to rate by."`
+	Assessed      bool       `json:"assessed" doc:"Whether there was any evidence for the rating."`
 	Note          *string    `json:"note"`
 }
 
-// IsOverruled tells whether the level is a person's, or follows from a status that one set: then the rules
-// are not sure of it at all.
+// IsOverruled reports whether the level was set by a user or follows from a manually set status. In
+// the latter case the automatic confidence is 0.
 func (s *MaturityScore) IsOverruled() bool { return s.Confidence == 0 || s.IsManual("level") }
 
-// MaturityInput names a version.
+// MaturityInput identifies a version.
 type MaturityInput struct {
 	MaturityVersionID string `path:"maturityVersionId"`
 }
@@ -45,10 +45,10 @@ type MaturityScoresInput struct {
 	BelowTarget string `query:"below_target" enum:"true,false"`
 	Assessed    string `query:"assessed" enum:"true,false"`
 	Q           string `query:"q" doc:"Part of the control or the rationale."`
-	Sort        string `query:"sort" sort:"control_code,domain_code,level,target_level,weight,confidence,updated_at" doc:"The order; - before a name for descending."`
+	Sort        string `query:"sort" sort:"control_code,domain_code,level,target_level,weight,confidence,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
-// MaturityScoreInput names a score.
+// MaturityScoreInput identifies a score.
 type MaturityScoreInput struct {
 	MaturityScoreID string `path:"maturityScoreId"`
 }
@@ -62,7 +62,7 @@ type UpdateMaturityScoreInput struct {
 		TargetLevel *int        `json:"target_level,omitempty" minimum:"0" maximum:"5"`
 		Rationale   *string     `json:"rationale,omitempty" maxLength:"10000"`
 		Note        Opt[string] `json:"note,omitzero" required:"false"`
-		Reset       []string    `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, whose value of today is put there; all for each of them. A field is not set and handed back at once."`
+		Reset       []string    `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
 	}
 }
 
@@ -72,7 +72,8 @@ type DecideMaturityInput struct {
 	Body *VersionDecision
 }
 
-// DomainMaturity is the maturity of one domain. Means are over assessed controls; null where none is.
+// DomainMaturity is the maturity of one domain. Means cover assessed controls and are null if there
+// are none.
 type DomainMaturity struct {
 	DomainCode   string   `json:"domain_code"`
 	DomainName   string   `json:"domain_name"`
@@ -96,7 +97,7 @@ type MaturitySummary struct {
 
 const tagMaturity = "Maturity"
 
-// Operations on the maturity assessment, beside the interface's.
+// Operations on the maturity assessment, in addition to the API specification.
 var (
 	DraftMaturity = Create[AssessmentInput, MaturityVersion](
 		"draft-maturity",
@@ -117,7 +118,7 @@ var (
 		"/maturity/{maturityVersionId}",
 		WithPermission("maturity:read"),
 		WithTag(tagMaturity),
-		WithSummary("Read a maturity version"),
+		WithSummary("Get a maturity version"),
 	)
 	ListMaturityScores = Get[MaturityScoresInput, List[MaturityScore]](
 		"list-maturity-scores",
@@ -131,14 +132,14 @@ var (
 		"/maturity/scores/{maturityScoreId}",
 		WithPermission("maturity:read"),
 		WithTag(tagMaturity),
-		WithSummary("Read a score"),
+		WithSummary("Get a score"),
 	)
 	UpdateMaturityScore = Patch[UpdateMaturityScoreInput, MaturityScore](
 		"update-maturity-score",
 		"/maturity/scores/{maturityScoreId}",
 		WithPermission("maturity:write"),
 		WithTag(tagMaturity),
-		WithSummary("Change a score"),
+		WithSummary("Update a score"),
 	)
 	SubmitMaturity = Post[MaturityInput, MaturityVersion](
 		"submit-maturity",
@@ -160,13 +161,13 @@ var (
 		"/maturity/{maturityVersionId}/summary",
 		WithPermission("maturity:read"),
 		WithTag(tagMaturity),
-		WithSummary("Summarise a maturity version by domain"),
+		WithSummary("Summarize a maturity version by domain"),
 	)
 	RegenerateMaturity = Post[MaturityInput, MaturityVersion](
 		"regenerate-maturity",
 		"/maturity/{maturityVersionId}/regenerate",
 		WithPermission("maturity:write"),
 		WithTag(tagMaturity),
-		WithSummary("Draft again, keeping what people edited"),
+		WithSummary("Regenerate, keeping manual edits"),
 	)
 )

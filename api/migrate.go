@@ -6,52 +6,52 @@ type MigrateInput struct {
 	Body MigrateBody
 }
 
-// MigrateBody says where to, and what may be left behind.
+// MigrateBody names the target version and the frameworks that may be dropped.
 type MigrateBody struct {
-	To             string   `json:"to,omitempty" doc:"Id or label of the catalog version; the latest active one where absent."`
-	DropFrameworks []string `json:"drop_frameworks,omitempty" doc:"Frameworks to leave behind that the version lacks."`
-	DryRun         bool     `json:"dry_run,omitempty" doc:"Change nothing, tell what would change."`
+	To             string   `json:"to,omitempty" doc:"Id or label of the catalog version; defaults to the latest active one."`
+	DropFrameworks []string `json:"drop_frameworks,omitempty" doc:"Frameworks to drop because the target version lacks them."`
+	DryRun         bool     `json:"dry_run,omitempty" doc:"Make no changes; only report what would change."`
 }
 
-// Migration tells what moving an assessment to another catalog version did, or would do.
+// Migration is the actual or planned result of moving an assessment to another catalog version.
 type Migration struct {
 	AssessmentID string       `json:"assessment_id"`
 	DryRun       bool         `json:"dry_run"`
 	From         CatalogPoint `json:"from"`
 	To           CatalogPoint `json:"to"`
-	// Frameworks are those of the assessment, as they were.
+	// Frameworks are those of the assessment before the migration.
 	Frameworks []MigratedFramework `json:"frameworks"`
-	// Controls in the assessment before and after, and those of both of which nothing changed.
+	// Controls in the assessment before and after, and controls in both without changes.
 	ControlsBefore    int `json:"controls_before"`
 	ControlsAfter     int `json:"controls_after"`
 	ControlsUnchanged int `json:"controls_unchanged"`
-	// DecisionsKept are controls that people decided something on and that stay; DecisionsLeft those
-	// that do not. What was decided on them stays readable in the versions before.
+	// DecisionsKept are remaining controls with manual decisions; DecisionsLeft are those that were
+	// dropped. Their decisions stay readable in earlier versions.
 	DecisionsKept []string `json:"decisions_kept"`
 	DecisionsLeft []string `json:"decisions_left"`
-	// Review is what a person must look at again, by control code.
+	// Review lists what users must review again, by control code.
 	Review []MigrationReview `json:"review"`
-	// Versions are the drafts that were made, one for each deliverable there was.
+	// Versions are the new drafts, one for each existing deliverable.
 	Versions []MigratedVersion `json:"versions"`
 }
 
-// CatalogPoint is a catalog version with a revision of the organization's own additions.
+// CatalogPoint is a catalog version with a revision of the organization's custom records.
 type CatalogPoint struct {
 	VersionID      string `json:"version_id"`
 	Label          string `json:"label"`
 	CustomRevision int    `json:"custom_revision"`
 }
 
-// MigratedFramework is what becomes of a framework of the assessment.
+// MigratedFramework is the fate of one framework of the assessment.
 type MigratedFramework struct {
 	Code   string  `json:"code"`
 	Status string  `json:"status" enum:"kept,renamed,gone,dropped"`
 	ToCode *string `json:"to_code"`
-	// Message says why a framework is gone, and what comes near.
+	// Message explains why a framework is gone and names the closest match.
 	Message *string `json:"message"`
 }
 
-// MigrationReview is a control that a person must look at again, and why.
+// MigrationReview is a control that users must review again, and why.
 type MigrationReview struct {
 	ControlCode string   `json:"control_code"`
 	Title       string   `json:"title"`
@@ -59,11 +59,11 @@ type MigrationReview struct {
 	// Gained and Lost are requirement codes by framework.
 	Gained RequirementCodes `json:"requirements_gained"`
 	Lost   RequirementCodes `json:"requirements_lost"`
-	// Decided: a person had decided something on it.
+	// Decided is true if users had made a decision on it.
 	Decided bool `json:"decided"`
 }
 
-// MigratedVersion is a draft that a migration made.
+// MigratedVersion is a draft created by a migration.
 type MigratedVersion struct {
 	Gate          Gate   `json:"gate"`
 	ID            string `json:"id"`
@@ -71,7 +71,7 @@ type MigratedVersion struct {
 	ItemCount     int    `json:"item_count"`
 }
 
-// Why a control must be looked at again.
+// The reasons to review a control again.
 const (
 	ReviewNew          = "new"
 	ReviewGone         = "gone"
@@ -83,7 +83,7 @@ const (
 	ReviewRequirements = "requirements_changed"
 )
 
-// MigrateAssessment moves an assessment to another catalog version, keeping what people decided.
+// MigrateAssessment moves an assessment to another catalog version and keeps manual decisions.
 var MigrateAssessment = Post[MigrateInput, Migration](
 	"migrate-assessment",
 	"/assessments/{assessmentId}/migrate",

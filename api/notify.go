@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Webhook is an address that is told of events.
+// Webhook is an address that receives events.
 type Webhook struct {
 	TenantRecord
 	URL         string   `json:"url"`
@@ -11,13 +11,13 @@ type Webhook struct {
 	Enabled     bool     `json:"enabled"`
 }
 
-// NewWebhook is a webhook with its secret, which is shown this once.
+// NewWebhook is a webhook with its secret, which is shown only once.
 type NewWebhook struct {
 	Webhook
 	Secret string `json:"secret"`
 }
 
-// CreateWebhookInput makes a webhook.
+// CreateWebhookInput creates a webhook.
 type CreateWebhookInput struct {
 	OrgInput
 	Body struct {
@@ -28,13 +28,13 @@ type CreateWebhookInput struct {
 	}
 }
 
-// OrgListInput lists what belongs to an organization.
+// OrgListInput lists records of an organization.
 type OrgListInput struct {
 	OrgInput
 	Paging
 }
 
-// WebhookInput names a webhook.
+// WebhookInput identifies a webhook.
 type WebhookInput struct {
 	WebhookID string `path:"webhookId"`
 }
@@ -50,7 +50,7 @@ type UpdateWebhookInput struct {
 	}
 }
 
-// DeliveryAttempt is one try to deliver an event.
+// DeliveryAttempt is one attempt to deliver an event.
 type DeliveryAttempt struct {
 	At         time.Time `json:"at"`
 	HTTPStatus int       `json:"http_status"`
@@ -58,7 +58,7 @@ type DeliveryAttempt struct {
 	Error      *string   `json:"error"`
 }
 
-// Delivery is one event on its way to a webhook.
+// Delivery is the delivery of one event to a webhook.
 type Delivery struct {
 	TenantRecord
 	EventID       string            `json:"event_id"`
@@ -68,7 +68,7 @@ type Delivery struct {
 	NextAttemptAt *time.Time        `json:"next_attempt_at"`
 }
 
-// DeliveryInput names a delivery of a webhook.
+// DeliveryInput identifies a delivery of a webhook.
 type DeliveryInput struct {
 	WebhookInput
 	DeliveryID string `path:"deliveryId"`
@@ -83,7 +83,7 @@ type DeliveriesInput struct {
 
 const tagWebhook = "Webhooks"
 
-// Operations of the interface's part 4.18 that carry word outside.
+// Operations on notifications, defined in section 4.18 of the API specification.
 var (
 	ListWebhooks = Get[OrgListInput, List[Webhook]](
 		"list-webhooks",
@@ -104,14 +104,14 @@ var (
 		"/webhooks/{webhookId}",
 		WithPermission("webhook:read"),
 		WithTag(tagWebhook),
-		WithSummary("Read a webhook"),
+		WithSummary("Get a webhook"),
 	)
 	UpdateWebhook = Patch[UpdateWebhookInput, Webhook](
 		"update-webhook",
 		"/webhooks/{webhookId}",
 		WithPermission("webhook:write"),
 		WithTag(tagWebhook),
-		WithSummary("Change a webhook"),
+		WithSummary("Update a webhook"),
 	)
 	DeleteWebhook = Delete[WebhookInput](
 		"delete-webhook",
@@ -125,7 +125,7 @@ var (
 		"/webhooks/{webhookId}/rotate",
 		WithPermission("webhook:write"),
 		WithTag(tagWebhook),
-		WithSummary("Give a webhook a new secret; the old one goes on for a day"),
+		WithSummary("Rotate a webhook's secret; the old one stays valid for a day"),
 	)
 	TestWebhook = Post[WebhookInput, Delivery](
 		"test-webhook",
@@ -141,7 +141,7 @@ var (
 		WithPermission("webhook:write"),
 		WithStatus(202),
 		WithTag(tagWebhook),
-		WithSummary("Send an event again, under the id it had"),
+		WithSummary("Send an event again under its original id"),
 	)
 	ListDeliveries = Get[DeliveriesInput, List[Delivery]](
 		"list-webhook-deliveries",

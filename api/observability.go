@@ -35,13 +35,13 @@ type AuditInput struct {
 	AuditFilter
 }
 
-// AuditExportInput says which events to export.
+// AuditExportInput selects the events to export.
 type AuditExportInput struct{ AuditFilter }
 
 // AuditFilter narrows audit events.
 type AuditFilter struct {
 	Period
-	Action       string `query:"action" doc:"As assessment.created; assessment. for all that begin so."`
+	Action       string `query:"action" doc:"Action, e.g. assessment.created; a prefix ending in a dot, such as assessment., matches all that begin with it."`
 	ResourceType string `query:"resource_type"`
 	ResourceID   string `query:"resource_id"`
 	ActorID      string `query:"actor_id"`
@@ -49,7 +49,7 @@ type AuditFilter struct {
 	Outcome      string `query:"outcome" enum:"success,denied,failure"`
 }
 
-// AuditProblem is the first record with which a chain does not hold.
+// AuditProblem is the first record at which a chain fails verification.
 type AuditProblem struct {
 	Kind     string `json:"kind" enum:"changed,removed,inserted,reordered"`
 	Sequence uint64 `json:"sequence"`
@@ -57,17 +57,17 @@ type AuditProblem struct {
 	Message  string `json:"message"`
 }
 
-// AuditVerification tells whether an organization's chain holds.
+// AuditVerification is the result of verifying an organization's chain.
 type AuditVerification struct {
 	OK        bool          `json:"ok"`
-	Records   uint64        `json:"records" doc:"How many records hold, from the first."`
-	Head      string        `json:"head" doc:"The hash of the last of them."`
+	Records   uint64        `json:"records" doc:"Number of verified records, from the first."`
+	Head      string        `json:"head" doc:"The hash of the last verified record."`
 	Problem   *AuditProblem `json:"problem"`
 	CheckedAt time.Time     `json:"checked_at"`
 }
 
-// AuditHead is the end of an organization's chain, signed by the installation: kept
-// elsewhere, it proves that the chain up to there has stayed what it was.
+// AuditHead is the end of an organization's chain, signed by the installation. Stored elsewhere, it
+// proves that the chain up to that point hasn't changed.
 type AuditHead struct {
 	OrganizationID string    `json:"organization_id"`
 	Sequence       uint64    `json:"sequence"`
@@ -80,14 +80,14 @@ type AuditHead struct {
 
 const tagObservability = "Observability"
 
-// Operations of the interface's part 4.18 for operators.
+// Operations for operators, defined in section 4.18 of the API specification.
 var (
 	ListMetrics = Get[Paging, List[Metric]](
 		"list-metrics",
 		"/observability/metrics",
 		WithPermission("metrics:read"),
 		WithTag(tagObservability),
-		WithSummary("Read metrics"),
+		WithSummary("Get metrics"),
 	)
 	ListAuditEvents = Get[AuditInput, List[AuditEvent]](
 		"list-audit-events",
@@ -101,14 +101,14 @@ var (
 		"/observability/audit/verification",
 		WithPermission("audit:read"),
 		WithTag(tagObservability),
-		WithSummary("Tell whether the audit chain holds"),
+		WithSummary("Verify the audit chain"),
 	)
 	GetAuditHead = Get[None, AuditHead](
 		"get-audit-head",
 		"/observability/audit/head",
 		WithPermission("audit:read"),
 		WithTag(tagObservability),
-		WithSummary("Read the signed end of the audit chain"),
+		WithSummary("Get the signed end of the audit chain"),
 	)
 	ExportAudit = Get[AuditExportInput, File](
 		"export-audit",

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Prefix stands before every path but those of session sign-in.
+// Prefix begins every path except those of session sign-in.
 const Prefix = "/api/v1"
 
-// Access says which credential an operation wants.
+// Access is the credential an operation requires.
 type Access int
 
 const (
@@ -27,10 +27,11 @@ const (
 	Platform
 )
 
-// RateCategory groups operations that share one window of the rate limit.
+// RateCategory groups operations that share one rate-limit window.
 type RateCategory string
 
-// The categories of the interface's part 8, and how many requests each allows in RateWindow.
+// The categories of section 8 of the API specification, and the number of requests each allows per
+// window.
 const (
 	RateDocuments RateCategory = "documents"
 	RateSearch    RateCategory = "search"
@@ -43,12 +44,12 @@ const (
 // RateWindowSeconds is the length of the fixed rate-limit window.
 const RateWindowSeconds = 60
 
-// RateLimits is the number of requests a credential may make in one window.
+// RateLimits is the number of requests a credential may make per window.
 var RateLimits = map[RateCategory]int{
 	RateDocuments: 30, RateSearch: 60, RateAgents: 10, RateRender: 20, RateAdmin: 15, RateDefault: 120,
 }
 
-// Form says how an operation's bodies travel.
+// Form is the encoding of an operation's bodies.
 type Form int
 
 const (
@@ -56,37 +57,38 @@ const (
 	JSON Form = iota
 	// Upload takes multipart/form-data with one part named "file"; the input has a File field.
 	Upload
-	// Download answers a file; the output is *File.
+	// Download returns a file; the output is *File.
 	Download
-	// Markup answers an HTML page; the output is *File.
+	// Markup returns an HTML page; the output is *File.
 	Markup
-	// Events answers server-sent events as they come, until the stream ends; the output is *File.
+	// Events streams server-sent events until the stream ends; the output is *File.
 	Events
 )
 
 // Operation is the declaration of one endpoint without its Go types.
 type Operation struct {
-	// ID names the operation in OpenAPI, in the audit trail and on the command line: "transition-assessment".
+	// ID names the operation in OpenAPI, in the audit trail and on the command line, e.g.
+	// "transition-assessment".
 	ID     string
 	Method string
-	// Path is complete, with its prefix and {parameters}.
+	// Path is the complete path, with its prefix and {parameters}.
 	Path    string
 	Summary string
-	// Description adds what the summary doesn't say; empty where that is nothing.
+	// Description adds details that the summary leaves out; it may be empty.
 	Description string
 	Access      Access
 	Permission  Permission
-	// Delegable: a person may call it too whom another lets decide for them.
+	// Delegable allows calls by users to whom an owner or admin delegated their decisions.
 	Delegable bool
 	Rate      RateCategory
-	// Status is the answer's HTTP status when nothing went wrong.
+	// Status is the HTTP status of a successful response.
 	Status int
 	Form   Form
-	// MaxBody bounds a JSON body in bytes, where it is not MaxBodyBytes.
+	// MaxBody is the maximum size of a JSON body in bytes, if not MaxBodyBytes.
 	MaxBody int64
-	// Tag is the section the operation stands under in the documentation.
+	// Tag is the documentation section of the operation.
 	Tag string
-	// In and Out are the Go types of input and output; Out is None where there is no body.
+	// In and Out are the Go types of input and output; Out is None if there is no body.
 	In, Out reflect.Type
 }
 
@@ -105,18 +107,18 @@ type UploadFile struct {
 	Content  io.Reader
 }
 
-// File is a download. Content is closed by whoever asked for it.
+// File is a download. The caller closes Content.
 type File struct {
 	Filename    string
 	ContentType string
 	Size        int64
 	SHA256      string
-	// Content is also an io.Seeker where ranges can be served.
+	// Content also implements io.Seeker if ranges can be served.
 	Content io.ReadCloser
 }
 
-// StreamFile is a download that write writes while it is read; its size is not known
-// before. What writes ends when the file is closed, or ctx ends.
+// StreamFile returns a download of unknown size whose content is produced by write as it is read.
+// write stops when the file is closed or ctx ends.
 func StreamFile(ctx context.Context, name, kind string, write func(context.Context, io.Writer) error) *File {
 	pr, pw := io.Pipe()
 	ctx, cancel := context.WithCancel(ctx)
@@ -127,7 +129,7 @@ func StreamFile(ctx context.Context, name, kind string, write func(context.Conte
 	return &File{Filename: name, ContentType: kind, Size: -1, Content: &stream{pr, cancel}}
 }
 
-// stream ends what writes to it when nobody reads it any more.
+// stream stops its writer when the reader is closed.
 type stream struct {
 	*io.PipeReader
 	cancel context.CancelFunc
@@ -141,30 +143,31 @@ func (s *stream) Close() error {
 // Option sets a part of an operation's declaration.
 type Option func(*Operation)
 
-// WithPermission is the permission the operation asks for.
+// WithPermission sets the permission the operation requires.
 func WithPermission(p Permission) Option { return func(o *Operation) { o.Permission = p } }
 
-// WithDelegates lets the operation be called by whom an owner or admin lets decide for them;
-// whether that holds for the gate and moment is looked at when they decide.
+// WithDelegates lets delegates of an owner or admin call the operation. Whether the delegation
+// covers the gate and time is checked when they decide.
 func WithDelegates() Option { return func(o *Operation) { o.Delegable = true } }
 
-// WithSummary is the one line that documentation and help show.
+// WithSummary sets the one-line summary shown in documentation and help.
 func WithSummary(s string) Option { return func(o *Operation) { o.Summary = s } }
 
-// WithTag puts the operation under a section of the documentation.
+// WithTag sets the documentation section of the operation.
 func WithTag(tag string) Option { return func(o *Operation) { o.Tag = tag } }
 
-// WithStatus is the HTTP status of success, where it is not the method's usual one.
+// WithStatus sets the HTTP status of success, if it is not the method's usual one.
 func WithStatus(code int) Option { return func(o *Operation) { o.Status = code } }
 
-// WithAccess sets who may call the operation; without it, Tenant.
+// WithAccess sets who may call the operation; the default is Tenant.
 func WithAccess(a Access) Option { return func(o *Operation) { o.Access = a } }
 
-// WithMaxBody allows a JSON body of so many bytes. It is only decoded, and strictly; to hold it
-// against the schema here would take a multiple of it in memory, so the method does that.
+// WithMaxBody sets the maximum size of a JSON body in bytes. Such a body is decoded strictly but
+// not validated against the schema here, which would take several times the memory, so the method
+// has to do that.
 func WithMaxBody(limit int64) Option { return func(o *Operation) { o.MaxBody = limit } }
 
-// WithForm sets the form of the bodies; without it, JSON.
+// WithForm sets the encoding of the bodies; the default is JSON.
 func WithForm(f Form) Option { return func(o *Operation) { o.Form = f } }
 
 var operationTable []*Operation
@@ -196,12 +199,12 @@ func Get[I, O any](id, path string, opts ...Option) Op[I, O] {
 	return declare[I, O](id, http.MethodGet, http.StatusOK, path, opts)
 }
 
-// Post declares a change, decision or analysis: 200, or 201 or 202 where Status says so.
+// Post declares a change, decision or analysis: 200, or 201 or 202 if Status is set.
 func Post[I, O any](id, path string, opts ...Option) Op[I, O] {
 	return declare[I, O](id, http.MethodPost, http.StatusOK, path, opts)
 }
 
-// Create declares a POST that makes a record: 201.
+// Create declares a POST that creates a record: 201.
 func Create[I, O any](id, path string, opts ...Option) Op[I, O] {
 	return declare[I, O](id, http.MethodPost, http.StatusCreated, path, opts)
 }
@@ -240,7 +243,7 @@ func declare[I, O any](id, method string, status int, path string, opts []Option
 	return Op[I, O]{o}
 }
 
-// rateCategoryFor derives the category from the path, as the interface's part 8 words it.
+// rateCategoryFor derives the category from the path, following section 8 of the API specification.
 func rateCategoryFor(path string) RateCategory {
 	switch {
 	case strings.Contains(path, "/admin/"):

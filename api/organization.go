@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Organization is a tenant: everything but the catalog belongs to one.
+// Organization is a tenant: every record outside the catalog belongs to one.
 type Organization struct {
 	Record
 	Name     string         `json:"name"`
@@ -11,20 +11,20 @@ type Organization struct {
 	Settings map[string]any `json:"settings"`
 }
 
-// RequireSecondPerson is the setting of an organization that the approver is not the author.
+// RequireSecondPerson requires the approver to differ from the author.
 const RequireSecondPerson = "require_second_person"
 
-// OrganizationInput names an organization in the path.
+// OrganizationInput identifies an organization in the path.
 type OrganizationInput struct {
 	OrganizationID string `path:"organizationId"`
 }
 
-// TenantInput names a tenant in the path.
+// TenantInput identifies a tenant in the path.
 type TenantInput struct {
 	TenantID string `path:"tenantId"`
 }
 
-// UpdateTenantInput replaces what an organization says of itself.
+// UpdateTenantInput replaces an organization's name and settings.
 type UpdateTenantInput struct {
 	TenantInput
 	Body struct {
@@ -35,7 +35,7 @@ type UpdateTenantInput struct {
 	}
 }
 
-// WaitingFor is a decision that waits for someone.
+// WaitingFor is a pending decision.
 type WaitingFor struct {
 	AssessmentID   string    `json:"assessment_id"`
 	AssessmentName string    `json:"assessment_name"`
@@ -56,7 +56,7 @@ type Dashboard struct {
 	Waiting            []WaitingFor     `json:"waiting"`
 }
 
-// Member is a person's place in an organization.
+// Member is a user's membership in an organization.
 type Member struct {
 	TenantRecord
 	UserID string `json:"user_id"`
@@ -72,23 +72,24 @@ type OrgMembersInput struct {
 	Paging
 	Role   Role   `query:"role" enum:"owner,admin,member,viewer"`
 	Status string `query:"status" enum:"invited,active,suspended"`
-	Q      string `query:"q" doc:"Part of an e-mail address or a name."`
+	Q      string `query:"q" doc:"Part of an email address or a name."`
 }
 
-// NewMember is a member who was invited, with the one-time link, which is shown this once.
+// NewMember is an invited member with a single-use link, which is shown only once.
 type NewMember struct {
 	Member
-	InviteToken string `json:"invite_token" doc:"Good once, until invite_expires_at."`
-	// InvitePath is where the invited person sets a password in a browser, below the server's address.
+	InviteToken string `json:"invite_token" doc:"Single use, valid until invite_expires_at."`
+	// InvitePath is the page where the invitee sets a password in a browser, relative to the
+	// server's address.
 	InvitePath      string    `json:"invite_path"`
 	InviteExpiresAt time.Time `json:"invite_expires_at"`
-	Emailed         bool      `json:"emailed" doc:"Whether a mail with the link is on its way."`
+	Emailed         bool      `json:"emailed" doc:"Whether an email with the link has been queued."`
 }
 
-// MemberInput names a member of an organization.
+// MemberInput identifies a member of an organization.
 type MemberInput struct {
 	OrgInput
-	MemberID string `path:"memberId" doc:"Id of the membership, or of the person."`
+	MemberID string `path:"memberId" doc:"Id of the membership or of the user."`
 }
 
 // UpdateMemberInput changes a member's role, or suspends a member.
@@ -100,31 +101,31 @@ type UpdateMemberInput struct {
 	}
 }
 
-// NewOrganizationInput makes an organization with its owner.
+// NewOrganizationInput creates an organization with its owner.
 type NewOrganizationInput struct {
 	Body struct {
 		Name  string `json:"name" minLength:"1" maxLength:"200"`
-		Slug  string `json:"slug,omitempty" maxLength:"63" doc:"Made from the name where absent."`
+		Slug  string `json:"slug,omitempty" maxLength:"63" doc:"Derived from the name if omitted."`
 		Owner struct {
 			Email         string `json:"email" format:"email" maxLength:"254"`
 			Name          string `json:"name,omitempty" maxLength:"200"`
-			Password      string `json:"password,omitempty" maxLength:"128" doc:"12 to 128 characters; made, and answered once, where absent."`
+			Password      string `json:"password,omitempty" maxLength:"128" doc:"12 to 128 characters; generated, and returned once, if omitted."`
 			PlatformAdmin bool   `json:"platform_admin,omitempty"`
 		} `json:"owner"`
-		APIKeyName   string   `json:"api_key_name,omitempty" maxLength:"200" doc:"Make the owner an API key of this name."`
-		APIKeyScopes []string `json:"api_key_scopes,omitempty" maxItems:"100" doc:"Its scopes; * alone where absent."`
+		APIKeyName   string   `json:"api_key_name,omitempty" maxLength:"200" doc:"Create an API key with this name for the owner."`
+		APIKeyScopes []string `json:"api_key_scopes,omitempty" maxItems:"100" doc:"The key's scopes; default: *."`
 	}
 }
 
-// NewOrganization is an organization that was made, with the secrets that are shown this once.
+// NewOrganization is a newly created organization with its secrets, which are shown only once.
 type NewOrganization struct {
 	Organization
 	Owner         Member     `json:"owner"`
-	OwnerPassword *string    `json:"owner_password" doc:"Null where it was given, or the person was there before."`
+	OwnerPassword *string    `json:"owner_password" doc:"Null if it was given in the request, or the user already existed."`
 	APIKey        *NewAPIKey `json:"api_key"`
 }
 
-// InviteMemberInput invites a person.
+// InviteMemberInput invites a user.
 type InviteMemberInput struct {
 	OrgInput
 	Body struct {
@@ -139,42 +140,42 @@ type APIKey struct {
 	Name       string     `json:"name"`
 	MaskedKey  string     `json:"masked_key"`
 	Scopes     []string   `json:"scopes"`
-	CreatedBy  string     `json:"created_by" doc:"The person whose key it is: it never may more than they."`
+	CreatedBy  string     `json:"created_by" doc:"The owner of the key, whose permissions limit it."`
 	ExpiresAt  *time.Time `json:"expires_at"`
 	LastUsedAt *time.Time `json:"last_used_at"`
 	Status     string     `json:"status" enum:"active,revoked,expired"`
 }
 
-// NewAPIKey is an API key with its secret, which is shown this once.
+// NewAPIKey is an API key with its secret, which is shown only once.
 type NewAPIKey struct {
 	APIKey
 	Key string `json:"key"`
 }
 
-// APIKeyBody is what a new key is made from.
+// APIKeyBody holds the settings of a new key.
 type APIKeyBody struct {
 	Name      string     `json:"name" minLength:"1" maxLength:"200"`
-	Scopes    []string   `json:"scopes" minItems:"1" maxItems:"100" doc:"<resource>:<action>; * is all but approval:decide and apikey:write, which must be named."`
+	Scopes    []string   `json:"scopes" minItems:"1" maxItems:"100" doc:"<resource>:<action>; * means all except approval:decide and apikey:write, which must be named."`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 
-// CreateAPIKeyInput makes a key in the organization of the request.
+// CreateAPIKeyInput creates a key in the organization of the request.
 type CreateAPIKeyInput struct {
 	Body APIKeyBody
 }
 
-// CreateOrgAPIKeyInput makes a key in the organization of the path.
+// CreateOrgAPIKeyInput creates a key in the organization of the path.
 type CreateOrgAPIKeyInput struct {
 	OrgInput
 	Body APIKeyBody
 }
 
-// APIKeyInput names a key.
+// APIKeyInput identifies a key.
 type APIKeyInput struct {
 	KeyID string `path:"keyId"`
 }
 
-// RotateAPIKeyInput replaces a key's secret; the old one goes on for a grace time.
+// RotateAPIKeyInput replaces a key's secret; the old one stays valid for a grace period.
 type RotateAPIKeyInput struct {
 	APIKeyInput
 	Body *struct {
@@ -186,10 +187,10 @@ type RotateAPIKeyInput struct {
 type UsersInput struct {
 	Paging
 	Status string `query:"status" enum:"active,banned,invited"`
-	Q      string `query:"q" doc:"Part of an e-mail address or a name."`
+	Q      string `query:"q" doc:"Part of an email address or a name."`
 }
 
-// BanUserInput bans a person.
+// BanUserInput bans a user.
 type BanUserInput struct {
 	UserID string `path:"userId"`
 	Body   struct {
@@ -197,15 +198,15 @@ type BanUserInput struct {
 	}
 }
 
-// UserInput names a person.
+// UserInput identifies a person.
 type UserInput struct {
 	UserID string `path:"userId"`
 }
 
-// PasswordLink is a one-time link to set a password, shown this once.
+// PasswordLink is a single-use link to set a password, shown only once.
 type PasswordLink struct {
 	Token     string    `json:"token"`
-	Path      string    `json:"path" doc:"Where to open it, below the server's address."`
+	Path      string    `json:"path" doc:"Page to open, relative to the server's address."`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
@@ -216,7 +217,7 @@ const (
 	memberWrite     = Permission("member:write")
 )
 
-// Operations of the interface's part 4.5, and what makes them whole.
+// Operations of section 4.5 of the API specification, and their complements.
 var (
 	ListTenants = Get[Paging, List[Organization]](
 		"list-tenants",
@@ -232,7 +233,7 @@ var (
 		WithAccess(SignedIn),
 		WithPermission(memberRead),
 		WithTag(tagOrganization),
-		WithSummary("Read an organization"),
+		WithSummary("Get an organization"),
 	)
 	UpdateTenant = Put[UpdateTenantInput, Organization](
 		"update-tenant",
@@ -248,7 +249,7 @@ var (
 		WithAccess(SignedIn),
 		WithPermission(memberRead),
 		WithTag(tagOrganization),
-		WithSummary("List the organizations the caller may see"),
+		WithSummary("List the organizations the caller can see"),
 	)
 	CreateOrganization = Create[NewOrganizationInput, NewOrganization](
 		"create-organization",
@@ -256,7 +257,7 @@ var (
 		WithAccess(Platform),
 		WithPermission(memberWrite),
 		WithTag(tagOrganization),
-		WithSummary("Make an organization with its owner; secrets are shown once"),
+		WithSummary("Create an organization with its owner; secrets are shown once"),
 	)
 	GetOrganization = Get[OrganizationInput, Organization](
 		"get-organization",
@@ -264,14 +265,14 @@ var (
 		WithAccess(SignedIn),
 		WithPermission(memberRead),
 		WithTag(tagOrganization),
-		WithSummary("Read an organization"),
+		WithSummary("Get an organization"),
 	)
 	GetDashboard = Get[OrgInput, Dashboard](
 		"get-dashboard",
 		"/organizations/{orgId}/dashboard",
 		WithPermission("assessment:read"),
 		WithTag(tagOrganization),
-		WithSummary("Read an organization's dashboard"),
+		WithSummary("Get an organization's dashboard"),
 	)
 	ListMembers = Get[OrgMembersInput, List[Member]](
 		"list-members",
@@ -285,21 +286,21 @@ var (
 		"/organizations/{orgId}/members/invite",
 		WithPermission(memberWrite),
 		WithTag(tagOrganization),
-		WithSummary("Invite a person by a one-time link; again for a new link"),
+		WithSummary("Invite a user by a single-use link; repeat for a new link"),
 	)
 	UpdateMember = Patch[UpdateMemberInput, Member](
 		"update-member",
 		"/organizations/{orgId}/members/{memberId}",
 		WithPermission(memberWrite),
 		WithTag(tagOrganization),
-		WithSummary("Change a member's role, suspend or restore a member"),
+		WithSummary("Update a member's role, suspend or restore a member"),
 	)
 	RemoveMember = Delete[MemberInput](
 		"remove-member",
 		"/organizations/{orgId}/members/{memberId}",
 		WithPermission(memberWrite),
 		WithTag(tagOrganization),
-		WithSummary("Remove a member, or take back an invitation"),
+		WithSummary("Remove a member, or revoke an invitation"),
 	)
 	ListAPIKeys = Get[Paging, List[APIKey]](
 		"list-api-keys",
@@ -327,14 +328,14 @@ var (
 		"/api-keys/{keyId}/rotate",
 		WithPermission(APIKeyWrite),
 		WithTag(tagOrganization),
-		WithSummary("Replace an API key's secret; shown once"),
+		WithSummary("Rotate an API key's secret; the new one is shown once"),
 	)
 	CreateOrgAPIKey = Create[CreateOrgAPIKeyInput, NewAPIKey](
 		"create-organization-api-key",
 		"/organizations/{orgId}/api-keys",
 		WithPermission(APIKeyWrite),
 		WithTag(tagOrganization),
-		WithSummary("Create an API key of an organization"),
+		WithSummary("Create an API key in an organization"),
 	)
 
 	ListUsers = Get[UsersInput, List[User]](
@@ -351,7 +352,7 @@ var (
 		WithAccess(Platform),
 		WithPermission(memberWrite),
 		WithTag(tagAdmin),
-		WithSummary("Ban a person: their sessions and keys end at once"),
+		WithSummary("Ban a user and end their sessions and keys immediately"),
 	)
 	UnbanUser = Post[UserInput, User](
 		"unban-user",
@@ -359,7 +360,7 @@ var (
 		WithAccess(Platform),
 		WithPermission(memberWrite),
 		WithTag(tagAdmin),
-		WithSummary("Let a banned person sign in again; what was ended stays ended"),
+		WithSummary("Lift a user's ban; ended sessions and keys stay ended"),
 	)
 	CreatePasswordLink = Create[UserInput, PasswordLink](
 		"create-password-link",
@@ -367,6 +368,6 @@ var (
 		WithAccess(Platform),
 		WithPermission(memberWrite),
 		WithTag(tagAdmin),
-		WithSummary("Make a one-time link with which a person sets a new password"),
+		WithSummary("Create a single-use link for a user to set a new password"),
 	)
 )

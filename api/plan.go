@@ -5,10 +5,10 @@ type POAMVersion struct {
 	DeliverableVersion
 }
 
-// MilestoneChange is a change of a milestone after its approval; the first date stays.
+// MilestoneChange is a change of a milestone after its approval; the original date is kept.
 type MilestoneChange struct {
-	At      string `json:"at" maxLength:"10" required:"false" doc:"The day on which it was decided; empty in a change that is new: today."`
-	By      string `json:"by" maxLength:"400" required:"false" doc:"Who made it; in a change that is new, the caller, whatever is given."`
+	At      string `json:"at" maxLength:"10" required:"false" doc:"Date of the decision; leave empty in a new change (today is used)."`
+	By      string `json:"by" maxLength:"400" required:"false" doc:"Author of the change; in a new change always the caller."`
 	DueDate Date   `json:"due_date"`
 	Reason  string `json:"reason" maxLength:"2000" required:"false"`
 }
@@ -17,35 +17,35 @@ type MilestoneChange struct {
 type Milestone struct {
 	Title   string            `json:"title" maxLength:"500"`
 	DueDate Date              `json:"due_date" format:"date"`
-	Status  string            `json:"status" enum:"open,in_progress,completed,cancelled" required:"false" doc:"Of a new one that says none: open."`
+	Status  string            `json:"status" enum:"open,in_progress,completed,cancelled" required:"false" doc:"Default for new milestones: open."`
 	Changes []MilestoneChange `json:"changes,omitzero" maxItems:"100" required:"false"`
-	// The rest are the server's, whatever is given.
-	CompletedAt       *Date  `json:"completed_at,omitempty" format:"date" doc:"The day on which it was completed, written by the server."`
-	CompletedBy       string `json:"completed_by,omitempty" maxLength:"400" doc:"Who completed it, written by the server."`
-	WasBefore         string `json:"was_before,omitempty" maxLength:"20" doc:"Its status before it was completed with its item; written by the server."`
-	CompletedWithItem bool   `json:"completed_with_item,omitempty" doc:"It was completed because its item was, and is open again when the item is; written by the server."`
+	// The following fields are set by the server; input values are ignored.
+	CompletedAt       *Date  `json:"completed_at,omitempty" format:"date" doc:"Completion date, set by the server."`
+	CompletedBy       string `json:"completed_by,omitempty" maxLength:"400" doc:"Who completed it, set by the server."`
+	WasBefore         string `json:"was_before,omitempty" maxLength:"20" doc:"Its status before it was completed together with its item; set by the server."`
+	CompletedWithItem bool   `json:"completed_with_item,omitempty" doc:"True if it was completed together with its item; it reopens with the item. Set by the server."`
 }
 
 // POAMItem is one remediation.
 type POAMItem struct {
 	Item
 	POAMCode           string            `json:"poam_code"`
-	FindingID          string            `json:"finding_id" doc:"Empty where the gap is gone and the item stands for what was done."`
-	FindingOrigin      string            `json:"finding_origin,omitempty" doc:"The origin_id of a gap that was added by hand; it stays while finding_id is another in each version."`
+	FindingID          string            `json:"finding_id" doc:"Empty if the gap is closed and the item records the work done."`
+	FindingOrigin      string            `json:"finding_origin,omitempty" doc:"The origin_id of a manually added gap; it stays the same across versions, unlike finding_id."`
 	AlsoCloses         []string          `json:"also_closes,omitzero" doc:"Codes of further controls whose findings the same action closes."`
 	Weakness           string            `json:"weakness"`
 	CorrectiveAction   string            `json:"corrective_action"`
 	ActionType         string            `json:"action_type" enum:"document,implement,collect_evidence,improve,monitor"`
-	Priority           int               `json:"priority" doc:"1 is first."`
+	Priority           int               `json:"priority" doc:"1 is the highest."`
 	Severity           Severity          `json:"severity"`
 	Effort             string            `json:"effort" enum:"small,medium,large,extra_large"`
 	Owner              *string           `json:"owner"`
 	OwnerRole          string            `json:"owner_role"`
 	Resources          *string           `json:"resources"`
-	DueDate            Date              `json:"due_date" doc:"The scheduled completion date; once approved it stays, and due_changes move it."`
-	DueChanges         []MilestoneChange `json:"due_changes,omitzero" doc:"What moved the approved due_date, oldest first; the last one holds."`
+	DueDate            Date              `json:"due_date" doc:"The scheduled completion date; fixed once approved, after which due_changes override it."`
+	DueChanges         []MilestoneChange `json:"due_changes,omitzero" doc:"Changes to the approved due_date, oldest first; the last one applies."`
 	Milestones         []Milestone       `json:"milestones"`
-	Dependencies       []string          `json:"dependencies" doc:"poam_codes that come first."`
+	Dependencies       []string          `json:"dependencies" doc:"poam_codes of items that must be completed first."`
 	AcceptanceCriteria []string          `json:"acceptance_criteria"`
 	ExpectedEvidence   []string          `json:"expected_evidence"`
 	TargetLevel        int               `json:"target_level"`
@@ -55,12 +55,13 @@ type POAMItem struct {
 	Comments           *string           `json:"comments"`
 }
 
-// IsOpen tells whether an item is work that is still to be done.
+// IsOpen reports whether an item still needs work.
 func (i *POAMItem) IsOpen() bool {
 	return i.Status == "open" || i.Status == "in_progress" || i.Status == "blocked"
 }
 
-// CurrentDueDate is when an item is due now: its scheduled date, or the last one that it was moved to.
+// CurrentDueDate returns the date on which an item is due: its scheduled date, or the last date it
+// was moved to.
 func (i *POAMItem) CurrentDueDate() Date {
 	if n := len(i.DueChanges); n > 0 {
 		return i.DueChanges[n-1].DueDate
@@ -68,7 +69,7 @@ func (i *POAMItem) CurrentDueDate() Date {
 	return i.DueDate
 }
 
-// CurrentDueDate is the date that holds: the latest change of the approved one, or that one.
+// CurrentDueDate returns the latest change of the approved date, or the approved date itself.
 func (m *Milestone) CurrentDueDate() Date {
 	if n := len(m.Changes); n > 0 {
 		return m.Changes[n-1].DueDate
@@ -76,7 +77,7 @@ func (m *Milestone) CurrentDueDate() Date {
 	return m.DueDate
 }
 
-// POAMInput names a version.
+// POAMInput identifies a version.
 type POAMInput struct {
 	POAMVersionID string `path:"poamVersionId"`
 }
@@ -87,16 +88,16 @@ type POAMItemsInput struct {
 	Paging
 	Status      string   `query:"status" enum:"open,in_progress,blocked,completed,risk_accepted,cancelled"`
 	Priority    int      `query:"priority" minimum:"1"`
-	Overdue     string   `query:"overdue" enum:"true,false" doc:"Whether it should have been done by now and is not."`
+	Overdue     string   `query:"overdue" enum:"true,false" doc:"Whether it is past its due date and not done."`
 	Severity    Severity `query:"severity"`
 	Domain      string   `query:"domain"`
 	ControlCode string   `query:"control_code"`
 	Owner       string   `query:"owner"`
 	Q           string   `query:"q" doc:"Part of the code, the control, the weakness or the action."`
-	Sort        string   `query:"sort" sort:"priority,severity,due_date,status,owner,poam_code,control_code,updated_at" doc:"The order; - before a name for descending."`
+	Sort        string   `query:"sort" sort:"priority,severity,due_date,status,owner,poam_code,control_code,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
-// POAMItemInput names an item.
+// POAMItemInput identifies an item.
 type POAMItemInput struct {
 	POAMItemID string `path:"poamItemId"`
 }
@@ -117,7 +118,7 @@ type UpdatePOAMItemInput struct {
 		RiskAcceptedUntil Opt[Date]    `json:"risk_accepted_until,omitzero" required:"false"`
 		VendorDependency  Opt[string]  `json:"vendor_dependency,omitzero" required:"false"`
 		Comments          Opt[string]  `json:"comments,omitzero" required:"false"`
-		Reset             []string     `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, whose value of today is put there; all for each of them. A field is not set and handed back at once."`
+		Reset             []string     `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
 	}
 }
 
@@ -127,7 +128,7 @@ type DecidePOAMInput struct {
 	Body *VersionDecision
 }
 
-// POAMSummary counts a version.
+// POAMSummary holds the totals of a version.
 type POAMSummary struct {
 	POAMVersionID string           `json:"poam_version_id"`
 	Items         int              `json:"items"`
@@ -139,19 +140,19 @@ type POAMSummary struct {
 	ByEffort      map[string]int   `json:"by_effort"`
 	FirstDue      *Date            `json:"first_due"`
 	LastDue       *Date            `json:"last_due"`
-	// ExpiredAcceptances are items whose accepted risk has to be decided anew.
+	// ExpiredAcceptances are items whose risk acceptance has expired and must be decided again.
 	ExpiredAcceptances []string `json:"expired_acceptances" doc:"poam_codes of accepted risks whose date has passed; they count as open."`
 	// BeyondHalfYear are open items due more than 180 days from today.
-	BeyondHalfYear []string         `json:"beyond_180_days" doc:"poam_codes of open items that are due later than 180 days from today."`
-	BurnDown       []BurnDown       `json:"burn_down" doc:"What is open at each due date if every item is done in time."`
-	CMMC           *CMMCEligibility `json:"cmmc" doc:"Whether a plan of action is allowed for CMMC level 2; null where NIST SP 800-171 is not assessed."`
+	BeyondHalfYear []string         `json:"beyond_180_days" doc:"poam_codes of open items due more than 180 days from today."`
+	BurnDown       []BurnDown       `json:"burn_down" doc:"Open items at each due date if every item is completed on time."`
+	CMMC           *CMMCEligibility `json:"cmmc" doc:"Whether CMMC level 2 allows a plan of action; null if NIST SP 800-171 is not assessed."`
 }
 
-// BurnDown is what remains open after a date.
+// BurnDown is the planned number of open items after a date.
 type BurnDown struct {
 	Date Date `json:"date"`
-	Due  int  `json:"due" doc:"Items due on it."`
-	Open int  `json:"open" doc:"Items open after it, as planned."`
+	Due  int  `json:"due" doc:"Items due on this date."`
+	Open int  `json:"open" doc:"Items planned to be open after it."`
 }
 
 // CMMCEligibility is the check of 32 CFR 170.21 for a conditional level 2 status.
@@ -159,17 +160,17 @@ type CMMCEligibility struct {
 	Eligible        bool     `json:"eligible"`
 	Points          int      `json:"points"`
 	Of              int      `json:"of"`
-	Score           float64  `json:"score" doc:"Points over all points, 0 to 1; a plan is allowed from 0.8."`
+	Score           float64  `json:"score" doc:"Points as a share of all points, 0 to 1; a plan is allowed from 0.8."`
 	NotMet          []string `json:"not_met" doc:"Requirements of NIST SP 800-171 that are not met."`
-	NotAssessed     []string `json:"not_assessed" doc:"Requirements that stand on no control in scope of the assessment."`
-	Blocking        []string `json:"blocking" doc:"What keeps a plan of action from being allowed."`
+	NotAssessed     []string `json:"not_assessed" doc:"Requirements without any control in the assessment's scope."`
+	Blocking        []string `json:"blocking" doc:"Reasons why a plan of action is not allowed."`
 	CloseWithinDays int      `json:"close_within_days"`
 	Formula         string   `json:"formula"`
 }
 
 const tagPOAM = "POA&M"
 
-// Operations of the interface's part 4.11.
+// Operations of section 4.11 of the API specification.
 var (
 	DraftPOAM = Create[AssessmentInput, POAMVersion](
 		"draft-poam",
@@ -190,7 +191,7 @@ var (
 		"/poam/{poamVersionId}",
 		WithPermission("poam:read"),
 		WithTag(tagPOAM),
-		WithSummary("Read a POA&M version"),
+		WithSummary("Get a POA&M version"),
 	)
 	ListPOAMItems = Get[POAMItemsInput, List[POAMItem]](
 		"list-poam-items",
@@ -204,14 +205,14 @@ var (
 		"/poam/items/{poamItemId}",
 		WithPermission("poam:read"),
 		WithTag(tagPOAM),
-		WithSummary("Read a POA&M item"),
+		WithSummary("Get a POA&M item"),
 	)
 	UpdatePOAMItem = Patch[UpdatePOAMItemInput, POAMItem](
 		"update-poam-item",
 		"/poam/items/{poamItemId}",
 		WithPermission("poam:write"),
 		WithTag(tagPOAM),
-		WithSummary("Change a POA&M item"),
+		WithSummary("Update a POA&M item"),
 	)
 	SubmitPOAM = Post[POAMInput, POAMVersion](
 		"submit-poam",
@@ -233,6 +234,6 @@ var (
 		"/poam/{poamVersionId}/summary",
 		WithPermission("poam:read"),
 		WithTag(tagPOAM),
-		WithSummary("Count a POA&M"),
+		WithSummary("Get POA&M totals"),
 	)
 )

@@ -13,46 +13,46 @@ type Report struct {
 	Filename     string            `json:"filename"`
 	SizeBytes    int64             `json:"size_bytes"`
 	SHA256       string            `json:"sha256"`
-	Sources      map[string]string `json:"sources" doc:"What the report was made from: version ids and content hashes."`
-	Draft        bool              `json:"draft" doc:"A source was not approved; marked on every page."`
+	Sources      map[string]string `json:"sources" doc:"Sources of the report: version ids and content hashes."`
+	Draft        bool              `json:"draft" doc:"A source was not approved; every page is marked as a draft."`
 	Error        *string           `json:"error"`
 	CreatedBy    string            `json:"created_by"`
 }
 
-// ReportBody says what report is wanted.
+// ReportBody specifies a report.
 type ReportBody struct {
 	Format   string `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
 	Template string `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	ReportLook
 }
 
-// GenerateBody says what report is wanted; what it leaves out is the full one, as HTML.
+// GenerateBody specifies a report; the default is the full report as HTML.
 type GenerateBody struct {
 	Format   string `json:"format,omitempty" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
 	Template string `json:"template,omitempty" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	ReportLook
 }
 
-// ReportLook is what a report is called, and what it looks like.
+// ReportLook is the title and appearance of a report.
 type ReportLook struct {
 	Title  string `json:"title,omitempty" maxLength:"300"`
-	Layout string `json:"layout,omitempty" maxLength:"262144" doc:"A Go template of your own, for html and md: it is given the report's JSON form."`
-	Style  string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 whose styles a report in docx takes."`
+	Layout string `json:"layout,omitempty" maxLength:"262144" doc:"A custom Go template for html and md; it receives the report's JSON form."`
+	Style  string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 that supplies the styles of a docx report."`
 }
 
-// What a template of one's own and a document for styles may have in bytes.
+// Maximum sizes of a custom template and of a style document, in bytes.
 const (
 	MaxOwnTemplate = 256 << 10
 	MaxStyleBytes  = 2 << 20
 )
 
-// CreateReportInput asks for a report.
+// CreateReportInput requests a report.
 type CreateReportInput struct {
 	AssessmentInput
 	Body ReportBody
 }
 
-// GenerateReportInput asks for a report; without a body, the full one as HTML.
+// GenerateReportInput requests a report; without a body, the full one as HTML.
 type GenerateReportInput struct {
 	AssessmentInput
 	Body *GenerateBody
@@ -66,39 +66,39 @@ type ReportsInput struct {
 	Template string `query:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
 	Status   string `query:"status" enum:"queued,running,ready,failed"`
 	Q        string `query:"q" doc:"Part of the title or file name."`
-	Sort     string `query:"sort" sort:"created_at,title,format,template,size_bytes" doc:"The order; - before a name for descending."`
+	Sort     string `query:"sort" sort:"created_at,title,format,template,size_bytes" doc:"Sort order; prefix a field with - for descending."`
 }
 
-// ReportInput names a report.
+// ReportInput identifies a report.
 type ReportInput struct {
 	ReportID string `path:"reportId"`
 }
 
-// VerifyReportInput names a report, or a file that may be one.
+// VerifyReportInput identifies a report, or a file that may be one.
 type VerifyReportInput struct {
 	ReportID string `path:"reportId" doc:"The report's id, or the SHA-256 of a file."`
 }
 
-// ReportVerification tells whether a file is a report that the service wrote, and whether
-// the assessment still says what it says.
+// ReportVerification reports whether a file is a report the service generated, and whether the
+// assessment still matches it.
 type ReportVerification struct {
-	OK     bool   `json:"ok" doc:"The file is what the service wrote; what was found about it is in the words beside it."`
+	OK     bool   `json:"ok" doc:"The file is unchanged since the service generated it; see the explanations."`
 	Report Report `json:"report"`
-	// Outcome is reproduced where the report, written anew, has the same bytes.
+	// Outcome is reproduced if the regenerated report has the same bytes.
 	Outcome         string         `json:"outcome" enum:"reproduced,sources_changed,program_changed,own_look,differs,package,damaged"`
 	Message         string         `json:"message"`
-	RewrittenSHA256 *string        `json:"rewritten_sha256" doc:"Of the report written anew; null where it was not."`
-	Changed         []SourceChange `json:"changed" doc:"Sources that are others now."`
+	RewrittenSHA256 *string        `json:"rewritten_sha256" doc:"Hash of the regenerated report; null if it was not regenerated."`
+	Changed         []SourceChange `json:"changed" doc:"Sources that have changed since."`
 }
 
-// SourceChange is a source of a report that is another one now.
+// SourceChange is a source of a report that has changed.
 type SourceChange struct {
 	Name string  `json:"name"`
 	Was  *string `json:"was"`
 	Is   *string `json:"is"`
 }
 
-// ExecutiveSummary is what a board reads.
+// ExecutiveSummary is the summary for a board.
 type ExecutiveSummary struct {
 	AssessmentID   string            `json:"assessment_id"`
 	Title          string            `json:"title"`
@@ -112,7 +112,7 @@ type ExecutiveSummary struct {
 
 const tagReport = "Reports"
 
-// Operations of the interface's part 4.12.
+// Operations of section 4.12 of the API specification.
 var (
 	ListReports = Get[ReportsInput, List[Report]](
 		"list-reports",
@@ -127,7 +127,7 @@ var (
 		WithPermission("report:write"),
 		WithMaxBody(4<<20),
 		WithTag(tagReport),
-		WithSummary("Write the full report"),
+		WithSummary("Generate the full report"),
 	)
 	CreateReport = Create[CreateReportInput, Report](
 		"create-report",
@@ -135,14 +135,14 @@ var (
 		WithPermission("report:write"),
 		WithMaxBody(4<<20),
 		WithTag(tagReport),
-		WithSummary("Write a report in a template and format"),
+		WithSummary("Generate a report from a template and format"),
 	)
 	GetReport = Get[ReportInput, Report](
 		"get-report",
 		"/reports/{reportId}",
 		WithPermission("report:read"),
 		WithTag(tagReport),
-		WithSummary("Read a report's record"),
+		WithSummary("Get a report's record"),
 	)
 	DownloadReport = Get[ReportInput, File](
 		"download-report",
@@ -158,20 +158,20 @@ var (
 		WithPermission("report:read"),
 		WithForm(Markup),
 		WithTag(tagReport),
-		WithSummary("Show a report as HTML"),
+		WithSummary("View a report as HTML"),
 	)
 	VerifyReport = Get[VerifyReportInput, ReportVerification](
 		"verify-report",
 		"/reports/{reportId}/verification",
 		WithPermission("report:read"),
 		WithTag(tagReport),
-		WithSummary("Tell whether a file is a report as it was written"),
+		WithSummary("Verify that a file is an unchanged report"),
 	)
 	GetExecutiveSummary = Get[AssessmentInput, ExecutiveSummary](
 		"get-executive-summary",
 		"/assessments/{assessmentId}/reports/executive-summary",
 		WithPermission("report:read"),
 		WithTag(tagReport),
-		WithSummary("Read the executive summary"),
+		WithSummary("Get the executive summary"),
 	)
 )

@@ -1,17 +1,17 @@
 package api
 
-// VersionInput names a catalog version by id or label.
+// VersionInput identifies a catalog version by id or label.
 type VersionInput struct {
 	SCFVersionID string `path:"scfVersionId" doc:"Id or label of the version."`
 }
 
-// VersionListInput lists what a version holds besides its controls.
+// VersionListInput lists the records of a version other than controls.
 type VersionListInput struct {
 	VersionInput
 	Paging
 }
 
-// DiffInput names the two versions that are compared.
+// DiffInput identifies the two versions to compare.
 type DiffInput struct {
 	VersionInput
 	From string `query:"from" required:"true" doc:"Id or label of the version to compare from, the older one."`
@@ -29,7 +29,7 @@ type VersionControlsInput struct {
 	Paging
 	ControlCode string   `query:"control_code"`
 	DomainCode  string   `query:"domain_code"`
-	Q           string   `query:"q" doc:"Words to look for."`
+	Q           string   `query:"q" doc:"Search terms."`
 	Tags        []string `query:"tags"`
 }
 
@@ -38,17 +38,17 @@ type ControlsInput struct {
 	Paging
 	Domain    string `query:"domain" doc:"Domain code."`
 	Framework string `query:"framework" doc:"Framework code, name or id."`
-	Q         string `query:"q" doc:"Words to look for, in control texts and requirement codes."`
-	Version   string `query:"version" doc:"Id or label of the catalog version; the latest active one where absent."`
+	Q         string `query:"q" doc:"Search terms, matched against control texts and requirement codes."`
+	Version   string `query:"version" doc:"Id or label of the catalog version; defaults to the latest active one."`
 }
 
-// ControlInput names a control by id or code.
+// ControlInput identifies a control by id or code.
 type ControlInput struct {
 	ControlID string `path:"controlId" doc:"Id or code of the control."`
 	Version   string `query:"version"`
 }
 
-// ControlByCodeInput names a control by code.
+// ControlByCodeInput identifies a control by code.
 type ControlByCodeInput struct {
 	ControlCode string `path:"controlCode"`
 	Version     string `query:"version"`
@@ -58,7 +58,7 @@ type ControlByCodeInput struct {
 type ControlMappingsInput struct {
 	ControlInput
 	Paging
-	Framework string `query:"framework" doc:"Only those of this framework, by code or id."`
+	Framework string `query:"framework" doc:"Only mappings to this framework, by code or id."`
 }
 
 // DomainsInput lists domains.
@@ -71,11 +71,11 @@ type DomainsInput struct {
 type FrameworksInput struct {
 	Paging
 	Q       string `query:"q" doc:"Part of a code or name."`
-	Sort    string `query:"sort" sort:"code,name,requirement_count,mapping_count" doc:"The order; - before a name for descending."`
+	Sort    string `query:"sort" sort:"code,name,requirement_count,mapping_count" doc:"Sort order; prefix a field with - for descending."`
 	Version string `query:"version"`
 }
 
-// FrameworkInput names a framework by id or code.
+// FrameworkInput identifies a framework by id or code.
 type FrameworkInput struct {
 	FrameworkID string `path:"frameworkId" doc:"Id or code of the framework."`
 	Version     string `query:"version"`
@@ -88,7 +88,7 @@ type RequirementsInput struct {
 	Q string `query:"q" doc:"Part of a code, title or text."`
 }
 
-// CoverageInput asks how much of a framework the catalog covers.
+// CoverageInput asks for the catalog's coverage of a framework.
 type CoverageInput struct {
 	FrameworkID string `path:"frameworkId"`
 	SCFVersion  string `query:"scf_version"`
@@ -96,7 +96,7 @@ type CoverageInput struct {
 
 // RequirementMappingsInput lists the mappings of a requirement.
 type RequirementMappingsInput struct {
-	RequirementID string `path:"requirementId" doc:"Id of the requirement, or its code where only one framework has it."`
+	RequirementID string `path:"requirementId" doc:"Id of the requirement, or its code if only one framework has it."`
 	Version       string `query:"version"`
 	Paging
 }
@@ -104,24 +104,24 @@ type RequirementMappingsInput struct {
 // CrosswalkInput asks for a crosswalk.
 type CrosswalkInput struct {
 	Framework string `query:"framework" required:"true" doc:"Framework code or id."`
-	Target    string `query:"target" doc:"A second framework, to join the two through shared controls."`
+	Target    string `query:"target" doc:"A second framework to join through shared controls."`
 	Version   string `query:"version"`
 }
 
 // ImportWorkbookInput is a workbook to import.
 type ImportWorkbookInput struct {
 	File  UploadFile `form:"file"`
-	Label string     `form:"label" doc:"The version the workbook holds, as 2026.1.1; guessed from its name and sheets where absent."`
-	// Aliases is a YAML table of names that mean one framework, kept with the version.
+	Label string     `form:"label" doc:"The catalog release in the workbook, e.g. 2026.1.1; guessed from its name and sheets if omitted."`
+	// Aliases is a YAML table of framework name aliases, stored with the version.
 	Aliases string `form:"aliases" doc:"A table of framework aliases in YAML: same, laws, editions."`
 }
 
-// ImportSTRMInput is a set theory relationship mapping document to lay over a version: a
-// PDF or .xlsx, or a .zip of several.
+// ImportSTRMInput is a set theory relationship mapping document to add to a version: a PDF or
+// .xlsx, or a .zip of several.
 type ImportSTRMInput struct {
 	File      UploadFile `form:"file"`
-	Version   string     `form:"version" doc:"Id or label of the catalog version; the latest active one where absent."`
-	Framework string     `form:"framework" doc:"The framework that the document is about, by code; told by the document where absent."`
+	Version   string     `form:"version" doc:"Id or label of the catalog version; defaults to the latest active one."`
+	Framework string     `form:"framework" doc:"Code of the framework the document is about; detected from the document if omitted."`
 }
 
 // ImportRunsInput lists import runs.
@@ -131,7 +131,7 @@ type ImportRunsInput struct {
 	DryRun string `query:"dry_run" enum:"true,false"`
 }
 
-// ImportRunInput names an import run.
+// ImportRunInput identifies an import run.
 type ImportRunInput struct {
 	ImportRunID string `path:"importRunId"`
 }
@@ -142,7 +142,7 @@ const (
 	scfRead    = Permission("scf:read")
 )
 
-// Operations of the interface's parts 4.3 and 4.4.
+// Operations of sections 4.3 and 4.4 of the API specification.
 var (
 	ListVersions = Get[Paging, List[CatalogVersion]](
 		"list-scf-versions",
@@ -158,7 +158,7 @@ var (
 		WithAccess(SignedIn),
 		WithPermission(scfRead),
 		WithTag(tagCatalog),
-		WithSummary("Read the latest active catalog version"),
+		WithSummary("Get the latest active catalog version"),
 	)
 	DiffVersions = Get[DiffInput, CatalogDiff](
 		"diff-scf-versions",
@@ -166,7 +166,7 @@ var (
 		WithAccess(SignedIn),
 		WithPermission(scfRead),
 		WithTag(tagCatalog),
-		WithSummary("Tell what changed from another version to this one"),
+		WithSummary("List changes from another version to this one"),
 	)
 	ListVersionEvidence = Get[VersionListInput, List[EvidenceItem]](
 		"list-scf-version-evidence-requests",
@@ -206,7 +206,7 @@ var (
 		WithAccess(SignedIn),
 		WithPermission(scfRead),
 		WithTag(tagCatalog),
-		WithSummary("Read one catalog version"),
+		WithSummary("Get one catalog version"),
 	)
 	ListVersionDomains = Get[VersionDomainsInput, List[Domain]](
 		"list-scf-version-domains",
@@ -246,7 +246,7 @@ var (
 		WithAccess(SignedIn),
 		WithPermission(scfRead),
 		WithTag(tagCatalog),
-		WithSummary("Read one control"),
+		WithSummary("Get one control"),
 	)
 	GetControlByCode = Get[ControlByCodeInput, Control](
 		"get-scf-control-by-code",
@@ -254,7 +254,7 @@ var (
 		WithAccess(SignedIn),
 		WithPermission(scfRead),
 		WithTag(tagCatalog),
-		WithSummary("Read one control by its code"),
+		WithSummary("Get one control by its code"),
 	)
 	ListControlMappings = Get[ControlMappingsInput, List[Mapping]](
 		"list-scf-control-mappings",
@@ -278,7 +278,7 @@ var (
 		WithAccess(SignedIn),
 		WithPermission(scfRead),
 		WithTag(tagCatalog),
-		WithSummary("Read one framework"),
+		WithSummary("Get one framework"),
 	)
 	ListRequirements = Get[RequirementsInput, List[Requirement]](
 		"list-scf-framework-requirements",
@@ -294,7 +294,7 @@ var (
 		WithAccess(SignedIn),
 		WithPermission(scfRead),
 		WithTag(tagCatalog),
-		WithSummary("Tell how much of a framework the catalog covers"),
+		WithSummary("Get the catalog's coverage of a framework"),
 	)
 	ListRequirementMappings = Get[RequirementMappingsInput, List[Mapping]](
 		"list-scf-requirement-mappings",
@@ -310,7 +310,7 @@ var (
 		WithAccess(SignedIn),
 		WithPermission(scfRead),
 		WithTag(tagCatalog),
-		WithSummary("Read the crosswalk of a framework, or between two"),
+		WithSummary("Get the crosswalk of one framework, or between two"),
 	)
 
 	ListImportRuns = Get[ImportRunsInput, List[ImportRun]](
@@ -327,7 +327,7 @@ var (
 		WithAccess(Platform),
 		WithPermission(SCFImport),
 		WithTag(tagImport),
-		WithSummary("Read an import run"),
+		WithSummary("Get an import run"),
 	)
 	ImportWorkbook = Create[ImportWorkbookInput, ImportRun](
 		"import-scf-workbook",
@@ -345,7 +345,7 @@ var (
 		WithPermission(SCFImport),
 		WithForm(Upload),
 		WithTag(tagImport),
-		WithSummary("Lay a relationship mapping document over a catalog version"),
+		WithSummary("Add a relationship mapping document to a catalog version"),
 	)
 	DryRunSTRM = Post[ImportSTRMInput, ImportRun](
 		"dry-run-scf-strm",
@@ -354,7 +354,7 @@ var (
 		WithPermission(SCFImport),
 		WithForm(Upload),
 		WithTag(tagImport),
-		WithSummary("Tell what a relationship mapping document would change"),
+		WithSummary("Preview the changes of a relationship mapping document"),
 	)
 	DryRunWorkbook = Post[ImportWorkbookInput, ImportRun](
 		"dry-run-scf-workbook",
@@ -363,6 +363,6 @@ var (
 		WithPermission(SCFImport),
 		WithForm(Upload),
 		WithTag(tagImport),
-		WithSummary("Tell what importing a workbook would change"),
+		WithSummary("Preview the changes of a workbook import"),
 	)
 )

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Trait is one thing that is true of an organization, false, or not known, and why.
+// Trait is a property of an organization that is true, false or unknown, and why.
 type Trait struct {
 	Value    string     `json:"value" enum:"true,false,unknown"`
 	Source   string     `json:"source" enum:"evidence,person,default"`
@@ -20,7 +20,7 @@ type Trait struct {
 	Evidence []Evidence `json:"evidence"`
 }
 
-// Scope says what of an organization is assessed.
+// Scope is the part of an organization that is assessed.
 type Scope struct {
 	TenantRecord
 	AssessmentID  string           `json:"assessment_id"`
@@ -48,19 +48,19 @@ type Scope struct {
 	existed bool
 }
 
-// MarkExisted notes that the scope was there before it was set: the answer is 200.
+// MarkExisted records that the scope existed before it was set, so that the response is 200.
 func (s *Scope) MarkExisted() { s.existed = true }
 
-// Existed tells whether MarkExisted was called.
+// Existed reports whether MarkExisted was called.
 func (s *Scope) Existed() bool { return s.existed }
 
-// TraitNames are the traits a scope has, in the order they are shown.
+// TraitNames lists the traits of a scope in display order.
 var TraitNames = []string{
 	"develops_software", "uses_cloud", "processes_personal_data", "handles_cards", "has_ot", "has_facilities",
 	"uses_ai", "outsources_it", "has_mobile_devices", "has_remote_workers",
 }
 
-// ScopeBody holds the fields of a scope that people set; absent ones stay.
+// ScopeBody holds the user-settable fields of a scope; absent ones stay unchanged.
 type ScopeBody struct {
 	Title         *string       `json:"title,omitempty" maxLength:"300"`
 	Description   *string       `json:"description,omitempty" maxLength:"20000"`
@@ -74,19 +74,19 @@ type ScopeBody struct {
 	Exclusions    *[]string     `json:"exclusions,omitempty"`
 	Assumptions   *[]string     `json:"assumptions,omitempty"`
 	Constraints   *[]string     `json:"constraints,omitempty"`
-	Traits        TraitSettings `json:"traits,omitempty" doc:"Traits by name: true, false or null (unknown), or a trait as it is read."`
-	// Reset hands traits back to the documents.
-	Reset []string `json:"reset,omitempty" maxItems:"50" doc:"Traits that people set to hand back to the documents, which are looked through again; all for each of them."`
+	Traits        TraitSettings `json:"traits,omitempty" doc:"Traits by name: true, false, null (unknown), or a trait object as returned."`
+	// Reset returns traits to their values from the documents.
+	Reset []string `json:"reset,omitempty" maxItems:"50" doc:"Manually set traits to derive from the documents again; all resets every one."`
 }
 
-// TraitSettings are what a person says of traits, by their names.
+// TraitSettings holds a user's trait settings by name.
 type TraitSettings map[string]TraitSetting
 
-// UnmarshalJSON reads each; an error names its trait.
+// UnmarshalJSON reads each trait; an error names the trait.
 func (s *TraitSettings) UnmarshalJSON(b []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(b, &given); err != nil {
-		return Invalid("traits", "traits are given by their names, each with true, false or unknown")
+		return Invalid("traits", "traits must be an object with each trait's name and true, false or unknown")
 	}
 	*s = TraitSettings{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -99,18 +99,18 @@ func (s *TraitSettings) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// TraitSetting is what a person says of a trait; nil says that nobody knows. It is written as true,
-// false or null, and read from those, from their words, and from a trait as a scope has it.
+// TraitSetting is a user's setting of a trait; nil means unknown. It is written as true, false or
+// null, and read from these, from their words, and from a trait object of a scope.
 type TraitSetting struct {
 	Value *bool
-	// Source is that of a trait which is sent back as it was read; empty for a plain value.
+	// Source is the source of a trait sent back as it was read; empty for a plain value.
 	Source string
 }
 
 // MarshalJSON writes true, false or null.
 func (s TraitSetting) MarshalJSON() ([]byte, error) { return json.Marshal(s.Value) }
 
-// UnmarshalJSON reads a plain value, its word, or a trait.
+// UnmarshalJSON reads a plain value, its word, or a trait object.
 func (s *TraitSetting) UnmarshalJSON(b []byte) error {
 	var given any
 	if err := json.Unmarshal(b, &given); err != nil {
@@ -126,12 +126,12 @@ func (s *TraitSetting) UnmarshalJSON(b []byte) error {
 		strict.DisallowUnknownFields()
 		if err := strict.Decode(&whole); err != nil {
 			return fmt.Errorf(
-				"a trait is sent back as it is read, or as true, false or unknown: %s",
+				"a trait must be a trait object as returned, or true, false or unknown: %s",
 				strings.TrimPrefix(err.Error(), "json: "),
 			)
 		}
 		if _, has := fields["value"]; !has {
-			return errors.New("a trait has a value: true, false or unknown")
+			return errors.New("a trait needs a value: true, false or unknown")
 		}
 		given, s.Source = whole.Value, whole.Source
 	}
@@ -151,10 +151,10 @@ func (s *TraitSetting) UnmarshalJSON(b []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("a trait is true, false or unknown, not %.40s", b)
+	return fmt.Errorf("a trait must be true, false or unknown, not %.40s", b)
 }
 
-// Display is what a trait with this setting says of itself.
+// Display returns the setting as text.
 func (s TraitSetting) Display() string {
 	if s.Value == nil {
 		return "unknown"
@@ -168,7 +168,7 @@ type PutScopeInput struct {
 	Body ScopeBody
 }
 
-// ScopeInput names a scope.
+// ScopeInput identifies a scope.
 type ScopeInput struct {
 	ScopeID string `path:"scopeId"`
 }
@@ -188,14 +188,14 @@ type ApproveScopeInput struct {
 
 const tagScope = "Scope and SoA"
 
-// Operations on the scope, of the interface's part 4.9.
+// Operations on the scope, defined in section 4.9 of the API specification.
 var (
 	GetAssessmentScope = Get[AssessmentInput, Scope](
 		"get-assessment-scope",
 		"/assessments/{assessmentId}/scope",
 		WithPermission("scope:read"),
 		WithTag(tagScope),
-		WithSummary("Read the scope of an assessment"),
+		WithSummary("Get the scope of an assessment"),
 	)
 	PutScope = Create[PutScopeInput, Scope](
 		"put-assessment-scope",
@@ -209,14 +209,14 @@ var (
 		"/scopes/{scopeId}",
 		WithPermission("scope:read"),
 		WithTag(tagScope),
-		WithSummary("Read a scope"),
+		WithSummary("Get a scope"),
 	)
 	UpdateScope = Patch[UpdateScopeInput, Scope](
 		"update-scope",
 		"/scopes/{scopeId}",
 		WithPermission("scope:write"),
 		WithTag(tagScope),
-		WithSummary("Change a scope"),
+		WithSummary("Update a scope"),
 	)
 	SubmitScope = Post[ScopeInput, Scope](
 		"submit-scope",

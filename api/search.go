@@ -1,30 +1,30 @@
 package api
 
-// SearchInput is a question to the knowledge base.
+// SearchInput is a query to the knowledge base.
 type SearchInput struct {
 	Body SearchBody
 }
 
-// SearchBody is what to look for, and where.
+// SearchBody is a search query with its filters.
 type SearchBody struct {
 	Query        string `json:"query" minLength:"1" maxLength:"4000"`
 	AssessmentID string `json:"assessment_id,omitempty"`
 	DocumentID   string `json:"document_id,omitempty"`
 	Category     string `json:"category,omitempty"`
-	// EffectiveFrom and EffectiveTo are both included; documents without a date are left out.
-	EffectiveFrom *Date   `json:"effective_from,omitempty" doc:"Only documents that took effect on this day or later."`
-	EffectiveTo   *Date   `json:"effective_to,omitempty" doc:"Only documents that took effect on this day or before."`
+	// EffectiveFrom and EffectiveTo are inclusive; documents without a date are excluded.
+	EffectiveFrom *Date   `json:"effective_from,omitempty" doc:"Only documents effective on or after this date."`
+	EffectiveTo   *Date   `json:"effective_to,omitempty" doc:"Only documents effective on or before this date."`
 	TopK          int     `json:"top_k,omitempty" minimum:"1" maximum:"100" default:"10"`
 	MinScore      float64 `json:"min_score,omitempty" minimum:"0" maximum:"1" default:"0"`
 }
 
-// SearchScores are the parts of a score.
+// SearchScores are the components of a score.
 type SearchScores struct {
 	Semantic float64 `json:"semantic"`
 	Keyword  float64 `json:"keyword"`
 }
 
-// SearchHit is a passage that answers, with its source.
+// SearchHit is a matching passage with its source.
 type SearchHit struct {
 	ChunkID       string       `json:"chunk_id"`
 	DocumentID    string       `json:"document_id"`
@@ -35,21 +35,21 @@ type SearchHit struct {
 	HeadingPath   []string     `json:"heading_path"`
 	Highlights    []string     `json:"highlights"`
 	Locator       Locator      `json:"locator"`
-	Score         float64      `json:"score" doc:"0 to 1; one threshold means the same on every corpus."`
+	Score         float64      `json:"score" doc:"0 to 1; a threshold has the same meaning on every corpus."`
 	Scores        SearchScores `json:"scores"`
-	Marks         []Mark       `json:"marks" doc:"The words of the query in text, inside the highlights; empty where only the meaning matched."`
-	SameAs        []string     `json:"same_as" doc:"Passages that say the same in nearly the same words, which are folded into this one."`
+	Marks         []Mark       `json:"marks" doc:"The query words in text, inside the highlights; empty if only the meaning matched."`
+	SameAs        []string     `json:"same_as" doc:"Nearly identical passages, folded into this one."`
 	Category      string       `json:"category"`
 	EffectiveDate *Date        `json:"effective_date"`
 }
 
-// Mark is a part of a text, in characters: from Start up to, but not with, End.
+// Mark is a range of a text in characters, from Start to End (exclusive).
 type Mark struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
 }
 
-// SearchAnswer is the passages that answer, best first.
+// SearchAnswer holds the matching passages, best first.
 type SearchAnswer struct {
 	Data     []SearchHit `json:"data"`
 	Query    string      `json:"query"`
@@ -66,12 +66,12 @@ type ChunksInput struct {
 	Q            string `query:"q" doc:"Part of the text or its headings."`
 }
 
-// ChunkInput names a passage.
+// ChunkInput identifies a passage.
 type ChunkInput struct {
 	ChunkID string `path:"chunkId"`
 }
 
-// KBStats counts the knowledge base of an organization.
+// KBStats holds the totals of an organization's knowledge base.
 type KBStats struct {
 	OrganizationID      string                `json:"organization_id"`
 	Documents           int                   `json:"documents"`
@@ -80,10 +80,10 @@ type KBStats struct {
 	Embedded            int                   `json:"embedded"`
 	Embedder            string                `json:"embedder"`
 	EmbeddingDimensions int                   `json:"embedding_dimensions"`
-	ServedBy            string                `json:"served_by" doc:"The embedder that answers where not all passages have vectors of the chosen one, or it is away."`
+	ServedBy            string                `json:"served_by" doc:"The embedder in use if some passages lack vectors of the chosen one, or it is unavailable."`
 }
 
-// EmbeddingStatus tells how far the embedding of the passages is.
+// EmbeddingStatus is the progress of embedding the passages.
 type EmbeddingStatus struct {
 	Status   string `json:"status" enum:"idle,training,embedding"`
 	Embedder string `json:"embedder"`
@@ -91,14 +91,14 @@ type EmbeddingStatus struct {
 	Embedded int    `json:"embedded"`
 	Pending  int    `json:"pending"`
 	Failed   int    `json:"failed"`
-	ServedBy string `json:"served_by" doc:"The embedder that answers where not all passages have vectors of the chosen one, or it is away."`
-	// Away is null where the chosen embedder was reached the last time.
-	Away *string `json:"away" doc:"Why the chosen embedding model can't be used now."`
-	// Training is null where no embedder is being trained.
+	ServedBy string `json:"served_by" doc:"The embedder in use if some passages lack vectors of the chosen one, or it is unavailable."`
+	// Away is null if the chosen embedder was reachable the last time.
+	Away *string `json:"away" doc:"Why the chosen embedding model is unavailable."`
+	// Training is null if no embedder is being trained.
 	Training *EmbedderTraining `json:"training"`
 }
 
-// EmbedderTraining tells how far the embedder of a catalog version is trained.
+// EmbedderTraining is the training progress of a catalog version's embedder.
 type EmbedderTraining struct {
 	SCFVersionID string `json:"scf_version_id"`
 	Label        string `json:"label"`
@@ -107,14 +107,14 @@ type EmbedderTraining struct {
 
 const tagKB = "Knowledge base"
 
-// Operations of the interface's part 4.8.
+// Operations of section 4.8 of the API specification.
 var (
 	SearchKB = Post[SearchInput, SearchAnswer](
 		"search-kb",
 		"/kb/search",
 		WithPermission("kb:search"),
 		WithTag(tagKB),
-		WithSummary("Find passages by meaning"),
+		WithSummary("Search passages by meaning"),
 	)
 	ListChunks = Get[ChunksInput, List[Chunk]](
 		"list-kb-chunks",
@@ -128,21 +128,21 @@ var (
 		"/kb/chunks/{chunkId}",
 		WithPermission("kb:read"),
 		WithTag(tagKB),
-		WithSummary("Read a passage"),
+		WithSummary("Get a passage"),
 	)
 	GetKBStats = Get[None, KBStats](
 		"get-kb-stats",
 		"/kb/stats",
 		WithPermission("kb:read"),
 		WithTag(tagKB),
-		WithSummary("Count the knowledge base"),
+		WithSummary("Get knowledge base totals"),
 	)
 	GetEmbeddingStatus = Get[None, EmbeddingStatus](
 		"get-kb-embedding-status",
 		"/kb/embeddings/status",
 		WithPermission("kb:read"),
 		WithTag(tagKB),
-		WithSummary("Tell how far the embedding is"),
+		WithSummary("Get the embedding progress"),
 	)
 	ListKBDocumentChunks = Get[DocumentChunksInput, List[Chunk]](
 		"list-kb-document-chunks",

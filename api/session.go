@@ -19,54 +19,54 @@ type Session struct {
 	ActiveOrganizationID *string   `json:"active_organization_id"`
 }
 
-// SignedInUser answers a sign-in and a look at the session.
+// SignedInUser is the response to signing in and to reading the session.
 type SignedInUser struct {
 	User    User    `json:"user"`
 	Session Session `json:"session"`
-	// Token is the session's secret where one was just made; it travels as the cookie alone.
+	// Token is the secret of a newly created session; it is sent only in the cookie.
 	Token string `json:"-"`
 }
 
-// SessionStarted is the cookie's value and end where a session was just made.
+// SessionStarted returns the cookie's value and expiry for a newly created session.
 func (s *SignedInUser) SessionStarted() (token string, ends time.Time) {
 	return s.Token, s.Session.ExpiresAt
 }
 
-// SignedOut answers a sign-out; the cookie is taken back.
+// SignedOut is the response to signing out; it clears the cookie.
 type SignedOut struct {
 	OK bool `json:"ok"`
 }
 
-// SessionStarted is an empty cookie.
+// SessionStarted returns an empty, expired cookie.
 func (*SignedOut) SessionStarted() (string, time.Time) { return "", time.Unix(0, 0).UTC() }
 
-// AcceptLinkInput uses a one-time link: of an invitation, or to set a new password.
+// AcceptLinkInput uses a single-use link: an invitation, or one to set a new password.
 type AcceptLinkInput struct {
 	Body struct {
 		Token    string `json:"token" minLength:"1" maxLength:"200"`
-		Name     string `json:"name,omitempty" maxLength:"200" doc:"How you want to be called, where you are new."`
-		Password string `json:"password,omitempty" maxLength:"128" doc:"12 to 128 characters; needed where you have none yet, or set a new one."`
+		Name     string `json:"name,omitempty" maxLength:"200" doc:"Display name, for new users."`
+		Password string `json:"password,omitempty" maxLength:"128" doc:"12 to 128 characters; required if you have none yet or set a new one."`
 	}
 }
 
-// LinkInput looks at a one-time link without using it.
+// LinkInput identifies a single-use link without using it.
 type LinkInput struct {
 	Body struct {
 		Token string `json:"token" minLength:"1" maxLength:"200"`
 	}
 }
 
-// Link is what a one-time link is for.
+// Link describes the purpose of a single-use link.
 type Link struct {
 	Purpose       string    `json:"purpose" enum:"invite,password"`
 	Email         string    `json:"email"`
-	Organization  *string   `json:"organization" doc:"Name of the organization that invites."`
+	Organization  *string   `json:"organization" doc:"Name of the inviting organization."`
 	Role          *Role     `json:"role"`
 	NeedsPassword bool      `json:"needs_password"`
 	ExpiresAt     time.Time `json:"expires_at"`
 }
 
-// ChangePasswordInput changes one's own password.
+// ChangePasswordInput changes the caller's password.
 type ChangePasswordInput struct {
 	Body struct {
 		Current string `json:"current_password" maxLength:"128"`
@@ -74,7 +74,7 @@ type ChangePasswordInput struct {
 	}
 }
 
-// Me is who calls, as the service sees it.
+// Me describes the caller.
 type Me struct {
 	User           User         `json:"user"`
 	Actor          Actor        `json:"actor"`
@@ -85,7 +85,7 @@ type Me struct {
 	ExpiresAt      *time.Time   `json:"expires_at" doc:"When the session or the key ends."`
 }
 
-// SignInInput is an e-mail address and its password.
+// SignInInput is an email address and its password.
 type SignInInput struct {
 	Body struct {
 		Email    string `json:"email" format:"email" maxLength:"254"`
@@ -100,28 +100,28 @@ type MyOrganization struct {
 	Active bool `json:"active"`
 }
 
-// OrgInput names an organization in the path.
+// OrgInput identifies an organization in the path.
 type OrgInput struct {
 	OrgID string `path:"orgId"`
 }
 
 const tagSession = "Session and user"
 
-// Operations of the interface's part 4.2, and what makes them whole.
+// Operations of section 4.2 of the API specification, and their complements.
 var (
 	SignIn = Post[SignInInput, SignedInUser](
 		"sign-in",
 		"/api/auth/sign-in/email",
 		WithAccess(Public),
 		WithTag(tagSession),
-		WithSummary("Sign in with e-mail and password; starts a cookie session"),
+		WithSummary("Sign in with email and password; starts a cookie session"),
 	)
 	GetSession = Get[None, SignedInUser](
 		"get-session",
 		"/api/auth/get-session",
 		WithAccess(SignedIn),
 		WithTag(tagSession),
-		WithSummary("Read the current session"),
+		WithSummary("Get the current session"),
 	)
 	SignOut = Post[None, SignedOut](
 		"sign-out",
@@ -135,28 +135,28 @@ var (
 		"/api/auth/link",
 		WithAccess(Public),
 		WithTag(tagSession),
-		WithSummary("Tell what a one-time link is for"),
+		WithSummary("Get the purpose of a single-use link"),
 	)
 	AcceptLink = Post[AcceptLinkInput, SignedInUser](
 		"accept-link",
 		"/api/auth/accept-link",
 		WithAccess(Public),
 		WithTag(tagSession),
-		WithSummary("Accept an invitation, or set a new password, by a one-time link; starts a session"),
+		WithSummary("Accept an invitation or set a new password through a single-use link; starts a session"),
 	)
 	ChangePassword = Post[ChangePasswordInput, User](
 		"change-password",
 		"/api/auth/change-password",
 		WithAccess(SignedIn),
 		WithTag(tagSession),
-		WithSummary("Change one's password; other sessions end"),
+		WithSummary("Change the caller's password; ends other sessions"),
 	)
 	GetMe = Get[None, Me](
 		"get-me",
 		"/users/me",
 		WithAccess(SignedIn),
 		WithTag(tagSession),
-		WithSummary("Tell who calls, and what they may do"),
+		WithSummary("Get the caller's identity and permissions"),
 	)
 	ListMyOrganizations = Get[Paging, List[MyOrganization]](
 		"list-my-organizations",
@@ -170,6 +170,6 @@ var (
 		"/users/me/orgs/{orgId}/activate",
 		WithAccess(SignedIn),
 		WithTag(tagSession),
-		WithSummary("Make an organization the active one"),
+		WithSummary("Set the active organization"),
 	)
 )

@@ -5,7 +5,7 @@ type SoAVersion struct {
 	DeliverableVersion
 }
 
-// SoAItem is one control's line in the Statement of Applicability.
+// SoAItem is one control's row in the Statement of Applicability.
 type SoAItem struct {
 	Item
 	Applicability        Applicability    `json:"applicability"`
@@ -16,20 +16,20 @@ type SoAItem struct {
 	EvidenceCoverage     EvidenceCoverage `json:"evidence_coverage"`
 	CoverageRatio        float64          `json:"coverage_ratio" doc:"Covered share of the control's statements, 0 to 1."`
 	Statements           []Statement      `json:"statements"`
-	StatementsFrom       StatementSource  `json:"statements_from,omitempty" enum:"objectives,criteria,description,question,title" doc:"What the statements are taken from: the catalog's objectives, the product's own criteria for the code, the control's description, question or title. None where nothing was looked for."`
-	InOperation          bool             `json:"in_operation" doc:"Records or logs show it being done, not documents alone."`
+	StatementsFrom       StatementSource  `json:"statements_from,omitempty" enum:"objectives,criteria,description,question,title" doc:"Source of the statements: the catalog's objectives, the product's own criteria for the code, the control's description, question or title. None if no evidence was searched for."`
+	InOperation          bool             `json:"in_operation" doc:"Records or logs show it being done, not just documents."`
 	MissingElements      []string         `json:"missing_elements"`
 	Owner                *string          `json:"owner"`
 	Note                 *string          `json:"note"`
 	Confidence           float64          `json:"confidence"`
-	Reason               string           `json:"reason" doc:"Why the implementation status is what it is."`
+	Reason               string           `json:"reason" doc:"Reason for the implementation status."`
 	NeedsReview          bool             `json:"needs_review"`
 }
 
-// StatementSource is where the statements of a control come from.
+// StatementSource is the source of a control's statements.
 type StatementSource string
 
-// The sources, in the order in which they are taken.
+// The sources, in order of preference.
 const (
 	FromObjectives  StatementSource = "objectives"
 	FromCriteria    StatementSource = "criteria"
@@ -38,10 +38,10 @@ const (
 	FromTitle       StatementSource = "title"
 )
 
-// IsOverruled tells whether a person set the status over what the rules said.
+// IsOverruled reports whether a user overrode the status determined by the rules.
 func (i *SoAItem) IsOverruled() bool { return i.IsManual("implementation_status") }
 
-// SoAInput names a version.
+// SoAInput identifies a version.
 type SoAInput struct {
 	SoAVersionID string `path:"soaVersionId"`
 }
@@ -54,17 +54,17 @@ type SoAItemsInput struct {
 	ControlCode          string           `query:"control_code"`
 	Applicability        Applicability    `query:"applicability"`
 	ImplementationStatus Implementation   `query:"implementation_status"`
-	Status               Implementation   `query:"status" doc:"Another name of implementation_status."`
+	Status               Implementation   `query:"status" doc:"Alias of implementation_status."`
 	EvidenceCoverage     EvidenceCoverage `query:"evidence_coverage"`
 	Framework            string           `query:"framework" doc:"Only items with requirements of this framework."`
-	Requirement          string           `query:"requirement" doc:"Only items that answer to this requirement, as A.8.5; with the framework before it where two have it, as iso-27001-2022:A.8.5."`
+	Requirement          string           `query:"requirement" doc:"Only items that satisfy this requirement, e.g. A.8.5; prefix the framework if it is ambiguous, e.g. iso-27001-2022:A.8.5."`
 	Owner                string           `query:"owner"`
 	NeedsReview          string           `query:"needs_review" enum:"true,false"`
 	Q                    string           `query:"q" doc:"Part of the control, the rationale or the reason."`
-	Sort                 string           `query:"sort" sort:"control_code,domain_code,applicability,implementation_status,evidence_coverage,owner,confidence,updated_at" doc:"The order; - before a name for descending."`
+	Sort                 string           `query:"sort" sort:"control_code,domain_code,applicability,implementation_status,evidence_coverage,owner,confidence,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
-// SoAItemInput names an item.
+// SoAItemInput identifies an item.
 type SoAItemInput struct {
 	SoAItemID string `path:"soaItemId"`
 }
@@ -81,7 +81,7 @@ type UpdateSoAItemInput struct {
 		Owner                Opt[string]     `json:"owner,omitzero" required:"false"`
 		Note                 Opt[string]     `json:"note,omitzero" required:"false"`
 		NeedsReview          *bool           `json:"needs_review,omitempty"`
-		Reset                []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to hand back to the rules, whose value of today is put there; all for each of them. A field is not set and handed back at once."`
+		Reset                []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
 	}
 }
 
@@ -91,7 +91,7 @@ type DecideSoAInput struct {
 	Body *VersionDecision
 }
 
-// ValidationIssue is one rule that a version breaks.
+// ValidationIssue is one rule that a version violates.
 type ValidationIssue struct {
 	Rule        string `json:"rule"`
 	Severity    string `json:"severity" enum:"error,warning"`
@@ -100,16 +100,16 @@ type ValidationIssue struct {
 	Message     string `json:"message"`
 }
 
-// SoAValidation is the integrity of a version.
+// SoAValidation is the result of an integrity check of a version.
 type SoAValidation struct {
 	SoAVersionID string            `json:"soa_version_id"`
-	Valid        bool              `json:"valid" doc:"No rule of severity error is broken."`
+	Valid        bool              `json:"valid" doc:"No rule of severity error is violated."`
 	Errors       int               `json:"errors"`
 	Warnings     int               `json:"warnings"`
 	Issues       []ValidationIssue `json:"issues"`
 }
 
-// Operations on the SoA, of the interface's part 4.9.
+// Operations on the SoA, defined in section 4.9 of the API specification.
 var (
 	DraftSoA = Create[AssessmentInput, SoAVersion](
 		"draft-soa",
@@ -130,35 +130,35 @@ var (
 		"/soa/{soaVersionId}",
 		WithPermission("soa:read"),
 		WithTag(tagScope),
-		WithSummary("Read a SoA version"),
+		WithSummary("Get an SoA version"),
 	)
 	ListSoAItems = Get[SoAItemsInput, List[SoAItem]](
 		"list-soa-items",
 		"/soa/{soaVersionId}/items",
 		WithPermission("soa:read"),
 		WithTag(tagScope),
-		WithSummary("List the items of a SoA version"),
+		WithSummary("List the items of an SoA version"),
 	)
 	GetSoAItem = Get[SoAItemInput, SoAItem](
 		"get-soa-item",
 		"/soa/items/{soaItemId}",
 		WithPermission("soa:read"),
 		WithTag(tagScope),
-		WithSummary("Read a SoA item"),
+		WithSummary("Get an SoA item"),
 	)
 	UpdateSoAItem = Patch[UpdateSoAItemInput, SoAItem](
 		"update-soa-item",
 		"/soa/items/{soaItemId}",
 		WithPermission("soa:write"),
 		WithTag(tagScope),
-		WithSummary("Change a SoA item"),
+		WithSummary("Update an SoA item"),
 	)
 	SubmitSoA = Post[SoAInput, SoAVersion](
 		"submit-soa",
 		"/soa/{soaVersionId}/submit-review",
 		WithPermission("soa:write"),
 		WithTag(tagScope),
-		WithSummary("Submit a SoA version for review"),
+		WithSummary("Submit an SoA version for review"),
 	)
 	ApproveSoA = Post[DecideSoAInput, SoAVersion](
 		"approve-soa",
@@ -166,27 +166,27 @@ var (
 		WithPermission(ApprovalDecide),
 		WithDelegates(),
 		WithTag(tagScope),
-		WithSummary("Approve a SoA version"),
+		WithSummary("Approve an SoA version"),
 	)
 	RefreshSoAEvidence = Post[SoAInput, SoAVersion](
 		"refresh-soa-evidence",
 		"/soa/{soaVersionId}/evidence/refresh",
 		WithPermission("soa:write"),
 		WithTag(tagScope),
-		WithSummary("Look for the evidence again"),
+		WithSummary("Search for evidence again"),
 	)
 	ValidateSoA = Get[SoAInput, SoAValidation](
 		"validate-soa",
 		"/soa/{soaVersionId}/validation",
 		WithPermission("soa:read"),
 		WithTag(tagScope),
-		WithSummary("Check the integrity of a SoA version"),
+		WithSummary("Check the integrity of an SoA version"),
 	)
 	RegenerateSoA = Post[SoAInput, SoAVersion](
 		"regenerate-soa",
 		"/soa/{soaVersionId}/regenerate",
 		WithPermission("soa:write"),
 		WithTag(tagScope),
-		WithSummary("Draft again, keeping what people edited"),
+		WithSummary("Regenerate, keeping manual edits"),
 	)
 )

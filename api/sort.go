@@ -6,38 +6,38 @@ import (
 	"time"
 )
 
-// SortField is one field of the order that a list is asked for.
+// SortField is one field of a requested sort order.
 type SortField struct {
 	Name       string
 	Descending bool
 }
 
-// ParseSort reads an order as "-severity,control_code": names separated by commas,
-// "-" before those that go downwards. A name that is not allowed is refused with
-// those that are.
+// ParseSort reads a sort order such as "-severity,control_code": names separated by commas, with
+// "-" before descending ones. A name that is not allowed gives an error that lists the allowed
+// ones.
 func ParseSort(sort string, allowed []string) ([]SortField, error) {
 	var out []SortField
 	for _, name := range strings.Split(sort, ",") {
 		name, down := strings.CutPrefix(strings.TrimSpace(name), "-")
 		if !slices.Contains(allowed, name) {
-			return nil, Invalid("sort", "this list can't be sorted by %q, only by %s", name, strings.Join(allowed, ", "))
+			return nil, Invalid("sort", "this list can't be sorted by %q, only by %s", name, strings.Join(allowed, "this list can't be sorted by %q, only by %s"))
 		}
 		if slices.ContainsFunc(out, func(f SortField) bool { return f.Name == name }) {
-			return nil, Invalid("sort", "%q is named twice", name)
+			return nil, Invalid("sort", "%q appears twice", name)
 		}
 		out = append(out, SortField{name, down})
 	}
 	return out, nil
 }
 
-// Period narrows a list of events by time, both ends included.
+// Period filters a list of events by time, both ends inclusive.
 type Period struct {
-	Since string `query:"since" format:"date-time" doc:"Only from this moment on."`
-	Until string `query:"until" format:"date-time" doc:"Only up to this moment."`
+	Since string `query:"since" format:"date-time" doc:"Only events at or after this time."`
+	Until string `query:"until" format:"date-time" doc:"Only events at or before this time."`
 }
 
-// Matcher returns what tells whether a moment is within the period; an error for an
-// end that is no time.
+// Matcher returns a function that reports whether a time is within the period, or an error if an
+// end is not a valid time.
 func (p Period) Matcher() (func(time.Time) bool, error) {
 	var ends [2]time.Time
 	for i, text := range []string{p.Since, p.Until} {
@@ -46,7 +46,7 @@ func (p Period) Matcher() (func(time.Time) bool, error) {
 		}
 		at, err := time.Parse(time.RFC3339, text)
 		if err != nil {
-			return nil, Invalid([]string{"since", "until"}[i], "write a time as 2027-01-29T09:00:00Z")
+			return nil, Invalid([]string{"since", "until"}[i], "write times like 2027-01-29T09:00:00Z")
 		}
 		ends[i] = at
 	}

@@ -9,11 +9,13 @@ import (
 	"time"
 )
 
-// SyncKeyPrefix begins a public key for bundles as text: prefix, content and check, with dots between.
+// SyncKeyPrefix begins a public bundle key in text form: prefix, content and checksum, separated by
+// dots.
 const SyncKeyPrefix = "service-key-1"
 
-// SyncFingerprint is what two people compare of a public key before they trust it; empty for
-// what is no key. It holds whatever the key says, so it may be computed by who asks a person.
+// SyncFingerprint returns the fingerprint of a public key that two users compare before trusting
+// it, or "" if key is invalid. It depends only on the key, so the client that asks the user can
+// compute it.
 func SyncFingerprint(key string) string {
 	parts := strings.Split(strings.Join(strings.Fields(key), ""), ".")
 	if len(parts) != 3 || parts[0] != SyncKeyPrefix {
@@ -31,30 +33,30 @@ func SyncFingerprint(key string) string {
 	return strings.Join(groups, "-")
 }
 
-// SyncKey is the key of an organization with which it signs bundles, and opens those for it.
+// SyncKey is an organization's key for signing its bundles and decrypting those addressed to it.
 type SyncKey struct {
 	Name        string    `json:"name"`
 	Key         string    `json:"key" doc:"The public key, to be given to the other side."`
-	Fingerprint string    `json:"fingerprint" doc:"What both sides compare by voice before they trust the key."`
+	Fingerprint string    `json:"fingerprint" doc:"Fingerprint both sides compare by voice before trusting the key."`
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// MakeSyncKeyInput makes the key where there is none.
+// MakeSyncKeyInput creates the key if there is none.
 type MakeSyncKeyInput struct {
 	Body struct {
-		Replace bool `json:"replace,omitempty" doc:"Make another key in place of the one there is. Who trusts that one has to trust the new one, and bundles for that one open no more."`
+		Replace bool `json:"replace,omitempty" doc:"Replace the existing key. Peers must trust the new one, and bundles encrypted for the old one can no longer be opened."`
 	}
 }
 
-// SyncPeer is another installation whose bundles are taken.
+// SyncPeer is another installation whose bundles are accepted.
 type SyncPeer struct {
 	TenantRecord
 	Name        string `json:"name"`
 	Fingerprint string `json:"fingerprint"`
 	Key         string `json:"key"`
-	// UserID is as whom its changes are done again here, where the assessment is at home.
+	// UserID is the account under which its changes are applied if this side is the remote.
 	UserID    string `json:"user_id"`
-	UserName  string `json:"user_name" doc:"As whom its changes are brought where the assessment is at home here."`
+	UserName  string `json:"user_name" doc:"The account under which its changes are applied if this side is the remote."`
 	TrustedBy string `json:"trusted_by"`
 }
 
@@ -62,12 +64,12 @@ type SyncPeer struct {
 type TrustSyncPeerInput struct {
 	Body struct {
 		Key   string `json:"key" minLength:"1" maxLength:"2000" doc:"The other side's public key, as it shows it."`
-		Name  string `json:"name,omitempty" maxLength:"200" doc:"How it is called here; what the key says where it is empty." example:"adas-laptop"`
-		Email string `json:"email,omitempty" maxLength:"320" doc:"The account that brings its changes where the assessment is at home here; you where it is empty." example:"ada@acme.example"`
+		Name  string `json:"name,omitempty" maxLength:"200" doc:"Display name of the peer; defaults to the name in the key." example:"adas-laptop"`
+		Email string `json:"email,omitempty" maxLength:"320" doc:"The account that applies its changes if this side is the remote; defaults to you." example:"ada@acme.example"`
 	}
 }
 
-// SyncPeerInput names a peer.
+// SyncPeerInput identifies a peer.
 type SyncPeerInput struct {
 	PeerID string `path:"peerId"`
 }
@@ -76,67 +78,67 @@ type SyncPeerInput struct {
 type WriteSyncBundleInput struct {
 	AssessmentID string `path:"assessmentId"`
 	Body         struct {
-		PeerID       string `json:"peer_id,omitempty" maxLength:"64" doc:"For whom; who exchanged bundles of the assessment last, or the only one there is, where it is empty."`
-		CarryCatalog bool   `json:"carry_catalog,omitempty" doc:"With the catalog version, and the own frameworks that the assessment uses."`
-		Publish      bool   `json:"publish,omitempty" doc:"The assessment was begun here, and is to live at the other side from now on."`
-		Machine      string `json:"machine,omitempty" maxLength:"200" doc:"How people know the clone." example:"adas-laptop"`
+		PeerID       string `json:"peer_id,omitempty" maxLength:"64" doc:"The recipient; defaults to the last peer of the assessment, or the only one there is."`
+		CarryCatalog bool   `json:"carry_catalog,omitempty" doc:"Include the catalog version and the custom frameworks the assessment uses."`
+		Publish      bool   `json:"publish,omitempty" doc:"The assessment was created here and the other side becomes its remote."`
+		Machine      string `json:"machine,omitempty" maxLength:"200" doc:"Display name of the clone." example:"adas-laptop"`
 	}
 }
 
-// TakeSyncBundleInput brings a bundle.
+// TakeSyncBundleInput imports a bundle.
 type TakeSyncBundleInput struct {
 	File UploadFile `form:"file"`
-	Dry  string     `form:"dry_run" doc:"true: tell what is in it and what would come of it, and change nothing."`
+	Dry  string     `form:"dry_run" doc:"true: report the content and the result without making changes."`
 }
 
-// TakenSyncBundle is what came of a bundle.
+// TakenSyncBundle is the result of importing a bundle.
 type TakenSyncBundle struct {
 	PeerID       string    `json:"peer_id"`
 	PeerName     string    `json:"peer_name"`
-	Serial       int64     `json:"serial" doc:"The number of the bundle among those from there."`
+	Serial       int64     `json:"serial" doc:"The bundle's sequence number from that peer."`
 	MadeAt       time.Time `json:"made_at"`
 	AssessmentID string    `json:"assessment_id"`
 	Name         string    `json:"name" doc:"The name of the assessment."`
-	Role         string    `json:"role" enum:"home,clone" doc:"What this side is of the assessment."`
+	Role         string    `json:"role" enum:"home,clone" doc:"This side's role for the assessment."`
 	DryRun       bool      `json:"dry_run"`
-	Again        bool      `json:"again" doc:"It was taken before; nothing more came of it."`
-	Taken        int       `json:"taken" doc:"Records that were read from the home."`
-	Applied      int       `json:"applied" doc:"Changes of the clone that the home took: at a clone, of its own last bundle."`
+	Again        bool      `json:"again" doc:"It was already imported; nothing changed."`
+	Taken        int       `json:"taken" doc:"Records read from the remote."`
+	Applied      int       `json:"applied" doc:"Clone changes that the remote accepted; at a clone, those of its own last bundle."`
 	Conflicts    int       `json:"conflicts"`
 	Notes        []string  `json:"notes"`
-	Files        int       `json:"files" doc:"Files in it that were lacking here."`
-	More         bool      `json:"more" doc:"Not all was in it: another follows."`
+	Files        int       `json:"files" doc:"Files in it that were missing here."`
+	More         bool      `json:"more" doc:"It was incomplete: another one follows."`
 }
 
-// Operations that carry a synchronisation in a file.
+// Operations that sync through files.
 var (
 	GetOrCreateSyncKey = Post[MakeSyncKeyInput, SyncKey](
 		"make-sync-key",
 		"/sync/key",
 		WithPermission("sync:write"),
 		WithTag(tagSync),
-		WithSummary("Show the organization's key for bundles, made where there is none"),
+		WithSummary("Get the organization's bundle key, creating it if there is none"),
 	)
 	ListSyncPeers = Get[Paging, List[SyncPeer]](
 		"list-sync-peers",
 		"/sync/peers",
 		WithPermission("sync:read"),
 		WithTag(tagSync),
-		WithSummary("List whose bundles are taken"),
+		WithSummary("List trusted peers"),
 	)
 	TrustSyncPeer = Post[TrustSyncPeerInput, SyncPeer](
 		"trust-sync-peer",
 		"/sync/peers",
 		WithPermission("sync:write"),
 		WithTag(tagSync),
-		WithSummary("Trust a key: take its bundles, and write some for it"),
+		WithSummary("Trust a key: accept its bundles and write bundles for it"),
 	)
 	DistrustSyncPeer = Delete[SyncPeerInput](
 		"distrust-sync-peer",
 		"/sync/peers/{peerId}",
 		WithPermission("sync:write"),
 		WithTag(tagSync),
-		WithSummary("Trust a key no more"),
+		WithSummary("Stop trusting a key"),
 	)
 	WriteSyncBundle = Post[WriteSyncBundleInput, File](
 		"write-sync-bundle",
@@ -144,7 +146,7 @@ var (
 		WithForm(Download),
 		WithPermission("sync:write"),
 		WithTag(tagSync),
-		WithSummary("Write what the other side lacks into a signed, encrypted file"),
+		WithSummary("Write the other side's missing changes to a signed, encrypted file"),
 	)
 	ImportSyncBundle = Post[TakeSyncBundleInput, TakenSyncBundle](
 		"take-sync-bundle",
@@ -152,6 +154,6 @@ var (
 		WithForm(Upload),
 		WithPermission("sync:write"),
 		WithTag(tagSync),
-		WithSummary("Take a bundle"),
+		WithSummary("Import a bundle"),
 	)
 )

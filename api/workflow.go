@@ -10,10 +10,10 @@ const (
 	WorkflowReport  = "report"
 )
 
-// WorkflowTypes are the kinds of workflow, in the order people need them.
+// WorkflowTypes lists the kinds of workflow in the usual order of use.
 var WorkflowTypes = []string{WorkflowFull, WorkflowIngest, WorkflowRefresh, WorkflowReport}
 
-// RunStatus is where a workflow run stands.
+// RunStatus is the status of a workflow run.
 type RunStatus string
 
 // The statuses of a run.
@@ -27,15 +27,15 @@ const (
 	RunCompleted RunStatus = "completed"
 )
 
-// Values are the statuses of a run.
+// Values returns the statuses of a run.
 func (RunStatus) Values() []RunStatus {
 	return []RunStatus{RunPending, RunRunning, RunApproval, RunInput, RunFailed, RunCancelled, RunCompleted}
 }
 
-// IsLive tells whether a run goes on, or waits to.
+// IsLive reports whether a run is running or waiting.
 func (s RunStatus) IsLive() bool { return s != RunFailed && s != RunCancelled && s != RunCompleted }
 
-// IsWaiting tells whether a run waits for people.
+// IsWaiting reports whether a run waits for users.
 func (s RunStatus) IsWaiting() bool { return s == RunApproval || s == RunInput }
 
 // The statuses of a step.
@@ -51,7 +51,7 @@ const (
 // WorkflowStep is one step of a run.
 type WorkflowStep struct {
 	Name        string     `json:"name"`
-	Title       string     `json:"title" doc:"What the step does, in words."`
+	Title       string     `json:"title" doc:"Description of the step."`
 	Status      string     `json:"status" enum:"pending,running,waiting,completed,failed,cancelled"`
 	Attempts    int        `json:"attempts"`
 	StartedAt   *time.Time `json:"started_at"`
@@ -68,18 +68,18 @@ type WorkflowRun struct {
 	Progress     int            `json:"progress" doc:"0 to 100, by steps."`
 	CurrentStep  string         `json:"current_step"`
 	Steps        []WorkflowStep `json:"steps"`
-	Detail       *string        `json:"detail" doc:"How far the current step is, where that can be told."`
-	WaitingFor   *string        `json:"waiting_for" doc:"In words, what the run waits for."`
+	Detail       *string        `json:"detail" doc:"Progress of the current step, if known."`
+	WaitingFor   *string        `json:"waiting_for" doc:"Description of what the run waits for."`
 	ApprovalID   *string        `json:"approval_id" doc:"The approval that the run waits for."`
-	NotBefore    *time.Time     `json:"not_before" doc:"When the run begins, or tries again."`
+	NotBefore    *time.Time     `json:"not_before" doc:"When the run starts or retries."`
 	Error        *string        `json:"error"`
 	StartedBy    Actor          `json:"started_by"`
 	LastSignal   *Signal        `json:"last_signal"`
 	CompletedAt  *time.Time     `json:"completed_at"`
-	Revision     int            `json:"revision" doc:"Rises with each change; the id of the run's events."`
+	Revision     int            `json:"revision" doc:"Increases with each change; the id of the run's events."`
 }
 
-// Signal is word from outside to a run that waits.
+// Signal is an external signal to a waiting run.
 type Signal struct {
 	Name    string         `json:"name"`
 	Payload map[string]any `json:"payload"`
@@ -104,15 +104,15 @@ type WorkflowsInput struct {
 	WorkflowType string    `query:"workflow_type" enum:"full_assessment,ingest,gap_refresh,report"`
 }
 
-// WorkflowInput names a run.
+// WorkflowInput identifies a run.
 type WorkflowInput struct {
 	WorkflowRunID string `path:"workflowRunId"`
 }
 
-// WorkflowEventsInput follows a run.
+// WorkflowEventsInput watches a run.
 type WorkflowEventsInput struct {
 	WorkflowInput
-	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that was seen; only newer ones are sent."`
+	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event received; only newer ones are sent."`
 }
 
 // SignalInput sends a signal to a run.
@@ -126,7 +126,7 @@ type SignalInput struct {
 
 const tagWorkflow = "Workflows"
 
-// Operations of the interface's part 4.15, with the list and the events beside them.
+// Operations of section 4.15 of the API specification, with the list and the events.
 var (
 	StartLifecycle = Post[AssessmentInput, WorkflowRun](
 		"start-lifecycle-workflow",
@@ -156,14 +156,14 @@ var (
 		"/assessments/{assessmentId}/workflows/lifecycle",
 		WithPermission("workflow:read"),
 		WithTag(tagWorkflow),
-		WithSummary("Tell how far the lifecycle workflow is"),
+		WithSummary("Get the progress of the lifecycle workflow"),
 	)
 	GetWorkflow = Get[WorkflowInput, WorkflowRun](
 		"get-workflow",
 		"/workflows/{workflowRunId}",
 		WithPermission("workflow:read"),
 		WithTag(tagWorkflow),
-		WithSummary("Read a workflow run"),
+		WithSummary("Get a workflow run"),
 	)
 	WatchWorkflow = Get[WorkflowEventsInput, File](
 		"watch-workflow",
@@ -171,7 +171,7 @@ var (
 		WithPermission("workflow:read"),
 		WithForm(Events),
 		WithTag(tagWorkflow),
-		WithSummary("Follow a workflow run as it goes on"),
+		WithSummary("Watch a workflow run"),
 	)
 	CancelWorkflow = Post[WorkflowInput, WorkflowRun](
 		"cancel-workflow",

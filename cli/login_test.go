@@ -186,7 +186,7 @@ func TestLogin(t *testing.T) {
 		5,
 		"wrong\n",
 		words("login "+s.url+" --email "+adaEmail+" --password-stdin"),
-		"the e-mail address or the password is wrong",
+		"wrong email address or password",
 		"nothing was changed",
 	)
 	if len(d.files()) != 0 {
@@ -330,7 +330,7 @@ func TestPeople(t *testing.T) {
 		5,
 		boPassword+"\n",
 		[]string{"login", "--link", s.url + link, "--password-stdin"},
-		"this link is not valid",
+		"invalid link",
 	) // replaced by the second
 	_, link, _ = strings.Cut(page.out, s.url+"/link#")
 	link = s.url + "/link#" + strings.TrimSpace(link)
@@ -346,7 +346,7 @@ func TestPeople(t *testing.T) {
 		"Acme, as viewer",
 	)
 	bo.runs(0, "", words("whoami"), "Bo Diddley <bo@acme.example>")
-	bo.runs(5, "", words("assess create X"), `the role "viewer" does not have`)
+	bo.runs(5, "", words("assess create X"), `the role "viewer" doesn't have it`)
 	bo.runs(5, "", words("user list"), "only a platform admin")
 
 	ada.runs(0, "", words("member list"), "Bo Diddley", "viewer")
@@ -358,7 +358,7 @@ func TestPeople(t *testing.T) {
 
 	// The password: own, and by link.
 	bo.runs(0, boPassword+"\nanother good password\n", words("password --password-stdin"), "is changed")
-	bo.runs(2, boPassword+"\nanother good password\n", words("password --password-stdin"), "this is not your password")
+	bo.runs(2, boPassword+"\nanother good password\n", words("password --password-stdin"), "wrong current password")
 	page = ada.runs(0, "", words("user password-link bo@acme.example"), "shown this once")
 	_, link, _ = strings.Cut(page.out, "/link#")
 	bo.runs(0, boPassword+"\n", []string{"login", s.url, "--link", strings.TrimSpace(link), "--password-stdin"}, "Signed in")
@@ -373,7 +373,7 @@ func TestPeople(t *testing.T) {
 	ada.runs(0, "", words("user unban bo@acme.example"), "can sign in again")
 	bo.runs(0, boPassword+"\n", words("login --email bo@acme.example --password-stdin"))
 	ada.runs(0, "", words("member remove bo@acme.example --yes"), "is removed")
-	bo.runs(5, "", words("assess list"), "you do not belong", "service use --org")
+	bo.runs(5, "", words("assess list"), "you are not a member", "service use --org")
 }
 
 func TestKeys(t *testing.T) {
@@ -381,7 +381,7 @@ func TestKeys(t *testing.T) {
 	d.signIn(s)
 	d.runs(2, "", words("key create ci"), "at least one scope")
 	d.runs(2, "", words("key create ci --scope * --expires soon"), "neither a day nor a length of time")
-	d.runs(2, "", words("key create ci --scope assessment:fly"), "there is no permission")
+	d.runs(2, "", words("key create ci --scope assessment:fly"), "unknown permission")
 	made := d.runs(0, "", words("key create ci --scope * --expires 90d"), "shown this once")
 	key := strings.TrimSpace(made.out)
 	if !strings.HasPrefix(key, "service_live_") || strings.ContainsAny(key, " \n") || strings.Contains(made.errOut, key) {
@@ -451,11 +451,11 @@ func TestCredentialsStayAtHome(t *testing.T) {
 		3,
 		adaPassword+"\n",
 		words("login http://grc.acme.example --email "+adaEmail+" --password-stdin"),
-		"is not asked over http://",
+		"refusing http://",
 		"--insecure-http",
 	)
-	d.runs(3, "", words("--server http://grc.acme.example --token service_live_x assess list"), "is not asked over http://")
-	d.runs(2, "", words("login ftp://grc.acme.example"), "is no server address")
+	d.runs(3, "", words("--server http://grc.acme.example --token service_live_x assess list"), "refusing http://")
+	d.runs(2, "", words("login ftp://grc.acme.example"), "is not a server address")
 	d.runs(2, "", words("login"), "which server?")
 	d.runs(2, "", words("password"), "local data folder")
 
@@ -463,7 +463,7 @@ func TestCredentialsStayAtHome(t *testing.T) {
 	s := newSite(t)
 	away := httptest.NewServer(http.RedirectHandler(s.url+"/api/auth/sign-in/email", http.StatusTemporaryRedirect))
 	defer away.Close()
-	d.runs(3, adaPassword+"\n", words("login "+away.URL+" --email "+adaEmail+" --password-stdin"), "sends on to "+s.url)
+	d.runs(3, adaPassword+"\n", words("login "+away.URL+" --email "+adaEmail+" --password-stdin"), "redirects to "+s.url)
 	if len(s.seen) != 0 {
 		t.Errorf("%d requests came through", len(s.seen))
 	}

@@ -1,8 +1,7 @@
-// Package client is the one way to call an operation of the engine: over HTTPS,
-// over a Unix socket, or in memory. The transport is an http.RoundTripper; all
-// else is the same code, so that offline and online behave alike.
+// Package client calls the operations of the engine: over HTTPS, over a Unix socket, or in memory.
+// Only the http.RoundTripper differs, so offline and online behave alike.
 //
-// It holds no rule of the domain and never opens the store.
+// It contains no domain rules and never opens the store.
 package client
 
 import (
@@ -24,29 +23,31 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// maxResponseBytes bounds a JSON answer, so that a server gone wrong can't fill the memory.
+// maxResponseBytes is the maximum size of a JSON response, so that a faulty server can't exhaust
+// the memory.
 const maxResponseBytes = 256 << 20
 
-// Options say how to reach an engine.
+// Options configure the connection to an engine.
 type Options struct {
-	// BaseURL is the server's address; any, where the transport ignores it.
+	// BaseURL is the server's address; any address will do if the transport ignores it.
 	BaseURL string
-	// Transport carries the requests; http.DefaultTransport where nil.
+	// Transport carries the requests; nil means http.DefaultTransport.
 	Transport http.RoundTripper
-	// Token is an API key; empty where the transport itself says who calls.
+	// Token is an API key; empty if the transport itself identifies the caller.
 	Token string
-	// Session is the secret of a session, sent as a browser sends it. The client takes over
-	// one that the server begins, renews or ends. A Token stands before it.
+	// Session is the secret of a session, sent as a browser would send it. The client follows a
+	// session that the server starts, renews or ends. Token takes precedence.
 	Session string
-	// SessionChanged, where given, is told of that: the secret, "" where it ended, and until when it is good.
+	// SessionChanged, if set, is called with the new secret, or "" if the session ended, and its
+	// expiry.
 	SessionChanged func(token string, ends time.Time)
-	// PlainHTTP allows http:// to other machines; without it, only to this one.
+	// PlainHTTP allows http:// to other machines; by default it is only allowed to this machine.
 	PlainHTTP bool
-	// Organization is the id, slug or name of the tenant to act in. Where empty, the
-	// caller's active one is asked for when first needed.
+	// Organization is the ID, slug or name of the tenant to act in. If empty, the caller's active
+	// one is looked up when first needed.
 	Organization string
-	// MaxWait is how long to wait, in all for one request, where a server asks to slow
-	// down; Waiting is told of each wait. Without it the refusal is the answer.
+	// MaxWait is the maximum total wait per request if a server asks to slow down; Waiting is
+	// called before each wait. Zero returns the rate-limit error at once.
 	MaxWait time.Duration
 	OnWait  func(time.Duration)
 }
@@ -63,16 +64,16 @@ type Client struct {
 	mu      sync.Mutex
 	session string
 
-	// orgMu is held while the organization is asked for.
+	// orgMu is held while the organization is looked up.
 	orgMu sync.Mutex
-	// org is its id, or until it is asked for the word it was given by.
+	// org is its ID, or the name it was given by until it has been looked up.
 	org      string
 	resolved bool
 }
 
-// New makes a client; the error tells what is wrong with the address.
+// New returns a client, or an error if the address is invalid.
 func New(o Options) (*Client, error) {
-	if o.BaseURL == "" { // the transport knows the way
+	if o.BaseURL == "" { // the transport determines the address
 		o.BaseURL, o.PlainHTTP = "http://service.local", true
 	}
 	base, err := parseBaseURL(o.BaseURL, o.PlainHTTP)
@@ -89,7 +90,7 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// Do calls op and returns its output. Errors the engine answered with are *api.Error.
+// Do calls op and returns its output. Errors returned by the engine are *api.Error.
 func Do[I, O any](ctx context.Context, c *Client, op api.Op[I, O], in *I) (*O, error) {
 	var out O
 	if err := c.Call(ctx, op.Operation, in, &out); err != nil {
@@ -127,12 +128,12 @@ func (c *Client) Call(ctx context.Context, op *api.Operation, in, out any) error
 	}
 	dec := json.NewDecoder(io.LimitReader(resp.Body, maxResponseBytes))
 	if err := dec.Decode(out); err != nil {
-		return fmt.Errorf("the answer of %s %s can't be read: %w", op.Method, op.Path, err)
+		return fmt.Errorf("reading the response of %s %s: %w", op.Method, op.Path, err)
 	}
 	return nil
 }
 
-// Raw sends a request as it is, for `service api`. The caller closes the answer's body.
+// Raw sends a request unchanged, for `service api`. The caller closes the response body.
 func (c *Client) Raw(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -155,7 +156,7 @@ func (c *Client) Raw(ctx context.Context, method, path string, body io.Reader, h
 		switch {
 		case err == nil:
 			req.Header.Set(api.TenantHeader, org)
-		case org != "" && api.IsCode(err, api.CodeValidation): // it was named, wrongly
+		case org != "" && api.IsCode(err, api.CodeValidation): // an invalid name was given
 			return nil, err
 		}
 	}
@@ -183,14 +184,14 @@ func AllPages[T any](ctx context.Context, page func(cursor string) (*api.List[T]
 }
 
 var (
-	// ErrUnreachable is in the chain of an error where no engine could be asked at all.
+	// ErrUnreachable is in the chain of an error if no engine could be reached.
 	ErrUnreachable = errors.New("no answer")
-	// ErrConnectionLost is in the chain of an error where an engine was asked, and went away
-	// before it answered: what was asked may have been done or not.
-	ErrConnectionLost = errors.New("the connection broke off before the answer")
+	// ErrConnectionLost is in the chain of an error if an engine received the request but
+	// disconnected before it answered: the request may or may not have been executed.
+	ErrConnectionLost = errors.New("the connection was lost before the response")
 )
 
-// send sends a request, and again where the server asks to slow down.
+// send sends a request, and retries it if the server asks to slow down.
 func (c *Client) send(req *http.Request) (*http.Response, error) {
 	for patience := c.maxWait; ; {
 		resp, err := c.sendOnce(req)
@@ -209,7 +210,7 @@ func (c *Client) send(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// retryAfter is how long a server that has refused a request asks to wait.
+// retryAfter returns how long a server that refused a request asks to wait.
 func retryAfter(resp *http.Response) (time.Duration, bool) {
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 	if err != nil || seconds < 0 || seconds > 3600 {
@@ -218,7 +219,7 @@ func retryAfter(resp *http.Response) (time.Duration, bool) {
 	return time.Duration(max(1, seconds)) * time.Second, true
 }
 
-// waitAndRewind waits and makes the request's body ready to be sent anew.
+// waitAndRewind waits and rewinds the request's body for another attempt.
 func (c *Client) waitAndRewind(req *http.Request, d time.Duration) (err error) {
 	if c.onWait != nil {
 		c.onWait(d)
@@ -255,7 +256,7 @@ func (c *Client) sendOnce(req *http.Request) (*http.Response, error) {
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
-		err = u.Err // the address is said already
+		err = u.Err // the message already contains the address
 	}
 	return nil, fmt.Errorf("calling %s: %w", c.base.Host, err)
 }
@@ -263,17 +264,17 @@ func (c *Client) sendOnce(req *http.Request) (*http.Response, error) {
 func decodeError(resp *http.Response) error {
 	if to := resp.Header.Get("Location"); resp.StatusCode < 400 && to != "" {
 		return fmt.Errorf(
-			"the server sends on to %s; if that is meant, name it as the server (credentials are not taken to another address)",
+			"the server redirects to %s; if that is intended, use it as the server address (credentials are not sent to another address)",
 			to,
 		)
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
-		return fmt.Errorf("reading the error answer: %w", err)
+		return fmt.Errorf("reading the error response: %w", err)
 	}
 	var env api.ErrorEnvelope
 	if json.Unmarshal(b, &env) != nil || env.Error == nil || env.Error.HTTPStatus() == 0 {
-		return fmt.Errorf("the server answered %s, which is not this service's way of saying what is wrong: %s",
+		return fmt.Errorf("the server responded %s with an unknown error format: %s",
 			resp.Status, bytes.TrimSpace(b[:min(len(b), 200)]))
 	}
 	if wait, ok := retryAfter(resp); ok && env.Error.Code == api.CodeRateLimit {

@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// requestParts is an input taken apart by its tags.
+// requestParts is an input split into the parts of a request.
 type requestParts struct {
 	path   map[string]string
 	query  url.Values
@@ -40,7 +40,7 @@ func (c *Client) encodeRequest(ctx context.Context, op *api.Operation, in any) (
 		path = strings.Replace(path, "{"+name+"}", url.PathEscape(value), 1)
 	}
 	if strings.Contains(path, "{") {
-		return nil, fmt.Errorf("the input of %s does not name all of %s", op.ID, op.Path)
+		return nil, fmt.Errorf("the input of %s lacks parameters of %s", op.ID, op.Path)
 	}
 	if len(p.query) > 0 {
 		path += "?" + p.query.Encode()
@@ -118,10 +118,10 @@ func (p *requestParts) encodeBody(op *api.Operation) (io.Reader, string, error) 
 	return bytes.NewReader(b), "application/json", nil
 }
 
-// encodeUpload streams the file; nothing of it is held in memory.
+// encodeUpload streams the file without holding it in memory.
 func (p *requestParts) encodeUpload() (io.Reader, string, error) {
 	if p.file == nil || p.file.Content == nil {
-		return nil, "", api.Invalid("file", "there is no file to upload")
+		return nil, "", api.Invalid("file", "no file to upload")
 	}
 	r, w := io.Pipe()
 	form := multipart.NewWriter(w)
@@ -145,8 +145,8 @@ func (p *requestParts) encodeUpload() (io.Reader, string, error) {
 	return r, form.FormDataContentType(), nil
 }
 
-// safeFilename is a file name that can stand in the header of a form's part, where
-// control characters would break it; names of files may hold any.
+// safeFilename returns a file name without control characters, which would break the header of the
+// form part.
 func safeFilename(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

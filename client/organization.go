@@ -12,9 +12,8 @@ var idPattern = lazyregexp.New(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{
 
 func isID(s string) bool { return idPattern.MatchString(s) }
 
-// Organization is the id of the tenant the client acts in. Where it was given by slug
-// or name, or not at all, it is asked for once. With an error comes the word by which
-// it was given.
+// Organization returns the ID of the tenant the client acts in. If it was given by slug or name, or
+// not at all, it is looked up once. On error, the returned string is the name it was given by.
 func (c *Client) Organization(ctx context.Context) (string, error) {
 	c.orgMu.Lock()
 	defer c.orgMu.Unlock()
@@ -45,16 +44,15 @@ func (c *Client) Organization(ctx context.Context) (string, error) {
 	return c.org, nil
 }
 
-// MyOrganizations are the organizations of the caller.
+// MyOrganizations lists the caller's organizations.
 func (c *Client) MyOrganizations(ctx context.Context) ([]api.MyOrganization, error) {
 	return AllPages(ctx, func(cursor string) (*api.List[api.MyOrganization], error) {
 		return Do(ctx, c, api.ListMyOrganizations, &api.Paging{Limit: api.MaxListLimit, Cursor: cursor})
 	})
 }
 
-// FindOrganization finds an organization by id, slug or name, upper and lower case
-// being the same. Where several have the name, the VALIDATION_ERROR lists their slugs;
-// where none has it, it lists what there is.
+// FindOrganization finds an organization by ID, slug or name, ignoring case. If several have the
+// name, the VALIDATION_ERROR lists their slugs; if none has it, it lists the existing ones.
 func FindOrganization(mine []api.MyOrganization, word string) (*api.MyOrganization, error) {
 	word = strings.TrimSpace(word)
 	var named []*api.MyOrganization
@@ -75,13 +73,13 @@ func FindOrganization(mine []api.MyOrganization, word string) (*api.MyOrganizati
 	case len(named) > 1:
 		return nil, api.Invalid(
 			"org",
-			"%d organizations have the name %q; say which by its slug: %s",
+			"%d organizations have the name %q; choose one by its slug: %s",
 			len(named),
 			word,
 			strings.Join(slugs, ", "),
 		)
 	case len(all) == 0:
-		return nil, api.Invalid("org", "you belong to no organization, so not to %q", word)
+		return nil, api.Invalid("org", "you don't belong to any organization, including %q", word)
 	}
-	return nil, api.Invalid("org", "you belong to no organization with the id, slug or name %q; there is %s", word, strings.Join(all, ", "))
+	return nil, api.Invalid("org", "none of your organizations has the id, slug or name %q; available: %s", word, strings.Join(all, ", "))
 }

@@ -11,27 +11,27 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// ErrPlainHTTP is in the chain of an error where what is secret would have gone over
-// the network for everyone on the way to read.
-var ErrPlainHTTP = errors.New("without TLS, everyone on the way can read passwords, keys and evidence")
+// ErrPlainHTTP is in the chain of an error if secrets would have been sent unencrypted over the
+// network.
+var ErrPlainHTTP = errors.New("without TLS, anyone on the network path can read passwords, keys and evidence")
 
-// parseBaseURL reads a server's address; the error tells what is wrong with it.
+// parseBaseURL parses a server's address; its error describes the problem.
 func parseBaseURL(address string, plainHTTP bool) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimRight(address, "/"))
 	switch {
 	case err != nil || base.Hostname() == "" || (base.Scheme != "http" && base.Scheme != "https"):
-		return nil, api.Invalid("server", "%.100q is no server address; write it as https://service.example", address)
+		return nil, api.Invalid("server", "%.100q is not a server address; use the form https://service.example", address)
 	case base.User != nil:
-		return nil, api.Invalid("server", "a server address holds no name or password; sign in instead")
+		return nil, api.Invalid("server", "a server address must not contain a user name or password; sign in instead")
 	case base.RawQuery != "" || base.Fragment != "":
-		return nil, api.Invalid("server", "%.100q is more than a server address; write it as https://service.example", address)
+		return nil, api.Invalid("server", "%.100q contains more than a server address; use the form https://service.example", address)
 	case base.Scheme == "http" && !plainHTTP && !IsLoopback(base.Hostname()):
-		return nil, fmt.Errorf("%s is not asked over http://: %w; use https://", base.Host, ErrPlainHTTP)
+		return nil, fmt.Errorf("refusing http:// for %s: %w; use https://", base.Host, ErrPlainHTTP)
 	}
 	return base, nil
 }
 
-// IsLoopback tells whether a host is this machine, so that nothing leaves it.
+// IsLoopback reports whether a host is this machine, so that no data leaves it.
 func IsLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if ip := net.ParseIP(host); ip != nil {
@@ -40,8 +40,8 @@ func IsLoopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// authenticate puts the credential on a request. It goes to the server of this
-// client only: redirects are not followed.
+// authenticate adds the credential to a request. It is sent only to this client's server: redirects
+// are not followed.
 func (c *Client) authenticate(req *http.Request) {
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
@@ -54,12 +54,12 @@ func (c *Client) authenticate(req *http.Request) {
 		return
 	}
 	req.Header.Set("Cookie", api.SessionCookie+"="+session)
-	// A change made with a session has to come from one of the server's own pages; a
-	// program that holds the session on purpose is as good as one.
+	// A change made with a session must come from one of the server's own pages; a program that
+	// deliberately holds the session is equivalent.
 	req.Header.Set("Origin", c.base.Scheme+"://"+c.base.Host)
 }
 
-// updateSession takes over a session that the server began, renewed or ended.
+// updateSession stores a session that the server started, renewed or ended.
 func (c *Client) updateSession(resp *http.Response) {
 	if c.token != "" {
 		return
@@ -69,7 +69,7 @@ func (c *Client) updateSession(resp *http.Response) {
 			continue
 		}
 		c.mu.Lock()
-		c.session = cookie.Value // empty where it ended
+		c.session = cookie.Value // empty if it ended
 		c.mu.Unlock()
 		if c.sessionChanged != nil {
 			c.sessionChanged(cookie.Value, cookie.Expires)

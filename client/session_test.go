@@ -104,7 +104,7 @@ func TestCredentialsAreNotTakenElsewhere(t *testing.T) {
 			http.Redirect(w, r, elsewhere, http.StatusTemporaryRedirect)
 		})
 		_, err := client.Do(t.Context(), newClient(t, o), api.GetHealth, &api.None{})
-		if err == nil || !strings.Contains(err.Error(), "sends on to "+elsewhere) || asked.Load() != 0 {
+		if err == nil || !strings.Contains(err.Error(), "redirects to "+elsewhere) || asked.Load() != 0 {
 			t.Errorf("%s: %v, asked %d times", name, err, asked.Load())
 		}
 	}

@@ -10,12 +10,12 @@ import (
 	"sync"
 )
 
-// InMemory carries requests to a handler in the same process. Answers are
-// streamed as the handler writes them, headers first.
+// InMemory returns a transport to a handler in the same process. Responses are streamed as the
+// handler writes them, headers first.
 func InMemory(h http.Handler) http.RoundTripper { return memoryTransport{h} }
 
-// UnixSocket carries requests over a Unix socket, each over a connection of its own: a
-// process that is ending answers those it has, and an idle one would break off.
+// UnixSocket returns a transport over a Unix socket, with a new connection for each request: a
+// process that is shutting down answers open requests, but drops idle connections.
 func UnixSocket(path string) http.RoundTripper { return socketTransport{path} }
 
 type socketTransport struct{ path string }
@@ -31,7 +31,7 @@ func (s socketTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return ConnTransport(conn).RoundTrip(req)
 }
 
-// ConnTransport carries one request over a connection that stands already.
+// ConnTransport returns a transport for one request over an existing connection.
 func ConnTransport(conn net.Conn) http.RoundTripper {
 	var once sync.Once
 	return &http.Transport{
@@ -54,7 +54,7 @@ func (m memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case inner.Body == nil:
 		inner.Body = http.NoBody
-	case inner.GetBody == nil: // not in memory: what it comes from may never end
+	case inner.GetBody == nil: // not in memory: its source may never end
 		inner.Body = cancelableBody(req.Context(), inner.Body)
 	}
 	pr, pw := io.Pipe()
@@ -62,7 +62,7 @@ func (m memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	go func() {
 		defer inner.Body.Close()
 		defer func() {
-			// A handler that panics ends the answer as a broken connection would.
+			// A panic in a handler ends the response like a broken connection.
 			if p := recover(); p != nil {
 				w.WriteHeader(http.StatusInternalServerError)
 				pw.CloseWithError(fmt.Errorf("the handler failed: %v", p))
@@ -86,8 +86,8 @@ func (m memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// cancelableBody is a body whose reading ends with ctx, as that of a connection would,
-// also while the read below it hangs.
+// cancelableBody is a body whose reads end with ctx, like those of a connection, even while the
+// underlying read hangs.
 func cancelableBody(ctx context.Context, body io.ReadCloser) io.ReadCloser {
 	pr, pw := io.Pipe()
 	context.AfterFunc(ctx, func() { pr.CloseWithError(ctx.Err()) })
@@ -124,5 +124,5 @@ func (w *memoryWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Flush lets streaming handlers send what they have.
+// Flush lets streaming handlers send buffered data.
 func (w *memoryWriter) Flush() { w.WriteHeader(http.StatusOK) }

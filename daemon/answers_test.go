@@ -105,11 +105,11 @@ func TestErrorsNameWhatIsRight(t *testing.T) {
 	g.ids["poamItemId"] = items[0].(object)["id"].(string)
 	g.ids["findingId"] = g.first(api.ListGaps.Path)["id"].(string)
 	for want, a := range map[string]reply{
-		"a template is required; choose one of executive_summary, full": g.owner.do("POST", g.path(api.CreateReport.Path), object{"format": "md"}),
-		"severity: this can't be changed here; what can: comments,": g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"severity": "low"}),
-		"colour: there is no such field":                            g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"colour": "red"}),
-		"severity: it is given 2 times; give one value":             g.owner.do("GET", g.path(api.ListGaps.Path)+"?severity=high&severity=low", nil),
-		"what nobody judged is no gap":                              g.owner.do("PATCH", g.path(api.UpdateFinding.Path), object{"status": "not_assessed"}),
+		"a template is required; choose one of executive_summary, full":            g.owner.do("POST", g.path(api.CreateReport.Path), object{"format": "md"}),
+		"severity: this field can't be changed here; changeable fields: comments,": g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"severity": "low"}),
+		"colour: unknown field":                   g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"colour": "red"}),
+		"severity: given 2 times; give one value": g.owner.do("GET", g.path(api.ListGaps.Path)+"?severity=high&severity=low", nil),
+		"what nobody judged is no gap":            g.owner.do("PATCH", g.path(api.UpdateFinding.Path), object{"status": "not_assessed"}),
 	} {
 		if a.status != http.StatusBadRequest || !strings.Contains(a.text, want) {
 			t.Errorf("%q: %d %s", want, a.status, a.text)

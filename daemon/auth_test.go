@@ -289,7 +289,7 @@ func TestStrictJSON(t *testing.T) {
 	w := newWorld(t, daemon.Options{})
 	_, key := w.organization("Acme", "ada@acme.example")
 	for body, want := range map[string]string{
-		`{"name": "a", "name": "b"}`:            `the name \"name\" stands twice`,
+		`{"name": "a", "name": "b"}`:            `the name \"name\" appears twice`,
 		`{"name": "a"`:                          "ends before it is complete",
 		"{\n \"name\": nope}":                   "line 2, column 11",
 		`{"name": "a"} {"name": "b"}`:           "something follows",
@@ -304,7 +304,7 @@ func TestStrictJSON(t *testing.T) {
 		`{"name": ["x"]}`:                       "name",
 		`{"name": {"$gt": ""}}`:                 "name",
 		`{"name": "x", "__proto__": {}}`:        "__proto__",
-		`{"name": "x", "id": "mine"}`:           "no such field",
+		`{"name": "x", "id": "mine"}`:           "unknown field",
 	} {
 		a := key.do("POST", assessments, body)
 		if a.status != 400 || a.code() != "VALIDATION_ERROR" || !strings.Contains(a.text, want) {

@@ -15,16 +15,16 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// operationMethod is how the engine answers an operation.
+// operationMethod is an engine method that implements an operation.
 type operationMethod[I, O any] = func(context.Context, api.Caller, *I) (*O, error)
 
-// bindOperation gives an operation its method. The compiler checks that the types fit.
+// bindOperation binds an operation to its method. The compiler checks that the types fit.
 func bindOperation[I, O any](s *Server, op api.Op[I, O], handle operationMethod[I, O]) {
 	if s.boundOperations[op.ID] {
 		panic("daemon: " + op.ID + " is bound twice")
 	}
 	s.boundOperations[op.ID] = true
-	// All but this is compiled once, not for each pair of types.
+	// Everything else is compiled once, not for each pair of types.
 	call := func(ctx context.Context, in any) (any, error) { return handle(ctx, callerFrom(ctx), in.(*I)) }
 	switch op.Form {
 	case api.Upload:
@@ -38,11 +38,11 @@ func bindOperation[I, O any](s *Server, op api.Op[I, O], handle operationMethod[
 	}
 }
 
-// operationFunc is a method whose types were checked: in points to an operation's In, and what
-// it returns to its Out.
+// operationFunc is a method without static types: in points to an operation's In, and the result to
+// its Out.
 type operationFunc func(ctx context.Context, in any) (any, error)
 
-// checkAllBound is an error naming the operations that nobody bound.
+// checkAllBound returns an error that names the unbound operations.
 func (s *Server) checkAllBound() error {
 	var missing []string
 	for _, op := range api.Operations() {
@@ -56,7 +56,7 @@ func (s *Server) checkAllBound() error {
 	return nil
 }
 
-// registerDescription is the operation as the OpenAPI document begins with it.
+// registerDescription returns the initial OpenAPI description of the operation.
 func (s *Server) registerDescription(op *api.Operation) *huma.Operation {
 	desc := &huma.Operation{
 		OperationID:      op.ID,
@@ -112,7 +112,7 @@ func (s *Server) bindFile(op *api.Operation, handle operationFunc) {
 	})
 }
 
-// mountWithInput mounts an operation whose input is read before it is answered.
+// mountWithInput mounts an operation whose input is read before it runs.
 func (s *Server) mountWithInput(op *api.Operation, desc *huma.Operation, respond func(http.ResponseWriter, *http.Request, any)) {
 	reader := newInput(s.schemas, desc, op.In, op.Out)
 	s.mount(op, func(w http.ResponseWriter, r *http.Request) {
@@ -125,8 +125,8 @@ func (s *Server) mountWithInput(op *api.Operation, desc *huma.Operation, respond
 	})
 }
 
-// auditExport writes to the audit chain that an organization's file is handed out. One
-// that can't be noted is not.
+// auditExport records the download of an organization's file in the audit chain. Without the
+// record, the download is refused.
 func (s *Server) auditExport(ctx context.Context, op *api.Operation, f *api.File) error {
 	if op.Form != api.Download || op.Access != api.Tenant {
 		return nil
@@ -134,7 +134,7 @@ func (s *Server) auditExport(ctx context.Context, op *api.Operation, f *api.File
 	return s.engine.Audit.RecordExport(ctx, callerFrom(ctx), op, f)
 }
 
-// bindEvents serves an operation whose answer comes bit by bit, each sent on at once.
+// bindEvents serves an operation with a streaming response, flushing each part.
 func (s *Server) bindEvents(op *api.Operation, handle operationFunc) {
 	s.mountWithInput(op, s.registerDescription(op), func(w http.ResponseWriter, r *http.Request, in any) {
 		out, err := handle(r.Context(), in)
@@ -154,7 +154,7 @@ func streamEvents(w http.ResponseWriter, events io.Reader) {
 	h := w.Header()
 	h.Set("Content-Type", eventStream)
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // a proxy sends on what it gets
+	h.Set("X-Accel-Buffering", "no") // disable proxy buffering
 	w.WriteHeader(http.StatusOK)
 	conn, buf := http.NewResponseController(w), make([]byte, 32<<10)
 	_ = conn.Flush()
@@ -172,8 +172,8 @@ func streamEvents(w http.ResponseWriter, events io.Reader) {
 	}
 }
 
-// sendFile answers a file, whole or the ranges asked for. Only reports are shown
-// in a browser; evidence is always an attachment, since nobody vouches for it.
+// sendFile sends a file, whole or in ranges. Only reports are displayed in a browser; evidence is
+// untrusted and always an attachment.
 func (s *Server) sendFile(w http.ResponseWriter, r *http.Request, form api.Form, f *api.File) {
 	h := w.Header()
 	disposition := "attachment"
@@ -193,7 +193,7 @@ func (s *Server) sendFile(w http.ResponseWriter, r *http.Request, form api.Form,
 	s.serveContent(w, r, f)
 }
 
-// recordWithID is what any record says of itself.
+// recordWithID is implemented by every record that has an ID.
 type recordWithID interface{ RecordID() string }
 
 func locationHeader(op *api.Operation, out any) string {
@@ -207,7 +207,7 @@ func locationHeader(op *api.Operation, out any) string {
 	return ""
 }
 
-// responseStatus is the declared status, but 200 where a create answered a record that was there already.
+// responseStatus returns the declared status, or 200 if a create returned an existing record.
 func responseStatus(op *api.Operation, out any) int {
 	if e, ok := out.(interface{ Existed() bool }); ok && e.Existed() {
 		return http.StatusOK

@@ -20,22 +20,22 @@ import (
 )
 
 const (
-	// bodyTimeout is how long a JSON body may take to arrive.
+	// bodyTimeout is the maximum time for a JSON body to arrive.
 	bodyTimeout = 30 * time.Second
-	// maxJSONDepth is how deep JSON may be nested; the contract's deepest body has seven levels.
+	// maxJSONDepth is the maximum nesting of JSON; the contract's deepest body has seven levels.
 	maxJSONDepth = 64
 )
 
-// bodyLimit bounds the operation's JSON body.
+// bodyLimit returns the maximum size of the operation's JSON body.
 func bodyLimit(op *api.Operation) int64 { return cmp.Or(op.MaxBody, api.MaxBodyBytes) }
 
-// readJSON takes the request's body whole, bounded in size and time, and refuses
-// what is not plainly JSON.
+// readJSON reads the whole request body, limited in size and time, and returns an error if it is
+// not plain JSON.
 func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodGet {
 		return nil, nil
 	}
-	tooLarge := api.Invalid("", "the body is over the limit of %d KiB", limit>>10)
+	tooLarge := api.Invalid("", "the request body exceeds the limit of %d KiB", limit>>10)
 	if r.ContentLength > limit {
 		return nil, tooLarge
 	}
@@ -50,9 +50,9 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	case errors.As(err, &over):
 		return nil, tooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, api.Invalid("", "the body did not arrive within %d seconds", int(bodyTimeout/time.Second))
+		return nil, api.Invalid("", "the request body did not arrive within %d seconds", int(bodyTimeout/time.Second))
 	case err != nil:
-		return nil, api.Invalid("", "the body broke off before its end").WithCause(err)
+		return nil, api.Invalid("", "the request body ended early").WithCause(err)
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
 		return body, nil
@@ -66,8 +66,8 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	return body, validateJSON(body)
 }
 
-// validateJSON refuses what readers of JSON understand differently: a name twice in one
-// object, text that is not UTF-8, a NUL, a second value behind the first, deep nesting.
+// validateJSON rejects JSON that parsers interpret differently: duplicate names in an object,
+// invalid UTF-8, NUL characters, a second value after the first, deep nesting.
 func validateJSON(body []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	for {
@@ -82,12 +82,12 @@ func validateJSON(body []byte) error {
 		case d.StackDepth() > maxJSONDepth:
 			return api.Invalid(fieldPath(d.StackPointer()), "the JSON is nested more than %d deep", maxJSONDepth)
 		case tok.Kind() == '"' && strings.ContainsRune(tok.String(), 0):
-			return api.Invalid(fieldPath(d.StackPointer()), "the text holds a NUL character")
+			return api.Invalid(fieldPath(d.StackPointer()), "the string contains a NUL character")
 		case tok.Kind() == '0' && overflowsFloat(tok):
 			return api.Invalid(fieldPath(d.StackPointer()), "%s: the number is too large", lineAndColumn(body, d.InputOffset()))
 		}
 		if d.StackDepth() == 0 && len(bytes.TrimSpace(body[d.InputOffset():])) > 0 {
-			return api.Invalid("", "%s: something follows the JSON value", lineAndColumn(body, d.InputOffset()))
+			return api.Invalid("", "%s: unexpected data after the JSON value", lineAndColumn(body, d.InputOffset()))
 		}
 	}
 }
@@ -105,21 +105,22 @@ func jsonSyntaxError(body []byte, d *jsontext.Decoder, err error) error {
 	}
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return api.Invalid(fieldPath(field), "%s: the name %q stands twice in one object", lineAndColumn(body, at), field.LastToken())
+		return api.Invalid(fieldPath(field), "%s: the name %q appears twice in one object", lineAndColumn(body, at), field.LastToken())
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return api.Invalid(fieldPath(field), "%s: the JSON ends before it is complete", lineAndColumn(body, int64(len(body))))
 	case syntax != nil && syntax.Err != nil:
-		return api.Invalid(fieldPath(field), "%s: this is no JSON: %v", lineAndColumn(body, at), syntax.Err)
+		return api.Invalid(fieldPath(field), "%s: invalid JSON: %v", lineAndColumn(body, at), syntax.Err)
 	}
-	return api.Invalid(fieldPath(field), "%s: this is no JSON", lineAndColumn(body, at)).WithCause(err)
+	return api.Invalid(fieldPath(field), "%s: invalid JSON", lineAndColumn(body, at)).WithCause(err)
 }
 
-// fieldPath is a JSON pointer as the contract names fields: owner.email, scopes[0] as scopes.0.
+// fieldPath converts a JSON pointer to the contract's field names: owner.email, scopes[0] as
+// scopes.0.
 func fieldPath(p jsontext.Pointer) string {
 	return strings.ReplaceAll(strings.TrimPrefix(string(p), "/"), "/", ".")
 }
 
-// lineAndColumn is where a byte of the body stands.
+// lineAndColumn returns the position of a byte in the body.
 func lineAndColumn(body []byte, offset int64) string {
 	before := body[:min(max(offset, 0), int64(len(body)))]
 	line := 1 + bytes.Count(before, []byte{'\n'})

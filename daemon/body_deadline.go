@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// uploadStallTimeout is how long the next minUploadProgress bytes of an upload may take. A
-	// large file on a slow line has all the time it needs; a sender who drips does not.
+	// uploadStallTimeout is the maximum time for the next minUploadProgress bytes of an upload. A
+	// large file on a slow connection has enough time; a sender who stalls does not.
 	uploadStallTimeout = 30 * time.Second
 	minUploadProgress  = 32 << 10
-	// unreadBodyTimeout is how long the rest of a body may take that nobody reads any more:
-	// net/http takes a little of it so that the caller gets to read the answer.
+	// unreadBodyTimeout is the maximum time for the unread rest of a body; net/http reads some of
+	// it so that the caller can receive the response.
 	unreadBodyTimeout = 5 * time.Second
 )
 
-// limitBodyTime gives every body an end, the one of a request that is refused unread too.
-// Without it, net/http waits for the rest for ever before it answers.
+// limitBodyTime sets a deadline for every body, including that of a refused request. Otherwise
+// net/http would wait indefinitely before responding.
 func (s *Server) limitBodyTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == nil || r.Body == http.NoBody {
@@ -37,7 +37,7 @@ func (s *Server) limitBodyTime(next http.Handler) http.Handler {
 	})
 }
 
-// eofTracker is a body that knows whether it was read to its end.
+// eofTracker is a body that records whether it was read to its end.
 type eofTracker struct {
 	io.ReadCloser
 	atEOF bool
@@ -49,20 +49,20 @@ func (b *eofTracker) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// setReadTimeout lets reading from a connection end in a while. Not every transport can.
+// setReadTimeout sets a read deadline on the connection, if the transport supports it.
 func setReadTimeout(conn *http.ResponseController, d time.Duration) {
 	_ = conn.SetReadDeadline(time.Now().Add(d)) //nolint:forbidigo // the deadline is the network's, not the service's
 }
 
-// clearReadDeadline lifts the deadline from a connection whose request has been read: work has
-// its own time, and net/http calls off a request whose connection meets a deadline.
+// clearReadDeadline removes the deadline after the request has been read: the work is not limited,
+// and net/http cancels a request whose connection reaches a deadline.
 func clearReadDeadline(conn *http.ResponseController) { _ = conn.SetReadDeadline(time.Time{}) }
 
-// minRateReader is the body of an upload, which must go on arriving.
+// minRateReader is the body of an upload, which must keep arriving.
 type minRateReader struct {
 	eofTracker
 	conn *http.ResponseController
-	// remaining is how much has to come before the time begins anew.
+	// remaining is the number of bytes to receive before the timeout is reset.
 	remaining int
 }
 
@@ -76,8 +76,8 @@ func (s *minRateReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// drain takes what may follow a form and lifts the deadline. Where more follows than any
-// client sends, or nothing comes, the deadline stays on what nobody will read.
+// drain reads what follows a form and removes the deadline. If too much or nothing follows, the
+// deadline stays.
 func (s *minRateReader) drain() {
 	_, _ = io.CopyN(io.Discard, s, minUploadProgress)
 	if s.atEOF {

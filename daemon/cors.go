@@ -9,21 +9,21 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// corsRequestHeaders are those a page from another origin may send: the interface's
-// part 5, and what makes changes safe to repeat.
+// corsRequestHeaders are the headers a page from another origin may send: those of section 5 of the
+// API specification, and those that make changes safe to repeat.
 var corsRequestHeaders = []string{
 	"Content-Type", "Authorization", "X-Trace-Id", "X-Tenant-Id", "x-service-tenant-id",
 	api.IdempotencyHeader, "If-Match", "If-None-Match", "Range",
 }
 
-// corsExposedHeaders are those it may read.
+// corsExposedHeaders are the headers such a page may read.
 var corsExposedHeaders = []string{
 	api.TraceHeader, "Location", "ETag", "Content-Disposition", "Content-Range", "Retry-After", api.RateLimitHeader,
 	api.RateRemainingHeader, api.RateResetHeader, api.IdempotencyReplayed,
 }
 
-// ParseOrigin is a web address cut down to scheme, host and port, as browsers send it;
-// an error where it is no such address.
+// ParseOrigin returns the origin of a web address (scheme, host and port, as sent by browsers), or
+// an error if it is invalid.
 func ParseOrigin(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
@@ -32,7 +32,7 @@ func ParseOrigin(address string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
 
-// handleCORS lets pages of the configured origins in.
+// handleCORS adds the CORS headers for the configured origins.
 func (s *Server) handleCORS(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
@@ -58,9 +58,9 @@ func (s *Server) handleCORS(next http.Handler) http.Handler {
 	})
 }
 
-// checkCSRF refuses a change that a page of a stranger makes with the browser's
-// cookie: the request must come from this service's own pages or an allowed origin,
-// as the browser tells in Origin or Sec-Fetch-Site.
+// checkCSRF refuses a change that a foreign page makes with the browser's cookie: Origin or
+// Sec-Fetch-Site must show that the request comes from this service's own pages or an allowed
+// origin.
 func (s *Server) checkCSRF(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil

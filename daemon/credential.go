@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/engine/identity"
 )
 
-// requestCredential is what the request brought to say who it is from. A bearer token
-// stands before a cookie: whoever sends one means it.
+// requestCredential returns the credential of the request. A bearer token takes precedence over a
+// cookie, because it is always sent deliberately.
 func requestCredential(r *http.Request) identity.Credential {
 	if isLocal(r.Context()) {
 		return identity.Credential{Local: true}
@@ -39,9 +39,9 @@ func requestCredential(r *http.Request) identity.Credential {
 	return c
 }
 
-// resolveTenant is the caller in the organization that the operation acts in: the one of the
-// header; where the operation needs none, the one of the path, of the header if it is
-// there, or the active one.
+// resolveTenant returns the caller in the organization that the operation acts in: the one in the
+// header, or, if the operation needs none, the one in the path, in the header if present, or the
+// active one.
 func (s *Server) resolveTenant(r *http.Request, p identity.Principal, op *api.Operation) (api.Caller, error) {
 	ctx, pathOrg := r.Context(), pathOrganizationID(r)
 	if op.Access != api.Tenant {
@@ -50,7 +50,8 @@ func (s *Server) resolveTenant(r *http.Request, p identity.Principal, op *api.Op
 		}
 		by, err := s.engine.Identity.ResolveCaller(ctx, p, pathOrg)
 		if api.IsCode(err, api.CodeForbidden) {
-			// Not a member: a platform admin may go on, for others it is not there.
+			// For a non-member: a platform admin may continue, for others the organization does not
+			// exist.
 			by, err = s.engine.Identity.ResolveCaller(ctx, p, "")
 			if err == nil && !by.PlatformAdmin && op.ID != api.ActivateOrganization.ID {
 				err = api.NotFound("organization", pathOrg)
@@ -69,12 +70,12 @@ func (s *Server) resolveTenant(r *http.Request, p identity.Principal, op *api.Op
 	return by, err
 }
 
-// sessionChanger is an answer that begins or ends a browser's session.
+// sessionChanger is a response that starts or ends a browser session.
 type sessionChanger interface {
 	SessionStarted() (token string, ends time.Time)
 }
 
-// setSession sends the cookie of an answer that begins or ends a session.
+// setSession sends the cookie of a response that starts or ends a session.
 func (s *Server) setSession(ctx context.Context, out any) {
 	if v, ok := out.(sessionChanger); ok {
 		if token, ends := v.SessionStarted(); token != "" || ends.Before(s.clock()) {
@@ -84,7 +85,7 @@ func (s *Server) setSession(ctx context.Context, out any) {
 	}
 }
 
-// refreshCookie sends the cookie again where the session's end has moved away.
+// refreshCookie sends the cookie again if the session was extended.
 func (s *Server) refreshCookie(w http.ResponseWriter, r *http.Request, p identity.Principal) {
 	if ends, slid := p.RenewedUntil(); slid {
 		if cookie, err := r.Cookie(api.SessionCookie); err == nil {
@@ -100,14 +101,14 @@ func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, token string,
 	})
 }
 
-// isHTTPS tells whether the browser talks TLS, with us or with the proxy before us.
+// isHTTPS reports whether the browser uses TLS, with this server or with the proxy before it.
 func (s *Server) isHTTPS(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(s.publicURL, "https://") ||
 		(s.isFromTrustedProxy(r) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https"))
 }
 
-// clientAddress is the network address of the caller: the peer's, or where the peer is a
-// proxy we trust, the last one that no trusted proxy has.
+// clientAddress returns the caller's network address: the peer's, or, if the peer is a trusted
+// proxy, the last forwarded address that is not a trusted proxy.
 func (s *Server) clientAddress(r *http.Request) string {
 	peer := remoteHost(r)
 	if !s.isFromTrustedProxy(r) {

@@ -37,7 +37,7 @@ func TestDelegation(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	ben, vi := g.owner.member("ben@example.com", api.RoleMember), g.owner.member("vi@example.com", api.RoleViewer)
 	approve := func(c who) reply { return c.do("POST", g.path(api.Approve.Path), nil) }
-	approve(ben).says(t, "a member", api.CodeForbidden, "does not have")
+	approve(ben).says(t, "a member", api.CodeForbidden, "doesn't have it")
 
 	g.owner.lets(ben, soon, map[string]any{"gates": []string{"none"}}).says(t, "no gate", api.CodeValidation, "gates")
 	g.owner.lets(

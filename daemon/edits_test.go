@@ -147,7 +147,7 @@ func TestNullAndUnknownFields(t *testing.T) {
 		{"POST", api.PutScope.Path, object{"systems": nil}},
 		{"PATCH", api.UpdateMaturityScore.Path, object{"level": nil}},
 	} {
-		if a := g.owner.do(c.method, g.path(c.path), c.body); a.status != 400 || !strings.Contains(a.text, "it can't be null") {
+		if a := g.owner.do(c.method, g.path(c.path), c.body); a.status != 400 || !strings.Contains(a.text, "can't be null") {
 			t.Errorf("%s %v: %d %s", c.path, c.body, a.status, a.text)
 		}
 	}
@@ -155,7 +155,7 @@ func TestNullAndUnknownFields(t *testing.T) {
 		t.Error(a.text)
 	}
 	again := g.path(api.SubmitGap.Path)
-	if a := g.owner.do("POST", again, object{"foo": 1}); a.status != 400 || !strings.Contains(a.text, "there is no such field") ||
+	if a := g.owner.do("POST", again, object{"foo": 1}); a.status != 400 || !strings.Contains(a.text, "unknown field") ||
 		!strings.Contains(a.text, "foo") {
 		t.Errorf("%d %s", a.status, a.text)
 	}

@@ -21,7 +21,7 @@ func init() {
 	huma.ValidateStrictCasing = true
 }
 
-// validationError gives what huma found wrong with a request the contract's code and words.
+// validationError converts huma's validation errors to the contract's code and messages.
 func validationError(errs []error) *api.Error {
 	e := api.Invalid("", "validation failed")
 	for _, err := range errs {
@@ -52,45 +52,45 @@ func validationError(errs []error) *api.Error {
 	return e
 }
 
-// What is said of a field that is missing, and of one that there is not.
+// Messages for missing and unknown fields.
 const (
 	fieldRequired = "this field is required"
-	fieldUnknown  = "there is no such field"
+	fieldUnknown  = "unknown field"
 )
 
 var missingPropertyPattern = lazyregexp.New(`^expected required property (\S+) to be present$`)
 
 func validationMessage(m string) string {
 	if most, ok := strings.CutPrefix(m, "expected length <= "); ok {
-		return "it may have " + most + " characters at most"
+		return "must have at most " + most + " characters"
 	}
 	if least, ok := strings.CutPrefix(m, "expected length >= "); ok && least != "1" {
-		return "it needs " + least + " characters at least"
+		return "must have at least " + least + " characters"
 	} else if ok {
-		return "it can't be empty"
+		return "can't be empty"
 	}
 	if most, ok := strings.CutPrefix(m, "expected number <= "); ok {
-		return "it may be " + most + " at most"
+		return "must be at most " + most
 	}
 	if least, ok := strings.CutPrefix(m, "expected number >= "); ok {
-		return "it has to be " + least + " at least"
+		return "must be at least " + least
 	}
 	if strings.HasPrefix(m, "expected string to be RFC 5322 email") {
-		return "write an e-mail address as ada@acme.example"
+		return "must be an email address such as ada@acme.example"
 	}
 	switch m {
 	case "unexpected property":
 		return fieldUnknown
 	case "expected string to be RFC 3339 date":
-		return "write a date as 2027-01-29"
+		return "must be a date such as 2027-01-29"
 	case "expected string to be RFC 3339 date-time":
-		return "write a time as 2027-01-29T09:00:00Z"
+		return "must be a time such as 2027-01-29T09:00:00Z"
 	}
 	return m
 }
 
-// failOperation answers an error of an operation. What a rule that only its method knows has
-// denied is noted in the audit chain.
+// failOperation sends an operation's error. Denials that only the method itself can decide are
+// recorded in the audit chain.
 func (s *Server) failOperation(w http.ResponseWriter, r *http.Request, op *api.Operation, err error) {
 	e := s.toAPIError(r.Context(), op, err)
 	if e.Code == api.CodeForbidden || e.Code == api.CodeApproval {
@@ -99,7 +99,7 @@ func (s *Server) failOperation(w http.ResponseWriter, r *http.Request, op *api.O
 	s.writeError(w, r, e)
 }
 
-// toAPIError is the error as the caller is told it; it logs what the caller is not told.
+// toAPIError returns the error shown to the caller and logs the details that are not.
 func (s *Server) toAPIError(ctx context.Context, op *api.Operation, err error) *api.Error {
 	e := engine.ToAPIError(err)
 	if x := requestFrom(ctx); e.RetryAfter() > 0 && x.w != nil {
@@ -115,7 +115,7 @@ func (s *Server) toAPIError(ctx context.Context, op *api.Operation, err error) *
 	return e
 }
 
-// writeError answers an error, with the request's trace id.
+// writeError sends an error with the request's trace id.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, e *api.Error) {
 	filled := *e
 	filled.TraceID = traceIDFrom(r.Context())

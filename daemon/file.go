@@ -18,7 +18,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// serveContent answers ranges where the file can seek, else the whole.
+// serveContent serves ranges if the file can seek, otherwise the whole file.
 func (s *Server) serveContent(w http.ResponseWriter, r *http.Request, f *api.File) {
 	if !strings.HasPrefix(r.Header.Get("Range"), "bytes=") {
 		r.Header.Del("Range") // a unit that is unknown is passed over
@@ -33,8 +33,8 @@ func (s *Server) serveContent(w http.ResponseWriter, r *http.Request, f *api.Fil
 	}
 }
 
-// rangeErrorWriter gives the refusals of http.ServeContent the contract's form: of a range
-// that is none or lies beyond the file, and of a file that is not the one of If-Match.
+// rangeErrorWriter converts the errors of http.ServeContent to the contract's form: for an invalid
+// range, and for a file that does not match If-Match.
 type rangeErrorWriter struct {
 	http.ResponseWriter
 	server  *Server
@@ -45,9 +45,9 @@ type rangeErrorWriter struct {
 func (e *rangeErrorWriter) WriteHeader(status int) {
 	switch status {
 	case http.StatusRequestedRangeNotSatisfiable:
-		e.writeAPIError(api.Invalid("Range", "there is no such range in the file; ask for one within it, as bytes=0-99"))
+		e.writeAPIError(api.Invalid("Range", "the range is outside the file; request one within it, e.g. bytes=0-99"))
 	case http.StatusPreconditionFailed:
-		e.writeAPIError(api.Invalid("If-Match", "the file is not the one that If-Match names: its ETag is %s", e.Header().Get("ETag")))
+		e.writeAPIError(api.Invalid("If-Match", "the file doesn't match If-Match: its ETag is %s", e.Header().Get("ETag")))
 	default:
 		e.ResponseWriter.WriteHeader(status)
 	}
@@ -75,21 +75,21 @@ type uploadFile struct {
 	size      int64
 }
 
-// saveUploadFile takes the part whole before the engine sees it, so that a
-// connection that breaks off never leaves half a document.
+// saveUploadFile stores the whole part before passing it to the engine, so that a broken connection
+// never leaves a partial document.
 func saveUploadFile(part io.Reader) (*uploadFile, error) {
 	f, err := os.CreateTemp("", "service-upload-*")
 	if err != nil {
-		return nil, api.Internal("the temporary folder can't take the upload: %v", err).WithCause(err)
+		return nil, api.Internal("storing the upload in the temporary folder failed: %v", err).WithCause(err)
 	}
-	// Where a file can lose its name while open, a process that is killed leaves nothing behind.
+	// Where open files can be unlinked, a killed process leaves nothing behind.
 	_ = os.Remove(f.Name())
 	s := &uploadFile{file: f}
 	h := sha256.New()
 	if s.size, err = io.Copy(io.MultiWriter(f, h), part); err != nil {
 		s.discard()
 		if ours := (*fs.PathError)(nil); errors.As(err, &ours) {
-			return nil, api.Internal("the temporary folder can't take the upload: %v", err).WithCause(err)
+			return nil, api.Internal("storing the upload in the temporary folder failed: %v", err).WithCause(err)
 		}
 		return nil, err
 	}

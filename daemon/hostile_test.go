@@ -251,8 +251,8 @@ func TestJSONSmuggling(t *testing.T) {
 	w := newWorld(t, daemon.Options{})
 	_, key := w.organization("Acme", "ada@acme.example")
 	for body, says := range map[string]string{
-		`{"NAME":"a"}`:                "there is no such field",
-		`{"name":"a","Name":"b"}`:     "there is no such field",
+		`{"NAME":"a"}`:                "unknown field",
+		`{"name":"a","Name":"b"}`:     "unknown field",
 		`{"name":"a","weight":1e999}`: "line 1, column 27: the number is too large",
 	} {
 		if a := key.do("POST", assessments, body); a.status != 400 || !strings.Contains(a.text, says) {
@@ -312,10 +312,10 @@ func TestRefusalsInWords(t *testing.T) {
 	w := newWorld(t, daemon.Options{})
 	_, key := w.organization("Acme", "ada@acme.example")
 	for want, body := range map[string]any{
-		"it can't be empty":                  map[string]string{"name": ""},
-		"it may have 200 characters at most": map[string]string{"name": strings.Repeat("x", 201)},
-		"write a date as 2027-01-29":         map[string]string{"name": "x", "due_date": "soon"},
-		"there is no such field":             map[string]string{"name": "x", "colour": "red"},
+		"can't be empty":                    map[string]string{"name": ""},
+		"must have at most 200 characters":  map[string]string{"name": strings.Repeat("x", 201)},
+		"must be a date such as 2027-01-29": map[string]string{"name": "x", "due_date": "soon"},
+		"unknown field":                     map[string]string{"name": "x", "colour": "red"},
 	} {
 		if a := key.do("POST", assessments, body); a.status != 400 || !strings.Contains(a.text, want) {
 			t.Errorf("%v: %d %s, want %q", body, a.status, a.text, want)
@@ -323,7 +323,7 @@ func TestRefusalsInWords(t *testing.T) {
 	}
 	if a := key.do("POST", "/api/v1/kb/search", map[string]any{"query": "x", "top_k": 1000}); !strings.Contains(
 		a.text,
-		"it may be 100 at most",
+		"must be at most 100",
 	) {
 		t.Error(a.text)
 	}

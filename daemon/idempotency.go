@@ -8,11 +8,11 @@ import (
 	"github.com/scf-service/service/engine/idempotency"
 )
 
-// maxRecordedBody bounds an answer that is kept to be given again; a longer one is not kept.
+// maxRecordedBody is the maximum size of a stored response; longer ones are not stored.
 const maxRecordedBody = 4 << 20
 
-// serveIdempotent serves a POST that carries an idempotency key at most once. body stands for
-// what was sent. Answers that are no success are not kept: they can be tried again.
+// serveIdempotent executes a POST with an idempotency key at most once. body identifies the request
+// body. Unsuccessful responses are not stored, so that the request can be retried.
 func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api.Operation, body string, serve http.HandlerFunc) {
 	key := r.Header.Get(api.IdempotencyHeader)
 	if key == "" || r.Method != http.MethodPost || op.Access == api.Public {
@@ -25,7 +25,8 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 		Fingerprint: hashParts([]byte(by.Actor.ID), []byte(r.URL.RequestURI()), []byte(body)),
 	}
 	if op.Access != api.Tenant {
-		// One's active organization may change between two tries, and nobody's key may stand in another's way.
+		// The active organization may change between two attempts, and keys of different users must
+		// not collide.
 		req.OrganizationID = "user " + by.UserID
 	}
 	recorded, finish, err := s.engine.Idempotency.Begin(r.Context(), req)
@@ -49,7 +50,7 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 	defer func() { // also where serve panics
 		if err := finish(recorder.recordedAnswer()); err != nil {
 			s.log.Error(
-				"an answer could not be kept for its idempotency key",
+				"storing the response for an idempotency key failed",
 				"trace_id",
 				traceIDFrom(r.Context()),
 				"operation",
@@ -62,7 +63,7 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 	serve(recorder, r)
 }
 
-// responseRecorder passes an answer on and keeps a copy.
+// responseRecorder passes a response on and keeps a copy.
 type responseRecorder struct {
 	http.ResponseWriter
 	status   int
@@ -87,10 +88,10 @@ func (k *responseRecorder) Write(b []byte) (int, error) {
 	return k.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController find what is below.
+// Unwrap gives http.ResponseController access to the underlying writer.
 func (k *responseRecorder) Unwrap() http.ResponseWriter { return k.ResponseWriter }
 
-// recordedAnswer is what to keep: nothing where it was no success.
+// recordedAnswer returns the response to store, or nil if it was not successful.
 func (k *responseRecorder) recordedAnswer() *idempotency.Response {
 	if k.status < 200 || k.status > 299 || k.tooLarge {
 		return nil

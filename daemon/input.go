@@ -19,9 +19,9 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// inputReader is how an operation's input is read from a request, as the tags of its
-// struct say it. huma makes the schemas and checks values by them; what it would
-// compile for each pair of types is done here once, by reflection.
+// inputReader reads an operation's input from a request according to its struct tags. huma creates
+// the schemas and validates against them; the code that huma would compile for each pair of types
+// is done once here, with reflection.
 type inputReader struct {
 	schemas     huma.Registry
 	params      []parameter
@@ -39,7 +39,7 @@ type inputReader struct {
 	recordFields     map[string]bool   // the fields of the record that it changes
 }
 
-// parameter is a field that comes from the path, the query, a header or a cookie.
+// parameter is a field read from the path, the query, a header or a cookie.
 type parameter struct {
 	in, name    string
 	required    bool
@@ -49,19 +49,19 @@ type parameter struct {
 	schema      *huma.Schema
 }
 
-// defaultValue is what a field of the body is where the body does not name it.
+// defaultValue is the value of a body field that the body omits.
 type defaultValue struct {
 	field []int
 	value reflect.Value
 }
 
-// nameField is a field of the body that holds somebody's or something's name.
+// nameField is a body field that holds a name.
 type nameField struct {
 	path  []string
 	field []int
 }
 
-// findNameFields finds the fields of t that are called name, also in structs within.
+// findNameFields finds the fields of t that are called name, including those in nested structs.
 func findNameFields(t reflect.Type, path []string, index []int) (out []nameField) {
 	if t.Kind() != reflect.Struct {
 		return nil
@@ -82,8 +82,8 @@ func findNameFields(t reflect.Type, path []string, index []int) (out []nameField
 	return out
 }
 
-// newInput reads the tags and adds to desc what they mean. Types that no parameter can
-// have stop the start.
+// newInput reads the tags and adds their meaning to desc. It panics for types that can't be
+// parameters.
 func newInput(schemas huma.Registry, desc *huma.Operation, t, record reflect.Type) *inputReader {
 	in := &inputReader{schemas: schemas, queryParams: map[string]bool{}, validated: !desc.SkipValidateBody}
 	for _, f := range reflect.VisibleFields(t) {
@@ -116,7 +116,7 @@ func newInput(schemas huma.Registry, desc *huma.Operation, t, record reflect.Typ
 	return in
 }
 
-// collectFieldHints notes what the answer to a wrong body says of its fields.
+// collectFieldHints collects the hints on fields for error messages.
 func (in *inputReader) collectFieldHints(method string, record reflect.Type) {
 	schema := in.schema
 	if schema.Ref != "" {
@@ -170,7 +170,7 @@ func (in *inputReader) declareBody(desc *huma.Operation, t reflect.Type, f refle
 		return
 	}
 	in.nameFields = findNameFields(f.Type, []string{"body"}, f.Index)
-	// Where a record is made, null is no value. In a change it would say something that it can't mean.
+	// Creating a record treats null as absent. In an update, null would be ambiguous.
 	if desc.Method == http.MethodPatch || f.Type == reflect.TypeFor[api.ScopeBody]() {
 		for _, b := range reflect.VisibleFields(f.Type) {
 			if key, _, _ := strings.Cut(b.Tag.Get("json"), ","); key != "" && !isOptional(b.Type) {
@@ -189,7 +189,7 @@ func (in *inputReader) declareBody(desc *huma.Operation, t reflect.Type, f refle
 	}
 }
 
-// decode fills v, a struct of the input's type. It tells everything that is wrong at once.
+// decode fills v, a struct of the input's type. Its error lists all problems at once.
 func (in *inputReader) decode(r *http.Request, body []byte, v reflect.Value) error {
 	var problems huma.ValidateResult
 	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
@@ -205,7 +205,7 @@ func (in *inputReader) decode(r *http.Request, body []byte, v reflect.Value) err
 		if list, known := in.queryParams[name]; !known {
 			problems.Add(at("query", name), "", "unknown query parameter")
 		} else if n := len(query[name]); n > 1 && !list {
-			problems.Add(at("query", name), query[name][n-1], fmt.Sprintf("it is given %d times; give one value", n))
+			problems.Add(at("query", name), query[name][n-1], fmt.Sprintf("given %d times; give one value", n))
 		}
 	}
 	for _, p := range in.params {
@@ -239,7 +239,7 @@ func (in *inputReader) decode(r *http.Request, body []byte, v reflect.Value) err
 	return nil
 }
 
-// explainProblems adds to what is wrong what of the body's fields would be right.
+// explainProblems adds the allowed values or fields to the problems.
 func (in *inputReader) explainProblems(errs []error) *api.Error {
 	e := validationError(errs)
 	for n := range e.Details {
@@ -249,7 +249,7 @@ func (in *inputReader) explainProblems(errs []error) *api.Error {
 		case was == fieldRequired && in.enumChoices[d.Field] != "":
 			d.Message += ": one of " + in.enumChoices[d.Field]
 		case was == fieldUnknown && in.recordFields[d.Field]:
-			d.Message = "this can't be changed here; what can: " + in.changeableFields
+			d.Message = "this field can't be changed here; changeable fields: " + in.changeableFields
 		default:
 			continue
 		}
@@ -260,17 +260,17 @@ func (in *inputReader) explainProblems(errs []error) *api.Error {
 	return e
 }
 
-// rejectBody refuses what is sent to an operation that reads nothing of it; an empty object says nothing.
+// rejectBody rejects a body sent to an operation that reads none; an empty object is allowed.
 func rejectBody(body []byte, at func(...string) *huma.PathBuffer, problems *huma.ValidateResult) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(body, &fields); err != nil {
-		return api.Invalid("", "this takes no body")
+		return api.Invalid("", "this operation takes no request body")
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		problems.Add(at("body", name), fields[name], "there is no such field")
+		problems.Add(at("body", name), fields[name], "unknown field")
 	}
 	return nil
 }
@@ -292,7 +292,7 @@ func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...strin
 		fields, _ := parsed.(map[string]any)
 		for _, name := range in.notNullable {
 			if v, given := fields[name]; given && v == nil {
-				problems.Add(at("body", name), nil, "it can't be null; leave it out to keep what it is")
+				problems.Add(at("body", name), nil, "can't be null; omit it to leave it unchanged")
 			}
 		}
 	}
@@ -302,7 +302,7 @@ func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...strin
 		if plain, again := json.Marshal(parsed); again == nil && json.Unmarshal(plain, into) == nil { // 3.0 and 1e1 are integers
 			err = nil
 		} else {
-			problems.Add(at("body", typeErr.Field), nil, "it can't be "+typeErr.Value)
+			problems.Add(at("body", typeErr.Field), nil, "can't be "+typeErr.Value)
 		}
 	}
 	if apiErr, is := errors.AsType[*api.Error](err); is {
@@ -320,7 +320,7 @@ func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...strin
 			f = f.Elem()
 		}
 		if strings.ContainsFunc(f.String(), api.IsUnsafeRune) {
-			problems.Add(at(n.path...), f.String(), "a name is one line, without control characters")
+			problems.Add(at(n.path...), f.String(), "names must be a single line without control characters")
 		}
 	}
 	for _, d := range in.defaults {
@@ -331,7 +331,7 @@ func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...strin
 	return nil
 }
 
-// textFrom is the parameter's text in a request; "" where it has none.
+// textFrom returns the parameter's text in a request, or "" if it is absent.
 func (p *parameter) textFrom(r *http.Request, query url.Values) string {
 	switch p.in {
 	case "path":
@@ -358,7 +358,7 @@ func (p *parameter) textFrom(r *http.Request, query url.Values) string {
 	}
 }
 
-// setParameter gives a parameter's field its value, and returns that in the form its schema is checked with.
+// setParameter sets a parameter's field and returns its value in the form used for validation.
 func setParameter(f reflect.Value, text string) (any, error) {
 	switch f.Kind() {
 	case reflect.Int:

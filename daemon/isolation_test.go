@@ -199,7 +199,7 @@ func told(t *testing.T, what string, a reply, mark string) {
 	}
 }
 
-// filledBy tells whether one of the operation's parameters names a record of the organization.
+// filledBy reports whether one of the operation's parameters names a record of the organization.
 func filledBy(op *api.Operation, ids map[string]string) bool {
 	for _, p := range parameter.FindAllString(op.Path, -1) {
 		if name := strings.Trim(p, "{}"); ids[name] != "" && name != "versionNumber" {
@@ -273,7 +273,7 @@ func sample(op *api.Operation) any {
 	case op.Method == http.MethodGet || op.Method == http.MethodDelete:
 		return nil
 	}
-	return `{"there is no such field": 1}`
+	return `{"unknown field": 1}`
 }
 
 // Each single scope opens the operations that ask for it, and no other.
@@ -304,7 +304,7 @@ func TestEveryScope(t *testing.T) {
 	}
 }
 
-// first tells whether op is the first of the table that asks for its permission.
+// first reports whether op is the first of the table that asks for its permission.
 func first(op *api.Operation) bool {
 	for _, o := range api.Operations() {
 		if o.Permission == op.Permission && o.Access == op.Access {

@@ -18,8 +18,8 @@ import (
 	"github.com/scf-service/service/engine"
 )
 
-// metrics counts what the server does. No label names an organization or a person:
-// who may read them learns of no tenant.
+// metrics counts the server's activity. No label names an organization or a user, so the metrics
+// reveal nothing about tenants.
 type metrics struct {
 	registry     *prometheus.Registry
 	requests     *prometheus.CounterVec   // operation, status: 2xx
@@ -30,8 +30,8 @@ type metrics struct {
 	authFailures prometheus.Counter
 }
 
-// durationBuckets are the histogram's bounds: from a read of the store to a transition
-// that reads documents.
+// durationBuckets are the histogram's bounds: from a store read to a transition that processes
+// documents.
 var durationBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
 func newMetrics(e *engine.Engine) *metrics {
@@ -49,23 +49,23 @@ func newMetrics(e *engine.Engine) *metrics {
 			},
 			[]string{"operation"},
 		),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests at work."}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests in progress."}),
 		uploads:  prometheus.NewCounter(prometheus.CounterOpts{Name: "service_upload_bytes_total", Help: "Bytes of uploaded files."}),
 		rateLimited: prometheus.NewCounterVec(
-			prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused as too many, by category."},
+			prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused by the rate limit, by category."},
 			[]string{"category"},
 		),
 		authFailures: prometheus.NewCounter(
 			prometheus.CounterOpts{
 				Name: "service_auth_failures_total",
-				Help: "Requests refused for want of a valid credential, failed sign-ins among them.",
+				Help: "Requests refused without a valid credential, including failed sign-ins.",
 			},
 		),
 	}
 	build := prometheus.NewGauge(
 		prometheus.GaugeOpts{
 			Name:        "service_build_info",
-			Help:        "Always 1; the label tells the version.",
+			Help:        "Always 1; the label holds the version.",
 			ConstLabels: prometheus.Labels{"version": e.Version()},
 		},
 	)
@@ -75,7 +75,7 @@ func newMetrics(e *engine.Engine) *metrics {
 	return m
 }
 
-// countRequest counts a request that was answered.
+// countRequest counts a completed request.
 func (m *metrics) countRequest(op *api.Operation, status int, took time.Duration) {
 	if status == 0 {
 		status = http.StatusOK // nothing was written: the server answers so
@@ -95,36 +95,36 @@ func (m *metrics) countRequest(op *api.Operation, status int, took time.Duration
 	}
 }
 
-// engineCollector reads the engine's figures when the metrics are asked for.
+// engineCollector reads the engine's figures when the metrics are collected.
 type engineCollector struct{ engine *engine.Engine }
 
 var (
-	descDocumentsWaiting = prometheus.NewDesc("service_documents_waiting", "Documents that wait to be read.", nil, nil)
-	descDocumentsReading = prometheus.NewDesc("service_documents_reading", "Documents that are being read.", nil, nil)
+	descDocumentsWaiting = prometheus.NewDesc("service_documents_waiting", "Documents waiting to be processed.", nil, nil)
+	descDocumentsReading = prometheus.NewDesc("service_documents_reading", "Documents being processed.", nil, nil)
 	descDocumentsStuck   = prometheus.NewDesc(
 		"service_documents_stuck",
-		"Documents that could not be read for a reason outside of them.",
+		"Documents that could not be processed because of a system problem.",
 		nil,
 		nil,
 	)
-	descStoreBytes        = prometheus.NewDesc("service_store_bytes", "Size of the database's file.", nil, nil)
-	descDiskFree          = prometheus.NewDesc("service_disk_free_bytes", "Room left for the data folder.", nil, nil)
-	descIndexes           = prometheus.NewDesc("service_search_indexes", "Search indexes in memory, one for an assessment.", nil, nil)
-	descMailsQueued       = prometheus.NewDesc("service_mails_queued", "Mails that wait to be sent.", nil, nil)
+	descStoreBytes        = prometheus.NewDesc("service_store_bytes", "Size of the database file.", nil, nil)
+	descDiskFree          = prometheus.NewDesc("service_disk_free_bytes", "Free space for the data folder.", nil, nil)
+	descIndexes           = prometheus.NewDesc("service_search_indexes", "Search indexes in memory, one per assessment.", nil, nil)
+	descMailsQueued       = prometheus.NewDesc("service_mails_queued", "Emails waiting to be sent.", nil, nil)
 	descDeliveriesWaiting = prometheus.NewDesc(
 		"service_webhook_deliveries_waiting",
-		"Deliveries to webhooks that wait to be sent.",
+		"Webhook deliveries waiting to be sent.",
 		nil,
 		nil,
 	)
-	descWorkflowsLive = prometheus.NewDesc("service_workflows_live", "Workflow runs that go on or wait for somebody.", nil, nil)
+	descWorkflowsLive = prometheus.NewDesc("service_workflows_live", "Workflow runs that are running or waiting.", nil, nil)
 	descModelCalls    = prometheus.NewDesc(
 		"service_model_calls_total",
-		"Questions to the model in use, by outcome.",
+		"Requests to the current model, by outcome.",
 		[]string{"outcome"},
 		nil,
 	)
-	descModelSeconds = prometheus.NewDesc("service_model_seconds_total", "How long the model took for them.", nil, nil)
+	descModelSeconds = prometheus.NewDesc("service_model_seconds_total", "Total time the model took for requests.", nil, nil)
 	descModelTokens  = prometheus.NewDesc("service_model_tokens_total", "Tokens that the model read and wrote.", []string{"kind"}, nil)
 	descPassages     = prometheus.NewDesc("service_search_passages", "Passages in the search indexes in memory.", nil, nil)
 )
@@ -160,21 +160,22 @@ func (l engineCollector) Collect(to chan<- prometheus.Metric) {
 	count(descModelTokens, float64(f.ModelCompletionTokens), "completion")
 }
 
-// MetricsHandler answers every path with the metrics, to anybody: it is for a listener
-// of its own, where only the operator's collector comes.
+// MetricsHandler serves the metrics on every path without authentication: it is for a separate
+// listener that only the operator's collector can reach.
 func (s *Server) MetricsHandler() http.Handler {
 	return promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// metricsOperation is what a collector asks for: the permission of list-metrics, in no organization.
+// metricsOperation is the operation behind /metrics: the permission of list-metrics, without an
+// organization.
 var metricsOperation = func() *api.Operation {
 	op := *api.ListMetrics.Operation
 	op.ID, op.Path, op.Access = "metrics", "/metrics", api.SignedIn
 	return &op
 }()
 
-// serveMetrics answers /metrics among the rest: to who is on this machine, and to who
-// may read metrics.
+// serveMetrics serves /metrics to local clients, and to callers with the permission to read
+// metrics.
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	requestFrom(r.Context()).op = metricsOperation
 	if !isLocal(r.Context()) && !isLoopbackRequest(r) {
@@ -187,14 +188,15 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	s.MetricsHandler().ServeHTTP(w, r)
 }
 
-// isLoopbackRequest tells whether the peer is on this machine and no proxy for somebody else.
+// isLoopbackRequest reports whether the peer is on this machine and not a proxy for someone else.
 func isLoopbackRequest(r *http.Request) bool {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via" {
 			return false
 		}
 	}
-	// A page that a browser shows can reach this machine's addresses under a name of its own making.
+	// A web page can reach this machine's addresses under a host name of its choice (DNS
+	// rebinding).
 	host, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
 		host = strings.Trim(r.Host, "[]")
@@ -206,7 +208,8 @@ func isLoopbackRequest(r *http.Request) bool {
 	return err == nil && peer.Unmap().IsLoopback()
 }
 
-// listMetrics answers the same metrics as records, with the caller's organization's own.
+// listMetrics returns the same metrics as records, together with those of the caller's
+// organization.
 func (s *Server) listMetrics(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.Metric], error) {
 	process, err := s.metrics.toAPIMetrics()
 	if err != nil {
@@ -215,11 +218,11 @@ func (s *Server) listMetrics(ctx context.Context, by api.Caller, in *api.Paging)
 	return s.engine.ListMetrics(ctx, by, in, process)
 }
 
-// reportedQuantiles are reckoned from a histogram's buckets.
+// reportedQuantiles are computed from a histogram's buckets.
 var reportedQuantiles = []float64{0.5, 0.95, 0.99}
 
-// toAPIMetrics are the registry's metrics as the contract has them. A histogram is its
-// count, its sum, and quantiles.
+// toAPIMetrics converts the registry's metrics to API metrics. A histogram becomes its count, its
+// sum, and quantiles.
 func (m *metrics) toAPIMetrics() (out []api.Metric, err error) {
 	families, err := m.registry.Gather()
 	if err != nil {
@@ -267,8 +270,8 @@ func (m *metrics) toAPIMetrics() (out []api.Metric, err error) {
 	return out, nil
 }
 
-// estimateQuantile is the value below which a share q of the samples lies, evenly spread
-// within its bucket; beyond the last bound, that bound.
+// estimateQuantile returns the value below which a share q of the samples lies, assuming an even
+// spread within buckets, or the last bound for values beyond it.
 func estimateQuantile(q float64, bounds []float64, below []uint64, total uint64) float64 {
 	rank := q * float64(total)
 	lower, before := 0.0, 0.0

@@ -19,7 +19,7 @@ import (
 	"github.com/scf-service/service/internal/tracing"
 )
 
-// requestContext is what is known of a request on its way through the chain.
+// requestContext carries per-request state through the middleware.
 type requestContext struct {
 	traceID   string
 	w         http.ResponseWriter
@@ -33,7 +33,7 @@ type requestContext struct {
 
 type requestContextKey struct{}
 
-// requestFrom is the exchange of a request; an empty one outside of any.
+// requestFrom returns the state of a request, or an empty one outside of any request.
 func requestFrom(ctx context.Context) *requestContext {
 	if x, ok := ctx.Value(requestContextKey{}).(*requestContext); ok {
 		return x
@@ -45,7 +45,8 @@ func traceIDFrom(ctx context.Context) string { return requestFrom(ctx).traceID }
 
 func callerFrom(ctx context.Context) api.Caller { return requestFrom(ctx).caller }
 
-// assignTraceID takes the caller's trace id where it is 1 to 128 visible ASCII characters, else makes one.
+// assignTraceID uses the caller's trace id if it has 1 to 128 visible ASCII characters, and
+// otherwise generates one.
 func (s *Server) assignTraceID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &requestContext{traceID: r.Header.Get(api.TraceHeader)}
@@ -108,14 +109,13 @@ func (s *Server) logAndRecover(next http.Handler) http.Handler {
 	})
 }
 
-// statusClientClosed is how a request is counted whose caller hung up before the answer: it is
-// no failure of ours. Nobody reads it; 499 is what proxies call it.
+// statusClientClosed is the status counted for a request whose caller disconnected before the
+// response. It is never sent; proxies use 499 for this case.
 const statusClientClosed = 499
 
 func clientDisconnected(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
-// logLevel is how much a request is worth telling: little where machines ask again and
-// again whether all is well.
+// logLevel returns Debug for health checks and metrics scrapes, Info otherwise.
 func logLevel(op *api.Operation) slog.Level {
 	if op == nil || op == metricsOperation || op.Tag == api.GetHealth.Tag {
 		return slog.LevelDebug
@@ -130,14 +130,14 @@ func operationID(op *api.Operation) string {
 	return op.ID
 }
 
-// maxHeaders and maxPath are more than any client sends.
+// maxHeaders and maxPath exceed anything a real client sends.
 const (
 	maxHeaders = 200
 	maxPath    = 8 << 10
 )
 
-// singleValueHeaders say who calls and what is meant: of two, a proxy before the service may
-// have believed the other.
+// singleValueHeaders are headers that identify the caller or the target: if one is duplicated, a
+// proxy may have trusted the other value.
 var singleValueHeaders = []string{
 	"Authorization",
 	api.TenantHeader,
@@ -148,7 +148,7 @@ var singleValueHeaders = []string{
 	"Content-Type",
 }
 
-// rejectMalformed refuses requests whose headers, path or query no client means.
+// rejectMalformed rejects malformed or oversized headers, paths and queries.
 func (s *Server) rejectMalformed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := validateRequest(r); err != nil {
@@ -165,34 +165,34 @@ func validateRequest(r *http.Request) *api.Error {
 		n += len(values)
 	}
 	if n > maxHeaders {
-		return api.Invalid("headers", "the request has %d headers; at most %d are taken", n, maxHeaders)
+		return api.Invalid("headers", "the request has %d headers; at most %d are allowed", n, maxHeaders)
 	}
 	for _, name := range singleValueHeaders {
 		if len(r.Header.Values(name)) > 1 {
-			return api.Invalid(name, "the header %s stands more than once in the request", name)
+			return api.Invalid(name, "header %s appears more than once", name)
 		}
 	}
 	if len(r.URL.EscapedPath()) > maxPath {
-		return api.Invalid("path", "the path has more than %d characters", maxPath)
+		return api.Invalid("path", "the path exceeds %d characters", maxPath)
 	}
 	if !isValidText(r.URL.Path) {
-		return api.Invalid("path", "the path holds bytes that are no text")
+		return api.Invalid("path", "the path is not valid UTF-8")
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return api.Invalid("query", "the query can't be read: %v", err)
+		return api.Invalid("query", "invalid query: %v", err)
 	}
 	for name, values := range query {
 		for _, v := range append(values, name) {
 			if !isValidText(v) {
-				return api.Invalid(strings.ToValidUTF8(name, "?"), "the query holds bytes that are no text")
+				return api.Invalid(strings.ToValidUTF8(name, "?"), "the query is not valid UTF-8")
 			}
 		}
 	}
 	return nil
 }
 
-// isValidText is UTF-8 without NUL: what every store can keep.
+// isValidText reports whether text is UTF-8 without NUL, which every store can hold.
 func isValidText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 // mount serves an operation behind its checks.
@@ -218,7 +218,8 @@ func (s *Server) mount(op *api.Operation, serve http.HandlerFunc) {
 	})
 }
 
-// authorize runs the checks that op declares, in the order the package tells, and notes who calls.
+// authorize runs the checks that op declares, in the order of the package documentation, and
+// records the caller.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request, op *api.Operation) error {
 	ctx := r.Context()
 	x := requestFrom(ctx)
@@ -228,7 +229,8 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request, op *api.Opera
 	}
 	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r))
 	if err != nil {
-		// It costs nothing to say no, and what is wrong is the credential, not how often it comes.
+		// Refusals are cheap and caused by the credential, not by the request rate, so they are not
+		// counted.
 		_ = s.limiter.countRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate)
 		return err
 	}
@@ -253,22 +255,22 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request, op *api.Opera
 	return s.checkPermission(ctx, by, op)
 }
 
-// checkPermission refuses what the caller may not do, and notes it.
+// checkPermission refuses callers without the required permission, and audits the refusal.
 func (s *Server) checkPermission(ctx context.Context, by api.Caller, op *api.Operation) error {
 	err := by.Authorize(op)
 	if err == nil {
 		return nil
 	}
 	if auditErr := s.engine.Identity.RecordDenied(ctx, by, op); auditErr != nil {
-		// It is refused all the same, on a full disk too.
-		s.log.Error("a refusal could not be noted in the audit chain", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
+		// Refuse even if the audit record can't be written, e.g. because the disk is full.
+		s.log.Error("recording a refusal in the audit chain failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
 	}
 	return err
 }
 
-// auditRefusal writes to the audit chain that somebody who is known was refused before
-// their permission was looked at: by the tenant header, as a stranger's page, or because
-// the organization is suspended. It goes to the organization they act in, else to their own.
+// auditRefusal records that a known caller was refused before the permission check: because of the
+// tenant header, a foreign origin, or a suspended organization. The record goes to the organization
+// the caller acts in, otherwise to their own.
 func (s *Server) auditRefusal(ctx context.Context, p identity.Principal, by api.Caller, op *api.Operation, err error) {
 	if !api.IsCode(err, api.CodeForbidden) {
 		return
@@ -286,13 +288,13 @@ func (s *Server) auditRefusal(ctx context.Context, p identity.Principal, by api.
 // auditDenied writes a refusal to the chain of the caller's organization.
 func (s *Server) auditDenied(ctx context.Context, by api.Caller, op *api.Operation, err error) {
 	if auditErr := s.engine.Audit.RecordDenied(ctx, by, op, api.AsError(err).Message); auditErr != nil {
-		// It is refused all the same, on a full disk too.
-		s.log.Error("a refusal could not be noted in the audit chain", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
+		// Refuse even if the audit record can't be written, e.g. because the disk is full.
+		s.log.Error("recording a refusal in the audit chain failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
 	}
 }
 
-// reauthorize looks again, when a request has taken its time to come: a ban, a
-// revoked key or a lower role hold for what was under way too.
+// reauthorize repeats the check for a request that took long to arrive, so that a ban, a revoked
+// key or a lower role also applies to it.
 func (s *Server) reauthorize(r *http.Request, op *api.Operation) error {
 	ctx := r.Context()
 	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r))
@@ -309,7 +311,7 @@ func (s *Server) reauthorize(r *http.Request, op *api.Operation) error {
 // organizationPathParams are the path parameters that name an organization.
 var organizationPathParams = []string{"orgId", "organizationId", "tenantId"}
 
-// pathOrganizationID is the organization that the path names; "" where it names none.
+// pathOrganizationID returns the organization in the path, or "" if there is none.
 func pathOrganizationID(r *http.Request) string {
 	for _, name := range organizationPathParams {
 		if id := chi.URLParam(r, name); id != "" {

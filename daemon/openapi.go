@@ -15,9 +15,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// buildOpenAPI is the OpenAPI document: what huma derived from the types that the
-// operations are bound with, and what the table declares of each. It reads what
-// requests are served from and changes none of it.
+// buildOpenAPI returns the OpenAPI document, combining huma's schemas with the declarations of the
+// operations. It only reads shared state and does not modify it.
 func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
 	doc := &huma.OpenAPI{
 		OpenAPI:           "3.1.0",
@@ -27,7 +26,7 @@ func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
 			Extensions:  map[string]any{"summary": "Security, compliance and maturity assessments against the Secure Controls Framework"},
 			Description: apiIntroduction, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
 		},
-		Servers: []*huma.Server{{URL: "/", Description: "The server that this document came from"}},
+		Servers: []*huma.Server{{URL: "/", Description: "The server that provides this document"}},
 		Tags:    apiTags,
 		Paths:   map[string]*huma.PathItem{},
 		Components: &huma.Components{
@@ -45,7 +44,7 @@ func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
 	return doc, nil
 }
 
-// describeOperation completes what huma knows of an operation.
+// describeOperation completes huma's description of an operation.
 func (s *Server) describeOperation(op *api.Operation, from *huma.Operation) (*huma.Operation, error) {
 	o := &huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, Tags: []string{op.Tag}, Summary: op.Summary, Description: operationDescription(op),
@@ -70,7 +69,7 @@ func (s *Server) describeOperation(op *api.Operation, from *huma.Operation) (*hu
 		}
 		if p.In == "query" && p.Name == "sort" {
 			names := sortFieldNames(op)
-			c.Description = "The order: `" + strings.Join(names, "`, `") + "`, separated by commas, - before a name for descending."
+			c.Description = "Sort order: `" + strings.Join(names, "`, `") + "`, separated by commas; prefix a field with - for descending."
 			c.Example = "-" + names[0]
 		}
 		if p.Name == "If-Match" {
@@ -89,7 +88,7 @@ func (s *Server) describeOperation(op *api.Operation, from *huma.Operation) (*hu
 	return o, s.describeResponses(o, op, from)
 }
 
-// sortFieldNames are the fields that a list can be sorted by.
+// sortFieldNames returns the fields that a list can be sorted by.
 func sortFieldNames(op *api.Operation) []string {
 	for _, f := range reflect.VisibleFields(op.In) {
 		if f.Tag.Get("query") == "sort" {
@@ -99,7 +98,7 @@ func sortFieldNames(op *api.Operation) []string {
 	return []string{""}
 }
 
-// sharedParameterNames are the shared headers that an operation reads.
+// sharedParameterNames returns the shared headers that an operation reads.
 func sharedParameterNames(op *api.Operation) []string {
 	names := []string{"TraceId"}
 	switch {
@@ -159,23 +158,23 @@ func (s *Server) describeResponses(o *huma.Operation, op *api.Operation, from *h
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): ok}
 	if op.Form == api.Download || op.Form == api.Markup {
 		part := &huma.Response{
-			Description: "The part that the header Range asked for",
+			Description: "The part requested by the Range header",
 			Headers:     responseHeaders(op, op.Status),
 			Content:     ok.Content,
 		}
 		o.Responses["206"] = part
 		o.Responses["304"] = &huma.Response{
-			Description: "The file has the ETag of the header If-None-Match",
+			Description: "The file matches the If-None-Match header",
 			Headers:     responseHeaders(op, http.StatusNotModified),
 		}
 		o.Responses["416"] = &huma.Response{
-			Description: "The file has no such range", Headers: responseHeaders(op, http.StatusRequestedRangeNotSatisfiable),
+			Description: "The range is outside the file", Headers: responseHeaders(op, http.StatusRequestedRangeNotSatisfiable),
 			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}
 	}
 	if _, may := reflect.New(op.Out).Interface().(interface{ Existed() bool }); may && op.Status == http.StatusCreated {
 		o.Responses["200"] = &huma.Response{
-			Description: "The record was there already; this is it",
+			Description: "The record already existed and is returned",
 			Headers:     responseHeaders(op, http.StatusOK),
 			Content:     ok.Content,
 		}
@@ -186,7 +185,7 @@ func (s *Server) describeResponses(o *huma.Operation, op *api.Operation, from *h
 	return nil
 }
 
-// responseHeaders are the headers of an answer that went well.
+// responseHeaders returns the headers of a successful response.
 func responseHeaders(op *api.Operation, status int) map[string]*huma.Header {
 	names := []string{api.TraceHeader, api.RateLimitHeader, api.RateRemainingHeader, api.RateResetHeader}
 	if status == http.StatusCreated && api.CollectionPath(reflect.New(op.Out).Interface()) != "" {
@@ -212,10 +211,10 @@ func headerRefs(names []string) map[string]*huma.Header {
 	return out
 }
 
-// errorCodes are the error codes that an operation may answer with, in the order of the checks.
+// errorCodes returns the possible error codes of an operation, in the order of the checks.
 func (s *Server) errorCodes(op *api.Operation) []api.ErrorCode {
 	var out []api.ErrorCode
-	// A public operation that takes something takes a password or a one-time link.
+	// A public operation with input takes a password or a single-use link.
 	if op.Access != api.Public || op.In != reflect.TypeFor[api.None]() {
 		out = append(out, api.CodeUnauthorized)
 	}
@@ -239,7 +238,7 @@ func (s *Server) errorCodes(op *api.Operation) []api.ErrorCode {
 	return append(out, api.CodeInternal)
 }
 
-// gatedOperations are the operations that meet a decision only a person can make.
+// gatedOperations are the operations that can require a user's decision.
 var gatedOperations = []string{api.Transition.ID, api.StartLifecycle.ID, api.StartWorkflow.ID, api.ResumeWorkflow.ID, api.SignalWorkflow.ID}
 
 func groupByStatus(codes []api.ErrorCode) map[int][]api.ErrorCode {
@@ -253,7 +252,8 @@ func groupByStatus(codes []api.ErrorCode) map[int][]api.ErrorCode {
 	return out
 }
 
-// responseName names the shared response of a set of codes: ValidationErrorOrTenantContextRequired.
+// responseName returns the name of the shared response of a set of codes:
+// ValidationErrorOrTenantContextRequired.
 func responseName(codes []api.ErrorCode) string {
 	var names []string
 	for _, c := range codes {
@@ -266,8 +266,7 @@ func responseName(codes []api.ErrorCode) string {
 	return strings.Join(names, "Or")
 }
 
-// errorResponses are the responses that operations share: one for each set of
-// codes that comes with one status.
+// errorResponses returns the shared responses: one for each combination of codes with one status.
 func (s *Server) errorResponses() map[string]*huma.Response {
 	out := map[string]*huma.Response{}
 	for _, op := range api.Operations() {
@@ -295,7 +294,7 @@ func (s *Server) errorResponses() map[string]*huma.Response {
 	return out
 }
 
-// errorSchema is the error envelope with one of the codes.
+// errorSchema returns the error envelope limited to the given codes.
 func errorSchema(codes []api.ErrorCode) *huma.Schema {
 	code := &huma.Schema{}
 	for _, c := range codes {
@@ -308,7 +307,7 @@ func errorSchema(codes []api.ErrorCode) *huma.Schema {
 	}}
 }
 
-// publishedRegistry is huma's, with the schemas as they are published.
+// publishedRegistry wraps huma's registry and returns the published form of the schemas.
 type publishedRegistry struct {
 	huma.Registry
 	schemas map[string]*huma.Schema
@@ -327,8 +326,8 @@ func publishedSchemas(from huma.Registry) huma.Registry {
 	return publishedRegistry{from, out}
 }
 
-// publishedSchema is a copy of a schema in strict JSON Schema: huma lets null pass
-// beside an enumeration, the standard does not.
+// publishedSchema returns a copy of a schema in strict JSON Schema: unlike the standard, huma
+// allows null in addition to an enumeration.
 func publishedSchema(s *huma.Schema) *huma.Schema {
 	if s == nil {
 		return nil

@@ -21,7 +21,7 @@ var errorEnvelope = reflect.TypeFor[api.ErrorEnvelope]()
 // its type; the end of its name. Counts and flags have one value for all. A text
 // that none of these knows is an error, so that no example says "string".
 
-// exampleResponse is an answer of op as JSON.
+// exampleResponse returns an example response of op as JSON.
 func exampleResponse(op *api.Operation) (json.RawMessage, error) {
 	v := reflect.New(op.Out)
 	if err := fillExample(v.Elem(), op.Out.Name()); err != nil {
@@ -31,7 +31,7 @@ func exampleResponse(op *api.Operation) (json.RawMessage, error) {
 	return json.Marshal(v.Interface())
 }
 
-// exampleRequest is a body of op as JSON; for an upload, the form as an object.
+// exampleRequest returns an example body of op as JSON; for an upload, the form as an object.
 func exampleRequest(op *api.Operation) (json.RawMessage, error) {
 	if op.Form == api.Upload {
 		form := map[string]string{}
@@ -50,7 +50,7 @@ func exampleRequest(op *api.Operation) (json.RawMessage, error) {
 	return json.Marshal(v.Interface())
 }
 
-// exampleParameter is a value of a parameter in path or query; nil where there is nothing to show.
+// exampleParameter returns an example of a path or query parameter, or nil if there is none.
 func exampleParameter(op *api.Operation, name string) any {
 	for _, key := range []string{op.In.Name() + "." + name, name} {
 		if v, ok := exampleParameters[key]; ok {
@@ -63,7 +63,7 @@ func exampleParameter(op *api.Operation, name string) any {
 	return nil
 }
 
-// exampleError is an error answer with a code.
+// exampleError returns an example error response with a code.
 func exampleError(code api.ErrorCode) api.ErrorEnvelope {
 	e := exampleErrors[code]
 	e.Code, e.TraceID = code, exampleTraceID
@@ -100,8 +100,8 @@ func fillExample(v reflect.Value, owner string) error {
 	return fmt.Errorf("no example for %s in %s", t, owner)
 }
 
-// fillFields fills a struct. owners are the names its fields go by: the type's,
-// and before it that of the type it is embedded in.
+// fillFields fills a struct. owners are the type names used for lookups: the type's own, preceded
+// by that of the type it is embedded in.
 func fillFields(v reflect.Value, owners []string) error {
 	t := v.Type()
 	for i := range t.NumField() {
@@ -169,7 +169,7 @@ func fillField(v reflect.Value, f reflect.StructField, owners []string) error {
 	return fmt.Errorf("no example for %s (%s): add one to exampleFields", strings.Join(keys, " or "), f.Type)
 }
 
-// firstEnumValue is the first of the values that a named kind of text may have.
+// firstEnumValue returns the first possible value of a named string type.
 func firstEnumValue(t reflect.Type) (reflect.Value, bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -184,7 +184,7 @@ func firstEnumValue(t reflect.Type) (reflect.Value, bool) {
 	return list.Call(nil)[0].Index(0), true
 }
 
-// assignValue sets v, or what it points to or is a list of, to x where the kinds allow it.
+// assignValue sets v, or what it points to or is a list of, to x if the kinds allow it.
 func assignValue(v, x reflect.Value) bool {
 	t := v.Type()
 	switch {
@@ -219,7 +219,7 @@ func assignValue(v, x reflect.Value) bool {
 	return false
 }
 
-// kindClass sorts the kinds that convert without a change of meaning.
+// kindClass groups the kinds that convert without a change of meaning.
 func kindClass(k reflect.Kind) int {
 	switch k {
 	case reflect.String:

@@ -14,18 +14,18 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Where the document and the page about it are. They are public: they say what
-// the program is, not what it holds.
+// Paths of the OpenAPI document and its page. They are public because they describe the program,
+// not its data.
 const (
 	OpenAPIPath     = api.Prefix + "/openapi.json"
 	OpenAPIYAMLPath = api.Prefix + "/openapi.yaml"
 	DocsPath        = "/docs"
 )
 
-// openAPIDocuments is the OpenAPI document in both spellings.
+// openAPIDocuments is the OpenAPI document as JSON and YAML.
 type openAPIDocuments struct{ json, yaml staticAsset }
 
-// staticAsset is a file of the program's own, with the name of its content.
+// staticAsset is an embedded file with its hash.
 type staticAsset struct {
 	contentType string
 	body        []byte
@@ -47,7 +47,7 @@ func (s *Server) mountOpenAPI() {
 	s.mountDocsPage()
 }
 
-// OpenAPI is the OpenAPI document as JSON: the same bytes for the same build.
+// OpenAPI returns the OpenAPI document as JSON: the same bytes for the same build.
 func (s *Server) OpenAPI() ([]byte, error) {
 	d, err := s.documents()
 	return d.json.body, err
@@ -74,7 +74,7 @@ func (s *Server) serveDocument(pick func(openAPIDocuments) staticAsset) http.Han
 	return func(w http.ResponseWriter, r *http.Request) {
 		d, err := s.documents()
 		if err != nil {
-			s.log.Error("the OpenAPI document can't be made", "trace_id", traceIDFrom(r.Context()), "error", err)
+			s.log.Error("generating the OpenAPI document failed", "trace_id", traceIDFrom(r.Context()), "error", err)
 			s.writeError(w, r, api.AsError(err))
 			return
 		}
@@ -82,7 +82,7 @@ func (s *Server) serveDocument(pick func(openAPIDocuments) staticAsset) http.Han
 	}
 }
 
-// serve answers with the asset, or 304 where the caller has it.
+// serve sends the asset, or 304 if the caller has it.
 func (a staticAsset) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.contentType)

@@ -19,49 +19,49 @@ Over the local socket no credential is needed.
 **Organizations.** Most operations act within one organization, named in the header ` + "`X-Service-Tenant-Id`" + `. Records of
 another organization do not exist as far as a caller can tell.
 
-**Lists** answer ` + "`data` and `pagination`" + `. Filters are applied before ` + "`limit`" + `; the order is stable, and a cursor stays right while
+**Lists** return ` + "`data` and `pagination`" + `. Filters are applied before ` + "`limit`" + `; the order is stable, and a cursor stays valid while
 records are added or changed. ` + "`sort`" + ` takes field names, separated by commas, each with ` + "`-`" + ` before it for descending.
 
-**Errors** have one envelope and nine codes; ` + "`message`" + ` says what to do, ` + "`details`" + ` where, ` + "`trace_id`" + ` finds the request in the log.
+**Errors** share one envelope and nine codes; ` + "`message`" + ` says what to do, ` + "`details`" + ` where, ` + "`trace_id`" + ` finds the request in the log.
 
-**Trying again.** A POST with an ` + "`Idempotency-Key`" + ` is done once, however often it is sent. A PATCH with ` + "`If-Match`" + ` is refused
-where the record has moved on.`
+**Retries.** A POST with an ` + "`Idempotency-Key`" + ` is executed once, however often it is sent. A PATCH with ` + "`If-Match`" + ` is refused
+if the record has changed since.`
 
-// apiTags are the tags, in the order in which one meets them.
+// apiTags lists the tags in display order.
 var apiTags = []*huma.Tag{
-	{Name: "Health", Description: "Whether the service and its parts answer."},
-	{Name: "Session and user", Description: "Signing in, and the organizations one belongs to."},
+	{Name: "Health", Description: "Health of the service and its parts."},
+	{Name: "Session and user", Description: "Signing in, and the caller's organizations."},
 	{
 		Name:        "SCF catalog",
 		Description: "Controls, frameworks, requirements, and how they map to each other. A path that takes an id also takes the code.",
 	},
-	{Name: "SCF import", Description: "Bringing a release of the catalog in, whole or not at all."},
-	{Name: "Custom frameworks and controls", Description: "What an organization adds to the catalog for itself, mapped to it."},
+	{Name: "SCF import", Description: "Importing a release of the catalog, completely or not at all."},
+	{Name: "Custom frameworks and controls", Description: "An organization's private additions to the catalog, mapped to it."},
 	{Name: "Organizations", Description: "Organizations, their members and their API keys."},
-	{Name: "Administration", Description: "People of the whole service, for its platform admins."},
+	{Name: "Administration", Description: "Users of the whole service, for platform admins."},
 	{Name: "Assessments", Description: "The central record and its lifecycle of 22 states."},
-	{Name: "Documents", Description: "The evidence. It is read in the background after its upload."},
-	{Name: "Knowledge base", Description: "Passages of the evidence, found by meaning, each with the place it stands at."},
+	{Name: "Documents", Description: "The evidence. Uploads are processed in the background."},
+	{Name: "Knowledge base", Description: "Passages of the evidence, searchable by meaning, each with its place in the document."},
 	{Name: "Scope and SoA", Description: "What is assessed, and which controls apply, with reasons and evidence."},
-	{Name: "Gap analysis", Description: "Where the evidence falls short of what a control asks for."},
+	{Name: "Gap analysis", Description: "Controls whose requirements the evidence doesn't meet."},
 	{Name: "Maturity", Description: "A level from 0 to 5 for each control."},
 	{Name: "POA&M", Description: "The plan of action and milestones."},
-	{Name: "Reports", Description: "Documents for people and machines, made from the deliverables."},
-	{Name: "Approvals", Description: "Decisions that only a person can make. One binds the hash of what was approved."},
+	{Name: "Reports", Description: "Human- and machine-readable documents generated from the deliverables."},
+	{Name: "Approvals", Description: "Decisions that only a user can make. Each applies to the hash of the approved content."},
 	{Name: "Artifacts", Description: "The deliverables with all their numbered versions."},
 	{Name: "Workflows", Description: "Durable runs over an assessment."},
-	{Name: "Agents", Description: "Runs of the nine pipeline agents. What they propose is a draft."},
-	{Name: "Specialised analyses", Description: "Seven questions answered at once, in a fixed form."},
+	{Name: "Agents", Description: "Runs of the nine pipeline agents. Their output is a draft."},
+	{Name: "Specialized analyses", Description: "Seven questions answered at once, in a fixed form."},
 	{
 		Name:        "Synchronisation",
-		Description: "Clones of an assessment that are worked on without a network, and how they and its home are brought together.",
+		Description: "Clones of an assessment for offline work, and syncing them with the remote.",
 	},
-	{Name: "Webhooks", Description: "Addresses that are told of events."},
+	{Name: "Webhooks", Description: "Addresses that receive events."},
 	{
 		Name:        "Integrations",
-		Description: "Messages in chats, files in buckets, items of plans as issues and back, mail servers. Secrets are written, never read.",
+		Description: "Chat messages, files in buckets, plan items synced with issue trackers, mail servers. Secrets are write-only.",
 	},
-	{Name: "E-mail", Description: "Mails and their wording."},
+	{Name: "E-mail", Description: "Emails and their templates."},
 	{Name: "Observability", Description: "Metrics, the audit chain and alert rules."},
 }
 
@@ -73,11 +73,11 @@ const (
 var securitySchemes = map[string]*huma.SecurityScheme{
 	schemeKey: {
 		Type: "http", Scheme: "bearer", BearerFormat: api.APIKeyPrefix + "<64 hexadecimal digits>",
-		Description: "An API key of an organization. It has the scopes it was made with, and never more than its maker has now.",
+		Description: "An API key of an organization. It has the scopes it was created with, limited to its owner's current permissions.",
 	},
 	schemeSession: {
 		Type: "apiKey", In: "cookie", Name: api.SessionCookie,
-		Description: "The cookie that signing in sets. Calls that change something also need an Origin the operator allows.",
+		Description: "The cookie that signing in sets. Requests that change data also need an Origin allowed by the operator.",
 	},
 }
 
@@ -97,20 +97,20 @@ func sharedParameters() map[string]*huma.Param {
 	key.MinLength, key.MaxLength = intPtr(1), intPtr(255)
 	return map[string]*huma.Param{
 		"TenantId": tenant,
-		"OptionalTenantId": in(api.TenantHeader, "The organization whose role counts; where absent, the one the caller works in.",
+		"OptionalTenantId": in(api.TenantHeader, "The organization whose role applies; defaults to the caller's active one.",
 			&huma.Schema{Type: huma.TypeString, Format: "uuid"}, exampleOrganization),
-		"TraceId": in(api.TraceHeader, "A name for this request, 1 to 128 visible ASCII characters; one is made where there is none.",
+		"TraceId": in(api.TraceHeader, "A name for this request, 1 to 128 visible ASCII characters; generated if omitted.",
 			&huma.Schema{Type: huma.TypeString}, exampleTraceID),
 		"IdempotencyKey": in(
 			api.IdempotencyHeader,
-			"Any text of your own. The same key with the same body within 24 hours gets the first answer again.",
+			"Any text. Repeating the key with the same body within 24 hours returns the first response again.",
 			key,
 			"create-acme-2026",
 		),
-		"Range": in("Range", "The bytes wanted.", stringSchema("^bytes="), "bytes=0-1023"),
+		"Range": in("Range", "The requested bytes.", stringSchema("^bytes="), "bytes=0-1023"),
 		"IfNoneMatch": in(
 			"If-None-Match",
-			"An ETag that the caller has; 304 where it is still the file's.",
+			"The caller's ETag; returns 304 if the file is unchanged.",
 			&huma.Schema{Type: huma.TypeString},
 			`"`+exampleHash+`"`,
 		),
@@ -125,49 +125,49 @@ func sharedHeaders() map[string]*huma.Header {
 	}
 	return map[string]*huma.Header{
 		api.TraceHeader: in(
-			"The name of the request, in the log and in errors too.",
+			"The request's trace id, also used in the log and in errors.",
 			&huma.Schema{Type: huma.TypeString},
 			exampleTraceID,
 		),
-		api.RateLimitHeader:     in("Requests that the category allows in a window. Absent over the local socket.", countSchema(), 120),
-		api.RateRemainingHeader: in("Requests that are left in this window. Absent over the local socket.", countSchema(), 117),
+		api.RateLimitHeader:     in("Requests allowed per window in this category. Absent over the local socket.", countSchema(), 120),
+		api.RateRemainingHeader: in("Requests remaining in this window. Absent over the local socket.", countSchema(), 117),
 		api.RateResetHeader:     in("Seconds until the next window. Absent over the local socket.", countSchema(), 42),
 		"Retry-After":           in("Seconds to wait.", countSchema(), 42),
 		"Location": in(
-			"The path of the record that was made.",
+			"The path of the created record.",
 			&huma.Schema{Type: huma.TypeString, Format: "uri-reference"},
 			api.Prefix+"/assessments/"+exampleID,
 		),
 		api.IdempotencyReplayed: in(
-			"true where the answer is that of an earlier request with the same key.",
+			"true if this is the response to an earlier request with the same key.",
 			&huma.Schema{Type: huma.TypeString, Enum: []any{"true"}},
 			"true",
 		),
 		"ETag": in("The SHA-256 of the file, in quotes.", &huma.Schema{Type: huma.TypeString}, `"`+exampleHash+`"`),
 		"Content-Disposition": in(
-			"Whether to save or to show, and under which name.",
+			"Whether to save or display the file, and its name.",
 			&huma.Schema{Type: huma.TypeString},
 			`attachment; filename="access-control-policy.pdf"`,
 		),
-		"Accept-Ranges": in("bytes where parts can be asked for.", &huma.Schema{Type: huma.TypeString}, "bytes"),
+		"Accept-Ranges": in("bytes if ranges are supported.", &huma.Schema{Type: huma.TypeString}, "bytes"),
 	}
 }
 
-// errorCodeDescriptions says when each code comes.
+// errorCodeDescriptions describes the meaning of each code.
 var errorCodeDescriptions = map[api.ErrorCode]string{
-	api.CodeUnauthorized:   "no credential, or one that is wrong, expired or revoked",
+	api.CodeUnauthorized:   "the credential is missing, invalid, expired or revoked",
 	api.CodeForbidden:      "the caller's role or scopes do not allow this",
-	api.CodeNotFound:       "there is no such record, or it is another organization's",
-	api.CodeValidation:     "the request is not as it should be; details name the fields",
+	api.CodeNotFound:       "the record doesn't exist or belongs to another organization",
+	api.CodeValidation:     "the request is invalid; details name the fields",
 	api.CodeTenantRequired: "the header " + api.TenantHeader + " is missing",
-	api.CodeInvalidState:   "the state of the record does not allow this; details name what would be allowed",
-	api.CodeApproval:       "a person has to decide first; details name the gate and the approval",
+	api.CodeInvalidState:   "the state of the record does not allow this; details list the allowed states",
+	api.CodeApproval:       "a user must decide first; details name the gate and the approval",
 	api.CodeRateLimit:      "too many requests in this window",
-	api.CodeInternal:       "something went wrong inside, or the operator has to mend something; the log has it under the trace id",
+	api.CodeInternal:       "an internal error, or a problem for the operator to fix; the log has details under the trace id",
 }
 
-// operationDescription says of an operation what its declaration doesn't show: what it does,
-// who may, how often.
+// operationDescription adds the details that an operation's declaration doesn't show: what it does,
+// who may call it, how often.
 func operationDescription(op *api.Operation) string {
 	var b strings.Builder
 	if op.Description != "" {
@@ -181,13 +181,13 @@ func operationDescription(op *api.Operation) string {
 	case op.Permission == "":
 		b.WriteString("For anyone who is signed in.")
 	default:
-		fmt.Fprintf(&b, "Needs the permission `%s`, which the role %s has.", op.Permission, lowestRoleWith(op.Permission))
+		fmt.Fprintf(&b, "Needs the permission `%s`, available to the role %s.", op.Permission, lowestRoleWith(op.Permission))
 	}
 	fmt.Fprintf(&b, " Counted as `%s`: %d requests in %d seconds.", op.Rate, api.RateLimits[op.Rate], api.RateWindowSeconds)
 	return b.String()
 }
 
-// lowestRoleWith names the least role that has a permission.
+// lowestRoleWith returns the least role that has a permission.
 func lowestRoleWith(p api.Permission) string {
 	roles := api.Role("").Values()
 	for i := len(roles) - 1; i >= 0; i-- {
@@ -195,29 +195,29 @@ func lowestRoleWith(p api.Permission) string {
 			if i == 0 {
 				return string(roles[i])
 			}
-			return string(roles[i]) + " (or more)"
+			return string(roles[i]) + " (or higher)"
 		}
 	}
-	return "of no member"
+	return "(no role)"
 }
 
-// successDescription says what an operation's good answer is.
+// successDescription describes an operation's successful response.
 func successDescription(op *api.Operation) string {
 	switch {
 	case op.Form == api.Events:
-		return "The events, as they come"
+		return "A stream of events"
 	case op.Form == api.Download || op.Form == api.Markup:
 		return "The file"
 	case op.Status == http.StatusCreated:
-		return "It was made; this is the record"
+		return "The created record"
 	case op.Status == http.StatusAccepted:
-		return "It was taken and goes on in the background"
+		return "Accepted; processing continues in the background"
 	case op.Status == http.StatusNoContent:
-		return "It is done; there is nothing to say"
+		return "Done; no content"
 	case strings.HasPrefix(op.ID, "list-"):
 		return "One page of the list"
 	case op.Method == http.MethodGet:
-		return "What was asked for"
+		return "The requested record"
 	}
-	return "It is done; this is how it stands now"
+	return "Done; the updated record"
 }

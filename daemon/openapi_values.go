@@ -8,8 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// One small company stands behind all examples: Acme, which looks at its access
-// control in November 2026.
+// All examples concern one small company: Acme, which reviews its access control in November 2026.
 const (
 	exampleID           = "019a3c5e-7b2f-7c41-9d20-4f1a6be08d31"
 	exampleOtherID      = "019a3c61-02d4-7e18-a6b7-93c5d1f20e44"
@@ -34,7 +33,7 @@ var exampleTypes = map[reflect.Type]any{
 	reflect.TypeFor[api.Locator]():    api.Locator{Page: 3, LineStart: 14, LineEnd: 16},
 }
 
-// exampleSuffixes are for names that say themselves what they hold.
+// exampleSuffixes are examples for field names with a telling suffix.
 var exampleSuffixes = map[string]any{"_id": exampleID, "sha256": exampleHash}
 
 var exampleParameters = map[string]any{
@@ -127,7 +126,7 @@ var exampleFields = map[string]any{
 	"Principle.number": "1", "Principle.name": "Privacy by design", "Principle.description": "Privacy is thought of first.",
 	"FrameworkAlias.code": "iso-27001-2022", "names": []string{"ISO 27001 v2022"}, "from_code": "nist-csf-1.1", "to_code": "nist-csf-2.0",
 
-	// Frameworks and controls of one's own, and moves to another catalog.
+	// Custom frameworks and controls, and migrations to another catalog.
 	"CustomFrameworkBody.code": "yard-rules", "CustomFrameworkBody.name": "Yard rules", "CustomRequirement.code": "Y-1", "CustomRequirement.title": "Second factors in the yard",
 	"CustomRequirement.text": "Everybody who moves a crane signs in with two factors.", "CustomRequirement.controls": []string{"IAC-06"}, "CustomControlBody.controls": []string{"IAC-06"}, "applicability": []string{"people", "technology"},
 	"CustomRelation.control": "IAC-06", "CustomRelation.rationale": "Both ask for a second factor.", "CustomControlBody.code": "YARD-01", "CustomControlBody.maturity": map[string]string{"3": "The log is read every week."}, "CustomControlBody.csf_function": "protect", "CustomChange.count": 12, "CustomChange.name": "Yard rules", "CustomChange.code": "yard-rules", "CustomControlBody.title": "Cranes are locked at night",
@@ -247,7 +246,7 @@ var exampleFields = map[string]any{
 	"is_dpia_required": false, "projectDescription": "Support reads orders in a new tool.", "ropaContext": map[string]any{"suggested_risk_level": "medium"},
 	"residual_risk_level": "low", "mitigating_controls_required": []string{"IAC-06"}, "justification": "Access is narrow and logged.",
 
-	// What carries word outside, and what is watched.
+	// Notifications and monitoring.
 	"url": "https://hooks.acme.example/service", "events": []string{"soa.approved", "report.ready"}, "Webhook.description": "The chat of the security team", "CreateWebhookInput.description": "The chat of the security team",
 	"SyncStatus.head": 41, "JoinedSync.head": 41, "SyncStatus.since": 41, "BroughtSync.since": 41, "anchor_sequence": 412, "counter": 3, "SyncParcel.next": 41, "file_bytes": 64_700, "behind": 3, "table": "soa_items", "SyncConflict.label": "IAC-06", "SyncAhead.label": "IAC-06", "field": "owner", "SyncConflict.message": "owner of IAC-06 was changed here and offline", "SyncSide.value": json.RawMessage(`"Head of IT"`),
 	"SyncConflict.kind": "field", "SyncConflict.status": "open", "choice": "clone", "resolved_by": nil, "kept_sha256": "", "SyncReplica.name": "adas-laptop", "user_name": "Ada Byron", "account": "Ada Byron",
@@ -294,7 +293,7 @@ var exampleFields = map[string]any{
 
 func truePtr() *bool { b := true; return &b }
 
-// exampleErrors are the nine codes with the details each brings.
+// exampleErrors are the nine codes with example details.
 var exampleErrors = map[api.ErrorCode]api.Error{
 	api.CodeUnauthorized: {Message: "sign in, or send an API key as Authorization: Bearer service_live_…"},
 	api.CodeForbidden:    {Message: `this needs the permission soa:write, which the role "viewer" does not have`},
@@ -315,5 +314,5 @@ var exampleErrors = map[api.ErrorCode]api.Error{
 		Details: []api.ErrorDetail{{Gate: api.GateSoA, Reason: "it waits for a decision", ApprovalID: exampleID}},
 	},
 	api.CodeRateLimit: {Message: "too many requests; try again in 42 seconds"},
-	api.CodeInternal:  {Message: "something went wrong inside the service; the log has the cause under this trace id"},
+	api.CodeInternal:  {Message: "internal error; the service log has details under this trace id"},
 }

@@ -12,8 +12,8 @@ import (
 //go:embed page_link.html page_link.css page_link.js
 var linkFiles embed.FS
 
-// linkPolicy lets the page load its own two files, an empty icon, and talk to this service; nothing
-// else, and nobody may frame it.
+// linkPolicy lets the page load its own two files and an empty icon, and call this service; nothing
+// else, and it can't be framed.
 const linkPolicy = "default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 func (s *Server) mountLinkPage() {
@@ -30,7 +30,7 @@ func (s *Server) mountLinkPage() {
 	}
 }
 
-// mountPage serves a page of the program's own, or a file of one.
+// mountPage serves one of the program's own pages or files.
 func (s *Server) mountPage(path, kind string, content []byte) {
 	serve := func(w http.ResponseWriter, _ *http.Request) {
 		setPageHeaders(w.Header(), kind, linkPolicy)

@@ -43,7 +43,7 @@ var unsubscribeTemplate = template.Must(template.New("").Parse(`<!doctype html>
   <main>
     <h1>{{.Title}}</h1>
     <p role="status">{{.Text}}</p>
-    {{if .Token}}<form method="post" action="unsubscribe?token={{.Token}}"><button type="submit">End the daily mail</button></form>{{end}}
+    {{if .Token}}<form method="post" action="unsubscribe?token={{.Token}}"><button type="submit">Unsubscribe from the daily email</button></form>{{end}}
   </main>
 </body>
 </html>
@@ -61,20 +61,20 @@ func (s *Server) writeUnsubscribePage(w http.ResponseWriter, status int, v unsub
 	_ = unsubscribeTemplate.Execute(w, v)
 }
 
-// serveUnsubscribePage asks first: programs that look at mails open what they find in them.
+// serveUnsubscribePage asks for confirmation first, because mail scanners open the links they find.
 func (s *Server) serveUnsubscribePage(w http.ResponseWriter, r *http.Request) {
 	s.writeUnsubscribePage(
 		w,
 		http.StatusOK,
 		unsubscribeView{
-			Title: "The daily mail",
-			Text:  "About remediations that are overdue, in each of your organizations.",
+			Title: "Daily email",
+			Text:  "Overdue remediations in each of your organizations.",
 			Token: r.URL.Query().Get("token"),
 		},
 	)
 }
 
-// handleUnsubscribe is the button, and what mail programs send where a person unsubscribes there.
+// handleUnsubscribe handles the button, and the one-click request of mail programs.
 func (s *Server) handleUnsubscribe(w http.ResponseWriter, r *http.Request) {
 	err := s.engine.Mail.Unsubscribe(r.Context(), r.URL.Query().Get("token"))
 	switch e := api.AsError(err); {
@@ -83,14 +83,14 @@ func (s *Server) handleUnsubscribe(w http.ResponseWriter, r *http.Request) {
 			w,
 			http.StatusOK,
 			unsubscribeView{
-				Title: "It is ended",
-				Text:  "The daily mail about overdue remediations does not come any more. `service email preferences --digest` brings it back.",
+				Title: "Unsubscribed",
+				Text:  "You will no longer receive the daily email about overdue remediations. To turn it on again, use `service email preferences --digest`.",
 			},
 		)
 	case e.Code == api.CodeInternal:
-		s.log.Warn("a person could not be unsubscribed", "error", err)
-		s.writeUnsubscribePage(w, http.StatusInternalServerError, unsubscribeView{Title: "That did not work", Text: "Try again later."})
+		s.log.Warn("unsubscribing a user failed", "error", err)
+		s.writeUnsubscribePage(w, http.StatusInternalServerError, unsubscribeView{Title: "Something went wrong", Text: "Try again later."})
 	default:
-		s.writeUnsubscribePage(w, e.HTTPStatus(), unsubscribeView{Title: "This link can't be used", Text: e.Message})
+		s.writeUnsubscribePage(w, e.HTTPStatus(), unsubscribeView{Title: "Invalid link", Text: e.Message})
 	}
 }

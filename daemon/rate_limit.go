@@ -12,7 +12,7 @@ import (
 )
 
 // rateLimiter counts requests in fixed windows, per credential (per network address
-// where there is none) and category. All windows begin at the same whole minute.
+// if there is none) and category. All windows begin at the same whole minute.
 type rateLimiter struct {
 	clock  func() time.Time
 	limits map[api.RateCategory]int
@@ -27,15 +27,16 @@ type limitKey struct {
 	category api.RateCategory
 }
 
-// newRateLimiter takes the contract's limits, and the operator's where there are any; 0 is no limit.
+// newRateLimiter returns a limiter with the contract's limits, overridden by the operator's; 0
+// means no limit.
 func newRateLimiter(clock func() time.Time, overrides map[api.RateCategory]int) *rateLimiter {
 	limits := maps.Clone(api.RateLimits)
 	maps.Copy(limits, overrides)
 	return &rateLimiter{clock: clock, limits: limits, counts: map[limitKey]int{}}
 }
 
-// countRequest counts one request, tells in headers how many are left, and refuses the one
-// too many. The person whose machine it is has no limit.
+// countRequest counts a request, sets the headers with the remaining number, and refuses it if the
+// limit is exceeded. The local user has no limit.
 func (l *rateLimiter) countRequest(ctx context.Context, w http.ResponseWriter, client string, category api.RateCategory) error {
 	limit := l.limits[category]
 	if isLocal(ctx) || limit == 0 {

@@ -8,8 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// registerTypes tells huma what the contract's own kinds of text may hold. What it knows
-// from here is both what requests are checked against and what OpenAPI says.
+// registerTypes registers the contract's string types with huma, for both validation and OpenAPI.
 func registerTypes(schemas huma.Registry) {
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.Opt[string]](), reflect.TypeFor[*string]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.Opt[api.Date]](), reflect.TypeFor[*dateSchema]())
@@ -32,14 +31,14 @@ func registerTypes(schemas huma.Registry) {
 
 type dateSchema string
 
-// Schema is what huma takes for a day.
+// Schema returns the schema of a date.
 func (dateSchema) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date"}
 }
 
 type traitSettingSchema struct{}
 
-// Schema is what huma takes for what a person says of a trait.
+// Schema returns the schema of a trait setting.
 func (traitSettingSchema) Schema(huma.Registry) *huma.Schema {
 	word := func() *huma.Schema {
 		return &huma.Schema{Type: huma.TypeString, Enum: []any{"true", "false", "unknown"}}
@@ -58,7 +57,7 @@ type stringEnum[T any] interface {
 
 type enumSchema[T stringEnum[T]] string
 
-// Schema is what huma takes for one of T's values.
+// Schema returns the schema of an enumerated type.
 func (enumSchema[T]) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
 	for _, v := range T("").Values() {
@@ -94,7 +93,7 @@ func markNullable(schemas huma.Registry) {
 
 func isNullable(t reflect.Type) bool { return t.Kind() == reflect.Pointer || isOptional(t) }
 
-// isOptional tells whether t is an api.Opt of anything.
+// isOptional reports whether t is an api.Opt.
 func isOptional(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 2 && t.Field(0).Name == "Set" && t.Field(1).Name == "Value"
 }

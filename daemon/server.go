@@ -17,25 +17,25 @@ import (
 	"github.com/scf-service/service/internal/tracing"
 )
 
-// Options are what a server is made of.
+// Options are the dependencies of a server.
 type Options struct {
 	Engine *engine.Engine
 	Logger *slog.Logger
 	Clock  func() time.Time
 	NewID  func() string
-	// PublicURL is the address people reach the service at, where that is not the listener's.
+	// PublicURL is the service's public address, if it differs from the listener's.
 	PublicURL string
-	// Origins are the web origins whose pages may call the service, beside its own.
+	// Origins are the web origins, besides its own, whose pages may call the service.
 	Origins []string
-	// Proxies are the networks of reverse proxies whose X-Forwarded-* headers are believed.
+	// Proxies are the networks of reverse proxies whose X-Forwarded-* headers are trusted.
 	Proxies []netip.Prefix
-	// RateLimits replace the contract's, by category; 0 is no limit.
+	// RateLimits overrides the contract's limits by category; 0 means no limit.
 	RateLimits map[api.RateCategory]int
-	// Tracer tells where requests take their time; nil: nothing is traced.
+	// Tracer traces the requests; nil means no tracing.
 	Tracer *tracing.Tracer
 }
 
-// Server answers the operations of the contract.
+// Server implements the operations of the contract over HTTP.
 type Server struct {
 	engine  *engine.Engine
 	log     *slog.Logger
@@ -53,13 +53,13 @@ type Server struct {
 
 	// boundOperations are the operations with a method.
 	boundOperations map[string]bool
-	// descriptions is what the types of each operation say of it, by its id.
+	// descriptions holds the huma description of each operation, by ID.
 	descriptions map[string]*huma.Operation
-	// documents makes the OpenAPI document, once, when it is first asked for.
+	// documents returns the OpenAPI document, which is built on first use.
 	documents func() (openAPIDocuments, error)
 }
 
-// New builds the server; it fails where an operation is bound to nothing, or twice.
+// New builds the server; it returns an error if an operation is not bound or bound twice.
 func New(o Options) (*Server, error) {
 	s := &Server{
 		engine: o.Engine, log: o.Logger, clock: o.Clock, newID: o.NewID,
@@ -83,11 +83,11 @@ func New(o Options) (*Server, error) {
 	registerTypes(s.schemas)
 	s.bindOperations()
 	s.mountOpenAPI()
-	// A load balancer asks at the root, where no version is known yet.
+	// Load balancers check the root, without an API version.
 	s.mux.Get("/health", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, api.GetHealth.Path, http.StatusTemporaryRedirect)
 	})
-	// The address that the daemon prints is opened in browsers too.
+	// Users also open the address that the daemon prints in browsers.
 	s.mux.Get("/", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, DocsPath, http.StatusTemporaryRedirect)
 	})
@@ -100,11 +100,11 @@ func New(o Options) (*Server, error) {
 	return s, s.checkAllBound()
 }
 
-// Handler answers requests from the network: each must bring a credential.
+// Handler serves requests from the network, each of which needs a credential.
 func (s *Server) Handler() http.Handler { return s.mux }
 
-// LocalHandler answers requests of the person whose machine it is. Only listeners
-// that nobody else can reach may serve it: the 0600 socket and the in-memory transport.
+// LocalHandler serves requests of the local user of the machine. Use it only on listeners that
+// nobody else can reach: the 0600 socket and the in-memory transport.
 func (s *Server) LocalHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))

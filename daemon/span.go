@@ -10,9 +10,8 @@ import (
 	"github.com/scf-service/service/internal/tracing"
 )
 
-// beginSpan begins the span of a request that was admitted. Only who has shown a credential
-// may say which trace it belongs to: a stranger could have all of theirs kept, or put them
-// into somebody else's.
+// beginSpan starts the span of an admitted request. Only authenticated callers can choose the trace
+// it belongs to: strangers could force sampling, or add spans to foreign traces.
 func (s *Server) beginSpan(r *http.Request, op *api.Operation) *http.Request {
 	if s.tracer == nil || !isTraced(op) {
 		return r
@@ -31,7 +30,7 @@ func (s *Server) beginSpan(r *http.Request, op *api.Operation) *http.Request {
 	return r.WithContext(ctx)
 }
 
-// endSpan ends it; one that was not admitted is told of all the same.
+// endSpan ends the span; requests that were not admitted are recorded too.
 func (s *Server) endSpan(x *requestContext, status int) {
 	if s.tracer == nil || x.op != nil && !isTraced(x.op) {
 		return
@@ -54,7 +53,7 @@ func (s *Server) endSpan(x *requestContext, status int) {
 	x.span.End(nil)
 }
 
-// spanAttributes is what is told of a request: nothing that its caller wrote.
+// spanAttributes returns the attributes of a request, without caller-supplied text.
 func spanAttributes(x *requestContext) []tracing.Attr {
 	out := []tracing.Attr{{Key: "http.request.method", Value: spanMethod(x.r)}}
 	if x.op != nil {
@@ -80,5 +79,5 @@ func spanMethod(r *http.Request) string {
 	return "_OTHER"
 }
 
-// isTraced leaves out where machines ask again and again whether all is well.
+// isTraced reports whether a request is traced; frequent automatic polling is not.
 func isTraced(op *api.Operation) bool { return op != metricsOperation && op.Tag != api.GetHealth.Tag }

@@ -17,14 +17,14 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// MaxUploadBytes bounds an uploaded file with its form.
+// MaxUploadBytes is the maximum size of an uploaded file with its form.
 const MaxUploadBytes = 512 << 20
 
-// maxFormField bounds the other fields of an upload.
+// maxFormField is the maximum size of the other fields of an upload.
 const maxFormField = 64 << 10
 
-// bindUpload serves a multipart upload: the file is streamed to the engine and never
-// held. Fields may stand before or after the file.
+// bindUpload serves a multipart upload: the file is streamed to the engine and never held in
+// memory. Fields may come before or after the file.
 func (s *Server) bindUpload(op *api.Operation, handle operationFunc) {
 	desc := s.registerDescription(op)
 	desc.Parameters = declarePathParameters(op)
@@ -67,8 +67,8 @@ func (s *Server) writeJSON(w http.ResponseWriter, op *api.Operation, out any) {
 	_ = e.Encode(out)
 }
 
-// readUploadForm reads the form: its fields into the input, its file onto disk. The
-// fingerprint stands for both.
+// readUploadForm reads the form: its fields into the input, its file to disk. The fingerprint
+// covers both.
 func readUploadForm(w http.ResponseWriter, r *http.Request, t reflect.Type) (in any, file *uploadFile, fingerprint string, err error) {
 	arriving := &minRateReader{
 		eofTracker: eofTracker{ReadCloser: http.MaxBytesReader(w, r.Body, MaxUploadBytes)},
@@ -118,19 +118,18 @@ func readUploadForm(w http.ResponseWriter, r *http.Request, t reflect.Type) (in 
 	}
 }
 
-// toFormError is what is wrong where the next part of a form should begin: the
-// sender's doing, whatever it is.
+// toFormError converts an error at the start of a form part, which is always caused by the sender.
 func toFormError(err error) error {
 	if uploadErr := toUploadError(err); api.IsCode(uploadErr, api.CodeValidation) {
 		return uploadErr
 	}
-	return api.Invalid("file", "the form can't be read: %v", err)
+	return api.Invalid("file", "invalid form: %v", err)
 }
 
 func toUploadError(err error) error {
 	var tooBig *http.MaxBytesError
 	if errors.As(err, &tooBig) {
-		return api.Invalid("file", "the upload is over the limit of %d MiB", MaxUploadBytes>>20)
+		return api.Invalid("file", "the upload exceeds the limit of %d MiB", MaxUploadBytes>>20)
 	}
 	if apiErr := (*api.Error)(nil); errors.As(err, &apiErr) {
 		return err
@@ -138,18 +137,18 @@ func toUploadError(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return api.Invalid(
 			"file",
-			"the upload came to a halt: less than %d KiB came in %d seconds",
+			"the upload stalled: less than %d KiB arrived in %d seconds",
 			minUploadProgress>>10,
 			int(uploadStallTimeout/time.Second),
 		)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return api.Invalid("file", "the upload broke off before its end").WithCause(err)
+		return api.Invalid("file", "the upload ended early").WithCause(err)
 	}
 	return err
 }
 
-// setPathFields fills the path parameters of an upload's input.
+// setPathFields sets the path parameters of an upload's input.
 func setPathFields(v reflect.Value, r *http.Request) {
 	t := v.Type()
 	for i := range t.NumField() {
@@ -161,16 +160,16 @@ func setPathFields(v reflect.Value, r *http.Request) {
 	}
 }
 
-// setFormField fills one form field; unknown ones are refused by name.
+// setFormField sets one form field; unknown ones are rejected by name.
 func setFormField(v reflect.Value, part *multipart.Part) error {
 	b, err := io.ReadAll(io.LimitReader(part, maxFormField+1))
 	switch {
 	case err != nil:
 		return toUploadError(err)
 	case len(b) > maxFormField:
-		return api.Invalid(formFieldName(part), "the field is over the limit of %d KiB", maxFormField>>10)
+		return api.Invalid(formFieldName(part), "the field exceeds the limit of %d KiB", maxFormField>>10)
 	case !isValidText(string(b)):
-		return api.Invalid(formFieldName(part), "the field holds bytes that are no text")
+		return api.Invalid(formFieldName(part), "the field is not valid UTF-8")
 	}
 	t := v.Type()
 	for i := range t.NumField() {
@@ -182,16 +181,16 @@ func setFormField(v reflect.Value, part *multipart.Part) error {
 			return nil
 		}
 	}
-	return api.Invalid(formFieldName(part), "there is no such field")
+	return api.Invalid(formFieldName(part), "unknown field")
 }
 
-// formFieldName is a form field's name, short enough to be told.
+// formFieldName returns a form field's name, shortened for messages.
 func formFieldName(part *multipart.Part) string {
 	name := part.FormName()
 	return strings.ToValidUTF8(name[:min(len(name), 100)], "?")
 }
 
-// formFields are the fields of an upload's input beside the file.
+// formFields returns the fields of an upload's input other than the file.
 func formFields(v reflect.Value) map[string]string {
 	out := map[string]string{}
 	for i := range v.NumField() {

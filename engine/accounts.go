@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// HasAccounts tells whether anybody can sign in with a password.
+// HasAccounts reports whether any user can sign in with a password.
 func (e *Engine) HasAccounts(ctx context.Context) (bool, error) {
 	n := 0
 	err := e.db.View(ctx, func(tx *store.Tx) (err error) {

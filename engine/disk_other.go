@@ -2,5 +2,5 @@
 
 package engine
 
-// DiskFree is the room left where dir is; it is not known here.
+// DiskFree reports unknown free space on this system.
 func DiskFree(string) (uint64, bool) { return 0, false }

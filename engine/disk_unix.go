@@ -4,7 +4,7 @@ package engine
 
 import "syscall"
 
-// DiskFree is the room left for this user where dir is, in bytes.
+// DiskFree returns the space available to this user on dir's disk, in bytes.
 func DiskFree(dir string) (free uint64, known bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {

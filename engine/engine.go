@@ -1,7 +1,7 @@
-// Package engine builds the areas of the service over one store and owns what
-// runs in the background. It is what a front end's transport ends at.
+// Package engine builds the service's areas over one store and runs the background work. Transports
+// of the front ends call it.
 //
-// The rules live in the areas; nothing is decided here.
+// The rules live in the areas; this package contains no business logic.
 package engine
 
 import (
@@ -39,46 +39,49 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options are what an engine is made of.
+// Options are the dependencies of an engine.
 type Options struct {
 	DB      *store.DB
 	Logger  *slog.Logger
 	Clock   func() time.Time
 	Version string
-	// CacheDir is where compiled document readers are kept between starts; empty: nowhere.
+	// CacheDir is the folder for compiled document readers; empty means no caching.
 	CacheDir string
-	// Build tells this program from others; empty: nothing that it learned is kept for other data folders.
+	// Build identifies this program build; empty means that nothing it learned is stored for other
+	// data folders.
 	Build string
-	// Embedder is a model elsewhere that embeds beside the built-in embedder; nil: none.
+	// Embedder is an external model used in addition to the built-in embedder; nil means none.
 	Embedder embed.Embedder
-	// OCR recognises the text of pictures; nil: they can't be read.
+	// OCR recognizes text in images; nil means that images can't be read.
 	OCR parse.OCR
-	// ReportFont is a TrueType font for characters that the built-in ones of PDF reports lack; nil: none.
+	// ReportFont is a TrueType font for characters missing from the built-in fonts of PDF reports;
+	// nil means none.
 	ReportFont func() ([]byte, error)
-	// LocalName and LocalEmail are the person whose machine it is.
+	// LocalName and LocalEmail identify the local user of the machine.
 	LocalName, LocalEmail string
-	// WeakHashes is for tests only: passwords are hashed at the lowest cost, which protects nothing.
+	// WeakHashes hashes passwords at the lowest cost. It protects nothing and is for tests only.
 	WeakHashes bool
-	// Model answers the specialised analyses; nil: the built-in rules do.
+	// Model answers the specialized analyses; nil means the built-in rules.
 	Model agent.Model
-	// Box seals the secrets of webhooks and integrations; Networks are the private networks
-	// that they may reach.
+	// Box encrypts the secrets of webhooks and integrations; Networks are the private networks they
+	// may reach.
 	Box      *secretbox.Box
 	Networks []netip.Prefix
-	// MailServer takes the mails of organizations without one of their own; nil: those send
-	// none. MailRoots are whom the certificates of mail servers are believed from; nil: whom
-	// the system believes.
+	// MailServer sends the emails of organizations without a server of their own; nil means that
+	// those send none. MailRoots are the trusted certificate authorities for mail servers; nil
+	// means the system's.
 	MailServer *mail.Server
 	MailRoots  *x509.CertPool
-	// PublicURL is where people reach the service, for links in mails; empty: they have none.
+	// PublicURL is the service's address for links in emails; empty means no links.
 	PublicURL string
-	// Tracer tells where work takes its time; nil: nothing is traced.
+	// Tracer records where work takes its time; nil means no tracing.
 	Tracer *tracing.Tracer
-	// NewTicker gives a tick in each such time until stop is called; a time.Ticker where nil.
+	// NewTicker returns a channel that ticks at the interval until stop is called; nil means
+	// time.NewTicker.
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 }
 
-// Engine holds the areas. Each answers the operations of its part of the contract.
+// Engine holds the areas. Each implements the operations of its part of the API.
 type Engine struct {
 	Audit       *audit.Service
 	Identity    *identity.Service
@@ -92,15 +95,15 @@ type Engine struct {
 	Archives    *archive.Service
 	Webhooks    *notify.Service
 	Sync        *syncing.Service
-	// Integrations are told of events by the loop of the webhooks.
+	// Integrations receive events through the loop of the webhooks.
 	Integrations *integration.Service
 	Mail         *mail.Service
 	Alerts       *alert.Service
 
-	// processMetrics gives the figures of the process, which a front end counts.
+	// processMetrics returns the metrics of the process, which a front end counts.
 	processMetrics atomic.Pointer[func() ([]api.Metric, error)]
 
-	// model counts the calls of the model in use; nil: the rules answer.
+	// model counts the calls of the model in use; nil means the rules.
 	model *meteredModel
 
 	db      *store.DB
@@ -108,15 +111,15 @@ type Engine struct {
 	version string
 	started time.Time
 	log     *slog.Logger
-	// trainAhead: embedders are trained before they are needed.
+	// trainAhead is true if embedders are trained before they are needed.
 	trainAhead atomic.Bool
 	newTicker  func(time.Duration) (<-chan time.Time, func())
-	// stop ends the work in the background; background waits for its end.
+	// stop ends the background work; background waits for its end.
 	stop       context.CancelFunc
 	background sync.WaitGroup
 }
 
-// New builds an engine over an open store; Close ends its work, not the store.
+// New builds an engine over an open store. Close ends its work but does not close the store.
 func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{db: o.DB, clock: o.Clock, version: o.Version, started: o.Clock(), log: o.Logger, newTicker: o.NewTicker}
 	if e.newTicker == nil {
@@ -128,7 +131,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.Audit = audit.New(o.DB)
 	e.Identity = identity.New(identity.Options{
 		DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail, WeakHashes: o.WeakHashes,
-		// Mail stands beside identity: invitations reach it from here.
+		// Identity can't import mail, so invitations are connected here.
 		SendInvitation: func(tx *store.Tx, by caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
 			return e.Mail.QueueInvitation(tx, by, email, role, path, expires)
 		},
@@ -145,7 +148,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	var err error
 	e.Evidence, err = evidence.New(evidence.Options{
 		DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, Build: o.Build, OCR: o.OCR, Tracer: o.Tracer, RemoteEmbedder: o.Embedder, Categorize: judge.GuessCategory,
-		// Deliverables are above evidence: what becomes of their lines comes in from here.
+		// Evidence can't import the deliverables, so passage changes are connected here.
 		OnPassagesChanged: func(tx *store.Tx, by caller, assessment, filename string, passages map[string]bool) error {
 			return e.Assessments.MarkEvidenceChanged(tx, by, assessment, filename, passages)
 		},
@@ -155,7 +158,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.Assessments = assessment.New(assessment.Options{
 		DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
-		// Reports are above assessments: the step that writes them comes in from here.
+		// Assessments can't import reports, so the step that writes them is connected here.
 		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteFinalReports(ctx, by, id) },
 	})
 	e.Archives = archive.New(archive.Options{DB: o.DB, Assessments: e.Assessments, Tool: "service " + o.Version})
@@ -251,12 +254,12 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Start begins the background work.
+// Start starts the background work.
 func (e *Engine) Start(ctx context.Context) error {
 	if err := e.Agents.Start(ctx); err != nil {
 		return err
 	}
-	e.Mail.Start(ctx) // it ends by Close alone, which lets it finish
+	e.Mail.Start(ctx) // ended only by Close, which lets it finish
 	ctx, e.stop = context.WithCancel(ctx)
 	e.background.Go(func() { e.runSweeps(ctx) })
 	if err := e.Evidence.Start(ctx); err != nil {
@@ -268,13 +271,12 @@ func (e *Engine) Start(ctx context.Context) error {
 	return e.Workflows.Start(ctx)
 }
 
-// StopStreams ends the answers that go on until something happens, so that who stops
-// serving does not wait for them.
+// StopStreams ends open-ended responses, so that a stopping server does not wait for them.
 func (e *Engine) StopStreams() { e.Workflows.CloseStreams() }
 
-// PretrainEmbedders has the embedder of the active catalog version trained now, and those of
-// versions imported from here on, all in the background: for a process that stays. Others
-// train when the first document is read.
+// PretrainEmbedders trains the embedder of the active catalog version, and of versions imported
+// later, in the background. It is meant for long-running processes; others train when the first
+// document is read.
 func (e *Engine) PretrainEmbedders(ctx context.Context) error {
 	e.trainAhead.Store(true)
 	active, err := e.Catalog.Snapshot(ctx, "")
@@ -285,9 +287,8 @@ func (e *Engine) PretrainEmbedders(ctx context.Context) error {
 	return nil
 }
 
-// TrimCaches lets go of what is in memory to be quick and was not asked for in a long time; it is
-// told again and again, at the same distance of time. All of it can be made again. It tells
-// whether that gave memory back.
+// TrimCaches evicts entries that have not been used recently and reports whether that freed memory.
+// It is called at a fixed interval; everything evicted can be recreated.
 func (e *Engine) TrimCaches() bool {
 	passages, drafts := e.Evidence.TrimCaches(), e.Assessments.TrimCaches()
 	return passages > 0 || drafts
@@ -308,5 +309,5 @@ func (e *Engine) Close() error {
 	return e.Evidence.Close()
 }
 
-// Version is the program's version.
+// Version returns the program's version.
 func (e *Engine) Version() string { return e.version }

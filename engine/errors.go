@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ToAPIError is what a caller is told of an error. What only the program's makers can
-// mend stays hidden behind a general sentence; a full disk does not.
+// ToAPIError converts an error to the one the caller sees. Internal errors stay hidden behind a
+// general message; a full disk does not.
 func ToAPIError(err error) *api.Error {
 	e := api.AsError(err)
 	if e.Code != api.CodeInternal {
@@ -18,13 +18,13 @@ func ToAPIError(err error) *api.Error {
 	}
 	switch {
 	case errors.Is(err, store.ErrDiskFull), errors.Is(err, store.ErrReadOnly):
-		return api.Internal("%v; what was stored before is unchanged", err).WithCause(err)
+		return api.Internal("%v; previously stored data is unchanged", err).WithCause(err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return api.Internal("the disk is full; free some space and try again: %v", err).WithCause(err)
 	case errors.Is(err, store.ErrClosed):
-		return api.Internal("the program is ending; do it again").WithCause(err)
+		return api.Internal("the program is shutting down; try again").WithCause(err)
 	case errors.Is(err, context.Canceled):
-		return api.Internal("the request was called off").WithCause(err)
+		return api.Internal("the request was cancelled").WithCause(err)
 	}
 	return e
 }

@@ -13,12 +13,12 @@ import (
 
 type caller = api.Caller
 
-// Health tells that the service answers.
+// Health reports that the service responds.
 func (e *Engine) Health(_ context.Context, by api.Caller, _ *api.None) (*api.Health, error) {
 	return &api.Health{OK: true, Service: "service", TraceID: by.TraceID}, nil
 }
 
-// HealthDetail looks at each part of the service.
+// HealthDetail checks each part of the service.
 func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (*api.HealthDetail, error) {
 	out := &api.HealthDetail{
 		Health: api.Health{OK: true, Service: "service", TraceID: by.TraceID}, Version: e.version,
@@ -46,10 +46,10 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 	})
 	check("index", func() (string, error) {
 		if figures.Stuck > 0 {
-			return "", fmt.Errorf("%d documents could not be read for a reason outside of them; the log has it", figures.Stuck)
+			return "", fmt.Errorf("%d document(s) could not be processed because of a system problem; see the log", figures.Stuck)
 		}
 		return fmt.Sprintf(
-			"%d documents wait, %d are being read; %d passages in memory",
+			"documents: %d queued, %d in progress; %d passages in memory",
 			figures.Waiting,
 			figures.Reading,
 			figures.Passages,
@@ -67,7 +67,7 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 	check("webhooks", func() (string, error) {
 		w, err := e.countPending(ctx)
 		return fmt.Sprintf(
-			"%d deliveries wait; %d webhooks did not take what was sent last, %d are off",
+			"%d deliveries pending; webhooks: %d failing, %d disabled",
 			w.deliveries,
 			w.failing,
 			w.paused,
@@ -77,28 +77,28 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 	return out, nil
 }
 
-// MinFreeDisk is the room below which the next upload or import may fail.
+// MinFreeDisk is the free space below which the next upload or import may fail.
 const MinFreeDisk = 256 << 20
 
-// checkDisk sees that there is room, and that the data folder can be written.
+// checkDisk checks that there is free space and that the data folder is writable.
 func (e *Engine) checkDisk(f Stats) (string, error) {
 	probe, err := os.CreateTemp(e.db.Dir(), ".writable-*")
 	if err != nil {
-		return "", errors.New("the data folder can't be written")
+		return "", errors.New("the data folder is not writable")
 	}
 	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-		return "", errors.New("the data folder can't be written")
+		return "", errors.New("the data folder is not writable")
 	}
 	switch {
 	case !f.DiskKnown:
-		return "can be written", nil
+		return "writable", nil
 	case f.DiskFree < MinFreeDisk:
-		return "", fmt.Errorf("only %s are left; free some space", formatSize(f.DiskFree))
+		return "", fmt.Errorf("only %s free; free some space", formatSize(f.DiskFree))
 	}
-	return fmt.Sprintf("%s are left", formatSize(f.DiskFree)), nil
+	return fmt.Sprintf("%s free", formatSize(f.DiskFree)), nil
 }
 
-// formatSize is a size in MB, and in GB where it is that large.
+// formatSize formats a size in MB, or in GB if it is large enough.
 func formatSize(n uint64) string {
 	if n >= 1e9 {
 		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
@@ -106,7 +106,7 @@ func formatSize(n uint64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// checkMail tells whether the mail server took what it was given last.
+// checkMail reports whether the mail server accepted the last email.
 func (e *Engine) checkMail(ctx context.Context) (string, error) {
 	if e.Mail.Server == nil {
 		return "not configured", nil
@@ -116,19 +116,19 @@ func (e *Engine) checkMail(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if l.LastServerError != "" {
-		return "", fmt.Errorf("%s can't be used: %s; %d mails wait", e.Mail.Server, l.LastServerError, l.Queued)
+		return "", fmt.Errorf("%s is unavailable: %s; %d emails queued", e.Mail.Server, l.LastServerError, l.Queued)
 	}
-	return fmt.Sprintf("%s; %d mails wait", e.Mail.Server, l.Queued), nil
+	return fmt.Sprintf("%s; %d emails queued", e.Mail.Server, l.Queued), nil
 }
 
-// checkModel tells which model answers, and whether it did when it was asked last.
+// checkModel reports which model is used, and whether it answered the last request.
 func (e *Engine) checkModel() (string, error) {
 	if e.model == nil {
 		return "builtin", nil
 	}
 	calls := e.model.snapshot()
 	if calls.lastError != "" {
-		return "", fmt.Errorf("%s did not answer when it was asked last, the rules did: %s", e.model.Name(), calls.lastError)
+		return "", fmt.Errorf("%s failed to answer the last request, so the built-in rules were used: %s", e.model.Name(), calls.lastError)
 	}
-	return fmt.Sprintf("%s; asked %d times, %d without an answer", e.model.Name(), calls.asked, calls.failed), nil
+	return fmt.Sprintf("%s; %d requests, %d failed", e.model.Name(), calls.asked, calls.failed), nil
 }

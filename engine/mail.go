@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// orgMailServers are the mail servers that organizations have as integrations. Mail and integrations
-// stand beside each other: they meet here.
+// orgMailServers are the mail servers configured as integrations by organizations. Mail and
+// integrations don't import each other; they are connected here.
 type orgMailServers struct {
 	integrations *integration.Service
 	guard        netguard.Guard
@@ -26,7 +26,8 @@ func (orgMailServers) HasServer(tx *store.Tx, org string) (bool, error) {
 
 func (orgMailServers) AnyServer(tx *store.Tx) (bool, error) { return integration.AnyMailServer(tx) }
 
-// Route reaches a server as far as the guard allows: an organization names it.
+// Route returns a route to the server within the limits of the network guard, because an
+// organization chose it.
 func (o orgMailServers) Route(ctx context.Context, org string) (*mail.Route, error) {
 	m, err := o.integrations.MailServer(ctx, org)
 	if errors.Is(err, integration.ErrNoMailServer) {
@@ -37,7 +38,7 @@ func (o orgMailServers) Route(ctx context.Context, org string) (*mail.Route, err
 	}
 	from, err := netmail.ParseAddress(m.From)
 	if err != nil {
-		return nil, fmt.Errorf("the sender of the organization's mail server is no e-mail address; change `from` of the integration")
+		return nil, fmt.Errorf("the sender of the organization's mail server is not an email address; change `from` of the integration")
 	}
 	return &mail.Route{
 		ID: m.IntegrationID, Dial: o.guard.Dial, Roots: m.Roots,

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/tracing"
 )
 
-// meteredModel is a model whose calls are counted.
+// meteredModel is a model that counts its calls.
 type meteredModel struct {
 	agent.Model
 	clock func() time.Time
@@ -18,7 +18,7 @@ type meteredModel struct {
 	calls modelCalls
 }
 
-// modelCalls are what a model was asked since the start.
+// modelCalls holds the counts since the start.
 type modelCalls struct {
 	asked, failed                  int
 	duration                       time.Duration
@@ -26,7 +26,7 @@ type modelCalls struct {
 	lastError                      string
 }
 
-// Chat asks the model.
+// Chat sends a request to the model.
 func (m *meteredModel) Chat(ctx context.Context, r llm.Request) (llm.Answer, error) {
 	began := m.clock()
 	ctx, span := tracing.Start(

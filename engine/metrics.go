@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ListMetrics lists the caller's organization in figures, and with them the figures
-// of the process, which are of no organization.
+// ListMetrics lists the metrics of the caller's organization and of the process, which belong to no
+// organization.
 func (e *Engine) ListMetrics(ctx context.Context, by caller, in *api.Paging, process []api.Metric) (*api.List[api.Metric], error) {
 	own, err := e.organizationMetrics(ctx, by)
 	if err != nil {
@@ -25,7 +25,7 @@ func (e *Engine) ListMetrics(ctx context.Context, by caller, in *api.Paging, pro
 	return store.PageSlice(all, *in, metricKey)
 }
 
-// metricKey is a metric's name with its labels, in their order.
+// metricKey returns a metric's name with its labels in a fixed order.
 func metricKey(m *api.Metric) string {
 	var b strings.Builder
 	b.WriteString(m.Name)
@@ -35,8 +35,8 @@ func metricKey(m *api.Metric) string {
 	return b.String()
 }
 
-// organizationMetrics counts what the caller's organization has. A state that
-// nothing is in is left out.
+// organizationMetrics counts the records of the caller's organization. States without records are
+// omitted.
 func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metric, error) {
 	board, err := e.Assessments.Dashboard(ctx, by, &api.OrgInput{OrgID: by.OrganizationID})
 	if err != nil {
@@ -114,7 +114,7 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 	), nil
 }
 
-// countOpenFindings counts what an assessment's newest gap analysis found, but for what is met by now.
+// countOpenFindings counts the findings of an assessment's newest gap analysis that are not met.
 func countOpenFindings(tx *store.Tx, a *api.Assessment, counts map[api.Severity]int) error {
 	for v, err := range store.GapVersions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
 		if err != nil {
@@ -147,10 +147,10 @@ func newGauge(name string, value float64, labels map[string]string) api.Metric {
 	return api.Metric{Name: name, Type: "gauge", Unit: "count", Value: value, Labels: labels}
 }
 
-// zeroWhenAbsent are the organization's metrics that are left out while nothing is counted.
+// zeroWhenAbsent are the organization's metrics that are omitted while their count is zero.
 var zeroWhenAbsent = []string{"organization_assessments", "organization_documents", "organization_open_findings", newFindingsMetric}
 
-// staleBefore is the day before which evidence is too old to rely on.
+// staleBefore returns the day before which evidence is too old to rely on.
 func staleBefore(today api.Date) api.Date {
 	t, err := today.Time()
 	if err != nil {
@@ -159,12 +159,12 @@ func staleBefore(today api.Date) api.Date {
 	return api.DateOf(t.AddDate(0, 0, -judge.StaleDays))
 }
 
-// SetProcessMetrics gives alert rules the figures that a front end counts.
+// SetProcessMetrics gives alert rules access to the metrics counted by a front end.
 func (e *Engine) SetProcessMetrics(figures func() ([]api.Metric, error)) {
 	e.processMetrics.Store(&figures)
 }
 
-// alertMetrics are the figures that an organization's alert rules may watch.
+// alertMetrics returns the metrics that an organization's alert rules may watch.
 func (e *Engine) alertMetrics(ctx context.Context, org string) ([]api.Metric, error) {
 	all, err := e.organizationMetrics(ctx, caller{OrganizationID: org})
 	if figures := e.processMetrics.Load(); figures != nil && err == nil {
@@ -175,7 +175,7 @@ func (e *Engine) alertMetrics(ctx context.Context, org string) ([]api.Metric, er
 	return all, err
 }
 
-// overdueLines are the lines of the daily mail about what is overdue.
+// overdueLines returns the lines of the daily email about overdue items.
 func overdueLines(tx *store.Tx, org string, today api.Date) ([]string, error) {
 	late, err := assessment.ListOverdue(tx, org, today)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 
 const newFindingsMetric = "organization_new_findings"
 
-// forEachNewFinding tells of the gaps of an assessment's newest analysis whose control had none, or
-// none as severe, before. They are compared with what people approved last, else with the first
-// analysis; so a gap that a draft finds anew stays new while drafts come and go, until it is
-// mended or somebody approves an analysis that has it. The first analysis has nothing new.
+// forEachNewFinding visits the gaps of an assessment's newest analysis whose control had none, or
+// only less severe ones, before. The baseline is the last approved analysis, otherwise the first;
+// so a new gap stays new across drafts until it is fixed or an analysis with it is approved. The
+// first analysis has no new gaps.
 func forEachNewFinding(tx *store.Tx, a *api.Assessment, visit func(*api.Finding)) error {
 	if a.State == api.StateClosed {
 		return nil
@@ -34,7 +34,7 @@ func forEachNewFinding(tx *store.Tx, a *api.Assessment, visit func(*api.Finding)
 	if newest == nil || newest.ID == before.ID {
 		return nil
 	}
-	was := map[string]int{} // how severe each control's worst gap was
+	was := map[string]int{} // severity of each control's worst gap
 	for f, err := range store.Findings.By("version").Scan(tx, a.OrganizationID, store.Prefix(before.ID)) {
 		if err != nil {
 			return err
@@ -58,16 +58,16 @@ func isOpenFinding(f *api.Finding) bool {
 	return f.Result != api.Met && f.Result != api.ResultNotApplic
 }
 
-// severityRank is how severe a gap is, from 1.
+// severityRank returns the severity of a gap as a number from 1.
 func severityRank(f *api.Finding) int {
 	return len(api.Severities) - slices.Index(api.Severities, f.Severity)
 }
 
-// maxListedFindings bounds the gaps that an alert names.
+// maxListedFindings is the maximum number of gaps listed in an alert.
 const maxListedFindings = 20
 
-// newFindingLines are the lines that an alert says of what it fires for: the new gaps, by name. labels
-// are those that the rule asks for.
+// newFindingLines returns the lines of an alert that list the new gaps it fires for. labels are
+// those of the rule.
 func newFindingLines(tx *store.Tx, org, metric string, labels map[string]string) (lines []string, err error) {
 	if metric != newFindingsMetric {
 		return nil, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse"
 )
 
-// pdfLines gives a PDF's text to the catalog, which knows no document reader.
+// pdfLines extracts a PDF's text for the catalog, which has no document reader.
 func (e *Engine) pdfLines(ctx context.Context, name string, content io.ReaderAt, size int64) ([]strm.Line, error) {
 	doc, err := e.Evidence.Parse(ctx, name, content, size)
 	if err != nil {
@@ -27,7 +27,7 @@ func (e *Engine) pdfLines(ctx context.Context, name string, content io.ReaderAt,
 			lines = append(lines, strm.Line{Sheet: place, Cells: []string{b.DisplayText()}})
 			continue
 		}
-		if b.Table != table && len(b.Header) > 0 { // it stands above the first row only
+		if b.Table != table && len(b.Header) > 0 { // only before the first row
 			lines = append(lines, strm.Line{Sheet: place, Cells: b.Header})
 			table = b.Table
 		}

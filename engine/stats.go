@@ -9,22 +9,23 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Stats are what the engine has to do and takes up, all organizations together.
+// Stats holds the engine's workload and resource usage, for all organizations together.
 type Stats struct {
 	evidence.LoadStats
-	// StoreBytes is the size of the database's file; 0 where it has none.
+	// StoreBytes is the size of the database file, or 0 if it has none.
 	StoreBytes int64
-	// DiskFree is the room left for the data folder, in bytes; meaningless unless DiskKnown.
+	// DiskFree is the free space for the data folder, in bytes; meaningless unless DiskKnown.
 	DiskFree  uint64
 	DiskKnown bool
-	// QueuedMails and WaitingDeliveries are to be sent; LiveWorkflows run, or wait for somebody.
+	// QueuedMails and WaitingDeliveries count unsent messages; LiveWorkflows counts running and
+	// waiting runs.
 	QueuedMails, WaitingDeliveries, LiveWorkflows int
-	// ModelCalls and what comes of them are those since the start; all 0 where the rules answer.
+	// ModelCalls and its results count since the start; all are 0 if the rules are used.
 	ModelCalls, ModelFailures, ModelPromptTokens, ModelCompletionTokens int
 	ModelSeconds                                                        float64
 }
 
-// pendingWork is what is still to be done that stands in the store.
+// pendingWork counts the pending work in the store.
 type pendingWork struct{ deliveries, failing, paused, running int }
 
 func (e *Engine) countPending(ctx context.Context) (w pendingWork, err error) {
@@ -61,13 +62,13 @@ func (e *Engine) countPending(ctx context.Context) (w pendingWork, err error) {
 	return w, err
 }
 
-// Stats reads the figures of this moment.
+// Stats returns the current figures.
 func (e *Engine) Stats() Stats {
 	f := Stats{LoadStats: e.Evidence.LoadStats()}
 	if info, err := os.Stat(filepath.Join(e.db.Dir(), "service.db")); err == nil {
 		f.StoreBytes = info.Size()
 	}
-	// Figures that can't be read now are 0: who collects them goes on.
+	// Unreadable figures are 0, so that the collector can continue.
 	ctx := context.Background()
 	if l, err := e.Mail.Stats(ctx); err == nil {
 		f.QueuedMails = l.Queued

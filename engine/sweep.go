@@ -7,11 +7,11 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// sweepInterval is the time between two sweeps. What has ended is refused at once,
-// swept or not: sweeping only gives the room back.
+// sweepInterval is the time between two sweeps. Expired records are refused at once, swept or not:
+// sweeping only frees their space.
 const sweepInterval = time.Hour
 
-// runSweeps deletes what has ended, again and again, until ctx ends.
+// runSweeps deletes expired records periodically until ctx ends.
 func (e *Engine) runSweeps(ctx context.Context) {
 	ticks, stop := e.newTicker(sweepInterval)
 	defer stop()
@@ -25,12 +25,12 @@ func (e *Engine) runSweeps(ctx context.Context) {
 	}
 }
 
-// blobGracePeriod is how long a blob that no record names is left alone: longer than anything
-// that keeps a blob takes to name it, and long enough to undo a mistake by a backup.
+// blobGracePeriod is how long an unreferenced blob is left alone: longer than any operation takes
+// to reference a new blob, and long enough to undo a mistake with a backup.
 const blobGracePeriod = 24 * time.Hour
 
-// sweepBlobs deletes the files of deleted documents and reports. What is being uploaded at
-// this moment is spared by its age, also where its content was there before.
+// sweepBlobs deletes the files of deleted documents and reports. Current uploads are spared by
+// their age, even if their content already existed.
 func (e *Engine) sweepBlobs(ctx context.Context) error {
 	var referenced map[string]bool
 	err := e.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -42,21 +42,21 @@ func (e *Engine) sweepBlobs(ctx context.Context) error {
 	}
 	deleted, err := e.db.Blobs().Sweep(ctx, func(sha string) bool { return referenced[sha] }, blobGracePeriod)
 	if len(deleted) > 0 {
-		e.log.Info("files that nothing names were deleted", "count", len(deleted))
+		e.log.Info("unreferenced files deleted", "count", len(deleted))
 	}
 	return err
 }
 
-// sweep deletes sessions, links, secrets, kept answers and files that have ended. A failure
-// is told and tried again the next time.
+// sweep deletes expired sessions, links, secrets, stored responses and files. Failures are logged
+// and retried the next time.
 func (e *Engine) sweep(ctx context.Context) {
 	for what, do := range map[string]func(context.Context) error{
 		"sessions and links": e.Identity.Sweep,
-		"kept answers":       e.Idempotency.Sweep,
+		"stored responses":   e.Idempotency.Sweep,
 		"files":              e.sweepBlobs,
 	} {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
-			e.log.Warn("what has ended could not be deleted", "what", what, "error", err)
+			e.log.Warn("deleting expired records failed", "what", what, "error", err)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/store/internal/disk"
 )
 
-// BackupSuffix ends the names of backups.
+// BackupSuffix is the suffix of backup names.
 const BackupSuffix = ".backup"
 
 // A backup is a zstd-compressed tar of
@@ -31,7 +31,7 @@ const (
 	maxManifestSize = 64 << 10
 )
 
-// Manifest is the head of a backup.
+// Manifest is the header of a backup.
 type Manifest struct {
 	Format  int       `json:"format"`  // of the backup file
 	Created time.Time `json:"created"` //
@@ -41,9 +41,8 @@ type Manifest struct {
 
 const backupFormat = 1
 
-// Backup writes everything the store holds to path, while it is in use. The file
-// appears under its name when it is whole and durable; a file that is there
-// already is ErrExists.
+// Backup writes the whole store to path while it is in use. The file appears under its name once it
+// is complete and durable. If it already exists, the error is ErrExists.
 func (db *DB) Backup(ctx context.Context, path string) error {
 	if err := db.backup(ctx, path, true); err != nil {
 		return fmt.Errorf("backup: %w", err)
@@ -55,11 +54,11 @@ func (db *DB) backup(ctx context.Context, path string, blobs bool) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%w: %s", ErrExists, path)
 	}
-	// Blobs stay from before the snapshot until they are copied.
+	// Blobs that exist before the snapshot are kept until they are copied.
 	db.blobs.backupLock.RLock()
 	defer db.blobs.backupLock.RUnlock()
 
-	// To a local file first, so that the transaction is short.
+	// Write to a local file first, so that the transaction is short.
 	snapshot := db.tempPath()
 	if err := disk.WriteTemp(snapshot, 0o600, func(w io.Writer) error { return db.driver.Backup(ctx, w) }); err != nil {
 		return err

@@ -1,7 +1,7 @@
 package store
 
-// ReferencedBlobs are the blobs that a record names, of all organizations. A sweep deletes the
-// others: whoever gives a record a field that names a blob adds it here.
+// ReferencedBlobs returns the blobs referenced by records of all organizations. A sweep deletes the
+// others: when adding a record field that references a blob, add it here.
 func ReferencedBlobs(tx *Tx) (map[string]bool, error) {
 	named := map[string]bool{}
 	for d, err := range Documents.AcrossTenants().Scan(tx) {

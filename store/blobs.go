@@ -16,15 +16,15 @@ import (
 	"github.com/scf-service/service/store/internal/disk"
 )
 
-// Blob names a file by what is in it.
+// Blob identifies a file by its content.
 type Blob struct {
 	SHA256 string `json:"sha256"` // 64 small hexadecimal digits
 	Size   int64  `json:"size"`   // bytes
 }
 
-// Blobs are the files of a store. What was put is there whole and for good, or
-// not at all. The same content is kept once, whoever put it: a blob belongs to
-// an organization only through the records that name it. Safe for concurrent use.
+// Blobs holds the files of a store. A blob is stored completely and durably, or not at all. Equal
+// content is stored once, whoever put it: a blob belongs to an organization only through the
+// records that reference it. Safe for concurrent use.
 type Blobs struct {
 	dir   string
 	temp  func() string
@@ -37,7 +37,7 @@ type Blobs struct {
 	backupLock, putLock sync.RWMutex
 }
 
-// lockForRemoval keeps backups and Puts away until it is undone.
+// lockForRemoval blocks backups and Puts until the returned function is called.
 func (b *Blobs) lockForRemoval() (undo func()) {
 	b.backupLock.Lock()
 	b.putLock.Lock()
@@ -47,8 +47,8 @@ func (b *Blobs) lockForRemoval() (undo func()) {
 	}
 }
 
-// Put keeps what r yields, at most limit bytes (ErrTooLarge). Put a blob before
-// the transaction that names it; Sweep spares it meanwhile by its age.
+// Put stores the content of r, at most limit bytes (ErrTooLarge). Put a blob before the transaction
+// that references it; Sweep spares it meanwhile because of its age.
 func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error) {
 	if err := ctx.Err(); err != nil {
 		return Blob{}, err
@@ -59,7 +59,7 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error)
 	err := disk.WriteTemp(temp, 0o600, func(w io.Writer) (err error) {
 		n, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(disk.ContextReader(ctx, r), max(limit, 0)+1))
 		if err == nil && n > limit {
-			err = fmt.Errorf("%w: at most %d bytes are taken", ErrTooLarge, limit)
+			err = fmt.Errorf("%w: at most %d bytes are allowed", ErrTooLarge, limit)
 		}
 		return err
 	})
@@ -73,8 +73,8 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error)
 	return blob, nil
 }
 
-// moveIntoPlace gives a finished file its name. Content that is there already is
-// replaced by the same: that mends what has rotted, and makes it new for Sweep.
+// moveIntoPlace gives a finished file its name. It replaces existing equal content: that repairs
+// damage and resets the age for Sweep.
 func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	path, err := b.path(blob.SHA256)
 	if err != nil {
@@ -100,8 +100,8 @@ func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	return disk.SyncDir(folder)
 }
 
-// Open returns the content and its size; ErrNotFound where there is none. The
-// caller closes it. It stays readable though it be deleted meanwhile.
+// Open returns the content and its size, or ErrNotFound. The caller closes it. It stays readable
+// even if it is deleted meanwhile.
 func (b *Blobs) Open(sha string) (io.ReadSeekCloser, int64, error) {
 	path, err := b.path(sha)
 	if err != nil {
@@ -118,8 +118,7 @@ func (b *Blobs) Open(sha string) (io.ReadSeekCloser, int64, error) {
 	return f, info.Size(), nil
 }
 
-// Verify reads the whole blob; ErrCorrupt where its content is no longer what
-// its name says.
+// Verify reads the whole blob and returns ErrCorrupt if its content no longer matches its name.
 func (b *Blobs) Verify(ctx context.Context, sha string) error {
 	f, _, err := b.Open(sha)
 	if err != nil {
@@ -136,8 +135,7 @@ func (b *Blobs) Verify(ctx context.Context, sha string) error {
 	return nil
 }
 
-// Delete removes a blob; ErrNotFound where there is none. It waits for a running
-// backup.
+// Delete removes a blob, or returns ErrNotFound. It waits for a running backup.
 func (b *Blobs) Delete(sha string) error {
 	path, err := b.path(sha)
 	if err != nil {
@@ -150,9 +148,9 @@ func (b *Blobs) Delete(sha string) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// Sweep removes the blobs that keep doesn't want and that were last put longer
-// than olderThan ago, and returns them. Ask keep of a View that began after the
-// last Put that counts; olderThan covers those whose transaction is still to come.
+// Sweep removes the blobs for which keep returns false and that were last put longer than olderThan
+// ago, and returns them. Compute keep in a View started after the last relevant Put; olderThan
+// covers blobs whose transaction is still to come.
 func (b *Blobs) Sweep(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) ([]Blob, error) {
 	var swept []Blob
 	limit := b.clock().Add(-olderThan)
@@ -169,8 +167,7 @@ func (b *Blobs) Sweep(ctx context.Context, isUsed func(sha string) bool, olderTh
 	return swept, err
 }
 
-// removeOld looks at the age under the lock: a Put of the same content may have
-// come between.
+// removeOld checks the age under the lock, because the same content may have been put meanwhile.
 func (b *Blobs) removeOld(sha string, limit time.Time) (bool, error) {
 	path, err := b.path(sha)
 	if err != nil {
@@ -190,7 +187,7 @@ func (b *Blobs) removeOld(sha string, limit time.Time) (bool, error) {
 	return true, disk.SyncDir(filepath.Dir(path))
 }
 
-// ForEach calls fn for every blob, in the order of their names, until it fails.
+// ForEach calls fn for every blob in name order, until it returns an error.
 func (b *Blobs) ForEach(ctx context.Context, fn func(Blob) error) error {
 	folders, err := os.ReadDir(b.dir) // sorted
 	if err != nil {
@@ -226,7 +223,7 @@ func (b *Blobs) ForEach(ctx context.Context, fn func(Blob) error) error {
 
 func (b *Blobs) path(sha string) (string, error) {
 	if !isSHA256(sha) {
-		return "", fmt.Errorf("%w: a blob is named by 64 small hexadecimal digits", ErrBadKey)
+		return "", fmt.Errorf("%w: a blob name has 64 lower-case hexadecimal digits", ErrBadKey)
 	}
 	return filepath.Join(b.dir, sha[:2], sha[2:]), nil
 }

@@ -41,14 +41,14 @@ func (db *DB) ChangeCount(tables ...AnyTable) (n uint64, known bool) {
 	return n, true
 }
 
-// IsSoleWriter tells whether nobody else writes to this database while it is open.
+// IsSoleWriter reports whether nobody else writes to this database while it is open.
 func (db *DB) IsSoleWriter() bool { return db.soleWriter }
 
-// Changed is closed once a transaction of this process has written something: for who
-// waits for a change and then looks whether it is the one. Ask before looking.
+// Changed returns a channel that is closed when a transaction of this process has written
+// something. Call it before checking for the expected change.
 func (db *DB) Changed() <-chan struct{} { return db.notifier.subscribe() }
 
-// changeNotifier tells those who wait that something was written.
+// changeNotifier notifies waiters of writes.
 type changeNotifier struct {
 	mu   sync.Mutex
 	wait chan struct{}

@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// The first byte of a stored record: what made the bytes, and a bit for
-// compression. A new codec takes a new number; old bytes stay readable.
+// The first byte of a stored record: its encoding and a flag for compression. A new codec gets a
+// new number; old bytes stay readable.
 const (
 	markJSON        = 0x01
 	markCustomCodec = 0x02 // the table's Codec
@@ -26,7 +26,7 @@ const (
 	maxRecordSize   = 32 << 20 // bytes after decompression
 )
 
-// codec turns a record into bytes and back. In an any a record is a pointer to it.
+// codec encodes and decodes records. An any holds a pointer to the record.
 type codec struct {
 	mark   byte
 	encode func(any) ([]byte, error)
@@ -35,8 +35,8 @@ type codec struct {
 
 var jsonCodec = codec{mark: markJSON, encode: json.Marshal, decode: decodeJSON}
 
-// trustedJSONOptions reads what encoding/json wrote, as it would. Our own bytes need no search
-// for names that stand twice.
+// trustedJSONOptions decodes like encoding/json but skips the search for duplicate names, which our
+// own output can't have.
 var trustedJSONOptions = fastjson.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 	legacy.FormatByteArrayAsArray(true), legacy.FormatDurationAsNano(true))
 
@@ -46,7 +46,7 @@ func decodeJSON(b []byte, r any) error {
 		return nil
 	}
 	reflect.ValueOf(r).Elem().SetZero()
-	return json.Unmarshal(b, r) // whose error is the one to tell
+	return json.Unmarshal(b, r) // returns the better error
 }
 
 // packRecord frames encoded bytes for the driver.
@@ -68,7 +68,7 @@ func packRecord(mark byte, payload []byte) ([]byte, error) {
 	return append([]byte{mark}, payload...), nil
 }
 
-// unpackRecord undoes pack. plain may be the given bytes.
+// unpackRecord is the inverse of packRecord. plain may be the given bytes.
 func unpackRecord(b []byte) (mark byte, payload []byte, err error) {
 	if len(b) == 0 {
 		return 0, nil, fmt.Errorf("%w: an empty record", ErrCorrupt)
@@ -77,14 +77,14 @@ func unpackRecord(b []byte) (mark byte, payload []byte, err error) {
 	if b[0]&markCompressed != 0 {
 		n, err := s2.DecodedLen(payload)
 		if err != nil || n > maxRecordSize {
-			return 0, nil, fmt.Errorf("%w: a compressed record of impossible length", ErrCorrupt)
+			return 0, nil, fmt.Errorf("%w: a compressed record with an invalid length", ErrCorrupt)
 		}
 		if payload, err = s2.Decode(nil, payload); err != nil {
 			return 0, nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 		}
 	}
 	if mark != markJSON && mark != markCustomCodec {
-		return 0, nil, fmt.Errorf("%w: a record in the unknown form %#02x", ErrCorrupt, mark)
+		return 0, nil, fmt.Errorf("%w: a record with the unknown format %#02x", ErrCorrupt, mark)
 	}
 	return mark, payload, nil
 }

@@ -11,19 +11,18 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// EncodedRecord is a record with the bytes it is stored as. Who has it decodes it no second time
-// while it is stored so, and writes another that says the same without encoding it. It is
-// shared: nobody may write to it.
+// EncodedRecord is a record with its stored bytes. It avoids decoding an unchanged record twice and
+// encoding equal content again. It is shared: nobody may modify it.
 type EncodedRecord[R any] struct {
 	Record R
-	// Extra is what its writer keeps with it; nothing where it was read.
+	// Extra is data attached by its writer; nil if the record was read.
 	Extra []byte
 
 	primary, stored []byte
 	body            recordBody
 }
 
-// Size is about how many bytes it holds in memory.
+// Size returns the approximate memory size in bytes.
 func (w *EncodedRecord[R]) Size() int {
 	return len(w.primary) + len(w.stored) + len(w.Extra) + len(w.body.block) + max(w.body.rawSize, 2*len(w.stored))
 }
@@ -52,15 +51,15 @@ func WithSharedBody[R any](header func(*R) any, equal func(a, b *R) bool, scope 
 // PreparedRecord is a record that is to be inserted, with what could be done for it before its transaction.
 type PreparedRecord[R any] struct {
 	Record *R
-	// SameAs is the one whose bytes it takes; nil where it has its own.
+	// SameAs is the record whose bytes it reuses, or nil if it has its own.
 	SameAs *EncodedRecord[R]
-	// Extra goes to what is written.
+	// Extra is attached to the written record.
 	Extra []byte
 	body  recordBody
 }
 
-// PrepareInsert encodes a record but for its head, which may change until it is inserted and nothing
-// else of it. Where it says the same as one that was written, it takes the bytes of that.
+// PrepareInsert encodes a record except for its header, which alone may change until it is
+// inserted. If its content equals that of an already written record, it reuses those bytes.
 func PrepareInsert[R any](t *TenantTable[R], r *R, candidates ...*EncodedRecord[R]) (PreparedRecord[R], error) {
 	for _, w := range candidates {
 		if w.body.block != nil && t.table.equal(&w.Record, r) {
@@ -71,7 +70,7 @@ func PrepareInsert[R any](t *TenantTable[R], r *R, candidates ...*EncodedRecord[
 	return PreparedRecord[R]{Record: r, body: b}, err
 }
 
-// encodeBody is nothing where the record is to be encoded as a whole.
+// encodeBody returns nothing if the record is to be encoded as a whole.
 func (s *untypedTable) encodeBody(r any) (recordBody, error) {
 	if s.header == nil || s.codec.mark != markJSON {
 		return recordBody{}, nil
@@ -89,10 +88,10 @@ func (s *untypedTable) encodeBody(r any) (recordBody, error) {
 	return recordBody{block: block, rawSize: len(rest), sum: sha256.Sum256(block), lossless: !bytes.Contains(rest, replacementEscape)}, nil
 }
 
-// replacementEscape is how encoding/json writes what is not UTF-8.
+// replacementEscape is how encoding/json encodes invalid UTF-8.
 var replacementEscape = []byte(`\ufffd`)
 
-// encodeHeader is the beginning of a record's JSON, up to its body.
+// encodeHeader returns the beginning of a record's JSON, up to its body.
 func (s *untypedTable) encodeHeader(r any) ([]byte, error) {
 	b, err := json.Marshal(s.header(r))
 	if err != nil || len(b) < 2 {
@@ -121,12 +120,12 @@ func (s *untypedTable) marshalWithBody(r any, b recordBody, key []byte) ([]byte,
 		return nil, err
 	}
 	if len(head)+b.rawSize > maxRecordSize || len(out) >= kv.MaxValue {
-		return s.codec.marshal(r) // which says what is wrong
+		return s.codec.marshal(r) // returns a descriptive error
 	}
 	return out, nil
 }
 
-// InsertPrepared is Insert of each, in their order.
+// InsertPrepared inserts the records in order.
 func InsertPrepared[R any](tx *Tx, t *TenantTable[R], org string, all []PreparedRecord[R]) ([]*EncodedRecord[R], error) {
 	s, out := t.table.untyped, make([]*EncodedRecord[R], len(all))
 	for i := range all {
@@ -156,8 +155,8 @@ func InsertPrepared[R any](tx *Tx, t *TenantTable[R], org string, all []Prepared
 	return out, nil
 }
 
-// ScanEncoded is Scan of a prefix, all at once. What is stored as it is in known is not decoded
-// again; where that is all there is, it is known itself.
+// ScanEncoded reads all records with a prefix at once. Records whose stored form is in known are
+// not decoded again; if nothing else is found, it returns known itself.
 func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*EncodedRecord[R], prefix ...any) ([]*EncodedRecord[R], error) {
 	in := b.order
 	within, err := in.tenantParts(org, prefix)

@@ -7,11 +7,11 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// What can go wrong, to be asked with errors.Is.
+// Errors of the store, to be checked with errors.Is.
 var (
 	ErrNotFound      = errors.New("not found")
 	ErrExists        = errors.New("already exists")
-	ErrBadCursor     = errors.New("the cursor is not one of this list; begin again without it")
+	ErrBadCursor     = errors.New("the cursor does not belong to this list; start again without it")
 	ErrNoTenant      = errors.New("the organization is missing")
 	ErrWrongTenant   = errors.New("the record belongs to another organization")
 	ErrNewerSchema   = errors.New("the database is newer than this program")
@@ -29,7 +29,7 @@ var (
 	ErrTooLarge   = kv.ErrTooLarge
 )
 
-// ExistsError is ErrExists with where it was met.
+// ExistsError is an ErrExists with the table and index concerned.
 type ExistsError struct {
 	Table string
 	Index string // empty: the primary key
@@ -42,10 +42,10 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("%s: another record has the same %s", e.Table, e.Index)
 }
 
-// Is makes it an ErrExists.
+// Is matches ErrExists.
 func (e *ExistsError) Is(target error) bool { return target == ErrExists }
 
-// NewerSchemaError is ErrNewerSchema with both schema versions.
+// NewerSchemaError is an ErrNewerSchema with both schema versions.
 type NewerSchemaError struct {
 	Database, Program int
 }
@@ -55,5 +55,5 @@ func (e *NewerSchemaError) Error() string {
 		ErrNewerSchema, e.Database, e.Program)
 }
 
-// Is makes it an ErrNewerSchema.
+// Is matches ErrNewerSchema.
 func (e *NewerSchemaError) Is(target error) bool { return target == ErrNewerSchema }

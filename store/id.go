@@ -6,9 +6,9 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Ids begin with the time, and records that tell of one another, as the events of an
-// assessment, stand in their order. A clock that jumps back must not turn it round: an id
-// is never smaller than the last one that was given, by an earlier process too.
+// IDs begin with the time, so records that refer to one another, such as the events of an
+// assessment, stay in order. To survive a clock that jumps back, an ID is never smaller than the
+// last one issued, even by an earlier process.
 type idGenerator struct {
 	mu       sync.Mutex
 	generate func() string
@@ -17,7 +17,7 @@ type idGenerator struct {
 
 var lastIDKey = K("last id")
 
-// next is a fresh id; one above the last where the clock gives a smaller one.
+// next returns a new ID, incremented from the last one if the clock gives a smaller one.
 func (i *idGenerator) next() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -31,17 +31,18 @@ func (i *idGenerator) next() string {
 	return id
 }
 
-// current is the last id that was given.
+// current returns the last ID issued.
 func (i *idGenerator) current() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.lastID
 }
 
-// counterDigits is how many of a UUID's last hexadecimal digits count on: those after the variant.
+// counterDigits is the number of trailing hexadecimal digits of a UUID used as a counter: those
+// after the variant.
 const counterDigits = 12
 
-// incrementUUID is the next UUID; false for what is none.
+// incrementUUID returns the next UUID, or false if id is not a UUID.
 func incrementUUID(id string) (string, bool) {
 	if len(id) != 36 || id[14] != '7' {
 		return "", false
@@ -64,7 +65,7 @@ func incrementUUID(id string) (string, bool) {
 	return "", false
 }
 
-// saveLastID writes down the last id, with what has it.
+// saveLastID stores the last ID in the transaction that uses it.
 func (tx *Tx) saveLastID() error {
 	if !tx.idIssued {
 		return nil
@@ -72,7 +73,7 @@ func (tx *Tx) saveLastID() error {
 	return tx.putMeta(lastIDKey, tx.db.idGenerator.current())
 }
 
-// loadLastID goes on from the last id of an earlier process.
+// loadLastID continues from the last ID of an earlier process.
 func (db *DB) loadLastID(k kv.KV) error {
 	tx := &Tx{kv: k, db: db}
 	_, err := tx.getMeta(lastIDKey, &db.idGenerator.lastID)

@@ -38,9 +38,8 @@ const (
 	tagUpperBound = 0xFF // after every extension; never written
 )
 
-// K makes a key of strings, byte slices, bools, integers and times, and of types
-// made from them. Anything else gives a key that every table refuses with
-// ErrBadKey.
+// K returns a key of strings, byte slices, bools, integers and times, and of types derived from
+// them. Other types give a key that every table refuses with ErrBadKey.
 func K(parts ...any) Key {
 	k := Key{b: make([]byte, 0, 48)}
 	for i, p := range parts {
@@ -51,10 +50,10 @@ func K(parts ...any) Key {
 	return k
 }
 
-// Err tells whether the parts made a key.
+// Err returns the error of a key with invalid parts.
 func (k Key) Err() error { return k.err }
 
-// IsZero tells whether the key has no parts.
+// IsZero reports whether the key has no parts.
 func (k Key) IsZero() bool { return len(k.b) == 0 && k.err == nil }
 
 // Join returns the parts of k followed by those of more.
@@ -128,8 +127,8 @@ func appendInt(b []byte, v int64) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(v)^1<<63)
 }
 
-// Parts gives back what the key was made of: []byte, string, bool, int64,
-// time.Time in UTC. ErrBadKey where the bytes are not a key.
+// Parts returns the parts of the key: []byte, string, bool, int64, time.Time in UTC. It returns
+// ErrBadKey if the bytes are not a key.
 func (k Key) Parts() ([]any, error) {
 	if k.err != nil {
 		return nil, k.err
@@ -161,7 +160,7 @@ func decodePart(b []byte) (part any, rest []byte, err error) {
 		return tag == tagTrue, b, nil
 	case tagInt:
 		if len(b) < 8 {
-			return nil, nil, fmt.Errorf("%w: an integer cut short", ErrBadKey)
+			return nil, nil, fmt.Errorf("%w: a truncated integer", ErrBadKey)
 		}
 		return int64(binary.BigEndian.Uint64(b) ^ 1<<63), b[8:], nil
 	case tagTime:
@@ -187,10 +186,10 @@ func decodeEscaped(b []byte) (s, rest []byte, err error) {
 		s = append(s, 0)
 		i++
 	}
-	return nil, nil, fmt.Errorf("%w: text without an end", ErrBadKey)
+	return nil, nil, fmt.Errorf("%w: unterminated text", ErrBadKey)
 }
 
-// String is for people: "org"/7.
+// String returns a readable form: "org"/7.
 func (k Key) String() string {
 	parts, err := k.Parts()
 	if err != nil {

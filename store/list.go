@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// List answers a page of a tenant table as the contract words it.
+// List returns a page of a tenant table in the API's form.
 func List[R any](ctx context.Context, db *DB, t *TenantTable[R], org string, p api.Paging, q PageQuery[R]) (*api.List[R], error) {
 	var out *api.List[R]
 	err := db.View(ctx, func(tx *Tx) error {
@@ -20,7 +20,7 @@ func List[R any](ctx context.Context, db *DB, t *TenantTable[R], org string, p a
 	return out, toCursorError(err)
 }
 
-// ListGlobal is List for a table that belongs to no organization.
+// ListGlobal works like List for a table that belongs to no organization.
 func ListGlobal[R any](ctx context.Context, db *DB, t *Table[R], p api.Paging, q PageQuery[R]) (*api.List[R], error) {
 	var out *api.List[R]
 	err := db.View(ctx, func(tx *Tx) error {
@@ -47,7 +47,7 @@ func toCursorError(err error) error {
 	return err
 }
 
-// ToNotFound turns ErrNotFound into the contract's NOT_FOUND about a kind of record.
+// ToNotFound turns ErrNotFound into the API's NOT_FOUND error about a kind of record.
 func ToNotFound(err error, kind, id string) error {
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrBadKey) {
 		return api.NotFound(kind, id)
@@ -55,8 +55,8 @@ func ToNotFound(err error, kind, id string) error {
 	return err
 }
 
-// PageSlice cuts a page from a list that is in memory, in ascending order of key. The
-// cursor holds the last key, so that what comes and goes meanwhile moves nothing.
+// PageSlice returns a page of a list in memory, sorted by ascending key. The cursor holds the last
+// key, so that concurrent inserts and deletes shift nothing.
 func PageSlice[R any](all []R, p api.Paging, key func(*R) string) (*api.List[R], error) {
 	after, err := decodeCursorText(p.Cursor)
 	if err != nil {

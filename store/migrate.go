@@ -59,7 +59,7 @@ func (db *DB) migrate(ctx context.Context) error {
 	return nil
 }
 
-// readMeta finds out what database this is. settled is only meant for one of the
+// readMeta determines the kind and version of the database. settled is only meaningful for the
 // program's own version.
 func (db *DB) readMeta(ctx context.Context) (fresh, current bool, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
@@ -86,9 +86,9 @@ func (db *DB) readMeta(ctx context.Context) (fresh, current bool, err error) {
 	return fresh, current, err
 }
 
-// createDatabase makes a new database.
+// createDatabase initializes a new database.
 func (db *DB) createDatabase(ctx context.Context, version int) error {
-	// Two ids of a fair generator hold more chance than a seal needs.
+	// Two random IDs have more entropy than a seal needs.
 	m := databaseMeta{Format: formatVersion, Schema: version, Created: db.clock().UTC(), Secret: db.newID() + db.newID()}
 	err := db.Update(ctx, func(tx *Tx) error {
 		if err := tx.putMeta(metaKey, m); err != nil {
@@ -103,8 +103,8 @@ func (db *DB) createDatabase(ctx context.Context, version int) error {
 	return err
 }
 
-// applyMigration runs one migration, or none where m has nothing to apply, and after the
-// last one makes the indexes right, all in one transaction.
+// applyMigration runs one migration, or none if m has nothing to apply, and after the last one
+// rebuilds the indexes, all in one transaction.
 func (db *DB) applyMigration(ctx context.Context, m Migration, last bool) error {
 	next := db.meta
 	next.Schema, next.Format = m.Version, formatVersion
@@ -134,7 +134,7 @@ func (db *DB) applyMigration(ctx context.Context, m Migration, last bool) error 
 	return nil
 }
 
-// newBackupPath is a free name in backups, in the order of time.
+// newBackupPath returns an unused name in backups that sorts by time.
 func newBackupPath(dir string, now time.Time, reason, suffix string) string {
 	name := filepath.Join(dir, dirBackups, now.UTC().Format("20060102T150405.000Z")+"-"+reason)
 	path := name + suffix

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/tracing"
 )
 
-// Event tells what a transaction did, to whoever acts on it afterwards.
+// Event describes the effect of a transaction, for later processing.
 type Event struct {
 	Sequence       int64           `json:"sequence"` // given by Append: rising, without gaps
 	ID             string          `json:"id"`       // given by Append where empty; the same in every delivery
@@ -17,13 +17,13 @@ type Event struct {
 	OrganizationID string          `json:"organization_id,omitempty"` // empty: of no organization
 	Time           time.Time       `json:"time"`                      // given by Append where zero
 	Payload        json.RawMessage `json:"payload,omitempty"`
-	// Trace is where in a trace it happened, as a traceparent; empty where nothing is traced.
+	// Trace is the trace context of the event, as a traceparent; empty if tracing is off.
 	Trace string `json:"trace,omitempty"` // given by Append
 }
 
-// Outbox holds events from the transaction that made them until every consumer
-// has done its work. A consumer asks for Next, works outside the transaction,
-// then says Ack; one that crashed in between meets the same events again.
+// Outbox holds events from the transaction that created them until every consumer has processed
+// them. A consumer calls Next, works outside the transaction, then calls Ack; after a crash in
+// between, it receives the same events again.
 var Outbox outbox
 
 type outbox struct{}
@@ -40,7 +40,7 @@ var (
 	outboxConsumers = NewTable("_outbox_readers", func(r *outboxConsumer) Key { return K(r.Consumer) })
 )
 
-// Append adds the event to the transaction and returns it as it is kept.
+// Append adds the event to the transaction and returns it as stored.
 func (outbox) Append(tx *Tx, e Event) (Event, error) {
 	if e.Topic == "" {
 		return Event{}, errors.New("outbox: an event needs a topic")
@@ -59,8 +59,8 @@ func (outbox) Append(tx *Tx, e Event) (Event, error) {
 	return e, outboxEvents.Insert(tx, &e)
 }
 
-// Next returns up to limit events the consumer is not through with, in order. A
-// consumer that was never heard of begins with the oldest event there is.
+// Next returns up to limit events that the consumer has not acknowledged, in order. A new consumer
+// starts with the oldest event.
 func (outbox) Next(tx *Tx, consumer string, limit int) ([]Event, error) {
 	done, err := lastAcked(tx, consumer)
 	if err != nil {
@@ -81,8 +81,8 @@ func (outbox) Next(tx *Tx, consumer string, limit int) ([]Event, error) {
 	return events, nil
 }
 
-// Ack says that the consumer is through with every event up to sequence. Going
-// back does nothing; an event that was not written yet is refused.
+// Ack acknowledges every event up to sequence for the consumer. A smaller sequence than before has
+// no effect; one that was not written yet is an error.
 func (outbox) Ack(tx *Tx, consumer string, sequence int64) error {
 	done, err := lastAcked(tx, consumer)
 	if err != nil || sequence <= done {
@@ -98,7 +98,7 @@ func (outbox) Ack(tx *Tx, consumer string, sequence int64) error {
 	return outboxConsumers.Put(tx, &outboxConsumer{Consumer: consumer, Done: sequence})
 }
 
-// Backlog returns how many events the consumer is not through with.
+// Backlog returns the number of events the consumer has not acknowledged.
 func (outbox) Backlog(tx *Tx, consumer string) (int64, error) {
 	done, err := lastAcked(tx, consumer)
 	if err != nil {
@@ -108,9 +108,9 @@ func (outbox) Backlog(tx *Tx, consumer string) (int64, error) {
 	return last - done, err
 }
 
-// Prune deletes up to limit events from before the given time that all these
-// consumers are through with, oldest first, and returns how many. consumers are
-// all the program has: another one would lose its events.
+// Prune deletes up to limit events older than before that all given consumers have acknowledged,
+// oldest first, and returns their number. consumers must be complete: any other would lose its
+// events.
 func (outbox) Prune(tx *Tx, before time.Time, limit int, consumers ...string) (int, error) {
 	if len(consumers) == 0 {
 		return 0, errors.New("outbox: pruning needs the names of all consumers")

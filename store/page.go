@@ -13,37 +13,37 @@ import (
 )
 
 const (
-	// DefaultPageLimit is the size of a page where the query doesn't say.
+	// DefaultPageLimit is the page size if the query gives none.
 	DefaultPageLimit = 50
-	// MaxPageLimit is the largest page; more is asked for with the cursor.
+	// MaxPageLimit is the maximum page size.
 	MaxPageLimit = 1000
 
 	maxCursor = 2 * kv.MaxKey * 4 / 3
 )
 
-// PageQuery asks for a stretch of a list.
+// PageQuery asks for a part of a list.
 type PageQuery[R any] struct {
 	Index     string // order of the list; empty is the primary key
-	Prefix    Key    // as in the option Prefix
+	Prefix    Key    // see the option Prefix
 	Cursor    string // Page.Next of the page before; empty is the first
 	Limit     int    // 0 is DefaultPageLimit; more than MaxPageLimit is MaxPageLimit
 	Reverse   bool
-	Filter    func(*R) bool // nil keeps all
+	Filter    func(*R) bool // nil accepts all
 	SkipTotal bool          // don't count behind the page, where lists are long
 }
 
-// Page is a stretch of a list. A cursor names a place, not a number: what is
-// inserted or deleted between two pages neither repeats nor hides a record.
+// Page is a part of a list. A cursor marks a position, not an index: records inserted or deleted
+// between two pages neither repeat nor hide others.
 type Page[R any] struct {
 	Items []R
-	Next  string // cursor of the next page; empty behind the last
+	Next  string // cursor of the next page; empty after the last
 	Total int    // records of the whole list after the filter; -1 with NoTotal
 }
 
 // untypedQuery is a query without the type of its records.
 type untypedQuery struct {
 	PageQuery[struct{}]
-	match func(any) bool // nil keeps all
+	match func(any) bool // nil accepts all
 }
 
 func (q PageQuery[R]) untyped() untypedQuery {
@@ -64,7 +64,7 @@ func (q PageQuery[R]) untyped() untypedQuery {
 	return out
 }
 
-// typedPage is a page with the type of its records.
+// typedPage converts a page to its record type.
 func typedPage[R any](page Page[any], err error) (Page[R], error) {
 	if err != nil {
 		return Page[R]{}, err
@@ -76,7 +76,7 @@ func typedPage[R any](page Page[any], err error) (Page[R], error) {
 	return out, nil
 }
 
-// orderFor is what a page is cut from.
+// orderFor returns the order that the query pages through.
 func (s *untypedTable) orderFor(q untypedQuery) orderedTable {
 	if q.Index == "" {
 		return s.inPrimaryOrder()
@@ -84,7 +84,7 @@ func (s *untypedTable) orderFor(q untypedQuery) orderedTable {
 	return s.inIndexOrder(q.Index)
 }
 
-// page is Table.Page.
+// page implements Table.Page.
 func (s *untypedTable) page(tx *Tx, q untypedQuery) (page Page[any], err error) {
 	order := s.orderFor(q)
 	if order.err != nil {
@@ -140,14 +140,14 @@ func (s *untypedTable) page(tx *Tx, q untypedQuery) (page Page[any], err error) 
 	return page, nil
 }
 
-// isAfter tells whether key comes behind place in the list's direction.
+// isAfter reports whether key comes after position in the list's direction.
 func isAfter(key, position []byte, reverse bool) bool {
 	c := bytes.Compare(key, position)
 	return c != 0 && (c < 0) == reverse
 }
 
-// cursorScope is what a cursor is bound to: everything that orders or bounds the
-// list, not the filter, which may be a function of anything.
+// cursorScope returns what a cursor is bound to: everything that orders or bounds the list, except
+// the filter, which is an arbitrary function.
 func (s *untypedTable) cursorScope(q untypedQuery) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(s.def.name)))
 	b = append(b, s.def.name...)
@@ -159,7 +159,7 @@ func (s *untypedTable) cursorScope(q untypedQuery) []byte {
 
 const cursorMACLen = 12
 
-// encodeCursor makes the place of a list opaque: seal, key.
+// encodeCursor returns an opaque cursor for a position in a list: a seal and the key.
 func (db *DB) encodeCursor(at, list []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(db.cursorMAC(at, list), at...))
 }
@@ -172,7 +172,7 @@ func (db *DB) cursorMAC(at, list []byte) []byte {
 	return m.Sum(nil)[:cursorMACLen]
 }
 
-// decodeCursor undoes sealCursor; nil is the place before the first.
+// decodeCursor is the inverse of encodeCursor; nil is the position before the first record.
 func (db *DB) decodeCursor(cursor string, list []byte) ([]byte, error) {
 	if cursor == "" {
 		return nil, nil
@@ -187,7 +187,7 @@ func (db *DB) decodeCursor(cursor string, list []byte) ([]byte, error) {
 	return b[cursorMACLen:], nil
 }
 
-// decodeCursorText decodes a cursor. The decoder would pass over line breaks, so that one cursor
+// decodeCursorText decodes a cursor strictly: the decoder ignores line breaks, so that one cursor
 // could be written in many ways.
 func decodeCursorText(cursor string) ([]byte, error) {
 	if strings.ContainsAny(cursor, "\r\n") {

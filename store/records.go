@@ -64,7 +64,7 @@ type Webhook struct {
 	FailedInRow int `json:"failed_in_row,omitempty"`
 }
 
-// SubscribesTo tells whether the webhook asks for events of a type.
+// SubscribesTo reports whether the webhook asks for events of a type.
 func (w *Webhook) SubscribesTo(event string) bool {
 	return len(w.Events) == 0 || slices.Contains(w.Events, event)
 }

@@ -81,8 +81,8 @@ func restore(ctx context.Context, path string, o Options) (Manifest, error) {
 	return r.manifest, disk.Move(r.database, target)
 }
 
-// lockDatabase takes the lock of the database that is to be replaced. A damaged one is
-// why people restore: it is no hindrance.
+// lockDatabase locks the database to be replaced. A damaged one is no obstacle, since it is a
+// reason to restore.
 func lockDatabase(ctx context.Context, target string, o Options) (release func(), err error) {
 	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
 		return func() {}, nil
@@ -97,15 +97,15 @@ func lockDatabase(ctx context.Context, target string, o Options) (release func()
 	return func() { _ = old.Close() }, nil
 }
 
-// preserveOldDatabase gives the old database a second name, so that there is a database at
-// every moment.
+// preserveOldDatabase gives the old database a second name, so that a database exists at every
+// moment.
 func preserveOldDatabase(target string, o Options) error {
 	aside := newBackupPath(o.Dir, o.Clock(), "before-restore", ".db")
 	err := os.Link(target, aside)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil { // a file system without hard links
+	if err != nil { // the file system has no hard links
 		err = os.Rename(target, aside)
 	}
 	if err != nil {
@@ -122,7 +122,7 @@ type restorer struct {
 	manifest     Manifest
 }
 
-// unpack unpacks the entries, in the order a backup has them.
+// unpack unpacks the entries in the order of a backup.
 func (r *restorer) unpack(ctx context.Context) error {
 	if err := r.readManifest(); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (r *restorer) unpack(ctx context.Context) error {
 		}
 		name, err := r.nextEntry("")
 		if errors.Is(err, io.EOF) {
-			// The checksum comes after all that tar wants.
+			// The checksum follows the data that tar reads.
 			_, err := io.Copy(io.Discard, r.decompressed)
 			return toCorruptError(err)
 		}
@@ -179,11 +179,11 @@ func (r *restorer) readManifest() error {
 	return nil
 }
 
-// unpackBlob unpacks one and refuses it where its name is not that of its content.
+// unpackBlob unpacks one blob and returns an error if its name does not match its content.
 func (r *restorer) unpackBlob(blobs *Blobs, name string) error {
 	sha, found := strings.CutPrefix(name, entryBlobs)
 	if !found || !isSHA256(sha) {
-		return fmt.Errorf("%w: it holds %.80q, which no backup has", ErrCorrupt, name)
+		return fmt.Errorf("%w: it contains the unexpected entry %.80q", ErrCorrupt, name)
 	}
 	temp, h, n := blobs.temp(), sha256.New(), int64(0)
 	err := disk.WriteTemp(temp, 0o600, func(w io.Writer) (err error) {
@@ -207,7 +207,7 @@ func (r *restorer) copyEntry(w io.Writer) error {
 	return toCorruptError(err)
 }
 
-// nextEntry goes to the next entry, which must be the wanted one, if any is.
+// nextEntry advances to the next entry, which must be the wanted one, if any.
 func (r *restorer) nextEntry(want string) (string, error) {
 	h, err := r.tar.Next()
 	if errors.Is(err, io.EOF) && want == "" {
@@ -217,12 +217,12 @@ func (r *restorer) nextEntry(want string) (string, error) {
 		return "", toCorruptError(err)
 	}
 	if h.Typeflag != tar.TypeReg || want != "" && h.Name != want {
-		return "", fmt.Errorf("%w: it holds %.80q where %s should be", ErrCorrupt, h.Name, cmp.Or(want, "a blob"))
+		return "", fmt.Errorf("%w: it contains %.80q instead of %s", ErrCorrupt, h.Name, cmp.Or(want, "a blob"))
 	}
 	return h.Name, nil
 }
 
-// toCorruptError marks what can only come from the archive itself.
+// toCorruptError marks errors that only the archive itself can cause.
 func toCorruptError(err error) error {
 	var path *fs.PathError
 	switch {

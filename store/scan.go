@@ -7,11 +7,10 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// ScanOption narrows or turns a scan. Without any it goes through everything,
-// upwards.
+// ScanOption limits or reverses a scan. Without options it covers everything in ascending order.
 type ScanOption func(*scanOptions)
 
-// scanOptions collects the options; bytes come from them in span.
+// scanOptions holds the options of a scan; toRange turns them into a byte range.
 type scanOptions struct {
 	prefix, from, before, through Key
 	textPrefix                    *string
@@ -27,29 +26,29 @@ func newScan(options []ScanOption) scanOptions {
 	return s
 }
 
-// Prefix keeps the keys that begin with these parts. Repeated, it narrows.
+// Prefix limits the scan to keys that begin with these parts. Repeating it narrows further.
 func Prefix(parts ...any) ScanOption {
 	return func(s *scanOptions) { s.prefix = s.prefix.Join(K(parts...)) }
 }
 
-// From keeps the keys that, behind the prefix, are not before these parts.
+// From limits the scan to keys that, after the prefix, are not before these parts.
 func From(parts ...any) ScanOption { return func(s *scanOptions) { s.from = K(parts...) } }
 
-// Before keeps the keys that, behind the prefix, are before these parts.
+// Before limits the scan to keys that, after the prefix, are before these parts.
 func Before(parts ...any) ScanOption { return func(s *scanOptions) { s.before = K(parts...) } }
 
-// Through keeps the keys that, behind the prefix, are before these parts or
-// begin with them.
+// Through limits the scan to keys that, after the prefix, are before these parts or begin with
+// them.
 func Through(parts ...any) ScanOption { return func(s *scanOptions) { s.through = K(parts...) } }
 
-// TextPrefix keeps the keys whose next part, behind the prefix, is a text that
-// begins with this one. It excludes From, Before and Through.
+// TextPrefix limits the scan to keys whose next part after the prefix is a text that begins with
+// this one. It can't be combined with From, Before and Through.
 func TextPrefix(text string) ScanOption { return func(s *scanOptions) { s.textPrefix = &text } }
 
-// Reverse goes downwards. It is an option itself: Scan(tx, store.Reverse).
+// Reverse scans in descending order. It is an option itself: Scan(tx, store.Reverse).
 func Reverse(s *scanOptions) { s.reverse = true }
 
-// toRange is the scan as the driver wants it.
+// toRange returns the driver's range for the scan.
 func (s scanOptions) toRange() (kv.Range, error) {
 	for _, k := range []Key{s.prefix, s.from, s.before, s.through} {
 		if k.err != nil {
@@ -59,7 +58,7 @@ func (s scanOptions) toRange() (kv.Range, error) {
 	r := kv.Range{Reverse: s.reverse}
 	if s.textPrefix != nil {
 		if len(s.from.b)+len(s.before.b)+len(s.through.b) > 0 {
-			return kv.Range{}, fmt.Errorf("%w: Begins excludes From, Before and Through", ErrBadKey)
+			return kv.Range{}, fmt.Errorf("%w: TextPrefix can't be combined with From, Before and Through", ErrBadKey)
 		}
 		text := appendEscaped(append(slices.Clone(s.prefix.b), tagText), *s.textPrefix)
 		r.Start = text[:len(text)-1] // the text goes on
@@ -82,8 +81,8 @@ func (s scanOptions) toRange() (kv.Range, error) {
 	return r, nil
 }
 
-// prefixEnd is the first key after all that begin with b. The tag of a text
-// keeps it from being all FF.
+// prefixEnd returns the first key after all that begin with b. The tag of a text ensures that b is
+// not all FF.
 func prefixEnd(b []byte) []byte {
 	b = slices.Clone(b)
 	for len(b) > 0 {

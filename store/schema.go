@@ -10,14 +10,14 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Schema is what a program keeps: its tables, and the steps that brought older
-// databases to this form. It is a plain value, given to Open.
+// Schema declares a program's tables and the migrations that bring older databases to this form. It
+// is a plain value, passed to Open.
 type Schema struct {
 	Tables     []AnyTable
 	Migrations []Migration
 }
 
-// Version is the number of the last migration, 0 without any.
+// Version returns the number of the last migration, or 0 if there are none.
 func (s Schema) Version() int {
 	if len(s.Migrations) == 0 {
 		return 0
@@ -25,27 +25,27 @@ func (s Schema) Version() int {
 	return s.Migrations[len(s.Migrations)-1].Version
 }
 
-// AnyTable is a *Table or *TenantTable of whatever record.
+// AnyTable is a *Table or *TenantTable of any record type.
 type AnyTable interface {
 	Name() string
 	definition() *tableDefinition
 }
 
-// tableDefinition is what the schema knows of a table without its record type.
+// tableDefinition is the untyped description of a table.
 type tableDefinition struct {
 	name    string
 	indexes []string // built indexes: "name" or "name unique", sorted
-	err     error    // what was wrong in its declaration
+	err     error    // error in its declaration
 	reindex func(*Tx) error
 }
 
-// tableSet is a checked schema: the definitions by name and in name order.
+// tableSet is a validated schema: the definitions by name and in name order.
 type tableSet struct {
 	byName map[string]*tableDefinition
 	sorted []*tableDefinition
 }
 
-// builtinTables tables belong to the store itself.
+// builtinTables returns the tables of the store itself.
 func builtinTables() []AnyTable { return []AnyTable{outboxEvents, outboxConsumers, bodiesDefinition} }
 
 var (
@@ -53,8 +53,8 @@ var (
 	indexNamePattern = lazyregexp.New(`^[a-z][a-z0-9_]{0,62}$`)
 )
 
-// Validate finds every fault of the schema: invalid or double names, broken
-// declarations, migrations out of order. Errors are ErrInvalidSchema.
+// Validate reports all errors of the schema: invalid or duplicate names, broken declarations,
+// migrations out of order. Errors are ErrInvalidSchema.
 func (s Schema) Validate() error {
 	_, err := s.validate()
 	return err
@@ -74,7 +74,7 @@ func (s Schema) validate() (*tableSet, error) {
 		d := a.definition()
 		switch {
 		case !own && !tableNamePattern.MatchString(d.name):
-			fault("table name %q: small letters, digits and _, at most 63", d.name)
+			fault("table name %q: only lower-case letters, digits and _, at most 63", d.name)
 		case t.byName[d.name] != nil:
 			fault("two tables are named %s", d.name)
 		case d.err != nil:
@@ -104,7 +104,7 @@ func (s Schema) validate() (*tableSet, error) {
 	return t, errors.Join(faults...)
 }
 
-// physical names of the driver's tables.
+// physical returns the names of the driver's tables.
 const (
 	metaTable      = "_meta"
 	sequencesTable = "_sequences"
@@ -112,15 +112,15 @@ const (
 
 func indexTableName(table, index string) string { return table + "." + index }
 
-// indexBaseName is the name in a built index's description.
+// indexBaseName returns the name in a built index's description.
 func indexBaseName(description string) string {
 	name, _, _ := strings.Cut(description, " ")
 	return name
 }
 
-// rebuildIndexes makes the indexes of the database those of the schema: new, changed and
-// stale ones are built again from their records, gone ones dropped. Then it
-// refuses tables the schema doesn't know. It says which tables it rebuilt.
+// rebuildIndexes brings the database's indexes in line with the schema: it rebuilds new, changed
+// and stale ones and drops removed ones. Then it returns an error for tables that are not in the
+// schema. It returns the names of the rebuilt tables.
 func (t *tableSet) rebuildIndexes(ctx context.Context, tx *Tx) (rebuilt []string, err error) {
 	for _, d := range t.sorted {
 		if err := ctx.Err(); err != nil {
@@ -150,7 +150,7 @@ func (t *tableSet) rebuildIndexes(ctx context.Context, tx *Tx) (rebuilt []string
 	return rebuilt, t.checkTables(tx)
 }
 
-// indexesCurrent tells whether settle would have nothing to do.
+// indexesCurrent reports whether rebuildIndexes would have nothing to do.
 func (t *tableSet) indexesCurrent(tx *Tx) (bool, error) {
 	for _, d := range t.sorted {
 		var have []string
@@ -162,8 +162,8 @@ func (t *tableSet) indexesCurrent(tx *Tx) (bool, error) {
 	return true, t.checkTables(tx)
 }
 
-// checkTables refuses a database with tables nobody declared: it is another program's,
-// or a migration forgot to drop them.
+// checkTables returns an error if the database has undeclared tables: it belongs to another
+// program, or a migration forgot to drop them.
 func (t *tableSet) checkTables(tx *Tx) error {
 	names, err := tx.kv.Tables()
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 // say it, until the assessment is deleted.
 const bodiesTable = "_bodies"
 
-// markShared is the bit of a record whose body stands elsewhere.
+// markShared is the flag of a record whose body is stored separately.
 const markShared = 0x40
 
-// bodiesTableDefinition has the store know the table. It has no records of its own form.
+// bodiesTableDefinition registers the table with the store. It has no typed records.
 type bodiesTableDefinition struct{ def tableDefinition }
 
 func (b *bodiesTableDefinition) Name() string                 { return b.def.name }
@@ -30,7 +30,8 @@ func (b *bodiesTableDefinition) definition() *tableDefinition { return &b.def }
 
 var bodiesDefinition = &bodiesTableDefinition{tableDefinition{name: bodiesTable, reindex: func(*Tx) error { return nil }}}
 
-// bodyKey is where a body stands; nothing where it stands in its record.
+// bodyKey returns the key of a separately stored body, or nothing if the body is stored in its
+// record.
 func (s *untypedTable) bodyKey(primary []byte, r any, b recordBody) ([]byte, error) {
 	within := s.bodyScope(r)
 	if within == "" || len(b.block) >= kv.MaxValue {
@@ -44,14 +45,14 @@ func (s *untypedTable) bodyKey(primary []byte, r any, b recordBody) ([]byte, err
 	return k.b, k.err
 }
 
-// encodeSharedRecord are a record's bytes beside a body that stands under key.
+// encodeSharedRecord returns the bytes of a record whose body is stored under key.
 func encodeSharedRecord(mark byte, key, head []byte) []byte {
 	out := make([]byte, 0, 1+binary.MaxVarintLen16+len(key)+len(head))
 	out = binary.AppendUvarint(append(out, mark|markShared), uint64(len(key)))
 	return append(append(out, key...), head...)
 }
 
-// putBody stores a body that is not there yet.
+// putBody stores a body unless it already exists.
 func (tx *Tx) putBody(key []byte, b recordBody) error {
 	there, err := tx.kv.Get(bodiesTable, key)
 	if err != nil || there != nil {
@@ -60,15 +61,15 @@ func (tx *Tx) putBody(key []byte, b recordBody) error {
 	return tx.kv.Put(bodiesTable, key, b.block)
 }
 
-// joinBody is a stored record with its body, as it would stand without sharing; the given bytes
-// where it is whole already.
+// joinBody returns a stored record with its body, as it would be stored without sharing, or the
+// given bytes if it is complete already.
 func (tx *Tx) joinBody(b []byte) ([]byte, error) {
 	if len(b) == 0 || b[0]&markShared == 0 {
 		return b, nil
 	}
 	n, size := binary.Uvarint(b[1:])
 	if size <= 0 || n > uint64(len(b)-1-size) {
-		return nil, fmt.Errorf("%w: a record beside its body that ends too early", ErrCorrupt)
+		return nil, fmt.Errorf("%w: a truncated record with a shared body", ErrCorrupt)
 	}
 	key, head := b[1+size:1+size+int(n)], b[1+size+int(n):]
 	block, err := tx.kv.Get(bodiesTable, key)
@@ -80,7 +81,7 @@ func (tx *Tx) joinBody(b []byte) ([]byte, error) {
 	}
 	long, err := s2.DecodedLen(block)
 	if err != nil || long > maxRecordSize {
-		return nil, fmt.Errorf("%w: a body of impossible length", ErrCorrupt)
+		return nil, fmt.Errorf("%w: a body with an invalid length", ErrCorrupt)
 	}
 	out := make([]byte, 1+len(head)+long)
 	out[0] = b[0] &^ markShared
@@ -91,7 +92,7 @@ func (tx *Tx) joinBody(b []byte) ([]byte, error) {
 	return out, nil
 }
 
-// DeleteBodies deletes what lines of an assessment said, after the lines themselves.
+// DeleteBodies deletes the shared bodies of an assessment, after its records.
 func DeleteBodies(tx *Tx, org, assessment string) error {
 	if err := tx.checkUsable(true); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// SortBy is a field that a list can be sorted by. Of gives a part of a Key: text,
-// an integer, a time or a bool.
+// SortBy is a field that a list can be sorted by. Of returns a part of a Key: text, an integer, a
+// time or a bool.
 type SortBy[R any] struct {
 	Name  string
 	Value func(*R) any
@@ -63,7 +63,7 @@ func sortFields[R any](by []SortBy[R]) []sortField {
 	return out
 }
 
-// sortedPage is SortedList; the query has its limit.
+// sortedPage implements SortedList; the query has its limit.
 func (s *untypedTable) sortedPage(ctx context.Context, db *DB, sort string, by []sortField, q untypedQuery) (page Page[any], err error) {
 	order, err := newSortKeyFunc(sort, by)
 	if err != nil {
@@ -107,8 +107,8 @@ func (s *untypedTable) sortedPage(ctx context.Context, db *DB, sort string, by [
 	return page, nil
 }
 
-// SortSlice sorts records in memory as SortedList does; equal ones stay as they
-// were. An empty order changes nothing.
+// SortSlice sorts records in memory like SortedList; the sort is stable. An empty order changes
+// nothing.
 func SortSlice[R any](all []R, sort string, by []SortBy[R]) error {
 	if sort == "" {
 		return nil
@@ -133,14 +133,14 @@ func SortSlice[R any](all []R, sort string, by []SortBy[R]) error {
 	return nil
 }
 
-// sortedRecord is a record with its place in an order.
+// sortedRecord is a record with its sort key.
 type sortedRecord struct {
 	sortKey []byte
 	record  any
 }
 
-// newSortKeyFunc makes the function that tells a record's place: the bytes of its fields,
-// turned over where the order goes down, and of its primary key.
+// newSortKeyFunc returns a function that computes a record's sort key: the bytes of its fields,
+// inverted for descending order, and of its primary key.
 func newSortKeyFunc(sort string, by []sortField) (func(any, Key) ([]byte, error), error) {
 	var names []string
 	for _, f := range by {
@@ -171,8 +171,8 @@ func newSortKeyFunc(sort string, by []sortField) (func(any, Key) ([]byte, error)
 	}, nil
 }
 
-// NaturalSortKey is a text that sorts as people count: "GOV-2" before "GOV-10", and
-// without regard to case.
+// NaturalSortKey returns a key that sorts numbers by value ("GOV-2" before "GOV-10") and ignores
+// case.
 func NaturalSortKey(s string) string {
 	var b strings.Builder
 	digits := 0

@@ -16,23 +16,23 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Driver is what keeps the tables' bytes; see package kv.
+// Driver stores the tables; see package kv.
 type Driver = kv.Driver
 
-// Options open a store.
+// Options configure a store.
 type Options struct {
-	Dir    string // the data folder; made where it is missing
+	Dir    string // the data folder; created if missing
 	Schema Schema
 
 	Clock func() time.Time // required
-	NewID func() string    // required: unguessable, never the same twice, fit for a file name
+	NewID func() string    // required: unguessable, unique, valid as a file name
 
-	// LockTimeout is how long to wait for another process that has the folder
-	// open; 0 is one second, less is no waiting.
+	// LockTimeout is how long to wait for another process that has the folder open; 0 means one
+	// second, a negative value no waiting.
 	LockTimeout time.Duration
-	Logger      *slog.Logger // nil is silent
+	Logger      *slog.Logger // nil disables logging
 
-	// Driver keeps the tables instead of service.db in Dir. The store closes it.
+	// Driver stores the tables instead of service.db in Dir. The store closes it.
 	Driver Driver
 }
 
@@ -64,13 +64,13 @@ type DB struct {
 
 	changes  changeCounters
 	notifier changeNotifier
-	// syncRoles are the roles in which assessments are synchronised.
+	// syncRoles caches the sync roles of assessments.
 	syncRoles *Cache[map[[2]string]string]
-	// soleWriter: nobody else writes to this database while it is open.
+	// soleWriter is true if nobody else writes to this database while it is open.
 	soleWriter bool
 }
 
-// databaseMeta is the record the database keeps about itself.
+// databaseMeta is the record that describes the database itself.
 type databaseMeta struct {
 	Format  int       `json:"format"` // of this package; see formatVersion
 	Schema  int       `json:"schema"` // version of the last migration
@@ -79,7 +79,7 @@ type databaseMeta struct {
 }
 
 // formatVersion is the version of keys, marks and built-in tables.
-const formatVersion = 2 // 1 had no bodies beside records
+const formatVersion = 2 // 1 had no shared bodies
 
 var metaKey = K("database")
 
@@ -91,9 +91,9 @@ const (
 	dirTemp      = "tmp"
 )
 
-// Open opens the data folder, makes a new database or brings an old one to the
-// program's schema, after a backup. Errors: ErrLocked, ErrNewerSchema, ErrInvalidSchema,
-// ErrUnknownTable, ErrCorrupt, ErrDiskFull, ErrReadOnly, or a migration's own.
+// Open opens the data folder and creates a database or, after a backup, migrates an old one to the
+// program's schema. Errors: ErrLocked, ErrNewerSchema, ErrInvalidSchema, ErrUnknownTable,
+// ErrCorrupt, ErrDiskFull, ErrReadOnly, or a migration's own.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := o.validate(); err != nil {
 		return nil, errors.Join(err, closeDriver(o.Driver))
@@ -111,7 +111,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The file lock is ours, so nobody is working in tmp.
+		// We hold the file lock, so nobody else is using tmp.
 		if err := emptyDir(filepath.Join(o.Dir, dirTemp)); err != nil {
 			return nil, errors.Join(disk.Classify(err), driver.Close())
 		}
@@ -142,7 +142,7 @@ func closeDriver(d Driver) error {
 func createFolders(dir string) error {
 	for _, d := range []string{"", dirBlobs, dirBackups, dirTemp} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
-			return fmt.Errorf("the data folder can't be made: %w", disk.Classify(err))
+			return fmt.Errorf("creating the data folder: %w", disk.Classify(err))
 		}
 	}
 	return nil
@@ -161,20 +161,20 @@ func emptyDir(dir string) error {
 	return nil
 }
 
-// tempPath is a free name in tmp.
+// tempPath returns an unused name in tmp.
 func (db *DB) tempPath() string { return filepath.Join(db.dir, dirTemp, db.newID()) }
 
-// Dir is the data folder.
+// Dir returns the data folder.
 func (db *DB) Dir() string { return db.dir }
 
-// Blobs are the store's files.
+// Blobs returns the store's files.
 func (db *DB) Blobs() *Blobs { return db.blobs }
 
-// SchemaVersion is the version of the open database.
+// SchemaVersion returns the version of the open database.
 func (db *DB) SchemaVersion() int { return db.meta.Schema }
 
-// View runs fn over one moment of the database. It may not write, begin another
-// transaction, or wait for anything: while it runs, the file can't shrink.
+// View runs fn on a snapshot of the database. fn must not write, start another transaction, or
+// wait: the file can't shrink while it runs.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.driver.View(ctx, func(k kv.KV) error {
 		tx := db.newTx(ctx, k, false)
@@ -183,10 +183,9 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	})
 }
 
-// Update runs fn and commits all it wrote, or nothing where fn fails, panics, or
-// ctx ends before. Another Update waits for it, so it may not begin another
-// transaction or do anything slow. A driver may run fn again after a conflict:
-// fn changes nothing outside but what it assigns anew.
+// Update runs fn and commits its writes, or nothing if fn fails or panics, or ctx ends first. Other
+// Updates wait for it, so fn must not start another transaction or do anything slow. A driver may
+// run fn again after a conflict, so fn must have no side effects except variables it assigns anew.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	var after []func()
 	var touched map[string]bool
@@ -206,7 +205,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	})
 	span.End(err)
-	db.changes.increment(touched) // also after an error: how far a commit came is not always known
+	db.changes.increment(touched) // also after an error: the commit may have succeeded
 	if len(touched) > 0 {
 		defer db.notifier.notify()
 	}
@@ -223,5 +222,5 @@ func (db *DB) newTx(ctx context.Context, k kv.KV, writable bool) *Tx {
 	return &Tx{ctx: ctx, kv: k, db: db, now: db.clock(), writable: writable}
 }
 
-// Close waits for running transactions and gives the data folder free.
+// Close waits for running transactions and releases the data folder.
 func (db *DB) Close() error { return db.driver.Close() }

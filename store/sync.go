@@ -9,21 +9,22 @@ import (
 	"time"
 )
 
-// The roles of a store in the synchronisation of an assessment.
+// The roles of a store in syncing an assessment.
 const (
-	// SyncRoleRemote is where the assessment lives: others bring their changes there.
+	// SyncRoleRemote is the authoritative side: others push their changes to it.
 	SyncRoleRemote = "home"
-	// SyncRoleClone works on a copy and brings its changes home.
+	// SyncRoleClone works on a copy and pushes its changes to the remote.
 	SyncRoleClone = "clone"
 )
 
-// SyncLink says that an assessment is synchronised. Changes of others are not logged.
+// SyncLink marks an assessment as synced. Changes to other assessments are not logged.
 type SyncLink struct {
 	OrganizationID string    `json:"organization_id"`
 	AssessmentID   string    `json:"assessment_id"`
 	Role           string    `json:"role"`
 	CreatedAt      time.Time `json:"created_at"`
-	// The rest is a clone's: where its home is, as whom it is there, and how far both are.
+	// The following fields belong to a clone: its remote, its account there, and the progress of
+	// both sides.
 	Server             string    `json:"server,omitempty"`
 	RemoteOrganization string    `json:"remote_organization,omitempty"`
 	ReplicaID          string    `json:"replica_id,omitempty"`
@@ -33,13 +34,12 @@ type SyncLink struct {
 	AnchorHash         string    `json:"anchor_hash,omitempty"`
 	Counter            int64     `json:"counter,omitempty"`
 	SyncedAt           time.Time `json:"synced_at,omitzero"`
-	// PeerID is whose bundles it exchanges; empty where none were yet.
+	// PeerID is the peer it exchanges bundles with; empty if there were none yet.
 	PeerID string `json:"peer_id,omitempty"`
 	SyncSerials
 }
 
-// SyncSerials are the numbers of the last bundle to the other side and of the last one from
-// there, with what names its content.
+// SyncSerials are the numbers and hashes of the last bundles sent and received.
 type SyncSerials struct {
 	Written     int64  `json:"written,omitempty"`
 	Imported    int64  `json:"taken,omitempty"`
@@ -50,19 +50,19 @@ type SyncSerials struct {
 type SyncKey struct {
 	OrganizationID string    `json:"organization_id"`
 	CreatedAt      time.Time `json:"created_at"`
-	// Key is its public half; Sealed the secret one.
+	// Key is the public half; Sealed is the encrypted private half.
 	Key    string `json:"key"`
 	Sealed []byte `json:"sealed"`
 }
 
-// SyncStamp is who changed a field last, and when.
+// SyncStamp records who last changed a field, and when.
 type SyncStamp struct {
 	By string    `json:"by"`
 	At time.Time `json:"at"`
 }
 
-// SyncLogEntry says that a record of a synchronised assessment changed: one row for each record,
-// however often it changes, under the number of its last change.
+// SyncLogEntry records that a record of a synced assessment changed: one row per record, under the
+// number of its last change.
 type SyncLogEntry struct {
 	OrganizationID string               `json:"organization_id"`
 	AssessmentID   string               `json:"assessment_id"`
@@ -74,7 +74,7 @@ type SyncLogEntry struct {
 	Fields         map[string]SyncStamp `json:"fields,omitempty"`
 }
 
-// SyncBase is a record of a clone as its home had it when both were last brought together.
+// SyncBase is a record of a clone as its remote had it at the last sync.
 type SyncBase struct {
 	OrganizationID string          `json:"organization_id"`
 	AssessmentID   string          `json:"assessment_id"`
@@ -83,7 +83,7 @@ type SyncBase struct {
 	Record         json.RawMessage `json:"record"`
 }
 
-// SyncReplica is a clone as its home knows it.
+// SyncReplica is a clone as its remote knows it.
 type SyncReplica struct {
 	OrganizationID string    `json:"organization_id"`
 	AssessmentID   string    `json:"assessment_id"`
@@ -93,28 +93,28 @@ type SyncReplica struct {
 	UserName       string    `json:"user_name"`
 	JoinedAt       time.Time `json:"joined_at"`
 	SeenAt         time.Time `json:"seen_at"`
-	// Since is how far it has read; Counter, Sum and Answer are of the last batch it sent.
+	// Since is how far it has read; Counter, Sum and Answer describe the last batch it sent.
 	Since      int64           `json:"since"`
 	Counter    int64           `json:"counter"`
 	LastSum    string          `json:"sum,omitempty"`
 	LastResult json.RawMessage `json:"answer,omitempty"`
-	// PeerID is whose bundles it exchanges; empty where none were yet.
+	// PeerID is the peer it exchanges bundles with; empty if there were none yet.
 	PeerID string `json:"peer_id,omitempty"`
 	SyncSerials
 }
 
-// SyncBatchEntry is a row of the log that a batch tells of, as it was then.
+// SyncBatchEntry is a log row included in a batch, as it was at that time.
 type SyncBatchEntry struct {
 	Table    string `json:"table"`
 	Key      []byte `json:"key"`
 	Sequence int64  `json:"sequence"`
-	// Record is what was sent; nothing where it was deleted.
+	// Record is the record that was sent; empty if it was deleted.
 	Record json.RawMessage `json:"record,omitempty"`
-	// CloneOnly: the record is of the clone alone, and the home writes its own.
+	// CloneOnly is true if the record belongs to the clone alone and the remote writes its own.
 	CloneOnly bool `json:"shed,omitempty"`
 }
 
-// SyncBatch is what a clone has sent, or is to send, until its home has said that it has it.
+// SyncBatch is a clone's batch that its remote has not yet acknowledged.
 type SyncBatch struct {
 	OrganizationID string           `json:"organization_id"`
 	AssessmentID   string           `json:"assessment_id"`
@@ -123,7 +123,7 @@ type SyncBatch struct {
 	Entries        []SyncBatchEntry `json:"covers"`
 }
 
-// SyncFile is a file that came ahead of the record that will name it, for one assessment.
+// SyncFile is a file uploaded before the record that will reference it, for one assessment.
 type SyncFile struct {
 	OrganizationID string    `json:"organization_id"`
 	AssessmentID   string    `json:"assessment_id"`
@@ -147,32 +147,33 @@ var (
 	SyncFiles    = newTenantTable("sync_files", func(r *SyncFile) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.SHA256) })
 )
 
-// WithSyncLog has the changes of a table's records logged, where their assessment is synchronised.
-// of is the assessment and, for records that travel within another, the table and key of that one.
+// WithSyncLog logs the changes of a table's records if their assessment is synced. of returns the
+// assessment and, for records that are part of another, the table and key of that one.
 func WithSyncLog[R any](target func(*R) SyncTarget) Option[R] {
 	return func(t *Table[R]) { t.untyped.syncTarget = func(r any) SyncTarget { return target(r.(*R)) } }
 }
 
-// SyncTarget says with which record a change travels. Without a table it is the changed one.
+// SyncTarget is the record a change is logged under. Without a table it is the changed one.
 type SyncTarget struct {
 	Assessment, Table string
 	Key               Key
 }
 
-// syncRecordRef names a record within a transaction.
+// syncRecordRef identifies a record within a transaction.
 type syncRecordRef struct{ org, assessment, table, key string }
 
-// syncSequenceName counts the changes of one assessment.
+// syncSequenceName returns the name of the counter for the changes of one assessment.
 func syncSequenceName(org, assessment string) string { return "sync " + org + " " + assessment }
 
-// SetActor says who does what the transaction does, for the log of changes. The first counts.
+// SetActor sets the author of the transaction for the change log. Only the first call has an
+// effect.
 func (tx *Tx) SetActor(name string) {
 	if tx.actor == "" {
 		tx.actor = name
 	}
 }
 
-// WithoutSyncLog runs fn without logging the changes it makes: they are another's, brought here.
+// WithoutSyncLog runs fn without logging its changes, because they came from another replica.
 func (tx *Tx) WithoutSyncLog(fn func() error) error {
 	was := tx.syncLogOff
 	tx.syncLogOff = true
@@ -180,7 +181,7 @@ func (tx *Tx) WithoutSyncLog(fn func() error) error {
 	return fn()
 }
 
-// MarkChanged logs a record as changed though it is not, so that clones read it again.
+// MarkChanged logs an unchanged record as changed, so that clones read it again.
 func (tx *Tx) MarkChanged(org, assessment, table string, key []byte) {
 	if tx.syncChanges == nil {
 		tx.syncChanges = map[syncRecordRef][]string{}
@@ -189,7 +190,7 @@ func (tx *Tx) MarkChanged(org, assessment, table string, key []byte) {
 	tx.syncChanges[ref] = append(tx.syncChanges[ref], []string{}...)
 }
 
-// syncRole is the role in which an assessment is synchronised; empty where it isn't.
+// syncRole returns the sync role for an assessment, or "" if it is not synced.
 func (tx *Tx) syncRole(org, assessment string) (string, error) {
 	if tx.db.tables.byName[SyncLinks.Name()] != SyncLinks.definition() {
 		return "", nil
@@ -212,7 +213,7 @@ func (tx *Tx) syncRole(org, assessment string) (string, error) {
 	return roles[[2]string{org, assessment}], err
 }
 
-// recordSyncChange notes a change for the log. old is nil where there was no record, fresh where there is none any more.
+// recordSyncChange adds a change to the log. old is nil for a new record, fresh for a deleted one.
 func (s *untypedTable) recordSyncChange(tx *Tx, primary []byte, old, fresh any) error {
 	if s.syncTarget == nil || tx.syncLogOff {
 		return nil
@@ -248,7 +249,7 @@ func (s *untypedTable) recordSyncChange(tx *Tx, primary []byte, old, fresh any) 
 	return nil
 }
 
-// changedFields are the names of the top fields in which two records differ.
+// changedFields returns the names of the top-level fields in which two records differ.
 func changedFields(a, b any) ([]string, error) {
 	was, err := jsonFields(a)
 	if err != nil {
@@ -276,7 +277,7 @@ func jsonFields(r any) (map[string]json.RawMessage, error) {
 	return out, json.Unmarshal(b, &out)
 }
 
-// writeSyncLog writes the noted changes to the log, in an order that is always the same.
+// writeSyncLog writes the collected changes to the log in a deterministic order.
 func (tx *Tx) writeSyncLog() error {
 	refs := slices.SortedFunc(maps.Keys(tx.syncChanges), func(a, b syncRecordRef) int {
 		return slices.Compare([]string{a.org, a.assessment, a.table, a.key}, []string{b.org, b.assessment, b.table, b.key})
@@ -313,12 +314,12 @@ func (tx *Tx) writeSyncLog() error {
 	return nil
 }
 
-// LastSyncSequence is the number of the last logged change of an assessment.
+// LastSyncSequence returns the number of the last logged change of an assessment.
 func (tx *Tx) LastSyncSequence(org, assessment string) (int64, error) {
 	return tx.LastSequence(syncSequenceName(org, assessment))
 }
 
-// DeleteSync ends the synchronisation of an assessment here, with all that was kept for it.
+// DeleteSync ends syncing an assessment here and deletes all sync data for it.
 func DeleteSync(tx *Tx, org, assessment string) error {
 	for _, drop := range []func() (int, error){
 		func() (int, error) { return SyncLinks.DeleteAll(tx, org, assessment) },
@@ -335,7 +336,8 @@ func DeleteSync(tx *Tx, org, assessment string) error {
 	return nil
 }
 
-// KeyFromBytes is a key as it is stored, for records that are named in a log or by another store.
+// KeyFromBytes returns the key with this stored form, for records referenced in a log or by another
+// store.
 func KeyFromBytes(b []byte) Key {
 	k := Key{b: b}
 	if _, err := k.Parts(); err != nil {
@@ -344,10 +346,10 @@ func KeyFromBytes(b []byte) Key {
 	return k
 }
 
-// Bytes are the key as it is stored.
+// Bytes returns the stored form of the key.
 func (k Key) Bytes() []byte { return k.b }
 
-// RecordKey is the key of a record, without its organization.
+// RecordKey returns the key of a record without its organization.
 func (t *TenantTable[R]) RecordKey(r *R) (Key, error) {
 	k := t.table.untyped.key(r)
 	if k.err != nil {

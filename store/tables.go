@@ -103,14 +103,14 @@ var (
 	Chunks = newTenantTable("chunks", func(r *api.Chunk) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("document", func(r *api.Chunk) []Key { return []Key{K(r.DocumentID, r.Index)} }),
 		Index("assessment", func(r *api.Chunk) []Key { return []Key{K(r.AssessmentID)} }),
-		// Passages travel within their document.
+		// Passages are part of their document's sync record.
 		WithSyncLog(func(r *api.Chunk) SyncTarget {
 			return SyncTarget{Assessment: r.AssessmentID, Table: "documents", Key: K(r.DocumentID)}
 		}))
 	Vectors = newTenantTable("vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))
-	// ExternalVectors are those of an embedding model elsewhere, beside the built-in one's.
+	// ExternalVectors are those of an external embedding model, in addition to the built-in one's.
 	ExternalVectors = newTenantTable("outside_vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))
@@ -216,7 +216,7 @@ var (
 	AgentOutputs = newTenantTable("agent_outputs", func(r *AgentOutput) (string, Key) { return r.OrganizationID, K(r.AgentRunID) })
 	WorkflowRuns = newTenantTable("workflow_runs", func(r *WorkflowRun) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *WorkflowRun) []Key { return []Key{K(r.AssessmentID)} }),
-		// A run that goes on is alone of its kind for its assessment.
+		// Only one run of each kind can be live per assessment.
 		Unique("live", func(r *WorkflowRun) []Key {
 			if !r.Status.IsLive() {
 				return nil
@@ -265,7 +265,7 @@ var (
 	Audit = newTenantTable("audit", func(r *api.AuditEvent) (string, Key) { return r.OrganizationID, K(int64(r.Sequence)) })
 )
 
-// ServiceSchema is the schema of the service.
+// ServiceSchema returns the schema of the service.
 var ServiceSchema = Schema{
 	Tables: []AnyTable{
 		Settings, Organizations, Users, Passwords, Sessions, OneTimeLinks, Memberships, KeySecrets, IdempotentReplies, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
@@ -292,7 +292,7 @@ func newVersionTable[R any](name string, version func(*R) *api.DeliverableVersio
 	)
 }
 
-// withAssessmentSyncLog has a table's changes logged where the record's assessment is synchronised.
+// withAssessmentSyncLog logs a table's changes if the record's assessment is synced.
 func withAssessmentSyncLog[R any](assessment func(*R) string) Option[R] {
 	return WithSyncLog(func(r *R) SyncTarget { return SyncTarget{Assessment: assessment(r)} })
 }

@@ -14,8 +14,8 @@ type TenantTable[R any] struct {
 	organization func(*R) string
 }
 
-// NewTenantTable declares a table as NewTable does; key and indexes leave the
-// organization out, it is put before them.
+// NewTenantTable declares a table like NewTable; key and indexes omit the organization, which is
+// prepended to them.
 func NewTenantTable[R any](name string, organization func(*R) string, key func(*R) Key, options ...Option[R]) *TenantTable[R] {
 	whole := func(r *R) Key { return tenantKey(organization(r), key(r)) }
 	if organization == nil || key == nil {
@@ -45,19 +45,18 @@ func tenantKey(org string, k Key) Key {
 	return K(org).Join(k)
 }
 
-// Name is the table's name in the database.
+// Name returns the table's name in the database.
 func (t *TenantTable[R]) Name() string { return t.table.Name() }
 
 func (t *TenantTable[R]) definition() *tableDefinition { return t.table.definition() }
 
-// AcrossTenants is the table with the organization as an ordinary first part of
-// every key: for workers and counts that belong to no organization, never for a
-// request of one.
+// AcrossTenants returns the table with the organization as an ordinary first key part: for workers
+// and counts across organizations, never for a request of one.
 func (t *TenantTable[R]) AcrossTenants() *Table[R] { return t.table }
 
 func noTenantError(table string) error { return fmt.Errorf("%s: %w", table, ErrNoTenant) }
 
-// tenantParts checks the organization and puts it before the parts of a key.
+// tenantParts checks the organization and prepends it to the parts of a key.
 func (s *untypedTable) tenantParts(org string, key []any) ([]any, error) {
 	if org == "" {
 		return nil, noTenantError(s.def.name)
@@ -65,7 +64,7 @@ func (s *untypedTable) tenantParts(org string, key []any) ([]any, error) {
 	return append([]any{org}, key...), nil
 }
 
-// fullTenantKey is withinTenant for a complete key.
+// fullTenantKey works like tenantParts for a complete key.
 func (s *untypedTable) fullTenantKey(org string, key []any) (Key, error) {
 	if len(key) == 0 {
 		return Key{}, fmt.Errorf("%s: %w: it has no parts behind the organization", s.def.name, ErrBadKey)
@@ -74,7 +73,7 @@ func (s *untypedTable) fullTenantKey(org string, key []any) (Key, error) {
 	return K(parts...), err
 }
 
-// scopeToTenant puts the organization before what a scan is narrowed to.
+// scopeToTenant limits a scan to the organization.
 func (s *untypedTable) scopeToTenant(org string, options []ScanOption) ([]ScanOption, error) {
 	if org == "" {
 		return nil, noTenantError(s.def.name)
@@ -92,7 +91,7 @@ func (t *TenantTable[R]) checkOwner(org string, r *R) error {
 	return nil
 }
 
-// Get is Table.Get within the organization.
+// Get works like Table.Get within the organization.
 func (t *TenantTable[R]) Get(tx *Tx, org string, key ...any) (R, error) {
 	k, err := t.table.untyped.fullTenantKey(org, key)
 	if err != nil {
@@ -101,7 +100,7 @@ func (t *TenantTable[R]) Get(tx *Tx, org string, key ...any) (R, error) {
 	return typedRecord[R](t.table.untyped.get(tx, k))
 }
 
-// Has is Table.Has within the organization.
+// Has works like Table.Has within the organization.
 func (t *TenantTable[R]) Has(tx *Tx, org string, key ...any) (bool, error) {
 	k, err := t.table.untyped.fullTenantKey(org, key)
 	if err != nil {
@@ -110,7 +109,7 @@ func (t *TenantTable[R]) Has(tx *Tx, org string, key ...any) (bool, error) {
 	return t.table.untyped.has(tx, k)
 }
 
-// Insert is Table.Insert of a record of this organization.
+// Insert works like Table.Insert for a record of this organization.
 func (t *TenantTable[R]) Insert(tx *Tx, org string, r *R) error {
 	if err := t.checkOwner(org, r); err != nil {
 		return err
@@ -118,7 +117,7 @@ func (t *TenantTable[R]) Insert(tx *Tx, org string, r *R) error {
 	return t.table.Insert(tx, r)
 }
 
-// Update is Table.Update of a record of this organization.
+// Update works like Table.Update for a record of this organization.
 func (t *TenantTable[R]) Update(tx *Tx, org string, r *R) error {
 	if err := t.checkOwner(org, r); err != nil {
 		return err
@@ -126,7 +125,7 @@ func (t *TenantTable[R]) Update(tx *Tx, org string, r *R) error {
 	return t.table.Update(tx, r)
 }
 
-// Put is Table.Put of a record of this organization.
+// Put works like Table.Put for a record of this organization.
 func (t *TenantTable[R]) Put(tx *Tx, org string, r *R) error {
 	if err := t.checkOwner(org, r); err != nil {
 		return err
@@ -134,7 +133,7 @@ func (t *TenantTable[R]) Put(tx *Tx, org string, r *R) error {
 	return t.table.Put(tx, r)
 }
 
-// Delete is Table.Delete within the organization.
+// Delete works like Table.Delete within the organization.
 func (t *TenantTable[R]) Delete(tx *Tx, org string, key ...any) error {
 	k, err := t.table.untyped.fullTenantKey(org, key)
 	if err != nil {
@@ -143,8 +142,8 @@ func (t *TenantTable[R]) Delete(tx *Tx, org string, key ...any) error {
 	return t.table.untyped.delete(tx, k)
 }
 
-// DeleteAll is Table.DeleteAll within the organization; without a prefix it
-// deletes all the organization has in the table.
+// DeleteAll works like Table.DeleteAll within the organization; without a prefix it deletes all
+// records of the organization in the table.
 func (t *TenantTable[R]) DeleteAll(tx *Tx, org string, prefix ...any) (int, error) {
 	k, err := t.table.untyped.tenantParts(org, prefix)
 	if err != nil {
@@ -153,17 +152,17 @@ func (t *TenantTable[R]) DeleteAll(tx *Tx, org string, prefix ...any) (int, erro
 	return t.table.untyped.deleteAll(tx, k)
 }
 
-// Count is Table.Count within the organization.
+// Count works like Table.Count within the organization.
 func (t *TenantTable[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
 	return t.table.untyped.inPrimaryOrder().countInTenant(tx, org, prefix)
 }
 
-// Scan is Table.Scan within the organization; the options begin behind it.
+// Scan works like Table.Scan within the organization; the options apply to the key parts after it.
 func (t *TenantTable[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
 	return typedRecords[R](t.table.untyped.inPrimaryOrder().scanInTenant(tx, org, options))
 }
 
-// Page is Table.Page within the organization; the prefix begins behind it.
+// Page works like Table.Page within the organization; the prefix applies to the key parts after it.
 func (t *TenantTable[R]) Page(tx *Tx, org string, q PageQuery[R]) (Page[R], error) {
 	if org == "" {
 		return Page[R]{}, noTenantError(t.Name())
@@ -172,7 +171,7 @@ func (t *TenantTable[R]) Page(tx *Tx, org string, q PageQuery[R]) (Page[R], erro
 	return t.table.Page(tx, q)
 }
 
-// countInTenant is count within the organization.
+// countInTenant works like count within the organization.
 func (o orderedTable) countInTenant(tx *Tx, org string, prefix []any) (int, error) {
 	k, err := o.tenantParts(org, prefix)
 	if err != nil {
@@ -181,7 +180,7 @@ func (o orderedTable) countInTenant(tx *Tx, org string, prefix []any) (int, erro
 	return o.count(tx, k)
 }
 
-// scanInTenant is pairs within the organization.
+// scanInTenant works like scanRecords within the organization.
 func (o orderedTable) scanInTenant(tx *Tx, org string, options []ScanOption) iter.Seq2[scannedRecord, error] {
 	options, err := o.scopeToTenant(org, options)
 	if err != nil {
@@ -193,17 +192,18 @@ func (o orderedTable) scanInTenant(tx *Tx, org string, options []ScanOption) ite
 // TenantIndexView is the view of a tenant table through one of its indexes.
 type TenantIndexView[R any] struct{ order orderedTable }
 
-// By names an index, as Table.By does.
+// By selects an index, like Table.By.
 func (t *TenantTable[R]) By(index string) TenantIndexView[R] {
 	return TenantIndexView[R]{t.table.untyped.inIndexOrder(index)}
 }
 
-// Scan is By.Scan within the organization; the options begin behind it.
+// Scan works like IndexView.Scan within the organization; the options apply to the key parts after
+// it.
 func (b TenantIndexView[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
 	return typedRecords[R](b.order.scanInTenant(tx, org, options))
 }
 
-// Get is By.Get within the organization.
+// Get works like IndexView.Get within the organization.
 func (b TenantIndexView[R]) Get(tx *Tx, org string, key ...any) (R, error) {
 	k, err := b.order.fullTenantKey(org, key)
 	if err != nil {
@@ -212,7 +212,7 @@ func (b TenantIndexView[R]) Get(tx *Tx, org string, key ...any) (R, error) {
 	return typedRecord[R](b.order.get(tx, k))
 }
 
-// Count is By.Count within the organization.
+// Count works like IndexView.Count within the organization.
 func (b TenantIndexView[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
 	return b.order.countInTenant(tx, org, prefix)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Tx is a transaction: everything read in it is one moment of the database,
-// everything written in it happens together or not at all. It is not safe for
-// concurrent use and is worth nothing after its function has returned.
+// Tx is a transaction: all reads see one snapshot of the database, and all writes happen together
+// or not at all. It is not safe for concurrent use and must not be used after its function has
+// returned.
 type Tx struct {
 	ctx         context.Context
 	kv          kv.KV
@@ -23,37 +23,37 @@ type Tx struct {
 	writable    bool
 	ended       bool
 	afterCommit []func()
-	// idIssued: an id was given in it.
+	// idIssued is true if an ID was issued in it.
 	idIssued bool
 	// changedTables are the tables that were written to.
 	changedTables map[string]bool
-	// syncChanges are the records to log as changed, with the fields that did; by is who changes them.
+	// syncChanges are the changed records to log, with their changed fields; by is the author.
 	syncChanges map[syncRecordRef][]string
 	actor       string
 	syncLogOff  bool
 }
 
-// Context is the one the transaction was begun with.
+// Context returns the context the transaction was started with.
 func (tx *Tx) Context() context.Context { return tx.ctx }
 
-// Now is the moment the transaction began, the same throughout it.
+// Now returns the start time of the transaction.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// NewID returns a fresh id. Ids as the program makes them are in the order they were given.
+// NewID returns a new ID. IDs sort in the order they were issued.
 func (tx *Tx) NewID() string {
 	tx.idIssued = tx.writable
 	return tx.db.idGenerator.next()
 }
 
-// IsWritable tells an Update from a View.
+// IsWritable reports whether the transaction is an Update rather than a View.
 func (tx *Tx) IsWritable() bool { return tx.writable }
 
-// AfterCommit calls fn once the transaction is durable, and not where it isn't:
-// to wake a worker, not to do work.
+// AfterCommit calls fn once the transaction is durable, and not if it fails: to wake a worker, not
+// to do work.
 func (tx *Tx) AfterCommit(fn func()) { tx.afterCommit = append(tx.afterCommit, fn) }
 
-// NextSequence returns 1, 2, 3… for a name. A number is given again only if the
-// transaction that took it was rolled back.
+// NextSequence returns 1, 2, 3… for a name. A number is reused only if its transaction was rolled
+// back.
 func (tx *Tx) NextSequence(name string) (int64, error) {
 	if err := tx.checkUsable(true); err != nil {
 		return 0, err
@@ -65,7 +65,7 @@ func (tx *Tx) NextSequence(name string) (int64, error) {
 	return last + 1, tx.kv.Put(sequencesTable, K(name).b, binary.BigEndian.AppendUint64(nil, uint64(last+1)))
 }
 
-// LastSequence is the last number that was given for a name, 0 where none was.
+// LastSequence returns the last number issued for a name, or 0 if none was.
 func (tx *Tx) LastSequence(name string) (int64, error) {
 	if err := tx.checkUsable(false); err != nil {
 		return 0, err
@@ -84,7 +84,7 @@ func (tx *Tx) lastSequence(name string) (int64, error) {
 	return int64(binary.BigEndian.Uint64(b)), nil
 }
 
-// checkUsable refuses an ended transaction, and a view where something is written.
+// checkUsable returns an error for an ended transaction, or for a write in a view.
 func (tx *Tx) checkUsable(write bool) error {
 	switch {
 	case tx == nil || tx.ended:
@@ -95,7 +95,7 @@ func (tx *Tx) checkUsable(write bool) error {
 	return nil
 }
 
-// checkTable is usable for a table of the schema this database was opened with.
+// checkTable works like checkUsable for a table and also checks that it is in the schema.
 func (tx *Tx) checkTable(d *tableDefinition, write bool) error {
 	if err := tx.checkUsable(write); err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
@@ -135,12 +135,11 @@ func (tx *Tx) putMeta(k Key, v any) error {
 	return tx.kv.Put(metaTable, k.b, b)
 }
 
-// The rest is for migrations.
+// The following methods are for migrations.
 
-// RewriteRecords gives every record of a table to change, as it was encoded (JSON,
-// unless the table has its own codec), and keeps what comes back; nil deletes
-// the record. Keys stay. The table's indexes are built again when the last
-// migration is through; until then they must not be read.
+// RewriteRecords passes the encoded form of every record of a table (JSON, unless the table has its
+// own codec) to change and stores the result; nil deletes the record. Keys stay the same. The
+// table's indexes are rebuilt after the last migration; until then they must not be read.
 func (tx *Tx) RewriteRecords(table string, change func(old []byte) ([]byte, error)) error {
 	if err := tx.checkUsable(true); err != nil {
 		return err
@@ -188,7 +187,7 @@ func (tx *Tx) DropTable(table string) error {
 	return tx.kv.Drop(table)
 }
 
-// RenameTable moves all records of a table to a new name that has none.
+// RenameTable moves all records of a table to a new, unused name.
 func (tx *Tx) RenameTable(from, to string) error {
 	if err := tx.checkUsable(true); err != nil {
 		return err
@@ -207,7 +206,7 @@ func (tx *Tx) RenameTable(from, to string) error {
 	return errors.Join(tx.DropTable(from), tx.dropIndexes(to))
 }
 
-// dropIndexes drops a table's indexes and notes that they are to be built.
+// dropIndexes drops a table's indexes and marks them to be rebuilt.
 func (tx *Tx) dropIndexes(table string) error {
 	var have []string
 	if _, err := tx.getMeta(K("indexes", table), &have); err != nil {

@@ -10,18 +10,18 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// untypedTable is a table apart from the type of its records: what is done with keys and bytes is
-// compiled once, not again for each of sixty types. In an any a record is the *R of its Table.
+// untypedTable holds the non-generic part of Table, so that it is compiled once rather than per
+// record type. An any holds the *R of its Table.
 type untypedTable struct {
 	def       tableDefinition
 	key       func(any) Key
 	newRecord func() any // a record with nothing in it
 	codec     codec
 	indexes   []*tableIndex
-	// header and within tell records apart that say the same; see Headed.
+	// header and within distinguish records with equal content; see WithSharedBody.
 	header    func(any) any
 	bodyScope func(any) string
-	// syncTarget says with which record a change is logged; nil: it isn't.
+	// syncTarget returns the record under which a change is logged; nil disables logging.
 	syncTarget func(any) SyncTarget
 }
 
@@ -53,17 +53,18 @@ func (s *untypedTable) index(name string) *tableIndex {
 	return nil
 }
 
-// orderedTable is a shelf in one order: that of an index, or where ix is nil of the primary key.
+// orderedTable is a table in one order: that of an index, or of the primary key if ix is nil.
 type orderedTable struct {
 	*untypedTable
 	ix  *tableIndex
 	err error // there is no such index
 }
 
-// inPrimaryOrder is the shelf in the order of its primary key.
+// inPrimaryOrder returns the table in primary key order.
 func (s *untypedTable) inPrimaryOrder() orderedTable { return orderedTable{untypedTable: s} }
 
-// inIndexOrder is the shelf in the order of an index; ErrUnknownTable where it was not declared.
+// inIndexOrder returns the table in the order of an index, or with ErrUnknownTable if it was not
+// declared.
 func (s *untypedTable) inIndexOrder(name string) orderedTable {
 	if ix := s.index(name); ix != nil {
 		return orderedTable{untypedTable: s, ix: ix}
@@ -88,7 +89,7 @@ func (s *untypedTable) notFound(k Key) error {
 	return fmt.Errorf("%s %s: %w", s.def.name, k, ErrNotFound)
 }
 
-// get is the one record with this whole key in a unique index.
+// get returns the one record with this complete key in a unique index.
 func (o orderedTable) get(tx *Tx, k Key) (any, error) {
 	if o.err != nil {
 		return nil, o.err
@@ -166,7 +167,7 @@ func (s *untypedTable) deleteAll(tx *Tx, prefix []any) (int, error) {
 	return n, nil
 }
 
-// readBytes returns the stored bytes, nil where there are none.
+// readBytes returns the stored bytes, or nil if there are none.
 func (s *untypedTable) readBytes(tx *Tx, k Key) ([]byte, error) {
 	if err := tx.checkTable(&s.def, false); err != nil {
 		return nil, err
@@ -184,7 +185,7 @@ func (s *untypedTable) readBytes(tx *Tx, k Key) ([]byte, error) {
 	return b, nil
 }
 
-// find is the record under a key, nil where there is none.
+// find returns the record under a key, or nil if there is none.
 func (s *untypedTable) find(tx *Tx, k Key) (any, error) {
 	b, err := s.readBytes(tx, k)
 	if err != nil || b == nil {
@@ -197,7 +198,7 @@ func (s *untypedTable) find(tx *Tx, k Key) (any, error) {
 	return r, nil
 }
 
-// decodeStored is a stored record, wherever its body stands.
+// decodeStored decodes a stored record, wherever its body is stored.
 func (s *untypedTable) decodeStored(tx *Tx, b []byte) (any, error) {
 	b, err := tx.joinBody(b)
 	if err != nil {
@@ -223,7 +224,7 @@ func (s *untypedTable) write(tx *Tx, r any, checkExisting func(exists bool) erro
 	return s.writeEncoded(tx, r, checkExisting, func() ([]byte, error) { return s.codec.marshal(r) })
 }
 
-// writeEncoded is write of the bytes that encode gives for r.
+// writeEncoded works like write, with the bytes that encode returns for r.
 func (s *untypedTable) writeEncoded(tx *Tx, r any, checkExisting func(exists bool) error, encode func() ([]byte, error)) error {
 	if err := tx.checkTable(&s.def, true); err != nil {
 		return err
@@ -301,7 +302,7 @@ func (e indexEntry) compare(o indexEntry) int {
 	return bytes.Compare(e.key, o.key)
 }
 
-// indexEntries of a record, sorted, each once.
+// indexEntries returns the index entries of a record, sorted and without duplicates.
 func (s *untypedTable) indexEntries(r any, primary []byte) ([]indexEntry, error) {
 	var all []indexEntry
 	for _, ix := range s.indexes {
@@ -320,7 +321,7 @@ func (s *untypedTable) indexEntries(r any, primary []byte) ([]indexEntry, error)
 	return slices.CompactFunc(all, func(a, b indexEntry) bool { return a.compare(b) == 0 }), nil
 }
 
-// diffEntries drops what both sorted lists have.
+// diffEntries removes the entries common to both sorted lists.
 func diffEntries(a, b []indexEntry) (onlyA, onlyB []indexEntry) {
 	for len(a) > 0 && len(b) > 0 {
 		switch c := a[0].compare(b[0]); {
@@ -335,7 +336,7 @@ func diffEntries(a, b []indexEntry) (onlyA, onlyB []indexEntry) {
 	return append(onlyA, a...), append(onlyB, b...)
 }
 
-// checkUnique refuses entries of unique indexes that another record holds.
+// checkUnique returns an error for unique index entries that another record holds.
 func (s *untypedTable) checkUnique(tx *Tx, entries []indexEntry, primary []byte) error {
 	for _, e := range entries {
 		if !e.unique {
@@ -384,14 +385,14 @@ func (s *untypedTable) reindex(tx *Tx) error {
 	return nil
 }
 
-// scannedRecord is a record with the keys it was met under.
+// scannedRecord is a record with its keys.
 type scannedRecord struct {
 	scanKey []byte // in the scanned table or index; valid in the loop only
 	primary []byte // our own
 	record  any    // nil beside an error
 }
 
-// scanRecords scans in its order. After an error there is no more.
+// scanRecords scans in its order. It ends after an error.
 //
 //go:noinline // else it is compiled for each table again
 func (o orderedTable) scanRecords(tx *Tx, options ...ScanOption) iter.Seq2[scannedRecord, error] {
@@ -440,7 +441,7 @@ func (o orderedTable) scanPairs(tx *Tx, in scanOptions) iter.Seq2[kv.Pair, error
 	}
 }
 
-// decodePair turns what raws yielded into the record.
+// decodePair decodes a pair from scanPairs into its record.
 func (o orderedTable) decodePair(tx *Tx, p kv.Pair) (scannedRecord, error) {
 	if o.ix == nil {
 		out := scannedRecord{scanKey: p.Key, primary: slices.Clone(p.Key)}
@@ -460,7 +461,7 @@ func (o orderedTable) decodePair(tx *Tx, p kv.Pair) (scannedRecord, error) {
 	return out, err
 }
 
-// count counts what begins with prefix, without reading records.
+// count counts the keys that begin with prefix, without reading records.
 func (o orderedTable) count(tx *Tx, prefix []any) (int, error) {
 	n := 0
 	for _, err := range o.scanPairs(tx, newScan([]ScanOption{Prefix(prefix...)})) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// certificate is a key pair from two files, read again when they change: programs
-// that renew certificates replace the files.
+// certificate is a key pair from two files that is reloaded when they change, because renewal
+// programs replace the files.
 type certificate struct {
 	cert, key string
 	log       *slog.Logger
@@ -21,10 +21,10 @@ type certificate struct {
 	checkedAt time.Time
 }
 
-// recheckInterval is the time between two looks at the files.
+// recheckInterval is the time between two checks of the files.
 const recheckInterval = 5 * time.Second
 
-// loadCertificate reads the pair; the error says which file is wrong.
+// loadCertificate reads the pair; the error names the faulty file.
 func loadCertificate(cert, key string, log *slog.Logger) (*certificate, error) {
 	c := &certificate{cert: cert, key: key, log: log, checkedAt: time.Now()}
 	return c, c.read()
@@ -35,21 +35,22 @@ func (c *certificate) read() error {
 	for i, path := range []string{c.cert, c.key} {
 		info, err := os.Stat(path)
 		if err != nil {
-			return fmt.Errorf("the TLS certificate can't be read: %w", err)
+			return fmt.Errorf("reading the TLS certificate: %w", err)
 		}
 		seen[i] = info
 	}
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
-	// A pair that is wrong is tried again only when a file changes: halves are replaced one by one.
+	// An invalid pair is retried only when a file changes: certificate and key are replaced one by
+	// one.
 	c.fileInfos = seen
 	if err != nil {
-		return fmt.Errorf("the TLS certificate %s with the key %s is no good: %w", c.cert, c.key, err)
+		return fmt.Errorf("TLS certificate %s with key %s is invalid: %w", c.cert, c.key, err)
 	}
 	c.keyPair = &pair
 	return nil
 }
 
-// getCertificate is the pair for a new connection.
+// getCertificate returns the pair for a new connection.
 func (c *certificate) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +63,7 @@ func (c *certificate) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, er
 	return c.keyPair, nil
 }
 
-// reload reads the files now, whether they seem changed or not.
+// reload reads the files now, whether they appear changed or not.
 func (c *certificate) reload() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,10 +72,10 @@ func (c *certificate) reload() {
 
 func (c *certificate) reloadLocked() {
 	if err := c.read(); err != nil {
-		c.log.Error("the certificate stays as it was", "error", err)
+		c.log.Error("TLS certificate not reloaded; the old one stays in use", "error", err)
 		return
 	}
-	c.log.Info("the certificate was read again", "expires", c.keyPair.Leaf.NotAfter)
+	c.log.Info("TLS certificate reloaded", "expires", c.keyPair.Leaf.NotAfter)
 }
 
 func (c *certificate) filesChanged() bool {
@@ -87,7 +88,7 @@ func (c *certificate) filesChanged() bool {
 	return false
 }
 
-// tlsConfig is TLS as it is served.
+// tlsConfig returns the server's TLS configuration.
 func (c *certificate) tlsConfig() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.getCertificate}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// connect decides how a command reaches an engine: the server it names; else the
-// process that has this data folder open, over its socket; else a store of its own.
+// connect connects a command to an engine: the server it names, otherwise the process that has the
+// data folder open, over its socket, otherwise a store of its own.
 func connect(ctx context.Context, target cli.Target) (*client.Client, func() error, error) {
 	if target.Server != "" {
 		return connectServer(target)
@@ -39,8 +39,8 @@ func connect(ctx context.Context, target cli.Target) (*client.Client, func() err
 	return c, local.Close, nil
 }
 
-// newLogger logs to stderr; where a screen is shown there, to a file beside what the
-// program remembers, or nowhere.
+// newLogger logs to stderr, or, while the terminal interface uses it, to a file in the state folder
+// or nowhere.
 func newLogger(screen bool) *slog.Logger {
 	level := slog.LevelError
 	if v := os.Getenv("SERVICE_LOG"); v != "" {
@@ -53,7 +53,7 @@ func newLogger(screen bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
 }
 
-// localPerson is the person whose machine it is, as the operating system knows them.
+// localPerson returns the name and address of the operating system's user.
 func localPerson() (name, email string) {
 	host, err := os.Hostname()
 	if err != nil || host == "" {

@@ -7,12 +7,12 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/remote"
 )
 
-// embedderConfig is an embedding model elsewhere, as SERVICE_EMBEDDER and SERVICE_EMBEDDER_URL or
-// the configuration file name it.
+// embedderConfig names an external embedding model, set by SERVICE_EMBEDDER and
+// SERVICE_EMBEDDER_URL or the configuration file.
 type embedderConfig struct{ name, url string }
 
-// newEmbedder is nil for the built-in one. The key comes from the environment alone, where
-// other users don't see it.
+// newEmbedder returns the embedder, or nil for the built-in one. The key is read only from the
+// environment, where other users can't see it.
 func (m embedderConfig) newEmbedder(env func(string) string) (embed.Embedder, error) {
 	if m.name == "" || m.name == "builtin" {
 		return nil, nil

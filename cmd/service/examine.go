@@ -19,7 +19,7 @@ import (
 	"github.com/scf-service/service/internal/secretbox"
 )
 
-// dataLocations are where things are, for a data folder.
+// dataLocations returns the paths used with a data folder.
 func dataLocations(data string) cli.Paths {
 	dir, err := resolveDataDir(data)
 	if err != nil {
@@ -28,7 +28,7 @@ func dataLocations(data string) cli.Paths {
 	return cli.Paths{Data: dir, Database: filepath.Join(dir, "service.db"), Socket: socketPath(dir), State: stateDir(), Cache: cacheDir()}
 }
 
-// examine looks at this machine, for `doctor`. It makes nothing that stays.
+// examine checks this machine for `doctor`. It leaves no files behind.
 func examine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic {
 	at := dataLocations(o.Data)
 	var out []cli.Diagnostic
@@ -39,11 +39,11 @@ func examine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic {
 		out,
 		examinePDF(),
 		examinePictures(ctx),
-		examineFolder("state folder", at.State, "what was used last is not remembered"),
+		examineFolder("state folder", at.State, "recent choices can't be remembered"),
 		examineFolder(
 			"cache folder",
 			at.Cache,
-			"the PDF reader is compiled anew by each command",
+			"every command has to recompile the PDF reader",
 		),
 		examineFolder("temporary folder", os.TempDir(), "uploads and reports fail"),
 		examineVariables(),
@@ -56,10 +56,10 @@ func examineData(at cli.Paths) cli.Diagnostic {
 	elsewhere := "choose another with --data or SERVICE_DATA"
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.State, f.Detail = cli.DiagnosticNote, at.Data+" is not there yet; the first command that needs it makes it"
+		f.State, f.Detail = cli.DiagnosticNote, at.Data+" doesn't exist yet; the first command that needs it creates it"
 		if err := checkWritable(nearestExisting(at.Data)); err != nil {
 			f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf(
-				"%s is not there and can't be made: %v",
+				"%s doesn't exist and can't be created: %v",
 				at.Data,
 				err,
 			), elsewhere
@@ -68,22 +68,22 @@ func examineData(at cli.Paths) cli.Diagnostic {
 	case err != nil:
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), elsewhere
 	case !info.IsDir():
-		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, at.Data+" is no folder", elsewhere
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, at.Data+" is not a folder", elsewhere
 	default:
 		if err := checkWritable(at.Data); err != nil {
 			f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf(
-				"%s can't be written: %v",
+				"%s is not writable: %v",
 				at.Data,
 				err,
-			), "give this user the right to, or "+elsewhere
+			), "grant this user write access, or "+elsewhere
 		} else if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-			f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, fmt.Sprintf("%s has the mode %04o: others on this machine can look in", at.Data, info.Mode().Perm()), "chmod 700 "+at.Data
+			f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, fmt.Sprintf("%s has mode %04o: other users of this machine can read it", at.Data, info.Mode().Perm()), "chmod 700 "+at.Data
 		}
 	}
 	return f
 }
 
-// nearestExisting is the folder itself, or the nearest above it that is there.
+// nearestExisting returns the folder itself, or its nearest existing parent.
 func nearestExisting(dir string) string {
 	for {
 		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {
@@ -93,7 +93,7 @@ func nearestExisting(dir string) string {
 	}
 }
 
-// checkWritable tries it.
+// checkWritable checks that a file can be created in dir.
 func checkWritable(dir string) error {
 	probe, err := os.CreateTemp(dir, ".service-writable-*")
 	if err != nil {
@@ -111,8 +111,8 @@ func examineFolder(part, dir, consequence string) cli.Diagnostic {
 		return cli.Diagnostic{
 			Component: part,
 			State:     cli.DiagnosticWarning,
-			Detail:    fmt.Sprintf("%s can't be written: %v; %s", dir, err, consequence),
-			Remedy:    "make it writable, or choose another (`service config path --all` names all)",
+			Detail:    fmt.Sprintf("%s is not writable: %v; %s", dir, err, consequence),
+			Remedy:    "make it writable, or choose another (`service config path --all` lists all)",
 		}
 	}
 	return cli.Diagnostic{Component: part, State: cli.DiagnosticOK, Detail: dir}
@@ -123,10 +123,10 @@ func examineDisk(at cli.Paths) cli.Diagnostic {
 	f := cli.Diagnostic{Component: "free disk", State: cli.DiagnosticOK}
 	switch {
 	case !known:
-		f.State, f.Detail = cli.DiagnosticNote, "not known on this system"
+		f.State, f.Detail = cli.DiagnosticNote, "unknown on this system"
 	case free < engine.MinFreeDisk:
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf(
-			"only %d MB are left where the data folder is",
+			"only %d MB left on the data folder's disk",
 			free/1_000_000,
 		), "free some space: the next upload or import may fail"
 	default:
@@ -142,22 +142,22 @@ func examineProcess(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	p, err := queryProcess(ctx, at.Data)
 	switch _, there := os.Lstat(at.Socket); {
 	case err != nil:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "end that process, and run the command again"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "stop that process and run the command again"
 	case p != nil && p.Version != programVersion():
 		f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, fmt.Sprintf(
-			"process %d is version %s, this program is %s",
+			"process %d has version %s, this program has version %s",
 			p.PID,
 			p.Version,
 			programVersion(),
-		), "start the daemon again"
+		), "restart the daemon"
 	case p != nil && p.Daemon:
 		f.Detail = fmt.Sprintf("process %d, listening on %s, socket %s", p.PID, strings.Join(p.Listen, ", "), at.Socket)
 	case p != nil:
-		f.Detail = fmt.Sprintf("none; the command of process %d has the folder open, and others join it over %s", p.PID, at.Socket)
+		f.Detail = fmt.Sprintf("none; the command with process ID %d has the folder open, and others connect through %s", p.PID, at.Socket)
 	case there == nil:
-		f.State, f.Detail = cli.DiagnosticNote, "none runs; a killed process left "+at.Socket+", which the next command takes away"
+		f.State, f.Detail = cli.DiagnosticNote, "not running; a killed process left "+at.Socket+", which the next command removes"
 	default:
-		f.State, f.Detail = cli.DiagnosticNote, "none runs, and commands need none; `service daemon` starts one"
+		f.State, f.Detail = cli.DiagnosticNote, "not running, and not needed by commands; `service daemon` starts one"
 	}
 	return f
 }
@@ -171,9 +171,9 @@ func examineModel(ctx context.Context, data string) cli.Diagnostic {
 	case err != nil:
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "choose it again with `service model use MODEL`"
 	case s.Model == "builtin":
-		f.Detail = "builtin: rules answer analyses, without a model"
+		f.Detail = "builtin: analyses use rules, without a model"
 	case !s.Ready:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, s.Model+" at "+s.Server+": "+s.Problem, "see that its server runs and has the model; until then the rules answer"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, s.Model+" at "+s.Server+": "+s.Problem, "check that its server is running and has the model; until then the built-in rules are used"
 	default:
 		f.Detail = s.Model + " at " + s.Server
 	}
@@ -197,16 +197,16 @@ func examinePictures(ctx context.Context) cli.Diagnostic {
 	f := cli.Diagnostic{Component: "pictures", State: cli.DiagnosticOK}
 	languages := os.Getenv("SERVICE_OCR")
 	if languages == "off" {
-		f.State, f.Detail = cli.DiagnosticNote, "off by SERVICE_OCR: pictures and scans are not read"
+		f.State, f.Detail = cli.DiagnosticNote, "turned off by SERVICE_OCR: images and scans are not read"
 		return f
 	}
 	eye, err := ocr.FindTesseract(languages, os.Getenv)
 	switch {
 	case err != nil:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "SERVICE_OCR: "+err.Error(), "write it as eng+deu, or off"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "SERVICE_OCR: "+err.Error(), "set it to languages such as eng+deu, or to off"
 		return f
 	case eye == nil:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticNote, "tesseract is not installed: pictures and scans are not read", "install tesseract (package tesseract-ocr) where you have scans"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticNote, "tesseract is not installed: images and scans are not read", "install tesseract (package tesseract-ocr) if you have scans"
 		return f
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -214,19 +214,20 @@ func examinePictures(ctx context.Context) cli.Diagnostic {
 	missing, err := eye.MissingLanguages(ctx)
 	switch {
 	case err != nil:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "install tesseract anew, or set SERVICE_OCR=off"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "reinstall tesseract, or set SERVICE_OCR=off"
 	case len(missing) > 0:
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "tesseract has no data for "+strings.Join(
 			missing,
 			", ",
-		), "install it (packages tesseract-ocr-LANGUAGE), or name others in SERVICE_OCR"
+		), "install it (packages tesseract-ocr-LANGUAGE), or set other languages in SERVICE_OCR"
 	default:
 		f.Detail = "tesseract, reading " + eye.Languages()
 	}
 	return f
 }
 
-// examineVariables looks at those that are needed only later, when a mistake costs more.
+// examineVariables checks the environment variables that are only used later, when a mistake is
+// costlier.
 func examineVariables() cli.Diagnostic {
 	var wrong []string
 	if text := os.Getenv(secretKeyVariable); text != "" {
@@ -243,7 +244,7 @@ func examineVariables() cli.Diagnostic {
 	if text := os.Getenv("SERVICE_LOG"); text != "" {
 		var level slog.Level
 		if level.UnmarshalText([]byte(text)) != nil {
-			wrong = append(wrong, fmt.Sprintf("SERVICE_LOG is %q: write debug, info, warn or error", text))
+			wrong = append(wrong, fmt.Sprintf("SERVICE_LOG is %q: use debug, info, warn or error", text))
 		}
 	}
 	if len(wrong) > 0 {
@@ -251,8 +252,8 @@ func examineVariables() cli.Diagnostic {
 			Component: "variables",
 			State:     cli.DiagnosticFailed,
 			Detail:    strings.Join(wrong, "; "),
-			Remedy:    "set them right, or unset them; `service help environment` lists them",
+			Remedy:    "correct or unset them; `service help environment` lists them",
 		}
 	}
-	return cli.Diagnostic{Component: "variables", State: cli.DiagnosticOK, Detail: "those that are set can be used"}
+	return cli.Diagnostic{Component: "variables", State: cli.DiagnosticOK, Detail: "all set variables are valid"}
 }

@@ -21,28 +21,28 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// folderOwner is the folder opened by this process.
+// folderOwner owns the data folder opened by this process.
 type folderOwner struct {
 	handler http.Handler
 	server  *daemon.Server
 	db      *store.DB
 	engine  *engine.Engine
-	socket  *socketServer // nil where no socket could be made
+	socket  *socketServer // nil if no socket could be created
 
-	// requests is held by each request, and by Close for good: the store closes under none.
+	// requests is read-locked by each request and locked for good by Close, so that the store never
+	// closes during a request.
 	requests sync.RWMutex
 	closed   bool
 
-	// process is what others are told of this one.
+	// process is the information other commands get about this process.
 	process atomic.Pointer[cli.Process]
-	// logLevel is the log level of a daemon, which can be changed; nil in a command.
+	// logLevel is the adjustable log level of a daemon; nil in a command.
 	logLevel atomic.Pointer[slog.LevelVar]
 	log      *slog.Logger
 }
 
-// openFolder opens the store, starts the engine on it, and serves it on the socket
-// meanwhile, for other commands on the same folder. Of web it takes what is said
-// about the network.
+// openFolder opens the store, starts the engine on it, and serves it on the socket for other
+// commands on the same folder. It uses only the network-related fields of web.
 func openFolder(
 	ctx context.Context,
 	dir, socket string,
@@ -74,7 +74,7 @@ func openFolder(
 		return nil, errors.Join(err, db.Close())
 	}
 	name, email := localPerson()
-	// The engine outlives the command's context: what was begun ends well on Ctrl-C.
+	// The engine outlives the command's context so that running work ends cleanly on Ctrl-C.
 	lasting := context.WithoutCancel(ctx)
 	chosen, err := embedder.newEmbedder(os.Getenv)
 	if err != nil {
@@ -116,20 +116,20 @@ func openFolder(
 		return nil, errors.Join(err, eng.Close(), db.Close())
 	}
 	o.handler = o.rejectWhenClosed(o.server.LocalHandler())
-	// Without a socket this process still works; others then wait for the folder.
+	// This process works without a socket too; others then wait for the folder.
 	if o.socket, err = listenSocket(socket, o.serveProcessInfo(o.handler), log); err != nil {
-		log.Warn("other commands can't join this one", "error", err)
+		log.Warn("other commands can't connect to this process", "error", err)
 	}
 	return o, nil
 }
 
-// rejectWhenClosed refuses requests once the folder is let go of.
+// rejectWhenClosed refuses requests once the folder is closed.
 func (o *folderOwner) rejectWhenClosed(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.requests.RLock()
 		defer o.requests.RUnlock()
 		if o.closed {
-			http.Error(w, "the program is ending", http.StatusServiceUnavailable)
+			http.Error(w, "the program is shutting down", http.StatusServiceUnavailable)
 			return
 		}
 		h.ServeHTTP(w, r)
@@ -138,14 +138,14 @@ func (o *folderOwner) rejectWhenClosed(h http.Handler) http.Handler {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// Close finishes the requests of other commands, then the engine, then the store.
+// Close waits for the requests of other commands, then closes the engine and the store.
 func (o *folderOwner) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), maxRequestWait)
 	defer cancel()
 	return o.close(ctx)
 }
 
-// close is Close, with requests broken off when ctx ends.
+// close works like Close, but aborts requests when ctx ends.
 func (o *folderOwner) close(ctx context.Context) error {
 	var err error
 	o.engine.StopStreams()

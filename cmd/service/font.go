@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// maxFont bounds a font's file; those of Chinese and Japanese have up to some 20 MB.
+// maxFont is the maximum size of a font file; Chinese and Japanese fonts have up to about 20 MB.
 const maxFont = 64 << 20
 
-// reportFont reads the TrueType font that SERVICE_REPORT_FONT names, for characters that
-// the built-in fonts of PDF reports lack; nil where it names none.
+// reportFont reads the TrueType font named by SERVICE_REPORT_FONT, for characters missing from the
+// built-in fonts of PDF reports. It returns nil if none is set.
 func reportFont() ([]byte, error) {
 	path := os.Getenv("SERVICE_REPORT_FONT")
 	if path == "" {
@@ -26,7 +26,7 @@ func reportFont() ([]byte, error) {
 		return nil, fmt.Errorf("SERVICE_REPORT_FONT: %w", err)
 	}
 	if len(data) > maxFont {
-		return nil, fmt.Errorf("SERVICE_REPORT_FONT: %s has more than %d MiB", path, maxFont>>20)
+		return nil, fmt.Errorf("SERVICE_REPORT_FONT: %s is larger than %d MiB", path, maxFont>>20)
 	}
 	return data, nil
 }

@@ -14,19 +14,19 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// endpoint is an address that is listened on.
+// endpoint is a listening address.
 type endpoint struct {
 	net.Listener
-	// address is how people write it: http://127.0.0.1:8080, unix:/run/service/web.sock.
+	// address is the display form: http://127.0.0.1:8080, unix:/run/service/web.sock.
 	address string
-	// loopback: only this machine reaches it. secure: it talks TLS.
+	// loopback is true if only this machine can reach it, secure if it uses TLS.
 	loopback, secure bool
 }
 
-// maxConnections bounds the connections of one address; more wait to be accepted.
+// maxConnections is the maximum number of connections of one address; others wait to be accepted.
 const maxConnections = 4096
 
-// listenAll opens the addresses; with none, those that systemd passed, or the default.
+// listenAll opens the addresses; if none are given, those passed by systemd, or the default.
 func listenAll(addresses []string, byDefault string, tls bool) (out []endpoint, err error) {
 	defer func() {
 		if err != nil {
@@ -75,7 +75,8 @@ func newEndpoint(l net.Listener, tls bool) endpoint {
 	return e
 }
 
-// displayAddress is an address to give to a person: of a listener on all interfaces, this machine's name for itself.
+// displayAddress returns an address to show to the user; a listener on all interfaces is shown with
+// a loopback name.
 func (e endpoint) displayAddress() string {
 	for _, all := range []string{"://[::]:", "://0.0.0.0:"} {
 		if before, port, ok := strings.Cut(e.address, all); ok {
@@ -96,10 +97,10 @@ func listenOn(address string) (net.Listener, error) {
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("another program listens on %s already; end it, or choose another address with --listen: %w", address, err)
+		return nil, fmt.Errorf("another program is already listening on %s; stop it or choose another address with --listen: %w", address, err)
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf(
-			"this user may not listen on %s; choose another address with --listen (ports below 1024 are often for root): %w",
+			"permission denied to listen on %s; choose another address with --listen (ports below 1024 often require root): %w",
 			address,
 			err,
 		)
@@ -109,12 +110,12 @@ func listenOn(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// listenUnix makes a socket that its user and group can reach. One that a killed
-// process left is taken away; any other file stays.
+// listenUnix creates a socket for its user and group. It removes a stale socket of a killed
+// process, but no other file.
 func listenUnix(path string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode().Type() != fs.ModeSocket {
-			return nil, fmt.Errorf("%s is there and is no socket", path)
+			return nil, fmt.Errorf("%s exists and is not a socket", path)
 		}
 		if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
 			_ = conn.Close()
@@ -129,7 +130,7 @@ func listenUnix(path string) (net.Listener, error) {
 	return net.Listen("unix", path)
 }
 
-// endpointAddresses are those of endpoints, sorted as they were given.
+// endpointAddresses returns the addresses of endpoints in the given order.
 func endpointAddresses(endpoints []endpoint) []string {
 	out := make([]string, len(endpoints))
 	for i, e := range endpoints {
@@ -138,13 +139,13 @@ func endpointAddresses(endpoints []endpoint) []string {
 	return out
 }
 
-// allLoopback tells whether only this machine reaches any of them.
+// allLoopback reports whether only this machine can reach the endpoints.
 func allLoopback(endpoints []endpoint) bool {
 	return !slices.ContainsFunc(endpoints, func(e endpoint) bool { return !e.loopback })
 }
 
-// writeTimeoutListener makes connections whose peers must go on taking what is sent to
-// them: one that stops would hold the answer, and a file behind it, for ever.
+// writeTimeoutListener creates connections whose peers must keep reading: a stalled peer would
+// otherwise hold the response, and a file behind it, forever.
 type writeTimeoutListener struct{ net.Listener }
 
 func (l writeTimeoutListener) Accept() (net.Conn, error) {
@@ -158,9 +159,9 @@ func (l writeTimeoutListener) Accept() (net.Conn, error) {
 type writeTimeoutConn struct{ net.Conn }
 
 const (
-	// writeTimeout is how long a piece of an answer may take.
+	// writeTimeout is the maximum time for writing one chunk of a response.
 	writeTimeout = time.Minute
-	// writeChunk is small enough for a slow line to take it in that time.
+	// writeChunk is small enough for a slow connection to receive within that time.
 	writeChunk = 64 << 10
 )
 

@@ -17,14 +17,14 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// localTransport carries requests to whoever has the data folder open: another
-// process over its socket, or this one in memory. Each request to another process
-// has a connection of its own: one that stands is answered before that process
-// ends. Where none can be had any more, this process takes the folder over.
+// localTransport sends requests to the owner of the data folder: another process over its socket,
+// or this process in memory. Each request to another process uses a new connection, which is
+// answered before that process ends. If no connection can be made, this process opens the folder
+// itself.
 type localTransport struct {
 	dir string
 	log *slog.Logger
-	// embedder is for the case that this process opens the folder.
+	// embedder is used if this process opens the folder.
 	embedder embedderConfig
 
 	mu    sync.Mutex
@@ -34,13 +34,14 @@ type localTransport struct {
 const (
 	// openTimeout is how long to wait for a process that holds the folder but does not answer.
 	openTimeout = 15 * time.Second
-	// contentionTimeout is how long to wait where the folder goes from hand to hand meanwhile.
+	// contentionTimeout is how long to wait while several processes take turns opening the folder.
 	contentionTimeout = 2 * time.Minute
-	// openRetryInterval is the time between two tries. A command may hold the folder very shortly.
+	// openRetryInterval is the time between two attempts. A command may hold the folder very
+	// briefly.
 	openRetryInterval = 20 * time.Millisecond
 )
 
-// openOrConnect finds the process that has the folder open, or opens it.
+// openOrConnect connects to the process that has the folder open, or opens it.
 func (l *localTransport) openOrConnect(ctx context.Context) error {
 	conn, _, err := l.dialOrOpen(ctx)
 	if conn != nil {
@@ -49,7 +50,8 @@ func (l *localTransport) openOrConnect(ctx context.Context) error {
 	return err
 }
 
-// dialOrOpen is a connection to the process that has the folder open, or this one.
+// dialOrOpen returns a connection to the process that has the folder open, or this process as its
+// owner.
 func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +79,7 @@ func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner
 		}
 		now := time.Now()
 		if next, err := os.Stat(socket); err == nil && !sameFile(holder, next) {
-			holder, deadline = next, now.Add(openTimeout) // another one has it by now
+			holder, deadline = next, now.Add(openTimeout) // another process has it by now
 		}
 		if now.After(deadline) || now.After(began.Add(contentionTimeout)) {
 			return nil, nil, explainOpenError(l.dir, err)
@@ -98,21 +100,20 @@ func explainOpenError(dir string, err error) error {
 	switch {
 	case errors.Is(err, store.ErrLocked):
 		return fmt.Errorf(
-			"another process has the data folder %s open and does not answer; end it, or choose another folder with --data: %w",
+			"another process has the data folder %s open but doesn't respond; stop it, or choose another folder with --data: %w",
 			dir,
 			err,
 		)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, store.ErrReadOnly):
-		return fmt.Errorf("the data folder %s can't be written; choose another with --data or SERVICE_DATA: %w", dir, err)
+		return fmt.Errorf("the data folder %s is not writable; choose another with --data or SERVICE_DATA: %w", dir, err)
 	}
 	return fmt.Errorf("opening the data folder %s: %w", dir, err)
 }
 
-// maxAttempts bounds how often a request is sent whose answer broke off.
+// maxAttempts is the maximum number of times a request is sent if its response breaks off.
 const maxAttempts = 5
 
-// RoundTrip sends a request. One that only reads is sent again where the process
-// that had it was killed.
+// RoundTrip sends a request. A read-only request is retried if the process that had it was killed.
 func (l *localTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	for try := 1; ; try++ {
 		conn, own, err := l.dialOrOpen(req.Context())
@@ -133,7 +134,7 @@ func (l *localTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// Close lets go of the folder.
+// Close releases the folder.
 func (l *localTransport) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

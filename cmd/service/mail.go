@@ -8,15 +8,15 @@ import (
 	"github.com/scf-service/service/engine/notify/mail"
 )
 
-// mailServer is the one that the environment names; nil where it names none. Its password
-// can be in a file of its own, and is never told.
+// mailServer returns the mail server configured in the environment, or nil if there is none. Its
+// password can be in a separate file and is never shown.
 func mailServer(env func(string) string) (*mail.Server, error) {
 	address, password, file := env("SERVICE_SMTP_URL"), env("SERVICE_SMTP_PASSWORD"), env("SERVICE_SMTP_PASSWORD_FILE")
 	if address == "" {
 		for _, name := range []string{"SERVICE_SMTP_FROM", "SERVICE_SMTP_PASSWORD", "SERVICE_SMTP_PASSWORD_FILE"} {
 			if env(name) != "" {
 				return nil, fmt.Errorf(
-					"%s is set and SERVICE_SMTP_URL is not: name the mail server, as smtp://USER@smtp.acme.example:587",
+					"%s is set but SERVICE_SMTP_URL is not: set it to the mail server, e.g. smtp://USER@smtp.acme.example:587",
 					name,
 				)
 			}
@@ -25,7 +25,7 @@ func mailServer(env func(string) string) (*mail.Server, error) {
 	}
 	if file != "" {
 		if password != "" {
-			return nil, fmt.Errorf("SERVICE_SMTP_PASSWORD and SERVICE_SMTP_PASSWORD_FILE are both set: give one")
+			return nil, fmt.Errorf("SERVICE_SMTP_PASSWORD and SERVICE_SMTP_PASSWORD_FILE are both set; use only one")
 		}
 		info, err := os.Stat(file)
 		if err == nil && info.Size() > 4<<10 {

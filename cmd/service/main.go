@@ -1,8 +1,8 @@
-// Command service runs security, compliance and maturity assessments against the
-// Secure Controls Framework: offline from a folder of evidence, or against a server.
+// Command service runs security, compliance and maturity assessments against the Secure Controls
+// Framework: offline from a folder of evidence, or against a server.
 //
-// It is the only place that knows everyone: it decides how a front end reaches
-// the engine and wires the two together.
+// It is the only package that imports all others: it decides how a front end reaches the engine and
+// wires the two together.
 package main
 
 import (
@@ -26,7 +26,7 @@ var version = ""
 
 func main() { os.Exit(run()) }
 
-// run is main with an exit code, so that tests can be the program.
+// run is main with an exit code, so that tests can run the program.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -68,7 +68,7 @@ func run() int {
 	})
 }
 
-// terminalWidth is the width of the terminal that f is; 0 where it is none.
+// terminalWidth returns the width of the terminal f, or 0 if f is not a terminal.
 func terminalWidth(f *os.File) int {
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
@@ -77,8 +77,8 @@ func terminalWidth(f *os.File) int {
 	return width
 }
 
-// buildID tells this program from another of the same version: what one found is not taken
-// for what the other would find.
+// buildID returns an ID that distinguishes this build from others of the same version, so that
+// cached results of one are not used by the other.
 func buildID() string {
 	path, err := os.Executable()
 	if err != nil {

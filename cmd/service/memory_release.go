@@ -8,20 +8,21 @@ import (
 )
 
 const (
-	// idleInterval is the time between two looks; one with less than quiet bytes allocated was idle.
+	// idleInterval is the time between two checks; an interval with less than quiet bytes allocated
+	// counts as idle.
 	idleInterval = 15 * time.Second
 	idleBytes    = 4 << 20
-	// minReleaseBytes is how much must have been allocated since the last time.
+	// minReleaseBytes is the minimum amount allocated since the last release.
 	minReleaseBytes = 16 << 20
 )
 
-// releaseMemory returns memory to the system when work is done: an import takes hundreds of
-// megabytes for seconds, and the runtime would keep them for minutes. rest lets go of what
-// nobody has asked for in a quarter of an hour, and tells whether there was any.
+// releaseMemory returns memory to the system after work is done: an import takes hundreds of
+// megabytes for seconds, and the runtime would keep them for minutes. trimCaches evicts entries
+// unused for a quarter of an hour and reports whether there were any.
 func releaseMemory(ctx context.Context, trimCaches func() bool) {
 	tick := time.NewTicker(idleInterval)
 	defer tick.Stop()
-	debug.FreeOSMemory() // what the start took
+	debug.FreeOSMemory() // memory used during startup
 	before, lastReleased := allocatedBytes(), allocatedBytes()
 	for {
 		select {
@@ -39,7 +40,7 @@ func releaseMemory(ctx context.Context, trimCaches func() bool) {
 	}
 }
 
-// allocatedBytes is how many bytes were ever allocated.
+// allocatedBytes returns the total number of bytes ever allocated.
 func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

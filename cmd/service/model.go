@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/engine/llm"
 )
 
-// modelChoice is what a data folder keeps of the model to use; no secret is among it.
+// modelChoice is the stored model setting of a data folder; it contains no secret.
 type modelChoice struct {
 	Model  string `json:"model"`
 	Server string `json:"server,omitempty"`
@@ -23,8 +23,8 @@ type modelChoice struct {
 
 func modelFile(dir string) string { return filepath.Join(dir, "model.json") }
 
-// loadModel is the model of a data folder: as SERVICE_MODEL and SERVICE_MODEL_SERVER say, else as
-// was chosen in it; nil for the built-in rules.
+// loadModel returns the model of a data folder: from SERVICE_MODEL and SERVICE_MODEL_SERVER if set,
+// otherwise the stored choice, or nil for the built-in rules.
 func loadModel(dir string) (*llm.Model, error) {
 	c := modelChoice{Model: os.Getenv("SERVICE_MODEL"), Server: os.Getenv("SERVICE_MODEL_SERVER")}
 	if c.Model == "" {
@@ -36,7 +36,7 @@ func loadModel(dir string) (*llm.Model, error) {
 			return nil, err
 		}
 		if err := json.Unmarshal(b, &c); err != nil {
-			return nil, fmt.Errorf("%s is broken; choose the model again with service model use: %w", modelFile(dir), err)
+			return nil, fmt.Errorf("%s is damaged; choose the model again with `service model use`: %w", modelFile(dir), err)
 		}
 	}
 	if c.Model == "builtin" {
@@ -46,21 +46,22 @@ func loadModel(dir string) (*llm.Model, error) {
 	if d := os.Getenv("SERVICE_MODEL_TIMEOUT"); d != "" {
 		t, err := time.ParseDuration(d)
 		if err != nil || t <= 0 {
-			return nil, fmt.Errorf("SERVICE_MODEL_TIMEOUT is %q; write it as 90s or 2m", d)
+			return nil, fmt.Errorf("SERVICE_MODEL_TIMEOUT is %q; use a duration such as 90s or 2m", d)
 		}
 		o.Timeout = t
 	}
 	if d := os.Getenv("SERVICE_MODEL_KEEP_ALIVE"); d != "" {
 		t, err := time.ParseDuration(d)
 		if err != nil || t == 0 {
-			return nil, fmt.Errorf("SERVICE_MODEL_KEEP_ALIVE is %q; write it as 30m, or as -1s for ever", d)
+			return nil, fmt.Errorf("SERVICE_MODEL_KEEP_ALIVE is %q; use a duration such as 30m, or -1s for no limit", d)
 		}
 		o.KeepAlive = t
 	}
 	return llm.New(o)
 }
 
-// agentModel is the model as the engine takes it: nil, and no pointer to nothing, where there is none.
+// agentModel returns the model for the engine: a nil interface, not a nil pointer, if there is
+// none.
 func agentModel(dir string) (agent.Model, error) {
 	m, err := loadModel(dir)
 	if m == nil || err != nil {
@@ -69,7 +70,7 @@ func agentModel(dir string) (agent.Model, error) {
 	return m, nil
 }
 
-// useModel keeps the choice in the data folder, and tells how the model stands.
+// useModel stores the choice in the data folder and returns the model's status.
 func useModel(ctx context.Context, data, name, server string) (*cli.ModelStatus, error) {
 	dir, err := resolveDataDir(data)
 	if err != nil {
@@ -101,7 +102,7 @@ func useModel(ctx context.Context, data, name, server string) (*cli.ModelStatus,
 	return modelStatus(ctx, data)
 }
 
-// pullModel has a server fetch a model; with no name, the one in use.
+// pullModel lets a server download a model; an empty name means the current one.
 func pullModel(ctx context.Context, data, name, server string, progress func(doing string, done, total int64)) (*cli.ModelStatus, error) {
 	dir, err := resolveDataDir(data)
 	if err != nil {
@@ -115,7 +116,7 @@ func pullModel(ctx context.Context, data, name, server string, progress func(doi
 		return nil, err
 	}
 	if m == nil {
-		return nil, errors.New("the built-in rules need no model; name one, as ollama/qwen3:8b")
+		return nil, errors.New("the built-in rules need no model; name one, e.g. ollama/qwen3:8b")
 	}
 	if err := m.Pull(ctx, func(p llm.PullProgress) { progress(p.Status, p.Done, p.Total) }); err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse"
 )
 
-// newOCR is what recognises the text of pictures: tesseract, where it is installed, in
-// the languages that SERVICE_OCR names; nil where there is none, or SERVICE_OCR is off.
+// newOCR returns the text recognition for images: tesseract, if installed, in the languages of
+// SERVICE_OCR. It returns nil if tesseract is missing or SERVICE_OCR is off.
 func newOCR() (parse.OCR, error) {
 	languages := os.Getenv("SERVICE_OCR")
 	if languages == "off" {

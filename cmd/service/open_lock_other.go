@@ -2,5 +2,5 @@
 
 package main
 
-// acquireOpenLock lets everybody try at once.
+// acquireOpenLock always succeeds.
 func acquireOpenLock(string) (release func(), ok bool) { return func() {}, true }

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// dataDir is where the store lives, where nobody says otherwise.
+// dataDir returns the default data folder.
 func dataDir() string {
 	if dir := os.Getenv("SERVICE_DATA"); dir != "" {
 		return dir
@@ -18,13 +18,14 @@ func dataDir() string {
 	return filepath.Join(xdgDir("XDG_DATA_HOME", ".local/share"), "service")
 }
 
-// stateDir keeps what the CLI remembers between commands.
+// stateDir returns the folder for state that the CLI keeps between commands.
 func stateDir() string { return filepath.Join(xdgDir("XDG_STATE_HOME", ".local/state"), "service") }
 
-// cacheDir keeps what can be made again.
+// cacheDir returns the folder for data that can be recreated.
 func cacheDir() string { return filepath.Join(xdgDir("XDG_CACHE_HOME", ".cache"), "service") }
 
-// xdgDir is a base folder by the XDG convention; for a person without a home, below the temporary folder.
+// xdgDir returns a base folder by the XDG convention, or one below the temporary folder for a user
+// without a home.
 func xdgDir(variable, below string) string {
 	if dir := os.Getenv(variable); filepath.IsAbs(dir) {
 		return dir
@@ -36,11 +37,11 @@ func xdgDir(variable, below string) string {
 	return filepath.Join(home, below)
 }
 
-// maxSocketPath is what the shortest of the common systems takes.
+// maxSocketPath is the shortest limit among common systems.
 const maxSocketPath = 100
 
-// socketPath is the socket of a data folder: in it, or where that path is too
-// long for a socket, in the folder of this person's own below the temporary folder.
+// socketPath returns the socket path of a data folder: in the folder, or in the user's private
+// temporary folder if that path is too long for a socket.
 func socketPath(dir string) string {
 	path := filepath.Join(dir, "service.sock")
 	if len(path) <= maxSocketPath && runtime.GOOS != "windows" {
@@ -50,17 +51,17 @@ func socketPath(dir string) string {
 	return filepath.Join(privateTempDir(), hex.EncodeToString(sum[:8])+".sock")
 }
 
-// privateTempDir is a folder below the temporary one that nobody else can have made or
-// can look into: whoever could would be handed the evidence, or answer in our name.
+// privateTempDir returns a folder below the temporary one that no other user can have created or
+// can read: otherwise that user could receive the evidence, or answer in our name.
 var privateTempDir = sync.OnceValue(func() string {
 	dir := filepath.Join(os.TempDir(), "service-"+strconv.Itoa(os.Getuid()))
 	if err := os.Mkdir(dir, 0o700); err == nil || isPrivateDir(dir) {
 		return dir
 	}
-	// Somebody else has the name. What is kept there is then for this run only.
+	// Another user owns that name, so the folder is used for this run only.
 	dir, err := os.MkdirTemp("", "service-")
 	if err != nil {
-		return filepath.Join(os.TempDir(), "service-has-no-folder") // making it fails, in words
+		return filepath.Join(os.TempDir(), "service-has-no-folder") // creating it fails with a clear error
 	}
 	return dir
 })

@@ -4,7 +4,8 @@ package main
 
 import "os"
 
-// isPrivateDir tells whether a folder is this person's alone: there, the temporary folder already is.
+// isPrivateDir reports whether only this user can access a folder; here the temporary folder
+// already is private.
 func isPrivateDir(dir string) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.IsDir()

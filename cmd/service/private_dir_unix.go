@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// isPrivateDir tells whether a folder is this person's alone; a link to one is not.
+// isPrivateDir reports whether only this user can access a folder; a symbolic link to one does not
+// count.
 func isPrivateDir(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 {

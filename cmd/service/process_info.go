@@ -17,15 +17,15 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// These paths are answered on the data folder's socket only, and are no part of the
-// contract: they are about this process, not about the service.
+// These paths are served only on the data folder's socket and are not part of the API: they concern
+// this process, not the service.
 const (
 	processPath  = "/process"
 	logLevelPath = "/process/log-level"
 )
 
-// pprofHandler are what goes on in the process. They are on the folder's socket alone, which
-// only its user reaches.
+// pprofHandler serves profiling data of the process, only on the folder's socket, which only its
+// user can reach.
 var pprofHandler = func() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -36,7 +36,7 @@ var pprofHandler = func() http.Handler {
 	return mux
 }()
 
-// serveProcessInfo answers who has the folder open.
+// serveProcessInfo adds the process paths to h.
 func (o *folderOwner) serveProcessInfo(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/debug/pprof/") {
@@ -57,7 +57,7 @@ func (o *folderOwner) serveProcessInfo(h http.Handler) http.Handler {
 	})
 }
 
-// processInfo is what others are told of this process.
+// processInfo returns the information other commands get about this process.
 func (o *folderOwner) processInfo() cli.Process {
 	p := *o.process.Load()
 	if level := o.logLevel.Load(); level != nil {
@@ -76,15 +76,15 @@ func (o *folderOwner) setLevel(w http.ResponseWriter, r *http.Request) bool {
 	level := o.logLevel.Load()
 	switch {
 	case level == nil:
-		http.Error(w, "this process is no daemon", http.StatusConflict)
+		http.Error(w, "this process is not a daemon", http.StatusConflict)
 		return false
 	case err != nil:
-		http.Error(w, "there are debug, info, warn and error", http.StatusBadRequest)
+		http.Error(w, "the log level must be debug, info, warn or error", http.StatusBadRequest)
 		return false
 	}
 	before := level.Level()
 	level.Set(to)
-	// At the level itself, so that it is told whatever that is.
+	// Log at the new level itself, so that the message always appears.
 	o.log.Log(
 		r.Context(),
 		max(to, before, slog.LevelInfo),
@@ -97,7 +97,7 @@ func (o *folderOwner) setLevel(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// queryProcess asks who has a data folder open; nil where nobody answers.
+// queryProcess asks for the process that has a data folder open, or returns nil if nobody answers.
 func queryProcess(ctx context.Context, dir string) (*cli.Process, error) {
 	dir, err := resolveDataDir(dir)
 	if err != nil {
@@ -106,7 +106,7 @@ func queryProcess(ctx context.Context, dir string) (*cli.Process, error) {
 	return requestProcess(ctx, dir, http.MethodGet, processPath, nil)
 }
 
-// setLogLevel changes the log level of the daemon that serves a data folder; nil where
+// setLogLevel changes the log level of the daemon that serves a data folder. It returns nil if
 // nobody answers.
 func setLogLevel(ctx context.Context, dir, level string) (*cli.Process, error) {
 	dir, err := resolveDataDir(dir)
@@ -116,11 +116,11 @@ func setLogLevel(ctx context.Context, dir, level string) (*cli.Process, error) {
 	return requestProcess(ctx, dir, http.MethodPut, logLevelPath, strings.NewReader(level))
 }
 
-// requestProcess asks the process that has a data folder open about itself.
+// requestProcess sends a request to the process that has a data folder open.
 func requestProcess(ctx context.Context, dir, method, path string, body io.Reader) (*cli.Process, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socketPath(dir))
 	if err != nil {
-		return nil, ctx.Err() // nobody is there
+		return nil, ctx.Err() // no process has it open
 	}
 	req, err := http.NewRequestWithContext(ctx, method, "http://service.local"+path, body)
 	if err != nil {
@@ -129,19 +129,19 @@ func requestProcess(ctx context.Context, dir, method, path string, body io.Reade
 	resp, err := client.ConnTransport(conn).RoundTrip(req)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("a process has the data folder %s open and does not answer: %w", dir, err)
+			return nil, fmt.Errorf("a process has the data folder %s open but doesn't respond: %w", dir, err)
 		}
-		return nil, nil // it ended just now
+		return nil, nil // it has just ended
 	}
 	defer resp.Body.Close()
 	var p cli.Process
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&p); err != nil || resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the process that has the data folder %s open is of another version of this program (%s)", dir, resp.Status)
+		return nil, fmt.Errorf("the process that has the data folder %s open runs another version of this program (%s)", dir, resp.Status)
 	}
 	return &p, nil
 }
 
-// resolveDataDir is the data folder as an absolute path; the usual one where dir is empty.
+// resolveDataDir returns the data folder as an absolute path, or the default one if dir is empty.
 func resolveDataDir(dir string) (string, error) {
 	if dir == "" {
 		dir = dataDir()

@@ -15,11 +15,11 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// releases is set by the release build: where `service upgrade check` asks.
+// releases is the address that `service upgrade check` asks, set by the release build.
 var releases = ""
 
-// readRelease reads what a releases address answers. It goes on to another address only where
-// that is as safe, and sends no credential.
+// readRelease reads the response of a releases address. It follows redirects only to equally secure
+// addresses, and sends no credential.
 func readRelease(ctx context.Context, address string, t cli.Target, limit int64) ([]byte, error) {
 	transport, err := serverTransport(t.CA)
 	if err != nil {
@@ -33,18 +33,18 @@ func readRelease(ctx context.Context, address string, t cli.Target, limit int64)
 		case u.Scheme == "http" && (t.InsecureHTTP || client.IsLoopback(u.Hostname())):
 			return nil
 		}
-		return fmt.Errorf("%s is no address to ask for releases: write it as https://…", u.Redacted())
+		return fmt.Errorf("%s is not a valid releases address: use https://…", u.Redacted())
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, api.Invalid("url", "the releases address can't be read: write it as https://…")
+		return nil, api.Invalid("url", "the releases address is invalid: use https://…")
 	}
 	if err := safe(u); err != nil {
 		return nil, api.Invalid("url", "%s", err)
 	}
 	c := &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) > 5 {
-			return errors.New("it sends on and on")
+			return errors.New("too many redirects")
 		}
 		return safe(req.URL)
 	}}
@@ -66,23 +66,23 @@ func readRelease(ctx context.Context, address string, t cli.Target, limit int64)
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound:
-		return nil, fmt.Errorf("%s has nothing at that address: there is no release yet, or the address is wrong", u.Host)
+		return nil, fmt.Errorf("%s has nothing at this address: no release exists yet, or the address is wrong", u.Host)
 	case http.StatusForbidden, http.StatusTooManyRequests:
-		return nil, fmt.Errorf("%s refuses for now (%s): it was asked too often, or wants a sign-in", u.Host, resp.Status)
+		return nil, fmt.Errorf("%s refused the request (%s): rate limit reached, or sign-in required", u.Host, resp.Status)
 	default:
-		return nil, fmt.Errorf("%s answers %s", u.Host, resp.Status)
+		return nil, fmt.Errorf("%s responded %s", u.Host, resp.Status)
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading the answer of %s: %w", u.Host, err)
+		return nil, fmt.Errorf("reading the response of %s: %w", u.Host, err)
 	}
 	if int64(len(b)) > limit {
-		return nil, fmt.Errorf("the answer of %s is over the limit of %d KiB", u.Host, limit>>10)
+		return nil, fmt.Errorf("the response of %s exceeds the limit of %d KiB", u.Host, limit>>10)
 	}
 	return b, nil
 }
 
-// executablePath is the path of this program, without links; empty where the system doesn't tell.
+// executablePath returns the path of this program with links resolved, or "" if it is unknown.
 func executablePath() string {
 	path, err := os.Executable()
 	if err != nil {

@@ -54,15 +54,15 @@ func TestReadRelease(t *testing.T) {
 		{plain.URL + "/moved", cli.Target{}, 10, ""},
 		{secure.URL + "/latest", cli.Target{CA: ca}, 10, ""},
 		{secure.URL + "/latest", cli.Target{}, 10, "certificate"},
-		{secure.URL + "/astray", cli.Target{CA: ca}, 10, "no address to ask"},
-		{plain.URL + "/latest", cli.Target{}, 9, "over the limit"},
-		{plain.URL + "/round", cli.Target{}, 10, "sends on and on"},
-		{plain.URL + "/busy", cli.Target{}, 10, "refuses for now"},
+		{secure.URL + "/astray", cli.Target{CA: ca}, 10, "not a valid releases address"},
+		{plain.URL + "/latest", cli.Target{}, 9, "exceeds the limit"},
+		{plain.URL + "/round", cli.Target{}, 10, "too many redirects"},
+		{plain.URL + "/busy", cli.Target{}, 10, "refused the request"},
 		{plain.URL + "/broken", cli.Target{}, 10, "502"},
-		{plain.URL + "/none", cli.Target{}, 10, "there is no release yet"},
-		{"http://releases.example/latest", cli.Target{}, 10, "write it as https://"},
-		{"file:///etc/passwd", cli.Target{}, 10, "write it as https://"},
-		{"https://ada:hidden@%", cli.Target{}, 10, "can't be read"},
+		{plain.URL + "/none", cli.Target{}, 10, "no release exists yet"},
+		{"http://releases.example/latest", cli.Target{}, 10, "use https://"},
+		{"file:///etc/passwd", cli.Target{}, 10, "use https://"},
+		{"https://ada:hidden@%", cli.Target{}, 10, "address is invalid"},
 	} {
 		got, err := readRelease(t.Context(), c.url, c.target, c.limit)
 		switch {

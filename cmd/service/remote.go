@@ -15,11 +15,11 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// rateLimitWait is how long a command waits where a server asks to slow down: longer than
-// the window its requests are counted in.
+// rateLimitWait is how long a command waits if a server asks to slow down: longer than the
+// rate-limit window.
 const rateLimitWait = 90 * time.Second
 
-// connectServer makes a client of the server that a command names.
+// connectServer returns a client for the target server.
 func connectServer(target cli.Target) (*client.Client, func() error, error) {
 	transport, err := serverTransport(target.CA)
 	if err != nil {
@@ -32,7 +32,8 @@ func connectServer(target cli.Target) (*client.Client, func() error, error) {
 	return c, func() error { transport.CloseIdleConnections(); return nil }, err
 }
 
-// serverTransport trusts the authorities of the system, and those of the file ca where one is named.
+// serverTransport returns a transport that trusts the system's certificate authorities and, if ca
+// is not empty, those in the file ca.
 func serverTransport(ca string) (*http.Transport, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
@@ -41,21 +42,21 @@ func serverTransport(ca string) (*http.Transport, error) {
 	}
 	pem, err := os.ReadFile(ca)
 	if err != nil {
-		return nil, fmt.Errorf("the certificate authority can't be read: %w", err)
+		return nil, fmt.Errorf("reading the certificate authority: %w", err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate in PEM form", ca)
+		return nil, fmt.Errorf("%s contains no certificate in PEM format", ca)
 	}
 	t.TLSClientConfig.RootCAs = pool
 	return t, nil
 }
 
-// passwordReader asks on the terminal, showing nothing of what is typed; nil where
-// stdin is none.
+// passwordReader returns a function that prompts on the terminal without echo, or nil if stdin is
+// not a terminal.
 func passwordReader() func(context.Context, string) (string, error) {
 	fd := int(os.Stdin.Fd())
 	before, err := term.GetState(fd)
@@ -77,7 +78,7 @@ func passwordReader() func(context.Context, string) (string, error) {
 		select {
 		case t := <-done:
 			return string(t.secret), t.err
-		case <-ctx.Done(): // Ctrl-C: the read goes on, but the terminal shows what is typed again
+		case <-ctx.Done(): // Ctrl-C: the read continues, but echo is turned on again
 			_ = term.Restore(fd, before)
 			return "", ctx.Err()
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/scf-service/service/internal/secretbox"
 )
 
-// secretKeys are the keys that secrets of webhooks and integrations are sealed with: those
-// of SERVICE_SECRET_KEY, else of a file in the data folder, made when first needed, or of
-// the system's keyring, where the file says so. They are not in the database, so that a copy
-// of that alone opens nothing.
+// secretKeys manages the keys that encrypt the secrets of webhooks and integrations. They come from
+// SERVICE_SECRET_KEY, otherwise from a file in the data folder, created when first needed, or from
+// the system's keyring if the file says so. They are not in the database, so that a copy of the
+// database alone reveals nothing.
 type secretKeys struct {
 	dir     string
 	env     func(string) string
@@ -25,12 +25,12 @@ type secretKeys struct {
 
 const (
 	secretKeyVariable = "SERVICE_SECRET_KEY"
-	keyringPrefix     = "keyring:" // begins the file where the keys are elsewhere
+	keyringPrefix     = "keyring:" // prefix of the file's content if the keys are in the keyring
 )
 
 func (s *secretKeys) file() string { return filepath.Join(s.dir, "secret.key") }
 
-// Location says where the keys are.
+// Location returns the place of the keys.
 func (s *secretKeys) Location() string {
 	if s.env(secretKeyVariable) != "" {
 		return secretbox.Environment
@@ -41,7 +41,7 @@ func (s *secretKeys) Location() string {
 	return secretbox.File
 }
 
-// Load reads the keys, and makes the first.
+// Load reads the keys, creating the first if necessary.
 func (s *secretKeys) Load() ([]secretbox.Key, error) {
 	if text := s.env(secretKeyVariable); text != "" {
 		return secretbox.ParseKeys(text, secretKeyVariable)
@@ -60,18 +60,18 @@ func (s *secretKeys) Load() ([]secretbox.Key, error) {
 	}
 	if s.keyring == nil {
 		return nil, fmt.Errorf(
-			"the key that seals secrets is in a keyring, and there is none here; run as whoever put it there, or give it in %s",
+			"the encryption key for secrets is in a keyring that isn't available here; run as the user who stored it, or set %s",
 			secretKeyVariable,
 		)
 	}
 	text, err := s.keyring.Get(account)
 	if err != nil {
-		return nil, fmt.Errorf("the key that seals secrets, from the keyring: %w", err)
+		return nil, fmt.Errorf("reading the encryption key for secrets from the keyring: %w", err)
 	}
 	return secretbox.ParseKeys(text, "the key in the keyring")
 }
 
-// Save replaces the keys. At each moment what a start finds opens all that is sealed.
+// Save replaces the keys. At any moment, a restart finds keys that decrypt all secrets.
 func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 	now := s.Location()
 	if place == "" {
@@ -88,7 +88,7 @@ func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 	switch {
 	case now == secretbox.Environment || place == secretbox.Environment:
 		return fmt.Errorf(
-			"the keys are those of %s, which the program can't change: put a new one before them, as NEW,OLD, and start again",
+			"the keys come from %s, which the program can't change: put a new key before them, as NEW,OLD, and restart",
 			secretKeyVariable,
 		)
 	case place == secretbox.File:
@@ -97,19 +97,19 @@ func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 		}
 		if old != "" && s.keyring != nil {
 			if err := s.keyring.Delete(old); err != nil && !errors.Is(err, contexts.ErrNoSecret) {
-				return fmt.Errorf("the keys are in the file now, but the keyring keeps its copy: %w", err)
+				return fmt.Errorf("the keys are now in the file, but their copy in the keyring could not be deleted: %w", err)
 			}
 		}
 		return nil
 	case s.keyring == nil:
-		return errors.New("there is no keyring that answers here; keep the key in the file")
+		return errors.New("no keyring is available here; keep the key in the file")
 	}
 	account := old
 	if account == "" {
 		account = "secret-key-" + keys[0].ID()
 	}
 	if err := s.keyring.Set(account, strings.ReplaceAll(strings.TrimSpace(secretbox.FormatKeys(keys)), "\n", ",")); err != nil {
-		return fmt.Errorf("the keyring does not take the key: %w", err)
+		return fmt.Errorf("storing the key in the keyring: %w", err)
 	}
 	if account == old {
 		return nil
@@ -117,15 +117,15 @@ func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 	return s.replaceFile(keyringPrefix + account + "\n")
 }
 
-// replaceFile replaces the file whole, or leaves it.
+// replaceFile replaces the file atomically.
 func (s *secretKeys) replaceFile(text string) (err error) {
 	f, err := os.CreateTemp(s.dir, ".secret-*.part") // 0600, as CreateTemp makes files
 	if err != nil {
-		return fmt.Errorf("keeping the key that secrets are sealed with: %w", err)
+		return fmt.Errorf("saving the encryption key for secrets: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("keeping the key that secrets are sealed with: %w", err), os.Remove(f.Name()))
+			err = errors.Join(fmt.Errorf("saving the encryption key for secrets: %w", err), os.Remove(f.Name()))
 		}
 	}()
 	_, err = f.WriteString(text)
@@ -135,7 +135,7 @@ func (s *secretKeys) replaceFile(text string) (err error) {
 	return os.Rename(f.Name(), s.file())
 }
 
-// webhookNetworks are the private networks that webhooks and integrations may reach, from
+// webhookNetworks returns the private networks that webhooks and integrations may reach, from
 // SERVICE_WEBHOOK_ALLOW.
 func webhookNetworks() (out []netip.Prefix, err error) {
 	for s := range strings.SplitSeq(os.Getenv("SERVICE_WEBHOOK_ALLOW"), ",") {
@@ -149,7 +149,7 @@ func webhookNetworks() (out []netip.Prefix, err error) {
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("SERVICE_WEBHOOK_ALLOW: %q is no network, as 10.0.0.0/8 or 127.0.0.1", s)
+			return nil, fmt.Errorf("SERVICE_WEBHOOK_ALLOW: %q is not a network; use e.g. 10.0.0.0/8 or 127.0.0.1", s)
 		}
 		out = append(out, p)
 	}

@@ -20,12 +20,12 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Pages in development run at these addresses; they may call a daemon that only
-// this machine reaches.
+// Web pages in development run at these addresses; they may call a daemon that only this machine
+// can reach.
 var developmentOrigins = []string{"http://localhost:3000", "http://127.0.0.1:3000"}
 
-// serve runs the daemon: this process as the owner of the data folder, and listeners
-// for the network besides the folder's own socket. It ends well when ctx ends.
+// serve runs the daemon: this process owns the data folder and listens on the network in addition
+// to the folder's own socket. It shuts down gracefully when ctx ends.
 func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) (err error) {
 	level := new(slog.LevelVar)
 	level.Set(o.LogLevel)
@@ -37,7 +37,7 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) 
 	if err := checkNotServed(ctx, dir); err != nil {
 		return err
 	}
-	// What can be wrong with the addresses is told before the folder is opened.
+	// Address errors are reported before the folder is opened.
 	var cert *certificate
 	if o.TLSCert != "" {
 		if cert, err = loadCertificate(o.TLSCert, o.TLSKey, log); err != nil {
@@ -124,15 +124,15 @@ func daemonLogger(o cli.ServeOptions, level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// flushTraces sends what is left of traces, when everything has ended; a collector that is
-// away is not waited for long.
+// flushTraces sends the remaining traces after everything has ended. It does not wait long for an
+// unavailable collector.
 func flushTraces(t *tracing.Tracer) {
 	ctx, cancel := context.WithTimeout(context.Background(), abortGrace)
 	defer cancel()
-	_ = t.Close(ctx) // what is lost was told of
+	_ = t.Close(ctx) // losses were already logged
 }
 
-// checkNotServed is an error where a daemon has the folder.
+// checkNotServed returns an error if a daemon serves the folder.
 func checkNotServed(ctx context.Context, dir string) error {
 	p, err := queryProcess(ctx, dir)
 	if err == nil && p != nil && p.Daemon {
@@ -142,10 +142,10 @@ func checkNotServed(ctx context.Context, dir string) error {
 }
 
 func servedByError(dir string, p *cli.Process) error {
-	return fmt.Errorf("a daemon serves the data folder %s already: process %d, listening on %s", dir, p.PID, strings.Join(p.Listen, ", "))
+	return fmt.Errorf("a daemon already serves the data folder %s: process %d, listening on %s", dir, p.PID, strings.Join(p.Listen, ", "))
 }
 
-// openExclusively opens the folder; a command that has it open is waited for.
+// openExclusively opens the folder, waiting for a command that has it open.
 func openExclusively(ctx context.Context, dir string, log *slog.Logger, embedder embedderConfig, web daemon.Options) (*folderOwner, error) {
 	deadline, waitLogged := time.Now().Add(openTimeout), false
 	for {
@@ -183,28 +183,28 @@ func openExclusively(ctx context.Context, dir string, log *slog.Logger, embedder
 	}
 }
 
-// daemonServer is the daemon at work.
+// daemonServer is the running daemon.
 type daemonServer struct {
 	owner           *folderOwner
 	log             *slog.Logger
 	shutdownTimeout time.Duration
 	servers         []*http.Server
 	running         sync.WaitGroup
-	// failures gets what ended a listener that should go on.
+	// failures receives the error of a listener that ended unexpectedly.
 	failures chan error
 }
 
-// firstAdmin makes the person and organization that the environment names.
+// firstAdmin creates the user and organization named in the environment.
 func (d *daemonServer) firstAdmin(ctx context.Context, a *cli.FirstAdmin) error {
 	if a == nil {
 		return nil
 	}
 	made, err := d.owner.engine.Identity.Bootstrap(ctx, a.Organization, a.Email, a.Password)
 	if err != nil {
-		return fmt.Errorf("making the first admin: %w", err)
+		return fmt.Errorf("creating the first admin: %w", err)
 	}
 	if made {
-		d.log.Info("made the first admin", "email", a.Email, "organization", a.Organization)
+		d.log.Info("created the first admin", "email", a.Email, "organization", a.Organization)
 	}
 	return nil
 }
@@ -212,16 +212,17 @@ func (d *daemonServer) firstAdmin(ctx context.Context, a *cli.FirstAdmin) error 
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
-	// maxHeader lets requests with too many headers come to where they are refused in words.
+	// maxHeader is large enough that requests with too many headers reach the code that refuses
+	// them with a message.
 	maxHeader = 1 << 20
 )
 
-// serveEndpoint answers what comes in at an endpoint. There is no time limit for a whole
-// request: uploads and answers may take long as long as they go on.
+// serveEndpoint serves requests at an endpoint. There is no time limit for a whole request: uploads
+// and responses may take long while they make progress.
 func (d *daemonServer) serveEndpoint(e endpoint, h http.Handler, cert *certificate) {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		// Handshakes that strangers break off are no trouble of ours.
+		// Log failed handshakes of arbitrary clients only at debug level.
 		ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 	}
 	s.RegisterOnShutdown(d.owner.engine.StopStreams)
@@ -242,11 +243,11 @@ func (d *daemonServer) serveEndpoint(e endpoint, h http.Handler, cert *certifica
 	}()
 }
 
-// abortGrace is how long what was broken off may take to notice.
+// abortGrace is how long aborted requests may take to end.
 const abortGrace = 3 * time.Second
 
-// stop lets nobody in any more, waits for the requests that are in and breaks off
-// those that take too long; what workers had begun they go on with at the next start.
+// stop stops accepting requests, waits for running ones and aborts those that take too long.
+// Background work continues at the next start.
 func (d *daemonServer) stop() error {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), d.shutdownTimeout)
@@ -255,7 +256,7 @@ func (d *daemonServer) stop() error {
 	for _, s := range d.servers {
 		wait.Go(func() {
 			if err := s.Shutdown(ctx); err != nil {
-				d.log.Warn("requests were broken off", "error", err)
+				d.log.Warn("requests were aborted", "error", err)
 				_ = s.Close()
 			}
 		})
@@ -268,28 +269,28 @@ func (d *daemonServer) stop() error {
 	case err := <-closed:
 		d.log.Info("stopped", "took", time.Since(began).Round(time.Millisecond))
 		if errors.Is(err, context.DeadlineExceeded) {
-			return nil // told already, or a local command's; all is closed
+			return nil // already logged, or from a local command; all is closed
 		}
 		return err
 	case <-time.After(d.shutdownTimeout - time.Since(began) + abortGrace):
-		return fmt.Errorf("some work did not end within %s and was broken off; what was finished is kept", d.shutdownTimeout)
+		return fmt.Errorf("some work did not end within %s and was aborted; completed work is kept", d.shutdownTimeout)
 	}
 }
 
-// warnUnencrypted tells where passwords would go over a network as they are.
+// warnUnencrypted warns if passwords would be sent unencrypted over a network.
 func warnUnencrypted(log *slog.Logger, endpoints []endpoint, publicURL string) {
 	if strings.HasPrefix(publicURL, "https://") {
-		return // a proxy before us talks TLS
+		return // a proxy in front provides TLS
 	}
 	for _, e := range endpoints {
 		if !e.loopback && !e.secure {
-			log.Warn("other machines reach this address, and passwords, keys and evidence travel over it without encryption: "+
-				"give --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that talks TLS and name it with --public-url", "listen", e.address)
+			log.Warn("this address is reachable from other machines, and passwords, keys and evidence are sent unencrypted: "+
+				"use --tls-cert and --tls-key, or listen on 127.0.0.1 behind a TLS proxy and set its address with --public-url", "listen", e.address)
 		}
 	}
 }
 
-// loginURL is the address for `service login`.
+// loginURL returns the address for `service login`.
 func loginURL(endpoints []endpoint, publicURL string) string {
 	if publicURL != "" {
 		return publicURL

@@ -94,7 +94,7 @@ func TestServeTLS(t *testing.T) {
 	}
 	writeCertificate(t, u.home, 2)
 	r.signal(syscall.SIGHUP)
-	r.says("the certificate was read again")
+	r.says("TLS certificate reloaded")
 	if resp, err := ask(&tls.Config{}); err != nil || resp.TLS.PeerCertificates[0].SerialNumber.Int64() != 2 {
 		t.Errorf("after SIGHUP: %+v, %v", resp, err)
 	}
@@ -102,7 +102,7 @@ func TestServeTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.signal(syscall.SIGHUP)
-	r.says("the certificate stays as it was")
+	r.says("TLS certificate not reloaded; the old one stays in use")
 	if resp, err := ask(&tls.Config{}); err != nil || resp.TLS.PeerCertificates[0].SerialNumber.Int64() != 2 {
 		t.Errorf("with a broken file: %+v, %v", resp, err)
 	}
@@ -246,7 +246,7 @@ func TestStopBreaksOff(t *testing.T) {
 	r, url := u.serving("--shutdown-timeout", "300ms")
 	slowPost(t, url)
 	r.signal(syscall.SIGTERM)
-	r.says("requests were broken off")
+	r.says("requests were aborted")
 	r.ends(0)
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// socketServer is the socket at which other commands come in while this process has the
-// folder open. Closing it loses nobody: who has a connection gets an answer.
+// socketServer is the socket through which other commands reach this process while it has the
+// folder open. Closing it drops no connection: every accepted connection gets an answer.
 type socketServer struct {
 	path   string
 	server *http.Server
@@ -24,22 +24,22 @@ type socketServer struct {
 	mu sync.Mutex
 	// pendingConns are the connections whose request has not reached the handler.
 	pendingConns map[net.Conn]bool
-	// connHandled is signalled when one of them has gone on.
+	// connHandled is signalled when one of them has reached the handler.
 	connHandled chan struct{}
 }
 
 type connKey struct{}
 
-// listenSocket opens the door; it needs the store's lock.
+// listenSocket opens the socket; the caller must hold the store's lock.
 func listenSocket(path string, h http.Handler, log *slog.Logger) (*socketServer, error) {
-	_ = os.Remove(path) // left by a process that was killed: the lock says nobody is there
+	_ = os.Remove(path) // stale socket of a killed process: holding the lock proves it has ended
 	old := umask(0o177)
 	l, err := net.Listen("unix", path)
 	umask(old)
 	if err != nil {
 		return nil, err
 	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false) // by then it may be another's
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // by then it may belong to another process
 	d := &socketServer{path: path, served: make(chan struct{}), pendingConns: map[net.Conn]bool{}, connHandled: make(chan struct{}, 1)}
 	d.server = &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
@@ -80,10 +80,11 @@ func (d *socketServer) markHandled(c net.Conn) {
 	}
 }
 
-// maxRequestWait bounds how long closing waits for the requests of others.
+// maxRequestWait is the maximum time closing waits for other commands' requests.
 const maxRequestWait = 10 * time.Minute
 
-// close lets nobody in any more and waits, while ctx lasts, until all who are in have their answers.
+// close stops accepting connections and waits, until ctx ends, for all accepted requests to be
+// answered.
 func (d *socketServer) close(ctx context.Context) error {
 	d.drain()
 	err := d.server.Shutdown(ctx)
@@ -94,10 +95,10 @@ func (d *socketServer) close(ctx context.Context) error {
 	return err
 }
 
-// drain takes the socket away, so that no more connections are made, and waits until
-// the requests of those that were made are at work: a server that is shutting down
-// drops the others. Connections are accepted in the order they were made: once a last
-// one of our own is answered, none is left behind it.
+// drain removes the socket, so that no new connections are made, and waits until the requests of
+// existing connections are being handled: a server that is shutting down drops the others.
+// Connections are accepted in order, so once a final connection of our own is answered, none is
+// left before it.
 func (d *socketServer) drain() {
 	gone := d.path + "~"
 	if err := os.Rename(d.path, gone); err != nil {
@@ -117,7 +118,7 @@ func (d *socketServer) drain() {
 	if resp, err := client.ConnTransport(conn).RoundTrip(last); err == nil {
 		_ = resp.Body.Close()
 	}
-	patience := time.After(5 * time.Second) // one that sends nothing is not waited for longer
+	patience := time.After(5 * time.Second) // don't wait longer for a connection that sends nothing
 	for {
 		d.mu.Lock()
 		waiting := len(d.pendingConns)

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// What systemd says and hears is a few lines over its environment; see sd_listen_fds(3)
-// and sd_notify(3).
+// The systemd protocol is a few lines over environment variables; see sd_listen_fds(3) and
+// sd_notify(3).
 
 // firstInherited is the number of the first file that systemd passes.
 const firstInherited = 3
 
-// inheritedListeners are the sockets that systemd opened for this process; none elsewhere.
+// inheritedListeners returns the sockets that systemd opened for this process, if any.
 func inheritedListeners() (out []net.Listener, err error) {
 	defer func() {
 		for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
-			_ = os.Unsetenv(name) // not for processes that this one starts
+			_ = os.Unsetenv(name) // child processes must not inherit them
 		}
 	}()
 	if pid, err := strconv.Atoi(os.Getenv("LISTEN_PID")); err != nil || pid != os.Getpid() {
@@ -28,21 +28,21 @@ func inheritedListeners() (out []net.Listener, err error) {
 	}
 	n, err := strconv.Atoi(os.Getenv("LISTEN_FDS"))
 	if err != nil || n < 0 || n > maxConnections {
-		return nil, fmt.Errorf("LISTEN_FDS=%q is no number of sockets", os.Getenv("LISTEN_FDS"))
+		return nil, fmt.Errorf("LISTEN_FDS=%q is not a number of sockets", os.Getenv("LISTEN_FDS"))
 	}
 	for fd := firstInherited; fd < firstInherited+n; fd++ {
 		f := os.NewFile(uintptr(fd), "socket "+strconv.Itoa(fd))
 		l, err := net.FileListener(f)
 		_ = f.Close() // the listener has a copy
 		if err != nil {
-			return out, fmt.Errorf("file %d that systemd passed is no socket to listen on: %w", fd, err)
+			return out, fmt.Errorf("file %d passed by systemd is not a listening socket: %w", fd, err)
 		}
 		out = append(out, l)
 	}
 	return out, nil
 }
 
-// notifySystemd tells systemd of a change of state; elsewhere it does nothing.
+// notifySystemd reports a state change to systemd, if the process runs under systemd.
 func notifySystemd(lines ...string) {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {
@@ -59,7 +59,7 @@ func notifySystemd(lines ...string) {
 	_, _ = conn.Write([]byte(strings.Join(lines, "\n")))
 }
 
-// runWatchdog tells systemd's watchdog that the service is well, as long as ctx lasts and it is.
+// runWatchdog notifies systemd's watchdog while the service is healthy, until ctx ends.
 func runWatchdog(ctx context.Context, checkHealth func(context.Context) error) {
 	usec, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
 	if pid := os.Getenv("WATCHDOG_PID"); err != nil || usec <= 0 || (pid != "" && pid != strconv.Itoa(os.Getpid())) {

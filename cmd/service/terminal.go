@@ -13,7 +13,8 @@ import (
 	"github.com/scf-service/service/tui"
 )
 
-// terminalRunner shows the terminal interface; nil where input or output is no terminal.
+// terminalRunner returns a function that runs the terminal interface, or nil if input or output is
+// not a terminal.
 func terminalRunner() func(context.Context, cli.TerminalOptions) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) || os.Getenv("TERM") == "dumb" {
 		return nil
@@ -26,7 +27,7 @@ func terminalRunner() func(context.Context, cli.TerminalOptions) error {
 	}
 }
 
-// openScreenLog is where is logged while a screen is shown.
+// openScreenLog returns the log destination while the terminal interface is shown.
 func openScreenLog() io.Writer {
 	if err := os.MkdirAll(stateDir(), 0o700); err != nil {
 		return io.Discard

@@ -2,5 +2,5 @@
 
 package main
 
-// umask does nothing where there is none; the data folder's own rights protect the socket.
+// umask does nothing on this system; the data folder's permissions protect the socket.
 func umask(int) int { return 0 }

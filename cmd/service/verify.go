@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/engine/audit"
 )
 
-// openFile is a file to read, and how long it is.
+// openFile opens a file and returns its size.
 func openFile(path string) (*os.File, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -50,7 +50,8 @@ func verifyArchive(path string) (*cli.Verification, error) {
 	return out, nil
 }
 
-// verifyChain checks an exported audit chain, and that it holds the record of a head.
+// verifyChain checks an exported audit chain and, if headPath is given, that it contains the head's
+// record.
 func verifyChain(path, headPath string) (*cli.Verification, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -69,7 +70,7 @@ func verifyChain(path, headPath string) (*cli.Verification, error) {
 			return nil, err
 		}
 		if err := json.Unmarshal(text, &head); err != nil {
-			return nil, fmt.Errorf("%s is no head of an audit chain: %w", headPath, err)
+			return nil, fmt.Errorf("%s is not a signed audit chain head: %w", headPath, err)
 		}
 		if err := audit.VerifyHead(&head); err != nil {
 			say(false, "head", "%v", err)
@@ -88,15 +89,15 @@ func verifyChain(path, headPath string) (*cli.Verification, error) {
 	if err != nil {
 		say(false, "chain", "%v", err)
 	} else {
-		say(true, "chain", "%d records hold, up to %s", n, last)
+		say(true, "chain", "%d records verified, up to %s", n, last)
 	}
 	if headPath != "" {
 		say(
 			met,
 			"head",
-			"record %d of the head %s in the chain as it was signed",
+			"record %d of the head %s the chain",
 			head.Sequence,
-			map[bool]string{true: "stands", false: "does not stand"}[met],
+			map[bool]string{true: "matches", false: "does not match"}[met],
 		)
 	}
 	return out, nil

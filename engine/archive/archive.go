@@ -1,7 +1,7 @@
-// Package archive writes an assessment as one file that outlives the service, and
-// checks such a file without it.
+// Package archive exports an assessment as one file that outlives the service, and
+// verifies such a file without it.
 //
-//	manifest.json           what is in it, each file with its SHA-256; who wrote it, when
+//	manifest.json           the list of files with their SHA-256, the author and the time
 //	manifest.sig            the installation's signature of the manifest
 //	assessment.json         the record
 //	scope.json, lifecycle.jsonl, timeline.jsonl, approvals.jsonl, comments.jsonl, artifacts.jsonl, workflows.jsonl
@@ -10,7 +10,7 @@
 //	reports.jsonl, reports/<sha256>-<name>
 //	audit.jsonl             the organization's whole audit chain
 //
-// It changes nothing, and takes nothing on trust: what it checks it computes anew.
+// It changes nothing and trusts nothing: every hash it verifies is recomputed.
 package archive
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Format is the form of archive that this package writes.
+// Format is the archive format that this package writes.
 const Format = "service-archive/1"
 
-// The names of the files that every archive has.
+// The names of the files in every archive.
 const (
 	manifestFile  = "manifest.json"
 	signatureFile = "manifest.sig"
@@ -31,7 +31,7 @@ const (
 	commentsFile  = "comments.jsonl"
 )
 
-// Manifest says what an archive holds.
+// Manifest lists the contents of an archive.
 type Manifest struct {
 	Format         string        `json:"format"`
 	Tool           string        `json:"tool"`
@@ -53,13 +53,13 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// versionWithItems is a version of a deliverable with its items, as it is archived.
+// versionWithItems is the archived form of a deliverable version with its items.
 type versionWithItems[V, I any] struct {
 	Version V   `json:"version"`
 	Items   []I `json:"items"`
 }
 
-// gateFolders are where the versions of each gate's deliverable stand.
+// gateFolders are the folders with the versions of each gate's deliverable.
 var gateFolders = map[string]api.Gate{
 	"soa":          api.GateSoA,
 	"gap_analysis": api.GateGapAnalysis,

@@ -21,20 +21,20 @@ import (
 )
 
 const (
-	// maxFiles and maxTextSize bound what is read of an archive into memory; documents and
-	// reports are only hashed as they go by.
+	// maxFiles and maxTextSize limit what is read into memory; documents and reports are only
+	// hashed as a stream.
 	maxFiles    = 200_000
 	maxTextSize = 1 << 30
 )
 
-// Finding is one thing that was checked, or found wrong.
+// Finding is one check and its result.
 type Finding struct {
 	OK      bool   `json:"ok"`
 	Subject string `json:"what"`
 	Message string `json:"message"`
 }
 
-// Report tells what came of checking an archive.
+// Report is the result of checking an archive.
 type Report struct {
 	OK       bool      `json:"ok"`
 	Manifest Manifest  `json:"manifest"`
@@ -51,41 +51,41 @@ func (r *Report) fail(subject, format string, args ...any) {
 	r.Findings = append(r.Findings, Finding{OK: false, Subject: subject, Message: fmt.Sprintf(format, args...)})
 }
 
-// checker holds what is known of an archive while it is checked.
+// checker holds the state of a check.
 type checker struct {
 	files map[string]*zip.File
-	// intact are the files whose bytes are those of the manifest.
+	// intact are the files whose bytes match the manifest.
 	intact map[string]bool
 	report *Report
 }
 
-// Verify checks an archive by itself: signature, hashes, the audit chain, and that each
-// approval is of the content that is there. An error is of a file that is no archive.
+// Verify checks an archive without other data: its signature, hashes and audit chain, and that each
+// approval matches the archived content. It returns an error if the file is not an archive.
 func Verify(r io.ReaderAt, size int64) (*Report, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("this is no archive: %w", err)
+		return nil, fmt.Errorf("not an archive: %w", err)
 	}
 	if len(z.File) > maxFiles {
-		return nil, fmt.Errorf("the archive has %d files; at most %d are taken", len(z.File), maxFiles)
+		return nil, fmt.Errorf("the archive has %d files; at most %d are allowed", len(z.File), maxFiles)
 	}
 	c := &checker{files: map[string]*zip.File{}, intact: map[string]bool{}, report: &Report{OK: true}}
 	for _, f := range z.File {
 		if c.files[f.Name] != nil {
-			c.report.fail(f.Name, "the file is there twice")
+			c.report.fail(f.Name, "the file appears twice")
 		}
 		c.files[f.Name] = f
 	}
 	text, err := c.readFile(manifestFile)
 	if err != nil {
-		return nil, fmt.Errorf("this is no archive of an assessment: %w", err)
+		return nil, fmt.Errorf("not an archive of an assessment: %w", err)
 	}
 	m := &c.report.Manifest
 	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("the manifest can't be read: %w", err)
+		return nil, fmt.Errorf("reading the manifest: %w", err)
 	}
 	if m.Format != Format {
-		return nil, fmt.Errorf("the archive is of the form %q; this program reads %q", m.Format, Format)
+		return nil, fmt.Errorf("the archive has the format %q; this program reads %q", m.Format, Format)
 	}
 	c.report.KeyID = audit.Fingerprint(m.PublicKey)
 	c.checkSignature(text)
@@ -107,7 +107,7 @@ func (c *checker) readFile(name string) ([]byte, error) {
 	defer r.Close()
 	b, err := io.ReadAll(io.LimitReader(r, maxTextSize+1))
 	if err == nil && len(b) > maxTextSize {
-		err = errors.New("it is too large")
+		err = errors.New("the file is too large")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -142,9 +142,9 @@ func (c *checker) checkContents() {
 		case err != nil:
 			c.report.fail(want.Path, "%v", err)
 		case got != want.SHA256:
-			c.report.fail(want.Path, "the file was changed: its SHA-256 is not the manifest's")
+			c.report.fail(want.Path, "the file was changed: its SHA-256 differs from the manifest")
 		case c.isMisnamed(want):
-			c.report.fail(want.Path, "the file is not the one of its name")
+			c.report.fail(want.Path, "the file's content doesn't match the hash in its name")
 		default:
 			c.intact[want.Path] = true
 		}
@@ -155,11 +155,11 @@ func (c *checker) checkContents() {
 		}
 	}
 	if len(c.intact) == len(c.report.Manifest.Files) {
-		c.report.pass("files", "%d files are as the manifest says", len(c.intact))
+		c.report.pass("files", "%d files match the manifest", len(c.intact))
 	}
 }
 
-// isMisnamed tells whether a document or report is not what the hash in its name says.
+// isMisnamed reports whether a document or report does not match the hash in its name.
 func (c *checker) isMisnamed(f File) bool {
 	folder := path.Dir(f.Path)
 	return (folder == "documents" || folder == "reports") && !strings.HasPrefix(path.Base(f.Path), f.SHA256+"-")
@@ -174,12 +174,12 @@ func hashFile(f *zip.File, size int64) (string, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, io.LimitReader(r, size+1))
 	if err == nil && n != size {
-		err = fmt.Errorf("the file was changed: it has not the %d bytes of the manifest", size)
+		err = fmt.Errorf("the file was changed: its size is not the %d bytes in the manifest", size)
 	}
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// checkChain follows the audit chain to the head that the manifest names.
+// checkChain verifies the audit chain up to the head in the manifest.
 func (c *checker) checkChain() {
 	text, err := c.readFile(auditFile)
 	if err != nil {
@@ -192,18 +192,18 @@ func (c *checker) checkChain() {
 	case err != nil:
 		c.report.fail("audit chain", "%v", err)
 	case n != head.Sequence || last != head.Hash:
-		c.report.fail("audit chain", "it ends with record %d, not with the head of the manifest, record %d", n, head.Sequence)
+		c.report.fail("audit chain", "it ends with record %d, but the manifest's head is record %d", n, head.Sequence)
 	case audit.VerifyHead(head) != nil:
 		c.report.fail("audit chain", "its head is not signed: %v", audit.VerifyHead(head))
 	default:
-		c.report.pass("audit chain", "%d records hold, up to %s", n, last)
+		c.report.pass("audit chain", "%d records verified, up to %s", n, last)
 	}
 }
 
-// ReadEvents reads the records of an exported chain, a line each.
+// ReadEvents reads the records of an exported chain, one per line.
 func ReadEvents(r io.Reader) iter.Seq2[api.AuditEvent, error] { return readLines[api.AuditEvent](r) }
 
-// maxLine bounds a line of a list.
+// maxLine is the maximum length of a line.
 const maxLine = 16 << 20
 
 func readLines[R any](r io.Reader) iter.Seq2[R, error] {
@@ -216,7 +216,7 @@ func readLines[R any](r io.Reader) iter.Seq2[R, error] {
 			}
 			var one R
 			if err := json.Unmarshal(s.Bytes(), &one); err != nil {
-				yield(one, fmt.Errorf("line %d can't be read: %w", n, err))
+				yield(one, fmt.Errorf("reading line %d: %w", n, err))
 				return
 			}
 			if !yield(one, nil) {
@@ -230,8 +230,8 @@ func readLines[R any](r io.Reader) iter.Seq2[R, error] {
 	}
 }
 
-// checkDecisions computes the hash of each version's items anew, and compares it with the
-// version, with the approval that was given to it, and with what the chain tells of it.
+// checkDecisions recomputes the hash of each version's items and compares it with the version, its
+// approval, and the audit chain.
 func (c *checker) checkDecisions() {
 	hashes, sound := c.versionHashes()
 	text, err := c.readFile(approvalsFile)
@@ -254,9 +254,9 @@ func (c *checker) checkDecisions() {
 		case hashes[p.TargetID] == "":
 			c.report.fail(what, "the version that was approved is not in the archive")
 		case hashes[p.TargetID] != p.TargetSHA256:
-			c.report.fail(what, "the version is not the content that was approved")
+			c.report.fail(what, "the version differs from the approved content")
 		case !slices.Contains(told[p.ID], p.TargetSHA256):
-			c.report.fail(what, "the audit chain does not tell of this decision")
+			c.report.fail(what, "the audit chain has no record of this decision")
 		default:
 			approved++
 			sound++
@@ -266,15 +266,15 @@ func (c *checker) checkDecisions() {
 	if sound == len(hashes)+approved {
 		c.report.pass(
 			"approvals",
-			"versions that are what their hashes say: %d; approvals of exactly that content: %d",
+			"versions that match their hashes: %d; approvals of exactly that content: %d",
 			len(hashes),
 			approved,
 		)
 	}
 }
 
-// checkComments compares what people said with what the chain tells of it. Archives from
-// before there were comments have none.
+// checkComments compares the comments with the audit chain. Archives from before comments existed
+// have none.
 func (c *checker) checkComments(auditedHashes map[string][]string) {
 	if c.files[commentsFile] == nil {
 		return
@@ -290,13 +290,13 @@ func (c *checker) checkComments(auditedHashes map[string][]string) {
 			return
 		}
 		if !slices.Contains(auditedHashes[one.ID], assessment.TextHash(one.Text)) {
-			c.report.fail("comment "+one.ID, "the audit chain does not tell of these words")
+			c.report.fail("comment "+one.ID, "the audit chain has no record of this text")
 		}
 	}
 }
 
-// auditedHashes are the hashes that decisions were made on, by the approval's id, as the chain
-// tells, and those of comments by theirs.
+// auditedHashes returns the content hashes of decisions and comments recorded in the chain, by
+// approval or comment ID.
 func (c *checker) auditedHashes() map[string][]string {
 	out := map[string][]string{}
 	text, err := c.readFile(auditFile)
@@ -318,8 +318,8 @@ func (c *checker) auditedHashes() map[string][]string {
 	return out
 }
 
-// versionHashes computes each version's content hash, by its id; sound counts those that are
-// as the version says.
+// versionHashes computes each version's content hash, by its ID; sound counts the versions that
+// match.
 func (c *checker) versionHashes() (hashes map[string]string, sound int) {
 	hashes = map[string]string{}
 	for _, f := range c.report.Manifest.Files {
@@ -345,7 +345,7 @@ func (c *checker) versionHashes() (hashes map[string]string, sound int) {
 		}
 		hashes[v.Version.ID] = hash
 		if hash != v.Version.ContentSHA256 {
-			c.report.fail(f.Path, "its items are not what the version's hash says")
+			c.report.fail(f.Path, "its items don't match the version's hash")
 			continue
 		}
 		sound++

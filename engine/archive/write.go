@@ -23,18 +23,18 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options are what the service is made of.
+// Options are the dependencies of the service.
 type Options struct {
 	DB          *store.DB
 	Assessments *assessment.Service
-	// Tool is the program and its version, as manifests name it.
+	// Tool is the program and its version, as named in manifests.
 	Tool string
 }
 
 // Service writes archives.
 type Service struct{ Options }
 
-// New makes the service.
+// New returns a Service.
 func New(o Options) *Service { return &Service{o} }
 
 // archiveFile is one file to write: bytes, or a blob of the store.
@@ -44,7 +44,7 @@ type archiveFile struct {
 	blob string
 }
 
-// archiveContents is what an archive is made of, read in one moment.
+// archiveContents is the content of an archive, read in one transaction.
 type archiveContents struct {
 	manifest Manifest
 	parts    []archiveFile
@@ -53,7 +53,7 @@ type archiveContents struct {
 	err           error
 }
 
-// Export is an assessment as an archive. It is written as it is read.
+// Export returns an assessment as an archive, which is written while it is read.
 func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error) {
 	c, signer, err := s.readContents(ctx, by, in.AssessmentID, "assessment.exported")
 	if err != nil {
@@ -67,8 +67,8 @@ func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AssessmentI
 	), nil
 }
 
-// WritePackage writes an archive with more files in it, by their paths. Reports that are such
-// packages are named in it, and left out: each would hold all before it.
+// WritePackage writes an archive with additional files, by path. Reports that are such packages are
+// listed but not included: each would contain all earlier ones.
 func (s *Service) WritePackage(ctx context.Context, by api.Caller, id string, w io.Writer, extraFiles map[string][]byte) error {
 	c, signer, err := s.readContents(ctx, by, id, "assessment.packaged")
 	if err != nil {
@@ -81,7 +81,8 @@ func (s *Service) WritePackage(ctx context.Context, by api.Caller, id string, w 
 	return s.writeArchive(ctx, c, signer, w)
 }
 
-// readContents reads what an archive is made of; that it was is the last thing its chain tells.
+// readContents reads the content of an archive; the export itself is the last record of its audit
+// chain.
 func (s *Service) readContents(ctx context.Context, by api.Caller, id, action string) (*archiveContents, *audit.Signer, error) {
 	signer, err := audit.LoadSigner(ctx, s.DB)
 	if err != nil {
@@ -105,7 +106,7 @@ func (s *Service) readContents(ctx context.Context, by api.Caller, id, action st
 	return &c, signer, err
 }
 
-// safeFilename is a name that any file system takes.
+// safeFilename returns a name that is valid on any file system.
 func safeFilename(name string) string {
 	out := strings.Trim(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
@@ -207,7 +208,7 @@ func (c *archiveContents) addJSON(path string, record any) {
 	c.parts = append(c.parts, archiveFile{path: path, data: append(b, '\n')})
 }
 
-// addLines adds records, one a line.
+// addLines adds records, one per line.
 func addLines[R any](c *archiveContents, path string, records iter.Seq2[R, error]) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -234,7 +235,7 @@ func toAPIRuns(all iter.Seq2[store.WorkflowRun, error]) iter.Seq2[api.WorkflowRu
 	}
 }
 
-// collectDocuments adds the files behind the records it passes on.
+// collectDocuments adds the files of the records it passes on.
 func collectDocuments(c *archiveContents, all iter.Seq2[store.Document, error]) iter.Seq2[api.Document, error] {
 	return func(yield func(api.Document, error) bool) {
 		for d, err := range all {
@@ -293,7 +294,7 @@ func addVersions[V, I any](
 	}
 }
 
-// writeArchive writes the archive: the files, and last what they should be.
+// writeArchive writes the archive: the files, then the manifest and its signature.
 func (s *Service) writeArchive(ctx context.Context, c *archiveContents, signer *audit.Signer, w io.Writer) error {
 	z := zip.NewWriter(w)
 	add := func(path string, content io.Reader) (File, error) {

@@ -1,8 +1,8 @@
-// Package audit keeps what happened: a chain of hashed records per organization
-// that tells who did what, and the timeline of each assessment in people's words.
+// Package audit keeps the audit trail: a chain of hashed records per organization that shows who
+// did what, and the readable timeline of each assessment.
 //
-// Records are written in the transaction of what they tell, so that neither is
-// there without the other. The package decides nothing and sends nothing.
+// Records are written in the transaction of the change they describe, so that neither exists
+// without the other. The package decides nothing and sends nothing.
 package audit
 
 import (
@@ -22,7 +22,7 @@ const (
 	Failure = "failure"
 )
 
-// Entry is one thing that happened.
+// Entry is one audited action.
 type Entry struct {
 	Action       string
 	ResourceType string
@@ -31,7 +31,7 @@ type Entry struct {
 	Changes      map[string]any
 }
 
-// sequenceName names the counter of an organization's records.
+// sequenceName returns the name of the counter of an organization's records.
 func sequenceName(org string) string { return "audit " + org }
 
 // Append adds a record to the chain of the caller's organization.
@@ -67,7 +67,7 @@ func Append(tx *store.Tx, by api.Caller, e Entry) error {
 	return store.Audit.Insert(tx, org, &rec)
 }
 
-// roundTripJSON are changes as they are read again, so that they hash alike then.
+// roundTripJSON returns the changes as they will be read back, so that they hash alike.
 func roundTripJSON(changes map[string]any) (out map[string]any, err error) {
 	b, err := json.Marshal(changes)
 	if err == nil {
@@ -79,7 +79,7 @@ func roundTripJSON(changes map[string]any) (out map[string]any, err error) {
 	return out, nil
 }
 
-// Hash is the SHA-256 over the record without its own hash, in the order of its fields.
+// Hash returns the SHA-256 of the record without its own hash, in the order of its fields.
 func Hash(e api.AuditEvent) (string, error) {
 	e.Hash = ""
 	b, err := json.Marshal(e)
@@ -90,9 +90,9 @@ func Hash(e api.AuditEvent) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Event is something that happened in an assessment, told to people and to whoever listens.
+// Event is an event in an assessment, for its timeline and for subscribers.
 type Event struct {
-	// Type is the name that webhooks carry: "document.ingested".
+	// Type is the event type used by webhooks: "document.ingested".
 	Type         string
 	AssessmentID string
 	Summary      string
@@ -101,8 +101,8 @@ type Event struct {
 	Data         map[string]any
 }
 
-// RecordEvent writes an event to the assessment's timeline and to the audit chain: what people look up, and
-// nobody else is told of.
+// RecordEvent writes an event to the assessment's timeline and to the audit chain, without
+// notifying anyone.
 func RecordEvent(tx *store.Tx, by api.Caller, e Event) error {
 	_, err := recordEvent(tx, by, e)
 	return err

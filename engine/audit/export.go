@@ -13,7 +13,7 @@ import (
 // exportPageSize is how many records are read in one transaction of an export.
 const exportPageSize = 500
 
-// Export is the chain of the caller's organization as JSON lines, oldest first. Without
+// Export returns the chain of the caller's organization as JSON lines, oldest first. Without
 // filters it is the whole chain, which can be verified.
 func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AuditExportInput) (*api.File, error) {
 	matches, err := newFilter(&in.AuditFilter)
@@ -25,7 +25,7 @@ func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AuditExport
 	}), nil
 }
 
-// writeRecords writes records page by page, so that no transaction waits for whoever reads.
+// writeRecords writes records page by page, so that no transaction waits for the reader.
 func (s *Service) writeRecords(ctx context.Context, org string, matches func(*api.AuditEvent) bool, w io.Writer) error {
 	buf := bufio.NewWriter(w)
 	enc := json.NewEncoder(buf)

@@ -8,13 +8,13 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Service answers the operations that read what happened.
+// Service implements the operations that read the audit trail.
 type Service struct{ db *store.DB }
 
-// New makes the service.
+// New returns a Service.
 func New(db *store.DB) *Service { return &Service{db} }
 
-// List is the chain of the caller's organization, newest first.
+// List lists the chain of the caller's organization, newest first.
 func (s *Service) List(ctx context.Context, by api.Caller, in *api.AuditInput) (*api.List[api.AuditEvent], error) {
 	keep, err := newFilter(&in.AuditFilter)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.AuditInput) (
 		store.PageQuery[api.AuditEvent]{Reverse: true, Filter: keep})
 }
 
-// newFilter tells of a record whether it is among those that are wanted.
+// newFilter returns a function that reports whether a record matches the filter.
 func newFilter(in *api.AuditFilter) (func(*api.AuditEvent) bool, error) {
 	within, err := in.Matcher()
 	return func(e *api.AuditEvent) bool {
@@ -34,8 +34,8 @@ func newFilter(in *api.AuditFilter) (func(*api.AuditEvent) bool, error) {
 	}, err
 }
 
-// RecordDenied writes to the chain of the caller's organization that an operation was denied,
-// and why; outside of any organization nothing.
+// RecordDenied records a denied operation and the reason in the chain of the caller's organization.
+// Without an organization it does nothing.
 func (s *Service) RecordDenied(ctx context.Context, by api.Caller, op *api.Operation, reason string) error {
 	return s.appendEntry(
 		ctx,
@@ -44,7 +44,7 @@ func (s *Service) RecordDenied(ctx context.Context, by api.Caller, op *api.Opera
 	)
 }
 
-// RecordExport writes that a file was handed out.
+// RecordExport records the download of a file.
 func (s *Service) RecordExport(ctx context.Context, by api.Caller, op *api.Operation, f *api.File) error {
 	return s.appendEntry(
 		ctx,
@@ -60,13 +60,13 @@ func (s *Service) appendEntry(ctx context.Context, by api.Caller, e Entry) error
 	return s.db.Update(ctx, func(tx *store.Tx) error { return Append(tx, by, e) })
 }
 
-// MatchesAction tells whether an event is of the kind that is wanted: "soa.approved", or
-// "soa." for all that begin so. An empty one is all.
+// MatchesAction reports whether an action matches want: "soa.approved", or "soa." for all that
+// begin with it. An empty want matches all.
 func MatchesAction(want, have string) bool {
 	return matchesOrAny(want, have) || strings.HasSuffix(want, ".") && strings.HasPrefix(have, want)
 }
 
-// MatchesActor tells whether an actor has an id, or a name with a part, as wanted.
+// MatchesActor reports whether an actor's ID or part of its name matches want.
 func MatchesActor(want string, who api.Actor) bool {
 	return matchesOrAny(want, who.ID) || strings.Contains(strings.ToLower(who.Name), strings.ToLower(want))
 }

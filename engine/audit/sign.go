@@ -14,16 +14,15 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// installationKey is the setting that keeps the key this installation signs with. It is in
-// the database, so that every daemon on it signs alike and a restored backup goes on with
-// it: who can write the database can sign as well. Heads kept elsewhere are what proves
-// that nobody did.
+// installationKey is the setting that stores the installation's signing key. It is in the database,
+// so that every daemon on it signs alike and a restored backup keeps it; anyone who can write the
+// database can therefore sign too. Only heads stored elsewhere prove that nobody did.
 const installationKey = "installation_key"
 
 // Signer signs for the installation.
 type Signer struct{ key ed25519.PrivateKey }
 
-// LoadSigner is the installation's signer; its key is made when first needed.
+// LoadSigner returns the installation's signer; its key is created when first needed.
 func LoadSigner(ctx context.Context, db *store.DB) (*Signer, error) {
 	var kept store.Setting
 	read := func(tx *store.Tx) (err error) {
@@ -36,14 +35,14 @@ func LoadSigner(ctx context.Context, db *store.DB) (*Signer, error) {
 		_, _ = rand.Read(seed) //nolint:forbidigo // a key is chance; it never fails, the runtime ends the program first
 		err = db.Update(ctx, func(tx *store.Tx) error {
 			if err := read(tx); !errors.Is(err, store.ErrNotFound) {
-				return err // another was quicker
+				return err // another process was faster
 			}
 			kept = store.Setting{Name: installationKey, Value: base64.StdEncoding.EncodeToString(seed)}
 			return store.Settings.Put(tx, &kept)
 		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the installation's key: %w", err)
+		return nil, fmt.Errorf("reading the installation's key: %w", err)
 	}
 	seed, err := base64.StdEncoding.DecodeString(kept.Value)
 	if err != nil || len(seed) != ed25519.SeedSize {
@@ -52,23 +51,23 @@ func LoadSigner(ctx context.Context, db *store.DB) (*Signer, error) {
 	return &Signer{ed25519.NewKeyFromSeed(seed)}, nil
 }
 
-// PublicKey is what signatures are checked with, in base64.
+// PublicKey returns the key that verifies signatures, in base64.
 func (s *Signer) PublicKey() string {
 	return base64.StdEncoding.EncodeToString(s.key.Public().(ed25519.PublicKey))
 }
 
-// Sign is the signature of a text, in base64.
+// Sign returns the signature of a text, in base64.
 func (s *Signer) Sign(text []byte) string {
 	return base64.StdEncoding.EncodeToString(ed25519.Sign(s.key, text))
 }
 
-// Fingerprint is a public key in a form that people can compare.
+// Fingerprint returns the fingerprint of a public key, for comparison by users.
 func Fingerprint(publicKey string) string {
 	sum := sha256.Sum256([]byte(publicKey))
 	return hex.EncodeToString(sum[:8])
 }
 
-// VerifySignature is an error where a signature is not of the text by the key.
+// VerifySignature returns an error unless signature is the key's signature of the text.
 func VerifySignature(publicKey, signature string, text []byte) error {
 	key, err := base64.StdEncoding.DecodeString(publicKey)
 	if err != nil || len(key) != ed25519.PublicKeySize {
@@ -76,22 +75,22 @@ func VerifySignature(publicKey, signature string, text []byte) error {
 	}
 	sig, err := base64.StdEncoding.DecodeString(signature)
 	if err != nil || !ed25519.Verify(key, text, sig) {
-		return fmt.Errorf("the signature is not of this text by the key %s", Fingerprint(publicKey))
+		return fmt.Errorf("the signature does not match this text and the key %s", Fingerprint(publicKey))
 	}
 	return nil
 }
 
-// headText is what is signed of a head.
+// headText returns the signed text of a head.
 func headText(h *api.AuditHead) []byte {
 	return fmt.Appendf(nil, "service audit head\n%s\n%d\n%s\n", h.OrganizationID, h.Sequence, h.Hash)
 }
 
-// VerifyHead is an error where a head was not signed by the key it names.
+// VerifyHead returns an error unless a head was signed by the key it names.
 func VerifyHead(h *api.AuditHead) error {
 	return VerifySignature(h.PublicKey, h.Signature, headText(h))
 }
 
-// SignedHead is the signed head of an organization's chain.
+// SignedHead returns the signed head of an organization's chain.
 func SignedHead(tx *store.Tx, signer *Signer, org string) (*api.AuditHead, error) {
 	h := &api.AuditHead{OrganizationID: org}
 	for rec, err := range store.Audit.Scan(tx, org, store.Reverse) {
@@ -110,8 +109,8 @@ func signHead(h *api.AuditHead, signer *Signer) *api.AuditHead {
 	return h
 }
 
-// HeadAt is the head of the caller's organization as it was when the chain ended with a
-// record; nil where there is no such record.
+// HeadAt returns the head of the caller's organization at the time of a record, or nil if there is
+// no such record.
 func (s *Service) HeadAt(ctx context.Context, by api.Caller, sequence uint64) (h *api.AuditHead, err error) {
 	signer, err := LoadSigner(ctx, s.db)
 	if err != nil {
@@ -128,7 +127,7 @@ func (s *Service) HeadAt(ctx context.Context, by api.Caller, sequence uint64) (h
 	return h, err
 }
 
-// Head is the signed head of the caller's organization.
+// Head returns the signed head of the caller's organization.
 func (s *Service) Head(ctx context.Context, by api.Caller, _ *api.None) (h *api.AuditHead, err error) {
 	signer, err := LoadSigner(ctx, s.db)
 	if err != nil {

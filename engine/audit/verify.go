@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// The ways in which a chain can be broken.
+// The kinds of damage to a chain.
 const (
 	Changed   = "changed"
 	Removed   = "removed"
@@ -17,7 +17,7 @@ const (
 	Reordered = "reordered"
 )
 
-// BrokenError names the first record with which a chain does not hold.
+// BrokenError reports the first record at which a chain fails verification.
 type BrokenError struct {
 	Kind     string
 	Sequence uint64
@@ -29,16 +29,16 @@ func (e *BrokenError) Error() string {
 	return fmt.Sprintf("the audit chain is broken at record %d (%s): %s", e.Sequence, e.Kind, e.Reason)
 }
 
-// toAPI is the fault as the contract tells it.
+// toAPI converts the error to its API form.
 func (e *BrokenError) toAPI() *api.AuditProblem {
 	return &api.AuditProblem{Kind: e.Kind, Sequence: e.Sequence, RecordID: e.RecordID, Message: e.Reason}
 }
 
-// VerifyRecords goes along a chain from its first record and returns its length and head. A
-// *BrokenError names the first record that does not fit, and what was done to it.
+// VerifyRecords verifies a chain from its first record and returns its length and head. A
+// *BrokenError names the first record that does not fit, and the kind of damage.
 func VerifyRecords(records iter.Seq2[api.AuditEvent, error]) (count uint64, head string, err error) {
 	var broken *BrokenError
-	var late *BrokenError // a gap: removed, unless the record comes later
+	var late *BrokenError // a gap: the record was removed, unless it appears later
 	last := ""
 	for rec, err := range records {
 		if err != nil {
@@ -46,7 +46,7 @@ func VerifyRecords(records iter.Seq2[api.AuditEvent, error]) (count uint64, head
 		}
 		if late != nil {
 			if rec.Sequence == late.Sequence {
-				late.Kind, late.RecordID, late.Reason = Reordered, rec.ID, "it stands behind a later record"
+				late.Kind, late.RecordID, late.Reason = Reordered, rec.ID, "it appears after a later record"
 			}
 			continue
 		}
@@ -70,19 +70,19 @@ func VerifyRecords(records iter.Seq2[api.AuditEvent, error]) (count uint64, head
 				Kind:     Inserted,
 				Sequence: rec.Sequence,
 				RecordID: rec.ID,
-				Reason:   fmt.Sprintf("a record with this number stands behind record %d too", count),
+				Reason:   fmt.Sprintf("another record with this number follows record %d", count),
 			}
 		case rec.Hash != want:
-			broken = &BrokenError{Kind: Changed, Sequence: rec.Sequence, RecordID: rec.ID, Reason: "its content is not what its hash says"}
+			broken = &BrokenError{Kind: Changed, Sequence: rec.Sequence, RecordID: rec.ID, Reason: "its content doesn't match its hash"}
 		case rec.PreviousHash != head && count == 0:
-			broken = &BrokenError{Kind: Removed, Sequence: 1, RecordID: rec.ID, Reason: "the first record names one before it"}
+			broken = &BrokenError{Kind: Removed, Sequence: 1, RecordID: rec.ID, Reason: "the first record refers to an earlier one"}
 		case rec.PreviousHash != head:
 			broken = &BrokenError{
 				Kind:     Changed,
 				Sequence: count,
 				RecordID: last,
 				Reason: fmt.Sprintf(
-					"its hash is not the one that record %d names: it was written anew, or another stands in its place",
+					"its hash differs from the one in record %d: it was rewritten or replaced",
 					rec.Sequence,
 				),
 			}
@@ -99,8 +99,8 @@ func VerifyRecords(records iter.Seq2[api.AuditEvent, error]) (count uint64, head
 	return count, head, nil
 }
 
-// VerifyStored follows an organization's chain as it is stored. Records cut off from its end
-// are missed too: the store has counted them.
+// VerifyStored verifies an organization's stored chain. It also detects records missing from its
+// end, because the store counts them.
 func VerifyStored(tx *store.Tx, org string) (count uint64, head string, err error) {
 	if count, head, err = VerifyRecords(store.Audit.Scan(tx, org)); err != nil {
 		return count, head, err
@@ -111,13 +111,13 @@ func VerifyStored(tx *store.Tx, org string) (count uint64, head string, err erro
 			Kind:     Removed,
 			Sequence: count + 1,
 			RecordID: "",
-			Reason:   fmt.Sprintf("%d records were written, and the chain ends with record %d", written, count),
+			Reason:   fmt.Sprintf("%d records were written, but the chain ends with record %d", written, count),
 		}
 	}
 	return count, head, err
 }
 
-// VerifyChain tells whether the chain of the caller's organization holds.
+// VerifyChain verifies the chain of the caller's organization.
 func (s *Service) VerifyChain(ctx context.Context, by api.Caller, _ *api.None) (*api.AuditVerification, error) {
 	out := &api.AuditVerification{}
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {

@@ -1,9 +1,9 @@
-// Package idempotency keeps the answers to requests that carry an idempotency key, so that
-// a request which is sent again, because its answer was lost, is done once.
+// Package idempotency stores the responses to requests with an idempotency key, so that a request
+// that is repeated because its response was lost is executed only once.
 //
-// An answer may hold a secret that is shown once. It is sealed with a key made from
-// the idempotency key, of which only a hash is kept: the store can't open it, and
-// whoever sends the request again can.
+// A response may contain a secret that is shown once. It is encrypted with a key derived from the
+// idempotency key, of which only a hash is stored: the store can't decrypt it, but whoever repeats
+// the request can.
 package idempotency
 
 import (
@@ -23,22 +23,23 @@ import (
 )
 
 const (
-	// retention is how long an answer can be had again.
+	// retention is how long a response can be requested again.
 	retention = 24 * time.Hour
-	// maxKeyLength bounds an idempotency key.
+	// maxKeyLength is the maximum length of an idempotency key.
 	maxKeyLength = 255
 )
 
-// Request names a request that must be done once.
+// Request identifies a request that must be executed once.
 type Request struct {
 	OrganizationID string
 	Operation      string
 	Key            string
-	// Fingerprint is the hash of all that makes the request what it is: who sends it, path, query, body.
+	// Fingerprint is the hash of everything that defines the request: its sender, path, query and
+	// body.
 	Fingerprint string
 }
 
-// Response is what was answered to it.
+// Response is the response to the request.
 type Response struct {
 	Status   int    `json:"status"`
 	Location string `json:"location"`
@@ -46,34 +47,35 @@ type Response struct {
 	Body     []byte `json:"body"`
 }
 
-// Service keeps answers.
+// Service stores responses.
 type Service struct {
 	db *store.DB
 
 	mu sync.Mutex
-	// inProgress are the requests at work in this process; each channel closes when its request is done.
+	// inProgress holds the requests running in this process; each channel closes when its request
+	// is done.
 	inProgress map[string]chan struct{}
 }
 
-// New makes the service.
+// New returns a Service.
 func New(db *store.DB) *Service { return &Service{db: db, inProgress: map[string]chan struct{}{}} }
 
-// CheckKey refuses what is no idempotency key.
+// CheckKey returns an error for an invalid idempotency key.
 func CheckKey(key string) error {
 	for i := range len(key) {
 		if key[i] < ' ' || key[i] > '~' {
-			return api.Invalid(api.IdempotencyHeader, "an idempotency key is visible ASCII")
+			return api.Invalid(api.IdempotencyHeader, "an idempotency key must be visible ASCII")
 		}
 	}
 	if len(key) == 0 || len(key) > maxKeyLength {
-		return api.Invalid(api.IdempotencyHeader, "an idempotency key has 1 to %d characters", maxKeyLength)
+		return api.Invalid(api.IdempotencyHeader, "an idempotency key must have 1 to %d characters", maxKeyLength)
 	}
 	return nil
 }
 
-// Begin says what to do with a request. With an answer, it was done before: answer
-// that. Without, do it, and call done with what came of it: nil forgets the request,
-// so that it can be tried again. The same request that is at work is waited for.
+// Begin starts a request or finds its recorded response. If recorded is not nil, return it to the
+// client. Otherwise execute the request and call finish with its response; nil forgets the request,
+// so that it can be retried. Begin waits for an identical request in progress.
 func (s *Service) Begin(ctx context.Context, r Request) (recorded *Response, finish func(*Response) error, err error) {
 	if err := CheckKey(r.Key); err != nil {
 		return nil, nil, err
@@ -111,7 +113,7 @@ func (s *Service) Begin(ctx context.Context, r Request) (recorded *Response, fin
 	}, nil
 }
 
-// claim writes down that the request is at work, or finds what was written before.
+// claim records that the request is in progress, or returns what was recorded before.
 func (s *Service) claim(ctx context.Context, r Request) (recorded *Response, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		have, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
@@ -124,10 +126,10 @@ func (s *Service) claim(ctx context.Context, r Request) (recorded *Response, err
 		case err != nil:
 			return err
 		case have.Fingerprint != r.Fingerprint:
-			return api.Invalid(api.IdempotencyHeader, "this idempotency key was used for another request; take a fresh one")
+			return api.Invalid(api.IdempotencyHeader, "this idempotency key was used for another request; use a new one")
 		case !have.Done:
 			return api.Conflict(
-				"a request with this idempotency key was begun and its end is not known: look whether it was done, and send it again with a fresh key if not",
+				"a request with this idempotency key was started and its outcome is unknown: check whether it was executed, and if not, send it again with a new key",
 			)
 		}
 		recorded, err = openResponse(have.Sealed, r.Key)
@@ -147,7 +149,7 @@ func (s *Service) finish(ctx context.Context, r Request, a *Response) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		have, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
 		if err != nil {
-			return fmt.Errorf("the request's own record: %w", err)
+			return fmt.Errorf("reading the request's record: %w", err)
 		}
 		if a == nil {
 			return store.IdempotentReplies.Delete(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
@@ -157,7 +159,7 @@ func (s *Service) finish(ctx context.Context, r Request, a *Response) error {
 	})
 }
 
-// Sweep deletes the answers that are too old.
+// Sweep deletes expired responses.
 func (s *Service) Sweep(ctx context.Context) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		for r, err := range store.IdempotentReplies.By("expiry").Scan(tx) {
@@ -208,7 +210,7 @@ func openResponse(sealed []byte, key string) (*Response, error) {
 	}
 	b, err := aead.Open(nil, nil, sealed, nil)
 	if err != nil {
-		return nil, fmt.Errorf("opening a kept answer: %w", err)
+		return nil, fmt.Errorf("decrypting a stored response: %w", err)
 	}
 	a := &Response{}
 	return a, json.Unmarshal(b, a)

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// withStatus is a key as people see it now.
+// withStatus returns the API view of a key with its current status.
 func withStatus(k store.APIKey, now time.Time) api.APIKey {
 	out := k.APIKey
 	switch {
@@ -24,7 +24,7 @@ func withStatus(k store.APIKey, now time.Time) api.APIKey {
 	return out
 }
 
-// ListAPIKeys lists an organization's keys, revoked and expired ones too.
+// ListAPIKeys lists an organization's keys, including revoked and expired ones.
 func (s *Service) ListAPIKeys(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.APIKey], error) {
 	all, err := store.List(ctx, s.db, store.APIKeys, by.OrganizationID, *in, store.PageQuery[store.APIKey]{})
 	if err != nil {
@@ -33,12 +33,12 @@ func (s *Service) ListAPIKeys(ctx context.Context, by api.Caller, in *api.Paging
 	return api.MapList(all, func(k *store.APIKey) api.APIKey { return withStatus(*k, s.clock()) }), nil
 }
 
-// CreateAPIKey makes a key of the caller's own.
+// CreateAPIKey creates a key for the caller.
 func (s *Service) CreateAPIKey(ctx context.Context, by api.Caller, in *api.CreateAPIKeyInput) (*api.NewAPIKey, error) {
 	return s.createKey(ctx, by, in.Body)
 }
 
-// CreateOrgAPIKey is CreateAPIKey under the organization's path.
+// CreateOrgAPIKey works like CreateAPIKey, for the organization in the path.
 func (s *Service) CreateOrgAPIKey(ctx context.Context, by api.Caller, in *api.CreateOrgAPIKeyInput) (*api.NewAPIKey, error) {
 	return s.createKey(ctx, by, in.Body)
 }
@@ -50,10 +50,10 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, body api.APIKeyB
 	}
 	body.Scopes, body.Name = scopes, strings.TrimSpace(body.Name)
 	if body.Name == "" {
-		return nil, api.Invalid("name", "a key needs a name that tells what it is for")
+		return nil, api.Invalid("name", "a key needs a name that describes its purpose")
 	}
 	if hasPassed(body.ExpiresAt, s.clock()) {
-		return nil, api.Invalid("expires_at", "the key would have expired already")
+		return nil, api.Invalid("expires_at", "the expiry date is in the past")
 	}
 	if err := checkScopes(by, scopes); err != nil {
 		return nil, err
@@ -66,26 +66,26 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, body api.APIKeyB
 	return out, err
 }
 
-// checkScopes refuses the secret of a key with scopes beyond the caller's own.
+// checkScopes returns an error for scopes beyond the caller's own.
 func checkScopes(by api.Caller, scopes []string) error {
 	for _, scope := range scopes {
-		// "*" grows and shrinks with the person; a scope by name must be theirs.
+		// "*" follows the user's permissions; a scope given by name must be the caller's.
 		if p := api.Permission(scope); scope != api.AnyScope && !by.May(p) &&
 			!(by.PlatformAdmin && by.Scopes == nil && p == api.SCFImport) {
-			return api.Forbidden("a key can't have the scope %s, which you do not have", p)
+			return api.Forbidden("a key can't have the scope %s because you don't have it", p)
 		}
 	}
 	if by.Scopes != nil && slices.Contains(scopes, api.AnyScope) {
 		for _, p := range api.ExpandScopes([]string{api.AnyScope}) {
 			if !slices.Contains(by.Scopes, p) {
-				return api.Forbidden("a key can't get a key with the scope *: it lacks %s itself", p)
+				return api.Forbidden("a key can't create a key with the scope *: it lacks %s itself", p)
 			}
 		}
 	}
 	return nil
 }
 
-// insertKey makes a key of a person in the caller's organization; its scopes are parsed.
+// insertKey creates a user's key in the caller's organization; its scopes are parsed.
 func insertKey(tx *store.Tx, by api.Caller, ownerID string, body api.APIKeyBody) (*api.NewAPIKey, error) {
 	secret, kept := newSecret()
 	key := store.APIKey{APIKey: api.APIKey{
@@ -102,19 +102,19 @@ func insertKey(tx *store.Tx, by api.Caller, ownerID string, body api.APIKeyBody)
 	return &api.NewAPIKey{APIKey: key.APIKey, Key: api.APIKeyPrefix + secret}, err
 }
 
-// revocableKey finds a key that the caller may end: their own, or as an owner anybody's.
+// revocableKey finds a key that the caller may revoke: their own, or any if the caller is an owner.
 func revocableKey(tx *store.Tx, by api.Caller, id string) (store.APIKey, error) {
 	key, err := store.APIKeys.Get(tx, by.OrganizationID, id)
 	if err != nil {
 		return key, store.ToNotFound(err, "API key", id)
 	}
 	if key.CreatedBy != by.UserID && by.Role != api.RoleOwner {
-		return key, api.Forbidden("this key is another person's; only they or an owner revoke it")
+		return key, api.Forbidden("this key belongs to another user; only they or an owner can revoke it")
 	}
 	return key, nil
 }
 
-// RevokeAPIKey ends a key at once. Doing it again changes nothing.
+// RevokeAPIKey revokes a key immediately. Repeating it changes nothing.
 func (s *Service) RevokeAPIKey(ctx context.Context, by api.Caller, in *api.APIKeyInput) (*api.None, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		key, err := revocableKey(tx, by, in.KeyID)
@@ -153,10 +153,10 @@ func deleteSecrets(tx *store.Tx, key store.APIKey, match func(store.KeySecret) b
 	return nil
 }
 
-// RotateAPIKey gives a key a new secret. The old one goes on for the grace time, by
-// default not at all; of two rotations only the last secret has a grace time. Whoever
-// rotates holds the secret and with it acts as the key's person: so only that person
-// does, and with a key only where it has all the scopes of the other.
+// RotateAPIKey gives a key a new secret. The old one stays valid for the grace period, which is
+// zero by default; after two rotations only the last secret has one. Whoever rotates gets the
+// secret and can act as the key's owner, so only the owner can do it, and with a key only if that
+// key has all the scopes of the rotated one.
 func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.RotateAPIKeyInput) (*api.NewAPIKey, error) {
 	grace := 0
 	if in.Body != nil {
@@ -169,12 +169,12 @@ func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.Rotat
 			return err
 		}
 		if key.CreatedBy != by.UserID {
-			return api.Forbidden("this key is another person's, and its secret is theirs alone; revoke it, and make one of your own")
+			return api.Forbidden("this key belongs to another user, and so does its secret; revoke it and create your own")
 		}
 		if key.RevokedAt != nil {
-			return api.Conflict("the key %q is revoked; make a new one", key.Name)
+			return api.Conflict("the key %q is revoked; create a new one", key.Name)
 		}
-		if by.Scopes != nil { // the person themselves may have less by now than the key names: it gives them no more
+		if by.Scopes != nil { // the owner may have fewer permissions by now, which limits the key anyway
 			if err := checkScopes(by, key.Scopes); err != nil {
 				return err
 			}

@@ -7,9 +7,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Bootstrap makes the first platform admin with their organization, where there is no
-// such person yet. A later call changes nothing, whatever it says: what people did
-// since, a changed password too, outlives the configuration.
+// Bootstrap creates the first platform admin with their organization if there is none yet. Later
+// calls change nothing, so that changes made by users, such as a new password, outlive the
+// configuration.
 func (s *Service) Bootstrap(ctx context.Context, organization, email, password string) (made bool, err error) {
 	known := false
 	err = s.db.View(ctx, func(tx *store.Tx) error {
@@ -29,7 +29,7 @@ func (s *Service) Bootstrap(ctx context.Context, organization, email, password s
 	return err == nil, err
 }
 
-// Sweep deletes what has ended: sessions, links, the old secrets of rotated keys.
+// Sweep deletes expired sessions, links and old secrets of rotated keys.
 func (s *Service) Sweep(ctx context.Context) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		if err := deleteEnded(tx, store.Sessions, func(r *store.Session) (bool, string) { return hasPassed(&r.ExpiresAt, tx.Now()), r.Secret }); err != nil {

@@ -11,31 +11,31 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Credential is what a request brought to say who it is from.
+// Credential holds the credentials of a request.
 type Credential struct {
-	// Bearer is what followed "Bearer " in the Authorization header, Cookie the session cookie.
+	// Bearer is the token after "Bearer " in the Authorization header, Cookie the session cookie.
 	Bearer, Cookie string
-	// Local: the listener vouches for the person whose machine it is.
+	// Local is true if the listener vouches for the local user of the machine.
 	Local bool
 }
 
-// Principal is who a credential stands for, before an organization is chosen.
+// Principal is the owner of a verified credential, before an organization is chosen.
 type Principal struct {
-	// ID names the credential, not the person: requests are counted by it.
+	// ID identifies the credential, not the user; rate limits count by it.
 	ID     string
 	UserID string
 	Local  bool
-	// session is the one of a signed-in browser, key the API key; nil where it is the other.
+	// session is set for a signed-in browser, key for an API key; the other is nil.
 	session *store.Session
 	key     *store.APIKey
-	// extended: this request has moved the session's end away.
+	// extended is true if this request extended the session.
 	extended bool
 }
 
-// FromBrowser tells whether the credential is one that a browser sends by itself.
+// FromBrowser reports whether browsers send the credential automatically.
 func (p Principal) FromBrowser() bool { return p.session != nil }
 
-// cachedKey is an API key with the end of the secret that opened it.
+// cachedKey is an API key with the expiry of the secret that authenticated it.
 type cachedKey struct {
 	key        store.APIKey
 	validUntil *time.Time
@@ -44,13 +44,14 @@ type cachedKey struct {
 const (
 	// sessionLifetime is how long a session lasts without use.
 	sessionLifetime = 12 * time.Hour
-	// A use is written down at most this often.
+	// A use is recorded at most this often.
 	sessionUseInterval, keyUseInterval = 5 * time.Minute, time.Minute
-	// maxRecordedUses bounds the memory of who was seen when.
+	// maxRecordedUses is the maximum number of last uses held in memory.
 	maxRecordedUses = 50_000
 )
 
-// Authenticate verifies a credential. Whatever is wrong with it, the answer is the same UNAUTHORIZED.
+// Authenticate verifies a credential. Every invalid credential gives an UNAUTHORIZED error that
+// does not reveal the cause.
 func (s *Service) Authenticate(ctx context.Context, c Credential) (Principal, error) {
 	switch {
 	case c.Local:
@@ -65,7 +66,7 @@ func (s *Service) Authenticate(ctx context.Context, c Credential) (Principal, er
 }
 
 func (s *Service) authenticateKey(ctx context.Context, token string) (Principal, error) {
-	refused := api.Unauthorized("this API key is not valid here: it is unknown, revoked or expired")
+	refused := api.Unauthorized("invalid API key: it is unknown, revoked or expired")
 	secret, ok := strings.CutPrefix(token, api.APIKeyPrefix)
 	if !ok || !isWellFormedSecret(secret) {
 		return Principal{}, refused
@@ -120,10 +121,10 @@ func (s *Service) authenticateSession(ctx context.Context, token string) (Princi
 	return Principal{ID: "session " + have.ID, UserID: have.UserID, session: &have, extended: slid}, nil
 }
 
-// hasPassed tells whether an end, if there is one, was reached.
+// hasPassed reports whether end is set and has been reached.
 func hasPassed(end *time.Time, now time.Time) bool { return end != nil && !now.Before(*end) }
 
-// storeErrorOr is err where the store failed, else the refusal.
+// storeErrorOr returns err if the store failed, otherwise the refusal.
 func storeErrorOr(err error, refused *api.Error) error {
 	if ok, err := exists(err); err != nil && !ok {
 		return err
@@ -131,8 +132,8 @@ func storeErrorOr(err error, refused *api.Error) error {
 	return refused
 }
 
-// shouldRecordUse tells whether a use should be written down now: not where this process did
-// so a short while ago, so that many requests at once write once.
+// shouldRecordUse reports whether a use should be recorded now. It returns false if this process
+// recorded one recently, so that many concurrent requests write once.
 func (s *Service) shouldRecordUse(id string, every time.Duration) bool {
 	now := s.clock()
 	s.mu.Lock()
@@ -159,7 +160,7 @@ func (s *Service) recordKeyUse(ctx context.Context, org, id string) error {
 	})
 }
 
-// extendSession moves a session's end away; store.ErrNotFound where it has ended meanwhile.
+// extendSession extends a session, or returns store.ErrNotFound if it has ended.
 func (s *Service) extendSession(ctx context.Context, secret string) (have store.Session, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		if have, err = store.Sessions.Get(tx, secret); err != nil {
@@ -171,7 +172,8 @@ func (s *Service) extendSession(ctx context.Context, secret string) (have store.
 	return have, err
 }
 
-// RenewedUntil is the end of a session that this request has moved away; false where it has not.
+// RenewedUntil returns the new expiry of a session that this request extended, or false if it was
+// not extended.
 func (p Principal) RenewedUntil() (time.Time, bool) {
 	if !p.extended {
 		return time.Time{}, false
@@ -179,9 +181,9 @@ func (p Principal) RenewedUntil() (time.Time, bool) {
 	return p.session.ExpiresAt, true
 }
 
-// ResolveCaller is the principal within an organization: the one named, or where none is
-// named the key's, the active one, or the first it belongs to. An organization it
-// does not belong to is FORBIDDEN, whether it exists or not.
+// ResolveCaller returns the principal as a caller within an organization: the named one, otherwise
+// the key's, the active one, or the first it belongs to. An organization it does not belong to
+// gives FORBIDDEN, whether it exists or not.
 func (s *Service) ResolveCaller(ctx context.Context, p Principal, organizationID string) (api.Caller, error) {
 	return s.callerCache.Get(p.ID+"\x00"+organizationID, func() (by api.Caller, err error) {
 		err = s.db.View(ctx, func(tx *store.Tx) error {
@@ -195,7 +197,7 @@ func (s *Service) ResolveCaller(ctx context.Context, p Principal, organizationID
 func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller, error) {
 	user, err := store.Users.Get(tx, p.UserID)
 	if err != nil {
-		return api.Caller{}, fmt.Errorf("the person of the credential: %w", err)
+		return api.Caller{}, fmt.Errorf("reading the user of the credential: %w", err)
 	}
 	if user.Status != statusActive {
 		return api.Caller{}, api.Unauthorized("this account can't sign in")
@@ -210,7 +212,7 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 		by.Actor = api.Actor{Type: api.ActorAPIKey, ID: p.key.ID, Name: p.key.Name}
 		by.Scopes = api.ExpandScopes(p.key.Scopes)
 		if wanted != "" && wanted != p.key.OrganizationID {
-			return by, api.Forbidden("this API key belongs to another organization than the header %s names", api.TenantHeader)
+			return by, api.Forbidden("this API key belongs to a different organization than the one in the header %s", api.TenantHeader)
 		}
 		wanted = p.key.OrganizationID
 	case p.session != nil:
@@ -231,9 +233,9 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 	switch {
 	case place >= 0:
 	case p.key != nil:
-		return by, api.Unauthorized("the person whose key this is does not belong to its organization any more")
+		return by, api.Unauthorized("the owner of this key is no longer a member of its organization")
 	case wanted != "":
-		return by, api.Forbidden("you do not belong to the organization of the header %s", api.TenantHeader)
+		return by, api.Forbidden("you are not a member of the organization in the header %s", api.TenantHeader)
 	default:
 		return callerInDefault(tx, by, places, preferred)
 	}
@@ -242,7 +244,7 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 		return by, err
 	}
 	if org.Status == statusSuspended {
-		by.OrganizationID = org.ID // for the note of the refusal
+		by.OrganizationID = org.ID // for the audit record of the refusal
 		return by, api.Forbidden("the organization %q is suspended; ask the operator of this service", org.Name)
 	}
 	by.OrganizationID, by.Role = org.ID, places[place].Role
@@ -252,8 +254,9 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 	return by, err
 }
 
-// callerInDefault is the caller in the preferred one of their places, else the first. A suspended
-// organization is none: nobody acts in it by not naming it.
+// callerInDefault returns the caller in the preferred one of their organizations, otherwise the
+// first. Suspended organizations are skipped, so that omitting the header does not bypass a
+// suspension.
 func callerInDefault(tx *store.Tx, by api.Caller, places []store.Membership, preferred string) (api.Caller, error) {
 	for _, m := range places {
 		org, err := store.Organizations.Get(tx, m.OrganizationID)

@@ -5,8 +5,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// isDelegate tells whether somebody once let the person decide for them and has not taken
-// it back. What it is for, and until when, is looked at when they decide.
+// isDelegate reports whether the user has an unrevoked delegation. Its gates and expiry are checked
+// when they decide.
 func isDelegate(tx *store.Tx, org, userID string) (bool, error) {
 	for d, err := range store.Delegations.By("delegate").Scan(tx, org, store.Prefix(userID)) {
 		if err != nil || d.Status == api.DelegationActive {
@@ -16,8 +16,8 @@ func isDelegate(tx *store.Tx, org, userID string) (bool, error) {
 	return false, nil
 }
 
-// endDelegations ends what a person lets others decide, and where they are gone also what
-// others let them: it would be good again on the day they come back.
+// endDelegations ends the delegations given by a user and, if they left, also those given to them:
+// otherwise they would be valid again if the user came back.
 func endDelegations(tx *store.Tx, by api.Caller, userID, reason string, left bool) error {
 	var ended []api.Delegation
 	for d, err := range store.Delegations.Scan(tx, by.OrganizationID) {

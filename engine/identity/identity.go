@@ -1,7 +1,7 @@
-// Package identity knows people, their organizations and roles, their sessions and
-// API keys, and turns a verified credential into the caller that the engine trusts.
+// Package identity manages users, their organizations and roles, their sessions and API keys, and
+// turns a verified credential into the caller that the engine trusts.
 //
-// It knows nothing of assessments or catalogs. Of a secret it keeps only a hash.
+// It knows nothing about assessments or catalogs. It stores only hashes of secrets.
 package identity
 
 import (
@@ -15,19 +15,21 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options are what the service is made of.
+// Options are the dependencies of the service.
 type Options struct {
 	DB    *store.DB
 	Clock func() time.Time
-	// LocalName and LocalEmail are the person whose machine it is, as the operating system knows them.
+	// LocalName and LocalEmail identify the local user of the machine, as known to the operating
+	// system.
 	LocalName, LocalEmail string
-	// SendInvitation queues the mail of an invitation, in its transaction, and tells whether there is one; nil: nobody is sent mails.
+	// SendInvitation queues the email of an invitation in the invitation's transaction and reports
+	// whether it did; nil means that no email is sent.
 	SendInvitation func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
 	// WeakHashes is for tests only: passwords are hashed at the lowest cost, which protects nothing.
 	WeakHashes bool
 }
 
-// Service answers the operations on people and organizations.
+// Service implements the operations on users and organizations.
 type Service struct {
 	db                    *store.DB
 	clock                 func() time.Time
@@ -40,14 +42,14 @@ type Service struct {
 	callerCache           *store.Cache[api.Caller]
 
 	mu sync.Mutex
-	// lastRecorded is when the last use of a credential was written down.
+	// lastRecorded holds the time of the last recorded use by credential.
 	lastRecorded map[string]time.Time
 }
 
-// maxCached bounds each of the memos of who may call.
+// maxCached is the maximum size of each caller cache.
 const maxCached = 10_000
 
-// New makes the service.
+// New returns a Service.
 func New(o Options) *Service {
 	return &Service{
 		db: o.DB, clock: o.Clock, localName: o.LocalName, localEmail: o.LocalEmail, sendInvitation: o.SendInvitation, passwords: newPasswordHasher(o.WeakHashes),
@@ -68,7 +70,7 @@ func New(o Options) *Service {
 	}
 }
 
-// The states of people, memberships and organizations.
+// The states of users, memberships and organizations.
 const (
 	statusActive    = "active"
 	statusInvited   = "invited"
@@ -80,8 +82,8 @@ func newRecord(tx *store.Tx, id string) api.Record {
 	return api.Record{ID: id, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 }
 
-// appendAudit writes what was done to the audit chain of the caller's organization. What a
-// platform admin without an organization does is in no organization's chain.
+// appendAudit writes an action to the audit chain of the caller's organization. Actions of a
+// platform admin without an organization are not recorded in any chain.
 func appendAudit(tx *store.Tx, by api.Caller, action, kind, id string, changes map[string]any) error {
 	if by.OrganizationID == "" {
 		return nil
@@ -102,7 +104,7 @@ func (s *Service) RecordDenied(ctx context.Context, by api.Caller, op *api.Opera
 	})
 }
 
-// listMemberships are a person's places, in the order they were given.
+// listMemberships returns a user's memberships in the order they were created.
 func listMemberships(tx *store.Tx, userID string) ([]store.Membership, error) {
 	var out []store.Membership
 	for m, err := range store.Memberships.Scan(tx, store.Prefix(userID)) {
@@ -114,7 +116,7 @@ func listMemberships(tx *store.Tx, userID string) ([]store.Membership, error) {
 	return out, nil
 }
 
-// userByEmail finds a person; store.ErrNotFound where there is none.
+// userByEmail finds a user; store.ErrNotFound if there is none.
 func userByEmail(tx *store.Tx, email string) (api.User, error) {
 	return store.Users.By("email").Get(tx, email)
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// What a one-time link is for, and how long it is good.
+// The purposes of single-use links, and how long they are valid.
 const (
 	purposeInvite        = "invite"
 	purposePassword      = "password"
 	inviteLifetime       = 7 * 24 * time.Hour
 	passwordLinkLifetime = 24 * time.Hour
-	// linkPath is the page that opens a link. The secret stands behind the #, which
-	// browsers do not send: it is in no log.
+	// linkPath is the page that opens a link. The secret follows the #, which browsers do not send,
+	// so it appears in no log.
 	linkPath = "/link#"
 )
 
-// newOneTimeLink makes a link; earlier ones of the same purpose and organization end.
+// newOneTimeLink creates a link and revokes earlier ones of the same purpose and organization.
 func newOneTimeLink(tx *store.Tx, l store.OneTimeLink, life time.Duration) (token string, expires time.Time, err error) {
 	same := func(o store.OneTimeLink) bool { return o.Purpose == l.Purpose && o.OrganizationID == l.OrganizationID }
 	if err := deleteLinks(tx, l.UserID, same); err != nil {
@@ -45,9 +45,9 @@ func deleteLinks(tx *store.Tx, userID string, match func(store.OneTimeLink) bool
 	return nil
 }
 
-// lookUpLink reads what a link is for, with its person; anything wrong with it is the same UNAUTHORIZED.
+// lookUpLink returns a link with its user; any invalid link gives the same UNAUTHORIZED error.
 func lookUpLink(tx *store.Tx, token string) (l store.OneTimeLink, user api.User, err error) {
-	refused := api.Unauthorized("this link is not valid: it was used, replaced, or is too old; ask for a new one")
+	refused := api.Unauthorized("invalid link: it was used, replaced, or has expired; ask for a new one")
 	if !isWellFormedSecret(token) {
 		return l, user, refused
 	}
@@ -64,7 +64,7 @@ func lookUpLink(tx *store.Tx, token string) (l store.OneTimeLink, user api.User,
 	return l, user, nil
 }
 
-// GetLink tells what a link is for without using it.
+// GetLink returns the purpose of a link without using it.
 func (s *Service) GetLink(ctx context.Context, _ api.Caller, in *api.LinkInput) (*api.Link, error) {
 	return s.describeLink(ctx, in.Body.Token)
 }
@@ -96,10 +96,10 @@ func (s *Service) describeLink(ctx context.Context, token string) (*api.Link, er
 	return out, err
 }
 
-// AcceptLink uses a link up and starts a session. Somebody who has a password keeps it
-// on an invitation: the link alone does not let a stranger change it.
+// AcceptLink uses a link and starts a session. A user with a password keeps it on an invitation:
+// the link alone does not let a stranger change it.
 func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptLinkInput) (*api.SignedInUser, error) {
-	// Of a link there is no account to guard: whoever tries them waits alone.
+	// Links have no account to protect, so attempts are throttled per network only.
 	tries := "links from " + NetworkKey(by.Address)
 	if err := s.throttle.check(tries, by.Address); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 			return nil, err
 		}
 	default:
-		return nil, api.Invalid("password", "you have an account here already: send its password, so that nobody else accepts in your name")
+		return nil, api.Invalid("password", "you already have an account here: enter its password, so that nobody else can accept in your name")
 	}
 	var out *api.SignedInUser
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
@@ -168,7 +168,7 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 func activateMembership(tx *store.Tx, l store.OneTimeLink, by api.Caller) error {
 	m, err := store.Memberships.Get(tx, l.UserID, l.OrganizationID)
 	if errors.Is(err, store.ErrNotFound) {
-		return api.Unauthorized("the invitation was taken back; ask for a new one")
+		return api.Unauthorized("the invitation was withdrawn; ask for a new one")
 	}
 	if err != nil {
 		return err
@@ -185,7 +185,7 @@ func activateMembership(tx *store.Tx, l store.OneTimeLink, by api.Caller) error 
 	return appendAudit(tx, by, "member.joined", "member", m.ID, map[string]any{"role": string(m.Role)})
 }
 
-// checkPassword checks the password of a person who has one.
+// checkPassword checks the password of a user who has one.
 func (s *Service) checkPassword(ctx context.Context, email, password string, by api.Caller) error {
 	var have store.Password
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -204,7 +204,7 @@ func (s *Service) checkPassword(ctx context.Context, email, password string, by 
 		return err
 	}
 	if !right {
-		return api.Unauthorized("the password is wrong")
+		return api.Unauthorized("wrong password")
 	}
 	return nil
 }

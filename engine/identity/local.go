@@ -10,12 +10,12 @@ import (
 
 const (
 	localUser = "local_user"
-	// localOrganization is the one that the local person has made active.
+	// localOrganization is the setting with the local user's active organization.
 	localOrganization = "local_organization"
 )
 
-// EnsureLocal makes sure that the person whose machine it is exists, with an
-// organization of their own to work in. It is done once per store.
+// EnsureLocal makes sure that the local user of the machine exists, with an organization of their
+// own to work in. It runs once per store.
 func (s *Service) EnsureLocal(ctx context.Context) (userID string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		setting, err := store.Settings.Get(tx, localUser)
@@ -46,7 +46,7 @@ func (s *Service) EnsureLocal(ctx context.Context) (userID string, err error) {
 	return userID, err
 }
 
-// addMember gives a person a place in an organization.
+// addMember adds a user to an organization.
 func addMember(tx *store.Tx, org, user string, role api.Role, status string) error {
 	return store.Memberships.Insert(tx, &store.Membership{
 		ID: tx.NewID(), OrganizationID: org, UserID: user, Role: role, Status: status,

@@ -16,7 +16,7 @@ func toMember(m store.Membership, u api.User) api.Member {
 	}, UserID: u.ID, Email: u.Email, Name: u.Name, Role: m.Role, Status: m.Status}
 }
 
-// listMembers are an organization's, by their e-mail addresses.
+// listMembers returns an organization's members by email address.
 func listMembers(tx *store.Tx, org string) ([]api.Member, error) {
 	var out []api.Member
 	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
@@ -33,7 +33,7 @@ func listMembers(tx *store.Tx, org string) ([]api.Member, error) {
 	return out, nil
 }
 
-// ListMembers lists an organization's members by e-mail address.
+// ListMembers lists an organization's members by email address.
 func (s *Service) ListMembers(ctx context.Context, by api.Caller, in *api.OrgMembersInput) (*api.List[api.Member], error) {
 	var all []api.Member
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -50,16 +50,16 @@ func (s *Service) ListMembers(ctx context.Context, by api.Caller, in *api.OrgMem
 	return store.PageSlice(all, in.Paging, func(m *api.Member) string { return m.Email + m.ID })
 }
 
-// checkRoleChange refuses to give or change a role above one's own.
+// checkRoleChange returns an error for giving or changing a role above the caller's own.
 func checkRoleChange(by api.Caller, roles ...api.Role) error {
 	if by.Role != api.RoleOwner && slices.Contains(roles, api.RoleOwner) {
-		return api.Forbidden("only an owner makes, changes or removes an owner")
+		return api.Forbidden("only an owner can appoint, change or remove an owner")
 	}
 	return nil
 }
 
-// InviteMember makes a place for a person and a one-time link to take it. Inviting somebody
-// again who has not come yet gives a new link.
+// InviteMember creates an invited membership and a single-use link to accept it. Inviting a user
+// again who has not accepted yet creates a new link.
 func (s *Service) InviteMember(ctx context.Context, by api.Caller, in *api.InviteMemberInput) (*api.NewMember, error) {
 	if err := checkRoleChange(by, in.Body.Role); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (s *Service) InviteMember(ctx context.Context, by api.Caller, in *api.Invit
 		case err != nil:
 			return err
 		case isMember && m.Status != statusInvited:
-			return api.Conflict("%s is a member already, with the role %s", email, m.Role)
+			return api.Conflict("%s is already a member, with the role %s", email, m.Role)
 		case isMember:
 			if err := checkRoleChange(by, m.Role); err != nil {
 				return err
@@ -114,7 +114,7 @@ func (s *Service) InviteMember(ctx context.Context, by api.Caller, in *api.Invit
 	return out, err
 }
 
-// findMember finds a place of the organization by its id or its person's.
+// findMember finds a membership of the organization by its ID or its user's ID.
 func findMember(tx *store.Tx, org, id string) (store.Membership, api.User, error) {
 	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
 		if err != nil {
@@ -128,7 +128,7 @@ func findMember(tx *store.Tx, org, id string) (store.Membership, api.User, error
 	return store.Membership{}, api.User{}, api.NotFound("member", id)
 }
 
-// UpdateMember changes a role, suspends or restores.
+// UpdateMember changes a member's role, or suspends or restores a member.
 func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.UpdateMemberInput) (*api.Member, error) {
 	var out api.Member
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -140,7 +140,7 @@ func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.Updat
 			return err
 		}
 		if m.Status == statusInvited && in.Body.Status != "" {
-			return api.Conflict("%s has not come yet; take the invitation back instead", u.Email)
+			return api.Conflict("%s has not accepted the invitation yet; withdraw it instead", u.Email)
 		}
 		changes := map[string]any{}
 		role := string(m.Role)
@@ -155,7 +155,7 @@ func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.Updat
 			return err
 		}
 		if m.Status != statusActive || !m.Role.May(api.ApprovalDecide) {
-			if err := endDelegations(tx, by, m.UserID, displayName(u)+" may not decide any more", false); err != nil {
+			if err := endDelegations(tx, by, m.UserID, displayName(u)+" can no longer decide", false); err != nil {
 				return err
 			}
 		}
@@ -164,7 +164,7 @@ func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.Updat
 	return &out, err
 }
 
-// RemoveMember takes a place away; what the person did stays, under their name.
+// RemoveMember ends a membership; the user's work stays under their name.
 func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.MemberInput) (*api.None, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		m, u, err := findMember(tx, by.OrganizationID, in.MemberID)
@@ -177,7 +177,7 @@ func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.Membe
 		if err := store.Memberships.Delete(tx, m.UserID, m.OrganizationID); err != nil {
 			return err
 		}
-		// A key outlives no place: it would be good again on the day the person comes back.
+		// Keys end with the membership: otherwise they would be valid again if the user came back.
 		if err := revokeUserKeys(tx, by, m.UserID); err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.Membe
 	return &api.None{}, err
 }
 
-// requireOwner refuses what would leave an organization without anybody who owns it.
+// requireOwner returns an error if an organization would be left without an active owner.
 func requireOwner(tx *store.Tx, org string) error {
 	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
 		if err != nil {
@@ -210,5 +210,5 @@ func requireOwner(tx *store.Tx, org string) error {
 			return err
 		}
 	}
-	return api.Conflict("an organization keeps at least one owner who can sign in; make somebody else an owner first")
+	return api.Conflict("an organization needs at least one owner who can sign in; appoint another owner first")
 }

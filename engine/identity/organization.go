@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ListTenants lists every organization, for the platform's admin.
+// ListTenants lists all organizations, for the platform admin.
 func (s *Service) ListTenants(ctx context.Context, _ api.Caller, in *api.Paging) (*api.List[api.Organization], error) {
 	return store.ListGlobal(ctx, s.db, store.Organizations, *in, store.PageQuery[api.Organization]{})
 }
@@ -32,12 +32,12 @@ func (s *Service) ListOrganizations(ctx context.Context, by api.Caller, in *api.
 	return api.MapList(mine, func(o *api.MyOrganization) api.Organization { return o.Organization }), nil
 }
 
-// GetTenant reads an organization of the caller's; a platform admin reads any.
+// GetTenant returns one of the caller's organizations; a platform admin can read any.
 func (s *Service) GetTenant(ctx context.Context, by api.Caller, in *api.TenantInput) (*api.Organization, error) {
 	return s.getOrganization(ctx, by, in.TenantID)
 }
 
-// GetOrganization is GetTenant by the other name.
+// GetOrganization works like GetTenant.
 func (s *Service) GetOrganization(ctx context.Context, by api.Caller, in *api.OrganizationInput) (*api.Organization, error) {
 	return s.getOrganization(ctx, by, in.OrganizationID)
 }
@@ -54,19 +54,19 @@ func (s *Service) getOrganization(ctx context.Context, by api.Caller, id string)
 	return &org, err
 }
 
-// maxSettings bounds an organization's settings as JSON.
+// maxSettings is the maximum size of an organization's settings as JSON.
 const maxSettings = 64 << 10
 
-// UpdateTenant changes an organization. Its status is the platform admin's to change.
+// UpdateTenant changes an organization. Only a platform admin can change its status.
 func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.UpdateTenantInput) (*api.Organization, error) {
 	if in.TenantID != by.OrganizationID && !by.PlatformAdmin {
 		return nil, api.NotFound("organization", in.TenantID)
 	}
 	if in.Body.Status != "" && !by.PlatformAdmin {
-		return nil, api.Forbidden("only a platform admin changes an organization's status")
+		return nil, api.Forbidden("only a platform admin can change an organization's status")
 	}
 	if b, err := json.Marshal(in.Body.Settings); err != nil || len(b) > maxSettings {
-		return nil, api.Invalid("settings", "the settings take more than %d KiB", maxSettings>>10)
+		return nil, api.Invalid("settings", "the settings exceed %d KiB", maxSettings>>10)
 	}
 	var org api.Organization
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -81,12 +81,12 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 			return api.Invalid("name", "an organization needs a name")
 		}
 		if !slugPattern.MatchString(org.Slug) {
-			return api.Invalid("slug", "a slug is small letters, digits and hyphens, as acme-europe")
+			return api.Invalid("slug", "a slug may contain only lower-case letters, digits and hyphens, e.g. acme-europe")
 		}
 		if in.Body.Settings != nil {
 			if requiresSecondPerson(org.Settings) && !requiresSecondPerson(in.Body.Settings) && by.Role != api.RoleOwner &&
 				!by.PlatformAdmin {
-				return api.Forbidden("only an owner takes back %s: else whoever it holds back could", api.RequireSecondPerson)
+				return api.Forbidden("only an owner can disable %s", api.RequireSecondPerson)
 			}
 			org.Settings, changes["settings"] = in.Body.Settings, in.Body.Settings
 		}
@@ -100,13 +100,13 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 	return &org, err
 }
 
-// requiresSecondPerson tells whether somebody else than the author has to decide.
+// requiresSecondPerson reports whether the approver must differ from the author.
 func requiresSecondPerson(settings map[string]any) bool {
 	on, _ := settings[api.RequireSecondPerson].(bool)
 	return on
 }
 
-// setIfChanged changes a text where one is given, and notes it.
+// setIfChanged sets *dst to a non-empty value and records the change.
 func setIfChanged(changes map[string]any, name string, dst *string, value string) {
 	if value != "" && value != *dst {
 		changes[name] = map[string]any{"from": *dst, "to": value}
@@ -123,7 +123,7 @@ func slugError(err error, slug string) error {
 
 var slugPattern = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// slugFromName makes a slug of a name; "organization" of one without letters.
+// slugFromName derives a slug from a name, or "organization" if the name has no letters.
 func slugFromName(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
@@ -145,14 +145,14 @@ func slugFromName(name string) string {
 	return slug
 }
 
-// CreateOrganization makes an organization with its owner, who may be new.
+// CreateOrganization creates an organization with its owner, who may be a new user.
 func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api.NewOrganizationInput) (*api.NewOrganization, error) {
 	name, email := strings.TrimSpace(in.Body.Name), normalizeEmail(in.Body.Owner.Email)
 	if name == "" {
 		return nil, api.Invalid("name", "an organization needs a name")
 	}
 	if in.Body.Slug != "" && !slugPattern.MatchString(in.Body.Slug) {
-		return nil, api.Invalid("slug", "a slug is small letters, digits and hyphens, as acme-europe")
+		return nil, api.Invalid("slug", "a slug may contain only lower-case letters, digits and hyphens, e.g. acme-europe")
 	}
 	scopes := []string{api.AnyScope}
 	if len(in.Body.APIKeyScopes) > 0 {
@@ -222,7 +222,7 @@ func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api
 	return out, nil
 }
 
-// availableSlug is the wanted slug, or one made from the name that nobody has.
+// availableSlug returns the wanted slug, or an unused one derived from the name.
 func availableSlug(tx *store.Tx, wanted, name string) (string, error) {
 	if wanted != "" {
 		return wanted, nil
@@ -240,7 +240,7 @@ func availableSlug(tx *store.Tx, wanted, name string) (string, error) {
 	}
 }
 
-// findOrCreateUser finds somebody by e-mail address, or makes them, invited.
+// findOrCreateUser finds a user by email address, or creates one with the status invited.
 func findOrCreateUser(tx *store.Tx, email, name string) (u api.User, isNew bool, err error) {
 	u, err = userByEmail(tx, email)
 	if ok, err := exists(err); err != nil || ok {

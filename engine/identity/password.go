@@ -17,7 +17,7 @@ import (
 const (
 	minPassword = 12
 	maxPassword = 128
-	// maxConcurrentHashes bounds how many passwords are hashed at once: each takes hashMemory.
+	// maxConcurrentHashes is the maximum number of passwords hashed at once: each takes hashMemory.
 	maxConcurrentHashes = 2
 	hashMemory          = 19 * 1024 // KiB
 )
@@ -25,11 +25,11 @@ const (
 // passwordCost follows the OWASP recommendation for argon2id with little memory.
 var passwordCost = &argon2id.Params{Memory: hashMemory, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// passwordHasher hashes and compares, a few at a time.
+// passwordHasher hashes and compares passwords, a few at a time.
 type passwordHasher struct {
 	slots chan struct{}
-	// dummyHash is a hash that no password has: it is compared with where there is no
-	// account, so that the time of an answer does not tell.
+	// dummyHash returns a hash that no password has. It is compared if there is no account, so that
+	// the response time does not reveal this.
 	dummyHash func() string
 	cost      *argon2id.Params
 }
@@ -55,10 +55,10 @@ func (p *passwordHasher) acquireSlot(ctx context.Context) (done func(), err erro
 	}
 }
 
-// validatePassword refuses what can't be a password.
+// validatePassword returns an error for an unacceptable password.
 func validatePassword(field, password string) error {
 	if n := utf8.RuneCountInString(password); n < minPassword || n > maxPassword || !utf8.ValidString(password) {
-		return api.Invalid(field, "a password has %d to %d characters; a sentence of four words is easy to keep", minPassword, maxPassword)
+		return api.Invalid(field, "passwords need %d to %d characters; four random words are easy to remember", minPassword, maxPassword)
 	}
 	return nil
 }
@@ -80,9 +80,9 @@ func (p *passwordHasher) hash(ctx context.Context, field, password string) (stri
 	return h, nil
 }
 
-// compare compares with a hash; with none it takes as long and says no. It asks first
-// and tells of a wrong password last, within its turn: so a thousand tries at once are
-// slowed as those one after the other are.
+// compare compares a password with a hash; without one it takes as long and returns false. It
+// checks the throttle first and records failures within its turn, so that a thousand concurrent
+// attempts are slowed like sequential ones.
 func (p *passwordHasher) compare(
 	ctx context.Context,
 	password, hash string,
@@ -113,8 +113,8 @@ func (p *passwordHasher) compare(
 	return ok, nil
 }
 
-// generatePassword is one that can be read aloud: five groups of four, without letters that
-// look alike; about 98 bits.
+// generatePassword returns a password that can be read aloud: five groups of four, without
+// similar-looking characters; about 98 bits.
 func generatePassword() string {
 	const letters = "abcdefghjkmnpqrstuvwxyz23456789"
 	groups := make([]string, 5)

@@ -10,10 +10,10 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// secretBytes is the length of every secret that is made here: 64 hex digits.
+// secretBytes is the length of every generated secret: 64 hex digits.
 const secretBytes = 32
 
-// newSecret is a fresh secret, and what is kept of it.
+// newSecret returns a new secret and the hash to store.
 func newSecret() (secret, hash string) {
 	b := make([]byte, secretBytes)
 	_, _ = rand.Read(b) //nolint:forbidigo // a secret is chance; it never fails, the runtime ends the program first
@@ -21,14 +21,14 @@ func newSecret() (secret, hash string) {
 	return secret, hashSecret(secret)
 }
 
-// hashSecret is the form in which a secret is stored. It needs no salt: a secret of 256
-// random bits can't be guessed from its hash.
+// hashSecret returns the stored form of a secret. It needs no salt: a secret of 256 random bits
+// can't be guessed from its hash.
 func hashSecret(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// isWellFormedSecret refuses what can't be a secret before anything is looked up.
+// isWellFormedSecret reports whether text has the form of a secret, before any lookup.
 func isWellFormedSecret(secret string) bool {
 	return len(secret) == 2*secretBytes && strings.Trim(secret, "0123456789abcdef") == ""
 }

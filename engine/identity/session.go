@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// SignIn starts a session. It never says whether the account or the password was wrong.
+// SignIn starts a session. Its error never reveals whether the account or the password was wrong.
 func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput) (*api.SignedInUser, error) {
 	email := normalizeEmail(in.Body.Email)
 	var user api.User
@@ -28,7 +28,7 @@ func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput
 		return nil, err
 	}
 	if user.Status != statusActive {
-		password.Hash = "" // no password is right
+		password.Hash = "" // no password matches
 	}
 	right, err := s.verifyPassword(ctx, email, by, in.Body.Password, password.Hash)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput
 		if err := s.auditFailedSignIn(ctx, user, by); err != nil {
 			return nil, err
 		}
-		return nil, api.Unauthorized("the e-mail address or the password is wrong")
+		return nil, api.Unauthorized("wrong email address or password")
 	}
 	s.throttle.clearFailures(email)
 	var out *api.SignedInUser
@@ -49,17 +49,17 @@ func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput
 	return out, err
 }
 
-// verifyPassword compares a password with an account's hash, slowed after failures of the
+// verifyPassword compares a password with an account's hash, throttled after failures of the
 // account and of the caller's network.
 func (s *Service) verifyPassword(ctx context.Context, account string, by api.Caller, password, hash string) (bool, error) {
 	slow := func() error { return s.throttle.check(account, by.Address) }
-	if err := slow(); err != nil { // before it waits for its turn
+	if err := slow(); err != nil { // before waiting for a hashing slot
 		return false, err
 	}
 	return s.passwords.compare(ctx, password, hash, slow, func() { s.throttle.recordFailure(account, by.Address) })
 }
 
-// auditFailedSignIn writes a failed sign-in to the chains of the organizations whose member it would have been.
+// auditFailedSignIn writes a failed sign-in to the chains of the user's organizations.
 func (s *Service) auditFailedSignIn(ctx context.Context, user api.User, by api.Caller) error {
 	if user.ID == "" {
 		return nil
@@ -76,7 +76,7 @@ func (s *Service) auditFailedSignIn(ctx context.Context, user api.User, by api.C
 	})
 }
 
-// startSession makes a session for an active person.
+// startSession creates a session for an active user.
 func (s *Service) startSession(tx *store.Tx, userID string, by api.Caller) (*api.SignedInUser, error) {
 	user, err := store.Users.Get(tx, userID)
 	if err != nil {
@@ -126,10 +126,10 @@ func toAPISession(have store.Session) api.Session {
 	return out
 }
 
-// maxSessions bounds the sessions of one person; the oldest end.
+// maxSessions is the maximum number of sessions per user; the oldest ones are ended.
 const maxSessions = 50
 
-// pruneSessions deletes a person's ended sessions, and the oldest where there are too many.
+// pruneSessions deletes a user's expired sessions, and the oldest if there are too many.
 func (s *Service) pruneSessions(tx *store.Tx, userID string) error {
 	var live, gone []store.Session
 	for have, err := range store.Sessions.By("user").Scan(tx, store.Prefix(userID)) {
@@ -154,7 +154,7 @@ func (s *Service) pruneSessions(tx *store.Tx, userID string) error {
 	return nil
 }
 
-// deleteSessions ends a person's sessions but the one to keep, and tells how many there were.
+// deleteSessions ends a user's sessions except one, and returns their number.
 func deleteSessions(tx *store.Tx, userID, exceptID string) (n int, err error) {
 	for have, err := range store.Sessions.By("user").Scan(tx, store.Prefix(userID)) {
 		if err != nil {
@@ -182,12 +182,12 @@ func requestSession(tx *store.Tx, by api.Caller) (store.Session, error) {
 
 func requireSession(by api.Caller) error {
 	if by.SessionID == "" {
-		return api.Unauthorized("this is about a browser's session; sign in with e-mail and password")
+		return api.Unauthorized("this requires a browser session; sign in with email and password")
 	}
 	return nil
 }
 
-// GetSession is the session of the request.
+// GetSession returns the session of the request.
 func (s *Service) GetSession(ctx context.Context, by api.Caller, _ *api.None) (*api.SignedInUser, error) {
 	if err := requireSession(by); err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (s *Service) SignOut(ctx context.Context, by api.Caller, _ *api.None) (*api
 	return &api.SignedOut{OK: true}, err
 }
 
-// ChangePassword sets a new password for the person of the session, and ends their other sessions.
+// ChangePassword sets a new password for the user of the session, and ends their other sessions.
 func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.ChangePasswordInput) (*api.User, error) {
 	if err := requireSession(by); err != nil {
 		return nil, err
@@ -246,7 +246,7 @@ func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.Cha
 		return nil, err
 	}
 	if !right {
-		return nil, api.Invalid("current_password", "this is not your password")
+		return nil, api.Invalid("current_password", "wrong current password")
 	}
 	hash, err := s.passwords.hash(ctx, "new_password", in.Body.New)
 	if err != nil {
@@ -261,7 +261,7 @@ func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.Cha
 	return &user, err
 }
 
-// setPassword replaces a password; every session but the one to keep, and every link, ends.
+// setPassword replaces a password and ends every link and every session except one.
 func setPassword(tx *store.Tx, userID, hash, exceptSessionID string) error {
 	if err := store.Passwords.Put(tx, &store.Password{UserID: userID, Hash: hash, ChangedAt: tx.Now()}); err != nil {
 		return err
@@ -272,7 +272,7 @@ func setPassword(tx *store.Tx, userID, hash, exceptSessionID string) error {
 	return deleteLinks(tx, userID, func(l store.OneTimeLink) bool { return l.Purpose == purposePassword })
 }
 
-// GetMe tells who calls, and what they may do in the organization of the request.
+// GetMe returns the caller and their permissions in the organization of the request.
 func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.Me, error) {
 	out := &api.Me{Actor: by.Actor, Permissions: []api.Permission{}}
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -310,7 +310,8 @@ func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.M
 	return out, err
 }
 
-// ListMyOrganizations lists the organizations the caller belongs to; a key's is the one it was made in.
+// ListMyOrganizations lists the organizations the caller belongs to; for a key, only its own
+// organization.
 func (s *Service) ListMyOrganizations(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.MyOrganization], error) {
 	var all []api.MyOrganization
 	err := s.db.View(ctx, func(tx *store.Tx) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// throttle slows failing sign-ins, per account and per address. It is kept in memory:
-// what it defends against is a rate, and a restart is slower than a wait.
+// throttle slows down failing sign-ins, per account and per address. It is kept in memory: it
+// limits a rate, and a restart takes longer than a wait.
 type throttle struct {
 	clock func() time.Time
 
@@ -23,13 +23,13 @@ type failures struct {
 }
 
 const (
-	// failureTTL is how long after the last failure a name starts anew.
+	// failureTTL is how long after the last failure the count is reset.
 	failureTTL = 15 * time.Minute
-	// freeAccountTries and freeAddressTries are the failures without a wait; many people
-	// may sit behind one address.
+	// freeAccountTries and freeAddressTries are the failures allowed without a wait; many users may
+	// share one address.
 	freeAccountTries, freeAddressTries = 5, 20
 	maxWait                            = time.Minute
-	// maxEntries bounds the memory. Beyond it the oldest are forgotten.
+	// maxEntries is the maximum number of entries in memory; the oldest are evicted.
 	maxEntries = 100_000
 )
 
@@ -37,7 +37,7 @@ func newThrottle(clock func() time.Time) *throttle {
 	return &throttle{clock: clock, tries: map[string]*failures{}}
 }
 
-// check refuses a try that comes too soon after failures.
+// check refuses an attempt that comes too soon after failures.
 func (t *throttle) check(account, address string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,7 +79,7 @@ func (t *throttle) recordFailure(account, address string) {
 	}
 }
 
-// evict drops what is forgiven; where that is not enough, what was tried least.
+// evict drops expired entries and, if that is not enough, those with the fewest attempts.
 func (t *throttle) evict(now time.Time) {
 	for name, f := range t.tries {
 		if now.Sub(f.last) > failureTTL || (f.count < 2 && len(t.tries) > maxEntries/2) {
@@ -97,7 +97,8 @@ func (t *throttle) clearFailures(account string) {
 	delete(t.tries, "a "+account)
 }
 
-// NetworkKey is what one customer of a provider has, to count by: an address, or a /64 of IPv6.
+// NetworkKey returns the part of an address that one customer of a provider has, for counting: an
+// address, or a /64 of IPv6.
 func NetworkKey(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil {

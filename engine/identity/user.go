@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ListUsers lists every person, for the platform's admin.
+// ListUsers lists all users, for the platform admin.
 func (s *Service) ListUsers(ctx context.Context, _ api.Caller, in *api.UsersInput) (*api.List[api.User], error) {
 	q := strings.ToLower(in.Q)
 	return store.ListGlobal(ctx, s.db, store.Users, in.Paging, store.PageQuery[api.User]{Filter: func(u *api.User) bool {
@@ -21,7 +21,7 @@ func getUser(tx *store.Tx, id string) (api.User, error) {
 	return u, store.ToNotFound(err, "user", id)
 }
 
-// BanUser ends a person's sessions, links and keys at once, in every organization.
+// BanUser immediately ends a user's sessions, links and keys in every organization.
 func (s *Service) BanUser(ctx context.Context, by api.Caller, in *api.BanUserInput) (*api.User, error) {
 	var u api.User
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -30,16 +30,16 @@ func (s *Service) BanUser(ctx context.Context, by api.Caller, in *api.BanUserInp
 		}
 		switch {
 		case u.ID == by.UserID:
-			return api.Conflict("nobody bans themselves")
+			return api.Conflict("you can't ban yourself")
 		case u.Status == statusBanned:
 			return nil
 		}
 		if local, err := store.Settings.Get(tx, localUser); err == nil && local.Value == u.ID {
-			return api.Conflict("this is the person whose machine it is; a ban would lock them out of their own folder")
+			return api.Conflict("this is the local user of this machine; a ban would lock them out of their own folder")
 		}
 		reason := strings.TrimSpace(in.Body.Reason)
 		if reason == "" {
-			return api.Invalid("reason", "say why; the person's organizations can read it")
+			return api.Invalid("reason", "give a reason; the user's organizations can read it")
 		}
 		u.Status, u.BanReason, u.UpdatedAt = statusBanned, &reason, tx.Now()
 		if err := store.Users.Update(tx, &u); err != nil {
@@ -64,7 +64,7 @@ func (s *Service) BanUser(ctx context.Context, by api.Caller, in *api.BanUserInp
 	return &u, err
 }
 
-// forEachOrganization does what concerns a person in each organization that they are a member of.
+// forEachOrganization calls visit for each organization that a user is a member of.
 func forEachOrganization(tx *store.Tx, userID string, by api.Caller, visit func(here api.Caller) error) error {
 	places, err := listMemberships(tx, userID)
 	if err != nil {
@@ -79,7 +79,7 @@ func forEachOrganization(tx *store.Tx, userID string, by api.Caller, visit func(
 	return nil
 }
 
-// revokeUserKeys revokes a person's keys in the caller's organization.
+// revokeUserKeys revokes a user's keys in the caller's organization.
 func revokeUserKeys(tx *store.Tx, by api.Caller, userID string) error {
 	for k, err := range store.APIKeys.Scan(tx, by.OrganizationID) {
 		if err != nil {
@@ -94,7 +94,7 @@ func revokeUserKeys(tx *store.Tx, by api.Caller, userID string) error {
 	return nil
 }
 
-// UnbanUser lets a person sign in again. Their sessions and keys stay ended.
+// UnbanUser lets a user sign in again. Their sessions and keys stay ended.
 func (s *Service) UnbanUser(ctx context.Context, by api.Caller, in *api.UserInput) (*api.User, error) {
 	var u api.User
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -117,7 +117,7 @@ func (s *Service) UnbanUser(ctx context.Context, by api.Caller, in *api.UserInpu
 	return &u, err
 }
 
-// CreatePasswordLink makes a link for somebody who has lost their password.
+// CreatePasswordLink creates a link for a user who has lost their password.
 func (s *Service) CreatePasswordLink(ctx context.Context, by api.Caller, in *api.UserInput) (*api.PasswordLink, error) {
 	var out *api.PasswordLink
 	err := s.db.Update(ctx, func(tx *store.Tx) error {

@@ -15,13 +15,13 @@ import (
 	"strings"
 )
 
-// mainPackage is the package that is released.
+// mainPackage is the released package.
 const mainPackage = "./cmd/service"
 
-// platforms are those that it is released for.
+// platforms are the platforms it is released for.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
-// linkedPackage is a package of the program, as the go command tells it.
+// linkedPackage is a package of the program, as listed by the go command.
 type linkedPackage struct {
 	ImportPath, Dir string
 	Standard        bool
@@ -31,7 +31,7 @@ type linkedPackage struct {
 	}
 }
 
-// linkedPackages are those of the program on every system.
+// linkedPackages returns the program's packages on all platforms.
 func linkedPackages(ctx context.Context) ([]linkedPackage, error) {
 	seen := map[string]bool{}
 	var all []linkedPackage
@@ -63,24 +63,24 @@ func linkedPackages(ctx context.Context) ([]linkedPackage, error) {
 	return all, nil
 }
 
-// licenseFileName is how files of licences and notices are called.
+// licenseFileName matches the names of license and notice files.
 var licenseFileName = regexp.MustCompile(`(?i)^(licen[cs]es?|copying|copyright|notice|patents|unlicense)([-._].*)?$`)
 
-// extraLicenseFiles are texts that stand elsewhere in a module than in the folders of what is linked.
+// extraLicenseFiles are license texts outside the folders of linked packages.
 var extraLicenseFiles = map[string][]string{
 	"golang.org/x/image": {"font/gofont/ttfs/README"},
-	// It has no file of its licence; its README names it (MIT) and its author.
+	// It has no license file; its README names the license (MIT) and the author.
 	"github.com/mattn/go-localereader": {"README.md"},
 }
 
-// licenseText is a licence or notice, with the module it is of.
+// licenseText is a license or notice, with its module.
 type licenseText struct {
 	module, file string
 	content      []byte
 }
 
-// collectLicenses gathers the licences and notices of modules: those at the root, and those in the
-// folders of linked packages and above, where a part has terms of its own.
+// collectLicenses collects the licenses and notices of modules: those at the root, and those in the
+// folders of linked packages and their parents, where a part has its own terms.
 func collectLicenses(all []linkedPackage) ([]licenseText, error) {
 	var out []licenseText
 	taken := map[string]bool{}
@@ -143,7 +143,7 @@ func collectLicenses(all []linkedPackage) ([]licenseText, error) {
 	return out, nil
 }
 
-// goLicense is that of the language, whose library and runtime are in the program.
+// goLicense returns the license of Go, whose library and runtime are in the program.
 func goLicense(ctx context.Context) (licenseText, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOVERSION").Output()
 	if err != nil {
@@ -151,9 +151,9 @@ func goLicense(ctx context.Context) (licenseText, error) {
 	}
 	words := strings.Fields(string(out))
 	if len(words) != 2 {
-		return licenseText{}, fmt.Errorf("go env answers %q", out)
+		return licenseText{}, fmt.Errorf("go env returned %q", out)
 	}
-	// Some systems keep the licence beside the folder, not in it.
+	// Some systems keep the license beside the folder, not in it.
 	for _, dir := range []string{words[0], filepath.Join(words[0], "..", "doc", "go"), "/usr/share/doc/" + filepath.Base(words[0])} {
 		for _, name := range []string{"LICENSE", "copyright"} {
 			if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
@@ -164,7 +164,7 @@ func goLicense(ctx context.Context) (licenseText, error) {
 	return licenseText{}, fmt.Errorf("the licence of Go is not in %s", words[0])
 }
 
-// writeLicenses writes them all as one file.
+// writeLicenses writes all licenses to one file.
 func writeLicenses(ctx context.Context, dir string) error {
 	all, err := linkedPackages(ctx)
 	if err != nil {
@@ -175,7 +175,7 @@ func writeLicenses(ctx context.Context, dir string) error {
 		return err
 	}
 	if without := missingLicenses(all, found); len(without) > 0 {
-		return fmt.Errorf("no licence was found of %s", strings.Join(without, ", "))
+		return fmt.Errorf("no license found for %s", strings.Join(without, ", "))
 	}
 	own, err := goLicense(ctx)
 	if err != nil {
@@ -193,7 +193,7 @@ func writeLicenses(ctx context.Context, dir string) error {
 	return writeFile(filepath.Join(dir, "licences", "THIRD-PARTY-LICENCES.txt"), b.Bytes())
 }
 
-// missingLicenses are the modules of which there is no text.
+// missingLicenses returns the modules without a license text.
 func missingLicenses(all []linkedPackage, found []licenseText) (out []string) {
 	for _, p := range all {
 		if p.Standard || p.Module == nil || p.Module.Main {
@@ -207,8 +207,8 @@ func missingLicenses(all []linkedPackage, found []licenseText) (out []string) {
 	return out
 }
 
-// bundledLicenses are those of parts that come inside a module which doesn't carry their text:
-// kept with this program, each file named after its part.
+// bundledLicenses returns the licenses of parts bundled in a module that lacks their text: they are
+// stored with this program, each file named after its part.
 func bundledLicenses() (out []licenseText, err error) {
 	names, err := filepath.Glob("packaging/licences/*.txt")
 	if err != nil {

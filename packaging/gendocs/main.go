@@ -1,7 +1,6 @@
-// Command gendocs writes what goes into archives and packages beside the program: man pages,
-// completion scripts, the licences of what the program is built from, its list of parts, and
-// where a build comes from. The same commit gives the same bytes. It must not be linked into
-// the program.
+// Command gendocs generates the files shipped with the program: man pages, completion scripts,
+// third-party licenses, the bill of materials, and the provenance of a build. The same commit gives
+// the same bytes. It must not be linked into the program.
 package main
 
 import (
@@ -32,7 +31,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return usageError("what is to be written?")
+		return usageError("nothing to generate: give a command")
 	}
 	f := flag.NewFlagSet("papers "+args[0], flag.ContinueOnError)
 	version := f.String("version", "", "version that is released")
@@ -44,7 +43,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if *version == "" {
-		return usageError("-version is missing")
+		return usageError("missing flag -version")
 	}
 	date := time.Unix(*unix, 0).UTC()
 	switch rest := f.Args(); {
@@ -55,13 +54,13 @@ func run(ctx context.Context, args []string) error {
 	case args[0] == "origin" && len(rest) == 1:
 		return writeProvenance(buildInfo{version: *version, commit: *commit, source: *source, builder: *builder}, rest[0])
 	}
-	return usageError("it can't be called like this")
+	return usageError("invalid arguments")
 }
 
-// usageError is an error about how the program was called.
+// usageError returns an error about the command line.
 func usageError(problem string) error { return fmt.Errorf("%s\n%s", problem, strings.TrimSpace(usage)) }
 
-// writeAll writes all that is the same for every system.
+// writeAll writes all files that are the same for every system.
 func writeAll(ctx context.Context, dir, version string, date time.Time) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

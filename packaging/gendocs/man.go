@@ -17,11 +17,11 @@ import (
 	"github.com/scf-service/service/cli"
 )
 
-// linuxPackageName is the program's name in packages of Linux: their systems have another program of
-// the name service, whose completion script lies where ours would.
+// linuxPackageName is the program's name in Linux packages, because Linux has another program
+// called service whose completion script would conflict.
 const linuxPackageName = "scf-service"
 
-// writeMan writes a page for each command: plain into man, packed as packages want them into man.gz.
+// writeMan writes a page for each command: plain into man, compressed for packages into man.gz.
 func writeMan(dir, version string, date time.Time) error {
 	pages := filepath.Join(dir, "man")
 	if err := os.MkdirAll(pages, 0o755); err != nil {
@@ -60,8 +60,8 @@ func writeMan(dir, version string, date time.Time) error {
 
 var markupCharacters = regexp.MustCompile(`[<>*_\[\]]`)
 
-// escapeMarkup keeps what the pages' writer would take for markup as it stands: help is plain text,
-// wrapped by hand, in which a paragraph that is set in is a list or a command.
+// escapeMarkup escapes what the man page writer would interpret as markup: help is plain text
+// wrapped by hand, in which an indented paragraph is a list or a command.
 func escapeMarkup(cmd *cobra.Command) {
 	cmd.DisableAutoGenTag = true
 	var out []string
@@ -79,7 +79,7 @@ func escapeMarkup(cmd *cobra.Command) {
 	}
 }
 
-// isPreformatted tells a table or a list from running text.
+// isPreformatted reports whether text is a table or a list rather than running text.
 func isPreformatted(paragraph string) bool {
 	for line := range strings.Lines(paragraph) {
 		if strings.HasPrefix(line, "  ") || strings.Contains(strings.TrimRight(line, "\n"), "   ") {
@@ -89,7 +89,8 @@ func isPreformatted(paragraph string) bool {
 	return false
 }
 
-// writeCompletions writes the scripts: for the program's own name, and for that in packages.
+// writeCompletions writes the completion scripts for the program's own name and for its name in
+// packages.
 func writeCompletions(dir, version string) error {
 	for _, name := range []string{"service", linuxPackageName} {
 		root := cli.CommandTree(version)
@@ -115,7 +116,7 @@ func writeCompletions(dir, version string) error {
 	return nil
 }
 
-// writeFile writes a file, with the folders above it.
+// writeFile writes a file, creating its parent folders.
 func writeFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

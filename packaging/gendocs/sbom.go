@@ -19,7 +19,7 @@ type component struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	PURL    string `json:"purl"`
-	// Properties hold what Go knows a module by: the hash of its files.
+	// Properties hold the hash by which Go identifies a module.
 	Properties []property `json:"properties,omitempty"`
 }
 
@@ -28,7 +28,7 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// bom is a list of parts in CycloneDX 1.6.
+// bom is a bill of materials in CycloneDX 1.6.
 type bom struct {
 	Schema   string `json:"$schema"`
 	Format   string `json:"bomFormat"`
@@ -48,7 +48,8 @@ type dependency struct {
 	On  []string `json:"dependsOn"`
 }
 
-// writeSBOM reads from the program itself which modules it holds: what was planned does not count.
+// writeSBOM reads the included modules from the program itself, so that it lists what was actually
+// built.
 func writeSBOM(path, version, out string) error {
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
@@ -63,7 +64,7 @@ func writeSBOM(path, version, out string) error {
 
 func newBOM(info *buildinfo.BuildInfo, version string) (*bom, error) {
 	if len(info.Deps) == 0 {
-		return nil, errors.New("it names no modules: it was built without them")
+		return nil, errors.New("the program contains no module information: it was built without it")
 	}
 	b := &bom{Schema: "http://cyclonedx.org/schema/bom-1.6.schema.json", Format: "CycloneDX", Spec: "1.6", Version: 1}
 	self := newGoComponent(info.Main.Path, version)
@@ -92,7 +93,7 @@ func newBOM(info *buildinfo.BuildInfo, version string) (*bom, error) {
 		on.On = append(on.On, c.Ref)
 	}
 	b.Dependencies = []dependency{on}
-	// Of the content: the same program has the same list, to the byte.
+	// Derived from the content: the same program has the same list, to the byte.
 	content, err := json.Marshal(b)
 	if err != nil {
 		return nil, err
@@ -106,17 +107,17 @@ func newGoComponent(path, version string) component {
 	return component{Type: "library", Ref: ref, Name: path, Version: version, PURL: ref}
 }
 
-// buildInfo is what a build was made from, and by whom.
+// buildInfo describes the origin of a build.
 type buildInfo struct {
 	version, commit, source, builder string
 }
 
-// writeProvenance writes the predicate of an SLSA provenance, version 1; what signs it adds the
-// names and hashes of the files that it is about.
+// writeProvenance writes the predicate of an SLSA provenance, version 1; the signer adds the names
+// and hashes of the files concerned.
 func writeProvenance(b buildInfo, out string) error {
 	for name, value := range map[string]string{"-commit": b.commit, "-source": b.source, "-builder": b.builder} {
 		if value == "" {
-			return errors.New(name + " is missing: a provenance without it says nothing")
+			return errors.New(name + " is missing: the provenance requires it")
 		}
 	}
 	goVersion := "unknown"

@@ -23,7 +23,7 @@ const (
 var (
 	ErrLocked     = errors.New("the database is in use by another process")
 	ErrDiskFull   = errors.New("the disk is full")
-	ErrReadOnly   = errors.New("the data folder can't be written")
+	ErrReadOnly   = errors.New("the data folder is not writable")
 	ErrCorrupt    = errors.New("the data is damaged")
 	ErrClosed     = errors.New("the database is closed")
 	ErrTxDone     = errors.New("the transaction has ended")
@@ -32,11 +32,11 @@ var (
 	ErrTooLarge   = errors.New("too large")
 )
 
-// Driver keeps tables. It is safe for concurrent use.
+// Driver stores tables. It is safe for concurrent use.
 //
-// A function given to View sees one moment of the database, one given to Update
-// that moment and its own writes. Neither may start another transaction, wait
-// for the network, or keep what it read from KV.
+// A function passed to View sees a snapshot of the database, one passed to Update that snapshot and
+// its own writes. Neither may start another transaction, wait for the network, or retain data read
+// from KV.
 type Driver interface {
 	// View runs fn over an unchanging snapshot.
 	View(ctx context.Context, fn func(KV) error) error
@@ -47,26 +47,26 @@ type Driver interface {
 	// so fn changes nothing but the KV and what it assigns anew each time.
 	Update(ctx context.Context, fn func(KV) error) error
 
-	// Backup writes one moment of the database in the driver's own form.
+	// Backup writes a snapshot of the database in the driver's own format.
 	Backup(ctx context.Context, w io.Writer) error
 
 	// Close waits for running transactions. A second call does nothing.
 	Close() error
 }
 
-// KV is a transaction. It is not safe for concurrent use. A table begins with
-// its first Put; one that was never written is empty.
+// KV is a transaction. It is not safe for concurrent use. A table is created by its first Put; a
+// table never written is empty.
 type KV interface {
-	// Get returns nil where there is no such key, and an empty slice for an
-	// empty value. The bytes are the driver's: valid until the next write or the
-	// end of the transaction, never to be changed.
+	// Get returns nil if the key does not exist, and an empty slice for an empty value. The bytes
+	// belong to the driver: they are valid until the next write or the end of the transaction and
+	// must not be changed.
 	Get(table string, key []byte) ([]byte, error)
 
 	// Put inserts or replaces. The driver keeps value until the transaction
 	// ends; the caller must not change it.
 	Put(table string, key, value []byte) error
 
-	// Delete removes a key; a missing one is no error.
+	// Delete removes a key; a missing one is not an error.
 	Delete(table string, key []byte) error
 
 	// Scan goes through a range in byte order of the keys. The loop may stop
@@ -78,7 +78,7 @@ type KV interface {
 	// dropped, sorted.
 	Tables() ([]string, error)
 
-	// Drop removes a table with all its keys; a missing one is no error.
+	// Drop removes a table with all its keys; a missing one is not an error.
 	Drop(table string) error
 }
 
@@ -94,15 +94,15 @@ type Range struct {
 	Reverse    bool
 }
 
-// CheckTable refuses a name no driver takes.
+// CheckTable returns an error for a name that drivers don't support.
 func CheckTable(table string) error {
 	if table == "" || len(table) > MaxTable {
-		return fmt.Errorf("%w: a table's name has 1 to %d bytes, %q has %d", ErrBadKey, MaxTable, truncate(table), len(table))
+		return fmt.Errorf("%w: a table name must have 1 to %d bytes, %q has %d", ErrBadKey, MaxTable, truncate(table), len(table))
 	}
 	return nil
 }
 
-// CheckKey refuses a key no driver takes.
+// CheckKey returns an error for a key that drivers don't support.
 func CheckKey(table string, key []byte) error {
 	if err := CheckTable(table); err != nil {
 		return err
@@ -116,7 +116,7 @@ func CheckKey(table string, key []byte) error {
 	return nil
 }
 
-// CheckPut refuses a key or value no driver takes.
+// CheckPut returns an error for a key or value that drivers don't support.
 func CheckPut(table string, key, value []byte) error {
 	if err := CheckKey(table, key); err != nil {
 		return err

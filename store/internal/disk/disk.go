@@ -1,5 +1,5 @@
-// Package disk writes files so that a crash or a full disk leaves the old
-// state or the new one, and says in words what a system error means.
+// Package disk writes files so that a crash or a full disk leaves either the old or the new state,
+// and explains system errors.
 package disk
 
 import (
@@ -22,7 +22,7 @@ func Classify(err error) error {
 	switch {
 	case err == nil, errors.Is(err, kv.ErrDiskFull), errors.Is(err, kv.ErrReadOnly):
 		return err
-	// EFBIG is a file size limit, EDQUOT a quota: for the user both are "no more room".
+	// EFBIG is a file size limit, EDQUOT a quota: for the user both mean a full disk.
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return fmt.Errorf("%w; free some space and try again: %w", kv.ErrDiskFull, err)
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
@@ -43,8 +43,8 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// WriteTemp makes a file under a free name from what write produces, and syncs
-// it. Nothing is left of a failure.
+// WriteTemp writes the output of write to a file under an unused name, and syncs it. A failure
+// leaves no file behind.
 func WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
