@@ -111,7 +111,7 @@ func (f *exchangeFile) encode() ([]byte, error) {
 
 // damagedFileError returns the error for an incomplete or malformed file.
 func damagedFileError(format string, args ...any) error {
-	return api.Invalid("file", "the sync file is damaged:  "+format, args...)
+	return api.Invalid("file", "the sync file is damaged: "+format, args...)
 }
 
 // decodeFile decodes a file received from elsewhere and verifies that it is complete.

@@ -39,7 +39,7 @@ type Key struct {
 func ParseKey(text string) (*Key, error) {
 	text = strings.Join(strings.Fields(text), "") // terminals wrap it
 	wrong := func(format string, args ...any) error {
-		return api.Invalid("key", "this is not a key printed by `service sync key`:  "+format, args...)
+		return api.Invalid("key", "this is not a key printed by `service sync key`: "+format, args...)
 	}
 	head, rest, _ := strings.Cut(text, ".")
 	body, check, whole := strings.Cut(rest, ".")
