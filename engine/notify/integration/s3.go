@@ -225,7 +225,7 @@ func (s *Service) testBucket(ctx context.Context, set *settings, r *store.Integr
 		got, err = io.ReadAll(io.LimitReader(there, 1<<10))
 		_ = there.Close()
 		if err == nil && string(got) != content {
-			err = errors.New("what it gives back is not what was written")
+			err = errors.New("the file read back differs from what was written")
 		}
 	}
 	words := "a test file was written, read and deleted"

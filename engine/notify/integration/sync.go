@@ -306,8 +306,8 @@ func (c *syncRun) createLinks(ctx context.Context, items []*planItem, have int) 
 					Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
 					OrganizationID: c.r.OrganizationID,
 				},
-			IntegrationID: c.r.ID, AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, POAMItemID: i.ID, POAMCode: i.POAMCode,
-			Status: "creating", Here: i.issueSide(),
+				IntegrationID: c.r.ID, AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, POAMItemID: i.ID, POAMCode: i.POAMCode,
+				Status: "creating", Here: i.issueSide(),
 			}}
 			if err := store.IssueLinks.Insert(tx, c.r.OrganizationID, &l); err != nil {
 				return err
