@@ -51,7 +51,7 @@ func ParseServer(address, from, password string) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, errors.New(
-			"not a valid URL, such as smtp://USER@smtp.acme.example:587 or smtps://USER@smtp.acme.example:465; "+
+			"not a valid URL, such as smtp://USER@smtp.acme.example:587 or smtps://USER@smtp.acme.example:465; " +
 				"write %40 for an @ in the user or the password",
 		)
 	}
