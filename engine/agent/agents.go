@@ -20,7 +20,7 @@ type pipelineAgent struct {
 var agents = []pipelineAgent{
 	{api.Agent{
 		ID: "knowledge-steward", Name: "Knowledge steward",
-		Role: "Organizes the knowledge base and the evidence: what was read, what could not be, what is old or missing.",
+		Role:  "Organizes the knowledge base and the evidence: what was read, what could not be, what is old or missing.",
 		Tools: []string{"list-documents", "get-kb-stats"}, NeedsApprovalFor: []string{},
 	}, []api.Permission{"document:read", "kb:read"}, true, reviewKnowledgeBase},
 	{api.Agent{

@@ -30,7 +30,7 @@ type Request struct {
 type Answer struct {
 	Text, Model                    string
 	Digest                         string // of the model's weights; "" if the server does not report it
-	PromptTokens, CompletionTokens int    
+	PromptTokens, CompletionTokens int
 }
 
 // Status describes the availability of a model.

@@ -6,7 +6,6 @@
 // exists, and the packages below change their state in one transaction or not at all. So a run
 // that was killed, or whose process lost its lease, is continued by the next process.
 //
-//
 //	pending ─▶ running ─▶ completed
 //	   ▲        │  │  └──▶ failed ──resume──▶ pending
 //	   │ later  │  │
