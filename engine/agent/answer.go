@@ -39,7 +39,8 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 	}
 	out, signs := q.rules(controls)
 	steps := []api.AgentStep{{
-		Kind: "rule", Name: analysis.Rules, Input: toStepData(q.input), Output: map[string]any{"signs": toIndicatorRecords(signs), "answer": toStepData(out)},
+		Kind: "rule", Name: analysis.Rules, Input: toStepData(q.input),
+		Output:     map[string]any{"signs": toIndicatorRecords(signs), "answer": toStepData(out)},
 		DurationMS: s.Clock().Sub(started).Milliseconds(),
 	}}
 	run := api.AgentRun{Model: analysis.Model, PromptVersion: analysis.Rules}
@@ -72,7 +73,8 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 		}
 		for i := range steps {
 			steps[i].Index = i
-			if err := store.AgentSteps.Insert(tx, by.OrganizationID, &store.AgentStep{AgentStep: steps[i], OrganizationID: by.OrganizationID, AgentRunID: made.ID}); err != nil {
+			record := &store.AgentStep{AgentStep: steps[i], OrganizationID: by.OrganizationID, AgentRunID: made.ID}
+			if err := store.AgentSteps.Insert(tx, by.OrganizationID, record); err != nil {
 				return err
 			}
 		}

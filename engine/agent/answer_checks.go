@@ -277,7 +277,8 @@ func newRoPACheck(text string) func(m, r *api.RoPAAnalysis, c analysis.Controls)
 		}
 		m.RequiredControls = kept
 		if analysis.CountInstructions(text) > 0 {
-			m.SuggestedRiskLevel, m.IsDPIARequired, m.SuggestedLegalBasis, m.RequiredControls = r.SuggestedRiskLevel, r.IsDPIARequired, r.SuggestedLegalBasis, r.RequiredControls
+			m.SuggestedRiskLevel, m.IsDPIARequired = r.SuggestedRiskLevel, r.IsDPIARequired
+			m.SuggestedLegalBasis, m.RequiredControls = r.SuggestedLegalBasis, r.RequiredControls
 		}
 		m.SuggestedRiskLevel = higherLevel(severityLevels, m.SuggestedRiskLevel, r.SuggestedRiskLevel)
 		m.IsDPIARequired = m.IsDPIARequired || r.IsDPIARequired
@@ -292,7 +293,8 @@ func newDPIACheck(text string, _ map[string]any) func(m, r *api.DPIAAssessment, 
 			d.reject("it finds less risk than the rules do")
 		}
 		if analysis.CountInstructions(text) > 0 {
-			m.ResidualRiskLevel, m.IsApprovedTechnically, m.MitigatingControlsRequired, m.Justification = r.ResidualRiskLevel, r.IsApprovedTechnically, nil, r.Justification
+			m.ResidualRiskLevel, m.IsApprovedTechnically = r.ResidualRiskLevel, r.IsApprovedTechnically
+			m.MitigatingControlsRequired, m.Justification = nil, r.Justification
 		}
 		m.ResidualRiskLevel = higherLevel(severityLevels, m.ResidualRiskLevel, r.ResidualRiskLevel)
 		m.IsApprovedTechnically = m.IsApprovedTechnically && r.IsApprovedTechnically && m.ResidualRiskLevel != "high"

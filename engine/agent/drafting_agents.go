@@ -46,7 +46,10 @@ func (d draftingAgent[V]) run(ctx context.Context, j *job) (*api.DeliverableVers
 			summarize,
 		)
 	} else {
-		v, err = callTool(ctx, j, d.draftOperation, j.assessmentArgs(), func() (*V, error) { in := j.assessmentInput(); return d.create(ctx, j.by, &in) }, summarize)
+		v, err = callTool(ctx, j, d.draftOperation, j.assessmentArgs(), func() (*V, error) {
+			in := j.assessmentInput()
+			return d.create(ctx, j.by, &in)
+		}, summarize)
 	}
 	if err != nil {
 		return nil, err

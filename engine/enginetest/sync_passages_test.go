@@ -129,7 +129,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		true2,
 		api.Evidence{ChunkID: there[0].ID, DocumentID: doc, Quote: "Every sign-in needs a second factor.", Stance: "supports"},
 	)
-	if notes := away.notes(t, home, id); !strings.Contains(notes, "1 passages received for more.md are not in the file") ||
+	if notes := away.notes(t, home, id); !strings.Contains(notes, "more.md: received passages that are not in the file as parsed here were omitted (1)") ||
 		!strings.Contains(notes, "1 quote of") {
 		t.Errorf("the home says %q", notes)
 	}

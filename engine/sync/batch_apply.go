@@ -144,7 +144,10 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 		next.Revision++
 		next.UpdatedAt = tx.Now()
 		if err := errors.Join(store.Assessments.Put(tx, org, &next),
-			audit.Append(tx, r.by, audit.Entry{Action: "assessment.updated", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{"fields": merged, "offline": true}})); err != nil {
+			audit.Append(tx, r.by, audit.Entry{
+				Action: "assessment.updated", ResourceType: "assessment", ResourceID: id,
+				Changes: map[string]any{"fields": merged, "offline": true},
+			})); err != nil {
 			return err
 		}
 	}
@@ -169,7 +172,8 @@ func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) e
 	a.State, a.CreatedBy, a.UpdatedAt, a.ClosedAt, a.MigratedAt, a.Revision = api.StateDraft, r.by.Actor.Name, tx.Now(), nil, nil, 1
 	return errors.Join(store.Assessments.Insert(tx, r.target.org, &a), assessment.RecordSyncedCreation(tx, r.by, &a),
 		audit.PublishEvent(tx, r.by, audit.Event{
-			Type: "assessment.created", AssessmentID: a.ID, Summary: "added " + a.Name + ", created offline", ResourceType: "assessment", ResourceID: a.ID,
+			Type: "assessment.created", AssessmentID: a.ID, Summary: "added " + a.Name + ", created offline",
+			ResourceType: "assessment", ResourceID: a.ID,
 			Data: map[string]any{"name": a.Name, "frameworks": a.Frameworks, "offline": true},
 		}))
 }
@@ -273,28 +277,29 @@ func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) er
 		}
 	}
 	doc.UploadedBy, doc.UpdatedAt = r.by.Actor.Name, tx.Now()
-	told := audit.Event{
-		Type: "document.ingested", AssessmentID: id, Summary: fmt.Sprintf("%s %s, from offline", verb, doc.Filename), ResourceType: "document", ResourceID: doc.ID,
+	event := audit.Event{
+		Type: "document.ingested", AssessmentID: id, Summary: fmt.Sprintf("%s %s, from offline", verb, doc.Filename),
+		ResourceType: "document", ResourceID: doc.ID,
 		Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "offline": true},
 	}
 	switch n := r.foreignPassages[doc.ID]; {
 	case doc.Status == api.DocumentFailed && n > 0:
-		told.Type, told.Data["error"] = "document.failed", *doc.Error
-		told.Summary = fmt.Sprintf(
+		event.Type, event.Data["error"] = "document.failed", *doc.Error
+		event.Summary = fmt.Sprintf(
 			"%s can't be parsed here (%s): the passages received for it (%d) and quotes from them are omitted; retry with `service doc reprocess`",
 			doc.Filename,
 			*doc.Error,
 			n,
 		)
-		r.addNote("%s", told.Summary)
+		r.addNote("%s", event.Summary)
 	case doc.Status == api.DocumentFailed:
-		told.Type, told.Data["error"], told.Summary = "document.failed", *doc.Error, doc.Filename+" could not be parsed:  "+*doc.Error
+		event.Type, event.Data["error"], event.Summary = "document.failed", *doc.Error, doc.Filename+" could not be parsed:  "+*doc.Error
 	case n > 0:
-		told.Data["strange"] = n
-		told.Summary += fmt.Sprintf("; %d received passages are not in the file and were omitted", n)
-		r.addNote("%d passages received for %s are not in the file as parsed here and were omitted", n, doc.Filename)
+		event.Data["strange"] = n
+		event.Summary += fmt.Sprintf("; received passages that are not in the file were omitted (%d)", n)
+		r.addNote("%s: received passages that are not in the file as parsed here were omitted (%d)", doc.Filename, n)
 	}
-	return errors.Join(r.service.Evidence.SaveImport(tx, r.by, arrival, true), audit.PublishEvent(tx, r.by, told))
+	return errors.Join(r.service.Evidence.SaveImport(tx, r.by, arrival, true), audit.PublishEvent(tx, r.by, event))
 }
 
 func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old *store.Document) error {
@@ -313,7 +318,8 @@ func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old
 	}
 	return errors.Join(r.service.Evidence.DeleteDocument(tx, r.by, old, true),
 		audit.PublishEvent(tx, r.by, audit.Event{
-			Type: "document.deleted", AssessmentID: r.batch.AssessmentID, Summary: "removed " + old.Filename, ResourceType: "document", ResourceID: old.ID,
+			Type: "document.deleted", AssessmentID: r.batch.AssessmentID, Summary: "removed " + old.Filename,
+			ResourceType: "document", ResourceID: old.ID,
 			Data: map[string]any{"filename": old.Filename, "sha256": old.SHA256, "offline": true},
 		}))
 }
@@ -362,7 +368,8 @@ func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error
 	c.Author = r.by.Actor
 	return errors.Join(store.Comments.Insert(tx, r.target.org, &c), audit.PublishEvent(tx, r.by, audit.Event{
 		Type: "comment.added", AssessmentID: c.AssessmentID, Summary: "commented offline on the " + c.Gate.Title(),
-		ResourceType: "comment", ResourceID: c.ID, Data: map[string]any{"gate": c.Gate, "item": c.Item, "text_sha256": assessment.TextHash(c.Text), "offline": true},
+		ResourceType: "comment", ResourceID: c.ID,
+		Data: map[string]any{"gate": c.Gate, "item": c.Item, "text_sha256": assessment.TextHash(c.Text), "offline": true},
 	}))
 }
 

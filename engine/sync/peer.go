@@ -260,7 +260,8 @@ func peerCaller(tx *store.Tx, by api.Caller, p *api.SyncPeer, right api.Permissi
 		return by, false, nil
 	}
 	return api.Caller{
-		UserID: u.ID, OrganizationID: by.OrganizationID, Role: m.Role, Actor: api.Actor{Type: api.ActorUser, ID: u.ID, Name: cmp.Or(u.Name, u.Email)},
+		UserID: u.ID, OrganizationID: by.OrganizationID, Role: m.Role,
+		Actor:   api.Actor{Type: api.ActorUser, ID: u.ID, Name: cmp.Or(u.Name, u.Email)},
 		TraceID: by.TraceID, Address: by.Address,
 	}, true, nil
 }

@@ -54,6 +54,7 @@ func (q *quoteChecker) loadKnown() error {
 		return nil
 	}
 	q.existing = map[string]bool{}
+	add := func(e *api.Evidence) (bool, error) { q.existing[quoteKey(e)] = true; return true, nil }
 	for _, t := range tables {
 		if t.kind != itemTable && t.name != store.Scopes.Name() {
 			continue
@@ -66,10 +67,10 @@ func (q *quoteChecker) loadKnown() error {
 			if err != nil {
 				return err
 			}
-			if _, err := q.filterEvidence(f["evidence"], func(e *api.Evidence) (bool, error) { q.existing[quoteKey(e)] = true; return true, nil }); err != nil {
+			if _, err := q.filterEvidence(f["evidence"], add); err != nil {
 				return err
 			}
-			if _, err := q.filterTraitEvidence(f["traits"], func(e *api.Evidence) (bool, error) { q.existing[quoteKey(e)] = true; return true, nil }); err != nil {
+			if _, err := q.filterTraitEvidence(f["traits"], add); err != nil {
 				return err
 			}
 		}

@@ -50,11 +50,11 @@ type Documents interface {
 		ctx context.Context,
 		org, version string,
 		doc store.Document,
-		came []api.Chunk,
-	) (a *evidence.ImportedDocument, strange int, err error)
+		received []api.Chunk,
+	) (a *evidence.ImportedDocument, foreign int, err error)
 	PrepareImport(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*evidence.ImportedDocument, error)
-	SaveImport(tx *store.Tx, by api.Caller, a *evidence.ImportedDocument, told bool) error
-	DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, told bool) error
+	SaveImport(tx *store.Tx, by api.Caller, a *evidence.ImportedDocument, publish bool) error
+	DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, publish bool) error
 	RefreshSearch(assessment string)
 }
 

@@ -122,7 +122,10 @@ func recordResult(tx *store.Tx, o *attemptResult) error {
 		for name, v := range now.AuditDetails {
 			shown[name] = v
 		}
-		if err := audit.Append(tx, by, audit.Entry{Action: k.Name() + ".paused", ResourceType: k.Name(), ResourceID: d.WebhookID, Outcome: audit.Failure, Changes: shown}); err != nil {
+		entry := audit.Entry{
+			Action: k.Name() + ".paused", ResourceType: k.Name(), ResourceID: d.WebhookID, Outcome: audit.Failure, Changes: shown,
+		}
+		if err := audit.Append(tx, by, entry); err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,8 @@ func PurgeReceiver(tx *store.Tx, org, receiver string) error {
 // List lists a receiver's deliveries, newest first, optionally filtered by status.
 func List(ctx context.Context, db *store.DB, org, receiver, status string, p api.Paging) (*api.List[api.Delivery], error) {
 	all, err := store.List(ctx, db, store.Deliveries, org, p, store.PageQuery[store.Delivery]{
-		Index: "webhook", Prefix: store.K(receiver), Reverse: true, Filter: func(d *store.Delivery) bool { return status == "" || d.Status == status },
+		Index: "webhook", Prefix: store.K(receiver), Reverse: true,
+		Filter: func(d *store.Delivery) bool { return status == "" || d.Status == status },
 	})
 	if err != nil {
 		return nil, err

@@ -192,7 +192,8 @@ func (g *githubTracker) createIssue(ctx context.Context, d *issueDraft) (*issue,
 	}
 	body := strings.Join(append(lines, "<!-- "+d.marker+" -->"), "\n\n")
 	var made githubIssue
-	if _, err := g.doJSON(ctx, http.MethodPost, g.repo+"/issues", nil, jsonObject{"title": truncateLine(d.title, 250), "body": body, "labels": []string{g.set.text("label")}}, &made); err != nil {
+	request := jsonObject{"title": truncateLine(d.title, 250), "body": body, "labels": []string{g.set.text("label")}}
+	if _, err := g.doJSON(ctx, http.MethodPost, g.repo+"/issues", nil, request, &made); err != nil {
 		return nil, err
 	}
 	if made.Number <= 0 {

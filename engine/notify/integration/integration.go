@@ -117,7 +117,8 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.IntegrationInp
 // auditChange writes an audit record; of config and secrets it contains only the names.
 func auditChange(tx *store.Tx, by api.Caller, action string, r *store.Integration) error {
 	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "integration", ResourceID: r.ID, Changes: map[string]any{
-		"type": r.Type, "name": r.Name, "enabled": r.Enabled, "events": r.Events, "config": slices.Sorted(maps.Keys(r.Config)), "secrets": r.SecretsSet,
+		"type": r.Type, "name": r.Name, "enabled": r.Enabled, "events": r.Events,
+		"config": slices.Sorted(maps.Keys(r.Config)), "secrets": r.SecretsSet,
 	}})
 }
 

@@ -101,7 +101,10 @@ func (s *serviceNowTracker) listRecords(ctx context.Context, query string, each 
 		var found struct {
 			Result []snRecord `json:"result"`
 		}
-		if _, err := s.doJSON(ctx, http.MethodGet, s.recordPath(""), s.queryParams(url.Values{"sysparm_query": {query}, "sysparm_limit": {strconv.Itoa(pageSize)}, "sysparm_offset": {strconv.Itoa(page * pageSize)}}), nil, &found); err != nil {
+		params := s.queryParams(url.Values{
+			"sysparm_query": {query}, "sysparm_limit": {strconv.Itoa(pageSize)}, "sysparm_offset": {strconv.Itoa(page * pageSize)},
+		})
+		if _, err := s.doJSON(ctx, http.MethodGet, s.recordPath(""), params, nil, &found); err != nil {
 			return err
 		}
 		for i := range found.Result {

@@ -551,7 +551,9 @@ func sameLink(a, b *store.IssueLink) bool {
 		return a == nil && b == nil || a != nil && b != nil && sameSide(*a, *b)
 	}
 	text := func(a, b *string) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
-	return a.Status == b.Status && text(a.Message, b.Message) && sameSide(a.Here, b.Here) && side(a.There, b.There) && side(a.Agreed, b.Agreed) && a.IssueID == b.IssueID &&
+	return a.Status == b.Status && text(a.Message, b.Message) && sameSide(a.Here, b.Here) &&
+		side(a.There, b.There) && side(a.Agreed, b.Agreed) &&
+		a.IssueID == b.IssueID &&
 		a.Weakness == b.Weakness && a.POAMItemID == b.POAMItemID && a.POAMCode == b.POAMCode &&
 		(a.RequestedAt == nil) == (b.RequestedAt == nil) &&
 		(a.RequestedAt == nil || a.RequestedAt.Equal(*b.RequestedAt))
@@ -563,7 +565,8 @@ func (s *Service) ListLinks(ctx context.Context, by api.Caller, in *api.IssueLin
 		return nil, err
 	}
 	all, err := store.List(ctx, s.DB, store.IssueLinks, by.OrganizationID, in.Paging, store.PageQuery[store.IssueLink]{
-		Index: "integration", Prefix: store.K(in.IntegrationID), Filter: func(l *store.IssueLink) bool { return in.Status == "" || l.Status == in.Status },
+		Index: "integration", Prefix: store.K(in.IntegrationID),
+		Filter: func(l *store.IssueLink) bool { return in.Status == "" || l.Status == in.Status },
 	})
 	if err != nil {
 		return nil, err

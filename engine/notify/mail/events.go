@@ -142,7 +142,8 @@ func (s *Service) notifyDeciders(tx *store.Tx, p *api.Approval, a *api.Assessmen
 		if u.ID == p.RequestedByUserID {
 			continue
 		}
-		if err := s.queueForUser(tx, p.OrganizationID, u, Mail{TemplateID: "approval_request", Values: values, DedupKey: "request/" + p.ID + "/" + u.ID}); err != nil {
+		m := Mail{TemplateID: "approval_request", Values: values, DedupKey: "request/" + p.ID + "/" + u.ID}
+		if err := s.queueForUser(tx, p.OrganizationID, u, m); err != nil {
 			return err
 		}
 	}

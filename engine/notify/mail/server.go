@@ -280,7 +280,11 @@ func (s *Server) safeError(ctx context.Context, err error) error {
 		text = text[:i]
 	}
 	if s.Password != "" {
-		for _, secret := range []string{s.Password, base64.StdEncoding.EncodeToString([]byte("\x00" + s.User + "\x00" + s.Password)), base64.StdEncoding.EncodeToString([]byte(s.Password))} {
+		for _, secret := range []string{
+			s.Password,
+			base64.StdEncoding.EncodeToString([]byte("\x00" + s.User + "\x00" + s.Password)),
+			base64.StdEncoding.EncodeToString([]byte(s.Password)),
+		} {
 			text = strings.ReplaceAll(text, secret, "…")
 		}
 	}

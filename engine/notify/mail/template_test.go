@@ -125,8 +125,8 @@ func TestVariables(t *testing.T) {
 	for want, variables := range map[string]map[string]any{
 		"needs the variable assessment":   {},
 		"did you mean assessment?":        {"assesment": "x"},
-		"not a list or an object":             {"assessment": []any{"x"}},
-		"exceeds 10000":                 {"assessment": strings.Repeat("ü", 10_001)},
+		"not a list or an object":         {"assessment": []any{"x"}},
+		"exceeds 10000":                   {"assessment": strings.Repeat("ü", 10_001)},
 		"state_change has no variable \"": {"report": "x"},
 	} {
 		in.Body.Variables = variables
